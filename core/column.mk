@@ -19,21 +19,11 @@ core/paths.h: Makefile
 	   echo '#define ASTRO_MANDIR "$(mandir)"'; echo '#define ASTRO_COMPLETIONDIR "$(completiondir)"'; } >$@.new
 	@cmp -s $@.new $@ && rm -f $@.new || mv $@.new $@
 
-core_sources += core/enum.h core/split-mix.h core/units.h core/fail.c core/fail.h core/noise.c core/noise.h \
-  core/power-law.c core/power-law.h \
-  core/stream/stream.c core/stream/stream.h \
-  core/stream/observation.c core/stream/observation.h \
-  core/stream/history.c core/stream/history.h \
-  core/stream/validity.c core/stream/validity-cut.c core/stream/validity.h \
-  core/memory/device.c core/memory/device.h \
-  core/memory/faces.c core/memory/reaper.c core/memory/faces.h \
-  core/memory/memory.c core/memory/buffer.c core/memory/memory.h \
-  core/memory/pool.c core/memory/pool.h \
-  core/backend/backend.c core/backend/backend.h \
-  core/backend/cpu.c core/backend/cpu.h \
-  core/backend/module.c core/backend/relocate.c \
-  core/backend/scratch.c core/backend/scratch.h core/backend/lines.h core/backend/shuffle.h core/backend/turn.h \
-  core/backend/threads.c core/backend/threads.h
+core_sources += core/backend/device.c core/backend/device.h core/memory/faces.c core/memory/reaper.c \
+  core/memory/faces.h core/memory/memory.c core/memory/buffer.c core/memory/memory.h core/memory/pool.c \
+  core/memory/pool.h core/backend/backend.c core/backend/backend.h core/backend/cpu.c core/backend/cpu.h \
+  core/backend/module.c core/backend/relocate.c core/backend/scratch.c core/backend/scratch.h core/backend/threads.c \
+  core/backend/threads.h
 
 fuzz_programs += tests/fuzz/caps
 core_tests += tests/core/hardened tests/core/stream tests/core/observation tests/core/validity \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/histogram/summary.h"
+#include "core/stream/histogram-summary.h"
 #include "core/stream/grid.h"
 
 /* ---- grids ---- */

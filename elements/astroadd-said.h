@@ -1,7 +1,7 @@
 /* What grids and histograms that are added say of themselves: sums of weights, numbers of pairs. */
 #pragma once
 
-#include "elements/astromerge.h"
+#include "elements/base/astromerge.h"
 
 G_BEGIN_DECLS
 

@@ -25,7 +25,7 @@
 
 #include "core/add/add.h"
 #include "elements/astroadd-said.h"
-#include "elements/astrostage.h"
+#include "elements/base/astrostage.h"
 
 struct _AstroAdd {
   AstroMerge parent;

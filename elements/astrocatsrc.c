@@ -15,16 +15,17 @@
 #include "config.h"
 #include "elements/astrocatsrc.h"
 
-#include "core/catalogue/columns.h"
-#include "core/catalogue/mask.h"
+#include "core/lib/catalogue/columns.h"
+#include "core/lib/catalogue/mask.h"
 #include "core/fits/fits.h"
+#include "core/histogram/regions.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
-#include "elements/astrodeadline.h"
-#include "elements/astrofields.h"
-#include "elements/astroonce.h"
-#include "elements/astrooutgoing.h"
-#include "elements/astrostage.h"
+#include "elements/base/astrodeadline.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrooutgoing.h"
+#include "elements/base/astrostage.h"
 
 #include <math.h>
 #include <string.h>

@@ -34,9 +34,8 @@
 
 #include "core/channelizer/channelizer.h"
 #include "core/channelizer/gains.h"
-#include "core/channelizer/losses.h"
-#include "core/enum.h"
-#include "elements/astrofields.h"
+#include "core/kit/enum.h"
+#include "elements/base/astrofields.h"
 
 struct _AstroChannelizer {
   AstroStage parent;
@@ -49,7 +48,7 @@ struct _AstroChannelizer {
   float *gains; /* from the file, read at the start */
   guint n_gains;
   AstroChannelizerConfig config;
-  AstroChannelizerLosses *losses;
+  AstroLosses *losses;
   gboolean started;
   guint64 begin, next_in;    /* of an unbroken stretch of samples */
   guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
@@ -197,7 +196,7 @@ static void forget(AstroChannelizer *self)
 {
   self->started = FALSE;
   if (self->losses)
-    astro_channelizer_losses_clear(self->losses);
+    astro_losses_clear(self->losses);
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
@@ -222,8 +221,8 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
                                self->n_gains, self->config.channels);
   if (!astro_stage_check_extent(stage, ASTRO_AXIS_CHANNEL, self->config.channels, error))
     return FALSE;
-  g_clear_pointer(&self->losses, astro_channelizer_losses_free);
-  self->losses = astro_channelizer_losses_new(&self->config);
+  g_clear_pointer(&self->losses, astro_losses_free);
+  self->losses = astro_losses_new(in);
   forget(self);
   *(AstroChannelizerConfig *)config = self->config;
   return TRUE;
@@ -258,8 +257,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   }
   if (!astro_channelizer_block_spectra(&self->config, self->begin, first, steps, &spectra, error))
     return FALSE;
-  astro_channelizer_losses_read(self->losses, in, first, steps);
-  astro_channelizer_losses_tell(self->losses, &arguments);
+  astro_losses_read(self->losses, in, first, steps, &arguments.losses, &arguments.n_losses);
   if (spectra.count && !(out = new_buffer(self, spectra.count, steps, error)))
     return FALSE;
   if (!astro_stage_submit(stage, GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP) ? NULL : in, out,
@@ -270,7 +268,10 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   self->started = TRUE;
   self->next_in = first + steps;
   if (out) {
-    astro_channelizer_losses_mark(self->losses, out, spectra);
+    const AstroWindows windows = astro_channelizer_windows(&self->config);
+    if (astro_losses_mark(self->losses, out, &astro_stage_out(stage)->layout, &windows,
+                          spectra.first, spectra.count))
+      GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
     astro_stage_emit(stage, out, spectra.first, spectra.count);
   }
   GST_OBJECT_LOCK(self);
@@ -337,7 +338,7 @@ static gboolean start(GstBaseTransform *trans)
 static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)->stop(trans);
-  g_clear_pointer(&ASTRO_CHANNELIZER(trans)->losses, astro_channelizer_losses_free);
+  g_clear_pointer(&ASTRO_CHANNELIZER(trans)->losses, astro_losses_free);
   g_clear_pointer(&ASTRO_CHANNELIZER(trans)->gains, g_free);
   return ok;
 }

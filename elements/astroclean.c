@@ -40,11 +40,11 @@
 #include "elements/astroclean.h"
 
 #include "core/clean/clean.h"
-#include "core/enum.h"
+#include "core/kit/enum.h"
 #include "core/image/image.h"
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
-#include "elements/astrofields.h"
+#include "elements/base/astrofields.h"
 
 struct _AstroClean {
   AstroStage parent;

@@ -32,8 +32,8 @@
 
 #include "core/correlator/correlator.h"
 #include "core/correlator/integration.h"
-#include "core/enum.h"
-#include "elements/astrofields.h"
+#include "core/kit/enum.h"
+#include "elements/base/astrofields.h"
 
 /* That each of the backends likes best. */
 #define CPU_LAYOUT "channel:time:station:pol"

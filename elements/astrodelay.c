@@ -40,10 +40,10 @@
 #include "core/delay/delay.h"
 #include "core/delay/due.h"
 #include "core/delay/losses.h"
-#include "core/sky/earth-error.h"
+#include "core/lib/sky/earth-error.h"
 #include "core/stream/uvw.h"
-#include "elements/astroearth.h"
-#include "elements/astrofields.h"
+#include "elements/base/astroearth.h"
+#include "elements/base/astrofields.h"
 
 struct _AstroDelay {
   AstroStage parent;
@@ -59,7 +59,7 @@ struct _AstroDelay {
   /* voltages: what came is held until what follows it is there */
   gboolean started;
   guint64 next_in, next_out;
-  AstroDelayLosses *losses;
+  AstroLosses *losses; /* of voltages, while they come */
 };
 
 enum { PROP_CALIBRATION = ASTRO_STAGE_N_PROPERTIES, PROP_EARTH_ORIENTATION };
@@ -280,7 +280,8 @@ static gboolean advance(AstroDelay *self, GstBuffer *in, AstroDelayArguments *ar
     return FALSE;
   }
   if (out) {
-    astro_delay_losses_mark(self->losses, stream, out, self->next_out, steps);
+    const AstroWindows samples = { .step = 1, .span = 1 };
+    astro_losses_mark(self->losses, out, &stream->layout, &samples, self->next_out, steps);
     astro_stage_emit(stage, out, self->next_out, steps);
     self->next_out = end;
   }
@@ -295,10 +296,10 @@ static gboolean finish(AstroStage *stage, GError **error)
   if (!self->started)
     return TRUE;
   self->started = FALSE;
-  astro_delay_losses_add(self->losses, self->model, astro_stage_in(stage), (gint64)self->next_in,
-                         G_MAXINT64);
+  astro_delay_losses_add(self->losses, self->model, astro_stage_in(stage), self->next_in,
+                         G_MAXUINT64);
   gboolean ok = advance(self, NULL, &arguments, self->next_in, error);
-  astro_delay_losses_clear(self->losses);
+  g_clear_pointer(&self->losses, astro_losses_free);
   return ok;
 }
 
@@ -316,7 +317,8 @@ static gboolean feed_voltages(AstroDelay *self, GstBuffer *in, guint64 first, gu
   if (!self->started) {
     self->started = TRUE;
     self->next_out = first;
-    astro_delay_losses_add(self->losses, self->model, stream, G_MININT64, (gint64)first);
+    self->losses = astro_losses_new(stream);
+    astro_delay_losses_add(self->losses, self->model, stream, 0, first);
   }
   self->next_in = end;
   astro_delay_losses_read(self->losses, self->model, stream, in, first, steps);
@@ -378,7 +380,7 @@ static void reset(AstroStage *stage)
 {
   AstroDelay *self = ASTRO_DELAY(stage);
   self->started = FALSE;
-  astro_delay_losses_clear(self->losses);
+  g_clear_pointer(&self->losses, astro_losses_free);
 }
 
 static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
@@ -413,7 +415,7 @@ static void finalize(GObject *object)
   AstroDelay *self = ASTRO_DELAY(object);
   g_free(self->calibration);
   g_free(self->earth_orientation);
-  astro_delay_losses_free(self->losses);
+  g_clear_pointer(&self->losses, astro_losses_free);
   G_OBJECT_CLASS(astro_delay_parent_class)->finalize(object);
 }
 
@@ -466,5 +468,4 @@ static void astro_delay_class_init(AstroDelayClass *klass)
 
 static void astro_delay_init(AstroDelay *self)
 {
-  self->losses = astro_delay_losses_new();
 }

@@ -4,7 +4,7 @@
  * and channel of spectra become the time of voltages. Any other axis keeps its name. */
 #pragma once
 
-#include "core/fft/fft.h"
+#include "core/lib/fft/fft.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS

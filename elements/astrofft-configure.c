@@ -1,7 +1,7 @@
 /* The transform that caps agreed on. */
 #include "config.h"
 #include "elements/astrofft-parts.h"
-#include "elements/astrostage.h"
+#include "elements/base/astrostage.h"
 
 #include <string.h>
 

@@ -49,14 +49,14 @@
 
 #include <math.h>
 
-#include "core/enum.h"
+#include "core/kit/enum.h"
 #include "core/fft/cut.h"
 #include "core/fft/validity.h"
 #include "core/stream/grid.h"
 #include "elements/astrofft-caps.h"
-#include "elements/astrofields.h"
+#include "elements/base/astrofields.h"
 #include "elements/astroimage.h"
-#include "elements/astroreader.h"
+#include "elements/base/astroreader.h"
 
 typedef enum { DIRECTION_FORWARD, DIRECTION_INVERSE } AstroFftDirection;
 

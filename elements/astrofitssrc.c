@@ -22,12 +22,12 @@
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
-#include "core/sky/earth-file.h"
+#include "core/lib/sky/earth-file.h"
 #include "core/stream/uvw-meta.h"
-#include "elements/astrofields.h"
-#include "elements/astroonce.h"
-#include "elements/astrooutgoing.h"
-#include "elements/astrostage.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrooutgoing.h"
+#include "elements/base/astrostage.h"
 
 #include <glob.h>
 #include <string.h>

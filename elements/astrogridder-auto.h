@@ -3,7 +3,7 @@
 #pragma once
 
 #include "elements/astrogridder-settings.h"
-#include "elements/astrostage.h"
+#include "elements/base/astrostage.h"
 
 G_BEGIN_DECLS
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/backend/backend.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSettings *s,
                                     const AstroGrid *grid)

@@ -1,17 +1,17 @@
 #include "config.h"
 #include "elements/astrogridder-settings.h"
 
-#include "core/enum.h"
-#include "elements/astroearth.h"
-#include "elements/astrofields.h"
-#include "elements/astronumberorauto.h"
-#include "elements/astrostage.h"
+#include "core/kit/enum.h"
+#include "elements/base/astroearth.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astronumberorauto.h"
+#include "elements/base/astrostage.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core/gridder/wprojection-taps.h"
-#include "core/units.h"
+#include "core/gridder/wprojection/taps.h"
+#include "core/kit/units.h"
 
 #define RADIANS_PER_ARCSEC (ASTRO_DEGREE / 3600)
 

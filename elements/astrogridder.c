@@ -46,17 +46,17 @@
 
 #include <string.h>
 
-#include "core/sky/earth-error.h"
+#include "core/lib/sky/earth-error.h"
 #include "core/stream/uvw-meta.h"
 #include "core/stream/uvw.h"
-#include "elements/astroearth.h"
+#include "elements/base/astroearth.h"
 #include "elements/astrofft.h"
 #include "elements/astrogridder-auto.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
-#include "elements/astroincoming.h"
-#include "elements/astroreader.h"
-#include "elements/astrosteptimes.h"
+#include "elements/base/astroincoming.h"
+#include "elements/base/astroreader.h"
+#include "elements/base/astrosteptimes.h"
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
 

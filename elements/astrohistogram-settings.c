@@ -1,8 +1,8 @@
 #include "config.h"
 #include "elements/astrohistogram-settings.h"
 
-#include "core/fail.h"
-#include "elements/astrofields.h"
+#include "core/kit/fail.h"
+#include "elements/base/astrofields.h"
 
 #include <string.h>
 

@@ -25,17 +25,17 @@
 #include "config.h"
 #include "elements/astrohistogram.h"
 
-#include "core/histogram/collect.h"
+#include "core/histogram/from-catalogues.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
-#include "elements/astrocataloguepad.h"
-#include "elements/astrofields.h"
+#include "elements/astrohistogram-pad.h"
+#include "elements/base/astrofields.h"
 #include "elements/astrohistogram-progress.h"
 #include "elements/astrohistogram-settings.h"
-#include "elements/astroinputs.h"
-#include "elements/astroonce.h"
-#include "elements/astrooutgoing.h"
-#include "elements/astrostage.h"
+#include "elements/base/astroinputs.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrooutgoing.h"
+#include "elements/base/astrostage.h"
 
 #include <string.h>
 

@@ -20,10 +20,10 @@
 #include "elements/astrohttpsink.h"
 
 #include "core/serve/pictures.h"
-#include "elements/astrofields.h"
-#include "elements/astroincoming.h"
-#include "elements/astroonce.h"
-#include "elements/astrostage.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astroincoming.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrostage.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
 #define DEFAULT_PORT 8080

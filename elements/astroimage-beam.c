@@ -1,6 +1,6 @@
 #include "elements/astroimage-beam.h"
 
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #define MIDDLE 256     /* pixels: beams have a few */
 #define LEAST_ACROSS 2 /* pixels of a beam, for sources between them to be found */

@@ -3,7 +3,7 @@
 #include "core/image/image.h"
 #include "core/stream/grid.h"
 #include "core/stream/stream.h"
-#include "elements/astrofields.h"
+#include "elements/base/astrofields.h"
 
 /* rows: transformed along u alone. */
 static const struct {

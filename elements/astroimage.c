@@ -35,10 +35,10 @@
 #include "core/image/image.h"
 #include "core/memory/memory.h"
 #include "elements/astroclean.h"
-#include "elements/astrofields.h"
+#include "elements/base/astrofields.h"
 #include "elements/astroimage-beam.h"
 #include "elements/astroimage-caps.h"
-#include "elements/astroreader.h"
+#include "elements/base/astroreader.h"
 
 struct _AstroImage {
   AstroStage parent;

@@ -24,9 +24,9 @@
 
 #include <string.h>
 
-#include "core/enum.h"
+#include "core/kit/enum.h"
 #include "core/join/join.h"
-#include "elements/astrostage.h"
+#include "elements/base/astrostage.h"
 
 typedef enum { ALONG_STATION, ALONG_CHANNEL, ALONG_POL, ALONG_BEAM } Along;
 

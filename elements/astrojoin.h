@@ -1,6 +1,6 @@
 #pragma once
 
-#include "elements/astromerge.h"
+#include "elements/base/astromerge.h"
 
 G_BEGIN_DECLS
 

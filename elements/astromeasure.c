@@ -32,17 +32,17 @@
 
 #include <math.h>
 
-#include "core/image/wcs.h"
+#include "core/lib/wcs/wcs.h"
 #include "core/measure/measure.h"
 #include "core/memory/memory.h"
-#include "core/sky/sky.h"
+#include "core/lib/sky/sky.h"
 #include "core/stream/observation.h"
 #include "core/stream/uvw.h"
-#include "core/units.h"
-#include "elements/astrofields.h"
-#include "elements/astroincoming.h"
-#include "elements/astroonce.h"
-#include "elements/astrostage.h"
+#include "core/kit/units.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astroincoming.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);
 #define GST_CAT_DEFAULT measure_debug

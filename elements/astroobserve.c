@@ -41,19 +41,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/enum.h"
-#include "core/sky/array.h"
-#include "core/sky/earth-file.h"
-#include "core/sky/setup.h"
-#include "core/sky/sky.h"
-#include "core/units.h"
-#include "elements/astrobytes.h"
-#include "elements/astrofields.h"
-#include "elements/astroincoming.h"
-#include "elements/astroonce.h"
-#include "elements/astroreader.h"
-#include "elements/astrostage.h"
-#include "elements/astrosteps.h"
+#include "core/kit/enum.h"
+#include "core/lib/sky/array.h"
+#include "core/lib/sky/earth-file.h"
+#include "core/lib/sky/setup.h"
+#include "core/lib/sky/sky.h"
+#include "core/kit/units.h"
+#include "elements/astroobserve-bytes.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astroincoming.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astroreader.h"
+#include "elements/base/astrostage.h"
+#include "elements/base/astrosteps.h"
 
 typedef enum { BASIS_AS_IT_CAME, BASIS_LINEAR, BASIS_CIRCULAR } Basis;
 

@@ -20,12 +20,12 @@
 #include "elements/astrophaseshift.h"
 
 #include "core/phaseshift/phaseshift.h"
-#include "core/sky/earth-error.h"
-#include "core/sky/setup.h"
+#include "core/lib/sky/earth-error.h"
+#include "core/lib/sky/setup.h"
 #include "core/stream/uvw.h"
-#include "elements/astroearth.h"
-#include "elements/astrofields.h"
-#include "elements/astrosteptimes.h"
+#include "elements/base/astroearth.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astrosteptimes.h"
 
 struct _AstroPhaseshift {
   AstroStage parent;

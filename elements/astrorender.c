@@ -24,11 +24,11 @@
 #include "elements/astrorender.h"
 
 #include "core/render/render.h"
-#include "elements/astroincoming.h"
-#include "elements/astrofields.h"
-#include "elements/astroonce.h"
-#include "elements/astroreader.h"
-#include "elements/astrostage.h"
+#include "elements/base/astroincoming.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astroreader.h"
+#include "elements/base/astrostage.h"
 
 #include <gst/video/video.h>
 #include <math.h>

@@ -24,7 +24,7 @@
 #include "config.h"
 #include "elements/astroselect.h"
 
-#include "elements/astrofields.h"
+#include "elements/base/astrofields.h"
 #include "elements/astroselect-lists.h"
 
 struct _AstroSelect {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "elements/astrostage.h"
+#include "elements/base/astrostage.h"
 
 G_BEGIN_DECLS
 

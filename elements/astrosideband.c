@@ -22,9 +22,9 @@
 #include "config.h"
 #include "elements/astrosideband.h"
 
-#include "core/enum.h"
+#include "core/kit/enum.h"
 #include "core/sideband/sideband.h"
-#include "elements/astrofields.h"
+#include "elements/base/astrofields.h"
 
 typedef enum { SIDEBAND_LOWER, SIDEBAND_UPPER } Sideband;
 

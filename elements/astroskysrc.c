@@ -20,10 +20,10 @@
 
 #include <math.h>
 
-#include "core/enum.h"
+#include "core/kit/enum.h"
 #include "core/memory/memory.h"
-#include "core/sky/voltages.h"
-#include "elements/astrostage.h"
+#include "core/lib/sky/voltages.h"
+#include "elements/base/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(sky_debug);
 #define GST_CAT_DEFAULT sky_debug

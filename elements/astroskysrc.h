@@ -1,6 +1,6 @@
 #pragma once
 
-#include "elements/astrosimulator.h"
+#include "elements/base/astrosimulator.h"
 
 G_BEGIN_DECLS
 

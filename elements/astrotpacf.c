@@ -24,17 +24,17 @@
 #include "config.h"
 #include "elements/astrotpacf.h"
 
-#include "core/histogram/summary.h"
+#include "core/stream/histogram-summary.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "core/tpacf/about.h"
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
-#include "elements/astrofields.h"
-#include "elements/astroincoming.h"
-#include "elements/astroonce.h"
-#include "elements/astrooutgoing.h"
-#include "elements/astrostage.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astroincoming.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrooutgoing.h"
+#include "elements/base/astrostage.h"
 
 #include <math.h>
 #include <string.h>

@@ -23,9 +23,9 @@
 #include "config.h"
 #include "elements/astrovissrc.h"
 
-#include "core/predict/predict.h"
-#include "core/units.h"
-#include "elements/astrostage.h"
+#include "core/lib/predict/predict.h"
+#include "core/kit/units.h"
+#include "elements/base/astrostage.h"
 
 typedef struct {
   guint channels, points, threads;

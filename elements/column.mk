@@ -1,14 +1,6 @@
 plugin_LTLIBRARIES = elements/libgstastro.la
 
-element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h \
-  elements/astrostage-parts.h elements/astrostage-backend.c elements/astrostage-input.c \
-  elements/astrostage-output.c elements/astrostage-caps.c elements/astrostage-events.c \
-  elements/astrostage-properties.c elements/astrosteps.c elements/astrosteps.h \
-  elements/astromerge.c elements/astromerge.h elements/astromerge-parts.h elements/astromerge-align.c \
-  elements/astromerge-agree.c elements/astromerge-output.c elements/astromergepad.c elements/astromergepad.h \
-  elements/astroincoming.c elements/astroincoming.h elements/astroonce.c elements/astroonce.h elements/astrooutgoing.c elements/astrooutgoing.h elements/astrodeadline.c elements/astrodeadline.h elements/astrofields.c elements/astrofields.h \
-  elements/astroreader.c elements/astroreader.h
-element_sources += elements/astronumberorauto.c elements/astronumberorauto.h
+element_sources += elements/plugin.c
 example_files += examples/find-elements.sh
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/astrosteps tests/elements/counts tests/elements/device \

@@ -1,6 +1,4 @@
 # The CUDA module: built where nvcc is, linked to CUDA's static runtime, loaded with GModule.
-gpu_sources += gpu/module.cu gpu/device.cu gpu/clipped.cu gpu/gather.cu
-gpu_headers += gpu/barrier.h gpu/clipped.h gpu/cuda.h gpu/gather.h gpu/samples.h
 core_tests += tests/core/cuda
 gpu_bench_programs += tests/bench/seam tests/bench/stream-gpu
 

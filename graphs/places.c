@@ -1,5 +1,5 @@
 #include "graphs/places.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 #include <math.h>
 
 #define ARCSEC (ASTRO_DEGREE / 3600)

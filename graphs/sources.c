@@ -1,5 +1,5 @@
 #include "graphs/sources.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 #include "graphs/places.h"
 
 /* Of a beam that is not known, as images have them. */

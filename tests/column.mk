@@ -1,12 +1,12 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += doc/misfits.md tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/environment tests/subbuild tests/lsan.supp tests/tsan.supp \
+dist_files += doc/misfits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/environment tests/subbuild tests/lsan.supp tests/tsan.supp \
   tests/core/fake-device.h tests/core/on-device.h \
   tests/elements/astrostage.h tests/elements/elements.h tests/elements/misfit-kinds.h tests/elements/misfit-stages.h tests/elements/recorded.h tests/elements/left.h tests/elements/merging.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
   tests/bench/bench.h tests/bench/block.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
   tests/bench/library.h tests/bench/openblas.h tests/bench/on-device.h tests/bench/play.h \
-  tests/bench/cpu-notes.md tests/bench/gpu-notes.md tests/fuzz/corpus
+  tests/bench/cpu-figures.md tests/bench/gpu-figures.md tests/fuzz/corpus
 
 if INSTALLED_TESTS
 testcoredir = $(testdir)/core
@@ -24,7 +24,7 @@ check_PROGRAMS = $(core_tests) $(element_tests) $(graph_tests)
 EXTRA_PROGRAMS = $(bench_programs) $(gpu_bench_programs) $(fuzz_programs) $(interop_programs)
 endif
 
-TESTS = $(core_tests) $(element_tests) $(graph_tests)
+TESTS = tests/rooms $(core_tests) $(element_tests) $(graph_tests)
 # Flags of their own (configure.ac); benchmarks have those of what they measure.
 tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -1,7 +1,7 @@
 /* Arrays that look at their zenith. */
 #pragma once
 
-#include "core/sky/scene.h"
+#include "core/lib/sky/scene.h"
 
 /* Of so many stations of a preset. */
 static inline AstroObservation *test_observe(const char *array, guint stations)

@@ -8,8 +8,8 @@
 
 #include <gst/gst.h>
 #include "core/backend/threads.h"
-#include "core/fail.h"
-#include "core/memory/device.h"
+#include "core/kit/fail.h"
+#include "core/backend/device.h"
 
 G_BEGIN_DECLS
 

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/lib/stretch/losses.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -53,28 +54,19 @@ typedef struct {
   const float *gains; /* of each channel; NULL: 1. The caller keeps them */
 } AstroChannelizerConfig;
 
-/* Samples of a station, in all its pols, that are to count as zeros, whatever the block holds. */
 typedef struct {
-  guint station;
-  guint64 from, to;
-} AstroChannelizerLoss;
-
-typedef struct {
-  guint64 first, steps;               /* of the block in; without a block, steps of zeros */
-  gboolean restart;                   /* forget what came before first; else first follows on it */
-  const AstroChannelizerLoss *losses; /* in the block, by station, then by time */
+  guint64 first, steps;    /* of the block in; without a block, steps of zeros */
+  gboolean restart;        /* forget what came before first; else first follows on it */
+  const AstroLoss *losses; /* in the block, by station, then by time */
   guint n_losses;
   guint64 *clipped; /* clipped components are added here; a device backend adds them at drain */
 } AstroChannelizerArguments;
-
-typedef struct {
-  guint64 first, count;
-} AstroSpectra;
 
 /* What follows from a configuration that is one. */
 guint64 astro_channelizer_step(const AstroChannelizerConfig *config);
 guint64 astro_channelizer_span(const AstroChannelizerConfig *config); /* taps x step */
 guint64 astro_channelizer_lead(const AstroChannelizerConfig *config); /* (taps - 1) x step / 2 */
+AstroWindows astro_channelizer_windows(const AstroChannelizerConfig *config);
 
 /* The spectra that samples begin to end of an unbroken stretch give. */
 AstroSpectra astro_channelizer_spectra(const AstroChannelizerConfig *config, guint64 begin,

@@ -73,33 +73,26 @@ guint64 astro_channelizer_lead(const AstroChannelizerConfig *config)
   return (config->taps - 1) * astro_channelizer_step(config) / 2;
 }
 
+AstroWindows astro_channelizer_windows(const AstroChannelizerConfig *config)
+{
+  return (AstroWindows){ .step = astro_channelizer_step(config),
+                         .span = astro_channelizer_span(config),
+                         .lead = astro_channelizer_lead(config) };
+}
+
 AstroSpectra astro_channelizer_spectra(const AstroChannelizerConfig *config, guint64 begin,
                                        guint64 end)
 {
-  guint64 step = astro_channelizer_step(config), lead = astro_channelizer_lead(config);
-  guint64 span = astro_channelizer_span(config);
-  AstroSpectra spectra = { .first = (begin + lead + step - 1) / step };
-  guint64 complete = end + lead >= span ? (end + lead - span) / step + 1 : 0;
-  spectra.count = complete > spectra.first ? complete - spectra.first : 0;
-  return spectra;
+  const AstroWindows windows = astro_channelizer_windows(config);
+  return astro_windows_between(&windows, begin, end);
 }
 
 gboolean astro_channelizer_block_spectra(const AstroChannelizerConfig *config, guint64 begin,
                                          guint64 first, guint64 steps, AstroSpectra *spectra,
                                          GError **error)
 {
-  guint64 most = G_MAXUINT64 - 2 * astro_channelizer_span(config);
-  if (first > most || steps > most - first)
-    return astro_backend_refuse(error,
-                                "channelizer: a block of %" G_GUINT64_FORMAT
-                                " samples from %" G_GUINT64_FORMAT
-                                " on goes beyond what sample indices can count",
-                                steps, first);
-  AstroSpectra before = astro_channelizer_spectra(config, begin, first);
-  *spectra = astro_channelizer_spectra(config, begin, first + steps);
-  spectra->first += before.count;
-  spectra->count -= before.count;
-  return TRUE;
+  const AstroWindows windows = astro_channelizer_windows(config);
+  return astro_windows_of_block(&windows, begin, first, steps, spectra, error);
 }
 
 gboolean astro_channelizer_check_call(const AstroChannelizerConfig *config, const AstroBlock *in,

@@ -2,7 +2,7 @@
 core_sources += core/channelizer/channelizer.h core/channelizer/window.c core/channelizer/check.c \
   core/channelizer/check.h core/channelizer/samples.c core/channelizer/samples.h \
   core/channelizer/stretch.c core/channelizer/stretch.h core/channelizer/reference.c \
-  core/channelizer/gains.c core/channelizer/gains.h core/channelizer/losses.c core/channelizer/losses.h \
+  core/channelizer/gains.c core/channelizer/gains.h \
   core/channelizer/cpu.c core/channelizer/fir.h core/channelizer/fir-c.c
 core_avx2_sources += core/channelizer/fir-avx2.c
 core_avx512_sources += core/channelizer/fir-avx512.c
@@ -15,6 +15,6 @@ bench_programs += tests/bench/channelizer
 tests_bench_channelizer_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_bench_channelizer_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/digitiser.sh
-gpu_sources += gpu/channelizer.cu gpu/channelizer-fused.cu gpu/channelizer-square.cu \
-  gpu/channelizer-passes.cu
-gpu_headers += gpu/channelizer.h gpu/fft-turned.h
+gpu_sources += gpu/channelizer/channelizer.cu gpu/channelizer/fused.cu gpu/channelizer/square.cu \
+  gpu/channelizer/passes.cu
+gpu_headers += gpu/channelizer/channelizer.h

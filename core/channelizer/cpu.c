@@ -11,7 +11,7 @@
 #include "core/backend/cpu.h"
 #include "core/backend/scratch.h"
 #include "core/backend/threads.h"
-#include "core/fft/planner.h"
+#include "core/lib/fft/planner.h"
 
 /* A group's filtered samples: as many spectra as fill this, within limits. */
 #define GROUP_BYTES (256 * 1024)

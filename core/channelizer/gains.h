@@ -2,7 +2,7 @@
  * channels, any number of them on a line; '#' starts a comment. */
 #pragma once
 
-#include "core/sky/lines.h"
+#include "core/kit/lines.h"
 
 G_BEGIN_DECLS
 

@@ -1,7 +1,7 @@
 /* Samples from one complex or real format to another, by convert's kernels, inside a task. */
 #pragma once
 
-#include "core/convert/kernels.h"
+#include "core/lib/formats/kernels.h"
 
 G_BEGIN_DECLS
 

@@ -2,7 +2,7 @@
 #include "core/channelizer/stretch.h"
 
 #include "core/backend/threads.h"
-#include "core/transpose/transpose.h"
+#include "core/lib/transpose/plan.h"
 
 #include <string.h>
 
@@ -31,9 +31,7 @@ gboolean astro_stretch_init(AstroStretch *stretch, const AstroChannelizerConfig 
   const AstroStream *in = &config->in;
   AstroFormat single =
       astro_format_info(in->format)->is_complex ? ASTRO_FORMAT_CF32LE : ASTRO_FORMAT_F32LE;
-  AstroPlace place = { .threads = threads };
   AstroTransposeConfig transpose;
-  const char *variant;
   gsize bytes;
 
   *stretch = (AstroStretch){
@@ -53,17 +51,14 @@ gboolean astro_stretch_init(AstroStretch *stretch, const AstroChannelizerConfig 
   if (!transpose_config(stretch, 2, &transpose, error))
     return FALSE;
   astro_transpose_simplify(&transpose);
-  if (transpose.n_axes > 1)
-    stretch->transpose = astro_transpose_cpu.create(&transpose, &place, &variant, error);
-  return transpose.n_axes <= 1 || stretch->transpose;
+  stretch->is_transposed = transpose.n_axes > 1;
+  return TRUE;
 }
 
 void astro_stretch_clear(AstroStretch *stretch)
 {
   g_free(stretch->held);
   g_free(stretch->transposed);
-  if (stretch->transpose)
-    astro_transpose_cpu.destroy(stretch->transpose);
 }
 
 static guint64 begin_of(const AstroStretch *stretch, const AstroChannelizerArguments *arguments)
@@ -88,7 +83,7 @@ static gboolean turn(AstroStretch *stretch, const AstroBlock *in, guint64 steps,
 {
   AstroTransposeConfig transpose;
   gsize bytes = steps * astro_stream_step_bytes(&stretch->config->in);
-  AstroBlock from = { in->data, bytes };
+  AstroTransposePlan plan;
 
   if (!transpose_config(stretch, steps, &transpose, error))
     return FALSE;
@@ -100,16 +95,19 @@ static gboolean turn(AstroStretch *stretch, const AstroBlock *in, guint64 steps,
       return astro_backend_no_memory(
           error, "channelizer: no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
   }
-  AstroBlock to = { stretch->transposed, bytes };
   stretch->block = stretch->transposed;
-  return astro_transpose_cpu.submit(stretch->transpose, &from, 1, &to, 1, &transpose, error);
+  astro_transpose_plan(&plan, NULL, &transpose);
+  astro_transpose_run(&plan, astro_transpose_kernels(), stretch->threads, stretch->transposed,
+                      in->data);
+  return TRUE;
 }
 
 gboolean astro_stretch_open(AstroStretch *stretch, const AstroBlock *in,
                             const AstroChannelizerArguments *arguments, GError **error)
 {
   stretch->block = in ? in->data : NULL;
-  if (in && arguments->steps && stretch->transpose && !turn(stretch, in, arguments->steps, error))
+  if (in && arguments->steps && stretch->is_transposed &&
+      !turn(stretch, in, arguments->steps, error))
     return FALSE;
   stretch->begin = begin_of(stretch, arguments);
   if (arguments->restart)
@@ -128,7 +126,7 @@ static guint find_loss(const AstroStretch *stretch, guint station, guint64 sampl
   guint low = 0, high = stretch->n_losses;
   while (low < high) {
     guint middle = (low + high) / 2;
-    const AstroChannelizerLoss *loss = &stretch->losses[middle];
+    const AstroLoss *loss = &stretch->losses[middle];
     if (loss->station < station || (loss->station == station && loss->to <= sample))
       low = middle + 1;
     else
@@ -143,7 +141,7 @@ static void drop_lost(const AstroStretch *stretch, guint input, guint64 from, gs
 {
   guint station = input / stretch->pols;
   for (guint i = find_loss(stretch, station, from); i < stretch->n_losses; i++) {
-    const AstroChannelizerLoss *loss = &stretch->losses[i];
+    const AstroLoss *loss = &stretch->losses[i];
     if (loss->station != station || loss->from >= from + n)
       break;
     guint64 begin = MAX(loss->from, from), end = MIN(loss->to, from + n);

@@ -19,10 +19,10 @@ typedef struct {
 
   const guint8 *block; /* [input][steps]; NULL: zeros */
   guint64 first, steps;
-  const AstroChannelizerLoss *losses;
+  const AstroLoss *losses;
   guint n_losses;
 
-  gpointer transpose; /* puts blocks of other layouts in the order [input][time] */
+  gboolean is_transposed; /* blocks are put in the order [input][time] */
   guint8 *transposed;
   gsize transposed_bytes;
 } AstroStretch;

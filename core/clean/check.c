@@ -4,9 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-const AstroBackend *const astro_clean_backends[] = { &astro_clean_cpu, &astro_clean_reference,
-                                                     NULL };
-
 /* The beam is drawn down to this. */
 #define FAINTEST 1e-8
 

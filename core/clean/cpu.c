@@ -83,3 +83,6 @@ const AstroBackend astro_clean_cpu = {
   .submit = submit,
   .destroy = destroy,
 };
+
+const AstroBackend *const astro_clean_backends[] = { &astro_clean_cpu, &astro_clean_reference,
+                                                     NULL };

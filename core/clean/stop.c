@@ -5,7 +5,7 @@
 
 #include "core/backend/threads.h"
 #include "core/clean/check.h"
-#include "core/noise.h"
+#include "core/kit/noise.h"
 
 /* Pixels that tell the noise to a hundredth, in a millisecond. */
 #define SAMPLE 32768

@@ -1,6 +1,6 @@
 #include "config.h"
 #include "core/convert/convert.h"
-#include "core/convert/kernels.h"
+#include "core/lib/formats/kernels.h"
 
 gboolean astro_convert_is_counted(const AstroStream *from, const AstroStream *to)
 {

@@ -2,7 +2,7 @@
 #include "config.h"
 #include "core/convert/convert.h"
 #include "core/convert/check.h"
-#include "core/convert/half.h"
+#include "core/lib/formats/half.h"
 
 #include <math.h>
 #include <string.h>

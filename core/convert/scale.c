@@ -1,7 +1,7 @@
 /* The scale that scale=auto picks. */
 #include "config.h"
 #include "core/convert/convert.h"
-#include "core/convert/kernels.h"
+#include "core/lib/formats/kernels.h"
 
 #include "core/backend/threads.h"
 

@@ -1,26 +1,26 @@
-core_sources += core/correlator/correlator.h core/correlator/reference.c \
+core_sources += core/correlator/correlator.h core/correlator/check.c core/correlator/reference.c \
   core/correlator/counts.c core/correlator/counts.h core/correlator/sums.c core/correlator/sums.h \
   core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
-  core/correlator/packing.c core/correlator/packing.h core/correlator/panels.c core/correlator/panels.h core/correlator/plan.c core/correlator/plan.h core/correlator/integration.c core/correlator/integration.h \
-  core/correlator/ahead.h core/correlator/kernels.c core/correlator/kernels.h \
+  core/correlator/packing.c core/correlator/packing.h core/correlator/packed-products.c core/correlator/packed-products.h core/correlator/plan.c core/correlator/plan.h core/correlator/integration.c core/correlator/integration.h \
+  core/correlator/prefetch.h core/correlator/kernels.c core/correlator/kernels.h \
   core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
-  core/correlator/quads.h core/correlator/amx.h core/correlator/tile-registers.h core/correlator/digits.h core/correlator/tile.h core/correlator/tile-avx512.h \
-  core/correlator/tile-int32.h core/correlator/tile-float.h core/correlator/means.h core/correlator/means-c.c \
+  core/correlator/x86/pack-fours.h core/correlator/x86/amx.h core/correlator/x86/tile-registers.h core/correlator/x86/bytewise.h core/correlator/tile.h core/correlator/x86/tile-avx512.h \
+  core/correlator/x86/tile-int32.h core/correlator/x86/tile-float.h core/correlator/means.h core/correlator/means-c.c \
   core/correlator/int8-c.c core/correlator/int16-c.c core/correlator/float-c.c
-core_avx2_sources += core/correlator/int8-avx2.c core/correlator/int16-avx2.c \
-  core/correlator/float-avx2.c core/correlator/means-avx2.c
-core_avx512_sources += core/correlator/int8-avx512.c core/correlator/int16-avx512.c core/correlator/float-avx512.c \
-  core/correlator/means-avx512.c
-core_vnni_sources += core/correlator/int8-vnni.c
-core_amx_sources += core/correlator/int8-amx.c core/correlator/int16-amx.c core/correlator/float-amx.c
+core_avx2_sources += core/correlator/x86/int8-avx2.c core/correlator/x86/int16-avx2.c \
+  core/correlator/x86/float-avx2.c core/correlator/x86/means-avx2.c
+core_avx512_sources += core/correlator/x86/int8-avx512.c core/correlator/x86/int16-avx512.c core/correlator/x86/float-avx512.c \
+  core/correlator/x86/means-avx512.c
+core_vnni_sources += core/correlator/x86/int8-vnni.c
+core_amx_sources += core/correlator/x86/int8-amx.c core/correlator/x86/int16-amx.c core/correlator/x86/float-amx.c
 element_sources += elements/astrocorrelator.c elements/astrocorrelator.h
 core_tests += tests/core/correlator tests/core/correlator-values tests/core/correlator-limits
 dist_files += tests/core/correlator.h tests/elements/astrocorrelator.h
 element_tests += tests/elements/astrocorrelator tests/elements/astrocorrelator-time
 bench_programs += tests/bench/correlator
 tests_bench_correlator_LDADD = $(LDADD) -ldl
-gpu_sources += gpu/correlator.cu gpu/correlator-room.cu gpu/correlator-dump.cu gpu/correlator-held.cu gpu/correlator-split.cu gpu/correlator-simt.cu \
-  gpu/correlator-f32.cu gpu/correlator-mma.cu gpu/correlator-wgmma.cu
-gpu_headers += gpu/correlator.h gpu/correlator-instance.h gpu/wgmma.h
+gpu_sources += gpu/correlator/correlator.cu gpu/correlator/groups.cu gpu/correlator/dump.cu gpu/correlator/held.cu gpu/correlator/split.cu gpu/correlator/simt.cu \
+  gpu/correlator/f32.cu gpu/correlator/mma.cu gpu/correlator/wgmma.cu
+gpu_headers += gpu/correlator/correlator.h gpu/correlator/instance.h gpu/correlator/wgmma.h
 gpu_bench_programs += tests/bench/correlator-gpu
 tests_bench_correlator_gpu_LDADD = $(LDADD) -ldl

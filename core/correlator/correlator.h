@@ -12,7 +12,22 @@
  *
  * Sums of CI4, CI8 and CI16LE are exact. Those of CF16LE and CF32LE err by less than 2e-6 of the
  * geometric mean of the two autocorrelations, also where samples never change; but for pulses over
- * a constant in just the beat of the sums' parts, where without matrix tiles it was 7e-6. */
+ * a constant in just the beat of the sums' parts, where without matrix tiles it was 7e-6.
+ *
+ * Words of the host's kernels (and of gpu/correlator, whose tiles are larger):
+ *
+ *   input    a polarisation of a station             columns  0 1 2 3 4 5
+ *   panel    16 inputs by some time steps,           row 0    A
+ *            packed as the kernel reads them         row 1    A A
+ *   traits   what a kernel keeps of a packed         row 2    B B|C
+ *            panel besides: scales, first sums       row 3    B B|C C
+ *   pass     time steps that are packed at once      row 4    D D|E E|F
+ *   tile     sums of a row's panel with a            row 5    D D|E E|F F
+ *            column's: 16 x 16 inputs
+ *   product  rows x columns of tiles that stay in the caches: a letter each, here of 2 x 2
+ *   strip    products side by side, a task: B and C, or D, E and F
+ *   quad     four samples in a row of one input, a lane of 32 bits
+ *   digit    a byte of a longer sample: products are of digits */
 #pragma once
 
 #include "core/backend/backend.h"

@@ -1,8 +1,9 @@
 /* The cpu backend: spectra of any order are gathered to rows where they do not lie so, and added to
  * the sums of an integration panel by panel. */
 #include "core/backend/threads.h"
+#include "core/kit/pages.h"
 #include "core/correlator/gather.h"
-#include "core/correlator/panels.h"
+#include "core/correlator/packed-products.h"
 #include <stdlib.h>
 
 enum {
@@ -51,8 +52,7 @@ static gboolean correlate_gathered(Cpu *self, float *dump)
 static gboolean need_gathered(Cpu *self, GError **error)
 {
   if (!self->gathered)
-    self->gathered =
-        astro_correlator_block(self->capacity * self->config.channels * row_bytes(self));
+    self->gathered = astro_pages_alloc(self->capacity * self->config.channels * row_bytes(self));
   if (!self->gathered)
     astro_backend_no_memory(error,
                             "no memory to gather %" G_GUINT64_FORMAT " spectra of %u channels",
@@ -173,3 +173,6 @@ const AstroBackend astro_correlator_cpu = {
   .submit = submit,
   .destroy = destroy,
 };
+
+const AstroBackend *const astro_correlator_backends[] = { &astro_correlator_cpu,
+                                                          &astro_correlator_reference, NULL };

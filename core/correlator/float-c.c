@@ -5,7 +5,7 @@
 #define VECTORS 2
 #define CHUNK 16
 #define RUN 16
-#include "core/convert/half.h"
+#include "core/lib/formats/half.h"
 #include "core/correlator/outer.h"
 #include "core/correlator/pack-outer.h"
 

@@ -1,6 +1,6 @@
 #include "core/correlator/gather.h"
 #include "core/backend/threads.h"
-#include "core/transpose/plan.h"
+#include "core/lib/transpose/plan.h"
 #include <string.h>
 
 enum { ROWS = 32 }; /* copied by a task */

@@ -41,7 +41,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .one_strip_panels = 40,
       .span = 32768,
       .step_bytes = 256,
-      .notes_bytes = NOTES_BYTES,
+      .traits_bytes = TRAITS_BYTES,
       .tile_bytes = 3072,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_vnni,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_vnni },
@@ -128,7 +128,7 @@ static const AstroCorrelatorKernel float_kernels[] = {
       .one_strip_panels = 64,
       .span = 2048,
       .step_bytes = 6144,
-      .notes_bytes = NOTES_BYTES,
+      .traits_bytes = TRAITS_BYTES,
       .panel_gap = 128,
       .packed_panels = 8, /* looked at before: a pass of them stays in the second cache */
       .tile_bytes = 2048,

@@ -13,7 +13,7 @@
 G_BEGIN_DECLS
 
 #define PANEL 16
-#define NOTES_BYTES 320 /* of a panel that has any */
+#define TRAITS_BYTES 320 /* of a panel that has any */
 
 /* Samples of some panels before packing: inputs side by side, time steps stride bytes apart. */
 typedef struct {
@@ -22,15 +22,15 @@ typedef struct {
   guint count;        /* time steps, at least 1 */
   guint panels;       /* those that are packed together */
   guint inputs;       /* of the last panel, at most 16 */
-  gsize panel_stride; /* from packed panel to panel, and from notes to notes */
+  gsize panel_stride; /* from packed panel to panel, and from traits to traits */
 } AstroCorrelatorRows;
 
 /* All steps of a pass, before any of them is packed, where a kernel must know what panels hold.
- * notes: what it keeps of a packed panel besides; zero at first. */
-typedef void (*AstroCorrelatorMeasure)(gpointer notes, const AstroCorrelatorRows *rows);
+ * traits: what it keeps of a packed panel besides; zero at first. */
+typedef void (*AstroCorrelatorMeasure)(gpointer traits, const AstroCorrelatorRows *rows);
 
 /* Some steps of a pass, one part after the other. */
-typedef void (*AstroCorrelatorPack)(guint8 *packed, gpointer notes,
+typedef void (*AstroCorrelatorPack)(guint8 *packed, gpointer traits,
                                     const AstroCorrelatorRows *rows);
 
 /* Memory that will be wanted: rows of bytes. */
@@ -46,7 +46,7 @@ typedef struct {
   gsize tiles_stride;         /* from row to row */
   const guint8 *left, *right; /* packed row panels and column panels */
   gsize panel_stride;         /* from panel to panel */
-  gsize notes;                /* from a panel's first byte to its notes */
+  gsize traits;               /* from a panel's first byte to its traits */
   guint rows, columns;
   guint below; /* the first row is so many panels behind the first column; columns beyond a row's
                   own panel are not wanted */
@@ -87,9 +87,9 @@ typedef struct {
   guint wide; /* products of a channel that is more than one strip have so many columns for a row;
                  0: one */
   guint span; /* time steps in a tile at most, before it is added to the sums */
-  gsize step_bytes;  /* a packed panel's step */
-  gsize notes_bytes; /* of a packed panel's notes */
-  gsize panel_gap;   /* between packed panels, whose lines would compete for places in the caches */
+  gsize step_bytes;   /* a packed panel's step */
+  gsize traits_bytes; /* of a packed panel's traits */
+  gsize panel_gap; /* between packed panels, whose lines would compete for places in the caches */
   guint packed_panels; /* that are packed together, at most; 0: each by itself */
   gsize tile_bytes;
   AstroCorrelatorMeasure measure[ASTRO_N_FORMATS]; /* or NULL */
@@ -108,9 +108,9 @@ const AstroCorrelatorKernel *astro_correlator_kernel(const AstroCorrelatorConfig
   void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product);                    \
   void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile);
 #define ASTRO_CORRELATOR_MEASURE(name)                                                             \
-  void astro_correlator_measure_##name(gpointer notes, const AstroCorrelatorRows *rows);
+  void astro_correlator_measure_##name(gpointer traits, const AstroCorrelatorRows *rows);
 #define ASTRO_CORRELATOR_PACK(name)                                                                \
-  void astro_correlator_pack_##name(guint8 *packed, gpointer notes,                                \
+  void astro_correlator_pack_##name(guint8 *packed, gpointer traits,                               \
                                     const AstroCorrelatorRows *rows);
 
 ASTRO_CORRELATOR_MEANS(integer_avx512)

@@ -17,7 +17,7 @@
  *                          many lanes of an input
  * MULTIPLY_ADD(sum, a, b)  where that is more than sum + a * b
  * STARTS                   where sums do not begin with nothing */
-#include "core/correlator/ahead.h"
+#include "core/correlator/prefetch.h"
 
 #ifndef CHAINS
 #define CHAINS 1

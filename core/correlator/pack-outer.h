@@ -3,7 +3,7 @@
 #include "core/correlator/kernels.h"
 
 #define PACK_OUTER(name, component, components, re_of, im_of)                                      \
-  void astro_correlator_pack_##name(guint8 *packed, gpointer notes,                                \
+  void astro_correlator_pack_##name(guint8 *packed, gpointer traits,                               \
                                     const AstroCorrelatorRows *rows)                               \
   {                                                                                                \
     for (guint t = 0; t < rows->count; t++) {                                                      \

@@ -63,14 +63,14 @@ static void pack_part(const Part *part)
     const guint64 end_next = MIN(part->samples->count, next + PACKED_STEPS);
     const AstroCorrelatorRows then = rows_of(part, part->panel, part->end, next, end_next);
     guint8 *to = part->packed + (t - part->first) / kernel->samples * kernel->step_bytes;
-    guint8 *notes = part->packed + plan->notes;
+    guint8 *traits = part->packed + plan->traits;
     for (guint p = 0; p < n; p += at_once) {
       const AstroCorrelatorRows rows =
           rows_of(part, part->panel + p, part->panel + MIN(p + at_once, n), t,
                   MIN(part->last, t + PACKED_STEPS));
       if (!asked)
         fetch(&then, n * PANEL * plan->sample_bytes, p / at_once, n / at_once);
-      pack(to + p * plan->panel_stride, notes + p * plan->panel_stride, &rows);
+      pack(to + p * plan->panel_stride, traits + p * plan->panel_stride, &rows);
     }
   }
 }
@@ -78,12 +78,12 @@ static void pack_part(const Part *part)
 static void measure_part(const Part *part)
 {
   const AstroCorrelatorMeasure measure = measure_of(part->plan);
-  guint8 *notes = part->packed + part->plan->notes;
+  guint8 *traits = part->packed + part->plan->traits;
   for (guint i = 0; i < part->end - part->panel; i++)
-    memset(notes + i * part->plan->panel_stride, 0, part->plan->kernel->notes_bytes);
+    memset(traits + i * part->plan->panel_stride, 0, part->plan->kernel->traits_bytes);
   if (measure) {
     const AstroCorrelatorRows rows = rows_of(part, part->panel, part->end, part->first, part->last);
-    measure(notes, &rows);
+    measure(traits, &rows);
   }
 }
 

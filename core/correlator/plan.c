@@ -90,8 +90,8 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
   plan->by_channel = plan->panels < SHARED || enough_channels(config->channels, threads);
   plan->one_strip = plan->by_channel && plan->panels <= kernel->one_strip_panels;
   plan->pass = plan->one_strip ? kernel->one_strip_pass : kernel->pass;
-  plan->notes = plan->pass / kernel->samples * kernel->step_bytes;
-  plan->panel_stride = plan->notes + kernel->notes_bytes + kernel->panel_gap;
+  plan->traits = plan->pass / kernel->samples * kernel->step_bytes;
+  plan->panel_stride = plan->traits + kernel->traits_bytes + kernel->panel_gap;
 
   gsize pass_bytes = plan->panels * plan->panel_stride;
   gsize passes = MAX(PACKED_BYTES, channel_sums / 4) / pass_bytes;

@@ -22,7 +22,7 @@ typedef struct {
   guint64 strips;      /* of a channel */
   guint pass, span;    /* time steps */
   guint packed_passes; /* that are packed before they are multiplied */
-  gsize notes;         /* in a packed panel, behind its steps */
+  gsize traits;        /* in a packed panel, behind its steps */
   gsize panel_stride;  /* of packed panels: a pass */
 } AstroCorrelatorPlan;
 

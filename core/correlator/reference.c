@@ -1,5 +1,5 @@
 /* The formula, sample by sample: what all other backends are held against. */
-#include "core/convert/half.h"
+#include "core/lib/formats/half.h"
 #include "core/correlator/kernels.h"
 
 typedef struct {

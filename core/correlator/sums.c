@@ -1,11 +1,8 @@
 #include "core/correlator/sums.h"
 #include "core/backend/threads.h"
+#include "core/kit/pages.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-const AstroBackend *const astro_correlator_backends[] = { &astro_correlator_cpu,
-                                                          &astro_correlator_reference, NULL };
 
 guint64 astro_correlator_baselines(guint stations, AstroTriangle triangle)
 {
@@ -20,77 +17,6 @@ gsize astro_correlator_output_bytes(const AstroCorrelatorConfig *config)
          config->pols * 8;
 }
 
-static gboolean check_layout(const AstroCorrelatorConfig *config, GError **error)
-{
-  const struct {
-    AstroAxis axis;
-    guint64 extent;
-  } wanted[] = {
-    { ASTRO_AXIS_TIME, 0 },
-    { ASTRO_AXIS_CHANNEL, config->channels },
-    { ASTRO_AXIS_STATION, config->stations },
-    { ASTRO_AXIS_POL, config->pols },
-  };
-  guint found = 0;
-  for (guint w = 0; w < G_N_ELEMENTS(wanted); w++) {
-    gint at = astro_layout_find(&config->layout, wanted[w].axis);
-    const char *name = astro_axis_name(wanted[w].axis);
-    if (at < 0) {
-      if (wanted[w].extent > 1)
-        return astro_backend_refuse(error, "the layout of the spectra has no axis %s", name);
-      continue;
-    }
-    found++;
-    if (config->layout.extents[at] != wanted[w].extent)
-      return astro_backend_refuse(error,
-                                  "axis %s of the spectra has extent %" G_GUINT64_FORMAT
-                                  ", expected %" G_GUINT64_FORMAT,
-                                  name, config->layout.extents[at], wanted[w].extent);
-  }
-  if (found != config->layout.n_axes)
-    return astro_backend_refuse(
-        error, "the layout of the spectra has axes other than time, channel, station, pol");
-  return TRUE;
-}
-
-gboolean astro_correlator_shape(gconstpointer configuration, GError **error)
-{
-  const AstroCorrelatorConfig *config = configuration;
-  if (config->stations < 1 || config->stations > 1u << 20)
-    return astro_backend_refuse(error, "%u stations, expected 1 to %u", config->stations, 1u << 20);
-  if (config->pols < 1 || config->pols > 2)
-    return astro_backend_refuse(error, "%u polarisations, expected 1 or 2", config->pols);
-  if (config->channels < 1)
-    return astro_backend_refuse(error, "no channels");
-  if (config->channel_step < 1 || config->channels % config->channel_step)
-    return astro_backend_refuse(error, "a channel step of %u does not divide %u channels",
-                                config->channel_step, config->channels);
-  if (config->from != ASTRO_FORMAT_CI4 && config->from != ASTRO_FORMAT_CI8 &&
-      config->from != ASTRO_FORMAT_CI16LE && config->from != ASTRO_FORMAT_CF16LE &&
-      config->from != ASTRO_FORMAT_CF32LE)
-    return astro_backend_refuse(error,
-                                "spectra of format %s, expected CI4, CI8, CI16LE, CF16LE or CF32LE",
-                                astro_format_name(config->from));
-  if (config->to != ASTRO_FORMAT_CI32LE && config->to != ASTRO_FORMAT_CF32LE)
-    return astro_backend_refuse(error, "visibilities of format %s, expected CI32LE or CF32LE",
-                                astro_format_name(config->to));
-  if (config->to == ASTRO_FORMAT_CI32LE && astro_format_info(config->from)->is_float)
-    return astro_backend_refuse(error, "exact sums (CI32LE) of %s: only integers have them",
-                                astro_format_name(config->from));
-  return check_layout(config, error);
-}
-
-gpointer astro_correlator_block(gsize bytes)
-{
-  enum { LINE = 64, HUGE_PAGE = 2 << 20 };
-  void *memory = NULL;
-  if (posix_memalign(&memory, bytes >= HUGE_PAGE ? HUGE_PAGE : LINE, bytes))
-    return NULL;
-  if (bytes >= HUGE_PAGE)
-    madvise(memory, bytes, MADV_HUGEPAGE);
-  return memory;
-}
-
 static gboolean sums_bytes(const AstroCorrelatorConfig *config, gsize *bytes)
 {
   gsize n;
@@ -98,22 +24,17 @@ static gboolean sums_bytes(const AstroCorrelatorConfig *config, gsize *bytes)
          g_size_checked_mul(bytes, n, 2 * sizeof(gint64));
 }
 
-/* Zeros that are no memory before they are touched: integrations that are all in one block leave
- * them alone. */
+/* Integrations that are all in one block leave the sums alone, which are then no memory. */
 gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config,
                                    GError **error)
 {
   gsize bytes;
-  void *memory = MAP_FAILED;
-  if (sums_bytes(config, &bytes))
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
+  sums->any = sums_bytes(config, &bytes) ? astro_pages_zeros(bytes) : NULL;
+  if (!sums->any)
     return astro_backend_no_memory(
         error, "no memory for the sums of %u stations, %u polarisations and %u channels: %.3g GB",
         config->stations, config->pols, config->channels,
         16e-9 * astro_correlator_channel_sums(config) * config->channels);
-  madvise(memory, bytes, MADV_HUGEPAGE);
-  sums->any = memory;
   return TRUE;
 }
 
@@ -121,7 +42,7 @@ void astro_correlator_sums_free(AstroCorrelatorSums *sums, const AstroCorrelator
 {
   gsize bytes;
   if (sums->any && sums_bytes(config, &bytes))
-    munmap(sums->any, bytes);
+    astro_pages_zeros_free(sums->any, bytes);
   sums->any = NULL;
 }
 

@@ -21,10 +21,6 @@ static inline guint64 astro_correlator_channel_sums(const AstroCorrelatorConfig 
          config->pols;
 }
 
-/* Memory on a cache line's boundary, for free(); large blocks ask for huge pages, since packed
- * panels and sums are gone through in many places at a time. NULL where memory is out. */
-gpointer astro_correlator_block(gsize bytes);
-
 gboolean astro_correlator_shape(gconstpointer config, GError **error);
 gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config,
                                    GError **error);

@@ -1,6 +1,6 @@
 #include "config.h"
 #include "core/delay/calibration.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  * and delay replace earlier ones. */
 #pragma once
 
-#include "core/sky/lines.h"
+#include "core/kit/lines.h"
 #include "core/stream/observation.h"
 
 G_BEGIN_DECLS

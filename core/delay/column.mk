@@ -1,11 +1,8 @@
 # Delays in time and in phase.
-core_sources += core/delay/fraction.c core/delay/fraction.h core/delay/kernels.c core/delay/kernels.h \
-  core/delay/interpolate-body.h core/delay/interpolate-c.c core/delay/calibration.c \
-  core/delay/calibration.h core/delay/due.c core/delay/due.h core/delay/model.c core/delay/model.h core/delay/delay.h \
-  core/delay/instance.c core/delay/instance.h core/delay/window.c core/delay/rows.c core/delay/reference.c \
-  core/delay/cpu.c core/delay/losses.c core/delay/losses.h
-core_avx2_sources += core/delay/interpolate-avx2.c
-core_avx512_sources += core/delay/interpolate-avx512.c
+core_sources += core/delay/check.c core/delay/calibration.c core/delay/calibration.h core/delay/due.c core/delay/due.h \
+  core/delay/model.c core/delay/model.h core/delay/delay.h core/delay/instance.c core/delay/instance.h \
+  core/delay/window.c core/delay/rows.c core/delay/reference.c core/delay/cpu.c core/delay/losses.c \
+  core/delay/losses.h
 element_sources += elements/astrodelay.c elements/astrodelay.h
 core_tests += tests/core/delay tests/core/delay-kernels tests/core/delay-reference tests/core/delay-calls \
   tests/core/delay-due
@@ -13,5 +10,5 @@ dist_files += tests/core/delay.h
 element_tests += tests/elements/astrodelay
 bench_programs += tests/bench/delay
 fuzz_programs += tests/fuzz/calibration
-gpu_sources += gpu/delay.cu gpu/delay-spectra.cu gpu/delay-voltages.cu
-gpu_headers += gpu/delay.h
+gpu_sources += gpu/delay/delay.cu gpu/delay/spectra.cu gpu/delay/voltages.cu
+gpu_headers += gpu/delay/delay.h

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/delay/delay.h"
-#include "core/delay/kernels.h"
-#include "core/sky/store.h"
+#include "core/lib/interpolate/kernels.h"
+#include "core/lib/sky/store.h"
 
 /* Samples of every input as they came, from the absolute sample start on. */
 typedef struct {

@@ -3,26 +3,17 @@
 #pragma once
 
 #include "core/delay/model.h"
-#include "core/stream/validity.h"
+#include "core/lib/stretch/losses.h"
 
 G_BEGIN_DECLS
 
-typedef struct AstroDelayLosses AstroDelayLosses;
-
-AstroDelayLosses *astro_delay_losses_new(void);
-void astro_delay_losses_free(AstroDelayLosses *losses);
-void astro_delay_losses_clear(AstroDelayLosses *losses);
-
-/* Of all stations, from one sample on and before another. */
-void astro_delay_losses_add(AstroDelayLosses *losses, AstroDelayModel *model,
-                            const AstroStream *stream, gint64 from, gint64 to);
-/* What a block of the input says of itself: GAP, or its counts. */
-void astro_delay_losses_read(AstroDelayLosses *losses, AstroDelayModel *model,
-                             const AstroStream *stream, GstBuffer *in, guint64 first,
-                             guint64 steps);
-/* Gives a block of the output counts where it lost anything, and forgets what lies before its end.
+/* Of all stations, from one sample on (0: all there are) and before another (G_MAXUINT64: alike).
  */
-void astro_delay_losses_mark(AstroDelayLosses *losses, const AstroStream *stream, GstBuffer *out,
-                             guint64 first, guint64 steps);
+void astro_delay_losses_add(AstroLosses *losses, AstroDelayModel *model, const AstroStream *stream,
+                            guint64 from, guint64 to);
+
+/* What a block of the input says of itself: GAP, or its counts. */
+void astro_delay_losses_read(AstroLosses *losses, AstroDelayModel *model, const AstroStream *stream,
+                             GstBuffer *in, guint64 first, guint64 steps);
 
 G_END_DECLS

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "core/delay/fraction.h"
-#include "core/sky/array.h"
+#include "core/lib/interpolate/fraction.h"
+#include "core/lib/sky/array.h"
 #include "core/stream/track.h"
 
 struct AstroDelayModel {

@@ -1,6 +1,6 @@
 #include "config.h"
 #include "core/delay/instance.h"
-#include "core/transpose/plan.h"
+#include "core/lib/transpose/plan.h"
 
 void astro_delay_move(const AstroStream *stream, guint64 steps, const AstroDelayRows *to,
                       const AstroDelayRows *from, guint threads)

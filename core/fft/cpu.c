@@ -1,7 +1,7 @@
 /* The cpu backend: the passes of a transform one after another. */
 #include "config.h"
-#include "core/fft/check.h"
-#include "core/fft/lines.h"
+#include "core/lib/fft/check.h"
+#include "core/lib/fft/lines.h"
 
 typedef struct {
   AstroFftConfig config;
@@ -115,3 +115,5 @@ const AstroBackend astro_fft_cpu = {
   .destroy = destroy,
   .in_place = TRUE,
 };
+
+const AstroBackend *const astro_fft_backends[] = { &astro_fft_cpu, &astro_fft_reference, NULL };

@@ -7,11 +7,12 @@
 struct AstroFftCut {
   AstroStream in;
   guint64 length;
-  guint64 outer;                  /* of the samples [outer][time][inner] */
-  gsize inner_bytes;              /* all that stands behind the time axis */
-  AstroChannelizerConfig counted; /* a filter bank of one tap loses what a transform does */
-  AstroChannelizerLosses *losses;
-  AstroChannelizerArguments lost; /* of the block */
+  guint64 outer;        /* of the samples [outer][time][inner] */
+  gsize inner_bytes;    /* all that stands behind the time axis */
+  AstroWindows windows; /* side by side */
+  AstroLosses *losses;
+  const AstroLoss *lost; /* of the block */
+  guint n_lost;
 
   gboolean started;
   guint64 begin, next; /* of the stretch */
@@ -49,9 +50,8 @@ AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length, GError **e
       self->outer *= in->layout.extents[i];
     else if (i > time)
       self->inner_bytes *= in->layout.extents[i];
-  self->counted = (AstroChannelizerConfig){ .in = *in, .channels = (guint)length, .taps = 1 };
-  self->counted.in.format = ASTRO_FORMAT_CF32LE; /* a step is then as many samples as channels */
-  self->losses = astro_channelizer_losses_new(&self->counted);
+  self->windows = (AstroWindows){ .step = length, .span = length };
+  self->losses = astro_losses_new(in);
   if (make_room(self, error))
     return self;
   astro_fft_cut_free(self);
@@ -60,14 +60,14 @@ AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length, GError **e
 
 void astro_fft_cut_free(AstroFftCut *self)
 {
-  astro_channelizer_losses_free(self->losses);
+  astro_losses_free(self->losses);
   g_free(self->held);
   g_free(self);
 }
 
 void astro_fft_cut_clear(AstroFftCut *self)
 {
-  astro_channelizer_losses_clear(self->losses);
+  astro_losses_clear(self->losses);
   self->started = FALSE;
   self->held_steps = 0;
 }
@@ -81,17 +81,15 @@ gboolean astro_fft_cut_open(AstroFftCut *self, GstBuffer *in, guint64 first, gui
     self->begin = first;
     self->held_from = (first + self->length - 1) / self->length * self->length;
   }
-  if (!astro_channelizer_block_spectra(&self->counted, self->begin, first, steps, transforms,
-                                       error))
+  if (!astro_windows_of_block(&self->windows, self->begin, first, steps, transforms, error))
     return FALSE;
-  astro_channelizer_losses_read(self->losses, in, first, steps);
-  astro_channelizer_losses_tell(self->losses, &self->lost);
+  astro_losses_read(self->losses, in, first, steps, &self->lost, &self->n_lost);
   self->next = first + steps;
   self->first = first;
   self->steps = steps;
   self->transforms = *transforms;
   *direct = first == transforms->first * self->length &&
-            steps == transforms->count * self->length && self->lost.n_losses == 0;
+            steps == transforms->count * self->length && self->n_lost == 0;
   return TRUE;
 }
 
@@ -145,10 +143,9 @@ static void clear_samples(const AstroFftCut *self, guint8 *to, guint64 to_from, 
 
 static void clear_lost(const AstroFftCut *self, guint8 *to, guint64 to_from, guint64 to_steps)
 {
-  for (guint i = 0; i < self->lost.n_losses; i++)
-    clear_samples(self, to, to_from, to_steps, self->lost.losses[i].station,
-                  MAX(self->lost.losses[i].from, to_from),
-                  MIN(self->lost.losses[i].to, to_from + to_steps));
+  for (guint i = 0; i < self->n_lost; i++)
+    clear_samples(self, to, to_from, to_steps, self->lost[i].station,
+                  MAX(self->lost[i].from, to_from), MIN(self->lost[i].to, to_from + to_steps));
 }
 
 void astro_fft_cut_fill(const AstroFftCut *self, const guint8 *block, guint8 *out)
@@ -185,8 +182,8 @@ gboolean astro_fft_cut_mark(AstroFftCut *self, GstBuffer *out, const AstroLayout
 {
   g_autoptr(GstBuffer) counted = gst_buffer_new();
 
-  astro_channelizer_losses_mark(self->losses, counted, self->transforms);
-  if (GST_BUFFER_FLAG_IS_SET(counted, GST_BUFFER_FLAG_GAP))
+  if (astro_losses_mark(self->losses, counted, &self->in.layout, &self->windows,
+                        self->transforms.first, self->transforms.count))
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
   return astro_validity_follow(out, counted, layout);
 }

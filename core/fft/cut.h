@@ -3,7 +3,7 @@
  * transform is kept for the next one. */
 #pragma once
 
-#include "core/channelizer/losses.h"
+#include "core/lib/stretch/losses.h"
 
 G_BEGIN_DECLS
 

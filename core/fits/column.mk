@@ -1,18 +1,18 @@
 # FITS files, with CFITSIO for headers and tables.
 core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fits/part-file.h \
-  core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/table.c core/fits/table-text.c \
-  core/fits/table.h core/fits/reader.h core/fits/uvfits.c core/fits/uvfits.h \
-  core/fits/uvfits-parameters.h core/fits/uvfits-antennas.c \
-  core/fits/uvfits-writer.h core/fits/uvfits-write.c core/fits/uvfits-write.h \
-  core/fits/uvfits-write-header.c core/fits/uvfits-write-groups.c \
-  core/fits/uvfits-read.c core/fits/uvfits-read.h \
-  core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c core/fits/uvfits-order.c core/fits/uvfits-places.c core/fits/uvfits-uvw.c core/fits/uvfits-uvw.h core/fits/uvfits-weights.c core/fits/uvfits-band.c \
-  core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/gzip.c core/fits/gzip.h core/fits/write-all.h core/fits/units.c core/fits/units.h core/fits/row-filter.c core/fits/row-filter.h \
-  core/fits/catalogue-read.c core/fits/catalogue-read.h core/fits/catalogue-text.c \
-  core/fits/text-filter.c core/fits/text-filter.h \
-  core/fits/table-write.c core/fits/table-write.h core/fits/cards.c core/fits/cards.h \
-  core/fits/image.h core/fits/image-products.c core/fits/image-write.c core/fits/image-reader.h \
-  core/fits/image-header.c core/fits/image-sky.c core/fits/image-read.c
+  core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/table/table.c core/fits/table/text.c \
+  core/fits/table/table.h core/fits/reader.h core/fits/uvfits/uvfits.c core/fits/uvfits/uvfits.h \
+  core/fits/uvfits/parameters.h core/fits/uvfits/antennas.c \
+  core/fits/uvfits/writer.h core/fits/uvfits/write.c core/fits/uvfits/write.h \
+  core/fits/uvfits/write-header.c core/fits/uvfits/write-groups.c \
+  core/fits/uvfits/read.c core/fits/uvfits/read.h \
+  core/fits/uvfits/reader.h core/fits/uvfits/header.c core/fits/uvfits/groups.c core/fits/uvfits/order.c core/fits/uvfits/places.c core/fits/uvfits/uvw.c core/fits/uvfits/uvw.h core/fits/uvfits/weights.c core/fits/uvfits/band.c \
+  core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/gzip.c core/fits/gzip.h core/fits/write-all.h core/fits/units.c core/fits/units.h core/fits/table/row-filter.c core/fits/table/row-filter.h \
+  core/fits/table/catalogue-read.c core/fits/table/catalogue-read.h core/fits/table/catalogue-text.c \
+  core/fits/table/text-filter.c core/fits/table/text-filter.h \
+  core/fits/table/write.c core/fits/table/write.h core/fits/cards.c core/fits/cards.h \
+  core/fits/image/image.h core/fits/image/products.c core/fits/image/write.c core/fits/image/reader.h \
+  core/fits/image/header.c core/fits/image/sky.c core/fits/image/read.c
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
@@ -59,7 +59,7 @@ check-interop: all tests/interop/predict
 	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check
 
 # Earth orientation in UVFITS.
-core_sources += core/fits/uvfits-earth.c core/fits/uvfits-earth.h
+core_sources += core/fits/uvfits/earth.c core/fits/uvfits/earth.h
 core_tests += tests/core/uvfits-earth
 tests_core_uvfits_earth_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_uvfits_earth_LDADD = $(LDADD) $(CFITSIO_LIBS)

@@ -1,13 +1,13 @@
 #include "core/fits/fits.h"
-#include "core/enum.h"
-#include "core/fits/catalogue-read.h"
+#include "core/kit/enum.h"
+#include "core/fits/table/catalogue-read.h"
 #include "core/fits/foreign.h"
 #include "core/fits/gzip.h"
-#include "core/fits/image-reader.h"
-#include "core/fits/table-write.h"
-#include "core/fits/uvfits-read.h"
-#include "core/fits/uvfits-write.h"
-#include "core/units.h"
+#include "core/fits/image/reader.h"
+#include "core/fits/table/write.h"
+#include "core/fits/uvfits/read.h"
+#include "core/fits/uvfits/write.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 #include <string.h>

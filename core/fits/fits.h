@@ -5,8 +5,8 @@
  * reader. */
 #pragma once
 
-#include "core/catalogue/catalogue.h"
-#include "core/fail.h"
+#include "core/lib/catalogue/catalogue.h"
+#include "core/kit/fail.h"
 #include "core/fits/part-file.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
@@ -118,7 +118,8 @@ typedef struct {
   const char *where;             /* rows of a catalogue, as CFITSIO's row filters; NULL: all */
   GstCaps *wanted;               /* kinds of files that give other caps are none; NULL: any */
   AstroFitsUvw uvw;              /* of visibilities */
-  const char *earth_orientation; /* of visibilities: core/sky/earth-file.h; NULL: the file's own */
+  const char
+      *earth_orientation; /* of visibilities: core/lib/sky/earth-file.h; NULL: the file's own */
 } AstroFitsOptions;
 
 /* options: NULL for none. */

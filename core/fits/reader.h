@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/fits/fits.h"
-#include "core/fits/table.h"
+#include "core/fits/table/table.h"
 
 G_BEGIN_DECLS
 

@@ -2,7 +2,7 @@
 #include "core/gridder/buckets.h"
 
 #include "core/backend/threads.h"
-#include "core/gridder/pages.h"
+#include "core/kit/pages.h"
 #include "core/gridder/rows.h"
 
 #define PARTS ASTRO_ROWS_PARTS

@@ -1,18 +1,18 @@
-core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/spread.c core/gridder/extent.c core/gridder/extent.h \
-  core/gridder/semicircle.c core/gridder/semicircle.h core/gridder/direct.c core/gridder/direct.h \
-  core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
-  core/gridder/planes.c core/gridder/rows.h core/gridder/pages.h core/gridder/wstacking.c \
-  core/gridder/wstacking-kernels.h core/gridder/wstacking-both.h core/gridder/wstacking-body.h \
-  core/gridder/wstacking-c.c core/gridder/wstacking-reference.c \
-  core/gridder/products.c core/gridder/products.h core/gridder/prepare.c core/gridder/prepare.h \
-  core/gridder/weighting.c core/gridder/weighting.h core/gridder/collect.c core/gridder/collect.h \
-  core/gridder/collect-host.c core/gridder/dumps.c core/gridder/dumps.h core/gridder/gridding.h
+core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/extent.c \
+  core/gridder/extent.h core/gridder/direct.c \
+  core/gridder/direct.h core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
+  core/gridder/planes.c core/gridder/rows.h core/gridder/wstacking/wstacking.c core/gridder/wstacking/kernels.h \
+  core/gridder/wstacking/both.h core/gridder/wstacking/body.h core/gridder/wstacking/c.c \
+  core/gridder/wstacking/reference.c core/gridder/products.c core/gridder/products.h core/gridder/prepare.c \
+  core/gridder/prepare.h core/gridder/weighting.c core/gridder/weighting.h core/gridder/collect.c \
+  core/gridder/collect.h core/gridder/collect-host.c core/gridder/dumps.c core/gridder/dumps.h \
+  core/gridder/gridding.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h \
   elements/astrogridder-auto.c elements/astrogridder-auto.h \
   elements/astrogridder-reports.c elements/astrogridder-reports.h
-core_avx2_sources += core/gridder/wstacking-avx2.c
-core_avx512_sources += core/gridder/wstacking-avx512.c
+core_avx2_sources += core/gridder/wstacking/avx2.c
+core_avx512_sources += core/gridder/wstacking/avx512.c
 core_tests += tests/core/gridder tests/core/extent tests/core/gridder-cuda tests/core/gridder-prepare tests/core/sorted tests/core/collect
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
@@ -33,12 +33,12 @@ tests_elements_astrogridder_refused_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_refused_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
-gpu_sources += gpu/gridding.cu gpu/gridder-direct.cu gpu/gridder.cu gpu/gridder-prepare.cu gpu/gridder-prepare-tiles.cu \
-  gpu/gridder-weighting.cu gpu/gridder-turns.cu
-gpu_headers += gpu/gridder.h gpu/gridder-prepare.h gpu/gridder-prepare-tiles.h gpu/gridder-turns.h gpu/fixed.h
+gpu_sources += gpu/gridder/gridding.cu gpu/gridder/direct.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu \
+  gpu/gridder/weighting.cu gpu/gridder/by-product.cu
+gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/by-product.h gpu/gridder/fixed-point.h
 gpu_bench_programs += tests/bench/prepare-gpu
-gpu_sources += gpu/gridder-wstacking.cu gpu/gridder-wstacking-sort.cu gpu/gridder-wstacking-plan.cu \
-  gpu/gridder-wstacking-single.cu gpu/gridder-wstacking-double.cu
-gpu_headers += gpu/gridder-wstacking.h gpu/gridder-wstacking-tile.h
+gpu_sources += gpu/gridder/wstacking/wstacking.cu gpu/gridder/wstacking/sort.cu gpu/gridder/wstacking/plan.cu \
+  gpu/gridder/wstacking/single.cu gpu/gridder/wstacking/double.cu
+gpu_headers += gpu/gridder/wstacking/wstacking.h gpu/gridder/wstacking/tile.h
 gpu_bench_programs += tests/bench/gridder-gpu
 tests_bench_gridder_gpu_LDADD = $(LDADD) -ldl

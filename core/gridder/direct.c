@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "core/backend/threads.h"
-#include "core/fft/planner.h"
+#include "core/lib/fft/planner.h"
 
 /* Rows from one question whether to go on to the next. */
 #define ASKS_EVERY 256

@@ -5,7 +5,7 @@
 
 #include "core/gridder/gridder.h"
 #include "core/stream/uvw.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #define ARCSECS (ASTRO_DEGREES * 3600) /* of a radian */
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/lib/spread/spread.h"
 #include "core/stream/grid.h"
 
 G_BEGIN_DECLS
@@ -82,10 +83,6 @@ extern const AstroGridAlgorithm astro_wstacking, astro_wprojection, astro_direct
  * with no prime factor above 7. */
 guint astro_grid_good_size(guint at_least);
 
-/* Whether part of the image lies on or beyond the horizon of the phase centre (an error then), and
- * the least and greatest n - 1 in it. */
-gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greatest, GError **error);
-
 /* Whether support and padding, where they are set, are within what an algorithm has. */
 gboolean astro_gridder_check_spread(const AstroGridderConfig *config, guint least, guint most,
                                     GError **error);
@@ -94,14 +91,6 @@ gboolean astro_gridder_check_spread(const AstroGridderConfig *config, guint leas
  * one to spare on every side. Preparation makes 0 of others and counts them. */
 double astro_grid_reach(const AstroGrid *grid); /* how far from the middle that is, wavelengths */
 gboolean astro_grid_holds(const AstroGrid *grid, double u, double v);
-
-/* The transform of what visibilities were spread with, at l of an image (radians from its centre):
- * images are divided by it at l times that at m. In w: at n - 1. */
-double astro_spread_correction(const AstroGrid *grid, double l);
-double astro_spread_correction_w(const AstroGrid *grid, double w_step, double n_minus_1);
-
-/* For astro_spread_correction: that of W-projection's tapers (wprojection-algorithm.c). */
-double astro_wprojection_correction(const AstroGrid *grid, double l);
 
 /* What W-projection's images err by (relative L2), however wide its taps. */
 double astro_wprojection_reach(const AstroSpread *spread);

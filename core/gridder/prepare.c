@@ -4,7 +4,7 @@
 #include <complex.h>
 #include <math.h>
 #include <string.h>
-#include "core/gridder/pages.h"
+#include "core/kit/pages.h"
 
 struct _AstroPrepare {
   AstroDumps dumps;

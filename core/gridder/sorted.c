@@ -3,8 +3,8 @@
 
 #include <string.h>
 #include "core/backend/threads.h"
-#include "core/backend/turn.h"
-#include "core/gridder/pages.h"
+#include "core/kit/turn.h"
+#include "core/kit/pages.h"
 #include "core/gridder/rows.h"
 
 typedef struct {

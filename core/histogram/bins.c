@@ -1,7 +1,7 @@
 /* The bin rule, and what is made of counts. */
 #include "core/histogram/histogram.h"
-#include "core/enum.h"
-#include "core/units.h"
+#include "core/kit/enum.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 

@@ -1,10 +1,8 @@
-core_sources += core/histogram/histogram.h core/histogram/bins.c core/histogram/points.h \
-  core/histogram/points.c core/histogram/pairs.h core/histogram/pairs.c core/histogram/reference.c \
-  core/histogram/cpu.c core/histogram/summary.h core/histogram/summary.c \
-  core/histogram/collect.h core/histogram/collect.c \
-  core/histogram/select.h core/histogram/select.c core/histogram/bounds.h core/histogram/kernels.h core/histogram/rows.h \
-  core/histogram/weighted.h \
-  core/histogram/kernels-c.c
+core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram/halve.h core/histogram/halve.c \
+  core/histogram/histogram.h core/histogram/bins.c core/histogram/points.h core/histogram/points.c \
+  core/histogram/pairs.h core/histogram/pairs.c core/histogram/reference.c core/histogram/cpu.c \
+  core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
+  core/histogram/rows.h core/histogram/weighted.h core/histogram/kernels-c.c
 # The bin rule rounds every operation by itself; AM_CFLAGS see to it that all portable files do.
 core_exact_avx2_sources += core/histogram/kernels-avx2.c
 core_exact_avx512_sources += core/histogram/kernels-avx512.c
@@ -13,12 +11,11 @@ core_tests += tests/core/histogram tests/core/histogram-large tests/core/histogr
 fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram
 dist_files += tests/core/histogram.h tests/elements/astrohistogram.h tests/bench/peers-tpacf
-element_sources += elements/astrohistogram.c elements/astrohistogram.h \
-  elements/astrocataloguepad.c elements/astrocataloguepad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
-  elements/astrohistogram-progress.c elements/astrohistogram-progress.h \
-  elements/astroinputs.c elements/astroinputs.h
+element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/astrohistogram-pad.c \
+  elements/astrohistogram-pad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
+  elements/astrohistogram-progress.c elements/astrohistogram-progress.h
 element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
   tests/elements/astrohistogram-time
-gpu_sources += gpu/histogram.cu gpu/histogram-copies.cu gpu/histogram-tree.cu gpu/histogram-leaves.cu
-gpu_headers += gpu/histogram.h gpu/histogram-copies.h
+gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
+gpu_headers += gpu/histogram/histogram.h gpu/histogram/copies.h
 gpu_bench_programs += tests/bench/histogram-gpu

@@ -5,7 +5,7 @@
  * alone, so subtrees are built in parallel and the tree is the same for any number of threads. */
 #include "core/histogram/points.h"
 #include "core/backend/threads.h"
-#include "core/histogram/select.h"
+#include "core/histogram/halve.h"
 
 #include <math.h>
 #include <stdlib.h>

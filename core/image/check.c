@@ -4,9 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-const AstroBackend *const astro_image_backends[] = { &astro_image_cpu, &astro_image_reference,
-                                                     NULL };
-
 static gboolean has_format(AstroFormat format, gboolean is_complex)
 {
   if (is_complex)

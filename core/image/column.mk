@@ -1,18 +1,16 @@
-# Images of the sky from transformed grids, and where in the sky they are.
-core_sources += core/image/wcs.c core/image/wcs.h core/image/image.h core/image/check.c core/image/check.h \
-  core/image/products.c core/image/reference.c core/image/beam.c core/image/sidelobe.c core/image/cpu.c core/image/series.c core/image/series.h core/image/kernels.h \
-  core/image/columns.c core/image/columns.h \
-  core/image/kernels-body.h core/image/kernels-c.c
+# Images of the sky from transformed grids.
+core_sources += core/image/image.h core/image/check.c core/image/check.h core/image/products.c \
+  core/image/reference.c core/image/beam.c core/image/sidelobe.c core/image/cpu.c core/image/series.c \
+  core/image/series.h core/image/kernels.h core/image/columns.c core/image/columns.h core/image/kernels-body.h \
+  core/image/kernels-c.c
 core_avx2_sources += core/image/kernels-avx2.c
 core_avx512_sources += core/image/kernels-avx512.c
-core_cflags += $(WCSLIB_CFLAGS)
-core_libs += $(WCSLIB_LIBS)
 element_sources += elements/astroimage.c elements/astroimage.h \
   elements/astroimage-caps.c elements/astroimage-caps.h \
   elements/astroimage-beam.c elements/astroimage-beam.h
-core_tests += tests/core/wcs tests/core/image tests/core/image-backends tests/core/image-beam
+core_tests += tests/core/image tests/core/image-backends tests/core/image-beam
 dist_files += tests/core/image.h
 element_tests += tests/elements/astroimage tests/elements/imaging-device tests/elements/touched
 bench_programs += tests/bench/image
-gpu_sources += gpu/image.cu gpu/image-columns.cu gpu/image-columns-single.cu gpu/image-columns-double.cu
-gpu_headers += gpu/image-pixel.h gpu/image-columns.h
+gpu_sources += gpu/image/image.cu gpu/image/columns.cu gpu/image/columns-single.cu gpu/image/columns-double.cu
+gpu_headers += gpu/image/pixel.h gpu/image/columns.h

@@ -2,7 +2,7 @@
  * them, transforms them along v in its caches and adds the result to the image. */
 #pragma once
 
-#include "core/fft/columns.h"
+#include "core/lib/fft/columns.h"
 #include "core/image/image.h"
 #include "core/image/kernels.h"
 

@@ -247,3 +247,6 @@ const AstroBackend astro_image_cpu = {
   .submit = submit,
   .destroy = destroy,
 };
+
+const AstroBackend *const astro_image_backends[] = { &astro_image_cpu, &astro_image_reference,
+                                                     NULL };

@@ -1,7 +1,7 @@
 /* One text for all instruction sets: the including file defines LANES, Vector and its square root,
  * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
-#include "core/backend/turn.h"
-#include "core/fft/columns.h"
+#include "core/kit/turn.h"
+#include "core/lib/fft/columns.h"
 #include "core/image/kernels.h"
 
 typedef double Unaligned __attribute__((vector_size(8 * LANES), aligned(8), may_alias));

@@ -15,9 +15,9 @@ typedef struct {
   gsize n;
 } AstroImageStrip;
 
-/* Rows of a few columns, as transforms of columns leave them (core/fft/columns.h): of samples and
- * of phases, the real parts of all columns, then the imaginary parts; sums of all columns. All are
- * of one precision. */
+/* Rows of a few columns, as transforms of columns leave them (core/lib/fft/columns.h): of samples
+ * and of phases, the real parts of all columns, then the imaginary parts; sums of all columns. All
+ * are of one precision. */
 typedef struct {
   guint rows;
   gconstpointer samples, phases;

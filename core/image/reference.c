@@ -5,8 +5,8 @@
 #include <complex.h>
 #include <math.h>
 
-#include "core/fft/fft.h"
-#include "core/gridder/gridder.h"
+#include "core/lib/fft/fft.h"
+#include "core/lib/spread/spread.h"
 
 typedef struct {
   AstroImageConfig config;

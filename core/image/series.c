@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/gridder/gridder.h"
+#include "core/lib/spread/spread.h"
 #include "core/image/check.h"
 
 /* A series is as good as its last terms are small, beside the first. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/noise.h"
+#include "core/kit/noise.h"
 
 void astro_plane_init(AstroPlane *plane, const AstroStream *stream, gconstpointer block,
                       guint channel, guint product)

@@ -1,10 +1,10 @@
 #include "core/memory/faces.h"
 #include "core/memory/memory.h"
 #include "core/backend/backend.h"
+#include "core/kit/pages.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 AstroFacesCounters astro_faces_counters;
@@ -402,8 +402,6 @@ AstroFaces **astro_faces_link(AstroFaces *faces)
 AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
 {
   align |= ASTRO_MEMORY_ALIGN - 1;
-  if (bytes >= ASTRO_MEMORY_HUGE)
-    align |= ASTRO_MEMORY_HUGE - 1;
   gsize room = MAX(bytes, 1);
   if (device != NULL) {
     /* Whole pages: two blocks on one page cannot both be page-locked. */
@@ -411,11 +409,9 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
     align |= page;
     room = room > G_MAXSIZE - page ? G_MAXSIZE : (room + page) & ~page;
   }
-  gpointer host = NULL;
-  if (posix_memalign(&host, align + 1, room) != 0)
+  gpointer host = astro_pages_alloc_aligned(room, align + 1);
+  if (host == NULL)
     return NULL;
-  if (bytes >= ASTRO_MEMORY_HUGE)
-    madvise(host, bytes, MADV_HUGEPAGE); /* a wish: the machine may have none */
 
   AstroFaces *faces = g_new0(AstroFaces, 1);
   pthread_mutex_init(&faces->lock, NULL);

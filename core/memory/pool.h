@@ -3,7 +3,7 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "core/memory/device.h"
+#include "core/backend/device.h"
 
 G_BEGIN_DECLS
 

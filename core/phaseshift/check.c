@@ -1,7 +1,7 @@
 #include "config.h"
 #include "core/phaseshift/check.h"
 
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "core/backend/shuffle.h"
+#include "core/kit/shuffle.h"
 #include "core/backend/threads.h"
 
 #define TASK_BASELINES 4096 /* about so many a task, in whole rows of stations */

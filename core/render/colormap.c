@@ -1,5 +1,5 @@
 #include "core/render/colormap.h"
-#include "core/enum.h"
+#include "core/kit/enum.h"
 
 ASTRO_ENUM_TYPE(astro_colormap_get_type, "AstroColormap",
                 { ASTRO_COLORMAP_VIRIDIS, "From dark blue over green to yellow, in even steps",

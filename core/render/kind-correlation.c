@@ -1,6 +1,6 @@
 /* Correlation functions as points with error bars over decades, and the power law that fits them.
  */
-#include "core/power-law.h"
+#include "core/kit/power-law.h"
 #include "core/render/panel.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  */
 #include "core/render/lags.h"
 #include "core/render/visibilities.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 #include <string.h>

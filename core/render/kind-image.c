@@ -1,7 +1,7 @@
 /* Images of the sky: a panel each product. */
 #include "core/render/panel.h"
 #include "core/render/sexagesimal.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 #include <string.h>

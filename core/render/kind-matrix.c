@@ -1,6 +1,6 @@
 /* Visibilities as two matrices of stations, amplitude and phase. */
 #include "core/render/visibilities.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 

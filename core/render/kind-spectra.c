@@ -1,7 +1,7 @@
 /* Spectra as a waterfall: power over frequency, a row each buffer, the newest on top. It grows
  * until it has all the rows that were asked for: what is empty says nothing. */
 #include "core/render/panel.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "core/render/lags.h"
-#include "core/fft/planner.h"
+#include "core/lib/fft/planner.h"
 
 #include <fftw3.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "core/render/panel.h"
-#include "core/enum.h"
+#include "core/kit/enum.h"
 
 #include <math.h>
 

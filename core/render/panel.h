@@ -2,7 +2,7 @@
  * on a page. */
 #pragma once
 
-#include "core/image/wcs.h"
+#include "core/lib/wcs/wcs.h"
 #include "core/render/render.h"
 
 G_BEGIN_DECLS

@@ -1,7 +1,7 @@
 #include "core/render/render.h"
 #include "core/render/figure.h"
 #include "core/render/smooth.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Lines of right ascension and declination across an image. */
 #include "core/render/sexagesimal.h"
 #include "core/render/ticks.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 
 #include <math.h>
 

@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#include "core/backend/lines.h"
+#include "core/kit/copy-rows.h"
 #include "core/backend/scratch.h"
 #include "core/backend/threads.h"
-#include "core/transpose/kernels.h"
+#include "core/lib/transpose/kernels.h"
 
 #define TASK_BYTES ((gsize)128 << 10) /* of the output, at most */
 #define PAST_CACHES                                                                                \

@@ -12,3 +12,8 @@ core_tests += tests/core/grid
 
 # What was done to a stream, through whole pipelines.
 element_tests += tests/elements/history
+core_sources += core/stream/stream.c core/stream/stream.h core/stream/observation.c core/stream/observation.h \
+  core/stream/history.c core/stream/history.h core/stream/validity.c core/stream/validity-cut.c \
+  core/stream/validity.h core/stream/histogram-summary.h core/stream/histogram-summary.c \
+  core/stream/correlation-about.h core/stream/correlation-about.c core/stream/earth.c \
+  core/stream/earth.h

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "core/fail.h"
+#include "core/kit/fail.h"
 
 G_BEGIN_DECLS
 

@@ -1,7 +1,7 @@
 #include "config.h"
 #include "core/stream/uvw.h"
 #include "core/stream/stream.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 #include <erfa.h>
 #include <erfam.h>
 #include <math.h>

@@ -1,25 +1,14 @@
-/* How a correlation function was made, for those who write it down. Travels as a sticky custom
- * downstream event before it. */
+/* The event that says how a correlation function was made. */
 #pragma once
 
-#include "core/histogram/summary.h"
+#include "core/stream/correlation-about.h"
+#include "core/stream/histogram-summary.h"
 #include "core/tpacf/tpacf.h"
 
 G_BEGIN_DECLS
 
-#define ASTRO_ABOUT_EVENT "astro-correlation"
-
 /* kinds: the histogram's, "dd" and so on. */
 GstEvent *astro_about_to_event(const AstroTpacfConfig *config, const AstroTpacfResult *result,
                                const AstroSummary *summary, char **kinds);
-gboolean astro_event_is_about(GstEvent *event);
-
-/* What the event may tell, up to a field NULL: a string, a double or an unsigned 64-bit number. */
-typedef struct {
-  const char *field;
-  const char *key; /* of a FITS header */
-  const char *meaning;
-} AstroAboutField;
-extern const AstroAboutField astro_about_fields[];
 
 G_END_DECLS

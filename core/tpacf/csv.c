@@ -1,5 +1,5 @@
 #include "core/tpacf/csv.h"
-#include "core/catalogue/values.h"
+#include "core/kit/values.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What is left without a region is added up, never the whole less a part: sums of weights of very
  * different sizes would lose what stays. */
 #include "core/tpacf/tpacf.h"
-#include "core/enum.h"
+#include "core/kit/enum.h"
 
 #include <math.h>
 

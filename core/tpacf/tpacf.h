@@ -1,7 +1,7 @@
 /* The angular correlation function w(theta) from counts of pairs, with jackknife errors. */
 #pragma once
 
-#include "core/power-law.h"
+#include "core/kit/power-law.h"
 
 #include <glib-object.h>
 

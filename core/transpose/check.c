@@ -1,34 +1,5 @@
 #include "core/transpose/check.h"
 
-gboolean astro_transpose_check(const AstroTransposeConfig *config, gsize *bytes, GError **error)
-{
-  gsize sample = config->sample_bytes, total = sample;
-  guint seen = 0;
-
-  if (config->n_axes < 1 || config->n_axes > ASTRO_MAX_AXES)
-    return astro_backend_refuse(error, "transpose: %u axes, expected 1 to %d", config->n_axes,
-                                ASTRO_MAX_AXES);
-  if (sample < 1 || sample > 16 || (sample & (sample - 1)))
-    return astro_backend_refuse(
-        error, "transpose: samples of %" G_GSIZE_FORMAT " bytes, expected 1, 2, 4, 8 or 16",
-        sample);
-  for (guint i = 0; i < config->n_axes; i++) {
-    if (config->order[i] >= config->n_axes)
-      return astro_backend_refuse(error, "transpose: place %u of the output names axis %u of %u", i,
-                                  config->order[i], config->n_axes);
-    if (seen & 1u << config->order[i])
-      return astro_backend_refuse(error, "transpose: the output names axis %u twice",
-                                  config->order[i]);
-    seen |= 1u << config->order[i];
-    if (!config->extents[i])
-      return astro_backend_refuse(error, "transpose: axis %u has no steps", i);
-    if (!g_size_checked_mul(&total, total, config->extents[i]) || total > G_MAXSSIZE)
-      return astro_backend_refuse(error, "transpose: a block of more bytes than can be addressed");
-  }
-  *bytes = total;
-  return TRUE;
-}
-
 gboolean astro_transpose_shape(gconstpointer config, GError **error)
 {
   gsize bytes;

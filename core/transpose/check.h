@@ -5,10 +5,7 @@
 
 G_BEGIN_DECLS
 
-/* Whether the configuration is one, with *bytes those of its block. */
-gboolean astro_transpose_check(const AstroTransposeConfig *config, gsize *bytes, GError **error);
-
-/* The same for AstroBackend.shape. */
+/* astro_transpose_check for AstroBackend.shape. */
 gboolean astro_transpose_shape(gconstpointer config, GError **error);
 
 /* Whether there is one block in and one out, apart from each other, that hold a block of that

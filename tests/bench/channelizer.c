@@ -2,7 +2,7 @@
  * to single precision, planned in the same way, on as many threads. */
 #include "core/backend/threads.h"
 #include "core/channelizer/channelizer.h"
-#include "core/fft/planner.h"
+#include "core/lib/fft/planner.h"
 #include "tests/bench/bench.h"
 
 #include <fftw3.h>

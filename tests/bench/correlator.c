@@ -5,7 +5,7 @@
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
 #include "core/correlator/correlator.h"
-#include "core/correlator/tile-registers.h"
+#include "core/correlator/x86/tile-registers.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
 #include "tests/bench/openblas.h"

@@ -1,7 +1,7 @@
 /* Delays: samples of all inputs together a second, beside the copying of as many. */
 #include "core/backend/threads.h"
 #include "core/delay/delay.h"
-#include "core/sky/array.h"
+#include "core/lib/sky/array.h"
 #include "tests/bench/bench.h"
 #include <string.h>
 

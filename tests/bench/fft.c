@@ -3,9 +3,9 @@
 #include <fftw3.h>
 
 #include "core/backend/threads.h"
-#include "core/fft/columns.h"
-#include "core/fft/fft.h"
-#include "core/fft/planner.h"
+#include "core/lib/fft/columns.h"
+#include "core/lib/fft/fft.h"
+#include "core/lib/fft/planner.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
 

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/fft/fft.h"
+#include "core/lib/fft/fft.h"
 #include "core/gridder/gridder.h"
-#include "core/gridder/pages.h"
+#include "core/kit/pages.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/drift.h"

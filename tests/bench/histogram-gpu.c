@@ -4,7 +4,7 @@
  * The argument "all" has the CPU count all catalogues too; "huge" counts pairs within 6 seconds of
  * arc of 1e8 points alone, in 10 GB of memory. */
 #include "core/backend/threads.h"
-#include "core/catalogue/catalogue.h"
+#include "core/lib/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/play.h"

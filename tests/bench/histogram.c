@@ -2,8 +2,9 @@
  * against the plain loop in double precision (timed on part of the pairs, on one core, and scaled).
  */
 #include "core/backend/threads.h"
-#include "core/catalogue/catalogue.h"
+#include "core/lib/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
+#include "core/histogram/regions.h"
 #include "tests/bench/bench.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "core/backend/threads.h"
 #include "core/clean/clean.h"
-#include "core/fft/lines.h"
+#include "core/lib/fft/lines.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"

@@ -11,7 +11,7 @@
 
 #include "core/gridder/dumps.h"
 #include "core/gridder/gridder.h"
-#include "core/sky/array.h"
+#include "core/lib/sky/array.h"
 #include "tests/bench/bench.h"
 #include "tests/peak.h"
 

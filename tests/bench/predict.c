@@ -1,8 +1,8 @@
 /* Prediction: visibilities times sources a second (one polarisation's; the others cost nothing),
  * beside the machine's fused multiply-adds in double, of which each needs four. */
 #include "core/backend/threads.h"
-#include "core/predict/kernels.h"
-#include "core/predict/predict.h"
+#include "core/lib/predict/kernels.h"
+#include "core/lib/predict/predict.h"
 #include "tests/bench/bench.h"
 #include "tests/observe.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The simulator: how many samples of all stations together it makes a second, beside the copying of
  * as many. */
 #include "core/backend/threads.h"
-#include "core/sky/voltages.h"
+#include "core/lib/sky/voltages.h"
 #include "tests/bench/bench.h"
 #include "tests/observe.h"
 #include <string.h>

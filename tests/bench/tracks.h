@@ -2,7 +2,7 @@
  * a subband. */
 #pragma once
 
-#include "core/sky/array.h"
+#include "core/lib/sky/array.h"
 #include "core/stream/uvw.h"
 
 #include <math.h>

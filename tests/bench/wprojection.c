@@ -6,7 +6,7 @@
  * Wide supports are timed on every so manieth baseline. wprojection [support | costs]... */
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
-#include "core/gridder/wprojection.h"
+#include "core/gridder/wprojection/wprojection.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/tracks.h"
 

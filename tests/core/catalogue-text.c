@@ -1,6 +1,6 @@
 /* Catalogues as text: the forms that programs write them in, and what is wrong in them. */
-#include "core/catalogue/catalogue.h"
-#include "core/catalogue/values.h"
+#include "core/lib/catalogue/catalogue.h"
+#include "core/kit/values.h"
 #include "core/fits/fits.h"
 #include "tests/tests.h"
 

@@ -1,6 +1,7 @@
 /* Points at random, the parts of the sky that they fill, and its regions. */
 #include "core/backend/backend.h"
-#include "core/catalogue/mask.h"
+#include "core/lib/catalogue/mask.h"
+#include "core/histogram/regions.h"
 #include "tests/tests.h"
 
 #include <math.h>

@@ -10,8 +10,7 @@ enum { LOSSES_FIRST = 80, LOSSES_STEPS = 160, LOSSES_TOTAL = 28 };
 
 /* Two blocks of three stations, station:pol:time, the first with losses (n 0: none) told of. */
 static guint8 *spectra_with(const AstroBackend *backend, const AstroChannelizerConfig *config,
-                            gconstpointer in, gconstpointer more,
-                            const AstroChannelizerLoss *losses, guint n)
+                            gconstpointer in, gconstpointer more, const AstroLoss *losses, guint n)
 {
   TestRun run = { backend, config, test_create(backend, config, 2), LOSSES_FIRST, LOSSES_FIRST, 0 };
   guint8 *out = test_alloc(6 * LOSSES_TOTAL * 80);
@@ -23,8 +22,8 @@ static guint8 *spectra_with(const AstroBackend *backend, const AstroChannelizerC
 }
 
 /* Lost samples count as zeros whatever stands there, in the block and in what is held of it. */
-static void check_losses(const AstroBackend *backend, const char *format,
-                         const AstroChannelizerLoss *losses, guint n)
+static void check_losses(const AstroBackend *backend, const char *format, const AstroLoss *losses,
+                         guint n)
 {
   AstroChannelizerConfig config = test_config(format, "station:pol:time", 3, 2, 10, 4);
   const gsize bytes = astro_stream_sample_bytes(&config.in), block = 6 * LOSSES_STEPS * bytes;
@@ -53,7 +52,7 @@ static void check_losses(const AstroBackend *backend, const char *format,
 
 static void test_losses(gconstpointer data)
 {
-  static const AstroChannelizerLoss losses[] = {
+  static const AstroLoss losses[] = {
     { 0, 100, 101 }, { 0, 130, 220 }, { 0, 239, 240 }, { 2, 80, 81 }, { 2, 90, 240 }
   };
   check_losses(data, "CF32LE", losses, G_N_ELEMENTS(losses));
@@ -67,11 +66,11 @@ static void test_many_losses(gconstpointer data)
     guint apart, stations;
   } cases[] = { { 2, 3 }, { 1, 2 }, { 1, 3 } };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    AstroChannelizerLoss losses[3 * LOSSES_STEPS];
+    AstroLoss losses[3 * LOSSES_STEPS];
     guint n = 0;
     for (guint station = 0; station < cases[i].stations; station++)
       for (guint at = 0; at < LOSSES_STEPS; at += cases[i].apart)
-        losses[n++] = (AstroChannelizerLoss){ station, LOSSES_FIRST + at, LOSSES_FIRST + at + 1 };
+        losses[n++] = (AstroLoss){ station, LOSSES_FIRST + at, LOSSES_FIRST + at + 1 };
     check_losses(data, i % 2 ? "CI8" : "CF32LE", losses, n);
   }
 }

@@ -59,8 +59,8 @@ typedef struct {
 } TestRun;
 
 static inline AstroSpectra test_call(TestRun *run, gconstpointer in, guint64 steps,
-                                     gboolean restart, const AstroChannelizerLoss *losses,
-                                     guint n_losses, guint8 *out, guint64 total, guint64 given)
+                                     gboolean restart, const AstroLoss *losses, guint n_losses,
+                                     guint8 *out, guint64 total, guint64 given)
 {
   const AstroChannelizerConfig *config = run->config;
   AstroChannelizerArguments arguments = {

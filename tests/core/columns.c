@@ -1,7 +1,7 @@
 /* Transforms of columns: every instruction set and precision against the sums as they are written,
  * for lengths of every radix and of primes that have no kernel, in one pass, two and three a step.
  */
-#include "core/fft/columns.h"
+#include "core/lib/fft/columns.h"
 
 #include <complex.h>
 #include <math.h>

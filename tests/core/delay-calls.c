@@ -115,7 +115,8 @@ static void check_losses(AstroFormat format, gint reach)
   AstroStream stream = test_stream_of(format, "time:station:pol", STATIONS, 1, 0, 1e8, 1000000);
   stream.rate_n = 1000000;
   AstroLayout shape = { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { STEPS, STATIONS } };
-  AstroDelayLosses *losses = astro_delay_losses_new();
+  AstroLosses *losses = astro_losses_new(&stream);
+  const AstroWindows samples = { .step = 1, .span = 1 };
   g_autoptr(GstBuffer) in = gst_buffer_new_and_alloc(STEPS * STATIONS * 2);
   double delays[STATIONS];
   astro_delay_model_at(model, 5000000, delays);
@@ -126,7 +127,7 @@ static void check_losses(AstroFormat format, gint reach)
   astro_delay_losses_read(losses, model, &stream, in, 5000, STEPS);
   for (guint block = 0; block < 2; block++) {
     g_autoptr(GstBuffer) out = gst_buffer_new_and_alloc(STEPS / 2 * STATIONS * 2);
-    astro_delay_losses_mark(losses, &stream, out, 5000 + block * STEPS / 2, STEPS / 2);
+    astro_losses_mark(losses, out, &stream.layout, &samples, 5000 + block * STEPS / 2, STEPS / 2);
     AstroValidityMeta *found = astro_buffer_get_validity(out);
     double lag = delays[1] * 1e6;
     for (guint i = 0; found && i < STEPS / 2; i++)
@@ -146,14 +147,14 @@ static void check_losses(AstroFormat format, gint reach)
   GST_BUFFER_FLAG_SET(gap, GST_BUFFER_FLAG_GAP);
   astro_delay_losses_read(losses, model, &stream, gap, 7000, STEPS);
   g_autoptr(GstBuffer) out = gst_buffer_new_and_alloc(STATIONS * 2);
-  astro_delay_losses_mark(losses, &stream, out, 8000, 1);
+  astro_losses_mark(losses, out, &stream.layout, &samples, 8000, 1);
   for (guint s = 0; s < STATIONS; s++)
     g_assert_cmpuint(astro_buffer_get_validity(out)->counts[s], ==, 0);
-  astro_delay_losses_clear(losses);
+  astro_losses_clear(losses);
   g_autoptr(GstBuffer) later = gst_buffer_new_and_alloc(STATIONS * 2);
-  astro_delay_losses_mark(losses, &stream, later, 8001, 1);
+  astro_losses_mark(losses, later, &stream.layout, &samples, 8001, 1);
   g_assert_null(astro_buffer_get_validity(later));
-  astro_delay_losses_free(losses);
+  astro_losses_free(losses);
 }
 
 static void test_losses(void)

@@ -1,7 +1,7 @@
 /* What delays are made of: the bandpass, the fraction of a sample and its least rate, and the
  * kernels of every level of instructions, against their formulas. */
-#include "core/delay/kernels.h"
-#include "core/sky/kernels.h"
+#include "core/lib/interpolate/kernels.h"
+#include "core/lib/sky/kernels.h"
 #include "tests/core/delay.h"
 
 /* Channels all over a bandpass of n points, which rises in a straight line, and beyond its ends. */

@@ -1,7 +1,7 @@
 /* Delays against physics: what a wave from the phase centre becomes has the same phase everywhere,
  * over the band and an hour, and what the instrument did to it is undone. */
-#include "core/delay/fraction.h"
-#include "core/sky/voltages.h"
+#include "core/lib/interpolate/fraction.h"
+#include "core/lib/sky/voltages.h"
 #include "core/stream/uvw.h"
 #include "tests/core/delay.h"
 

@@ -1,7 +1,7 @@
 /* Earth orientation: the IERS's days against ERFA's other way, by the equinox; leap seconds; files
  * that are none; what two of them along a stream are told. */
-#include "core/sky/earth-error.h"
-#include "core/sky/earth-file.h"
+#include "core/lib/sky/earth-error.h"
+#include "core/lib/sky/earth-file.h"
 #include "core/stream/track.h"
 #include "tests/earth-orientation.h"
 #include "tests/near.h"

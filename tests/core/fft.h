@@ -1,7 +1,7 @@
 /* What tests of transforms share: transforms of samples at random, of many shapes and kinds. */
 #pragma once
 
-#include "core/fft/fft.h"
+#include "core/lib/fft/fft.h"
 #include "tests/core/on-device.h"
 #include "tests/tests.h"
 

@@ -1,6 +1,6 @@
 /* Reading FITS: values of keywords, numbers of every type, tables, and what contradicts itself. */
 #include "core/fits/fits.h"
-#include "core/fits/table.h"
+#include "core/fits/table/table.h"
 #include "tests/core/uvfits.h"
 
 static void pad(GString *bytes, char with)

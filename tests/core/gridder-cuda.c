@@ -1,5 +1,5 @@
 /* W-stacking on the device alone, its planes against the CPU's. */
-#include "core/gridder/semicircle.h"
+#include "core/lib/spread/semicircle.h"
 #include "tests/core/gridder.h"
 #include "tests/core/touched.h"
 

@@ -1,7 +1,7 @@
 /* Gridding algorithms: images as accurate as they are asked for, every variant against the formula.
  */
 #include "core/gridder/direct.h"
-#include "core/gridder/semicircle.h"
+#include "core/lib/spread/semicircle.h"
 #include "tests/core/gridder.h"
 #include "tests/core/touched.h"
 

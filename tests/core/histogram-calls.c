@@ -1,6 +1,7 @@
 /* Counts as a caller has them: late, several at once, watched, stopped, and where there is little
  * memory. */
-#include "core/histogram/collect.h"
+#include "core/histogram/regions.h"
+#include "core/histogram/from-catalogues.h"
 #include "tests/core/histogram.h"
 
 /* A backend that is as late as a device's may be: outputs are written when it is drained. */

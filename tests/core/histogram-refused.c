@@ -1,5 +1,5 @@
 /* Edges of bins, and what is refused: edges, points, blocks, and what memory has no room for. */
-#include "core/histogram/collect.h"
+#include "core/histogram/from-catalogues.h"
 #include "tests/core/histogram.h"
 
 #include <sys/resource.h>

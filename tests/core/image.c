@@ -1,6 +1,6 @@
 /* Images: the backends by hand, products, the whole way from visibilities of known sources, and
  * what is refused. */
-#include "core/fft/fft.h"
+#include "core/lib/fft/fft.h"
 #include "core/gridder/gridder.h"
 #include "core/image/kernels.h"
 #include "tests/core/image.h"

@@ -1,6 +1,6 @@
 /* Peaks of images against Gaussians whose places are known. */
 #include "core/measure/measure.h"
-#include "core/noise.h"
+#include "core/kit/noise.h"
 #include "tests/tests.h"
 #include <math.h>
 

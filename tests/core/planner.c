@@ -1,5 +1,5 @@
 /* FFTW's planner among threads, and what it keeps in the user's cache folder. */
-#include "core/fft/planner.h"
+#include "core/lib/fft/planner.h"
 #include "tests/tests.h"
 
 #include <fftw3.h>

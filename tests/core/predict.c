@@ -1,7 +1,7 @@
 /* Predicted visibilities against a plain double loop over the measurement equation, for every
  * instruction set; noise, gains and losses by what they must be on average. */
-#include "core/predict/kernels.h"
-#include "core/predict/predict.h"
+#include "core/lib/predict/kernels.h"
+#include "core/lib/predict/predict.h"
 #include "core/stream/uvw.h"
 #include "tests/near.h"
 #include "tests/observe.h"

@@ -1,6 +1,6 @@
 /* Round numbers on scales: beside colour bars, in hours and degrees; and the stretch that images
  * have. */
-#include "core/power-law.h"
+#include "core/kit/power-law.h"
 #include "core/render/bar-ticks.h"
 #include "core/render/sexagesimal.h"
 #include "tests/core/render.h"

@@ -1,7 +1,7 @@
 /* Parsers of arrays and skies: what they read, and what they say about what they cannot. */
-#include "core/sky/angle.h"
-#include "core/sky/array.h"
-#include "core/sky/sky.h"
+#include "core/kit/angle.h"
+#include "core/lib/sky/array.h"
+#include "core/lib/sky/sky.h"
 #include "core/stream/uvw.h"
 #include "tests/near.h"
 #include "tests/tests.h"

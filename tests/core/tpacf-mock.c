@@ -1,7 +1,8 @@
 /* From mock catalogues to w(theta): what clustering puts in comes out, and errors are what mocks
  * scatter by. */
-#include "core/catalogue/catalogue.h"
+#include "core/lib/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
+#include "core/histogram/regions.h"
 #include "core/tpacf/tpacf.h"
 #include "tests/tests.h"
 

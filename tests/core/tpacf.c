@@ -1,5 +1,5 @@
 /* Estimators and their errors, from counts that need be no catalogue's. */
-#include "core/catalogue/catalogue.h"
+#include "core/lib/catalogue/catalogue.h"
 #include "core/tpacf/tpacf.h"
 #include "tests/tests.h"
 

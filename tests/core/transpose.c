@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "core/transpose/plan.h"
+#include "core/lib/transpose/plan.h"
 #include "core/transpose/transpose.h"
 #include "tests/tests.h"
 

@@ -1,5 +1,5 @@
 /* Earth orientation in UVFITS: what we write, what comes back, and what others' files say. */
-#include "core/sky/earth-file.h"
+#include "core/lib/sky/earth-file.h"
 #include "tests/core/fits-key.h"
 #include "tests/core/uvfits-written.h"
 #include "tests/earth-orientation.h"

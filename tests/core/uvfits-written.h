@@ -1,7 +1,7 @@
 /* UVFITS of our own writing, and what it is to hold when it is read. */
 #pragma once
 
-#include "core/fits/uvfits-write.h"
+#include "core/fits/uvfits/write.h"
 #include "tests/core/uvfits.h"
 
 #define TEST_STEP_NS 3000000001 /* odd: its half is no whole number */

@@ -1,8 +1,8 @@
 /* What tests of the voltage simulator share: an array, a sky, a stream. */
 #pragma once
 
-#include "core/sky/array.h"
-#include "core/sky/voltages.h"
+#include "core/lib/sky/array.h"
+#include "core/lib/sky/voltages.h"
 #include "core/stream/uvw.h"
 #include "tests/near.h"
 #include "tests/tests.h"

@@ -1,6 +1,6 @@
 /* Pixels of images and where in the sky they are, held to the direction cosines that gridding goes
  * by. */
-#include "core/image/wcs.h"
+#include "core/lib/wcs/wcs.h"
 #include "core/stream/uvw.h"
 #include "tests/tests.h"
 

@@ -1,7 +1,7 @@
 /* The file that FFTW's wisdom is kept in: whatever has its name, nothing ends or hangs, nobody
  * else's file is written, and a whole one of ours is there afterwards. */
-#include "core/fft/wisdom.h"
-#include "core/fft/planner.h"
+#include "core/lib/fft/wisdom.h"
+#include "core/lib/fft/planner.h"
 #include "tests/core/place.h"
 
 #include <unistd.h>

@@ -61,7 +61,7 @@ static Complex *image_of(const AstroGrid *grid, const Complex *uvgrid)
   fftw_execute(plan);
   fftw_destroy_plan(plan);
   for (gint i = 0; i < n; i++)
-    losses[i] = astro_wprojection_correction(grid, (i - n / 2) * grid->pixel);
+    losses[i] = astro_spread_correction(grid, (i - n / 2) * grid->pixel);
   for (gint y = 0; y < n; y++)
     for (gint x = 0; x < n; x++)
       image[y * n + x] *= ((x + y) % 2 ? -1 : 1) / (losses[x] * losses[y]);

@@ -1,6 +1,7 @@
 /* W-projection against its formula, with tables of random taps; its tapers, and what is refused. */
 #include "tests/core/wprojection.h"
-#include "core/gridder/wprojection-places.h"
+#include "core/gridder/wprojection/places.h"
+#include "core/lib/spread/taper.h"
 
 static const char *const levels[] = { "c", "avx2", "avx512" };
 

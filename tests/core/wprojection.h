@@ -2,7 +2,7 @@
  * grids lie apart. */
 #pragma once
 
-#include "core/gridder/wprojection.h"
+#include "core/gridder/wprojection/wprojection.h"
 #include "tests/tests.h"
 
 #include <complex.h>

@@ -1,6 +1,6 @@
 /* The element: sums and means are those of what each stream alone gives, with their weights; and
  * what may not be added is refused by the pad's name. */
-#include "core/histogram/summary.h"
+#include "core/stream/histogram-summary.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"

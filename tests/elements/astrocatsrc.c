@@ -1,4 +1,4 @@
-#include "core/catalogue/catalogue.h"
+#include "core/lib/catalogue/catalogue.h"
 #include "tests/elements/catalogues.h"
 #include "tests/peak.h"
 

@@ -1,6 +1,6 @@
 /* The element: what is held comes out at the end, times go on, gaps and losses are told, and
  * errors. */
-#include "core/sky/array.h"
+#include "core/lib/sky/array.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"

@@ -2,7 +2,7 @@
 #include "tests/elements/astrogridder.h"
 #include "tests/elements/running.h"
 
-#include "core/units.h"
+#include "core/kit/units.h"
 
 /* The size and the pixel (arcsec) that were agreed on; 0: nothing was. */
 static guint agreed(GstHarness *h, double *pixel)

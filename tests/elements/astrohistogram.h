@@ -1,8 +1,8 @@
 /* What tests of astrohistogram share: where their points lie, and the event beside its counts. */
 #pragma once
 
-#include "core/catalogue/catalogue.h"
-#include "core/histogram/summary.h"
+#include "core/lib/catalogue/catalogue.h"
+#include "core/stream/histogram-summary.h"
 #include "tests/elements/catalogues.h"
 
 static const AstroFootprint band = {

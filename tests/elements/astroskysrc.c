@@ -1,5 +1,5 @@
 /* The source in pipelines: caps, times, the observation, the end, repetition, live, and errors. */
-#include "core/sky/voltages.h"
+#include "core/lib/sky/voltages.h"
 #include "tests/elements/pulled.h"
 #include "tests/elements/running.h"
 #include "tests/elements/setter.h"

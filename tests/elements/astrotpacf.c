@@ -1,4 +1,4 @@
-#include "core/histogram/summary.h"
+#include "core/stream/histogram-summary.h"
 #include "core/tpacf/tpacf.h"
 #include "tests/elements/catalogues.h"
 #include "tests/may-fail.h"

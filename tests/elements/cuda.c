@@ -1,7 +1,7 @@
 /* Chains of CUDA stages give what CPU stages give: side by side on one GPU, cut by new caps,
  * flushes and the end, and with nothing on the host between them. Skipped without a GPU. */
 #include "core/memory/memory.h"
-#include "core/sky/array.h"
+#include "core/lib/sky/array.h"
 #include "core/stream/validity.h"
 #include "tests/distance.h"
 #include "tests/elements/running.h"

@@ -1,6 +1,6 @@
 /* What was done to a stream, from its source to files and images: delays that nobody took out, a
  * bandpass of each station, and what a root of Jy is. */
-#include "core/units.h"
+#include "core/kit/units.h"
 #include "tests/elements/elements.h"
 #include <glib/gstdio.h>
 

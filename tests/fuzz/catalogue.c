@@ -1,5 +1,5 @@
 /* The reader of catalogues on any text. */
-#include "core/catalogue/catalogue.h"
+#include "core/lib/catalogue/catalogue.h"
 
 #include <math.h>
 #include <stdlib.h>

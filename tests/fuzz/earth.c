@@ -1,5 +1,5 @@
 /* The IERS's files on any text. */
-#include "core/sky/earth-file.h"
+#include "core/lib/sky/earth-file.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 {

@@ -1,6 +1,6 @@
 /* Events as other programs may make them: observations with fields of any kind, summaries of
  * histograms of any sizes; and times of observations of any text. The first byte says which. */
-#include "core/histogram/summary.h"
+#include "core/stream/histogram-summary.h"
 #include "core/stream/observation.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The parsers of arrays and skies on any text. The first byte says which. */
-#include "core/sky/array.h"
-#include "core/sky/sky.h"
+#include "core/lib/sky/array.h"
+#include "core/lib/sky/sky.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 {

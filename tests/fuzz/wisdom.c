@@ -1,5 +1,5 @@
 /* The header around FFTW's wisdom on any bytes: what is taken is what would be written. */
-#include "core/fft/wisdom.h"
+#include "core/lib/fft/wisdom.h"
 
 #include <stdlib.h>
 #include <string.h>

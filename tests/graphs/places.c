@@ -1,6 +1,6 @@
 /* Places as people read them: digits that the beam allows, and no more zeros. */
 #include "graphs/places.h"
-#include "core/units.h"
+#include "core/kit/units.h"
 #include "tests/tests.h"
 
 #define ARCSEC (ASTRO_DEGREE / 3600)

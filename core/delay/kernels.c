@@ -1,8 +1,0 @@
-#include "config.h"
-#include "core/delay/kernels.h"
-
-const AstroDelayKernels *astro_delay_kernels(void)
-{
-  static const AstroDelayKernels *const variants[] = ASTRO_KERNELS(astro_delay_kernels);
-  return ASTRO_KERNELS_PICK(variants);
-}

@@ -1,6 +1,0 @@
-#include "config.h"
-
-#define REAL double
-#define FFTW(name) fftw_##name
-#define PRECISION astro_fft_double
-#include "core/fft/lines-body.h"

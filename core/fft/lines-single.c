@@ -1,6 +1,0 @@
-#include "config.h"
-
-#define REAL float
-#define FFTW(name) fftwf_##name
-#define PRECISION astro_fft_single
-#include "core/fft/lines-body.h"

@@ -1,0 +1,334 @@
+#include "core/fits/table/catalogue-read.h"
+#include "core/lib/catalogue/units.h"
+#include "core/fits/table/row-filter.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PIECE (1u << 20) /* bytes that are read at once, where a row has not more */
+#define N_COLUMNS 4
+enum { RA, DEC, WEIGHT, REGION };
+
+static const char *const stream_names[N_COLUMNS] = { "ra", "dec", "weight", "region" };
+
+typedef struct {
+  const AstroFitsColumn *column;
+  gboolean is_radians;
+} Wanted;
+
+typedef struct {
+  AstroFitsFile *file;
+  char *columns[N_COLUMNS], *where, *name; /* of the tables; NULL until the first is found */
+  guint next;                              /* header */
+  gboolean is_open;
+  AstroFitsTable table;
+  Wanted wanted[N_COLUMNS];
+  guint64 piece_rows, n_points;
+  guint8 *rows;
+  char *keep;   /* of a piece */
+  guint8 *kept; /* of the table, a bit a row; NULL: all are */
+} Reader;
+
+void astro_catalogue_describe(AstroFitsContents *contents, const AstroCatalogueColumns *columns)
+{
+  const char *const wanted[N_COLUMNS] = { columns->ra, columns->dec, columns->weight,
+                                          columns->region };
+  GString *names = g_string_new(NULL);
+  guint n = 0;
+  for (guint c = 0; c < N_COLUMNS; c++)
+    if (c <= DEC || wanted[c])
+      g_string_append_printf(names, "%s%s", n++ ? ":" : "", stream_names[c]);
+  contents->columns = g_string_free(names, FALSE);
+  contents->stream = (AstroStream){
+    .quantity = ASTRO_QUANTITY_CATALOGUE,
+    .format = ASTRO_FORMAT_F64LE,
+    .layout = { .n_axes = 2, .axes = { ASTRO_AXIS_COLUMN, ASTRO_AXIS_POINT }, .extents = { n, 0 } },
+    .rate_d = 1
+  };
+}
+
+static gboolean wrong(const Reader *r, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static gboolean wrong(const Reader *r, GError **error, const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  g_autofree char *text = g_strdup_vprintf(format, list);
+  va_end(list);
+  g_autofree char *valid = g_utf8_make_valid(text, -1);
+  g_autofree char *table = r->name ? g_utf8_make_valid(r->name, -1) : g_strdup("");
+  return astro_fits_wrong(r->file, error, "table %s: %s", *table ? table : "without a name", valid);
+}
+
+/* ---- columns ---- */
+
+/* By name, or by number from 1. */
+static const AstroFitsColumn *find_column(const AstroFitsTable *table, const char *name)
+{
+  guint64 number;
+  for (guint i = 0; i < table->n_columns; i++)
+    if (g_ascii_strcasecmp(table->columns[i].name, name) == 0)
+      return &table->columns[i];
+  if (g_ascii_string_to_unsigned(name, 10, 1, table->n_columns, &number, NULL))
+    return &table->columns[number - 1];
+  return NULL;
+}
+
+static gboolean read_unit(const Reader *r, Wanted *wanted, GError **error)
+{
+  const char *unit = "";
+  astro_fits_get_string_n(r->table.header, "TUNIT", wanted->column - r->table.columns + 1, &unit);
+  if (astro_catalogue_unit(unit, &wanted->is_radians))
+    return TRUE;
+  return wrong(r, error, "column %s is in units of \"%s\", expected deg or rad",
+               wanted->column->name, unit);
+}
+
+static gboolean find_columns(Reader *r, GError **error)
+{
+  if (r->table.n_columns == 0)
+    return wrong(r, error, "TFIELDS is 0, expected columns");
+  for (guint c = 0; c < N_COLUMNS; c++) {
+    Wanted *wanted = &r->wanted[c];
+    *wanted = (Wanted){ .column = NULL };
+    if (!r->columns[c])
+      continue;
+    wanted->column = find_column(&r->table, r->columns[c]);
+    if (!wanted->column) {
+      g_autofree char *names = astro_fits_table_names(&r->table);
+      return wrong(r, error, "no column \"%s\" for %s; there are: %s", r->columns[c],
+                   stream_names[c], names);
+    }
+    if (!astro_fits_column_is_number(wanted->column) || wanted->column->repeat != 1)
+      return wrong(r, error,
+                   "column %s holds %" G_GUINT64_FORMAT
+                   " of type %c a row, expected one number (B, I, J, K, E or D)",
+                   wanted->column->name, wanted->column->repeat, wanted->column->type);
+    if (c <= DEC && !read_unit(r, wanted, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- tables ---- */
+
+static void forget_rows(Reader *r)
+{
+  g_clear_pointer(&r->rows, g_free);
+  g_clear_pointer(&r->keep, g_free);
+  g_clear_pointer(&r->kept, g_free);
+}
+
+static void close_table(Reader *r)
+{
+  if (r->is_open)
+    astro_fits_table_clear(&r->table);
+  r->is_open = FALSE;
+  forget_rows(r);
+}
+
+static const AstroFitsHeader *table_from(const AstroFitsFile *file, guint *index)
+{
+  const AstroFitsHeader *header;
+  while ((header = astro_fits_file_header(file, *index)) && !astro_fits_is_binary_table(header) &&
+         !astro_fits_is_text_table(header))
+    ++*index;
+  return header;
+}
+
+static gboolean try_table(Reader *r, const AstroFitsHeader *header, GError **error)
+{
+  const char *name = "";
+  astro_fits_get_string(header, "EXTNAME", &name);
+  g_free(r->name);
+  r->name = g_strdup(name);
+  r->is_open = astro_fits_table_open(&r->table, r->file, header, error);
+  return r->is_open && find_columns(r, error);
+}
+
+/* The first table that has the columns; where none has, the error speaks of the first one. */
+static gboolean open_first(Reader *r, GError **error)
+{
+  g_autoptr(GError) first = NULL;
+  const AstroFitsHeader *header;
+  for (r->next = 1; (header = table_from(r->file, &r->next)); r->next++) {
+    if (try_table(r, header, first ? NULL : &first))
+      return TRUE;
+    close_table(r);
+  }
+  g_propagate_error(error, g_steal_pointer(&first));
+  return FALSE;
+}
+
+/* A later table is another catalogue where it has the first one's name. */
+static gboolean open_next(Reader *r, gboolean *end, GError **error)
+{
+  const AstroFitsHeader *header;
+  close_table(r);
+  for (r->next++; (header = table_from(r->file, &r->next)); r->next++) {
+    const char *name = "";
+    astro_fits_get_string(header, "EXTNAME", &name);
+    if (*name && g_str_equal(name, r->name))
+      return try_table(r, header, error);
+  }
+  *end = TRUE;
+  return FALSE;
+}
+
+static gboolean read_piece(Reader *r, guint64 first, guint64 *n, GError **error)
+{
+  *n = MIN(r->piece_rows, r->table.n_rows - first);
+  return astro_fits_file_read(r->file, r->table.header->data + first * r->table.row_bytes, r->rows,
+                              *n * r->table.row_bytes, error);
+}
+
+static gboolean filter_rows(Reader *r, GError **error)
+{
+  AstroRowFilter *filter = astro_row_filter_new(&r->table, r->where, r->piece_rows, error);
+  gboolean done = filter != NULL;
+  r->n_points = 0;
+  r->keep = g_malloc0(r->piece_rows);
+  r->kept = g_malloc0(r->table.n_rows / 8 + 1);
+  for (guint64 first = 0, n, good; done && first < r->table.n_rows; first += n) {
+    done = read_piece(r, first, &n, error) &&
+           astro_row_filter_apply(filter, r->rows, n, r->keep, &good, error);
+    for (guint64 i = 0; done && i < n; i++)
+      if (r->keep[i]) {
+        r->kept[(first + i) / 8] |= 1 << (first + i) % 8;
+        r->n_points++;
+      }
+  }
+  g_clear_pointer(&filter, astro_row_filter_free);
+  return done;
+}
+
+static gboolean next_table(gpointer reader, guint64 *n_points, gboolean *end, GError **error)
+{
+  Reader *r = reader;
+  if (!r->is_open && !open_next(r, end, error))
+    return FALSE;
+  forget_rows(r);
+  if (r->table.n_rows == 0)
+    return wrong(r, error, "it has no rows");
+  r->piece_rows = CLAMP(PIECE / r->table.row_bytes, 1, r->table.n_rows);
+  r->rows = g_malloc(r->piece_rows * r->table.row_bytes);
+  r->n_points = r->table.n_rows;
+  if (r->where && !filter_rows(r, error))
+    return FALSE;
+  if (r->n_points == 0)
+    return wrong(r, error, "none of %" G_GUINT64_FORMAT " rows passes where \"%s\"",
+                 r->table.n_rows, r->where);
+  *n_points = r->n_points;
+  return TRUE;
+}
+
+/* ---- points ---- */
+
+/* Moves what the filter keeps to the front. */
+static guint64 select_values(const Reader *r, guint64 first, guint64 n, double *values)
+{
+  guint64 kept = 0;
+  if (!r->kept)
+    return n;
+  for (guint64 i = 0; i < n; i++)
+    if (r->kept[(first + i) / 8] >> (first + i) % 8 & 1)
+      values[kept++] = values[i];
+  return kept;
+}
+
+static gboolean check_values(const Reader *r, guint c, const double *values, guint64 n,
+                             guint64 first, GError **error)
+{
+  double most = c == DEC ? 90 : G_MAXDOUBLE;
+  const char *name = r->wanted[c].column->name;
+  for (guint64 i = 0; i < n; i++) {
+    if (isnan(values[i]))
+      return wrong(r, error,
+                   "point %" G_GUINT64_FORMAT ": column %s is nan, expected a number "
+                   "(where=%s==%s leaves out rows without one)",
+                   first + i + 1, name, name, name);
+    if (!(fabs(values[i]) <= most))
+      return wrong(r, error, "point %" G_GUINT64_FORMAT ": column %s is %.12g, expected %s",
+                   first + i + 1, name, values[i], c == DEC ? "-90 to 90 degrees" : "a number");
+  }
+  return TRUE;
+}
+
+static gboolean take_piece(const Reader *r, guint64 first, guint64 n, guint64 done, double *scratch,
+                           double *data, guint64 *n_taken, GError **error)
+{
+  for (guint c = 0; c < N_COLUMNS; c++) {
+    const Wanted *wanted = &r->wanted[c];
+    if (!wanted->column)
+      continue;
+    astro_fits_table_values(&r->table, wanted->column, r->rows, n, scratch);
+    *n_taken = select_values(r, first, n, scratch);
+    if (*n_taken > 0)
+      memcpy(data + done, scratch, *n_taken * sizeof *scratch);
+    for (guint64 i = 0; wanted->is_radians && i < *n_taken; i++)
+      data[done + i] = astro_catalogue_degrees(data[done + i], c == DEC);
+    if (!check_values(r, c, data + done, *n_taken, done, error))
+      return FALSE;
+    data += r->n_points;
+  }
+  return TRUE;
+}
+
+static gboolean read_table(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)
+{
+  Reader *r = reader;
+  g_autofree double *scratch = g_new(double, r->piece_rows);
+  guint64 done = 0;
+  for (guint64 first = 0, n, taken = 0; first < r->table.n_rows; first += n, done += taken)
+    if (!read_piece(r, first, &n, error) ||
+        !take_piece(r, first, n, done, scratch, frame->data, &taken, error))
+      return FALSE;
+  close_table(r);
+  return TRUE;
+}
+
+/* ---- the file ---- */
+
+static gboolean has_table(const AstroFitsFile *file)
+{
+  guint index = 1;
+  return table_from(file, &index) != NULL;
+}
+
+static void close_tables(gpointer reader)
+{
+  Reader *r = reader;
+  close_table(r);
+  for (guint c = 0; c < N_COLUMNS; c++)
+    g_free(r->columns[c]);
+  g_free(r->where);
+  g_free(r->name);
+  g_free(r);
+}
+
+static gpointer open_tables(AstroFitsFile *file, const AstroFitsOptions *options,
+                            AstroFitsContents *contents, GError **error)
+{
+  Reader *r = g_new0(Reader, 1);
+  const AstroCatalogueColumns *columns = &options->columns;
+  r->file = file;
+  r->columns[RA] = g_strdup(columns->ra ? columns->ra : "RA");
+  r->columns[DEC] = g_strdup(columns->dec ? columns->dec : "DEC");
+  r->columns[WEIGHT] = g_strdup(columns->weight);
+  r->columns[REGION] = g_strdup(columns->region);
+  r->where = g_strdup(options->where);
+  astro_catalogue_describe(contents, columns);
+  if (open_first(r, error))
+    return r;
+  close_tables(r);
+  return NULL;
+}
+
+const AstroFitsReaderKind astro_catalogue_table_reader = {
+  .name = "a catalogue (a table)",
+  .caps = ASTRO_CATALOGUE_CAPS,
+  .recognises = has_table,
+  .open = open_tables,
+  .next = next_table,
+  .read = read_table,
+  .close = close_tables,
+};

@@ -1,0 +1,116 @@
+/* Frequencies: the axis FREQ, and where several setups or IFs are in a file, table AIPS FQ. */
+#include "core/fits/uvfits/reader.h"
+#include "core/stream/uvw.h"
+#include "core/kit/units.h"
+
+#include <math.h>
+
+#define SAME_WIDTH 1e-6 /* of widths that a table has as floats */
+
+/* The row of the groups' setup; the only one where there is one. */
+static gboolean read_setup_row(const AstroUvfitsReader *r, AstroFitsTable *table, GError **error)
+{
+  const AstroFitsColumn *number = astro_fits_table_find(table, "FRQSEL", FALSE, 1);
+  if (table->n_rows == 1 || !number || r->first_setup <= 0)
+    return astro_fits_table_read(table, 0, error);
+  for (guint64 row = 0; row < table->n_rows; row++) {
+    if (!astro_fits_table_read(table, row, error))
+      return FALSE;
+    if (astro_fits_table_number(table, number, 0) == r->first_setup)
+      return TRUE;
+  }
+  return astro_fits_wrong(r->file, error,
+                          "groups are of FREQSEL %g, which table AIPS FQ does not have",
+                          r->first_setup);
+}
+
+/* The axis has what the first setup has. */
+static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError **error)
+{
+  AstroUvfitsAxis *freq = &r->axes[FREQ];
+  guint64 n = r->axes[IF].n;
+  const AstroFitsColumn *begin = astro_fits_table_find(table, "IF FREQ", FALSE, n),
+                        *width = astro_fits_table_find(table, "CH WIDTH", FALSE, n);
+  if ((!begin || table->n_rows < 1) && n > 1)
+    return astro_fits_wrong(
+        r->file, error,
+        "%" G_GUINT64_FORMAT " IFs and table AIPS FQ has not as many values of \"IF FREQ\"", n);
+  if (!begin || table->n_rows < 1)
+    return TRUE;
+  if (!read_setup_row(r, table, error))
+    return FALSE;
+  double step = width ? astro_fits_table_number(table, width, 0) : 0,
+         first = astro_fits_table_number(table, begin, 0);
+  if (isfinite(step) && step != 0 && fabs(step - freq->delta) > SAME_WIDTH * fabs(step))
+    freq->delta = step;
+  for (guint64 i = 1; i < n; i++) {
+    double expected = first + i * (freq->n * freq->delta),
+           found = astro_fits_table_number(table, begin, i);
+    if (!(fabs(found - expected) <= 1e-3 * fabs(freq->delta)))
+      return astro_fits_wrong(r->file, error,
+                              "IF %" G_GUINT64_FORMAT
+                              " begins %.0f Hz from the reference, expected %.0f Hz, where "
+                              "the IF before it ends: IFs with gaps cannot be one band",
+                              i + 1, found, expected);
+  }
+  freq->value += isfinite(first) ? first : 0;
+  return TRUE;
+}
+
+/* Several IFs are channels that follow each other where their frequencies do. */
+static gboolean read_setups(AstroUvfitsReader *r, GError **error)
+{
+  const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS FQ");
+  AstroFitsTable table;
+  if (!header && r->axes[IF].n > 1)
+    return astro_fits_wrong(r->file, error, "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ",
+                            r->axes[IF].n);
+  if (!header)
+    return TRUE;
+  if (!astro_fits_table_open(&table, r->file, header, error))
+    return FALSE;
+  gboolean good = read_setup(r, &table, error);
+  astro_fits_table_clear(&table);
+  return good;
+}
+
+gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
+{
+  const AstroUvfitsAxis *freq = &r->axes[FREQ];
+  AstroStream *s = &contents->stream;
+  r->reference_wavelength = ASTRO_LIGHT_SPEED / freq->value;
+  if (!read_setups(r, error))
+    return FALSE;
+  guint64 channels = freq->n * r->axes[IF].n, stations = r->antennas.n,
+          baselines = stations * (stations + 1) / 2, bytes;
+  double width = fabs(freq->delta), first = freq->value + (1 - freq->pixel) * freq->delta,
+         middle = first + (channels - 1) * 0.5 * freq->delta;
+
+  if (channels > G_MAXINT32 || baselines > G_MAXINT32 ||
+      !g_uint64_checked_mul(&bytes, channels * baselines, 8 * r->pols * r->pols) ||
+      bytes > G_MAXSSIZE)
+    return astro_fits_wrong(r->file, error,
+                            "%" G_GUINT64_FORMAT " stations and %" G_GUINT64_FORMAT
+                            " channels are more than one integration can have",
+                            stations, channels);
+  if (!(middle > 0))
+    return astro_fits_wrong(r->file, error,
+                            "the middle of the band is at %g Hz, expected a positive frequency",
+                            middle);
+  r->upside_down = freq->delta < 0;
+  r->channels = channels;
+  contents->stations = stations;
+  s->quantity = ASTRO_QUANTITY_VISIBILITIES;
+  s->format = ASTRO_FORMAT_CF32LE;
+  s->has_counts = TRUE;
+  s->layout =
+      (AstroLayout){ 4,
+                     { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
+                     { channels, baselines, r->pols, r->pols } };
+  s->frequency = middle;
+  s->bandwidth = width * channels;
+  s->rate_d = 1;
+  if (r->integration_ns)
+    gst_util_double_to_fraction(ASTRO_NS_PER_SECOND / r->integration_ns, &s->rate_n, &s->rate_d);
+  return TRUE;
+}

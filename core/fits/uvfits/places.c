@@ -1,0 +1,155 @@
+/* Where the stations are, and whose (u,v,w) go on. Offsets from an array's middle stand along the
+ * axes of the earth or turned to the middle's meridian, and the keywords that should tell say FRAME
+ * = ITRF of both. Nor do all writers count (u,v,w) from station 2 to station 1. Others make images
+ * of the (u,v,w) in the groups, we of the positions: those that come closest to the groups' are
+ * right. Where they come not close enough for the same picture, somebody has to say whom to
+ * believe. */
+#include "core/fits/uvfits/uvw.h"
+#include "core/stream/uvw.h"
+#include "core/kit/units.h"
+
+#include <math.h>
+
+/* Groups that are compared: all, or runs of neighbours from all over the file, since axes are known
+ * at little cost for one time only. */
+#define ENOUGH_GROUPS 1024
+#define RUN 16
+/* Correlation of (u,v,w) that are meant to be the same, of some frame or the other way round. */
+#define ALIKE 0.99
+#define SAME 1e-9
+#define ARCSEC (ASTRO_DEGREE / 3600)
+
+static void read_uvw(const AstroUvfitsReader *r, double uvw[3])
+{
+  for (guint k = 0; k < 3; k++)
+    uvw[k] = astro_uvfits_parameter(r, UU + k);
+}
+
+static void add_group(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
+                      const double axes[3][3], AstroUvfitsUvwSums *sums)
+{
+  double file[3], ours[ASTRO_UVFITS_FRAMES][3];
+  read_uvw(r, file);
+  for (AstroUvfitsFrame frame = 0; frame < ASTRO_UVFITS_FRAMES; frame++) {
+    double one[3], two[3];
+    astro_uvfits_place_antenna(&r->antennas, group->station[0], frame, one);
+    astro_uvfits_place_antenna(&r->antennas, group->station[1], frame, two);
+    for (guint k = 0; k < 3; k++)
+      ours[frame][k] = axes[k][0] * (one[0] - two[0]) + axes[k][1] * (one[1] - two[1]) +
+                       axes[k][2] * (one[2] - two[2]);
+  }
+  astro_uvfits_uvw_add(sums, file, ours);
+}
+
+static guint64 sample(const AstroUvfitsReader *r, guint64 i)
+{
+  const guint64 runs = ENOUGH_GROUPS / RUN, last = r->n_groups - RUN;
+  return r->n_groups <= ENOUGH_GROUPS ? i : last / (runs - 1) * (i / RUN) + i % RUN;
+}
+
+/* A group that cannot be read is told of when its turn comes. */
+static void add_groups(AstroUvfitsReader *r, const AstroObservation *o, AstroUvfitsUvwSums *sums)
+{
+  AstroUvfitsGroup group;
+  double axes[3][3];
+  gint64 at = 0;
+  for (guint64 i = 0; i < MIN(r->n_groups, ENOUGH_GROUPS); i++) {
+    if (!astro_uvfits_read_group(r, sample(r, i), &group, NULL))
+      return;
+    if (i == 0 || group.middle_ns != at)
+      astro_uvw_axes(o, at = group.middle_ns, axes);
+    add_group(r, &group, axes, sums);
+  }
+}
+
+static AstroUvfitsFrame find_frame(const AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
+                                   double *correlation)
+{
+  AstroUvfitsFrame told = r->antennas.frame, best = told;
+  for (AstroUvfitsFrame frame = 0; frame < ASTRO_UVFITS_FRAMES; frame++)
+    if (fabs(astro_uvfits_uvw_correlation(sums, frame)) >
+        fabs(astro_uvfits_uvw_correlation(sums, best)) + SAME)
+      best = frame;
+  *correlation = astro_uvfits_uvw_correlation(sums, best);
+  return fabs(*correlation) >= ALIKE ? best : told;
+}
+
+/* Arcseconds for people: no exponents of large ones. */
+static char *arcsec(double radians)
+{
+  const double seconds = radians / ARCSEC;
+  return g_strdup_printf(seconds < 100 ? "%.3g" : "%.0f", seconds);
+}
+
+static gboolean check_picture(const AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
+                              AstroUvfitsFrame frame, double wavelength, GError **error)
+{
+  static const char *const mirrored[] = { "", ", u has the other sign", ", v has the other sign",
+                                          ", w has the other sign" };
+  const double sign = r->conjugated ? -1 : 1, signs[] = { sign, sign, sign },
+               unit = astro_uvfits_uvw_unit(sums, r->reference_wavelength);
+  const AstroUvfitsMove move = astro_uvfits_uvw_move(sums, frame, signs, unit, wavelength);
+  if (astro_uvfits_uvw_is_close(&move))
+    return TRUE;
+  g_autofree char *radius = arcsec(move.radius), *moved = arcsec(move.moved),
+                  *beam = arcsec(move.beam);
+  return astro_fits_wrong(
+      r->file, error,
+      "the groups' (u,v,w) are not those of the stations in table AIPS AN at the phase centre%s: a "
+      "source %s arcsec from it, the edge of a picture of %d beams, would be moved by %s arcsec, "
+      "where the beam has %s. uvw=file takes the groups' (u,v,w), uvw=table the stations'",
+      mirrored[1 + astro_uvfits_uvw_mirrored(sums, frame, sign, unit, wavelength)], radius,
+      (int)(2 * move.radius / move.beam + 0.5), moved, beam);
+}
+
+/* Values go on as the file's (u,v,w) have them, whichever way round they are. */
+static gboolean take_files(AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
+                           AstroFitsContents *contents, GError **error)
+{
+  AstroUvfitsGroup group;
+  double longest = 0, uvw[3];
+  if (r->place[UU] < 0 || r->place[VV] < 0 || r->place[WW] < 0)
+    return astro_fits_wrong(r->file, error,
+                            "uvw=file, and groups have no parameters UU, VV and WW");
+  for (guint64 i = 0; i < r->n_groups; i++) {
+    if (!astro_uvfits_read_group(r, i, &group, error))
+      return FALSE;
+    read_uvw(r, uvw);
+    const double length = hypot(hypot(uvw[0], uvw[1]), uvw[2]);
+    longest = isfinite(length) ? MAX(longest, length) : longest;
+  }
+  r->metres_per_unit = astro_uvfits_uvw_unit(sums, r->reference_wavelength);
+  longest *= r->metres_per_unit;
+  if (!(longest > 0 && longest <= ASTRO_OBSERVATION_MAX_METRES))
+    return astro_fits_wrong(r->file, error,
+                            "uvw=file, and the longest (u,v,w) of all groups has %g m, expected "
+                            "more than 0 and at most %g m",
+                            longest, ASTRO_OBSERVATION_MAX_METRES);
+  contents->observation->uvw_metres = longest;
+  return TRUE;
+}
+
+gboolean astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsUvw uvw,
+                                     AstroFitsContents *contents, GError **error)
+{
+  AstroUvfitsUvwSums sums = { 0 };
+  double correlation;
+  if (r->place[UU] >= 0 && r->place[VV] >= 0 && r->place[WW] >= 0)
+    add_groups(r, contents->observation, &sums);
+  const AstroUvfitsFrame frame = find_frame(r, &sums, &correlation);
+  for (guint i = 0; i < r->antennas.n; i++)
+    astro_uvfits_place_antenna(&r->antennas, i, frame, &contents->observation->positions[3 * i]);
+  if (uvw == ASTRO_FITS_UVW_FILE)
+    return take_files(r, &sums, contents, error);
+  r->conjugated = correlation <= -ALIKE;
+  return uvw == ASTRO_FITS_UVW_TABLE || astro_uvfits_uvw_is_empty(&sums) ||
+         check_picture(r, &sums, frame, ASTRO_LIGHT_SPEED / contents->stream.frequency, error);
+}
+
+gboolean astro_uvfits_group_uvw(const AstroUvfitsReader *r, double uvw[3])
+{
+  read_uvw(r, uvw);
+  for (guint k = 0; k < 3; k++)
+    uvw[k] *= r->metres_per_unit;
+  return isfinite(uvw[0]) && isfinite(uvw[1]) && isfinite(uvw[2]);
+}

@@ -1,0 +1,44 @@
+/* Inside the writer of UVFITS: write-header.c makes what stands before and behind the
+ * groups, write-groups.c the groups, write.c the file of both. */
+#pragma once
+
+#include "core/fits/uvfits/parameters.h"
+#include "core/fits/uvfits/write.h"
+#include "core/fits/uvfits/uvfits.h"
+#include "core/stream/track.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_UVFITS_CARD 80
+
+typedef struct {
+  AstroPartFile *file;
+  AstroFitsContents contents;
+  guint pols, products, channels;
+  guint64 baselines;
+  const AstroUvfitsParameter *parameters;
+  guint n_parameters;
+  gsize group_floats, gather_groups;
+  guint32 *gather; /* groups, big-endian */
+  AstroTrack *track;
+  double *uvw;
+  guint8 *tail; /* the HDUs behind the groups */
+  gsize tail_bytes;
+  guint64 gcount_at;
+  double jansky; /* that values are multiplied by: 1 where nobody knows what they are */
+  guint64 groups;
+} AstroUvfitsWriter;
+
+/* Whether everything is there that a header says. */
+gboolean astro_uvfits_check_contents(const AstroFitsContents *contents, GError **error);
+
+/* Writes the header and keeps the tail, and where the number of groups belongs. */
+gboolean astro_uvfits_write_header(AstroUvfitsWriter *w, GError **error);
+
+/* Chooses the parameters that groups have, and makes room for groups. */
+void astro_uvfits_init_groups(AstroUvfitsWriter *w);
+void astro_uvfits_clear_groups(AstroUvfitsWriter *w);
+gboolean astro_uvfits_write_groups(gpointer writer, const AstroFitsFrames *frames,
+                                   AstroFitsTally *tally, GError **error);
+
+G_END_DECLS

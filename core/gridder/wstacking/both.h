@@ -1,0 +1,37 @@
+/* Both precisions of the kernel for one instruction set: VECTOR_BYTES, REGISTERS (vectors that it
+ * has) and TABLE (the name) are defined before. */
+#include "core/gridder/wstacking/kernels.h"
+
+#include <string.h>
+#if VECTOR_BYTES == 64
+#include <immintrin.h>
+#endif
+
+/* Every check that a sanitizer adds to an unrolled kernel would be compiled for each of its
+ * thousands of operations. */
+#ifdef __SANITIZE_ADDRESS__
+#define UNROLLED
+#else
+#define UNROLLED _Pragma("GCC unroll 32")
+#endif
+
+#define HANDFUL 32 /* visibilities whose taps are evaluated together and stay in L1 */
+
+#define REAL float
+#define NAME(x) single_##x
+#include "core/gridder/wstacking/body.h"
+#undef NAME
+#undef REAL
+#define REAL double
+#define NAME(x) double_##x
+#include "core/gridder/wstacking/body.h"
+#undef NAME
+#undef REAL
+
+#define ALL(precision)                                                                             \
+  {                                                                                                \
+    precision##_spread_4, precision##_spread_5, precision##_spread_6, precision##_spread_7,        \
+        precision##_spread_8, precision##_spread_9, precision##_spread_10, precision##_spread_11,  \
+        precision##_spread_12, precision##_spread_13, precision##_spread_14,                       \
+        precision##_spread_15, precision##_spread_16                                               \
+  }

@@ -1,0 +1,374 @@
+/* W-stacking: visibilities are spread over a few w-planes as they are over cells in u and v, with
+ * the same function; each plane's image is turned to w = 0 and all are added (astroimage). */
+#include "config.h"
+#include "core/gridder/gridder.h"
+
+#include <math.h>
+#include <string.h>
+#include "core/backend/threads.h"
+#include "core/lib/spread/semicircle.h"
+#include "core/gridder/sorted.h"
+#include "core/gridder/wstacking/kernels.h"
+
+struct _AstroGridding {
+  AstroGridderConfig config;
+  AstroGrid grid; /* without its products */
+  const AstroSpreadKernels *kernels;
+  AstroSpreadTaps *taps;
+  AstroPlanes planes;
+  guint next; /* plane */
+  guint n_sorted;
+  AstroSorted **sorted; /* of each of the grid's channels */
+};
+
+/* A side. It is a good size itself; and bands of rows are numbered in 16 bits (buckets.c). */
+#define MAX_CELLS 1000000
+
+static const AstroSpreadKernels *const variants[] = ASTRO_KERNELS(astro_spread);
+
+/* More of what is set need not help: in single precision wide supports cost accuracy. */
+static gboolean refuse_accuracy(const AstroGridderConfig *config, GError **error)
+{
+  g_autofree char *padding = g_strdup_printf("padding %g", config->padding);
+  g_autofree char *support = g_strdup_printf("support %u", config->support);
+  return astro_backend_refuse(error,
+                              "accuracy %g cannot be had with %s and %s: expected 0 for what is "
+                              "set, which takes what is enough",
+                              config->accuracy, config->padding > 0 ? padding : "any padding",
+                              config->support ? support : "any support");
+}
+
+static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
+{
+  AstroSemicircle shape;
+  double least, greatest;
+  if (!astro_grid_n_range(grid, &least, &greatest, error) ||
+      !astro_gridder_check_spread(config, ASTRO_SEMICIRCLE_MIN, ASTRO_SEMICIRCLE_MAX, error))
+    return FALSE;
+  if (!config->is_double && config->accuracy < 1e-5)
+    return astro_backend_refuse(
+        error, "accuracy %g needs double precision (format=CF64LE): single has 1e-05",
+        config->accuracy);
+  const AstroSemicircleWanted wanted = { .accuracy = config->accuracy,
+                                         .padding = config->padding,
+                                         .support = config->support,
+                                         .is_double = config->is_double,
+                                         .image_size = grid->image_size,
+                                         .products =
+                                             grid->products ? g_strv_length(grid->products) : 1 };
+  if (!astro_semicircle_choose(&shape, &wanted))
+    return refuse_accuracy(config, error);
+  const double cells = ceil(shape.padding * grid->image_size - 1e-6);
+  if (cells > MAX_CELLS)
+    return astro_backend_refuse(
+        error,
+        "a size of %u pixels asks for a grid of %.0f cells a side, which is too large: expected "
+        "at most %d cells, a size of at most %u",
+        grid->image_size, cells, MAX_CELLS, 2 * (guint)(MAX_CELLS / shape.padding / 2));
+  grid->size = astro_grid_good_size(MAX((guint)cells, 2 * shape.support + 8));
+  grid->cell = 1 / (grid->size * grid->pixel);
+  grid->spread = (AstroSpread){ .kind = ASTRO_SPREAD_SEMICIRCLE,
+                                .support = shape.support,
+                                .beta = shape.beta };
+  return TRUE;
+}
+
+static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+{
+  return sizeof(AstroGridding) + sizeof(AstroSpreadTaps);
+}
+
+/* ---- taps ---- */
+
+static void set_term(const AstroGridding *self, double *terms, guint at, double value)
+{
+  if (self->config.is_double)
+    terms[at] = value;
+  else
+    ((float *)terms)[at] = (float)value;
+}
+
+static void fill_taps(AstroGridding *self)
+{
+  AstroSpreadTaps *taps = self->taps;
+  const AstroSpread *spread = &self->grid.spread;
+  double powers[ASTRO_SEMICIRCLE_TERMS];
+  taps->support = spread->support;
+  taps->beta = spread->beta;
+  taps->is_flat = FALSE;
+  taps->degree = astro_semicircle_degree(spread->support);
+  for (guint tap = 0; tap < spread->support; tap++) {
+    astro_semicircle_fit(spread->support, spread->beta, tap, taps->degree, powers);
+    for (guint term = 0; term <= taps->degree; term++) {
+      set_term(self, taps->w, term * ASTRO_SEMICIRCLE_MAX + tap, powers[term]);
+      if (tap < ASTRO_SEMICIRCLE_HALF)
+        set_term(self, taps->terms, term * ASTRO_SEMICIRCLE_HALF + tap, powers[term]);
+    }
+  }
+}
+
+/* The one plane takes all as it is. */
+static void flat_w(AstroGridding *self)
+{
+  self->taps->is_flat = TRUE;
+  for (guint term = 0; term < ASTRO_SEMICIRCLE_TERMS; term++)
+    set_term(self, self->taps->w, term * ASTRO_SEMICIRCLE_MAX, term == 0);
+}
+
+static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const char **variant, GError **error)
+{
+  AstroGridding *self = g_new0(AstroGridding, 1);
+  self->config = *config;
+  self->grid = *grid;
+  self->grid.products = NULL;
+  self->kernels = config->is_reference ? &astro_spread_reference : ASTRO_KERNELS_PICK(variants);
+  self->taps = g_aligned_alloc0(1, (sizeof *self->taps + 63) & ~(gsize)63, 64);
+  *variant = self->kernels->variant.name;
+  return self;
+}
+
+/* ---- planes ---- */
+
+static void forget(AstroGridding *self)
+{
+  for (guint i = 0; i < self->n_sorted; i++)
+    if (self->sorted[i])
+      astro_sorted_free(self->sorted[i]);
+  g_clear_pointer(&self->sorted, g_free);
+  self->n_sorted = 0;
+}
+
+static int more_work_first(gconstpointer a, gconstpointer b, gpointer sorted)
+{
+  const AstroSortedBand *bands = ((const AstroSorted *)sorted)->bands;
+  const guint64 x = bands[*(const guint *)a].n, y = bands[*(const guint *)b].n;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *planes, GError **error)
+{
+  const guint channels = rows->channels / self->config.channels;
+  forget(self);
+  if (rows->products > ASTRO_MAX_PRODUCTS)
+    return astro_backend_refuse(error, "%u products of each visibility, at most %d are possible",
+                                rows->products, ASTRO_MAX_PRODUCTS);
+  fill_taps(self);
+  self->next = 0;
+  if (!astro_planes_choose(&self->planes, &self->config, &self->grid, rows, error))
+    return FALSE;
+  if (self->planes.step == 0)
+    flat_w(self);
+  self->n_sorted = self->config.channels;
+  self->sorted = g_new0(AstroSorted *, self->n_sorted);
+  for (guint i = 0; i < self->n_sorted; i++)
+    if (!(self->sorted[i] = astro_sorted_new(rows, i * channels, channels, &self->grid,
+                                             &self->planes, self->config.threads, error)))
+      return FALSE;
+  *planes = self->planes.n;
+  return TRUE;
+}
+
+typedef struct {
+  AstroSpreadPlane plane;
+  const AstroSorted *sorted;
+  AstroSpreadGroup spread;
+  guint support, rows; /* in w, in v */
+  const guint *bands;
+  guint8 *touched;    /* [band][tile]; NULL: the grid is zeros already */
+  guint tiles, reach; /* reach: cells of a row that a group's kernel adds to */
+} Work;
+
+/* A footprint is at most a band and a tile high, and begins in its band. */
+G_STATIC_ASSERT(ASTRO_BAND_ROWS == ASTRO_GRID_TILE && ASTRO_SEMICIRCLE_MAX <= ASTRO_BAND_ROWS);
+
+/* ---- what a plane has ---- */
+
+static guint first_tile(const Work *work, const AstroSortedGroup *group)
+{
+  return group->block * astro_sorted_block(work->sorted->is_double) / ASTRO_GRID_TILE;
+}
+
+static guint end_tile(const Work *work, const AstroSortedGroup *group)
+{
+  const guint cell = group->block * astro_sorted_block(work->sorted->is_double) + work->reach;
+  return MIN((cell + ASTRO_GRID_TILE - 1) / ASTRO_GRID_TILE, work->tiles);
+}
+
+static void touch(const Work *work, const AstroSortedGroup *group)
+{
+  const guint first = first_tile(work, group), n = end_tile(work, group) - first;
+  const guint last_row = (group->row + work->rows - 1) / ASTRO_GRID_TILE;
+  for (guint row = group->row / ASTRO_GRID_TILE; row <= last_row; row++)
+    memset(work->touched + row * work->tiles + first, TRUE, n);
+}
+
+/* Finds the visibilities of the band's groups that reach the plane. */
+static void find_band(gpointer data, guint64 number)
+{
+  Work *work = data;
+  AstroSortedBand *band = &work->sorted->bands[work->bands[number]];
+  const guint plane = work->plane.plane;
+  for (AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
+       group++) {
+    const guint16 *first = work->sorted->first_planes; /* NULL where there are no visibilities */
+    while (group->hi < group->n && first[group->start + group->hi] <= plane)
+      group->hi++;
+    while (group->lo < group->hi && first[group->start + group->lo] + work->support <= plane)
+      group->lo++;
+    if (work->touched && group->lo < group->hi)
+      touch(work, group);
+  }
+}
+
+/* ---- spreading ---- */
+
+/* Tiles of a row, from first to end. */
+static void clear_tiles(const Work *work, guint row, guint first, guint end)
+{
+  const AstroSpreadPlane *plane = &work->plane;
+  const guint8 *touched = work->touched + row * work->tiles;
+  const gsize cell = work->sorted->is_double ? 16 : 8, line = plane->size * cell;
+  const guint begin = row * ASTRO_GRID_TILE, lines = MIN(plane->size - begin, ASTRO_GRID_TILE);
+  for (guint tile = first; tile < end; tile++) {
+    if (!touched[tile])
+      continue;
+    const guint left = tile * ASTRO_GRID_TILE, n = MIN(plane->size - left, ASTRO_GRID_TILE);
+    char *cells = (char *)plane->grid + begin * line + left * cell;
+    for (guint product = 0; product < work->sorted->products;
+         product++, cells += line * plane->size)
+      for (guint i = 0; i < lines; i++)
+        memset(cells + i * line, 0, n * cell);
+  }
+}
+
+/* Every other band clears its row of tiles and the next, which is nobody else's then, up to a tile,
+ * just before it is needed. */
+static guint clear_until(const Work *work, guint band, guint from, guint end)
+{
+  if (!work->touched || band % 2 || from >= end)
+    return from;
+  clear_tiles(work, band, from, end);
+  if (band + 1 < work->sorted->n_bands)
+    clear_tiles(work, band + 1, from, end);
+  return end;
+}
+
+/* Rows of a footprint lie so far apart that nothing else foresees them. */
+static void fetch(const Work *work, const AstroSortedGroup *group)
+{
+  enum { LINE = 64 };
+  const AstroSpreadPlane *plane = &work->plane;
+  const gsize row = plane->size * (work->sorted->is_double ? 16 : 8);
+  const char *cells = (const char *)plane->grid + group->row * row + group->block * LINE;
+  for (guint product = 0; product < work->sorted->products; product++, cells += row * plane->size)
+    for (guint i = 0; i < work->rows; i++) {
+      __builtin_prefetch(cells + i * row, 1);
+      __builtin_prefetch(cells + i * row + LINE, 1);
+    }
+}
+
+static void spread_band(gpointer data, guint64 number)
+{
+  /* Groups: fetched ahead, and from one question whether to go on to the next. */
+  enum { AHEAD = 4, ASKS_EVERY = 64 };
+  Work *work = data;
+  _Alignas(64) char room[ASTRO_SPREAD_ROOM] = { 0 };
+  const guint at = work->bands[number];
+  const AstroSortedBand *band = &work->sorted->bands[at];
+  guint cleared = 0;
+  for (const AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
+       group++) {
+    if (group + AHEAD < end)
+      fetch(work, group + AHEAD);
+    if ((group - band->groups) % ASKS_EVERY == 0 && astro_is_given_up())
+      return;
+    if (group->lo == group->hi)
+      continue;
+    cleared = clear_until(work, at, cleared, end_tile(work, group));
+    work->spread(&work->plane, group, room);
+  }
+  clear_until(work, at, cleared, work->tiles);
+}
+
+/* Bands overlap only the next, so that every other one may be worked on at once. */
+static void every_other(AstroGridding *self, Work *work, AstroTask task)
+{
+  const guint n = work->sorted->n_bands;
+  g_autofree guint *bands = g_new(guint, n);
+  work->bands = bands;
+  for (guint parity = 0; parity < 2; parity++) {
+    const guint half = (n + 1 - parity) / 2;
+    for (guint i = 0; i < half; i++)
+      bands[i] = 2 * i + parity;
+    g_qsort_with_data(bands, (gint)half, sizeof *bands, more_work_first, (gpointer)work->sorted);
+    astro_parallel(half, self->config.threads, task, work);
+  }
+}
+
+static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpointer grid,
+                           guint8 *touched, double turns)
+{
+  const guint index = self->grid.spread.support - ASTRO_SEMICIRCLE_MIN;
+  const guint block = astro_sorted_block(sorted->is_double);
+  Work work = {
+    .plane = { .sorted = sorted,
+               .taps = self->taps,
+               .plane = self->next,
+               .turn = { cos(2 * G_PI * turns), sin(2 * G_PI * turns) },
+               .size = self->grid.size,
+               .grid = grid },
+    .sorted = sorted,
+    .spread =
+        self->config.is_double ? self->kernels->in_double[index] : self->kernels->single[index],
+    .support = self->planes.support,
+    .rows = self->grid.spread.support,
+    .touched = touched,
+    .tiles = astro_grid_tiles(self->grid.size),
+    /* Whole vectors of the widest kind, which are a block. */
+    .reach = (block - 1 + self->grid.spread.support + block - 1) / block * block,
+  };
+  every_other(self, &work, find_band);
+  every_other(self, &work, spread_band);
+}
+
+static void plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w, double *w_step)
+{
+  const double at = self->planes.first + self->next * self->planes.step;
+  /* What values were turned by, at the plane instead of at their w: the plane's image is then as if
+   * they had not been. */
+  const double turns = at * self->planes.n_middle;
+  const gsize cell = 2 * (self->config.is_double ? sizeof(double) : sizeof(float));
+  const gsize tiles = astro_grid_tiles(self->grid.size), map = tiles * tiles;
+  for (guint i = 0; i < self->n_sorted; i++) {
+    const gsize cells = (gsize)self->sorted[i]->products * self->grid.size * self->grid.size;
+    char *channel = (char *)grid + i * cells * cell;
+    if (touched)
+      memset(touched + i * map, FALSE, map);
+    else
+      memset(channel, 0, cells * cell);
+    spread_channel(self, self->sorted[i], channel, touched ? touched + i * map : NULL,
+                   turns - rint(turns));
+  }
+  *w = at;
+  *w_step = self->planes.step;
+  self->next++;
+}
+
+static void destroy(AstroGridding *self)
+{
+  forget(self);
+  g_aligned_free(self->taps);
+  g_free(self);
+}
+
+const AstroGridAlgorithm astro_wstacking = {
+  .name = "wstacking",
+  .has_planes = TRUE,
+  .choose = choose,
+  .bytes = bytes,
+  .create = create,
+  .begin = begin,
+  .plane = plane,
+  .destroy = destroy,
+};

@@ -1,0 +1,471 @@
+#include "core/histogram/from-catalogues.h"
+
+#include "core/backend/threads.h"
+#include "core/histogram/regions.h"
+#include "core/kit/fail.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_KINDS 4
+
+typedef struct {
+  const char *name;
+  AstroSide a, b; /* the same one: pairs of a catalogue with itself */
+} Kind;
+
+static const Kind kinds_of_one[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA },
+                                     { "dr", ASTRO_SIDE_DATA, ASTRO_SIDE_RANDOM },
+                                     { "rr", ASTRO_SIDE_RANDOM, ASTRO_SIDE_RANDOM } };
+static const Kind kinds_of_two[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA2 },
+                                     { "dr", ASTRO_SIDE_DATA, ASTRO_SIDE_RANDOM2 },
+                                     { "rd", ASTRO_SIDE_RANDOM, ASTRO_SIDE_DATA2 },
+                                     { "rr", ASTRO_SIDE_RANDOM, ASTRO_SIDE_RANDOM2 } };
+
+/* A catalogue made ready, and what its regions weigh. */
+typedef struct {
+  AstroPoints *points;
+  double *weight, *square; /* sums of weights and of their squares by region */
+  guint64 n_negative;      /* points whose weight is below 0 */
+} Side;
+
+struct _AstroCollector {
+  AstroHistogramConfig config;
+  const AstroBackend *backend;
+  AstroPlace place;
+  gpointer instance;
+  const char *variant;
+  const Kind *kinds[MAX_KINDS];
+  guint n_kinds;
+  const Kind *now;
+  const AstroStop *stop; /* of the call that is at work */
+  AstroRegions *regions;
+  gboolean has_region_column;
+  Side sides[ASTRO_N_SIDES];
+  gsize values;                    /* of a kind */
+  guint64 *counts, *latest_counts; /* latest: of one catalogue, as the backend writes them */
+  double *sums, *latest_sums;      /* where there are weights */
+  double *pairs, *latest_pairs;    /* [kind][region][region] */
+  guint64 n_random;                /* of values */
+  guint64 n_points[ASTRO_N_SIDES], latest_n_points[ASTRO_N_SIDES]; /* the same of points */
+  gboolean submitted[MAX_KINDS]; /* latest is written until the backend is drained */
+};
+
+static void side_clear(Side *side)
+{
+  g_clear_pointer(&side->points, astro_points_free);
+  g_clear_pointer(&side->weight, g_free);
+  g_clear_pointer(&side->square, g_free);
+}
+
+AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
+                                    const gboolean is_there[ASTRO_N_SIDES],
+                                    const AstroBackend *backend, const AstroPlace *place,
+                                    GError **error)
+{
+  if (!backend->shape(config, error))
+    return NULL;
+  AstroCollector *collector = g_new0(AstroCollector, 1);
+  collector->config = *config;
+  collector->backend = backend;
+  collector->place = *place;
+  gboolean two = is_there[ASTRO_SIDE_DATA2] || is_there[ASTRO_SIDE_RANDOM2];
+  const Kind *kinds = two ? kinds_of_two : kinds_of_one;
+  guint n = two ? G_N_ELEMENTS(kinds_of_two) : G_N_ELEMENTS(kinds_of_one);
+  for (guint k = 0; k < n; k++)
+    if (is_there[kinds[k].a] && is_there[kinds[k].b])
+      collector->kinds[collector->n_kinds++] = &kinds[k];
+  if (collector->n_kinds > 0 && g_str_equal(collector->kinds[0]->name, "dd"))
+    return collector;
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+              two ? "two catalogues are crossed, but data and data2 are not both there"
+                  : "there is no data catalogue");
+  astro_collector_free(collector);
+  return NULL;
+}
+
+void astro_collector_free(AstroCollector *collector)
+{
+  if (!collector)
+    return;
+  if (collector->instance)
+    collector->backend->destroy(collector->instance);
+  for (guint s = 0; s < ASTRO_N_SIDES; s++)
+    side_clear(&collector->sides[s]);
+  astro_regions_free(collector->regions);
+  g_free(collector->counts);
+  g_free(collector->latest_counts);
+  g_free(collector->sums);
+  g_free(collector->latest_sums);
+  g_free(collector->pairs);
+  g_free(collector->latest_pairs);
+  g_free(collector);
+}
+
+const char *astro_collector_variant(const AstroCollector *collector)
+{
+  return collector->variant;
+}
+
+static gboolean refuse_counts(const AstroCollector *collector, gsize all, double bytes,
+                              GError **error)
+{
+  const AstroHistogramConfig *config = &collector->config;
+  return astro_backend_no_memory(error,
+                                 "%u regions with each other in %u bins are %" G_GSIZE_FORMAT
+                                 " counts, which need %.1f GB: more than memory holds (this "
+                                 "machine has %.1f GB); expected fewer regions or bins",
+                                 astro_histogram_regions(config), config->n_edges - 1, all,
+                                 bytes * 1e-9, (double)astro_host_memory() * 1e-9);
+}
+
+/* Regions are counted with each other, so that many of them take more than there is. What is asked
+ * for together counts, with the copy that is sent on: the system promises each block by itself, and
+ * ends the program as they fill. */
+static gboolean alloc_counts(AstroCollector *collector, GError **error)
+{
+  AstroHistogramConfig *config = &collector->config;
+  gsize regions = astro_histogram_regions(config);
+  collector->values = astro_histogram_values(config);
+  gsize all = collector->values * collector->n_kinds, copies = config->weighted ? 5 : 3;
+  gsize matrices = collector->n_kinds * regions * regions;
+  double bytes = (double)sizeof(guint64) * ((double)copies * (double)all + 2 * (double)matrices);
+  if (bytes > (double)astro_host_memory())
+    return refuse_counts(collector, all, bytes, error);
+  gboolean has_room = (collector->counts = g_try_new0(guint64, all)) &&
+                      (collector->latest_counts = g_try_new(guint64, all)) &&
+                      (collector->pairs = g_try_new0(double, matrices)) &&
+                      (collector->latest_pairs = g_try_new0(double, matrices));
+  if (config->weighted)
+    has_room = has_room && (collector->sums = g_try_new0(double, all)) &&
+               (collector->latest_sums = g_try_new(double, all));
+  return has_room || refuse_counts(collector, all, bytes, error);
+}
+
+static gboolean start(AstroCollector *collector, GError **error)
+{
+  AstroHistogramConfig *config = &collector->config;
+  if (!alloc_counts(collector, error))
+    return FALSE;
+  collector->instance =
+      collector->backend->create(config, &collector->place, &collector->variant, error);
+  return collector->instance != NULL;
+}
+
+static gboolean refuse(AstroSide side, const char *what, GError **error)
+{
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS, "the %s catalogue %s",
+              astro_side_name(side), what);
+  return FALSE;
+}
+
+typedef struct {
+  const AstroRegions *regions;
+  const AstroCatalogue *catalogue;
+  double *column;
+  AstroStoppable work;
+} FindRegions;
+
+#define POINTS_AT_ONCE 4096
+
+static void find_regions(gpointer data, guint64 task)
+{
+  FindRegions *find = data;
+  const AstroCatalogue *catalogue = find->catalogue;
+  guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, catalogue->n);
+  if (astro_is_stopped(&find->work))
+    return;
+  for (guint64 i = first; i < last; i++)
+    find->column[i] = astro_regions_find(find->regions, catalogue->ra[i], catalogue->dec[i]);
+}
+
+/* *column: of the regions that were made here, to be freed; NULL where there are none. */
+static gboolean region_column(const AstroCollector *collector, const AstroCatalogue *catalogue,
+                              double **column, GError **error)
+{
+  *column = NULL;
+  if (!collector->regions)
+    return TRUE;
+  if (!(*column = g_try_new(double, catalogue->n)))
+    return astro_catalogue_no_memory(error, catalogue->n);
+  FindRegions find = { collector->regions, catalogue, *column, { .stop = collector->stop } };
+  astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, collector->place.threads,
+                 find_regions, &find);
+  return !find.work.stopped ||
+         astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
+                    "stopped while points were found regions");
+}
+
+static void weigh_regions(AstroCollector *collector, Side *side, const AstroCatalogue *catalogue,
+                          const double *region)
+{
+  guint regions = astro_histogram_regions(&collector->config);
+  side->n_negative = 0;
+  side->weight = g_new0(double, regions);
+  side->square = g_new0(double, regions);
+  for (guint64 i = 0; i < catalogue->n; i++) {
+    guint r = region ? (guint)region[i] : 0;
+    double weight = catalogue->weight ? catalogue->weight[i] : 1;
+    side->weight[r] += weight;
+    side->n_negative += weight < 0;
+    side->square[r] += weight * weight;
+  }
+}
+
+static gboolean is_random(AstroSide side)
+{
+  return side == ASTRO_SIDE_RANDOM || side == ASTRO_SIDE_RANDOM2;
+}
+
+static gboolean has_random(const Kind *kind)
+{
+  return is_random(kind->a) || is_random(kind->b);
+}
+
+#define MOST_WEIGHT 1e154 /* of a catalogue: its square is a number */
+
+/* Weights below 0 take something off others, as those of differences do. Where there are no others
+ * a sign is wrong, or a value that stands for a missing one is taken for a weight. */
+static gboolean has_weight_above_0(AstroSide side, const AstroCatalogue *catalogue, GError **error)
+{
+  guint64 below = 0, above = 0;
+  for (guint64 i = 0; catalogue->weight && i < catalogue->n; i++) {
+    below += catalogue->weight[i] < 0;
+    above += catalogue->weight[i] > 0;
+  }
+  return below == 0 || above > 0 ||
+         astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                    "the %s catalogue has weights below 0, %" G_GUINT64_FORMAT
+                    " of %" G_GUINT64_FORMAT ", and none above: expected weights of 0 or more",
+                    astro_side_name(side), below, catalogue->n);
+}
+
+/* Every estimator divides by pairs with random points. */
+static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, GError **error)
+{
+  double sum = 0;
+  for (guint64 i = 0; catalogue->weight && i < catalogue->n; i++)
+    sum += fabs(catalogue->weight[i]);
+  if (sum > MOST_WEIGHT)
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                      "the %s catalogue has weights whose sizes sum up to %g, expected %g at most",
+                      astro_side_name(side), sum, MOST_WEIGHT);
+  for (guint64 i = 0; is_random(side) && catalogue->weight && i < catalogue->n; i++)
+    if (catalogue->weight[i] < 0) {
+      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                  "the %s catalogue has a weight of %g at point %" G_GUINT64_FORMAT
+                  ", expected none below 0",
+                  astro_side_name(side), catalogue->weight[i], i);
+      return FALSE;
+    }
+  return has_weight_above_0(side, catalogue, error);
+}
+
+static gboolean set_side(AstroCollector *collector, AstroSide which,
+                         const AstroCatalogue *catalogue, GError **error)
+{
+  const AstroHistogramConfig *config = &collector->config;
+  Side *side = &collector->sides[which];
+  if (!catalogue || catalogue->n == 0)
+    return refuse(which, "is empty", error);
+  if (catalogue->weight && !config->weighted)
+    return refuse(which, "has weights, and those before it had none", error);
+  if (collector->has_region_column && !catalogue->region)
+    return refuse(which, "has no column of regions, but the data catalogue has", error);
+  if (collector->regions && catalogue->region) /* they would be left aside */
+    return refuse(which, "has a column of regions, but the data catalogue has none", error);
+  if (!check_weights(which, catalogue, error))
+    return FALSE;
+  side_clear(side);
+  g_autofree double *made = NULL;
+  if (!region_column(collector, catalogue, &made, error))
+    return FALSE;
+  const double *region = collector->has_region_column ? catalogue->region : made;
+  side->points =
+      astro_points_new(catalogue->ra, catalogue->dec, catalogue->weight, region, catalogue->n,
+                       config->n_regions, collector->place.threads, collector->stop, error);
+  if (!side->points) {
+    g_prefix_error(error, "%s: ", astro_side_name(which));
+    return FALSE;
+  }
+  weigh_regions(collector, side, catalogue, region);
+  return TRUE;
+}
+
+/* The pairs at any separation that a count of that kind takes part of. */
+static void set_pairs(AstroCollector *collector, guint kind)
+{
+  guint regions = astro_histogram_regions(&collector->config);
+  const Side *a = &collector->sides[collector->kinds[kind]->a],
+             *b = &collector->sides[collector->kinds[kind]->b];
+  double *pairs = collector->latest_pairs + (gsize)kind * regions * regions;
+  for (guint i = 0; i < regions; i++)
+    for (guint j = a == b ? i : 0; j < regions; j++)
+      pairs[i * regions + j] = a == b && i == j ? (a->weight[i] * a->weight[i] - a->square[i]) / 2
+                                                : a->weight[i] * b->weight[j];
+}
+
+static void add_latest(AstroCollector *collector, guint kind)
+{
+  gsize regions = astro_histogram_regions(&collector->config), cells = regions * regions;
+  for (gsize k = cells * kind; k < cells * (kind + 1); k++)
+    collector->pairs[k] += collector->latest_pairs[k];
+  gsize n = collector->values, first = n * kind;
+  for (gsize k = first; k < first + n; k++)
+    collector->counts[k] += collector->latest_counts[k];
+  for (gsize k = first; k < first + n && collector->sums; k++)
+    collector->sums[k] += collector->latest_sums[k];
+}
+
+gboolean astro_collector_finish(AstroCollector *collector, GError **error)
+{
+  if (collector->backend->drain && collector->instance &&
+      !collector->backend->drain(collector->instance, error))
+    return FALSE;
+  gboolean has_counted[2] = { FALSE }; /* pairs of data alone, pairs with random points */
+  for (guint k = 0; k < collector->n_kinds; k++) {
+    if (!collector->submitted[k])
+      continue;
+    add_latest(collector, k);
+    has_counted[has_random(collector->kinds[k])] = TRUE;
+    collector->submitted[k] = FALSE;
+  }
+  collector->n_random += has_counted[TRUE];
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (has_counted[is_random(side)])
+      collector->n_points[side] += collector->latest_n_points[side];
+  return TRUE;
+}
+
+static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogramCall *call,
+                           GError **error)
+{
+  const Kind *now = collector->now = collector->kinds[kind];
+  gsize n = collector->values, bytes = n * sizeof(guint64), first = n * kind;
+  AstroBlock in[2] = { { collector->sides[now->a].points, 0 },
+                       { collector->sides[now->b].points, 0 } };
+  AstroBlock out[2] = { { collector->latest_counts + first, bytes },
+                        { collector->sums ? collector->latest_sums + first : NULL, bytes } };
+  if (!collector->backend->submit(collector->instance, in, now->a == now->b ? 1 : 2, out,
+                                  collector->sums ? 2 : 1, call, error))
+    return FALSE;
+  collector->submitted[kind] = TRUE;
+  collector->latest_n_points[now->a] = astro_points_count(collector->sides[now->a].points);
+  collector->latest_n_points[now->b] = astro_points_count(collector->sides[now->b].points);
+  set_pairs(collector, kind);
+  return TRUE;
+}
+
+static gboolean needs(const AstroCollector *collector, AstroSide side)
+{
+  for (guint k = 0; k < collector->n_kinds; k++)
+    if (collector->kinds[k]->a == side || collector->kinds[k]->b == side)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean set_sides(AstroCollector *collector, AstroSide first, const AstroCatalogue *one,
+                          AstroSide second, const AstroCatalogue *two, GError **error)
+{
+  return (!needs(collector, first) || set_side(collector, first, one, error)) &&
+         (!needs(collector, second) || set_side(collector, second, two, error));
+}
+
+/* A device is still counting the catalogues before while these are made ready. */
+static gboolean count_kinds(AstroCollector *collector, gboolean with_random,
+                            AstroHistogramCall *call, GError **error)
+{
+  if (!astro_collector_finish(collector, error))
+    return FALSE;
+  for (guint k = 0; k < collector->n_kinds; k++) {
+    if (has_random(collector->kinds[k]) == with_random && !count_kind(collector, k, call, error))
+      return FALSE;
+  }
+  return collector->backend->drain || astro_collector_finish(collector, error);
+}
+
+gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogue *data,
+                                  const AstroCatalogue *data2, AstroHistogramCall *call,
+                                  GError **error)
+{
+  AstroHistogramConfig *config = &collector->config;
+  collector->stop = call ? call->stop : NULL;
+  if (!data || data->n == 0)
+    return refuse(ASTRO_SIDE_DATA, "is empty", error);
+  config->weighted |= data->weight || (data2 && data2->weight);
+  collector->has_region_column = config->n_regions > 0 && data->region;
+  if (config->n_regions > 0 && !data->region) {
+    collector->regions =
+        astro_regions_new(data->ra, data->dec, data->n, config->n_regions, collector->stop, error);
+    if (!collector->regions)
+      return FALSE;
+  }
+  return start(collector, error) &&
+         set_sides(collector, ASTRO_SIDE_DATA, data, ASTRO_SIDE_DATA2, data2, error) &&
+         count_kinds(collector, FALSE, call, error);
+}
+
+gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalogue *random,
+                                    const AstroCatalogue *random2, AstroHistogramCall *call,
+                                    GError **error)
+{
+  collector->stop = call ? call->stop : NULL;
+  return set_sides(collector, ASTRO_SIDE_RANDOM, random, ASTRO_SIDE_RANDOM2, random2, error) &&
+         count_kinds(collector, TRUE, call, error);
+}
+
+gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error)
+{
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (needs(collector, side) && !collector->sides[side].points)
+      return refuse(side, "is empty", error);
+  return TRUE;
+}
+
+guint64 astro_collector_n_random(const AstroCollector *collector)
+{
+  return collector->n_random;
+}
+
+char *astro_collector_kinds(const AstroCollector *collector)
+{
+  GString *names = g_string_new(NULL);
+  for (guint k = 0; k < collector->n_kinds; k++)
+    g_string_append_printf(names, "%s%s", k ? ":" : "", collector->kinds[k]->name);
+  return g_string_free(names, FALSE);
+}
+
+const char *astro_collector_kind(const AstroCollector *collector)
+{
+  return collector->now->name;
+}
+
+guint64 astro_collector_n_negative(const AstroCollector *collector, AstroSide side)
+{
+  return collector->sides[side].n_negative;
+}
+
+gboolean astro_collector_is_weighted(const AstroCollector *collector)
+{
+  return collector->sums != NULL;
+}
+
+gconstpointer astro_collector_values(const AstroCollector *collector, gsize *bytes)
+{
+  *bytes = collector->values * collector->n_kinds * sizeof(guint64);
+  return collector->sums ? (gconstpointer)collector->sums : collector->counts;
+}
+
+void astro_collector_summary(const AstroCollector *collector, AstroSummary *summary)
+{
+  const AstroHistogramConfig *config = &collector->config;
+  gsize regions = astro_histogram_regions(config), bytes;
+  astro_summary_init(summary, collector->n_kinds, (guint)regions, config->n_edges);
+  memcpy(summary->edges, config->edges, config->n_edges * sizeof(double));
+  memcpy(summary->pairs, collector->pairs, collector->n_kinds * regions * regions * sizeof(double));
+  memcpy(summary->points, collector->n_points, sizeof summary->points);
+  summary->catalogues = collector->n_random;
+  astro_collector_values(collector, &bytes);
+  if (collector->sums)
+    summary->counts = g_bytes_new(collector->counts, bytes);
+}

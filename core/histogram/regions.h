@@ -1,0 +1,19 @@
+/* The sky in regions, for errors by jackknife. */
+#pragma once
+
+#include "core/backend/threads.h"
+
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+/* Compact cells on the sky that hold equally many points of the catalogue they are made from, to
+ * within one where no points coincide. Any point of the sky belongs to one. */
+typedef struct _AstroRegions AstroRegions;
+AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
+                                const AstroStop *stop, GError **error);
+void astro_regions_free(AstroRegions *regions);
+guint astro_regions_find(const AstroRegions *regions, double ra, double dec);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRegions, astro_regions_free)
+
+G_END_DECLS

@@ -1,0 +1,42 @@
+#include "config.h"
+#include "core/kit/angle.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/kit/lines.h"
+
+/* Of hours or degrees and of minutes: digits alone. */
+static gboolean parse_whole(const char *text, double limit, double *value)
+{
+  *value = g_ascii_strtod(text, NULL);
+  return *text && strspn(text, "0123456789") == strlen(text) && *value < limit;
+}
+
+static gboolean parse_sixtieths(const char *text, double limit, double *value)
+{
+  const gboolean is_signed = *text == '-' || *text == '+';
+  g_auto(GStrv) parts = g_strsplit(text + is_signed, ":", -1);
+  double whole, minutes, seconds;
+
+  if (g_strv_length(parts) != 3 || !parse_whole(parts[0], limit, &whole) ||
+      !parse_whole(parts[1], 60, &minutes) || !g_ascii_isdigit(*parts[2]) ||
+      !astro_number_parse(parts[2], &seconds) || seconds >= 60)
+    return FALSE;
+  *value = copysign(whole + minutes / 60 + seconds / 3600, *text == '-' ? -1 : 1);
+  return TRUE;
+}
+
+gboolean astro_angles_parse(const char *ra, const char *dec, double *ra_degrees,
+                            double *dec_degrees)
+{
+  const gboolean in_hours = strchr(ra, ':') != NULL;
+
+  if (!(in_hours ? parse_sixtieths(ra, 24, ra_degrees) : astro_number_parse(ra, ra_degrees)) ||
+      !(strchr(dec, ':') ? parse_sixtieths(dec, 360, dec_degrees)
+                         : astro_number_parse(dec, dec_degrees)))
+    return FALSE;
+  if (in_hours)
+    *ra_degrees *= 15;
+  return TRUE;
+}

@@ -1,0 +1,99 @@
+/* Catalogues of points on the sky: made at random and read from text. Degrees. */
+#pragma once
+
+#include "core/backend/threads.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_CATALOGUE_ERROR astro_catalogue_error_quark()
+typedef enum {
+  ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+  ASTRO_CATALOGUE_ERROR_MODEL,
+  ASTRO_CATALOGUE_ERROR_REGIONS,
+  ASTRO_CATALOGUE_ERROR_COLUMN,
+  ASTRO_CATALOGUE_ERROR_TEXT,
+} AstroCatalogueError;
+GQuark astro_catalogue_error_quark(void);
+
+/* Columns of n values; NULL where there is none. */
+typedef struct {
+  guint64 n;
+  double *ra, *dec, *weight, *region;
+  char *note; /* what the text that it was read from leaves in doubt; NULL: nothing */
+} AstroCatalogue;
+void astro_catalogue_clear(AstroCatalogue *catalogue);
+/* FALSE and an error that names the points. */
+gboolean astro_catalogue_no_memory(GError **error, guint64 points);
+
+/* Random numbers that are the same everywhere. Streams of different indices are independent. */
+typedef struct {
+  guint64 state[4];
+} AstroRandom;
+void astro_random_init(AstroRandom *random, guint64 seed, guint64 index);
+double astro_random_uniform(AstroRandom *random); /* 0 <= it < 1 */
+
+/* All points within radius of a place, a band of right ascensions (eastward from ra_min to ra_max,
+ * which may pass 360) and declinations, or where another catalogue has points (mask.h). */
+typedef enum {
+  ASTRO_FOOTPRINT_BAND,
+  ASTRO_FOOTPRINT_CAP,
+  ASTRO_FOOTPRINT_MASK
+} AstroFootprintShape;
+typedef struct _AstroMask AstroMask;
+typedef struct {
+  AstroFootprintShape shape;
+  double ra, dec, radius;                  /* a cap */
+  double ra_min, ra_max, dec_min, dec_max; /* a band */
+  const AstroMask *mask;
+} AstroFootprint;
+
+gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error);
+gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, double dec);
+
+gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points,
+                                 AstroRandom *random, AstroCatalogue *catalogue, GError **error);
+
+/* After Soneira and Peebles: discs of radius hold `children` smaller ones each, down to `levels`;
+ * the middles of the smallest are the points. w(theta) falls as theta^slope from radius down to the
+ * smallest disc, where discs shrink by children^(1 / (2 + slope)) from level to level. Points of a
+ * disc that reaches over the footprint's rim are kept inside only. */
+typedef struct {
+  double slope;  /* -2 < slope < 0 */
+  double radius; /* of the largest discs */
+  guint levels, children;
+} AstroClustering;
+
+gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
+                                   const AstroClustering *clustering, guint64 points,
+                                   AstroRandom *random, AstroCatalogue *catalogue, GError **error);
+
+/* Which columns of a text hold what: names of the heading line or numbers from 1; NULL for none. */
+typedef struct {
+  const char *ra, *dec, *weight, *region;
+} AstroCatalogueColumns;
+
+/* Lines of values, the same separator between them throughout: semicolons where the first line has
+ * any, else commas, else tabs, else blanks. A value may stand in double quotes. # begins a comment.
+ * A first line without a number is a heading, and so is a comment above the points that has a word
+ * for each column and all the names asked for. Without one, columns are found by number, and "ra"
+ * and "dec" are the first two, with a note where there are more. Degrees, but where ECSV's header
+ * says radians. The heading line said again begins another catalogue: all points follow each other,
+ * and how many there are up to the end of each catalogue is added to ends (of guint64; may be
+ * NULL), where one without points is an error. A last line that was cut is one too; where it may
+ * have been, the catalogue has a note. name is for errors. */
+gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
+                                    const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
+                                    GArray *ends, GError **error);
+/* Sees each point before it is read, as its values in all columns; names: of the columns, NULL
+ * where they have none. *take: whether it is read at all. FALSE: error says why nothing is. */
+typedef gboolean (*AstroCatalogueSee)(gpointer data, const GPtrArray *names,
+                                      const GPtrArray *values, gboolean *take, GError **error);
+/* The same of the points that see takes. */
+gboolean astro_catalogue_parse_seen(const char *text, gsize length, const char *name,
+                                    const AstroCatalogueColumns *columns, AstroCatalogueSee see,
+                                    gpointer data, AstroCatalogue *catalogue, GArray *ends,
+                                    GError **error);
+/* Catalogue i of those, in the memory of all of them. */
+AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i);
+
+G_END_DECLS

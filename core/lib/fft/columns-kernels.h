@@ -1,0 +1,58 @@
+/* Both precisions for one instruction set: the including file defines BYTES, LEVEL, LEVEL_NAME and
+ * KERNELS. */
+#include <string.h>
+
+#include "core/kit/shuffle.h"
+#include "core/lib/fft/columns.h"
+
+#define INLINE inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 16")
+/* Rows that are fetched before they are read: they lie so far apart that nothing else foresees
+ * them, and so many that they lie in the way of one another in the innermost cache. */
+#define FETCH 32
+#define NEXT_CACHE 2
+#define CACHE_LINE 64
+
+/* Of 2 pi i / n. */
+static const double cosines3[] = { 1, -0.5, -0.5 },
+                    sines3[] = { 0, 0.86602540378443864676, -0.86602540378443864676 },
+                    cosines5[] = { 1, 0.30901699437494742410, -0.80901699437494742410,
+                                   -0.80901699437494742410, 0.30901699437494742410 },
+                    sines5[] = { 0, 0.95105651629515357212, 0.58778525229247312917,
+                                 -0.58778525229247312917, -0.95105651629515357212 },
+                    cosines7[] = { 1,
+                                   0.62348980185873353053,
+                                   -0.22252093395631440429,
+                                   -0.90096886790241912624,
+                                   -0.90096886790241912624,
+                                   -0.22252093395631440429,
+                                   0.62348980185873353053 },
+                    sines7[] = { 0,
+                                 0.78183148246802980871,
+                                 0.97492791218182360702,
+                                 0.43388373911755812048,
+                                 -0.43388373911755812048,
+                                 -0.97492791218182360702,
+                                 -0.78183148246802980871 },
+                    cosines9[] = { 1, 0.76604444311897803520, 0.17364817766693034885, -0.5,
+                                   -0.93969262078590838405 },
+                    sines9[] = { 0, 0.64278760968653932632, 0.98480775301220805937,
+                                 0.86602540378443864676, 0.34202014332566873304 };
+
+#define REAL float
+#define INTEGER gint32
+#define NAME(name) name##_single
+#include "core/lib/fft/columns-body.h"
+#undef REAL
+#undef INTEGER
+#undef NAME
+
+#define REAL double
+#define INTEGER gint64
+#define NAME(name) name##_double
+#include "core/lib/fft/columns-body.h"
+
+const AstroFftColumnsKernels KERNELS[2] = {
+  { { LEVEL_NAME, LEVEL }, gather_single, begin_single, finish_single },
+  { { LEVEL_NAME, LEVEL }, gather_double, begin_double, finish_double },
+};

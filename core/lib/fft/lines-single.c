@@ -1,0 +1,6 @@
+#include "config.h"
+
+#define REAL float
+#define FFTW(name) fftwf_##name
+#define PRECISION astro_fft_single
+#include "core/lib/fft/lines-body.h"

@@ -1,0 +1,45 @@
+/* Visibilities of an array under a sky of point sources, predicted by the measurement equation in
+ * double precision: V_ij = sum over sources of S exp(+2 pi i (u l + v m + w (n - 1))), unpolarised,
+ * so that XX = YY = V and XY = YX = 0. */
+#pragma once
+
+#include "core/lib/sky/sky.h"
+#include "core/stream/stream.h"
+
+G_BEGIN_DECLS
+
+/* Pieces of an integration that a station loses or keeps. */
+#define ASTRO_PREDICT_PIECES 8
+
+typedef struct {
+  /* Visibilities, CF32LE or CF64LE, channel:baseline:pol:pol; with frequency, bandwidth, rate. */
+  AstroStream stream;
+  AstroObservation *observation; /* with a start and a phase centre */
+  const AstroSky *sky;           /* resolved; must live as long as what is made of it */
+  /* Receivers' noise, Jy: its mean goes into the autocorrelations, and every visibility fluctuates
+   * by noise / sqrt(bandwidth x time) as two receivers' do. The sources' own noise is left out. */
+  double noise;
+  double gain_error;  /* rms of the stations' gains about 1 */
+  double phase_error; /* rms of the phases of their gains, radians */
+  double loss;        /* fraction of its pieces of integrations that a station loses */
+  guint points; /* that a visibility is the mean of, along time and along frequency; 1: taken at the
+                   middles of integration and channel, without smearing */
+  guint64 seed;
+  guint threads;
+} AstroPredictConfig;
+
+typedef struct AstroPredict AstroPredict;
+
+AstroPredict *astro_predict_new(const AstroPredictConfig *config, GError **error);
+void astro_predict_free(AstroPredict *predict);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroPredict, astro_predict_free)
+
+/* Samples behind a visibility that lost nothing: bandwidth of a channel x time. */
+guint32 astro_predict_full(const AstroPredict *predict);
+
+/* Makes an integration. counts, of good samples, are [channel][baseline]; only where there is loss:
+ * else NULL. The same number gives the same noise and losses, whatever was made before. */
+void astro_predict_fill(AstroPredict *predict, guint64 number, gint64 start_ns, gint64 duration_ns,
+                        gpointer out, guint32 *counts);
+
+G_END_DECLS

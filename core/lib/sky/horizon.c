@@ -1,0 +1,163 @@
+/* Whether a sky can be seen all the time, and where it cannot, when it could. */
+#include "config.h"
+#include "core/lib/sky/array.h"
+#include "core/lib/sky/sky.h"
+#include "core/stream/track.h"
+#include "core/kit/units.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DAY G_GINT64_CONSTANT(86400000000000)
+#define STEP G_GINT64_CONSTANT(60000000000)
+
+typedef struct {
+  const AstroSky *sky;
+  AstroObservation *observation;
+  AstroTrack *track;
+  double up[3]; /* at the array's centre */
+} Horizon;
+
+/* As direction cosines about the phase centre. */
+static void find_zenith(const Horizon *h, gint64 ns, double zenith[3])
+{
+  double axes[3][3];
+  astro_track_axes(h->track, ns, axes);
+  for (guint k = 0; k < 3; k++)
+    zenith[k] = axes[k][0] * h->up[0] + axes[k][1] * h->up[1] + axes[k][2] * h->up[2];
+}
+
+/* The sine of the height of the first source that is down then; NULL: none is. */
+static const AstroSource *find_down(const Horizon *h, gint64 ns, double *height)
+{
+  double zenith[3];
+  find_zenith(h, ns, zenith);
+  for (guint i = 0; i < h->sky->n; i++) {
+    const AstroSource *source = &h->sky->sources[i];
+    *height = 0;
+    for (guint k = 0; k < 3; k++)
+      *height += source->lmn[k] * zenith[k];
+    if (*height < 0)
+      return source;
+  }
+  return NULL;
+}
+
+/* ---- what to do about it ---- */
+
+/* A time from which on all sources are up. */
+typedef struct {
+  gint64 start, duration; /* ns after the observation's start; that they stay up, 0 for none */
+} Stretch;
+
+typedef struct {
+  Stretch first; /* that is as long as asked for; or */
+  Stretch longest;
+  gint64 at_start; /* how long they stay up from the start on */
+} Stretches;
+
+static void note_stretch(Stretches *found, const Stretch *stretch, gint64 wanted)
+{
+  if (stretch->start == 0)
+    found->at_start = stretch->duration;
+  if (!found->first.duration && stretch->duration >= wanted)
+    found->first = *stretch;
+  if (stretch->duration > found->longest.duration)
+    found->longest = *stretch;
+}
+
+/* Of those that begin within a day, after which they come again. */
+static Stretches find_stretches(const Horizon *h, gint64 wanted)
+{
+  Stretches found = { 0 };
+  Stretch now = { -1, 0 };
+  double height;
+  for (gint64 ns = 0; ns <= 2 * DAY; ns += STEP) {
+    const gboolean up = !find_down(h, ns, &height);
+    if (up && now.start < 0 && ns < DAY)
+      now = (Stretch){ ns, 0 };
+    else if (up && now.start >= 0)
+      now.duration = ns - now.start;
+    if (now.start >= 0 && (!up || ns == 2 * DAY)) {
+      note_stretch(&found, &now, wanted);
+      now.start = -1;
+    }
+  }
+  return found;
+}
+
+/* As start-time takes it. */
+static char *time_after(const Horizon *h, gint64 ns)
+{
+  char *text = astro_observation_get_time(h->observation, (guint64)ns);
+  char *fraction = text ? strstr(text, ".000000000Z") : NULL;
+  if (fraction)
+    *fraction = 0;
+  return text;
+}
+
+static char *cure(const Horizon *h, gint64 duration_ns)
+{
+  const Stretches found = find_stretches(h, MAX(duration_ns, STEP));
+  const Stretch *best = found.first.duration ? &found.first : &found.longest;
+  g_autofree char *start = time_after(h, best->start);
+  const char *all = h->sky->n > 1 ? "all sources are" : "it is";
+  /* Where the phase centre is the zenith at the start, a list of l and m would move with it. */
+  if (found.at_start && !(h->sky->is_celestial && found.first.duration))
+    return g_strdup_printf(
+        "%s up for %.0f s from the start on, expected a duration of at most that", all,
+        found.at_start * 1e-9);
+  if (!best->duration || !start)
+    return g_strdup_printf("%s never up%s there, expected another sky, phase-centre or array", all,
+                           h->sky->n > 1 ? " together" : "");
+  if (found.first.duration)
+    return g_strdup_printf("%s up for %.0f s from start-time=%s on, expected that", all,
+                           best->duration * 1e-9, start);
+  return g_strdup_printf(
+      "%s up for %.0f s at most, expected start-time=%s and a duration of at most that", all,
+      best->duration * 1e-9, start);
+}
+
+/* ---- the check ---- */
+
+static gboolean check_at(const Horizon *h, gint64 ns, gint64 duration_ns, GError **error)
+{
+  double height;
+  const AstroSource *source = find_down(h, ns, &height);
+  if (!source)
+    return TRUE;
+  g_autofree char *todo = cure(h, duration_ns);
+  g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+              "sky: source %u (ra %.4f, dec %.4f degrees) is %.1f degrees below the horizon of %s "
+              "%.0f s after the start: %s",
+              (guint)(source - h->sky->sources) + 1, source->ra / ASTRO_DEGREE,
+              source->dec / ASTRO_DEGREE, -asin(MAX(height, -1)) / ASTRO_DEGREE,
+              h->observation->telescope, ns * 1e-9, todo);
+  return FALSE;
+}
+
+/* What does not set within a day never does. */
+gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observation,
+                                 gint64 duration_ns, GError **error)
+{
+  g_autoptr(AstroTrack) track = astro_track_new(observation);
+  Horizon h = { .sky = sky, .observation = observation, .track = track };
+  double centre[3];
+  astro_array_centre(observation, centre);
+  astro_up(centre, h.up);
+  for (gint64 ns = 0; ns < MIN(duration_ns, DAY); ns += STEP)
+    if (!check_at(&h, ns, duration_ns, error))
+      return FALSE;
+  return check_at(&h, duration_ns, duration_ns, error);
+}
+
+double astro_sky_phase_centre_height(AstroObservation *observation, gint64 ns)
+{
+  g_autoptr(AstroTrack) track = astro_track_new(observation);
+  Horizon h = { .observation = observation, .track = track };
+  double centre[3], zenith[3];
+  astro_array_centre(observation, centre);
+  astro_up(centre, h.up);
+  find_zenith(&h, ns, zenith);
+  return asin(CLAMP(zenith[2], -1, 1));
+}

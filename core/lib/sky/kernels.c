@@ -1,0 +1,8 @@
+#include "config.h"
+#include "core/lib/sky/kernels.h"
+
+const AstroSkyKernels *astro_sky_kernels(void)
+{
+  static const AstroSkyKernels *const variants[] = ASTRO_KERNELS(astro_sky_kernels);
+  return ASTRO_KERNELS_PICK(variants);
+}

@@ -1,0 +1,31 @@
+/* What simulators of voltages and of visibilities have in common: an array, a sky, and when and
+ * where it looks, as a user writes them. */
+#pragma once
+
+#include "core/lib/sky/setup.h"
+#include "core/lib/sky/sky.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint stations; /* 0: all of a file, or a preset's own number */
+  guint pols;
+  AstroSetup setup;
+  char *sky;
+  double frequency, bandwidth; /* Hz */
+  double noise;                /* of each receiver, Jy */
+  double duration;             /* seconds; 0: without end */
+  guint64 seed;
+} AstroScene;
+
+void astro_scene_clear(AstroScene *scene);
+
+/* Array, start and phase centre, which is the zenith of the array at the start where none is given.
+ */
+AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error);
+
+/* The sources, resolved about the observation's phase centre. */
+AstroSky *astro_scene_sky(const AstroScene *scene, const AstroObservation *observation,
+                          GError **error);
+
+G_END_DECLS

@@ -1,0 +1,48 @@
+/* Skies of point sources. */
+#pragma once
+
+#include "core/kit/lines.h"
+#include "core/stream/observation.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_SKY_MAX_SOURCES 1000000
+
+typedef struct {
+  double ra, dec;        /* radians, ICRS; where the sky came as such */
+  double lmn[3];         /* direction cosines about the phase centre */
+  double flux;           /* Jy, at the frequency that the user of the sky says */
+  double spectral_index; /* flux grows as frequency to this power */
+} AstroSource;
+
+typedef struct {
+  guint n;
+  AstroSource *sources;
+  gboolean is_celestial; /* ra and dec were given; lmn follow from a phase centre */
+} AstroSky;
+
+/* text: "l,m,flux;l,m,flux" (direction cosines, Jy), or the name of a file of lines
+ * "ra dec flux [spectral-index]" (degrees, Jy). Empty: an empty sky. */
+AstroSky *astro_sky_new(const char *text, GError **error);
+AstroSky *astro_sky_from_inline(const char *text, GError **error);
+AstroSky *astro_sky_from_lines(AstroLines *lines, GError **error);
+void astro_sky_free(AstroSky *sky);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSky, astro_sky_free)
+
+/* Gives every source the side that it lacks, about the observation's phase centre. An error where a
+ * source lies 90 degrees or more from it. */
+gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, GError **error);
+
+/* Whether a band about that centre begins at 0 Hz or above. */
+gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error);
+
+/* An error where a source is below the horizon of the array's centre at any time from the start on
+ * to that many nanoseconds after it. */
+gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observation,
+                                 gint64 duration_ns, GError **error);
+
+/* Radians above the horizon of the array's centre, so many nanoseconds after the start. The
+ * observation has stations, a start and a phase centre. */
+double astro_sky_phase_centre_height(AstroObservation *observation, gint64 ns);
+
+G_END_DECLS

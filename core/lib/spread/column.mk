@@ -1,0 +1,3 @@
+# What visibilities are spread with, and what images are divided by therefore.
+core_sources += core/lib/spread/spread.c core/lib/spread/spread.h core/lib/spread/n-range.c core/lib/spread/semicircle.c \
+  core/lib/spread/semicircle.h core/lib/spread/taper.c core/lib/spread/taper.h

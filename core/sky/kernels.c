@@ -1,8 +1,0 @@
-#include "config.h"
-#include "core/sky/kernels.h"
-
-const AstroSkyKernels *astro_sky_kernels(void)
-{
-  static const AstroSkyKernels *const variants[] = ASTRO_KERNELS(astro_sky_kernels);
-  return ASTRO_KERNELS_PICK(variants);
-}

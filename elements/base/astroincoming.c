@@ -1,0 +1,88 @@
+#include "config.h"
+#include "elements/base/astroincoming.h"
+
+#include "core/stream/stream.h"
+
+static char *media_types_of(GstPad *pad)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_pad_template_caps(pad);
+  GString *names = g_string_new(NULL);
+
+  for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+    const char *name = gst_structure_get_name(gst_caps_get_structure(caps, i));
+    if (i == 0 || !gst_structure_has_name(gst_caps_get_structure(caps, i - 1), name))
+      g_string_append_printf(names, "%s%s", i ? ", " : "", name);
+  }
+  return g_string_free(names, FALSE);
+}
+
+gboolean astro_has_caps(GstPad *sink)
+{
+  if (gst_pad_has_current_caps(sink))
+    return TRUE;
+  g_autoptr(GstElement) element = gst_pad_get_parent_element(sink);
+  g_autofree char *names = media_types_of(sink);
+  GST_ELEMENT_ERROR(element, STREAM, FORMAT,
+                    ("a buffer came without caps, which say what it holds: expected %s, as a "
+                     "capsfilter after the source of a file gives them",
+                     names),
+                    (NULL));
+  return FALSE;
+}
+
+GstFlowReturn astro_transform_submit_aligned(GstBaseTransform *trans, gboolean is_discont,
+                                             GstBuffer *buffer, AstroDevice *device, gsize unit)
+{
+  GstBaseTransformClass *base = g_type_class_peek(GST_TYPE_BASE_TRANSFORM);
+  g_autoptr(GError) error = NULL;
+
+  if (!astro_has_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))) {
+    gst_buffer_unref(buffer);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  if (gst_base_transform_is_passthrough(trans) || astro_buffer_align(&buffer, device, unit, &error))
+    return base->submit_input_buffer(trans, is_discont, buffer);
+  gst_buffer_unref(buffer);
+  GST_ELEMENT_ERROR(trans, RESOURCE, READ, ("%s", error->message), (NULL));
+  return GST_FLOW_ERROR;
+}
+
+GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discont,
+                                     GstBuffer *buffer)
+{
+  return astro_transform_submit_aligned(trans, is_discont, buffer, NULL, ASTRO_SAMPLES_ALIGN);
+}
+
+gboolean astro_check_times(guint64 begin, guint64 duration, GError **error)
+{
+  const guint64 farthest = G_GUINT64_CONSTANT(1) << 62;
+  if (begin <= farthest && duration < farthest)
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "a buffer's time is %" G_GUINT64_FORMAT
+                             " ns and its duration %" G_GUINT64_FORMAT " ns: expected at most 2^62",
+                             begin, duration);
+}
+
+gboolean astro_event_is_known(GstPad *sink, GstEvent *event)
+{
+  gboolean same = FALSE;
+  GstEvent *known;
+
+  for (guint i = 0; !same && (known = gst_pad_get_sticky_event(sink, GST_EVENT_TYPE(event), i));
+       i++) {
+    same = gst_structure_is_equal(gst_event_get_structure(known), gst_event_get_structure(event));
+    gst_event_unref(known);
+  }
+  return same;
+}
+
+gboolean astro_segment_is_known(GstPad *sink, const GstSegment *segment)
+{
+  g_autoptr(GstEvent) known = gst_pad_get_sticky_event(sink, GST_EVENT_SEGMENT, 0);
+  const GstSegment *before;
+
+  if (known)
+    gst_event_parse_segment(known, &before);
+  return known && gst_segment_is_equal(before, segment);
+}

@@ -1,0 +1,114 @@
+/* Inside AstroMerge: astromergepad.c has what came on a pad, astromerge-align.c puts it on one time
+ * axis and cuts blocks of it, astromerge-agree.c sees that the streams belong together,
+ * astromerge-output.c has the backend and what goes out, and astromerge.c is the element around
+ * them. */
+#pragma once
+
+#include "elements/base/astromerge.h"
+#include "elements/base/astromergepad.h"
+
+G_BEGIN_DECLS
+
+/* The time axis that all pads share: its step 0 is where the earliest observation begins. It holds
+ * for streams of one rate. */
+typedef struct {
+  gboolean is_there;
+  char *pad; /* that the errors name beside the one that does not fit */
+  gint rate_n, rate_d;
+  gboolean has_start;
+  char *start_pad;  /* of which it is */
+  gint32 start_mjd; /* of step 0 */
+  guint64 start_ns;
+  GstClockTimeDiff epoch; /* the time of step 0 since then: part of a step */
+} AstroMergeAxis;
+
+typedef struct {
+  guint64 buffers_in, bytes_in, buffers_out, bytes_out, steps_again, steps_lost;
+  gint64 busy_ns, input_wait_ns, output_wait_ns;
+} AstroMergeStats;
+
+typedef struct {
+  GMutex lock; /* of the pads' parts and of the axis: a pad may be flushed at any time */
+  AstroMergeAxis axis;
+  gint64 next;         /* step that follows the last block */
+  gboolean is_started; /* a block went out */
+  guint64 misaligned;  /* steps that blocks wait for behind their first, as buffers are cut */
+
+  /* what was agreed on */
+  GPtrArray *pads; /* AstroMergePad, in the order of the inputs; NULL: nothing yet */
+  AstroStream out;
+  AstroObservation *observation;
+  guint64 config[ASTRO_MERGE_CONFIG_BYTES / sizeof(guint64)];
+  const AstroBackend *backend; /* set under the object's lock, as variant: any thread asks */
+  const char *variant;
+  gpointer instance;
+  GstBufferPool *pool;
+  gsize pool_bytes;
+  AstroDevice *reader; /* where downstream reads; NULL: on the host */
+
+  /* by the thread that aggregates alone */
+  gboolean is_hurried; /* it was not called because a time was over */
+  gboolean discont;
+  gint64 left; /* when it was done with the last block; 0: there is none */
+
+  /* under the object's lock */
+  AstroBackendKind kind;
+  guint threads;
+  AstroMergeStats stats;
+  gboolean has_warned; /* of steps that came again or late */
+} AstroMergePrivate;
+
+AstroMergePrivate *astro_merge_parts(AstroMerge *merge);
+void astro_merge_lock(AstroMerge *merge);
+void astro_merge_unlock(AstroMerge *merge);
+
+/* Whether steps of that kind count, so that there is something to align. */
+gboolean astro_merge_counts_steps(const AstroStream *stream);
+/* A new array of references, in the order of the pads' numbers. */
+GPtrArray *astro_merge_list_pads(AstroMerge *merge);
+
+/* ---- alignment; all under the lock ---- */
+
+typedef enum {
+  ASTRO_MERGE_NEEDS_MORE,
+  ASTRO_MERGE_HAS_BLOCK,
+  ASTRO_MERGE_IS_OVER,
+  ASTRO_MERGE_FAILED,
+} AstroMergeState;
+
+/* The next block, of pieces that have references of their own. */
+typedef struct {
+  gint64 first;
+  guint64 steps;
+  GArray *pieces;    /* AstroMergePiece */
+  gboolean is_lost;  /* all of it */
+  gboolean is_other; /* streams are others than what was agreed on */
+  GstBuffer *like;   /* whose times it takes where nothing counts; may be NULL */
+  /* Of one step, where all that there is of it says that it is shorter; 0: it is not. */
+  GstClockTime length;
+} AstroMergeNext;
+
+void astro_merge_next_clear(AstroMergeNext *next);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroMergeNext, astro_merge_next_clear)
+
+/* is_due: what is not there yet gives way. pads: those of now. */
+AstroMergeState astro_merge_find_block(AstroMerge *merge, GPtrArray *pads, gboolean is_due,
+                                       AstroMergeNext *next, GError **error);
+void astro_merge_axis_clear(AstroMergeAxis *axis);
+/* When a step of the axis begins, since the observation that goes out. */
+GstClockTime astro_merge_time(const AstroMergePrivate *priv, guint64 step);
+
+/* ---- agreement ---- */
+
+/* The pads' agreed streams are others: caps, observation and backend follow. */
+gboolean astro_merge_agree(AstroMerge *merge, GPtrArray *pads, GError **error);
+
+/* ---- output ---- */
+
+void astro_merge_close(AstroMerge *merge);
+gboolean astro_merge_open(AstroMerge *merge, GError **error);
+void astro_merge_ask_reader(AstroMerge *merge);
+GstFlowReturn astro_merge_push(AstroMerge *merge, const AstroMergeNext *next, GError **error);
+void astro_merge_install_properties(GObjectClass *object);
+
+G_END_DECLS

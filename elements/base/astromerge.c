@@ -1,0 +1,466 @@
+#include "config.h"
+#include "elements/base/astromerge-parts.h"
+
+#include <stdlib.h>
+
+#include "core/stream/histogram-summary.h"
+#include "core/memory/pool.h"
+#include "elements/base/astroinputs.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrooutgoing.h"
+#include "elements/base/astroreader.h"
+#include "elements/base/astrostage.h"
+
+#define PRIV(merge) astro_merge_parts(merge)
+
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(AstroMerge, astro_merge, GST_TYPE_AGGREGATOR)
+
+AstroMergePrivate *astro_merge_parts(AstroMerge *merge)
+{
+  return astro_merge_get_instance_private(merge);
+}
+
+void astro_merge_lock(AstroMerge *merge)
+{
+  g_mutex_lock(&PRIV(merge)->lock);
+}
+
+void astro_merge_unlock(AstroMerge *merge)
+{
+  g_mutex_unlock(&PRIV(merge)->lock);
+}
+
+const AstroStream *astro_merge_out(AstroMerge *merge)
+{
+  return &PRIV(merge)->out;
+}
+
+/* ---- pads ---- */
+
+static gint compare_pads(gconstpointer a, gconstpointer b)
+{
+  const guint64 x = g_ascii_strtoull(GST_PAD_NAME(*(GstPad *const *)a) + strlen("sink_"), NULL, 10);
+  const guint64 y = g_ascii_strtoull(GST_PAD_NAME(*(GstPad *const *)b) + strlen("sink_"), NULL, 10);
+  return (x > y) - (x < y);
+}
+
+GPtrArray *astro_merge_list_pads(AstroMerge *merge)
+{
+  GPtrArray *pads = g_ptr_array_new_with_free_func(gst_object_unref);
+  GST_OBJECT_LOCK(merge);
+  for (GList *link = GST_ELEMENT(merge)->sinkpads; link; link = link->next)
+    g_ptr_array_add(pads, gst_object_ref(link->data));
+  GST_OBJECT_UNLOCK(merge);
+  g_ptr_array_sort(pads, compare_pads);
+  return pads;
+}
+
+/* ---- blocks ---- */
+
+static GstFlowReturn fail(AstroMerge *merge, GError *error)
+{
+  GST_ELEMENT_ERROR(merge, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
+  g_clear_error(&error);
+  return GST_FLOW_ERROR;
+}
+
+/* Buffers that are cut elsewhere come later than a block begins by as much as it is long. */
+static void tell_latency(AstroMerge *merge, guint64 misaligned)
+{
+  AstroMergePrivate *priv = PRIV(merge);
+  const AstroStream axis = { .rate_n = priv->axis.rate_n, .rate_d = priv->axis.rate_d };
+  if (misaligned == 0 || axis.rate_n == 0)
+    return;
+  const GstClockTime own = astro_stream_time(&axis, misaligned);
+  gst_aggregator_set_latency(GST_AGGREGATOR(merge), own, own);
+}
+
+/* Upstream is at its end, and does not hear what downstream says. */
+static GstFlowReturn end(AstroMerge *merge)
+{
+  GstStructure *stats;
+  g_object_get(merge, "stats", &stats, NULL);
+  gst_element_post_message(GST_ELEMENT(merge), gst_message_new_element(GST_OBJECT(merge), stats));
+  return GST_FLOW_EOS;
+}
+
+/* The first time alone. */
+static void warn_of_late(AstroMerge *merge)
+{
+  AstroMergePrivate *priv = PRIV(merge);
+  GST_OBJECT_LOCK(merge);
+  const gboolean warns = priv->stats.steps_again > 0 && !priv->has_warned;
+  priv->has_warned |= warns;
+  GST_OBJECT_UNLOCK(merge);
+  if (warns)
+    GST_ELEMENT_WARNING(merge, STREAM, FORMAT,
+                        ("steps of a pad came again, or later than those of the others that went "
+                         "out, and are left out. More of them are counted without a word in stats "
+                         "(steps-again)"),
+                        (NULL));
+}
+
+static GstFlowReturn send(AstroMerge *merge, GPtrArray *pads, const AstroMergeNext *next,
+                          gboolean follows)
+{
+  AstroMergePrivate *priv = PRIV(merge);
+  g_autoptr(GError) error = NULL;
+  const gint64 begun = g_get_monotonic_time(), waited = priv->stats.output_wait_ns;
+  priv->discont |= !follows;
+  if (next->is_other && !astro_merge_agree(merge, pads, &error))
+    return fail(merge, g_steal_pointer(&error));
+  const GstFlowReturn flow = astro_merge_push(merge, next, &error);
+  const gint64 before = priv->left;
+  priv->left = g_get_monotonic_time();
+  GST_OBJECT_LOCK(merge);
+  priv->stats.input_wait_ns += before ? (begun - before) * 1000 : 0;
+  priv->stats.busy_ns += (priv->left - begun) * 1000 - (priv->stats.output_wait_ns - waited);
+  GST_OBJECT_UNLOCK(merge);
+  if (error)
+    return fail(merge, g_steal_pointer(&error));
+  if (flow == GST_FLOW_NOT_NEGOTIATED) {
+    g_autoptr(GstCaps) made = gst_pad_get_current_caps(GST_AGGREGATOR_SRC_PAD(merge));
+    astro_refused_caps(GST_AGGREGATOR_SRC_PAD(merge), made, "streams");
+  }
+  return flow;
+}
+
+static GstFlowReturn aggregate(GstAggregator *aggregator, gboolean timeout)
+{
+  AstroMerge *merge = ASTRO_MERGE(aggregator);
+  AstroMergePrivate *priv = PRIV(merge);
+  g_autoptr(GPtrArray) pads = astro_merge_list_pads(merge);
+  g_auto(AstroMergeNext) next = { 0 };
+  g_autoptr(GError) error = NULL;
+
+  astro_merge_lock(merge);
+  const gint64 due = priv->next;
+  const gboolean was_started = priv->is_started;
+  const guint64 misaligned = priv->misaligned;
+  const AstroMergeState state =
+      astro_merge_find_block(merge, pads, timeout && !priv->is_hurried, &next, &error);
+  /* a new axis begins anew */
+  const gboolean follows = !was_started || (priv->is_started && next.first == due);
+  priv->is_started |= state == ASTRO_MERGE_HAS_BLOCK;
+  const guint64 now_misaligned = priv->misaligned;
+  astro_merge_unlock(merge);
+
+  warn_of_late(merge);
+  if (now_misaligned != misaligned)
+    tell_latency(merge, now_misaligned);
+  switch (state) {
+  case ASTRO_MERGE_HAS_BLOCK:
+    return send(merge, pads, &next, follows);
+  case ASTRO_MERGE_IS_OVER:
+    return end(merge);
+  case ASTRO_MERGE_FAILED:
+    return fail(merge, g_steal_pointer(&error));
+  default:
+    return GST_AGGREGATOR_FLOW_NEED_DATA;
+  }
+}
+
+/* ---- deadlines ---- */
+
+static GstClockTime running_time_of(AstroMergePad *pad)
+{
+  const AstroMergeEntry *head = g_queue_peek_head(&pad->entries);
+  const GstSegment *segment = &GST_AGGREGATOR_PAD(pad)->segment;
+  if (head) {
+    const AstroStream *stream = &head->of->stream;
+    return GST_CLOCK_TIME_IS_VALID(head->running) && stream->rate_n
+               ? head->running + astro_stream_time(stream, head->skip)
+               : head->running;
+  }
+  g_autoptr(GstBuffer) buffer = gst_aggregator_pad_peek_buffer(GST_AGGREGATOR_PAD(pad));
+  return buffer && segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID(buffer)
+             ? gst_segment_to_running_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer))
+             : GST_CLOCK_TIME_NONE;
+}
+
+/* Asked in a live pipeline while not every pad has a buffer: until when to wait. Where only those
+ * have none that gave way, or that need none, that is over already. */
+static GstClockTime get_next_time(GstAggregator *aggregator)
+{
+  AstroMerge *merge = ASTRO_MERGE(aggregator);
+  g_autoptr(GPtrArray) pads = astro_merge_list_pads(merge);
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+  gboolean any = FALSE, is_hurried = TRUE, is_known = TRUE;
+
+  astro_merge_lock(merge);
+  for (guint i = 0; i < pads->len; i++) {
+    AstroMergePad *pad = g_ptr_array_index(pads, i);
+    const gboolean has_buffer = gst_aggregator_pad_has_buffer(GST_AGGREGATOR_PAD(pad));
+    const gboolean holds = !g_queue_is_empty(&pad->entries);
+    const GstClockTime running = running_time_of(pad);
+    if (GST_CLOCK_TIME_IS_VALID(running))
+      time = MIN(time, running);
+    any |= has_buffer || holds;
+    is_known &= pad->latest || has_buffer || gst_aggregator_pad_is_eos(GST_AGGREGATOR_PAD(pad));
+    is_hurried &= has_buffer || (holds && !pad->is_wanted) || pad->is_lagging ||
+                  gst_aggregator_pad_is_eos(GST_AGGREGATOR_PAD(pad));
+  }
+  astro_merge_unlock(merge);
+  PRIV(merge)->is_hurried = is_hurried && any && is_known;
+  if (!any || !is_known)
+    return GST_CLOCK_TIME_NONE;
+  return PRIV(merge)->is_hurried ? 0 : time;
+}
+
+/* ---- events and queries ---- */
+
+/* Those that say what comes after them are known to the pad. Of a gap GstAggregator makes a buffer,
+ * of which it wants to know the time; in bytes there is none that a gap could have. */
+static gboolean is_for_pad(GstAggregatorPad *pad, GstEvent *event)
+{
+  return astro_event_is_observation(event) || astro_event_is_summary(event) ||
+         (GST_EVENT_TYPE(event) == GST_EVENT_GAP && pad->segment.format != GST_FORMAT_TIME);
+}
+
+static gboolean sink_event(GstAggregator *aggregator, GstAggregatorPad *pad, GstEvent *event)
+{
+  AstroMerge *merge = ASTRO_MERGE(aggregator);
+  g_autoptr(GError) error = NULL;
+
+  astro_merge_lock(merge);
+  const gboolean ok = astro_merge_pad_take_event(ASTRO_MERGE_PAD(pad), event, &error);
+  astro_merge_unlock(merge);
+  if (!ok) {
+    g_prefix_error(&error, "pad %s: ", GST_PAD_NAME(pad));
+    fail(merge, g_steal_pointer(&error));
+  }
+  if (!ok || is_for_pad(pad, event)) {
+    gst_event_unref(event);
+    return ok;
+  }
+  return GST_AGGREGATOR_CLASS(astro_merge_parent_class)->sink_event(aggregator, pad, event);
+}
+
+/* GstAggregator says yes to a seek that no source follows, and then waits for a flush without end.
+ */
+static gboolean src_event(GstAggregator *aggregator, GstEvent *event)
+{
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK &&
+      !astro_inputs_can_seek(GST_ELEMENT(aggregator), event)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
+  return GST_AGGREGATOR_CLASS(astro_merge_parent_class)->src_event(aggregator, event);
+}
+
+static gboolean src_query(GstAggregator *aggregator, GstQuery *query)
+{
+  GstFormat format = GST_FORMAT_UNDEFINED;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_DURATION)
+    gst_query_parse_duration(query, &format, NULL);
+  return format == GST_FORMAT_TIME
+             ? astro_inputs_answer_duration(GST_ELEMENT(aggregator), query)
+             : GST_AGGREGATOR_CLASS(astro_merge_parent_class)->src_query(aggregator, query);
+}
+
+static gboolean propose_allocation(GstAggregator *aggregator, GstAggregatorPad *pad,
+                                   GstQuery *decide, GstQuery *query)
+{
+  astro_reader_add(query, NULL);
+  return TRUE;
+}
+
+/* Caps are set with the first block; what is asked anew is where it is read. */
+static gboolean negotiate(GstAggregator *aggregator)
+{
+  astro_merge_ask_reader(ASTRO_MERGE(aggregator));
+  return TRUE;
+}
+
+/* ---- states ---- */
+
+static void forget(AstroMerge *merge, void (*forget_pad)(AstroMergePad *))
+{
+  AstroMergePrivate *priv = PRIV(merge);
+  g_autoptr(GPtrArray) pads = astro_merge_list_pads(merge);
+  astro_merge_lock(merge);
+  for (guint i = 0; i < pads->len; i++)
+    forget_pad(g_ptr_array_index(pads, i));
+  astro_merge_axis_clear(&priv->axis);
+  priv->is_started = priv->discont = FALSE;
+  astro_merge_unlock(merge);
+  if (ASTRO_MERGE_GET_CLASS(merge)->reset)
+    ASTRO_MERGE_GET_CLASS(merge)->reset(merge);
+}
+
+static gboolean start(GstAggregator *aggregator)
+{
+  AstroMerge *merge = ASTRO_MERGE(aggregator);
+  GST_OBJECT_LOCK(merge);
+  PRIV(merge)->stats = (AstroMergeStats){ 0 };
+  PRIV(merge)->has_warned = FALSE;
+  GST_OBJECT_UNLOCK(merge);
+  PRIV(merge)->misaligned = 0;
+  PRIV(merge)->left = 0;
+  return TRUE;
+}
+
+static gboolean stop(GstAggregator *aggregator)
+{
+  AstroMerge *merge = ASTRO_MERGE(aggregator);
+  AstroMergePrivate *priv = PRIV(merge);
+  forget(merge, astro_merge_pad_reset);
+  astro_merge_close(merge);
+  g_clear_pointer(&priv->pads, g_ptr_array_unref);
+  g_clear_pointer(&priv->observation, astro_observation_unref);
+  g_clear_pointer(&priv->reader, astro_device_unref);
+  g_object_notify(G_OBJECT(merge), "active-backend");
+  return TRUE;
+}
+
+/* All pads were flushed. */
+static GstFlowReturn flush(GstAggregator *aggregator)
+{
+  forget(ASTRO_MERGE(aggregator), astro_merge_pad_flush);
+  return GST_FLOW_OK;
+}
+
+/* ---- properties ---- */
+
+static GstStructure *told_stats(AstroMerge *merge)
+{
+  AstroMergePrivate *priv = PRIV(merge);
+  GST_OBJECT_LOCK(merge);
+  const AstroMergeStats stats = priv->stats;
+  GST_OBJECT_UNLOCK(merge);
+  g_autofree char *backend = NULL;
+  g_object_get(merge, "active-backend", &backend, NULL);
+  return gst_structure_new(
+      "astro-stats", "buffers-in", G_TYPE_UINT64, stats.buffers_in, "buffers-out", G_TYPE_UINT64,
+      stats.buffers_out, "bytes-in", G_TYPE_UINT64, stats.bytes_in, "bytes-out", G_TYPE_UINT64,
+      stats.bytes_out, "busy-ns", G_TYPE_UINT64, (guint64)stats.busy_ns, "input-wait-ns",
+      G_TYPE_UINT64, (guint64)stats.input_wait_ns, "output-wait-ns", G_TYPE_UINT64,
+      (guint64)stats.output_wait_ns, "steps-again", G_TYPE_UINT64, stats.steps_again, "steps-lost",
+      G_TYPE_UINT64, stats.steps_lost, "backend", G_TYPE_STRING, backend, NULL);
+}
+
+static char *active_backend(AstroMerge *merge)
+{
+  AstroMergePrivate *priv = PRIV(merge);
+  GST_OBJECT_LOCK(merge);
+  char *text = priv->backend
+                   ? g_strdup_printf("%s/%s", astro_backend_kind_name(priv->backend->kind),
+                                     priv->variant ? priv->variant : "")
+                   : g_strdup("none");
+  GST_OBJECT_UNLOCK(merge);
+  return text;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroMergePrivate *priv = PRIV(ASTRO_MERGE(object));
+  GST_OBJECT_LOCK(object);
+  if (id == ASTRO_MERGE_PROP_BACKEND)
+    priv->kind = g_value_get_enum(value);
+  else if (id == ASTRO_MERGE_PROP_THREADS)
+    priv->threads = g_value_get_uint(value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroMerge *merge = ASTRO_MERGE(object);
+  GST_OBJECT_LOCK(object);
+  const AstroBackendKind kind = PRIV(merge)->kind;
+  const guint threads = PRIV(merge)->threads;
+  GST_OBJECT_UNLOCK(object);
+  switch (id) {
+  case ASTRO_MERGE_PROP_BACKEND:
+    g_value_set_enum(value, kind);
+    break;
+  case ASTRO_MERGE_PROP_ACTIVE_BACKEND:
+    g_value_take_string(value, active_backend(merge));
+    break;
+  case ASTRO_MERGE_PROP_THREADS:
+    g_value_set_uint(value, threads);
+    break;
+  case ASTRO_MERGE_PROP_STATS:
+    g_value_take_boxed(value, told_stats(merge));
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+void astro_merge_install_properties(GObjectClass *object)
+{
+  const GParamFlags read = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  g_object_class_install_property(object, ASTRO_MERGE_PROP_BACKEND,
+                                  g_param_spec_enum("backend", "Backend",
+                                                    "Who does the work: on the CPU in any case "
+                                                    "but where the reference is asked for",
+                                                    ASTRO_TYPE_BACKEND_KIND, ASTRO_BACKEND_AUTO,
+                                                    ready));
+  g_object_class_install_property(object, ASTRO_MERGE_PROP_ACTIVE_BACKEND,
+                                  g_param_spec_string("active-backend", "Active backend",
+                                                      "Who does the work now", "none", read));
+  g_object_class_install_property(object, ASTRO_MERGE_PROP_THREADS,
+                                  g_param_spec_uint("threads", "Threads",
+                                                    "CPU threads at most (0: one a core)", 0, 4096,
+                                                    0, ready));
+  g_object_class_install_property(
+      object, ASTRO_MERGE_PROP_STATS,
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "Buffers, bytes, nanoseconds of work and of waiting; time steps of pads that came "
+          "again or late and were left out, and that did not come, since the start",
+          GST_TYPE_STRUCTURE, read));
+}
+
+static void finalize(GObject *object)
+{
+  g_mutex_clear(&PRIV(ASTRO_MERGE(object))->lock);
+  G_OBJECT_CLASS(astro_merge_parent_class)->finalize(object);
+}
+
+static void astro_merge_class_init(AstroMergeClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstAggregatorClass *aggregator = GST_AGGREGATOR_CLASS(klass);
+
+  object->finalize = finalize;
+  astro_merge_install_properties(object);
+  astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
+  aggregator->aggregate = aggregate;
+  aggregator->get_next_time = get_next_time;
+  aggregator->sink_event = sink_event;
+  aggregator->src_event = src_event;
+  aggregator->src_query = src_query;
+  aggregator->propose_allocation = propose_allocation;
+  aggregator->negotiate = negotiate;
+  aggregator->start = start;
+  aggregator->stop = stop;
+  aggregator->flush = flush;
+  gst_type_mark_as_plugin_api(ASTRO_TYPE_MERGE, 0);
+  gst_type_mark_as_plugin_api(ASTRO_TYPE_MERGE_PAD, 0);
+}
+
+static void astro_merge_init(AstroMerge *merge)
+{
+  g_mutex_init(&PRIV(merge)->lock);
+}
+
+void astro_merge_class_add_pads(AstroMergeClass *klass, const AstroQuantity *quantities)
+{
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  g_autoptr(GstCaps) caps = gst_caps_new_empty();
+  for (; *quantities != ASTRO_QUANTITY_UNKNOWN; quantities++)
+    gst_caps_append(caps, gst_caps_new_empty_simple(astro_quantity_media_type(*quantities)));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new_with_gtype("sink_%u", GST_PAD_SINK, GST_PAD_REQUEST, caps,
+                                               ASTRO_TYPE_MERGE_PAD));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new_with_gtype("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps,
+                                               GST_TYPE_AGGREGATOR_PAD));
+}

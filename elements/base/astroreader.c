@@ -1,0 +1,91 @@
+#include "config.h"
+#include "elements/base/astroreader.h"
+
+#include "core/backend/backend.h"
+#include "core/memory/memory.h"
+#include "core/stream/validity.h"
+#include "elements/base/astrostage.h"
+
+#define READER "astro-reader"
+
+void astro_reader_add(GstQuery *query, AstroDevice *device)
+{
+  GstAllocationParams params = { .align = ASTRO_MEMORY_ALIGN - 1 };
+  g_autoptr(GstAllocator) allocator = astro_allocator_new(device);
+
+  gst_query_add_allocation_param(query, allocator, &params);
+  g_autoptr(GstStructure) reader =
+      device ? gst_structure_new(READER, "device", G_TYPE_INT, device->index, NULL) : NULL;
+  gst_query_add_allocation_meta(query, ASTRO_VALIDITY_META_API, reader);
+}
+
+AstroDevice *astro_reader_find(GstQuery *query)
+{
+  const GstStructure *reader;
+  guint index;
+  gint device;
+
+  if (!gst_query_find_allocation_meta(query, ASTRO_VALIDITY_META_API, &index))
+    return NULL;
+  gst_query_parse_nth_allocation_meta(query, index, &reader);
+  if (!reader || !gst_structure_has_name(reader, READER) ||
+      !gst_structure_get_int(reader, "device", &device))
+    return NULL;
+  return astro_device_open(device, NULL);
+}
+
+/* The one source pad that passes on what comes in at a sink pad; NULL: there is none, or more. */
+static GstPad *only_way_on(GstPad *sink)
+{
+  GstIterator *links = gst_pad_iterate_internal_links(sink);
+  GValue value = G_VALUE_INIT;
+  GstPad *found = NULL;
+
+  if (!links)
+    return NULL;
+  if (gst_iterator_next(links, &value) == GST_ITERATOR_OK) {
+    found = g_value_dup_object(&value);
+    g_value_reset(&value);
+    if (gst_iterator_next(links, &value) != GST_ITERATOR_DONE)
+      gst_clear_object(&found);
+  }
+  if (G_IS_VALUE(&value))
+    g_value_unset(&value);
+  gst_iterator_free(links);
+  return found;
+}
+
+gboolean astro_reader_is(GstPad *src, GType type)
+{
+  GstPad *sink = gst_pad_get_peer(src);
+
+  while (sink) {
+    g_autoptr(GstPad) here = sink;
+    g_autoptr(GstObject) owner = gst_pad_get_parent(here);
+    if (!owner || ASTRO_IS_STAGE(owner))
+      return owner && g_type_is_a(G_OBJECT_TYPE(owner), type);
+    g_autoptr(GstPad) next = only_way_on(here);
+    sink = next ? gst_pad_get_peer(next) : NULL;
+  }
+  return FALSE;
+}
+
+void astro_query_add_latency(GstQuery *query, GstClockTime own)
+{
+  GstClockTime min, max;
+  gboolean is_live;
+
+  gst_query_parse_latency(query, &is_live, &min, &max);
+  gst_query_set_latency(query, is_live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
+}
+
+gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
+{
+  GstBaseTransformClass *base = g_type_class_peek(GST_TYPE_BASE_TRANSFORM);
+  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
+
+  /* Comes with the pad's stream lock held, which stopping waits for after it has set the flag. */
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION && GST_PAD_IS_FLUSHING(sink))
+    return FALSE;
+  return base->query(trans, direction, query);
+}

@@ -1,0 +1,518 @@
+#include "config.h"
+#include "elements/base/astrosimulator.h"
+
+#include "core/memory/memory.h"
+#include "core/memory/pool.h"
+#include "core/stream/uvw.h"
+#include "elements/base/astrodeadline.h"
+#include "elements/base/astroliveclock.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrooutgoing.h"
+#include "elements/base/astroreader.h"
+#include "elements/base/astrostage.h"
+
+#include <math.h>
+
+GST_DEBUG_CATEGORY_STATIC(simulator_debug);
+#define GST_CAT_DEFAULT simulator_debug
+
+typedef struct {
+  AstroScene scene; /* as properties say */
+  AstroSimulation now;
+  guint64 end;   /* step, by the scene's duration; G_MAXUINT64: never */
+  gboolean told; /* the observation */
+  double told_scale;
+  GstCaps *caps; /* all that may be made, under the element's lock: asked for by any thread */
+  GstBufferPool *pool;
+  AstroLiveClock clock;
+  AstroDeadline deadline;
+} AstroSimulatorPrivate;
+
+G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC,
+                                 G_ADD_PRIVATE(AstroSimulator)
+                                     GST_DEBUG_CATEGORY_INIT(simulator_debug, "astrosimulator", 0,
+                                                             "Sources of simulated streams"))
+
+static AstroSimulatorPrivate *parts(gpointer self)
+{
+  return astro_simulator_get_instance_private(self);
+}
+
+const AstroSimulation *astro_simulator_simulation(AstroSimulator *self)
+{
+  return &parts(self)->now;
+}
+
+GstClockTime astro_simulator_time(AstroSimulator *self, guint64 step)
+{
+  const AstroSimulation *now = &parts(self)->now;
+  GST_OBJECT_LOCK(self);
+  const guint64 rate_n = (guint64)now->rate_n, rate_d = (guint64)now->rate_d;
+  GST_OBJECT_UNLOCK(self);
+  return gst_util_uint64_scale(step, GST_SECOND * rate_d, rate_n);
+}
+
+gboolean astro_simulator_is_stopping(AstroSimulator *self)
+{
+  return parts(self)->deadline.stop.asked(&parts(self)->deadline);
+}
+
+/* ---- how long it is ---- */
+
+/* Of the scene's duration. */
+static guint64 count_steps(const AstroSimulation *now)
+{
+  double steps = now->scene.duration * now->rate_n / now->rate_d;
+  if (now->scene.duration == 0 || steps >= 0x1p63)
+    return G_MAXUINT64;
+  return (guint64)MAX(rint(steps), 1);
+}
+
+/* 0: not known yet. */
+static guint64 block_steps(AstroSimulator *self)
+{
+  GST_OBJECT_LOCK(self);
+  const guint64 block = parts(self)->now.block;
+  GST_OBJECT_UNLOCK(self);
+  return block;
+}
+
+/* Caps may say another one than properties do: of real samples twice that. */
+static void set_rate(AstroSimulator *self, gint rate_n, gint rate_d)
+{
+  AstroSimulatorPrivate *own = parts(self);
+  GST_OBJECT_LOCK(self);
+  own->now.rate_n = rate_n;
+  own->now.rate_d = rate_d;
+  own->end = count_steps(&own->now);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void set_block(AstroSimulator *self, guint64 block)
+{
+  GST_OBJECT_LOCK(self);
+  parts(self)->now.block = block;
+  GST_OBJECT_UNLOCK(self);
+}
+
+/* By duration and num-buffers; G_MAXUINT64: never, or not known yet. */
+static guint64 find_end(AstroSimulator *self)
+{
+  gint buffers;
+  GST_OBJECT_LOCK(self);
+  const guint64 block = parts(self)->now.block, end = parts(self)->end;
+  GST_OBJECT_UNLOCK(self);
+  if (!block)
+    return G_MAXUINT64;
+  g_object_get(self, "num-buffers", &buffers, NULL);
+  return buffers >= 0 ? MIN(end, (guint64)buffers * block) : end;
+}
+
+/* The sky has to be above the horizon, and the Earth orientation known, until the end. */
+static gboolean check_span(AstroSimulator *self, GError **error)
+{
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  const AstroSimulation *now = &parts(self)->now;
+  guint64 steps = find_end(self);
+  if (klass->sky_steps)
+    steps = klass->sky_steps(self, steps);
+  if (!steps)
+    return TRUE;
+  double seconds = steps == G_MAXUINT64 ? 0 : (double)steps * now->rate_d / now->rate_n;
+  const gint64 duration_ns = (gint64)MIN(seconds * 1e9, 1e18);
+  return astro_uvw_check_time(now->observation, duration_ns, error) &&
+         astro_sky_check_horizon(now->sky, now->observation, duration_ns, error);
+}
+
+/* ---- from start to stop ---- */
+
+static void offer(AstroSimulator *self, GstCaps *caps)
+{
+  GST_OBJECT_LOCK(self);
+  GstCaps *before = parts(self)->caps;
+  parts(self)->caps = caps;
+  GST_OBJECT_UNLOCK(self);
+  gst_clear_caps(&before);
+}
+
+static GstCaps *describe(AstroSimulator *self)
+{
+  const AstroSimulation *now = &parts(self)->now;
+  GstCaps *caps = gst_caps_make_writable(gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(self)));
+  gst_caps_set_simple(caps, "pols", G_TYPE_INT, (gint)now->scene.pols, "rate", GST_TYPE_FRACTION,
+                      now->rate_n, now->rate_d, "frequency", G_TYPE_DOUBLE, now->scene.frequency,
+                      "bandwidth", G_TYPE_DOUBLE, now->scene.bandwidth, NULL);
+  ASTRO_SIMULATOR_GET_CLASS(self)->describe(self, caps);
+  return caps;
+}
+
+static gboolean stop(GstBaseSrc *base)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  AstroSimulation *now = &parts(self)->now;
+  offer(self, NULL);
+  set_block(self, 0);
+  ASTRO_SIMULATOR_GET_CLASS(self)->forget(self);
+  astro_buffer_pool_clear(&parts(self)->pool);
+  g_clear_pointer(&now->sky, astro_sky_free);
+  g_clear_pointer(&now->observation, astro_observation_unref);
+  g_clear_pointer(&now->reader, astro_device_unref);
+  return TRUE;
+}
+
+/* Properties as they are now: what they say from here on is of the next start. */
+static void take_properties(AstroSimulator *self)
+{
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  AstroSimulation *now = &parts(self)->now;
+  astro_scene_clear(&now->scene);
+  astro_scene_copy(&now->scene, &parts(self)->scene);
+  astro_fields_copy(klass->fields, G_STRUCT_MEMBER_P(self, klass->now),
+                    G_STRUCT_MEMBER_P(self, klass->settings), klass->settings_bytes);
+}
+
+static gboolean observe(AstroSimulator *self, GError **error)
+{
+  AstroSimulation *now = &parts(self)->now;
+  now->observation = astro_scene_observe(&now->scene, error);
+  if (now->observation)
+    now->sky = astro_scene_sky(&now->scene, now->observation, error);
+  return now->sky != NULL;
+}
+
+static gboolean start(GstBaseSrc *base)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  AstroSimulation *now = &parts(self)->now;
+  g_autoptr(GError) error = NULL;
+
+  take_properties(self);
+  astro_deadline_clear(&parts(self)->deadline);
+  now->next = 0;
+  parts(self)->told = FALSE;
+  gint rate_n, rate_d;
+  if (klass->take(self, &rate_n, &rate_d, &error)) {
+    set_rate(self, rate_n, rate_d);
+    set_block(self, klass->block_steps ? 0 : 1);
+    if (observe(self, &error) && check_span(self, &error)) {
+      offer(self, describe(self));
+      return TRUE;
+    }
+  }
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  stop(base);
+  return FALSE;
+}
+
+/* ---- caps and memory ---- */
+
+static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  GST_OBJECT_LOCK(self);
+  GstCaps *caps = parts(self)->caps ? gst_caps_ref(parts(self)->caps) : NULL;
+  GST_OBJECT_UNLOCK(self);
+  return astro_stage_filter_caps(
+      caps ? caps : gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base)), filter);
+}
+
+/* What downstream names first, of what we can give. */
+static gboolean negotiate(GstBaseSrc *base)
+{
+  g_autoptr(GstCaps) own = get_caps(base, NULL);
+  g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(base), NULL);
+  GstCaps *common = gst_caps_intersect_full(peer, own, GST_CAPS_INTERSECT_FIRST);
+  if (gst_caps_is_empty(common)) {
+    astro_refused_caps(GST_BASE_SRC_PAD(base), own, ASTRO_SIMULATOR_GET_CLASS(base)->made);
+    gst_caps_unref(common);
+    return FALSE;
+  }
+  g_autoptr(GstCaps) fixed = gst_caps_fixate(common);
+  return gst_base_src_set_caps(base, fixed);
+}
+
+/* With it there is an end, until which the sky has to be seen. */
+static gboolean choose_block(AstroSimulator *self, GError **error)
+{
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  if (!klass->block_steps)
+    return TRUE;
+  set_block(self, klass->block_steps(self));
+  return check_span(self, error);
+}
+
+static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  g_autoptr(GError) error = NULL;
+
+  klass->forget(self);
+  AstroSimulation *now = &parts(self)->now;
+  const AstroStream *stream = &now->stream;
+  if (astro_stream_from_caps(&now->stream, caps, &error)) {
+    /* What comes next is of the same time. */
+    now->next = gst_util_uint64_scale(now->next, (guint64)stream->rate_n * (guint64)now->rate_d,
+                                      (guint64)stream->rate_d * (guint64)now->rate_n);
+    set_rate(self, stream->rate_n, stream->rate_d);
+    if (choose_block(self, &error) && klass->agree(self, &error))
+      return TRUE;
+  }
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+/* Notes who reads the blocks. */
+static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
+{
+  AstroSimulatorPrivate *own = parts(base);
+  astro_buffer_pool_clear(&own->pool);
+  g_clear_pointer(&own->now.reader, astro_device_unref);
+  own->now.reader = astro_reader_find(query);
+  while (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_remove_nth_allocation_pool(query, 0);
+  while (gst_query_get_n_allocation_params(query) > 0)
+    gst_query_remove_nth_allocation_param(query, 0);
+  return TRUE;
+}
+
+GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes)
+{
+  AstroSimulatorPrivate *own = parts(self);
+  GstBuffer *buffer = NULL;
+  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+    return astro_buffer_new(bytes, own->now.reader);
+  if (!own->pool)
+    own->pool = astro_buffer_pool_new_active(own->now.reader, NULL, bytes, 1, 0);
+  if (own->pool)
+    gst_buffer_pool_acquire_buffer(own->pool, &buffer, NULL);
+  return buffer;
+}
+
+/* ---- blocks ---- */
+
+/* Before the first buffer: the observation; and again where other caps brought another scale. A
+ * live source's time begins with the first. */
+static void announce(AstroSimulator *self)
+{
+  AstroSimulatorPrivate *own = parts(self);
+  const double scale = own->now.observation->done.scale;
+  if (own->told && own->told_scale == scale)
+    return;
+  if (!own->told && gst_base_src_is_live(GST_BASE_SRC(self)))
+    astro_live_clock_begin(&own->clock, GST_BASE_SRC(self));
+  own->told = TRUE;
+  own->told_scale = scale;
+  gst_pad_push_event(GST_BASE_SRC_PAD(self), astro_observation_to_event(own->now.observation));
+}
+
+/* Says of a buffer which steps it holds, the next ones. */
+static void stamp(AstroSimulator *self, GstBuffer *buffer, guint64 steps)
+{
+  AstroSimulatorPrivate *own = parts(self);
+  const guint64 first = own->now.next, next = first + steps;
+  GST_BUFFER_OFFSET(buffer) = first;
+  GST_BUFFER_OFFSET_END(buffer) = next;
+  GST_BUFFER_PTS(buffer) = astro_simulator_time(self, first);
+  GST_BUFFER_DURATION(buffer) = astro_simulator_time(self, next) - GST_BUFFER_PTS(buffer);
+  if (first == 0)
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  own->now.next = next;
+}
+
+/* Drops the block where the stream stops before its time; of the next one GstBaseSrc says that
+ * something is missing. */
+static GstFlowReturn wait_for_clock(AstroSimulator *self, GstBuffer **block)
+{
+  if (!gst_base_src_is_live(GST_BASE_SRC(self)))
+    return GST_FLOW_OK;
+  const GstFlowReturn flow =
+      astro_live_clock_wait(&parts(self)->clock, GST_BASE_SRC(self),
+                            GST_BUFFER_PTS(*block) + GST_BUFFER_DURATION(*block));
+  if (flow != GST_FLOW_OK)
+    gst_clear_buffer(block);
+  return flow;
+}
+
+/* A stream without an end comes to the end of what is known of the earth. */
+static gboolean check_time(AstroSimulator *self, guint64 step)
+{
+  g_autoptr(GError) error = NULL;
+  if (astro_uvw_check_time(parts(self)->now.observation, (gint64)astro_simulator_time(self, step),
+                           &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+/* A block that is given up is not there; the stream has ended before it where that was a user's
+ * wish. */
+static GstFlowReturn make(AstroSimulator *self, guint64 steps, GstBuffer **block)
+{
+  AstroDeadline *deadline = &parts(self)->deadline;
+  astro_deadline_begin(deadline);
+  const AstroStop *before = astro_stop_set(&deadline->stop);
+  const GstFlowReturn flow = ASTRO_SIMULATOR_GET_CLASS(self)->make(self, steps, block);
+  astro_stop_set(before);
+  if (!astro_deadline_is_missed(deadline))
+    return flow;
+  if (flow == GST_FLOW_OK)
+    gst_clear_buffer(block);
+  return astro_deadline_is_stopped(deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
+}
+
+static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(push);
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  const AstroSimulation *now = &parts(self)->now;
+  const guint64 steps = MIN(now->block, parts(self)->end - MIN(now->next, parts(self)->end));
+
+  if (steps == 0)
+    return GST_FLOW_EOS;
+  if (!check_time(self, now->next + steps))
+    return GST_FLOW_ERROR;
+  const GstFlowReturn flow = make(self, steps, block);
+  if (flow == GST_FLOW_ERROR)
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("no memory for %s of %" G_GUINT64_FORMAT " bytes", klass->blocks,
+                       now->block * astro_stream_step_bytes(&now->stream)),
+                      (NULL));
+  if (flow != GST_FLOW_OK)
+    return flow;
+  announce(self);
+  stamp(self, *block, steps);
+  return wait_for_clock(self, block);
+}
+
+static gboolean unlock(GstBaseSrc *base)
+{
+  astro_live_clock_unlock(&parts(base)->clock, base);
+  if (astro_live_clock_is_unlocked(&parts(base)->clock, base)) /* it is no mere pause */
+    astro_deadline_set_stopped(&parts(base)->deadline, TRUE);
+  return TRUE;
+}
+
+static gboolean unlock_stop(GstBaseSrc *base)
+{
+  astro_deadline_set_stopped(&parts(base)->deadline, FALSE);
+  astro_live_clock_unlock_stop(&parts(base)->clock, base);
+  return TRUE;
+}
+
+static gboolean event(GstBaseSrc *base, GstEvent *event)
+{
+  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
+    astro_deadline_interrupt(&parts(base)->deadline);
+  return GST_BASE_SRC_CLASS(astro_simulator_parent_class)->event(base, event);
+}
+
+/* ---- queries ---- */
+
+static gboolean answer_duration(AstroSimulator *self, GstQuery *query)
+{
+  const guint64 end = find_end(self);
+  GstFormat format;
+  gst_query_parse_duration(query, &format, NULL);
+  if (format != GST_FORMAT_TIME || end == G_MAXUINT64)
+    return FALSE;
+  gst_query_set_duration(query, format, (gint64)astro_simulator_time(self, end));
+  return TRUE;
+}
+
+static gboolean answer_latency(AstroSimulator *self, GstQuery *query)
+{
+  const guint64 block = block_steps(self);
+  gst_query_set_latency(query, gst_base_src_is_live(GST_BASE_SRC(self)),
+                        block ? astro_simulator_time(self, block) : 0, GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+static gboolean query(GstBaseSrc *base, GstQuery *query)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  switch (GST_QUERY_TYPE(query)) {
+  case GST_QUERY_DURATION:
+    return answer_duration(self, query);
+  case GST_QUERY_LATENCY:
+    return answer_latency(self, query);
+  default:
+    return GST_BASE_SRC_CLASS(astro_simulator_parent_class)->query(base, query);
+  }
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
+
+  if (id == ASTRO_SIMULATOR_PROP_IS_LIVE)
+    gst_base_src_set_live(GST_BASE_SRC(object), g_value_get_boolean(value));
+  else if (!astro_fields_set(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings), id,
+                             value) &&
+           !astro_scene_set_property(&parts(object)->scene, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
+
+  if (id == ASTRO_SIMULATOR_PROP_IS_LIVE)
+    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(object)));
+  else if (!astro_fields_get(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings), id,
+                             value) &&
+           !astro_scene_get_property(&parts(object)->scene, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void finalize(GObject *object)
+{
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
+  astro_fields_clear(klass->fields, G_STRUCT_MEMBER_P(object, klass->now));
+  astro_fields_clear(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings));
+  astro_scene_clear(&parts(object)->now.scene);
+  astro_scene_clear(&parts(object)->scene);
+  G_OBJECT_CLASS(astro_simulator_parent_class)->finalize(object);
+}
+
+void astro_simulator_install_properties(AstroSimulatorClass *klass, double noise,
+                                        const char *bandwidth, const char *is_live)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  object->set_property = set_property; /* GLib lets no class inherit them */
+  object->get_property = get_property;
+  astro_scene_install_properties(object, noise, bandwidth);
+  g_object_class_install_property(
+      object, ASTRO_SIMULATOR_PROP_IS_LIVE,
+      g_param_spec_boolean("is-live", "Is live", is_live, FALSE, ASTRO_SCENE_FLAGS_MAYBE));
+}
+
+static void astro_simulator_class_init(AstroSimulatorClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
+
+  object->get_property = get_property; /* for subclasses to call */
+  object->finalize = finalize;
+  base->start = start;
+  base->stop = stop;
+  base->get_caps = get_caps;
+  base->negotiate = negotiate;
+  base->set_caps = set_caps;
+  base->decide_allocation = decide_allocation;
+  base->unlock = unlock;
+  base->unlock_stop = unlock_stop;
+  base->event = event;
+  base->query = query;
+  GST_PUSH_SRC_CLASS(klass)->create = create;
+  astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
+}
+
+static void astro_simulator_init(AstroSimulator *self)
+{
+  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
+  astro_deadline_init(&parts(self)->deadline);
+}

@@ -1,0 +1,235 @@
+#include "config.h"
+#include "elements/base/astrostage-parts.h"
+
+#include "core/memory/memory.h"
+
+static gboolean wait_oldest(AstroStagePrivate *priv, guint leave, GError **error)
+{
+  gboolean ok = TRUE;
+  while (priv->in_flight.length > leave) {
+    AstroEvent *event = g_queue_pop_head(&priv->in_flight);
+    ok = priv->device->funcs->event_wait(priv->device, event, ok ? error : NULL) && ok;
+    priv->device->funcs->event_free(priv->device, event);
+  }
+  return ok;
+}
+
+void astro_stage_close_backend(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+
+  if (priv->device)
+    wait_oldest(priv, 0, NULL);
+  if (priv->instance)
+    priv->backend->destroy(priv->instance);
+  if (priv->queue)
+    priv->device->funcs->queue_free(priv->device, priv->queue);
+  g_clear_pointer(&priv->device, astro_device_unref);
+  priv->queue = NULL;
+  priv->instance = NULL;
+  GST_OBJECT_LOCK(stage);
+  priv->backend = NULL;
+  priv->variant = NULL;
+  GST_OBJECT_UNLOCK(stage);
+}
+
+static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choice, GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  const char *variant = NULL;
+  const AstroBackend *backend =
+      astro_backend_choose(klass->stage, klass->backends, choice->kind, choice->device,
+                           priv->config, &priv->device, error);
+
+  if (!backend)
+    return FALSE;
+  g_assert(backend->config_bytes <= sizeof priv->config);
+  if (priv->device && !(priv->queue = priv->device->funcs->queue_new(priv->device, error)))
+    return FALSE;
+  AstroPlace place = { .threads = choice->threads,
+                       .device = priv->device,
+                       .queue = priv->queue,
+                       .stop = &priv->deadline.stop };
+  priv->instance = backend->create(priv->config, &place, &variant, error);
+  GST_OBJECT_LOCK(stage);
+  priv->backend = backend;
+  priv->variant = variant;
+  GST_OBJECT_UNLOCK(stage);
+  return priv->instance != NULL;
+}
+
+/* What auto found room for in shape alone may not be there: the host then does it. */
+static gboolean open_backend(AstroStage *stage, GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroStageChoice choice = astro_stage_choice(stage);
+  g_autoptr(GError) why_not = NULL;
+  if (open_backend_of(stage, &choice, &why_not))
+    return TRUE;
+  if (choice.kind == ASTRO_BACKEND_AUTO && priv->device) {
+    GST_WARNING_OBJECT(stage, "auto takes cpu: %s", why_not->message);
+    astro_stage_close_backend(stage);
+    choice.kind = ASTRO_BACKEND_CPU;
+    return open_backend_of(stage, &choice, error);
+  }
+  g_propagate_error(error, g_steal_pointer(&why_not));
+  return FALSE;
+}
+
+/* Tables of a configuration may take long. */
+gboolean astro_stage_open_backend(AstroStage *stage, GError **error)
+{
+  AstroDeadline *deadline = &astro_stage_parts(stage)->deadline;
+  astro_deadline_begin(deadline);
+  const AstroStop *before = astro_stop_set(&deadline->stop);
+  const gboolean ok = open_backend(stage, error) && astro_backend_goes_on(error);
+  astro_stop_set(before);
+  return ok;
+}
+
+/* ---- faces ---- */
+
+typedef struct {
+  GstBuffer *buffer;
+  gboolean on_device;
+  GstMapInfo map;
+  AstroBlock block;
+} Face;
+
+gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv)
+{
+  return priv->device && !(priv->backend->host_out && priv->backend->host_out(priv->instance));
+}
+
+static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+
+  face->block.bytes = gst_buffer_get_size(face->buffer);
+  face->on_device =
+      flags & GST_MAP_WRITE ? astro_stage_writes_on_device(priv) : priv->device != NULL;
+  if (face->on_device)
+    return astro_buffer_acquire(&face->buffer, priv->device, priv->queue, flags, &face->block.data,
+                                error);
+  if (!gst_buffer_map(face->buffer, &face->map, flags))
+    return astro_backend_no_memory(error, "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped",
+                                   face->block.bytes);
+  face->block.data = face->map.data;
+  return TRUE;
+}
+
+static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, gboolean ready,
+                           GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+
+  if (face->on_device)
+    return astro_buffer_release(face->buffer, priv->queue, flags,
+                                (flags & GST_MAP_WRITE) && ready && !priv->reader, error);
+  gst_buffer_unmap(face->buffer, &face->map);
+  return TRUE;
+}
+
+typedef struct {
+  guint n;
+  Face faces[ASTRO_STAGE_BLOCKS];
+} Faces;
+
+static gboolean close_faces(AstroStage *stage, Faces *set, guint n, GstMapFlags flags,
+                            gboolean ready, GError **error)
+{
+  gboolean ok = TRUE;
+  for (guint i = 0; i < n; i++)
+    ok = close_face(stage, &set->faces[i], flags, ready, ok ? error : NULL) && ok;
+  return ok;
+}
+
+/* All or none. */
+static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GError **error)
+{
+  for (guint i = 0; i < set->n; i++)
+    if (!open_face(stage, &set->faces[i], flags, error)) {
+      close_faces(stage, set, i, flags, FALSE, NULL);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* Where the stream is stopped nobody takes it. */
+static gboolean keeps_part(AstroStage *stage)
+{
+  return ASTRO_STAGE_GET_CLASS(stage)->keeps_part &&
+         !astro_deadline_is_stopped(&astro_stage_parts(stage)->deadline);
+}
+
+static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, gboolean in_place,
+                              GstMapFlags flags, gpointer arguments, gboolean last, GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroBlock in[ASTRO_STAGE_BLOCKS], out[ASTRO_STAGE_BLOCKS];
+  guint n_in = 0;
+
+  if (!open_faces(stage, to, flags, error))
+    return FALSE;
+  if (in_place)
+    in[n_in++] = to->faces[0].block;
+  for (guint i = 0; i < from->n; i++)
+    in[n_in++] = from->faces[i].block;
+  for (guint i = 0; i < to->n; i++)
+    out[i] = to->faces[i].block;
+  const AstroStop *before = astro_stop_set(&priv->deadline.stop);
+  gboolean ok = priv->backend->submit(priv->instance, in, n_in, out, to->n, arguments, error) &&
+                (keeps_part(stage) || astro_backend_goes_on(error));
+  astro_stop_set(before);
+  return close_faces(stage, to, to->n, flags, last, ok ? error : NULL) && ok;
+}
+
+gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
+                            GError **error)
+{
+  return astro_stage_submit_part(stage, in, out, arguments, TRUE, TRUE, error);
+}
+
+gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
+                                 gpointer arguments, gboolean first, gboolean last, GError **error)
+{
+  const AstroStageBlocks blocks = { { in }, { out } };
+  return astro_stage_submit_blocks(stage, &blocks, arguments, first, last, error);
+}
+
+gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *blocks,
+                                   gpointer arguments, gboolean first, gboolean last,
+                                   GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  const guint in_place = blocks->in[0] && blocks->in[0] == blocks->out[0];
+  const GstMapFlags flags = first && !in_place ? GST_MAP_WRITE : GST_MAP_READWRITE;
+  Faces from = { 0 }, to = { 0 };
+  gboolean ok;
+
+  /* What is not of our memory is read from a copy, which takes its place. */
+  for (guint i = in_place; i < ASTRO_STAGE_BLOCKS && blocks->in[i]; i++)
+    from.faces[from.n++].buffer = gst_buffer_ref(blocks->in[i]);
+  for (guint i = 0; i < ASTRO_STAGE_BLOCKS && blocks->out[i]; i++)
+    to.faces[to.n++].buffer = blocks->out[i];
+  if ((ok = open_faces(stage, &from, GST_MAP_READ, error))) {
+    ok = submit_opened(stage, &from, &to, in_place, flags, arguments, last, error);
+    ok = close_faces(stage, &from, from.n, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
+    for (guint i = 0; i < from.n; i++)
+      if (from.faces[i].buffer != blocks->in[i + in_place])
+        astro_stage_count(stage, &(AstroStageStats){ .host_copies = 1 });
+  }
+  for (guint i = 0; i < from.n; i++)
+    gst_buffer_unref(from.faces[i].buffer);
+  if (ok && priv->device) {
+    AstroEvent *event = priv->device->funcs->event_record(priv->device, priv->queue, error);
+    if (event)
+      g_queue_push_tail(&priv->in_flight, event);
+    ok = event && wait_oldest(priv, ASTRO_STAGE_IN_FLIGHT, error);
+  }
+  /* What was queued has no event that astro_stage_close_backend could wait for. */
+  if (!ok && priv->device && priv->backend->drain)
+    priv->backend->drain(priv->instance, NULL);
+  return ok;
+}

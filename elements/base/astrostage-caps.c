@@ -1,0 +1,104 @@
+#include "config.h"
+#include "elements/base/astrostage.h"
+
+/* Queries with a filter come back in the filter's order, so the peer is asked again without one:
+ * what it names first is what it prefers. */
+GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
+                                      GstCaps *caps, GstCaps *othercaps)
+{
+  GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(trans)
+                                          : GST_BASE_TRANSFORM_SINK_PAD(trans);
+  g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(pad, NULL);
+  GstCaps *preferred = gst_caps_intersect_full(peer, othercaps, GST_CAPS_INTERSECT_FIRST);
+
+  if (gst_caps_is_empty(preferred)) {
+    gst_caps_unref(preferred);
+    return gst_caps_fixate(othercaps);
+  }
+  gst_caps_unref(othercaps);
+  return gst_caps_fixate(preferred);
+}
+
+GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                                 GstCaps *othercaps)
+{
+  GstCaps *same = gst_caps_intersect_full(caps, othercaps, GST_CAPS_INTERSECT_FIRST);
+
+  if (gst_caps_is_empty(same)) {
+    gst_caps_unref(same);
+    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+  }
+  gst_caps_unref(othercaps);
+  return gst_caps_fixate(same);
+}
+
+/* Anything else loses something, so it must be asked for. */
+GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                                  GstCaps *othercaps)
+{
+  static const AstroFormat formats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE };
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+    if (direction != GST_PAD_SINK || gst_caps_is_empty(othercaps))
+      break;
+    g_autoptr(GstCaps) exact =
+        gst_caps_new_simple(gst_structure_get_name(gst_caps_get_structure(othercaps, 0)), "format",
+                            G_TYPE_STRING, astro_format_info(formats[i])->name, NULL);
+    GstCaps *common = gst_caps_intersect_full(othercaps, exact, GST_CAPS_INTERSECT_FIRST);
+    if (!gst_caps_is_empty(common)) {
+      gst_caps_unref(othercaps);
+      return gst_caps_fixate(common);
+    }
+    gst_caps_unref(common);
+  }
+  return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+}
+
+GstCaps *astro_stage_fixate_agreed(GstBaseTransform *trans, GstPadDirection direction,
+                                   GstCaps *caps, GstCaps *othercaps)
+{
+  g_autoptr(GstCaps) in = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  g_autoptr(GstCaps) out = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));
+
+  if (direction != GST_PAD_SINK || !in || !out || !gst_caps_is_equal(in, caps) ||
+      !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), out))
+    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+  gst_caps_unref(othercaps);
+  return g_steal_pointer(&out);
+}
+
+gboolean astro_stage_refuse_late(GError **error)
+{
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "properties were set while caps were agreed on, expected them to be "
+                             "set in state NULL or READY");
+}
+
+gboolean astro_stage_check_extent(AstroStage *stage, AstroAxis axis, guint64 expected,
+                                  GError **error)
+{
+  return astro_stream_extent(astro_stage_out(stage), axis) == expected ||
+         astro_stage_refuse_late(error);
+}
+
+gboolean astro_stage_is_unlinked(GstBaseTransform *trans, GstCaps *out)
+{
+  g_autoptr(GstCaps) ours = gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));
+  return !gst_caps_can_intersect(out, ours);
+}
+
+GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter)
+{
+  if (!filter)
+    return caps;
+  GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(caps);
+  return filtered;
+}
+
+GstCaps *astro_stage_transform_any(GstBaseTransform *trans, GstPadDirection direction,
+                                   GstCaps *caps, GstCaps *filter)
+{
+  GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(trans)
+                                            : GST_BASE_TRANSFORM_SINK_PAD(trans);
+  return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
+}

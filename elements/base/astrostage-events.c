@@ -1,0 +1,250 @@
+/* What a stage does at new caps and at events. */
+#include "config.h"
+#include "elements/base/astrostage-parts.h"
+
+#include <string.h>
+#include "elements/base/astroincoming.h"
+
+#define PRIV(stage) astro_stage_parts(stage)
+
+static GstBaseTransformClass *parent_class(void)
+{
+  return g_type_class_peek(GST_TYPE_BASE_TRANSFORM);
+}
+
+static gboolean read_caps(AstroStage *stage, AstroStream *stream, GstCaps *caps)
+{
+  g_autoptr(GError) error = NULL;
+  if (astro_stream_from_caps(stream, caps, &error) && astro_stream_check_sums(stream, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(stage, STREAM, WRONG_TYPE, ("%s", error->message),
+                    ("caps: %" GST_PTR_FORMAT, caps));
+  return FALSE;
+}
+
+/* Of what may have the same media type on either side caps do not tell it. */
+static gboolean is_unlinked(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  return astro_stage_is_unlinked(trans, out) ||
+         (!gst_pad_is_linked(GST_BASE_TRANSFORM_SRC_PAD(trans)) && gst_caps_is_equal(in, out));
+}
+
+gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  AstroStage *stage = ASTRO_STAGE(trans);
+  AstroStagePrivate *priv = PRIV(stage);
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  g_autoptr(GError) error = NULL;
+  const AstroStream before = priv->in;
+  gboolean pass_through = is_unlinked(trans, in, out);
+
+  if (!astro_stage_drain(stage))
+    return FALSE;
+  astro_stage_close_backend(stage);
+  astro_stage_drop_pools(priv);
+  astro_stage_set_agreed(stage, FALSE);
+  priv->counting = priv->told = FALSE;
+  if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
+    return FALSE;
+  astro_steps_follow_rate(&priv->steps, &before, &priv->in);
+  memset(priv->config, 0, sizeof priv->config);
+  if (!pass_through && !klass->configure(stage, priv->config, &pass_through, &error)) {
+    astro_stage_post_error(stage, error);
+    return FALSE;
+  }
+  gst_base_transform_set_passthrough(trans, pass_through);
+  if (!pass_through && !astro_stage_open_backend(stage, &error)) {
+    astro_stage_post_error(stage, error);
+    astro_stage_close_backend(stage);
+    return FALSE;
+  }
+  astro_stage_set_agreed(stage, TRUE);
+  g_object_notify(G_OBJECT(stage), "active-backend");
+  astro_stage_tell_latency(stage);
+  /* A source may have asked for its allocation before there were caps: it has to ask again. */
+  if (priv->device && priv->answered_host)
+    gst_base_transform_reconfigure_sink(trans);
+  GST_INFO_OBJECT(stage, "%s", pass_through ? "pass-through" : priv->variant);
+  return TRUE;
+}
+
+gboolean astro_stage_configure_again(AstroStage *stage)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
+  g_autoptr(GstCaps) in = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  g_autoptr(GstCaps) out = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));
+  return !PRIV(stage)->agreed || !in || !out ||
+         GST_BASE_TRANSFORM_GET_CLASS(stage)->set_caps(trans, in, out);
+}
+
+gboolean astro_stage_tell(AstroStage *stage, GError **error)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  priv->told = !priv->observation || !ASTRO_STAGE_GET_CLASS(stage)->amend;
+  if (priv->told)
+    return TRUE;
+  g_autoptr(AstroObservation) amended = astro_observation_copy(priv->observation);
+  if (!ASTRO_STAGE_GET_CLASS(stage)->amend(stage, amended, error))
+    return FALSE;
+  priv->told = TRUE;
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), astro_observation_to_event(amended));
+  return TRUE;
+}
+
+/* Stages that change what is said of the stream have to know it: they wait for the first block,
+ * with which caps and the observation are those of one stream, whichever came first. */
+static gboolean send_observation(AstroStage *stage, GstEvent *event, gboolean is_new)
+{
+  if (!ASTRO_STAGE_GET_CLASS(stage)->amend)
+    return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
+  gst_event_unref(event);
+  PRIV(stage)->told &= !is_new;
+  return TRUE;
+}
+
+/* GStreamer itself says only "not negotiated": this says between what. */
+static gboolean caps_event(AstroStage *stage, GstEvent *event)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
+  AstroStream stream;
+  GstCaps *caps;
+
+  gst_event_parse_caps(event, &caps);
+  if (!read_caps(stage, &stream, caps)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
+  g_autoptr(GstCaps) in = gst_caps_ref(caps);
+  if (parent_class()->sink_event(trans, event))
+    return TRUE;
+  if (GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans)))
+    return FALSE;
+  g_autoptr(GstCaps) accepted = gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), NULL);
+  GST_ELEMENT_ERROR(
+      stage, CORE, NEGOTIATION, ("input cannot be turned into what downstream accepts"),
+      ("found %" GST_PTR_FORMAT ", downstream accepts %" GST_PTR_FORMAT, in, accepted));
+  return FALSE;
+}
+
+/* Offsets of a segment in bytes count no steps; what leaves here is timed by steps. */
+static gboolean segment_event(AstroStage *stage, GstEvent *event)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  priv->sends_time =
+      priv->steps.counts_time || !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage));
+  if (priv->sends_time && !priv->steps.counts_time) {
+    GstSegment time;
+    gst_segment_init(&time, GST_FORMAT_TIME);
+    GstEvent *replaced = gst_event_new_segment(&time);
+    gst_event_set_seqnum(replaced, gst_event_get_seqnum(event));
+    gst_event_unref(event);
+    event = replaced;
+  }
+  return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
+}
+
+/* The observation of an event; NULL and an error, or with the event in place of which it goes on.
+ */
+static AstroObservation *read_observation(AstroStage *stage, GstEvent **event, GError **error)
+{
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  g_autoptr(AstroObservation) observation = astro_observation_from_event(*event, error);
+  if (!observation || !klass->orient)
+    return g_steal_pointer(&observation);
+  if (!klass->orient(stage, observation, error))
+    return NULL;
+  GstEvent *oriented = astro_observation_to_event(observation);
+  gst_event_set_seqnum(oriented, gst_event_get_seqnum(*event));
+  gst_event_unref(*event);
+  *event = oriented;
+  return g_steal_pointer(&observation);
+}
+
+/* What is held belongs to the observation before, and steps count from an observation's start. */
+static gboolean observation_event(AstroStage *stage, GstEvent *event)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  g_autoptr(GError) error = NULL;
+  AstroObservation *observation;
+
+  if (priv->observation && astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), event))
+    return send_observation(stage, event, FALSE);
+  if (priv->observation && !astro_stage_drain(stage)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
+  priv->steps.is_anew = TRUE;
+  observation = read_observation(stage, &event, &error);
+  if (observation) {
+    g_clear_pointer(&priv->observation, astro_observation_unref);
+    priv->observation = observation;
+    if (!klass->observed || klass->observed(stage, &error))
+      return send_observation(stage, event, TRUE);
+  }
+  astro_stage_post_error(stage, error);
+  gst_event_unref(event);
+  return FALSE;
+}
+
+/* What is half made waits for what follows, whose time shows what is missing; the block that it
+ * becomes may begin before the gap, so that the event would overtake it. Before the first block
+ * there is nothing to overtake, and a sink may wait for it. */
+static gboolean gap_event(AstroStage *stage, GstEvent *event)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  gboolean ok = astro_stage_complete(stage);
+
+  if (!priv->steps.is_started || !ASTRO_STAGE_GET_CLASS(stage)->finish)
+    return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
+  gst_event_unref(event);
+  return ok;
+}
+
+/* Upstream is through, and does not hear what downstream says to what is sent now; without a sink
+ * the pipeline would wait for ever. */
+static void end(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  priv->pushed = GST_FLOW_OK;
+  astro_stage_drain(stage);
+  if (astro_flow_is_lost(priv->pushed))
+    GST_ELEMENT_FLOW_ERROR(stage, priv->pushed);
+}
+
+gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event)
+{
+  AstroStage *stage = ASTRO_STAGE(trans);
+
+  if (astro_steps_take_event(&PRIV(stage)->steps, GST_BASE_TRANSFORM_SINK_PAD(trans), event))
+    astro_stage_drain(stage);
+  switch (GST_EVENT_TYPE(event)) {
+  case GST_EVENT_CAPS:
+    return caps_event(stage, event);
+  case GST_EVENT_SEGMENT:
+    return segment_event(stage, event);
+  case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:
+    if (astro_event_is_observation(event))
+      return observation_event(stage, event);
+    break;
+  case GST_EVENT_EOS:
+    end(stage);
+    astro_stage_post_stats(stage);
+    break;
+  case GST_EVENT_SEGMENT_DONE: /* what ends a segment that was sought, in place of EOS */
+    end(stage);
+    break;
+  case GST_EVENT_GAP:
+    return gap_event(stage, event);
+  case GST_EVENT_FLUSH_START:
+    astro_deadline_set_stopped(&PRIV(stage)->deadline, TRUE);
+    break;
+  case GST_EVENT_FLUSH_STOP:
+    astro_deadline_set_stopped(&PRIV(stage)->deadline, FALSE);
+    astro_stage_reset(stage);
+    break;
+  default:
+    break;
+  }
+  return parent_class()->sink_event(trans, event);
+}

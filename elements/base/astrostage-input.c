@@ -1,0 +1,248 @@
+#include "config.h"
+#include "elements/base/astrostage-parts.h"
+
+#include "core/memory/memory.h"
+#include "elements/base/astroincoming.h"
+
+static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
+{
+  const GstMetaInfo *info = (*meta)->info;
+  GstMetaTransformCopy whole = { FALSE, 0, (gsize)-1 };
+
+  if (gst_buffer_get_meta(out, info->api)) /* of the stage's own making */
+    return TRUE;
+  /* Tagged metas are bound to what the stage changes: the axes, in our own case. */
+  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL where there is none */
+  if ((!tags || !tags[0]) && info->transform_func &&
+      !GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_POOLED))
+    info->transform_func(out, *meta, in, _gst_meta_transform_copy, &whole);
+  return TRUE;
+}
+
+gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
+{
+  return astro_validity_follow(out, in, &astro_stage_parts(stage)->out.layout);
+}
+
+/* Whether the output may be made where the input lies: nobody else has the block, which is of our
+ * own memory, and as its next reader wants it. */
+static gboolean can_reuse(const AstroStagePrivate *priv, GstBuffer *in, gsize bytes)
+{
+  if (!priv->backend->in_place || in != priv->input || !gst_buffer_is_writable(in) ||
+      gst_buffer_n_memory(in) != 1 || gst_buffer_get_size(in) != bytes)
+    return FALSE;
+  GstMemory *memory = gst_buffer_peek_memory(in, 0);
+  return astro_memory_is(memory) && !GST_MEMORY_IS_READONLY(memory) &&
+         gst_memory_is_writable(memory) && (!priv->reader || astro_memory_is_locked(memory));
+}
+
+static gboolean drop_meta(GstBuffer *buffer, GstMeta **meta, gpointer unused)
+{
+  const GstMetaFlags kept = GST_META_FLAG_POOLED | GST_META_FLAG_LOCKED;
+  if (!((*meta)->flags & kept))
+    *meta = NULL;
+  return TRUE;
+}
+
+/* Leaves a buffer as a pool gives them; what it said of itself is in the one that is returned. */
+static GstBuffer *strip(GstBuffer *buffer)
+{
+  GstBuffer *said = gst_buffer_new();
+  AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
+
+  gst_buffer_copy_into(said, buffer,
+                       GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0,
+                       -1);
+  if (validity)
+    astro_validity_meta_clear(validity);
+  gst_buffer_foreach_meta(buffer, drop_meta, NULL);
+  GST_BUFFER_FLAGS(buffer) &= GST_BUFFER_FLAG_TAG_MEMORY;
+  GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = GST_BUFFER_DURATION(buffer) =
+      GST_CLOCK_TIME_NONE;
+  GST_BUFFER_OFFSET(buffer) = GST_BUFFER_OFFSET_END(buffer) = GST_BUFFER_OFFSET_NONE;
+  return said;
+}
+
+/* What the output says of itself follows from what the input does. */
+static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GError **error)
+{
+  if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "the validity of a buffer counts over axes that its layout does not have");
+  gst_buffer_foreach_meta(in, copy_foreign_meta, out);
+  if (astro_stage_parts(stage)->out.rate_n == 0)
+    gst_buffer_copy_into(out, in, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  return TRUE;
+}
+
+/* An integration that the stream's end cut short stays so. */
+static void keep_length(GstBuffer *in, GstBuffer *out)
+{
+  const GstClockTime length = GST_BUFFER_DURATION(in);
+  if (GST_CLOCK_TIME_IS_VALID(length) && length > 0 && GST_BUFFER_DURATION_IS_VALID(out) &&
+      GST_BUFFER_PTS(in) == GST_BUFFER_PTS(out) && length < GST_BUFFER_DURATION(out))
+    GST_BUFFER_DURATION(out) = length;
+}
+
+gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
+                                  GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  const gsize bytes = steps * astro_stream_step_bytes(&priv->out);
+  const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  const gboolean reused = !is_gap && can_reuse(priv, in, bytes);
+  GstBuffer *out =
+      reused ? g_steal_pointer(&priv->input) : astro_stage_new_buffer(stage, bytes, error);
+
+  if (!out)
+    return FALSE;
+  if (is_gap) {
+    gst_buffer_memset(out, 0, 0, bytes);
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+  } else if (!ASTRO_STAGE_GET_CLASS(stage)->work(stage, in, out, steps, error)) {
+    gst_buffer_unref(out);
+    return FALSE;
+  }
+  g_autoptr(GstBuffer) said = reused ? strip(in) : gst_buffer_ref(in);
+  if (!describe(stage, said, out, error)) {
+    gst_buffer_unref(out);
+    return FALSE;
+  }
+  astro_stage_emit(stage, out, first, steps);
+  if (steps == 1)
+    keep_length(said, out);
+  return TRUE;
+}
+
+gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, gsize bytes,
+                               guint64 first, guint64 steps, GError **error)
+{
+  GstBuffer *out = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, offset, bytes);
+  if (!out)
+    return astro_backend_no_memory(error, "no memory for a part of a block");
+  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP))
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+  if (!describe(stage, in, out, error)) {
+    gst_buffer_unref(out);
+    return FALSE;
+  }
+  astro_stage_emit(stage, out, first, steps);
+  if (steps == 1)
+    keep_length(in, out);
+  return TRUE;
+}
+
+/* ---- blocks in ---- */
+
+static gboolean check_counts(const AstroStream *stream, GstBuffer *in, guint64 steps,
+                             GError **error)
+{
+  const AstroValidityMeta *meta = astro_buffer_get_validity(in);
+  AstroLayout shape;
+
+  if (!meta)
+    return astro_stream_check_counts(stream, in, error);
+  astro_stream_shape(stream, steps, &shape);
+  return astro_validity_check(meta, &shape, error);
+}
+
+static void leave_out(AstroStage *stage, const AstroStepsPlace *place)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  const gboolean is_first = priv->steps.again == place->again;
+
+  astro_stage_count(stage, &(AstroStageStats){ .steps_again = place->again });
+  if (!is_first)
+    return;
+  g_autofree char *text = astro_steps_describe_again(&priv->steps, place);
+  GST_ELEMENT_WARNING(stage, STREAM, FORMAT, ("%s in stats (steps-again)", text), (NULL));
+}
+
+/* Replaces a block by the steps of it that were not there yet; NULL: all were. */
+static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, guint64 *first,
+                            GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroStepsPlace place;
+
+  if (!check_counts(&priv->in, *in, *steps, error) ||
+      !astro_steps_find(&priv->steps, &priv->in, *in, *steps, &place, error))
+    return FALSE;
+  if (place.again)
+    leave_out(stage, &place);
+  if (place.again == *steps) {
+    gst_clear_buffer(in);
+    return TRUE;
+  }
+  *first = place.first;
+  priv->discont |= place.is_cut;
+  if (!place.again)
+    return TRUE;
+  GstBuffer *rest = astro_buffer_from_step(*in, &priv->in, *steps, place.again);
+  gst_buffer_unref(*in);
+  *in = rest;
+  *steps -= place.again;
+  if (rest) /* what is cut off is not missing */
+    GST_BUFFER_FLAG_UNSET(rest, GST_BUFFER_FLAG_DISCONT);
+  else
+    return astro_backend_no_memory(error, "no memory for a part of a block");
+  return gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage)) ||
+         astro_stage_align(priv, in, error);
+}
+
+static gboolean feed_steps(AstroStage *stage, guint64 steps, GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  guint64 first;
+
+  if (!place_block(stage, &priv->input, &steps, &first, error))
+    return FALSE;
+  if (!priv->input)
+    return TRUE;
+  return ASTRO_STAGE_GET_CLASS(stage)->feed(stage, priv->input, first, steps, error);
+}
+
+GstFlowReturn astro_stage_feed(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  g_autoptr(GError) error = NULL;
+  guint64 steps;
+  gint64 start = astro_stage_now();
+  priv->pushed = GST_FLOW_OK;
+  astro_deadline_begin(&priv->deadline);
+  gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(priv->input), &steps, &error);
+
+  if (ok && steps > 0)
+    ok = feed_steps(stage, steps, &error);
+  gst_clear_buffer(&priv->input);
+  astro_stage_count(stage, &(AstroStageStats){ .busy_ns = astro_stage_now() - start });
+  if (ok)
+    return priv->pushed;
+  astro_stage_post_error(stage, error);
+  return astro_deadline_is_stopped(&priv->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
+}
+
+GstFlowReturn astro_stage_pass(AstroStage *stage, GstBuffer **in)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  g_autoptr(GError) error = NULL;
+  guint64 steps, first;
+
+  if (!astro_stream_steps(&priv->in, gst_buffer_get_size(*in), &steps, NULL) || steps == 0)
+    return GST_FLOW_OK;
+  const guint64 came = steps;
+  if (!place_block(stage, in, &steps, &first, &error)) {
+    gst_clear_buffer(in);
+    astro_stage_post_error(stage, error);
+    return GST_FLOW_ERROR;
+  }
+  if (!*in)
+    return GST_FLOW_OK;
+  if (steps < came || (priv->sends_time && !priv->steps.counts_time)) {
+    *in = gst_buffer_make_writable(*in);
+    astro_stage_time_block(stage, &priv->in, *in, first, steps);
+  }
+  priv->discont = FALSE;
+  return GST_FLOW_OK;
+}

@@ -1,0 +1,190 @@
+#include "config.h"
+#include "elements/base/astrostage-parts.h"
+
+#include "core/memory/memory.h"
+
+/* Of the blocks that a pool begins with, together. */
+#define MANY_BYTES ((guint64)2 << 30)
+/* Blocks that a device stage holds back where the host reads next: while the host waits for one,
+ * the next are in work. */
+#define HOLD_BACK 2
+
+void astro_stage_drop_pools(AstroStagePrivate *priv)
+{
+  astro_buffer_pool_clear(&priv->blocks.pool);
+  astro_buffer_pool_clear(&priv->aside.pool);
+}
+
+static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
+{
+  GstBuffer *buffer = astro_buffer_new(bytes, device);
+  if (!buffer)
+    astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+  return buffer;
+}
+
+/* The caps do not tell a block's size, so a pool is made for its first block. It has no upper
+ * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
+ * With a device on either side it begins with enough buffers that one whose work is not over rests
+ * while others go round, unless they are too large to have many. What one device writes and reads
+ * needs no host face for copies. */
+static GstBufferPool *new_pool(const AstroStagePrivate *priv, gsize bytes)
+{
+  const gboolean on_device = astro_stage_writes_on_device(priv) || priv->reader;
+  const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
+  AstroDevice *locked_for = priv->device == priv->reader && astro_stage_writes_on_device(priv)
+                                ? NULL
+                            : priv->device ? priv->device
+                                           : priv->reader;
+  return astro_buffer_pool_new_active(
+      locked_for, NULL, bytes, on_device ? (guint)MIN(ASTRO_STAGE_IN_FLIGHT + 1, many) : 1, 0);
+}
+
+static GstBuffer *take_block(AstroStagePrivate *priv, AstroStagePool *pool, gsize bytes,
+                             GError **error)
+{
+  GstBuffer *buffer = NULL;
+
+  if (pool->pool && pool->bytes != bytes)
+    astro_buffer_pool_clear(&pool->pool);
+  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+    return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
+  if (!pool->pool)
+    pool->pool = new_pool(priv, bytes);
+  pool->bytes = bytes;
+  if (!pool->pool || gst_buffer_pool_acquire_buffer(pool->pool, &buffer, NULL) != GST_FLOW_OK) {
+    if (!pool->pool || !astro_buffer_pool_take_error(pool->pool, error))
+      astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+    return NULL;
+  }
+  return buffer;
+}
+
+GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
+{
+  return take_block(astro_stage_parts(stage), &astro_stage_parts(stage)->blocks, bytes, error);
+}
+
+GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
+{
+  return take_block(astro_stage_parts(stage), &astro_stage_parts(stage)->aside, bytes, error);
+}
+
+GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)
+{
+  const AstroStagePrivate *priv = astro_stage_parts(stage);
+  return astro_steps_time(&priv->steps, &priv->in, step);
+}
+
+/* A jump in the input is noted before what was half made leaves, and the blocks after it are as far
+ * from that as steps are missing. Parts of a whole, such as planes, share a step. */
+static gboolean is_discont(const AstroStagePrivate *priv, guint64 first)
+{
+  return priv->discont || (priv->counting && first != priv->next_out && first != priv->out_first);
+}
+
+void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuffer *block,
+                            guint64 first, guint64 steps)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+
+  GST_BUFFER_OFFSET(block) = first;
+  GST_BUFFER_OFFSET_END(block) = first + steps;
+  if (stream->rate_n > 0) {
+    GST_BUFFER_PTS(block) = astro_steps_time(&priv->steps, stream, first);
+    GST_BUFFER_DURATION(block) =
+        astro_steps_time(&priv->steps, stream, first + steps) - GST_BUFFER_PTS(block);
+    priv->block_duration = GST_BUFFER_DURATION(block);
+  }
+  if (is_discont(priv, first))
+    GST_BUFFER_FLAG_SET(block, GST_BUFFER_FLAG_DISCONT);
+  priv->discont = FALSE;
+  priv->counting = TRUE;
+  priv->out_first = first;
+  priv->next_out = first + steps;
+}
+
+/* Where every block has counts, what lost nothing says so too, and a gap that it is one. */
+static void ensure_counts(const AstroStream *stream, GstBuffer *block)
+{
+  static const AstroLayout one = { 0 };
+  if (!stream->has_counts || astro_buffer_get_validity(block))
+    return;
+  AstroValidityMeta *meta = astro_buffer_add_validity(block, &one, 1);
+  if (GST_BUFFER_FLAG_IS_SET(block, GST_BUFFER_FLAG_GAP))
+    meta->counts[0] = 0;
+}
+
+void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+
+  ensure_counts(&priv->out, out);
+  astro_stage_time_block(stage, &priv->out, out, first, steps);
+  g_queue_push_tail(&priv->ready, out);
+}
+
+GstBuffer *astro_stage_pop_ready(AstroStage *stage)
+{
+  GstBuffer *buffer = g_queue_pop_head(&astro_stage_parts(stage)->ready);
+  if (buffer)
+    astro_stage_count(
+        stage, &(AstroStageStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(buffer) });
+  return buffer;
+}
+
+guint astro_stage_held_back(const AstroStagePrivate *priv)
+{
+  return priv->device && !priv->reader ? HOLD_BACK : 0;
+}
+
+GstFlowReturn astro_stage_push(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  GstBuffer *buffer;
+
+  priv->pushed = GST_FLOW_OK;
+  while (priv->pushed == GST_FLOW_OK && priv->ready.length > astro_stage_held_back(priv)) {
+    buffer = astro_stage_pop_ready(stage);
+    priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
+  }
+  return priv->pushed;
+}
+
+gboolean astro_stage_complete(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  g_autoptr(GError) error = NULL;
+  GstBuffer *buffer;
+  gboolean ok = TRUE;
+
+  if (!priv->instance)
+    return TRUE;
+  if (priv->backend->drain)
+    ok = priv->backend->drain(priv->instance, &error);
+  if (!ok)
+    astro_stage_post_error(stage, error);
+  else if (klass->drained)
+    klass->drained(stage);
+  while ((buffer = astro_stage_pop_ready(stage))) {
+    const GstFlowReturn flow = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
+    if (flow != GST_FLOW_OK)
+      priv->pushed = flow;
+    ok &= flow >= GST_FLOW_EOS;
+  }
+  return ok;
+}
+
+gboolean astro_stage_drain(AstroStage *stage)
+{
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  g_autoptr(GError) error = NULL;
+
+  astro_deadline_begin(&astro_stage_parts(stage)->deadline);
+  if (!astro_stage_parts(stage)->instance || !klass->finish || klass->finish(stage, &error))
+    return astro_stage_complete(stage);
+  astro_stage_post_error(stage, error);
+  astro_stage_complete(stage);
+  return FALSE;
+}

@@ -1,0 +1,387 @@
+#include "config.h"
+#include "elements/base/astrostage-parts.h"
+
+#include "elements/base/astroincoming.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astroreader.h"
+
+GST_DEBUG_CATEGORY(astro_stage_debug);
+
+G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroStage, astro_stage, GST_TYPE_BASE_TRANSFORM,
+                                 G_ADD_PRIVATE(AstroStage);
+                                 GST_DEBUG_CATEGORY_INIT(astro_stage_debug, "astrostage", 0,
+                                                         "Base of gst-astro's stages"))
+
+#define PRIV(stage) astro_stage_parts(stage)
+
+AstroStagePrivate *astro_stage_parts(AstroStage *stage)
+{
+  return astro_stage_get_instance_private(stage);
+}
+
+gint64 astro_stage_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * G_GINT64_CONSTANT(1000000000) + t.tv_nsec;
+}
+
+const AstroStream *astro_stage_in(AstroStage *stage)
+{
+  return &PRIV(stage)->in;
+}
+
+const AstroStream *astro_stage_out(AstroStage *stage)
+{
+  return &PRIV(stage)->out;
+}
+
+const AstroObservation *astro_stage_observation(AstroStage *stage)
+{
+  return PRIV(stage)->observation;
+}
+
+gpointer astro_stage_instance(AstroStage *stage)
+{
+  return PRIV(stage)->instance;
+}
+
+GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
+{
+  return PRIV(stage)->steps.epoch;
+}
+
+gboolean astro_stage_prefers_device(AstroStage *stage)
+{
+  const AstroStageChoice choice = astro_stage_choice(stage);
+  return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, choice.kind,
+                                      choice.device);
+}
+
+void astro_stage_post_error(AstroStage *stage, GError *error)
+{
+  if (g_error_matches(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP) &&
+      astro_deadline_is_stopped(&PRIV(stage)->deadline))
+    return;
+  GST_ELEMENT_ERROR(stage, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
+}
+
+void astro_stage_set_agreed(AstroStage *stage, gboolean agreed)
+{
+  GST_OBJECT_LOCK(stage);
+  PRIV(stage)->agreed = agreed;
+  GST_OBJECT_UNLOCK(stage);
+}
+
+void astro_stage_reset(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+
+  g_queue_clear_full(&priv->ready, (GDestroyNotify)gst_buffer_unref);
+  astro_steps_reset(&priv->steps);
+  priv->discont = priv->counting = FALSE;
+  if (ASTRO_STAGE_GET_CLASS(stage)->reset)
+    ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
+}
+
+void astro_stage_tell_latency(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  GstClockTime own = astro_stage_held_back(priv) * priv->block_duration;
+
+  if (klass->latency_steps && priv->in.rate_n > 0)
+    own += astro_stream_time(&priv->in, klass->latency_steps(stage));
+  GST_OBJECT_LOCK(stage);
+  const gboolean is_new = own != priv->latency;
+  priv->latency = own;
+  GST_OBJECT_UNLOCK(stage);
+  if (is_new)
+    gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
+}
+
+/* ---- input ---- */
+
+/* Never called, since generate_output is ours; but without it the base class takes us for an
+ * element that works in place and asks downstream for no allocation. */
+static GstFlowReturn transform(GstBaseTransform *trans, GstBuffer *in, GstBuffer *out)
+{
+  return GST_FLOW_NOT_SUPPORTED;
+}
+
+/* Before the first block of an observation or of caps. */
+static gboolean tell_first(AstroStage *stage)
+{
+  g_autoptr(GError) error = NULL;
+  if (PRIV(stage)->told || astro_stage_tell(stage, &error))
+    return TRUE;
+  astro_stage_post_error(stage, error);
+  return FALSE;
+}
+
+static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
+{
+  AstroStage *stage = ASTRO_STAGE(trans);
+  AstroStagePrivate *priv = PRIV(stage);
+
+  if (trans->queued_buf && !tell_first(stage)) {
+    gst_clear_buffer(&trans->queued_buf);
+    return GST_FLOW_ERROR;
+  }
+  /* Caps that came anew with an observation were refused, as an error has said. */
+  if (!priv->agreed) {
+    gst_clear_buffer(&trans->queued_buf);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  if (gst_base_transform_is_passthrough(trans)) {
+    GstFlowReturn flow =
+        GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->generate_output(trans, out);
+    if (*out && flow == GST_FLOW_OK)
+      flow = astro_stage_pass(stage, out);
+    if (*out) {
+      priv->passed.buffers_out++;
+      priv->passed.bytes_out += gst_buffer_get_size(*out);
+    }
+    return flow;
+  }
+  *out = NULL;
+  if (trans->queued_buf) {
+    priv->input = g_steal_pointer(&trans->queued_buf);
+    GstFlowReturn flow = astro_stage_feed(stage);
+    astro_stage_tell_latency(stage);
+    if (flow != GST_FLOW_OK)
+      return flow;
+  }
+  if (priv->ready.length > astro_stage_held_back(priv))
+    *out = astro_stage_pop_ready(stage);
+  return GST_FLOW_OK;
+}
+
+/* Around the base class's chain function: what is not work here is waiting for others. */
+static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  AstroStage *stage = ASTRO_STAGE(parent);
+  AstroStagePrivate *priv = PRIV(stage);
+  const gint64 entered = astro_stage_now(), busy = priv->stats.busy_ns;
+
+  astro_stage_count(
+      stage,
+      &(AstroStageStats){ .buffers_in = 1,
+                          .bytes_in = gst_buffer_get_size(buffer),
+                          .input_wait_ns = priv->chain_left ? entered - priv->chain_left : 0 });
+  GstFlowReturn flow = priv->chain(pad, parent, buffer);
+  priv->chain_left = astro_stage_now();
+  const gint64 worked = priv->stats.busy_ns - busy;
+  priv->passed.output_wait_ns = priv->chain_left - entered - worked;
+  astro_stage_count(stage, &priv->passed);
+  priv->passed = (AstroStageStats){ 0 };
+  return flow;
+}
+
+/* ---- allocation ---- */
+
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
+{
+  AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
+
+  if (!decide) /* pass-through: downstream answers */
+    return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
+        ->propose_allocation(trans, decide, query);
+  astro_reader_add(query, priv->device);
+  return TRUE;
+}
+
+static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
+{
+  AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
+
+  /* Blocks come from our own pool: only we know their size. */
+  while (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_remove_nth_allocation_pool(query, 0);
+  g_clear_pointer(&priv->reader, astro_device_unref);
+  priv->reader = astro_reader_find(query);
+  astro_stage_drop_pools(priv);
+  return TRUE;
+}
+
+/* ---- queries ---- */
+
+static gboolean add_latency(AstroStage *stage, GstQuery *query)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+
+  GST_OBJECT_LOCK(stage);
+  const GstClockTime own = priv->latency;
+  GST_OBJECT_UNLOCK(stage);
+  astro_query_add_latency(query, own);
+  return TRUE;
+}
+
+static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
+{
+  /* Noted here, since before there are caps the base class answers by itself. */
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION)
+    PRIV(ASTRO_STAGE(trans))->answered_host = !PRIV(ASTRO_STAGE(trans))->device;
+  gboolean answered = astro_transform_query(trans, direction, query);
+  if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+    return add_latency(ASTRO_STAGE(trans), query);
+  return answered;
+}
+
+/* ---- states ---- */
+
+static gboolean start(GstBaseTransform *trans)
+{
+  AstroStage *stage = ASTRO_STAGE(trans);
+  AstroStagePrivate *priv = PRIV(stage);
+  const AstroStageChoice choice = astro_stage_choice(stage);
+
+  priv->chain_left = 0;
+  astro_steps_begin(&priv->steps);
+  priv->sends_time = TRUE;
+  priv->block_duration = 0;
+  GST_OBJECT_LOCK(stage);
+  priv->latency = 0;
+  priv->stats = (AstroStageStats){ 0 };
+  GST_OBJECT_UNLOCK(stage);
+  if (choice.kind == ASTRO_BACKEND_CUDA) {
+    /* Asked for by name: said at once where there is none, not at the first buffer. */
+    g_autoptr(GError) error = NULL;
+    g_autoptr(AstroDevice) device = astro_device_open(choice.device, &error);
+    if (!device) {
+      GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  AstroStage *stage = ASTRO_STAGE(trans);
+  AstroStagePrivate *priv = PRIV(stage);
+
+  astro_stage_reset(stage);
+  astro_stage_close_backend(stage);
+  astro_stage_drop_pools(priv);
+  priv->told = FALSE;
+  const gboolean was_agreed = priv->agreed;
+  astro_stage_set_agreed(stage, FALSE);
+  g_clear_pointer(&priv->reader, astro_device_unref);
+  g_clear_pointer(&priv->observation, astro_observation_unref);
+  if (was_agreed)
+    g_object_notify(G_OBJECT(stage), "active-backend");
+  return TRUE;
+}
+
+/* Before the pads are stopped, which waits for what is at work. */
+static GstStateChangeReturn change_state(GstElement *element, GstStateChange change)
+{
+  AstroDeadline *deadline = &PRIV(ASTRO_STAGE(element))->deadline;
+
+  if (change == GST_STATE_CHANGE_READY_TO_PAUSED)
+    astro_deadline_clear(deadline);
+  else if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
+    astro_deadline_set_stopped(deadline, TRUE);
+  return GST_ELEMENT_CLASS(astro_stage_parent_class)->change_state(element, change);
+}
+
+static gboolean src_event(GstBaseTransform *trans, GstEvent *event)
+{
+  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
+    astro_deadline_interrupt(&PRIV(ASTRO_STAGE(trans))->deadline);
+  return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->src_event(trans, event);
+}
+
+/* A device's loads are of whole samples. */
+static gsize unit(const AstroStagePrivate *priv)
+{
+  const gsize bytes = priv->agreed ? astro_stream_sample_bytes(&priv->in) : 1;
+  return priv->device ? bytes : MIN(bytes, ASTRO_SAMPLES_ALIGN);
+}
+
+gboolean astro_stage_align(AstroStagePrivate *priv, GstBuffer **block, GError **error)
+{
+  return astro_buffer_align(block, priv->device, unit(priv), error);
+}
+
+static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, GstBuffer *buffer)
+{
+  AstroStagePrivate *priv = astro_stage_parts(ASTRO_STAGE(trans));
+  return astro_transform_submit_aligned(trans, is_discont, buffer, priv->device, unit(priv));
+}
+
+static void finalize(GObject *object)
+{
+  astro_steps_reset(&PRIV(ASTRO_STAGE(object))->steps);
+  G_OBJECT_CLASS(astro_stage_parent_class)->finalize(object);
+}
+
+static void astro_stage_class_init(AstroStageClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+
+  astro_stage_install_properties(object);
+  object->finalize = finalize;
+  astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
+  GST_ELEMENT_CLASS(klass)->change_state = change_state;
+  trans->set_caps = astro_stage_set_caps;
+  trans->transform = transform;
+  trans->submit_input_buffer = submit_input;
+  trans->generate_output = generate_output;
+  trans->sink_event = astro_stage_sink_event;
+  trans->src_event = src_event;
+  trans->query = query;
+  trans->propose_allocation = propose_allocation;
+  trans->decide_allocation = decide_allocation;
+  trans->start = start;
+  trans->stop = stop;
+  klass->feed = astro_stage_default_feed;
+  klass->validity = astro_stage_default_validity;
+  gst_type_mark_as_plugin_api(ASTRO_TYPE_BACKEND_KIND, 0);
+  gst_type_mark_as_plugin_api(ASTRO_TYPE_STAGE, 0);
+}
+
+static void astro_stage_init(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(stage);
+
+  g_queue_init(&priv->ready);
+  g_queue_init(&priv->in_flight);
+  astro_deadline_init(&priv->deadline);
+  priv->steps.counts_time = priv->sends_time = TRUE;
+  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(stage), TRUE);
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(stage), FALSE);
+  priv->chain = GST_PAD_CHAINFUNC(sink);
+  gst_pad_set_chain_function(sink, timed_chain);
+}
+
+const AstroQuantity astro_stage_any[] = {
+  ASTRO_QUANTITY_VOLTAGES,     ASTRO_QUANTITY_SPECTRA,
+  ASTRO_QUANTITY_VISIBILITIES, ASTRO_QUANTITY_UVGRID,
+  ASTRO_QUANTITY_IMAGE,        ASTRO_QUANTITY_CATALOGUE,
+  ASTRO_QUANTITY_HISTOGRAM,    ASTRO_QUANTITY_CORRELATION_FUNCTION,
+  ASTRO_QUANTITY_UNKNOWN,
+};
+
+static GstCaps *media_types(const AstroQuantity *quantities)
+{
+  GstCaps *caps = gst_caps_new_empty();
+  for (; *quantities != ASTRO_QUANTITY_UNKNOWN; quantities++)
+    gst_caps_append(caps, gst_caps_new_empty_simple(astro_quantity_media_type(*quantities)));
+  return caps;
+}
+
+void astro_stage_class_add_pads(AstroStageClass *klass, const AstroQuantity *sink,
+                                const AstroQuantity *src)
+{
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  g_autoptr(GstCaps) in = media_types(sink), out = media_types(src);
+
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, in));
+  gst_element_class_add_pad_template(element,
+                                     gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, out));
+}

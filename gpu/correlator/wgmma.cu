@@ -1,0 +1,485 @@
+/* The correlator on Hopper's tensor cores.
+ *
+ * A tile is 128 x 128 inputs of a channel. One warp brings chunks of 128 bytes of time of its rows and columns
+ * with the bulk copy engine; two warpgroups multiply, 64 rows each. Samples stay as they are, re and im side by
+ * side: the product of a row with a column is the real part of E_i conj(E_j), that of the row turned to
+ * (im, -re) the imaginary part. Rows are turned in registers. For bytes -re - 1 stands for -re, since -128 has
+ * no other sign; the sum over the column's im corrects it.
+ *
+ * Half precision: tensor cores cut what they add, which errs one way; so they add two chunks at most, and what
+ * they give is added with rounding. One set of accumulators takes the real and the imaginary part in turn while
+ * the other warpgroup keeps the tensor cores busy. */
+#include "gpu/runtime/barrier.h"
+#include "gpu/correlator/correlator.h"
+#include "gpu/correlator/wgmma.h"
+
+#include <cudaTypedefs.h>
+
+/* The two could not be told apart when a kernel is picked. */
+#if __CUDA_ARCH__ == 900 && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error "NVCC_ARCH has compute_90, expected compute_90a"
+#endif
+
+enum {
+  TILE = 128,
+  HALF = TILE / 2,
+  CHUNK = 128, /* bytes of time: a line of the swizzle */
+  STEP = 32,   /* bytes of time that one instruction multiplies */
+  STEPS = CHUNK / STEP,
+  SLOTS = 6,
+  TILE_BYTES = TILE * CHUNK,
+  CONSUMERS = 256,
+  THREADS = CONSUMERS + 128,
+  CONSUMER_WARPS = CONSUMERS / 32,
+};
+
+struct Shared {
+  guint8 rows[SLOTS][TILE_BYTES], columns[SLOTS][TILE_BYTES];
+  guint64 full[SLOTS], empty[SLOTS];
+  gint32 bias[2][TILE];
+};
+enum { SHARED_BYTES = sizeof(Shared) + 1024 /* to begin at a line of the swizzle */ };
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+__device__ inline void load_tile(const CUtensorMap *map, guint64 *barrier, void *to, guint32 byte, guint32 input,
+                                 guint32 channel)
+{
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+               "[%2];" ::"r"(shared_address(to)),
+               "l"(map), "r"(shared_address(barrier)), "r"(byte), "r"(input), "r"(channel)
+               : "memory");
+}
+
+/* Rows of 128 bytes, swizzled, eight of them 1024 bytes from the next eight. */
+__device__ inline guint64 describe(const void *tile)
+{
+  return (guint64)((shared_address(tile) & 0x3ffff) >> 4) | (guint64)1 << 16 | (guint64)(1024 >> 4) << 32 |
+         (guint64)1 << 62;
+}
+
+__device__ inline void wgmma_fence()
+{
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ inline void wgmma_commit()
+{
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int PENDING> __device__ inline void wgmma_wait()
+{
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+
+/* The part of a warpgroup's 64 rows that one instruction takes: four registers of each thread. lines is the
+ * first of the warp's 16 rows. */
+__device__ inline void load_rows(guint32 (&words)[4], const guint8 *lines, int step)
+{
+  guint32 lane = threadIdx.x % 32, row = lane % 16, piece = step * 2 + lane / 16;
+  guint32 at = shared_address(lines) + row * CHUNK + ((piece ^ (row % 8)) << 4);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(at)
+               : "memory");
+}
+
+/* ---- the ring of chunks ---- */
+
+struct Job {
+  guint32 channel, row, column; /* of tiles */
+};
+
+__device__ inline Job job_of(guint32 number, guint32 tiles)
+{
+  Job job = { number / tiles };
+  correlator_tile(number % tiles, &job.row, &job.column);
+  return job;
+}
+
+/* What a warpgroup knows of the tile in work. */
+struct Part {
+  Shared *shared;
+  BarrierRing ring;
+  guint32 chunks, group; /* group: which 64 rows */
+  bool same_tile;        /* rows and columns are the same bytes, which are then loaded once, as columns */
+};
+
+__device__ inline const guint8 *rows_of(const Part &part)
+{
+  const guint8 *tile =
+      part.same_tile ? part.shared->columns[part.ring.slot] : part.shared->rows[part.ring.slot];
+  return tile + part.group * HALF * CHUNK;
+}
+
+__device__ inline void release(Shared *shared, guint32 slot)
+{
+  __syncwarp();
+  if (threadIdx.x % 32 == 0)
+    barrier_arrive(&shared->empty[slot]);
+}
+
+/* ---- bytes ---- */
+
+/* Adds the im of half a column's chunk. */
+__device__ inline void add_im_of_column(gint32 &sum, const guint8 *columns, guint32 thread)
+{
+  guint32 column = thread / 2;
+#pragma unroll
+  for (guint32 i = 0; i < CHUNK / 32; i++) {
+    guint32 piece = thread % 2 * (CHUNK / 32) + i;
+    int4 words = *(const int4 *)(columns + column * CHUNK + ((piece ^ (column % 8)) << 4));
+    sum = __dp4a(words.x, 0x01000100, sum);
+    sum = __dp4a(words.y, 0x01000100, sum);
+    sum = __dp4a(words.z, 0x01000100, sum);
+    sum = __dp4a(words.w, 0x01000100, sum);
+  }
+}
+
+/* The same of the two rows that a thread has a quarter of, turned. */
+__device__ inline void add_im_of_rows(gint32 (&sums)[2], const guint32 (&turned)[STEPS][4])
+{
+#pragma unroll
+  for (int k = 0; k < STEPS; k++)
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      sums[i % 2] = __dp4a((int)turned[k][i], 0x00010001, sums[i % 2]);
+}
+
+/* Real parts of a chunk are in work while its rows are turned, imaginary parts while the next chunk's real
+ * parts are begun. Bias is what the columns' im add up to, of all consumers together; where columns are the rows
+ * (SAME), it comes from the registers that those are turned in, and shared memory is not read once more. */
+template <int COLUMNS, bool SAME>
+__device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF], gint32 (&bias)[TILE], guint32 thread)
+{
+  const guint32 warp = thread / 32 % 4, lane = thread % 32;
+  guint32 turned[STEPS][4], last = 0;
+  gint32 sums[2] = {};
+
+  for (guint32 c = 0; c < part.chunks; c++) {
+    const guint32 slot = part.ring.slot;
+    barrier_wait(&part.shared->full[slot], part.ring.parity);
+    const guint8 *columns = part.shared->columns[slot];
+    const guint8 *rows = (SAME ? columns : part.shared->rows[slot]) + part.group * HALF * CHUNK;
+    const guint64 a = describe(rows), b = describe(columns);
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < STEPS; k++)
+      if constexpr (COLUMNS == TILE)
+        wgmma_s8_shared_128(re, a + k * (STEP >> 4), b + k * (STEP >> 4), c + k > 0);
+      else
+        wgmma_s8_shared_64(re, a + k * (STEP >> 4), b + k * (STEP >> 4), c + k > 0);
+    wgmma_commit();
+    wgmma_wait<1>();
+    if (c > 0)
+      release(part.shared, last);
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+      load_rows(turned[k], rows + warp * 16 * CHUNK, k);
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        turned[k][i] = correlator_turn<CORRELATOR_S8>(turned[k][i]);
+    }
+    if constexpr (SAME)
+      add_im_of_rows(sums, turned);
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < STEPS; k++)
+      if constexpr (COLUMNS == TILE)
+        wgmma_s8_128(im, turned[k], b + k * (STEP >> 4), c + k > 0);
+      else
+        wgmma_s8_64(im, turned[k], b + k * (STEP >> 4), c + k > 0);
+    wgmma_commit();
+    if constexpr (!SAME)
+      add_im_of_column(sums[0], columns, thread);
+    last = slot;
+    part.ring.next(SLOTS);
+  }
+  wgmma_wait<0>();
+  release(part.shared, last);
+#pragma unroll
+  for (int i = 0; i < (SAME ? 2 : 1); i++) {
+    sums[i] += __shfl_xor_sync(0xffffffff, sums[i], 1);
+    if constexpr (SAME)
+      sums[i] += __shfl_xor_sync(0xffffffff, sums[i], 2);
+  }
+  if constexpr (SAME) {
+    if (lane % 4 < 2)
+      bias[part.group * HALF + warp * 16 + lane % 4 * 8 + lane / 4] = lane % 4 ? sums[1] : sums[0];
+  } else if (thread % 2 == 0) {
+    bias[thread / 2] = sums[0];
+  }
+}
+
+/* ---- half precision ---- */
+
+/* Two chunks of time, or of split samples the low and the high halves of one, are added on the tensor cores. */
+enum { PAIR = 2 };
+
+/* Which of a pair's rows are multiplied with which of its columns; of split samples the smallest first. */
+template <CorrelatorKind KIND> __device__ constexpr int products_of_pair()
+{
+  return KIND == CORRELATOR_SPLIT ? 3 : 2;
+}
+template <CorrelatorKind KIND> __device__ constexpr int left_of(int product)
+{
+  return KIND == CORRELATOR_SPLIT ? product > 0 : product;
+}
+template <CorrelatorKind KIND> __device__ constexpr int right_of(int product)
+{
+  return KIND == CORRELATOR_SPLIT ? product != 1 : product;
+}
+
+template <CorrelatorKind KIND, int COLUMNS>
+__device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[HALF], guint32 thread)
+{
+  const guint32 warp = thread / 32 % 4;
+  float sum[HALF];
+  guint32 turned[PAIR][STEPS][4];
+
+#pragma unroll
+  for (int i = 0; i < HALF; i++)
+    sum[i] = 0;
+  for (guint32 c = 0; c < part.chunks; c += PAIR) {
+    guint32 slots[PAIR];
+    const guint8 *rows[PAIR];
+    guint64 a[PAIR], b[PAIR];
+#pragma unroll
+    for (int i = 0; i < PAIR; i++) {
+      slots[i] = part.ring.slot;
+      barrier_wait(&part.shared->full[slots[i]], part.ring.parity);
+      rows[i] = rows_of(part);
+      a[i] = describe(rows[i]);
+      b[i] = describe(part.shared->columns[slots[i]]);
+      part.ring.next(SLOTS);
+    }
+    wgmma_fence();
+#pragma unroll
+    for (int p = 0; p < products_of_pair<KIND>(); p++)
+#pragma unroll
+      for (int k = 0; k < STEPS; k++)
+        if constexpr (COLUMNS == TILE)
+          wgmma_f16_shared_128(sum, a[left_of<KIND>(p)] + k * (STEP >> 4), b[right_of<KIND>(p)] + k * (STEP >> 4),
+                               p + k > 0);
+        else
+          wgmma_f16_shared_64(sum, a[left_of<KIND>(p)] + k * (STEP >> 4), b[right_of<KIND>(p)] + k * (STEP >> 4),
+                              p + k > 0);
+    wgmma_commit();
+#pragma unroll
+    for (int i = 0; i < PAIR; i++)
+#pragma unroll
+      for (int k = 0; k < STEPS; k++) {
+        load_rows(turned[i][k], rows[i] + warp * 16 * CHUNK, k);
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+          turned[i][k][w] = correlator_turn<CORRELATOR_F16>(turned[i][k][w]);
+      }
+    wgmma_wait<0>();
+#pragma unroll
+    for (int i = 0; i < COLUMNS / 2; i++)
+      re[i] += sum[i];
+    wgmma_fence();
+#pragma unroll
+    for (int p = 0; p < products_of_pair<KIND>(); p++)
+#pragma unroll
+      for (int k = 0; k < STEPS; k++)
+        if constexpr (COLUMNS == TILE)
+          wgmma_f16_128(sum, turned[left_of<KIND>(p)][k], b[right_of<KIND>(p)] + k * (STEP >> 4), p + k > 0);
+        else
+          wgmma_f16_64(sum, turned[left_of<KIND>(p)][k], b[right_of<KIND>(p)] + k * (STEP >> 4), p + k > 0);
+    wgmma_commit();
+    wgmma_wait<0>();
+#pragma unroll
+    for (int i = 0; i < PAIR; i++)
+      release(part.shared, slots[i]);
+#pragma unroll
+    for (int i = 0; i < COLUMNS / 2; i++)
+      im[i] += sum[i];
+  }
+}
+
+/* ---- what both share ---- */
+
+template <typename Sum, typename Value>
+__device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 group, const Value (&re)[HALF],
+                            const Value (&im)[HALF], const gint32 *bias, guint32 thread)
+{
+  const guint32 lane = thread % 32, column = lane % 4 * 2;
+  const guint32 row = job.row * TILE + group * HALF + thread / 32 % 4 * 16 + lane / 4;
+
+  correlator_give_all(run.sink, [&](auto giving, auto pols) {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const CorrelatorRow<pols> to(run.sink, run.inputs, job.channel, row + half * 8, job.column * TILE + column);
+#pragma unroll
+      for (int n = 0; n < TILE / 8; n++) {
+        const int at = n * 4 + half * 2;
+        Sum im0 = im[at], im1 = im[at + 1];
+        if (std::is_same_v<Sum, int>) {
+          int2 two = *(const int2 *)&bias[n * 8 + column];
+          im0 += two.x;
+          im1 += two.y;
+        }
+        to.template give<giving, Sum>(run.sink, n * 8, (Sum)re[at], im0, (Sum)re[at + 1], im1);
+      }
+    }
+  });
+}
+
+/* Chunks are numbered along time; of split samples both planes of a time come one after the other. */
+__device__ inline void produce(const CUtensorMap *map, const CorrelatorRun &run, guint32 chunks, guint32 tiles,
+                               guint32 jobs, Shared *shared)
+{
+  BarrierRing ring = { 0, 1 };
+  for (guint32 number = blockIdx.x; number < jobs; number += gridDim.x) {
+    Job job = job_of(number, tiles);
+    const bool same = job.row == job.column;
+    for (guint32 c = 0; c < chunks; c++, ring.next(SLOTS)) {
+      guint32 plane = run.planes == 2 ? c % 2 : 0, byte = c / run.planes * CHUNK;
+      guint32 channel = job.channel + plane * run.channels;
+      guint64 *full = &shared->full[ring.slot];
+      barrier_wait(&shared->empty[ring.slot], ring.parity);
+      barrier_expect(full, same ? TILE_BYTES : 2 * TILE_BYTES);
+      if (!same)
+        load_tile(map, full, shared->rows[ring.slot], byte, job.row * TILE, channel);
+      load_tile(map, full, shared->columns[ring.slot], byte, job.column * TILE, channel);
+    }
+  }
+}
+
+template <CorrelatorKind KIND>
+__device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32 tiles, guint32 jobs, Shared *shared,
+                               guint32 thread)
+{
+  using Value = std::conditional_t<KIND == CORRELATOR_S8, int, float>;
+  using Sum = std::conditional_t<KIND == CORRELATOR_S8, int, double>;
+  Part part = { shared, { 0, 0 }, chunks, thread / 128, false };
+  guint32 turn = 0;
+
+  for (guint32 number = blockIdx.x; number < jobs; number += gridDim.x, turn ^= 1) {
+    Job job = job_of(number, tiles);
+    Value re[HALF], im[HALF];
+#pragma unroll
+    for (int i = 0; i < HALF; i++)
+      re[i] = im[i] = 0;
+    part.same_tile = job.row == job.column;
+    /* Of a tile on the diagonal the upper right quarter is not wanted. */
+    bool narrow = part.same_tile && part.group == 0;
+    if constexpr (KIND == CORRELATOR_S8) {
+      gint32(&bias)[TILE] = shared->bias[turn];
+      if (narrow)
+        correlate_s8<HALF, true>(part, re, im, bias, thread);
+      else if (part.same_tile)
+        correlate_s8<TILE, true>(part, re, im, bias, thread);
+      else
+        correlate_s8<TILE, false>(part, re, im, bias, thread);
+      asm volatile("bar.sync 1, %0;" ::"n"((int)CONSUMERS) : "memory");
+    } else if (narrow) {
+      correlate_f16<KIND, HALF>(part, re, im, thread);
+    } else {
+      correlate_f16<KIND, TILE>(part, re, im, thread);
+    }
+    give<Sum>(run, job, part.group, re, im, shared->bias[turn], thread);
+  }
+}
+
+#endif
+
+template <CorrelatorKind KIND>
+__global__ void __launch_bounds__(THREADS, 1)
+    correlate(const __grid_constant__ CUtensorMap map, const __grid_constant__ CorrelatorRun run, guint32 chunks,
+              guint32 tiles, guint32 jobs)
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  extern __shared__ guint8 bytes[];
+  Shared *shared = (Shared *)(((guintptr)bytes + 1023) & ~(guintptr)1023);
+
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < SLOTS; i++) {
+      barrier_init(&shared->full[i], 1);
+      barrier_init(&shared->empty[i], CONSUMER_WARPS);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __syncthreads();
+  if (threadIdx.x >= CONSUMERS) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if (threadIdx.x == CONSUMERS)
+      produce(&map, run, chunks, tiles, jobs, shared);
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    consume<KIND>(run, chunks, tiles, jobs, shared, threadIdx.x);
+  }
+#else
+  __trap(); /* another kernel is to be picked: astro_cuda_architecture */
+#endif
+}
+
+/* ---- launch ---- */
+
+static PFN_cuTensorMapEncodeTiled_v12000 encode_map;
+
+static void (*const kernels[])(CUtensorMap map, CorrelatorRun run, guint32 chunks, guint32 tiles, guint32 jobs) = {
+  [CORRELATOR_S8] = correlate<CORRELATOR_S8>,
+  [CORRELATOR_F16] = correlate<CORRELATOR_F16>,
+  [CORRELATOR_SPLIT] = correlate<CORRELATOR_SPLIT>,
+};
+
+const void *astro_correlator_wgmma_kernel(CorrelatorKind kind)
+{
+  return (const void *)kernels[kind];
+}
+
+/* Another correlator may be at work with the driver's function: it is set when it is known. */
+static gboolean find_encode_map(GError **error)
+{
+  cudaDriverEntryPointQueryResult result;
+  void *found = NULL;
+  if (!CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result)))
+    return FALSE;
+  if (!found) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
+                "CUDA: the driver has no cuTensorMapEncodeTiled (%d)", (int)result);
+    return FALSE;
+  }
+  g_atomic_pointer_set(&encode_map, (PFN_cuTensorMapEncodeTiled_v12000)found);
+  return TRUE;
+}
+
+gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error)
+{
+  return find_encode_map(error) &&
+         CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+}
+
+static gboolean make_map(CUtensorMap *map, const CorrelatorRun *run, guint64 row_bytes, GError **error)
+{
+  cuuint64_t extents[] = { row_bytes, run->inputs, (cuuint64_t)run->channels * run->planes };
+  cuuint64_t strides[] = { run->in.row, run->in.channel };
+  cuuint32_t box[] = { CHUNK, TILE, 1 }, steps[] = { 1, 1, 1 };
+  CUresult result =
+      encode_map(map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 3, (void *)run->in.data, extents, strides, box, steps,
+                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS)
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE, "CUDA: cuTensorMapEncodeTiled: error %d",
+              (int)result);
+  return FALSE;
+}
+
+gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, gint multiprocessors,
+                                cudaStream_t stream, GError **error)
+{
+  guint64 row_bytes = (guint64)run->in.steps * (kind == CORRELATOR_S8 ? 2 : 4);
+  guint32 chunks = (guint32)((row_bytes + CHUNK - 1) / CHUNK) * run->planes;
+  guint32 side = (run->inputs + TILE - 1) / TILE, tiles = side * (side + 1) / 2, jobs = tiles * run->channels;
+  CUtensorMap map;
+
+  if (kind != CORRELATOR_S8) /* what lies beyond is zeros */
+    chunks += chunks % 2;
+  if (!make_map(&map, run, row_bytes, error))
+    return FALSE;
+  kernels[kind]<<<MIN(jobs, (guint32)multiprocessors), THREADS, SHARED_BYTES, stream>>>(map, *run, chunks, tiles,
+                                                                                        jobs);
+  return CUDA_TRY(cudaGetLastError());
+}

@@ -1,4 +1,0 @@
-#define COLUMN double2
-#include "gpu/fft-columns.h"
-
-const AstroFftColumnsFunc astro_fft_columns_double[] = { ASTRO_FFT_COLUMNS(COLUMNS_LAUNCH) };

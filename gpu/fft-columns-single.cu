@@ -1,4 +1,0 @@
-#define COLUMN float2
-#include "gpu/fft-columns.h"
-
-const AstroFftColumnsFunc astro_fft_columns_single[] = { ASTRO_FFT_COLUMNS(COLUMNS_LAUNCH) };

@@ -1,0 +1,113 @@
+/* The stage "gridding": an algorithm on rows that are on the device. */
+#include "gpu/gridder/gridder.h"
+
+extern "C" {
+#include "core/gridder/gridding.h"
+}
+
+#include <string.h>
+
+static const AstroCudaGridder *const gridders[] = {
+  &astro_cuda_direct,
+  &astro_cuda_wprojection,
+  &astro_cuda_wstacking,
+};
+
+const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(gridders); i++)
+    if (!strcmp(gridders[i]->host->name, host->name))
+      return gridders[i];
+  return NULL;
+}
+
+typedef struct {
+  const AstroCudaGridder *algorithm;
+  AstroGridding *gridder;
+  AstroPlace place;
+  guint products;
+  gboolean is_double;
+} Gridding;
+
+static gboolean shape(gconstpointer configuration, GError **error)
+{
+  const AstroGriddingConfig *config = (const AstroGriddingConfig *)configuration;
+  if (astro_cuda_gridder_of(config->algorithm))
+    return TRUE;
+  return astro_backend_refuse(error, "%s has no kernels for CUDA", config->algorithm->name);
+}
+
+static void destroy(gpointer instance)
+{
+  Gridding *self = (Gridding *)instance;
+  if (self->gridder && astro_cuda_enter(self->place.device, NULL))
+    self->algorithm->destroy(self->gridder);
+  g_free(self);
+}
+
+static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant, GError **error)
+{
+  const AstroGriddingConfig *config = (const AstroGriddingConfig *)configuration;
+  if (!shape(config, error) || !astro_cuda_enter(place->device, error))
+    return NULL;
+  Gridding *self = g_new0(Gridding, 1);
+  self->algorithm = astro_cuda_gridder_of(config->algorithm);
+  self->place = *place;
+  self->products = g_strv_length(config->grid.products);
+  self->is_double = config->gridder.is_double;
+  self->gridder = self->algorithm->create(&config->gridder, &config->grid, place, variant, error);
+  if (self->gridder)
+    return self;
+  destroy(self);
+  return NULL;
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
+                       gpointer data, GError **error)
+{
+  Gridding *self = (Gridding *)instance;
+  AstroGriddingArguments *arguments = (AstroGriddingArguments *)data;
+  const AstroCudaGridder *algorithm = self->algorithm;
+  AstroGridRows rows = {};
+
+  if (!astro_cuda_enter(self->place.device, error))
+    return FALSE;
+  if (n_in == 3) {
+    rows.rows = arguments->rows;
+    rows.channels = arguments->channels;
+    rows.products = self->products;
+    rows.is_double = self->is_double;
+    rows.uvw = (const double *)in[0].data;
+    rows.wavenumbers = (const double *)in[1].data;
+    rows.values = in[2].data;
+  }
+  if (arguments->first && !algorithm->begin &&
+      !CUDA_TRY(cudaMemsetAsync(out->data, 0, out->bytes, astro_cuda_stream(self->place.queue))))
+    return FALSE;
+  if (!algorithm->begin) {
+    arguments->planes = 1;
+    return algorithm->add(self->gridder, &rows, out->data, error) &&
+           (!algorithm->finish || algorithm->finish(self->gridder, out->data, error)) &&
+           (!arguments->spread || !algorithm->count || algorithm->count(self->gridder, arguments->spread, error));
+  }
+  if (arguments->first && !algorithm->begin(self->gridder, &rows, &arguments->planes, error))
+    return FALSE;
+  return algorithm->plane(self->gridder, out->data, n_out > 1 ? (guint8 *)out[1].data : NULL, &arguments->w,
+                          &arguments->w_step, error);
+}
+
+static gboolean drain(gpointer instance, GError **error)
+{
+  return astro_cuda_drain(&((Gridding *)instance)->place, error);
+}
+
+const AstroBackend astro_cuda_gridding = {
+  .stage = "gridding",
+  .kind = ASTRO_BACKEND_CUDA,
+  .config_bytes = sizeof(AstroGriddingConfig),
+  .shape = shape,
+  .create = create,
+  .submit = submit,
+  .drain = drain,
+  .destroy = destroy,
+};

@@ -1,0 +1,26 @@
+/* The kernel that makes a dump of visibilities ready. */
+#pragma once
+
+#include "gpu/gridder/prepare.h"
+
+/* A dump and its rows; all pointers are of the device. */
+struct PrepareRun {
+  const void *dump;
+  AstroDumpCounts counts; /* on the device */
+  guint channels, baselines, pairs, correlations, n_products;
+  AstroProduct products[ASTRO_MAX_PRODUCTS];
+  gboolean used[4]; /* by any of them */
+  double axes[3][3];
+  const double *positions, *wavenumbers;
+  const double *
+      given; /* (u,v,w) of the dump's baselines, in place of those of axes and positions; or NULL */
+  double reach, centre_l, centre_m, centre_n_minus_1;
+  double *uvw;
+  void *values;
+  float *weights, *factors; /* NULL: not kept */
+  AstroCudaTotals *totals;
+};
+
+/* From and to single or double precision. */
+gboolean astro_prepare_tiles(const PrepareRun *run, gboolean from_double, gboolean to_double,
+                             cudaStream_t stream, GError **error);

@@ -1,0 +1,174 @@
+/* Catalogues on the device: a few are kept, since one is counted against many. */
+#include "gpu/histogram/copies.h"
+
+#include "core/backend/threads.h"
+
+#define STAGE_BYTES ((gsize)1 << 20)
+#define COPIED_AT_ONCE ((gsize)128 << 10)
+
+static guint cells_of(const AstroPoints *points)
+{
+  return points->n_regions + 2 * MAX(points->n_leaves, 1);
+}
+
+gboolean histogram_copies_init(HistogramCopies *copies, const AstroPlace *place, GError **error)
+{
+  AstroDevice *device = copies->device = place->device;
+  copies->threads = place->threads;
+  copies->up = device->funcs->queue_new(device, error);
+  if (!copies->up ||
+      !CUDA_TRY(cudaMallocHost((void **)&copies->stages[0].host, HISTOGRAM_STAGES * STAGE_BYTES)))
+    return FALSE;
+  for (guint i = 0; i < HISTOGRAM_STAGES; i++) {
+    copies->stages[i].host = copies->stages[0].host + i * STAGE_BYTES;
+    if (!CUDA_TRY(cudaEventCreateWithFlags(&copies->stages[i].sent, cudaEventDisableTiming)))
+      return FALSE;
+  }
+  for (guint i = 0; i < HISTOGRAM_COPIES; i++)
+    if (!CUDA_TRY(cudaEventCreateWithFlags(&copies->copies[i].ready, cudaEventDisableTiming)) ||
+        !CUDA_TRY(cudaEventCreateWithFlags(&copies->copies[i].used, cudaEventDisableTiming)))
+      return FALSE;
+  return TRUE;
+}
+
+static void forget(HistogramCopies *copies, HistogramCopy *copy)
+{
+  if (copy->used)
+    cudaEventSynchronize(copy->used);
+  if (copy->offsets)
+    copies->device->funcs->free(copies->device, copy->offsets);
+  copy->offsets = NULL;
+  copy->serial = copy->room_cells = copy->room_leaves = 0;
+}
+
+void histogram_copies_clear(HistogramCopies *copies)
+{
+  for (guint i = 0; i < HISTOGRAM_COPIES; i++) {
+    HistogramCopy *copy = &copies->copies[i];
+    forget(copies, copy);
+    if (copy->ready)
+      cudaEventDestroy(copy->ready);
+    if (copy->used)
+      cudaEventDestroy(copy->used);
+  }
+  for (guint i = 0; i < HISTOGRAM_STAGES; i++)
+    if (copies->stages[i].sent)
+      cudaEventDestroy(copies->stages[i].sent);
+  if (copies->stages[0].host)
+    cudaFreeHost(copies->stages[0].host);
+  if (copies->up)
+    copies->device->funcs->queue_free(copies->device, copies->up);
+}
+
+static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points,
+                          GError **error)
+{
+  const AstroDeviceFuncs *funcs = copies->device->funcs;
+  gsize cells = cells_of(points), leaves = MAX(points->n_leaves, 1);
+  if (copy->room_cells >= cells && copy->room_leaves >= leaves && (copy->weights || !points->weights))
+    return TRUE;
+  forget(copies, copy);
+  /* some more: the next catalogue is seldom of the very same size */
+  cells += cells / 64;
+  leaves += leaves / 64;
+  gsize a_leaf = LEAF_POINTS * sizeof(float4) + sizeof(LeafPositions) +
+                 (points->weights ? LEAF_POINTS * sizeof(double) : 0);
+  if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell), (gpointer *)&copy->offsets,
+                    error))
+    return FALSE;
+  copy->room_cells = cells;
+  copy->room_leaves = leaves;
+  copy->positions = (LeafPositions *)(copy->offsets + leaves * LEAF_POINTS);
+  copy->cells = (Cell *)(copy->positions + leaves);
+  copy->weights = points->weights ? (double *)(copy->cells + cells) : NULL;
+  return TRUE;
+}
+
+typedef struct {
+  guint8 *to;
+  const guint8 *from;
+  gsize bytes;
+} Part;
+
+static void copy_part(gpointer data, guint64 task)
+{
+  const Part *part = (const Part *)data;
+  gsize first = task * COPIED_AT_ONCE;
+  memcpy(part->to + first, part->from + first, MIN(COPIED_AT_ONCE, part->bytes - first));
+}
+
+/* By way of page-locked memory, filled by several threads. When this returns the points may be freed. */
+static gboolean send_bytes(HistogramCopies *copies, gpointer to, gconstpointer from, gsize bytes,
+                           GError **error)
+{
+  cudaStream_t up = astro_cuda_stream(copies->up);
+  for (gsize at = 0; at < bytes; at += STAGE_BYTES) {
+    HistogramStage *stage = &copies->stages[copies->next_stage++ % HISTOGRAM_STAGES];
+    Part part = { stage->host, (const guint8 *)from + at, MIN(STAGE_BYTES, bytes - at) };
+    if (!CUDA_TRY(cudaEventSynchronize(stage->sent)))
+      return FALSE;
+    astro_parallel((part.bytes + COPIED_AT_ONCE - 1) / COPIED_AT_ONCE, copies->threads, copy_part, &part);
+    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)to + at, part.to, part.bytes, cudaMemcpyHostToDevice, up)) ||
+        !CUDA_TRY(cudaEventRecord(stage->sent, up)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean send(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points, GError **error)
+{
+  cudaStream_t up = astro_cuda_stream(copies->up);
+  gsize leaves = points->n_leaves, cells = cells_of(points);
+  copy->serial = 0;
+  if (!CUDA_TRY(cudaEventSynchronize(copy->used)) ||
+      !send_bytes(copies, copy->cells, points->cells, cells * sizeof(Cell), error) ||
+      !send_bytes(copies, copy->positions, points->positions, leaves * sizeof(LeafPositions), error) ||
+      (points->weights &&
+       !send_bytes(copies, copy->weights, points->weights, leaves * LEAF_POINTS * sizeof(double), error)))
+    return FALSE;
+  histogram_offsets(copy->cells, (guint)cells, copy->positions, copy->offsets, up);
+  if (!CUDA_TRY(cudaGetLastError()) || !CUDA_TRY(cudaEventRecord(copy->ready, up)))
+    return FALSE;
+  copy->serial = points->serial;
+  copy->has_weights = points->weights != NULL;
+  return TRUE;
+}
+
+static HistogramCopy *oldest(HistogramCopies *copies, const HistogramCopy *keep)
+{
+  HistogramCopy *found = NULL;
+  for (guint i = 0; i < HISTOGRAM_COPIES; i++) {
+    HistogramCopy *copy = &copies->copies[i];
+    if (copy != keep && (!found || copy->turn < found->turn))
+      found = copy;
+  }
+  return found;
+}
+
+HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points,
+                                    const HistogramCopy *keep, GError **error)
+{
+  HistogramCopy *copy = NULL;
+  for (guint i = 0; i < HISTOGRAM_COPIES; i++)
+    if (copies->copies[i].serial == points->serial)
+      copy = &copies->copies[i];
+  if (!copy) {
+    copy = oldest(copies, keep);
+    gboolean has_room = make_room(copies, copy, points, NULL);
+    if (!has_room) { /* without those that may be of use later */
+      for (guint i = 0; i < HISTOGRAM_COPIES; i++)
+        if (&copies->copies[i] != keep)
+          forget(copies, &copies->copies[i]);
+      has_room = make_room(copies, copy, points, error);
+    }
+    if (!has_room || !send(copies, copy, points, error))
+      return NULL;
+  }
+  copy->turn = ++copies->turn;
+  return copy;
+}
+
+HistogramTree histogram_copy_tree(const HistogramCopy *copy)
+{
+  return { copy->cells, copy->positions, copy->offsets, copy->has_weights ? copy->weights : NULL };
+}

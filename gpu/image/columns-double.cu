@@ -1,0 +1,4 @@
+#define COLUMN double2
+#include "gpu/image/columns.h"
+
+const AstroImageColumnsFunc astro_image_columns_double[] = { ASTRO_FFT_COLUMNS(COLUMNS_ADD) };

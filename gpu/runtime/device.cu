@@ -1,0 +1,304 @@
+/* The device face of core/memory on CUDA: queues are streams, events are events. */
+#include "gpu/runtime/cuda.h"
+
+#include <string.h>
+
+gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error)
+{
+  if (status == cudaSuccess)
+    return TRUE;
+  cudaGetLastError(); /* what is not for good must not be found again by the next call */
+  if (error && !*error)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE, "CUDA: %s: %s", call,
+                cudaGetErrorString(status));
+  return FALSE;
+}
+
+gboolean astro_cuda_enter(const AstroDevice *device, GError **error)
+{
+  return astro_cuda_ok(cudaSetDevice(device->index), "cudaSetDevice", error);
+}
+
+gboolean astro_cuda_architecture(const void *kernel, guint *architecture, GError **error)
+{
+  cudaFuncAttributes attributes;
+  if (!CUDA_TRY(cudaFuncGetAttributes(&attributes, kernel)))
+    return FALSE;
+  *architecture = (guint)attributes.ptxVersion;
+  return TRUE;
+}
+
+gboolean astro_cuda_allow_shared(const void *kernel, GError **error)
+{
+  cudaFuncAttributes attributes;
+  int device, most;
+  return CUDA_TRY(cudaGetDevice(&device)) &&
+         CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)) &&
+         CUDA_TRY(cudaFuncGetAttributes(&attributes, kernel)) &&
+         CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       most - (int)attributes.sharedSizeBytes));
+}
+
+static AstroCudaDevice *cuda(AstroDevice *device)
+{
+  return (AstroCudaDevice *)device;
+}
+
+/* ---- memory ---- */
+
+/* ASTRO_CUDA_MEMORY makes the device look smaller: bytes, or so many K, M or G of them. Read once a call, so that
+ * a test may set it between calls. */
+static gsize memory_limit(void)
+{
+  static gint reported = 0;
+  const char *text = g_getenv("ASTRO_CUDA_MEMORY");
+  static const char units[] = "KMG";
+  char *end;
+
+  if (!text || !*text)
+    return G_MAXSIZE;
+  guint64 limit = g_ascii_strtoull(text, &end, 10);
+  const char *unit = *end ? strchr(units, *end) : NULL;
+  guint shift = unit ? 10 * (guint)(unit - units + 1) : 0;
+  if (end != text && end[unit ? 1 : 0] == '\0' && limit <= G_MAXSIZE >> shift)
+    return limit << shift;
+  if (g_atomic_int_compare_and_exchange(&reported, 0, 1))
+    g_warning("ASTRO_CUDA_MEMORY=%s is no number of bytes (such as 512M): ignored", text);
+  return G_MAXSIZE;
+}
+
+static gboolean device_memory(AstroDevice *device, AstroDeviceMemory *memory, GError **error)
+{
+  size_t had, whole;
+  gsize limit = memory_limit();
+
+  if (!astro_cuda_enter(device, error) || !CUDA_TRY(cudaMemGetInfo(&had, &whole)))
+    return FALSE;
+  g_mutex_lock(&cuda(device)->lock);
+  memory->ours = cuda(device)->ours;
+  g_mutex_unlock(&cuda(device)->lock);
+  memory->free = MIN((gsize)had, limit - MIN(limit, memory->ours));
+  memory->whole = MIN((gsize)whole, limit);
+  return TRUE;
+}
+
+/* Counts bytes before they are allocated, so that two threads cannot go beyond the limit together. */
+static gboolean reserve(AstroDevice *device, gsize bytes)
+{
+  gsize limit = memory_limit();
+  g_mutex_lock(&cuda(device)->lock);
+  gboolean fits = cuda(device)->ours <= limit && bytes <= limit - cuda(device)->ours;
+  if (fits)
+    cuda(device)->ours += bytes;
+  g_mutex_unlock(&cuda(device)->lock);
+  return fits;
+}
+
+static gboolean device_alloc(AstroDevice *device, gsize bytes, gpointer *face, GError **error)
+{
+  AstroDeviceMemory memory = { 0 };
+
+  *face = NULL;
+  if (!astro_cuda_enter(device, error))
+    return FALSE;
+  gboolean fits = reserve(device, bytes);
+  cudaError_t status = fits ? cudaMalloc(face, bytes) : cudaErrorMemoryAllocation;
+  g_mutex_lock(&cuda(device)->lock);
+  if (status == cudaSuccess)
+    g_hash_table_insert(cuda(device)->faces, *face, GSIZE_TO_POINTER(bytes));
+  else if (fits)
+    cuda(device)->ours -= bytes;
+  g_mutex_unlock(&cuda(device)->lock);
+  if (status != cudaErrorMemoryAllocation)
+    return astro_cuda_ok(status, "cudaMalloc", error);
+  cudaGetLastError();
+  device_memory(device, &memory, NULL);
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+              "a block needs %" G_GSIZE_FORMAT " bytes of %s's memory, %" G_GSIZE_FORMAT
+              " of %" G_GSIZE_FORMAT " are free",
+              bytes, device->name, memory.free, memory.whole);
+  return FALSE;
+}
+
+/* Counted as free even where a fault took the device: it has no more use for anybody then. */
+static void device_free(AstroDevice *device, gpointer face)
+{
+  g_mutex_lock(&cuda(device)->lock);
+  cuda(device)->ours -= GPOINTER_TO_SIZE(g_hash_table_lookup(cuda(device)->faces, face));
+  g_hash_table_remove(cuda(device)->faces, face);
+  g_mutex_unlock(&cuda(device)->lock);
+  if (astro_cuda_enter(device, NULL))
+    astro_cuda_ok(cudaFree(face), "cudaFree", NULL);
+}
+
+gboolean astro_cuda_alloc(const AstroPlace *place, const char *stage, gpointer face, gsize count, gsize bytes,
+                          GError **error)
+{
+  gsize whole;
+  if (!g_size_checked_mul(&whole, count, bytes)) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, "%s: more bytes than can be addressed", stage);
+    return FALSE;
+  }
+  return place->device->funcs->alloc(place->device, whole, (gpointer *)face, error);
+}
+
+void astro_cuda_free(const AstroPlace *place, gpointer face)
+{
+  gpointer *pointer = (gpointer *)face;
+  if (*pointer)
+    place->device->funcs->free(place->device, *pointer);
+  *pointer = NULL;
+}
+
+gboolean astro_cuda_drain(const AstroPlace *place, GError **error)
+{
+  return astro_cuda_enter(place->device, error) &&
+         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(place->queue)));
+}
+
+static gboolean lock_host(AstroDevice *device, gpointer host, gsize bytes, GError **error)
+{
+  return astro_cuda_enter(device, error) &&
+         CUDA_TRY(cudaHostRegister(host, bytes, cudaHostRegisterPortable));
+}
+
+static void unlock_host(AstroDevice *device, gpointer host)
+{
+  if (astro_cuda_enter(device, NULL))
+    astro_cuda_ok(cudaHostUnregister(host), "cudaHostUnregister", NULL);
+}
+
+static AstroQueue *queue_new(AstroDevice *device, GError **error)
+{
+  cudaStream_t stream = NULL;
+  if (!astro_cuda_enter(device, error) ||
+      !CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)))
+    return NULL;
+  return (AstroQueue *)stream;
+}
+
+static void queue_free(AstroDevice *device, AstroQueue *queue)
+{
+  if (astro_cuda_enter(device, NULL))
+    cudaStreamDestroy(astro_cuda_stream(queue));
+}
+
+static gboolean queue_copy(AstroDevice *device, AstroQueue *queue, AstroCopyDirection direction,
+                           gpointer to, gconstpointer from, gsize bytes, GError **error)
+{
+  return astro_cuda_enter(device, error) &&
+         CUDA_TRY(cudaMemcpyAsync(
+             to, from, bytes,
+             direction == ASTRO_COPY_UP ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
+             astro_cuda_stream(queue)));
+}
+
+static gboolean queue_wait(AstroDevice *device, AstroQueue *queue, AstroEvent *event, GError **error)
+{
+  return astro_cuda_enter(device, error) &&
+         CUDA_TRY(cudaStreamWaitEvent(astro_cuda_stream(queue), (cudaEvent_t)event, 0));
+}
+
+/* Events are used again: making one costs more than recording it. */
+static cudaEvent_t take_event(AstroDevice *device, GError **error)
+{
+  cudaEvent_t event = NULL;
+
+  g_mutex_lock(&cuda(device)->lock);
+  if (cuda(device)->idle_events->len > 0)
+    event = (cudaEvent_t)g_ptr_array_remove_index_fast(cuda(device)->idle_events,
+                                                       cuda(device)->idle_events->len - 1);
+  g_mutex_unlock(&cuda(device)->lock);
+  if (!event &&
+      !CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync)))
+    return NULL;
+  return event;
+}
+
+static void event_free(AstroDevice *device, AstroEvent *event)
+{
+  g_mutex_lock(&cuda(device)->lock);
+  g_ptr_array_add(cuda(device)->idle_events, event);
+  g_mutex_unlock(&cuda(device)->lock);
+}
+
+static AstroEvent *event_record(AstroDevice *device, AstroQueue *queue, GError **error)
+{
+  if (!astro_cuda_enter(device, error))
+    return NULL;
+  cudaEvent_t event = take_event(device, error);
+  if (event && !CUDA_TRY(cudaEventRecord(event, astro_cuda_stream(queue)))) {
+    event_free(device, (AstroEvent *)event);
+    return NULL;
+  }
+  return (AstroEvent *)event;
+}
+
+static gboolean event_done(AstroDevice *device, AstroEvent *event)
+{
+  cudaError_t status = cudaEventQuery((cudaEvent_t)event);
+  cudaGetLastError(); /* "not ready" is no error that the next call should find */
+  return status == cudaSuccess;
+}
+
+static gboolean event_wait(AstroDevice *device, AstroEvent *event, GError **error)
+{
+  return astro_cuda_enter(device, error) && CUDA_TRY(cudaEventSynchronize((cudaEvent_t)event));
+}
+
+static void device_close(AstroDevice *device)
+{
+  AstroCudaDevice *self = cuda(device);
+
+  if (device->up)
+    queue_free(device, device->up);
+  if (device->down)
+    queue_free(device, device->down);
+  for (guint i = 0; i < self->idle_events->len; i++)
+    cudaEventDestroy((cudaEvent_t)self->idle_events->pdata[i]);
+  g_ptr_array_unref(self->idle_events);
+  g_hash_table_unref(self->faces);
+  g_mutex_clear(&self->lock);
+  g_free(device->name);
+  g_free(self);
+}
+
+const AstroDeviceFuncs astro_cuda_device_funcs = {
+  .alloc = device_alloc,
+  .free = device_free,
+  .memory = device_memory,
+  .lock_host = lock_host,
+  .unlock_host = unlock_host,
+  .queue_new = queue_new,
+  .queue_free = queue_free,
+  .queue_copy = queue_copy,
+  .queue_wait = queue_wait,
+  .event_record = event_record,
+  .event_free = event_free,
+  .event_done = event_done,
+  .event_wait = event_wait,
+  .close = device_close,
+};
+
+AstroDevice *astro_cuda_device_new(gint index, GError **error)
+{
+  cudaDeviceProp properties;
+  if (!CUDA_TRY(cudaGetDeviceProperties(&properties, index)))
+    return NULL;
+
+  AstroCudaDevice *self = g_new0(AstroCudaDevice, 1);
+  self->base.funcs = &astro_cuda_device_funcs;
+  self->base.ref_count = 1;
+  self->base.index = index;
+  self->base.name = g_strdup(properties.name);
+  self->idle_events = g_ptr_array_new();
+  self->faces = g_hash_table_new(NULL, NULL);
+  g_mutex_init(&self->lock);
+  self->base.up = queue_new(&self->base, error);
+  self->base.down = self->base.up ? queue_new(&self->base, error) : NULL;
+  if (!self->base.down) {
+    device_close(&self->base);
+    return NULL;
+  }
+  return &self->base;
+}

@@ -1,0 +1,220 @@
+/* Tiles of lines by time turn in shared memory, so that both sides of device memory see neighbours. */
+#include "gpu/runtime/gather.h"
+#include "gpu/runtime/samples.h"
+
+enum { TILE = 32 /* lines of a warp's tile */, TIME = 64, THREADS = 256, WARPS = THREADS / 32 };
+#define MOST_STEPS ((guint64)1 << 30) /* that kernels count */
+
+/* A line is an input of a channel; lines are numbered so that neighbours lie side by side in the source. */
+struct Lines {
+  AstroCudaGather gather; /* but for the count */
+  guint32 count;
+  AstroDivisor fast; /* extent of the axis that neighbours differ in */
+  gboolean by_channel;
+  guint32 n;
+};
+
+struct Line {
+  guint32 channel, station, pol;
+};
+
+__device__ inline Line line_of(const Lines &lines, guint32 number)
+{
+  guint32 slow = lines.fast.divide(number), fast = number - slow * lines.fast.by;
+  guint32 channel = lines.by_channel ? fast : slow, input = lines.by_channel ? slow : fast;
+  bool two = lines.gather.pols == 2;
+  return { channel, two ? input / 2 : input, two ? input & 1 : 0 };
+}
+
+__device__ inline const guint8 *source_of(const AstroCudaGather &g, const Line &line)
+{
+  return g.from + line.channel * g.channel + line.station * g.station + line.pol * g.pol;
+}
+
+__device__ inline guint8 *target_of(const AstroCudaGather &g, const Line &line)
+{
+  return g.to + line.channel * g.to_channel + (line.station * g.pols + line.pol) * g.to_row;
+}
+
+__device__ inline bool is_good(const AstroCudaGather &g, const Line &line, guint32 step)
+{
+  return !g.valid || g.valid[step * g.valid_time + line.channel * g.valid_channel + line.station * g.valid_station];
+}
+
+/* How a sample changes: change<F>(sample). */
+template <AstroFormat FROM, AstroFormat TO> struct Change;
+
+/* Bits that stay as they are. */
+template <typename Bits> struct Keep {
+  using In = Bits;
+  using Out = Bits;
+  static __device__ Bits of(Bits sample) { return sample; }
+};
+template <AstroFormat F> struct Change<F, F> : Keep<guint32> {};
+template <> struct Change<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8> : Keep<guint16> {};
+template <> struct Change<ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE> : Keep<uint2> {};
+
+template <> struct Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8> {
+  using In = guint8;
+  using Out = char2;
+  static __device__ Out of(In sample) { return make_char2(nibble_of(sample, 0), nibble_of(sample, 1)); }
+};
+template <typename Sample> struct ToSingle {
+  using In = Sample;
+  using Out = float2;
+  static __device__ Out of(In sample) { return make_float2(single_of(sample.x), single_of(sample.y)); }
+};
+template <> struct Change<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE> : ToSingle<char2> {
+  static __device__ Out of(In sample) { return make_float2(sample.x, sample.y); }
+};
+template <> struct Change<ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CF32LE> : ToSingle<short2> {};
+template <> struct Change<ASTRO_FORMAT_CF16LE, ASTRO_FORMAT_CF32LE> : ToSingle<__half2> {};
+template <> struct Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CF32LE> {
+  using In = guint8;
+  using Out = float2;
+  static __device__ Out of(In sample) { return make_float2(nibble_of(sample, 0), nibble_of(sample, 1)); }
+};
+template <typename Real> struct FromReal {
+  using In = Real;
+  using Out = float2;
+  static __device__ Out of(In sample) { return make_float2(single_of(sample), 0); }
+};
+template <> struct Change<ASTRO_FORMAT_I8, ASTRO_FORMAT_CF32LE> : FromReal<gint8> {};
+template <> struct Change<ASTRO_FORMAT_I16LE, ASTRO_FORMAT_CF32LE> : FromReal<gint16> {};
+template <> struct Change<ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE> : FromReal<float> {};
+
+template <AstroFormat FROM, AstroFormat TO>
+__global__ void __launch_bounds__(THREADS) gather_turned(const __grid_constant__ Lines lines)
+{
+  using In = typename Change<FROM, TO>::In;
+  using Out = typename Change<FROM, TO>::Out;
+  __shared__ Out tile[TIME][TILE + 1];
+  const AstroCudaGather &g = lines.gather;
+  const guint32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const guint32 first_line = blockIdx.x * TILE;
+  const Line mine = line_of(lines, MIN(first_line + lane, lines.n - 1));
+  const guint8 *from = source_of(g, mine);
+
+  for (guint32 first = blockIdx.y * TIME; first < lines.count; first += gridDim.y * TIME) {
+#pragma unroll
+    for (int i = 0; i < TIME / WARPS; i++) {
+      guint32 row = i * WARPS + warp, step = first + row;
+      Out sample = {};
+      if (step < lines.count && is_good(g, mine, step))
+        sample = Change<FROM, TO>::of(*(const In *)(from + step * g.time));
+      tile[row][lane] = sample;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < TILE / WARPS; i++) {
+      guint32 column = i * WARPS + warp;
+      if (first_line + column >= lines.n)
+        break;
+      Out *to = (Out *)target_of(g, line_of(lines, first_line + column)) + first;
+#pragma unroll
+      for (guint32 step = lane; step < TIME; step += 32)
+        if (first + step < lines.count)
+          to[step] = tile[step][column];
+    }
+    __syncthreads();
+  }
+}
+
+/* Time is contiguous already. */
+template <AstroFormat FROM, AstroFormat TO>
+__global__ void __launch_bounds__(THREADS) gather_straight(const __grid_constant__ Lines lines)
+{
+  using In = typename Change<FROM, TO>::In;
+  using Out = typename Change<FROM, TO>::Out;
+  const AstroCudaGather &g = lines.gather;
+  const Line line = line_of(lines, blockIdx.x);
+  const In *from = (const In *)source_of(g, line);
+  Out *to = (Out *)target_of(g, line);
+  for (guint32 step = threadIdx.x; step < lines.count; step += THREADS) {
+    Out sample = {};
+    if (is_good(g, line, step))
+      sample = Change<FROM, TO>::of(from[step]);
+    to[step] = sample;
+  }
+}
+
+/* Four samples of four bits to eight bits. */
+__device__ inline uint2 widen_four(guint32 word)
+{
+  guint32 re = word >> 4 & 0x0f0f0f0f, im = word & 0x0f0f0f0f;
+  re |= (re & 0x08080808) * 0x1e;
+  im |= (im & 0x08080808) * 0x1e;
+  return make_uint2(__byte_perm(re, im, 0x5140), __byte_perm(re, im, 0x7362));
+}
+
+/* The same for rows that lie well, nothing lost. */
+__global__ void __launch_bounds__(THREADS) widen_straight(const __grid_constant__ Lines lines)
+{
+  const AstroCudaGather &g = lines.gather;
+  const Line line = line_of(lines, blockIdx.x);
+  const uint2 *from = (const uint2 *)source_of(g, line);
+  uint4 *to = (uint4 *)target_of(g, line);
+  for (guint32 i = threadIdx.x; i < lines.count / 8; i += THREADS) {
+    uint2 in = from[i], a = widen_four(in.x), b = widen_four(in.y);
+    to[i] = make_uint4(a.x, a.y, b.x, b.y);
+  }
+  guint32 rest = lines.count / 8 * 8 + threadIdx.x;
+  if (rest < lines.count)
+    ((char2 *)to)[rest] = Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8>::of(((const guint8 *)from)[rest]);
+}
+
+static gboolean widens_straight(const AstroCudaGather *g)
+{
+  return g->format == ASTRO_FORMAT_CI4 && g->to_format == ASTRO_FORMAT_CI8 && !g->valid &&
+         (guintptr)g->from % 8 == 0 && g->channel % 8 == 0 && g->station % 8 == 0 && g->pol % 8 == 0 &&
+         (guintptr)g->to % 16 == 0;
+}
+
+template <AstroFormat FROM, AstroFormat TO> static void launch(const Lines &lines, gboolean straight, cudaStream_t stream)
+{
+  if (straight && widens_straight(&lines.gather)) {
+    widen_straight<<<lines.n, THREADS, 0, stream>>>(lines);
+    return;
+  }
+  if (straight) {
+    gather_straight<FROM, TO><<<lines.n, THREADS, 0, stream>>>(lines);
+    return;
+  }
+  dim3 grid((lines.n + TILE - 1) / TILE, MIN((lines.count + TIME - 1) / TIME, 65535u));
+  gather_turned<FROM, TO><<<grid, THREADS, 0, stream>>>(lines);
+}
+
+gboolean astro_cuda_gather(const AstroCudaGather *gather, cudaStream_t stream, GError **error)
+{
+#define ROW(from, to) { ASTRO_FORMAT_##from, ASTRO_FORMAT_##to, launch<ASTRO_FORMAT_##from, ASTRO_FORMAT_##to> }
+  static const struct {
+    AstroFormat from, to;
+    void (*launch)(const Lines &lines, gboolean straight, cudaStream_t stream);
+  } kernels[] = {
+    ROW(CI4, CI8),       ROW(CI8, CI8),       ROW(CI16LE, CI16LE),  ROW(CF16LE, CF16LE), ROW(CF32LE, CF32LE),
+    ROW(CI4, CF32LE),    ROW(CI8, CF32LE),    ROW(CI16LE, CF32LE),  ROW(CF16LE, CF32LE), ROW(F32LE, CF32LE),
+    ROW(I8, CF32LE),     ROW(I16LE, CF32LE),
+  };
+#undef ROW
+  gsize bytes = astro_format_info(gather->format)->bytes;
+  guint32 inputs = gather->stations * gather->pols, k = 0;
+  gboolean straight = gather->time == bytes;
+  Lines lines = { *gather };
+
+  if (gather->count == 0)
+    return TRUE;
+  lines.by_channel = !straight && gather->channels > 1 && gather->channel == bytes;
+  lines.fast = AstroDivisor(lines.by_channel ? gather->channels : inputs);
+  lines.n = inputs * gather->channels;
+  while (kernels[k].from != gather->format || kernels[k].to != gather->to_format)
+    k++;
+  for (guint64 done = 0; done < gather->count; done += lines.count) {
+    AstroCudaGather *part = &lines.gather;
+    lines.count = (guint32)MIN(gather->count - done, MOST_STEPS);
+    part->from = gather->from + done * gather->time;
+    part->to = gather->to + done * astro_format_info(gather->to_format)->bytes;
+    part->valid = gather->valid ? gather->valid + done * gather->valid_time : NULL;
+    kernels[k].launch(lines, straight, stream);
+  }
+  return CUDA_TRY(cudaGetLastError());
+}

@@ -1,0 +1,25 @@
+/* Samples of any order of axes to rows with time contiguous, one for each channel and input (a
+ * polarisation of a station); their format may change on the way. */
+#pragma once
+
+#include "gpu/runtime/cuda.h"
+
+extern "C" {
+#include "core/stream/stream.h"
+}
+
+struct AstroCudaGather {
+  const guint8 *from;
+  guint64 time, channel, station, pol; /* bytes from step to step of an axis */
+  guint8 *to;
+  guint64 to_row, to_channel; /* bytes from input to input and from channel to channel */
+  guint64 count;              /* steps */
+  guint32 channels, stations, pols;
+  AstroFormat format, to_format; /* the same, or CI4 to CI8, or to CF32LE, real ones with im 0 */
+  /* Whether a sample is good: a byte that is not 0, from the first of these steps on; others become
+   * 0. NULL: all. */
+  const guint8 *valid;
+  guint64 valid_time, valid_channel, valid_station;
+};
+
+gboolean astro_cuda_gather(const AstroCudaGather *gather, cudaStream_t stream, GError **error);
