@@ -4,7 +4,7 @@ core_sources += core/delay/check.c core/delay/calibration.c core/delay/calibrati
   core/delay/window.c core/delay/rows.c core/delay/reference.c core/delay/cpu.c core/delay/losses.c \
   core/delay/losses.h
 element_sources += elements/astrodelay.c elements/astrodelay.h
-core_tests += tests/core/delay tests/core/delay-kernels tests/core/delay-reference tests/core/delay-calls \
+core_tests += tests/core/delay tests/core/interpolate tests/core/delay-reference tests/core/delay-calls \
   tests/core/delay-due
 dist_files += tests/core/delay.h
 element_tests += tests/elements/astrodelay

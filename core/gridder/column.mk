@@ -13,7 +13,7 @@ element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-reports.c elements/astrogridder-reports.h
 core_avx2_sources += core/gridder/wstacking/avx2.c
 core_avx512_sources += core/gridder/wstacking/avx512.c
-core_tests += tests/core/gridder tests/core/extent tests/core/gridder-cuda tests/core/gridder-prepare tests/core/sorted tests/core/collect
+core_tests += tests/core/gridder tests/core/gridder-extent tests/core/gridder-cuda tests/core/gridder-prepare tests/core/gridder-sorted tests/core/collect
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_core_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)

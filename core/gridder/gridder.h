@@ -1,5 +1,17 @@
 /* Gridding: visibilities made ready once (core/gridder/prepare.h), then spread by an algorithm of
- * its own files: wprojection, wstacking, direct. */
+ * its own files: wprojection, wstacking, direct.
+ *
+ *   dump       what came of all baselines at one time          v ^  . . . . . . . . .
+ *   row        one baseline's of a dump, all its channels        |  . . +-------+ . .
+ *   footprint  the cells, support x support, that a value        |  . . |       | . .
+ *              is spread over; its taps say with what factors    |  . . |   x   | . .
+ *   plane      a grid for one w (wstacking), or a set of taps    |  . . |       | . .
+ *              for one w (wprojection)                           |  . . +-------+ . .
+ *   band       16 rows of cells; group: values of a band whose   |  . . . . . . . . .
+ *              footprints begin alike; bucket: some groups       +-----------------> u
+ *              together, as values are dealt out to be sorted
+ *   record     wprojection's sum of neighbours of a row that have the same taps in the same cells
+ */
 #pragma once
 
 #include "core/backend/backend.h"

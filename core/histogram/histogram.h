@@ -4,7 +4,18 @@
  * theta becomes the square of its chord, astro_chord_square, once. The square of the chord of a
  * pair is (dx dx + dy dy) + dz dz in double precision, every operation rounded by itself (no fused
  * multiply and add). A pair is in bin k when edge[k] <= it < edge[k + 1]. So every backend,
- * variant, method and number of threads counts the same integers. */
+ * variant, method and number of threads counts the same integers.
+ *
+ *   point    a unit vector, with its weight                    cell
+ *   cell     a cap that holds all of its points, halved         /    \
+ *            along its widest axis into two cells           cell      cell
+ *   leaf     a cell of at most 32 points                   /    \    /    \
+ *                                                       leaf  leaf leaf  leaf
+ *   top      a cell where tasks begin
+ *   edge     of a bin, as the square of a chord; pairs of cells that lie between two edges as a
+ *            whole are counted at once, other ones are halved, leaf by leaf to their points
+ *   kind     dd, dr, rd, rr: which catalogues' pairs they are (data, random points)
+ *   region   a part of the sky that a jackknife leaves out; counts are [region][region][bin] */
 #pragma once
 
 #include "core/backend/backend.h"

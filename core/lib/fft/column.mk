@@ -7,11 +7,11 @@ core_avx2_sources += core/lib/fft/columns-avx2.c
 core_avx512_sources += core/lib/fft/columns-avx512.c
 core_cflags += $(FFTW_CFLAGS)
 core_libs += $(FFTW_LIBS)
-core_tests += tests/core/planner tests/core/wisdom tests/core/columns
-tests_core_planner_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
-tests_core_planner_LDADD = $(LDADD) $(FFTW_LIBS)
-tests_core_wisdom_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
-tests_core_wisdom_LDADD = $(LDADD) $(FFTW_LIBS)
+core_tests += tests/core/fft-planner tests/core/fft-wisdom tests/core/fft-columns
+tests_core_fft_planner_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_fft_planner_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_core_fft_wisdom_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_fft_wisdom_LDADD = $(LDADD) $(FFTW_LIBS)
 fuzz_programs += tests/fuzz/wisdom
 gpu_sources += gpu/lib/fft/cufft.cu gpu/lib/fft/move.cu gpu/lib/fft/columns.cu gpu/lib/fft/columns-single.cu \
   gpu/lib/fft/columns-double.cu gpu/lib/fft/planes.cu gpu/lib/fft/rows.cu gpu/lib/fft/rows-single.cu \
