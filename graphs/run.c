@@ -11,7 +11,6 @@
 #include "graphs/sinks.h"
 #include "graphs/sources.h"
 #include "graphs/stats.h"
-#include "graphs/values.h"
 #include "graphs/unlinked.h"
 #include <errno.h>
 #include <stdio.h>
@@ -449,12 +448,10 @@ static GstElement *as_pipeline(GstElement *element)
   return pipeline;
 }
 
-static int run_line(const AstroGraph *graph, const char *line, const AstroArguments *arguments)
+static int run_line(const AstroGraph *graph, const char *line, const char *plugin,
+                    const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
-  g_free(astro_find_plugin());
-  if (!astro_values_check(graph, &error))
-    return astro_refuse(error->message);
   GstElement *element = gst_parse_launch(line, &error);
   if (!element)
     return refuse_pipeline(graph, error->message);

@@ -161,11 +161,42 @@ static void test_other_locations(void)
   }
 }
 
+/* Numbers as people write large ones are digits by the time that GStreamer sees them. */
+static void test_exponents(void)
+{
+  static const char *const cases[][2] = {
+    { "blocks=1e1 rate=1.5e6 stations=2e0", "num-buffers=10 ! 'application/x-astro-voltages," },
+    { "blocks=1e1 rate=1.5e6 stations=2e0", "stations=2,rate=1500000/1,frequency=(double)1e8" },
+    { "blocks=10.0 rate=1", "num-buffers=10 " },
+    { "blocks=2.5 rate=1",
+      "could not set property \"num-buffers\" in element \"fakesrc\" to \"2.5\"" },
+    { "blocks=1e10 rate=1", "to \"1e10\": expected a whole number from -1 to 2147483647" },
+    { "blocks=1 rate=2.5e-1",
+      "parameter rate is \"2.5e-1\", expected a whole number, as 1000000 or 1e6 in caps" },
+    { "blocks=1 rate=100k",
+      "parameter rate is \"100k\", expected a whole number, as 1000000 or 1e6 in caps: r" },
+    { "blocks=1 rate=1 stations=0e0",
+      "parameter stations is \"0e0\", expected a whole number of at least 1 in caps" },
+    { "blocks=1", "bad.graph:5: parameter rate has to be given: r" },
+  };
+  write_file("bad.graph",
+             "@blocks 3 \"b\"\n@rate \"\" \"r\"\n@stations 2 \"s\"\n"
+             "fakesrc num-buffers=${blocks} !\n application/x-astro-voltages,format=CI8,"
+             "layout=time:station,stations=${stations},rate=${rate}/1,frequency=(double)1e8 ! "
+             "fakesink",
+             -1);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("print ./bad.graph %s", cases[i][0]);
+    g_assert_nonnull(strstr(result.status ? result.err : result.out, cases[i][1]));
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/gst-astro/refused-graphs", test_refused_graphs);
   g_test_add_func("/gst-astro/refused-pipelines", test_refused_pipelines);
   g_test_add_func("/gst-astro/bad-caps-values", test_bad_caps_values);
+  g_test_add_func("/gst-astro/exponents", test_exponents);
   g_test_add_func("/gst-astro/other-locations", test_other_locations);
 }
 
