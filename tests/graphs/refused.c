@@ -191,11 +191,39 @@ static void test_exponents(void)
   }
 }
 
+/* What people give the graph image in place of a UVFITS file: one line, which says what it is. */
+static void test_wrong_files(void)
+{
+  static const char *const cases[][2] = {
+    { "two.csv", "two.csv: found text (a catalogue), expected visibilities, which UVFITS holds" },
+    { "noise.raw", "noise.raw is no FITS file: it does not begin with \"SIMPLE =\". Samples" },
+    { "made.fits", "made.fits: found an image, expected visibilities, which UVFITS holds: an image "
+                   "goes to astrorender, as examples/picture.sh" },
+    { "made.png", "made.png is a PNG picture" },
+  };
+  write_file("two.csv", "RA,DEC\n1,2\n3,4\n", -1);
+  write_file("noise.raw", "\x01\x02\x03\x04\x05", -1);
+  write_file("made.png", "\x89PNG\r\n\x1a\n...", -1);
+  write_file("made.graph",
+             "astrovissrc stations=4 num-buffers=1 ! astrogridder size=32 cell=60 ! astrofft ! "
+             "astroimage ! astrofitssink location=made.fits",
+             -1);
+  g_auto(Result) made = run("run --quiet ./made.graph");
+  g_assert_cmpint(made.status, ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run image uvfits=%s", cases[i][0]);
+    if (skips(&result))
+      return;
+    assert_refused(&result, 1, cases[i][1]);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/gst-astro/refused-graphs", test_refused_graphs);
   g_test_add_func("/gst-astro/refused-pipelines", test_refused_pipelines);
   g_test_add_func("/gst-astro/bad-caps-values", test_bad_caps_values);
+  g_test_add_func("/gst-astro/wrong-files", test_wrong_files);
   g_test_add_func("/gst-astro/exponents", test_exponents);
   g_test_add_func("/gst-astro/other-locations", test_other_locations);
 }
