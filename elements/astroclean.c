@@ -16,15 +16,17 @@
  * memory of a grid; wide-psf=false on astroclean does without. An image that comes otherwise (a
  * file's, one that others read too, or of algorithm=wprojection, whose functions would be four
  * times as large) has a point-spread function as large as itself: sources are looked for inside a
- * border of a quarter of the image then, where all is exact. A smaller border is less exact towards
- * the edges. Pixels that are NaN are masked: no sources are looked for there, and they stay NaN. It
- * does not go back to the visibilities, as major cycles do.
+ * border of a quarter of the image then, where all is exact, with a warning. A smaller border is
+ * less exact towards the edges. Pixels that are NaN are masked: no sources are looked for there,
+ * and they stay NaN. It does not go back to the visibilities, as major cycles do.
  *
  * The cycles end where no peak is higher than threshold or, where that is not set, than
  * auto-threshold times the noise: what they would take from there on is noise, and an image that it
  * is taken from looks better than it is. The noise is told of what is left (by the median, which
  * sources do not move) at the moment when nothing stands out any more, and goes on with the image,
- * for astromeasure.
+ * for astromeasure. They end with a warning, too, where peaks grow to twice the lowest that there
+ * was: with too high a gain, with errors of calibration, or in a field so much larger than what few
+ * stations tell apart that sidelobes are taken for sources.
  *
  * An element message "astro-clean" for each product and channel tells how it went: iterations, peak
  * (of what is left, Jy/beam), noise (Jy/beam), flux (of the model, Jy) and end: iterations,
@@ -171,6 +173,21 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   return GST_BASE_TRANSFORM_CLASS(astro_clean_parent_class)->set_caps(trans, in, out);
 }
 
+/* Half of the image in each direction is not cleaned then, unless somebody says otherwise. */
+static void warn_of_narrow_psf(AstroClean *self)
+{
+  const AstroCleanConfig *config = &self->config;
+  const guint middle = config->size - 2 * MIN(config->border, config->size / 2);
+  GST_ELEMENT_WARNING(
+      self, STREAM, FAILED,
+      ("the point-spread function is no larger than the image, so that sources are looked for in "
+       "the middle %u x %u pixels alone: expected algorithm=wstacking, and astrogridder, astrofft "
+       "and astroimage in one line before this, where it is twice as large; or border=0, which is "
+       "less exact towards the edges",
+       middle, middle),
+      (NULL));
+}
+
 static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
 {
   AstroClean *self = ASTRO_CLEAN(stage);
@@ -202,6 +219,8 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .output = self->output,
   };
   *(AstroCleanConfig *)given = self->config;
+  if (border < 0 && self->config.border > 0 && self->wide_psf && self->config.iterations > 0)
+    warn_of_narrow_psf(self);
   return astro_stage_check_extent(stage, ASTRO_AXIS_X, size, error) &&
          astro_stage_check_extent(stage, ASTRO_AXIS_POL, astro_clean_products_out(&self->config),
                                   error);
@@ -226,11 +245,15 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
         G_TYPE_DOUBLE, results[i].flux, "end", G_TYPE_STRING, ends[results[i].end], NULL);
     gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
     if (results[i].end == ASTRO_CLEAN_DIVERGED)
-      GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                          ("%s of channel %u goes astray after %u iterations: a lower gain, or a "
-                           "larger border",
-                           self->grid.products[i % n], i / n, results[i].iterations),
-                          (NULL));
+      GST_ELEMENT_WARNING(
+          self, STREAM, FAILED,
+          ("%s of channel %u goes astray and is not cleaned further: after %u iterations peaks "
+           "have "
+           "grown from %.3g to %.3g Jy/beam, and not all of the model is in the sky. Expected a "
+           "gain below %g, a border above %u pixels, or an image of a smaller field",
+           self->grid.products[i % n], i / n, results[i].iterations, results[i].lowest,
+           results[i].peak, self->config.gain, self->config.border),
+          (NULL));
     if (results[i].end == ASTRO_CLEAN_INTERRUPTED)
       GST_ELEMENT_WARNING(self, STREAM, FAILED,
                           ("interrupted: %s of channel %u has %u iterations of %u and peaks of %g "

@@ -10,11 +10,12 @@
  * (MODEL, RESIDUAL, PSF) comes with it as products. An image in other coordinates than RA---SIN and
  * DEC--SIN with north up is read without its place in the sky, with a warning. One channel gives
  * layout pol:y:x, more give channel:pol:y:x. Catalogues, as tables of FITS (binary or ASCII) or
- * text, come one a buffer, from as many files as the location's pattern fits, and count as a second
- * of the stream each; in a text, another one begins where its heading line comes again, as
- * astrofitssink writes several. What gzip packed is unpacked into the folder of temporary files
- * (TMPDIR). Of a Measurement Set, uvh5, a recording or another file that is known and not read the
- * error says what it is, and what makes one of it that is read.
+ * text (places in degrees, or as 13:31:08.3 and +30:30:33), come one a buffer, from as many files
+ * as the location's pattern fits, and count as a second of the stream each; in a text, another one
+ * begins where its heading line comes again, as astrofitssink writes several. What gzip packed is
+ * unpacked into the folder of temporary files (TMPDIR). Of a Measurement Set, uvh5, a recording or
+ * another file that is known and not read the error says what it is, and what makes one of it that
+ * is read.
  *
  * UT1 - UTC and polar motion are those that a file of ours was written with; of others' files
  * UT1UTC of the table AIPS AN, or what a file of the IERS says (earth-orientation). */

@@ -284,6 +284,22 @@ static void warn_of_negative_weights(AstroHistogram *self)
   }
 }
 
+/* A cross-correlation of a catalogue with itself is no such thing. */
+static void warn_of_same(AstroHistogram *self, AstroSide side, const AstroCatalogue *first,
+                         const AstroCatalogue *second)
+{
+  if (!astro_catalogue_is_same(first, second))
+    return;
+  const char *name = astro_side_name(side);
+  GST_ELEMENT_WARNING(
+      self, STREAM, FAILED,
+      ("pads %s and %s2 have the same catalogue of %" G_GUINT64_FORMAT
+       " points: each point is a pair with itself at angle 0, and all other pairs count twice. "
+       "Expected another catalogue on each; an auto-correlation takes pads data and random alone",
+       name, name, first->n),
+      (NULL));
+}
+
 static GstFlowReturn begin(AstroHistogram *self)
 {
   GError *error = NULL;
@@ -294,6 +310,7 @@ static GstFlowReturn begin(AstroHistogram *self)
   AstroCatalogue data = self->data[ASTRO_SIDE_DATA], data2 = self->data[ASTRO_SIDE_DATA2];
   memset(self->data, 0, sizeof self->data);
   g_mutex_unlock(&self->lock);
+  warn_of_same(self, ASTRO_SIDE_DATA, &data, &data2);
   gboolean good = make_collector(self, &error) &&
                   astro_collector_add_data(self->collector, &data, &data2, &call, &error);
   astro_catalogue_clear(&data);
@@ -312,6 +329,8 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
   const AstroStop stop = { is_unwanted, self };
   AstroHistogramCall call = { watch_count, self, &stop };
   astro_count_progress_next(&self->progress);
+  if (self->n_random == 0)
+    warn_of_same(self, ASTRO_SIDE_RANDOM, random, random2);
   if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
     return fail(self, error);
   self->n_random++;

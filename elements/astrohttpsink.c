@@ -105,6 +105,27 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   return TRUE;
 }
 
+/* Programs that tell how fast a stream goes know then why it does not. */
+static void tell_wait(AstroHttpSink *self, GstProgressType type)
+{
+  g_autofree char *text = g_strdup_printf("waiting for somebody to look at %s",
+                                          astro_picture_server_page(self->server));
+  gst_element_post_message(GST_ELEMENT(self),
+                           gst_message_new_progress(GST_OBJECT(self), type, ASTRO_WAIT_CODE, text));
+}
+
+static GstFlowReturn wait_for_viewer(AstroHttpSink *self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (!self->waits || astro_picture_server_is_seen(self->server))
+    return GST_FLOW_OK;
+  tell_wait(self, GST_PROGRESS_TYPE_START);
+  while (flow == GST_FLOW_OK && !astro_picture_server_wait(self->server))
+    flow = gst_base_sink_wait_preroll(GST_BASE_SINK(self));
+  tell_wait(self, flow == GST_FLOW_OK ? GST_PROGRESS_TYPE_COMPLETE : GST_PROGRESS_TYPE_CANCELED);
+  return flow;
+}
+
 static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
@@ -113,11 +134,9 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     return GST_FLOW_NOT_NEGOTIATED;
   if (bytes == 0) /* nothing to see */
     return GST_FLOW_OK;
-  while (self->waits && !astro_picture_server_wait(self->server)) {
-    GstFlowReturn flow = gst_base_sink_wait_preroll(sink);
-    if (flow != GST_FLOW_OK)
-      return flow;
-  }
+  const GstFlowReturn flow = wait_for_viewer(self);
+  if (flow != GST_FLOW_OK)
+    return flow;
   gpointer data = g_malloc(bytes);
   gst_buffer_extract(buffer, 0, data, bytes);
   g_autoptr(GBytes) picture = g_bytes_new_take(data, bytes);

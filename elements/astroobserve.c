@@ -38,17 +38,14 @@
 #include "config.h"
 #include "elements/astroobserve.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/kit/enum.h"
-#include "core/lib/sky/array.h"
 #include "core/lib/sky/earth-file.h"
 #include "core/lib/sky/setup.h"
-#include "core/lib/sky/sky.h"
-#include "core/kit/units.h"
 #include "elements/astroobserve-bytes.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrohorizon.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
@@ -210,29 +207,6 @@ static AstroObservation *amend(AstroObserve *self, GError **error)
   return amend_history(self, observation, error) ? g_steal_pointer(&observation) : NULL;
 }
 
-#define ON_EARTH 6e6 /* metres from its centre */
-
-/* What a wrong start-time, sign or site makes of an observation. How long it lasts nobody knows. */
-static void warn_of_horizon(AstroObserve *self, AstroObservation *observation)
-{
-  double centre[3];
-  if (!observation->has_start || !observation->has_phase_centre || observation->n_stations == 0)
-    return;
-  astro_array_centre(observation, centre);
-  if (hypot(hypot(centre[0], centre[1]), centre[2]) < ON_EARTH) /* who knows where they are */
-    return;
-  const double height = astro_sky_phase_centre_height(observation, 0);
-  if (height >= 0)
-    return;
-  GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
-                      ("the phase centre (ra %.4f, dec %.4f degrees) is %.1f degrees below the "
-                       "horizon of the array at the start: expected another start-time, "
-                       "phase-centre or array",
-                       observation->phase_ra * ASTRO_DEGREES,
-                       observation->phase_dec * ASTRO_DEGREES, -height * ASTRO_DEGREES),
-                      (NULL));
-}
-
 /* Once, when caps and what else comes before the first block are known. */
 static gboolean tell(AstroObserve *self)
 {
@@ -246,7 +220,8 @@ static gboolean tell(AstroObserve *self)
     return FALSE;
   }
   self->is_told = TRUE;
-  warn_of_horizon(self, observation);
+  /* What a wrong start-time, sign or site makes of it. How long it lasts nobody knows. */
+  astro_horizon_warn(GST_ELEMENT(self), observation, "another start-time, phase-centre or array");
   gst_pad_push_event(src_pad(self), astro_observation_to_event(observation));
   return TRUE;
 }

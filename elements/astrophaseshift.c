@@ -7,6 +7,8 @@
  * so: a source far from the centre that visibilities were made for, which a channel's width or an
  * integration's length smears, is no sharper for it.
  *
+ * A centre below the array's horizon at the start is warned of: no receiver saw what lies there.
+ *
  * Weights stay as they are. Sums (CI32LE) become means (CF32LE), by their counts. Visibilities
  * whose delays were not taken out have no phase centre to be turned from, and are refused. (u,v,w)
  * have the stream's Earth orientation, or that of a file of the IERS in earth-orientation.
@@ -25,6 +27,7 @@
 #include "core/stream/uvw.h"
 #include "elements/base/astroearth.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrohorizon.h"
 #include "elements/base/astrosteptimes.h"
 
 struct _AstroPhaseshift {
@@ -132,6 +135,7 @@ static gboolean prepare(AstroPhaseshift *self, GError **error)
   if (!astro_setup_point(shifted, "centre", centre, error))
     return FALSE;
   self->shift = astro_shift_new(came, shifted);
+  astro_horizon_warn(GST_ELEMENT(self), shifted, "a centre that the array saw");
   astro_earth_use_tell(&self->earth, GST_ELEMENT(self), came, astro_stage_in(stage),
                        astro_earth_error_of_uvw(astro_shift_distance(self->shift)),
                        " at the other centre");

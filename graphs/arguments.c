@@ -71,7 +71,10 @@ static AstroParsed take_word(const AstroCommand *command, char *word, AstroArgum
   else if (!command->takes_values)
     return wrong(command, "unexpected argument %s", word);
   else if (!strchr(word, '='))
-    return wrong(command, "unexpected argument %s: parameters are given as name=value", word);
+    return wrong(command,
+                 "unexpected argument %s: parameters are given as name=value, and gst-astro help "
+                 "%s names them",
+                 word, arguments->graph);
   else
     g_ptr_array_add(arguments->values, word);
   return ASTRO_PARSED;

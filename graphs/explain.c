@@ -2,7 +2,6 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/next.h"
-#include "graphs/values.h"
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,14 +104,11 @@ static char *plugin_path(const char *directory)
   return g_strdup_printf("GST_PLUGIN_PATH=%s ", quoted);
 }
 
-static int print_line(const AstroGraph *graph, const char *line, const AstroArguments *arguments)
+static int print_line(const AstroGraph *graph, const char *line, const char *plugin,
+                      const AstroArguments *arguments)
 {
-  g_autoptr(GError) error = NULL;
-  g_autofree char *directory = astro_find_plugin();
-  if (!astro_values_check(graph, &error))
-    return astro_refuse(error->message);
   g_autofree char *shell = astro_graph_shell_arguments(line);
-  g_autofree char *path = plugin_path(directory);
+  g_autofree char *path = plugin_path(plugin);
   printf("%sgst-launch-1.0 %s\n", path, shell);
   return EXIT_SUCCESS;
 }

@@ -2,6 +2,7 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/near.h"
+#include "graphs/values.h"
 #include "core/backend/backend.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -194,22 +195,8 @@ static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **er
   return g_steal_pointer(&graph);
 }
 
-int astro_with_asked_line(const AstroArguments *arguments,
-                          int (*use)(const AstroGraph *graph, const char *line,
-                                     const AstroArguments *arguments))
-{
-  g_autoptr(GError) error = NULL;
-  g_autoptr(AstroGraph) graph = find_asked_graph(arguments, &error);
-  g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
-  if (!line)
-    return astro_refuse(error->message);
-  gst_init(NULL, NULL);
-  int status = use(graph, line, arguments);
-  gst_deinit();
-  return status;
-}
-
-char *astro_find_plugin(void)
+/* Makes our elements known if they are not yet. The directory that this took, or NULL. */
+static char *find_plugin(void)
 {
   g_autoptr(GstPlugin) known = gst_registry_find_plugin(gst_registry_get(), "astro");
   if (known)
@@ -219,6 +206,23 @@ char *astro_find_plugin(void)
                                      : astro_relocate(ASTRO_PLUGINDIR);
   g_autofree char *full = g_canonicalize_filename(directory, NULL);
   return gst_registry_scan_path(gst_registry_get(), full) ? g_steal_pointer(&full) : NULL;
+}
+
+int astro_with_asked_line(const AstroArguments *arguments,
+                          int (*use)(const AstroGraph *graph, const char *line, const char *plugin,
+                                     const AstroArguments *arguments))
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = find_asked_graph(arguments, &error);
+  if (!graph)
+    return astro_refuse(error->message);
+  gst_init(NULL, NULL);
+  g_autofree char *plugin = find_plugin();
+  g_autofree char *line =
+      astro_values_check(graph, &error) ? astro_graph_line(graph, &error) : NULL;
+  int status = line ? use(graph, line, plugin, arguments) : astro_refuse(error->message);
+  gst_deinit();
+  return status;
 }
 
 static gboolean is_same_file(const char *a, const char *b)

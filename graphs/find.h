@@ -14,17 +14,15 @@ gboolean astro_is_graph_path(const char *graph);
 /* graph: a name, a path (with a / or ending .graph) or - for the standard input. */
 AstroGraph *astro_find_graph(const char *graph, GError **error);
 
-/* Calls use, within GStreamer, with the graph that the user named and its line with the values that
- * they gave; the status to exit with. */
+/* Calls use, within GStreamer, with the graph that the user named, its line with the values that
+ * they gave, which were looked at, and the directory that our plugin had to be found in (NULL:
+ * GStreamer knew it); the status to exit with. */
 int astro_with_asked_line(const AstroArguments *arguments,
-                          int (*use)(const AstroGraph *graph, const char *line,
+                          int (*use)(const AstroGraph *graph, const char *line, const char *plugin,
                                      const AstroArguments *arguments));
 
 /* The names there are, sorted. */
 char **astro_find_graph_names(void);
-
-/* Makes our elements known if they are not yet. The directory that this took, or NULL. */
-char *astro_find_plugin(void);
 
 /* How this program is called by a shell that is in this folder: its name, or a path. */
 char *astro_find_command(void);

@@ -46,6 +46,12 @@ void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean
   g_ptr_array_add(token->parts, part);
 }
 
+void astro_token_replace(AstroToken *token, const char *text)
+{
+  g_ptr_array_set_size(token->parts, 0);
+  astro_token_add(token, text, -1, FALSE);
+}
+
 const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind)
 {
   const AstroPart *part = token->parts->len == 1 ? token->parts->pdata[0] : NULL;

@@ -97,6 +97,8 @@ AstroToken *astro_token_new(AstroTokenKind kind, guint line, gboolean joined);
 void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean parameter);
 /* The token's text when it holds no parameter and is of that kind, else NULL. */
 const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind);
+/* Has the token hold this text in place of all that it held. */
+void astro_token_replace(AstroToken *token, const char *text);
 /* The token's text, with the values of its parameters. */
 char *astro_token_text(const AstroGraph *graph, const AstroToken *token);
 

@@ -15,7 +15,9 @@ typedef struct {
 
 struct _AstroProgress {
   char *name;
-  char *note; /* NULL: none */
+  char *note;    /* NULL: none */
+  char *waiting; /* for what; NULL: it goes on */
+  gint64 since;  /* that it waits */
   GArray *sources;
   gint64 start;
   gboolean terminal;
@@ -115,6 +117,8 @@ static char *describe(AstroProgress *progress)
 static gboolean on_tick(gpointer data)
 {
   AstroProgress *progress = data;
+  if (progress->waiting)
+    return G_SOURCE_CONTINUE;
   g_autofree char *line = describe(progress);
   g_autofree char *note = progress->note ? g_strconcat("; ", progress->note, NULL) : g_strdup("");
   fprintf(stderr, progress->terminal ? "\r%s%s\033[K" : "%s%s\n", line, note);
@@ -154,6 +158,22 @@ void astro_progress_note(AstroProgress *progress, const char *note)
   progress->note = g_strdup(note);
 }
 
+void astro_progress_wait(AstroProgress *progress, const char *text)
+{
+  if (!progress || !text == !progress->waiting)
+    return;
+  const gint64 now = g_get_monotonic_time();
+  if (progress->waiting)
+    progress->start += now - progress->since;
+  progress->since = now;
+  g_free(progress->waiting);
+  progress->waiting = g_strdup(text);
+  if (!text)
+    return;
+  fprintf(stderr, progress->terminal ? "\r%s: %s\033[K" : "%s: %s\n", progress->name, text);
+  fflush(stderr);
+}
+
 void astro_progress_clear(AstroProgress *progress)
 {
   if (progress && progress->terminal)
@@ -188,5 +208,6 @@ void astro_progress_free(AstroProgress *progress)
   g_array_unref(progress->sources);
   g_free(progress->name);
   g_free(progress->note);
+  g_free(progress->waiting);
   g_free(progress);
 }

@@ -12,6 +12,8 @@ typedef struct _AstroProgress AstroProgress;
 AstroProgress *astro_progress_new(GstElement *pipeline, const char *name);
 /* What an element says of its own progress, shown behind; NULL: no more. */
 void astro_progress_note(AstroProgress *progress, const char *note);
+/* The stream waits for what the text says, which is no time that it takes; NULL: it goes on. */
+void astro_progress_wait(AstroProgress *progress, const char *text);
 /* Makes way for another line. */
 void astro_progress_clear(AstroProgress *progress);
 /* The last line: all that went through, and the time it took. */

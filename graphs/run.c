@@ -1,5 +1,6 @@
 #include "config.h"
 #include "graphs/run.h"
+#include "core/serve/pictures.h"
 #include "core/stream/stream.h"
 #include "graphs/check.h"
 #include "graphs/find.h"
@@ -11,7 +12,6 @@
 #include "graphs/sinks.h"
 #include "graphs/sources.h"
 #include "graphs/stats.h"
-#include "graphs/values.h"
 #include "graphs/unlinked.h"
 #include <errno.h>
 #include <stdio.h>
@@ -151,10 +151,12 @@ static void on_file(Run *run, const GstStructure *structure)
 static void on_progress(Run *run, GstMessage *message)
 {
   GstProgressType type;
-  g_autofree char *text = NULL;
-  gst_message_parse_progress(message, &type, NULL, &text);
+  g_autofree char *code = NULL, *text = NULL;
+  gst_message_parse_progress(message, &type, &code, &text);
   gboolean goes_on = type == GST_PROGRESS_TYPE_START || type == GST_PROGRESS_TYPE_CONTINUE;
-  astro_progress_note(run->progress, goes_on ? text : NULL);
+  void (*const tell_of)(AstroProgress *, const char *) =
+      g_strcmp0(code, ASTRO_WAIT_CODE) == 0 ? astro_progress_wait : astro_progress_note;
+  tell_of(run->progress, goes_on ? text : NULL);
 }
 
 /* Of images that follow each other in a stream the last one counts. */
@@ -449,12 +451,10 @@ static GstElement *as_pipeline(GstElement *element)
   return pipeline;
 }
 
-static int run_line(const AstroGraph *graph, const char *line, const AstroArguments *arguments)
+static int run_line(const AstroGraph *graph, const char *line, const char *plugin,
+                    const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
-  g_free(astro_find_plugin());
-  if (!astro_values_check(graph, &error))
-    return astro_refuse(error->message);
   GstElement *element = gst_parse_launch(line, &error);
   if (!element)
     return refuse_pipeline(graph, error->message);

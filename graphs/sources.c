@@ -88,14 +88,15 @@ char *astro_beam_text(const GstStructure *message)
   return beam_text(message, "");
 }
 
-/* Which somebody may not have set. */
+/* Which somebody may not have set: what lies outside of so much of the sky is not found. */
 static void append_pixels(GString *line, const GstStructure *message)
 {
   guint size = 0;
   if (!gst_structure_get_uint(message, "size", &size))
     return;
   g_autofree char *pixel = astro_places_angle(number(message, "pixel"));
-  g_string_append_printf(line, ", %u x %u pixels of %s", size, size, pixel);
+  g_autofree char *width = astro_places_angle(size * number(message, "pixel"));
+  g_string_append_printf(line, ", %u x %u pixels of %s, %s wide", size, size, pixel, width);
 }
 
 static char *headline(const GstStructure *message, guint n)

@@ -1,5 +1,7 @@
 #include "graphs/values.h"
 
+#include "graphs/whole.h"
+
 #include <float.h>
 #include <gst/gst.h>
 #include <math.h>
@@ -96,12 +98,31 @@ static gboolean is_good(GParamSpec *spec, const char *text)
   return good;
 }
 
-static gboolean check(const AstroGraph *graph, const AstroToken *token, const char *element,
+static gboolean is_whole(const GParamSpec *spec)
+{
+  static const GType types[] = { G_TYPE_INT, G_TYPE_UINT, G_TYPE_INT64, G_TYPE_UINT64 };
+  for (guint i = 0; i < G_N_ELEMENTS(types); i++)
+    if (spec->value_type == types[i])
+      return TRUE;
+  return FALSE;
+}
+
+/* Puts 1000000 where 1e6 stands, and the property takes that. */
+static gboolean write_out(AstroToken *token, GParamSpec *spec, const char *text)
+{
+  g_autofree char *digits = is_whole(spec) ? astro_whole_digits(text) : NULL;
+  if (!digits || !is_good(spec, digits))
+    return FALSE;
+  astro_token_replace(token, digits);
+  return TRUE;
+}
+
+static gboolean check(const AstroGraph *graph, AstroToken *token, const char *element,
                       GParamSpec *spec, GError **error)
 {
   g_autofree char *text = astro_token_text(graph, token);
   g_autofree char *expected = describe(spec);
-  if (!expected || is_good(spec, text))
+  if (!expected || is_good(spec, text) || write_out(token, spec, text))
     return TRUE;
   g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
               "%s:%u: could not set property \"%s\" in element \"%s\" to \"%s\": %s", graph->file,
@@ -174,14 +195,39 @@ static gboolean is_count(const char *field)
   return field && g_strv_contains(counts, field);
 }
 
-static const char *expected_of_field(const char *field, const char *before, const char *value)
+static gboolean is_digits(const char *text, guint64 least)
+{
+  return g_ascii_string_to_unsigned(text, 10, least, G_MAXINT, NULL, NULL);
+}
+
+/* A parameter over digits. */
+static gboolean is_fraction(const AstroToken *token)
+{
+  const AstroPart *lower = token->parts->len == 2 ? token->parts->pdata[1] : NULL;
+  return lower && !lower->parameter && lower->text[0] == '/' && is_digits(lower->text + 1, 1);
+}
+
+static const char *expected_of_field(const AstroToken *token, const char *field, const char *before,
+                                     const char *value)
 {
   const char *expected = expected_of_caps(before, value);
-  if (expected || g_strcmp0(before, "=") != 0 || !is_count(field))
+  if (expected || g_strcmp0(before, "=") != 0)
     return expected;
-  return g_ascii_string_to_unsigned(value, 10, 1, G_MAXINT, NULL, NULL)
-             ? NULL
-             : "a whole number of at least 1";
+  if (is_count(field))
+    return is_digits(value, 1) ? NULL : "a whole number of at least 1";
+  g_autofree char *upper = g_strndup(value, strcspn(value, "/"));
+  return is_fraction(token) && !is_digits(upper, 0) ? "a whole number, as 1000000 or 1e6" : NULL;
+}
+
+/* Fields that are counts, and fractions, take digits alone. */
+static char *digits_of_field(const char *field, const char *before, const char *value)
+{
+  if (g_strcmp0(before, "=") != 0)
+    return NULL;
+  if (!is_count(field))
+    return astro_whole_fraction(value);
+  g_autofree char *digits = astro_whole_digits(value);
+  return digits && is_digits(digits, 1) ? g_steal_pointer(&digits) : NULL;
 }
 
 static const char *caps_literal(const AstroGraph *graph, guint token)
@@ -190,16 +236,19 @@ static const char *caps_literal(const AstroGraph *graph, guint token)
 }
 
 /* In caps punctuation is a token by itself. */
-static gboolean check_caps(const AstroGraph *graph, guint at, GError **error)
+static gboolean check_caps(AstroGraph *graph, guint at, GError **error)
 {
-  const AstroToken *token = graph->tokens->pdata[at];
+  AstroToken *token = graph->tokens->pdata[at];
   const AstroPart *part = token->parts->pdata[0];
+  const char *field = at > 1 ? caps_literal(graph, at - 2) : NULL;
+  const char *before = caps_literal(graph, at - 1);
   g_autofree char *text = astro_token_text(graph, token);
-  const char *expected = part->parameter
-                             ? expected_of_field(at > 1 ? caps_literal(graph, at - 2) : NULL,
-                                                 caps_literal(graph, at - 1), text)
-                             : NULL;
+  g_autofree char *digits = part->parameter ? digits_of_field(field, before, text) : NULL;
+  const char *expected =
+      part->parameter && !digits ? expected_of_field(token, field, before, text) : NULL;
 
+  if (digits)
+    astro_token_replace(token, digits);
   if (!expected)
     return TRUE;
   const AstroParameter *parameter =
@@ -211,11 +260,11 @@ static gboolean check_caps(const AstroGraph *graph, guint at, GError **error)
   else
     g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
                 "%s:%u: parameter %s is \"%s\", expected %s in caps: %s", graph->file, token->line,
-                parameter->name, text, expected, parameter->help);
+                parameter->name, parameter->value, expected, parameter->help);
   return FALSE;
 }
 
-gboolean astro_values_check(const AstroGraph *graph, GError **error)
+gboolean astro_values_check(AstroGraph *graph, GError **error)
 {
   g_autoptr(GHashTable) set = g_hash_table_new(NULL, NULL);
   g_autofree char *element = NULL;
@@ -224,7 +273,7 @@ gboolean astro_values_check(const AstroGraph *graph, GError **error)
   gboolean good = TRUE;
 
   for (guint i = 0; good && i < graph->tokens->len; i++) {
-    const AstroToken *token = graph->tokens->pdata[i];
+    AstroToken *token = graph->tokens->pdata[i];
     if (token->kind == ASTRO_TOKEN_VALUE && spec)
       good = check_once(graph, token, element, spec, set, error) &&
              check(graph, token, element, spec, error);

@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* A run whose peaks reach so many times the first one has gone astray. */
+/* A run whose peaks reach so many times the lowest one has gone astray: what a cycle adds elsewhere
+ * is less than what it takes. */
 #define ASTRO_CLEAN_ASTRAY 2.0
 
 gboolean astro_clean_check(gconstpointer config, GError **error);

@@ -37,7 +37,7 @@ typedef enum {
   ASTRO_CLEAN_ITERATIONS, /* there were no more of them */
   ASTRO_CLEAN_THRESHOLD,
   ASTRO_CLEAN_NOISE,    /* no peak was higher than so many times the noise */
-  ASTRO_CLEAN_DIVERGED, /* peaks grew: the point-spread function is not this image's */
+  ASTRO_CLEAN_DIVERGED, /* peaks grew to twice the lowest: it is not the sky that is found */
   ASTRO_CLEAN_EMPTY,    /* no pixel is finite, or the PSF is not: nothing was done */
   /* Work was to be given up: the model is that of the iterations there were, and outside of the
    * border it is not taken away. */
@@ -46,9 +46,10 @@ typedef enum {
 
 typedef struct {
   guint iterations;
-  double peak;  /* of what is left, Jy/beam */
-  double noise; /* Jy/beam, where peaks are looked for, before cycles took any of it away */
-  double flux;  /* of the model, Jy */
+  double peak;   /* of what is left, Jy/beam */
+  double lowest; /* of the peaks that there were */
+  double noise;  /* Jy/beam, where peaks are looked for, before cycles took any of it away */
+  double flux;   /* of the model, Jy */
   AstroCleanEnd end;
 } AstroCleanResult;
 

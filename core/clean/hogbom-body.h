@@ -145,7 +145,6 @@ static AstroCleanResult cycle(Run *run)
   AstroCleanResult result = { 0 };
   guint rows = config->size - 2 * config->border;
   AstroCleanStop stop;
-  double first = 0;
 
   run->rows_a_task = MAX(TASK_PIXELS / rows, 1);
   for (guint row = config->border; row < config->size - config->border; row++)
@@ -154,9 +153,7 @@ static AstroCleanResult cycle(Run *run)
   astro_clean_stop_init(&stop, config, run->residual, sizeof(REAL) == sizeof(double));
   for (;; result.iterations++) {
     REAL peak = find_peak(run);
-    if (result.iterations == 0)
-      first = fabs((double)peak);
-    if (astro_clean_stop(&stop, fabs((double)peak), first, &result))
+    if (astro_clean_stop(&stop, fabs((double)peak), &result))
       break;
     run->flux = (REAL)(config->gain * (double)peak);
     run->model[run->y * config->size + run->x] += run->flux;

@@ -83,7 +83,6 @@ static AstroCleanResult clean(const Image *image)
   const AstroCleanConfig *config = image->config;
   AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
   AstroCleanStop stop;
-  double first = 0;
 
   if (!is_finite(image->psf, (gsize)config->in_size * config->in_size) || !mask(image))
     return result;
@@ -92,9 +91,7 @@ static AstroCleanResult clean(const Image *image)
     guint x = 0, y = 0;
     find_peak(image, &x, &y);
     double peak = image->residual[y * config->size + x];
-    if (result.iterations == 0)
-      first = fabs(peak);
-    if (astro_clean_stop(&stop, fabs(peak), first, &result))
+    if (astro_clean_stop(&stop, fabs(peak), &result))
       break;
     image->model[y * config->size + x] += config->gain * peak;
     result.flux += config->gain * peak;

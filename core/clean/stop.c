@@ -54,19 +54,20 @@ static gboolean is_within(AstroCleanStop *stop, double peak, double times)
   return peak <= times * stop->noise;
 }
 
-gboolean astro_clean_stop(AstroCleanStop *stop, double peak, double first, AstroCleanResult *result)
+gboolean astro_clean_stop(AstroCleanStop *stop, double peak, AstroCleanResult *result)
 {
   const AstroCleanConfig *config = stop->config;
   const double times = config->auto_threshold;
 
   result->peak = peak;
+  result->lowest = result->iterations == 0 ? peak : MIN(result->lowest, peak);
   if (result->iterations == 0)
     stop->noise = measure(stop);
   stop->is_final = stop->is_final || is_within(stop, peak, MAX(times, NOISE_PEAKS));
   result->end = ASTRO_CLEAN_ITERATIONS;
   if (peak <= config->threshold)
     result->end = ASTRO_CLEAN_THRESHOLD;
-  else if (peak > ASTRO_CLEAN_ASTRAY * first)
+  else if (peak > ASTRO_CLEAN_ASTRAY * result->lowest)
     result->end = ASTRO_CLEAN_DIVERGED;
   else if (times > 0 && is_within(stop, peak, times))
     result->end = ASTRO_CLEAN_NOISE;

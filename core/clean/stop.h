@@ -22,8 +22,7 @@ void astro_clean_stop_init(AstroCleanStop *stop, const AstroCleanConfig *config,
                            gconstpointer residual, gboolean is_double);
 void astro_clean_stop_clear(AstroCleanStop *stop);
 
-/* Fills in the result's peak and, where that ends the cycles, its end. first: the first peak. */
-gboolean astro_clean_stop(AstroCleanStop *stop, double peak, double first,
-                          AstroCleanResult *result);
+/* Fills in the result's peaks and, where the last one ends the cycles, its end. */
+gboolean astro_clean_stop(AstroCleanStop *stop, double peak, AstroCleanResult *result);
 
 G_END_DECLS

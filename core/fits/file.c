@@ -332,7 +332,9 @@ static gboolean refuse_begin(const AstroFitsFile *file, const char *start, GErro
                             " bytes, within its first header",
                             file->bytes);
   g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-              "%s is no FITS file: it does not begin with \"%s\"", file->name, file_begin);
+              "%s is no FITS file: it does not begin with \"%s\". Samples without a header go by "
+              "filesrc and astroobserve, as in the graph correlate-file",
+              file->name, file_begin);
   return FALSE;
 }
 

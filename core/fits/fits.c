@@ -152,6 +152,44 @@ static gboolean is_packed_image(const AstroFitsFile *file)
   return header && g_strcmp0(g_hash_table_lookup(header->values, "ZIMAGE"), "T") == 0;
 }
 
+/* What streams of one media type are called that downstream asks for, and where a file of them goes
+ * that came to another place. */
+static const struct {
+  const char *media_type, *name, *goes_to;
+} roles[] = {
+  { "application/x-astro-visibilities", "visibilities, which UVFITS holds",
+    "visibilities go to astrogridder, as in the graph image" },
+  { "application/x-astro-image", "a FITS image",
+    "an image goes to astrorender, as examples/picture.sh makes pictures" },
+  { "application/x-astro-catalogue", "a catalogue (a FITS table or text)",
+    "a catalogue goes to astrohistogram, as in the graph tpacf-files" },
+};
+
+static gint find_role(const GstCaps *caps)
+{
+  for (guint i = 0; i < gst_caps_get_size(caps); i++)
+    for (guint k = 0; k < G_N_ELEMENTS(roles); k++)
+      if (gst_structure_has_name(gst_caps_get_structure(caps, i), roles[k].media_type))
+        return (gint)k;
+  return -1;
+}
+
+static void refuse_unwanted(const char *file, const AstroFitsReaderKind *found,
+                            const GstCaps *wanted, GError **error)
+{
+  g_autoptr(GstCaps) gives = gst_caps_from_string(found->caps);
+  const gint has = find_role(gives), wants = find_role(wanted);
+  g_autofree char *caps = gst_caps_to_string(wanted);
+  if (has >= 0 && wants >= 0 && has != wants)
+    astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+               "%s: found %s, expected %s: %s (downstream takes %s)", file, found->name,
+               roles[wants].name, roles[has].goes_to, caps);
+  else
+    astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+               "%s: found %s, which does not give what is wanted downstream: %s", file, found->name,
+               caps);
+}
+
 /* A file may be of several kinds: UVFITS has tables too. */
 static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
                                             const AstroFitsOptions *options, GError **error)
@@ -184,10 +222,7 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
                 name);
     return NULL;
   }
-  g_autofree char *wanted = gst_caps_to_string(options->wanted);
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-              "%s: found %s, which does not give what is wanted downstream: %s", name,
-              unwanted->name, wanted);
+  refuse_unwanted(name, unwanted, options->wanted, error);
   return NULL;
 }
 

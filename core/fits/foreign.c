@@ -7,6 +7,9 @@
   ": its headers are not read here; samples without them, as baseband's or a recorder's own "      \
   "tools "                                                                                         \
   "unpack them, go by filesrc and astroobserve"
+#define PICTURE                                                                                    \
+  " picture, of whose colours nobody can tell the values: expected the FITS file that it was "     \
+  "made of"
 #define TO_UVFITS " makes UVFITS of it, which astrofitssrc reads"
 
 /* ---- folders ---- */
@@ -103,6 +106,8 @@ static const struct {
     "an HDF5 file: of visibilities in it (uvh5) pyuvdata's UVData.write_uvfits makes UVFITS, which "
     "astrofitssrc reads" },
   { "\x0c\0\0\0HEADER_START", 16, NULL, "a SIGPROC file of powers" SAMPLES },
+  { "\x89PNG\r\n\x1a\n", 8, NULL, "a PNG" PICTURE },
+  { "\xff\xd8\xff", 3, NULL, "a JPEG" PICTURE },
   { "\xed\xde\xad\xab", 4, NULL, "a Mark 5B recording" SAMPLES },
   { NULL, 0, is_guppi, "a GUPPI raw recording" SAMPLES },
   { NULL, 0, is_dada, "a DADA recording" SAMPLES },

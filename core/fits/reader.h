@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  const char *name; /* "UVFITS" */
+  const char *name; /* "UVFITS", or what text would hold */
   const char *caps; /* what it gives */
   gboolean (*recognises)(const AstroFitsFile *file);
   gpointer (*open)(AstroFitsFile *file, const AstroFitsOptions *options,

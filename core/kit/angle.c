@@ -27,16 +27,22 @@ static gboolean parse_sixtieths(const char *text, double limit, double *value)
   return TRUE;
 }
 
+gboolean astro_sixtieths_parse(const char *text, gboolean is_hours, double *degrees)
+{
+  if (!parse_sixtieths(text, is_hours ? 24 : 360, degrees))
+    return FALSE;
+  *degrees *= is_hours ? 15 : 1;
+  return TRUE;
+}
+
+static gboolean parse_angle(const char *text, gboolean is_ra, double *degrees)
+{
+  return strchr(text, ':') ? astro_sixtieths_parse(text, is_ra, degrees)
+                           : astro_number_parse(text, degrees);
+}
+
 gboolean astro_angles_parse(const char *ra, const char *dec, double *ra_degrees,
                             double *dec_degrees)
 {
-  const gboolean in_hours = strchr(ra, ':') != NULL;
-
-  if (!(in_hours ? parse_sixtieths(ra, 24, ra_degrees) : astro_number_parse(ra, ra_degrees)) ||
-      !(strchr(dec, ':') ? parse_sixtieths(dec, 360, dec_degrees)
-                         : astro_number_parse(dec, dec_degrees)))
-    return FALSE;
-  if (in_hours)
-    *ra_degrees *= 15;
-  return TRUE;
+  return parse_angle(ra, TRUE, ra_degrees) && parse_angle(dec, FALSE, dec_degrees);
 }

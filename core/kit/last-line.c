@@ -1,5 +1,6 @@
 #include "core/kit/last-line.h"
 #include "core/kit/values.h"
+#include "core/kit/angle.h"
 
 #include <string.h>
 
@@ -41,8 +42,9 @@ static gboolean take_line_before(const char *text, const char **at, char separat
 static gboolean is_number(const char *text)
 {
   char *end;
+  double degrees;
   g_ascii_strtod(text, &end);
-  return end != text && *end == 0;
+  return (end != text && *end == 0) || astro_sixtieths_parse(text, FALSE, &degrees);
 }
 
 /* Behind the decimal point, an exponent among them: what programs write as many of in each line. */

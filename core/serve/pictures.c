@@ -206,6 +206,14 @@ void astro_picture_server_show(AstroPictureServer *s, GBytes *picture, const cha
   run_in_thread(s, tell_answers);
 }
 
+gboolean astro_picture_server_is_seen(AstroPictureServer *s)
+{
+  g_mutex_lock(&s->lock);
+  const gboolean seen = s->viewers || s->is_released;
+  g_mutex_unlock(&s->lock);
+  return seen;
+}
+
 gboolean astro_picture_server_wait(AstroPictureServer *s)
 {
   g_mutex_lock(&s->lock);

@@ -32,8 +32,13 @@ const char *astro_picture_server_page(const AstroPictureServer *server); /* wher
 /* type: "image/jpeg". */
 void astro_picture_server_show(AstroPictureServer *server, GBytes *picture, const char *type);
 
+/* Of progress messages while a stream waits for somebody. */
+#define ASTRO_WAIT_CODE "viewer"
+
 /* Waits until somebody views the stream. FALSE: the wait was cancelled. */
 gboolean astro_picture_server_wait(AstroPictureServer *server);
+/* Whether that returns at once, but for a cancel. */
+gboolean astro_picture_server_is_seen(AstroPictureServer *server);
 /* Nobody needs to be waited for any more. */
 void astro_picture_server_release(AstroPictureServer *server);
 /* There is nothing more to show until the next picture: streams end behind the last one. Waits for

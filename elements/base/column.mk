@@ -2,7 +2,7 @@
 element_sources += elements/base/astroinputs.c elements/base/astroinputs.h elements/base/astroscene.c \
   elements/base/astroscene.h elements/base/astrosimulator.c elements/base/astrosimulator.h \
   elements/base/astroliveclock.c elements/base/astroliveclock.h elements/base/astroearth.c \
-  elements/base/astroearth.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h \
+  elements/base/astroearth.h elements/base/astrohorizon.c elements/base/astrohorizon.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h \
   elements/base/astrostage.c elements/base/astrostage.h elements/base/astrostage-parts.h \
   elements/base/astrostage-backend.c elements/base/astrostage-input.c elements/base/astrostage-output.c \
   elements/base/astrostage-caps.c elements/base/astrostage-events.c elements/base/astrostage-properties.c \

@@ -52,6 +52,14 @@ static void test_text(void)
     { "ra  dec\n--- ---\n1   2\n3   4\n", "ra", "dec" },
     { "ra;dec\ndegrees;deg\n1;2\n3;4\n", "ra", "dec" },
     { "# ra dec of my points\n1 2\n3 4\n", "ra", "dec" },
+    /* hours and degrees, minutes and seconds */
+    { "RA,DEC\n00:04:00,+02:00:00\n00:12:00.0,04:00:00\n", "ra", "dec" },
+    { "00:04:00,+02:00:00\n00:12:00.0,04:00:00\n", "1", "2" },
+    { "M31 00:04:00 +02:00:00\nM32 00:12:00.0 04:00:00\n", "2", "3" },
+    { "# dec ra\n+02:00:00 00:04:00\n+04:00:00 00:12:00\n", "ra", "dec" },
+    { "RAJ2000\tDEJ2000\n\"h:m:s\"\t\"d:m:s\"\n------\t-----\n00 04 00.0\t+02 00 00\n"
+      "00 12 00.0\t+04 00 00\n",
+      "RAJ2000", "DEJ2000" },
     { "# 2 1\n1 2\n3 4\n", "1", "2" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(same); i++) {
@@ -134,6 +142,10 @@ static void test_cut(void)
     { "ra dec\n10.25 20.125\n11.5 21.25\n12.75 22.5\n13.125 23.375\n", FALSE },
     { "ra;dec\n10;20\n11;21\n12;22\n13;23\n", FALSE },
     { "ra\tdec\n13.125\t23.375\n", FALSE },
+    { "ra,dec\n10:01:02.50,+20:10:01.25\n10:01:02.75,-20:10:01.25\n10:01:03.00,+20:10:02.25\n"
+      "10:01:04.00,+20:10:02.25\n",
+      TRUE },
+    { "ra,dec\n10:01:02,+20:10:01\n10:01:02,-20:10:01\n10:01:04,+20:10:22\n", FALSE },
     { "# ra dec\n10.250 20.125\n\n11.500 21.250\n12.750 22.500 # here\n12.750 22.500\n13.125 "
       "23.375\n",
       TRUE },
@@ -269,6 +281,21 @@ static void test_bad_text(void)
     { "ra,dec\n\"1,2\n", "ra", "dec", "line 2: \"1,2\" in column 1" },
     { "ra\tdec\nh:m:s\tdeg\n1\t2\n", "ra", "dec", "line 2: \"h:m:s\" in column 1" },
     { "ra dec\ndeg\n1 2\n", "ra", "dec", "line 2: \"deg\" in column 1" },
+    /* places that are in one column, or in some lines, written in another way */
+    { "ra,dec\n00:04:00,2\n", "ra", "dec",
+      "line 2: \"2\" in column 2 is a number of degrees, where other places or the units are hours "
+      "or degrees, minutes and seconds: expected all of both columns in degrees, or as 13:31:08.3 "
+      "and +30:30:33" },
+    { "ra,dec\n1,2\n3,+02:00:00\n", "ra", "dec", "line 3: \"+02:00:00\" in column 2 is hours or" },
+    { "ra\tdec\nh:m:s\td:m:s\n1\t2\n", "ra", "dec", "line 3: \"1\" in column 1 is a number of" },
+    { "ra\tdec\ndeg\tdeg\n1:2:3\t4:5:6\n", "ra", "dec", "line 3: \"1:2:3\" in column 1 is hours" },
+    { "ra,dec\n24:00:00,+02:00:00\n", "ra", "dec",
+      "line 2: \"24:00:00\" in column 1 is no number, expected a right ascension in degrees, or "
+      "as" },
+    { "ra,dec\n23:60:00,+02:00:00\n", "ra", "dec",
+      "line 2: \"23:60:00\" in column 1 is no number" },
+    { "ra,dec\n23:50:00,+90:00:01\n", "ra", "dec", "line 2: declination 90.000277" },
+    { "ra,dec\n23:50,+90:00\n", "ra", "dec", "line 2: \"23:50\" in column 1 is no number" },
     { "ra dec\n1 2\ndeg deg\n", "ra", "dec", "line 3: \"deg\" in column 1" },
     { ECSV
       "# datatype:\n# - {name: ra, unit: hourangle}\n# - {name: dec, unit: deg}\nra dec\n1 2\n",

@@ -398,6 +398,18 @@ static void test_ends(void)
     g_free(clean(backends[b], &config, values, &arguments, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_DIVERGED);
     g_assert_cmpuint(result.iterations, <, 1000);
+    g_assert_cmpfloat(result.peak, >, 2 * result.lowest);
+
+    /* Lobes of the brightest source lie outside the border: peaks fall at first. A fainter one and
+     * its lobe lift each other, and need not reach the first peak. */
+    memset(values, 0, 2048 * sizeof *values);
+    values[16 * 32 + 16] = 10;
+    values[12 * 32 + 9] = 1;
+    values[1024 + 16 * 32 + 16] = 1;
+    values[1024 + 16 * 32 + 16 - 9] = values[1024 + 16 * 32 + 16 + 9] = -1.5;
+    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_DIVERGED);
+    g_assert_cmpfloat(result.peak, <, 4);
 
     /* Nothing but NaN, and what is not finite in the point-spread function. */
     for (guint i = 0; i < 1024; i++)

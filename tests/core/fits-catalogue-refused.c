@@ -161,9 +161,13 @@ static void unwanted(TestPlace *place, gconstpointer data)
 {
   AstroFitsOptions options = { .wanted = gst_caps_from_string("application/x-astro-visibilities") };
   test_make_table(place, &test_plain);
-  test_expect_refused(place->path, &options, "found a catalogue");
+  test_expect_refused(place->path, &options,
+                      "found a catalogue (a table), expected visibilities, which UVFITS holds: a "
+                      "catalogue goes to astrohistogram, as in the graph tpacf-files (downstream "
+                      "takes application/x-astro-visibilities)");
   g_assert_true(g_file_set_contents(place->path, "1 2\n", -1, NULL));
-  test_expect_refused(place->path, &options, "found text");
+  test_expect_refused(place->path, &options,
+                      "found text (a catalogue), expected visibilities, which UVFITS holds");
   gst_caps_unref(options.wanted);
   options.wanted = gst_caps_from_string("application/x-astro-catalogue");
   astro_fits_reader_close(test_open_good(place->path, &options));

@@ -93,6 +93,16 @@ static GString *make_sigproc(void)
   return g_string_new_len("\x0c\0\0\0HEADER_START\x0a\0\0\0machine_id", 30);
 }
 
+static GString *make_png(void)
+{
+  return g_string_new_len("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
+}
+
+static GString *make_jpeg(void)
+{
+  return g_string_new_len("\xff\xd8\xff\xe0\0\x10JFIF\0", 11);
+}
+
 static void files(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -106,6 +116,8 @@ static void files(TestPlace *place, gconstpointer data)
     { make_mark5b, "is a Mark 5B recording", "filesrc and astroobserve" },
     { make_hdf5, "is an HDF5 file: of visibilities in it (uvh5)", "UVData.write_uvfits" },
     { make_sigproc, "is a SIGPROC file", "filesrc and astroobserve" },
+    { make_png, "is a PNG picture", "expected the FITS file" },
+    { make_jpeg, "is a JPEG picture", "expected the FITS file" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GString) bytes = cases[i].make();

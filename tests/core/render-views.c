@@ -49,6 +49,29 @@ static void fringe_of_one(void)
   g_assert_nonnull(strstr(error->message, "a fringe is of two stations, and there is one"));
 }
 
+/* Of others' streams, whose baselines are not those of a triangle, or in another order. */
+static void not_of_stations(void)
+{
+  static const struct {
+    AstroView view;
+    const char *caps, *says;
+  } cases[] = {
+    { ASTRO_VIEW_MATRIX, TEST_VISIBILITIES "channels=8,baselines=5,pols=1",
+      "baselines is 5, expected n (n + 1) / 2 of n stations, at most 16384" },
+    { ASTRO_VIEW_SPECTRUM,
+      "application/x-astro-visibilities,format=CF32LE,layout=baseline:channel:pol:pol,rate=1/1,"
+      "channels=8,baselines=3,pols=1",
+      "layout = (string) channel:baseline:pol:pol" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const AstroRenderStyle style = bare(cases[i].view);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(cases[i].caps);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(astro_renderer_new(caps, &style, NULL, &error));
+    test_says(error->message, cases[i].says);
+  }
+}
+
 /* ---- the spectrum ---- */
 
 /* The middle of the pixels of one colour in a column; -1: there are none. */
@@ -278,6 +301,7 @@ static void add_tests(void)
 {
   g_test_add_func("/render-views/by-stations", by_stations);
   g_test_add_func("/render-views/fringe-of-one", fringe_of_one);
+  g_test_add_func("/render-views/not-of-stations", not_of_stations);
   g_test_add_func("/render-views/spectrum-in-db", spectrum_in_db);
   g_test_add_func("/render-views/lags-of-tones", lags_of_tones);
   g_test_add_func("/render-views/lags-of-nothing", lags_of_nothing);

@@ -110,6 +110,25 @@ static void test_negative_weights(void)
   g_rmdir(folder);
 }
 
+/* What makes an auto-correlation of a cross-correlation, and counts its pairs twice. */
+static void test_same_on_both_sides(void)
+{
+#define CROSS(seed, random_seed)                                                                   \
+  "astrohistogram name=h ! fakesink astrocatsrc points=9 seed=1 ! h.data astrocatsrc points=9 "    \
+  "seed=" seed " ! h.data2 astrocatsrc points=9 seed=3 ! h.random astrocatsrc points=9 "           \
+  "seed=" random_seed " ! h.random2"
+  test_warned(CROSS("1", "4"), "pads data and data2 have the same catalogue of 9 points");
+  test_warned(CROSS("2", "3"), "pads random and random2 have the same catalogue of 9 points");
+  g_autoptr(GstElement) pipeline = gst_parse_launch(CROSS("2", "4"), NULL);
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) last = gst_bus_timed_pop_filtered(
+      bus, TEST_PATIENCE, GST_MESSAGE_WARNING | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(last);
+  g_assert_cmpint(GST_MESSAGE_TYPE(last), ==, GST_MESSAGE_EOS);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
 /* Parts that do not fit together are no catalogue, whichever comes first. */
 static void test_mixed_parts(void)
 {
@@ -196,6 +215,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astrohistogram/refusals", test_refusals);
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
+  g_test_add_func("/astrohistogram/same-on-both-sides", test_same_on_both_sides);
   g_test_add_func("/astrohistogram/mixed-parts", test_mixed_parts);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
   g_test_add_func("/astrohistogram/seek", test_seek);

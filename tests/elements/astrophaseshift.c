@@ -216,6 +216,52 @@ static void test_refusals(void)
     test_refused_by(cases[i].line, "astrophaseshift", cases[i].says);
 }
 
+/* All that is warned of until the end. */
+static char *warnings_of(const char *line)
+{
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  GString *all = g_string_new(NULL);
+  gboolean is_over = FALSE;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  while (!is_over) {
+    g_autoptr(GError) warning = NULL;
+    g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+        bus, TEST_PATIENCE, GST_MESSAGE_WARNING | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    is_over = GST_MESSAGE_TYPE(message) != GST_MESSAGE_WARNING;
+    if (is_over)
+      continue;
+    gst_message_parse_warning(message, &warning, NULL);
+    g_string_append_printf(all, "%s\n", warning->message);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return g_string_free(all, FALSE);
+}
+
+/* At 34 degrees north (vla-like): of what cannot be seen then, and of what never can. */
+static void test_horizon(void)
+{
+  static const struct {
+    const char *centre, *says; /* NULL: nothing */
+  } cases[] = {
+    { B, NULL },
+    { "311,-40", "is 84.2 degrees below the horizon of the array at the start: expected a centre" },
+    { "131.5,-60", "below the horizon of the array at the start, and never rises there: expected" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf(SOURCE "! astrophaseshift name=shift centre=%s ! "
+                                                   "fakesink",
+                                            "0,0,1", A, cases[i].centre);
+    g_autofree char *warnings = warnings_of(line);
+    g_test_message("%s: %s", cases[i].centre, warnings);
+    if (cases[i].says)
+      test_says(warnings, cases[i].says);
+    else
+      g_assert_null(strstr(warnings, "horizon"));
+  }
+}
+
 /* A stream whose observation is another one is turned from that. */
 static void test_new_observation(void)
 {
@@ -245,6 +291,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrophaseshift/picture", test_picture);
   g_test_add_func("/astrophaseshift/sums", test_sums);
   g_test_add_func("/astrophaseshift/refused", test_refusals);
+  g_test_add_func("/astrophaseshift/horizon", test_horizon);
   g_test_add_func("/astrophaseshift/new-observation", test_new_observation);
   int result = g_test_run();
   gst_deinit();

@@ -146,6 +146,93 @@ static void test_tpacf_rows_and_regions(void)
   assert_refused(&none, 1, "where \"Z>1\": mixed.csv: none of the 600 points of catalogue 1");
 }
 
+/* A cut of places takes random points that are chosen in the same way. */
+static void test_tpacf_random_rows(void)
+{
+  char *tables[3] = { NULL };
+  static const char *const runs[] = {
+    "data=wide.csv random=wide-random.csv where='DEC>0' random-where='DEC>0'",
+    "data=north.csv random=north-random.csv",
+    "data=wide.csv random=wide-random.csv where='DEC>0'",
+  };
+  g_autofree char *path = in_folder("north.out.csv");
+  for (guint k = 0; k < 2; k++) {
+    g_autoptr(GString) wide = g_string_new("RA,DEC\n");
+    g_autoptr(GString) north = g_string_new("RA,DEC\n");
+    for (guint i = 0; i < 400; i++) {
+      const double ra = fmod(i * (k ? 7.31 : 11.13), 60), dec = fmod(i * 3.77, 40) - 20;
+      g_string_append_printf(wide, "%g,%g\n", ra, dec);
+      if (dec > 0)
+        g_string_append_printf(north, "%g,%g\n", ra, dec);
+    }
+    write_file(k ? "wide-random.csv" : "wide.csv", wide->str, (gssize)wide->len);
+    write_file(k ? "north-random.csv" : "north.csv", north->str, (gssize)north->len);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(runs); i++) {
+    g_auto(Result) result = run("run tpacf-files %s regions=0 from=60 to=1000 bins=3 "
+                                "output=north.out.csv plot=w.png",
+                                runs[i]);
+    if (skips(&result))
+      return;
+    g_assert_cmpstr(result.status ? result.err : "", ==, "");
+    g_assert_true(g_file_get_contents(path, &tables[i], NULL, NULL));
+  }
+  g_assert_cmpstr(tables[0], ==, tables[1]);
+  g_assert_cmpstr(tables[0], !=, tables[2]);
+  for (guint i = 0; i < G_N_ELEMENTS(runs); i++)
+    g_free(tables[i]);
+}
+
+/* The same places in degrees and in hours, minutes and seconds give the same function. */
+static void test_tpacf_sixtieths(void)
+{
+  char *tables[2] = { NULL };
+  g_autofree char *path = in_folder("sixtieths.out.csv");
+  g_autoptr(GString) degrees = g_string_new("RA,DEC\n");
+  g_autoptr(GString) sixtieths = g_string_new("RA,DEC\n");
+  for (guint i = 0; i < 300; i++) {
+    const guint minutes = i * 7 % 240, arcmin = i * 37 % 1200;
+    g_string_append_printf(degrees, "%.17g,%.17g\n", minutes / 4., arcmin / 60. - 30);
+    g_string_append_printf(sixtieths, "%02u:%02u:00.0,-%02u:%02u:00\n", minutes / 60, minutes % 60,
+                           (1800 - arcmin) / 60, (1800 - arcmin) % 60);
+  }
+  write_file("degrees.csv", degrees->str, (gssize)degrees->len);
+  write_file("sixtieths.csv", sixtieths->str, (gssize)sixtieths->len);
+  write_points("grid.csv", "RA,DEC,N\n", 0.25);
+  for (guint i = 0; i < 2; i++) {
+    g_auto(Result) result = run("run tpacf-files data=%s.csv random=grid.csv regions=0 from=60 "
+                                "to=1000 bins=3 output=sixtieths.out.csv plot=w.png",
+                                i ? "sixtieths" : "degrees");
+    if (skips(&result))
+      return;
+    g_assert_cmpstr(result.status ? result.err : "", ==, "");
+    g_assert_true(g_file_get_contents(path, &tables[i], NULL, NULL));
+  }
+  g_assert_cmpstr(tables[0], ==, tables[1]);
+  for (guint i = 0; i < 2; i++)
+    g_free(tables[i]);
+}
+
+/* Which of the files it is that cannot be read. */
+static void test_roles(void)
+{
+  static const char *const cases[][2] = {
+    { "tpacf-files data=none.csv random=fine.csv", "data: cannot open none.csv" },
+    { "tpacf-files data=fine.csv random=none.csv", "random: cannot open none.csv" },
+    { "tpacf-cross data=fine.csv random=fine.csv data2=none.csv random2=fine.csv",
+      "data2: cannot open none.csv" },
+    { "tpacf-cross data=fine.csv random=fine.csv data2=fine.csv random2=none.csv",
+      "random2: cannot open none.csv" },
+  };
+  write_points("fine.csv", "RA,DEC,N\n", 0.25);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run %s", cases[i][0]);
+    if (skips(&result))
+      return;
+    assert_refused(&result, 1, cases[i][1]);
+  }
+}
+
 enum { CROSS_POINTS = 150, CROSS_BINS = 4 };
 
 typedef struct {
@@ -198,6 +285,7 @@ static void test_tpacf_cross(void)
   if (skips(&result))
     return;
   g_assert_cmpstr(result.status ? result.err : "", ==, "");
+  g_assert_null(strstr(result.err, "the same catalogue"));
   assert_png("cross.png");
   g_autofree char *path = in_folder("cross.csv"), *table = NULL;
   g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
@@ -211,6 +299,18 @@ static void test_tpacf_cross(void)
   }
 }
 
+static void test_tpacf_cross_of_one(void)
+{
+  write_points("fine.csv", "RA,DEC,N\n", 0.25);
+  g_auto(Result) result = run("run tpacf-cross data=fine.csv data2=fine.csv random=fine.csv "
+                              "random2=fine.csv regions=0 output=cross.csv plot=cross.png");
+  if (skips(&result))
+    return;
+  g_assert_nonnull(strstr(result.err, "warning: pairs: pads data and data2 have the same catalogue "
+                                      "of 400 points: "));
+  g_assert_nonnull(strstr(result.err, "warning: pairs: pads random and random2 have the same "));
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/gst-astro/tpacf", test_tpacf);
@@ -218,7 +318,11 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/tpacf-files", test_tpacf_files);
   g_test_add_func("/gst-astro/tpacf-random-columns", test_tpacf_random_columns);
   g_test_add_func("/gst-astro/tpacf-rows-and-regions", test_tpacf_rows_and_regions);
+  g_test_add_func("/gst-astro/tpacf-random-rows", test_tpacf_random_rows);
+  g_test_add_func("/gst-astro/tpacf-sixtieths", test_tpacf_sixtieths);
+  g_test_add_func("/gst-astro/tpacf-roles", test_roles);
   g_test_add_func("/gst-astro/tpacf-cross", test_tpacf_cross);
+  g_test_add_func("/gst-astro/tpacf-cross-of-one", test_tpacf_cross_of_one);
 }
 
 int main(int argc, char **argv)

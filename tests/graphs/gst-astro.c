@@ -86,7 +86,9 @@ static void test_usage(void)
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },
     { "run good --dot=", "--dot needs a FILE" },
-    { "run good extra", "unexpected argument extra: parameters are given as name=value" },
+    { "run good extra", "unexpected argument extra: parameters are given as name=value, and "
+                        "gst-astro help good names "
+                        "them" },
     { "show", "which graph?" },
     { "show good blocks=1", "unexpected argument blocks=1" },
     { "print good --stats", "no option --stats" },

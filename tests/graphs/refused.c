@@ -161,11 +161,70 @@ static void test_other_locations(void)
   }
 }
 
+/* Numbers as people write large ones are digits by the time that GStreamer sees them. */
+static void test_exponents(void)
+{
+  static const char *const cases[][2] = {
+    { "blocks=1e1 rate=1.5e6 stations=2e0", "num-buffers=10 ! 'application/x-astro-voltages," },
+    { "blocks=1e1 rate=1.5e6 stations=2e0", "stations=2,rate=1500000/1,frequency=(double)1e8" },
+    { "blocks=10.0 rate=1", "num-buffers=10 " },
+    { "blocks=2.5 rate=1",
+      "could not set property \"num-buffers\" in element \"fakesrc\" to \"2.5\"" },
+    { "blocks=1e10 rate=1", "to \"1e10\": expected a whole number from -1 to 2147483647" },
+    { "blocks=1 rate=2.5e-1",
+      "parameter rate is \"2.5e-1\", expected a whole number, as 1000000 or 1e6 in caps" },
+    { "blocks=1 rate=100k",
+      "parameter rate is \"100k\", expected a whole number, as 1000000 or 1e6 in caps: r" },
+    { "blocks=1 rate=1 stations=0e0",
+      "parameter stations is \"0e0\", expected a whole number of at least 1 in caps" },
+    { "blocks=1", "bad.graph:5: parameter rate has to be given: r" },
+  };
+  write_file("bad.graph",
+             "@blocks 3 \"b\"\n@rate \"\" \"r\"\n@stations 2 \"s\"\n"
+             "fakesrc num-buffers=${blocks} !\n application/x-astro-voltages,format=CI8,"
+             "layout=time:station,stations=${stations},rate=${rate}/1,frequency=(double)1e8 ! "
+             "fakesink",
+             -1);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("print ./bad.graph %s", cases[i][0]);
+    g_assert_nonnull(strstr(result.status ? result.err : result.out, cases[i][1]));
+  }
+}
+
+/* What people give the graph image in place of a UVFITS file: one line, which says what it is. */
+static void test_wrong_files(void)
+{
+  static const char *const cases[][2] = {
+    { "two.csv", "two.csv: found text (a catalogue), expected visibilities, which UVFITS holds" },
+    { "noise.raw", "noise.raw is no FITS file: it does not begin with \"SIMPLE =\". Samples" },
+    { "made.fits", "made.fits: found an image, expected visibilities, which UVFITS holds: an image "
+                   "goes to astrorender, as examples/picture.sh" },
+    { "made.png", "made.png is a PNG picture" },
+  };
+  write_file("two.csv", "RA,DEC\n1,2\n3,4\n", -1);
+  write_file("noise.raw", "\x01\x02\x03\x04\x05", -1);
+  write_file("made.png", "\x89PNG\r\n\x1a\n...", -1);
+  write_file("made.graph",
+             "astrovissrc stations=4 num-buffers=1 ! astrogridder size=32 cell=60 ! astrofft ! "
+             "astroimage ! astrofitssink location=made.fits",
+             -1);
+  g_auto(Result) made = run("run --quiet ./made.graph");
+  g_assert_cmpint(made.status, ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run image uvfits=%s", cases[i][0]);
+    if (skips(&result))
+      return;
+    assert_refused(&result, 1, cases[i][1]);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/gst-astro/refused-graphs", test_refused_graphs);
   g_test_add_func("/gst-astro/refused-pipelines", test_refused_pipelines);
   g_test_add_func("/gst-astro/bad-caps-values", test_bad_caps_values);
+  g_test_add_func("/gst-astro/wrong-files", test_wrong_files);
+  g_test_add_func("/gst-astro/exponents", test_exponents);
   g_test_add_func("/gst-astro/other-locations", test_other_locations);
 }
 

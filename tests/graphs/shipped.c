@@ -38,9 +38,10 @@ static void test_first_light(void)
   g_assert_cmpint(file_size("light.fits"), >, 0);
   g_assert_cmpint(file_size("light.png"), >, 0);
   g_assert_nonnull(strstr(result.out, "\nimage I, channel 0: 3 sources, noise "));
-  g_assert_true(g_regex_match_simple("noise [0-9.]+ Jy/beam, beam [0-9]+ x [0-9]+ arcsec, position "
-                                     "angle -?[0-9]+ degrees, 256 x 256 pixels of 45 arcsec\n",
-                                     result.out, 0, 0));
+  g_assert_true(g_regex_match_simple(
+      "noise [0-9.]+ Jy/beam, beam [0-9]+ x [0-9]+ arcsec, position "
+      "angle -?[0-9]+ degrees, 256 x 256 pixels of 45 arcsec, 3.2 degrees wide\n",
+      result.out, 0, 0));
   g_assert_nonnull(strstr(result.out, "\nsource 3: true l 0.001000, m -0.007000, 0.5 Jy; "));
   g_assert_nonnull(strstr(result.out, "\nlight.fits: format FITS image, images 1, width 256, "));
   g_assert_true(g_regex_match_simple(
@@ -240,6 +241,20 @@ static void test_dirty(void)
   }
 }
 
+/* What the warnings of CLEAN tell people to change can be changed. */
+static void test_clean_settings(void)
+{
+  static const char *const graphs[] = { "image", "synthesis" };
+  for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
+    g_auto(Result) result = run("print %s gain=0.03 border=17", graphs[i]);
+    g_assert_cmpint(result.status, ==, 0);
+    g_assert_true(g_regex_match_simple("astroclean iterations=[0-9]+ gain=0.03 border=17 ",
+                                       result.out, 0, 0));
+  }
+  g_auto(Result) watch = run("print watch gain=0.03");
+  g_assert_nonnull(strstr(watch.out, "astroclean iterations=0 gain=0.03 "));
+}
+
 /* Pictures are PNG, and no name may say that they are something else. */
 static void test_other_pictures(void)
 {
@@ -430,6 +445,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/integration-time", test_integration_time);
   g_test_add_func("/gst-astro/images", test_images);
   g_test_add_func("/gst-astro/dirty", test_dirty);
+  g_test_add_func("/gst-astro/clean-settings", test_clean_settings);
   g_test_add_func("/gst-astro/other-pictures", test_other_pictures);
   g_test_add_func("/gst-astro/watch-defaults", test_watch_defaults);
   g_test_add_func("/gst-astro/lists", test_lists);

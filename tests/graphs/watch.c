@@ -112,15 +112,23 @@ static void watch(void)
   g_io_channel_unref(errors);
 }
 
-/* Nobody looks, and one interrupt is enough. */
+/* Nobody looks, which is said once and in place of a rate and of the time left, and one interrupt
+ * is enough. */
 static void interrupt(void)
 {
   guint port;
   GIOChannel *errors;
+  g_autofree char *said = NULL, *where = NULL;
   if (!have_elements())
     return;
   GPid child = begin(&port, &errors);
-  g_usleep(G_USEC_PER_SEC / 2); /* the first picture waits, or is on its way */
+  do { /* warnings of so small a picture */
+    g_free(said);
+    g_assert_cmpint(g_io_channel_read_line(errors, &said, NULL, NULL, NULL), ==,
+                    G_IO_STATUS_NORMAL);
+  } while (!g_str_has_prefix(said, "watch: "));
+  where = g_strdup_printf("watch: waiting for somebody to look at http://127.0.0.1:%u/\n", port);
+  g_assert_cmpstr(said, ==, where);
   kill(child, SIGINT);
   int status = wait_for_end(child);
   /* A shell is told what a program died of. */

@@ -113,7 +113,7 @@ static gboolean read_text(gpointer reader, AstroFitsFrame *frame, gboolean *end,
 }
 
 const AstroFitsReaderKind astro_catalogue_text_reader = {
-  .name = "text",
+  .name = "text (a catalogue)",
   .caps = ASTRO_CATALOGUE_CAPS,
   .recognises = is_text,
   .open = open_text,

@@ -22,6 +22,8 @@ typedef struct {
   char *note; /* what the text that it was read from leaves in doubt; NULL: nothing */
 } AstroCatalogue;
 void astro_catalogue_clear(AstroCatalogue *catalogue);
+/* Whether both have the same points in the same order, as one file read twice does. */
+gboolean astro_catalogue_is_same(const AstroCatalogue *a, const AstroCatalogue *b);
 /* FALSE and an error that names the points. */
 gboolean astro_catalogue_no_memory(GError **error, guint64 points);
 
@@ -77,9 +79,11 @@ typedef struct {
  * A first line without a number is a heading, and so is a comment above the points that has a word
  * for each column and all the names asked for. Without one, columns are found by number, and "ra"
  * and "dec" are the first two, with a note where there are more. Degrees, but where ECSV's header
- * says radians. The heading line said again begins another catalogue: all points follow each other,
- * and how many there are up to the end of each catalogue is added to ends (of guint64; may be
- * NULL), where one without points is an error. A last line that was cut is one too; where it may
+ * says radians; or, where both columns are so throughout, hours, minutes and seconds of right
+ * ascension and degrees, minutes and seconds of declination, with colons or (as VizieR has it)
+ * blanks between them. The heading line said again begins another catalogue: all points follow each
+ * other, and how many there are up to the end of each catalogue is added to ends (of guint64; may
+ * be NULL), where one without points is an error. A last line that was cut is one too; where it may
  * have been, the catalogue has a note. name is for errors. */
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,

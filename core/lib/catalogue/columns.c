@@ -35,6 +35,13 @@ void astro_catalogue_clear(AstroCatalogue *catalogue)
   catalogue->n = 0;
 }
 
+gboolean astro_catalogue_is_same(const AstroCatalogue *a, const AstroCatalogue *b)
+{
+  const gsize bytes = a->n * sizeof(double);
+  return a->n > 0 && a->n == b->n && memcmp(a->ra, b->ra, bytes) == 0 &&
+         memcmp(a->dec, b->dec, bytes) == 0;
+}
+
 gboolean astro_catalogue_no_memory(GError **error, guint64 points)
 {
   return astro_backend_no_memory(error, "%" G_GUINT64_FORMAT " points are more than memory holds",

@@ -3,12 +3,19 @@
 #include "core/kit/last-line.h"
 #include "core/lib/catalogue/units.h"
 #include "core/kit/values.h"
+#include "core/kit/angle.h"
 
 #include <math.h>
 #include <string.h>
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 enum { RA, DEC, WEIGHT, REGION, N_WANTED };
+
+/* How places are written, in both columns and throughout. */
+typedef enum { UNKNOWN, NUMBERS, SIXTIETHS } Writing;
+static const char *const writings[] = {
+  [NUMBERS] = "a number of degrees", [SIXTIETHS] = "hours or degrees, minutes and seconds"
+};
 
 typedef struct {
   const char *name;
@@ -19,6 +26,7 @@ typedef struct {
   GPtrArray *comments;   /* above the first line, without their # */
   gint column[N_WANTED]; /* counted from 0; -1: not wanted */
   gboolean is_radians[N_WANTED];
+  Writing writing;
   guint n_needed;        /* columns that a line must have */
   AstroCatalogueSee see; /* NULL: every point is taken */
   gpointer see_data;
@@ -61,7 +69,8 @@ static gboolean has_number(const GPtrArray *values)
 {
   double number;
   for (guint i = 0; i < values->len; i++)
-    if (parse_number(values->pdata[i], &number))
+    if (parse_number(values->pdata[i], &number) ||
+        astro_sixtieths_parse(values->pdata[i], FALSE, &number))
       return TRUE;
   return FALSE;
 }
@@ -172,6 +181,20 @@ static GPtrArray *find_heading(const Reader *reader, const GPtrArray *first,
   return NULL;
 }
 
+/* Both columns are written in one way. */
+static gboolean read_unit(const char *unit, gboolean *is_radians, Writing *writing)
+{
+  const Writing said = astro_catalogue_unit_is_sixtieths(unit) ? SIXTIETHS
+                       : *unit                                 ? NUMBERS
+                                                               : UNKNOWN;
+  if ((said != SIXTIETHS && !astro_catalogue_unit(unit, is_radians)) ||
+      (said != UNKNOWN && *writing != UNKNOWN && said != *writing))
+    return FALSE;
+  if (said != UNKNOWN)
+    *writing = said;
+  return TRUE;
+}
+
 /* ECSV tells units; other texts are in degrees. */
 static gboolean read_units(Reader *reader, GError **error)
 {
@@ -179,7 +202,7 @@ static gboolean read_units(Reader *reader, GError **error)
   for (guint w = RA; units && w <= DEC; w++) {
     guint column = (guint)reader->column[w];
     const char *unit = column < units->len ? units->pdata[column] : "";
-    if (!astro_catalogue_unit(unit, &reader->is_radians[w]))
+    if (!read_unit(unit, &reader->is_radians[w], &reader->writing))
       return refuse(reader, ASTRO_CATALOGUE_ERROR_COLUMN, error,
                     "column %u is in units of \"%.40s\", expected deg or rad", column + 1, unit);
   }
@@ -197,12 +220,14 @@ static gboolean read_below_names(Reader *reader, const char *line)
   g_autofree char *copy = g_strdup(line);
   g_autoptr(GPtrArray) words = astro_values_split(copy, separator_here(reader, line));
   gboolean is_radians[DEC + 1] = { reader->is_radians[RA], reader->is_radians[DEC] };
+  Writing writing = reader->writing;
   for (guint w = RA; w <= DEC; w++) {
     const guint column = (guint)reader->column[w];
     const char *word = column < words->len ? words->pdata[column] : "";
-    if (!*word || !(is_rule(word) || astro_catalogue_unit(word, &is_radians[w])))
+    if (!*word || !(is_rule(word) || read_unit(word, &is_radians[w], &writing)))
       return FALSE;
   }
+  reader->writing = writing;
   memcpy(reader->is_radians, is_radians, sizeof is_radians);
   return TRUE;
 }
@@ -237,25 +262,67 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
   return TRUE;
 }
 
+/* What one line has in another way than others is more likely a mistake than a place. */
+static gboolean check_writing(Reader *reader, const char *text, guint column, GError **error)
+{
+  const Writing found = strpbrk(text, ": ") ? SIXTIETHS : NUMBERS;
+  if (reader->writing == UNKNOWN)
+    reader->writing = found;
+  return found == reader->writing ||
+         refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
+                "\"%.40s\" in column %u is %s, where other places or the units are %s: expected "
+                "all of both columns " ASTRO_ANGLES_EXPECTED,
+                text, column, writings[found], writings[reader->writing]);
+}
+
+/* With colons between them or, as VizieR has it, blanks. */
+static gboolean read_sixtieths(const char *text, gboolean is_ra, double *degrees)
+{
+  g_autofree char *with_colons = g_strdelimit(g_strdup(text), " ", ':');
+  return astro_sixtieths_parse(with_colons, is_ra, degrees);
+}
+
+static gboolean read_place(Reader *reader, gboolean is_dec, char *text, guint column,
+                           GError **error)
+{
+  const guint w = is_dec ? DEC : RA;
+  double value;
+  if (!check_writing(reader, text, column, error))
+    return FALSE;
+  if (!(reader->writing == SIXTIETHS ? read_sixtieths(text, !is_dec, &value)
+                                     : parse_number(text, &value) && isfinite(value)))
+    return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
+                  "\"%.40s\" in column %u is no number, expected %s " ASTRO_ANGLES_EXPECTED, text,
+                  column, is_dec ? "a declination" : "a right ascension");
+  if (reader->is_radians[w])
+    value = astro_catalogue_degrees(value, is_dec);
+  if (is_dec && fabs(value) > 90)
+    return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
+                  "declination %.12g, expected -90 to 90 degrees", value);
+  reader->values[w][reader->n] = value;
+  return TRUE;
+}
+
+static gboolean read_value(Reader *reader, guint w, char *text, guint column, GError **error)
+{
+  double value;
+  if (w <= DEC)
+    return read_place(reader, w == DEC, text, column, error);
+  if (!parse_number(text, &value) || !isfinite(value))
+    return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "\"%.40s\" in column %u is no number",
+                  text, column);
+  reader->values[w][reader->n] = value;
+  return TRUE;
+}
+
 static gboolean read_line(Reader *reader, char *line, GError **error)
 {
   guint n = 0;
   char separator = separator_here(reader, line), *rest = line, *text;
   for (; n < reader->n_needed && (text = astro_values_next(&rest, separator)); n++)
-    for (guint w = 0; w < N_WANTED; w++) {
-      double value;
-      if (reader->column[w] != (gint)n)
-        continue;
-      if (!parse_number(text, &value) || !isfinite(value))
-        return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
-                      "\"%.40s\" in column %u is no number", text, n + 1);
-      if (reader->is_radians[w])
-        value = astro_catalogue_degrees(value, w == DEC);
-      if (w == DEC && fabs(value) > 90)
-        return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
-                      "declination %.12g, expected -90 to 90 degrees", value);
-      reader->values[w][reader->n] = value;
-    }
+    for (guint w = 0; w < N_WANTED; w++)
+      if (reader->column[w] == (gint)n && !read_value(reader, w, text, n + 1, error))
+        return FALSE;
   reader->n++;
   return n == reader->n_needed || refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                                          "%u columns, expected %u at least", n, reader->n_needed);

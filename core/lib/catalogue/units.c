@@ -21,6 +21,12 @@ gboolean astro_catalogue_unit(const char *unit, gboolean *is_radians)
   return FALSE;
 }
 
+gboolean astro_catalogue_unit_is_sixtieths(const char *unit)
+{
+  g_autofree char *trimmed = g_strstrip(g_strdup(unit));
+  return g_str_equal(trimmed, "h:m:s") || g_str_equal(trimmed, "d:m:s");
+}
+
 double astro_catalogue_degrees(double radians, gboolean is_dec)
 {
   double degrees = radians * ASTRO_DEGREES;

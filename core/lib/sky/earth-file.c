@@ -131,13 +131,22 @@ AstroEarth *astro_earth_from_lines(AstroLines *lines, GError **error)
   return NULL;
 }
 
-static AstroEarth *read_file(const char *file, GError **error)
+static AstroEarth *parse_file(const char *file, GError **error)
 {
   AstroLines lines;
   if (!astro_lines_open(&lines, file, error))
     return NULL;
   AstroEarth *earth = astro_earth_from_lines(&lines, error);
   astro_lines_clear(&lines);
+  return earth;
+}
+
+/* An element may read other files as well, so that the property is told. */
+static AstroEarth *read_file(const char *file, GError **error)
+{
+  AstroEarth *earth = parse_file(file, error);
+  if (!earth)
+    g_prefix_error(error, "earth-orientation: ");
   return earth;
 }
 

@@ -18,6 +18,15 @@ typedef struct {
   double up[3]; /* at the array's centre */
 } Horizon;
 
+static Horizon horizon_of(AstroObservation *observation, AstroTrack *track)
+{
+  Horizon h = { .observation = observation, .track = track };
+  double centre[3];
+  astro_array_centre(observation, centre);
+  astro_up(centre, h.up);
+  return h;
+}
+
 /* As direction cosines about the phase centre. */
 static void find_zenith(const Horizon *h, gint64 ns, double zenith[3])
 {
@@ -141,23 +150,34 @@ gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observat
                                  gint64 duration_ns, GError **error)
 {
   g_autoptr(AstroTrack) track = astro_track_new(observation);
-  Horizon h = { .sky = sky, .observation = observation, .track = track };
-  double centre[3];
-  astro_array_centre(observation, centre);
-  astro_up(centre, h.up);
+  Horizon h = horizon_of(observation, track);
+  h.sky = sky;
   for (gint64 ns = 0; ns < MIN(duration_ns, DAY); ns += STEP)
     if (!check_at(&h, ns, duration_ns, error))
       return FALSE;
   return check_at(&h, duration_ns, duration_ns, error);
 }
 
+static double phase_centre_height(const Horizon *h, gint64 ns)
+{
+  double zenith[3];
+  find_zenith(h, ns, zenith);
+  return asin(CLAMP(zenith[2], -1, 1));
+}
+
 double astro_sky_phase_centre_height(AstroObservation *observation, gint64 ns)
 {
   g_autoptr(AstroTrack) track = astro_track_new(observation);
-  Horizon h = { .observation = observation, .track = track };
-  double centre[3], zenith[3];
-  astro_array_centre(observation, centre);
-  astro_up(centre, h.up);
-  find_zenith(&h, ns, zenith);
-  return asin(CLAMP(zenith[2], -1, 1));
+  const Horizon h = horizon_of(observation, track);
+  return phase_centre_height(&h, ns);
+}
+
+gboolean astro_sky_phase_centre_rises(AstroObservation *observation)
+{
+  g_autoptr(AstroTrack) track = astro_track_new(observation);
+  const Horizon h = horizon_of(observation, track);
+  for (gint64 ns = 0; ns < DAY; ns += STEP)
+    if (phase_centre_height(&h, ns) >= 0)
+      return TRUE;
+  return FALSE;
 }

@@ -44,5 +44,7 @@ gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observat
 /* Radians above the horizon of the array's centre, so many nanoseconds after the start. The
  * observation has stations, a start and a phase centre. */
 double astro_sky_phase_centre_height(AstroObservation *observation, gint64 ns);
+/* Whether it is above that horizon at any time of the day from the start on. */
+gboolean astro_sky_phase_centre_rises(AstroObservation *observation);
 
 G_END_DECLS
