@@ -310,9 +310,9 @@ static guint64 latency_steps(AstroStage *stage)
 }
 
 /* A property's setter cannot fail: the start says what is wrong with it, before there are caps. */
-static gboolean start(GstBaseTransform *trans)
+static gboolean start(AstroStage *stage)
 {
-  AstroChannelizer *self = ASTRO_CHANNELIZER(trans);
+  AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
   AstroChannelizerConfig config = asked_for(self);
   g_autoptr(GError) error = NULL;
 
@@ -332,7 +332,7 @@ static gboolean start(GstBaseTransform *trans)
   GST_OBJECT_LOCK(self);
   self->clipped = 0;
   GST_OBJECT_UNLOCK(self);
-  return GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)->start(trans);
+  return ASTRO_STAGE_CLASS(astro_channelizer_parent_class)->start(stage);
 }
 
 static gboolean stop(GstBaseTransform *trans)
@@ -448,7 +448,7 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   install_properties(object);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_exact;
-  trans->start = start;
+  stage->start = start;
   trans->stop = stop;
   stage->stage = "channelizer";
   stage->backends = astro_channelizer_backends;

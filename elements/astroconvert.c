@@ -279,15 +279,15 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
   return TRUE;
 }
 
-static gboolean start(GstBaseTransform *trans)
+static gboolean start(AstroStage *stage)
 {
-  AstroConvert *self = ASTRO_CONVERT(trans);
+  AstroConvert *self = ASTRO_CONVERT(stage);
   GST_OBJECT_LOCK(self);
   self->submitted_clipped = self->clipped = self->total = self->reported = 0;
   self->warned = FALSE;
   self->picked = (AstroConvertConfig){ 0 };
   GST_OBJECT_UNLOCK(self);
-  return GST_BASE_TRANSFORM_CLASS(astro_convert_parent_class)->start(trans);
+  return ASTRO_STAGE_CLASS(astro_convert_parent_class)->start(stage);
 }
 
 /* "auto" or a finite number. */
@@ -385,7 +385,7 @@ static void astro_convert_class_init(AstroConvertClass *klass)
                           "Components (two a complex sample) that saturated since the start", 0,
                           G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
-  trans->start = start;
+  stage->start = start;
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   stage->stage = "convert";

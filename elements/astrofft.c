@@ -326,16 +326,16 @@ static guint64 latency_steps(AstroStage *stage)
 }
 
 /* A property's setter cannot fail: the start says what is wrong with it. */
-static gboolean start(GstBaseTransform *trans)
+static gboolean start(AstroStage *stage)
 {
   AstroFftSettings settings;
   g_autoptr(GError) error = NULL;
 
-  if (!read_settings(ASTRO_FFT(trans), &settings, &error)) {
-    GST_ELEMENT_ERROR(trans, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  if (!read_settings(ASTRO_FFT(stage), &settings, &error)) {
+    GST_ELEMENT_ERROR(stage, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
-  return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->start(trans);
+  return ASTRO_STAGE_CLASS(astro_fft_parent_class)->start(stage);
 }
 
 static gboolean stop(GstBaseTransform *trans)
@@ -400,7 +400,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
-  trans->start = start;
+  stage->start = start;
   trans->stop = stop;
   stage->stage = "fft";
   stage->backends = astro_fft_backends;

@@ -25,6 +25,7 @@
 #include "core/memory/pool.h"
 #include "core/lib/sky/earth-file.h"
 #include "core/stream/uvw-meta.h"
+#include "elements/base/astrodeadline.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
@@ -47,12 +48,13 @@ struct _AstroFitsSrc {
 
   GPtrArray *files; /* names; from start to stop */
   guint next_file;  /* the one after reader's */
-  GstCaps *wanted;  /* by downstream, when it started */
+  GstCaps *wanted;  /* by downstream, when the first is opened */
   AstroFitsReader *reader;
   guint64 frames;     /* sent; with the object's lock, as reader: asked for by queries */
   guint64 not_finite; /* visibilities in them that are no numbers */
   guint64 next;       /* the OFFSET that follows the last one without a gap */
   gint64 epoch;       /* the time of OFFSET 0, as the last DISCONT has it */
+  AstroDeadline deadline;
 };
 
 enum {
@@ -120,6 +122,8 @@ static guint64 n_baselines(const AstroFitsReader *reader)
 
 static gboolean fail(AstroFitsSrc *self, const GError *error)
 {
+  if (g_error_matches(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP))
+    return FALSE;
   if (g_error_matches(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN))
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", error->message), (NULL));
   else if (g_error_matches(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_READ))
@@ -168,10 +172,11 @@ static gboolean open_next_file(AstroFitsSrc *self)
     .uvw = now->uvw,
     .earth_orientation = astro_field_given(now->earth_orientation),
   };
-  const char *name = self->files->pdata[self->next_file++];
+  const char *name = self->files->pdata[self->next_file];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
   if (!reader)
     return fail(self, error);
+  self->next_file++;
   if (self->files->len > 1 && !is_catalogue(reader)) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                       ("%s: found %s among %u files, expected catalogues: others are read one "
@@ -207,8 +212,8 @@ static gboolean start(GstBaseSrc *src)
   self->frames = self->next = self->next_file = 0;
   self->epoch = 0;
   self->not_finite = 0;
-  self->wanted = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(src), NULL);
-  if (find_files(self) && open_next_file(self))
+  astro_deadline_clear(&self->deadline);
+  if (find_files(self))
     return TRUE;
   forget_files(self);
   return FALSE;
@@ -234,9 +239,12 @@ static GstCaps *get_caps(GstBaseSrc *src, GstCaps *filter)
   return astro_stage_filter_caps(caps, filter);
 }
 
+/* What caps there are the first file says. */
 static gboolean negotiate(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
+  if (!self->reader)
+    return TRUE;
   const AstroFitsContents *contents = astro_fits_reader_contents(self->reader);
   if (!GST_BASE_SRC_CLASS(astro_fits_src_parent_class)->negotiate(src)) {
     g_autoptr(GstCaps) made = astro_fits_contents_to_caps(contents);
@@ -281,15 +289,16 @@ static gboolean fits_pool(const AstroFitsReader *reader)
 static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
-  const AstroStream *stream = &astro_fits_reader_contents(self->reader)->stream;
-  guint bytes = (guint)astro_stream_step_bytes(stream), offered = 0, min = 0, max = 0;
+  guint offered = 0, min = 0, max = 0;
   g_autoptr(GstBufferPool) pool = NULL;
 
-  if (!fits_pool(self->reader)) {
+  if (!self->reader || !fits_pool(self->reader)) {
     while (gst_query_get_n_allocation_pools(query) > 0)
       gst_query_remove_nth_allocation_pool(query, 0);
     return TRUE;
   }
+  const AstroStream *stream = &astro_fits_reader_contents(self->reader)->stream;
+  const guint bytes = (guint)astro_stream_step_bytes(stream);
   if (gst_query_get_n_allocation_pools(query) > 0) {
     gst_query_parse_nth_allocation_pool(query, 0, &pool, &offered, &min, &max);
     gst_query_set_nth_allocation_pool(query, 0, pool, MAX(bytes, offered), min, max);
@@ -419,9 +428,21 @@ static void stamp_frame(AstroFitsSrc *self, GstBuffer *buffer, AstroFitsFrame *f
   }
 }
 
-static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
+/* Not at the start: files of some gigabytes are looked at for longer than anybody waits for a
+ * change of state, which nothing ends. */
+static GstFlowReturn open_first_file(AstroFitsSrc *self)
 {
-  AstroFitsSrc *self = ASTRO_FITS_SRC(src);
+  if (self->reader)
+    return GST_FLOW_OK;
+  gst_clear_caps(&self->wanted);
+  self->wanted = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(self), NULL);
+  if (!open_next_file(self))
+    return GST_FLOW_ERROR;
+  return gst_base_src_negotiate(GST_BASE_SRC(self)) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
+}
+
+static GstFlowReturn create_frame(AstroFitsSrc *self, GstBuffer **out)
+{
   g_autoptr(GError) error = NULL;
   AstroFitsFrame frame = { 0 };
   AstroValidityMeta *validity;
@@ -458,6 +479,39 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
   return GST_FLOW_ERROR;
 }
 
+static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
+{
+  AstroFitsSrc *self = ASTRO_FITS_SRC(src);
+  astro_deadline_begin(&self->deadline);
+  const AstroStop *before = astro_stop_set(&self->deadline.stop);
+  GstFlowReturn flow = open_first_file(self);
+  if (flow == GST_FLOW_OK)
+    flow = create_frame(self, out);
+  astro_stop_set(before);
+  if (flow == GST_FLOW_OK || !astro_deadline_is_missed(&self->deadline))
+    return flow;
+  return astro_deadline_is_stopped(&self->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
+}
+
+static gboolean unlock(GstBaseSrc *src)
+{
+  astro_deadline_set_stopped(&ASTRO_FITS_SRC(src)->deadline, TRUE);
+  return TRUE;
+}
+
+static gboolean unlock_stop(GstBaseSrc *src)
+{
+  astro_deadline_set_stopped(&ASTRO_FITS_SRC(src)->deadline, FALSE);
+  return TRUE;
+}
+
+static gboolean event(GstBaseSrc *src, GstEvent *event)
+{
+  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
+    astro_deadline_interrupt(&ASTRO_FITS_SRC(src)->deadline);
+  return GST_BASE_SRC_CLASS(astro_fits_src_parent_class)->event(src, event);
+}
+
 static void finalize(GObject *object)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(object);
@@ -469,6 +523,7 @@ static void finalize(GObject *object)
 static void astro_fits_src_init(AstroFitsSrc *self)
 {
   astro_fields_set_defaults(self);
+  astro_deadline_init(&self->deadline);
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 
@@ -541,6 +596,9 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
       ASTRO_AUTHOR);
   src->start = start;
   src->stop = stop;
+  src->unlock = unlock;
+  src->unlock_stop = unlock_stop;
+  src->event = event;
   src->get_caps = get_caps;
   src->negotiate = negotiate;
   src->decide_allocation = decide_allocation;

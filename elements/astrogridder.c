@@ -677,16 +677,16 @@ static gboolean stop(GstBaseTransform *trans)
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->stop(trans);
 }
 
-static gboolean start(GstBaseTransform *trans)
+static gboolean start(AstroStage *stage)
 {
-  AstroGridder *self = ASTRO_GRIDDER(trans);
+  AstroGridder *self = ASTRO_GRIDDER(stage);
   g_auto(AstroGridderSettings) settings;
   g_autoptr(GError) error = NULL;
   astro_gridder_settings_copy(&settings, &self->settings);
   self->earth = (AstroEarthUse){ 0 };
   if (astro_gridder_settings_check(&settings, &error)) {
     self->begin = self->last = GST_CLOCK_TIME_NONE;
-    return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->start(trans);
+    return ASTRO_STAGE_CLASS(astro_gridder_parent_class)->start(stage);
   }
   GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
   return FALSE;
@@ -734,7 +734,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
   trans->sink_event = sink_event;
-  trans->start = start;
+  stage->start = start;
   trans->stop = stop;
   trans->query = query;
   trans->submit_input_buffer = submit_input;

@@ -85,15 +85,25 @@ static gboolean stop(GstBaseSink *sink)
   return TRUE;
 }
 
+/* A flush comes from any thread, at the latest when the element has stopped already. */
+static void cancel(GstBaseSink *sink, gboolean is_cancelled)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
+  GST_OBJECT_LOCK(self);
+  if (self->server)
+    astro_picture_server_cancel(self->server, is_cancelled);
+  GST_OBJECT_UNLOCK(self);
+}
+
 static gboolean unlock(GstBaseSink *sink)
 {
-  astro_picture_server_cancel(ASTRO_HTTP_SINK(sink)->server, TRUE);
+  cancel(sink, TRUE);
   return TRUE;
 }
 
 static gboolean unlock_stop(GstBaseSink *sink)
 {
-  astro_picture_server_cancel(ASTRO_HTTP_SINK(sink)->server, FALSE);
+  cancel(sink, FALSE);
   return TRUE;
 }
 

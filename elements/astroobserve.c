@@ -531,6 +531,11 @@ static gboolean stop(GstBaseTransform *trans)
   return TRUE;
 }
 
+static GstStateChangeReturn change_state(GstElement *element, GstStateChange change)
+{
+  return astro_transform_change_state(element, change, astro_observe_parent_class, start);
+}
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   AstroSetup *setup = &ASTRO_OBSERVE(object)->settings.setup;
@@ -638,8 +643,8 @@ static void astro_observe_class_init(AstroObserveClass *klass)
   object->get_property = get_property;
   object->finalize = finalize;
   add_properties(object);
+  element->change_state = change_state;
   transform->passthrough_on_same_caps = TRUE;
-  transform->start = start;
   transform->stop = stop;
   transform->set_caps = set_caps;
   transform->sink_event = sink_event;

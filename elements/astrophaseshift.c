@@ -199,15 +199,15 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 /* ---- states and properties ---- */
 
 /* Whether the text is a place, or one of an observation that is to come. */
-static gboolean start(GstBaseTransform *trans)
+static gboolean start(AstroStage *stage)
 {
-  AstroPhaseshift *self = ASTRO_PHASESHIFT(trans);
+  AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
   g_autofree char *centre = astro_fields_copy_text(&self->centre);
   g_autoptr(AstroObservation) none = astro_observation_new(0);
   g_autoptr(GError) error = NULL;
   if (g_strcmp0(centre, ASTRO_SETUP_ZENITH) == 0 ||
       astro_setup_point(none, "centre", centre, &error))
-    return GST_BASE_TRANSFORM_CLASS(astro_phaseshift_parent_class)->start(trans);
+    return ASTRO_STAGE_CLASS(astro_phaseshift_parent_class)->start(stage);
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   return FALSE;
 }
@@ -252,7 +252,7 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
   astro_earth_install_property(object, PROP_EARTH_ORIENTATION);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_same;
-  trans->start = start;
+  stage->start = start;
   trans->stop = stop;
   stage->stage = "phaseshift";
   stage->backends = astro_phaseshift_backends;

@@ -327,12 +327,6 @@ static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *in, GstBuffer 
   return GST_FLOW_OK;
 }
 
-static gboolean start(GstBaseTransform *base)
-{
-  ASTRO_RENDER(base)->end = GST_CLOCK_TIME_NONE;
-  return TRUE;
-}
-
 static gboolean stop(GstBaseTransform *base)
 {
   AstroRender *self = ASTRO_RENDER(base);
@@ -340,6 +334,7 @@ static gboolean stop(GstBaseTransform *base)
   g_clear_pointer(&self->observation, astro_observation_unref);
   gst_clear_caps(&self->caps);
   g_array_set_size(self->marks, 0);
+  self->end = GST_CLOCK_TIME_NONE;
   return TRUE;
 }
 
@@ -356,6 +351,7 @@ static void astro_render_init(AstroRender *self)
 {
   astro_fields_set_defaults(self);
   self->marks = g_array_new(FALSE, FALSE, sizeof(AstroRenderMark));
+  self->end = GST_CLOCK_TIME_NONE;
 }
 
 static void install_properties(GObjectClass *object)
@@ -444,7 +440,6 @@ static void astro_render_class_init(AstroRenderClass *klass)
   base->query = astro_transform_query;
   base->submit_input_buffer = astro_transform_submit;
   base->transform = transform;
-  base->start = start;
   base->stop = stop;
   g_autoptr(GstCaps) sink = astro_render_get_caps(), src = gst_caps_from_string(VIDEO);
   gst_element_class_add_pad_template(

@@ -1,9 +1,9 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/environment tests/subbuild tests/lsan.supp tests/tsan.supp \
+dist_files += doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/environment tests/in-a-folder tests/subbuild tests/lsan.supp tests/tsan.supp \
   tests/core/fake-device.h tests/core/on-device.h \
-  tests/elements/astrostage.h tests/elements/elements.h tests/elements/misfit-kinds.h tests/elements/misfit-stages.h tests/elements/recorded.h tests/elements/left.h tests/elements/merging.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
+  tests/elements/astrostage.h tests/elements/elements.h tests/elements/misfit-judging.h tests/elements/misfit-kinds.h tests/elements/misfit-running.h tests/elements/misfit-stages.h tests/elements/recorded.h tests/elements/left.h tests/elements/merging.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
   tests/bench/bench.h tests/bench/block.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
   tests/bench/library.h tests/bench/openblas.h tests/bench/on-device.h tests/bench/play.h \
   tests/bench/cpu-figures.md tests/bench/gpu-figures.md tests/fuzz/corpus
@@ -28,6 +28,7 @@ TESTS = tests/rooms $(core_tests) $(element_tests) $(graph_tests)
 # Flags of their own (configure.ac); benchmarks have those of what they measure.
 tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_COMPILER = $(SHELL) $(srcdir)/tests/in-a-folder
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
@@ -85,19 +86,19 @@ check-format:
 check-sanitizers:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
 
-# The rules of memory with two faces, proven by ThreadSanitizer.
+# The rules of memory with two faces, proven by ThreadSanitizer, and elements under stress for an instant each.
 check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
 	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
 
 thread_tests = tests/core/memory tests/core/memory-threads tests/core/memory-failures tests/core/memory-buffers \
-  tests/core/pool
+  tests/core/pool tests/elements/stress
 threads-run: $(BUILT_SOURCES)
-	@$(MAKE) $(thread_tests)
+	@$(MAKE) $(thread_tests) elements/libgstastro.la
 	@$(MAKE) check-TESTS TESTS="$(thread_tests)"
 
 # Every element under threads that push, flush, seek, end, stop and start at random, each for so many seconds, under
-# AddressSanitizer and ThreadSanitizer. What libraries that are not built for it do to memory is theirs.
+# AddressSanitizer and ThreadSanitizer.
 STRESS_SECONDS = 10
 check-stress:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers stress-run --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
@@ -106,10 +107,9 @@ check-stress:
 
 stress-run: $(BUILT_SOURCES)
 	@$(MAKE) tests/elements/stress elements/libgstastro.la
-	@ASTRO_STRESS_SECONDS=$(STRESS_SECONDS) TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
-	  $(MAKE) check-TESTS TESTS=tests/elements/stress
+	@ASTRO_STRESS_SECONDS=$(STRESS_SECONDS) $(MAKE) check-TESTS TESTS=tests/elements/stress
 
 # What tests leave in the build tree.
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
 clean-local:
-	rm -rf tests/plugins tests/cache build-fuzz build-sanitizers build-threads peers *.source
+	rm -rf tests/plugins tests/cache tests/tmp.* build-fuzz build-sanitizers build-threads peers *.source

@@ -21,7 +21,7 @@ core_tests += tests/core/fits-text-filter
 core_tests += tests/core/fits-part-file tests/core/fits-file tests/core/fits-not-read tests/core/uvfits tests/core/uvfits-header tests/core/uvfits-read \
   tests/core/uvfits-foreign tests/core/fits-catalogue tests/core/fits-catalogue-refused tests/core/fits-catalogue-write \
   tests/core/fits-image tests/core/fits-image-foreign
-element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-uvw tests/elements/astrofits-tables \
+element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-opening tests/elements/astrofits-uvw tests/elements/astrofits-tables \
   tests/elements/astrofitsimages
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits tests/fuzz/foreign

@@ -1,4 +1,5 @@
 #include "core/fits/file.h"
+#include "core/backend/backend.h"
 #include "core/fits/fits.h"
 #include "core/fits/foreign.h"
 #include "core/fits/open.h"
@@ -12,6 +13,7 @@
 #define BLOCK 2880
 #define CARD 80
 #define CACHE (1u << 20)
+#define AT_ONCE (16u << 20) /* bytes, between which reading can be given up */
 /* Bytes that are read after a jump, twice as many each time reading goes on from there. */
 #define FIRST_AHEAD 4096
 
@@ -70,11 +72,15 @@ const AstroFitsHeader *astro_fits_file_primary(const AstroFitsFile *file)
   return astro_fits_file_header(file, 0);
 }
 
+/* All that is read of a file comes through here, so that whoever reads much of it can be stopped.
+ */
 static gboolean fill(AstroFitsFile *file, guint64 at, guint8 *data, gsize bytes, gsize *done,
                      GError **error)
 {
   for (*done = 0; *done < bytes;) {
-    gssize n = pread(file->fd, data + *done, bytes - *done, at + *done);
+    if (!astro_backend_goes_on(error))
+      return FALSE;
+    gssize n = pread(file->fd, data + *done, MIN(bytes - *done, AT_ONCE), at + *done);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0) {

@@ -1,4 +1,5 @@
 #include "core/fits/fits.h"
+#include "core/backend/backend.h"
 #include "core/kit/enum.h"
 #include "core/fits/table/catalogue-read.h"
 #include "core/fits/foreign.h"
@@ -239,7 +240,8 @@ AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions
   reader->kind = find_kind(file, options, error);
   if (reader->kind)
     reader->instance = reader->kind->open(file, options, &reader->contents, error);
-  if (reader->instance)
+  /* Where it was given up something may be missing that a file may lack. */
+  if (reader->instance && astro_backend_goes_on(error))
     return reader;
   astro_fits_reader_close(reader);
   return NULL;

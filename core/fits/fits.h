@@ -122,7 +122,8 @@ typedef struct {
       *earth_orientation; /* of visibilities: core/lib/sky/earth-file.h; NULL: the file's own */
 } AstroFitsOptions;
 
-/* options: NULL for none. */
+/* options: NULL for none. Looks at all of a UVFITS file, and unpacks what gzip packed, so that it
+ * can be given up (core/backend/threads.h), as reading can: ASTRO_BACKEND_ERROR_GIVEN_UP. */
 AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions *options,
                                         GError **error);
 const AstroFitsContents *astro_fits_reader_contents(const AstroFitsReader *reader);

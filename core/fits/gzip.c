@@ -1,4 +1,5 @@
 #include "core/fits/gzip.h"
+#include "core/backend/backend.h"
 #include "core/fits/write-all.h"
 
 #include <gio/gio.h>
@@ -14,6 +15,7 @@ typedef struct {
   guint8 in[PIECE], out[PIECE];
   gsize held; /* bytes of in */
   gboolean at_end;
+  gboolean may_be_given_up; /* what is written is kept whole */
 } Conversion;
 
 static gboolean fail(GError **error, int cause)
@@ -42,7 +44,7 @@ static gboolean convert(Conversion *c, GError **error)
   GConverterResult result;
   do {
     gsize used = 0, made = 0;
-    if (!refill(c, error))
+    if (!refill(c, error) || (c->may_be_given_up && !astro_backend_goes_on(error)))
       return FALSE;
     result = g_converter_convert(c->converter, c->in, c->held, c->out, sizeof c->out,
                                  c->at_end ? G_CONVERTER_INPUT_AT_END : 0, &used, &made, error);
@@ -57,7 +59,7 @@ static gboolean convert(Conversion *c, GError **error)
   return refill(c, error);
 }
 
-static Conversion *new_conversion(int from, int to, GConverter *converter)
+static Conversion *new_conversion(int from, int to, GConverter *converter, gboolean may_be_given_up)
 {
   Conversion *c = g_new(Conversion, 1);
   c->from = from;
@@ -65,6 +67,7 @@ static Conversion *new_conversion(int from, int to, GConverter *converter)
   c->converter = converter;
   c->held = 0;
   c->at_end = FALSE;
+  c->may_be_given_up = may_be_given_up;
   return c;
 }
 
@@ -72,7 +75,7 @@ gboolean astro_gzip_unpack(int from, int to, GError **error)
 {
   g_autoptr(GConverter) converter =
       G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP));
-  g_autofree Conversion *c = new_conversion(from, to, converter);
+  g_autofree Conversion *c = new_conversion(from, to, converter, TRUE);
   do {
     g_converter_reset(converter);
     if (!convert(c, error))
@@ -85,7 +88,7 @@ gboolean astro_gzip_pack(int from, int to, GError **error)
 {
   g_autoptr(GConverter) converter =
       G_CONVERTER(g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP, LEVEL));
-  g_autofree Conversion *c = new_conversion(from, to, converter);
+  g_autofree Conversion *c = new_conversion(from, to, converter, FALSE);
   return convert(c, error);
 }
 

@@ -6,7 +6,8 @@
 G_BEGIN_DECLS
 
 /* Both go on from where the descriptors are; errors (G_IO_ERROR) name no file. Files that gzip
- * packed may follow each other in one; what follows them else is passed over. */
+ * packed may follow each other in one; what follows them else is passed over. Unpacking can be
+ * given up (core/backend/threads.h). */
 gboolean astro_gzip_unpack(int from, int to, GError **error);
 gboolean astro_gzip_pack(int from, int to, GError **error);
 

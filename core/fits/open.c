@@ -1,4 +1,5 @@
 #include "core/fits/open.h"
+#include "core/backend/backend.h"
 #include "core/fits/fits.h"
 #include "core/fits/foreign.h"
 #include "core/fits/gzip.h"
@@ -31,6 +32,10 @@ static gboolean unpack(int from, int to, const char *path, GError **error)
   g_autoptr(GError) why = NULL;
   if (astro_gzip_unpack(from, to, &why))
     return TRUE;
+  if (g_error_matches(why, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP)) {
+    g_propagate_error(error, g_steal_pointer(&why));
+    return FALSE;
+  }
   const gboolean partial = g_error_matches(why, G_IO_ERROR, G_IO_ERROR_PARTIAL_INPUT);
   const gboolean wrong = partial || g_error_matches(why, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
   return refuse(error, wrong ? ASTRO_FITS_ERROR_FORMAT : ASTRO_FITS_ERROR_READ, "unpack", path,

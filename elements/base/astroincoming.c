@@ -53,6 +53,20 @@ GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discon
   return astro_transform_submit_aligned(trans, is_discont, buffer, NULL, ASTRO_SAMPLES_ALIGN);
 }
 
+GstStateChangeReturn astro_transform_change_state(GstElement *element, GstStateChange change,
+                                                  gpointer parent_class,
+                                                  gboolean (*start)(GstBaseTransform *trans))
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(element);
+  const gboolean starts = change == GST_STATE_CHANGE_READY_TO_PAUSED;
+  const GstStateChangeReturn done =
+      !starts || start(trans) ? GST_ELEMENT_CLASS(parent_class)->change_state(element, change)
+                              : GST_STATE_CHANGE_FAILURE;
+  if (starts && done == GST_STATE_CHANGE_FAILURE)
+    GST_BASE_TRANSFORM_GET_CLASS(trans)->stop(trans);
+  return done;
+}
+
 gboolean astro_check_times(guint64 begin, guint64 duration, GError **error)
 {
   const guint64 farthest = G_GUINT64_CONSTANT(1) << 62;

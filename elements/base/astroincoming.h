@@ -19,6 +19,13 @@ GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discon
 GstFlowReturn astro_transform_submit_aligned(GstBaseTransform *trans, gboolean is_discont,
                                              GstBuffer *buffer, AstroDevice *device, gsize unit);
 
+/* A change_state for elements that have something to start: before the parent's, so that it is done
+ * when the pads take buffers. GstBaseTransform's own start() comes after that, beside whoever
+ * pushes. Its stop() follows where the parent's fails or start does. */
+GstStateChangeReturn astro_transform_change_state(GstElement *element, GstStateChange change,
+                                                  gpointer parent_class,
+                                                  gboolean (*start)(GstBaseTransform *trans));
+
 /* Whether a buffer's time and duration, in ns, can be added up as signed numbers. */
 gboolean astro_check_times(guint64 begin, guint64 duration, GError **error);
 /* Whether a sticky event says what the one before said: they come again after links change. */

@@ -517,14 +517,16 @@ static gboolean take_agreed(AstroMergePrivate *priv, GPtrArray *pads, gint64 fir
   return is_other;
 }
 
-/* Pads that were all flushed, one by one too, have no time in common with what was before. */
-static void begin_after_flush(AstroMergePrivate *priv, const GPtrArray *pads)
+/* Pads that were all flushed, one by one too, have no time in common with what was before. That is
+ * seen to here, by the thread that aggregates, since GstAggregator calls flush() from the thread of
+ * the pad that was flushed last, and by then this one may be at work again: where the element was
+ * stopped and started between the two events of a flush. */
+static void begin_after_flush(AstroMerge *merge, const GPtrArray *pads)
 {
   for (guint i = 0; i < pads->len; i++)
     if (!pad_at(pads, i)->is_flushed)
       return;
-  astro_merge_axis_clear(&priv->axis);
-  priv->is_started = FALSE;
+  astro_merge_begin_anew(merge);
 }
 
 AstroMergeState astro_merge_find_block(AstroMerge *merge, GPtrArray *pads, gboolean is_due,
@@ -532,7 +534,7 @@ AstroMergeState astro_merge_find_block(AstroMerge *merge, GPtrArray *pads, gbool
 {
   AstroMergePrivate *priv = PRIV(merge);
   AstroMergeEntry *lead = NULL;
-  begin_after_flush(priv, pads);
+  begin_after_flush(merge, pads);
   AstroMergeState state = fill_heads(merge, pads, is_due, error);
   if (state == ASTRO_MERGE_HAS_BLOCK)
     state = check_known(pads, error);

@@ -28,6 +28,8 @@ typedef struct {
 } AstroMergeStats;
 
 typedef struct {
+  GMutex work; /* held while a block is made, and before lock where both are */
+  gboolean is_stopped;
   GMutex lock; /* of the pads' parts and of the axis: a pad may be flushed at any time */
   AstroMergeAxis axis;
   gint64 next;         /* step that follows the last block */
@@ -95,6 +97,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroMergeNext, astro_merge_next_clear)
 AstroMergeState astro_merge_find_block(AstroMerge *merge, GPtrArray *pads, gboolean is_due,
                                        AstroMergeNext *next, GError **error);
 void astro_merge_axis_clear(AstroMergeAxis *axis);
+/* What comes has nothing in common with what was before. */
+void astro_merge_begin_anew(AstroMerge *merge);
 /* When a step of the axis begins, since the observation that goes out. */
 GstClockTime astro_merge_time(const AstroMergePrivate *priv, guint64 step);
 

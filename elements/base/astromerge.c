@@ -125,9 +125,8 @@ static GstFlowReturn send(AstroMerge *merge, GPtrArray *pads, const AstroMergeNe
   return flow;
 }
 
-static GstFlowReturn aggregate(GstAggregator *aggregator, gboolean timeout)
+static GstFlowReturn take_block(AstroMerge *merge, gboolean timeout)
 {
-  AstroMerge *merge = ASTRO_MERGE(aggregator);
   AstroMergePrivate *priv = PRIV(merge);
   g_autoptr(GPtrArray) pads = astro_merge_list_pads(merge);
   g_auto(AstroMergeNext) next = { 0 };
@@ -158,6 +157,16 @@ static GstFlowReturn aggregate(GstAggregator *aggregator, gboolean timeout)
   default:
     return GST_AGGREGATOR_FLOW_NEED_DATA;
   }
+}
+
+static GstFlowReturn aggregate(GstAggregator *aggregator, gboolean timeout)
+{
+  AstroMerge *merge = ASTRO_MERGE(aggregator);
+  g_mutex_lock(&PRIV(merge)->work);
+  const GstFlowReturn flow =
+      PRIV(merge)->is_stopped ? GST_FLOW_FLUSHING : take_block(merge, timeout);
+  g_mutex_unlock(&PRIV(merge)->work);
+  return flow;
 }
 
 /* ---- deadlines ---- */
@@ -274,18 +283,23 @@ static gboolean negotiate(GstAggregator *aggregator)
 
 /* ---- states ---- */
 
-static void forget(AstroMerge *merge, void (*forget_pad)(AstroMergePad *))
+void astro_merge_begin_anew(AstroMerge *merge)
 {
   AstroMergePrivate *priv = PRIV(merge);
+  astro_merge_axis_clear(&priv->axis);
+  priv->is_started = priv->discont = FALSE;
+  if (ASTRO_MERGE_GET_CLASS(merge)->reset)
+    ASTRO_MERGE_GET_CLASS(merge)->reset(merge);
+}
+
+static void reset_pads(AstroMerge *merge)
+{
   g_autoptr(GPtrArray) pads = astro_merge_list_pads(merge);
   astro_merge_lock(merge);
   for (guint i = 0; i < pads->len; i++)
-    forget_pad(g_ptr_array_index(pads, i));
-  astro_merge_axis_clear(&priv->axis);
-  priv->is_started = priv->discont = FALSE;
+    astro_merge_pad_reset(g_ptr_array_index(pads, i));
+  astro_merge_begin_anew(merge);
   astro_merge_unlock(merge);
-  if (ASTRO_MERGE_GET_CLASS(merge)->reset)
-    ASTRO_MERGE_GET_CLASS(merge)->reset(merge);
 }
 
 static gboolean start(GstAggregator *aggregator)
@@ -295,29 +309,30 @@ static gboolean start(GstAggregator *aggregator)
   PRIV(merge)->stats = (AstroMergeStats){ 0 };
   PRIV(merge)->has_warned = FALSE;
   GST_OBJECT_UNLOCK(merge);
+  g_mutex_lock(&PRIV(merge)->work);
+  PRIV(merge)->is_stopped = FALSE;
   PRIV(merge)->misaligned = 0;
   PRIV(merge)->left = 0;
+  g_mutex_unlock(&PRIV(merge)->work);
   return TRUE;
 }
 
+/* A flush that ends after the source pad was stopped, and before the others are, starts the thread
+ * again, which GstAggregator ends after it called this. */
 static gboolean stop(GstAggregator *aggregator)
 {
   AstroMerge *merge = ASTRO_MERGE(aggregator);
   AstroMergePrivate *priv = PRIV(merge);
-  forget(merge, astro_merge_pad_reset);
+  g_mutex_lock(&priv->work);
+  priv->is_stopped = TRUE;
+  reset_pads(merge);
   astro_merge_close(merge);
   g_clear_pointer(&priv->pads, g_ptr_array_unref);
   g_clear_pointer(&priv->observation, astro_observation_unref);
   g_clear_pointer(&priv->reader, astro_device_unref);
+  g_mutex_unlock(&priv->work);
   g_object_notify(G_OBJECT(merge), "active-backend");
   return TRUE;
-}
-
-/* All pads were flushed. */
-static GstFlowReturn flush(GstAggregator *aggregator)
-{
-  forget(ASTRO_MERGE(aggregator), astro_merge_pad_flush);
-  return GST_FLOW_OK;
 }
 
 /* ---- properties ---- */
@@ -421,6 +436,7 @@ void astro_merge_install_properties(GObjectClass *object)
 static void finalize(GObject *object)
 {
   g_mutex_clear(&PRIV(ASTRO_MERGE(object))->lock);
+  g_mutex_clear(&PRIV(ASTRO_MERGE(object))->work);
   G_OBJECT_CLASS(astro_merge_parent_class)->finalize(object);
 }
 
@@ -441,7 +457,6 @@ static void astro_merge_class_init(AstroMergeClass *klass)
   aggregator->negotiate = negotiate;
   aggregator->start = start;
   aggregator->stop = stop;
-  aggregator->flush = flush;
   gst_type_mark_as_plugin_api(ASTRO_TYPE_MERGE, 0);
   gst_type_mark_as_plugin_api(ASTRO_TYPE_MERGE_PAD, 0);
 }
@@ -449,6 +464,7 @@ static void astro_merge_class_init(AstroMergeClass *klass)
 static void astro_merge_init(AstroMerge *merge)
 {
   g_mutex_init(&PRIV(merge)->lock);
+  g_mutex_init(&PRIV(merge)->work);
 }
 
 void astro_merge_class_add_pads(AstroMergeClass *klass, const AstroQuantity *quantities)

@@ -230,9 +230,8 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
 
 /* ---- states ---- */
 
-static gboolean start(GstBaseTransform *trans)
+static gboolean start(AstroStage *stage)
 {
-  AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
   const AstroStageChoice choice = astro_stage_choice(stage);
 
@@ -274,6 +273,11 @@ static gboolean stop(GstBaseTransform *trans)
   return TRUE;
 }
 
+static gboolean start_any(GstBaseTransform *trans)
+{
+  return ASTRO_STAGE_GET_CLASS(trans)->start(ASTRO_STAGE(trans));
+}
+
 /* Before the pads are stopped, which waits for what is at work. */
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange change)
 {
@@ -283,7 +287,7 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange cha
     astro_deadline_clear(deadline);
   else if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
     astro_deadline_set_stopped(deadline, TRUE);
-  return GST_ELEMENT_CLASS(astro_stage_parent_class)->change_state(element, change);
+  return astro_transform_change_state(element, change, astro_stage_parent_class, start_any);
 }
 
 static gboolean src_event(GstBaseTransform *trans, GstEvent *event)
@@ -335,8 +339,8 @@ static void astro_stage_class_init(AstroStageClass *klass)
   trans->query = query;
   trans->propose_allocation = propose_allocation;
   trans->decide_allocation = decide_allocation;
-  trans->start = start;
   trans->stop = stop;
+  klass->start = start;
   klass->feed = astro_stage_default_feed;
   klass->validity = astro_stage_default_validity;
   gst_type_mark_as_plugin_api(ASTRO_TYPE_BACKEND_KIND, 0);

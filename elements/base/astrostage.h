@@ -29,6 +29,9 @@ struct _AstroStageClass {
   const char *stage;                   /* the name of its backend tables */
   const AstroBackend *const *backends; /* its own, up to a NULL */
 
+  /* Before the pads take anything: GstBaseTransform's own start comes when they do. FALSE where an
+   * error was posted. */
+  gboolean (*start)(AstroStage *stage);
   /* Streams are agreed on (astro_stage_in, astro_stage_out): fill in the backend's configuration,
    * or set pass_through where there is nothing to do. */
   gboolean (*configure)(AstroStage *stage, gpointer config, gboolean *pass_through, GError **error);

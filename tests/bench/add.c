@@ -1,41 +1,27 @@
 /* Streams added, beside memcpy of what they hold together by as many threads, in one run. */
-#include <string.h>
-
 #include "core/add/add.h"
-#include "core/backend/threads.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/block.h"
 
 #define STREAMS 4
 #define BYTES ((gsize)64 << 20) /* of all together */
 
 typedef struct {
+  BenchBlocks both;
   AstroAddConfig config;
   gpointer instance;
-  guint8 *in, *out;
   gsize bytes; /* of one */
   AstroAddPiece pieces[STREAMS];
-  AstroBlock blocks[STREAMS];
+  AstroBlock parts[STREAMS];
   AstroAddArguments arguments;
 } Bench;
-
-static void copy_share(gpointer data, guint64 task)
-{
-  const Bench *bench = data;
-  const gsize whole = STREAMS * bench->bytes, n = astro_threads(), start = whole * task / n;
-  memcpy(bench->out + start, bench->in + start, whole * (task + 1) / n - start);
-}
-
-static void run_memcpy(gpointer data)
-{
-  astro_parallel(astro_threads(), 0, copy_share, data);
-}
 
 static void run_add(gpointer data)
 {
   Bench *bench = data;
-  const AstroBlock out = { bench->out, bench->bytes };
+  const AstroBlock out = { bench->both.out, bench->bytes };
   GError *error = NULL;
-  if (!astro_add_cpu.submit(bench->instance, bench->blocks, STREAMS, &out, 1, &bench->arguments,
+  if (!astro_add_cpu.submit(bench->instance, bench->parts, STREAMS, &out, 1, &bench->arguments,
                             &error))
     g_error("%s", error->message);
 }
@@ -55,18 +41,19 @@ static void measure(Bench *bench, const char *what, const char *caps_text, guint
   const gsize step = astro_stream_step_bytes(&bench->config.stream);
   const guint64 steps = BYTES / STREAMS / step;
   bench->bytes = steps * step;
+  bench->both.bytes = STREAMS * bench->bytes;
   bench->arguments = (AstroAddArguments){ steps, bench->pieces };
   astro_stream_shape(&bench->config.stream, steps, &shape);
   shape.n_axes = counted;
   const AstroValidityMeta *meta = counted ? astro_buffer_add_validity(buffer, &shape, 7) : NULL;
   for (guint i = 0; i < STREAMS; i++) {
     bench->pieces[i] = (AstroAddPiece){ steps, 0, steps, 0, meta, 7 };
-    bench->blocks[i] = (AstroBlock){ bench->in + i * bench->bytes, bench->bytes };
+    bench->parts[i] = (AstroBlock){ bench->both.in + i * bench->bytes, bench->bytes };
   }
   bench->instance = astro_add_cpu.create(&bench->config, &(AstroPlace){ 0 }, &variant, &error);
   if (!bench->instance)
     g_error("%s", error->message);
-  bench_pair(run_add, bench, run_memcpy, bench, 9, &ours, &limit);
+  bench_pair(run_add, bench, bench_memcpy, &bench->both, 9, &ours, &limit);
   astro_add_cpu.destroy(bench->instance);
   bench_row(what, STREAMS * bench->bytes / ours * 1e-9, STREAMS * bench->bytes / limit * 1e-9,
             "GB/s", 0);
@@ -78,11 +65,9 @@ static void measure(Bench *bench, const char *what, const char *caps_text, guint
 
 int main(int argc, char **argv)
 {
-  Bench bench = { .in = g_aligned_alloc(1, BYTES, 4096), .out = g_aligned_alloc(1, BYTES, 4096) };
+  Bench bench = { .both = bench_blocks(BYTES) };
 
   gst_init(&argc, &argv);
-  memset(bench.in, 0, BYTES);
-  memset(bench.out, 0, BYTES);
   bench_head("add: 4 streams, 64 MiB together; limit: memcpy");
   measure(&bench, "CF32LE means of visibilities, nothing lost", VISIBILITIES "format=CF32LE", 0);
   measure(&bench, "CF32LE means of visibilities, counts of baselines", VISIBILITIES "format=CF32LE",
@@ -91,7 +76,6 @@ int main(int argc, char **argv)
   measure(&bench, "CF32LE grids of 1024 x 1024",
           "application/x-astro-uvgrid,layout=pol:v:u,pols=1,width=1024,height=1024,format=CF32LE",
           0);
-  g_aligned_free(bench.in);
-  g_aligned_free(bench.out);
+  bench_blocks_free(&bench.both);
   return 0;
 }

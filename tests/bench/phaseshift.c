@@ -1,40 +1,26 @@
 /* Visibilities turned to another centre beside memcpy of the same bytes by as many threads, in one
  * run. */
-#include <string.h>
-
-#include "core/backend/threads.h"
 #include "core/phaseshift/phaseshift.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/block.h"
 
 #define BYTES ((gsize)64 << 20)
 
 typedef struct {
+  BenchBlocks both;
   AstroPhaseshiftConfig config;
   gpointer instance;
-  guint8 *in, *out;
   double *nearer;
-  gsize bytes;
 } Bench;
-
-static void copy_share(gpointer data, guint64 task)
-{
-  const Bench *bench = data;
-  const gsize n = astro_threads(), start = bench->bytes * task / n;
-  memcpy(bench->out + start, bench->in + start, bench->bytes * (task + 1) / n - start);
-}
-
-static void run_memcpy(gpointer data)
-{
-  astro_parallel(astro_threads(), 0, copy_share, data);
-}
 
 static void run_shift(gpointer data)
 {
   Bench *bench = data;
   AstroPhaseshiftArguments arguments = {
-    .steps = bench->bytes / astro_stream_step_bytes(&bench->config.in), .nearer = bench->nearer
+    .steps = bench->both.bytes / astro_stream_step_bytes(&bench->config.in), .nearer = bench->nearer
   };
-  const AstroBlock in = { bench->in, bench->bytes }, out = { bench->out, bench->bytes };
+  const AstroBlock in = { bench->both.in, bench->both.bytes },
+                   out = { bench->both.out, bench->both.bytes };
   GError *error = NULL;
   if (!astro_phaseshift_cpu.submit(bench->instance, &in, 1, &out, 1, &arguments, &error))
     g_error("%s", error->message);
@@ -51,17 +37,17 @@ static void measure(Bench *bench, const char *what, const char *caps_text)
     g_error("%s", error->message);
   bench->config.out = bench->config.in;
   const gsize step = astro_stream_step_bytes(&bench->config.in);
-  bench->bytes = BYTES / step * step;
-  const gsize n = bench->bytes / step * astro_stream_stations(&bench->config.in);
+  bench->both.bytes = BYTES / step * step;
+  const gsize n = bench->both.bytes / step * astro_stream_stations(&bench->config.in);
   bench->nearer = g_new(double, n);
   for (gsize i = 0; i < n; i++)
     bench->nearer[i] = 0.7 * (double)(i % 1000);
   bench->instance =
       astro_phaseshift_cpu.create(&bench->config, &(AstroPlace){ 0 }, &variant, &error);
-  bench_pair(run_shift, bench, run_memcpy, bench, 9, &ours, &limit);
+  bench_pair(run_shift, bench, bench_memcpy, &bench->both, 9, &ours, &limit);
   astro_phaseshift_cpu.destroy(bench->instance);
   g_free(bench->nearer);
-  bench_row(what, bench->bytes / ours * 1e-9, bench->bytes / limit * 1e-9, "GB/s", 0);
+  bench_row(what, bench->both.bytes / ours * 1e-9, bench->both.bytes / limit * 1e-9, "GB/s", 0);
 }
 
 #define VISIBILITIES                                                                               \
@@ -70,11 +56,9 @@ static void measure(Bench *bench, const char *what, const char *caps_text)
 
 int main(int argc, char **argv)
 {
-  Bench bench = { .in = g_aligned_alloc(1, BYTES, 4096), .out = g_aligned_alloc(1, BYTES, 4096) };
+  Bench bench = { .both = bench_blocks(BYTES) };
 
   gst_init(&argc, &argv);
-  memset(bench.in, 1, BYTES);
-  memset(bench.out, 1, BYTES);
   bench_head("phase shift: blocks of 64 MiB from one to another; limit: memcpy");
   measure(&bench, "CF32LE, 64 stations x 2 pols, 64 channels",
           VISIBILITIES "format=CF32LE,baselines=2080,channels=64,pols=2");
@@ -82,7 +66,6 @@ int main(int argc, char **argv)
           VISIBILITIES "format=CF32LE,baselines=2080,channels=64,pols=1");
   measure(&bench, "CF64LE, 512 stations x 2 pols, 1 channel",
           VISIBILITIES "format=CF64LE,baselines=131328,channels=1,pols=2");
-  g_aligned_free(bench.in);
-  g_aligned_free(bench.out);
+  bench_blocks_free(&bench.both);
   return 0;
 }

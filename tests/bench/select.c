@@ -1,37 +1,24 @@
 /* What is kept beside memcpy of the same bytes by as many threads, in one run. */
 #include <string.h>
 
-#include "core/backend/threads.h"
 #include "core/select/select.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/block.h"
 
 #define BYTES ((gsize)64 << 20)
 
 typedef struct {
+  BenchBlocks both; /* bytes: kept */
   AstroSelectConfig config;
   gpointer instance;
-  guint8 *in, *out;
   guint64 steps;
-  gsize bytes; /* kept */
 } Bench;
-
-static void copy_share(gpointer data, guint64 task)
-{
-  const Bench *bench = data;
-  const gsize n = astro_threads(), start = bench->bytes * task / n;
-  memcpy(bench->out + start, bench->in + start, bench->bytes * (task + 1) / n - start);
-}
-
-static void run_memcpy(gpointer data)
-{
-  astro_parallel(astro_threads(), 0, copy_share, data);
-}
 
 static void run_select(gpointer data)
 {
   Bench *bench = data;
   AstroSelectArguments arguments = { bench->steps };
-  const AstroBlock in = { bench->in, BYTES }, out = { bench->out, bench->bytes };
+  const AstroBlock in = { bench->both.in, BYTES }, out = { bench->both.out, bench->both.bytes };
   GError *error = NULL;
   if (!astro_select_cpu.submit(bench->instance, &in, 1, &out, 1, &arguments, &error))
     g_error("%s", error->message);
@@ -62,13 +49,13 @@ static void measure(Bench *bench, const char *what, const char *caps_text, Astro
   bench->config.pick[at] = (AstroSelectPick){ (gpointer)kept->data, kept->len };
   const gsize step = astro_stream_step_bytes(&bench->config.in);
   bench->steps = BYTES / step;
-  bench->bytes = bench->steps * step / extent * kept->len;
+  bench->both.bytes = bench->steps * step / extent * kept->len;
   bench->instance = astro_select_cpu.create(&bench->config, &(AstroPlace){ 0 }, &variant, &error);
   if (!bench->instance)
     g_error("%s", error->message);
-  bench_pair(run_select, bench, run_memcpy, bench, 9, &ours, &limit);
+  bench_pair(run_select, bench, bench_memcpy, &bench->both, 9, &ours, &limit);
   astro_select_cpu.destroy(bench->instance);
-  bench_row(what, bench->bytes / ours * 1e-9, bench->bytes / limit * 1e-9, "GB/s", 0.4);
+  bench_row(what, bench->both.bytes / ours * 1e-9, bench->both.bytes / limit * 1e-9, "GB/s", 0.4);
 }
 
 #define VOLTAGES "application/x-astro-voltages,layout=time:station:pol,stations=64,pols=2,"
@@ -81,11 +68,9 @@ static void measure(Bench *bench, const char *what, const char *caps_text, Astro
 
 int main(int argc, char **argv)
 {
-  Bench bench = { .in = g_aligned_alloc(1, BYTES, 4096), .out = g_aligned_alloc(1, BYTES, 4096) };
+  Bench bench = { .both = bench_blocks(BYTES) };
 
   gst_init(&argc, &argv);
-  memset(bench.in, 1, BYTES);
-  memset(bench.out, 1, BYTES);
   bench_head("select: of blocks of 64 MiB; limit: memcpy of what is kept");
   measure(&bench, "CI8 voltages, half of 64 stations, a range", VOLTAGES "format=CI8",
           ASTRO_AXIS_STATION, "16-47");
@@ -97,7 +82,6 @@ int main(int argc, char **argv)
           "0-62:2");
   measure(&bench, "CF32LE visibilities, 32 of 64 stations", VISIBILITIES, ASTRO_AXIS_BASELINE,
           "0-62:2");
-  g_aligned_free(bench.in);
-  g_aligned_free(bench.out);
+  bench_blocks_free(&bench.both);
   return 0;
 }

@@ -1,37 +1,23 @@
 /* Turned bands beside memcpy of the same bytes by as many threads, in one run. */
-#include <string.h>
-
-#include "core/backend/threads.h"
 #include "core/sideband/sideband.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/block.h"
 
 #define BYTES ((gsize)64 << 20)
 
 typedef struct {
+  BenchBlocks both;
   AstroSidebandConfig config;
   gpointer instance;
-  guint8 *in, *out;
-  gsize bytes;
 } Bench;
-
-static void copy_share(gpointer data, guint64 task)
-{
-  const Bench *bench = data;
-  const gsize n = astro_threads(), start = bench->bytes * task / n;
-  memcpy(bench->out + start, bench->in + start, bench->bytes * (task + 1) / n - start);
-}
-
-static void run_memcpy(gpointer data)
-{
-  astro_parallel(astro_threads(), 0, copy_share, data);
-}
 
 static void run_sideband(gpointer data)
 {
   Bench *bench = data;
-  AstroSidebandArguments arguments = { .steps = bench->bytes /
+  AstroSidebandArguments arguments = { .steps = bench->both.bytes /
                                                 astro_stream_step_bytes(&bench->config.stream) };
-  const AstroBlock in = { bench->in, bench->bytes }, out = { bench->out, bench->bytes };
+  const AstroBlock in = { bench->both.in, bench->both.bytes },
+                   out = { bench->both.out, bench->both.bytes };
   GError *error = NULL;
   if (!astro_sideband_cpu.submit(bench->instance, &in, 1, &out, 1, &arguments, &error))
     g_error("%s", error->message);
@@ -47,20 +33,18 @@ static void measure(Bench *bench, const char *what, const char *caps_text)
   if (!astro_stream_from_caps(&bench->config.stream, caps, &error))
     g_error("%s", error->message);
   const gsize step = astro_stream_step_bytes(&bench->config.stream);
-  bench->bytes = BYTES / step * step;
+  bench->both.bytes = BYTES / step * step;
   bench->instance = astro_sideband_cpu.create(&bench->config, &(AstroPlace){ 0 }, &variant, &error);
-  bench_pair(run_sideband, bench, run_memcpy, bench, 9, &ours, &limit);
+  bench_pair(run_sideband, bench, bench_memcpy, &bench->both, 9, &ours, &limit);
   astro_sideband_cpu.destroy(bench->instance);
-  bench_row(what, bench->bytes / ours * 1e-9, bench->bytes / limit * 1e-9, "GB/s", 0);
+  bench_row(what, bench->both.bytes / ours * 1e-9, bench->both.bytes / limit * 1e-9, "GB/s", 0);
 }
 
 int main(int argc, char **argv)
 {
-  Bench bench = { .in = g_aligned_alloc(1, BYTES, 4096), .out = g_aligned_alloc(1, BYTES, 4096) };
+  Bench bench = { .both = bench_blocks(BYTES) };
 
   gst_init(&argc, &argv);
-  memset(bench.in, 1, BYTES);
-  memset(bench.out, 1, BYTES);
   bench_head("sideband: blocks of 64 MiB from one to another; limit: memcpy");
   measure(&bench, "I8 voltages, 64 stations x 2 pols",
           "application/x-astro-voltages,format=I8,layout=time:station:pol,stations=64,pols=2");
@@ -72,7 +56,6 @@ int main(int argc, char **argv)
   measure(&bench, "CI4 spectra, time:channel:station:pol of 1024",
           "application/x-astro-spectra,format=CI4,layout=time:channel:station:pol,stations=64,"
           "pols=2,channels=1024");
-  g_aligned_free(bench.in);
-  g_aligned_free(bench.out);
+  bench_blocks_free(&bench.both);
   return 0;
 }
