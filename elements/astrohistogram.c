@@ -66,9 +66,6 @@ struct _AstroHistogram {
   AstroCountProgress progress;
 };
 
-enum { PROP_0, PROP_ACTIVE_BACKEND };
-G_STATIC_ASSERT(PROP_ACTIVE_BACKEND < ASTRO_HISTOGRAM_FIRST_SETTING);
-
 G_DEFINE_TYPE(AstroHistogram, astro_histogram, GST_TYPE_AGGREGATOR)
 GST_ELEMENT_REGISTER_DEFINE(astrohistogram, "astrohistogram", GST_RANK_NONE, ASTRO_TYPE_HISTOGRAM)
 
@@ -103,7 +100,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
   g_auto(AstroHistogramSettings) settings;
-  astro_histogram_settings_copy(&settings, &self->settings);
+  astro_histogram_settings_copy(self, &settings, &self->settings);
   if (!astro_histogram_settings_config(&settings, &config, error))
     return FALSE;
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
@@ -128,7 +125,6 @@ static void set_active_backend(AstroHistogram *self)
 {
   const char *variant = astro_collector_variant(self->collector);
   GST_OBJECT_LOCK(self);
-  g_free(self->active_backend);
   self->active_backend =
       variant && !g_str_equal(variant, "reference")
           ? g_strconcat(astro_backend_kind_name(self->backend->kind), "/", variant, NULL)
@@ -527,7 +523,7 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   AstroHistogramConfig config;
   g_auto(AstroHistogramSettings) settings;
   GError *error = NULL;
-  astro_histogram_settings_copy(&settings, &self->settings);
+  astro_histogram_settings_copy(self, &settings, &self->settings);
   g_atomic_int_set(&self->stopping, FALSE);
   g_atomic_int_set(&self->flushing, FALSE);
   g_atomic_int_set(&self->flushed, FALSE);
@@ -585,32 +581,17 @@ static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
 
 /* ---- properties ---- */
 
-static void astro_histogram_set_property(GObject *object, guint id, const GValue *value,
-                                         GParamSpec *spec)
-{
-  if (!astro_histogram_settings_set(&ASTRO_HISTOGRAM(object)->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void astro_histogram_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroHistogram *self = ASTRO_HISTOGRAM(object);
-  if (id == PROP_ACTIVE_BACKEND) {
-    GST_OBJECT_LOCK(object);
-    g_value_set_string(value, self->active_backend);
-    GST_OBJECT_UNLOCK(object);
-  } else if (!astro_histogram_settings_get(&self->settings, id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
+static const AstroField fields[] = {
+  ASTRO_TEXT(AstroHistogram, active_backend, "active-backend", "Active backend",
+             "Who does the work now", NULL, .when = ASTRO_WHEN_NEVER),
+  { 0 },
+};
 
 static void astro_histogram_finalize(GObject *object)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(object);
   forget(self);
-  astro_histogram_settings_clear(&self->settings);
   g_mutex_clear(&self->lock);
-  g_free(self->active_backend);
   G_OBJECT_CLASS(astro_histogram_parent_class)->finalize(object);
 }
 
@@ -628,14 +609,10 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstAggregatorClass *aggregator = GST_AGGREGATOR_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(histogram_debug, "astrohistogram", 0, "pair counts");
-  object->set_property = astro_histogram_set_property;
-  object->get_property = astro_histogram_get_property;
+  astro_fields_install(object, astro_histogram_settings_fields,
+                       G_STRUCT_OFFSET(AstroHistogram, settings));
+  astro_fields_install(object, fields, 0);
   object->finalize = astro_histogram_finalize;
-  astro_histogram_settings_install(object);
-  g_object_class_install_property(object, PROP_ACTIVE_BACKEND,
-                                  g_param_spec_string("active-backend", "Active backend",
-                                                      "Who does the work now", NULL,
-                                                      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   element->change_state = astro_histogram_change_state;
   aggregator->start = astro_histogram_start;
   aggregator->stop = astro_histogram_stop;

@@ -212,9 +212,9 @@ static void drop_head(AstroMergePad *pad)
   astro_merge_entry_free(g_queue_pop_head(&pad->entries));
 }
 
-static void count(AstroMerge *merge, const AstroMergeStats *more)
+static void count(AstroMerge *merge, const AstroWorkStats *more)
 {
-  AstroMergeStats *stats = &PRIV(merge)->stats;
+  AstroWorkStats *stats = &PRIV(merge)->stats;
   GST_OBJECT_LOCK(merge);
   stats->buffers_in += more->buffers_in;
   stats->bytes_in += more->bytes_in;
@@ -239,7 +239,7 @@ static void drop_late(AstroMerge *merge, AstroMergePad *pad)
   AstroMergeEntry *head;
   while ((head = head_of(pad)) && head->is_placed && head->place < next) {
     const guint64 late = MIN((guint64)(next - head->place), head->steps - head->skip);
-    count(merge, &(AstroMergeStats){ .steps_again = late });
+    count(merge, &(AstroWorkStats){ .steps_again = late });
     advance(pad, head, late);
   }
 }
@@ -270,7 +270,7 @@ static gboolean take_more(AstroMerge *merge, AstroMergePad *pad, GError **error)
   const gboolean taken = astro_merge_pad_take_buffer(pad, &what, &failed);
   if (taken) {
     count(merge,
-          &(AstroMergeStats){ .buffers_in = 1, .bytes_in = what.bytes, .steps_again = what.again });
+          &(AstroWorkStats){ .buffers_in = 1, .bytes_in = what.bytes, .steps_again = what.again });
     place_entries(merge, pad, &failed);
   }
   if (failed)
@@ -468,7 +468,7 @@ static void add_piece(Cut *cut, guint input, const AstroMergeEntry *entry, gint6
     piece.first = entry->skip;
     cut->next->is_lost = FALSE;
   } else {
-    count(cut->merge, &(AstroMergeStats){ .steps_lost = piece.n });
+    count(cut->merge, &(AstroWorkStats){ .steps_lost = piece.n });
   }
   g_array_append_val(cut->next->pieces, piece);
 }

@@ -31,8 +31,8 @@ gboolean astro_merge_open(AstroMerge *merge, GError **error)
   const char *variant = NULL;
 
   GST_OBJECT_LOCK(merge);
-  const AstroBackendKind kind = priv->kind;
-  const AstroPlace place = { .threads = priv->threads };
+  const AstroBackendKind kind = priv->choice.kind;
+  const AstroPlace place = { .threads = priv->choice.threads };
   GST_OBJECT_UNLOCK(merge);
   const AstroBackend *backend = astro_backend_choose(
       klass->stage, klass->backends, kind == ASTRO_BACKEND_AUTO ? ASTRO_BACKEND_CPU : kind, 0,

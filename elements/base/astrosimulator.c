@@ -166,8 +166,8 @@ static void take_properties(AstroSimulator *self)
   const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
   AstroSimulation *now = &parts(self)->now;
   astro_scene_clear(&now->scene);
-  astro_scene_copy(&now->scene, &parts(self)->scene);
-  astro_fields_copy(klass->fields, G_STRUCT_MEMBER_P(self, klass->now),
+  astro_fields_copy(astro_scene_fields, self, &now->scene, &parts(self)->scene, sizeof now->scene);
+  astro_fields_copy(klass->fields, self, G_STRUCT_MEMBER_P(self, klass->now),
                     G_STRUCT_MEMBER_P(self, klass->settings), klass->settings_bytes);
 }
 
@@ -444,50 +444,31 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
 
 /* ---- properties ---- */
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+void astro_simulator_set_live(GObject *object, const GValue *value)
 {
-  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
-
-  if (id == ASTRO_SIMULATOR_PROP_IS_LIVE)
-    gst_base_src_set_live(GST_BASE_SRC(object), g_value_get_boolean(value));
-  else if (!astro_fields_set(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings), id,
-                             value) &&
-           !astro_scene_set_property(&parts(object)->scene, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  gst_base_src_set_live(GST_BASE_SRC(object), g_value_get_boolean(value));
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+void astro_simulator_get_live(GObject *object, GValue *value)
 {
-  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
-
-  if (id == ASTRO_SIMULATOR_PROP_IS_LIVE)
-    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(object)));
-  else if (!astro_fields_get(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings), id,
-                             value) &&
-           !astro_scene_get_property(&parts(object)->scene, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(object)));
 }
 
 static void finalize(GObject *object)
 {
   const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
   astro_fields_clear(klass->fields, G_STRUCT_MEMBER_P(object, klass->now));
-  astro_fields_clear(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings));
   astro_scene_clear(&parts(object)->now.scene);
-  astro_scene_clear(&parts(object)->scene);
   G_OBJECT_CLASS(astro_simulator_parent_class)->finalize(object);
 }
 
-void astro_simulator_install_properties(AstroSimulatorClass *klass, double noise,
-                                        const char *bandwidth, const char *is_live)
+void astro_simulator_install_properties(AstroSimulatorClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
-  object->set_property = set_property; /* GLib lets no class inherit them */
-  object->get_property = get_property;
-  astro_scene_install_properties(object, noise, bandwidth);
-  g_object_class_install_property(
-      object, ASTRO_SIMULATOR_PROP_IS_LIVE,
-      g_param_spec_boolean("is-live", "Is live", is_live, FALSE, ASTRO_SCENE_FLAGS_MAYBE));
+  const gssize scene = G_PRIVATE_OFFSET(AstroSimulator, scene);
+  astro_fields_install(object, astro_scene_fields, scene);
+  astro_fields_install(object, klass->scene, scene);
+  astro_fields_install(object, klass->fields, (gssize)klass->settings);
 }
 
 static void astro_simulator_class_init(AstroSimulatorClass *klass)
@@ -495,7 +476,6 @@ static void astro_simulator_class_init(AstroSimulatorClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
 
-  object->get_property = get_property; /* for subclasses to call */
   object->finalize = finalize;
   base->start = start;
   base->stop = stop;

@@ -33,7 +33,7 @@ void astro_stage_close_backend(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
 }
 
-static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choice, GError **error)
+static gboolean open_backend_of(AstroStage *stage, const AstroWorkChoice *choice, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
@@ -63,7 +63,7 @@ static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choic
 static gboolean open_backend(AstroStage *stage, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
-  AstroStageChoice choice = astro_stage_choice(stage);
+  AstroWorkChoice choice = astro_stage_choice(stage);
   g_autoptr(GError) why_not = NULL;
   if (open_backend_of(stage, &choice, &why_not))
     return TRUE;
@@ -218,7 +218,7 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
     ok = close_faces(stage, &from, from.n, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
     for (guint i = 0; i < from.n; i++)
       if (from.faces[i].buffer != blocks->in[i + in_place])
-        astro_stage_count(stage, &(AstroStageStats){ .host_copies = 1 });
+        astro_stage_count(stage, &(AstroWorkStats){ .host_copies = 1 });
   }
   for (guint i = 0; i < from.n; i++)
     gst_buffer_unref(from.faces[i].buffer);

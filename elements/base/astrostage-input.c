@@ -152,7 +152,7 @@ static void leave_out(AstroStage *stage, const AstroStepsPlace *place)
   AstroStagePrivate *priv = astro_stage_parts(stage);
   const gboolean is_first = priv->steps.again == place->again;
 
-  astro_stage_count(stage, &(AstroStageStats){ .steps_again = place->again });
+  astro_stage_count(stage, &(AstroWorkStats){ .steps_again = place->again });
   if (!is_first)
     return;
   g_autofree char *text = astro_steps_describe_again(&priv->steps, place);
@@ -216,7 +216,7 @@ GstFlowReturn astro_stage_feed(AstroStage *stage)
   if (ok && steps > 0)
     ok = feed_steps(stage, steps, &error);
   gst_clear_buffer(&priv->input);
-  astro_stage_count(stage, &(AstroStageStats){ .busy_ns = astro_stage_now() - start });
+  astro_stage_count(stage, &(AstroWorkStats){ .busy_ns = (guint64)(astro_stage_now() - start) });
   if (ok)
     return priv->pushed;
   astro_stage_post_error(stage, error);

@@ -129,7 +129,7 @@ GstBuffer *astro_stage_pop_ready(AstroStage *stage)
   GstBuffer *buffer = g_queue_pop_head(&astro_stage_parts(stage)->ready);
   if (buffer)
     astro_stage_count(
-        stage, &(AstroStageStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(buffer) });
+        stage, &(AstroWorkStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(buffer) });
   return buffer;
 }
 

@@ -53,7 +53,7 @@ GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
 
 gboolean astro_stage_prefers_device(AstroStage *stage)
 {
-  const AstroStageChoice choice = astro_stage_choice(stage);
+  const AstroWorkChoice choice = astro_stage_choice(stage);
   return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, choice.kind,
                                       choice.device);
 }
@@ -162,19 +162,20 @@ static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buff
 {
   AstroStage *stage = ASTRO_STAGE(parent);
   AstroStagePrivate *priv = PRIV(stage);
-  const gint64 entered = astro_stage_now(), busy = priv->stats.busy_ns;
+  const gint64 entered = astro_stage_now();
+  const guint64 busy = priv->stats.busy_ns;
 
   astro_stage_count(
-      stage,
-      &(AstroStageStats){ .buffers_in = 1,
-                          .bytes_in = gst_buffer_get_size(buffer),
-                          .input_wait_ns = priv->chain_left ? entered - priv->chain_left : 0 });
+      stage, &(AstroWorkStats){ .buffers_in = 1,
+                                .bytes_in = gst_buffer_get_size(buffer),
+                                .input_wait_ns =
+                                    priv->chain_left ? (guint64)(entered - priv->chain_left) : 0 });
   GstFlowReturn flow = priv->chain(pad, parent, buffer);
   priv->chain_left = astro_stage_now();
-  const gint64 worked = priv->stats.busy_ns - busy;
-  priv->passed.output_wait_ns = priv->chain_left - entered - worked;
+  priv->passed.output_wait_ns =
+      (guint64)(priv->chain_left - entered) - (priv->stats.busy_ns - busy);
   astro_stage_count(stage, &priv->passed);
-  priv->passed = (AstroStageStats){ 0 };
+  priv->passed = (AstroWorkStats){ 0 };
   return flow;
 }
 
@@ -234,7 +235,7 @@ static gboolean start(GstBaseTransform *trans)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
-  const AstroStageChoice choice = astro_stage_choice(stage);
+  const AstroWorkChoice choice = astro_stage_choice(stage);
 
   priv->chain_left = 0;
   astro_steps_begin(&priv->steps);
@@ -242,7 +243,7 @@ static gboolean start(GstBaseTransform *trans)
   priv->block_duration = 0;
   GST_OBJECT_LOCK(stage);
   priv->latency = 0;
-  priv->stats = (AstroStageStats){ 0 };
+  priv->stats = (AstroWorkStats){ 0 };
   GST_OBJECT_UNLOCK(stage);
   if (choice.kind == ASTRO_BACKEND_CUDA) {
     /* Asked for by name: said at once where there is none, not at the first buffer. */
@@ -322,7 +323,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
 
-  astro_stage_install_properties(object);
+  astro_stage_install_properties(klass);
   object->finalize = finalize;
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
@@ -339,7 +340,6 @@ static void astro_stage_class_init(AstroStageClass *klass)
   trans->stop = stop;
   klass->feed = astro_stage_default_feed;
   klass->validity = astro_stage_default_validity;
-  gst_type_mark_as_plugin_api(ASTRO_TYPE_BACKEND_KIND, 0);
   gst_type_mark_as_plugin_api(ASTRO_TYPE_STAGE, 0);
 }
 
@@ -348,6 +348,7 @@ static void astro_stage_init(AstroStage *stage)
   AstroStagePrivate *priv = PRIV(stage);
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(stage);
 
+  astro_fields_set_defaults(stage);
   g_queue_init(&priv->ready);
   g_queue_init(&priv->in_flight);
   astro_deadline_init(&priv->deadline);
