@@ -23,6 +23,7 @@
 #include "core/stream/stream.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
@@ -157,8 +158,8 @@ static gboolean read_footprint(AstroCatSrc *self, const char *path, GError **err
   if (!self->mask)
     return FALSE;
   self->footprint = (AstroFootprint){ .shape = ASTRO_FOOTPRINT_MASK, .mask = self->mask };
-  GST_INFO_OBJECT(self, "footprint of %s: %g square degrees in cells of %g degrees", path,
-                  astro_mask_area(self->mask), astro_mask_cell(self->mask));
+  ASTRO_INFO(self, "footprint of %s: %g square degrees in cells of %g degrees", path,
+             astro_mask_area(self->mask), astro_mask_cell(self->mask));
   return TRUE;
 }
 
@@ -356,8 +357,10 @@ static gboolean agree(AstroCatSrc *self, GstCaps *caps)
 {
   GstPad *src = GST_BASE_SRC_PAD(self);
   g_autoptr(GstCaps) accepted = gst_pad_peer_query_caps(src, NULL);
-  if (gst_caps_can_intersect(caps, accepted) && gst_base_src_set_caps(GST_BASE_SRC(self), caps))
+  if (gst_caps_can_intersect(caps, accepted) && gst_base_src_set_caps(GST_BASE_SRC(self), caps)) {
+    astro_log_caps(self, NULL, caps);
     return TRUE;
+  }
   astro_refused_caps(src, caps, "catalogues");
   return FALSE;
 }

@@ -33,6 +33,7 @@
 #include "elements/base/astroincoming.h"
 #include "elements/base/astroearth.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
@@ -62,11 +63,7 @@ struct _AstroFitsSink {
   gboolean failed;         /* and said so: nothing more is written, up to a flush */
 };
 
-GST_DEBUG_CATEGORY_STATIC(fits_sink_debug);
-#define GST_CAT_DEFAULT fits_sink_debug
-
-G_DEFINE_TYPE_WITH_CODE(AstroFitsSink, astro_fits_sink, GST_TYPE_BASE_SINK,
-                        GST_DEBUG_CATEGORY_INIT(fits_sink_debug, "astrofitssink", 0, "FITS sink"))
+G_DEFINE_TYPE(AstroFitsSink, astro_fits_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE(astrofitssink, "astrofitssink", GST_RANK_NONE, ASTRO_TYPE_FITS_SINK)
 
 static void close_writer(AstroFitsSink *self)
@@ -180,7 +177,7 @@ static gboolean finish(AstroFitsSink *self)
     done = astro_part_file_commit(g_steal_pointer(&self->file), &error);
   if (!done)
     return fail(self, error);
-  GST_INFO_OBJECT(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->name);
+  ASTRO_INFO(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->name);
   tell_of_file(self);
   if (self->tally.not_finite)
     GST_ELEMENT_WARNING(
@@ -232,6 +229,7 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   AstroFitsSink *self = ASTRO_FITS_SINK(sink);
   g_autoptr(GError) error = NULL;
 
+  astro_log_caps(self, caps, NULL);
   /* Caps that are no news do not get here. */
   if (self->writer) {
     g_autoptr(GstCaps) before = astro_fits_contents_to_caps(&self->contents);
@@ -495,6 +493,8 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   g_autoptr(GstBuffer) taken = gst_buffer_ref(buffer);
   AstroFitsFrames frames = { 0 };
   GstMapInfo map;
+
+  astro_log_block(self, "in", buffer);
 
   if (self->refused || self->failed || (!self->file && !open_file(self)))
     return GST_FLOW_ERROR;

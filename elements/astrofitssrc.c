@@ -26,6 +26,7 @@
 #include "core/lib/sky/earth-file.h"
 #include "core/stream/uvw-meta.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
@@ -55,11 +56,7 @@ struct _AstroFitsSrc {
   gint64 epoch;       /* the time of OFFSET 0, as the last DISCONT has it */
 };
 
-GST_DEBUG_CATEGORY_STATIC(fits_src_debug);
-#define GST_CAT_DEFAULT fits_src_debug
-
-G_DEFINE_TYPE_WITH_CODE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC,
-                        GST_DEBUG_CATEGORY_INIT(fits_src_debug, "astrofitssrc", 0, "FITS source"))
+G_DEFINE_TYPE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC)
 GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_TYPE_FITS_SRC)
 
 static const AstroField fields[] = {
@@ -449,6 +446,7 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
       validity->full = frame.full;
     self->not_finite += frame.not_finite;
     stamp_frame(self, buffer, &frame);
+    astro_log_block(self, "out", buffer);
     *out = buffer;
     return GST_FLOW_OK;
   }

@@ -33,14 +33,13 @@
 #include "elements/astrohistogram-progress.h"
 #include "elements/astrohistogram-settings.h"
 #include "elements/base/astroinputs.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
+#include "elements/base/astrowork.h"
 
 #include <string.h>
-
-GST_DEBUG_CATEGORY_STATIC(histogram_debug);
-#define GST_CAT_DEFAULT histogram_debug
 
 struct _AstroHistogram {
   GstAggregator parent;
@@ -100,6 +99,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
   g_auto(AstroHistogramSettings) settings;
+  g_autofree char *why = NULL;
   astro_histogram_settings_copy(self, &settings, &self->settings);
   if (!astro_histogram_settings_config(&settings, &config, error))
     return FALSE;
@@ -110,7 +110,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   }
   g_clear_pointer(&self->device, astro_device_unref);
   self->backend = astro_backend_choose("histogram", astro_histogram_backends, settings.backend,
-                                       settings.device, &config, &self->device, error);
+                                       settings.device, &config, &self->device, &why, error);
   if (!self->backend)
     return FALSE;
   AstroPlace place = { .threads = settings.threads, .device = self->device };
@@ -118,6 +118,9 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   self->n_regions = config.n_regions;
   self->interval = settings.interval;
   self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
+  if (self->collector)
+    astro_work_log(self, self->backend, astro_collector_variant(self->collector), self->device,
+                   place.threads, why);
   return self->collector != NULL;
 }
 
@@ -220,6 +223,7 @@ static gboolean set_caps(AstroHistogram *self)
   else
     gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:bin", NULL);
   gst_aggregator_set_src_caps(GST_AGGREGATOR(self), caps);
+  astro_log_caps(self, NULL, caps);
   return TRUE;
 }
 
@@ -608,7 +612,6 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstAggregatorClass *aggregator = GST_AGGREGATOR_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(histogram_debug, "astrohistogram", 0, "pair counts");
   astro_fields_install(object, astro_histogram_settings_fields,
                        G_STRUCT_OFFSET(AstroHistogram, settings));
   astro_fields_install(object, fields, 0);

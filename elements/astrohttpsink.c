@@ -22,6 +22,7 @@
 #include "core/serve/pictures.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrostage.h"
 
@@ -98,6 +99,7 @@ static gboolean unlock_stop(GstBaseSink *sink)
 static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
+  astro_log_caps(self, caps, NULL);
   g_free(self->type);
   self->type = g_strdup(gst_structure_get_name(gst_caps_get_structure(caps, 0)));
   return TRUE;
@@ -128,6 +130,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
   gsize bytes = gst_buffer_get_size(buffer);
+  astro_log_block(self, "in", buffer);
   if (!astro_has_caps(GST_BASE_SINK_PAD(sink)))
     return GST_FLOW_NOT_NEGOTIATED;
   if (bytes == 0) /* nothing to see */

@@ -41,11 +41,9 @@
 #include "core/kit/units.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrostage.h"
-
-GST_DEBUG_CATEGORY_STATIC(measure_debug);
-#define GST_CAT_DEFAULT measure_debug
 
 /* An image that errors take so far below zero has as much of them above it, or a little more. */
 #define MARGIN 1.2
@@ -69,9 +67,7 @@ struct _AstroMeasure {
   AstroSky *sky; /* resolved; NULL: none given, or no observation came yet */
 };
 
-G_DEFINE_TYPE_WITH_CODE(AstroMeasure, astro_measure, GST_TYPE_BASE_TRANSFORM,
-                        GST_DEBUG_CATEGORY_INIT(measure_debug, "astromeasure", 0,
-                                                "Sources in images"))
+G_DEFINE_TYPE(AstroMeasure, astro_measure, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astromeasure, "astromeasure", GST_RANK_NONE, ASTRO_TYPE_MEASURE)
 
 static const AstroField fields[] = {
@@ -111,6 +107,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   AstroMeasure *self = ASTRO_MEASURE(trans);
   g_autoptr(GError) error = NULL;
 
+  astro_log_caps(self, in, out);
   take_settings(self);
   astro_grid_clear(&self->grid);
   if (astro_stream_from_caps(&self->stream, in, &error) &&

@@ -47,6 +47,7 @@
 #include "elements/base/astrofields.h"
 #include "elements/base/astrohorizon.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
@@ -272,12 +273,16 @@ static GstFlowReturn take_in(AstroObserve *self, GstBuffer *buffer)
   guint64 again;
 
   buffer = astro_bytes_cut(&self->bytes, buffer, &again);
-  if (again)
+  if (again) {
+    ASTRO_DEBUG(self, "%" G_GUINT64_FORMAT " bytes came again, or late, and are left out", again);
     warn_of_again(self, again);
+  }
   if (!buffer)
     return GST_FLOW_OK;
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP);
   const guint64 lost = astro_bytes_lost(&self->bytes, buffer);
+  if (lost)
+    ASTRO_DEBUG(self, "jump: %" G_GUINT64_FORMAT " bytes are missing", lost);
   GstFlowReturn flow =
       push(self, lost ? astro_bytes_lose(&self->bytes, &self->stream, lost) : NULL);
 
@@ -508,6 +513,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   const AstroStream before = self->stream;
   g_autoptr(GError) error = NULL;
 
+  astro_log_caps(self, in, out);
   self->is_told = FALSE;
   self->has_stream = astro_stream_from_caps(&self->stream, in, &error) &&
                      astro_stream_check_sums(&self->stream, &error);

@@ -26,6 +26,7 @@
 #include "core/render/render.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
@@ -162,6 +163,7 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
   AstroRender *self = ASTRO_RENDER(base);
   gboolean is_new = !self->caps || !gst_caps_is_equal(self->caps, in);
+  astro_log_caps(self, in, out);
   gst_base_transform_set_passthrough(base, astro_stage_is_unlinked(base, out));
   if (gst_base_transform_is_passthrough(base))
     return TRUE;

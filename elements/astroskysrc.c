@@ -25,9 +25,6 @@
 #include "core/lib/sky/voltages.h"
 #include "elements/base/astrostage.h"
 
-GST_DEBUG_CATEGORY_STATIC(sky_debug);
-#define GST_CAT_DEFAULT sky_debug
-
 #define BLOCK_BYTES (4u << 20) /* of a buffer, where nobody says */
 #define BLOCK_GRAIN 1024       /* steps: what the simulator makes at a time */
 #define REAL_CAPS 1            /* which of the template's caps */
@@ -46,8 +43,7 @@ struct _AstroSkySrc {
   GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
 };
 
-G_DEFINE_TYPE_WITH_CODE(AstroSkySrc, astro_sky_src, ASTRO_TYPE_SIMULATOR,
-                        GST_DEBUG_CATEGORY_INIT(sky_debug, "astroskysrc", 0, "Simulated voltages"))
+G_DEFINE_TYPE(AstroSkySrc, astro_sky_src, ASTRO_TYPE_SIMULATOR)
 GST_ELEMENT_REGISTER_DEFINE(astroskysrc, "astroskysrc", GST_RANK_NONE, ASTRO_TYPE_SKY_SRC)
 
 ASTRO_STATIC_ENUM_TYPE(pattern_get_type, "AstroSkyPattern",

@@ -32,6 +32,7 @@
 #include "core/tpacf/tpacf.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
@@ -138,6 +139,7 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
   AstroTpacf *self = ASTRO_TPACF(base);
   GError *error = NULL;
   const char *kinds = gst_structure_get_string(gst_caps_get_structure(in, 0), "pairs");
+  astro_log_caps(self, in, out);
   gst_base_transform_set_passthrough(base, astro_stage_is_unlinked(base, out));
   if (gst_base_transform_is_passthrough(base))
     return TRUE;

@@ -6,6 +6,7 @@
 
 #include "elements/base/astromerge.h"
 #include "elements/base/astromergepad.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astrowork.h"
 
 G_BEGIN_DECLS

@@ -108,13 +108,17 @@ static GstFlowReturn send(AstroMerge *merge, GPtrArray *pads, const AstroMergeNe
   const gint64 begun = g_get_monotonic_time();
   const guint64 waited = priv->stats.output_wait_ns;
   priv->discont |= !follows;
+  if (!follows)
+    ASTRO_DEBUG(merge, "jump: step %" G_GINT64_FORMAT " does not follow the last", next->first);
   if (next->is_other && !astro_merge_agree(merge, pads, &error))
     return fail(merge, g_steal_pointer(&error));
   const GstFlowReturn flow = astro_merge_push(merge, next, &error);
   const gint64 before = priv->left;
   priv->left = g_get_monotonic_time();
+  const guint64 idle = before ? (guint64)(begun - before) * 1000 : 0;
+  astro_log_wait(merge, "for input", idle);
   GST_OBJECT_LOCK(merge);
-  priv->stats.input_wait_ns += before ? (guint64)(begun - before) * 1000 : 0;
+  priv->stats.input_wait_ns += idle;
   priv->stats.busy_ns +=
       (guint64)(priv->left - begun) * 1000 - (priv->stats.output_wait_ns - waited);
   GST_OBJECT_UNLOCK(merge);

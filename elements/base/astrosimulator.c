@@ -6,15 +6,13 @@
 #include "core/stream/uvw.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astroliveclock.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
 
 #include <math.h>
-
-GST_DEBUG_CATEGORY_STATIC(simulator_debug);
-#define GST_CAT_DEFAULT simulator_debug
 
 typedef struct {
   AstroScene scene; /* as properties say */
@@ -28,10 +26,7 @@ typedef struct {
   AstroDeadline deadline;
 } AstroSimulatorPrivate;
 
-G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC,
-                                 G_ADD_PRIVATE(AstroSimulator)
-                                     GST_DEBUG_CATEGORY_INIT(simulator_debug, "astrosimulator", 0,
-                                                             "Sources of simulated streams"))
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC)
 
 static AstroSimulatorPrivate *parts(gpointer self)
 {
@@ -256,8 +251,10 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
     now->next = gst_util_uint64_scale(now->next, (guint64)stream->rate_n * (guint64)now->rate_d,
                                       (guint64)stream->rate_d * (guint64)now->rate_n);
     set_rate(self, stream->rate_n, stream->rate_d);
-    if (choose_block(self, &error) && klass->agree(self, &error))
+    if (choose_block(self, &error) && klass->agree(self, &error)) {
+      astro_log_caps(self, NULL, caps);
       return TRUE;
+    }
   }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   return FALSE;
@@ -285,8 +282,11 @@ GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes)
     return astro_buffer_new(bytes, own->now.reader);
   if (!own->pool)
     own->pool = astro_buffer_pool_new_active(own->now.reader, NULL, bytes, 1, 0);
-  if (own->pool)
-    gst_buffer_pool_acquire_buffer(own->pool, &buffer, NULL);
+  if (!own->pool)
+    return NULL;
+  const guint made = astro_buffer_pool_made(own->pool);
+  gst_buffer_pool_acquire_buffer(own->pool, &buffer, NULL);
+  astro_log_growth(self, own->pool, made);
   return buffer;
 }
 
@@ -383,6 +383,7 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
     return flow;
   announce(self);
   stamp(self, *block, steps);
+  astro_log_block(self, "out", *block);
   return wait_for_clock(self, block);
 }
 

@@ -5,14 +5,12 @@
 
 #include "core/memory/pool.h"
 #include "elements/base/astrodeadline.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astrostage.h"
 #include "elements/base/astrosteps.h"
 #include "elements/base/astrowork.h"
 
 G_BEGIN_DECLS
-
-GST_DEBUG_CATEGORY_EXTERN(astro_stage_debug);
-#define GST_CAT_DEFAULT astro_stage_debug
 
 /* Blocks that the device may have in work before the host waits for the oldest. */
 #define ASTRO_STAGE_IN_FLIGHT ASTRO_POOL_DEPTH
@@ -99,7 +97,7 @@ gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
 /* ---- input ---- */
 
 /* Replaces a block by one whose samples lie as the backend wants them. */
-gboolean astro_stage_align(AstroStagePrivate *priv, GstBuffer **block, GError **error);
+gboolean astro_stage_align(AstroStage *stage, GstBuffer **block, GError **error);
 /* The block in work, priv->input. */
 GstFlowReturn astro_stage_feed(AstroStage *stage);
 /* A block that passes as it is: its steps count, for when there is work again. Where upstream

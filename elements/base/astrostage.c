@@ -5,12 +5,7 @@
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 
-GST_DEBUG_CATEGORY(astro_stage_debug);
-
-G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroStage, astro_stage, GST_TYPE_BASE_TRANSFORM,
-                                 G_ADD_PRIVATE(AstroStage);
-                                 GST_DEBUG_CATEGORY_INIT(astro_stage_debug, "astrostage", 0,
-                                                         "Base of gst-astro's stages"))
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(AstroStage, astro_stage, GST_TYPE_BASE_TRANSFORM)
 
 #define PRIV(stage) astro_stage_parts(stage)
 
@@ -164,17 +159,18 @@ static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buff
   AstroStagePrivate *priv = PRIV(stage);
   const gint64 entered = astro_stage_now();
   const guint64 busy = priv->stats.busy_ns;
+  const guint64 idle = priv->chain_left ? (guint64)(entered - priv->chain_left) : 0;
 
-  astro_stage_count(
-      stage, &(AstroWorkStats){ .buffers_in = 1,
-                                .bytes_in = gst_buffer_get_size(buffer),
-                                .input_wait_ns =
-                                    priv->chain_left ? (guint64)(entered - priv->chain_left) : 0 });
+  astro_log_wait(stage, "for input", idle);
+  astro_stage_count(stage, &(AstroWorkStats){ .buffers_in = 1,
+                                              .bytes_in = gst_buffer_get_size(buffer),
+                                              .input_wait_ns = idle });
   GstFlowReturn flow = priv->chain(pad, parent, buffer);
   priv->chain_left = astro_stage_now();
   priv->passed.output_wait_ns =
       (guint64)(priv->chain_left - entered) - (priv->stats.busy_ns - busy);
   astro_stage_count(stage, &priv->passed);
+  astro_log_wait(stage, "for downstream", priv->passed.output_wait_ns);
   priv->passed = (AstroWorkStats){ 0 };
   return flow;
 }
@@ -201,6 +197,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
   priv->reader = astro_reader_find(query);
+  ASTRO_DEBUG(trans, "blocks are read by %s", priv->reader ? priv->reader->name : "the host");
   astro_stage_drop_pools(priv);
   return TRUE;
 }
@@ -301,8 +298,9 @@ static gsize unit(const AstroStagePrivate *priv)
   return priv->device ? bytes : MIN(bytes, ASTRO_SAMPLES_ALIGN);
 }
 
-gboolean astro_stage_align(AstroStagePrivate *priv, GstBuffer **block, GError **error)
+gboolean astro_stage_align(AstroStage *stage, GstBuffer **block, GError **error)
 {
+  const AstroStagePrivate *priv = PRIV(stage);
   return astro_buffer_align(block, priv->device, unit(priv), error);
 }
 

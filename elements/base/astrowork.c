@@ -1,6 +1,9 @@
 #include "config.h"
 #include "elements/base/astrowork.h"
 
+#include "core/backend/cpu.h"
+#include "elements/base/astrolog.h"
+
 static const struct {
   const char *name;
   gsize offset;
@@ -22,6 +25,20 @@ char *astro_work_name(const AstroBackend *backend, const char *variant, const ch
   if (!backend)
     return g_strdup(otherwise);
   return g_strdup_printf("%s/%s", astro_backend_kind_name(backend->kind), variant ? variant : "");
+}
+
+void astro_work_log(gpointer element, const AstroBackend *backend, const char *variant,
+                    const AstroDevice *device, guint threads, const char *why)
+{
+  if (device)
+    ASTRO_INFO(element, "backend %s, kernel %s, on %s: %s", astro_backend_kind_name(backend->kind),
+               variant, device->name, why);
+  else
+    ASTRO_INFO(element,
+               "backend %s, kernel %s, on a CPU of level %s with at most %u threads (0: one a "
+               "core): %s",
+               astro_backend_kind_name(backend->kind), variant,
+               astro_cpu_level_name(astro_cpu_level()), threads, why);
 }
 
 void astro_work_add(AstroWorkStats *stats, const AstroWorkStats *more)

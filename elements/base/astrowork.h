@@ -32,6 +32,11 @@ typedef struct {
     ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics", its_help), .get = getter                    \
   }
 
+/* To the debug log: which backend and kernel were chosen, on which device (NULL: none) and with how
+ * many threads, and why. */
+void astro_work_log(gpointer element, const AstroBackend *backend, const char *variant,
+                    const AstroDevice *device, guint threads, const char *why);
+
 /* "cpu/avx512"; without a backend the text in its place. */
 char *astro_work_name(const AstroBackend *backend, const char *variant, const char *otherwise);
 
