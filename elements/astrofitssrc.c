@@ -320,23 +320,20 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
 static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *frame)
 {
   gint64 begin = MAX(frame->start_ns, 0);
-  gboolean has_steps = frame->duration_ns && has_counts(self->reader);
+  const guint64 step = astro_fits_reader_contents(self->reader)->step_ns;
   /* Counted from the frames before, so that steps move by half of one at most, or by less than one
    * where integrations overlap: each has a step of its own. */
-  guint64 offset = has_steps ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1,
-                                                           frame->duration_ns)
-                             : self->frames;
-  if (has_steps && self->frames > 0)
+  guint64 offset = step ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1, step)
+                        : self->frames;
+  if (step && self->frames > 0)
     offset = MAX(offset, self->next);
-  gint64 epoch = has_steps ? begin - (gint64)(offset * frame->duration_ns) : 0;
+  gint64 epoch = step ? begin - (gint64)(offset * step) : 0;
   GST_BUFFER_PTS(buffer) = begin;
-  GST_BUFFER_DURATION(buffer) = frame->length_ns     ? frame->length_ns
-                                : frame->duration_ns ? frame->duration_ns
-                                                     : GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;
   GST_BUFFER_OFFSET(buffer) = offset;
   GST_BUFFER_OFFSET_END(buffer) = offset + 1;
   if (self->frames == 0 || offset != self->next ||
-      ABS(epoch - self->epoch) > (gint64)(frame->duration_ns / EARLY_OR_LATE)) {
+      ABS(epoch - self->epoch) > (gint64)(step / EARLY_OR_LATE)) {
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
     self->epoch = epoch;
   }
