@@ -23,6 +23,7 @@
 #include "core/stream/stream.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
@@ -62,41 +63,45 @@ struct _AstroCatSrc {
   AstroDeadline deadline;
 };
 
-enum {
-  PROP_0,
-  PROP_POINTS,
-  PROP_CATALOGUES,
-  PROP_SEED,
-  PROP_FOOTPRINT,
-  PROP_FOOTPRINT_CELL,
-  PROP_SLOPE,
-  PROP_CLUSTER_RADIUS,
-  PROP_LEVELS,
-  PROP_CHILDREN,
-  PROP_REGIONS,
-  PROP_LOCATION,
-  PROP_RA_COLUMN,
-  PROP_DEC_COLUMN,
-  PROP_WEIGHT_COLUMN,
-  PROP_REGION_COLUMN,
-};
-
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_POINTS, Settings, points),
-  ASTRO_FIELD(PROP_CATALOGUES, Settings, catalogues),
-  ASTRO_FIELD(PROP_SEED, Settings, seed),
-  ASTRO_FIELD(PROP_FOOTPRINT, Settings, footprint),
-  ASTRO_FIELD(PROP_FOOTPRINT_CELL, Settings, footprint_cell),
-  ASTRO_FIELD(PROP_SLOPE, Settings, clustering.slope),
-  ASTRO_FIELD(PROP_CLUSTER_RADIUS, Settings, clustering.radius),
-  ASTRO_FIELD(PROP_LEVELS, Settings, clustering.levels),
-  ASTRO_FIELD(PROP_CHILDREN, Settings, clustering.children),
-  ASTRO_FIELD(PROP_REGIONS, Settings, regions),
-  ASTRO_FIELD(PROP_LOCATION, Settings, location),
-  ASTRO_FIELD(PROP_RA_COLUMN, Settings, ra_column),
-  ASTRO_FIELD(PROP_DEC_COLUMN, Settings, dec_column),
-  ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
-  ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
+  ASTRO_UINT64(Settings, points, "points", "Points", "Points of a catalogue", 0, G_MAXUINT32,
+               10000),
+  ASTRO_UINT(Settings, catalogues, "catalogues", "Catalogues",
+             "How many catalogues, each from its own random numbers", 1, G_MAXUINT, 1),
+  ASTRO_UINT64(Settings, seed, "seed", "Seed", "Of the random numbers", 0, G_MAXUINT64, 1),
+  ASTRO_TEXT(Settings, footprint, "footprint", "Footprint",
+             "band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees, or like:FILE, where the points "
+             "of a FITS table or a text file lie",
+             "band:0,360,-90,90"),
+  ASTRO_DOUBLE(Settings, footprint_cell, "footprint-cell", "Footprint cell",
+               "Of a file's footprint: the size of the cells it is made of, degrees; 0 is as fine "
+               "as its points allow",
+               0, 32, 0),
+  ASTRO_DOUBLE(Settings, clustering.slope, "slope", "Slope",
+               "Of w(theta) of clustered points, above -2; 0 is not clustered", -2, 0, 0),
+  ASTRO_DOUBLE(Settings, clustering.radius, "cluster-radius", "Cluster radius",
+               "Of the largest clusters, degrees", 0, 60, 6),
+  ASTRO_UINT(Settings, clustering.levels, "levels", "Levels", "Of clusters in clusters", 1, 20, 7),
+  ASTRO_UINT(Settings, clustering.children, "children", "Children", "Clusters in a cluster", 2,
+             1000, 3),
+  ASTRO_UINT(Settings, regions, "regions", "Regions",
+             "Adds a column of regions to points that are made here: compact cells of equal area, "
+             "the same for any points of this footprint; 0 is none",
+             0, 65535, 0),
+  ASTRO_TEXT(Settings, location, "location", "Location",
+             "A text or CSV file to read instead of making points, gzip-ed too; each time its "
+             "heading line comes again another catalogue begins",
+             NULL),
+  ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
+             "Name, or number from 1, of the file's column", "1"),
+  ASTRO_TEXT(Settings, dec_column, "dec-column", "Declination column",
+             "Name, or number from 1, of the file's column", "2"),
+  ASTRO_TEXT(Settings, weight_column, "weight-column", "Weight column",
+             "Name, or number from 1, of the file's column; NULL or empty is none", NULL),
+  ASTRO_TEXT(
+      Settings, region_column, "region-column", "Region column",
+      "Name, or number from 1, of the file's column of whole numbers from 0; NULL or empty is none",
+      NULL),
   { 0 },
 };
 
@@ -153,8 +158,8 @@ static gboolean read_footprint(AstroCatSrc *self, const char *path, GError **err
   if (!self->mask)
     return FALSE;
   self->footprint = (AstroFootprint){ .shape = ASTRO_FOOTPRINT_MASK, .mask = self->mask };
-  GST_INFO_OBJECT(self, "footprint of %s: %g square degrees in cells of %g degrees", path,
-                  astro_mask_area(self->mask), astro_mask_cell(self->mask));
+  ASTRO_INFO(self, "footprint of %s: %g square degrees in cells of %g degrees", path,
+             astro_mask_area(self->mask), astro_mask_cell(self->mask));
   return TRUE;
 }
 
@@ -278,7 +283,7 @@ static gboolean astro_cat_src_start(GstBaseSrc *base)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(base);
   GError *error = NULL;
-  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
+  astro_fields_copy(fields, self, &self->now, &self->settings, sizeof self->now);
   self->next = 0;
   astro_deadline_clear(&self->deadline);
   if (prepare(self, &error)) {
@@ -352,8 +357,10 @@ static gboolean agree(AstroCatSrc *self, GstCaps *caps)
 {
   GstPad *src = GST_BASE_SRC_PAD(self);
   g_autoptr(GstCaps) accepted = gst_pad_peer_query_caps(src, NULL);
-  if (gst_caps_can_intersect(caps, accepted) && gst_base_src_set_caps(GST_BASE_SRC(self), caps))
+  if (gst_caps_can_intersect(caps, accepted) && gst_base_src_set_caps(GST_BASE_SRC(self), caps)) {
+    astro_log_caps(self, NULL, caps);
     return TRUE;
+  }
   astro_refused_caps(src, caps, "catalogues");
   return FALSE;
 }
@@ -454,12 +461,6 @@ static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
   return TRUE;
 }
 
-static void astro_cat_src_finalize(GObject *object)
-{
-  astro_fields_clear(fields, &ASTRO_CAT_SRC(object)->settings);
-  G_OBJECT_CLASS(astro_cat_src_parent_class)->finalize(object);
-}
-
 static void astro_cat_src_init(AstroCatSrc *self)
 {
   astro_deadline_init(&self->deadline);
@@ -467,91 +468,11 @@ static void astro_cat_src_init(AstroCatSrc *self)
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 
-#define FLAGS                                                                                      \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY)
-
-static void install_properties(GObjectClass *object)
-{
-  g_object_class_install_property(object, PROP_POINTS,
-                                  g_param_spec_uint64("points", "Points", "Points of a catalogue",
-                                                      0, G_MAXUINT32, 10000, FLAGS));
-  g_object_class_install_property(object, PROP_CATALOGUES,
-                                  g_param_spec_uint("catalogues", "Catalogues",
-                                                    "How many catalogues, each from its own random "
-                                                    "numbers",
-                                                    1, G_MAXUINT, 1, FLAGS));
-  g_object_class_install_property(
-      object, PROP_SEED,
-      g_param_spec_uint64("seed", "Seed", "Of the random numbers", 0, G_MAXUINT64, 1, FLAGS));
-  g_object_class_install_property(
-      object, PROP_FOOTPRINT,
-      g_param_spec_string("footprint", "Footprint",
-                          "band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees, or like:FILE, "
-                          "where the points of a FITS table or a text file lie",
-                          "band:0,360,-90,90", FLAGS));
-  g_object_class_install_property(
-      object, PROP_FOOTPRINT_CELL,
-      g_param_spec_double("footprint-cell", "Footprint cell",
-                          "Of a file's footprint: the size of the cells it is made of, degrees; 0 "
-                          "is as fine as its points allow",
-                          0, 32, 0, FLAGS));
-  g_object_class_install_property(
-      object, PROP_SLOPE,
-      g_param_spec_double("slope", "Slope",
-                          "Of w(theta) of clustered points, above -2; 0 is not clustered", -2, 0, 0,
-                          FLAGS));
-  g_object_class_install_property(object, PROP_CLUSTER_RADIUS,
-                                  g_param_spec_double("cluster-radius", "Cluster radius",
-                                                      "Of the largest clusters, degrees", 0, 60, 6,
-                                                      FLAGS));
-  g_object_class_install_property(
-      object, PROP_LEVELS,
-      g_param_spec_uint("levels", "Levels", "Of clusters in clusters", 1, 20, 7, FLAGS));
-  g_object_class_install_property(
-      object, PROP_CHILDREN,
-      g_param_spec_uint("children", "Children", "Clusters in a cluster", 2, 1000, 3, FLAGS));
-  g_object_class_install_property(
-      object, PROP_REGIONS,
-      g_param_spec_uint("regions", "Regions",
-                        "Adds a column of regions to points that are made here: compact cells of "
-                        "equal area, the same for any points of this footprint; 0 is none",
-                        0, 65535, 0, FLAGS));
-  g_object_class_install_property(
-      object, PROP_LOCATION,
-      g_param_spec_string("location", "Location",
-                          "A text or CSV file to read instead of making points, gzip-ed too; each "
-                          "time its heading line comes again another catalogue begins",
-                          NULL, FLAGS));
-  g_object_class_install_property(
-      object, PROP_RA_COLUMN,
-      g_param_spec_string("ra-column", "Right ascension column",
-                          "Name, or number from 1, of the file's column", "1", FLAGS));
-  g_object_class_install_property(
-      object, PROP_DEC_COLUMN,
-      g_param_spec_string("dec-column", "Declination column",
-                          "Name, or number from 1, of the file's column", "2", FLAGS));
-  g_object_class_install_property(
-      object, PROP_WEIGHT_COLUMN,
-      g_param_spec_string("weight-column", "Weight column",
-                          "Name, or number from 1, of the file's column; NULL or empty is none",
-                          NULL, FLAGS));
-  g_object_class_install_property(
-      object, PROP_REGION_COLUMN,
-      g_param_spec_string(
-          "region-column", "Region column",
-          "Name, or number from 1, of the file's column of whole numbers from 0; NULL "
-          "or empty is none",
-          NULL, FLAGS));
-}
-
 static void astro_cat_src_class_init(AstroCatSrcClass *klass)
 {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
-  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroCatSrc, settings));
-  object->finalize = astro_cat_src_finalize;
-  install_properties(object);
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, G_STRUCT_OFFSET(AstroCatSrc, settings));
   base->start = astro_cat_src_start;
   base->stop = astro_cat_src_stop;
   base->negotiate = astro_cat_src_negotiate;

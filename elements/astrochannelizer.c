@@ -55,16 +55,6 @@ struct _AstroChannelizer {
   guint64 clipped;
 };
 
-enum {
-  PROP_CHANNELS = ASTRO_STAGE_N_PROPERTIES,
-  PROP_TAPS,
-  PROP_WINDOW,
-  PROP_BETA,
-  PROP_GAIN,
-  PROP_GAINS,
-  PROP_CLIPPED
-};
-
 G_DEFINE_TYPE(AstroChannelizer, astro_channelizer, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrochannelizer, "astrochannelizer", GST_RANK_NONE,
                             ASTRO_TYPE_CHANNELIZER)
@@ -322,7 +312,7 @@ static gboolean start(AstroStage *stage)
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
-  g_autofree char *name = astro_fields_copy_text(&self->gains_file);
+  g_autofree char *name = astro_fields_copy_text(self, &self->gains_file);
   self->n_gains = config.channels;
   if (name && !(self->gains = astro_channelizer_gains_read(name, self->n_gains, &error))) {
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("gains: %s", error->message), (NULL));
@@ -345,78 +335,29 @@ static gboolean stop(GstBaseTransform *trans)
 
 /* ---- properties ---- */
 
+/* Ranges are wider than what works: GObject would silently take the nearest value within. */
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_CHANNELS, AstroChannelizer, channels),
-  ASTRO_FIELD(PROP_TAPS, AstroChannelizer, taps),
-  ASTRO_FIELD(PROP_WINDOW, AstroChannelizer, window),
-  ASTRO_FIELD(PROP_BETA, AstroChannelizer, beta),
-  ASTRO_FIELD(PROP_GAIN, AstroChannelizer, gain),
-  ASTRO_FIELD(PROP_GAINS, AstroChannelizer, gains_file),
+  ASTRO_UINT(AstroChannelizer, channels, "channels", "Channels",
+             "Channels of a spectrum, 2 to 65536", 0, G_MAXUINT, 1024),
+  ASTRO_UINT(AstroChannelizer, taps, "taps", "Taps",
+             "How many times a spectrum's own samples it is made of, 1 (a plain FFT, with no "
+             "window unless one is set) to 32",
+             0, G_MAXUINT, 8),
+  ASTRO_ENUM(AstroChannelizer, window, "window", "Window", "The window of the lowpass",
+             astro_window_get_type, ASTRO_WINDOW_AUTO),
+  ASTRO_DOUBLE(AstroChannelizer, beta, "beta", "Beta",
+               "Of the Kaiser window, 0 to 100: less leakage, wider channels", -G_MAXDOUBLE,
+               G_MAXDOUBLE, ASTRO_WINDOW_BETA),
+  ASTRO_DOUBLE(AstroChannelizer, gain, "gain", "Gain",
+               "Factor on every value; with 1 noise keeps its power in every channel", -G_MAXDOUBLE,
+               G_MAXDOUBLE, 1),
+  ASTRO_TEXT(AstroChannelizer, gains_file, "gains", "Gains",
+             "A text file with a factor for each channel, besides gain", NULL),
+  ASTRO_UINT64(AstroChannelizer, clipped, "clipped", "Clipped",
+               "Components (two a value) that saturated since the start", 0, G_MAXUINT64, 0,
+               .when = ASTRO_WHEN_NEVER),
   { 0 },
 };
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_set(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (id == PROP_CLIPPED) {
-    GST_OBJECT_LOCK(object);
-    g_value_set_uint64(value, ASTRO_CHANNELIZER(object)->clipped);
-    GST_OBJECT_UNLOCK(object);
-  } else if (!astro_fields_get(fields, object, id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
-
-static void finalize(GObject *object)
-{
-  g_free(ASTRO_CHANNELIZER(object)->gains_file);
-  G_OBJECT_CLASS(astro_channelizer_parent_class)->finalize(object);
-}
-
-/* Ranges are wider than what works: GObject would silently take the nearest value within. */
-static void install_properties(GObjectClass *object)
-{
-  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-
-  g_object_class_install_property(object, PROP_CHANNELS,
-                                  g_param_spec_uint("channels", "Channels",
-                                                    "Channels of a spectrum, 2 to 65536", 0,
-                                                    G_MAXUINT, 1024, ready));
-  g_object_class_install_property(
-      object, PROP_TAPS,
-      g_param_spec_uint("taps", "Taps",
-                        "How many times a spectrum's own samples it is made of, 1 (a plain FFT, "
-                        "with no window unless one is set) to 32",
-                        0, G_MAXUINT, 8, ready));
-  g_object_class_install_property(object, PROP_WINDOW,
-                                  g_param_spec_enum("window", "Window", "The window of the lowpass",
-                                                    ASTRO_TYPE_WINDOW, ASTRO_WINDOW_AUTO, ready));
-  g_object_class_install_property(
-      object, PROP_BETA,
-      g_param_spec_double("beta", "Beta",
-                          "Of the Kaiser window, 0 to 100: less leakage, wider channels",
-                          -G_MAXDOUBLE, G_MAXDOUBLE, ASTRO_WINDOW_BETA, ready));
-  g_object_class_install_property(
-      object, PROP_GAIN,
-      g_param_spec_double("gain", "Gain",
-                          "Factor on every value; with 1 noise keeps its power in every channel",
-                          -G_MAXDOUBLE, G_MAXDOUBLE, 1, ready));
-  g_object_class_install_property(
-      object, PROP_GAINS,
-      g_param_spec_string("gains", "Gains",
-                          "A text file with a factor for each channel, besides gain", NULL, ready));
-  g_object_class_install_property(
-      object, PROP_CLIPPED,
-      g_param_spec_uint64("clipped", "Clipped",
-                          "Components (two a value) that saturated since the start", 0, G_MAXUINT64,
-                          0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_type_mark_as_plugin_api(ASTRO_TYPE_WINDOW, 0);
-}
 
 /* The factor of all channels; 0: they have more than one. */
 static double common_gain(const AstroChannelizer *self)
@@ -438,14 +379,10 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
 {
   static const AstroQuantity sink[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_UNKNOWN };
   static const AstroQuantity src[] = { ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  object->finalize = finalize;
-  object->set_property = set_property;
-  object->get_property = get_property;
-  install_properties(object);
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_exact;
   stage->start = start;
@@ -472,8 +409,5 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
 
 static void astro_channelizer_init(AstroChannelizer *self)
 {
-  self->channels = 1024;
-  self->taps = 8;
-  self->beta = ASTRO_WINDOW_BETA;
-  self->gain = 1;
+  astro_fields_set_defaults(self);
 }

@@ -61,16 +61,6 @@ struct _AstroClean {
   AstroCleanConfig config;
 };
 
-enum {
-  PROP_OUTPUT = ASTRO_STAGE_N_PROPERTIES,
-  PROP_GAIN,
-  PROP_ITERATIONS,
-  PROP_THRESHOLD,
-  PROP_AUTO_THRESHOLD,
-  PROP_BORDER,
-  PROP_WIDE_PSF
-};
-
 G_DEFINE_TYPE(AstroClean, astro_clean, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroclean, "astroclean", GST_RANK_NONE, ASTRO_TYPE_CLEAN)
 
@@ -382,62 +372,36 @@ static gboolean stop(GstBaseTransform *trans)
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_OUTPUT, AstroClean, output),
-  ASTRO_FIELD(PROP_GAIN, AstroClean, gain),
-  ASTRO_FIELD(PROP_ITERATIONS, AstroClean, iterations),
-  ASTRO_FIELD(PROP_THRESHOLD, AstroClean, threshold),
-  ASTRO_FIELD(PROP_AUTO_THRESHOLD, AstroClean, auto_threshold),
-  ASTRO_FIELD(PROP_BORDER, AstroClean, border),
-  ASTRO_FIELD(PROP_WIDE_PSF, AstroClean, wide_psf),
+  ASTRO_ENUM(AstroClean, output, "output", "Output", "What to give", astro_clean_output_get_type,
+             ASTRO_CLEAN_RESTORED),
+  ASTRO_DOUBLE(AstroClean, gain, "gain", "Gain", "How much of a peak an iteration takes, 0 to 1",
+               -G_MAXDOUBLE, G_MAXDOUBLE, 0.1),
+  ASTRO_UINT(AstroClean, iterations, "iterations", "Iterations",
+             "Of each product and channel, at most", 0, G_MAXUINT, 1000),
+  ASTRO_DOUBLE(AstroClean, threshold, "threshold", "Threshold",
+               "Ends where no peak is higher than this, Jy/beam", -G_MAXDOUBLE, G_MAXDOUBLE, 0),
+  ASTRO_DOUBLE(
+      AstroClean, auto_threshold, "auto-threshold", "Automatic threshold",
+      "Without a threshold: ends where no peak is higher than so many times the noise (0: goes on)",
+      -G_MAXDOUBLE, G_MAXDOUBLE, 3),
+  ASTRO_INT(AstroClean, border, "border", "Border",
+            "Pixels along the edges where no sources are looked for (-1: none with a wide "
+            "point-spread function, a quarter of the image without)",
+            -1, G_MAXINT, -1),
+  ASTRO_BOOLEAN(
+      AstroClean, wide_psf, "wide-psf", "Wide point-spread function",
+      "Asks for one twice as large as the image, which reaches from any source to every pixel",
+      TRUE),
   { 0 },
 };
 
 static void astro_clean_class_init(AstroCleanClass *klass)
 {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
-  const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
 
-  astro_fields_install(object, fields, 0);
-  g_object_class_install_property(object, PROP_OUTPUT,
-                                  g_param_spec_enum("output", "Output", "What to give",
-                                                    astro_clean_output_get_type(),
-                                                    ASTRO_CLEAN_RESTORED, flags));
-  g_object_class_install_property(
-      object, PROP_GAIN,
-      g_param_spec_double("gain", "Gain", "How much of a peak an iteration takes, 0 to 1",
-                          -G_MAXDOUBLE, G_MAXDOUBLE, 0.1, flags));
-  g_object_class_install_property(object, PROP_ITERATIONS,
-                                  g_param_spec_uint("iterations", "Iterations",
-                                                    "Of each product and channel, at most", 0,
-                                                    G_MAXUINT, 1000, flags));
-  g_object_class_install_property(
-      object, PROP_THRESHOLD,
-      g_param_spec_double("threshold", "Threshold",
-                          "Ends where no peak is higher than this, Jy/beam", -G_MAXDOUBLE,
-                          G_MAXDOUBLE, 0, flags));
-  g_object_class_install_property(
-      object, PROP_AUTO_THRESHOLD,
-      g_param_spec_double(
-          "auto-threshold", "Automatic threshold",
-          "Without a threshold: ends where no peak is higher than so many times the "
-          "noise (0: goes on)",
-          -G_MAXDOUBLE, G_MAXDOUBLE, 3, flags));
-  g_object_class_install_property(
-      object, PROP_BORDER,
-      g_param_spec_int("border", "Border",
-                       "Pixels along the edges where no sources are looked for (-1: none with a "
-                       "wide point-spread function, a quarter of the image without)",
-                       -1, G_MAXINT, -1, flags));
-  g_object_class_install_property(
-      object, PROP_WIDE_PSF,
-      g_param_spec_boolean("wide-psf", "Wide point-spread function",
-                           "Asks for one twice as large as the image, which reaches from any "
-                           "source to every pixel",
-                           TRUE, flags));
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_same;
   trans->set_caps = set_caps;
@@ -447,7 +411,6 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   stage->configure = configure;
   stage->feed = feed;
   stage->keeps_part = TRUE;
-  gst_type_mark_as_plugin_api(astro_clean_output_get_type(), 0);
   astro_stage_class_add_pads(stage, images, images);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Clean", "Filter/Converter",

@@ -20,6 +20,7 @@
 
 #include <math.h>
 #include "core/convert/convert.h"
+#include "elements/base/astrofields.h"
 
 struct _AstroConvert {
   AstroStage parent;
@@ -36,8 +37,6 @@ struct _AstroConvert {
   guint64 reported; /* total when the last message was posted */
   gboolean warned;  /* of many that are clipped */
 };
-
-enum { PROP_SCALE = ASTRO_STAGE_N_PROPERTIES, PROP_CLIPPED };
 
 G_DEFINE_TYPE(AstroConvert, astro_convert, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroconvert, "astroconvert", GST_RANK_NONE, ASTRO_TYPE_CONVERT)
@@ -306,14 +305,9 @@ static gboolean read_scale(AstroConvert *self, const char *text)
   return TRUE;
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+static void set_scale(GObject *object, const GValue *value)
 {
   AstroConvert *self = ASTRO_CONVERT(object);
-
-  if (id != PROP_SCALE) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
   GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->bad_scale, g_free);
   if (!read_scale(self, g_value_get_string(value)))
@@ -321,25 +315,26 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   GST_OBJECT_UNLOCK(self);
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+static void get_scale(GObject *object, GValue *value)
 {
   AstroConvert *self = ASTRO_CONVERT(object);
   char number[G_ASCII_DTOSTR_BUF_SIZE];
-
   GST_OBJECT_LOCK(self);
-  switch (id) {
-  case PROP_SCALE:
-    g_value_set_string(
-        value, self->auto_scale ? "auto" : g_ascii_dtostr(number, sizeof number, self->scale));
-    break;
-  case PROP_CLIPPED:
-    g_value_set_uint64(value, self->clipped);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
+  g_value_set_string(value, self->auto_scale ? "auto"
+                                             : g_ascii_dtostr(number, sizeof number, self->scale));
   GST_OBJECT_UNLOCK(self);
 }
+
+static const AstroField fields[] = {
+  { ASTRO_FIELD_SAYS(TEXT, "scale", "Scale",
+                     "Factor on every value, a number or auto: from the rms of the good samples of "
+                     "the first block where they are not all zero"),
+    .text = "1", .get = get_scale, .set = set_scale },
+  ASTRO_UINT64(AstroConvert, clipped, "clipped", "Clipped",
+               "Components (two a complex sample) that saturated since the start", 0, G_MAXUINT64,
+               0, .when = ASTRO_WHEN_NEVER),
+  { 0 },
+};
 
 /* A property's setter cannot fail: the start of the stream says what is wrong with it. */
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
@@ -369,21 +364,8 @@ static void astro_convert_class_init(AstroConvertClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_SCALE,
-      g_param_spec_string(
-          "scale", "Scale",
-          "Factor on every value, a number or auto: from the rms of the good samples of the first "
-          "block where they are not all zero",
-          "1", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  g_object_class_install_property(
-      object, PROP_CLIPPED,
-      g_param_spec_uint64("clipped", "Clipped",
-                          "Components (two a complex sample) that saturated since the start", 0,
-                          G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
   stage->start = start;
   trans->transform_caps = transform_caps;
@@ -406,5 +388,6 @@ static void astro_convert_class_init(AstroConvertClass *klass)
 
 static void astro_convert_init(AstroConvert *self)
 {
+  astro_fields_set_defaults(self);
   self->scale = 1;
 }

@@ -58,14 +58,6 @@ struct _AstroCorrelator {
   guint32 *counts;
 };
 
-enum {
-  PROP_INTEGRATION = ASTRO_STAGE_N_PROPERTIES,
-  PROP_INTEGRATION_TIME,
-  PROP_TRIANGLE,
-  PROP_CHANNEL_STEP,
-  PROP_TIME_STEP
-};
-
 G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
@@ -517,11 +509,20 @@ static guint64 latency_steps(AstroStage *stage)
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_INTEGRATION, AstroCorrelator, integration),
-  ASTRO_FIELD(PROP_INTEGRATION_TIME, AstroCorrelator, integration_time),
-  ASTRO_FIELD(PROP_TRIANGLE, AstroCorrelator, triangle),
-  ASTRO_FIELD(PROP_CHANNEL_STEP, AstroCorrelator, channel_step),
-  ASTRO_FIELD(PROP_TIME_STEP, AstroCorrelator, time_step),
+  ASTRO_UINT(AstroCorrelator, integration, "integration", "Integration",
+             "Spectra that are summed into one block of visibilities, at least 1", 0, G_MAXUINT,
+             1024),
+  ASTRO_DOUBLE(AstroCorrelator, integration_time, "integration-time", "Integration time",
+               "Seconds that are summed into one block of visibilities: the nearest number of "
+               "spectra, by the rate in caps, in place of integration; 0: as integration says",
+               0, 1e9, 0),
+  ASTRO_ENUM(AstroCorrelator, triangle, "triangle", "Triangle", "Which pairs of stations are given",
+             triangle_get_type, ASTRO_TRIANGLE_LOWER),
+  ASTRO_UINT(AstroCorrelator, channel_step, "channel-step", "Channel step",
+             "Neighbouring channels that become one; divides the number of channels", 1, G_MAXUINT,
+             1),
+  ASTRO_UINT(AstroCorrelator, time_step, "time-step", "Time step",
+             "Integrations in a row that become one", 1, G_MAXUINT, 1),
   { 0 },
 };
 
@@ -551,38 +552,12 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   static const AstroQuantity spectra[] = { ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
   static const AstroQuantity visibilities[] = { ASTRO_QUANTITY_VISIBILITIES,
                                                 ASTRO_QUANTITY_UNKNOWN };
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
   astro_fields_install(object, fields, 0);
   object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_INTEGRATION,
-      g_param_spec_uint("integration", "Integration",
-                        "Spectra that are summed into one block of visibilities, at least 1", 0,
-                        G_MAXUINT, 1024, flags));
-  g_object_class_install_property(
-      object, PROP_INTEGRATION_TIME,
-      g_param_spec_double("integration-time", "Integration time",
-                          "Seconds that are summed into one block of visibilities: the nearest "
-                          "number of spectra, by the rate in caps, in place of integration; 0: as "
-                          "integration says",
-                          0, 1e9, 0, flags));
-  g_object_class_install_property(
-      object, PROP_TRIANGLE,
-      g_param_spec_enum("triangle", "Triangle", "Which pairs of stations are given",
-                        triangle_get_type(), ASTRO_TRIANGLE_LOWER, flags));
-  g_object_class_install_property(
-      object, PROP_CHANNEL_STEP,
-      g_param_spec_uint("channel-step", "Channel step",
-                        "Neighbouring channels that become one; divides the number of channels", 1,
-                        G_MAXUINT, 1, flags));
-  g_object_class_install_property(object, PROP_TIME_STEP,
-                                  g_param_spec_uint("time-step", "Time step",
-                                                    "Integrations in a row that become one", 1,
-                                                    G_MAXUINT, 1, flags));
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
   stage->stage = "correlator";
@@ -594,7 +569,6 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   stage->reset = reset;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, spectra, visibilities);
-  gst_type_mark_as_plugin_api(triangle_get_type(), 0);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Correlator", "Filter/Analyzer",
       "Correlates every station with every other and sums over time", ASTRO_AUTHOR);
@@ -608,6 +582,5 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
 
 static void astro_correlator_init(AstroCorrelator *self)
 {
-  self->integration = 1024;
-  self->channel_step = self->time_step = 1;
+  astro_fields_set_defaults(self);
 }

@@ -62,8 +62,6 @@ struct _AstroDelay {
   AstroLosses *losses; /* of voltages, while they come */
 };
 
-enum { PROP_CALIBRATION = ASTRO_STAGE_N_PROPERTIES, PROP_EARTH_ORIENTATION };
-
 G_DEFINE_TYPE(AstroDelay, astro_delay, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrodelay, "astrodelay", GST_RANK_NONE, ASTRO_TYPE_DELAY)
 
@@ -120,7 +118,7 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
                             GstCaps *othercaps)
 {
   const char *format = gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
-  g_autofree char *calibration = astro_fields_copy_text(&ASTRO_DELAY(trans)->calibration);
+  g_autofree char *calibration = astro_fields_copy_text(trans, &ASTRO_DELAY(trans)->calibration);
 
   return g_strcmp0(format, astro_format_info(ASTRO_FORMAT_CI4)->name) == 0 ||
                  astro_field_given(calibration)
@@ -162,7 +160,7 @@ static gboolean check_stations(AstroStage *stage, GError **error)
 static gboolean read_calibration(AstroDelay *self, guint pols, AstroCalibration **calibration,
                                  GError **error)
 {
-  g_autofree char *name = astro_fields_copy_text(&self->calibration);
+  g_autofree char *name = astro_fields_copy_text(self, &self->calibration);
   AstroLines lines;
   *calibration = NULL;
   if (!astro_field_given(name))
@@ -386,7 +384,7 @@ static void reset(AstroStage *stage)
 static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   AstroDelay *self = ASTRO_DELAY(stage);
-  return astro_earth_use(&self->earth, &self->earth_orientation, observation, error);
+  return astro_earth_use(&self->earth, self, &self->earth_orientation, observation, error);
 }
 
 static guint64 latency_steps(AstroStage *stage)
@@ -405,17 +403,19 @@ static gboolean stop(GstBaseTransform *trans)
   return ok;
 }
 
-static const AstroField fields[] = { ASTRO_FIELD(PROP_CALIBRATION, AstroDelay, calibration),
-                                     ASTRO_FIELD(PROP_EARTH_ORIENTATION, AstroDelay,
-                                                 earth_orientation),
-                                     { 0 } };
+static const AstroField fields[] = {
+  ASTRO_TEXT(AstroDelay, calibration, "calibration", "Calibration",
+             "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL NANOSECONDS "
+             "and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): what the "
+             "instrument did, to be undone; a bandpass in spectra alone",
+             NULL),
+  ASTRO_EARTH_FIELD(AstroDelay, earth_orientation),
+  { 0 },
+};
 
 static void finalize(GObject *object)
 {
-  AstroDelay *self = ASTRO_DELAY(object);
-  g_free(self->calibration);
-  g_free(self->earth_orientation);
-  g_clear_pointer(&self->losses, astro_losses_free);
+  g_clear_pointer(&ASTRO_DELAY(object)->losses, astro_losses_free);
   G_OBJECT_CLASS(astro_delay_parent_class)->finalize(object);
 }
 
@@ -429,15 +429,6 @@ static void astro_delay_class_init(AstroDelayClass *klass)
 
   astro_fields_install(object, fields, 0);
   object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_CALIBRATION,
-      g_param_spec_string(
-          "calibration", "Calibration",
-          "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL "
-          "NANOSECONDS and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): "
-          "what the instrument did, to be undone; a bandpass in spectra alone",
-          NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  astro_earth_install_property(object, PROP_EARTH_ORIENTATION);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->stop = stop;
@@ -468,4 +459,5 @@ static void astro_delay_class_init(AstroDelayClass *klass)
 
 static void astro_delay_init(AstroDelay *self)
 {
+  astro_fields_set_defaults(self);
 }

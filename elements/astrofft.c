@@ -79,8 +79,6 @@ struct _AstroFft {
   AstroFftCut *cut; /* where time is split */
 };
 
-enum { PROP_AXES = ASTRO_STAGE_N_PROPERTIES, PROP_DIRECTION, PROP_CENTRED, PROP_LENGTH };
-
 #define MAX_LENGTH (1 << 28)
 
 G_DEFINE_TYPE(AstroFft, astro_fft, ASTRO_TYPE_STAGE)
@@ -100,7 +98,7 @@ ASTRO_STATIC_ENUM_TYPE(astro_centred_get_type, "AstroCentred",
  * caps may be asked for before the start, which says what is wrong. */
 static gboolean read_settings(AstroFft *self, AstroFftSettings *settings, GError **error)
 {
-  g_autofree char *axes = astro_fields_copy_text(&self->axes);
+  g_autofree char *axes = astro_fields_copy_text(self, &self->axes);
 
   *settings = (AstroFftSettings){ .inverse = self->direction == DIRECTION_INVERSE,
                                   .centred = self->centred,
@@ -350,53 +348,31 @@ static gboolean stop(GstBaseTransform *trans)
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_AXES, AstroFft, axes),
-  ASTRO_FIELD(PROP_DIRECTION, AstroFft, direction),
-  ASTRO_FIELD(PROP_CENTRED, AstroFft, centred),
-  ASTRO_FIELD(PROP_LENGTH, AstroFft, length),
+  ASTRO_TEXT(AstroFft, axes, "axes", "Axes",
+             "The axes to transform along, joined by ',' (unset: u,v or x,y of a uvgrid or an "
+             "image; time of voltages; channel of spectra)",
+             NULL),
+  ASTRO_ENUM(AstroFft, direction, "direction", "Direction", "The sign of the exponent",
+             astro_fft_direction_get_type, DIRECTION_FORWARD),
+  ASTRO_ENUM(AstroFft, centred, "centred", "Centred",
+             "Axes whose index zero lies in the middle, at length / 2", astro_centred_get_type,
+             ASTRO_CENTRED_AUTO),
+  ASTRO_UINT(AstroFft, length, "length", "Length",
+             "Samples of a transform along time; of a real inverse one where it is not twice the "
+             "bins less two",
+             1, MAX_LENGTH, 1024),
   { 0 },
 };
 
-static void finalize(GObject *object)
-{
-  g_free(ASTRO_FFT(object)->axes);
-  G_OBJECT_CLASS(astro_fft_parent_class)->finalize(object);
-}
-
 static void astro_fft_class_init(AstroFftClass *klass)
 {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
   static const AstroQuantity any[] = { ASTRO_QUANTITY_UVGRID,  ASTRO_QUANTITY_VOLTAGES,
                                        ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
                                        ASTRO_QUANTITY_IMAGE,   ASTRO_QUANTITY_UNKNOWN };
-  const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
 
-  astro_fields_install(object, fields, 0);
-  object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_AXES,
-      g_param_spec_string("axes", "Axes",
-                          "The axes to transform along, joined by ',' (unset: u,v or x,y of a "
-                          "uvgrid or an image; time of voltages; channel of spectra)",
-                          NULL, flags));
-  g_object_class_install_property(
-      object, PROP_DIRECTION,
-      g_param_spec_enum("direction", "Direction", "The sign of the exponent",
-                        astro_fft_direction_get_type(), DIRECTION_FORWARD, flags));
-  g_object_class_install_property(
-      object, PROP_CENTRED,
-      g_param_spec_enum("centred", "Centred",
-                        "Axes whose index zero lies in the middle, at length / 2",
-                        astro_centred_get_type(), ASTRO_CENTRED_AUTO, flags));
-  g_object_class_install_property(
-      object, PROP_LENGTH,
-      g_param_spec_uint("length", "Length",
-                        "Samples of a transform along time; of a real inverse one where it is not "
-                        "twice the bins less two",
-                        1, MAX_LENGTH, 1024, flags));
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
@@ -413,8 +389,6 @@ static void astro_fft_class_init(AstroFftClass *klass)
   stage->reset = reset;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, any, any);
-  gst_type_mark_as_plugin_api(astro_fft_direction_get_type(), 0);
-  gst_type_mark_as_plugin_api(astro_centred_get_type(), 0);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Fourier transform", "Filter/Converter",
       "Transforms a stream along any of its axes: grids to images, voltages to spectra",

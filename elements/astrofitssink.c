@@ -33,6 +33,7 @@
 #include "elements/base/astroincoming.h"
 #include "elements/base/astroearth.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
@@ -62,13 +63,7 @@ struct _AstroFitsSink {
   gboolean failed;         /* and said so: nothing more is written, up to a flush */
 };
 
-enum { PROP_0, PROP_LOCATION, PROP_EARTH_ORIENTATION };
-
-GST_DEBUG_CATEGORY_STATIC(fits_sink_debug);
-#define GST_CAT_DEFAULT fits_sink_debug
-
-G_DEFINE_TYPE_WITH_CODE(AstroFitsSink, astro_fits_sink, GST_TYPE_BASE_SINK,
-                        GST_DEBUG_CATEGORY_INIT(fits_sink_debug, "astrofitssink", 0, "FITS sink"))
+G_DEFINE_TYPE(AstroFitsSink, astro_fits_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE(astrofitssink, "astrofitssink", GST_RANK_NONE, ASTRO_TYPE_FITS_SINK)
 
 static void close_writer(AstroFitsSink *self)
@@ -95,7 +90,7 @@ static gboolean open_file(AstroFitsSink *self)
 {
   g_autoptr(GError) error = NULL;
   g_free(self->name);
-  self->name = astro_fields_copy_text(&self->location);
+  self->name = astro_fields_copy_text(self, &self->location);
   if (!self->name || !self->name[0]) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));
@@ -182,7 +177,7 @@ static gboolean finish(AstroFitsSink *self)
     done = astro_part_file_commit(g_steal_pointer(&self->file), &error);
   if (!done)
     return fail(self, error);
-  GST_INFO_OBJECT(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->name);
+  ASTRO_INFO(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->name);
   tell_of_file(self);
   if (self->tally.not_finite)
     GST_ELEMENT_WARNING(
@@ -234,6 +229,7 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   AstroFitsSink *self = ASTRO_FITS_SINK(sink);
   g_autoptr(GError) error = NULL;
 
+  astro_log_caps(self, caps, NULL);
   /* Caps that are no news do not get here. */
   if (self->writer) {
     g_autoptr(GstCaps) before = astro_fits_contents_to_caps(&self->contents);
@@ -263,8 +259,8 @@ static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
     return TRUE;
   const gboolean is_timed = !self->kind || self->kind->is_timed; /* (u,v,w) are written */
   g_autoptr(AstroObservation) observation = astro_observation_from_event(event, &error);
-  if (!observation ||
-      (is_timed && !astro_earth_use(&self->earth, &self->earth_orientation, observation, &error))) {
+  if (!observation || (is_timed && !astro_earth_use(&self->earth, self, &self->earth_orientation,
+                                                    observation, &error))) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->name, error->message), (NULL));
     return FALSE;
   }
@@ -498,6 +494,8 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   AstroFitsFrames frames = { 0 };
   GstMapInfo map;
 
+  astro_log_block(self, "in", buffer);
+
   if (self->refused || self->failed || (!self->file && !open_file(self)))
     return GST_FLOW_ERROR;
   if (!astro_has_caps(GST_BASE_SINK_PAD(sink))) {
@@ -533,22 +531,25 @@ static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query)
 }
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_LOCATION, AstroFitsSink, location),
-  ASTRO_FIELD(PROP_EARTH_ORIENTATION, AstroFitsSink, earth_orientation),
+  ASTRO_TEXT(
+      AstroFitsSink, location, "location", "File name",
+      "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole. "
+      "Tables become CSV where it ends in .csv, and ECSV, which tells units and how w was made, "
+      "where it ends in .ecsv; where it ends in .gz the file is packed as gzip does",
+      NULL),
+  ASTRO_EARTH_FIELD(AstroFitsSink, earth_orientation),
   { 0 },
 };
 
 static void finalize(GObject *object)
 {
-  AstroFitsSink *self = ASTRO_FITS_SINK(object);
-  g_free(self->location);
-  g_free(self->earth_orientation);
-  g_free(self->name);
+  g_free(ASTRO_FITS_SINK(object)->name);
   G_OBJECT_CLASS(astro_fits_sink_parent_class)->finalize(object);
 }
 
 static void astro_fits_sink_init(AstroFitsSink *self)
 {
+  astro_fields_set_defaults(self);
   /* A file is written as fast as it comes, and no block is kept from its pool. */
   gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
   gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(self), FALSE);
@@ -575,15 +576,6 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
 
   astro_fields_install(object, fields, 0);
   object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_LOCATION,
-      g_param_spec_string(
-          "location", "File name",
-          "Name of the FITS file (a path); it is written as NAME.part and gets its name when "
-          "whole. Tables become CSV where it ends in .csv, and ECSV, which tells units and how w "
-          "was made, where it ends in .ecsv; where it ends in .gz the file is packed as gzip does",
-          NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  astro_earth_install_property(object, PROP_EARTH_ORIENTATION);
 
   add_template(element);
   astro_element_class_say_once(element);

@@ -27,6 +27,7 @@
 #include "core/stream/uvw-meta.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
@@ -57,36 +58,33 @@ struct _AstroFitsSrc {
   AstroDeadline deadline;
 };
 
-enum {
-  PROP_0,
-  PROP_LOCATION,
-  PROP_RA_COLUMN,
-  PROP_DEC_COLUMN,
-  PROP_WEIGHT_COLUMN,
-  PROP_REGION_COLUMN,
-  PROP_WHERE,
-  PROP_EARTH_ORIENTATION,
-  PROP_UVW,
-  N_PROPERTIES
-};
-static GParamSpec *properties[N_PROPERTIES];
-
-GST_DEBUG_CATEGORY_STATIC(fits_src_debug);
-#define GST_CAT_DEFAULT fits_src_debug
-
-G_DEFINE_TYPE_WITH_CODE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC,
-                        GST_DEBUG_CATEGORY_INIT(fits_src_debug, "astrofitssrc", 0, "FITS source"))
+G_DEFINE_TYPE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC)
 GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_TYPE_FITS_SRC)
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_LOCATION, Settings, location),
-  ASTRO_FIELD(PROP_RA_COLUMN, Settings, ra_column),
-  ASTRO_FIELD(PROP_DEC_COLUMN, Settings, dec_column),
-  ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
-  ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
-  ASTRO_FIELD(PROP_WHERE, Settings, where),
-  ASTRO_FIELD(PROP_UVW, Settings, uvw),
-  ASTRO_FIELD(PROP_EARTH_ORIENTATION, Settings, earth_orientation),
+  ASTRO_TEXT(Settings, location, "location", "File name",
+             "Name of the file to read (a path), or of catalogues a pattern as of the shell, whose "
+             "files are read in the order of their names",
+             NULL),
+  ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
+             "Of a catalogue: name, in any case, or number from 1", "RA"),
+  ASTRO_TEXT(Settings, dec_column, "dec-column", "Declination column",
+             "Of a catalogue: name, in any case, or number from 1", "DEC"),
+  ASTRO_TEXT(Settings, weight_column, "weight-column", "Weight column",
+             "Of a catalogue: name or number from 1; NULL or empty is none", NULL),
+  ASTRO_TEXT(Settings, region_column, "region-column", "Region column",
+             "Of a catalogue, whole numbers from 0: name or number from 1; NULL or empty is none",
+             NULL),
+  ASTRO_TEXT(Settings, where, "where", "Rows",
+             "Which rows of a table, or of text, are read, as CFITSIO's row filters: MAG < 20 && "
+             "FLAG == 0 (columns of text without names are col1, col2, ...); NULL or empty is all",
+             NULL),
+  ASTRO_TEXT(Settings, earth_orientation, "earth-orientation", "Earth orientation",
+             ASTRO_EARTH_HELP " of a UVFITS file (unset: the file's own)", NULL),
+  ASTRO_ENUM(
+      Settings, uvw, "uvw", "Whose (u,v,w)",
+      "Of visibilities, where a file's own (u,v,w) are not those of its stations: whose hold",
+      astro_fits_uvw_get_type, ASTRO_FITS_UVW_AUTO),
   { 0 },
 };
 
@@ -203,7 +201,7 @@ static gboolean start(GstBaseSrc *src)
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
 
   astro_fields_clear(fields, &self->now);
-  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
+  astro_fields_copy(fields, self, &self->now, &self->settings, sizeof self->now);
   if (!self->now.location || !self->now.location[0]) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));
@@ -331,23 +329,20 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
 static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *frame)
 {
   gint64 begin = MAX(frame->start_ns, 0);
-  gboolean has_steps = frame->duration_ns && has_counts(self->reader);
+  const guint64 step = astro_fits_reader_contents(self->reader)->step_ns;
   /* Counted from the frames before, so that steps move by half of one at most, or by less than one
    * where integrations overlap: each has a step of its own. */
-  guint64 offset = has_steps ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1,
-                                                           frame->duration_ns)
-                             : self->frames;
-  if (has_steps && self->frames > 0)
+  guint64 offset = step ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1, step)
+                        : self->frames;
+  if (step && self->frames > 0)
     offset = MAX(offset, self->next);
-  gint64 epoch = has_steps ? begin - (gint64)(offset * frame->duration_ns) : 0;
+  gint64 epoch = step ? begin - (gint64)(offset * step) : 0;
   GST_BUFFER_PTS(buffer) = begin;
-  GST_BUFFER_DURATION(buffer) = frame->length_ns     ? frame->length_ns
-                                : frame->duration_ns ? frame->duration_ns
-                                                     : GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;
   GST_BUFFER_OFFSET(buffer) = offset;
   GST_BUFFER_OFFSET_END(buffer) = offset + 1;
   if (self->frames == 0 || offset != self->next ||
-      ABS(epoch - self->epoch) > (gint64)(frame->duration_ns / EARLY_OR_LATE)) {
+      ABS(epoch - self->epoch) > (gint64)(step / EARLY_OR_LATE)) {
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
     self->epoch = epoch;
   }
@@ -469,6 +464,7 @@ static GstFlowReturn create_frame(AstroFitsSrc *self, GstBuffer **out)
       validity->full = frame.full;
     self->not_finite += frame.not_finite;
     stamp_frame(self, buffer, &frame);
+    astro_log_block(self, "out", buffer);
     *out = buffer;
     return GST_FLOW_OK;
   }
@@ -514,9 +510,7 @@ static gboolean event(GstBaseSrc *src, GstEvent *event)
 
 static void finalize(GObject *object)
 {
-  AstroFitsSrc *self = ASTRO_FITS_SRC(object);
-  astro_fields_clear(fields, &self->settings);
-  astro_fields_clear(fields, &self->now);
+  astro_fields_clear(fields, &ASTRO_FITS_SRC(object)->now);
   G_OBJECT_CLASS(astro_fits_src_parent_class)->finalize(object);
 }
 
@@ -535,48 +529,6 @@ static void add_template(GstElementClass *class)
       class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
 }
 
-static void install_properties(GObjectClass *object)
-{
-  static const struct {
-    const char *name, *nick, *blurb, *value;
-  } texts[N_PROPERTIES] = {
-    [PROP_LOCATION] = { "location", "File name",
-                        "Name of the file to read (a path), or of catalogues a pattern as of the "
-                        "shell, whose files are read in the order of their names",
-                        NULL },
-    [PROP_RA_COLUMN] = { "ra-column", "Right ascension column",
-                         "Of a catalogue: name, in any case, or number from 1", "RA" },
-    [PROP_DEC_COLUMN] = { "dec-column", "Declination column",
-                          "Of a catalogue: name, in any case, or number from 1", "DEC" },
-    [PROP_WEIGHT_COLUMN] = { "weight-column", "Weight column",
-                             "Of a catalogue: name or number from 1; NULL or empty is none", NULL },
-    [PROP_REGION_COLUMN] = { "region-column", "Region column",
-                             "Of a catalogue, whole numbers from 0: name or number from 1; NULL or "
-                             "empty "
-                             "is none",
-                             NULL },
-    [PROP_WHERE] = { "where", "Rows",
-                     "Which rows of a table, or of text, are read, as CFITSIO's row filters: "
-                     "MAG < 20 && FLAG == 0 (columns of text without names are col1, col2, ...); "
-                     "NULL or empty is all",
-                     NULL },
-    [PROP_EARTH_ORIENTATION] = { "earth-orientation", "Earth orientation",
-                                 ASTRO_EARTH_HELP " of a UVFITS file (unset: the file's own)",
-                                 NULL },
-  };
-  for (guint id = PROP_LOCATION; id < PROP_UVW; id++)
-    properties[id] = g_param_spec_string(
-        texts[id].name, texts[id].nick, texts[id].blurb, texts[id].value,
-        G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
-  properties[PROP_UVW] = g_param_spec_enum(
-      "uvw", "Whose (u,v,w)",
-      "Of visibilities, where a file's own (u,v,w) are not those of its stations: whose hold",
-      ASTRO_TYPE_FITS_UVW, ASTRO_FITS_UVW_AUTO,
-      G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
-  gst_type_mark_as_plugin_api(ASTRO_TYPE_FITS_UVW, 0);
-  g_object_class_install_properties(object, N_PROPERTIES, properties);
-}
-
 static void astro_fits_src_class_init(AstroFitsSrcClass *class)
 {
   GObjectClass *object = G_OBJECT_CLASS(class);
@@ -585,7 +537,6 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
 
   astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroFitsSrc, settings));
   object->finalize = finalize;
-  install_properties(object);
 
   add_template(element);
   astro_element_class_say_once(element);

@@ -3,9 +3,6 @@
 
 #include "core/kit/enum.h"
 #include "elements/base/astroearth.h"
-#include "elements/base/astrofields.h"
-#include "elements/base/astronumberorauto.h"
-#include "elements/base/astrostage.h"
 
 #include <math.h>
 #include <string.h>
@@ -212,161 +209,75 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const G
 
 /* ---- properties ---- */
 
-enum {
-  SIZE = ASTRO_STAGE_N_PROPERTIES,
-  CELL,
-  FIELD,
-  POLS,
-  STOKES,
-  WEIGHTING,
-  ROBUST,
-  PER_CHANNEL,
-  INTERVAL,
-  CUMULATIVE,
-  ALGORITHM,
-  ACCURACY,
-  SUPPORT,
-  PADDING,
-  CENTRE,
-  OVERSAMPLING,
-  W_PLANES,
-  KERNEL,
-  TAPER,
-  DETERMINISTIC,
-  EARTH_ORIENTATION
-};
-
-void astro_gridder_settings_init(AstroGridderSettings *s)
-{
-  *s = (AstroGridderSettings){ .accuracy = 1e-4,
-                               .oversampling = 8,
-                               .taper = ASTRO_SPREAD_KAISER_BESSEL };
-}
-
-static const AstroField fields[] = {
-  ASTRO_FIELD(SIZE, AstroGridderSettings, size),
-  ASTRO_FIELD(CELL, AstroGridderSettings, cell),
-  ASTRO_FIELD(FIELD, AstroGridderSettings, field),
-  ASTRO_FIELD(POLS, AstroGridderSettings, pols),
-  ASTRO_FIELD(STOKES, AstroGridderSettings, stokes),
-  ASTRO_FIELD(WEIGHTING, AstroGridderSettings, weighting),
-  ASTRO_FIELD(ROBUST, AstroGridderSettings, robust),
-  ASTRO_FIELD(PER_CHANNEL, AstroGridderSettings, per_channel),
-  ASTRO_FIELD(INTERVAL, AstroGridderSettings, interval),
-  ASTRO_FIELD(CUMULATIVE, AstroGridderSettings, cumulative),
-  ASTRO_FIELD(ALGORITHM, AstroGridderSettings, algorithm),
-  ASTRO_FIELD(ACCURACY, AstroGridderSettings, accuracy),
-  ASTRO_FIELD(SUPPORT, AstroGridderSettings, support),
-  ASTRO_FIELD(PADDING, AstroGridderSettings, padding),
-  ASTRO_FIELD(CENTRE, AstroGridderSettings, centre),
-  ASTRO_FIELD(OVERSAMPLING, AstroGridderSettings, oversampling),
-  ASTRO_FIELD(W_PLANES, AstroGridderSettings, w_planes),
-  ASTRO_FIELD(KERNEL, AstroGridderSettings, kernel),
-  ASTRO_FIELD(TAPER, AstroGridderSettings, taper),
-  ASTRO_FIELD(DETERMINISTIC, AstroGridderSettings, deterministic),
-  ASTRO_FIELD(EARTH_ORIENTATION, AstroGridderSettings, earth_orientation),
+const AstroField astro_gridder_settings_fields[] = {
+  ASTRO_UINT(AstroGridderSettings, size, "size", "Size",
+             "Pixels of the image a side, an even number (0: from the field of view, or the "
+             "shortest baseline)",
+             0, G_MAXINT, 0),
+  ASTRO_DOUBLE(AstroGridderSettings, cell, "cell", "Cell",
+               "Of the image: a pixel's side, arcsec (0: from the field of view and the size, or "
+               "the longest baseline)",
+               0, G_MAXDOUBLE, 0),
+  ASTRO_DOUBLE(AstroGridderSettings, field, "field-of-view", "Field of view",
+               "Of the image: all pixels of a side, degrees, in place of cell", 0, G_MAXDOUBLE, 0),
+  ASTRO_TEXT(AstroGridderSettings, pols, "pols", "Polarisations",
+             "What is gridded, joined by ',', some of XX XY YX YY, RR RL LR LL, I Q U V; takes the "
+             "place of stokes. What is gridded together has one beam: a visibility weighs what the "
+             "least of its products that are asked for does",
+             NULL),
+  ASTRO_ENUM(AstroGridderSettings, stokes, "stokes", "Stokes", "Stokes parameters that are gridded",
+             astro_stokes_get_type, ASTRO_STOKES_I),
+  ASTRO_ENUM(AstroGridderSettings, weighting, "weighting", "Weighting",
+             "How visibilities are weighted", astro_weighting_get_type, ASTRO_WEIGHTING_NATURAL),
+  ASTRO_DOUBLE(AstroGridderSettings, robust, "robust", "Robust",
+               "Of weighting=briggs: -2 is nearly uniform, 2 nearly natural, and what lies beyond "
+               "them little more of either",
+               -5, 5, 0),
+  ASTRO_BOOLEAN(AstroGridderSettings, per_channel, "per-channel", "Per channel",
+                "A grid of each channel, not one of all", FALSE),
+  ASTRO_UINT(AstroGridderSettings, interval, "interval", "Interval",
+             "Dumps of visibilities after which a grid is sent (0: one at the end)", 0, G_MAXUINT,
+             0),
+  ASTRO_BOOLEAN(AstroGridderSettings, cumulative, "cumulative", "Cumulative",
+                "With an interval: grids hold all that came before too", FALSE),
+  ASTRO_ENUM(AstroGridderSettings, algorithm, "algorithm", "Algorithm",
+             "How visibilities are gridded", astro_algorithm_get_type, ASTRO_ALGORITHM_WSTACKING),
+  ASTRO_DOUBLE(AstroGridderSettings, accuracy, "accuracy", "Accuracy",
+               "Of the image, relative L2; below 1e-5 grids of wstacking are in double precision",
+               1e-12, 0.1, 1e-4, .told = G_STRUCT_OFFSET(AstroGridderSettings, asks_accuracy)),
+  ASTRO_NUMBER_OR_AUTO(
+      AstroGridderSettings, support, "support", "Support",
+      "Cells a side that a visibility is spread over: a number from 1 to 256, or auto",
+      "As few as the accuracy allows", ASTRO_TAPS_MAX_SUPPORT),
+  ASTRO_DOUBLE(AstroGridderSettings, padding, "padding", "Padding",
+               "Of the grid over the image (0: what is fastest)", 0, 8, 0),
+  ASTRO_TEXT(AstroGridderSettings, centre, "centre", "Centre",
+             "Of the image, \"l,m\": direction cosines from the phase centre", NULL),
+  ASTRO_UINT(AstroGridderSettings, oversampling, "oversampling", "Oversampling",
+             "wprojection: taps a cell in the table", 1, ASTRO_TAPS_MAX_OVERSAMPLING, 8),
+  ASTRO_UINT(AstroGridderSettings, w_planes, "w-planes", "W-planes",
+             "wprojection: values of w in the table, 2 or more where kernel=interpolated (0: from "
+             "the longest baseline and the field)",
+             0, ASTRO_TAPS_MAX_PLANES, 0),
+  ASTRO_ENUM(AstroGridderSettings, kernel, "kernel", "Kernel", "wprojection: which taps are taken",
+             astro_taps_kind_get_type, ASTRO_TAPS_NEAREST),
+  ASTRO_ENUM(AstroGridderSettings, taper, "taper", "Taper", "wprojection: what keeps aliases low",
+             astro_taper_get_type, ASTRO_SPREAD_KAISER_BESSEL),
+  ASTRO_BOOLEAN(AstroGridderSettings, deterministic, "deterministic", "Deterministic",
+                "On a GPU: sums in one order, so that a grid is the same to the last bit each "
+                "time, at a cost; on the CPU it always is",
+                FALSE),
+  ASTRO_EARTH_FIELD(AstroGridderSettings, earth_orientation),
   { 0 },
 };
 
-void astro_gridder_settings_copy(AstroGridderSettings *to, const AstroGridderSettings *from)
+void astro_gridder_settings_copy(gconstpointer element, AstroGridderSettings *to,
+                                 const AstroGridderSettings *from)
 {
-  astro_fields_copy(fields, to, from, sizeof *to);
+  astro_fields_copy(astro_gridder_settings_fields, element, to, from, sizeof *to);
 }
 
 void astro_gridder_settings_clear(AstroGridderSettings *s)
 {
-  astro_fields_clear(fields, s);
-}
-
-gboolean astro_gridder_settings_set(AstroGridderSettings *s, guint property, const GValue *value)
-{
-  if (property == ACCURACY)
-    s->asks_accuracy = TRUE;
-  return astro_fields_set(fields, s, property, value);
-}
-
-gboolean astro_gridder_settings_get(const AstroGridderSettings *s, guint property, GValue *value)
-{
-  return astro_fields_get(fields, s, property, value);
-}
-
-void astro_gridder_settings_install(GObjectClass *object)
-{
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  astro_earth_install_property(object, EARTH_ORIENTATION);
-#define INSTALL(id, spec) g_object_class_install_property(object, id, spec)
-  INSTALL(SIZE, g_param_spec_uint("size", "Size",
-                                  "Pixels of the image a side, an even number (0: from the field "
-                                  "of view, or the shortest baseline)",
-                                  0, G_MAXINT, 0, flags));
-  INSTALL(CELL, g_param_spec_double("cell", "Cell",
-                                    "Of the image: a pixel's side, arcsec (0: from the field of "
-                                    "view and the size, or the longest baseline)",
-                                    0, G_MAXDOUBLE, 0, flags));
-  INSTALL(FIELD, g_param_spec_double("field-of-view", "Field of view",
-                                     "Of the image: all pixels of a side, degrees, in place of "
-                                     "cell",
-                                     0, G_MAXDOUBLE, 0, flags));
-  INSTALL(POLS, g_param_spec_string("pols", "Polarisations",
-                                    "What is gridded, joined by ',', some of XX XY YX YY, RR RL LR "
-                                    "LL, I Q U V; takes the place of stokes. What is gridded "
-                                    "together has one beam: a visibility weighs what the least of "
-                                    "its products that are asked for does",
-                                    NULL, flags));
-  INSTALL(STOKES, g_param_spec_enum("stokes", "Stokes", "Stokes parameters that are gridded",
-                                    astro_stokes_get_type(), ASTRO_STOKES_I, flags));
-  INSTALL(WEIGHTING, g_param_spec_enum("weighting", "Weighting", "How visibilities are weighted",
-                                       astro_weighting_get_type(), ASTRO_WEIGHTING_NATURAL, flags));
-  INSTALL(ROBUST,
-          g_param_spec_double("robust", "Robust",
-                              "Of weighting=briggs: -2 is nearly uniform, 2 nearly natural, "
-                              "and what lies beyond them little more of either",
-                              -5, 5, 0, flags));
-  INSTALL(PER_CHANNEL,
-          g_param_spec_boolean("per-channel", "Per channel",
-                               "A grid of each channel, not one of all", FALSE, flags));
-  INSTALL(INTERVAL, g_param_spec_uint("interval", "Interval",
-                                      "Dumps of visibilities after which a grid is sent (0: one at "
-                                      "the end)",
-                                      0, G_MAXUINT, 0, flags));
-  INSTALL(CUMULATIVE, g_param_spec_boolean("cumulative", "Cumulative",
-                                           "With an interval: grids hold all that came before too",
-                                           FALSE, flags));
-  INSTALL(ALGORITHM,
-          g_param_spec_enum("algorithm", "Algorithm", "How visibilities are gridded",
-                            astro_algorithm_get_type(), ASTRO_ALGORITHM_WSTACKING, flags));
-  INSTALL(ACCURACY, g_param_spec_double("accuracy", "Accuracy",
-                                        "Of the image, relative L2; below 1e-5 grids of wstacking "
-                                        "are in double precision",
-                                        1e-12, 0.1, 1e-4, flags));
-  INSTALL(SUPPORT,
-          astro_param_spec_number_or_auto(
-              "support", "Support",
-              "Cells a side that a visibility is spread over: a number from 1 to 256, or auto",
-              "As few as the accuracy allows", ASTRO_TAPS_MAX_SUPPORT, flags));
-  INSTALL(PADDING,
-          g_param_spec_double("padding", "Padding",
-                              "Of the grid over the image (0: what is fastest)", 0, 8, 0, flags));
-  INSTALL(CENTRE, g_param_spec_string("centre", "Centre",
-                                      "Of the image, \"l,m\": direction cosines from the phase "
-                                      "centre",
-                                      NULL, flags));
-  INSTALL(OVERSAMPLING,
-          g_param_spec_uint("oversampling", "Oversampling", "wprojection: taps a cell in the table",
-                            1, ASTRO_TAPS_MAX_OVERSAMPLING, 8, flags));
-  INSTALL(W_PLANES, g_param_spec_uint("w-planes", "W-planes",
-                                      "wprojection: values of w in the table, 2 or more where "
-                                      "kernel=interpolated (0: from the longest baseline and the "
-                                      "field)",
-                                      0, ASTRO_TAPS_MAX_PLANES, 0, flags));
-  INSTALL(KERNEL, g_param_spec_enum("kernel", "Kernel", "wprojection: which taps are taken",
-                                    astro_taps_kind_get_type(), ASTRO_TAPS_NEAREST, flags));
-  INSTALL(TAPER, g_param_spec_enum("taper", "Taper", "wprojection: what keeps aliases low",
-                                   astro_taper_get_type(), ASTRO_SPREAD_KAISER_BESSEL, flags));
-  INSTALL(DETERMINISTIC, g_param_spec_boolean(
-                             "deterministic", "Deterministic",
-                             "On a GPU: sums in one order, so that a grid is the same to the last "
-                             "bit each time, at a cost; on the CPU it always is",
-                             FALSE, flags));
-#undef INSTALL
+  astro_fields_clear(astro_gridder_settings_fields, s);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/gridder/collect.h"
+#include "elements/base/astrofields.h"
 
 G_BEGIN_DECLS
 
@@ -63,15 +64,10 @@ gboolean astro_gridder_settings_choose(const AstroGridderSettings *settings,
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *settings,
                                           const GstStructure *from, const AstroGridChoice *choice);
 
-/* Ids follow those of AstroStage. */
-void astro_gridder_settings_install(GObjectClass *object);
-gboolean astro_gridder_settings_set(AstroGridderSettings *settings, guint property,
-                                    const GValue *value);
-gboolean astro_gridder_settings_get(const AstroGridderSettings *settings, guint property,
-                                    GValue *value);
-void astro_gridder_settings_init(AstroGridderSettings *settings);
-/* As they are now: properties may be set at any time. The copy is to be cleared. */
-void astro_gridder_settings_copy(AstroGridderSettings *to, const AstroGridderSettings *from);
+extern const AstroField astro_gridder_settings_fields[];
+/* As they are now: properties of the element may be set at any time. The copy is to be cleared. */
+void astro_gridder_settings_copy(gconstpointer element, AstroGridderSettings *to,
+                                 const AstroGridderSettings *from);
 void astro_gridder_settings_clear(AstroGridderSettings *settings);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroGridderSettings, astro_gridder_settings_clear)
 

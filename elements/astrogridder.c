@@ -111,7 +111,7 @@ static void append_choices(AstroGridder *self, const GstStructure *from, gboolea
 {
   g_auto(AstroGridderSettings) settings;
   double frequency = 0, bandwidth = 0;
-  astro_gridder_settings_copy(&settings, &self->settings);
+  astro_gridder_settings_copy(self, &settings, &self->settings);
   gst_structure_get_double(from, "frequency", &frequency);
   gst_structure_get_double(from, "bandwidth", &bandwidth);
   if (!astro_gridder_auto_fill(&self->automatic, &settings, frequency, bandwidth, NULL))
@@ -166,7 +166,7 @@ static gboolean check_filled(AstroGridder *self, const GstCaps *in, GError **err
   AstroGridderConfig config;
   AstroGrid grid;
 
-  astro_gridder_settings_copy(&settings, &self->settings);
+  astro_gridder_settings_copy(self, &settings, &self->settings);
   gst_structure_get_double(from, "frequency", &frequency);
   gst_structure_get_double(from, "bandwidth", &bandwidth);
   if (!astro_gridder_auto_fill(&self->automatic, &settings, frequency, bandwidth, error) ||
@@ -233,7 +233,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   g_autofree char *layout = astro_layout_to_string(&in->layout);
   AstroCollectConfig *config = configuration;
 
-  astro_gridder_settings_copy(&settings, &self->settings);
+  astro_gridder_settings_copy(self, &settings, &self->settings);
   if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
       (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE))
     return astro_stream_refuse(
@@ -547,7 +547,7 @@ static gboolean finish(AstroStage *stage, GError **error)
 static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
-  return astro_earth_use(&self->earth, &self->settings.earth_orientation, observation, error);
+  return astro_earth_use(&self->earth, self, &self->settings.earth_orientation, observation, error);
 }
 
 static gboolean observed(AstroStage *stage, GError **error)
@@ -570,7 +570,7 @@ static void reset(AstroStage *stage)
 static gboolean leaves_to_data(AstroGridder *self)
 {
   g_auto(AstroGridderSettings) settings;
-  astro_gridder_settings_copy(&settings, &self->settings);
+  astro_gridder_settings_copy(self, &settings, &self->settings);
   return astro_gridder_auto_is_asked(&settings);
 }
 
@@ -580,7 +580,7 @@ static gboolean check_known(AstroGridder *self, const AstroStream *in)
 {
   g_auto(AstroGridderSettings) settings;
   g_autoptr(GError) error = NULL;
-  astro_gridder_settings_copy(&settings, &self->settings);
+  astro_gridder_settings_copy(self, &settings, &self->settings);
   if (astro_gridder_auto_fill(&self->automatic, &settings, in->frequency, in->bandwidth, &error))
     return TRUE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
@@ -682,7 +682,7 @@ static gboolean start(AstroStage *stage)
   AstroGridder *self = ASTRO_GRIDDER(stage);
   g_auto(AstroGridderSettings) settings;
   g_autoptr(GError) error = NULL;
-  astro_gridder_settings_copy(&settings, &self->settings);
+  astro_gridder_settings_copy(self, &settings, &self->settings);
   self->earth = (AstroEarthUse){ 0 };
   if (astro_gridder_settings_check(&settings, &error)) {
     self->begin = self->last = GST_CLOCK_TIME_NONE;
@@ -692,20 +692,6 @@ static gboolean start(AstroStage *stage)
   return FALSE;
 }
 
-/* ---- properties ---- */
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (!astro_gridder_settings_set(&ASTRO_GRIDDER(object)->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (!astro_gridder_settings_get(&ASTRO_GRIDDER(object)->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
 static void finalize(GObject *object)
 {
   AstroGridder *self = ASTRO_GRIDDER(object);
@@ -713,7 +699,6 @@ static void finalize(GObject *object)
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   astro_gridder_auto_clear(&self->automatic);
   astro_grid_clear(&self->grid);
-  astro_gridder_settings_clear(&self->settings);
   G_OBJECT_CLASS(astro_gridder_parent_class)->finalize(object);
 }
 
@@ -726,10 +711,9 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, astro_gridder_settings_fields,
+                       G_STRUCT_OFFSET(AstroGridder, settings));
   object->finalize = finalize;
-  astro_gridder_settings_install(object);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
@@ -748,11 +732,6 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   stage->observed = observed;
   stage->reset = reset;
   astro_stage_class_add_pads(stage, visibilities, grids);
-  gst_type_mark_as_plugin_api(astro_stokes_get_type(), 0);
-  gst_type_mark_as_plugin_api(astro_algorithm_get_type(), 0);
-  gst_type_mark_as_plugin_api(astro_weighting_get_type(), 0);
-  gst_type_mark_as_plugin_api(astro_taps_kind_get_type(), 0);
-  gst_type_mark_as_plugin_api(astro_taper_get_type(), 0);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Gridder", "Filter/Analyzer",
                                         "Puts visibilities on a grid, which a Fourier transform "
                                         "makes an image of",
@@ -766,6 +745,6 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
 
 static void astro_gridder_init(AstroGridder *self)
 {
-  astro_gridder_settings_init(&self->settings);
+  astro_fields_set_defaults(self);
   astro_gridder_auto_init(&self->automatic);
 }

@@ -2,7 +2,7 @@
 #include "elements/astrohistogram-settings.h"
 
 #include "core/kit/fail.h"
-#include "elements/base/astrofields.h"
+#include "elements/base/astrowork.h"
 
 #include <string.h>
 
@@ -48,120 +48,46 @@ gboolean astro_histogram_settings_config(const AstroHistogramSettings *s,
 
 /* ---- properties ---- */
 
-enum {
-  BINS_PER_DECADE = ASTRO_HISTOGRAM_FIRST_SETTING,
-  MIN_ANGLE,
-  MAX_ANGLE,
-  EDGES,
-  LINEAR_BINS,
-  REGIONS,
-  INTERVAL,
-  PRECISION,
-  METHOD,
-  BACKEND,
-  DEVICE,
-  THREADS
-};
-
-static const AstroField fields[] = {
-  ASTRO_FIELD(BINS_PER_DECADE, AstroHistogramSettings, bins_per_decade),
-  ASTRO_FIELD(MIN_ANGLE, AstroHistogramSettings, min_angle),
-  ASTRO_FIELD(MAX_ANGLE, AstroHistogramSettings, max_angle),
-  ASTRO_FIELD(EDGES, AstroHistogramSettings, edges),
-  ASTRO_FIELD(LINEAR_BINS, AstroHistogramSettings, linear_bins),
-  ASTRO_FIELD(REGIONS, AstroHistogramSettings, regions),
-  ASTRO_FIELD(INTERVAL, AstroHistogramSettings, interval),
-  ASTRO_FIELD(PRECISION, AstroHistogramSettings, precision),
-  ASTRO_FIELD(METHOD, AstroHistogramSettings, method),
-  ASTRO_FIELD(BACKEND, AstroHistogramSettings, backend),
-  ASTRO_FIELD(DEVICE, AstroHistogramSettings, device),
-  ASTRO_FIELD(THREADS, AstroHistogramSettings, threads),
+const AstroField astro_histogram_settings_fields[] = {
+  ASTRO_DOUBLE(AstroHistogramSettings, bins_per_decade, "bins-per-decade", "Bins per decade",
+               "Of the angle, evenly in its logarithm", 0.1, 1000, 5),
+  ASTRO_DOUBLE(AstroHistogramSettings, min_angle, "min-angle", "Smallest angle",
+               "Where the first bin begins, arcmin; 0 for linear bins only", 0, 10800, 0.01),
+  ASTRO_DOUBLE(AstroHistogramSettings, max_angle, "max-angle", "Largest angle",
+               "That the last bin reaches, arcmin", 1e-9, 10801, 10000),
+  ASTRO_TEXT(
+      AstroHistogramSettings, edges, "edges", "Edges",
+      "Of the bins, rising, in arcmin, between commas; takes the place of the bins per decade",
+      NULL),
+  ASTRO_UINT(AstroHistogramSettings, linear_bins, "linear-bins", "Linear bins",
+             "So many bins of equal width from the smallest to the largest angle, in place of the "
+             "bins per decade; 0 is none",
+             0, ASTRO_HISTOGRAM_MAX_EDGES - 1, 0),
+  ASTRO_UINT(AstroHistogramSettings, regions, "regions", "Regions",
+             "For the jackknife: those of the catalogues' column region, or compact cells that "
+             "hold equally many points of the data; 0 is none",
+             0, 65535, 0),
+  ASTRO_UINT(AstroHistogramSettings, interval, "interval", "Interval",
+             "Sends what is counted after so many random catalogues too; 0 at the end only", 0,
+             G_MAXUINT, 0),
+  ASTRO_ENUM(AstroHistogramSettings, precision, "precision", "Precision",
+             "Of what falls next to an edge", astro_precision_get_type, ASTRO_PRECISION_EXACT),
+  ASTRO_ENUM(AstroHistogramSettings, method, "method", "Method", "How pairs are counted",
+             astro_pair_method_get_type, ASTRO_PAIR_METHOD_AUTO),
+  ASTRO_WORK_BACKEND(AstroHistogramSettings, backend, "Who does the work"),
+  ASTRO_WORK_DEVICE(AstroHistogramSettings, device, 63),
+  ASTRO_WORK_THREADS(AstroHistogramSettings, threads, "CPU threads at most; 0: the machine's",
+                     1024),
   { 0 },
 };
 
-gboolean astro_histogram_settings_set(AstroHistogramSettings *s, guint property,
-                                      const GValue *value)
+void astro_histogram_settings_copy(gconstpointer element, AstroHistogramSettings *to,
+                                   const AstroHistogramSettings *from)
 {
-  return astro_fields_set(fields, s, property, value);
-}
-
-gboolean astro_histogram_settings_get(const AstroHistogramSettings *s, guint property,
-                                      GValue *value)
-{
-  return astro_fields_get(fields, s, property, value);
-}
-
-void astro_histogram_settings_copy(AstroHistogramSettings *to, const AstroHistogramSettings *from)
-{
-  astro_fields_copy(fields, to, from, sizeof *to);
+  astro_fields_copy(astro_histogram_settings_fields, element, to, from, sizeof *to);
 }
 
 void astro_histogram_settings_clear(AstroHistogramSettings *s)
 {
-  astro_fields_clear(fields, s);
-}
-
-#define FLAGS                                                                                      \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY)
-
-void astro_histogram_settings_install(GObjectClass *object)
-{
-  g_object_class_install_property(object, BINS_PER_DECADE,
-                                  g_param_spec_double("bins-per-decade", "Bins per decade",
-                                                      "Of the angle, evenly in its logarithm", 0.1,
-                                                      1000, 5, FLAGS));
-  g_object_class_install_property(object, MIN_ANGLE,
-                                  g_param_spec_double("min-angle", "Smallest angle",
-                                                      "Where the first bin begins, arcmin; 0 for "
-                                                      "linear bins only",
-                                                      0, 10800, 0.01, FLAGS));
-  g_object_class_install_property(object, MAX_ANGLE,
-                                  g_param_spec_double("max-angle", "Largest angle",
-                                                      "That the last bin reaches, arcmin", 1e-9,
-                                                      10801, 10000, FLAGS));
-  g_object_class_install_property(
-      object, EDGES,
-      g_param_spec_string("edges", "Edges",
-                          "Of the bins, rising, in arcmin, between commas; takes the place of the "
-                          "bins per decade",
-                          NULL, FLAGS));
-  g_object_class_install_property(
-      object, LINEAR_BINS,
-      g_param_spec_uint("linear-bins", "Linear bins",
-                        "So many bins of equal width from the smallest to the largest angle, in "
-                        "place of the bins per decade; 0 is none",
-                        0, ASTRO_HISTOGRAM_MAX_EDGES - 1, 0, FLAGS));
-  g_object_class_install_property(
-      object, REGIONS,
-      g_param_spec_uint(
-          "regions", "Regions",
-          "For the jackknife: those of the catalogues' column region, or compact cells "
-          "that hold equally many points of the data; 0 is none",
-          0, 65535, 0, FLAGS));
-  g_object_class_install_property(
-      object, INTERVAL,
-      g_param_spec_uint("interval", "Interval",
-                        "Sends what is counted after so many random catalogues too; 0 at the end "
-                        "only",
-                        0, G_MAXUINT, 0, FLAGS));
-  g_object_class_install_property(
-      object, PRECISION,
-      g_param_spec_enum("precision", "Precision", "Of what falls next to an edge",
-                        ASTRO_TYPE_PRECISION, ASTRO_PRECISION_EXACT, FLAGS));
-  g_object_class_install_property(object, METHOD,
-                                  g_param_spec_enum("method", "Method", "How pairs are counted",
-                                                    ASTRO_TYPE_PAIR_METHOD, ASTRO_PAIR_METHOD_AUTO,
-                                                    FLAGS));
-  g_object_class_install_property(object, BACKEND,
-                                  g_param_spec_enum("backend", "Backend", "Who does the work",
-                                                    ASTRO_TYPE_BACKEND_KIND, ASTRO_BACKEND_AUTO,
-                                                    FLAGS));
-  g_object_class_install_property(
-      object, DEVICE,
-      g_param_spec_int("device", "Device", "Index of the GPU that backend=cuda or auto uses", 0, 63,
-                       0, FLAGS));
-  g_object_class_install_property(object, THREADS,
-                                  g_param_spec_uint("threads", "Threads",
-                                                    "CPU threads at most; 0: the machine's", 0,
-                                                    1024, 0, FLAGS));
+  astro_fields_clear(astro_histogram_settings_fields, s);
 }

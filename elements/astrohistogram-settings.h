@@ -3,6 +3,7 @@
 
 #include "core/backend/backend.h"
 #include "core/histogram/histogram.h"
+#include "elements/base/astrofields.h"
 
 G_BEGIN_DECLS
 
@@ -19,15 +20,10 @@ typedef struct {
 gboolean astro_histogram_settings_config(const AstroHistogramSettings *settings,
                                          AstroHistogramConfig *config, GError **error);
 
-/* Ids from that one on are theirs. */
-#define ASTRO_HISTOGRAM_FIRST_SETTING 2
-void astro_histogram_settings_install(GObjectClass *object);
-gboolean astro_histogram_settings_set(AstroHistogramSettings *settings, guint property,
-                                      const GValue *value);
-gboolean astro_histogram_settings_get(const AstroHistogramSettings *settings, guint property,
-                                      GValue *value);
-/* As they are now: properties may be set at any time. The copy is to be cleared. */
-void astro_histogram_settings_copy(AstroHistogramSettings *to, const AstroHistogramSettings *from);
+extern const AstroField astro_histogram_settings_fields[];
+/* As they are now: properties of the element may be set at any time. The copy is to be cleared. */
+void astro_histogram_settings_copy(gconstpointer element, AstroHistogramSettings *to,
+                                   const AstroHistogramSettings *from);
 void astro_histogram_settings_clear(AstroHistogramSettings *settings);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroHistogramSettings, astro_histogram_settings_clear)
 

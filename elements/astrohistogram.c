@@ -33,14 +33,13 @@
 #include "elements/astrohistogram-progress.h"
 #include "elements/astrohistogram-settings.h"
 #include "elements/base/astroinputs.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
+#include "elements/base/astrowork.h"
 
 #include <string.h>
-
-GST_DEBUG_CATEGORY_STATIC(histogram_debug);
-#define GST_CAT_DEFAULT histogram_debug
 
 struct _AstroHistogram {
   GstAggregator parent;
@@ -65,9 +64,6 @@ struct _AstroHistogram {
 
   AstroCountProgress progress;
 };
-
-enum { PROP_0, PROP_ACTIVE_BACKEND };
-G_STATIC_ASSERT(PROP_ACTIVE_BACKEND < ASTRO_HISTOGRAM_FIRST_SETTING);
 
 G_DEFINE_TYPE(AstroHistogram, astro_histogram, GST_TYPE_AGGREGATOR)
 GST_ELEMENT_REGISTER_DEFINE(astrohistogram, "astrohistogram", GST_RANK_NONE, ASTRO_TYPE_HISTOGRAM)
@@ -103,7 +99,8 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
   g_auto(AstroHistogramSettings) settings;
-  astro_histogram_settings_copy(&settings, &self->settings);
+  g_autofree char *why = NULL;
+  astro_histogram_settings_copy(self, &settings, &self->settings);
   if (!astro_histogram_settings_config(&settings, &config, error))
     return FALSE;
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
@@ -113,7 +110,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   }
   g_clear_pointer(&self->device, astro_device_unref);
   self->backend = astro_backend_choose("histogram", astro_histogram_backends, settings.backend,
-                                       settings.device, &config, &self->device, error);
+                                       settings.device, &config, &self->device, &why, error);
   if (!self->backend)
     return FALSE;
   AstroPlace place = { .threads = settings.threads, .device = self->device };
@@ -121,6 +118,9 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   self->n_regions = config.n_regions;
   self->interval = settings.interval;
   self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
+  if (self->collector)
+    astro_work_log(self, self->backend, astro_collector_variant(self->collector), self->device,
+                   place.threads, why);
   return self->collector != NULL;
 }
 
@@ -128,7 +128,6 @@ static void set_active_backend(AstroHistogram *self)
 {
   const char *variant = astro_collector_variant(self->collector);
   GST_OBJECT_LOCK(self);
-  g_free(self->active_backend);
   self->active_backend =
       variant && !g_str_equal(variant, "reference")
           ? g_strconcat(astro_backend_kind_name(self->backend->kind), "/", variant, NULL)
@@ -224,6 +223,7 @@ static gboolean set_caps(AstroHistogram *self)
   else
     gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:bin", NULL);
   gst_aggregator_set_src_caps(GST_AGGREGATOR(self), caps);
+  astro_log_caps(self, NULL, caps);
   return TRUE;
 }
 
@@ -527,7 +527,7 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   AstroHistogramConfig config;
   g_auto(AstroHistogramSettings) settings;
   GError *error = NULL;
-  astro_histogram_settings_copy(&settings, &self->settings);
+  astro_histogram_settings_copy(self, &settings, &self->settings);
   g_atomic_int_set(&self->stopping, FALSE);
   g_atomic_int_set(&self->flushing, FALSE);
   g_atomic_int_set(&self->flushed, FALSE);
@@ -585,32 +585,17 @@ static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
 
 /* ---- properties ---- */
 
-static void astro_histogram_set_property(GObject *object, guint id, const GValue *value,
-                                         GParamSpec *spec)
-{
-  if (!astro_histogram_settings_set(&ASTRO_HISTOGRAM(object)->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void astro_histogram_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroHistogram *self = ASTRO_HISTOGRAM(object);
-  if (id == PROP_ACTIVE_BACKEND) {
-    GST_OBJECT_LOCK(object);
-    g_value_set_string(value, self->active_backend);
-    GST_OBJECT_UNLOCK(object);
-  } else if (!astro_histogram_settings_get(&self->settings, id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
+static const AstroField fields[] = {
+  ASTRO_TEXT(AstroHistogram, active_backend, "active-backend", "Active backend",
+             "Who does the work now", NULL, .when = ASTRO_WHEN_NEVER),
+  { 0 },
+};
 
 static void astro_histogram_finalize(GObject *object)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(object);
   forget(self);
-  astro_histogram_settings_clear(&self->settings);
   g_mutex_clear(&self->lock);
-  g_free(self->active_backend);
   G_OBJECT_CLASS(astro_histogram_parent_class)->finalize(object);
 }
 
@@ -627,15 +612,10 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstAggregatorClass *aggregator = GST_AGGREGATOR_CLASS(klass);
-  GST_DEBUG_CATEGORY_INIT(histogram_debug, "astrohistogram", 0, "pair counts");
-  object->set_property = astro_histogram_set_property;
-  object->get_property = astro_histogram_get_property;
+  astro_fields_install(object, astro_histogram_settings_fields,
+                       G_STRUCT_OFFSET(AstroHistogram, settings));
+  astro_fields_install(object, fields, 0);
   object->finalize = astro_histogram_finalize;
-  astro_histogram_settings_install(object);
-  g_object_class_install_property(object, PROP_ACTIVE_BACKEND,
-                                  g_param_spec_string("active-backend", "Active backend",
-                                                      "Who does the work now", NULL,
-                                                      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   element->change_state = astro_histogram_change_state;
   aggregator->start = astro_histogram_start;
   aggregator->stop = astro_histogram_stop;

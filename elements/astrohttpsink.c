@@ -22,6 +22,7 @@
 #include "core/serve/pictures.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrostage.h"
 
@@ -38,8 +39,6 @@ struct _AstroHttpSink {
   gboolean waits;             /* as it was set when that was made */
   char *type;                 /* of the pictures */
 };
-
-enum { PROP_0, PROP_ADDRESS, PROP_PORT, PROP_BOUND_PORT, PROP_WAIT };
 
 G_DEFINE_TYPE(AstroHttpSink, astro_http_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE(astrohttpsink, "astrohttpsink", GST_RANK_NONE, ASTRO_TYPE_HTTP_SINK)
@@ -110,6 +109,7 @@ static gboolean unlock_stop(GstBaseSink *sink)
 static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
+  astro_log_caps(self, caps, NULL);
   g_free(self->type);
   self->type = g_strdup(gst_structure_get_name(gst_caps_get_structure(caps, 0)));
   return TRUE;
@@ -140,6 +140,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
   gsize bytes = gst_buffer_get_size(buffer);
+  astro_log_block(self, "in", buffer);
   if (!astro_has_caps(GST_BASE_SINK_PAD(sink)))
     return GST_FLOW_NOT_NEGOTIATED;
   if (bytes == 0) /* nothing to see */
@@ -174,42 +175,36 @@ static gboolean send_event(GstElement *element, GstEvent *event)
   return GST_ELEMENT_CLASS(astro_http_sink_parent_class)->send_event(element, event);
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+/* Under the object's lock: none is the default. */
+static void address_changed(GObject *object)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(object);
+  if (!self->address)
+    self->address = g_strdup(DEFAULT_ADDRESS);
+}
+
+static void get_bound_port(GObject *object, GValue *value)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(object);
   GST_OBJECT_LOCK(self);
-  if (id == PROP_ADDRESS) {
-    g_free(self->address);
-    self->address = g_value_dup_string(value);
-    if (!self->address)
-      self->address = g_strdup(DEFAULT_ADDRESS);
-  } else if (id == PROP_PORT)
-    self->port = g_value_get_uint(value);
-  else
-    self->wait = g_value_get_boolean(value);
+  g_value_set_uint(value, self->server ? astro_picture_server_port(self->server) : 0);
   GST_OBJECT_UNLOCK(self);
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroHttpSink *self = ASTRO_HTTP_SINK(object);
-  GST_OBJECT_LOCK(self);
-  if (id == PROP_ADDRESS)
-    g_value_set_string(value, self->address);
-  else if (id == PROP_PORT)
-    g_value_set_uint(value, self->port);
-  else if (id == PROP_BOUND_PORT)
-    g_value_set_uint(value, self->server ? astro_picture_server_port(self->server) : 0);
-  else
-    g_value_set_boolean(value, self->wait);
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void finalize(GObject *object)
-{
-  g_free(ASTRO_HTTP_SINK(object)->address);
-  G_OBJECT_CLASS(astro_http_sink_parent_class)->finalize(object);
-}
+static const AstroField fields[] = {
+  ASTRO_TEXT(AstroHttpSink, address, "address", "Address",
+             "Of the interface to listen at, in figures; 0.0.0.0 is all of them", DEFAULT_ADDRESS,
+             .changed = address_changed),
+  ASTRO_UINT(AstroHttpSink, port, "port", "Port", "To listen at; 0 is any that is free", 0,
+             G_MAXUINT16, DEFAULT_PORT),
+  { ASTRO_FIELD_SAYS(UINT, "bound-port", "Bound port", "Where it listens; 0 while it does not"),
+    .whole = { 0, G_MAXUINT16, 0 }, .get = get_bound_port },
+  ASTRO_BOOLEAN(AstroHttpSink, wait, "wait", "Wait",
+                "Takes no picture while nobody views the stream; an event " ASTRO_INTERRUPT_EVENT
+                ", sent to the pipeline, ends that",
+                FALSE),
+  { 0 },
+};
 
 static void astro_http_sink_init(AstroHttpSink *self)
 {
@@ -219,34 +214,9 @@ static void astro_http_sink_init(AstroHttpSink *self)
 
 static void astro_http_sink_class_init(AstroHttpSinkClass *klass)
 {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(klass);
-  GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
-  object->set_property = set_property;
-  object->get_property = get_property;
-  object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_ADDRESS,
-      g_param_spec_string("address", "Address",
-                          "Of the interface to listen at, in figures; 0.0.0.0 is all of them",
-                          DEFAULT_ADDRESS, flags));
-  g_object_class_install_property(object, PROP_PORT,
-                                  g_param_spec_uint("port", "Port",
-                                                    "To listen at; 0 is any that is free", 0,
-                                                    G_MAXUINT16, DEFAULT_PORT, flags));
-  g_object_class_install_property(
-      object, PROP_BOUND_PORT,
-      g_param_spec_uint("bound-port", "Bound port", "Where it listens; 0 while it does not", 0,
-                        G_MAXUINT16, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_object_class_install_property(
-      object, PROP_WAIT,
-      g_param_spec_boolean(
-          "wait", "Wait",
-          "Takes no picture while nobody views the stream; an event " ASTRO_INTERRUPT_EVENT ", "
-          "sent to the pipeline, ends that",
-          FALSE, flags));
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   element->send_event = send_event;
   sink->start = start;
   sink->stop = stop;

@@ -56,8 +56,6 @@ struct _AstroImage {
   AstroImageBeam beam;
 };
 
-enum { PROP_PSF = ASTRO_STAGE_N_PROPERTIES, PROP_STOKES };
-
 G_DEFINE_TYPE(AstroImage, astro_image, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroimage, "astroimage", GST_RANK_NONE, ASTRO_TYPE_IMAGE)
 
@@ -67,7 +65,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
                                GstCaps *filter)
 {
   AstroImage *self = ASTRO_IMAGE(trans);
-  g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
+  g_autofree char *stokes = astro_fields_copy_text(self, &self->stokes);
   /* What is around the middle that is wanted is for astroclean's eyes alone. */
   const gboolean wide = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TYPE_CLEAN);
   GstCaps *result = direction == GST_PAD_SINK ? astro_image_caps_of_grids(caps, stokes)
@@ -108,7 +106,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 {
   AstroImage *self = ASTRO_IMAGE(stage);
   const AstroStream *in = astro_stage_in(stage);
-  g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
+  g_autofree char *stokes = astro_fields_copy_text(self, &self->stokes);
   gboolean rows;
 
   if (!astro_image_find_layout(&in->layout, self->promises_rows, &rows, error))
@@ -291,14 +289,17 @@ static gboolean stop(GstBaseTransform *trans)
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_PSF, AstroImage, psf),
-  ASTRO_FIELD(PROP_STOKES, AstroImage, stokes),
+  ASTRO_BOOLEAN(AstroImage, psf, "psf", "Point-spread function",
+                "Adds the point-spread function as product PSF, and fits the beam to it", FALSE),
+  ASTRO_TEXT(
+      AstroImage, stokes, "stokes", "Stokes parameters",
+      "Some of the letters IQUV, made of the grid's products (unset: the products as they are)",
+      NULL),
   { 0 },
 };
 
 static void finalize(GObject *object)
 {
-  g_free(ASTRO_IMAGE(object)->stokes);
   astro_image_beam_clear(&ASTRO_IMAGE(object)->beam);
   G_OBJECT_CLASS(astro_image_parent_class)->finalize(object);
 }
@@ -310,21 +311,9 @@ static void astro_image_class_init(AstroImageClass *klass)
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
   static const AstroQuantity grids[] = { ASTRO_QUANTITY_UVGRID, ASTRO_QUANTITY_UNKNOWN };
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
   astro_fields_install(object, fields, 0);
   object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_PSF,
-      g_param_spec_boolean("psf", "Point-spread function",
-                           "Adds the point-spread function as product PSF, and fits the beam to it",
-                           FALSE, flags));
-  g_object_class_install_property(
-      object, PROP_STOKES,
-      g_param_spec_string("stokes", "Stokes parameters",
-                          "Some of the letters IQUV, made of the grid's products (unset: the "
-                          "products as they are)",
-                          NULL, flags));
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
@@ -350,4 +339,5 @@ static void astro_image_class_init(AstroImageClass *klass)
 
 static void astro_image_init(AstroImage *self)
 {
+  astro_fields_set_defaults(self);
 }

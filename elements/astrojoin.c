@@ -26,6 +26,7 @@
 
 #include "core/kit/enum.h"
 #include "core/join/join.h"
+#include "elements/base/astrofields.h"
 #include "elements/base/astrostage.h"
 
 typedef enum { ALONG_STATION, ALONG_CHANNEL, ALONG_POL, ALONG_BEAM } Along;
@@ -46,8 +47,6 @@ struct _AstroJoin {
   guint n;
   guint64 *places, *extents; /* of each input, along the axis */
 };
-
-enum { PROP_AXIS = ASTRO_MERGE_N_PROPERTIES };
 
 G_DEFINE_TYPE(AstroJoin, astro_join, ASTRO_TYPE_MERGE)
 GST_ELEMENT_REGISTER_DEFINE(astrojoin, "astrojoin", GST_RANK_NONE, ASTRO_TYPE_JOIN)
@@ -245,21 +244,11 @@ static gboolean combine(AstroMerge *merge, const AstroMergeBlock *block, GstBuff
 
 /* ---- properties ---- */
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (id == PROP_AXIS)
-    ASTRO_JOIN(object)->along = g_value_get_enum(value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (id == PROP_AXIS)
-    g_value_set_enum(value, ASTRO_JOIN(object)->along);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
+static const AstroField fields[] = {
+  ASTRO_ENUM(AstroJoin, along, "axis", "Axis", "What the pads hold parts of", along_get_type,
+             ALONG_STATION),
+  { 0 },
+};
 
 static void finalize(GObject *object)
 {
@@ -275,20 +264,13 @@ static void astro_join_class_init(AstroJoinClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   AstroMergeClass *merge = ASTRO_MERGE_CLASS(klass);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_AXIS,
-      g_param_spec_enum("axis", "Axis", "What the pads hold parts of", along_get_type(),
-                        ALONG_STATION,
-                        G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   merge->stage = "join";
   merge->backends = astro_join_backends;
   merge->agree = agree;
   merge->combine = combine;
   astro_merge_class_add_pads(merge, quantities);
-  gst_type_mark_as_plugin_api(along_get_type(), 0);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Join", "Filter/Muxer",
       "Joins streams along stations, channels, polarisations or beams", ASTRO_AUTHOR);
@@ -300,4 +282,5 @@ static void astro_join_class_init(AstroJoinClass *klass)
 
 static void astro_join_init(AstroJoin *self)
 {
+  astro_fields_set_defaults(self);
 }

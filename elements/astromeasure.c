@@ -41,11 +41,9 @@
 #include "core/kit/units.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrostage.h"
-
-GST_DEBUG_CATEGORY_STATIC(measure_debug);
-#define GST_CAT_DEFAULT measure_debug
 
 /* An image that errors take so far below zero has as much of them above it, or a little more. */
 #define MARGIN 1.2
@@ -69,24 +67,25 @@ struct _AstroMeasure {
   AstroSky *sky; /* resolved; NULL: none given, or no observation came yet */
 };
 
-enum { PROP_0, PROP_SKY, PROP_THRESHOLD, PROP_MAX };
-
-G_DEFINE_TYPE_WITH_CODE(AstroMeasure, astro_measure, GST_TYPE_BASE_TRANSFORM,
-                        GST_DEBUG_CATEGORY_INIT(measure_debug, "astromeasure", 0,
-                                                "Sources in images"))
+G_DEFINE_TYPE(AstroMeasure, astro_measure, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astromeasure, "astromeasure", GST_RANK_NONE, ASTRO_TYPE_MEASURE)
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_SKY, Settings, text),
-  ASTRO_FIELD(PROP_THRESHOLD, Settings, threshold),
-  ASTRO_FIELD(PROP_MAX, Settings, max),
+  ASTRO_TEXT(Settings, text, "sky", "Sky",
+             "What is looked for: l,m,flux;l,m,flux (direction cosines, Jy), or a file of lines ra "
+             "dec flux (degrees, Jy); unset: whatever is bright",
+             NULL),
+  ASTRO_DOUBLE(Settings, threshold, "threshold", "Threshold",
+               "Without a sky: peaks above so many times the noise", 0, G_MAXDOUBLE, 8),
+  ASTRO_UINT(Settings, max, "max-sources", "Most sources", "Without a sky: the brightest so many",
+             1, G_MAXUINT, 20),
   { 0 },
 };
 
 static void take_settings(AstroMeasure *self)
 {
   astro_fields_clear(fields, &self->now);
-  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
+  astro_fields_copy(fields, self, &self->now, &self->settings, sizeof self->now);
 }
 
 static gboolean has_place(const AstroMeasure *self)
@@ -108,6 +107,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   AstroMeasure *self = ASTRO_MEASURE(trans);
   g_autoptr(GError) error = NULL;
 
+  astro_log_caps(self, in, out);
   take_settings(self);
   astro_grid_clear(&self->grid);
   if (astro_stream_from_caps(&self->stream, in, &error) &&
@@ -325,19 +325,14 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
   return GST_FLOW_OK;
 }
 
-/* ---- properties ---- */
-
 static void finalize(GObject *object)
 {
-  astro_fields_clear(fields, &ASTRO_MEASURE(object)->settings);
   astro_fields_clear(fields, &ASTRO_MEASURE(object)->now);
   G_OBJECT_CLASS(astro_measure_parent_class)->finalize(object);
 }
 
 static void astro_measure_class_init(AstroMeasureClass *klass)
 {
-  static const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
@@ -345,21 +340,6 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
 
   astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroMeasure, settings));
   object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_SKY,
-      g_param_spec_string("sky", "Sky",
-                          "What is looked for: l,m,flux;l,m,flux (direction cosines, Jy), or a "
-                          "file of lines ra dec flux (degrees, Jy); unset: whatever is bright",
-                          NULL, flags));
-  g_object_class_install_property(
-      object, PROP_THRESHOLD,
-      g_param_spec_double("threshold", "Threshold",
-                          "Without a sky: peaks above so many times the noise", 0, G_MAXDOUBLE, 8,
-                          flags));
-  g_object_class_install_property(object, PROP_MAX,
-                                  g_param_spec_uint("max-sources", "Most sources",
-                                                    "Without a sky: the brightest so many", 1,
-                                                    G_MAXUINT, 20, flags));
   transform->passthrough_on_same_caps = TRUE;
   transform->set_caps = set_caps;
   transform->sink_event = sink_event;

@@ -47,6 +47,7 @@
 #include "elements/base/astrofields.h"
 #include "elements/base/astrohorizon.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
@@ -102,37 +103,51 @@ struct _AstroObserve {
   Asked asked;        /* under the object's lock */
 };
 
-enum {
-  PROP_TELESCOPE = 1,
-  PROP_ARRAY,
-  PROP_LATITUDE,
-  PROP_LONGITUDE,
-  PROP_PHASE_CENTRE,
-  PROP_START_TIME,
-  PROP_EARTH_ORIENTATION,
-  PROP_BASIS,
-  PROP_SKIP,
-  PROP_BLOCK,
-  PROP_DELAYS,
-  PROP_SCALE,
-};
-
 G_DEFINE_TYPE(AstroObserve, astro_observe, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astroobserve, "astroobserve", GST_RANK_NONE, ASTRO_TYPE_OBSERVE)
 
+/* Whether a place was set is told by its having been set, since any number may be one. */
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_TELESCOPE, Settings, telescope),
-  ASTRO_FIELD(PROP_ARRAY, Settings, setup.array),
-  ASTRO_FIELD(PROP_LATITUDE, Settings, setup.latitude),
-  ASTRO_FIELD(PROP_LONGITUDE, Settings, setup.longitude),
-  ASTRO_FIELD(PROP_PHASE_CENTRE, Settings, setup.phase_centre),
-  ASTRO_FIELD(PROP_START_TIME, Settings, setup.start_time),
-  ASTRO_FIELD(PROP_EARTH_ORIENTATION, Settings, setup.earth_orientation),
-  ASTRO_FIELD(PROP_BASIS, Settings, basis),
-  ASTRO_FIELD(PROP_SKIP, Settings, skip),
-  ASTRO_FIELD(PROP_BLOCK, Settings, block),
-  ASTRO_FIELD(PROP_DELAYS, Settings, delays),
-  ASTRO_FIELD(PROP_SCALE, Settings, scale),
+  ASTRO_TEXT(Settings, telescope, "telescope", "Telescope", "Its name (unset: as it came)", NULL),
+  ASTRO_TEXT(
+      Settings, setup.array, "array", "Array",
+      "Stations, as many as the caps say: a file of lines x y z [name] in metres, geocentric, or "
+      "east north up where latitude and longitude are set or the file begins with a line site "
+      "latitude longitude [height]; or disc, vla-like, lofar-like (unset: as they came)",
+      NULL),
+  ASTRO_DOUBLE(Settings, setup.latitude, "latitude", "Latitude",
+               "Degrees north of the array (unset: the preset's own, geocentric files)", -90, 90, 0,
+               .told = G_STRUCT_OFFSET(Settings, setup.has_latitude)),
+  ASTRO_DOUBLE(Settings, setup.longitude, "longitude", "Longitude",
+               "Degrees east of the array (unset: the preset's own, geocentric files)", -360, 360,
+               0, .told = G_STRUCT_OFFSET(Settings, setup.has_longitude)),
+  ASTRO_TEXT(Settings, setup.phase_centre, "phase-centre", "Phase centre",
+             "ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or zenith: of the array at the "
+             "start (unset: as it came)",
+             NULL),
+  ASTRO_TEXT(Settings, setup.start_time, "start-time", "Start time",
+             "UTC of time zero, as 2026-11-20T12:00:00[.fraction] (unset: as it came)", NULL),
+  ASTRO_TEXT(Settings, setup.earth_orientation, "earth-orientation", "Earth orientation",
+             ASTRO_EARTH_HELP " of all elements from here on (unset: as it came)", NULL),
+  ASTRO_ENUM(Settings, basis, "basis", "Basis", "What the two polarisations are", basis_get_type,
+             BASIS_AS_IT_CAME),
+  ASTRO_UINT64(Settings, skip, "skip", "Skip",
+               "Bytes before the first sample of a stream of bytes, as of a file's header", 0,
+               G_MAXINT64, 0),
+  ASTRO_UINT(Settings, block, "block", "Block",
+             "Bytes of the blocks that a stream of bytes is cut into (0: 4 MiB). Where time is the "
+             "slowest axis whole steps, at most so many bytes; else the bytes of one array (0: "
+             "what comes is one)",
+             0, G_MAXUINT, 0),
+  ASTRO_ENUM(Settings, delays, "delays", "Delays",
+             "Whether delays of the phase centre are in the samples, as of a file of what came "
+             "before astrodelay or behind it",
+             delays_get_type, DELAYS_AS_THEY_CAME),
+  ASTRO_DOUBLE(Settings, scale, "scale", "Scale",
+               "Steps per root of Jy of voltages and spectra, as astroskysrc has them in "
+               "active-scale; visibilities over its square are Jy (0: as it came; where nothing "
+               "came images are in units of their own)",
+               0, 1e12, 0),
   { 0 },
 };
 
@@ -258,12 +273,16 @@ static GstFlowReturn take_in(AstroObserve *self, GstBuffer *buffer)
   guint64 again;
 
   buffer = astro_bytes_cut(&self->bytes, buffer, &again);
-  if (again)
+  if (again) {
+    ASTRO_DEBUG(self, "%" G_GUINT64_FORMAT " bytes came again, or late, and are left out", again);
     warn_of_again(self, again);
+  }
   if (!buffer)
     return GST_FLOW_OK;
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP);
   const guint64 lost = astro_bytes_lost(&self->bytes, buffer);
+  if (lost)
+    ASTRO_DEBUG(self, "jump: %" G_GUINT64_FORMAT " bytes are missing", lost);
   GstFlowReturn flow =
       push(self, lost ? astro_bytes_lose(&self->bytes, &self->stream, lost) : NULL);
 
@@ -494,6 +513,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   const AstroStream before = self->stream;
   g_autoptr(GError) error = NULL;
 
+  astro_log_caps(self, in, out);
   self->is_told = FALSE;
   self->has_stream = astro_stream_from_caps(&self->stream, in, &error) &&
                      astro_stream_check_sums(&self->stream, &error);
@@ -512,7 +532,7 @@ static gboolean start(GstBaseTransform *trans)
 {
   AstroObserve *self = ASTRO_OBSERVE(trans);
   astro_fields_clear(fields, &self->now);
-  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
+  astro_fields_copy(fields, self, &self->now, &self->settings, sizeof self->now);
   self->is_warned = FALSE;
   self->bytes.skip = self->now.skip;
   self->bytes.block = self->now.block;
@@ -536,98 +556,12 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange cha
   return astro_transform_change_state(element, change, astro_observe_parent_class, start);
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroSetup *setup = &ASTRO_OBSERVE(object)->settings.setup;
-
-  if (id == PROP_LATITUDE)
-    setup->has_latitude = TRUE;
-  if (id == PROP_LONGITUDE)
-    setup->has_longitude = TRUE;
-  if (!astro_fields_set(fields, &ASTRO_OBSERVE(object)->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_get(fields, &ASTRO_OBSERVE(object)->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
 static void finalize(GObject *object)
 {
   AstroObserve *self = ASTRO_OBSERVE(object);
-  astro_fields_clear(fields, &self->settings);
   astro_fields_clear(fields, &self->now);
   astro_bytes_clear(&self->bytes);
   G_OBJECT_CLASS(astro_observe_parent_class)->finalize(object);
-}
-
-#define FLAGS (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
-
-static void add_text(GObjectClass *klass, guint id, const char *name, const char *nick,
-                     const char *help)
-{
-  g_object_class_install_property(klass, id, g_param_spec_string(name, nick, help, NULL, FLAGS));
-}
-
-static void add_degrees(GObjectClass *klass, guint id, const char *name, const char *nick,
-                        const char *help, double largest)
-{
-  g_object_class_install_property(
-      klass, id, g_param_spec_double(name, nick, help, -largest, largest, 0, FLAGS));
-}
-
-static void add_properties(GObjectClass *klass)
-{
-  add_text(klass, PROP_TELESCOPE, "telescope", "Telescope", "Its name (unset: as it came)");
-  add_text(klass, PROP_ARRAY, "array", "Array",
-           "Stations, as many as the caps say: a file of lines x y z [name] in metres, geocentric, "
-           "or east north up where latitude and longitude are set or the file begins with a line "
-           "site latitude longitude [height]; or disc, vla-like, lofar-like (unset: as they came)");
-  add_degrees(klass, PROP_LATITUDE, "latitude", "Latitude",
-              "Degrees north of the array (unset: the preset's own, geocentric files)", 90);
-  add_degrees(klass, PROP_LONGITUDE, "longitude", "Longitude",
-              "Degrees east of the array (unset: the preset's own, geocentric files)", 360);
-  add_text(klass, PROP_PHASE_CENTRE, "phase-centre", "Phase centre",
-           "ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or zenith: of the array at the "
-           "start (unset: as it came)");
-  add_text(klass, PROP_START_TIME, "start-time", "Start time",
-           "UTC of time zero, as 2026-11-20T12:00:00[.fraction] (unset: as it came)");
-  add_text(klass, PROP_EARTH_ORIENTATION, "earth-orientation", "Earth orientation",
-           ASTRO_EARTH_HELP " of all elements from here on (unset: as it came)");
-  g_object_class_install_property(klass, PROP_BASIS,
-                                  g_param_spec_enum("basis", "Basis",
-                                                    "What the two polarisations are",
-                                                    basis_get_type(), BASIS_AS_IT_CAME, FLAGS));
-  g_object_class_install_property(
-      klass, PROP_SKIP,
-      g_param_spec_uint64(
-          "skip", "Skip",
-          "Bytes before the first sample of a stream of bytes, as of a file's header", 0,
-          G_MAXINT64, 0, FLAGS));
-  g_object_class_install_property(
-      klass, PROP_BLOCK,
-      g_param_spec_uint("block", "Block",
-                        "Bytes of the blocks that a stream of bytes is cut into (0: 4 MiB). Where "
-                        "time is the slowest axis whole steps, at most so many bytes; else the "
-                        "bytes of one array (0: what comes is one)",
-                        0, G_MAXUINT, 0, FLAGS));
-  g_object_class_install_property(
-      klass, PROP_DELAYS,
-      g_param_spec_enum(
-          "delays", "Delays",
-          "Whether delays of the phase centre are in the samples, as of a file of what "
-          "came before astrodelay or behind it",
-          delays_get_type(), DELAYS_AS_THEY_CAME, FLAGS));
-  g_object_class_install_property(
-      klass, PROP_SCALE,
-      g_param_spec_double(
-          "scale", "Scale",
-          "Steps per root of Jy of voltages and spectra, as astroskysrc has them in "
-          "active-scale; visibilities over its square are Jy (0: as it came; where "
-          "nothing came images are in units of their own)",
-          0, 1e12, 0, FLAGS));
 }
 
 static void astro_observe_class_init(AstroObserveClass *klass)
@@ -639,10 +573,8 @@ static void astro_observe_class_init(AstroObserveClass *klass)
       gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
                            "application/x-astro-visibilities");
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroObserve, settings));
   object->finalize = finalize;
-  add_properties(object);
   element->change_state = change_state;
   transform->passthrough_on_same_caps = TRUE;
   transform->stop = stop;
@@ -666,5 +598,6 @@ static void astro_observe_class_init(AstroObserveClass *klass)
 
 static void astro_observe_init(AstroObserve *self)
 {
+  astro_fields_set_defaults(self);
   astro_bytes_init(&self->bytes);
 }

@@ -40,8 +40,6 @@ struct _AstroPhaseshift {
   guint64 first; /* step of the block in work */
 };
 
-enum { PROP_CENTRE = ASTRO_STAGE_N_PROPERTIES, PROP_EARTH_ORIENTATION };
-
 G_DEFINE_TYPE(AstroPhaseshift, astro_phaseshift, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrophaseshift, "astrophaseshift", GST_RANK_NONE,
                             ASTRO_TYPE_PHASESHIFT)
@@ -130,7 +128,7 @@ static gboolean prepare(AstroPhaseshift *self, GError **error)
     return TRUE;
   if (!check_observation(stage, error))
     return FALSE;
-  g_autofree char *centre = astro_fields_copy_text(&self->centre);
+  g_autofree char *centre = astro_fields_copy_text(self, &self->centre);
   g_autoptr(AstroObservation) shifted = astro_observation_copy(came);
   if (!astro_setup_point(shifted, "centre", centre, error))
     return FALSE;
@@ -146,7 +144,7 @@ static gboolean prepare(AstroPhaseshift *self, GError **error)
 static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
-  return astro_earth_use(&self->earth, &self->earth_orientation, observation, error);
+  return astro_earth_use(&self->earth, self, &self->earth_orientation, observation, error);
 }
 
 static gboolean observed(AstroStage *stage, GError **error)
@@ -202,7 +200,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 static gboolean start(AstroStage *stage)
 {
   AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
-  g_autofree char *centre = astro_fields_copy_text(&self->centre);
+  g_autofree char *centre = astro_fields_copy_text(self, &self->centre);
   g_autoptr(AstroObservation) none = astro_observation_new(0);
   g_autoptr(GError) error = NULL;
   if (g_strcmp0(centre, ASTRO_SETUP_ZENITH) == 0 ||
@@ -220,36 +218,22 @@ static gboolean stop(GstBaseTransform *trans)
   return ok;
 }
 
-static void finalize(GObject *object)
-{
-  g_free(ASTRO_PHASESHIFT(object)->centre);
-  g_free(ASTRO_PHASESHIFT(object)->earth_orientation);
-  G_OBJECT_CLASS(astro_phaseshift_parent_class)->finalize(object);
-}
-
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_CENTRE, AstroPhaseshift, centre),
-  ASTRO_FIELD(PROP_EARTH_ORIENTATION, AstroPhaseshift, earth_orientation),
+  ASTRO_TEXT(AstroPhaseshift, centre, "centre", "Centre",
+             "The phase centre to turn to: ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or "
+             "zenith: of the array at the start",
+             NULL),
+  ASTRO_EARTH_FIELD(AstroPhaseshift, earth_orientation),
   { 0 },
 };
 
 static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
 {
   static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VISIBILITIES, ASTRO_QUANTITY_UNKNOWN };
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  astro_fields_install(object, fields, 0);
-  object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_CENTRE,
-      g_param_spec_string("centre", "Centre",
-                          "The phase centre to turn to: ra,dec, ICRS, in degrees or as "
-                          "13:31:08.3,+30:30:33; or zenith: of the array at the start",
-                          NULL,
-                          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-  astro_earth_install_property(object, PROP_EARTH_ORIENTATION);
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_same;
   stage->start = start;
@@ -275,4 +259,5 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
 
 static void astro_phaseshift_init(AstroPhaseshift *self)
 {
+  astro_fields_set_defaults(self);
 }

@@ -26,6 +26,7 @@
 #include "core/render/render.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
@@ -60,47 +61,54 @@ struct _AstroRender {
   GstClockTime end;      /* of the last frame; NONE: there was none */
 };
 
-enum {
-  PROP_0,
-  PROP_COLORMAP,
-  PROP_STRETCH,
-  PROP_PERCENT,
-  PROP_MIN,
-  PROP_MAX,
-  PROP_THEME,
-  PROP_SCALING,
-  PROP_VIEW,
-  PROP_AXES,
-  PROP_GRID,
-  PROP_COLOUR_BAR,
-  PROP_MARKS,
-  PROP_TITLE,
-  PROP_PRODUCT,
-  PROP_CHANNEL,
-  PROP_ROWS,
-  PROP_WIDTH,
-  PROP_HEIGHT
-};
-
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_COLORMAP, Settings, style.colormap),
-  ASTRO_FIELD(PROP_STRETCH, Settings, style.stretch),
-  ASTRO_FIELD(PROP_PERCENT, Settings, style.percent),
-  ASTRO_FIELD(PROP_MIN, Settings, style.low),
-  ASTRO_FIELD(PROP_MAX, Settings, style.high),
-  ASTRO_FIELD(PROP_THEME, Settings, style.theme),
-  ASTRO_FIELD(PROP_SCALING, Settings, style.scaling),
-  ASTRO_FIELD(PROP_VIEW, Settings, style.view),
-  ASTRO_FIELD(PROP_AXES, Settings, style.axes),
-  ASTRO_FIELD(PROP_GRID, Settings, style.grid),
-  ASTRO_FIELD(PROP_COLOUR_BAR, Settings, style.colour_bar),
-  ASTRO_FIELD(PROP_MARKS, Settings, style.marks),
-  ASTRO_FIELD(PROP_TITLE, Settings, title),
-  ASTRO_FIELD(PROP_PRODUCT, Settings, product),
-  ASTRO_FIELD(PROP_CHANNEL, Settings, style.channel),
-  ASTRO_FIELD(PROP_ROWS, Settings, style.rows),
-  ASTRO_FIELD(PROP_WIDTH, Settings, width),
-  ASTRO_FIELD(PROP_HEIGHT, Settings, height),
+  ASTRO_ENUM(Settings, style.colormap, "colormap", "Colormap",
+             "Colours for values; phases always have the cyclic one", astro_colormap_get_type,
+             ASTRO_COLORMAP_VIRIDIS),
+  ASTRO_ENUM(Settings, style.stretch, "stretch", "Stretch", "From values to colours",
+             astro_stretch_get_type, ASTRO_STRETCH_AUTO),
+  ASTRO_DOUBLE(Settings, style.percent, "percent", "Percent",
+               "How many of the values the colours span, leaving out as many of the smallest as of "
+               "the largest",
+               1, 100, 100),
+  ASTRO_DOUBLE(
+      Settings, style.low, "min", "Minimum",
+      "Value of the first colour; where max is not above it, both are from each frame's values",
+      -G_MAXDOUBLE, G_MAXDOUBLE, 0),
+  ASTRO_DOUBLE(Settings, style.high, "max", "Maximum", "Value of the last colour", -G_MAXDOUBLE,
+               G_MAXDOUBLE, 0),
+  ASTRO_ENUM(Settings, style.theme, "theme", "Theme", "Colours of the page", astro_theme_get_type,
+             ASTRO_THEME_DARK),
+  ASTRO_ENUM(Settings, style.scaling, "scaling", "Scaling",
+             "How values of an image become pixels of a frame", astro_scaling_get_type,
+             ASTRO_SCALING_SMOOTH),
+  ASTRO_ENUM(Settings, style.view, "view", "View", "What visibilities are shown as",
+             astro_view_get_type, ASTRO_VIEW_AUTO),
+  ASTRO_BOOLEAN(Settings, style.axes, "axes", "Axes", "Numbers along the edges", TRUE),
+  ASTRO_BOOLEAN(Settings, style.grid, "grid", "Grid", "Lines of coordinates", TRUE),
+  ASTRO_BOOLEAN(Settings, style.colour_bar, "colour-bar", "Colour bar", "The scale of the colours",
+                TRUE),
+  ASTRO_BOOLEAN(Settings, style.marks, "marks", "Marks",
+                "Circles around the sources that astromeasure looked for", TRUE),
+  ASTRO_TEXT(Settings, title, "title", "Title", "NULL: telescope, frequency and time; empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, product, "product", "Product",
+             "What is shown of images (I, XX, I-RESIDUAL; NULL: all) and of visibilities (XX, LR; "
+             "NULL: the first)",
+             NULL),
+  ASTRO_INT(Settings, style.channel, "channel", "Channel",
+            "Which channel of images and visibilities is shown, from 0; -1: the mean of all", -1,
+            G_MAXINT, -1),
+  ASTRO_UINT(
+      Settings, style.rows, "rows", "Rows",
+      "Buffers that a waterfall shows, and integrations that a fringe does, once so many have come",
+      1, 16384, 256),
+  ASTRO_UINT(Settings, width, "width", "Width",
+             "Of a picture, pixels, where downstream's caps leave it open", LEAST_SIZE, MOST_SIZE,
+             1280),
+  ASTRO_UINT(Settings, height, "height", "Height",
+             "Of a picture, pixels, where downstream's caps leave it open", LEAST_SIZE, MOST_SIZE,
+             720),
   { 0 },
 };
 
@@ -139,7 +147,7 @@ static gboolean make_render(AstroRender *self)
   Settings settings;
   AstroRenderStyle *style = &settings.style;
   g_clear_pointer(&self->render, astro_renderer_free);
-  astro_fields_copy(fields, &settings, &self->settings, sizeof settings);
+  astro_fields_copy(fields, self, &settings, &self->settings, sizeof settings);
   style->title = settings.title;
   style->product = astro_field_given(settings.product);
   if (!(style->low < style->high))
@@ -155,6 +163,7 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
   AstroRender *self = ASTRO_RENDER(base);
   gboolean is_new = !self->caps || !gst_caps_is_equal(self->caps, in);
+  astro_log_caps(self, in, out);
   gst_base_transform_set_passthrough(base, astro_stage_is_unlinked(base, out));
   if (gst_base_transform_is_passthrough(base))
     return TRUE;
@@ -342,7 +351,6 @@ static gboolean stop(GstBaseTransform *base)
 
 static void finalize(GObject *object)
 {
-  astro_fields_clear(fields, &ASTRO_RENDER(object)->settings);
   g_array_unref(ASTRO_RENDER(object)->marks);
   G_OBJECT_CLASS(astro_render_parent_class)->finalize(object);
 }
@@ -354,73 +362,6 @@ static void astro_render_init(AstroRender *self)
   self->end = GST_CLOCK_TIME_NONE;
 }
 
-static void install_properties(GObjectClass *object)
-{
-  GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
-  const struct {
-    guint id;
-    GParamSpec *spec;
-  } specs[] = {
-    { PROP_COLORMAP, g_param_spec_enum("colormap", "Colormap",
-                                       "Colours for values; phases always have the cyclic one",
-                                       ASTRO_TYPE_COLORMAP, ASTRO_COLORMAP_VIRIDIS, flags) },
-    { PROP_STRETCH, g_param_spec_enum("stretch", "Stretch", "From values to colours",
-                                      ASTRO_TYPE_STRETCH, ASTRO_STRETCH_AUTO, flags) },
-    { PROP_PERCENT,
-      g_param_spec_double("percent", "Percent",
-                          "How many of the values the colours span, leaving out as many of the "
-                          "smallest as of the largest",
-                          1, 100, 100, flags) },
-    { PROP_MIN, g_param_spec_double("min", "Minimum",
-                                    "Value of the first colour; where max is not above it, both "
-                                    "are from each frame's values",
-                                    -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags) },
-    { PROP_MAX, g_param_spec_double("max", "Maximum", "Value of the last colour", -G_MAXDOUBLE,
-                                    G_MAXDOUBLE, 0, flags) },
-    { PROP_THEME, g_param_spec_enum("theme", "Theme", "Colours of the page", ASTRO_TYPE_THEME,
-                                    ASTRO_THEME_DARK, flags) },
-    { PROP_SCALING,
-      g_param_spec_enum("scaling", "Scaling", "How values of an image become pixels of a frame",
-                        ASTRO_TYPE_SCALING, ASTRO_SCALING_SMOOTH, flags) },
-    { PROP_VIEW, g_param_spec_enum("view", "View", "What visibilities are shown as",
-                                   ASTRO_TYPE_VIEW, ASTRO_VIEW_AUTO, flags) },
-    { PROP_AXES, g_param_spec_boolean("axes", "Axes", "Numbers along the edges", TRUE, flags) },
-    { PROP_GRID, g_param_spec_boolean("grid", "Grid", "Lines of coordinates", TRUE, flags) },
-    { PROP_COLOUR_BAR,
-      g_param_spec_boolean("colour-bar", "Colour bar", "The scale of the colours", TRUE, flags) },
-    { PROP_MARKS, g_param_spec_boolean("marks", "Marks",
-                                       "Circles around the sources that astromeasure looked for",
-                                       TRUE, flags) },
-    { PROP_TITLE,
-      g_param_spec_string("title", "Title", "NULL: telescope, frequency and time; empty: none",
-                          NULL, flags) },
-    { PROP_PRODUCT,
-      g_param_spec_string("product", "Product",
-                          "What is shown of images (I, XX, I-RESIDUAL; NULL: all) and of "
-                          "visibilities (XX, LR; NULL: the first)",
-                          NULL, flags) },
-    { PROP_CHANNEL,
-      g_param_spec_int("channel", "Channel",
-                       "Which channel of images and visibilities is shown, from 0; -1: the "
-                       "mean of all",
-                       -1, G_MAXINT, -1, flags) },
-    { PROP_ROWS,
-      g_param_spec_uint("rows", "Rows",
-                        "Buffers that a waterfall shows, and integrations that a fringe does, "
-                        "once so many have come",
-                        1, 16384, 256, flags) },
-    { PROP_WIDTH, g_param_spec_uint("width", "Width",
-                                    "Of a picture, pixels, where downstream's caps leave it open",
-                                    LEAST_SIZE, MOST_SIZE, 1280, flags) },
-    { PROP_HEIGHT, g_param_spec_uint("height", "Height",
-                                     "Of a picture, pixels, where downstream's caps leave it open",
-                                     LEAST_SIZE, MOST_SIZE, 720, flags) },
-  };
-  for (guint i = 0; i < G_N_ELEMENTS(specs); i++)
-    g_object_class_install_property(object, specs[i].id, specs[i].spec);
-}
-
 static void astro_render_class_init(AstroRenderClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
@@ -428,7 +369,6 @@ static void astro_render_class_init(AstroRenderClass *klass)
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
   astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroRender, settings));
   object->finalize = finalize;
-  install_properties(object);
   base->transform_caps = astro_stage_transform_any;
   base->fixate_caps = fixate_caps;
   base->set_caps = set_caps;

@@ -37,20 +37,13 @@ struct _AstroSelect {
   gboolean is_known; /* names too */
 };
 
-enum {
-  PROP_STATIONS = ASTRO_STAGE_N_PROPERTIES,
-  PROP_CHANNELS,
-  PROP_POLS,
-  PROP_BEAMS,
-};
-
 G_DEFINE_TYPE(AstroSelect, astro_select, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroselect, "astroselect", GST_RANK_NONE, ASTRO_TYPE_SELECT)
 
 static void copy_texts(AstroSelect *self, AstroSelectTexts *texts)
 {
   for (guint k = 0; k < ASTRO_SELECT_N_LISTS; k++) {
-    texts->text[k] = astro_fields_copy_text(&self->texts.text[k]);
+    texts->text[k] = astro_fields_copy_text(self, &self->texts.text[k]);
     if (!astro_field_given(texts->text[k]))
       g_clear_pointer(&texts->text[k], g_free);
   }
@@ -218,45 +211,27 @@ static gboolean stop(GstBaseTransform *trans)
 
 static void finalize(GObject *object)
 {
-  astro_select_texts_clear(&ASTRO_SELECT(object)->texts);
   astro_select_lists_clear(&ASTRO_SELECT(object)->lists);
   G_OBJECT_CLASS(astro_select_parent_class)->finalize(object);
 }
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_STATIONS, AstroSelect, texts.text[ASTRO_SELECT_STATIONS]),
-  ASTRO_FIELD(PROP_CHANNELS, AstroSelect, texts.text[ASTRO_SELECT_CHANNELS]),
-  ASTRO_FIELD(PROP_POLS, AstroSelect, texts.text[ASTRO_SELECT_POLS]),
-  ASTRO_FIELD(PROP_BEAMS, AstroSelect, texts.text[ASTRO_SELECT_BEAMS]),
+  ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_STATIONS], "stations", "Stations",
+             "Stations to keep, in this order: numbers from 0 on, ranges and names, as "
+             "0-3,CS302,8- (unset: all); of visibilities the baselines among them",
+             NULL),
+  ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_CHANNELS], "channels", "Channels",
+             "Channels to keep: numbers from 0 on and ranges, as 16-47 (unset: all); where the "
+             "caps have a band they have to follow one another",
+             NULL),
+  ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_POLS], "pols", "Polarisations",
+             "Polarisations to keep, in this order: numbers from 0 on, ranges, or X, Y, R, L, or "
+             "names of a grid's or image's products (unset: all)",
+             NULL),
+  ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_BEAMS], "beams", "Beams",
+             "Beams to keep, in this order: numbers from 0 on and ranges (unset: all)", NULL),
   { 0 },
 };
-
-static void install_properties(GObjectClass *object)
-{
-  static const struct {
-    guint id;
-    const char *name, *nick, *help;
-  } lists[] = {
-    { PROP_STATIONS, "stations", "Stations",
-      "Stations to keep, in this order: numbers from 0 on, ranges and names, as 0-3,CS302,8- "
-      "(unset: all); of visibilities the baselines among them" },
-    { PROP_CHANNELS, "channels", "Channels",
-      "Channels to keep: numbers from 0 on and ranges, as 16-47 (unset: all); where the caps have "
-      "a "
-      "band they have to follow one another" },
-    { PROP_POLS, "pols", "Polarisations",
-      "Polarisations to keep, in this order: numbers from 0 on, ranges, or X, Y, R, L, or names of "
-      "a grid's or image's products (unset: all)" },
-    { PROP_BEAMS, "beams", "Beams",
-      "Beams to keep, in this order: numbers from 0 on and ranges (unset: all)" },
-  };
-  astro_fields_install(object, fields, 0);
-  for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
-    g_object_class_install_property(
-        object, lists[i].id,
-        g_param_spec_string(lists[i].name, lists[i].nick, lists[i].help, NULL,
-                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
-}
 
 static void astro_select_class_init(AstroSelectClass *klass)
 {
@@ -265,7 +240,7 @@ static void astro_select_class_init(AstroSelectClass *klass)
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
   object->finalize = finalize;
-  install_properties(object);
+  astro_fields_install(object, fields, 0);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_same;
   trans->set_caps = set_caps;
@@ -289,4 +264,5 @@ static void astro_select_class_init(AstroSelectClass *klass)
 
 static void astro_select_init(AstroSelect *self)
 {
+  astro_fields_set_defaults(self);
 }

@@ -38,8 +38,6 @@ struct _AstroSideband {
   guint64 first;     /* step of the block in work */
 };
 
-enum { PROP_SIDEBAND = ASTRO_STAGE_N_PROPERTIES };
-
 G_DEFINE_TYPE(AstroSideband, astro_sideband, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrosideband, "astrosideband", GST_RANK_NONE, ASTRO_TYPE_SIDEBAND)
 
@@ -97,21 +95,19 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
   return TRUE;
 }
 
-static const AstroField fields[] = { ASTRO_FIELD(PROP_SIDEBAND, AstroSideband, sideband), { 0 } };
+static const AstroField fields[] = {
+  ASTRO_ENUM(AstroSideband, sideband, "sideband", "Sideband", "Which way round the band comes",
+             sideband_get_type, SIDEBAND_LOWER),
+  { 0 },
+};
 
 static void astro_sideband_class_init(AstroSidebandClass *klass)
 {
   static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_SPECTRA,
                                               ASTRO_QUANTITY_UNKNOWN };
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  astro_fields_install(object, fields, 0);
-  g_object_class_install_property(
-      object, PROP_SIDEBAND,
-      g_param_spec_enum("sideband", "Sideband", "Which way round the band comes",
-                        sideband_get_type(), SIDEBAND_LOWER,
-                        G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   stage->stage = "sideband";
   stage->backends = astro_sideband_backends;
   stage->configure = configure;
@@ -131,4 +127,5 @@ static void astro_sideband_class_init(AstroSidebandClass *klass)
 
 static void astro_sideband_init(AstroSideband *self)
 {
+  astro_fields_set_defaults(self);
 }

@@ -25,9 +25,6 @@
 #include "core/lib/sky/voltages.h"
 #include "elements/base/astrostage.h"
 
-GST_DEBUG_CATEGORY_STATIC(sky_debug);
-#define GST_CAT_DEFAULT sky_debug
-
 #define BLOCK_BYTES (4u << 20) /* of a buffer, where nobody says */
 #define BLOCK_GRAIN 1024       /* steps: what the simulator makes at a time */
 #define REAL_CAPS 1            /* which of the template's caps */
@@ -46,21 +43,9 @@ struct _AstroSkySrc {
   GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
 };
 
-G_DEFINE_TYPE_WITH_CODE(AstroSkySrc, astro_sky_src, ASTRO_TYPE_SIMULATOR,
-                        GST_DEBUG_CATEGORY_INIT(sky_debug, "astroskysrc", 0, "Simulated voltages"))
+G_DEFINE_TYPE(AstroSkySrc, astro_sky_src, ASTRO_TYPE_SIMULATOR)
 GST_ELEMENT_REGISTER_DEFINE(astroskysrc, "astroskysrc", GST_RANK_NONE, ASTRO_TYPE_SKY_SRC)
 
-enum {
-  PROP_REPEAT = ASTRO_SIMULATOR_N_PROPERTIES,
-  PROP_PATTERN,
-  PROP_TONE,
-  PROP_SCALE,
-  PROP_ACTIVE_SCALE,
-  PROP_BLOCK_STEPS,
-  PROP_THREADS,
-};
-
-#define TYPE_PATTERN pattern_get_type()
 ASTRO_STATIC_ENUM_TYPE(pattern_get_type, "AstroSkyPattern",
                        { ASTRO_PATTERN_SKY, "Point sources and receiver noise", "sky" },
                        { ASTRO_PATTERN_TONE, "One tone in all inputs, no noise", "tone" },
@@ -69,14 +54,41 @@ ASTRO_STATIC_ENUM_TYPE(pattern_get_type, "AstroSkyPattern",
                        { ASTRO_PATTERN_RAMP, "Real parts count samples, imaginary parts inputs",
                          "ramp" })
 
-/* Those with code of their own are not listed. */
+static void get_active_scale(GObject *object, GValue *value)
+{
+  AstroSkySrc *self = ASTRO_SKY_SRC(object);
+  GST_OBJECT_LOCK(self);
+  g_value_set_double(value, self->voltages ? astro_voltages_scale(self->voltages) : 0);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static const AstroField scene_fields[] = {
+  ASTRO_SCENE_BANDWIDTH("Width of the band in Hz: complex samples per second, half the real ones"),
+  ASTRO_SCENE_NOISE(1),
+  ASTRO_SIMULATOR_IS_LIVE("Give samples at the rate of the clock"),
+  { 0 },
+};
+
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_REPEAT, Settings, repeat),
-  ASTRO_FIELD(PROP_PATTERN, Settings, pattern),
-  ASTRO_FIELD(PROP_TONE, Settings, tone),
-  ASTRO_FIELD(PROP_SCALE, Settings, scale),
-  ASTRO_FIELD(PROP_BLOCK_STEPS, Settings, block_steps),
-  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  ASTRO_UINT(
+      Settings, repeat, "repeat", "Repeat",
+      "Prepare this many blocks and send them again and again, at no cost (0: all are made anew)",
+      0, 65536, 0),
+  ASTRO_ENUM(Settings, pattern, "pattern", "Pattern", "What the samples are", pattern_get_type,
+             ASTRO_PATTERN_SKY),
+  ASTRO_DOUBLE(Settings, tone, "tone", "Tone",
+               "Frequency of pattern=tone, Hz (0: an eighth of the band above its centre)", 0, 1e13,
+               0),
+  ASTRO_DOUBLE(Settings, scale, "scale", "Scale",
+               "Of integer formats, steps per root of Jy (0: by the power of noise and sources)", 0,
+               1e12, 0),
+  ASTRO_UINT(Settings, block_steps, "block-steps", "Block steps",
+             "Time steps of a buffer (0: about 4 MiB)", 0, 1u << 30, 0),
+  ASTRO_UINT(Settings, threads, "threads", "Threads", "CPU threads at most (0: the machine's)", 0,
+             65536, 0),
+  { ASTRO_FIELD_SAYS(DOUBLE, "active-scale", "Active scale",
+                     "Steps per root of Jy in use; correlations over its square are Jy"),
+    .real = { 0, G_MAXDOUBLE, 0 }, .get = get_active_scale },
   { 0 },
 };
 
@@ -303,50 +315,6 @@ static GstFlowReturn make(AstroSimulator *simulator, guint64 steps, GstBuffer **
 
 /* ---- the class ---- */
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroSkySrc *self = ASTRO_SKY_SRC(object);
-
-  if (id == PROP_ACTIVE_SCALE) {
-    GST_OBJECT_LOCK(self);
-    g_value_set_double(value, self->voltages ? astro_voltages_scale(self->voltages) : 0);
-    GST_OBJECT_UNLOCK(self);
-  } else {
-    G_OBJECT_CLASS(astro_sky_src_parent_class)->get_property(object, id, value, spec);
-  }
-}
-
-static void add_properties(AstroSimulatorClass *simulator)
-{
-  GObjectClass *klass = G_OBJECT_CLASS(simulator);
-  astro_simulator_install_properties(simulator, 1,
-                                     "Width of the band in Hz: complex samples per second, half "
-                                     "the real ones",
-                                     "Give samples at the rate of the clock");
-  astro_install_uint(
-      klass, PROP_REPEAT, "repeat", "Repeat",
-      "Prepare this many blocks and send them again and again, at no cost (0: all are made anew)",
-      0, 65536, 0);
-  g_object_class_install_property(klass, PROP_PATTERN,
-                                  g_param_spec_enum("pattern", "Pattern", "What the samples are",
-                                                    TYPE_PATTERN, ASTRO_PATTERN_SKY,
-                                                    ASTRO_SCENE_FLAGS));
-  astro_install_double(klass, PROP_TONE, "tone", "Tone",
-                       "Frequency of pattern=tone, Hz (0: an eighth of the band above its centre)",
-                       0, 1e13, 0, ASTRO_SCENE_FLAGS);
-  astro_install_double(
-      klass, PROP_SCALE, "scale", "Scale",
-      "Of integer formats, steps per root of Jy (0: by the power of noise and sources)", 0, 1e12, 0,
-      ASTRO_SCENE_FLAGS);
-  astro_install_double(klass, PROP_ACTIVE_SCALE, "active-scale", "Active scale",
-                       "Steps per root of Jy in use; correlations over its square are Jy", 0,
-                       G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  astro_install_uint(klass, PROP_BLOCK_STEPS, "block-steps", "Block steps",
-                     "Time steps of a buffer (0: about 4 MiB)", 0, 1u << 30, 0);
-  astro_install_uint(klass, PROP_THREADS, "threads", "Threads",
-                     "CPU threads at most (0: the machine's)", 0, 65536, 0);
-}
-
 #define ANY_ARRAY                                                                                  \
   "layout = { time:station:pol, station:pol:time, station:time:pol }, stations = [ 1, 65536 ], "   \
   "pols = [ 1, 2 ], rate = [ 0/1, 2147483647/1 ]"
@@ -361,6 +329,7 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
 
   simulator->made = "voltages";
   simulator->blocks = "blocks";
+  simulator->scene = scene_fields;
   simulator->fields = fields;
   simulator->settings = G_STRUCT_OFFSET(AstroSkySrc, settings);
   simulator->now = G_STRUCT_OFFSET(AstroSkySrc, now);
@@ -373,14 +342,12 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   simulator->forget = forget;
   simulator->make = make;
   GST_BASE_SRC_CLASS(klass)->decide_allocation = decide_allocation;
-  add_properties(simulator);
-  G_OBJECT_CLASS(klass)->get_property = get_property;
+  astro_simulator_install_properties(simulator);
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_element_class_set_static_metadata(element, "Sky source", "Source",
                                         "Voltages of a simulated array looking at point sources",
                                         ASTRO_AUTHOR);
-  gst_type_mark_as_plugin_api(TYPE_PATTERN, 0);
 }
 
 static void astro_sky_src_init(AstroSkySrc *self)

@@ -32,6 +32,7 @@
 #include "core/tpacf/tpacf.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
@@ -59,8 +60,6 @@ struct _AstroTpacf {
   gboolean has_summary;
   AstroSummary summary;
 };
-
-enum { PROP_0, PROP_ESTIMATOR, PROP_INTEGRAL_CONSTRAINT };
 
 G_DEFINE_TYPE(AstroTpacf, astro_tpacf, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astrotpacf, "astrotpacf", GST_RANK_NONE, ASTRO_TYPE_TPACF)
@@ -140,6 +139,7 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
   AstroTpacf *self = ASTRO_TPACF(base);
   GError *error = NULL;
   const char *kinds = gst_structure_get_string(gst_caps_get_structure(in, 0), "pairs");
+  astro_log_caps(self, in, out);
   gst_base_transform_set_passthrough(base, astro_stage_is_unlinked(base, out));
   if (gst_base_transform_is_passthrough(base))
     return TRUE;
@@ -227,15 +227,20 @@ static double *counts_as_doubles(const AstroTpacf *self, const GstMapInfo *in)
 }
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_ESTIMATOR, Settings, estimator),
-  ASTRO_FIELD(PROP_INTEGRAL_CONSTRAINT, Settings, integral_constraint),
+  ASTRO_ENUM(Settings, estimator, "estimator", "Estimator",
+             "How w(theta) is made of the pairs, from the next histogram on",
+             astro_estimator_get_type, ASTRO_ESTIMATOR_LANDY_SZALAY, .when = ASTRO_WHEN_PLAYING),
+  ASTRO_BOOLEAN(Settings, integral_constraint, "integral-constraint", "Integral constraint",
+                "Adds what the estimator loses since the mean density comes from the same field, "
+                "for a power law",
+                FALSE, .when = ASTRO_WHEN_PLAYING),
   { 0 },
 };
 
 static AstroTpacfConfig config_of(const AstroTpacf *self, const double *values)
 {
   Settings settings;
-  astro_fields_copy(fields, &settings, &self->settings, sizeof settings);
+  astro_fields_copy(fields, self, &settings, &self->settings, sizeof settings);
   AstroTpacfConfig config = { .estimator = settings.estimator,
                               .integral_constraint = settings.integral_constraint,
                               .n_regions = n_regions(self),
@@ -437,23 +442,9 @@ static void astro_tpacf_init(AstroTpacf *self)
 
 static void astro_tpacf_class_init(AstroTpacfClass *klass)
 {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
-  GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_PLAYING;
-  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroTpacf, settings));
-  g_object_class_install_property(
-      object, PROP_ESTIMATOR,
-      g_param_spec_enum("estimator", "Estimator",
-                        "How w(theta) is made of the pairs, from the next histogram on",
-                        ASTRO_TYPE_ESTIMATOR, ASTRO_ESTIMATOR_LANDY_SZALAY, flags));
-  g_object_class_install_property(
-      object, PROP_INTEGRAL_CONSTRAINT,
-      g_param_spec_boolean("integral-constraint", "Integral constraint",
-                           "Adds what the estimator loses since the mean density comes from the "
-                           "same field, for a power law",
-                           FALSE, flags));
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, G_STRUCT_OFFSET(AstroTpacf, settings));
   base->transform_caps = astro_stage_transform_any;
   base->fixate_caps = astro_tpacf_fixate_caps;
   base->set_caps = astro_tpacf_set_caps;

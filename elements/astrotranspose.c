@@ -14,6 +14,7 @@
 #include "elements/astrotranspose.h"
 
 #include "core/transpose/transpose.h"
+#include "elements/base/astrofields.h"
 
 /* More axes have more orders than caps should list. */
 #define MAX_FREE_AXES 5
@@ -22,8 +23,6 @@ struct _AstroTranspose {
   AstroStage parent;
   char *layout; /* property, under the object's lock: it may be set at any time */
 };
-
-enum { PROP_LAYOUT = ASTRO_STAGE_N_PROPERTIES };
 
 G_DEFINE_TYPE(AstroTranspose, astro_transpose, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrotranspose, "astrotranspose", GST_RANK_NONE, ASTRO_TYPE_TRANSPOSE)
@@ -89,14 +88,6 @@ static void widen_layout(GstStructure *s)
   gst_structure_take_value(s, "layout", &list);
 }
 
-static char *wanted_layout(AstroTranspose *self)
-{
-  GST_OBJECT_LOCK(self);
-  char *layout = g_strdup(self->layout);
-  GST_OBJECT_UNLOCK(self);
-  return layout;
-}
-
 /* Leaves of each structure only that layout. Where none can have it nothing is changed: configure
  * says why, where an empty answer would say only that elements do not link. */
 static void force_layout(GstCaps **caps, const char *layout)
@@ -120,7 +111,7 @@ static void force_layout(GstCaps **caps, const char *layout)
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  g_autofree char *wanted = wanted_layout(ASTRO_TRANSPOSE(trans));
+  g_autofree char *wanted = astro_fields_copy_text(trans, &ASTRO_TRANSPOSE(trans)->layout);
   GstCaps *result = gst_caps_copy(caps);
 
   for (guint i = 0; i < gst_caps_get_size(result); i++)
@@ -143,7 +134,7 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
                           GError **error)
 {
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
-  g_autofree char *wanted = wanted_layout(ASTRO_TRANSPOSE(stage));
+  g_autofree char *wanted = astro_fields_copy_text(stage, &ASTRO_TRANSPOSE(stage)->layout);
   g_autofree char *found = astro_layout_to_string(&out->layout);
   AstroLayout from, to;
 
@@ -177,51 +168,29 @@ static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 s
          astro_stage_submit(stage, in, out, &config, error);
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+/* Under the object's lock. */
+static void layout_changed(GObject *object)
 {
   AstroTranspose *self = ASTRO_TRANSPOSE(object);
-  if (id != PROP_LAYOUT) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  const char *layout = g_value_get_string(value);
-  GST_OBJECT_LOCK(self);
-  g_free(self->layout);
-  self->layout = layout && *layout ? g_strdup(layout) : NULL;
+  if (!astro_field_given(self->layout))
+    g_clear_pointer(&self->layout, g_free);
   gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self)); /* with it: agreed_before */
-  GST_OBJECT_UNLOCK(self);
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (id == PROP_LAYOUT)
-    g_value_take_string(value, wanted_layout(ASTRO_TRANSPOSE(object)));
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void finalize(GObject *object)
-{
-  g_free(ASTRO_TRANSPOSE(object)->layout);
-  G_OBJECT_CLASS(astro_transpose_parent_class)->finalize(object);
-}
+static const AstroField fields[] = {
+  ASTRO_TEXT(AstroTranspose, layout, "layout", "Layout",
+             "The order of axes to give, slowest first, for instance station:pol:time (unset: what "
+             "downstream prefers)",
+             NULL, .when = ASTRO_WHEN_PLAYING, .changed = layout_changed),
+  { 0 },
+};
 
 static void astro_transpose_class_init(AstroTransposeClass *klass)
 {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
-  object->finalize = finalize;
-  g_object_class_install_property(
-      object, PROP_LAYOUT,
-      g_param_spec_string("layout", "Layout",
-                          "The order of axes to give, slowest first, for instance station:pol:time "
-                          "(unset: what downstream prefers)",
-                          NULL,
-                          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
   stage->stage = "transpose";
@@ -240,4 +209,5 @@ static void astro_transpose_class_init(AstroTransposeClass *klass)
 
 static void astro_transpose_init(AstroTranspose *self)
 {
+  astro_fields_set_defaults(self);
 }

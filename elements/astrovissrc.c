@@ -42,24 +42,31 @@ struct _AstroVisSrc {
 G_DEFINE_TYPE(AstroVisSrc, astro_vis_src, ASTRO_TYPE_SIMULATOR)
 GST_ELEMENT_REGISTER_DEFINE(astrovissrc, "astrovissrc", GST_RANK_NONE, ASTRO_TYPE_VIS_SRC)
 
-enum {
-  PROP_CHANNELS = ASTRO_SIMULATOR_N_PROPERTIES,
-  PROP_INTEGRATION,
-  PROP_GAIN_ERROR,
-  PROP_PHASE_ERROR,
-  PROP_LOSS,
-  PROP_POINTS,
-  PROP_THREADS,
+static const AstroField scene_fields[] = {
+  ASTRO_SCENE_BANDWIDTH("Width of the band in Hz"),
+  ASTRO_SCENE_NOISE(0),
+  ASTRO_SIMULATOR_IS_LIVE("Give visibilities at the rate of the clock"),
+  { 0 },
 };
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_CHANNELS, Settings, channels),
-  ASTRO_FIELD(PROP_INTEGRATION, Settings, integration),
-  ASTRO_FIELD(PROP_GAIN_ERROR, Settings, gain_error),
-  ASTRO_FIELD(PROP_PHASE_ERROR, Settings, phase_error),
-  ASTRO_FIELD(PROP_LOSS, Settings, loss),
-  ASTRO_FIELD(PROP_POINTS, Settings, points),
-  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  ASTRO_UINT(Settings, channels, "channels", "Channels", "Channels of the band", 1, G_MAXINT, 16),
+  ASTRO_DOUBLE(Settings, integration, "integration", "Integration",
+               "Seconds of a visibility, which is one buffer's", 1e-6, 86400, 10),
+  ASTRO_DOUBLE(Settings, gain_error, "gain-error", "Gain error",
+               "Of the stations' gains, rms about 1", 0, 10, 0),
+  ASTRO_DOUBLE(Settings, phase_error, "phase-error", "Phase error",
+               "Of the phases of the stations' gains, rms in degrees", 0, 1e6, 0),
+  ASTRO_DOUBLE(Settings, loss, "loss", "Loss",
+               "Fraction of its data that every station loses, an eighth of an integration at a "
+               "time: counts of good samples tell",
+               0, 1, 0),
+  ASTRO_UINT(Settings, points, "points", "Points",
+             "Along time and along frequency, that a visibility is the mean of (1: the middles of "
+             "integration and channel, nothing is smeared)",
+             1, 1000, 1),
+  ASTRO_UINT(Settings, threads, "threads", "Threads", "CPU threads at most (0: the machine's)", 0,
+             65536, 0),
   { 0 },
 };
 
@@ -145,33 +152,6 @@ static GstFlowReturn make(AstroSimulator *simulator, guint64 steps, GstBuffer **
 
 /* ---- the class ---- */
 
-static void add_properties(AstroSimulatorClass *simulator)
-{
-  GObjectClass *klass = G_OBJECT_CLASS(simulator);
-  astro_simulator_install_properties(simulator, 0, "Width of the band in Hz",
-                                     "Give visibilities at the rate of the clock");
-  astro_install_uint(klass, PROP_CHANNELS, "channels", "Channels", "Channels of the band", 1,
-                     G_MAXINT, 16);
-  astro_install_double(klass, PROP_INTEGRATION, "integration", "Integration",
-                       "Seconds of a visibility, which is one buffer's", 1e-6, 86400, 10,
-                       ASTRO_SCENE_FLAGS);
-  astro_install_double(klass, PROP_GAIN_ERROR, "gain-error", "Gain error",
-                       "Of the stations' gains, rms about 1", 0, 10, 0, ASTRO_SCENE_FLAGS);
-  astro_install_double(klass, PROP_PHASE_ERROR, "phase-error", "Phase error",
-                       "Of the phases of the stations' gains, rms in degrees", 0, 1e6, 0,
-                       ASTRO_SCENE_FLAGS);
-  astro_install_double(klass, PROP_LOSS, "loss", "Loss",
-                       "Fraction of its data that every station loses, an eighth of an integration "
-                       "at a time: counts of good samples tell",
-                       0, 1, 0, ASTRO_SCENE_FLAGS);
-  astro_install_uint(klass, PROP_POINTS, "points", "Points",
-                     "Along time and along frequency, that a visibility is the mean of (1: the "
-                     "middles of integration and channel, nothing is smeared)",
-                     1, 1000, 1);
-  astro_install_uint(klass, PROP_THREADS, "threads", "Threads",
-                     "CPU threads at most (0: the machine's)", 0, 65536, 0);
-}
-
 static void astro_vis_src_class_init(AstroVisSrcClass *klass)
 {
   AstroSimulatorClass *simulator = ASTRO_SIMULATOR_CLASS(klass);
@@ -184,6 +164,7 @@ static void astro_vis_src_class_init(AstroVisSrcClass *klass)
 
   simulator->made = "visibilities";
   simulator->blocks = "integrations";
+  simulator->scene = scene_fields;
   simulator->fields = fields;
   simulator->settings = G_STRUCT_OFFSET(AstroVisSrc, settings);
   simulator->now = G_STRUCT_OFFSET(AstroVisSrc, now);
@@ -193,7 +174,7 @@ static void astro_vis_src_class_init(AstroVisSrcClass *klass)
   simulator->agree = agree;
   simulator->forget = forget;
   simulator->make = make;
-  add_properties(simulator);
+  astro_simulator_install_properties(simulator);
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_element_class_set_static_metadata(

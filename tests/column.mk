@@ -32,7 +32,7 @@ LOG_COMPILER = $(SHELL) $(srcdir)/tests/in-a-folder
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
-.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads threads-run check-stress stress-run
+.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-tidy check-sanitizers check-threads threads-run check-stress stress-run
 
 # Each prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -82,6 +82,15 @@ check-format:
 	@case $$(clang-format --version) in *"version 14."*) ;; \
 	  *) echo "check-format: skipped: the tree is as clang-format 14 has it, this is: $$(clang-format --version)"; exit 0 ;; esac; \
 	cd $(srcdir) && find core elements gpu graphs tests examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
+
+# The checks of .clang-tidy, over all C of the library, the elements and the program, or over TIDY="FILES".
+TIDY = `cd $(srcdir) && find core elements graphs -name '*.c'`
+check-tidy: $(BUILT_SOURCES)
+	@case $$(clang-tidy --version 2>&1) in *"version 14."*) ;; \
+	  *) echo "check-tidy: skipped: the checks are those of clang-tidy 14, which is not here"; exit 0 ;; esac; \
+	echo $(TIDY) | tr ' ' '\n' | sed 's|^|$(abs_srcdir)/|' | xargs -P $$(nproc) -n 4 sh -c 'found=$$(clang-tidy --quiet \
+	  "$$@" -- $(DEFS) -I. $(AM_CPPFLAGS) $(GST_CFLAGS) $(GST_VIDEO_CFLAGS) $(GLIB_CFLAGS) $(SOUP_CFLAGS) $(core_cflags) 2>/dev/null) || { \
+	  echo "$$found"; exit 1; }' tidy
 
 check-sanitizers:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'

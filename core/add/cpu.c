@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/backend/instance.h"
 #include "core/backend/threads.h"
 
 #define CHUNK 1024 /* values */
@@ -189,10 +190,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_add_shape(config, error))
+  Add *self = astro_instance_new(&astro_add_cpu, sizeof *self, config, error);
+  if (!self)
     return NULL;
-  Add *self = g_new(Add, 1);
-  self->config = *(const AstroAddConfig *)config;
   self->threads = place->threads;
   *variant = "c";
   return self;

@@ -2,6 +2,8 @@
 #include "config.h"
 #include "core/add/check.h"
 
+#include "core/backend/instance.h"
+
 #include <string.h>
 
 typedef struct {
@@ -126,10 +128,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_add_shape(config, error))
-    return NULL;
   *variant = "c";
-  return g_memdup2(config, sizeof(AstroAddConfig));
+  return astro_instance_new(&astro_add_reference, sizeof(AstroAddConfig), config, error);
 }
 
 const AstroBackend astro_add_reference = {

@@ -4,17 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GST_CAT_DEFAULT backend_category()
-
-static GstDebugCategory *backend_category(void)
-{
-  static gsize category = 0;
-  if (g_once_init_enter(&category))
-    g_once_init_leave(&category, (gsize)_gst_debug_category_new("astro-backend", 0,
-                                                                "Choice of gst-astro's backends"));
-  return (GstDebugCategory *)category;
-}
-
 G_DEFINE_QUARK(astro_backend_error, astro_backend_error)
 
 gboolean astro_backend_goes_on(GError **error)
@@ -149,26 +138,30 @@ static const AstroBackend *choose_own(const char *stage, const AstroBackend *con
 
 const AstroBackend *astro_backend_choose(const char *stage, const AstroBackend *const *own,
                                          AstroBackendKind kind, gint device_index,
-                                         gconstpointer config, AstroDevice **device, GError **error)
+                                         gconstpointer config, AstroDevice **device, char **why,
+                                         GError **error)
 {
-  const AstroBackend *backend;
   g_autoptr(GError) why_not = NULL;
 
   *device = NULL;
-  switch (kind) {
-  case ASTRO_BACKEND_CUDA:
-    return choose_cuda(stage, own[0]->config_bytes, device_index, config, device, error);
-  case ASTRO_BACKEND_REFERENCE:
-  case ASTRO_BACKEND_CPU:
-    return choose_own(stage, own, kind, config, error);
-  case ASTRO_BACKEND_AUTO:
-    break;
-  }
-  backend = choose_cuda(stage, own[0]->config_bytes, device_index, config, device, &why_not);
-  if (backend) {
-    GST_INFO("%s: auto takes cuda on device %d", stage, device_index);
+  *why = NULL;
+  if (kind != ASTRO_BACKEND_AUTO) {
+    const AstroBackend *backend =
+        kind == ASTRO_BACKEND_CUDA
+            ? choose_cuda(stage, own[0]->config_bytes, device_index, config, device, error)
+            : choose_own(stage, own, kind, config, error);
+    if (backend)
+      *why = g_strdup_printf("backend=%s was asked for", astro_backend_kind_name(kind));
     return backend;
   }
-  GST_INFO("%s: auto takes cpu: %s", stage, why_not->message);
-  return choose_own(stage, own, ASTRO_BACKEND_CPU, config, error);
+  const AstroBackend *cuda =
+      choose_cuda(stage, own[0]->config_bytes, device_index, config, device, &why_not);
+  if (cuda) {
+    *why = g_strdup_printf("auto takes cuda on device %d", device_index);
+    return cuda;
+  }
+  const AstroBackend *cpu = choose_own(stage, own, ASTRO_BACKEND_CPU, config, error);
+  if (cpu)
+    *why = g_strdup_printf("auto takes cpu: %s", why_not->message);
+  return cpu;
 }

@@ -107,11 +107,12 @@ const AstroModule *astro_module_load(const char *path, GError **error);
 AstroDevice *astro_device_open(gint index, GError **error);
 
 /* Chooses among a stage's own tables (up to a NULL: the reference and cpu ones) and the module's.
- * auto takes cuda where a device is there and takes the shape, then cpu, and logs why; an explicit
- * kind is taken or is an error. On success *device is set for a device backend, else NULL. */
+ * auto takes cuda where a device is there and takes the shape, then cpu; an explicit kind is taken
+ * or is an error. On success *device is set for a device backend, else NULL, and *why says in a
+ * sentence, the caller's, why it is that one. */
 const AstroBackend *astro_backend_choose(const char *stage, const AstroBackend *const *own,
                                          AstroBackendKind kind, gint device_index,
-                                         gconstpointer config, AstroDevice **device,
+                                         gconstpointer config, AstroDevice **device, char **why,
                                          GError **error);
 
 /* Whether a device would do the stage's work, as far as can be told before there is a

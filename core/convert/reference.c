@@ -4,6 +4,8 @@
 #include "core/convert/check.h"
 #include "core/lib/formats/half.h"
 
+#include "core/backend/instance.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -161,10 +163,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_convert_shape(config, error))
-    return NULL;
   *variant = "reference";
-  return g_memdup2(config, sizeof(AstroConvertConfig));
+  return astro_instance_new(&astro_convert_reference, sizeof(AstroConvertConfig), config, error);
 }
 
 const AstroBackend astro_convert_reference = {

@@ -35,6 +35,7 @@ typedef struct {
   AstroObservation *observation; /* NULL: none known */
   char *columns;                 /* names joined by ':', where the layout has such an axis */
   guint64 duration_ns;           /* of a file that is read; 0: not known */
+  guint64 step_ns;               /* from one of its frames to the next; 0: they have no steps */
   AstroGrid grid;                /* of images: products, centre, pixel (0: not known) */
   char *note; /* what a file that is read says and the stream cannot; NULL: nothing */
 } AstroFitsContents;
@@ -95,8 +96,7 @@ typedef struct {
   guint32 full;       /* the count of a value that lost nothing, as the file tells; one for all */
   guint64 not_finite; /* visibilities with a weight that are no numbers: their counts are 0 */
   gint64 start_ns;
-  guint64 duration_ns; /* from one to the next; 0: not known */
-  guint64 length_ns;   /* of this one, which may be shorter; 0: as long */
+  guint64 duration_ns; /* which may be less than a step; 0: not known */
   gboolean has_beam;
   double major, minor, angle; /* radians, as AstroImageMeta has them */
   guint border;               /* as there: pixels, of an image that was cleaned */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/kit/copy-rows.h"
+#include "core/backend/instance.h"
 #include "core/backend/scratch.h"
 #include "core/backend/threads.h"
 #include "core/lib/transpose/kernels.h"
@@ -201,10 +202,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_join_shape(config, error))
+  Join *self = astro_instance_new(&astro_join_cpu, sizeof *self, config, error);
+  if (!self)
     return NULL;
-  Join *self = g_new(Join, 1);
-  self->config = *(const AstroJoinConfig *)config;
   self->threads = place->threads;
   self->scratch = astro_scratch_new(BOX_BYTES);
   *variant = astro_transpose_kernels()->variant.name;

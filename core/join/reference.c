@@ -2,6 +2,8 @@
 #include "config.h"
 #include "core/join/check.h"
 
+#include "core/backend/instance.h"
+
 #include <string.h>
 
 static gboolean holds(const AstroJoinAxes *axes, const AstroJoinPiece *piece,
@@ -60,10 +62,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_join_shape(config, error))
-    return NULL;
   *variant = "c";
-  return g_memdup2(config, sizeof(AstroJoinConfig));
+  return astro_instance_new(&astro_join_reference, sizeof(AstroJoinConfig), config, error);
 }
 
 const AstroBackend astro_join_reference = {

@@ -8,6 +8,7 @@ struct _AstroBufferPool {
   guint bytes; /* of a buffer, and how its memory is laid out: as configured */
   GstAllocationParams params;
   GError *error; /* of the last buffer that failed to settle; under the object's lock */
+  guint made;    /* buffers, atomic */
 };
 
 G_DEFINE_TYPE(AstroBufferPool, astro_buffer_pool, GST_TYPE_BUFFER_POOL)
@@ -43,6 +44,7 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **buffer,
   }
   *buffer = gst_buffer_new();
   gst_buffer_append_memory(*buffer, memory);
+  g_atomic_int_inc(&self->made);
   return GST_FLOW_OK;
 }
 
@@ -155,6 +157,11 @@ GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, 
     return NULL;
   }
   return pool;
+}
+
+guint astro_buffer_pool_made(GstBufferPool *pool)
+{
+  return g_atomic_int_get(&ASTRO_BUFFER_POOL(pool)->made);
 }
 
 void astro_buffer_pool_clear(GstBufferPool **pool)

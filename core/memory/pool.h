@@ -22,6 +22,9 @@ GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, 
 /* Deactivates and gives up a pool where there is one; its buffers come home one by one. */
 void astro_buffer_pool_clear(GstBufferPool **pool);
 
+/* Buffers that it made since it was made itself. */
+guint astro_buffer_pool_made(GstBufferPool *pool);
+
 /* Why the last buffer was not given, where a device failed: FALSE where it was something else. */
 gboolean astro_buffer_pool_take_error(GstBufferPool *pool, GError **error);
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/kit/shuffle.h"
+#include "core/backend/instance.h"
 #include "core/backend/threads.h"
 
 #define TASK_BASELINES 4096 /* about so many a task, in whole rows of stations */
@@ -202,10 +203,9 @@ static void share_rows(Phaseshift *self)
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_phaseshift_shape(config, error))
+  Phaseshift *self = astro_instance_new(&astro_phaseshift_cpu, sizeof *self, config, error);
+  if (!self)
     return NULL;
-  Phaseshift *self = g_new0(Phaseshift, 1);
-  self->config = *(const AstroPhaseshiftConfig *)config;
   self->size = astro_phaseshift_size(&self->config.in);
   self->threads = place->threads;
   share_rows(self);

@@ -2,6 +2,8 @@
 #include "config.h"
 #include "core/phaseshift/check.h"
 
+#include "core/backend/instance.h"
+
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -64,10 +66,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_phaseshift_shape(config, error))
-    return NULL;
   *variant = "c";
-  return g_memdup2(config, sizeof(AstroPhaseshiftConfig));
+  return astro_instance_new(&astro_phaseshift_reference, sizeof(AstroPhaseshiftConfig), config,
+                            error);
 }
 
 const AstroBackend astro_phaseshift_reference = {

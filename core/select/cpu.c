@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/kit/copy-rows.h"
+#include "core/backend/instance.h"
 #include "core/backend/scratch.h"
 #include "core/backend/threads.h"
 #include "core/lib/transpose/kernels.h"
@@ -310,10 +311,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static gpointer create(gconstpointer data, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_select_shape(data, error))
+  Select *self = astro_instance_new(&astro_select_cpu, sizeof *self, data, error);
+  if (!self)
     return NULL;
-  Select *self = g_new0(Select, 1);
-  self->config = *(const AstroSelectConfig *)data;
   self->threads = place->threads;
   self->scratch = astro_scratch_new(2 * TASK_BYTES);
   for (guint i = 0; i < ASTRO_MAX_AXES; i++) {

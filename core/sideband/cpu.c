@@ -2,6 +2,7 @@
 #include "core/sideband/check.h"
 #include "core/sideband/signs.h"
 
+#include "core/backend/instance.h"
 #include "core/backend/threads.h"
 
 #include <string.h>
@@ -150,19 +151,17 @@ static void make_masks(Sideband *sideband)
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  const AstroSidebandConfig *asked = config;
-
-  if (!astro_sideband_shape(config, error))
+  Sideband *sideband = astro_instance_new(&astro_sideband_cpu, sizeof *sideband, config, error);
+  if (!sideband)
     return NULL;
-  const AstroFormatInfo *info = astro_format_info(asked->stream.format);
-  Sideband *sideband = g_new0(Sideband, 1);
-  sideband->config = *asked;
+  const AstroStream *stream = &sideband->config.stream;
+  const AstroFormatInfo *info = astro_format_info(stream->format);
   sideband->threads = place->threads;
   sideband->sample_bytes = info->bytes;
-  sideband->component_bytes = astro_sideband_component_bytes(asked->stream.format);
+  sideband->component_bytes = astro_sideband_component_bytes(stream->format);
   sideband->components = info->bytes / sideband->component_bytes;
-  sideband->signs = astro_sideband_signs(asked->stream.format);
-  sideband->step = info->is_complex ? 0 : astro_sideband_span(&asked->stream, 1).inner;
+  sideband->signs = astro_sideband_signs(stream->format);
+  sideband->step = info->is_complex ? 0 : astro_sideband_span(stream, 1).inner;
   sideband->period = info->is_complex ? 2 : 2 * sideband->step;
   make_masks(sideband);
   *variant = "c";

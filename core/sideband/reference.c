@@ -2,6 +2,8 @@
 #include "config.h"
 #include "core/sideband/check.h"
 
+#include "core/backend/instance.h"
+
 #include <string.h>
 
 #define NEGATE_WHOLE(type, least, greatest)                                                        \
@@ -70,10 +72,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_sideband_shape(config, error))
-    return NULL;
   *variant = "c";
-  return g_memdup2(config, sizeof(AstroSidebandConfig));
+  return astro_instance_new(&astro_sideband_reference, sizeof(AstroSidebandConfig), config, error);
 }
 
 const AstroBackend astro_sideband_reference = {

@@ -1,4 +1,6 @@
 #include "core/lib/transpose/plan.h"
+
+#include "core/backend/instance.h"
 #include "core/transpose/check.h"
 
 typedef struct {
@@ -10,10 +12,9 @@ typedef struct {
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_transpose_shape(config, error))
+  Instance *instance = astro_instance_new(&astro_transpose_cpu, sizeof *instance, config, error);
+  if (!instance)
     return NULL;
-  Instance *instance = g_new(Instance, 1);
-  instance->config = *(const AstroTransposeConfig *)config;
   instance->kernels = astro_transpose_kernels();
   instance->threads = place->threads;
   *variant = instance->kernels->variant.name;

@@ -1,15 +1,16 @@
 /* The formula: the sample at (i0, i1, ...) of the output is the one with the same steps of the same
  * axes in the input. */
 #include "core/transpose/check.h"
+
+#include "core/backend/instance.h"
 #include <string.h>
 
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_transpose_shape(config, error))
-    return NULL;
   *variant = "c";
-  return g_memdup2(config, sizeof(AstroTransposeConfig));
+  return astro_instance_new(&astro_transpose_reference, sizeof(AstroTransposeConfig), config,
+                            error);
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,

@@ -2,13 +2,12 @@
 #include "elements/base/astroearth.h"
 
 #include "core/lib/sky/earth-error.h"
-#include "core/lib/sky/earth-file.h"
 #include "elements/base/astrofields.h"
 
-gboolean astro_earth_use(AstroEarthUse *use, char *const *file, AstroObservation *observation,
-                         GError **error)
+gboolean astro_earth_use(AstroEarthUse *use, gconstpointer element, char *const *file,
+                         AstroObservation *observation, GError **error)
 {
-  g_autofree char *name = astro_fields_copy_text(file);
+  g_autofree char *name = astro_fields_copy_text(element, file);
   return astro_earth_settle(observation, name, &use->is_assumed, error);
 }
 
@@ -30,15 +29,4 @@ void astro_earth_use_tell(AstroEarthUse *use, GstElement *element,
                        "or in what comes before, they are in their places",
                        where, error, beam),
                       (NULL));
-}
-
-void astro_earth_install_property(GObjectClass *klass, guint id)
-{
-  g_object_class_install_property(
-      klass, id,
-      g_param_spec_string("earth-orientation", "Earth orientation",
-                          ASTRO_EARTH_HELP " (unset: the stream's own, else UT1 = UTC, with no "
-                                           "polar motion)",
-                          NULL,
-                          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
 }

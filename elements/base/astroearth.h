@@ -3,8 +3,10 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/lib/sky/earth-file.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
+#include "elements/base/astrofields.h"
 
 G_BEGIN_DECLS
 
@@ -14,9 +16,10 @@ typedef struct {
   gboolean is_told;
 } AstroEarthUse;
 
-/* Settles the Earth orientation of an observation that came, by the property's file. */
-gboolean astro_earth_use(AstroEarthUse *use, char *const *file, AstroObservation *observation,
-                         GError **error);
+/* Settles the Earth orientation of an observation that came, by the file that is a property of the
+ * element. */
+gboolean astro_earth_use(AstroEarthUse *use, gconstpointer element, char *const *file,
+                         AstroObservation *observation, GError **error);
 
 /* Warns once where UT1 was taken for UTC and that may be more than a tenth of the beam: the error
  * in arcsec (core/lib/sky/earth-error.h), and where it is that, " at the image's corners". */
@@ -24,6 +27,10 @@ void astro_earth_use_tell(AstroEarthUse *use, GstElement *element,
                           const AstroObservation *observation, const AstroStream *stream,
                           double error, const char *where);
 
-void astro_earth_install_property(GObjectClass *klass, guint id);
+/* The row of that property. */
+#define ASTRO_EARTH_FIELD(type, member)                                                            \
+  ASTRO_TEXT(type, member, "earth-orientation", "Earth orientation",                               \
+             ASTRO_EARTH_HELP " (unset: the stream's own, else UT1 = UTC, with no polar motion)",  \
+             NULL)
 
 G_END_DECLS

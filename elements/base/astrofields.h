@@ -1,47 +1,136 @@
-/* Properties that lie in a struct: a table says where, and a value's type how it is set and got. */
+/* Properties as rows of a table, one a property: its name, what gst-inspect says of it, which
+ * member of a struct it is, its range and default, and when it may be set. The table is all that
+ * there is to write: a class installs it, an instance begins with its defaults, texts are freed
+ * with it.
+ *
+ *   static const AstroField fields[] = {
+ *     ASTRO_UINT(AstroX, taps, "taps", "Taps", "Samples of a spectrum", 1, 32, 8),
+ *     ASTRO_TEXT(AstroX, layout, "layout", "Layout", "The order of axes", NULL,
+ *                .when = ASTRO_WHEN_PLAYING),
+ *     { 0 },
+ *   };
+ *
+ * Any thread may set them at any time, under the object's lock. What is to be set before the start
+ * is stored later too, since it counts for the next one, and a warning says so. */
 #pragma once
 
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
 
-/* A table ends with { 0 }. */
+typedef enum {
+  ASTRO_FIELD_BOOLEAN,
+  ASTRO_FIELD_INT,
+  ASTRO_FIELD_UINT,
+  ASTRO_FIELD_UINT64,
+  ASTRO_FIELD_DOUBLE,
+  ASTRO_FIELD_ENUM,
+  ASTRO_FIELD_TEXT,           /* a char * that the struct owns */
+  ASTRO_FIELD_NUMBER_OR_AUTO, /* a guint, 0 is auto: elements/astronumberorauto.h */
+  ASTRO_FIELD_STRUCTURE,      /* a GstStructure, which code alone gives */
+} AstroFieldKind;
+
+typedef enum {
+  ASTRO_WHEN_READY,   /* in state NULL or READY */
+  ASTRO_WHEN_PLAYING, /* in any, and what comes then heeds it */
+  ASTRO_WHEN_NEVER,   /* it can only be read */
+} AstroFieldWhen;
+
 typedef struct {
-  guint id;
+  const char *name, *nick, *help;
+  AstroFieldKind kind;
   gsize offset;
-  gboolean is_text;
+  GType (*type)(void); /* of an enum */
+  union {
+    struct {
+      gint64 least, most, value;
+    } whole;
+    struct {
+      guint64 least, most, value;
+    } large; /* of guint64 */
+    struct {
+      double least, most, value;
+    } real;
+  };
+  const char *text; /* a text's default; what auto does of a number */
+  AstroFieldWhen when;
+  gsize told; /* of a gboolean in the struct: somebody set the property; 0: nobody asks */
+  /* After it was set, under the object's lock. */
+  void (*changed)(GObject *object);
+  /* In place of a member, and without the lock. With get alone it can only be read. */
+  void (*get)(GObject *object, GValue *value);
+  void (*set)(GObject *object, const GValue *value);
 } AstroField;
 
-#define ASTRO_FIELD_IS_TEXT(type, member)                                                          \
-  _Generic(((type *)0)->member, char * : TRUE, default : FALSE)
-#define ASTRO_FIELD(id, type, member)                                                              \
+/* A member of another C type than that of the property does not compile. */
+#define ASTRO_FIELD_AT(type, member, c_type)                                                       \
+  .offset = G_STRUCT_OFFSET(type, member) + _Generic(((type *)0)->member, c_type : 0)
+#define ASTRO_FIELD_AT_ENUM(type, member)                                                          \
+  .offset = G_STRUCT_OFFSET(type, member) + _Generic(((type *)0)->member, gint : 0, guint : 0)
+#define ASTRO_FIELD_SAYS(of_kind, its_name, its_nick, its_help)                                    \
+  .name = its_name, .nick = its_nick, .help = its_help, .kind = ASTRO_FIELD_##of_kind
+
+/* Rows. Behind a default may follow when, told and changed, as .when = ... One that is code and no
+ * member is written as { ASTRO_FIELD_SAYS(UINT, "port", "Port", "Where it listens"),
+ * .whole = { 0, G_MAXUINT16, 0 }, .get = get_port }. */
+#define ASTRO_BOOLEAN(type, member, name, nick, help, value, ...)                                  \
   {                                                                                                \
-    id, G_STRUCT_OFFSET(type, member), ASTRO_FIELD_IS_TEXT(type, member)                           \
+    ASTRO_FIELD_SAYS(BOOLEAN, name, nick, help), ASTRO_FIELD_AT(type, member, gboolean),           \
+        .whole = { 0, 1, value }, __VA_ARGS__                                                      \
+  }
+#define ASTRO_INT(type, member, name, nick, help, least, most, value, ...)                         \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(INT, name, nick, help), ASTRO_FIELD_AT(type, member, gint),                   \
+        .whole = { least, most, value }, __VA_ARGS__                                               \
+  }
+#define ASTRO_UINT(type, member, name, nick, help, least, most, value, ...)                        \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(UINT, name, nick, help), ASTRO_FIELD_AT(type, member, guint),                 \
+        .whole = { least, most, value }, __VA_ARGS__                                               \
+  }
+#define ASTRO_UINT64(type, member, name, nick, help, least, most, value, ...)                      \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(UINT64, name, nick, help), ASTRO_FIELD_AT(type, member, guint64),             \
+        .large = { least, most, value }, __VA_ARGS__                                               \
+  }
+#define ASTRO_DOUBLE(type, member, name, nick, help, least, most, value, ...)                      \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(DOUBLE, name, nick, help), ASTRO_FIELD_AT(type, member, double),              \
+        .real = { least, most, value }, __VA_ARGS__                                                \
+  }
+#define ASTRO_ENUM(of, member, name, nick, help, get_type, first, ...)                             \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(ENUM, name, nick, help), ASTRO_FIELD_AT_ENUM(of, member),                     \
+        .type = get_type, .whole = { 0, 0, first }, __VA_ARGS__                                    \
+  }
+#define ASTRO_TEXT(type, member, name, nick, help, value, ...)                                     \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(TEXT, name, nick, help), ASTRO_FIELD_AT(type, member, char *), .text = value, \
+                                                                                    __VA_ARGS__    \
+  }
+#define ASTRO_NUMBER_OR_AUTO(type, member, name, nick, help, automatic, greatest, ...)             \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(NUMBER_OR_AUTO, name, nick, help), ASTRO_FIELD_AT(type, member, guint),       \
+        .text = automatic, .whole = { 0, greatest, 0 }, __VA_ARGS__                                \
   }
 
-/* Of a double, gboolean, gint, guint, guint64, enum, or a string, which the struct owns; from any
- * thread. FALSE: the property is none of the table's. */
-gboolean astro_fields_set(const AstroField *fields, gpointer data, guint id, const GValue *value);
-gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id, GValue *value);
+/* For class_init: the class has the properties of a table, whose struct lies at that offset in an
+ * instance, or before it where it is private. Of several tables the names are all different. */
+void astro_fields_install(GObjectClass *klass, const AstroField *fields, gssize offset);
 
-/* A string among them as it is now, for a thread that works while another may set it. */
-char *astro_fields_copy_text(char *const *field);
+/* For the instance's init: the members of all tables of its class get their defaults. */
+void astro_fields_set_defaults(gpointer object);
 
-/* The whole struct, of so many bytes; strings of the copy are its own. */
-void astro_fields_copy(const AstroField *fields, gpointer to, gconstpointer from, gsize bytes);
-/* Frees a struct's strings. */
+/* A text as it is now, for a thread that works while another may set it. */
+char *astro_fields_copy_text(gconstpointer object, char *const *field);
+
+/* The whole struct, of so many bytes; texts of the copy are its own. */
+void astro_fields_copy(const AstroField *fields, gconstpointer object, gpointer to,
+                       gconstpointer from, gsize bytes);
+/* Frees the texts of such a copy. */
 void astro_fields_clear(const AstroField *fields, gpointer data);
 
 /* An empty text is none, as graphs have it. */
 const char *astro_field_given(const char *text);
-
-/* When an element is made: gives the properties of its class that are set when it is made
- * (G_PARAM_CONSTRUCT) their defaults. GLib does so too, but not where it was given a value that is
- * out of range: of that it warns, and sets nothing. */
-void astro_fields_set_defaults(gpointer object);
-
-/* For a class of elements all of whose properties are fields of the element, or of a struct that
- * lies at that offset in it: sets and gets them. */
-void astro_fields_install(GObjectClass *klass, const AstroField *fields, gsize offset);
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include "elements/base/astroincoming.h"
 
 #include "core/stream/stream.h"
+#include "elements/base/astrolog.h"
 
 static char *media_types_of(GstPad *pad)
 {
@@ -40,6 +41,7 @@ GstFlowReturn astro_transform_submit_aligned(GstBaseTransform *trans, gboolean i
     gst_buffer_unref(buffer);
     return GST_FLOW_NOT_NEGOTIATED;
   }
+  astro_log_block(trans, "in", buffer);
   if (gst_base_transform_is_passthrough(trans) || astro_buffer_align(&buffer, device, unit, &error))
     return base->submit_input_buffer(trans, is_discont, buffer);
   gst_buffer_unref(buffer);

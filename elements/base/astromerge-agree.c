@@ -281,6 +281,9 @@ gboolean astro_merge_agree(AstroMerge *merge, GPtrArray *pads, GError **error)
       !astro_stream_from_caps(&priv->out, caps, error) || !astro_merge_open(merge, error))
     return FALSE;
   priv->pads = g_ptr_array_ref(pads);
+  for (guint i = 0; i < pads->len; i++)
+    astro_log_caps(g_ptr_array_index(pads, i), inputs[i].caps, NULL);
+  astro_log_caps(merge, NULL, caps);
   tell(merge, caps);
   follow_segment(merge, pads);
   astro_merge_ask_reader(merge);

@@ -212,14 +212,10 @@ static void drop_head(AstroMergePad *pad)
   astro_merge_entry_free(g_queue_pop_head(&pad->entries));
 }
 
-static void count(AstroMerge *merge, const AstroMergeStats *more)
+static void count(AstroMerge *merge, const AstroWorkStats *more)
 {
-  AstroMergeStats *stats = &PRIV(merge)->stats;
   GST_OBJECT_LOCK(merge);
-  stats->buffers_in += more->buffers_in;
-  stats->bytes_in += more->bytes_in;
-  stats->steps_again += more->steps_again;
-  stats->steps_lost += more->steps_lost;
+  astro_work_add(&PRIV(merge)->stats, more);
   GST_OBJECT_UNLOCK(merge);
 }
 
@@ -239,7 +235,8 @@ static void drop_late(AstroMerge *merge, AstroMergePad *pad)
   AstroMergeEntry *head;
   while ((head = head_of(pad)) && head->is_placed && head->place < next) {
     const guint64 late = MIN((guint64)(next - head->place), head->steps - head->skip);
-    count(merge, &(AstroMergeStats){ .steps_again = late });
+    count(merge, &(AstroWorkStats){ .steps_again = late });
+    ASTRO_DEBUG(pad, "%" G_GUINT64_FORMAT " steps came later than those that went out", late);
     advance(pad, head, late);
   }
 }
@@ -270,7 +267,11 @@ static gboolean take_more(AstroMerge *merge, AstroMergePad *pad, GError **error)
   const gboolean taken = astro_merge_pad_take_buffer(pad, &what, &failed);
   if (taken) {
     count(merge,
-          &(AstroMergeStats){ .buffers_in = 1, .bytes_in = what.bytes, .steps_again = what.again });
+          &(AstroWorkStats){ .buffers_in = 1, .bytes_in = what.bytes, .steps_again = what.again });
+    ASTRO_LOG(pad, "in: %" G_GUINT64_FORMAT " bytes", what.bytes);
+    if (what.again)
+      ASTRO_DEBUG(pad, "%" G_GUINT64_FORMAT " steps came again, or late, and are left out",
+                  what.again);
     place_entries(merge, pad, &failed);
   }
   if (failed)
@@ -315,7 +316,7 @@ static AstroMergeState want(AstroMergePad *pad)
 
 static void give_way(AstroMergePad *pad)
 {
-  GST_INFO_OBJECT(pad, "gives way: nothing came in time");
+  ASTRO_DEBUG(pad, "gives way: nothing came in time");
   pad->is_lagging = TRUE;
 }
 
@@ -468,7 +469,11 @@ static void add_piece(Cut *cut, guint input, const AstroMergeEntry *entry, gint6
     piece.first = entry->skip;
     cut->next->is_lost = FALSE;
   } else {
-    count(cut->merge, &(AstroMergeStats){ .steps_lost = piece.n });
+    count(cut->merge, &(AstroWorkStats){ .steps_lost = piece.n });
+    ASTRO_DEBUG(cut->merge,
+                "loss: input %u has nothing of %" G_GUINT64_FORMAT " steps from %" G_GINT64_FORMAT
+                " on",
+                input, piece.n, from);
   }
   g_array_append_val(cut->next->pieces, piece);
 }

@@ -29,14 +29,15 @@ gboolean astro_merge_open(AstroMerge *merge, GError **error)
   AstroMergeClass *klass = ASTRO_MERGE_GET_CLASS(merge);
   AstroDevice *device = NULL;
   const char *variant = NULL;
+  g_autofree char *why = NULL;
 
   GST_OBJECT_LOCK(merge);
-  const AstroBackendKind kind = priv->kind;
-  const AstroPlace place = { .threads = priv->threads };
+  const AstroBackendKind kind = priv->choice.kind;
+  const AstroPlace place = { .threads = priv->choice.threads };
   GST_OBJECT_UNLOCK(merge);
   const AstroBackend *backend = astro_backend_choose(
       klass->stage, klass->backends, kind == ASTRO_BACKEND_AUTO ? ASTRO_BACKEND_CPU : kind, 0,
-      priv->config, &device, error);
+      priv->config, &device, &why, error);
   g_clear_pointer(&device, astro_device_unref);
   if (!backend) {
     g_prefix_error(error, "backend=%s: ", astro_backend_kind_name(kind));
@@ -49,6 +50,9 @@ gboolean astro_merge_open(AstroMerge *merge, GError **error)
   priv->variant = variant;
   GST_OBJECT_UNLOCK(merge);
   g_object_notify(G_OBJECT(merge), "active-backend");
+  if (priv->instance)
+    astro_work_log(merge, backend, variant, NULL, place.threads,
+                   kind == ASTRO_BACKEND_AUTO ? "auto takes cpu: no device does this work" : why);
   return priv->instance != NULL;
 }
 
@@ -120,11 +124,14 @@ static GstBuffer *new_buffer(AstroMerge *merge, gsize bytes, GError **error)
   if (priv->pool_bytes != bytes)
     astro_buffer_pool_clear(&priv->pool);
   priv->pool_bytes = bytes;
-  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+  if (bytes > G_MAXUINT) { /* more than GStreamer's pools can say */
     buffer = astro_buffer_new(bytes, priv->reader);
-  else if (priv->pool ||
-           (priv->pool = astro_buffer_pool_new_active(priv->reader, NULL, bytes, 1, 0)))
+  } else if (priv->pool ||
+             (priv->pool = astro_buffer_pool_new_active(priv->reader, NULL, bytes, 1, 0))) {
+    const guint made = astro_buffer_pool_made(priv->pool);
     gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL);
+    astro_log_growth(merge, priv->pool, made);
+  }
   if (!buffer)
     astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
   return buffer;
@@ -186,11 +193,14 @@ GstFlowReturn astro_merge_push(AstroMerge *merge, const AstroMergeNext *next, GE
   }
   const gsize bytes = gst_buffer_get_size(out);
   const gint64 begun = g_get_monotonic_time();
+  astro_log_block(merge, next->is_lost ? "out, of which all is lost" : "out", out);
   const GstFlowReturn flow = gst_aggregator_finish_buffer(GST_AGGREGATOR(merge), out);
+  const guint64 waited = (guint64)(g_get_monotonic_time() - begun) * 1000;
+  astro_log_wait(merge, "for downstream", waited);
   GST_OBJECT_LOCK(merge);
   PRIV(merge)->stats.buffers_out++;
   PRIV(merge)->stats.bytes_out += bytes;
-  PRIV(merge)->stats.output_wait_ns += (g_get_monotonic_time() - begun) * 1000;
+  PRIV(merge)->stats.output_wait_ns += waited;
   GST_OBJECT_UNLOCK(merge);
   return flow;
 }

@@ -6,6 +6,8 @@
 
 #include "elements/base/astromerge.h"
 #include "elements/base/astromergepad.h"
+#include "elements/base/astrolog.h"
+#include "elements/base/astrowork.h"
 
 G_BEGIN_DECLS
 
@@ -21,11 +23,6 @@ typedef struct {
   guint64 start_ns;
   GstClockTimeDiff epoch; /* the time of step 0 since then: part of a step */
 } AstroMergeAxis;
-
-typedef struct {
-  guint64 buffers_in, bytes_in, buffers_out, bytes_out, steps_again, steps_lost;
-  gint64 busy_ns, input_wait_ns, output_wait_ns;
-} AstroMergeStats;
 
 typedef struct {
   GMutex work; /* held while a block is made, and before lock where both are */
@@ -54,9 +51,8 @@ typedef struct {
   gint64 left; /* when it was done with the last block; 0: there is none */
 
   /* under the object's lock */
-  AstroBackendKind kind;
-  guint threads;
-  AstroMergeStats stats;
+  AstroWorkChoice choice;
+  AstroWorkStats stats;
   gboolean has_warned; /* of steps that came again or late */
 } AstroMergePrivate;
 
@@ -113,6 +109,5 @@ void astro_merge_close(AstroMerge *merge);
 gboolean astro_merge_open(AstroMerge *merge, GError **error);
 void astro_merge_ask_reader(AstroMerge *merge);
 GstFlowReturn astro_merge_push(AstroMerge *merge, const AstroMergeNext *next, GError **error);
-void astro_merge_install_properties(GObjectClass *object);
 
 G_END_DECLS

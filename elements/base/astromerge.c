@@ -105,16 +105,22 @@ static GstFlowReturn send(AstroMerge *merge, GPtrArray *pads, const AstroMergeNe
 {
   AstroMergePrivate *priv = PRIV(merge);
   g_autoptr(GError) error = NULL;
-  const gint64 begun = g_get_monotonic_time(), waited = priv->stats.output_wait_ns;
+  const gint64 begun = g_get_monotonic_time();
+  const guint64 waited = priv->stats.output_wait_ns;
   priv->discont |= !follows;
+  if (!follows)
+    ASTRO_DEBUG(merge, "jump: step %" G_GINT64_FORMAT " does not follow the last", next->first);
   if (next->is_other && !astro_merge_agree(merge, pads, &error))
     return fail(merge, g_steal_pointer(&error));
   const GstFlowReturn flow = astro_merge_push(merge, next, &error);
   const gint64 before = priv->left;
   priv->left = g_get_monotonic_time();
+  const guint64 idle = before ? (guint64)(begun - before) * 1000 : 0;
+  astro_log_wait(merge, "for input", idle);
   GST_OBJECT_LOCK(merge);
-  priv->stats.input_wait_ns += before ? (begun - before) * 1000 : 0;
-  priv->stats.busy_ns += (priv->left - begun) * 1000 - (priv->stats.output_wait_ns - waited);
+  priv->stats.input_wait_ns += idle;
+  priv->stats.busy_ns +=
+      (guint64)(priv->left - begun) * 1000 - (priv->stats.output_wait_ns - waited);
   GST_OBJECT_UNLOCK(merge);
   if (error)
     return fail(merge, g_steal_pointer(&error));
@@ -306,7 +312,7 @@ static gboolean start(GstAggregator *aggregator)
 {
   AstroMerge *merge = ASTRO_MERGE(aggregator);
   GST_OBJECT_LOCK(merge);
-  PRIV(merge)->stats = (AstroMergeStats){ 0 };
+  PRIV(merge)->stats = (AstroWorkStats){ 0 };
   PRIV(merge)->has_warned = FALSE;
   GST_OBJECT_UNLOCK(merge);
   g_mutex_lock(&PRIV(merge)->work);
@@ -337,101 +343,35 @@ static gboolean stop(GstAggregator *aggregator)
 
 /* ---- properties ---- */
 
-static GstStructure *told_stats(AstroMerge *merge)
+static void get_active_backend(GObject *object, GValue *value)
 {
-  AstroMergePrivate *priv = PRIV(merge);
-  GST_OBJECT_LOCK(merge);
-  const AstroMergeStats stats = priv->stats;
-  GST_OBJECT_UNLOCK(merge);
+  const AstroMergePrivate *priv = PRIV(ASTRO_MERGE(object));
+  GST_OBJECT_LOCK(object);
+  g_value_take_string(value, astro_work_name(priv->backend, priv->variant, "none"));
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void get_stats(GObject *object, GValue *value)
+{
   g_autofree char *backend = NULL;
-  g_object_get(merge, "active-backend", &backend, NULL);
-  return gst_structure_new(
-      "astro-stats", "buffers-in", G_TYPE_UINT64, stats.buffers_in, "buffers-out", G_TYPE_UINT64,
-      stats.buffers_out, "bytes-in", G_TYPE_UINT64, stats.bytes_in, "bytes-out", G_TYPE_UINT64,
-      stats.bytes_out, "busy-ns", G_TYPE_UINT64, (guint64)stats.busy_ns, "input-wait-ns",
-      G_TYPE_UINT64, (guint64)stats.input_wait_ns, "output-wait-ns", G_TYPE_UINT64,
-      (guint64)stats.output_wait_ns, "steps-again", G_TYPE_UINT64, stats.steps_again, "steps-lost",
-      G_TYPE_UINT64, stats.steps_lost, "backend", G_TYPE_STRING, backend, NULL);
-}
-
-static char *active_backend(AstroMerge *merge)
-{
-  AstroMergePrivate *priv = PRIV(merge);
-  GST_OBJECT_LOCK(merge);
-  char *text = priv->backend
-                   ? g_strdup_printf("%s/%s", astro_backend_kind_name(priv->backend->kind),
-                                     priv->variant ? priv->variant : "")
-                   : g_strdup("none");
-  GST_OBJECT_UNLOCK(merge);
-  return text;
-}
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroMergePrivate *priv = PRIV(ASTRO_MERGE(object));
+  g_object_get(object, "active-backend", &backend, NULL);
   GST_OBJECT_LOCK(object);
-  if (id == ASTRO_MERGE_PROP_BACKEND)
-    priv->kind = g_value_get_enum(value);
-  else if (id == ASTRO_MERGE_PROP_THREADS)
-    priv->threads = g_value_get_uint(value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  const AstroWorkStats stats = PRIV(ASTRO_MERGE(object))->stats;
   GST_OBJECT_UNLOCK(object);
+  g_value_take_boxed(value, astro_work_tell(&stats, "host-copies", backend));
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroMerge *merge = ASTRO_MERGE(object);
-  GST_OBJECT_LOCK(object);
-  const AstroBackendKind kind = PRIV(merge)->kind;
-  const guint threads = PRIV(merge)->threads;
-  GST_OBJECT_UNLOCK(object);
-  switch (id) {
-  case ASTRO_MERGE_PROP_BACKEND:
-    g_value_set_enum(value, kind);
-    break;
-  case ASTRO_MERGE_PROP_ACTIVE_BACKEND:
-    g_value_take_string(value, active_backend(merge));
-    break;
-  case ASTRO_MERGE_PROP_THREADS:
-    g_value_set_uint(value, threads);
-    break;
-  case ASTRO_MERGE_PROP_STATS:
-    g_value_take_boxed(value, told_stats(merge));
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
-
-void astro_merge_install_properties(GObjectClass *object)
-{
-  const GParamFlags read = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-
-  object->set_property = set_property;
-  object->get_property = get_property;
-  g_object_class_install_property(object, ASTRO_MERGE_PROP_BACKEND,
-                                  g_param_spec_enum("backend", "Backend",
-                                                    "Who does the work: on the CPU in any case "
-                                                    "but where the reference is asked for",
-                                                    ASTRO_TYPE_BACKEND_KIND, ASTRO_BACKEND_AUTO,
-                                                    ready));
-  g_object_class_install_property(object, ASTRO_MERGE_PROP_ACTIVE_BACKEND,
-                                  g_param_spec_string("active-backend", "Active backend",
-                                                      "Who does the work now", "none", read));
-  g_object_class_install_property(object, ASTRO_MERGE_PROP_THREADS,
-                                  g_param_spec_uint("threads", "Threads",
-                                                    "CPU threads at most (0: one a core)", 0, 4096,
-                                                    0, ready));
-  g_object_class_install_property(
-      object, ASTRO_MERGE_PROP_STATS,
-      g_param_spec_boxed(
-          "stats", "Statistics",
-          "Buffers, bytes, nanoseconds of work and of waiting; time steps of pads that came "
-          "again or late and were left out, and that did not come, since the start",
-          GST_TYPE_STRUCTURE, read));
-}
+static const AstroField fields[] = {
+  ASTRO_WORK_BACKEND(
+      AstroWorkChoice, kind,
+      "Who does the work: on the CPU in any case but where the reference is asked for"),
+  ASTRO_WORK_THREADS(AstroWorkChoice, threads, "CPU threads at most (0: one a core)", 4096),
+  ASTRO_WORK_ACTIVE("Who does the work now", get_active_backend),
+  ASTRO_WORK_STATS("Buffers, bytes, nanoseconds of work and of waiting; time steps of pads that "
+                   "came again or late and were left out, and that did not come, since the start",
+                   get_stats),
+  { 0 },
+};
 
 static void finalize(GObject *object)
 {
@@ -446,7 +386,7 @@ static void astro_merge_class_init(AstroMergeClass *klass)
   GstAggregatorClass *aggregator = GST_AGGREGATOR_CLASS(klass);
 
   object->finalize = finalize;
-  astro_merge_install_properties(object);
+  astro_fields_install(object, fields, G_PRIVATE_OFFSET(AstroMerge, choice));
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
   aggregator->aggregate = aggregate;
   aggregator->get_next_time = get_next_time;
@@ -463,6 +403,7 @@ static void astro_merge_class_init(AstroMergeClass *klass)
 
 static void astro_merge_init(AstroMerge *merge)
 {
+  astro_fields_set_defaults(merge);
   g_mutex_init(&PRIV(merge)->lock);
   g_mutex_init(&PRIV(merge)->work);
 }

@@ -87,13 +87,4 @@ gboolean astro_merge_check_stations(const AstroMergeInput *inputs, guint n, GErr
 /* As astro_stage_class_add_pads(). */
 void astro_merge_class_add_pads(AstroMergeClass *klass, const AstroQuantity *quantities);
 
-enum {
-  ASTRO_MERGE_PROP_0,
-  ASTRO_MERGE_PROP_BACKEND,
-  ASTRO_MERGE_PROP_ACTIVE_BACKEND,
-  ASTRO_MERGE_PROP_THREADS,
-  ASTRO_MERGE_PROP_STATS,
-  ASTRO_MERGE_N_PROPERTIES
-};
-
 G_END_DECLS

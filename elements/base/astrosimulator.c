@@ -6,15 +6,13 @@
 #include "core/stream/uvw.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astroliveclock.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
 
 #include <math.h>
-
-GST_DEBUG_CATEGORY_STATIC(simulator_debug);
-#define GST_CAT_DEFAULT simulator_debug
 
 typedef struct {
   AstroScene scene; /* as properties say */
@@ -28,10 +26,7 @@ typedef struct {
   AstroDeadline deadline;
 } AstroSimulatorPrivate;
 
-G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC,
-                                 G_ADD_PRIVATE(AstroSimulator)
-                                     GST_DEBUG_CATEGORY_INIT(simulator_debug, "astrosimulator", 0,
-                                                             "Sources of simulated streams"))
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC)
 
 static AstroSimulatorPrivate *parts(gpointer self)
 {
@@ -166,8 +161,8 @@ static void take_properties(AstroSimulator *self)
   const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
   AstroSimulation *now = &parts(self)->now;
   astro_scene_clear(&now->scene);
-  astro_scene_copy(&now->scene, &parts(self)->scene);
-  astro_fields_copy(klass->fields, G_STRUCT_MEMBER_P(self, klass->now),
+  astro_fields_copy(astro_scene_fields, self, &now->scene, &parts(self)->scene, sizeof now->scene);
+  astro_fields_copy(klass->fields, self, G_STRUCT_MEMBER_P(self, klass->now),
                     G_STRUCT_MEMBER_P(self, klass->settings), klass->settings_bytes);
 }
 
@@ -256,8 +251,10 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
     now->next = gst_util_uint64_scale(now->next, (guint64)stream->rate_n * (guint64)now->rate_d,
                                       (guint64)stream->rate_d * (guint64)now->rate_n);
     set_rate(self, stream->rate_n, stream->rate_d);
-    if (choose_block(self, &error) && klass->agree(self, &error))
+    if (choose_block(self, &error) && klass->agree(self, &error)) {
+      astro_log_caps(self, NULL, caps);
       return TRUE;
+    }
   }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   return FALSE;
@@ -285,8 +282,11 @@ GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes)
     return astro_buffer_new(bytes, own->now.reader);
   if (!own->pool)
     own->pool = astro_buffer_pool_new_active(own->now.reader, NULL, bytes, 1, 0);
-  if (own->pool)
-    gst_buffer_pool_acquire_buffer(own->pool, &buffer, NULL);
+  if (!own->pool)
+    return NULL;
+  const guint made = astro_buffer_pool_made(own->pool);
+  gst_buffer_pool_acquire_buffer(own->pool, &buffer, NULL);
+  astro_log_growth(self, own->pool, made);
   return buffer;
 }
 
@@ -383,6 +383,7 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
     return flow;
   announce(self);
   stamp(self, *block, steps);
+  astro_log_block(self, "out", *block);
   return wait_for_clock(self, block);
 }
 
@@ -444,50 +445,31 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
 
 /* ---- properties ---- */
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+void astro_simulator_set_live(GObject *object, const GValue *value)
 {
-  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
-
-  if (id == ASTRO_SIMULATOR_PROP_IS_LIVE)
-    gst_base_src_set_live(GST_BASE_SRC(object), g_value_get_boolean(value));
-  else if (!astro_fields_set(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings), id,
-                             value) &&
-           !astro_scene_set_property(&parts(object)->scene, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  gst_base_src_set_live(GST_BASE_SRC(object), g_value_get_boolean(value));
 }
 
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+void astro_simulator_get_live(GObject *object, GValue *value)
 {
-  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
-
-  if (id == ASTRO_SIMULATOR_PROP_IS_LIVE)
-    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(object)));
-  else if (!astro_fields_get(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings), id,
-                             value) &&
-           !astro_scene_get_property(&parts(object)->scene, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(object)));
 }
 
 static void finalize(GObject *object)
 {
   const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
   astro_fields_clear(klass->fields, G_STRUCT_MEMBER_P(object, klass->now));
-  astro_fields_clear(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings));
   astro_scene_clear(&parts(object)->now.scene);
-  astro_scene_clear(&parts(object)->scene);
   G_OBJECT_CLASS(astro_simulator_parent_class)->finalize(object);
 }
 
-void astro_simulator_install_properties(AstroSimulatorClass *klass, double noise,
-                                        const char *bandwidth, const char *is_live)
+void astro_simulator_install_properties(AstroSimulatorClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
-  object->set_property = set_property; /* GLib lets no class inherit them */
-  object->get_property = get_property;
-  astro_scene_install_properties(object, noise, bandwidth);
-  g_object_class_install_property(
-      object, ASTRO_SIMULATOR_PROP_IS_LIVE,
-      g_param_spec_boolean("is-live", "Is live", is_live, FALSE, ASTRO_SCENE_FLAGS_MAYBE));
+  const gssize scene = G_PRIVATE_OFFSET(AstroSimulator, scene);
+  astro_fields_install(object, astro_scene_fields, scene);
+  astro_fields_install(object, klass->scene, scene);
+  astro_fields_install(object, klass->fields, (gssize)klass->settings);
 }
 
 static void astro_simulator_class_init(AstroSimulatorClass *klass)
@@ -495,7 +477,6 @@ static void astro_simulator_class_init(AstroSimulatorClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
 
-  object->get_property = get_property; /* for subclasses to call */
   object->finalize = finalize;
   base->start = start;
   base->stop = stop;

@@ -22,9 +22,10 @@ struct _AstroSimulatorClass {
   const char *made;   /* for errors: "voltages" */
   const char *blocks; /* for errors: "blocks" */
 
-  /* A struct of properties in the instance, whose ids follow the simulator's; and its copy, which
-   * take and all that comes after it read. */
-  const AstroField *fields;
+  /* Rows of the scene that each says in its own words: ASTRO_SCENE_BANDWIDTH, ASTRO_SCENE_NOISE and
+   * ASTRO_SIMULATOR_IS_LIVE. And those of a struct of properties in the instance, and its copy,
+   * which take and all that comes after it read. */
+  const AstroField *scene, *fields;
   gsize settings, now, settings_bytes;
 
   /* At the start: checks settings and scene, and says how many time steps a second has. */
@@ -64,11 +65,16 @@ GstClockTime astro_simulator_time(AstroSimulator *self, guint64 step);
  * While a block is made astro_is_given_up() says the same. */
 gboolean astro_simulator_is_stopping(AstroSimulator *self);
 
-/* The properties of the scene and is-live; a subclass's own ids begin with
- * ASTRO_SIMULATOR_N_PROPERTIES. What differs between sources: the noise's default, what the
- * bandwidth means, and what is-live gives. */
-enum { ASTRO_SIMULATOR_PROP_IS_LIVE = ASTRO_SCENE_N_PROPERTIES, ASTRO_SIMULATOR_N_PROPERTIES };
-void astro_simulator_install_properties(AstroSimulatorClass *klass, double noise,
-                                        const char *bandwidth, const char *is_live);
+/* A row of scene that is every source's: what is-live gives. */
+#define ASTRO_SIMULATOR_IS_LIVE(its_help)                                                          \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(BOOLEAN, "is-live", "Is live", its_help), .get = astro_simulator_get_live,    \
+                                                               .set = astro_simulator_set_live     \
+  }
+void astro_simulator_get_live(GObject *object, GValue *value);
+void astro_simulator_set_live(GObject *object, const GValue *value);
+
+/* For class_init, once what is above stands: the properties of the scene, and the class's own. */
+void astro_simulator_install_properties(AstroSimulatorClass *klass);
 
 G_END_DECLS

@@ -3,14 +3,17 @@
 
 #include "core/memory/memory.h"
 
-static gboolean wait_oldest(AstroStagePrivate *priv, guint leave, GError **error)
+static gboolean wait_oldest(AstroStage *stage, guint leave, GError **error)
 {
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  const gint64 begun = astro_stage_now();
   gboolean ok = TRUE;
   while (priv->in_flight.length > leave) {
     AstroEvent *event = g_queue_pop_head(&priv->in_flight);
     ok = priv->device->funcs->event_wait(priv->device, event, ok ? error : NULL) && ok;
     priv->device->funcs->event_free(priv->device, event);
   }
+  astro_log_wait(stage, "for the device", (guint64)(astro_stage_now() - begun));
   return ok;
 }
 
@@ -19,7 +22,7 @@ void astro_stage_close_backend(AstroStage *stage)
   AstroStagePrivate *priv = astro_stage_parts(stage);
 
   if (priv->device)
-    wait_oldest(priv, 0, NULL);
+    wait_oldest(stage, 0, NULL);
   if (priv->instance)
     priv->backend->destroy(priv->instance);
   if (priv->queue)
@@ -33,14 +36,17 @@ void astro_stage_close_backend(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
 }
 
-static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choice, GError **error)
+/* why_cpu: why it is that one though auto would take another; or NULL. */
+static gboolean open_backend_of(AstroStage *stage, const AstroWorkChoice *choice,
+                                const char *why_cpu, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   const char *variant = NULL;
+  g_autofree char *why = NULL;
   const AstroBackend *backend =
       astro_backend_choose(klass->stage, klass->backends, choice->kind, choice->device,
-                           priv->config, &priv->device, error);
+                           priv->config, &priv->device, &why, error);
 
   if (!backend)
     return FALSE;
@@ -56,6 +62,8 @@ static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choic
   priv->backend = backend;
   priv->variant = variant;
   GST_OBJECT_UNLOCK(stage);
+  if (priv->instance)
+    astro_work_log(stage, backend, variant, priv->device, choice->threads, why_cpu ? why_cpu : why);
   return priv->instance != NULL;
 }
 
@@ -63,15 +71,16 @@ static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choic
 static gboolean open_backend(AstroStage *stage, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
-  AstroStageChoice choice = astro_stage_choice(stage);
+  AstroWorkChoice choice = astro_stage_choice(stage);
   g_autoptr(GError) why_not = NULL;
-  if (open_backend_of(stage, &choice, &why_not))
+  if (open_backend_of(stage, &choice, NULL, &why_not))
     return TRUE;
   if (choice.kind == ASTRO_BACKEND_AUTO && priv->device) {
-    GST_WARNING_OBJECT(stage, "auto takes cpu: %s", why_not->message);
+    g_autofree char *why = g_strdup_printf("auto takes cpu: %s", why_not->message);
+    ASTRO_WARN(stage, "%s", why);
     astro_stage_close_backend(stage);
     choice.kind = ASTRO_BACKEND_CPU;
-    return open_backend_of(stage, &choice, error);
+    return open_backend_of(stage, &choice, why, error);
   }
   g_propagate_error(error, g_steal_pointer(&why_not));
   return FALSE;
@@ -217,8 +226,10 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
     ok = submit_opened(stage, &from, &to, in_place, flags, arguments, last, error);
     ok = close_faces(stage, &from, from.n, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
     for (guint i = 0; i < from.n; i++)
-      if (from.faces[i].buffer != blocks->in[i + in_place])
-        astro_stage_count(stage, &(AstroStageStats){ .host_copies = 1 });
+      if (from.faces[i].buffer != blocks->in[i + in_place]) {
+        astro_stage_count(stage, &(AstroWorkStats){ .host_copies = 1 });
+        ASTRO_DEBUG(stage, "a block is copied: it is not of our memory, which a device can read");
+      }
   }
   for (guint i = 0; i < from.n; i++)
     gst_buffer_unref(from.faces[i].buffer);
@@ -226,7 +237,7 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
     AstroEvent *event = priv->device->funcs->event_record(priv->device, priv->queue, error);
     if (event)
       g_queue_push_tail(&priv->in_flight, event);
-    ok = event && wait_oldest(priv, ASTRO_STAGE_IN_FLIGHT, error);
+    ok = event && wait_oldest(stage, ASTRO_STAGE_IN_FLIGHT, error);
   }
   /* What was queued has no event that astro_stage_close_backend could wait for. */
   if (!ok && priv->device && priv->backend->drain)

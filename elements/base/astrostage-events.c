@@ -53,6 +53,9 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     return FALSE;
   }
   gst_base_transform_set_passthrough(trans, pass_through);
+  astro_log_caps(stage, in, out);
+  if (pass_through)
+    ASTRO_INFO(stage, "pass-through: there is nothing to do");
   if (!pass_through && !astro_stage_open_backend(stage, &error)) {
     astro_stage_post_error(stage, error);
     astro_stage_close_backend(stage);
@@ -64,7 +67,6 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   /* A source may have asked for its allocation before there were caps: it has to ask again. */
   if (priv->device && priv->answered_host)
     gst_base_transform_reconfigure_sink(trans);
-  GST_INFO_OBJECT(stage, "%s", pass_through ? "pass-through" : priv->variant);
   return TRUE;
 }
 

@@ -152,11 +152,26 @@ static void leave_out(AstroStage *stage, const AstroStepsPlace *place)
   AstroStagePrivate *priv = astro_stage_parts(stage);
   const gboolean is_first = priv->steps.again == place->again;
 
-  astro_stage_count(stage, &(AstroStageStats){ .steps_again = place->again });
+  astro_stage_count(stage, &(AstroWorkStats){ .steps_again = place->again });
+  ASTRO_DEBUG(stage, "%" G_GUINT64_FORMAT " steps came again, or late, and are left out",
+              place->again);
   if (!is_first)
     return;
   g_autofree char *text = astro_steps_describe_again(&priv->steps, place);
   GST_ELEMENT_WARNING(stage, STREAM, FORMAT, ("%s in stats (steps-again)", text), (NULL));
+}
+
+/* Where the stream does not go on at the step after the last. */
+static void log_jump(AstroStage *stage, guint64 due, guint64 first)
+{
+  if (first > due)
+    ASTRO_DEBUG(stage,
+                "jump: %" G_GUINT64_FORMAT " steps are missing between %" G_GUINT64_FORMAT
+                " and %" G_GUINT64_FORMAT,
+                first - due, due, first);
+  else
+    ASTRO_DEBUG(stage, "jump: step %" G_GUINT64_FORMAT " follows, %" G_GUINT64_FORMAT " was due",
+                first, due);
 }
 
 /* Replaces a block by the steps of it that were not there yet; NULL: all were. */
@@ -164,11 +179,15 @@ static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, g
                             GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
+  const gboolean goes_on = priv->steps.is_started;
+  const guint64 due = priv->steps.next;
   AstroStepsPlace place;
 
   if (!check_counts(&priv->in, *in, *steps, error) ||
       !astro_steps_find(&priv->steps, &priv->in, *in, *steps, &place, error))
     return FALSE;
+  if (goes_on && place.is_cut)
+    log_jump(stage, due, place.first);
   if (place.again)
     leave_out(stage, &place);
   if (place.again == *steps) {
@@ -188,7 +207,7 @@ static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, g
   else
     return astro_backend_no_memory(error, "no memory for a part of a block");
   return gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage)) ||
-         astro_stage_align(priv, in, error);
+         astro_stage_align(stage, in, error);
 }
 
 static gboolean feed_steps(AstroStage *stage, guint64 steps, GError **error)
@@ -216,7 +235,7 @@ GstFlowReturn astro_stage_feed(AstroStage *stage)
   if (ok && steps > 0)
     ok = feed_steps(stage, steps, &error);
   gst_clear_buffer(&priv->input);
-  astro_stage_count(stage, &(AstroStageStats){ .busy_ns = astro_stage_now() - start });
+  astro_stage_count(stage, &(AstroWorkStats){ .busy_ns = (guint64)(astro_stage_now() - start) });
   if (ok)
     return priv->pushed;
   astro_stage_post_error(stage, error);

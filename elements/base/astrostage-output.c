@@ -40,34 +40,38 @@ static GstBufferPool *new_pool(const AstroStagePrivate *priv, gsize bytes)
       locked_for, NULL, bytes, on_device ? (guint)MIN(ASTRO_STAGE_IN_FLIGHT + 1, many) : 1, 0);
 }
 
-static GstBuffer *take_block(AstroStagePrivate *priv, AstroStagePool *pool, gsize bytes,
-                             GError **error)
+static GstBuffer *take_block(AstroStage *stage, AstroStagePool *pool, gsize bytes, GError **error)
 {
+  const AstroStagePrivate *priv = astro_stage_parts(stage);
   GstBuffer *buffer = NULL;
 
   if (pool->pool && pool->bytes != bytes)
     astro_buffer_pool_clear(&pool->pool);
   if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
     return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
-  if (!pool->pool)
+  if (!pool->pool) {
     pool->pool = new_pool(priv, bytes);
+    ASTRO_DEBUG(stage, "a pool of blocks of %" G_GSIZE_FORMAT " bytes", bytes);
+  }
   pool->bytes = bytes;
+  const guint made = pool->pool ? astro_buffer_pool_made(pool->pool) : 0;
   if (!pool->pool || gst_buffer_pool_acquire_buffer(pool->pool, &buffer, NULL) != GST_FLOW_OK) {
     if (!pool->pool || !astro_buffer_pool_take_error(pool->pool, error))
       astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
+  astro_log_growth(stage, pool->pool, made);
   return buffer;
 }
 
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
 {
-  return take_block(astro_stage_parts(stage), &astro_stage_parts(stage)->blocks, bytes, error);
+  return take_block(stage, &astro_stage_parts(stage)->blocks, bytes, error);
 }
 
 GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
 {
-  return take_block(astro_stage_parts(stage), &astro_stage_parts(stage)->aside, bytes, error);
+  return take_block(stage, &astro_stage_parts(stage)->aside, bytes, error);
 }
 
 GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)
@@ -127,9 +131,11 @@ void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 
 GstBuffer *astro_stage_pop_ready(AstroStage *stage)
 {
   GstBuffer *buffer = g_queue_pop_head(&astro_stage_parts(stage)->ready);
-  if (buffer)
-    astro_stage_count(
-        stage, &(AstroStageStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(buffer) });
+  if (!buffer)
+    return NULL;
+  astro_stage_count(
+      stage, &(AstroWorkStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(buffer) });
+  astro_log_block(stage, "out", buffer);
   return buffer;
 }
 

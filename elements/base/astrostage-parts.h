@@ -5,13 +5,12 @@
 
 #include "core/memory/pool.h"
 #include "elements/base/astrodeadline.h"
+#include "elements/base/astrolog.h"
 #include "elements/base/astrostage.h"
 #include "elements/base/astrosteps.h"
+#include "elements/base/astrowork.h"
 
 G_BEGIN_DECLS
-
-GST_DEBUG_CATEGORY_EXTERN(astro_stage_debug);
-#define GST_CAT_DEFAULT astro_stage_debug
 
 /* Blocks that the device may have in work before the host waits for the oldest. */
 #define ASTRO_STAGE_IN_FLIGHT ASTRO_POOL_DEPTH
@@ -21,20 +20,8 @@ typedef struct {
   gsize bytes; /* of a block */
 } AstroStagePool;
 
-/* What properties say of who does the work. */
 typedef struct {
-  AstroBackendKind kind;
-  gint device;
-  guint threads;
-} AstroStageChoice;
-
-typedef struct {
-  guint64 buffers_in, buffers_out, bytes_in, bytes_out, host_copies, steps_again;
-  gint64 busy_ns, input_wait_ns, output_wait_ns;
-} AstroStageStats;
-
-typedef struct {
-  AstroStageChoice choice; /* under the object's lock: set by any thread */
+  AstroWorkChoice choice; /* under the object's lock: set by any thread */
 
   /* what was agreed on */
   gboolean agreed; /* set under the object's lock, as backend and variant: any thread asks */
@@ -70,8 +57,8 @@ typedef struct {
 
   /* statistics */
   GstPadChainFunction chain;
-  AstroStageStats stats;  /* under the object's lock: asked for by any thread */
-  AstroStageStats passed; /* by the call in work, at the end of which it is counted */
+  AstroWorkStats stats;  /* under the object's lock: asked for by any thread */
+  AstroWorkStats passed; /* by the call in work, at the end of which it is counted */
   gint64 chain_left;
 } AstroStagePrivate;
 
@@ -94,10 +81,10 @@ gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event);
 
 /* ---- properties ---- */
 
-void astro_stage_install_properties(GObjectClass *object);
-AstroStageChoice astro_stage_choice(AstroStage *stage);
+void astro_stage_install_properties(AstroStageClass *klass);
+AstroWorkChoice astro_stage_choice(AstroStage *stage);
 /* Adds to the statistics. */
-void astro_stage_count(AstroStage *stage, const AstroStageStats *more);
+void astro_stage_count(AstroStage *stage, const AstroWorkStats *more);
 gboolean astro_stage_post_stats(AstroStage *stage);
 
 /* ---- the backend ---- */
@@ -110,7 +97,7 @@ gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
 /* ---- input ---- */
 
 /* Replaces a block by one whose samples lie as the backend wants them. */
-gboolean astro_stage_align(AstroStagePrivate *priv, GstBuffer **block, GError **error);
+gboolean astro_stage_align(AstroStage *stage, GstBuffer **block, GError **error);
 /* The block in work, priv->input. */
 GstFlowReturn astro_stage_feed(AstroStage *stage);
 /* A block that passes as it is: its steps count, for when there is work again. Where upstream

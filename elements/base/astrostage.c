@@ -5,12 +5,7 @@
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 
-GST_DEBUG_CATEGORY(astro_stage_debug);
-
-G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroStage, astro_stage, GST_TYPE_BASE_TRANSFORM,
-                                 G_ADD_PRIVATE(AstroStage);
-                                 GST_DEBUG_CATEGORY_INIT(astro_stage_debug, "astrostage", 0,
-                                                         "Base of gst-astro's stages"))
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(AstroStage, astro_stage, GST_TYPE_BASE_TRANSFORM)
 
 #define PRIV(stage) astro_stage_parts(stage)
 
@@ -53,7 +48,7 @@ GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
 
 gboolean astro_stage_prefers_device(AstroStage *stage)
 {
-  const AstroStageChoice choice = astro_stage_choice(stage);
+  const AstroWorkChoice choice = astro_stage_choice(stage);
   return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, choice.kind,
                                       choice.device);
 }
@@ -162,19 +157,21 @@ static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buff
 {
   AstroStage *stage = ASTRO_STAGE(parent);
   AstroStagePrivate *priv = PRIV(stage);
-  const gint64 entered = astro_stage_now(), busy = priv->stats.busy_ns;
+  const gint64 entered = astro_stage_now();
+  const guint64 busy = priv->stats.busy_ns;
+  const guint64 idle = priv->chain_left ? (guint64)(entered - priv->chain_left) : 0;
 
-  astro_stage_count(
-      stage,
-      &(AstroStageStats){ .buffers_in = 1,
-                          .bytes_in = gst_buffer_get_size(buffer),
-                          .input_wait_ns = priv->chain_left ? entered - priv->chain_left : 0 });
+  astro_log_wait(stage, "for input", idle);
+  astro_stage_count(stage, &(AstroWorkStats){ .buffers_in = 1,
+                                              .bytes_in = gst_buffer_get_size(buffer),
+                                              .input_wait_ns = idle });
   GstFlowReturn flow = priv->chain(pad, parent, buffer);
   priv->chain_left = astro_stage_now();
-  const gint64 worked = priv->stats.busy_ns - busy;
-  priv->passed.output_wait_ns = priv->chain_left - entered - worked;
+  priv->passed.output_wait_ns =
+      (guint64)(priv->chain_left - entered) - (priv->stats.busy_ns - busy);
   astro_stage_count(stage, &priv->passed);
-  priv->passed = (AstroStageStats){ 0 };
+  astro_log_wait(stage, "for downstream", priv->passed.output_wait_ns);
+  priv->passed = (AstroWorkStats){ 0 };
   return flow;
 }
 
@@ -200,6 +197,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
   priv->reader = astro_reader_find(query);
+  ASTRO_DEBUG(trans, "blocks are read by %s", priv->reader ? priv->reader->name : "the host");
   astro_stage_drop_pools(priv);
   return TRUE;
 }
@@ -233,7 +231,7 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
 static gboolean start(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  const AstroStageChoice choice = astro_stage_choice(stage);
+  const AstroWorkChoice choice = astro_stage_choice(stage);
 
   priv->chain_left = 0;
   astro_steps_begin(&priv->steps);
@@ -241,7 +239,7 @@ static gboolean start(AstroStage *stage)
   priv->block_duration = 0;
   GST_OBJECT_LOCK(stage);
   priv->latency = 0;
-  priv->stats = (AstroStageStats){ 0 };
+  priv->stats = (AstroWorkStats){ 0 };
   GST_OBJECT_UNLOCK(stage);
   if (choice.kind == ASTRO_BACKEND_CUDA) {
     /* Asked for by name: said at once where there is none, not at the first buffer. */
@@ -304,8 +302,9 @@ static gsize unit(const AstroStagePrivate *priv)
   return priv->device ? bytes : MIN(bytes, ASTRO_SAMPLES_ALIGN);
 }
 
-gboolean astro_stage_align(AstroStagePrivate *priv, GstBuffer **block, GError **error)
+gboolean astro_stage_align(AstroStage *stage, GstBuffer **block, GError **error)
 {
+  const AstroStagePrivate *priv = PRIV(stage);
   return astro_buffer_align(block, priv->device, unit(priv), error);
 }
 
@@ -326,7 +325,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
 
-  astro_stage_install_properties(object);
+  astro_stage_install_properties(klass);
   object->finalize = finalize;
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
@@ -343,7 +342,6 @@ static void astro_stage_class_init(AstroStageClass *klass)
   klass->start = start;
   klass->feed = astro_stage_default_feed;
   klass->validity = astro_stage_default_validity;
-  gst_type_mark_as_plugin_api(ASTRO_TYPE_BACKEND_KIND, 0);
   gst_type_mark_as_plugin_api(ASTRO_TYPE_STAGE, 0);
 }
 
@@ -352,6 +350,7 @@ static void astro_stage_init(AstroStage *stage)
   AstroStagePrivate *priv = PRIV(stage);
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(stage);
 
+  astro_fields_set_defaults(stage);
   g_queue_init(&priv->ready);
   g_queue_init(&priv->in_flight);
   astro_deadline_init(&priv->deadline);

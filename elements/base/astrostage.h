@@ -122,18 +122,6 @@ gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, g
  * holds back; once downstream refuses, there is no more to do. */
 GstFlowReturn astro_stage_push(AstroStage *stage);
 
-/* The properties backend, active-backend, device, threads and stats; ids from 1 to
- * ASTRO_STAGE_N_PROPERTIES - 1 are taken, so that a subclass begins with that number. */
-enum {
-  ASTRO_STAGE_PROP_0,
-  ASTRO_STAGE_PROP_BACKEND,
-  ASTRO_STAGE_PROP_ACTIVE_BACKEND,
-  ASTRO_STAGE_PROP_DEVICE,
-  ASTRO_STAGE_PROP_THREADS,
-  ASTRO_STAGE_PROP_STATS,
-  ASTRO_STAGE_N_PROPERTIES
-};
-
 /* The end of a transform_caps or get_caps: what of caps the filter lets through. Takes caps; filter
  * may be NULL. */
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);

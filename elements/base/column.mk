@@ -11,5 +11,5 @@ element_sources += elements/base/astroinputs.c elements/base/astroinputs.h eleme
   elements/base/astromerge-output.c elements/base/astromergepad.c elements/base/astromergepad.h \
   elements/base/astroincoming.c elements/base/astroincoming.h elements/base/astroonce.c elements/base/astroonce.h \
   elements/base/astrooutgoing.c elements/base/astrooutgoing.h elements/base/astrodeadline.c \
-  elements/base/astrodeadline.h elements/base/astrofields.c elements/base/astrofields.h elements/base/astroreader.c \
+  elements/base/astrodeadline.h elements/base/astrofields.c elements/base/astrofields.h elements/base/astrowork.c elements/base/astrowork.h elements/base/astrolog.c elements/base/astrolog.h elements/base/astroreader.c \
   elements/base/astroreader.h elements/base/astronumberorauto.c elements/base/astronumberorauto.h

@@ -28,9 +28,14 @@ static const AstroBackend *choose(AstroBackendKind kind, int value, GError **err
 {
   Config config = { value };
   AstroDevice *device;
+  g_autofree char *why = NULL;
   const AstroBackend *backend =
-      astro_backend_choose("test-stage", own, kind, 0, &config, &device, error);
+      astro_backend_choose("test-stage", own, kind, 0, &config, &device, &why, error);
   g_assert_null(device);
+  if (backend)
+    test_says(why, kind == ASTRO_BACKEND_AUTO ? "auto takes cpu: " : "was asked for");
+  else
+    g_assert_null(why);
   return backend;
 }
 

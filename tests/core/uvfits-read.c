@@ -126,8 +126,8 @@ static void mixed_lengths(TestPlace *place, gconstpointer data)
       AstroFitsFrame frame = { .data = samples, .counts = counts };
       gboolean end;
       g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
-      g_assert_cmpuint(frame.length_ns, ==, MIN(seconds[i][0], seconds[i][k]) * GST_SECOND);
-      g_assert_cmpint(frame.start_ns + (gint64)frame.length_ns / 2, ==,
+      g_assert_cmpuint(frame.duration_ns, ==, MIN(seconds[i][0], seconds[i][k]) * GST_SECOND);
+      g_assert_cmpint(frame.start_ns + (gint64)frame.duration_ns / 2, ==,
                       (gint64)(k * 30 * GST_SECOND + seconds[i][k] * GST_SECOND / 2));
     }
     astro_fits_reader_close(reader);

@@ -187,6 +187,8 @@ static void between_steps(TestFile *place, gconstpointer data)
 static void not_finite_in_file(TestFile *place, gconstpointer data)
 {
   static const guint8 number[] = { 0x44, 0x7b, 0x80, 0 }, nan[] = { 0x7f, 0xc0, 0, 0 }; /* 1006 */
+  static const char *const late[] = { "property location was set", "property ra-column was set",
+                                      "property where was set" };
   g_autofree char *line = g_strdup_printf("astrofitssrc location=%s name=file", place->path);
   char *bytes;
   gsize length;
@@ -215,6 +217,10 @@ static void not_finite_in_file(TestFile *place, gconstpointer data)
     g_assert_nonnull(event);
     end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
     gst_event_unref(event);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(late); i++) {
+    g_autofree char *warning = test_pop(place, GST_MESSAGE_WARNING);
+    test_says(warning, late[i]);
   }
   g_autofree char *text = test_pop(place, GST_MESSAGE_WARNING);
   g_assert_nonnull(strstr(text, "flagged: 1"));

@@ -276,6 +276,7 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
                             "the last group is %g s before the first: sort the file by time first",
                             (first.middle_ns - last.middle_ns) / ASTRO_NS_PER_SECOND);
   const gint64 length = astro_uvfits_length(r, &last);
+  contents->step_ns = r->integration_ns;
   contents->duration_ns = last.middle_ns + (length - length / 2);
   return TRUE;
 }

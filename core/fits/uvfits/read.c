@@ -190,9 +190,8 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   r->any_before = TRUE;
   r->last_ns = first.middle_ns;
   frame->full = r->full;
-  frame->duration_ns = r->integration_ns;
-  frame->length_ns = astro_uvfits_length(r, &first);
-  frame->start_ns = first.middle_ns - frame->length_ns / 2;
+  frame->duration_ns = astro_uvfits_length(r, &first);
+  frame->start_ns = first.middle_ns - frame->duration_ns / 2;
   return TRUE;
 }
 

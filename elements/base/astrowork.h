@@ -1,0 +1,55 @@
+/* What stages of one input and of several tell alike: who is to do the work, who does it, and what
+ * it came to. */
+#pragma once
+
+#include "core/backend/backend.h"
+#include "elements/base/astrofields.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  AstroBackendKind kind;
+  gint device;
+  guint threads;
+} AstroWorkChoice;
+
+/* Rows of its members, and of what is told. */
+#define ASTRO_WORK_BACKEND(type, member, help)                                                     \
+  ASTRO_ENUM(type, member, "backend", "Backend", help, astro_backend_kind_get_type,                \
+             ASTRO_BACKEND_AUTO)
+#define ASTRO_WORK_DEVICE(type, member, most)                                                      \
+  ASTRO_INT(type, member, "device", "Device", "Index of the GPU that backend=cuda or auto uses",   \
+            0, most, 0)
+#define ASTRO_WORK_THREADS(type, member, help, most)                                               \
+  ASTRO_UINT(type, member, "threads", "Threads", help, 0, most, 0)
+#define ASTRO_WORK_ACTIVE(its_help, getter)                                                        \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(TEXT, "active-backend", "Active backend", its_help), .text = "none",          \
+                                                                          .get = getter            \
+  }
+#define ASTRO_WORK_STATS(its_help, getter)                                                         \
+  {                                                                                                \
+    ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics", its_help), .get = getter                    \
+  }
+
+/* To the debug log: which backend and kernel were chosen, on which device (NULL: none) and with how
+ * many threads, and why. */
+void astro_work_log(gpointer element, const AstroBackend *backend, const char *variant,
+                    const AstroDevice *device, guint threads, const char *why);
+
+/* "cpu/avx512"; without a backend the text in its place. */
+char *astro_work_name(const AstroBackend *backend, const char *variant, const char *otherwise);
+
+typedef struct {
+  guint64 buffers_in, buffers_out, bytes_in, bytes_out, host_copies, steps_again, steps_lost;
+  guint64 busy_ns, input_wait_ns, output_wait_ns;
+} AstroWorkStats;
+
+void astro_work_add(AstroWorkStats *stats, const AstroWorkStats *more);
+
+/* As a message and the property stats have them. not_told: the one that the element does not count.
+ */
+GstStructure *astro_work_tell(const AstroWorkStats *stats, const char *not_told,
+                              const char *backend);
+
+G_END_DECLS
