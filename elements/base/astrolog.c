@@ -8,15 +8,16 @@
 
 static G_DEFINE_QUARK(astro_log_category, category)
 
-/* All factories are called as their types, in small letters. */
+/* An element that no factory made is called as its type, in small letters. */
 static GstDebugCategory *make_category(GObject *object)
 {
   GstDebugCategory *category = NULL;
-  g_autofree char *name = g_ascii_strdown(G_OBJECT_TYPE_NAME(object), -1);
-  const char *about = GST_IS_ELEMENT(object)
-                          ? gst_element_class_get_metadata(GST_ELEMENT_GET_CLASS(object),
-                                                           GST_ELEMENT_METADATA_LONGNAME)
-                          : NULL;
+  GstElement *element = GST_IS_ELEMENT(object) ? GST_ELEMENT(object) : NULL;
+  GstElementFactory *factory = element ? gst_element_get_factory(element) : NULL;
+  g_autofree char *name = factory ? g_strdup(GST_OBJECT_NAME(factory))
+                                  : g_ascii_strdown(G_OBJECT_TYPE_NAME(object), -1);
+  const char *about =
+      factory ? gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_LONGNAME) : NULL;
   GST_DEBUG_CATEGORY_INIT(category, name, 0, about);
   return category;
 }
