@@ -21,6 +21,7 @@
  * UT1UTC of the table AIPS AN, or what a file of the IERS says (earth-orientation). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
+#include "core/fits/open.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "core/lib/sky/earth-file.h"
@@ -196,6 +197,13 @@ static gboolean open_next_file(AstroFitsSrc *self)
   return TRUE;
 }
 
+/* A file that is not there is said at the start, as filesrc has it. */
+static gboolean check_first_file(AstroFitsSrc *self)
+{
+  g_autoptr(GError) error = NULL;
+  return astro_fits_can_be_opened(self->files->pdata[0], &error) || fail(self, error);
+}
+
 static gboolean start(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
@@ -211,7 +219,7 @@ static gboolean start(GstBaseSrc *src)
   self->epoch = 0;
   self->not_finite = 0;
   astro_deadline_clear(&self->deadline);
-  if (find_files(self))
+  if (find_files(self) && check_first_file(self))
     return TRUE;
   forget_files(self);
   return FALSE;

@@ -65,25 +65,38 @@ static int open_unpacked(int from, const char *path, GError **error)
   return -1;
 }
 
-int astro_fits_open(const char *path, GError **error)
+static int open_as_it_is(const char *path, GError **error)
 {
   struct stat there;
-  guint8 beginning[ASTRO_GZIP_BEGINNING];
-  int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), packed;
+  const int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 || fstat(fd, &there) < 0)
     refuse(error, ASTRO_FITS_ERROR_OPEN, "open", path, g_strerror(errno));
   else if (!S_ISREG(there.st_mode))
     refuse_kind(error, path, &there);
-  else if (pread(fd, beginning, sizeof beginning, 0) != sizeof beginning ||
-           !astro_gzip_is_packed(beginning, sizeof beginning))
+  else
     return fd;
-  else {
-    packed = fd;
-    fd = open_unpacked(packed, path, error);
-    close(packed);
-    return fd;
-  }
   if (fd >= 0)
     close(fd);
   return -1;
+}
+
+gboolean astro_fits_can_be_opened(const char *path, GError **error)
+{
+  const int fd = open_as_it_is(path, error);
+  if (fd < 0)
+    return FALSE;
+  close(fd);
+  return TRUE;
+}
+
+int astro_fits_open(const char *path, GError **error)
+{
+  guint8 beginning[ASTRO_GZIP_BEGINNING];
+  const int fd = open_as_it_is(path, error);
+  if (fd < 0 || pread(fd, beginning, sizeof beginning, 0) != sizeof beginning ||
+      !astro_gzip_is_packed(beginning, sizeof beginning))
+    return fd;
+  const int unpacked = open_unpacked(fd, path, error);
+  close(fd);
+  return unpacked;
 }
