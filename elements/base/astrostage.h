@@ -13,7 +13,7 @@
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_AUTHOR "The gst-astro authors"
 
@@ -160,4 +160,4 @@ extern const AstroQuantity astro_stage_any[];
 void astro_stage_class_add_pads(AstroStageClass *klass, const AstroQuantity *sink,
                                 const AstroQuantity *src);
 
-G_END_DECLS
+ASTRO_END_DECLS

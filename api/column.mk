@@ -1,0 +1,55 @@
+# libgstastro-1.0: what stages share, inside this tree and outside it, and what has to be there once in a process. It
+# exports the API, which api/gst-astro-1.0.symbols lists, and to programs of the same release alone what other headers
+# with ASTRO_BEGIN_DECLS declare; all else is hidden.
+lib_LTLIBRARIES = api/libgstastro-1.0.la
+
+api_libgstastro_1_0_la_SOURCES = $(library_sources)
+api_libgstastro_1_0_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+api_libgstastro_1_0_la_LIBADD = $(GST_LIBS) $(GLIB_LIBS) -lm
+api_libgstastro_1_0_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined -Wl,--version-script=api/gst-astro-1.0.map
+EXTRA_api_libgstastro_1_0_la_DEPENDENCIES = api/gst-astro-1.0.map
+
+api/gst-astro-1.0.map: api/gst-astro-1.0.symbols Makefile
+	@$(MKDIR_P) api
+	$(AM_V_GEN){ echo 'GSTASTRO_1.0 { global:'; sed -n '/^astro_/s/$$/;/p' $(srcdir)/api/gst-astro-1.0.symbols; echo '};'; \
+	  echo 'GSTASTRO_PRIVATE_$(PACKAGE_VERSION) { global: astro_*; local: *; };'; } >$@
+CLEANFILES += api/gst-astro-1.0.map
+dist_files += api/gst-astro-1.0.symbols
+
+# Headers as they are installed, whatever rooms they lie in here; in api/include for who compiles against a build tree.
+public_headers += core/kit/exports.h core/fail.h core/enum.h core/stream/stream.h core/stream/history.h core/stream/earth.h \
+  core/stream/observation.h core/stream/validity.h core/backend/handles.h core/memory/memory.h core/memory/pool.h \
+  core/backend/threads.h core/backend/backend.h elements/astrofields.h elements/astrostage.h
+staged_headers = $(addprefix api/include/astro/,$(patsubst astro%,%,$(notdir $(public_headers))))
+apidir = $(includedir)/gst-astro-1.0
+nodist_api_HEADERS = api/include/gst-astro.h
+apiastrodir = $(apidir)/astro
+nodist_apiastro_HEADERS = $(staged_headers)
+dist_files += api/gst-astro.h api/stage-headers
+
+api/include/gst-astro.h: api/gst-astro.h api/stage-headers $(public_headers)
+	$(AM_V_GEN)$(srcdir)/api/stage-headers api/include $(patsubst %,$(srcdir)/%,$(public_headers)) && cp $(srcdir)/api/gst-astro.h $@
+$(staged_headers): api/include/gst-astro.h
+
+# Both say where they are by where the .pc file lies, so that a prefix may be moved, and a build tree be compiled against.
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = api/gst-astro-1.0.pc
+noinst_DATA += api/gst-astro-1.0-uninstalled.pc
+dist_files += api/gst-astro-1.0.pc.in
+from_prefix = sed "s,@$(1)@,\$${prefix}/`realpath -ms --relative-to='$(prefix)' '$(2)'`,"
+api/gst-astro-1.0.pc: api/gst-astro-1.0.pc.in Makefile
+	@$(MKDIR_P) api
+	$(AM_V_GEN)sed -e "s,@PREFIX@,\$${pcfiledir}/`realpath -ms --relative-to='$(pkgconfigdir)' '$(prefix)'`," \
+	  -e 's,@RELEASE@,$(PACKAGE_VERSION),' $(srcdir)/api/gst-astro-1.0.pc.in | $(call from_prefix,INCLUDEDIR,$(includedir)) | \
+	  $(call from_prefix,LIBDIR,$(libdir)) | $(call from_prefix,PLUGINSDIR,$(plugindir)) | $(call from_prefix,GRAPHDIR,$(graphdir)) >$@
+api/gst-astro-1.0-uninstalled.pc: api/gst-astro-1.0.pc.in Makefile
+	@$(MKDIR_P) api
+	$(AM_V_GEN)sed -e 's,@PREFIX@,$(abs_builddir),' -e 's,@RELEASE@,$(PACKAGE_VERSION),' -e 's,@LIBDIR@,$${prefix}/api/.libs,' \
+	  -e 's,@PLUGINSDIR@,$${prefix}/elements/.libs,' -e 's,@GRAPHDIR@,$(abs_top_srcdir)/graphs,' \
+	  -e 's,/girepository-1.0,/..,' -e 's,-I$${includedir}/gst-astro-1.0,-I$${prefix}/api/include,' -e '/INCLUDEDIR/d' \
+	  $(srcdir)/api/gst-astro-1.0.pc.in >$@
+CLEANFILES += api/gst-astro-1.0.pc api/gst-astro-1.0-uninstalled.pc api/include/gst-astro.h $(staged_headers)
+
+# Tests in shell.
+api_tests = tests/api/headers tests/api/symbols
+dist_files += $(api_tests) tests/api/tap.sh
