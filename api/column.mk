@@ -51,5 +51,10 @@ api/gst-astro-1.0-uninstalled.pc: api/gst-astro-1.0.pc.in Makefile
 CLEANFILES += api/gst-astro-1.0.pc api/gst-astro-1.0-uninstalled.pc api/include/gst-astro.h $(staged_headers)
 
 # Tests in shell.
-api_tests = tests/api/headers tests/api/symbols
+api_tests = tests/api/headers tests/api/symbols tests/api/outside
 dist_files += $(api_tests) tests/api/tap.sh
+
+# A stage of others, which doc/first-stage.md makes.
+outsidedir = $(exampledir)/outside
+outside_DATA = examples/outside/channelpower.c examples/outside/Makefile
+dist_files += $(outside_DATA) doc/first-stage.md

@@ -130,6 +130,11 @@ GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 GstCaps *astro_stage_transform_any(GstBaseTransform *trans, GstPadDirection direction,
                                    GstCaps *caps, GstCaps *filter);
 
+/* A transform_caps for a stage that takes one format, gives one, and leaves all else as it is.
+ * Other formats go through to the stage, so that it says why it does not take them. */
+GstCaps *astro_stage_transform_format(GstPadDirection direction, GstCaps *caps, GstCaps *filter,
+                                      AstroFormat in, AstroFormat out);
+
 /* Whether an element that sends something at its end must say what downstream answered. */
 #define astro_flow_is_lost(flow) ((flow) == GST_FLOW_NOT_LINKED || (flow) < GST_FLOW_EOS)
 
