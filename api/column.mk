@@ -17,9 +17,10 @@ CLEANFILES += api/gst-astro-1.0.map
 dist_files += api/gst-astro-1.0.symbols
 
 # Headers as they are installed, whatever rooms they lie in here; in api/include for who compiles against a build tree.
-public_headers += core/kit/exports.h core/fail.h core/enum.h core/stream/stream.h core/stream/history.h core/stream/earth.h \
-  core/stream/observation.h core/stream/validity.h core/backend/handles.h core/memory/memory.h core/memory/pool.h \
-  core/backend/threads.h core/backend/backend.h elements/astrofields.h elements/astrostage.h
+public_headers += core/kit/exports.h core/kit/fail.h core/kit/enum.h core/stream/stream.h core/stream/history.h \
+  core/stream/earth.h core/stream/observation.h core/stream/validity.h core/stream/languages.h core/backend/handles.h \
+  core/memory/memory.h core/memory/pool.h core/backend/threads.h core/backend/backend.h elements/base/astrofields.h \
+  elements/base/astrostage.h elements/base/astromerge.h
 staged_headers = $(addprefix api/include/astro/,$(patsubst astro%,%,$(notdir $(public_headers))))
 apidir = $(includedir)/gst-astro-1.0
 nodist_api_HEADERS = api/include/gst-astro.h
@@ -51,10 +52,33 @@ api/gst-astro-1.0-uninstalled.pc: api/gst-astro-1.0.pc.in Makefile
 CLEANFILES += api/gst-astro-1.0.pc api/gst-astro-1.0-uninstalled.pc api/include/gst-astro.h $(staged_headers)
 
 # Tests in shell.
-api_tests = tests/api/headers tests/api/symbols tests/api/outside
+api_tests = tests/api/headers tests/api/symbols tests/api/outside tests/api/python
 dist_files += $(api_tests) tests/api/tap.sh
 
 # A stage of others, which doc/first-stage.md makes.
 outsidedir = $(exampledir)/outside
 outside_DATA = examples/outside/channelpower.c examples/outside/Makefile
 dist_files += $(outside_DATA) doc/first-stage.md
+
+example_files += examples/validity.py
+# The typelib, by which Python and other languages use the library.
+gir_flags = --namespace=GstAstro --nsversion=1.0 --identifier-prefix=Astro --symbol-prefix=astro --pkg=gstreamer-1.0 \
+  --pkg=gstreamer-base-1.0 --pkg-export=gst-astro-1.0 --include=Gst-1.0 --include=GstBase-1.0 --c-include=gst-astro.h \
+  --library=gstastro-1.0 --library-path=api/.libs -Iapi/include
+if INTROSPECTION
+girdir = $(datadir)/gir-1.0
+gir_DATA = api/GstAstro-1.0.gir
+typelibdir = $(libdir)/girepository-1.0
+typelib_DATA = api/GstAstro-1.0.typelib
+endif
+dist_files += api/describe api/annotations
+
+api/gst-astro-described.c: api/include/gst-astro.h api/describe api/annotations
+	$(AM_V_GEN)python3 $(srcdir)/api/describe $(srcdir)/api/annotations $(staged_headers) >$@.new && mv $@.new $@
+api/GstAstro-1.0.gir: api/gst-astro-described.c api/libgstastro-1.0.la
+	$(AM_V_GEN)CC='$(CC)' LD_LIBRARY_PATH=api/.libs GST_PLUGIN_SYSTEM_PATH_1_0= GST_REGISTRY_1_0=api/registry.bin \
+	  $(G_IR_SCANNER) --quiet $(gir_flags) --add-init-section='extern void gst_init(int *, char ***); gst_init(NULL, NULL);' --output=$@ $(staged_headers) \
+	  api/gst-astro-described.c
+api/GstAstro-1.0.typelib: api/GstAstro-1.0.gir
+	$(AM_V_GEN)$(G_IR_COMPILER) --output=$@ $<
+CLEANFILES += api/registry.bin api/gst-astro-described.c api/GstAstro-1.0.gir api/GstAstro-1.0.typelib

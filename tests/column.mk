@@ -29,7 +29,7 @@ TESTS = $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
 tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/in-a-folder
-AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment; export CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)';
+AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment; export CC='$(CC)' CXX='$(CXX)' PYTHON_GI='$(PYTHON_GI)';
 
 # What is not made by "make check".
 .PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-tidy check-sanitizers check-threads threads-run check-stress stress-run

@@ -6,12 +6,12 @@
 
 #include <glib.h>
 
-#if defined(__GNUC__) && !defined(__GI_SCANNER__)
+#ifdef __GI_SCANNER__
+#define ASTRO_BEGIN_DECLS G_BEGIN_DECLS
+#define ASTRO_END_DECLS G_END_DECLS
+#else
 #define ASTRO_BEGIN_DECLS                                                                          \
   G_BEGIN_DECLS                                                                                    \
   _Pragma("GCC visibility push(default)")
 #define ASTRO_END_DECLS _Pragma("GCC visibility pop") G_END_DECLS
-#else
-#define ASTRO_BEGIN_DECLS G_BEGIN_DECLS
-#define ASTRO_END_DECLS G_END_DECLS
 #endif
