@@ -82,3 +82,13 @@ api/GstAstro-1.0.gir: api/gst-astro-described.c api/libgstastro-1.0.la
 api/GstAstro-1.0.typelib: api/GstAstro-1.0.gir
 	$(AM_V_GEN)$(G_IR_COMPILER) --output=$@ $<
 CLEANFILES += api/registry.bin api/gst-astro-described.c api/GstAstro-1.0.gir api/GstAstro-1.0.typelib
+
+# Pages of the API, by gi-docgen, in api/pages.
+.PHONY: api-pages
+api-pages: all
+	@test -e api/GstAstro-1.0.gir || { echo 'api-pages: this build is without introspection; configure says why' >&2; exit 1; }
+	@command -v gi-docgen >/dev/null || { echo 'api-pages: gi-docgen is missing' >&2; exit 1; }
+	gi-docgen generate --quiet --config $(srcdir)/api/gst-astro.toml --no-namespace-dir --content-dir $(srcdir)/doc \
+	  --output-dir api/pages api/GstAstro-1.0.gir
+	@echo 'the pages: $(abs_builddir)/api/pages/index.html'
+dist_files += api/gst-astro.toml

@@ -66,6 +66,9 @@ struct _AstroMergeClass {
                       GError **error);
   /* Forgets blocks that went before: at a flush and a stop. NULL: there is nothing to forget. */
   void (*reset)(AstroMerge *merge);
+
+  /* For methods to come: a class of others, compiled today, is then as large as ours. */
+  gpointer reserved[8];
 };
 
 const AstroStream *astro_merge_out(AstroMerge *merge);

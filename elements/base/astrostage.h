@@ -62,6 +62,9 @@ struct _AstroStageClass {
   gboolean keeps_part;
   /* Time steps of input held back beyond blocks in flight. */
   guint64 (*latency_steps)(AstroStage *stage);
+
+  /* For methods to come: a class of others, compiled today, is then as large as ours. */
+  gpointer reserved[8];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);
