@@ -1,10 +1,15 @@
 /* channelpower: the power of each channel. Takes spectra in CF32LE and gives them in F32LE: |x|^2
- * of each sample, in the same layout. doc/first-stage.md makes it step by step. */
+ * of each sample times scale, in the same layout. doc/first-stage.md makes it step by step. */
 #include <gst-astro.h>
+
+typedef struct {
+  AstroStream in;
+  double scale;
+} PowerConfig;
 
 static gboolean shape(gconstpointer config, GError **error)
 {
-  const AstroStream *in = config;
+  const AstroStream *in = &((const PowerConfig *)config)->in;
   if (in->format == ASTRO_FORMAT_CF32LE)
     return TRUE;
   return astro_backend_refuse(error,
@@ -16,23 +21,24 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
                        GError **error)
 {
   *variant = "c"; /* what the property active-backend shows: cpu/c */
-  return g_memdup2(config, sizeof(AstroStream));
+  return g_memdup2(config, sizeof(PowerConfig));
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
                        guint n_out, gpointer arguments, GError **error)
 {
-  const float *from = in->data;
+  const PowerConfig *power = instance;
+  const float scale = (float)power->scale, *from = in->data;
   float *to = out->data;
   for (gsize i = 0; i < out->bytes / sizeof *to; i++)
-    to[i] = from[2 * i] * from[2 * i] + from[2 * i + 1] * from[2 * i + 1];
+    to[i] = scale * (from[2 * i] * from[2 * i] + from[2 * i + 1] * from[2 * i + 1]);
   return TRUE;
 }
 
 static const AstroBackend cpu = {
   .stage = "channelpower",
   .kind = ASTRO_BACKEND_CPU,
-  .config_bytes = sizeof(AstroStream),
+  .config_bytes = sizeof(PowerConfig),
   .shape = shape,
   .create = create,
   .submit = submit,
@@ -44,9 +50,15 @@ static const AstroBackend *const backends[] = { &cpu, NULL };
 G_DECLARE_FINAL_TYPE(ChannelPower, channel_power, CHANNEL, POWER, AstroStage)
 struct _ChannelPower {
   AstroStage parent;
+  double scale; /* property */
 };
 G_DEFINE_TYPE(ChannelPower, channel_power, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(channelpower, "channelpower", GST_RANK_NONE, CHANNEL_TYPE_POWER)
+
+static const AstroField fields[] = {
+  ASTRO_DOUBLE(ChannelPower, scale, "scale", "Scale", "What powers are multiplied by", 0, 1e30, 1),
+  { 0 },
+};
 
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
@@ -58,7 +70,9 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
                           GError **error)
 {
-  *(AstroStream *)config = *astro_stage_in(stage);
+  PowerConfig *power = config;
+  power->in = *astro_stage_in(stage);
+  power->scale = CHANNEL_POWER(stage)->scale;
   return TRUE;
 }
 
@@ -79,6 +93,7 @@ static void channel_power_class_init(ChannelPowerClass *klass)
   static const AstroQuantity spectra[] = { ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   GST_BASE_TRANSFORM_CLASS(klass)->transform_caps = transform_caps;
   stage->stage = "channelpower";
   stage->backends = backends;
@@ -92,6 +107,7 @@ static void channel_power_class_init(ChannelPowerClass *klass)
 
 static void channel_power_init(ChannelPower *self)
 {
+  astro_fields_set_defaults(self); /* of the properties */
 }
 
 static gboolean plugin_init(GstPlugin *plugin)
