@@ -58,7 +58,8 @@ dist_files += $(api_tests) tests/api/tap.sh
 # A stage of others, which doc/first-stage.md makes.
 outsidedir = $(exampledir)/outside
 outside_DATA = examples/outside/channelpower.c examples/outside/Makefile
-dist_files += $(outside_DATA) doc/first-stage.md
+dist_files += $(outside_DATA)
+dist_doc_DATA = doc/first-stage.md
 
 example_files += examples/validity.py
 # The typelib, by which Python and other languages use the library.

@@ -9,7 +9,7 @@
  * stage.h         the base of elements with one input and one output, merge.h of those with several
  *                 inputs; fields.h their properties
  *
- * doc/first-stage.md of the sources makes a stage with them, step by step. */
+ * doc/first-stage.md, installed in share/doc/gst-astro, makes a stage with them, step by step. */
 #pragma once
 
 #include <astro/enum.h>
