@@ -25,6 +25,7 @@
 #include "config.h"
 #include "elements/astrohistogram.h"
 
+#include "core/backend/module.h"
 #include "core/histogram/from-catalogues.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"

@@ -10,11 +10,12 @@ element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/
 # A module needs an rpath to be made shared; it is never installed.
 check_LTLIBRARIES = tests/elements/fake-module.la
 tests_elements_fake_module_la_SOURCES = tests/elements/fake-module.c
-tests_elements_fake_module_la_LIBADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
+tests_elements_fake_module_la_LIBADD = $(astro_libs) $(GST_LIBS) $(GLIB_LIBS)
 tests_elements_fake_module_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere
 bench_programs += tests/bench/passthrough tests/bench/chain tests/bench/memory
 
 elements_libgstastro_la_SOURCES = $(element_sources)
 elements_libgstastro_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
-elements_libgstastro_la_LIBADD = $(serve_libs) core/libastro-core.la $(GST_VIDEO_LIBS) $(GST_LIBS) $(GLIB_LIBS)
-elements_libgstastro_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-rpath,'$$ORIGIN/..'
+elements_libgstastro_la_LIBADD = $(serve_libs) $(astro_libs) $(GST_VIDEO_LIBS) $(GST_LIBS) $(GLIB_LIBS)
+elements_libgstastro_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^gst_plugin_astro_' \
+  -Wl,-rpath,'$$ORIGIN/..'

@@ -16,9 +16,10 @@ if HAVE_CUDA
 gpumoduledir = $(moduledir)
 gpumodule_DATA = gpu/astro-cuda.so
 endif
-gpu/astro-cuda.so: $(gpu_objects) core/libastro-core.la
+gpu/astro-cuda.so: $(gpu_objects) $(astro_libs)
 	$(AM_V_GEN)$(NVCC) $(NVCC_ARCH) -Wno-deprecated-gpu-targets -shared -cudart static -o $@ $(gpu_objects) \
-	  -Lcore/.libs -lastro-core $(NVCC_GLIB_LIBS) $(HARDENING_NVCC_LDFLAGS) -Xlinker -rpath,'$$ORIGIN/..'
+	  core/.libs/libastro-core.a -Xlinker --exclude-libs,ALL,--as-needed -Lapi/.libs -lgstastro-1.0 \
+	  $(filter -l% -L%,$(core_libs)) $(NVCC_GLIB_LIBS) $(HARDENING_NVCC_LDFLAGS) -Xlinker -rpath,'$$ORIGIN/..'
 
 CLEANFILES += $(gpu_objects) $(gpu_objects:.o=.d) gpu/astro-cuda.so
 -include $(gpu_objects:.o=.d)

@@ -22,7 +22,7 @@ graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c gr
   graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
   graphs/next.c graphs/next.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h
-graphs_gst_astro_LDADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS) -lm
+graphs_gst_astro_LDADD = $(astro_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
 # A moved prefix is found from where the program is.
 graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"

@@ -1,5 +1,5 @@
 #include "graphs/devices.h"
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
 

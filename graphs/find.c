@@ -3,7 +3,7 @@
 #include "graphs/format.h"
 #include "graphs/near.h"
 #include "graphs/values.h"
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
-LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
+LDADD = $(astro_libs) $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
 dist_files += doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/environment tests/in-a-folder tests/subbuild tests/lsan.supp tests/tsan.supp \
   tests/core/fake-device.h tests/core/on-device.h \
@@ -24,12 +24,12 @@ check_PROGRAMS = $(core_tests) $(element_tests) $(graph_tests)
 EXTRA_PROGRAMS = $(bench_programs) $(gpu_bench_programs) $(fuzz_programs) $(interop_programs)
 endif
 
-TESTS = tests/rooms $(core_tests) $(element_tests) $(graph_tests)
+TESTS = $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
 # Flags of their own (configure.ac); benchmarks have those of what they measure.
 tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/in-a-folder
-AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
+AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment; export CC='$(CC)' CXX='$(CXX)' PYTHON_GI='$(PYTHON_GI)';
 
 # What is not made by "make check".
 .PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-tidy check-sanitizers check-threads threads-run check-stress stress-run
@@ -121,4 +121,4 @@ stress-run: $(BUILT_SOURCES)
 # What tests leave in the build tree.
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
 clean-local:
-	rm -rf tests/plugins tests/cache tests/tmp.* build-fuzz build-sanitizers build-threads peers *.source
+	rm -rf api/pages tests/plugins tests/cache tests/tmp.* build-fuzz build-sanitizers build-threads peers *.source

@@ -1,7 +1,7 @@
 /* The GPU, for tests that need one. */
 #pragma once
 
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

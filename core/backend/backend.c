@@ -1,5 +1,5 @@
 #include "config.h"
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 
 #include <string.h>
 #include <unistd.h>

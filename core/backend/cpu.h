@@ -2,8 +2,9 @@
 #pragma once
 
 #include <glib.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* Each level contains those before it. */
 typedef enum {
@@ -55,4 +56,4 @@ gconstpointer astro_kernels_pick(gconstpointer table, gsize n);
   }
 #endif
 
-G_END_DECLS
+ASTRO_END_DECLS

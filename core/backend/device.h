@@ -5,12 +5,10 @@
  * second host area. No call waits for work to end, but for event_wait, unlock_host and free. */
 #pragma once
 
-#include <glib.h>
+#include "core/backend/handles.h"
 
 G_BEGIN_DECLS
 
-typedef struct _AstroDevice AstroDevice;
-typedef struct _AstroQueue AstroQueue; /* a device's own: a stream */
 typedef struct _AstroEvent AstroEvent; /* a place in a queue */
 
 typedef enum {
@@ -59,9 +57,5 @@ struct _AstroDevice {
    * waited for an event that was not done. */
   gsize bytes_up, bytes_down, host_waits;
 };
-
-AstroDevice *astro_device_ref(AstroDevice *device);
-void astro_device_unref(AstroDevice *device);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroDevice, astro_device_unref)
 
 G_END_DECLS

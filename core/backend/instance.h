@@ -3,11 +3,11 @@
 
 #include "core/backend/backend.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* For create: an instance of so many bytes, zeros but for the configuration that it begins with, to
  * be freed with g_free. NULL and the error: the backend's shape does not take that. */
 gpointer astro_instance_new(const AstroBackend *backend, gsize bytes, gconstpointer config,
                             GError **error);
 
-G_END_DECLS
+ASTRO_END_DECLS

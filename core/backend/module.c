@@ -1,7 +1,7 @@
 /* The CUDA module: found, opened, checked, and reported once where it does not fit. */
 #include "config.h"
 #include "core/paths.h"
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 
 #include <gmodule.h>
 

@@ -1,11 +1,11 @@
 #include "config.h"
 #include "core/paths.h"
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-/* The core library's own place now: PREFIX/lib/libastro-core.so, the prefix moved or not, or the
+/* The library's own place now: PREFIX/lib/libgstastro-1.0.so.0, the prefix moved or not, or the
  * .libs folder of a build tree. */
 char *astro_library_folder(void)
 {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <glib.h>
+#include "core/kit/exports.h"
+
+ASTRO_BEGIN_DECLS
 
 typedef struct AstroScratch AstroScratch;
 
@@ -11,3 +14,5 @@ void astro_scratch_free(AstroScratch *scratch);
 /* At a page's begin; zeros at first, then what was left there. */
 gpointer astro_scratch_take(AstroScratch *scratch);
 void astro_scratch_give(AstroScratch *scratch, gpointer block);
+
+ASTRO_END_DECLS

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <glib.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 typedef void (*AstroTask)(gpointer data, guint64 task);
 
@@ -38,4 +39,4 @@ gboolean astro_is_given_up(void);
 
 guint astro_threads(void); /* cores that this process may use */
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -1,5 +1,6 @@
 #include "config.h"
 #include "core/gridder/collect.h"
+#include "core/backend/device.h"
 
 struct _AstroCollect {
   AstroCollectConfig config;

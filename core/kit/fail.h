@@ -2,10 +2,11 @@
 #pragma once
 
 #include <glib.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 gboolean astro_fail(GError **error, GQuark domain, gint code, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
-G_END_DECLS
+ASTRO_END_DECLS

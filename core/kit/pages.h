@@ -3,8 +3,9 @@
 #pragma once
 
 #include <glib.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_LARGE_PAGE ((gsize)2 << 20)
 
@@ -24,4 +25,4 @@ void astro_pages_wish(gpointer memory, gsize bytes);
  * the system before it is freed. */
 void astro_pages_give_back(gpointer memory, gsize bytes);
 
-G_END_DECLS
+ASTRO_END_DECLS

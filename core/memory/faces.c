@@ -1,6 +1,7 @@
 #include "core/memory/faces.h"
 #include "core/memory/memory.h"
 #include "core/backend/backend.h"
+#include "core/backend/device.h"
 #include "core/kit/pages.h"
 
 #include <pthread.h>

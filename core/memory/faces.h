@@ -9,7 +9,7 @@
 #include <gst/gst.h>
 #include "core/backend/device.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 typedef struct _AstroFaces AstroFaces;
 
@@ -53,4 +53,4 @@ AstroFaces **astro_faces_link(AstroFaces *faces);
 void astro_reaper_give(AstroFaces *faces);
 void astro_reaper_wait(void);
 
-G_END_DECLS
+ASTRO_END_DECLS

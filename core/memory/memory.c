@@ -1,6 +1,7 @@
 #include "core/memory/memory.h"
 #include "core/memory/faces.h"
 #include "core/backend/backend.h"
+#include "core/backend/device.h"
 
 /* Parts that gst_memory_share() gives out point at their root's faces and keep the root alive. */
 typedef struct {

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "core/backend/device.h"
+#include "core/backend/handles.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_MEMORY_TYPE "AstroMemory"
 #define ASTRO_MEMORY_ALIGN 64
@@ -91,4 +91,4 @@ typedef struct {
 } AstroMemoryCounters;
 void astro_memory_counters(AstroMemoryCounters *counters);
 
-G_END_DECLS
+ASTRO_END_DECLS

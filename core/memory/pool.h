@@ -3,9 +3,9 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "core/backend/device.h"
+#include "core/backend/handles.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_POOL_DEPTH 3 /* enough to keep both directions of a bus busy */
 
@@ -28,4 +28,4 @@ guint astro_buffer_pool_made(GstBufferPool *pool);
 /* Why the last buffer was not given, where a device failed: FALSE where it was something else. */
 gboolean astro_buffer_pool_take_error(GstBufferPool *pool, GError **error);
 
-G_END_DECLS
+ASTRO_END_DECLS

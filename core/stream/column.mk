@@ -1,19 +1,19 @@
 # (u,v,w) of an observation, by ERFA.
 core_sources += core/stream/uvw.c core/stream/uvw.h core/stream/track.c core/stream/track.h \
-  core/stream/undelayed.c core/stream/undelayed.h \
-  core/stream/uvw-meta.c core/stream/uvw-meta.h
+  core/stream/undelayed.c core/stream/undelayed.h
+library_sources += core/stream/uvw-meta.c core/stream/uvw-meta.h
 core_cflags += $(ERFA_CFLAGS)
 core_libs += $(ERFA_LIBS)
 core_tests += tests/core/uvw tests/core/uvw-meta
 
 # Grids and images.
-core_sources += core/stream/grid.c core/stream/grid-meta.c core/stream/grid.h
+library_sources += core/stream/grid.c core/stream/grid-meta.c core/stream/grid.h
 core_tests += tests/core/grid
 
 # What was done to a stream, through whole pipelines.
 element_tests += tests/elements/history
-core_sources += core/stream/stream.c core/stream/stream.h core/stream/observation.c core/stream/observation.h \
+library_sources += core/stream/stream.c core/stream/stream.h core/stream/observation.c core/stream/observation.h \
   core/stream/history.c core/stream/history.h core/stream/validity.c core/stream/validity-cut.c \
   core/stream/validity.h core/stream/histogram-summary.h core/stream/histogram-summary.c \
   core/stream/correlation-about.h core/stream/correlation-about.c core/stream/earth.c \
-  core/stream/earth.h
+  core/stream/earth.h core/stream/languages.c core/stream/languages.h

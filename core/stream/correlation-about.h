@@ -3,8 +3,9 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_ABOUT_EVENT "astro-correlation"
 
@@ -18,4 +19,4 @@ typedef struct {
 } AstroAboutField;
 extern const AstroAboutField astro_about_fields[];
 
-G_END_DECLS
+ASTRO_END_DECLS

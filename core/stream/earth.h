@@ -4,8 +4,9 @@
 #pragma once
 
 #include <glib.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 typedef struct {
   double pole_x, pole_y; /* arcsec */
@@ -54,4 +55,4 @@ AstroEarth *astro_earth_cut(const AstroEarth *earth, gint32 mjd);
 /* How far apart two of them put a source on that day, at most: arcsec. */
 double astro_earth_difference(const AstroEarth *a, const AstroEarth *b, gint32 mjd);
 
-G_END_DECLS
+ASTRO_END_DECLS

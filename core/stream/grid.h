@@ -13,7 +13,7 @@
 
 #include "core/stream/stream.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* The function that visibilities were spread with, whose transform an image is divided by. */
 typedef enum {
@@ -139,4 +139,4 @@ const GstMetaInfo *astro_image_meta_get_info(void);
 AstroImageMeta *astro_buffer_add_image(GstBuffer *buffer, guint n_weights);
 AstroImageMeta *astro_buffer_get_image(GstBuffer *buffer);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_SUMMARY_EVENT "astro-histogram"
 
@@ -37,4 +38,4 @@ GstEvent *astro_summary_to_event(const AstroSummary *summary);
 gboolean astro_event_is_summary(GstEvent *event);
 gboolean astro_summary_from_event(AstroSummary *summary, GstEvent *event, GError **error);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -6,7 +6,7 @@
 
 #include "core/stream/stream.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* Of the observation's phase centre: whether the wave from there still reaches stations at
  * different times. */
@@ -56,4 +56,4 @@ void astro_history_to_structure(const AstroHistory *history, GstStructure *s);
 /* Fields may be left out. Fills in history, which has to be empty. */
 gboolean astro_history_from_structure(AstroHistory *history, const GstStructure *s, GError **error);
 
-G_END_DECLS
+ASTRO_END_DECLS

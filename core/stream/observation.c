@@ -351,6 +351,12 @@ static gboolean check_fields(const GstStructure *s, GError **error)
 AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
 {
   const GstStructure *s = gst_event_get_structure(event);
+  if (!astro_event_is_observation(event)) {
+    astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                        "an event %s, expected " ASTRO_OBSERVATION_EVENT,
+                        s ? gst_structure_get_name(s) : GST_EVENT_TYPE_NAME(event));
+    return NULL;
+  }
   const GValue *stations = get_array(s, "stations", 0, error);
   if (!stations || !check_fields(s, error))
     return NULL;

@@ -4,7 +4,7 @@
 #include "core/stream/earth.h"
 #include "core/stream/history.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_OBSERVATION_EVENT "astro-observation"
 
@@ -53,4 +53,4 @@ GstEvent *astro_observation_to_event(const AstroObservation *observation);
 gboolean astro_event_is_observation(GstEvent *event);
 AstroObservation *astro_observation_from_event(GstEvent *event, GError **error);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -12,7 +12,7 @@
 #include <gst/gst.h>
 #include "core/kit/fail.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_MAX_AXES 8
 
@@ -185,4 +185,4 @@ guint64 astro_layout_stride_of(const AstroLayout *shape, const guint64 strides[A
                                AstroAxis axis);
 guint64 astro_layout_samples(const AstroLayout *shape);
 
-G_END_DECLS
+ASTRO_END_DECLS

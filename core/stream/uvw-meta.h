@@ -7,7 +7,7 @@
 
 #include "core/stream/observation.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 typedef struct {
   GstMeta meta;
@@ -30,4 +30,4 @@ gboolean astro_buffer_find_uvw(GstBuffer *buffer, const AstroObservation *observ
                                guint64 steps, guint64 baselines, const double **uvw,
                                GError **error);
 
-G_END_DECLS
+ASTRO_END_DECLS

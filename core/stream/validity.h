@@ -8,7 +8,7 @@
 
 #include "core/stream/stream.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 typedef struct {
   GstMeta meta;
@@ -96,4 +96,4 @@ GstBuffer *astro_buffer_from_step(GstBuffer *buffer, const AstroStream *stream, 
 /* Copies src's counts to dest in the order in which the axes stand in layout. */
 gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout);
 
-G_END_DECLS
+ASTRO_END_DECLS

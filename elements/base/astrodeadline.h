@@ -7,9 +7,10 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 #include "core/backend/threads.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* With what others do until the end a user waits less than a second. */
 #define ASTRO_DEADLINE_MS 300
@@ -41,4 +42,4 @@ gboolean astro_deadline_is_missed(AstroDeadline *deadline);
 /* Whether nobody is told of it, since nobody waits for what is made. */
 gboolean astro_deadline_is_stopped(AstroDeadline *deadline);
 
-G_END_DECLS
+ASTRO_END_DECLS

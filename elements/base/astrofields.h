@@ -15,8 +15,9 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 typedef enum {
   ASTRO_FIELD_BOOLEAN,
@@ -133,4 +134,4 @@ void astro_fields_clear(const AstroField *fields, gpointer data);
 /* An empty text is none, as graphs have it. */
 const char *astro_field_given(const char *text);
 
-G_END_DECLS
+ASTRO_END_DECLS

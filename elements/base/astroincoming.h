@@ -2,11 +2,12 @@
  * that are none, and events that were there before. */
 #pragma once
 
+#include "core/kit/exports.h"
 #include "core/memory/memory.h"
 
 #include <gst/base/gstbasetransform.h>
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* Whether a sink pad has caps; where it has none an error names the element and what it expects:
  * GStreamer's own error names the source, and says that nothing was agreed on. */
@@ -33,4 +34,4 @@ gboolean astro_event_is_known(GstPad *sink, GstEvent *event);
 /* The same of a segment, which GStreamer's structures do not compare. */
 gboolean astro_segment_is_known(GstPad *sink, const GstSegment *segment);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* Whether all of them follow a seek, an event, in its format. */
 gboolean astro_inputs_can_seek(GstElement *element, GstEvent *seek);
@@ -11,4 +12,4 @@ gboolean astro_inputs_can_seek(GstElement *element, GstEvent *seek);
 /* The longest there is, in TIME. FALSE: none of them knows. */
 gboolean astro_inputs_answer_duration(GstElement *element, GstQuery *query);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -6,8 +6,9 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* Of a GstElement, or of the one that a pad belongs to. */
 GstDebugCategory *astro_log_category(gpointer object);
@@ -32,4 +33,4 @@ void astro_log_growth(gpointer element, GstBufferPool *pool, guint before);
 /* A block that came or goes. way: "in" or "out". */
 void astro_log_block(gpointer element, const char *way, GstBuffer *block);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "elements/base/astromerge-parts.h"
 
+#include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "elements/base/astroreader.h"

@@ -18,7 +18,7 @@
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_TYPE_MERGE astro_merge_get_type()
 G_DECLARE_DERIVABLE_TYPE(AstroMerge, astro_merge, ASTRO, MERGE, GstAggregator)
@@ -66,6 +66,9 @@ struct _AstroMergeClass {
                       GError **error);
   /* Forgets blocks that went before: at a flush and a stop. NULL: there is nothing to forget. */
   void (*reset)(AstroMerge *merge);
+
+  /* For methods to come: a class of others, compiled today, is then as large as ours. */
+  gpointer reserved[8];
 };
 
 const AstroStream *astro_merge_out(AstroMerge *merge);
@@ -87,4 +90,4 @@ gboolean astro_merge_check_stations(const AstroMergeInput *inputs, guint n, GErr
 /* As astro_stage_class_add_pads(). */
 void astro_merge_class_add_pads(AstroMergeClass *klass, const AstroQuantity *quantities);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* What tells gst-astro what to type: data of a property of that name, a text. */
 #define ASTRO_EXPECTED "astro-expected"
@@ -13,4 +14,4 @@ G_BEGIN_DECLS
 GParamSpec *astro_param_spec_number_or_auto(const char *name, const char *nick, const char *blurb,
                                             const char *automatic, guint most, GParamFlags flags);
 
-G_END_DECLS
+ASTRO_END_DECLS

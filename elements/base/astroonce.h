@@ -3,11 +3,12 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* For class_init: an error that says what the message before it said is not posted, nor that a
  * start failed where that was the reason. */
 void astro_element_class_say_once(GstElementClass *klass);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/kit/exports.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* Posts that downstream takes none of the caps that are made here, and what it takes: GStreamer's
  * own error says only that nothing was agreed on. what: "voltages". Nothing of a pad that is
  * flushing, nor where downstream takes them: something else went wrong, of which others tell. */
 void astro_refused_caps(GstPad *src, const GstCaps *made, const char *what);
 
-G_END_DECLS
+ASTRO_END_DECLS

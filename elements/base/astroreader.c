@@ -1,7 +1,7 @@
 #include "config.h"
 #include "elements/base/astroreader.h"
 
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "core/stream/validity.h"
 #include "elements/base/astrostage.h"

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
-#include "core/backend/device.h"
+#include "core/backend/handles.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 /* Offers the allocator (page-locking for that device) and names the device; NULL: the host reads.
  */
@@ -27,4 +27,4 @@ gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection directio
 /* To a latency query that was answered: what the element itself holds back. */
 void astro_query_add_latency(GstQuery *query, GstClockTime own);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <gst/base/gstpushsrc.h>
-#include "core/backend/device.h"
+#include "core/backend/handles.h"
 #include "core/lib/sky/scene.h"
 #include "core/stream/stream.h"
 #include "elements/base/astrofields.h"

@@ -1,6 +1,7 @@
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 
+#include "core/backend/module.h"
 #include "core/memory/memory.h"
 
 static gboolean wait_oldest(AstroStage *stage, guint leave, GError **error)

@@ -102,3 +102,38 @@ GstCaps *astro_stage_transform_any(GstBaseTransform *trans, GstPadDirection dire
                                             : GST_BASE_TRANSFORM_SINK_PAD(trans);
   return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
 }
+
+static void append_of_format(GstCaps *to, const GstCaps *caps, AstroFormat format)
+{
+  GstCaps *with = gst_caps_copy(caps);
+  gst_caps_set_simple(with, "format", G_TYPE_STRING, astro_format_name(format), NULL);
+  gst_caps_append(to, with);
+}
+
+static gboolean has_format(GstCapsFeatures *features, GstStructure *s, gpointer format)
+{
+  return astro_format_is_named(gst_structure_get_value(s, "format"), GPOINTER_TO_UINT(format));
+}
+
+static gboolean drop_format(GstCapsFeatures *features, GstStructure *s, gpointer unused)
+{
+  gst_structure_remove_field(s, "format");
+  return TRUE;
+}
+
+GstCaps *astro_stage_transform_format(GstPadDirection direction, GstCaps *caps, GstCaps *filter,
+                                      AstroFormat in, AstroFormat out)
+{
+  GstCaps *result = gst_caps_new_empty();
+
+  if (direction == GST_PAD_SINK) {
+    append_of_format(result, caps, out);
+    return astro_stage_filter_caps(result, filter);
+  }
+  GstCaps *any = gst_caps_copy(caps);
+  gst_caps_filter_and_map_in_place(any, has_format, GUINT_TO_POINTER(out));
+  append_of_format(result, any, in);
+  gst_caps_map_in_place(any, drop_format, NULL);
+  gst_caps_append(result, any);
+  return astro_stage_filter_caps(result, filter);
+}

@@ -3,6 +3,7 @@
  * and astrostage.c the element around them. */
 #pragma once
 
+#include "core/backend/device.h"
 #include "core/memory/pool.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astrolog.h"

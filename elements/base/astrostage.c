@@ -4,6 +4,7 @@
 #include "elements/base/astroincoming.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
+#include "core/backend/module.h"
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(AstroStage, astro_stage, GST_TYPE_BASE_TRANSFORM)
 

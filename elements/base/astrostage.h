@@ -13,7 +13,7 @@
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 #define ASTRO_AUTHOR "The gst-astro authors"
 
@@ -62,6 +62,9 @@ struct _AstroStageClass {
   gboolean keeps_part;
   /* Time steps of input held back beyond blocks in flight. */
   guint64 (*latency_steps)(AstroStage *stage);
+
+  /* For methods to come: a class of others, compiled today, is then as large as ours. */
+  gpointer reserved[8];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);
@@ -130,6 +133,11 @@ GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 GstCaps *astro_stage_transform_any(GstBaseTransform *trans, GstPadDirection direction,
                                    GstCaps *caps, GstCaps *filter);
 
+/* A transform_caps for a stage that takes one format, gives one, and leaves all else as it is.
+ * Other formats go through to the stage, so that it says why it does not take them. */
+GstCaps *astro_stage_transform_format(GstPadDirection direction, GstCaps *caps, GstCaps *filter,
+                                      AstroFormat in, AstroFormat out);
+
 /* Whether an element that sends something at its end must say what downstream answered. */
 #define astro_flow_is_lost(flow) ((flow) == GST_FLOW_NOT_LINKED || (flow) < GST_FLOW_EOS)
 
@@ -160,4 +168,4 @@ extern const AstroQuantity astro_stage_any[];
 void astro_stage_class_add_pads(AstroStageClass *klass, const AstroQuantity *sink,
                                 const AstroQuantity *src);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -6,7 +6,7 @@
 
 #include "core/stream/stream.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 typedef struct {
   /* for who sees the events to set */
@@ -66,4 +66,4 @@ char *astro_steps_describe_again(const AstroSteps *steps, const AstroStepsPlace 
 gboolean astro_check_times_of_samples(GstPad *sink, const AstroStream *stream, GstBuffer *buffer,
                                       GError **error);
 
-G_END_DECLS
+ASTRO_END_DECLS

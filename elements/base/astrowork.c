@@ -1,6 +1,8 @@
 #include "config.h"
 #include "elements/base/astrowork.h"
 
+#include "core/backend/device.h"
+
 #include "core/backend/cpu.h"
 #include "elements/base/astrolog.h"
 

@@ -5,7 +5,7 @@
 #include "core/backend/backend.h"
 #include "elements/base/astrofields.h"
 
-G_BEGIN_DECLS
+ASTRO_BEGIN_DECLS
 
 typedef struct {
   AstroBackendKind kind;
@@ -52,4 +52,4 @@ void astro_work_add(AstroWorkStats *stats, const AstroWorkStats *more);
 GstStructure *astro_work_tell(const AstroWorkStats *stats, const char *not_told,
                               const char *backend);
 
-G_END_DECLS
+ASTRO_END_DECLS

@@ -1,15 +1,16 @@
-# What elements have in common, and the bases that they are subclasses of.
-element_sources += elements/base/astroinputs.c elements/base/astroinputs.h elements/base/astroscene.c \
-  elements/base/astroscene.h elements/base/astrosimulator.c elements/base/astrosimulator.h \
-  elements/base/astroliveclock.c elements/base/astroliveclock.h elements/base/astroearth.c \
-  elements/base/astroearth.h elements/base/astrohorizon.c elements/base/astrohorizon.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h \
-  elements/base/astrostage.c elements/base/astrostage.h elements/base/astrostage-parts.h \
+# What elements have in common, and the bases that they are subclasses of. Those that elements outside the tree use too are
+# in libgstastro-1.0.
+library_sources += elements/base/astrostage.c elements/base/astrostage.h elements/base/astrostage-parts.h \
   elements/base/astrostage-backend.c elements/base/astrostage-input.c elements/base/astrostage-output.c \
   elements/base/astrostage-caps.c elements/base/astrostage-events.c elements/base/astrostage-properties.c \
   elements/base/astrosteps.c elements/base/astrosteps.h elements/base/astromerge.c elements/base/astromerge.h \
   elements/base/astromerge-parts.h elements/base/astromerge-align.c elements/base/astromerge-agree.c \
   elements/base/astromerge-output.c elements/base/astromergepad.c elements/base/astromergepad.h \
-  elements/base/astroincoming.c elements/base/astroincoming.h elements/base/astroonce.c elements/base/astroonce.h \
+  elements/base/astroincoming.c elements/base/astroincoming.h elements/base/astroinputs.c elements/base/astroinputs.h \
+  elements/base/astroonce.c elements/base/astroonce.h \
   elements/base/astrooutgoing.c elements/base/astrooutgoing.h elements/base/astrodeadline.c \
   elements/base/astrodeadline.h elements/base/astrofields.c elements/base/astrofields.h elements/base/astrowork.c elements/base/astrowork.h elements/base/astrolog.c elements/base/astrolog.h elements/base/astroreader.c \
   elements/base/astroreader.h elements/base/astronumberorauto.c elements/base/astronumberorauto.h
+element_sources += elements/base/astroscene.c elements/base/astroscene.h elements/base/astrosimulator.c \
+  elements/base/astrosimulator.h elements/base/astroliveclock.c elements/base/astroliveclock.h elements/base/astroearth.c \
+  elements/base/astroearth.h elements/base/astrohorizon.c elements/base/astrohorizon.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h

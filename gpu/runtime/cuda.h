@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "core/backend/backend.h"
+#include "core/backend/device.h"
 
 /* One a GPU: the common part, then ours. */
 typedef struct {

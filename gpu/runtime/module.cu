@@ -1,4 +1,5 @@
 /* The table that the core library loads. */
+#include "core/backend/module.h"
 #include "gpu/runtime/cuda.h"
 
 static gint n_devices(GError **error)

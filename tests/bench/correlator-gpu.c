@@ -2,6 +2,7 @@
  * and sample, N (N + 1) / 2 pairs, everything included that the backend does with a block,
  * visibilities written. Beside them cuBLAS's matrix products of 8192 x 8192 x 8192 in the same run.
  * Arguments choose cases by a part of their name. */
+#include "core/backend/module.h"
 #include "core/correlator/correlator.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"

@@ -3,6 +3,7 @@
  * same run: not centred, nothing else done. Arguments choose cases by a part of their name. */
 #include <stdlib.h>
 
+#include "core/backend/module.h"
 #include "core/lib/fft/fft.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"

@@ -7,6 +7,7 @@
  * as a comparison they are whole, and transformed along both axes before.
  *
  * Arguments are the numbers of the rows wanted. */
+#include "core/backend/module.h"
 #include "core/lib/fft/fft.h"
 #include "core/gridder/gridding.h"
 #include "core/image/image.h"

@@ -3,6 +3,7 @@
  * everything included that is done with a catalogue; and pairs of a million points one by one.
  * The argument "all" has the CPU count all catalogues too; "huge" counts pairs within 6 seconds of
  * arc of 1e8 points alone, in 10 GB of memory. */
+#include "core/backend/module.h"
 #include "core/backend/threads.h"
 #include "core/lib/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 
 static AstroDevice *device;
 static AstroQueue *queue;

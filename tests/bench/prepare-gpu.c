@@ -2,6 +2,7 @@
  * take that have to be moved, at the rate of a copy inside the device's memory in the same run. */
 #include <stdlib.h>
 
+#include "core/backend/module.h"
 #include "core/gridder/collect.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"

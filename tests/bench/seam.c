@@ -1,7 +1,7 @@
 /* The seam between pipeline and GPU: blocks through CUDA stages and back to the host, beside
  * page-locked copies both ways at once in the same run; and the kernels beside a copy inside device
  * memory. */
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/channelizer/channelizer.h"
 #include "core/convert/convert.h"
 #include "core/memory/memory.h"

@@ -1,7 +1,7 @@
 /* Streams through CUDA stages, from host blocks to visibilities that the host reads, beside
  * page-locked copies up in the same run. An integration is long, so that what goes down is little.
  * Arguments choose streams by a part of their name. */
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/free-src.h"

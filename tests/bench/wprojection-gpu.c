@@ -4,6 +4,7 @@
  * those that were left to spread after neighbours that need the same taps at the same cells were
  * added up. Beside them cuBLAS's single-precision matrix products in the same run. wprojection-gpu
  * [part of a case's name]... */
+#include "core/backend/module.h"
 #include "core/gridder/gridding.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"

@@ -1,6 +1,6 @@
 #include <glib/gstdio.h>
 
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "tests/tests.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
 /* The stage "gridder" without pipelines: dumps with flags, NaN and what lies outside become grids,
  * by every backend the same. */
+#include "core/backend/module.h"
 #include "core/gridder/collect.h"
 #include "core/stream/uvw.h"
 #include "tests/core/on-device.h"

@@ -1,5 +1,6 @@
 /* The CUDA backends against the references, called as kernels are: no pipeline. Skipped without a
  * GPU. */
+#include "core/backend/module.h"
 #include "core/convert/convert.h"
 #include "core/correlator/correlator.h"
 #include "core/memory/memory.h"

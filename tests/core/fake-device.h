@@ -11,6 +11,7 @@
 #include <glib.h>
 #include <pthread.h>
 #include <string.h>
+#include "core/backend/device.h"
 #include "core/memory/memory.h"
 #include "tests/tests.h"
 

@@ -1,5 +1,6 @@
 /* Transforms on a device against the CPU's, where the reference would take too long. */
 #include "tests/core/fft.h"
+#include "core/backend/module.h"
 
 /* Planes of every length that has kernels for columns of its own, and others; widths that fill no
  * row of threads; origins anywhere. */

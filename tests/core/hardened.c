@@ -1,6 +1,6 @@
 /* What configure said of how programs and libraries are guarded is so of what was built. */
 #include "config.h"
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/paths.h"
 #include "tests/tests.h"
 
@@ -63,8 +63,7 @@ static void check_file(const char *path, const char *options, const char *const 
 static void check_all(const char *options, const char *const *words)
 {
   g_autofree char *folder = astro_library_folder();
-  g_autofree char *core =
-      g_strconcat(folder, "/libastro-core-" PACKAGE_VERSION "." G_MODULE_SUFFIX, NULL);
+  g_autofree char *core = g_strconcat(folder, "/libgstastro-1.0." G_MODULE_SUFFIX ".0", NULL);
   g_autofree char *plugin = find_file("elements/.libs/libgstastro." G_MODULE_SUFFIX,
                                       ASTRO_PLUGINDIR "/libgstastro." G_MODULE_SUFFIX);
   g_autofree char *program = find_program();

@@ -3,6 +3,7 @@
 #include "core/histogram/regions.h"
 #include "core/histogram/from-catalogues.h"
 #include "tests/core/histogram.h"
+#include "core/backend/device.h"
 
 /* A backend that is as late as a device's may be: outputs are written when it is drained. */
 typedef struct {

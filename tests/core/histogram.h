@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include "core/backend/module.h"
 #include "core/histogram/histogram.h"
 #include "tests/device.h"
 #include "tests/tests.h"

@@ -1,5 +1,6 @@
 /* Buffers on a device: memory of others, parts, what is shared, and bytes at any address. */
 #include "tests/core/memory.h"
+#include "core/backend/device.h"
 
 static void buffer_compare(GstBuffer **buffer, AstroDevice *device, guint32 seed)
 {

@@ -1,5 +1,6 @@
 /* Memory on a device some of whose calls fail: whatever can still be read is right. */
 #include "tests/core/memory.h"
+#include "core/backend/device.h"
 
 /* A run in which one call of a device fails. Whatever can still be read is right. */
 typedef struct {

@@ -1,6 +1,7 @@
 /* Memory used at random, held against a plain model of the bytes, and by several threads at once.
  */
 #include "tests/core/memory.h"
+#include "core/backend/device.h"
 
 /* The random test: memories, each with the bytes that it should hold. */
 typedef struct {

@@ -2,6 +2,7 @@
  * copies are made, who waits, and what is kept until when. */
 #include "tests/core/memory.h"
 #include "tests/may-fail.h"
+#include "core/backend/device.h"
 
 static void test_sizes_and_alignment(void)
 {

@@ -2,7 +2,7 @@
  * hold, with a guard behind them, and what comes is brought down. One stage a test program. */
 #pragma once
 
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "tests/device.h"
 #include "tests/tests.h"
 

@@ -1,4 +1,5 @@
 /* The pool: never more blocks than it may have, and none that queued work is still to touch. */
+#include "core/backend/device.h"
 #include "core/memory/pool.h"
 #include "core/stream/validity.h"
 #include "tests/core/memory.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <complex.h>
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/stream/uvw.h"
 #include "tests/core/images.h"
 #include "tests/elements/elements.h"

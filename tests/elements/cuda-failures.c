@@ -1,5 +1,6 @@
 /* What CUDA stages do when they are stopped, when memory is out and when the GPU fails: errors that
  * say what and where, and nothing left behind. Skipped without a GPU. */
+#include "core/backend/module.h"
 #include "core/transpose/transpose.h"
 #include "tests/elements/left.h"
 

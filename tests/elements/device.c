@@ -1,6 +1,6 @@
 /* Pipelines with CUDA stages: the bytes of CPU stages, nothing on the host between CUDA stages, and
  * nothing left behind when they are stopped. Skipped without a GPU. */
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "tests/core/fake-device.h"
 #include "tests/elements/running.h"

@@ -2,7 +2,7 @@
  * backends, the CPU's kernels run late in the device's queues. Elements cannot tell it from the
  * real one. */
 #include "config.h"
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/convert/convert.h"
 #include "core/transpose/transpose.h"
 #include "tests/tests.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/elements/running.h"
+#include "core/backend/device.h"
 
 /* All that a pipeline may leave behind. */
 typedef struct {

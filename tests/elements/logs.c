@@ -1,6 +1,6 @@
 /* What elements write to the debug log: an engineer who reads it learns what was agreed on, who
  * does the work and why, what was lost, and what the stream waits for. */
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "tests/elements/astrostage.h"
 #include "tests/elements/running.h"
 

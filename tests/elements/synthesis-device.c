@@ -3,7 +3,7 @@
  * Skipped without a GPU. */
 #include <math.h>
 
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "tests/distance.h"
 #include "tests/elements/running.h"

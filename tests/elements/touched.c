@@ -2,6 +2,7 @@
  * nobody else could read them, and then nothing but what they promise is read. */
 #include <math.h>
 
+#include "core/backend/module.h"
 #include "core/stream/grid.h"
 #include "tests/distance.h"
 #include "tests/elements/running.h"

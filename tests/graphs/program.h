@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config.h"
-#include "core/backend/backend.h"
+#include "core/backend/module.h"
 #include "core/paths.h"
 
 #include <glib/gstdio.h>
