@@ -22,7 +22,7 @@ core/paths.h: Makefile
 core_sources += core/backend/device.c core/backend/device.h core/memory/faces.c core/memory/reaper.c \
   core/memory/faces.h core/memory/memory.c core/memory/buffer.c core/memory/memory.h core/memory/pool.c \
   core/memory/pool.h core/backend/backend.c core/backend/backend.h core/backend/instance.c \
-  core/backend/instance.h core/backend/cpu.c core/backend/cpu.h \
+  core/backend/instance.h core/backend/result.h core/backend/cpu.c core/backend/cpu.h \
   core/backend/module.c core/backend/relocate.c core/backend/scratch.c core/backend/scratch.h core/backend/threads.c \
   core/backend/threads.h
 

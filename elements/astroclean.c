@@ -324,7 +324,7 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
   AstroStage *stage = ASTRO_STAGE(self);
   g_autofree AstroCleanResult *results =
       g_new0(AstroCleanResult, self->config.channels * self->config.products);
-  AstroCleanArguments arguments = { .results = results };
+  AstroCleanArguments arguments = { 0 };
 
   if (meta && meta->has_beam) {
     arguments.major = meta->major / self->grid.pixel;
@@ -338,7 +338,10 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
   }
   GstBuffer *out =
       astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
-  if (!out || !astro_stage_submit(stage, in, out, &arguments, error)) {
+  astro_stage_result(stage)->cleaned = results;
+  const gboolean done = out && astro_stage_submit(stage, in, out, &arguments, error);
+  astro_stage_result(stage)->cleaned = NULL;
+  if (!done) {
     gst_clear_buffer(&out);
     return FALSE;
   }

@@ -292,8 +292,8 @@ static gboolean describe(AstroGridder *self, GstBuffer *buffer, guint plane, gui
   for (guint c = 0; c < channels; c++)
     for (guint p = 0; p < products; p++)
       meta->weights[c * products + p] = sums[c];
-  meta->w = arguments->w;
-  meta->w_step = arguments->w_step;
+  meta->w = astro_stage_result(ASTRO_STAGE(self))->w;
+  meta->w_step = astro_stage_result(ASTRO_STAGE(self))->w_step;
   meta->plane = plane;
   meta->planes = planes;
   meta->used = counts->used;

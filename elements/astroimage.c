@@ -210,8 +210,7 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                                     .weights = weights,
                                     .first = plane == 0,
                                     .last = plane == planes - 1,
-                                    .middle = self->beam.middle,
-                                    .middle_size = self->beam.size,
+                                    .middle_size = self->beam.middle ? self->beam.size : 0,
                                     .middle_product = self->beam.product };
 
   if (plane != self->next_plane)
@@ -225,6 +224,7 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
     self->begin = GST_BUFFER_PTS(in);
   }
   const AstroStageBlocks blocks = { { in, touched }, { self->image } };
+  astro_stage_result(ASTRO_STAGE(self))->middle = self->beam.middle;
   if (!self->image || !astro_stage_submit_blocks(ASTRO_STAGE(self), &blocks, &arguments,
                                                  arguments.first, arguments.last, error))
     return FALSE;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/backend/result.h"
 #include "core/backend/threads.h"
 #include "core/kit/fail.h"
 #include "core/backend/device.h"
@@ -69,11 +70,12 @@ typedef struct {
   /* variant: the kernel's name for active-backend, a static string. */
   gpointer (*create)(gconstpointer config, const AstroPlace *place, const char **variant,
                      GError **error);
-  /* Queues (device) or does (CPU) the work on blocks; which blocks is for the stage to say. */
+  /* Queues (device) or does (CPU) the work on blocks; which blocks, and what arguments are, is for
+   * the stage to say. result: where what comes of it beside blocks goes; NULL: nobody asks. */
   gboolean (*submit)(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                     guint n_out, gpointer arguments, GError **error);
+                     guint n_out, gconstpointer arguments, AstroResult *result, GError **error);
   /* Waits until all that was submitted is done; NULL where submit does the work. */
-  gboolean (*drain)(gpointer instance, GError **error);
+  gboolean (*drain)(gpointer instance, AstroResult *result, GError **error);
   void (*destroy)(gpointer instance);
   /* Whether a device backend's output blocks are host pointers, since its device has no room for
    * them; they are written when submit returns. NULL: they are not. */
@@ -83,7 +85,7 @@ typedef struct {
 } AstroBackend;
 
 /* The versioned table that a module exports as astro_module. */
-#define ASTRO_MODULE_ABI 4
+#define ASTRO_MODULE_ABI 5
 typedef struct {
   guint32 abi;
   guint32 bytes; /* sizeof(AstroModule) */

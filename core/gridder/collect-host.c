@@ -101,9 +101,9 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
-  return astro_collect_submit(instance, in, n_in, out, n_out, arguments, error);
+  return astro_collect_submit(instance, in, n_in, out, n_out, arguments, result, error);
 }
 
 static void destroy(gpointer instance)

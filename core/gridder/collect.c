@@ -184,14 +184,15 @@ gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
 }
 
 static gboolean fill_plane(AstroCollect *self, const AstroBlock *out, guint8 *touched,
-                           AstroCollectArguments *arguments, GError **error)
+                           const AstroCollectArguments *arguments, AstroResult *result,
+                           GError **error)
 {
   const AstroCollectFuncs *funcs = self->funcs;
   const AstroGridAlgorithm *algorithm = self->config.algorithm;
-  arguments->w = arguments->w_step = 0;
+  result->w = result->w_step = 0;
   if (algorithm->has_planes)
-    return funcs->plane(algorithm, self->gridder, out->data, touched, &arguments->w,
-                        &arguments->w_step, error);
+    return funcs->plane(algorithm, self->gridder, out->data, touched, &result->w, &result->w_step,
+                        error);
   if ((!self->at_once || arguments->is_new) && !funcs->host_grids &&
       !funcs->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
@@ -215,9 +216,13 @@ static gboolean check_map(const AstroCollect *self, const AstroBlock *map, GErro
 }
 
 gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_in,
-                              const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
+                              const AstroBlock *out, guint n_out,
+                              const AstroCollectArguments *arguments, AstroResult *result,
                               GError **error)
 {
+  AstroResult unasked = { 0 };
+  if (!result)
+    result = &unasked;
   if (!enter(self, error))
     return FALSE;
   if (arguments->is_copy)
@@ -226,7 +231,7 @@ gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_
     return add_dump(self, in, out, arguments, error);
   guint8 *touched = n_out > 1 ? out[1].data : NULL;
   return (!touched || check_map(self, &out[1], error)) &&
-         fill_plane(self, out, touched, arguments, error);
+         fill_plane(self, out, touched, arguments, result, error);
 }
 
 gboolean astro_collect_end(AstroCollect *self, GError **error)

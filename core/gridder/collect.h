@@ -33,7 +33,6 @@ typedef struct {
   const double *uvw; /* of the dump, where buffers bring them: see AstroPrepareFuncs.add */
   gboolean is_new;   /* what dumps go into: it begins with zeros */
   gboolean is_copy;  /* the block in is a grid that dumps went into, copied to the block out */
-  double w, w_step;  /* out, of a plane */
 } AstroCollectArguments;
 
 typedef struct _AstroCollect AstroCollect; /* an instance of these backends */
@@ -101,7 +100,8 @@ void astro_collect_free(AstroCollect *collect);
 const AstroPlace *astro_collect_place(const AstroCollect *collect);
 gboolean astro_collect_host_grids(const AstroCollect *collect);
 gboolean astro_collect_submit(AstroCollect *collect, const AstroBlock *in, guint n_in,
-                              const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
+                              const AstroBlock *out, guint n_out,
+                              const AstroCollectArguments *arguments, AstroResult *result,
                               GError **error);
 
 G_END_DECLS

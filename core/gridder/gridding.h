@@ -16,16 +16,13 @@ typedef struct {
  *
  * With planes: first begins with the rows and fills the first plane; submits after it have no
  * blocks in and fill the next ones, whatever the block held; a second block out is filled with the
- * map of the plane's touched tiles. Without planes: every submit adds rows and finishes; first
+ * map of the plane's touched tiles. The result says how many planes there are, and of each its w.
+ * Without planes: every submit adds rows and finishes; first
  * begins with zeros. */
 typedef struct {
   guint64 rows;
   guint channels;
   gboolean first;
-  guint planes;     /* out, where first is set */
-  double w, w_step; /* out */
-  guint64
-      *spread; /* NULL or out: visibilities spread so far, where those of one place are added up */
 } AstroGriddingArguments;
 
 G_END_DECLS

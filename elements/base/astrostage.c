@@ -41,6 +41,11 @@ gpointer astro_stage_instance(AstroStage *stage)
   return PRIV(stage)->instance;
 }
 
+AstroResult *astro_stage_result(AstroStage *stage)
+{
+  return &PRIV(stage)->result;
+}
+
 GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
 {
   return PRIV(stage)->steps.epoch;
@@ -237,6 +242,7 @@ static gboolean start(AstroStage *stage)
   astro_steps_begin(&priv->steps);
   priv->sends_time = TRUE;
   priv->block_duration = 0;
+  priv->result = (AstroResult){ 0 };
   GST_OBJECT_LOCK(stage);
   priv->latency = 0;
   priv->stats = (AstroWorkStats){ 0 };

@@ -131,13 +131,13 @@ static gpointer create(gconstpointer configuration, const AstroPlace *place, con
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gpointer arguments, GError **error)
+                       gconstpointer arguments, AstroResult *result, GError **error)
 {
-  return astro_collect_submit((AstroCollect *)instance, in, n_in, out, n_out, (AstroCollectArguments *)arguments,
-                              error);
+  return astro_collect_submit((AstroCollect *)instance, in, n_in, out, n_out, (const AstroCollectArguments *)arguments,
+                              result, error);
 }
 
-static gboolean drain(gpointer instance, GError **error)
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 {
   return astro_cuda_drain(astro_collect_place((AstroCollect *)instance), error);
 }

@@ -63,13 +63,16 @@ static gpointer create(gconstpointer configuration, const AstroPlace *place, con
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gpointer data, GError **error)
+                       gconstpointer data, AstroResult *result, GError **error)
 {
   Gridding *self = (Gridding *)instance;
-  AstroGriddingArguments *arguments = (AstroGriddingArguments *)data;
+  const AstroGriddingArguments *arguments = (const AstroGriddingArguments *)data;
   const AstroCudaGridder *algorithm = self->algorithm;
   AstroGridRows rows = {};
+  AstroResult unasked = {};
 
+  if (!result)
+    result = &unasked;
   if (!astro_cuda_enter(self->place.device, error))
     return FALSE;
   if (n_in == 3) {
@@ -85,18 +88,18 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       !CUDA_TRY(cudaMemsetAsync(out->data, 0, out->bytes, astro_cuda_stream(self->place.queue))))
     return FALSE;
   if (!algorithm->begin) {
-    arguments->planes = 1;
+    result->planes = 1;
     return algorithm->add(self->gridder, &rows, out->data, error) &&
            (!algorithm->finish || algorithm->finish(self->gridder, out->data, error)) &&
-           (!arguments->spread || !algorithm->count || algorithm->count(self->gridder, arguments->spread, error));
+           (!result->spread || !algorithm->count || algorithm->count(self->gridder, result->spread, error));
   }
-  if (arguments->first && !algorithm->begin(self->gridder, &rows, &arguments->planes, error))
+  if (arguments->first && !algorithm->begin(self->gridder, &rows, &result->planes, error))
     return FALSE;
-  return algorithm->plane(self->gridder, out->data, n_out > 1 ? (guint8 *)out[1].data : NULL, &arguments->w,
-                          &arguments->w_step, error);
+  return algorithm->plane(self->gridder, out->data, n_out > 1 ? (guint8 *)out[1].data : NULL, &result->w,
+                          &result->w_step, error);
 }
 
-static gboolean drain(gpointer instance, GError **error)
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 {
   return astro_cuda_drain(&((Gridding *)instance)->place, error);
 }

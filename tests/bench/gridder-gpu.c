@@ -67,6 +67,7 @@ static AstroBlock block_with(gconstpointer host, gsize bytes)
 typedef struct {
   const AstroBackend *backend;
   gpointer instance;
+  AstroResult result; /* of the last submit that says anything */
 } Stage;
 
 enum { BLOCKS = 3 }; /* planes in work */
@@ -102,7 +103,8 @@ static void run(Stage *stage, const AstroBlock *in, guint n_in, const AstroBlock
                 gpointer arguments)
 {
   GError *error = NULL;
-  if (!stage->backend->submit(stage->instance, in, n_in, out, n_out, arguments, &error))
+  if (!stage->backend->submit(stage->instance, in, n_in, out, n_out, arguments, &stage->result,
+                              &error))
     give_up(error);
 }
 
@@ -193,7 +195,7 @@ static void run_all(gpointer data)
   Imager *self = data;
   AstroEvent *free_again[BLOCKS] = { NULL };
   guint64 steps = 1;
-  for (guint plane = 0; plane == 0 || plane < self->arguments.planes; plane++) {
+  for (guint plane = 0; plane == 0 || plane < self->gridding.result.planes; plane++) {
     if (self->last && plane > self->last)
       break;
     const AstroBlock *blocks = self->planes[plane % BLOCKS];
@@ -205,11 +207,11 @@ static void run_all(gpointer data)
     if (self->with_gridding)
       run(&self->gridding, self->rows, plane == 0 ? 3 : 0, blocks, n, &self->arguments);
     follow(queue, mark(gridding_queue));
-    AstroImageArguments image = { .w = self->arguments.w,
-                                  .w_step = self->arguments.w_step,
+    AstroImageArguments image = { .w = self->gridding.result.w,
+                                  .w_step = self->gridding.result.w_step,
                                   .weights = self->weights,
                                   .first = plane == 0,
-                                  .last = plane + 1 == self->arguments.planes };
+                                  .last = plane + 1 == self->gridding.result.planes };
     if (self->with_fft)
       run(&self->fft[n - 1], blocks, n, blocks, 1, &steps);
     if (self->with_image)
@@ -327,18 +329,18 @@ int main(int argc, char **argv)
     const double all = seconds_of(&self, TRUE, TRUE, TRUE, TRUE);
     const double first = bench_seconds(run_first, &self, 5);
     const double gridding = seconds_of(&self, TRUE, TRUE, FALSE, FALSE);
-    self.last = self.arguments.planes / 2;
+    self.last = self.gridding.result.planes / 2;
     seconds_of(&self, TRUE, TRUE, FALSE, FALSE);
     self.last = 0;
     const double fft = seconds_of(&self, TRUE, FALSE, TRUE, FALSE);
     const double image = seconds_of(&self, TRUE, FALSE, FALSE, TRUE);
-    const double limit = cufft_seconds(&cufft, &self) * self.arguments.planes;
+    const double limit = cufft_seconds(&cufft, &self) * self.gridding.result.planes;
     printf(
         "%3u %8g %8u %6.1f %6u %3u %6u %8.1f %8.0f %8.1f %6.2f %8.2f %8.2f %8.2f %8.2f %8.2f%s\n",
         i, rows[i].accuracy, rows[i].products, n * 1e-6, self.config.grid.size,
-        self.config.grid.spread.support, self.arguments.planes, n / all * 1e-6, rows[i].wanted,
-        n / whole * 1e-6, limit / all, all * 1e3, first * 1e3, gridding * 1e3, fft * 1e3,
-        image * 1e3, n / all < rows[i].wanted * 1e6 ? "  SHORT" : "");
+        self.config.grid.spread.support, self.gridding.result.planes, n / all * 1e-6,
+        rows[i].wanted, n / whole * 1e-6, limit / all, all * 1e3, first * 1e3, gridding * 1e3,
+        fft * 1e3, image * 1e3, n / all < rows[i].wanted * 1e6 ? "  SHORT" : "");
     fflush(stdout);
     imager_close(&self);
     clear_drift(&observation);

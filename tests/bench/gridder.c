@@ -125,10 +125,11 @@ static void imager_run(gpointer data)
     astro_wstacking.plane(self->gridding, self->plane[0].data, self->plane[1].data, &arguments.w,
                           &arguments.w_step);
     times[2] = now();
-    if (!astro_fft_cpu.submit(self->fft, self->plane, 2, self->plane, 1, &steps, &error))
+    if (!astro_fft_cpu.submit(self->fft, self->plane, 2, self->plane, 1, &steps, NULL, &error))
       give_up(error);
     times[3] = now();
-    if (!astro_image_cpu.submit(self->image, self->plane, 2, &self->out, 1, &arguments, &error))
+    if (!astro_image_cpu.submit(self->image, self->plane, 2, &self->out, 1, &arguments, NULL,
+                                &error))
       give_up(error);
     times[4] = now();
     self->spread += times[2] - times[1];

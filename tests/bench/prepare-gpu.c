@@ -67,7 +67,7 @@ static double add_dumps(const AstroBackend *backend, AstroCollect *collect, cons
     AstroCollectArguments arguments = { .shape = &shape,
                                         .validity = validity,
                                         .middle_ns = i * G_GINT64_CONSTANT(10000000000) };
-    if (!backend->submit(collect, dump, 1, NULL, 0, &arguments, &error))
+    if (!backend->submit(collect, dump, 1, NULL, 0, &arguments, NULL, &error))
       g_error("%s", error->message);
   }
   wait_for_device();
@@ -84,7 +84,7 @@ static double copy_rate(const AstroBackend *backend, AstroCollect *collect)
     wait_for_device();
     const gint64 start = g_get_monotonic_time();
     for (guint i = 0; i < 20; i++)
-      backend->submit(collect, &from, 1, &to, 1, &arguments, NULL);
+      backend->submit(collect, &from, 1, &to, 1, &arguments, NULL, NULL);
     wait_for_device();
     seconds = (double)(g_get_monotonic_time() - start) * 1e-6 / 20;
   }

@@ -92,13 +92,15 @@ typedef struct {
   gpointer instance;
   AstroBlock in[3], out;
   AstroGriddingArguments arguments;
+  AstroResult result;
 } Work;
 
 static void run_once(gpointer data)
 {
   Work *work = data;
   GError *error = NULL;
-  if (!work->backend->submit(work->instance, work->in, 3, &work->out, 1, &work->arguments, &error))
+  if (!work->backend->submit(work->instance, work->in, 3, &work->out, 1, &work->arguments,
+                             &work->result, &error))
     g_error("%s", error->message);
   wait_for_device();
 }
@@ -152,12 +154,12 @@ static void run_case(const Case *c, double limit)
   work.in[1] = send(tracks.wavenumbers, sizeof tracks.wavenumbers, 1);
   work.in[2] = send(tracks.values, step_values, STEPS);
   work.out = new_block((gsize)SIZE * SIZE * c->products * 2 * sizeof(float));
-  work.arguments.spread = &spread;
+  work.result.spread = &spread;
   run_once(&work);
-  work.arguments.spread = &again;
+  work.result.spread = &again;
   run_once(&work);
   spread = again - spread;
-  work.arguments.spread = NULL;
+  work.result.spread = NULL;
   double seconds = bench_seconds(run_once, &work, 5);
   double visibilities = (double)tracks.rows * STEPS * CHANNELS;
   double additions = visibilities * c->support * c->support * c->products;

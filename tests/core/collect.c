@@ -162,6 +162,7 @@ typedef struct {
   gboolean open_is_new;
   Grid grids[MOST_GRIDS];
   guint n;
+  AstroResult result;
 } Run;
 
 static void clear_run(Run *run)
@@ -173,16 +174,17 @@ static void clear_run(Run *run)
 }
 
 static void submit(Run *run, gpointer in, gsize in_bytes, gpointer out,
-                   AstroCollectArguments *arguments)
+                   const AstroCollectArguments *arguments)
 {
   const AstroBlock from = { in, in_bytes }, to = { out, run->bytes };
   GError *error = NULL;
-  run->backend->submit(run->instance, &from, in != NULL, &to, out != NULL, arguments, &error);
+  run->backend->submit(run->instance, &from, in != NULL, &to, out != NULL, arguments, &run->result,
+                       &error);
   g_assert_no_error(error);
 }
 
 /* Into a block of NaN. */
-static void plane_with_map(Run *run, gpointer plane, AstroCollectArguments *arguments)
+static void plane_with_map(Run *run, gpointer plane, const AstroCollectArguments *arguments)
 {
   const Setting *s = run->setting;
   const guint channels = s->per_channel ? s->channels : 1;
@@ -195,7 +197,7 @@ static void plane_with_map(Run *run, gpointer plane, AstroCollectArguments *argu
   const gsize size = (gsize)sqrt(run->bytes / cell / grids);
   g_assert_cmpuint(astro_grid_tiles((guint)size), ==, tiles);
   memset(plane, 0xff, run->bytes);
-  run->backend->submit(run->instance, NULL, 0, out, 2, arguments, &error);
+  run->backend->submit(run->instance, NULL, 0, out, 2, arguments, &run->result, &error);
   g_assert_no_error(error);
   test_check_guard(map, run->map_bytes);
   run->untouched += test_blank_untouched(plane, grids, grids / channels, map, size, size, cell);
@@ -214,7 +216,7 @@ static void plane_of(Run *run, Grid *grid)
     plane_with_map(run, plane, &arguments);
   else
     submit(run, run->open, run->open ? run->bytes : 0, plane, &arguments);
-  grid->w_step = arguments.w_step;
+  grid->w_step = run->result.w_step;
   test_check_guard(plane, run->bytes);
   g_byte_array_append(grid->planes, plane, (guint)run->bytes);
   test_free(plane);
@@ -482,7 +484,7 @@ static void test_refused_maps(void)
     g_assert_cmpuint(map_bytes > 0, ==, i == 0);
     const AstroBlock out[] = { { NULL, astro_collect_grid_bytes(&config) },
                                { &arguments, i ? 1000 : map_bytes - 1 } };
-    g_assert_false(astro_gridder_cpu.submit(instance, NULL, 0, out, 2, &arguments, &error));
+    g_assert_false(astro_gridder_cpu.submit(instance, NULL, 0, out, 2, &arguments, NULL, &error));
     g_assert_nonnull(strstr(error->message, "map of touched tiles"));
     astro_gridder_cpu.destroy(instance);
   }
@@ -522,7 +524,7 @@ static gboolean grid_until(const Setting *s, gpointer dumps, gint asks)
   for (guint i = 0; i < DUMPS && ok; i++) {
     const AstroBlock in = { (char *)dumps + i * bytes, bytes };
     AstroCollectArguments arguments = { .shape = &shape, .is_new = i == 0 };
-    ok = astro_gridder_cpu.submit(collect, &in, 1, &out, 1, &arguments, &error) &&
+    ok = astro_gridder_cpu.submit(collect, &in, 1, &out, 1, &arguments, NULL, &error) &&
          astro_backend_goes_on(&error);
   }
   astro_stop_set(NULL);
@@ -530,7 +532,7 @@ static gboolean grid_until(const Setting *s, gpointer dumps, gint asks)
   astro_stop_set(&stop);
   for (guint plane = 0; plane < planes && ok; plane++) {
     AstroCollectArguments arguments = { 0 };
-    ok = astro_gridder_cpu.submit(collect, NULL, 0, &out, 1, &arguments, &error) &&
+    ok = astro_gridder_cpu.submit(collect, NULL, 0, &out, 1, &arguments, NULL, &error) &&
          astro_backend_goes_on(&error);
   }
   astro_stop_set(NULL);

@@ -88,9 +88,9 @@ static inline gpointer test_next_on_device(TestSetting *s, TestPlanes *run,
   test_gridding_submit(&run->device, rows, rows != NULL, grid, &error);
   g_assert_no_error(error);
   test_check_guard(grid, bytes);
-  run->planes = run->device.arguments.planes;
-  run->w = run->device.arguments.w;
-  run->w_step = run->device.arguments.w_step;
+  run->planes = run->device.result.planes;
+  run->w = run->device.result.w;
+  run->w_step = run->device.result.w_step;
   return grid;
 }
 

@@ -11,7 +11,8 @@ typedef struct {
   gsize bytes;        /* of a grid */
   AstroBlock touched; /* where maps of planes go; NULL: nowhere */
   const char *variant;
-  AstroGriddingArguments arguments; /* planes, w and w_step are of the last submit */
+  AstroGriddingArguments arguments;
+  AstroResult result; /* of the last submit */
 } TestGridding;
 
 /* FALSE: no device, which the caller skips its test for; why is told already. */
@@ -52,7 +53,7 @@ static inline gboolean test_gridding_submit(TestGridding *self, const AstroGridR
                           rows->rows * rows->channels * rows->products * value };
   }
   return self->backend->submit(self->instance, in, rows ? 3 : 0, out, self->touched.data ? 2 : 1,
-                               &self->arguments, error);
+                               &self->arguments, &self->result, error);
 }
 
 static inline void test_gridding_free(TestGridding *self)

@@ -92,7 +92,8 @@ static inline void test_face_bring(TestOnDevice *self, const TestFace *face, con
 }
 
 static inline gboolean test_device_submit(gpointer instance, const AstroBlock *in, guint n_in,
-                                          const AstroBlock *out, guint n_out, gpointer arguments,
+                                          const AstroBlock *out, guint n_out,
+                                          gconstpointer arguments, AstroResult *result,
                                           GError **error)
 {
   TestOnDevice *self = instance;
@@ -109,9 +110,9 @@ static inline gboolean test_device_submit(gpointer instance, const AstroBlock *i
   for (guint i = 0; i < n_out; i++)
     to[i] = on_device ? test_face_fill(self, &self->out[i], &out[i]) : out[i];
   gboolean ok =
-      test_device_backend->submit(self->instance, from, n_in, to, n_out, arguments, error);
+      test_device_backend->submit(self->instance, from, n_in, to, n_out, arguments, result, error);
   if (test_device_backend->drain)
-    ok = test_device_backend->drain(self->instance, ok ? error : NULL) && ok;
+    ok = test_device_backend->drain(self->instance, result, ok ? error : NULL) && ok;
   for (guint i = 0; i < n_out && on_device; i++)
     test_face_bring(self, &self->out[i], &out[i]);
   return ok;
