@@ -277,25 +277,28 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
 
 /* ---- grids out ---- */
 
-static gboolean describe(AstroGridder *self, GstBuffer *buffer, guint plane, guint planes,
-                         const AstroCollectArguments *arguments, GError **error)
+/* Asks the backend for what takes no blocks; what it says is in the stage's result. */
+static gboolean ask(AstroGridder *self, AstroGridCall call, GError **error)
+{
+  const AstroCollectArguments arguments = { .call = call };
+  return astro_stage_submit(ASTRO_STAGE(self), NULL, NULL, &arguments, error);
+}
+
+/* sums: of weights, of each of the grid's channels. */
+static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, const double *sums)
 {
   const guint channels = self->config.gridder.channels;
   const guint products = g_strv_length(self->grid.products);
-  g_autofree double *sums = g_new(double, channels);
-  const AstroGridCounts *counts =
-      astro_collect_counts(astro_stage_instance(ASTRO_STAGE(self)), sums, error);
-
-  if (!counts)
-    return FALSE;
+  const AstroResult *told = astro_stage_result(ASTRO_STAGE(self));
+  const AstroGridCounts *counts = &told->grid_counts;
   AstroGridMeta *meta = astro_buffer_add_grid(buffer, channels * products);
   for (guint c = 0; c < channels; c++)
     for (guint p = 0; p < products; p++)
       meta->weights[c * products + p] = sums[c];
-  meta->w = astro_stage_result(ASTRO_STAGE(self))->w;
-  meta->w_step = astro_stage_result(ASTRO_STAGE(self))->w_step;
+  meta->w = told->w;
+  meta->w_step = told->w_step;
   meta->plane = plane;
-  meta->planes = planes;
+  meta->planes = told->planes;
   meta->used = counts->used;
   meta->outside = counts->outside;
   meta->flagged = counts->flagged;
@@ -303,22 +306,19 @@ static gboolean describe(AstroGridder *self, GstBuffer *buffer, guint plane, gui
   GST_BUFFER_PTS(buffer) = self->begin;
   if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_CLOCK_TIME_IS_VALID(self->end))
     GST_BUFFER_DURATION(buffer) = self->end - self->begin;
-  return TRUE;
 }
 
 /* Dumps that go on adding to the open grid want a copy of it sent. Its map goes to touched, where
  * one was agreed on. */
-static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *arguments,
-                             GstBuffer **touched, GError **error)
+static GstBuffer *next_plane(AstroGridder *self, GstBuffer **touched, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   /* Somebody else may read by now what was agreed on with astrofft alone: a plane without a map is
    * whole. */
   const gboolean with_map = self->touched_only && is_for_fft(self);
+  AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = self->open_is_new };
   GstBuffer *out;
-  arguments->is_new = self->open_is_new;
-  arguments->is_copy = FALSE;
-  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, arguments, self->open_is_new,
+  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, &arguments, self->open_is_new,
                                              !self->config.cumulative, error))
     return NULL;
   self->open_is_new = FALSE;
@@ -327,12 +327,14 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
   out = astro_stage_new_buffer(stage, astro_collect_grid_bytes(&self->config), error);
   if (!out)
     return NULL;
-  arguments->is_copy = self->open != NULL;
+  if (self->open)
+    arguments.call = ASTRO_GRID_COPY;
+  arguments.is_new = FALSE;
   if (with_map)
     *touched = astro_stage_new_aside(stage, astro_collect_map_bytes(&self->config), error);
   const AstroStageBlocks blocks = { { self->open }, { out, *touched } };
   if ((with_map && !*touched) ||
-      !astro_stage_submit_blocks(stage, &blocks, arguments, TRUE, TRUE, error))
+      !astro_stage_submit_blocks(stage, &blocks, &arguments, TRUE, TRUE, error))
     gst_clear_buffer(&out);
   return out;
 }
@@ -342,13 +344,13 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
   if (counts->outside == 0 || self->warned)
     return;
   self->warned = TRUE;
-  astro_gridder_warn_of_losses(GST_ELEMENT(self), astro_stage_instance(ASTRO_STAGE(self)),
+  astro_gridder_warn_of_losses(GST_ELEMENT(self), astro_stage_result(ASTRO_STAGE(self)),
                                &self->grid, counts);
 }
 
 static gboolean refuse_empty(AstroGridder *self, GError **error)
 {
-  return astro_gridder_refuse_empty(astro_stage_instance(ASTRO_STAGE(self)), &self->config,
+  return astro_gridder_refuse_empty(astro_stage_result(ASTRO_STAGE(self)), &self->config,
                                     &self->grid, &self->counts, error);
 }
 
@@ -371,23 +373,30 @@ static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
   self->counts.not_finite += counts->not_finite;
 }
 
-/* One plane after the other goes out, so that few are in memory. */
+static gboolean count(AstroGridder *self, double *sums, GError **error)
+{
+  AstroResult *told = astro_stage_result(ASTRO_STAGE(self));
+  told->sums = sums;
+  const gboolean done = ask(self, ASTRO_GRID_COUNT, error);
+  told->sums = NULL;
+  return done;
+}
+
+/* One plane after the other goes out, so that few are in memory. Weights are known once the grid
+ * has begun. */
 static gboolean send_planes(AstroGridder *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
-  AstroCollectArguments arguments = { 0 };
-  guint planes;
-  if (!astro_collect_begin(astro_stage_instance(stage), &planes, error))
+  const AstroResult *told = astro_stage_result(stage);
+  g_autofree double *sums = g_new(double, self->config.gridder.channels);
+  if (!ask(self, ASTRO_GRID_BEGIN, error) || !count(self, sums, error))
     return FALSE;
-  for (guint plane = 0; plane < planes; plane++) {
+  for (guint plane = 0; plane < told->planes; plane++) {
     g_autoptr(GstBuffer) touched = NULL;
-    GstBuffer *out = next_plane(self, &arguments, &touched, error);
+    GstBuffer *out = next_plane(self, &touched, error);
     if (!out)
       return FALSE;
-    if (!describe(self, out, plane, planes, &arguments, error)) {
-      gst_buffer_unref(out);
-      return FALSE;
-    }
+    describe(self, out, plane, sums);
     astro_buffer_get_grid(out)->touched = g_steal_pointer(&touched);
     astro_stage_emit(stage, out, self->number, 1);
     if (astro_stage_push(stage) != GST_FLOW_OK)
@@ -398,24 +407,22 @@ static gboolean send_planes(AstroGridder *self, GError **error)
 
 static gboolean send_grid(AstroGridder *self, GError **error)
 {
-  AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
-  const AstroGridCounts *counts = astro_collect_counts(collect, NULL, error);
-
-  if (!counts)
+  if (!count(self, NULL, error))
     return FALSE;
-  add_counts(self, counts);
-  if (counts->used > 0) {
+  const AstroGridCounts counts = astro_stage_result(ASTRO_STAGE(self))->grid_counts;
+  add_counts(self, &counts);
+  if (counts.used > 0) {
     if (!send_planes(self, error))
       return FALSE;
-    warn_of_losses(self, counts);
+    warn_of_losses(self, &counts);
     self->sent++;
-  } else if (may_be_empty(self, counts)) {
+  } else if (may_be_empty(self, &counts)) {
     if (self->number == self->sent) /* the first */
       astro_gridder_warn_of_gap(GST_ELEMENT(self), self->begin, self->end);
   } else {
     return refuse_empty(self, error);
   }
-  if (!astro_collect_end(collect, error))
+  if (!ask(self, ASTRO_GRID_END, error))
     return FALSE;
   self->number++;
   self->dumps = 0;
@@ -436,7 +443,9 @@ static gboolean observe(AstroGridder *self, GError **error)
   self->last = GST_CLOCK_TIME_NONE;
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   self->undelayed = astro_undelayed_new(observation, astro_stage_in(stage));
-  self->observed = astro_collect_observe(astro_stage_instance(stage), observation, error);
+  const AstroCollectArguments arguments = { .call = ASTRO_GRID_OBSERVE,
+                                            .observation = observation };
+  self->observed = astro_stage_submit(stage, NULL, NULL, &arguments, error);
   if (self->observed)
     astro_earth_use_tell(&self->earth, GST_ELEMENT(self), observation, astro_stage_in(stage),
                          astro_earth_error_of_uvw(astro_grid_farthest(&self->grid)),
@@ -446,7 +455,7 @@ static gboolean observe(AstroGridder *self, GError **error)
 
 static gboolean open_grid(AstroGridder *self, GError **error)
 {
-  if (self->open || !astro_collect_adds_at_once(astro_stage_instance(ASTRO_STAGE(self))))
+  if (self->open || !astro_stage_result(ASTRO_STAGE(self))->adds_at_once)
     return TRUE;
   self->open =
       astro_stage_new_buffer(ASTRO_STAGE(self), astro_collect_grid_bytes(&self->config), error);
@@ -474,7 +483,8 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
   if (!check_time(self, times[0], error) || !open_grid(self, error))
     return FALSE;
   if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
-    astro_collect_add_missing(astro_stage_instance(stage));
+    if (!ask(self, ASTRO_GRID_MISS, error))
+      return FALSE;
   } else {
     arguments->middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
     if (self->undelayed &&
@@ -502,7 +512,9 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
   const double *uvw = NULL;
   AstroLayout shape;
-  AstroCollectArguments arguments = { .validity = astro_buffer_get_validity(in), .shape = &shape };
+  AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD,
+                                      .validity = astro_buffer_get_validity(in),
+                                      .shape = &shape };
 
   if (!observe(self, error) || !(is_gap || astro_buffer_find_uvw(in, astro_stage_observation(stage),
                                                                  steps, baselines, &uvw, error)))

@@ -7,6 +7,11 @@ G_BEGIN_DECLS
 
 struct _AstroCleanResult; /* core/clean/clean.h */
 
+/* In visibilities of one product each; the point-spread function is made of none. */
+typedef struct {
+  guint64 used, outside, flagged, not_finite;
+} AstroGridCounts;
+
 /* Who calls a backend hands this to submit, which fills in what it knows when it returns, and to
  * drain, which fills in what work that was queued has counted since. A stage writes its own members
  * and leaves the others alone. Pointers are room that the caller has made; NULL: it does not ask.
@@ -23,12 +28,17 @@ typedef struct {
   gboolean complete;
   guint32 *counts;
 
-  /* gridder: planes of the grid that begins; of a plane w, and what lies between planes,
-   * wavelengths (0: nothing to correct in w). spread: visibilities that were spread so far, where
-   * those of one place are added up before. */
+  /* gridder, as it is called (core/gridder/collect.h): whether dumps go straight into the grid; in
+   * wavelengths the longest baseline, and how far the grid holds visibilities; planes of the grid;
+   * of a plane w, and what lies between planes (0: nothing to correct in w); counts, and sums of
+   * weights of each of the grid's channels. */
+  gboolean adds_at_once;
+  double longest, reach;
   guint planes;
   double w, w_step;
-  guint64 *spread;
+  AstroGridCounts grid_counts;
+  double *sums;
+  guint64 *spread; /* visibilities spread so far, where those of one place are added up before */
 
   /* image, with its last plane: pixels of its middle, as arguments ask for them. */
   gpointer middle;

@@ -36,11 +36,6 @@ const AstroObservation *astro_stage_observation(AstroStage *stage)
   return PRIV(stage)->observation;
 }
 
-gpointer astro_stage_instance(AstroStage *stage)
-{
-  return PRIV(stage)->instance;
-}
-
 AstroResult *astro_stage_result(AstroStage *stage)
 {
   return &PRIV(stage)->result;

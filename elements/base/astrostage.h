@@ -74,7 +74,6 @@ gboolean astro_stage_tell(AstroStage *stage, GError **error);
 gboolean astro_stage_configure_again(AstroStage *stage);
 /* Whether a GPU would do the work, as far as can be told before there are caps. */
 gboolean astro_stage_prefers_device(AstroStage *stage);
-gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
 /* What the backend gives beside blocks: where submit and drain put it, all through a stream. Zeros
  * at the start; members are the stage's to set again, room for what it asks for too. */
 AstroResult *astro_stage_result(AstroStage *stage);

@@ -2,27 +2,17 @@
 #include "gpu/gridder/gridder.h"
 
 extern "C" {
+#include "core/gridder/collect.h"
 #include "core/gridder/gridding.h"
 }
 
-#include <string.h>
-
-static const AstroCudaGridder *const gridders[] = {
-  &astro_cuda_direct,
-  &astro_cuda_wprojection,
-  &astro_cuda_wstacking,
-};
-
-const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host)
+static const AstroGridAlgorithm *algorithm_of(const AstroGriddingConfig *config)
 {
-  for (guint i = 0; i < G_N_ELEMENTS(gridders); i++)
-    if (!strcmp(gridders[i]->host->name, host->name))
-      return gridders[i];
-  return NULL;
+  return astro_grid_algorithm_find(astro_cuda_algorithms, config->algorithm->name);
 }
 
 typedef struct {
-  const AstroCudaGridder *algorithm;
+  const AstroGridAlgorithm *algorithm;
   AstroGridding *gridder;
   AstroPlace place;
   guint products;
@@ -32,7 +22,7 @@ typedef struct {
 static gboolean shape(gconstpointer configuration, GError **error)
 {
   const AstroGriddingConfig *config = (const AstroGriddingConfig *)configuration;
-  if (astro_cuda_gridder_of(config->algorithm))
+  if (algorithm_of(config))
     return TRUE;
   return astro_backend_refuse(error, "%s has no kernels for CUDA", config->algorithm->name);
 }
@@ -51,7 +41,7 @@ static gpointer create(gconstpointer configuration, const AstroPlace *place, con
   if (!shape(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;
   Gridding *self = g_new0(Gridding, 1);
-  self->algorithm = astro_cuda_gridder_of(config->algorithm);
+  self->algorithm = algorithm_of(config);
   self->place = *place;
   self->products = g_strv_length(config->grid.products);
   self->is_double = config->gridder.is_double;
@@ -67,7 +57,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 {
   Gridding *self = (Gridding *)instance;
   const AstroGriddingArguments *arguments = (const AstroGriddingArguments *)data;
-  const AstroCudaGridder *algorithm = self->algorithm;
+  const AstroGridAlgorithm *algorithm = self->algorithm;
   AstroGridRows rows = {};
   AstroResult unasked = {};
 

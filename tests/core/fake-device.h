@@ -196,7 +196,7 @@ static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *fa
   FakeDevice *fake = (FakeDevice *)device;
   if (fake_fails(fake, FAKE_ALLOC, error))
     return FALSE;
-  FakeArea area = { g_malloc(bytes), bytes };
+  FakeArea area = { g_aligned_alloc(1, MAX(bytes, 1), 256), bytes }; /* as a GPU's lies */
   memset(area.start, 0xa5, bytes);
   pthread_mutex_lock(&fake->lock);
   g_array_append_val(fake->faces, area);
@@ -245,7 +245,7 @@ static inline void fake_free(AstroDevice *device, gpointer face)
   FakeDevice *fake = (FakeDevice *)device;
   g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
   fake_remove(fake, fake->faces, fake_real(face));
-  g_free(fake_real(face));
+  g_aligned_free(fake_real(face));
 }
 
 static inline gboolean fake_lock_host(AstroDevice *device, gpointer host, gsize bytes,

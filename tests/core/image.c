@@ -302,7 +302,7 @@ static void check_sources(const AstroBackend *backend, gboolean off_centre)
   const char *variant;
   guint n_planes;
   g_assert_true(astro_wstacking.choose(&gridding, &grid, &error));
-  AstroGridding *gridder = astro_wstacking.create(&gridding, &grid, &variant, &error);
+  AstroGridding *gridder = astro_wstacking.create(&gridding, &grid, NULL, &variant, &error);
   AstroGridRows rows = { ROWS, 1, 1, TRUE, uvw[0], &wavenumber, values };
   g_assert_true(astro_wstacking.begin(gridder, &rows, &n_planes, &error));
   g_assert_cmpuint(n_planes, >, 1);
@@ -330,7 +330,7 @@ static void check_sources(const AstroBackend *backend, gboolean off_centre)
                                       .last = i == n_planes - 1 };
     guint64 steps = 1;
     memset(plane.data, 0, bytes);
-    astro_wstacking.plane(gridder, plane.data, NULL, &arguments.w, &arguments.w_step);
+    astro_wstacking.plane(gridder, plane.data, NULL, &arguments.w, &arguments.w_step, NULL);
     g_assert_true(astro_fft_cpu.submit(fft, &plane, 1, &sky, 1, &steps, NULL, &error));
     g_assert_true(backend->submit(imaging, &sky, 1, &image, 1, &arguments, NULL, &error));
   }

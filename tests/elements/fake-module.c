@@ -11,7 +11,8 @@
 #include "core/convert/convert.h"
 #include "core/correlator/correlator.h"
 #include "core/delay/delay.h"
-#include "core/fft/fft.h"
+#include "core/lib/fft/fft.h"
+#include "core/gridder/collect.h"
 #include "core/histogram/histogram.h"
 #include "core/image/image.h"
 #include "core/sideband/sideband.h"
@@ -242,6 +243,7 @@ LATE_STAGE(convert, AstroConvertConfig, NULL, keep_convert)
 LATE_STAGE(correlator, AstroCorrelatorConfig, correlator_waits, keep_correlator)
 LATE_STAGE(delay, AstroDelayConfig, NULL, NULL) /* its model goes on with the next block */
 LATE_STAGE(fft, AstroFftConfig, NULL, keep_fft)
+LATE_STAGE(gridder, AstroCollectConfig, NULL, NULL) /* its dumps go with what buffers say */
 LATE_STAGE(image, AstroImageConfig, image_waits, keep_image)
 LATE_STAGE(sideband, AstroSidebandConfig, NULL, keep_sideband)
 LATE_STAGE(transpose, AstroTransposeConfig, NULL, keep_transpose)
@@ -288,7 +290,7 @@ static const AstroBackend late_histogram = { .stage = "histogram",
                                              .destroy = destroy_histogram };
 
 static const AstroBackend *const backends[] = {
-  &late_channelizer, &late_convert, &late_correlator, &late_delay,     &late_fft,
+  &late_channelizer, &late_convert, &late_correlator, &late_delay,     &late_fft, &late_gridder,
   &late_histogram,   &late_image,   &late_sideband,   &late_transpose, NULL,
 };
 
