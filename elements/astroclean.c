@@ -47,6 +47,7 @@
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astroreader.h"
 
 struct _AstroClean {
   AstroStage parent;
@@ -402,6 +403,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
 {
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+  static const char *const takes[] = { ASTRO_TAKES_WIDE_PSF, NULL };
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
 
   astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
@@ -409,6 +411,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   trans->fixate_caps = astro_stage_fixate_same;
   trans->set_caps = set_caps;
   trans->stop = stop;
+  stage->takes = takes;
   stage->stage = "clean";
   stage->backends = astro_clean_backends;
   stage->configure = configure;

@@ -17,10 +17,11 @@
  * every grid and told at the end in a message astro-gridder: how many visibilities were used,
  * outside, flagged and not-finite, once for each product that is an image of the sky.
  *
- * Most of a plane is empty. Where nobody but astrofft reads the grid, touched-only=true is agreed
- * on in its caps: those tiles of 16 x 16 cells alone are written then that visibilities reached,
- * and a map on the buffer (AstroGridMeta.touched) says which; all others are undefined and stand
- * for zeros. Whoever else reads a grid gets all of it.
+ * Most of a plane is empty. Whoever reads grids with a map says so in the answer to an ALLOCATION
+ * query, as astrofft does (elements/base/astroreader.h): those tiles of 16 x 16 cells alone are
+ * written then that visibilities reached, and a map on the buffer (AstroGridMeta.touched) says
+ * which; all others are undefined and stand for zeros. Whoever else reads a grid gets all of it, as
+ * does who asks for touched-only=false in caps.
  *
  * With backend=cuda visibilities, rows and grids stay on the GPU. Where its memory does not hold
  * all products of a grid, they are made one after the other there and sent on from the host; where
@@ -50,7 +51,6 @@
 #include "core/stream/uvw-meta.h"
 #include "core/stream/uvw.h"
 #include "elements/base/astroearth.h"
-#include "elements/astrofft.h"
 #include "elements/astrogridder-auto.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
@@ -69,7 +69,9 @@ struct _AstroGridder {
   AstroCollectConfig config; /* what was agreed on */
   AstroGrid grid;            /* its grid, with products */
   guint interval;            /* dumps of a grid; 0: all */
-  gboolean touched_only;     /* planes go with a map of what visibilities reached */
+  gboolean
+      reader_takes_maps;     /* of what visibilities reached in a plane, nothing else being there */
+  gboolean whole_planes;     /* caps ask for them all the same */
   gboolean wide_psf;         /* grids are twice as large as the image */
   gboolean observed;         /* the instance knows the observation */
   AstroUndelayed *undelayed; /* NULL: delays are out, as they should be */
@@ -93,20 +95,13 @@ GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_T
 
 /* ---- negotiation ---- */
 
-static gboolean is_for_fft(AstroGridder *self)
-{
-  return astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TYPE_FFT);
-}
-
 /* Whoever does not say what he wants gets the first: nothing that he may not know of. */
 static const AstroGridChoice choices[] = {
-  { FALSE, FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE, FALSE }, { TRUE, FALSE, FALSE, FALSE },
-  { TRUE, TRUE, FALSE, FALSE },   { FALSE, FALSE, FALSE, TRUE }, { FALSE, TRUE, FALSE, TRUE },
-  { TRUE, FALSE, FALSE, TRUE },   { TRUE, TRUE, FALSE, TRUE },   { FALSE, TRUE, TRUE, FALSE },
-  { TRUE, TRUE, TRUE, FALSE },    { FALSE, TRUE, TRUE, TRUE },   { TRUE, TRUE, TRUE, TRUE },
+  { FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE }, { TRUE, FALSE, FALSE },
+  { TRUE, TRUE, FALSE },   { FALSE, TRUE, TRUE },  { TRUE, TRUE, TRUE },
 };
 
-static void append_choices(AstroGridder *self, const GstStructure *from, gboolean for_fft,
+static void append_choices(AstroGridder *self, const GstStructure *from, gboolean may_be_wide,
                            GstCaps *result)
 {
   g_auto(AstroGridderSettings) settings;
@@ -117,7 +112,7 @@ static void append_choices(AstroGridder *self, const GstStructure *from, gboolea
   if (!astro_gridder_auto_fill(&self->automatic, &settings, frequency, bandwidth, NULL))
     return;
   for (guint i = 0; i < G_N_ELEMENTS(choices); i++) {
-    if ((choices[i].touched_only || choices[i].wide_psf) && !for_fft)
+    if (choices[i].wide_psf && !may_be_wide)
       continue;
     GstStructure *to = astro_gridder_settings_caps(&settings, from, &choices[i]);
     if (to)
@@ -134,9 +129,11 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
         gst_caps_from_string("application/x-astro-visibilities,format={CF32LE,CF64LE},"
                              "layout=" INPUT_LAYOUT),
         filter);
+  const gboolean may_be_wide =
+      astro_reader_takes(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TAKES_WIDE_PSF);
   GstCaps *result = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
-    append_choices(self, gst_caps_get_structure(caps, i), is_for_fft(self), result);
+    append_choices(self, gst_caps_get_structure(caps, i), may_be_wide, result);
   /* Settings that give no grid are told of at the start, which linking must not stand before; what
    * they leave to the data is not known yet. */
   if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
@@ -185,9 +182,25 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   const GstStructure *agreed = gst_caps_get_structure(out, 0);
-  self->touched_only = astro_field_is_true(agreed, "touched-only");
+  gboolean some;
+  /* Who says touched-only=false, as a capsfilter may, wants whole planes, whoever reads them. */
+  self->whole_planes = gst_structure_get_boolean(agreed, "touched-only", &some) && !some;
   self->wide_psf = astro_field_is_true(agreed, "wide-psf");
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
+}
+
+/* Whoever reads may take maps of what visibilities reached, and then nothing else. */
+static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
+{
+  ASTRO_GRIDDER(trans)->reader_takes_maps = astro_reader_takes_maps(query);
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->decide_allocation(trans, query);
+}
+
+/* Somebody else may read by now than when that was asked: a plane without a map is whole. */
+static gboolean is_with_maps(AstroGridder *self)
+{
+  return self->reader_takes_maps && !self->whole_planes && self->config.algorithm->has_planes &&
+         !GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(self));
 }
 
 static void forget_grid(AstroGridder *self)
@@ -313,9 +326,7 @@ static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, const d
 static GstBuffer *next_plane(AstroGridder *self, GstBuffer **touched, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
-  /* Somebody else may read by now what was agreed on with astrofft alone: a plane without a map is
-   * whole. */
-  const gboolean with_map = self->touched_only && is_for_fft(self);
+  const gboolean with_map = is_with_maps(self);
   AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = self->open_is_new };
   GstBuffer *out;
   if (self->open && !astro_stage_submit_part(stage, NULL, self->open, &arguments, self->open_is_new,
@@ -729,6 +740,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
+  trans->decide_allocation = decide_allocation;
   trans->sink_event = sink_event;
   stage->start = start;
   trans->stop = stop;

@@ -60,6 +60,9 @@ struct _AstroStageClass {
   gboolean (*amend)(AstroStage *stage, AstroObservation *observation, GError **error);
   /* What a submit that was interrupted has made is a result, and says so itself. */
   gboolean keeps_part;
+  /* Forms of its input that it takes where nobody else reads it (elements/base/astroreader.h), up
+   * to a NULL; NULL: none. */
+  const char *const *takes;
   /* Time steps of input held back beyond blocks in flight. */
   guint64 (*latency_steps)(AstroStage *stage);
 };

@@ -188,7 +188,7 @@ static gpointer keep_channelizer(gconstpointer config, gconstpointer given)
   const AstroChannelizerArguments *arguments = given;
   AstroChannelizerArguments *kept = keep_both(arguments, sizeof *arguments, arguments->losses,
                                               arguments->n_losses * sizeof *arguments->losses);
-  kept->losses = (const AstroChannelizerLoss *)(kept + 1);
+  kept->losses = (const AstroLoss *)(kept + 1);
   return kept;
 }
 
