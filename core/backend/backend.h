@@ -82,6 +82,9 @@ typedef struct {
   gboolean (*host_out)(gpointer instance);
   /* Whether the block out may be the block in, where both are as large. */
   gboolean in_place;
+  /* What a stage's header says that its backend is made of, for tests and benchmarks of the parts;
+   * NULL: nothing. */
+  gconstpointer parts;
 } AstroBackend;
 
 /* The versioned table that a module exports as astro_module. */

@@ -113,4 +113,5 @@ const AstroBackend astro_cuda_gridder = {
   .drain = drain,
   .destroy = astro_collect_free,
   .host_out = astro_collect_host_out,
+  .parts = &whole,
 };

@@ -1,5 +1,5 @@
-/* Gridding algorithms on the device, as core/gridder/gridder.h has them on the CPU: what the stages
- * "gridder" and "gridding" drive. */
+/* Gridding algorithms on the device, as core/gridder/gridder.h has them on the CPU: what the
+ * stage "gridder" drives. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"

@@ -8,7 +8,7 @@
  *
  * Arguments are the numbers of the rows wanted. */
 #include "core/lib/fft/fft.h"
-#include "core/gridder/gridding.h"
+#include "tests/core/gridding-stage.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/cufft.h"
@@ -73,8 +73,8 @@ typedef struct {
 enum { BLOCKS = 3 }; /* planes in work */
 
 typedef struct {
-  AstroGriddingConfig config;
-  AstroGriddingArguments arguments;
+  TestGriddingConfig config;
+  TestGriddingArguments arguments;
   Stage gridding, fft[2], image[2]; /* of whole planes; of planes with maps */
   AstroBlock rows[3], planes[BLOCKS][2], out;
   double weights[5];
@@ -82,15 +82,14 @@ typedef struct {
   guint last; /* 0: all planes are made, else the first ones up to it */
 } Imager;
 
-static Stage stage_of(const char *name, AstroQueue *on, gconstpointer config)
+static Stage stage_of(const AstroBackend *backend, AstroQueue *on, gconstpointer config)
 {
   const AstroPlace place = { .device = device, .queue = on };
-  Stage stage = { 0 };
+  Stage stage = { .backend = backend };
   const char *variant;
   GError *error = NULL;
-  stage.backend = astro_module_backend(name);
-  if (!stage.backend) {
-    fprintf(stderr, "the CUDA module has no stage %s\n", name);
+  if (!backend) {
+    fprintf(stderr, "the CUDA module lacks a stage\n");
     exit(1);
   }
   stage.instance = stage.backend->create(config, &place, &variant, &error);
@@ -115,7 +114,7 @@ static void imager_open(Imager *self, const AstroGridRows *rows, double longest,
   GError *error = NULL;
   const gboolean is_double = accuracy < 1e-5;
   const gsize real = is_double ? 8 : 4;
-  AstroGriddingConfig *config = &self->config;
+  TestGriddingConfig *config = &self->config;
   config->algorithm = &astro_wstacking;
   config->gridder =
       (AstroGridderConfig){ .is_double = is_double, .channels = 1, .accuracy = accuracy };
@@ -124,8 +123,8 @@ static void imager_open(Imager *self, const AstroGridRows *rows, double longest,
                               .products = names + 4 - products };
   if (!astro_wstacking.choose(&config->gridder, &config->grid, &error))
     give_up(error);
-  self->gridding = stage_of("gridding", gridding_queue, config);
-  self->arguments = (AstroGriddingArguments){ .rows = rows->rows, .channels = rows->channels };
+  self->gridding = stage_of(test_gridding_backend(), gridding_queue, config);
+  self->arguments = (TestGriddingArguments){ .rows = rows->rows, .channels = rows->channels };
   self->rows[0] = block_with(rows->uvw, rows->rows * 3 * sizeof(double));
   self->rows[1] = block_with(rows->wavenumbers, rows->channels * sizeof(double));
   const gsize n_values = rows->rows * rows->channels * products * 2;
@@ -147,19 +146,19 @@ static void imager_open(Imager *self, const AstroGridRows *rows, double longest,
                          .extents = { products, n, n },
                          .axes = { { FALSE }, axis, axis } };
   fft.to = fft.from;
-  self->fft[0] = stage_of("fft", queue, &fft);
+  self->fft[0] = stage_of(astro_module_backend("fft"), queue, &fft);
   fft.axes[1].transformed = FALSE;
   fft.share_map = products;
-  self->fft[1] = stage_of("fft", queue, &fft);
+  self->fft[1] = stage_of(astro_module_backend("fft"), queue, &fft);
   AstroImageConfig image = { .from = fft.from,
                              .to = is_double ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE,
                              .grid = config->grid,
                              .channels = 1,
                              .n_in = products };
   image.n_out = astro_image_products(&config->grid, NULL, image.products, &error);
-  self->image[0] = stage_of("image", queue, &image);
+  self->image[0] = stage_of(astro_module_backend("image"), queue, &image);
   image.transforms_v = TRUE;
-  self->image[1] = stage_of("image", queue, &image);
+  self->image[1] = stage_of(astro_module_backend("image"), queue, &image);
   for (guint i = 0; i < BLOCKS; i++) {
     self->planes[i][0] = block_of((gsize)n * n * products * 2 * real);
     self->planes[i][1] = block_of((gsize)astro_grid_tiles(n) * astro_grid_tiles(n));

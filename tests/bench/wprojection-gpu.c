@@ -4,7 +4,7 @@
  * those that were left to spread after neighbours that need the same taps at the same cells were
  * added up. Beside them cuBLAS's single-precision matrix products in the same run. wprojection-gpu
  * [part of a case's name]... */
-#include "core/gridder/gridding.h"
+#include "tests/core/gridding-stage.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"
 #include "tests/bench/cublas.h"
@@ -91,7 +91,7 @@ typedef struct {
   const AstroBackend *backend;
   gpointer instance;
   AstroBlock in[3], out;
-  AstroGriddingArguments arguments;
+  TestGriddingArguments arguments;
   AstroResult result;
 } Work;
 
@@ -119,7 +119,7 @@ static void run_case(const Case *c, double limit)
   const double longest = tracks.longest * tracks.wavenumbers[CHANNELS - 1];
   const double cell = longest / (SIZE / 2 - c->support / 2 - 4);
   AstroPlace place = { .device = device, .queue = queue };
-  AstroGriddingConfig config = {
+  TestGriddingConfig config = {
     .algorithm = &astro_wprojection,
     .gridder = { .channels = 1,
                  .longest = longest,
@@ -142,7 +142,7 @@ static void run_case(const Case *c, double limit)
   const char *variant;
   GError *error = NULL;
 
-  work.backend = astro_module_backend("gridding");
+  work.backend = test_gridding_backend();
   gint64 start = g_get_monotonic_time();
   work.instance = work.backend->create(&config, &place, &variant, &error);
   if (!work.instance)

@@ -139,8 +139,8 @@ static inline gboolean test_device_shape(gconstpointer config, GError **error)
   return test_device_backend->shape(config, error);
 }
 
-/* The stage's CUDA backend; NULL where there is none or no device. */
-static inline const AstroBackend *test_on_device(const char *stage)
+/* That backend, of a device; NULL: there is no device. */
+static inline const AstroBackend *test_backend_on_device(const AstroBackend *(*find)(void))
 {
   static const AstroBackend backend = {
     .stage = "test",
@@ -157,8 +157,22 @@ static inline const AstroBackend *test_on_device(const char *stage)
     g_test_message("no device: %s", error->message);
     return NULL;
   }
-  test_device_backend = astro_module_backend(stage);
+  test_device_backend = find();
   return test_device_backend ? &backend : NULL;
+}
+
+static const char *test_device_stage;
+
+static inline const AstroBackend *test_find_stage(void)
+{
+  return astro_module_backend(test_device_stage);
+}
+
+/* The stage's CUDA backend; NULL where there is none or no device. */
+static inline const AstroBackend *test_on_device(const char *stage)
+{
+  test_device_stage = stage;
+  return test_backend_on_device(test_find_stage);
 }
 
 static inline void test_is_skipped(gconstpointer data)
