@@ -1,6 +1,6 @@
 # The science of all stages: a convenience library, of which the plugin, gst-astro, the CUDA module and the tests each take
 # what they call, so that nothing of it is exported. What has to be there once in a process (types, devices, memory) is
-# in libgstastro-1.0 (api/column.mk). Variants for instruction sets have flags of their own.
+# in libgstastro-1.0 (core/api/column.mk). Variants for instruction sets have flags of their own.
 if X86_KERNELS
 core_kernels = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la \
   core/libastro-exact-avx2.la core/libastro-exact-avx512.la
@@ -22,7 +22,7 @@ core/paths.h: Makefile
 library_sources += core/backend/device.c core/backend/device.h core/backend/handles.h core/memory/faces.c core/memory/reaper.c \
   core/memory/faces.h core/memory/memory.c core/memory/buffer.c core/memory/memory.h core/memory/pool.c \
   core/memory/pool.h core/backend/backend.c core/backend/backend.h core/backend/instance.c \
-  core/backend/instance.h core/backend/cpu.c core/backend/cpu.h \
+  core/backend/instance.h core/backend/result.h core/backend/cpu.c core/backend/cpu.h \
   core/backend/module.c core/backend/module.h core/backend/relocate.c core/backend/scratch.c core/backend/scratch.h core/backend/threads.c \
   core/backend/threads.h
 
@@ -34,7 +34,7 @@ dist_files += tests/core/memory.h
 
 core_libastro_core_la_SOURCES = $(core_sources)
 core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
-core_libastro_core_la_LIBADD = $(core_kernels) api/libgstastro-1.0.la $(core_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
+core_libastro_core_la_LIBADD = $(core_kernels) core/api/libgstastro-1.0.la $(core_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
 
 core_libastro_avx2_la_SOURCES = $(core_avx2_sources)
 core_libastro_avx2_la_CFLAGS = $(AM_CFLAGS) $(AVX2_CFLAGS)

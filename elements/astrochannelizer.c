@@ -50,8 +50,7 @@ struct _AstroChannelizer {
   AstroChannelizerConfig config;
   AstroLosses *losses;
   gboolean started;
-  guint64 begin, next_in;    /* of an unbroken stretch of samples */
-  guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
+  guint64 begin, next_in; /* of an unbroken stretch of samples */
   guint64 clipped;
 };
 
@@ -234,9 +233,7 @@ static GstBuffer *new_buffer(AstroChannelizer *self, guint64 spectra, guint64 st
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
-  AstroChannelizerArguments arguments = { .first = first,
-                                          .steps = steps,
-                                          .clipped = &self->submitted_clipped };
+  AstroChannelizerArguments arguments = { .first = first, .steps = steps };
   AstroSpectra spectra;
   GstBuffer *out = NULL;
 
@@ -265,7 +262,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
     astro_stage_emit(stage, out, spectra.first, spectra.count);
   }
   GST_OBJECT_LOCK(self);
-  self->clipped = self->submitted_clipped;
+  self->clipped = astro_stage_result(stage)->clipped;
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }
@@ -286,7 +283,7 @@ static void drained(AstroStage *stage)
 {
   AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
   GST_OBJECT_LOCK(self);
-  self->clipped = self->submitted_clipped;
+  self->clipped = astro_stage_result(stage)->clipped;
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -318,7 +315,6 @@ static gboolean start(AstroStage *stage)
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("gains: %s", error->message), (NULL));
     return FALSE;
   }
-  self->submitted_clipped = 0;
   GST_OBJECT_LOCK(self);
   self->clipped = 0;
   GST_OBJECT_UNLOCK(self);

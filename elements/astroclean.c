@@ -47,6 +47,7 @@
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astroreader.h"
 
 struct _AstroClean {
   AstroStage parent;
@@ -324,7 +325,7 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
   AstroStage *stage = ASTRO_STAGE(self);
   g_autofree AstroCleanResult *results =
       g_new0(AstroCleanResult, self->config.channels * self->config.products);
-  AstroCleanArguments arguments = { .results = results };
+  AstroCleanArguments arguments = { 0 };
 
   if (meta && meta->has_beam) {
     arguments.major = meta->major / self->grid.pixel;
@@ -338,7 +339,10 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
   }
   GstBuffer *out =
       astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
-  if (!out || !astro_stage_submit(stage, in, out, &arguments, error)) {
+  astro_stage_result(stage)->cleaned = results;
+  const gboolean done = out && astro_stage_submit(stage, in, out, &arguments, error);
+  astro_stage_result(stage)->cleaned = NULL;
+  if (!done) {
     gst_clear_buffer(&out);
     return FALSE;
   }
@@ -399,6 +403,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
 {
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+  static const char *const takes[] = { ASTRO_TAKES_WIDE_PSF, NULL };
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
 
   astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
@@ -406,6 +411,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   trans->fixate_caps = astro_stage_fixate_same;
   trans->set_caps = set_caps;
   trans->stop = stop;
+  stage->takes = takes;
   stage->stage = "clean";
   stage->backends = astro_clean_backends;
   stage->configure = configure;

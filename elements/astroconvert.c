@@ -32,7 +32,6 @@ struct _AstroConvert {
   gboolean picks_scale;      /* auto, and no block came that has a scale */
   AstroConvertConfig picked; /* the formats for which one was */
   double active_scale;
-  guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
   guint64 clipped, total;
   guint64 reported; /* total when the last message was posted */
   gboolean warned;  /* of many that are clipped */
@@ -180,7 +179,7 @@ static gboolean convert_counted(AstroConvert *self, GstBuffer *in, GstBuffer *ou
     gst_buffer_unmap(in, &read);
     return astro_backend_no_memory(error, "a block of visibilities cannot be mapped");
   }
-  self->submitted_clipped +=
+  astro_stage_result(ASTRO_STAGE(self))->clipped +=
       astro_convert_counted(&config, write.data, read.data, self->active_scale, meta, &shape);
   gst_buffer_unmap(out, &write);
   gst_buffer_unmap(in, &read);
@@ -238,14 +237,13 @@ static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 s
 
   if (!pick_scale(self, in, steps, error))
     return FALSE;
-  AstroConvertArguments arguments = { .scale = self->active_scale,
-                                      .samples = samples,
-                                      .clipped = &self->submitted_clipped };
+  AstroConvertArguments arguments = { .scale = self->active_scale, .samples = samples };
   if (!convert(self, in, out, steps, &arguments, error))
     return FALSE;
-  gboolean first = self->clipped == 0 && self->submitted_clipped > 0;
+  const guint64 clipped = astro_stage_result(stage)->clipped;
+  gboolean first = self->clipped == 0 && clipped > 0;
   GST_OBJECT_LOCK(self);
-  self->clipped = self->submitted_clipped;
+  self->clipped = clipped;
   self->total += samples * (from->is_complex ? 2 : 1);
   GST_OBJECT_UNLOCK(self);
   if (first)
@@ -257,7 +255,7 @@ static void drained(AstroStage *stage)
 {
   AstroConvert *self = ASTRO_CONVERT(stage);
   GST_OBJECT_LOCK(self);
-  self->clipped = self->submitted_clipped;
+  self->clipped = astro_stage_result(stage)->clipped;
   GST_OBJECT_UNLOCK(self);
   report(self);
   if (self->total > 0)
@@ -282,7 +280,7 @@ static gboolean start(AstroStage *stage)
 {
   AstroConvert *self = ASTRO_CONVERT(stage);
   GST_OBJECT_LOCK(self);
-  self->submitted_clipped = self->clipped = self->total = self->reported = 0;
+  self->clipped = self->total = self->reported = 0;
   self->warned = FALSE;
   self->picked = (AstroConvertConfig){ 0 };
   GST_OBJECT_UNLOCK(self);

@@ -366,19 +366,20 @@ static guint64 n_counts(AstroStage *stage)
 
 /* Counts of the good samples behind each channel and baseline, or one for all where they are the
  * same: the weights of what is written. Without any the block is missing. */
-static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorArguments *arguments)
+static void add_counts(AstroStage *stage, GstBuffer *out)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  const AstroResult *result = astro_stage_result(stage);
   const AstroLayout *layout = &astro_stage_out(stage)->layout;
   AstroLayout shape = { .n_axes = 2,
                         .axes = { layout->axes[0], layout->axes[1] },
                         .extents = { layout->extents[0], layout->extents[1] } };
 
-  if (arguments->complete)
+  if (result->complete)
     shape.n_axes = 0;
   AstroValidityMeta *meta = astro_buffer_add_validity(out, &shape, self->full);
-  if (arguments->complete)
-    meta->counts[0] = (guint32)arguments->samples;
+  if (result->complete)
+    meta->counts[0] = (guint32)result->samples;
   else
     memcpy(meta->counts, self->counts, n_counts(stage) * sizeof *self->counts);
   for (guint64 i = 0; i < astro_validity_n_counts(meta); i++)
@@ -408,7 +409,7 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *
   if (arguments->dump) {
     if (!self->counts)
       self->counts = g_new(guint32, n_counts(stage));
-    arguments->counts = self->counts;
+    astro_stage_result(stage)->counts = self->counts;
     out = astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
     if (!out)
       return FALSE;
@@ -421,7 +422,7 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *
   if (!out)
     return TRUE;
   self->open = FALSE;
-  add_counts(stage, out, arguments);
+  add_counts(stage, out);
   astro_stage_emit(stage, out, self->number, 1);
   if (is_cut)
     end_early(stage, out);

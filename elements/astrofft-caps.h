@@ -28,7 +28,7 @@ typedef struct {
 gboolean astro_fft_parse_axes(AstroFftSettings *settings, const char *text, GError **error);
 
 /* All that caps on one side may be on the other. rows: of grids of which touched tiles alone hold
- * anything (touched-only), rows alone may be transformed for who asks: v and u become v and x. */
+ * anything, rows alone may be transformed for one reader who takes them: v and u become v and x. */
 GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, gboolean rows, GstCaps *caps,
                             gboolean to_src);
 
@@ -39,7 +39,8 @@ gboolean astro_fft_configure(const AstroFftSettings *settings, const AstroStream
                              const AstroStream *out, AstroFftConfig *config, AstroFftKind *kind,
                              GError **error);
 
-/* Where the input's caps agree on touched-only, takes maps. FALSE: this transform does not. */
+/* Takes maps of planes unless the input's caps say that they are whole. FALSE: these caps need it
+ * and this transform does not. */
 gboolean astro_fft_use_maps(const AstroFftSettings *settings, const AstroStream *in,
                             const GstCaps *caps, AstroFftConfig *config, GError **error);
 

@@ -7,14 +7,21 @@ static gboolean takes_maps(const AstroFftSettings *settings)
   return settings->n_axes == 0 && !settings->inverse && settings->centred != ASTRO_CENTRED_FALSE;
 }
 
-/* What of caps of grids can be had with maps: products stand next to their v and u, so that they
- * share one. */
+/* What of caps of grids can be had with maps: planes, of which most is empty, whose products stand
+ * next to their v and u, so that they share one. */
 static GstCaps *with_maps(const GstCaps *caps)
 {
   g_autoptr(GstCaps) known =
-      gst_caps_from_string("application/x-astro-uvgrid,format={CF32LE,CF64LE},touched-only=true,"
-                           "layout={pol:v:u,plane:pol:v:u,channel:pol:v:u,plane:channel:pol:v:u}");
+      gst_caps_from_string("application/x-astro-uvgrid,format={CF32LE,CF64LE},"
+                           "layout={plane:pol:v:u,plane:channel:pol:v:u}");
   return gst_caps_intersect_full((GstCaps *)caps, known, GST_CAPS_INTERSECT_FIRST);
+}
+
+/* Whether somebody asks for whole grids, or says that these are. */
+static gboolean denies_maps(const GstStructure *s)
+{
+  gboolean some;
+  return gst_structure_get_boolean(s, "touched-only", &some) && !some;
 }
 
 AstroFftSettings astro_fft_rows_alone(const AstroFftSettings *settings)
@@ -32,8 +39,7 @@ void astro_fft_offer_rows(const AstroFftSettings *settings, const GstStructure *
   g_autoptr(GstCaps) caps = gst_caps_new_full(gst_structure_copy(given), NULL);
   g_autoptr(GstCaps) mapped = gst_caps_new_empty();
 
-  if (!takes_maps(settings) || !astro_field_is_true(given, "touched-only") ||
-      !gst_structure_has_field(given, "image-size"))
+  if (!takes_maps(settings) || denies_maps(given) || !gst_structure_has_field(given, "image-size"))
     return;
   g_autoptr(GstCaps) taken = with_maps(caps);
   for (guint i = 0; i < gst_caps_get_size(taken); i++)
@@ -54,15 +60,12 @@ void astro_fft_append_inputs(const AstroFftSettings *settings, const GstStructur
   const AstroFftSettings alone = astro_fft_rows_alone(settings);
   g_autoptr(GstCaps) mapped = gst_caps_new_empty();
 
-  /* Neither of the two is for anybody but an astroimage that is our one reader. */
+  /* Neither of the two is for anybody but one reader who takes it. */
   if ((of_rows && !(rows && in == ASTRO_QUANTITY_UVGRID && takes_maps(settings))) ||
       (astro_field_is_true(given, "wide-psf") && !rows))
     return;
   astro_fft_map_structure(of_rows ? &alone : settings, given, in, FALSE, mapped);
-  if (in == ASTRO_QUANTITY_UVGRID && takes_maps(settings))
-    gst_caps_append(result, with_maps(mapped));
-  if (!of_rows)
-    gst_caps_append(result, g_steal_pointer(&mapped));
+  gst_caps_append(result, of_rows ? with_maps(mapped) : g_steal_pointer(&mapped));
 }
 
 void astro_fft_deny_touched_only(GstCaps *result)
@@ -81,15 +84,18 @@ void astro_fft_deny_touched_only(GstCaps *result)
 gboolean astro_fft_use_maps(const AstroFftSettings *settings, const AstroStream *in,
                             const GstCaps *caps, AstroFftConfig *config, GError **error)
 {
+  const GstStructure *given = gst_caps_get_structure(caps, 0);
   g_autoptr(GstCaps) taken = with_maps(caps);
+  const gboolean is_possible = !gst_caps_is_empty(taken) && takes_maps(settings);
 
-  if (!astro_field_is_true(gst_caps_get_structure(caps, 0), "touched-only"))
+  if (!is_possible && astro_field_is_true(given, "touched-only"))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "touched-only=true, expected of complex grids of layout "
+        "plane:[channel:]pol:v:u alone that are transformed forward, centred "
+        "and along u and v");
+  if (!is_possible || denies_maps(given))
     return TRUE;
-  if (gst_caps_is_empty(taken) || !takes_maps(settings))
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "touched-only=true, expected of complex grids of layout "
-                               "[plane:][channel:]pol:v:u alone that are transformed forward, "
-                               "centred and along u and v");
   config->share_map = astro_stream_extent(in, ASTRO_AXIS_POL);
   return TRUE;
 }

@@ -55,7 +55,7 @@ AstroFftSettings astro_fft_rows_alone(const AstroFftSettings *settings);
 /* Of an input with maps its rows, of which the image's part is made. */
 void astro_fft_offer_rows(const AstroFftSettings *settings, const GstStructure *given,
                           GstCaps *result);
-/* Inputs of an output: the same with maps is less work. */
+/* Inputs of an output. */
 void astro_fft_append_inputs(const AstroFftSettings *settings, const GstStructure *given,
                              AstroQuantity in, gboolean rows, GstCaps *result);
 /* No reader of v:u or v:x may take what has no map for what has one. */

@@ -18,13 +18,14 @@
  * (astroimage asks for it) says that only the image in the middle is made, which takes about half
  * the time; what lies around it is then undefined.
  *
- * touched-only=true in the input's caps (astrogridder offers it) says that of a grid those tiles of
- * 16 x 16 cells alone hold anything that a map on the buffer (AstroGridMeta.touched) names: what
- * else there is is taken for zeros and not read. Where nobody but astroimage reads the output, its
- * rows alone are transformed then, to layout v:x of the same map: rows without such a tile are
- * undefined, and astroimage transforms the columns while it adds them to the image, which saves
- * writing and reading them. A capsfilter of layout plane:pol:y:x between the two asks for the whole
- * transform.
+ * A plane (layout plane:[channel:]pol:v:u) may come with a map (AstroGridMeta.touched) of those
+ * tiles of 16 x 16 cells that hold anything: what else there is is taken for zeros and not read.
+ * That is offered to who makes it, astrogridder for one, in the answer to his ALLOCATION query;
+ * touched-only=false in the input's caps declines it. Where one stage alone reads the output that
+ * takes rows, as astroimage does, rows alone are transformed of such planes, to layout v:x
+ * (touched-only=true): rows without such a tile are undefined, and astroimage transforms the
+ * columns while it adds them to the image, which saves writing and reading them. A capsfilter of
+ * layout plane:pol:y:x between the two asks for the whole transform.
  *
  * What x and y of a grid are made with direction=inverse or centred=false says so in its caps;
  * astroimage refuses it.
@@ -55,7 +56,6 @@
 #include "core/stream/grid.h"
 #include "elements/astrofft-caps.h"
 #include "elements/base/astrofields.h"
-#include "elements/astroimage.h"
 #include "elements/base/astroreader.h"
 
 typedef enum { DIRECTION_FORWARD, DIRECTION_INVERSE } AstroFftDirection;
@@ -115,10 +115,19 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
                                GstCaps *filter)
 {
   AstroFftSettings settings;
-  const gboolean rows = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(trans), ASTRO_TYPE_IMAGE);
+  const gboolean rows = astro_reader_takes(GST_BASE_TRANSFORM_SRC_PAD(trans), ASTRO_TAKES_ROWS);
   read_settings(ASTRO_FFT(trans), &settings, NULL);
   return astro_stage_filter_caps(
       astro_fft_map_caps(&settings, rows, caps, direction == GST_PAD_SINK), filter);
+}
+
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
+{
+  if (!GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->propose_allocation(trans, decide, query))
+    return FALSE;
+  if (ASTRO_FFT(trans)->has_maps)
+    astro_reader_take_maps(query);
+  return TRUE;
 }
 
 /* Planes of one grid have the same caps: astroimage has them half added up. */
@@ -368,6 +377,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
 {
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+  static const char *const takes[] = { ASTRO_TAKES_WIDE_PSF, NULL };
   static const AstroQuantity any[] = { ASTRO_QUANTITY_UVGRID,  ASTRO_QUANTITY_VOLTAGES,
                                        ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
                                        ASTRO_QUANTITY_IMAGE,   ASTRO_QUANTITY_UNKNOWN };
@@ -375,10 +385,12 @@ static void astro_fft_class_init(AstroFftClass *klass)
   astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
+  trans->propose_allocation = propose_allocation;
   trans->set_caps = set_caps;
   stage->start = start;
   trans->stop = stop;
   stage->stage = "fft";
+  stage->takes = takes;
   stage->backends = astro_fft_backends;
   stage->configure = configure;
   stage->work = work;

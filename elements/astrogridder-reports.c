@@ -51,10 +51,10 @@ static double round_down(double value)
 
 /* What of the settings would hold all visibilities: a grid of as many pixels reaches as much
  * farther as they are smaller. */
-static char *advise(AstroCollect *collect, const AstroGrid *grid)
+static char *advise(const AstroResult *told, const AstroGrid *grid)
 {
   const double cell = grid->pixel * ASTRO_DEGREES * 3600;
-  const double reach = astro_collect_reach(collect), longest = astro_collect_longest(collect);
+  const double reach = told->reach, longest = told->longest;
   const double enough = round_down(cell * reach / longest);
   return g_strdup_printf("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f: "
                          "expected a cell of at most %.3g arcsec, which is a field-of-view of "
@@ -62,11 +62,11 @@ static char *advise(AstroCollect *collect, const AstroGrid *grid)
                          cell, reach, longest, enough, enough * astro_grid_wanted(grid) / 3600);
 }
 
-void astro_gridder_warn_of_losses(GstElement *element, AstroCollect *collect, const AstroGrid *grid,
-                                  const AstroGridCounts *counts)
+void astro_gridder_warn_of_losses(GstElement *element, const AstroResult *told,
+                                  const AstroGrid *grid, const AstroGridCounts *counts)
 {
   const double lost = (double)counts->outside / (double)MAX(counts->outside + counts->used, 1);
-  g_autofree char *advice = advise(collect, grid);
+  g_autofree char *advice = advise(told, grid);
   GST_ELEMENT_WARNING(
       element, STREAM, FAILED,
       ("%.3g%% of the visibilities lie outside the grid and are lost: the cell is too large for "
@@ -127,14 +127,14 @@ static const char *advise_products(const AstroCollectConfig *config, const Astro
   return "";
 }
 
-gboolean astro_gridder_refuse_empty(AstroCollect *collect, const AstroCollectConfig *config,
+gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroCollectConfig *config,
                                     const AstroGrid *grid, const AstroGridCounts *counts,
                                     GError **error)
 {
   guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
   if (left_out == 0)
     return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
-  g_autofree char *advice = counts->outside ? advise(collect, grid) : NULL;
+  g_autofree char *advice = counts->outside ? advise(told, grid) : NULL;
   return astro_backend_refuse(error,
                               "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
                               " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT

@@ -9,6 +9,8 @@
 
 G_BEGIN_DECLS
 
+/* told: what the backend said of the observation (longest, reach). */
+
 /* Where an accuracy was asked for that W-projection does not reach. */
 void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSettings *settings,
                                     const AstroGrid *grid);
@@ -17,14 +19,14 @@ void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSetti
 void astro_gridder_warn_of_robust(GstElement *element, const AstroGridderSettings *settings);
 
 /* Of visibilities outside the grid, with settings that would hold all. */
-void astro_gridder_warn_of_losses(GstElement *element, AstroCollect *collect, const AstroGrid *grid,
-                                  const AstroGridCounts *counts);
+void astro_gridder_warn_of_losses(GstElement *element, const AstroResult *told,
+                                  const AstroGrid *grid, const AstroGridCounts *counts);
 
 /* Of a grid that is not sent since it has none. */
 void astro_gridder_warn_of_gap(GstElement *element, GstClockTime begin, GstClockTime end);
 
 /* Why there are none at all; FALSE. */
-gboolean astro_gridder_refuse_empty(AstroCollect *collect, const AstroCollectConfig *config,
+gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroCollectConfig *config,
                                     const AstroGrid *grid, const AstroGridCounts *counts,
                                     GError **error);
 

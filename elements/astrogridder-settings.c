@@ -182,8 +182,7 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const G
   AstroGridderConfig config;
   AstroGrid grid;
   const gboolean has_planes = astro_gridder_settings_algorithm(s)->has_planes;
-  if ((choice->touched_only && !has_planes) ||
-      !astro_gridder_settings_choose(s, choice, &config, &grid, NULL))
+  if (!astro_gridder_settings_choose(s, choice, &config, &grid, NULL))
     return NULL;
   g_autofree char *layout =
       g_strconcat(has_planes ? "plane:" : "", s->per_channel ? "channel:" : "", "pol:v:u", NULL);
@@ -192,7 +191,7 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const G
       choice->is_double ? "CF64LE" : "CF32LE", "layout", G_TYPE_STRING, layout, "pols", G_TYPE_INT,
       (gint)g_strv_length(grid.products), "height", G_TYPE_INT, (gint)grid.size, "width",
       G_TYPE_INT, (gint)grid.size, "psf", G_TYPE_BOOLEAN, choice->psf, "wide-psf", G_TYPE_BOOLEAN,
-      choice->wide_psf, "touched-only", G_TYPE_BOOLEAN, choice->touched_only, NULL);
+      choice->wide_psf, NULL);
   if (has_planes)
     gst_caps_set_simple(caps, "planes", G_TYPE_INT, 1, NULL);
   astro_grid_to_caps(&grid, caps);

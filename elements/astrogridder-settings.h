@@ -51,7 +51,6 @@ typedef struct {
   gboolean is_double;
   gboolean psf;
   gboolean wide_psf; /* twice as large as the image, with the PSF: core/stream/grid.h */
-  gboolean touched_only;
 } AstroGridChoice;
 
 /* The algorithm's configuration and grid, its products with or without the PSF; to be cleared with

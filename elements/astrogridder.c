@@ -17,10 +17,11 @@
  * every grid and told at the end in a message astro-gridder: how many visibilities were used,
  * outside, flagged and not-finite, once for each product that is an image of the sky.
  *
- * Most of a plane is empty. Where nobody but astrofft reads the grid, touched-only=true is agreed
- * on in its caps: those tiles of 16 x 16 cells alone are written then that visibilities reached,
- * and a map on the buffer (AstroGridMeta.touched) says which; all others are undefined and stand
- * for zeros. Whoever else reads a grid gets all of it.
+ * Most of a plane is empty. Whoever reads grids with a map says so in the answer to an ALLOCATION
+ * query, as astrofft does (elements/base/astroreader.h): those tiles of 16 x 16 cells alone are
+ * written then that visibilities reached, and a map on the buffer (AstroGridMeta.touched) says
+ * which; all others are undefined and stand for zeros. Whoever else reads a grid gets all of it, as
+ * does who asks for touched-only=false in caps.
  *
  * With backend=cuda visibilities, rows and grids stay on the GPU. Where its memory does not hold
  * all products of a grid, they are made one after the other there and sent on from the host; where
@@ -50,7 +51,6 @@
 #include "core/stream/uvw-meta.h"
 #include "core/stream/uvw.h"
 #include "elements/base/astroearth.h"
-#include "elements/astrofft.h"
 #include "elements/astrogridder-auto.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
@@ -69,7 +69,9 @@ struct _AstroGridder {
   AstroCollectConfig config; /* what was agreed on */
   AstroGrid grid;            /* its grid, with products */
   guint interval;            /* dumps of a grid; 0: all */
-  gboolean touched_only;     /* planes go with a map of what visibilities reached */
+  gboolean
+      reader_takes_maps;     /* of what visibilities reached in a plane, nothing else being there */
+  gboolean whole_planes;     /* caps ask for them all the same */
   gboolean wide_psf;         /* grids are twice as large as the image */
   gboolean observed;         /* the instance knows the observation */
   AstroUndelayed *undelayed; /* NULL: delays are out, as they should be */
@@ -93,20 +95,13 @@ GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_T
 
 /* ---- negotiation ---- */
 
-static gboolean is_for_fft(AstroGridder *self)
-{
-  return astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TYPE_FFT);
-}
-
 /* Whoever does not say what he wants gets the first: nothing that he may not know of. */
 static const AstroGridChoice choices[] = {
-  { FALSE, FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE, FALSE }, { TRUE, FALSE, FALSE, FALSE },
-  { TRUE, TRUE, FALSE, FALSE },   { FALSE, FALSE, FALSE, TRUE }, { FALSE, TRUE, FALSE, TRUE },
-  { TRUE, FALSE, FALSE, TRUE },   { TRUE, TRUE, FALSE, TRUE },   { FALSE, TRUE, TRUE, FALSE },
-  { TRUE, TRUE, TRUE, FALSE },    { FALSE, TRUE, TRUE, TRUE },   { TRUE, TRUE, TRUE, TRUE },
+  { FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE }, { TRUE, FALSE, FALSE },
+  { TRUE, TRUE, FALSE },   { FALSE, TRUE, TRUE },  { TRUE, TRUE, TRUE },
 };
 
-static void append_choices(AstroGridder *self, const GstStructure *from, gboolean for_fft,
+static void append_choices(AstroGridder *self, const GstStructure *from, gboolean may_be_wide,
                            GstCaps *result)
 {
   g_auto(AstroGridderSettings) settings;
@@ -117,7 +112,7 @@ static void append_choices(AstroGridder *self, const GstStructure *from, gboolea
   if (!astro_gridder_auto_fill(&self->automatic, &settings, frequency, bandwidth, NULL))
     return;
   for (guint i = 0; i < G_N_ELEMENTS(choices); i++) {
-    if ((choices[i].touched_only || choices[i].wide_psf) && !for_fft)
+    if (choices[i].wide_psf && !may_be_wide)
       continue;
     GstStructure *to = astro_gridder_settings_caps(&settings, from, &choices[i]);
     if (to)
@@ -134,9 +129,11 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
         gst_caps_from_string("application/x-astro-visibilities,format={CF32LE,CF64LE},"
                              "layout=" INPUT_LAYOUT),
         filter);
+  const gboolean may_be_wide =
+      astro_reader_takes(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TAKES_WIDE_PSF);
   GstCaps *result = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
-    append_choices(self, gst_caps_get_structure(caps, i), is_for_fft(self), result);
+    append_choices(self, gst_caps_get_structure(caps, i), may_be_wide, result);
   /* Settings that give no grid are told of at the start, which linking must not stand before; what
    * they leave to the data is not known yet. */
   if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
@@ -185,9 +182,25 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   const GstStructure *agreed = gst_caps_get_structure(out, 0);
-  self->touched_only = astro_field_is_true(agreed, "touched-only");
+  gboolean some;
+  /* Who says touched-only=false, as a capsfilter may, wants whole planes, whoever reads them. */
+  self->whole_planes = gst_structure_get_boolean(agreed, "touched-only", &some) && !some;
   self->wide_psf = astro_field_is_true(agreed, "wide-psf");
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
+}
+
+/* Whoever reads may take maps of what visibilities reached, and then nothing else. */
+static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
+{
+  ASTRO_GRIDDER(trans)->reader_takes_maps = astro_reader_takes_maps(query);
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->decide_allocation(trans, query);
+}
+
+/* Somebody else may read by now than when that was asked: a plane without a map is whole. */
+static gboolean is_with_maps(AstroGridder *self)
+{
+  return self->reader_takes_maps && !self->whole_planes && self->config.algorithm->has_planes &&
+         !GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(self));
 }
 
 static void forget_grid(AstroGridder *self)
@@ -277,25 +290,28 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
 
 /* ---- grids out ---- */
 
-static gboolean describe(AstroGridder *self, GstBuffer *buffer, guint plane, guint planes,
-                         const AstroCollectArguments *arguments, GError **error)
+/* Asks the backend for what takes no blocks; what it says is in the stage's result. */
+static gboolean ask(AstroGridder *self, AstroGridCall call, GError **error)
+{
+  const AstroCollectArguments arguments = { .call = call };
+  return astro_stage_submit(ASTRO_STAGE(self), NULL, NULL, &arguments, error);
+}
+
+/* sums: of weights, of each of the grid's channels. */
+static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, const double *sums)
 {
   const guint channels = self->config.gridder.channels;
   const guint products = g_strv_length(self->grid.products);
-  g_autofree double *sums = g_new(double, channels);
-  const AstroGridCounts *counts =
-      astro_collect_counts(astro_stage_instance(ASTRO_STAGE(self)), sums, error);
-
-  if (!counts)
-    return FALSE;
+  const AstroResult *told = astro_stage_result(ASTRO_STAGE(self));
+  const AstroGridCounts *counts = &told->grid_counts;
   AstroGridMeta *meta = astro_buffer_add_grid(buffer, channels * products);
   for (guint c = 0; c < channels; c++)
     for (guint p = 0; p < products; p++)
       meta->weights[c * products + p] = sums[c];
-  meta->w = arguments->w;
-  meta->w_step = arguments->w_step;
+  meta->w = told->w;
+  meta->w_step = told->w_step;
   meta->plane = plane;
-  meta->planes = planes;
+  meta->planes = told->planes;
   meta->used = counts->used;
   meta->outside = counts->outside;
   meta->flagged = counts->flagged;
@@ -303,22 +319,17 @@ static gboolean describe(AstroGridder *self, GstBuffer *buffer, guint plane, gui
   GST_BUFFER_PTS(buffer) = self->begin;
   if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_CLOCK_TIME_IS_VALID(self->end))
     GST_BUFFER_DURATION(buffer) = self->end - self->begin;
-  return TRUE;
 }
 
 /* Dumps that go on adding to the open grid want a copy of it sent. Its map goes to touched, where
  * one was agreed on. */
-static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *arguments,
-                             GstBuffer **touched, GError **error)
+static GstBuffer *next_plane(AstroGridder *self, GstBuffer **touched, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
-  /* Somebody else may read by now what was agreed on with astrofft alone: a plane without a map is
-   * whole. */
-  const gboolean with_map = self->touched_only && is_for_fft(self);
+  const gboolean with_map = is_with_maps(self);
+  AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = self->open_is_new };
   GstBuffer *out;
-  arguments->is_new = self->open_is_new;
-  arguments->is_copy = FALSE;
-  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, arguments, self->open_is_new,
+  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, &arguments, self->open_is_new,
                                              !self->config.cumulative, error))
     return NULL;
   self->open_is_new = FALSE;
@@ -327,12 +338,14 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
   out = astro_stage_new_buffer(stage, astro_collect_grid_bytes(&self->config), error);
   if (!out)
     return NULL;
-  arguments->is_copy = self->open != NULL;
+  if (self->open)
+    arguments.call = ASTRO_GRID_COPY;
+  arguments.is_new = FALSE;
   if (with_map)
     *touched = astro_stage_new_aside(stage, astro_collect_map_bytes(&self->config), error);
   const AstroStageBlocks blocks = { { self->open }, { out, *touched } };
   if ((with_map && !*touched) ||
-      !astro_stage_submit_blocks(stage, &blocks, arguments, TRUE, TRUE, error))
+      !astro_stage_submit_blocks(stage, &blocks, &arguments, TRUE, TRUE, error))
     gst_clear_buffer(&out);
   return out;
 }
@@ -342,13 +355,13 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
   if (counts->outside == 0 || self->warned)
     return;
   self->warned = TRUE;
-  astro_gridder_warn_of_losses(GST_ELEMENT(self), astro_stage_instance(ASTRO_STAGE(self)),
+  astro_gridder_warn_of_losses(GST_ELEMENT(self), astro_stage_result(ASTRO_STAGE(self)),
                                &self->grid, counts);
 }
 
 static gboolean refuse_empty(AstroGridder *self, GError **error)
 {
-  return astro_gridder_refuse_empty(astro_stage_instance(ASTRO_STAGE(self)), &self->config,
+  return astro_gridder_refuse_empty(astro_stage_result(ASTRO_STAGE(self)), &self->config,
                                     &self->grid, &self->counts, error);
 }
 
@@ -371,23 +384,30 @@ static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
   self->counts.not_finite += counts->not_finite;
 }
 
-/* One plane after the other goes out, so that few are in memory. */
+static gboolean count(AstroGridder *self, double *sums, GError **error)
+{
+  AstroResult *told = astro_stage_result(ASTRO_STAGE(self));
+  told->sums = sums;
+  const gboolean done = ask(self, ASTRO_GRID_COUNT, error);
+  told->sums = NULL;
+  return done;
+}
+
+/* One plane after the other goes out, so that few are in memory. Weights are known once the grid
+ * has begun. */
 static gboolean send_planes(AstroGridder *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
-  AstroCollectArguments arguments = { 0 };
-  guint planes;
-  if (!astro_collect_begin(astro_stage_instance(stage), &planes, error))
+  const AstroResult *told = astro_stage_result(stage);
+  g_autofree double *sums = g_new(double, self->config.gridder.channels);
+  if (!ask(self, ASTRO_GRID_BEGIN, error) || !count(self, sums, error))
     return FALSE;
-  for (guint plane = 0; plane < planes; plane++) {
+  for (guint plane = 0; plane < told->planes; plane++) {
     g_autoptr(GstBuffer) touched = NULL;
-    GstBuffer *out = next_plane(self, &arguments, &touched, error);
+    GstBuffer *out = next_plane(self, &touched, error);
     if (!out)
       return FALSE;
-    if (!describe(self, out, plane, planes, &arguments, error)) {
-      gst_buffer_unref(out);
-      return FALSE;
-    }
+    describe(self, out, plane, sums);
     astro_buffer_get_grid(out)->touched = g_steal_pointer(&touched);
     astro_stage_emit(stage, out, self->number, 1);
     if (astro_stage_push(stage) != GST_FLOW_OK)
@@ -398,24 +418,22 @@ static gboolean send_planes(AstroGridder *self, GError **error)
 
 static gboolean send_grid(AstroGridder *self, GError **error)
 {
-  AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
-  const AstroGridCounts *counts = astro_collect_counts(collect, NULL, error);
-
-  if (!counts)
+  if (!count(self, NULL, error))
     return FALSE;
-  add_counts(self, counts);
-  if (counts->used > 0) {
+  const AstroGridCounts counts = astro_stage_result(ASTRO_STAGE(self))->grid_counts;
+  add_counts(self, &counts);
+  if (counts.used > 0) {
     if (!send_planes(self, error))
       return FALSE;
-    warn_of_losses(self, counts);
+    warn_of_losses(self, &counts);
     self->sent++;
-  } else if (may_be_empty(self, counts)) {
+  } else if (may_be_empty(self, &counts)) {
     if (self->number == self->sent) /* the first */
       astro_gridder_warn_of_gap(GST_ELEMENT(self), self->begin, self->end);
   } else {
     return refuse_empty(self, error);
   }
-  if (!astro_collect_end(collect, error))
+  if (!ask(self, ASTRO_GRID_END, error))
     return FALSE;
   self->number++;
   self->dumps = 0;
@@ -436,7 +454,9 @@ static gboolean observe(AstroGridder *self, GError **error)
   self->last = GST_CLOCK_TIME_NONE;
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   self->undelayed = astro_undelayed_new(observation, astro_stage_in(stage));
-  self->observed = astro_collect_observe(astro_stage_instance(stage), observation, error);
+  const AstroCollectArguments arguments = { .call = ASTRO_GRID_OBSERVE,
+                                            .observation = observation };
+  self->observed = astro_stage_submit(stage, NULL, NULL, &arguments, error);
   if (self->observed)
     astro_earth_use_tell(&self->earth, GST_ELEMENT(self), observation, astro_stage_in(stage),
                          astro_earth_error_of_uvw(astro_grid_farthest(&self->grid)),
@@ -446,7 +466,7 @@ static gboolean observe(AstroGridder *self, GError **error)
 
 static gboolean open_grid(AstroGridder *self, GError **error)
 {
-  if (self->open || !astro_collect_adds_at_once(astro_stage_instance(ASTRO_STAGE(self))))
+  if (self->open || !astro_stage_result(ASTRO_STAGE(self))->adds_at_once)
     return TRUE;
   self->open =
       astro_stage_new_buffer(ASTRO_STAGE(self), astro_collect_grid_bytes(&self->config), error);
@@ -474,7 +494,8 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
   if (!check_time(self, times[0], error) || !open_grid(self, error))
     return FALSE;
   if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
-    astro_collect_add_missing(astro_stage_instance(stage));
+    if (!ask(self, ASTRO_GRID_MISS, error))
+      return FALSE;
   } else {
     arguments->middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
     if (self->undelayed &&
@@ -502,7 +523,9 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
   const double *uvw = NULL;
   AstroLayout shape;
-  AstroCollectArguments arguments = { .validity = astro_buffer_get_validity(in), .shape = &shape };
+  AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD,
+                                      .validity = astro_buffer_get_validity(in),
+                                      .shape = &shape };
 
   if (!observe(self, error) || !(is_gap || astro_buffer_find_uvw(in, astro_stage_observation(stage),
                                                                  steps, baselines, &uvw, error)))
@@ -717,6 +740,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
+  trans->decide_allocation = decide_allocation;
   trans->sink_event = sink_event;
   stage->start = start;
   trans->stop = stop;

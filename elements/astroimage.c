@@ -34,7 +34,6 @@
 
 #include "core/image/image.h"
 #include "core/memory/memory.h"
-#include "elements/astroclean.h"
 #include "elements/base/astrofields.h"
 #include "elements/astroimage-beam.h"
 #include "elements/astroimage-caps.h"
@@ -66,8 +65,8 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 {
   AstroImage *self = ASTRO_IMAGE(trans);
   g_autofree char *stokes = astro_fields_copy_text(self, &self->stokes);
-  /* What is around the middle that is wanted is for astroclean's eyes alone. */
-  const gboolean wide = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TYPE_CLEAN);
+  /* What is around the middle that is wanted is for the eyes of who asks for it alone. */
+  const gboolean wide = astro_reader_takes(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TAKES_WIDE_PSF);
   GstCaps *result = direction == GST_PAD_SINK ? astro_image_caps_of_grids(caps, stokes)
                                               : astro_image_caps_to_grids(caps, self->psf, wide);
   return astro_stage_filter_caps(result, filter);
@@ -210,8 +209,7 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                                     .weights = weights,
                                     .first = plane == 0,
                                     .last = plane == planes - 1,
-                                    .middle = self->beam.middle,
-                                    .middle_size = self->beam.size,
+                                    .middle_size = self->beam.middle ? self->beam.size : 0,
                                     .middle_product = self->beam.product };
 
   if (plane != self->next_plane)
@@ -225,6 +223,7 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
     self->begin = GST_BUFFER_PTS(in);
   }
   const AstroStageBlocks blocks = { { in, touched }, { self->image } };
+  astro_stage_result(ASTRO_STAGE(self))->middle = self->beam.middle;
   if (!self->image || !astro_stage_submit_blocks(ASTRO_STAGE(self), &blocks, &arguments,
                                                  arguments.first, arguments.last, error))
     return FALSE;
@@ -309,6 +308,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+  static const char *const takes[] = { ASTRO_TAKES_ROWS, ASTRO_TAKES_WIDE_PSF, NULL };
   static const AstroQuantity grids[] = { ASTRO_QUANTITY_UVGRID, ASTRO_QUANTITY_UNKNOWN };
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
 
@@ -319,6 +319,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   trans->set_caps = set_caps;
   trans->stop = stop;
   stage->stage = "image";
+  stage->takes = takes;
   stage->backends = astro_image_backends;
   stage->configure = configure;
   stage->feed = feed;

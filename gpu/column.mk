@@ -18,7 +18,7 @@ gpumodule_DATA = gpu/astro-cuda.so
 endif
 gpu/astro-cuda.so: $(gpu_objects) $(astro_libs)
 	$(AM_V_GEN)$(NVCC) $(NVCC_ARCH) -Wno-deprecated-gpu-targets -shared -cudart static -o $@ $(gpu_objects) \
-	  core/.libs/libastro-core.a -Xlinker --exclude-libs,ALL,--as-needed -Lapi/.libs -lgstastro-1.0 \
+	  core/.libs/libastro-core.a -Xlinker --exclude-libs,ALL,--as-needed -Lcore/api/.libs -lgstastro-1.0 \
 	  $(filter -l% -L%,$(core_libs)) $(NVCC_GLIB_LIBS) $(HARDENING_NVCC_LDFLAGS) -Xlinker -rpath,'$$ORIGIN/..'
 
 CLEANFILES += $(gpu_objects) $(gpu_objects:.o=.d) gpu/astro-cuda.so

@@ -169,7 +169,7 @@ static void add_chunk(gpointer data, guint64 task)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   const Add *self = instance;
   Work work = { .config = &self->config, .arguments = data, .in = in, .n_in = n_in };

@@ -106,7 +106,7 @@ static void add_reals(const Work *work, guint64 place, gpointer out)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   const Work work = { instance, data, in, n_in, astro_add_values(instance) };
   const AstroStream *stream = &work.config->stream;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/backend/result.h"
 #include "core/backend/threads.h"
 #include "core/kit/fail.h"
 #include "core/backend/handles.h"
@@ -69,17 +70,21 @@ typedef struct {
   /* variant: the kernel's name for active-backend, a static string. */
   gpointer (*create)(gconstpointer config, const AstroPlace *place, const char **variant,
                      GError **error);
-  /* Queues (device) or does (CPU) the work on blocks; which blocks is for the stage to say. */
+  /* Queues (device) or does (CPU) the work on blocks; which blocks, and what arguments are, is for
+   * the stage to say. result: where what comes of it beside blocks goes; NULL: nobody asks. */
   gboolean (*submit)(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                     guint n_out, gpointer arguments, GError **error);
+                     guint n_out, gconstpointer arguments, AstroResult *result, GError **error);
   /* Waits until all that was submitted is done; NULL where submit does the work. */
-  gboolean (*drain)(gpointer instance, GError **error);
+  gboolean (*drain)(gpointer instance, AstroResult *result, GError **error);
   void (*destroy)(gpointer instance);
   /* Whether a device backend's output blocks are host pointers, since its device has no room for
    * them; they are written when submit returns. NULL: they are not. */
   gboolean (*host_out)(gpointer instance);
   /* Whether the block out may be the block in, where both are as large. */
   gboolean in_place;
+  /* What a stage's header says that its backend is made of, for tests and benchmarks of the parts;
+   * NULL: nothing. */
+  gconstpointer parts;
 } AstroBackend;
 
 ASTRO_END_DECLS

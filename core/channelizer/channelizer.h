@@ -59,7 +59,6 @@ typedef struct {
   gboolean restart;        /* forget what came before first; else first follows on it */
   const AstroLoss *losses; /* in the block, by station, then by time */
   guint n_losses;
-  guint64 *clipped; /* clipped components are added here; a device backend adds them at drain */
 } AstroChannelizerArguments;
 
 /* What follows from a configuration that is one. */

@@ -347,10 +347,10 @@ static void task(gpointer data, guint64 number)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Cpu *cpu = instance;
-  AstroChannelizerArguments *given = arguments;
+  const AstroChannelizerArguments *given = arguments;
   Call call = { .cpu = cpu, .out = n_out ? out->data : NULL };
 
   if (!astro_stretch_spectra(&cpu->stretch, given, &call.spectra, error) ||
@@ -364,7 +364,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     call.first_group = call.spectra.first / cpu->group;
     call.groups = (end - 1) / cpu->group + 1 - call.first_group;
     astro_parallel(cpu->stretch.inputs * call.groups, cpu->threads, task, &call);
-    *given->clipped += call.clipped;
+    if (result)
+      result->clipped += call.clipped;
   }
   astro_stretch_close(&cpu->stretch, end);
   return TRUE;

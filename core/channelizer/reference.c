@@ -60,7 +60,7 @@ static complex double value(const Reference *reference, const float *x, guint64 
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Reference *reference = instance;
   const AstroChannelizerConfig *config = &reference->config;
@@ -69,6 +69,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   guint64 span = astro_channelizer_span(config), step = astro_channelizer_step(config);
   AstroSpectra spectra;
   AstroSamples quantise;
+  guint64 clipped = 0;
 
   if (!astro_stretch_spectra(stretch, call, &spectra, error) ||
       !astro_channelizer_check_call(config, in, n_in, out, n_out, call, spectra.count, error) ||
@@ -84,10 +85,12 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       astro_stretch_read(stretch, input, first, span, x);
       for (guint k = 0; k < config->channels; k++)
         row[k] = value(reference, x, first, k) * (config->gains ? config->gains[k] : 1);
-      *call->clipped += astro_samples_convert(&quantise, to, row, config->channels);
+      clipped += astro_samples_convert(&quantise, to, row, config->channels);
       to += config->channels * quantise.to_bytes;
     }
   astro_stretch_close(stretch, spectra.first + spectra.count);
+  if (result)
+    result->clipped += clipped;
   return TRUE;
 }
 

@@ -44,7 +44,7 @@ typedef enum {
   ASTRO_CLEAN_INTERRUPTED
 } AstroCleanEnd;
 
-typedef struct {
+typedef struct _AstroCleanResult {
   guint iterations;
   double peak;   /* of what is left, Jy/beam */
   double lowest; /* of the peaks that there were */
@@ -54,10 +54,10 @@ typedef struct {
 } AstroCleanResult;
 
 /* Submit: an image in, [channel][product, then PSF][y][x] of in_size, and one out,
- * [channel][product][y][x] of size (of ALL: restored products, models, residuals, PSF). */
+ * [channel][product][y][x] of size (of ALL: restored products, models, residuals, PSF). The result
+ * has room for what was done to each: cleaned, [channel][product]. */
 typedef struct {
   double major, minor, angle; /* the beam: full widths in pixels; from north through east */
-  AstroCleanResult *results;  /* [channel][product] */
 } AstroCleanArguments;
 
 /* The least border inside which all is exact. */

@@ -48,7 +48,7 @@ static gboolean make_room(Cpu *self, GError **error)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer given, GError **error)
+                       guint n_out, gconstpointer given, AstroResult *result, GError **error)
 {
   Cpu *self = instance;
   const AstroCleanConfig *config = &self->config;
@@ -66,8 +66,10 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       const guint8 *psf =
           (guint8 *)in->data + astro_clean_in(config, channel, config->products) * pixel;
       astro_clean_crop(config, in->data, astro_clean_in(config, channel, product), self->residual);
-      arguments->results[channel * config->products + product] =
+      const AstroCleanResult cleaned =
           hogbom(config, self->kernels, self->threads, psf, self->residual, self->model);
+      if (result && result->cleaned)
+        result->cleaned[channel * config->products + product] = cleaned;
       astro_clean_write(config, channel, product, &beam, in->data, self->model, self->residual,
                         out->data);
     }

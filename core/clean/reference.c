@@ -129,7 +129,7 @@ static gpointer rounded(const AstroCleanConfig *config, const double *values)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer given, GError **error)
+                       guint n_out, gconstpointer given, AstroResult *result, GError **error)
 {
   const AstroCleanConfig *config = &((Reference *)instance)->config;
   const AstroCleanArguments *arguments = given;
@@ -145,7 +145,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
                                  (gsize)config->in_size * config->in_size),
                       read_middle(config, in->data, astro_clean_in(config, channel, product)),
                       g_new0(double, (gsize)config->size * config->size) };
-      arguments->results[channel * config->products + product] = clean(&image);
+      const AstroCleanResult cleaned = clean(&image);
+      if (result && result->cleaned)
+        result->cleaned[channel * config->products + product] = cleaned;
       g_autofree gpointer model = rounded(config, image.model);
       g_autofree gpointer residual = rounded(config, image.residual);
       astro_clean_write(config, channel, product, &beam, in->data, model, residual, out->data);

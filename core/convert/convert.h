@@ -33,8 +33,7 @@ typedef struct {
 
 typedef struct {
   double scale;
-  guint64 samples;  /* whole samples in the block */
-  guint64 *clipped; /* clipped components are added here; a device backend adds them at drain */
+  guint64 samples; /* whole samples in the block */
 } AstroConvertArguments;
 
 /* Whether there is a conversion: both complex or both real. */

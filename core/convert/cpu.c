@@ -112,7 +112,7 @@ static gboolean can_stream(const Convert *convert, gconstpointer out, guint64 sa
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   const Convert *convert = instance;
   const AstroConvertArguments *call = arguments;
@@ -130,7 +130,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   guint64 n = (call->samples + work.task_samples - 1) / work.task_samples;
   gboolean same = convert->config.from == convert->config.to && call->scale == 1;
   astro_parallel(n, convert->threads, same ? copy_task : convert_task, &work);
-  *call->clipped += work.clipped;
+  if (result)
+    result->clipped += work.clipped;
   return TRUE;
 }
 

@@ -138,7 +138,7 @@ static const struct {
 };
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   const AstroConvertConfig *config = instance;
   const AstroConvertArguments *work = arguments;
@@ -152,11 +152,14 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   }
   gboolean single = formats[config->from].fits_single && formats[config->to].fits_single;
   guint64 components = work->samples * (info->is_complex ? 2 : 1);
+  guint64 clipped = 0;
   for (guint64 i = 0; i < components; i++) {
     double value = formats[config->from].read(in->data, i);
     double product = single ? (double)((float)value * (float)work->scale) : value * work->scale;
-    *work->clipped += formats[config->to].write(out->data, i, value, product);
+    clipped += formats[config->to].write(out->data, i, value, product);
   }
+  if (result)
+    result->clipped += clipped;
   return TRUE;
 }
 

@@ -64,14 +64,8 @@ typedef struct {
   gsize valid_time, valid_channel, valid_station;
 
   /* Ends the integration after these steps: its visibilities go to out[0], sums and counts begin
-   * again. Where something was lost, counts (or NULL) takes the good samples behind each
-   * channel:baseline of the output. */
+   * again, and the result says what was lost. */
   gboolean dump;
-  guint32 *counts;
-
-  /* What submit says of a dump. */
-  guint64 samples; /* added in all, times channel_step: the count of a baseline that lost nothing */
-  gboolean complete; /* nothing was lost: every count would be samples, and counts are left alone */
 } AstroCorrelatorArguments;
 
 /* Baselines and bytes of one integration's visibilities. */

@@ -113,8 +113,8 @@ gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
   return TRUE;
 }
 
-void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,
-                                   const AstroCorrelatorConfig *config, guint32 *out)
+static void write_good(const AstroCorrelatorCounts *counts, const AstroCorrelatorConfig *config,
+                       guint32 *out)
 {
   guint groups = config->channels / config->channel_step;
   gboolean full = config->triangle == ASTRO_TRIANGLE_FULL;
@@ -131,6 +131,15 @@ void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,
           out[base + (guint64)j * config->stations + i] = (guint32)MIN(count, G_MAXUINT32);
       }
   }
+}
+
+void astro_correlator_counts_tell(const AstroCorrelatorCounts *counts,
+                                  const AstroCorrelatorConfig *config, AstroResult *result)
+{
+  result->samples = counts->samples * config->channel_step;
+  result->complete = counts->tables == 0;
+  if (result->counts)
+    write_good(counts, config, result->counts);
 }
 
 gboolean astro_correlator_refuse_sum(const AstroCorrelatorConfig *config,

@@ -35,9 +35,10 @@ static inline guint64 astro_correlator_counts_good(const AstroCorrelatorCounts *
   return count;
 }
 
-/* The good samples behind each channel:baseline of the output; nothing where nothing was lost. */
-void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,
-                                   const AstroCorrelatorConfig *config, guint32 *out);
+/* What the result says of the integration: its samples and, where some were lost and the result has
+ * room for them, the good ones behind each channel:baseline of the output. */
+void astro_correlator_counts_tell(const AstroCorrelatorCounts *counts,
+                                  const AstroCorrelatorConfig *config, AstroResult *result);
 
 /* FALSE, with an error that says that a sum of that channel does not fit CI32LE, and what would. */
 gboolean astro_correlator_refuse_sum(const AstroCorrelatorConfig *config,

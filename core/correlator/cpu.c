@@ -88,10 +88,10 @@ static void add_gathered(Cpu *self, const guint8 *in, const AstroCorrelatorStrid
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer argument, GError **error)
+                       guint n_out, gconstpointer argument, AstroResult *result, GError **error)
 {
   Cpu *self = instance;
-  AstroCorrelatorArguments *arguments = argument;
+  const AstroCorrelatorArguments *arguments = argument;
   AstroCorrelatorStrides strides;
   gboolean loss, dumped = FALSE;
 
@@ -125,11 +125,11 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (!dump)
     return TRUE;
   if (dumped || correlate_gathered(self, dump)) {
-    astro_correlator_end(&self->config, &self->counts, arguments);
+    astro_correlator_end(&self->config, &self->counts, result);
     return TRUE;
   }
-  return astro_correlator_dump(&self->config, self->sums, &self->counts, out[0].data, arguments,
-                               self->plan->kernel->means, self->threads, error);
+  return astro_correlator_dump(&self->config, self->sums, &self->counts, out[0].data,
+                               self->plan->kernel->means, self->threads, result, error);
 }
 
 static void destroy(gpointer instance)

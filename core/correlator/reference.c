@@ -111,10 +111,10 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer argument, GError **error)
+                       guint n_out, gconstpointer argument, AstroResult *result, GError **error)
 {
   Reference *self = instance;
-  AstroCorrelatorArguments *arguments = argument;
+  const AstroCorrelatorArguments *arguments = argument;
   gboolean loss;
   AstroCorrelatorMeans means = astro_format_info(self->config.from)->is_float
                                    ? astro_correlator_means_real_c
@@ -129,7 +129,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     for (guint64 t = 0; t < arguments->count; t++)
       add_step(self, in[0].data, arguments, arguments->first + t, c);
   return !arguments->dump || astro_correlator_dump(&self->config, self->sums, &self->counts,
-                                                   out[0].data, arguments, means, 1, error);
+                                                   out[0].data, means, 1, result, error);
 }
 
 const AstroBackend astro_correlator_reference = {

@@ -228,17 +228,17 @@ gboolean astro_correlator_plain(const AstroCorrelatorConfig *config,
 }
 
 void astro_correlator_end(const AstroCorrelatorConfig *config, AstroCorrelatorCounts *counts,
-                          AstroCorrelatorArguments *arguments)
+                          AstroResult *result)
 {
-  arguments->samples = counts->samples * config->channel_step;
-  arguments->complete = counts->tables == 0;
+  if (result)
+    astro_correlator_counts_tell(counts, config, result);
   astro_correlator_counts_reset(counts);
 }
 
 gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                                AstroCorrelatorCounts *counts, gpointer out,
-                               AstroCorrelatorArguments *arguments, AstroCorrelatorMeans means,
-                               guint threads, GError **error)
+                               AstroCorrelatorMeans means, guint threads, AstroResult *result,
+                               GError **error)
 {
   guint groups = config->channels / config->channel_step;
   Dump dump = {
@@ -261,8 +261,6 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     astro_parallel(groups, threads, write_group, &dump);
   if (!plain) /* means leave zeros */
     astro_parallel(groups, threads, clear_group, &dump);
-  if (!dump.failed && arguments->counts)
-    astro_correlator_counts_write(counts, config, arguments->counts);
-  astro_correlator_end(config, counts, arguments);
+  astro_correlator_end(config, counts, result);
   return !dump.failed;
 }

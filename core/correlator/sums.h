@@ -54,18 +54,18 @@ void astro_correlator_clear(const AstroCorrelatorConfig *config, AstroCorrelator
 gboolean astro_correlator_plain(const AstroCorrelatorConfig *config,
                                 const AstroCorrelatorCounts *counts);
 
-/* Says of the integration what the arguments ask, and forgets its counts. */
+/* Says what there is to say of the integration, and forgets its counts. */
 void astro_correlator_end(const AstroCorrelatorConfig *config, AstroCorrelatorCounts *counts,
-                          AstroCorrelatorArguments *arguments);
+                          AstroResult *result);
 
 /* n parts of sums times factor; the sums become zero. */
 typedef void (*AstroCorrelatorMeans)(float *restrict out, gpointer sums, guint64 n, double factor);
 
-/* Writes the visibilities and says of the integration what the arguments ask, then clears both.
- * means serves where nothing was lost. */
+/* Writes the visibilities and says what there is to say of the integration, then clears both. means
+ * serves where nothing was lost. */
 gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                                AstroCorrelatorCounts *counts, gpointer out,
-                               AstroCorrelatorArguments *arguments, AstroCorrelatorMeans means,
-                               guint threads, GError **error);
+                               AstroCorrelatorMeans means, guint threads, AstroResult *result,
+                               GError **error);
 
 G_END_DECLS

@@ -134,7 +134,8 @@ gboolean astro_delay_check_call(const AstroDelayConfig *config, const AstroBlock
 }
 
 gboolean astro_delay_submit(gpointer data, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                            guint n_out, gpointer argument, GError **error)
+                            guint n_out, gconstpointer argument, AstroResult *result,
+                            GError **error)
 {
   AstroDelayInstance *instance = data;
   const AstroDelayArguments *arguments = argument;

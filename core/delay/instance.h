@@ -55,7 +55,8 @@ AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
                                              const AstroPlace *place);
 void astro_delay_instance_free(gpointer instance);
 gboolean astro_delay_submit(gpointer instance, const AstroBlock *in, guint n_in,
-                            const AstroBlock *out, guint n_out, gpointer arguments, GError **error);
+                            const AstroBlock *out, guint n_out, gconstpointer arguments,
+                            AstroResult *result, GError **error);
 
 /* Samples that go into one of voltages. */
 guint astro_delay_taps(const AstroStream *voltages);

@@ -85,7 +85,7 @@ static guint8 *room_for_blank(Cpu *self, guint64 lines)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Cpu *self = instance;
   const guint64 *steps = arguments;

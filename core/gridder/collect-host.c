@@ -13,45 +13,6 @@ static gboolean shape(gconstpointer configuration, GError **error)
 
 /* ---- where it happens ---- */
 
-static AstroGridding *create_gridder(const AstroCollectConfig *config, const AstroPlace *place,
-                                     GError **error)
-{
-  const char *variant;
-  return config->algorithm->create(&config->gridder, &config->grid, &variant, error);
-}
-
-static gboolean begin(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
-                      const AstroGridRows *rows, guint *planes, GError **error)
-{
-  return algorithm->begin(gridder, rows, planes, error);
-}
-
-static gboolean plane(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,
-                      guint8 *touched, double *w, double *w_step, GError **error)
-{
-  algorithm->plane(gridder, grid, touched, w, w_step);
-  return TRUE;
-}
-
-static gboolean add(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
-                    const AstroGridRows *rows, gpointer grid, GError **error)
-{
-  return algorithm->add(gridder, rows, grid, error);
-}
-
-static gboolean finish(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,
-                       GError **error)
-{
-  if (algorithm->finish)
-    algorithm->finish(gridder, grid);
-  return TRUE;
-}
-
-static void destroy_gridder(const AstroGridAlgorithm *algorithm, AstroGridding *gridder)
-{
-  algorithm->destroy(gridder);
-}
-
 static gboolean zero(const AstroPlace *place, gpointer grid, gsize bytes, GError **error)
 {
   memset(grid, 0, bytes);
@@ -65,14 +26,12 @@ static gboolean copy(const AstroPlace *place, gpointer to, gconstpointer from, g
   return TRUE;
 }
 
-static const AstroCollectFuncs funcs = {
+static const AstroGridAlgorithm *const algorithms[] = { &astro_wstacking, &astro_wprojection,
+                                                        &astro_direct, NULL };
+
+static const AstroGridPlace host = {
   .prepare = &astro_prepare_funcs,
-  .create = create_gridder,
-  .begin = begin,
-  .plane = plane,
-  .add = add,
-  .finish = finish,
-  .destroy = destroy_gridder,
+  .algorithms = algorithms,
   .zero = zero,
   .copy = copy,
 };
@@ -85,7 +44,7 @@ static gpointer create_of(const AstroCollectConfig *config, const AstroPlace *pl
   AstroCollectConfig whole = *config;
   whole.gridder.is_reference = is_reference;
   *variant = config->algorithm->name;
-  return astro_collect_new(&whole, place, &funcs);
+  return astro_collect_new(&whole, place, &host);
 }
 
 static gpointer create_reference(gconstpointer config, const AstroPlace *place,
@@ -100,25 +59,14 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return create_of(config, place, FALSE, variant);
 }
 
-static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
-{
-  return astro_collect_submit(instance, in, n_in, out, n_out, arguments, error);
-}
-
-static void destroy(gpointer instance)
-{
-  astro_collect_free(instance);
-}
-
 const AstroBackend astro_gridder_reference = {
   .stage = "gridder",
   .kind = ASTRO_BACKEND_REFERENCE,
   .config_bytes = sizeof(AstroCollectConfig),
   .shape = shape,
   .create = create_reference,
-  .submit = submit,
-  .destroy = destroy,
+  .submit = astro_collect_submit,
+  .destroy = astro_collect_free,
 };
 
 const AstroBackend astro_gridder_cpu = {
@@ -127,8 +75,8 @@ const AstroBackend astro_gridder_cpu = {
   .config_bytes = sizeof(AstroCollectConfig),
   .shape = shape,
   .create = create,
-  .submit = submit,
-  .destroy = destroy,
+  .submit = astro_collect_submit,
+  .destroy = astro_collect_free,
 };
 
 const AstroBackend *const astro_gridder_backends[] = { &astro_gridder_reference, &astro_gridder_cpu,

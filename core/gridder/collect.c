@@ -2,9 +2,12 @@
 #include "core/gridder/collect.h"
 #include "core/backend/device.h"
 
+#include <string.h>
+
 struct _AstroCollect {
   AstroCollectConfig config;
-  const AstroCollectFuncs *funcs;
+  const AstroGridPlace *where;
+  const AstroGridAlgorithm *algorithm; /* there */
   AstroPlace place;
   gboolean at_once;
   AstroPrepare *prepare;
@@ -45,32 +48,38 @@ gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, gu
 
 /* ---- instances ---- */
 
+const AstroGridAlgorithm *astro_grid_algorithm_find(const AstroGridAlgorithm *const *algorithms,
+                                                    const char *name)
+{
+  for (; *algorithms; algorithms++)
+    if (!strcmp((*algorithms)->name, name))
+      return *algorithms;
+  return NULL;
+}
+
 AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPlace *place,
-                                const AstroCollectFuncs *funcs)
+                                const AstroGridPlace *where)
 {
   AstroCollect *self = g_new0(AstroCollect, 1);
   self->config = *config;
   self->config.gridder.threads = place->threads;
-  self->funcs = funcs;
+  self->where = where;
+  self->algorithm = astro_grid_algorithm_find(where->algorithms, config->algorithm->name);
   self->place = *place;
   self->at_once = !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL &&
-                  !funcs->host_grids;
+                  !where->host_grids;
   return self;
 }
 
-gboolean astro_collect_adds_at_once(const AstroCollect *self)
+gboolean astro_collect_host_out(gpointer instance)
 {
-  return self->at_once;
-}
-
-gboolean astro_collect_host_grids(const AstroCollect *self)
-{
-  return self->funcs->host_grids;
+  const AstroCollect *self = instance;
+  return self->where->host_grids;
 }
 
 static gboolean enter(const AstroCollect *self, GError **error)
 {
-  return !self->funcs->enter || self->funcs->enter(&self->place, error);
+  return !self->where->enter || self->where->enter(&self->place, error);
 }
 
 const AstroPlace *astro_collect_place(const AstroCollect *self)
@@ -80,128 +89,105 @@ const AstroPlace *astro_collect_place(const AstroCollect *self)
 
 static void forget_observation(AstroCollect *self)
 {
-  g_clear_pointer(&self->prepare, self->funcs->prepare->destroy);
-  if (self->gridder)
-    self->funcs->destroy(self->config.algorithm, self->gridder);
-  self->gridder = NULL;
+  g_clear_pointer(&self->prepare, self->where->prepare->destroy);
+  g_clear_pointer(&self->gridder, self->algorithm->destroy);
 }
 
-void astro_collect_free(AstroCollect *self)
+void astro_collect_free(gpointer instance)
 {
+  AstroCollect *self = instance;
   if (enter(self, NULL))
     forget_observation(self);
   g_free(self);
 }
 
-static gboolean observe(AstroCollect *self, AstroObservation *observation, GError **error)
+/* ---- what is asked for ---- */
+
+typedef struct {
+  const AstroBlock *in, *out;
+  guint n_in, n_out;
+  const AstroCollectArguments *arguments;
+  AstroResult *result;
+} Call;
+
+/* Tables may take minutes. */
+static gboolean observe(AstroCollect *self, const Call *call, GError **error)
 {
   AstroCollectConfig *config = &self->config;
-  if (!enter(self, error))
-    return FALSE;
+  AstroObservation *observation = call->arguments->observation;
+  const char *variant;
   forget_observation(self);
   /* With the longest baseline known the support may grow: what it does to caps is nothing. */
   if (observation)
     config->gridder.longest = astro_prepare_longest(&config->prepare, observation);
   if (!config->algorithm->choose(&config->gridder, &config->grid, error))
     return FALSE;
-  self->prepare = self->funcs->prepare->create(&config->prepare, &config->grid, observation,
+  self->prepare = self->where->prepare->create(&config->prepare, &config->grid, observation,
                                                &self->place, error);
   if (!self->prepare)
     return FALSE;
-  self->gridder = self->funcs->create(config, &self->place, error);
+  call->result->adds_at_once = self->at_once;
+  call->result->longest = config->gridder.longest;
+  call->result->reach = astro_grid_reach(&config->grid);
+  self->gridder =
+      self->algorithm->create(&config->gridder, &config->grid, &self->place, &variant, error);
   return self->gridder != NULL;
 }
-
-/* Tables may take minutes. */
-gboolean astro_collect_observe(AstroCollect *self, AstroObservation *observation, GError **error)
-{
-  const AstroStop *before = astro_stop_set(self->place.stop);
-  const gboolean ok = observe(self, observation, error) && astro_backend_goes_on(error);
-  astro_stop_set(before);
-  return ok;
-}
-
-/* ---- dumps in ---- */
 
 /* Rows that wait go into the grid, where there are as many as that. */
 static gboolean add_rows(AstroCollect *self, guint64 values, gpointer grid, GError **error)
 {
   AstroGridRows rows;
-  self->funcs->prepare->rows(self->prepare, &rows);
+  self->where->prepare->rows(self->prepare, &rows);
   if (rows.rows == 0 || rows.rows * rows.channels * rows.products < values)
     return TRUE;
-  const gboolean ok = self->funcs->add(self->config.algorithm, self->gridder, &rows, grid, error);
-  self->funcs->prepare->forget_rows(self->prepare);
+  const gboolean ok = self->algorithm->add(self->gridder, &rows, grid, error);
+  self->where->prepare->forget_rows(self->prepare);
   return ok;
 }
 
-static gboolean add_dump(AstroCollect *self, const AstroBlock *in, const AstroBlock *out,
-                         const AstroCollectArguments *arguments, GError **error)
+static gboolean add_dump(AstroCollect *self, const Call *call, GError **error)
 {
   const AstroPrepareConfig *prepare = &self->config.prepare;
+  const AstroCollectArguments *a = call->arguments;
+  const AstroBlock *out = call->out;
   const gsize bytes = (gsize)prepare->channels * prepare->baselines * prepare->pols *
                       prepare->pols * astro_format_info(prepare->format)->bytes;
-  const char *dump = (const char *)in->data + arguments->number * bytes;
-  if (self->at_once && arguments->is_new &&
-      !self->funcs->zero(&self->place, out->data, out->bytes, error))
+  const char *dump = (const char *)call->in->data + a->number * bytes;
+  if (self->at_once && a->is_new && !self->where->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
-  return self->funcs->prepare->add(self->prepare, dump, arguments->validity, arguments->shape,
-                                   arguments->number, arguments->middle_ns, arguments->uvw,
-                                   error) &&
-         (!self->at_once || add_rows(self, self->funcs->together, out->data, error));
+  return self->where->prepare->add(self->prepare, dump, a->validity, a->shape, a->number,
+                                   a->middle_ns, a->uvw, error) &&
+         (!self->at_once || add_rows(self, self->where->together, out->data, error));
 }
 
-/* ---- planes out ---- */
-
-static gboolean begin(AstroCollect *self, guint *planes, GError **error)
+static gboolean add_missing(AstroCollect *self, const Call *call, GError **error)
 {
-  AstroGridRows rows;
-  *planes = 1;
-  if (self->at_once)
-    return TRUE;
-  if (!enter(self, error) ||
-      !self->funcs->prepare->weigh(self->prepare, self->config.weighting, self->config.robust,
-                                   self->config.per_channel, error))
-    return FALSE;
-  if (!self->config.cumulative && self->funcs->prepare->drop_weights)
-    self->funcs->prepare->drop_weights(self->prepare);
-  if (!self->config.algorithm->has_planes)
-    return TRUE;
-  self->funcs->prepare->rows(self->prepare, &rows);
-  rows.spent = !self->config.cumulative;
-  if (!self->funcs->begin(self->config.algorithm, self->gridder, &rows, planes, error))
-    return FALSE;
-  if (!self->config.cumulative)
-    self->funcs->prepare->drop_rows(self->prepare);
+  self->where->prepare->add_missing(self->prepare);
   return TRUE;
 }
 
-gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
+static gboolean begin(AstroCollect *self, const Call *call, GError **error)
 {
-  const AstroStop *before = astro_stop_set(self->place.stop);
-  const gboolean ok = begin(self, planes, error) && astro_backend_goes_on(error);
-  astro_stop_set(before);
-  return ok;
-}
-
-static gboolean fill_plane(AstroCollect *self, const AstroBlock *out, guint8 *touched,
-                           AstroCollectArguments *arguments, GError **error)
-{
-  const AstroCollectFuncs *funcs = self->funcs;
-  const AstroGridAlgorithm *algorithm = self->config.algorithm;
-  arguments->w = arguments->w_step = 0;
-  if (algorithm->has_planes)
-    return funcs->plane(algorithm, self->gridder, out->data, touched, &arguments->w,
-                        &arguments->w_step, error);
-  if ((!self->at_once || arguments->is_new) && !funcs->host_grids &&
-      !funcs->zero(&self->place, out->data, out->bytes, error))
-    return FALSE;
+  const AstroPrepareFuncs *prepare = self->where->prepare;
   AstroGridRows rows;
-  funcs->prepare->rows(self->prepare, &rows);
-  const gboolean added = self->at_once
-                             ? add_rows(self, 0, out->data, error)
-                             : funcs->add(algorithm, self->gridder, &rows, out->data, error);
-  return added && (!funcs->finish || funcs->finish(algorithm, self->gridder, out->data, error));
+  call->result->planes = 1;
+  if (self->at_once)
+    return TRUE;
+  if (!prepare->weigh(self->prepare, self->config.weighting, self->config.robust,
+                      self->config.per_channel, error))
+    return FALSE;
+  if (!self->config.cumulative && prepare->drop_weights)
+    prepare->drop_weights(self->prepare);
+  if (!self->algorithm->has_planes)
+    return TRUE;
+  prepare->rows(self->prepare, &rows);
+  rows.spent = !self->config.cumulative;
+  if (!self->algorithm->begin(self->gridder, &rows, &call->result->planes, error))
+    return FALSE;
+  if (!self->config.cumulative)
+    prepare->drop_rows(self->prepare);
+  return TRUE;
 }
 
 static gboolean check_map(const AstroCollect *self, const AstroBlock *map, GError **error)
@@ -215,57 +201,67 @@ static gboolean check_map(const AstroCollect *self, const AstroBlock *map, GErro
                               map->bytes, bytes, self->config.algorithm->name);
 }
 
-gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_in,
-                              const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
-                              GError **error)
+static gboolean fill_plane(AstroCollect *self, const Call *call, GError **error)
 {
-  if (!enter(self, error))
+  const AstroGridAlgorithm *algorithm = self->algorithm;
+  const AstroBlock *out = call->out;
+  AstroResult *result = call->result;
+  guint8 *touched = call->n_out > 1 ? out[1].data : NULL;
+  result->w = result->w_step = 0;
+  if (touched && !check_map(self, &out[1], error))
     return FALSE;
-  if (arguments->is_copy)
-    return self->funcs->copy(&self->place, out->data, in->data, out->bytes, error);
-  if (n_in)
-    return add_dump(self, in, out, arguments, error);
-  guint8 *touched = n_out > 1 ? out[1].data : NULL;
-  return (!touched || check_map(self, &out[1], error)) &&
-         fill_plane(self, out, touched, arguments, error);
+  if (algorithm->has_planes)
+    return algorithm->plane(self->gridder, out->data, touched, &result->w, &result->w_step, error);
+  if ((!self->at_once || call->arguments->is_new) && !self->where->host_grids &&
+      !self->where->zero(&self->place, out->data, out->bytes, error))
+    return FALSE;
+  AstroGridRows rows;
+  self->where->prepare->rows(self->prepare, &rows);
+  const gboolean added = self->at_once ? add_rows(self, 0, out->data, error)
+                                       : algorithm->add(self->gridder, &rows, out->data, error);
+  return added && (!algorithm->finish || algorithm->finish(self->gridder, out->data, error));
 }
 
-gboolean astro_collect_end(AstroCollect *self, GError **error)
+static gboolean copy_grid(AstroCollect *self, const Call *call, GError **error)
+{
+  return self->where->copy(&self->place, call->out->data, call->in->data, call->out->bytes, error);
+}
+
+static gboolean count(AstroCollect *self, const Call *call, GError **error)
+{
+  AstroResult *result = call->result;
+  const AstroGridCounts *counts;
+  const double *all;
+  if (!self->where->prepare->totals(self->prepare, &counts, &all, error))
+    return FALSE;
+  result->grid_counts = *counts;
+  for (guint i = 0; result->sums && i < self->config.gridder.channels; i++)
+    result->sums[i] = 0;
+  for (guint c = 0; result->sums && c < self->config.prepare.channels; c++)
+    result->sums[self->config.per_channel ? c : 0] += all[c];
+  return TRUE;
+}
+
+static gboolean end(AstroCollect *self, const Call *call, GError **error)
 {
   if (self->config.cumulative)
     return TRUE;
-  if (!enter(self, error))
-    return FALSE;
-  self->funcs->prepare->drop_rows(self->prepare);
-  return self->funcs->prepare->reset_counts(self->prepare, error);
+  self->where->prepare->drop_rows(self->prepare);
+  return self->where->prepare->reset_counts(self->prepare, error);
 }
 
-void astro_collect_add_missing(AstroCollect *self)
+gboolean astro_collect_submit(gpointer collect, const AstroBlock *in, guint n_in,
+                              const AstroBlock *out, guint n_out, gconstpointer given,
+                              AstroResult *result, GError **error)
 {
-  self->funcs->prepare->add_missing(self->prepare);
-}
-
-/* ---- what is told ---- */
-
-const AstroGridCounts *astro_collect_counts(AstroCollect *self, double *sums, GError **error)
-{
-  const AstroGridCounts *counts;
-  const double *all;
-  if (!enter(self, error) || !self->funcs->prepare->totals(self->prepare, &counts, &all, error))
-    return NULL;
-  for (guint i = 0; sums && i < self->config.gridder.channels; i++)
-    sums[i] = 0;
-  for (guint c = 0; sums && c < self->config.prepare.channels; c++)
-    sums[self->config.per_channel ? c : 0] += all[c];
-  return counts;
-}
-
-double astro_collect_longest(AstroCollect *self)
-{
-  return self->config.gridder.longest;
-}
-
-double astro_collect_reach(AstroCollect *self)
-{
-  return astro_grid_reach(&self->config.grid);
+  static gboolean (*const calls[])(AstroCollect * self, const Call *call, GError **error) = {
+    [ASTRO_GRID_OBSERVE] = observe,  [ASTRO_GRID_ADD] = add_dump,
+    [ASTRO_GRID_MISS] = add_missing, [ASTRO_GRID_BEGIN] = begin,
+    [ASTRO_GRID_PLANE] = fill_plane, [ASTRO_GRID_COPY] = copy_grid,
+    [ASTRO_GRID_COUNT] = count,      [ASTRO_GRID_END] = end,
+  };
+  const AstroCollectArguments *arguments = given;
+  AstroResult unasked = { 0 };
+  const Call call = { in, out, n_in, n_out, arguments, result ? result : &unasked };
+  return enter(collect, error) && calls[arguments->call](collect, &call, error);
 }

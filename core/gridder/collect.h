@@ -8,9 +8,9 @@ G_BEGIN_DECLS
 
 /* The configuration of the stage's backends. */
 typedef struct {
-  const AstroGridAlgorithm *algorithm;
-  AstroGridderConfig gridder; /* longest comes with the observation */
-  AstroGrid grid;             /* as algorithm->choose left it; products are the caller's */
+  const AstroGridAlgorithm *algorithm; /* the host's; backends find their own by its name */
+  AstroGridderConfig gridder;          /* longest comes with the observation */
+  AstroGrid grid;                      /* as algorithm->choose left it; products are the caller's */
   AstroPrepareConfig prepare;
   AstroWeighting weighting;
   double robust;
@@ -21,41 +21,36 @@ typedef struct {
 extern const AstroBackend astro_gridder_reference, astro_gridder_cpu;
 extern const AstroBackend *const astro_gridder_backends[];
 
-/* submit: with a block in, adds the dump of that number in it; the block out is the grid, which
- * needs to be there where astro_collect_adds_at_once() only. Without, fills the block out with the
- * next plane, or completes what dumps went into. A second block out is filled with the map of the
- * plane's touched tiles. */
+/* What submit is asked for; the result says what there is to say. */
+typedef enum {
+  /* Before the first dump and whenever the observation changes; forgets all that came. Says
+   * adds_at_once, longest and reach. */
+  ASTRO_GRID_OBSERVE,
+  /* Adds the dump of that number in the block in. The block out is the grid, which needs to be
+   * there where the result of OBSERVE said that dumps go straight into it. */
+  ASTRO_GRID_ADD,
+  ASTRO_GRID_MISS, /* counts a dump of which nothing came */
+  /* Ends what a grid is made of, and says how many planes it has: 1 where dumps went into it. */
+  ASTRO_GRID_BEGIN,
+  /* Fills the block out with the next plane, or completes what dumps went into, and says its w. A
+   * second block out is filled with the map of the plane's touched tiles. */
+  ASTRO_GRID_PLANE,
+  ASTRO_GRID_COPY,  /* the block in, a grid that dumps went into, to the block out */
+  ASTRO_GRID_COUNT, /* says grid_counts, and sums where there is room for them */
+  ASTRO_GRID_END,   /* what the grid was made of is forgotten, unless grids are cumulative */
+} AstroGridCall;
+
 typedef struct {
+  AstroGridCall call;
+  AstroObservation *observation; /* OBSERVE; NULL is an error */
+  /* ADD */
   const AstroValidityMeta *validity;
   const AstroLayout *shape;
   guint64 number;
   gint64 middle_ns;
   const double *uvw; /* of the dump, where buffers bring them: see AstroPrepareFuncs.add */
-  gboolean is_new;   /* what dumps go into: it begins with zeros */
-  gboolean is_copy;  /* the block in is a grid that dumps went into, copied to the block out */
-  double w, w_step;  /* out, of a plane */
+  gboolean is_new;   /* ADD, PLANE: what dumps go into begins with zeros */
 } AstroCollectArguments;
-
-typedef struct _AstroCollect AstroCollect; /* an instance of these backends */
-
-/* Before the first dump and whenever it changes; forgets all that came. NULL is an error. */
-gboolean astro_collect_observe(AstroCollect *collect, AstroObservation *observation,
-                               GError **error);
-/* Whether dumps go straight into the grid and are not held. */
-gboolean astro_collect_adds_at_once(const AstroCollect *collect);
-void astro_collect_add_missing(AstroCollect *collect);
-
-/* Ends what a grid is made of, and says how many planes it has: 1 where dumps went into it. */
-gboolean astro_collect_begin(AstroCollect *collect, guint *planes, GError **error);
-/* The grid is done: what it was made of is forgotten, unless grids are cumulative. */
-gboolean astro_collect_end(AstroCollect *collect, GError **error);
-
-/* Counts, and sums of weights of each of the grid's channels (NULL: not asked for). NULL is an
- * error of a device. */
-const AstroGridCounts *astro_collect_counts(AstroCollect *collect, double *sums, GError **error);
-/* Wavelengths: of a baseline, and how far the grid holds visibilities. */
-double astro_collect_longest(AstroCollect *collect);
-double astro_collect_reach(AstroCollect *collect);
 
 /* Bytes of a grid's buffer. */
 guint64 astro_collect_grid_bytes(const AstroCollectConfig *config);
@@ -70,38 +65,36 @@ gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, gu
 
 /* ---- for backends ---- */
 
-/* Where it all happens: on the host, or on a device, whose grids and rows are device pointers. The
- * functions take the algorithm that the configuration names. */
+/* The parts of a backend "gridder" of a device: where it all happens, on the host, or on a device, whose grids and rows are device pointers. */
 typedef struct {
   const AstroPrepareFuncs *prepare;
+  /* Those that there are here, up to a NULL: the one of the configured algorithm's name does it. */
+  const AstroGridAlgorithm *const *algorithms;
   /* Grids are host pointers though rows are not, and are filled whole, from all rows at once. */
   gboolean host_grids;
   /* Values of rows that are added together where dumps go straight into the grid. */
   guint64 together;
   gboolean (*enter)(const AstroPlace *place, GError **error); /* before the others; may be NULL */
-  AstroGridding *(*create)(const AstroCollectConfig *config, const AstroPlace *place,
-                           GError **error);
-  gboolean (*begin)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
-                    const AstroGridRows *rows, guint *planes, GError **error);
-  gboolean (*plane)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,
-                    guint8 *touched, double *w, double *w_step, GError **error);
-  gboolean (*add)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
-                  const AstroGridRows *rows, gpointer grid, GError **error);
-  gboolean (*finish)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,
-                     GError **error);
-  void (*destroy)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder);
   gboolean (*zero)(const AstroPlace *place, gpointer grid, gsize bytes, GError **error);
   gboolean (*copy)(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
                    GError **error);
-} AstroCollectFuncs;
+} AstroGridPlace;
+
+/* The algorithm of that name; NULL: there is none. */
+const AstroGridAlgorithm *astro_grid_algorithm_find(const AstroGridAlgorithm *const *algorithms,
+                                                    const char *name);
+
+typedef struct _AstroCollect AstroCollect; /* an instance of these backends */
 
 AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPlace *place,
-                                const AstroCollectFuncs *funcs);
-void astro_collect_free(AstroCollect *collect);
+                                const AstroGridPlace *where);
 const AstroPlace *astro_collect_place(const AstroCollect *collect);
-gboolean astro_collect_host_grids(const AstroCollect *collect);
-gboolean astro_collect_submit(AstroCollect *collect, const AstroBlock *in, guint n_in,
-                              const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
-                              GError **error);
+
+/* Of the backends' tables. */
+gboolean astro_collect_submit(gpointer collect, const AstroBlock *in, guint n_in,
+                              const AstroBlock *out, guint n_out, gconstpointer arguments,
+                              AstroResult *result, GError **error);
+gboolean astro_collect_host_out(gpointer collect);
+void astro_collect_free(gpointer collect);
 
 G_END_DECLS

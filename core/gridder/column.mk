@@ -5,8 +5,7 @@ core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/exte
   core/gridder/wstacking/both.h core/gridder/wstacking/body.h core/gridder/wstacking/c.c \
   core/gridder/wstacking/reference.c core/gridder/products.c core/gridder/products.h core/gridder/prepare.c \
   core/gridder/prepare.h core/gridder/weighting.c core/gridder/weighting.h core/gridder/collect.c \
-  core/gridder/collect.h core/gridder/collect-host.c core/gridder/dumps.c core/gridder/dumps.h \
-  core/gridder/gridding.h
+  core/gridder/collect.h core/gridder/collect-host.c core/gridder/dumps.c core/gridder/dumps.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h \
   elements/astrogridder-auto.c elements/astrogridder-auto.h \
@@ -18,7 +17,7 @@ tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_core_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/gridder.h tests/core/images.h tests/core/gridding-on-device.h tests/core/touched.h \
+dist_files += tests/core/gridder.h tests/core/images.h tests/core/gridding-on-device.h tests/core/gridding-stage.h tests/core/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
 element_tests += tests/elements/astrogridder tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
   tests/elements/synthesis-device
@@ -33,7 +32,7 @@ tests_elements_astrogridder_refused_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_refused_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
-gpu_sources += gpu/gridder/gridding.cu gpu/gridder/direct.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu \
+gpu_sources += gpu/gridder/direct.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu \
   gpu/gridder/weighting.cu gpu/gridder/by-product.cu
 gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/by-product.h gpu/gridder/fixed-point.h
 gpu_bench_programs += tests/bench/prepare-gpu

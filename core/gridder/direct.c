@@ -107,7 +107,7 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 }
 
 static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
-                             const char **variant, GError **error)
+                             const AstroPlace *place, const char **variant, GError **error)
 {
   AstroGridding *self = g_new0(AstroGridding, 1);
   self->config = *config;

@@ -18,11 +18,6 @@ typedef struct {
   gboolean keep_weights;           /* for AstroPrepareFuncs.weigh */
 } AstroPrepareConfig;
 
-/* In visibilities of one product each; the PSF is made of none. */
-typedef struct {
-  guint64 used, outside, flagged, not_finite;
-} AstroGridCounts;
-
 typedef struct {
   AstroPrepareConfig config;
   AstroGrid grid; /* without its products */

@@ -58,7 +58,11 @@ typedef struct {
 
 typedef struct _AstroGridding AstroGridding; /* an algorithm's own */
 
-/* A grid is channels x products x size x size complex numbers, aligned to 64 bytes; whoever calls
+/* An algorithm where it runs: on the host, or on a device, whose grids and rows are device pointers
+ * and whose work is queued on its place's queue, with its device current: rows and grid are there
+ * when the queue comes to them and may be freed, in its order, once a function has returned.
+ *
+ * A grid is channels x products x size x size complex numbers, aligned to 64 bytes; whoever calls
  * owns it, and without planes fills it with zeros before rows are added. */
 typedef struct {
   const char *name; /* "wstacking" */
@@ -66,13 +70,14 @@ typedef struct {
    * called. Without planes rows are added as they come, any number of times. */
   gboolean has_planes;
   /* Of a grid whose image_size, pixel, centre and products are set, sets size, cell and spread.
-   * Allocates nothing; an error where the configuration cannot be had. */
+   * Allocates nothing; an error where the configuration cannot be had. The host's says that for all
+   * places: NULL of a device's. */
   gboolean (*choose)(const AstroGridderConfig *config, AstroGrid *grid, GError **error);
-  /* Bytes that create will hold (tables), beyond grids and rows. */
+  /* Bytes that create will hold there (tables), beyond grids and rows. */
   guint64 (*bytes)(const AstroGridderConfig *config, const AstroGrid *grid);
   /* variant: the kernel's name, a static string. grid is what choose made of it. */
   AstroGridding *(*create)(const AstroGridderConfig *config, const AstroGrid *grid,
-                           const char **variant, GError **error);
+                           const AstroPlace *place, const char **variant, GError **error);
   /* Takes what it needs of all rows, which may be freed after, and says how many planes they make.
    * NULL without planes. */
   gboolean (*begin)(AstroGridding *gridder, const AstroGridRows *rows, guint *planes,
@@ -81,12 +86,16 @@ typedef struct {
    * plane and between planes (0: nothing to correct in w). touched: NULL, or filled with a map of
    * the tiles that were ([channel][row of tiles][tile], core/stream/grid.h); others are left as
    * they were. NULL without planes. */
-  void (*plane)(AstroGridding *gridder, gpointer grid, guint8 *touched, double *w, double *w_step);
+  gboolean (*plane)(AstroGridding *gridder, gpointer grid, guint8 *touched, double *w,
+                    double *w_step, GError **error);
   /* Adds rows to grid. NULL with planes. */
   gboolean (*add)(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
   /* Before a grid is read: adds what waits of rows that were added. NULL: nothing ever waits. */
-  void (*finish)(AstroGridding *gridder, gpointer grid);
+  gboolean (*finish)(AstroGridding *gridder, gpointer grid, GError **error);
   void (*destroy)(AstroGridding *gridder);
+  /* Visibilities that were spread since create, after those of one place were added up. NULL:
+   * nothing is added up. */
+  gboolean (*count)(AstroGridding *gridder, guint64 *spread, GError **error);
 } AstroGridAlgorithm;
 
 extern const AstroGridAlgorithm astro_wstacking, astro_wprojection, astro_direct;

@@ -200,7 +200,8 @@ static void sum_weights(Tasks *tasks, guint64 n_tasks)
 }
 
 static gboolean cpu_submit(gpointer instance, const AstroBlock *in, guint n_in,
-                           const AstroBlock *out, guint n_out, gpointer arguments, GError **error)
+                           const AstroBlock *out, guint n_out, gconstpointer arguments,
+                           AstroResult *result, GError **error)
 {
   const Counter *counter = instance;
   Tasks tasks = { .alone = n_in == 1, .n_places = counter->config.n_edges + 1 };

@@ -320,7 +320,7 @@ static void add_latest(AstroCollector *collector, guint kind)
 gboolean astro_collector_finish(AstroCollector *collector, GError **error)
 {
   if (collector->backend->drain && collector->instance &&
-      !collector->backend->drain(collector->instance, error))
+      !collector->backend->drain(collector->instance, NULL, error))
     return FALSE;
   gboolean has_counted[2] = { FALSE }; /* pairs of data alone, pairs with random points */
   for (guint k = 0; k < collector->n_kinds; k++) {
@@ -347,7 +347,7 @@ static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogram
   AstroBlock out[2] = { { collector->latest_counts + first, bytes },
                         { collector->sums ? collector->latest_sums + first : NULL, bytes } };
   if (!collector->backend->submit(collector->instance, in, now->a == now->b ? 1 : 2, out,
-                                  collector->sums ? 2 : 1, call, error))
+                                  collector->sums ? 2 : 1, call, NULL, error))
     return FALSE;
   collector->submitted[kind] = TRUE;
   collector->latest_n_points[now->a] = astro_points_count(collector->sides[now->a].points);

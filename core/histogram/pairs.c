@@ -55,7 +55,7 @@ static gboolean check_blocks(const AstroHistogramConfig *config, guint n_in, con
 }
 
 gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in, guint n_in,
-                     const AstroBlock *out, guint n_out, gpointer arguments, GError **error)
+                     const AstroBlock *out, guint n_out, gconstpointer arguments, GError **error)
 {
   const AstroHistogramConfig *config = &counter->config;
   if (!check_blocks(config, n_in, out, n_out, error))

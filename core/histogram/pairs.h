@@ -31,7 +31,7 @@ void histogram_destroy(gpointer counter);
 
 /* Fills in a count from what submit got and clears the outputs. */
 gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in, guint n_in,
-                     const AstroBlock *out, guint n_out, gpointer arguments, GError **error);
+                     const AstroBlock *out, guint n_out, gconstpointer arguments, GError **error);
 gboolean count_is_cancelled(Count *count);
 void count_report(Count *count, guint64 pairs);   /* done since the last report */
 gboolean count_end(Count *count, GError **error); /* FALSE where it was cancelled */

@@ -27,8 +27,8 @@ static void reference_row(Count *count, guint region_a, guint region_b, guint64 
 }
 
 static gboolean reference_submit(gpointer instance, const AstroBlock *in, guint n_in,
-                                 const AstroBlock *out, guint n_out, gpointer arguments,
-                                 GError **error)
+                                 const AstroBlock *out, guint n_out, gconstpointer arguments,
+                                 AstroResult *result, GError **error)
 {
   Count count;
   if (!count_begin(&count, instance, in, n_in, out, n_out, arguments, error))

@@ -70,8 +70,8 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
   gsize bytes_in = astro_format_info(config->from)->bytes * config->channels * config->n_in;
   gsize bytes_out = astro_format_info(config->to)->bytes * config->channels * config->n_out;
 
-  if (arguments->middle && (arguments->middle_size > image ||
-                            arguments->middle_product >= config->channels * config->n_out))
+  if (arguments->middle_size > image ||
+      arguments->middle_product >= config->channels * config->n_out)
     return astro_backend_refuse(
         error, "image: the middle %u pixels of product %u, expected %u of %u at most",
         arguments->middle_size, arguments->middle_product, config->grid.image_size,
@@ -132,14 +132,19 @@ gsize astro_image_middle(const AstroImageConfig *config, const AstroImageArgumen
   return ((arguments->middle_product * image + begin) * image + begin) * bytes;
 }
 
+gboolean astro_image_wants_middle(const AstroImageArguments *arguments, const AstroResult *result)
+{
+  return result && result->middle && arguments->last && arguments->middle_size;
+}
+
 void astro_image_copy_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
-                             gconstpointer image)
+                             gconstpointer image, AstroResult *result)
 {
   gsize pitch, row = arguments->middle_size * astro_format_info(config->to)->bytes;
 
-  if (!arguments->last || !arguments->middle)
+  if (!astro_image_wants_middle(arguments, result))
     return;
   const guint8 *from = (const guint8 *)image + astro_image_middle(config, arguments, &pitch);
   for (gsize y = 0; y < arguments->middle_size; y++)
-    memcpy((guint8 *)arguments->middle + y * row, from + y * pitch, row);
+    memcpy((guint8 *)result->middle + y * row, from + y * pitch, row);
 }

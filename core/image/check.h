@@ -19,9 +19,11 @@ double astro_image_n_minus_1(double l, double m);
 double astro_image_scale(const AstroImageConfig *config, const AstroImageArguments *arguments,
                          guint channel, const AstroImageTerm *term);
 
-/* For backends on the host: the middle of a finished image, where it is asked for. */
+/* Whether the middle of the image, which this plane finishes, is asked for. */
+gboolean astro_image_wants_middle(const AstroImageArguments *arguments, const AstroResult *result);
+/* For backends on the host: that middle, where it is. */
 void astro_image_copy_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
-                             gconstpointer image);
+                             gconstpointer image, AstroResult *result);
 /* Bytes from the image's begin to that middle's, and from row to row. */
 gsize astro_image_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
                          gsize *pitch);

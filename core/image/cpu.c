@@ -209,7 +209,7 @@ static void task(gpointer data, guint64 number)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Cpu *self = instance;
   Call call = { .cpu = self, .arguments = arguments };
@@ -234,7 +234,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     astro_parallel(self->config.channels * rows_of_tasks(&self->config.grid), self->threads, task,
                    &call);
   }
-  astro_image_copy_middle(&self->config, call.arguments, out->data);
+  astro_image_copy_middle(&self->config, call.arguments, out->data, result);
   return TRUE;
 }
 

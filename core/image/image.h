@@ -55,9 +55,8 @@ typedef struct {
   double w, w_step;      /* of the plane, wavelengths */
   const double *weights; /* [channel][product] of the whole grid */
   gboolean first, last;  /* plane */
-  /* On the host: room for the middle of a finished image, size x size pixels of the product number
-   * [channel][product] of it, their centre the image's; NULL: not asked for. */
-  gpointer middle;
+  /* What the result's room, on the host, takes of a finished image: its middle, size x size pixels
+   * of the product number [channel][product] of it, their centre the image's; 0: nothing. */
   guint middle_size, middle_product;
 } AstroImageArguments;
 

@@ -117,7 +117,7 @@ static double complex *transform_v(const AstroImageConfig *config, gconstpointer
           blank[row / (config->n_in * size) * size + row % size] ? 0 : cell(&call, row * size + x);
   AstroBlock block = { samples, planes * size * size * sizeof *samples };
   guint64 steps = 1;
-  gboolean done = astro_fft_reference.submit(fft, &block, 1, &block, 1, &steps, error);
+  gboolean done = astro_fft_reference.submit(fft, &block, 1, &block, 1, &steps, NULL, error);
   astro_fft_reference.destroy(fft);
   if (!done)
     g_clear_pointer(&samples, g_free);
@@ -125,7 +125,7 @@ static double complex *transform_v(const AstroImageConfig *config, gconstpointer
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   const AstroImageConfig *config = &((Reference *)instance)->config;
   AstroImageConfig transformed = *config;
@@ -148,7 +148,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       for (guint y = 0; y < config->grid.image_size; y++)
         for (guint x = 0; x < config->grid.image_size; x++)
           make_pixel(&call, channel, product, y, x);
-  astro_image_copy_middle(config, arguments, out->data);
+  astro_image_copy_middle(config, arguments, out->data, result);
   return TRUE;
 }
 

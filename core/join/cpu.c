@@ -178,7 +178,7 @@ static guint64 cut_boxes(Work *work)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   const Join *self = instance;
   Work work = {

@@ -35,7 +35,7 @@ static void copy_value(const AstroJoinAxes *axes, const AstroJoinPiece *piece, c
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   const AstroJoinConfig *config = instance;
   const AstroJoinArguments *arguments = data;

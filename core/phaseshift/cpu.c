@@ -157,7 +157,7 @@ static void make_means(gpointer data, guint64 task)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   const Phaseshift *self = instance;
   const AstroPhaseshiftArguments *arguments = data;

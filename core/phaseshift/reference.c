@@ -45,7 +45,7 @@ static void turn_channel(const AstroPhaseshiftConfig *config,
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   const AstroPhaseshiftConfig *config = instance;
   const AstroPhaseshiftArguments *arguments = data;

@@ -289,7 +289,7 @@ static void do_task(gpointer data, guint64 task)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   Select *self = instance;
   const AstroSelectArguments *arguments = data;

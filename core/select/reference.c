@@ -10,7 +10,7 @@ typedef struct {
 } Select;
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   const AstroSelectConfig *config = &((const Select *)instance)->config;
   const gsize bytes = astro_stream_sample_bytes(&config->in);

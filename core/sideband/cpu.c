@@ -102,7 +102,7 @@ static void turn_spectra(gpointer data, guint64 task)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   const Sideband *sideband = instance;
   const AstroSidebandArguments *arguments = data;

@@ -42,7 +42,7 @@ static void negate(AstroFormat format, guint8 *component)
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer data, GError **error)
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   const AstroSidebandConfig *config = instance;
   const AstroSidebandArguments *arguments = data;

@@ -79,10 +79,12 @@ double astro_grid_farthest(const AstroGrid *grid);
 
 gint astro_grid_find(const AstroGrid *grid, const char *product); /* -1: it has none */
 
-/* Where touched-only=true is agreed on, a plane's buffer says of tiles of so many cells a side
- * which ones visibilities reached: the others are zeros to whoever reads them, whatever the buffer
- * holds there. That goes on to hold of rows that are transformed along u alone (layout v:x): those
- * that no touched tile has a part of are zeros. */
+/* A plane's buffer may say of tiles of so many cells a side which ones visibilities reached
+ * (touched, below): the others are zeros to whoever reads them, whatever the buffer holds there.
+ * Whoever makes planes does so where all who read them say that they heed such maps, in the answer
+ * to an ALLOCATION query; touched-only=false in caps asks for whole planes all the same. That goes
+ * on to hold of rows that are transformed along u alone (layout v:x with touched-only=true in
+ * caps): those that no touched tile has a part of are zeros. */
 #define ASTRO_GRID_TILE 16
 
 static inline guint astro_grid_tiles(guint size)

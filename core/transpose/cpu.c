@@ -22,7 +22,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 }
 
 static gboolean submit(gpointer data, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Instance *instance = data;
   const AstroTransposeConfig *config = arguments ? arguments : &instance->config;

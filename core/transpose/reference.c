@@ -14,7 +14,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   const AstroTransposeConfig *config = arguments ? arguments : instance;
   if (!astro_transpose_check_blocks(config, in, n_in, out, n_out, error))

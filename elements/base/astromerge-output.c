@@ -81,7 +81,7 @@ static gboolean map_pieces(const AstroMergeBlock *block, Mapped *mapped, AstroBl
 }
 
 gboolean astro_merge_submit(AstroMerge *merge, const AstroMergeBlock *block, GstBuffer *out,
-                            gpointer arguments, GError **error)
+                            gconstpointer arguments, GError **error)
 {
   AstroMergePrivate *priv = PRIV(merge);
   g_autofree Mapped *mapped = g_new0(Mapped, block->n_pieces);
@@ -93,7 +93,7 @@ gboolean astro_merge_submit(AstroMerge *merge, const AstroMergeBlock *block, Gst
     ok = astro_backend_no_memory(error, "a block cannot be mapped for writing");
   } else if (ok) {
     const AstroBlock to = { map.data, map.size };
-    ok = priv->backend->submit(priv->instance, in, block->n_pieces, &to, 1, arguments, error);
+    ok = priv->backend->submit(priv->instance, in, block->n_pieces, &to, 1, arguments, NULL, error);
     gst_buffer_unmap(out, &map);
   }
   for (guint i = 0; i < block->n_pieces; i++)

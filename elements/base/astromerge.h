@@ -76,7 +76,7 @@ const AstroStream *astro_merge_out(AstroMerge *merge);
 /* Gives the blocks of the pieces, in their order, and the block to the backend; what is lost has no
  * data. */
 gboolean astro_merge_submit(AstroMerge *merge, const AstroMergeBlock *block, GstBuffer *out,
-                            gpointer arguments, GError **error);
+                            gconstpointer arguments, GError **error);
 
 /* For agree: an error unless all inputs have the same in a field of their caps. */
 gboolean astro_merge_check_caps(const AstroMergeInput *inputs, guint n, const char *field,

@@ -3,6 +3,7 @@
 
 #include "core/backend/module.h"
 #include "core/memory/memory.h"
+#include "core/stream/grid.h"
 #include "core/stream/validity.h"
 #include "elements/base/astrostage.h"
 
@@ -34,6 +35,16 @@ AstroDevice *astro_reader_find(GstQuery *query)
   return astro_device_open(device, NULL);
 }
 
+void astro_reader_take_maps(GstQuery *query)
+{
+  gst_query_add_allocation_meta(query, ASTRO_GRID_META_API, NULL);
+}
+
+gboolean astro_reader_takes_maps(GstQuery *query)
+{
+  return gst_query_find_allocation_meta(query, ASTRO_GRID_META_API, NULL);
+}
+
 /* The one source pad that passes on what comes in at a sink pad; NULL: there is none, or more. */
 static GstPad *only_way_on(GstPad *sink)
 {
@@ -55,7 +66,13 @@ static GstPad *only_way_on(GstPad *sink)
   return found;
 }
 
-gboolean astro_reader_is(GstPad *src, GType type)
+static gboolean stage_takes(GstObject *owner, const char *form)
+{
+  const char *const *takes = ASTRO_STAGE_GET_CLASS(owner)->takes;
+  return takes && g_strv_contains(takes, form);
+}
+
+gboolean astro_reader_takes(GstPad *src, const char *form)
 {
   GstPad *sink = gst_pad_get_peer(src);
 
@@ -63,7 +80,7 @@ gboolean astro_reader_is(GstPad *src, GType type)
     g_autoptr(GstPad) here = sink;
     g_autoptr(GstObject) owner = gst_pad_get_parent(here);
     if (!owner || ASTRO_IS_STAGE(owner))
-      return owner && g_type_is_a(G_OBJECT_TYPE(owner), type);
+      return owner && stage_takes(owner, form);
     g_autoptr(GstPad) next = only_way_on(here);
     sink = next ? gst_pad_get_peer(next) : NULL;
   }

@@ -174,7 +174,8 @@ static gboolean keeps_part(AstroStage *stage)
 }
 
 static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, gboolean in_place,
-                              GstMapFlags flags, gpointer arguments, gboolean last, GError **error)
+                              GstMapFlags flags, gconstpointer arguments, gboolean last,
+                              GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroBlock in[ASTRO_STAGE_BLOCKS], out[ASTRO_STAGE_BLOCKS];
@@ -189,27 +190,29 @@ static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, g
   for (guint i = 0; i < to->n; i++)
     out[i] = to->faces[i].block;
   const AstroStop *before = astro_stop_set(&priv->deadline.stop);
-  gboolean ok = priv->backend->submit(priv->instance, in, n_in, out, to->n, arguments, error) &&
+  gboolean ok = priv->backend->submit(priv->instance, in, n_in, out, to->n, arguments,
+                                      &priv->result, error) &&
                 (keeps_part(stage) || astro_backend_goes_on(error));
   astro_stop_set(before);
   return close_faces(stage, to, to->n, flags, last, ok ? error : NULL) && ok;
 }
 
-gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
-                            GError **error)
+gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out,
+                            gconstpointer arguments, GError **error)
 {
   return astro_stage_submit_part(stage, in, out, arguments, TRUE, TRUE, error);
 }
 
 gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
-                                 gpointer arguments, gboolean first, gboolean last, GError **error)
+                                 gconstpointer arguments, gboolean first, gboolean last,
+                                 GError **error)
 {
   const AstroStageBlocks blocks = { { in }, { out } };
   return astro_stage_submit_blocks(stage, &blocks, arguments, first, last, error);
 }
 
 gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *blocks,
-                                   gpointer arguments, gboolean first, gboolean last,
+                                   gconstpointer arguments, gboolean first, gboolean last,
                                    GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
@@ -242,6 +245,6 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
   }
   /* What was queued has no event that astro_stage_close_backend could wait for. */
   if (!ok && priv->device && priv->backend->drain)
-    priv->backend->drain(priv->instance, NULL);
+    priv->backend->drain(priv->instance, &priv->result, NULL);
   return ok;
 }

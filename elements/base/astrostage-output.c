@@ -168,7 +168,7 @@ gboolean astro_stage_complete(AstroStage *stage)
   if (!priv->instance)
     return TRUE;
   if (priv->backend->drain)
-    ok = priv->backend->drain(priv->instance, &error);
+    ok = priv->backend->drain(priv->instance, &priv->result, &error);
   if (!ok)
     astro_stage_post_error(stage, error);
   else if (klass->drained)

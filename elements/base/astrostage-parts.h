@@ -33,6 +33,7 @@ typedef struct {
   const AstroBackend *backend;
   const char *variant;
   gpointer instance;
+  AstroResult result; /* the instance's, beside blocks */
   AstroDevice *device;
   AstroQueue *queue;
   GQueue in_flight; /* AstroEvent *, oldest first */

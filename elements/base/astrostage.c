@@ -37,9 +37,9 @@ const AstroObservation *astro_stage_observation(AstroStage *stage)
   return PRIV(stage)->observation;
 }
 
-gpointer astro_stage_instance(AstroStage *stage)
+AstroResult *astro_stage_result(AstroStage *stage)
 {
-  return PRIV(stage)->instance;
+  return &PRIV(stage)->result;
 }
 
 GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
@@ -238,6 +238,7 @@ static gboolean start(AstroStage *stage)
   astro_steps_begin(&priv->steps);
   priv->sends_time = TRUE;
   priv->block_duration = 0;
+  priv->result = (AstroResult){ 0 };
   GST_OBJECT_LOCK(stage);
   priv->latency = 0;
   priv->stats = (AstroWorkStats){ 0 };

@@ -60,6 +60,9 @@ struct _AstroStageClass {
   gboolean (*amend)(AstroStage *stage, AstroObservation *observation, GError **error);
   /* What a submit that was interrupted has made is a result, and says so itself. */
   gboolean keeps_part;
+  /* Forms of its input that it takes where nobody else reads it (elements/base/astroreader.h), up
+   * to a NULL; NULL: none. */
+  const char *const *takes;
   /* Time steps of input held back beyond blocks in flight. */
   guint64 (*latency_steps)(AstroStage *stage);
 
@@ -77,7 +80,9 @@ gboolean astro_stage_tell(AstroStage *stage, GError **error);
 gboolean astro_stage_configure_again(AstroStage *stage);
 /* Whether a GPU would do the work, as far as can be told before there are caps. */
 gboolean astro_stage_prefers_device(AstroStage *stage);
-gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
+/* What the backend gives beside blocks: where submit and drain put it, all through a stream. Zeros
+ * at the start; members are the stage's to set again, room for what it asks for too. */
+AstroResult *astro_stage_result(AstroStage *stage);
 /* The time of the input's step 0 since the observation's start, as the block in work has it. */
 GstClockTimeDiff astro_stage_epoch(AstroStage *stage);
 /* When a step of the input begins, where it has a rate. */
@@ -94,13 +99,14 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
 GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error);
 
 /* Gives the blocks' faces to the backend. in or out may be NULL. */
-gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
-                            GError **error);
+gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out,
+                            gconstpointer arguments, GError **error);
 
 /* The same with an output block that several calls make: what came before the first of them is
  * overwritten, and it is ready for its reader with the last. */
 gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
-                                 gpointer arguments, gboolean first, gboolean last, GError **error);
+                                 gconstpointer arguments, gboolean first, gboolean last,
+                                 GError **error);
 
 /* And with more than one block on a side, up to a NULL. */
 #define ASTRO_STAGE_BLOCKS 2
@@ -110,7 +116,7 @@ typedef struct {
 } AstroStageBlocks;
 
 gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *blocks,
-                                   gpointer arguments, gboolean first, gboolean last,
+                                   gconstpointer arguments, gboolean first, gboolean last,
                                    GError **error);
 
 /* Sends on a block of whole steps that begins at step first of the output's time axis. Takes the

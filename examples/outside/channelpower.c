@@ -25,7 +25,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   const PowerConfig *power = instance;
   const float scale = (float)power->scale, *from = in->data;

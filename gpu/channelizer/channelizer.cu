@@ -317,10 +317,10 @@ static gboolean channelize(Channelizer *self, AstroSpectra spectra, const AstroC
          astro_channelizer_passes(bytes, &run, self->room, self->room_rows, stream, error);
 }
 
-static gboolean drain(gpointer instance, GError **error)
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 {
   Channelizer *self = (Channelizer *)instance;
-  return astro_cuda_clipped_drain(&self->clipped, &self->place, error);
+  return astro_cuda_clipped_drain(&self->clipped, &self->place, result, error);
 }
 
 static gboolean find_spectra(const Channelizer *self, const AstroChannelizerArguments *arguments,
@@ -338,7 +338,7 @@ static gboolean find_spectra(const Channelizer *self, const AstroChannelizerArgu
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gpointer argument, GError **error)
+                       gconstpointer argument, AstroResult *result, GError **error)
 {
   Channelizer *self = (Channelizer *)instance;
   const AstroChannelizerArguments *arguments = (const AstroChannelizerArguments *)argument;
@@ -348,8 +348,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
   if (!find_spectra(self, arguments, &spectra, error) ||
       !astro_channelizer_check_call(&self->config, in, n_in, out, n_out, arguments, spectra.count, error) ||
-      !astro_cuda_enter(self->place.device, error) ||
-      !astro_cuda_clipped_to(&self->clipped, &self->place, arguments->clipped, error))
+      !astro_cuda_enter(self->place.device, error))
     return FALSE;
   if (arguments->restart) {
     self->begin = arguments->first;

@@ -197,22 +197,21 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return self;
 }
 
-static gboolean drain(gpointer instance, GError **error)
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 {
   Convert *self = (Convert *)instance;
-  return astro_cuda_clipped_drain(&self->clipped, &self->place, error);
+  return astro_cuda_clipped_drain(&self->clipped, &self->place, result, error);
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Convert *self = (Convert *)instance;
   const AstroConvertArguments *work = (const AstroConvertArguments *)arguments;
   const AstroConvertConfig *config = &self->config;
 
   if (!astro_convert_check(config, in, n_in, out, n_out, work, error) ||
-      !astro_cuda_enter(self->place.device, error) ||
-      !astro_cuda_clipped_to(&self->clipped, &self->place, work->clipped, error))
+      !astro_cuda_enter(self->place.device, error))
     return FALSE;
   const AstroFormatInfo *info = astro_format_info(config->from);
   if (config->from == config->to && work->scale == 1)

@@ -191,7 +191,7 @@ static gboolean lies_well(const Correlator *self, const AstroCorrelatorStrides *
   return (guintptr)first % 16 == 0 && row % 16 == 0 && s->channel % 16 == 0 && row && s->channel;
 }
 
-static gboolean add(Correlator *self, const guint8 *in, AstroCorrelatorArguments *arguments, gboolean loss,
+static gboolean add(Correlator *self, const guint8 *in, const AstroCorrelatorArguments *arguments, gboolean loss,
                     gpointer out, gboolean *written, GError **error)
 {
   AstroCorrelatorStrides strides;
@@ -211,16 +211,16 @@ static void forget(Correlator *self)
   astro_correlator_counts_reset(&self->counts);
 }
 
-static gboolean drain(gpointer instance, GError **error)
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 {
   return astro_cuda_drain(&((Correlator *)instance)->place, error);
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gpointer argument, GError **error)
+                       gconstpointer argument, AstroResult *result, GError **error)
 {
   Correlator *self = (Correlator *)instance;
-  AstroCorrelatorArguments *arguments = (AstroCorrelatorArguments *)argument;
+  const AstroCorrelatorArguments *arguments = (const AstroCorrelatorArguments *)argument;
   gpointer to = arguments->dump && n_out ? out[0].data : NULL;
   gboolean loss, written = FALSE;
 
@@ -238,12 +238,10 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return TRUE;
   gboolean ok = written || (correlate_gathered(self, to, &written, error) &&
                             (written || astro_correlator_dump_all(self, to, error)));
-  if (ok && arguments->counts)
-    astro_correlator_counts_write(&self->counts, &self->config, arguments->counts);
-  arguments->samples = self->counts.samples * self->config.channel_step;
-  arguments->complete = self->counts.tables == 0;
+  if (ok && result)
+    astro_correlator_counts_tell(&self->counts, &self->config, result);
   forget(self);
-  return ok && (!self->given || drain(self, error)); /* the host reads what it was given at once */
+  return ok && (!self->given || drain(self, NULL, error)); /* the host reads what it was given at once */
 }
 
 /* ---- the backend ---- */
@@ -253,7 +251,7 @@ static void destroy(gpointer instance)
   Correlator *self = (Correlator *)instance;
   gpointer blocks[] = { self->given, self->gathered, self->planes, self->scales, self->upload, self->failed };
   if (self->given)
-    drain(self, NULL); /* what is held on the host is still being copied */
+    drain(self, NULL, NULL); /* what is held on the host is still being copied */
   astro_correlator_held_free(&self->sums, &self->place);
   astro_correlator_held_free(&self->carried, &self->place);
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)

@@ -33,7 +33,7 @@ gboolean astro_cuda_delay_send(Delay *self, DelayPiece *pieces, guint n, GError 
 /* ---- the backend ---- */
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gpointer argument, GError **error)
+                       gconstpointer argument, AstroResult *result, GError **error)
 {
   Delay *self = (Delay *)instance;
   const AstroDelayArguments *arguments = (const AstroDelayArguments *)argument;
@@ -47,7 +47,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
                           : astro_cuda_delay_voltages(self, from, to, arguments, error);
 }
 
-static gboolean drain(gpointer instance, GError **error)
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 {
   return astro_cuda_drain(&((Delay *)instance)->place, error);
 }

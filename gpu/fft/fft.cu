@@ -84,7 +84,7 @@ static gboolean run_turn(Fft *self, const Step *step, GError **error)
   AstroTransposeConfig config = step->turn;
   gsize bytes = config.sample_bytes * config.extents[0] * config.extents[1] * config.extents[2];
   AstroBlock in = { self->places[step->from], bytes }, out = { self->places[step->to], bytes };
-  return astro_cuda_transpose.submit(self->transpose, &in, 1, &out, 1, &config, error);
+  return astro_cuda_transpose.submit(self->transpose, &in, 1, &out, 1, &config, NULL, error);
 }
 
 static gboolean execute(Fft *self, const Step *step, guint8 *in, guint8 *out, GError **error)
@@ -409,7 +409,7 @@ static gboolean take_touched(Fft *self, const AstroBlock *in, const guint8 *touc
 /* ---- the backend ---- */
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Fft *self = (Fft *)instance;
   const guint64 *steps = (const guint64 *)arguments;

@@ -9,7 +9,7 @@
 enum { THREADS = 256, MOST_BLOCKS = 65536 };
 
 struct _AstroGridding {
-  const AstroCudaGridder *algorithm;
+  const AstroGridAlgorithm *algorithm; /* of the device */
   AstroPlace place;
   guint products, turns, n_gridders;
   gboolean has_planes, by_channel;
@@ -50,7 +50,8 @@ guint64 astro_cuda_turns_bytes(const AstroCollectConfig *config)
   char *products[2];
   guint turns;
   const AstroCollectConfig one = astro_cuda_turn(config, products, &turns);
-  return gridders_of(config, turns) * astro_cuda_gridder_of(config->algorithm)->bytes(&one.gridder, &one.grid);
+  const AstroGridAlgorithm *device = astro_grid_algorithm_find(astro_cuda_algorithms, config->algorithm->name);
+  return gridders_of(config, turns) * device->bytes(&one.gridder, &one.grid);
 }
 
 /* ---- a turn's rows ---- */
@@ -124,8 +125,7 @@ static gboolean bring_down(const AstroGridding *self, gpointer grid, guint turn,
   return TRUE;
 }
 
-gboolean astro_cuda_turns_begin(const AstroGridAlgorithm *algorithm, AstroGridding *self, const AstroGridRows *rows,
-                                guint *planes, GError **error)
+static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *planes, GError **error)
 {
   gpointer values = room_for(self, rows, error);
   gboolean ok = values != NULL;
@@ -139,8 +139,7 @@ gboolean astro_cuda_turns_begin(const AstroGridAlgorithm *algorithm, AstroGriddi
 }
 
 /* Grids come down whole, so that all tiles are touched. */
-gboolean astro_cuda_turns_plane(const AstroGridAlgorithm *algorithm, AstroGridding *self, gpointer grid,
-                                guint8 *touched, double *w, double *w_step, GError **error)
+static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w, double *w_step, GError **error)
 {
   if (touched)
     memset(touched, 1, self->map_bytes);
@@ -151,10 +150,10 @@ gboolean astro_cuda_turns_plane(const AstroGridAlgorithm *algorithm, AstroGriddi
   return CUDA_TRY(cudaStreamSynchronize(stream_of(self)));
 }
 
-gboolean astro_cuda_turns_fill(const AstroGridAlgorithm *algorithm, AstroGridding *self, const AstroGridRows *rows,
-                               gpointer grid, GError **error)
+/* In place of what grid held, and with nothing left for finish. */
+static gboolean fill(AstroGridding *self, const AstroGridRows *rows, gpointer grid, GError **error)
 {
-  const AstroCudaGridder *device = self->algorithm;
+  const AstroGridAlgorithm *device = self->algorithm;
   gpointer values = room_for(self, rows, error);
   gboolean ok = values != NULL;
   for (guint turn = 0; ok && turn < self->turns; turn++) {
@@ -171,7 +170,7 @@ gboolean astro_cuda_turns_fill(const AstroGridAlgorithm *algorithm, AstroGriddin
 
 /* ---- instances ---- */
 
-void astro_cuda_turns_destroy(const AstroGridAlgorithm *algorithm, AstroGridding *self)
+static void destroy(AstroGridding *self)
 {
   for (guint i = 0; i < self->n_gridders; i++)
     if (self->gridders[i])
@@ -181,30 +180,57 @@ void astro_cuda_turns_destroy(const AstroGridAlgorithm *algorithm, AstroGridding
   g_free(self);
 }
 
-AstroGridding *astro_cuda_turns_create(const AstroCollectConfig *config, const AstroPlace *place, GError **error)
+static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGridderConfig *config,
+                             const AstroGrid *grid, const AstroPlace *place, const char **variant, GError **error)
 {
+  const AstroCollectConfig all = { algorithm, *config, *grid };
   AstroGridding *self = g_new0(AstroGridding, 1);
   char *products[2];
-  const AstroCollectConfig one = astro_cuda_turn(config, products, &self->turns);
-  const char *variant;
+  const AstroCollectConfig one = astro_cuda_turn(&all, products, &self->turns);
 
-  self->algorithm = astro_cuda_gridder_of(config->algorithm);
+  self->algorithm = algorithm;
   self->place = *place;
-  self->products = g_strv_length(config->grid.products);
-  self->has_planes = config->algorithm->has_planes;
-  self->by_channel = config->gridder.channels > one.gridder.channels;
+  self->products = g_strv_length(grid->products);
+  self->has_planes = algorithm->has_planes;
+  self->by_channel = config->channels > one.gridder.channels;
   self->channels = one.gridder.channels;
   self->plane = astro_collect_grid_bytes(&one) / self->channels;
-  self->map_bytes = (gsize)self->channels * astro_grid_tiles(config->grid.size) * astro_grid_tiles(config->grid.size);
-  self->n_gridders = gridders_of(config, self->turns);
+  self->map_bytes = (gsize)self->channels * astro_grid_tiles(grid->size) * astro_grid_tiles(grid->size);
+  self->n_gridders = gridders_of(&all, self->turns);
   self->gridders = g_new0(AstroGridding *, self->n_gridders);
   gboolean ok = place->device->funcs->alloc(place->device, self->channels * self->plane, &self->part, error);
   for (guint i = 0; ok && i < self->n_gridders; i++) {
-    self->gridders[i] = self->algorithm->create(&one.gridder, &one.grid, place, &variant, error);
+    self->gridders[i] = self->algorithm->create(&one.gridder, &one.grid, place, variant, error);
     ok = self->gridders[i] != NULL;
   }
   if (ok)
     return self;
-  astro_cuda_turns_destroy(config->algorithm, self);
+  destroy(self);
   return NULL;
 }
+
+#define IN_TURNS(name)                                                                                         \
+  static AstroGridding *create_##name(const AstroGridderConfig *config, const AstroGrid *grid,                 \
+                                      const AstroPlace *place, const char **variant, GError **error)           \
+  {                                                                                                            \
+    return create(&astro_cuda_##name, config, grid, place, variant, error);                                    \
+  }
+
+IN_TURNS(direct)
+IN_TURNS(wprojection)
+IN_TURNS(wstacking)
+
+static const AstroGridAlgorithm direct = { .name = "direct", .create = create_direct, .add = fill, .destroy = destroy };
+static const AstroGridAlgorithm wprojection = {
+  .name = "wprojection", .create = create_wprojection, .add = fill, .destroy = destroy
+};
+static const AstroGridAlgorithm wstacking = {
+  .name = "wstacking",
+  .has_planes = TRUE,
+  .create = create_wstacking,
+  .begin = begin,
+  .plane = plane,
+  .destroy = destroy,
+};
+
+const AstroGridAlgorithm *const astro_cuda_turns[] = { &direct, &wprojection, &wstacking, NULL };

@@ -1,4 +1,6 @@
-/* Grids on the host that are too large for the device: it makes them a product at a time. */
+/* Grids on the host that are too large for the device: it makes them a product at a time, by the
+ * algorithms of astro_cuda_turns, with grids and maps on the host; when a grid is made, all of it
+ * is there. */
 #pragma once
 
 #include "gpu/gridder/gridder.h"
@@ -14,17 +16,3 @@ AstroCollectConfig astro_cuda_turn(const AstroCollectConfig *config, char *produ
 
 /* What the device holds beyond rows and the grid of a turn. */
 guint64 astro_cuda_turns_bytes(const AstroCollectConfig *config);
-
-/* For AstroCollectFuncs, with grids and maps on the host; when a grid is made, all of it is there.
- */
-AstroGridding *astro_cuda_turns_create(const AstroCollectConfig *config, const AstroPlace *place,
-                                       GError **error);
-gboolean astro_cuda_turns_begin(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
-                                const AstroGridRows *rows, guint *planes, GError **error);
-gboolean astro_cuda_turns_plane(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
-                                gpointer grid, guint8 *touched, double *w, double *w_step,
-                                GError **error);
-/* In place of what grid held, and with nothing left for finish. */
-gboolean astro_cuda_turns_fill(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
-                               const AstroGridRows *rows, gpointer grid, GError **error);
-void astro_cuda_turns_destroy(const AstroGridAlgorithm *algorithm, AstroGridding *gridder);

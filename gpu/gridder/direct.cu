@@ -219,8 +219,8 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   return NULL;
 }
 
-const AstroCudaGridder astro_cuda_direct = {
-  .host = &astro_direct,
+const AstroGridAlgorithm astro_cuda_direct = {
+  .name = "direct",
   .bytes = bytes,
   .create = create,
   .add = add,

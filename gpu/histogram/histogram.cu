@@ -366,7 +366,7 @@ static gboolean fetch(CudaCounter *self, Job *job, GError **error)
 }
 
 static gboolean cuda_submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                            guint n_out, gpointer arguments, GError **error)
+                            guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   CudaCounter *self = (CudaCounter *)instance;
   GError *cause = NULL;
@@ -399,7 +399,7 @@ static gboolean cuda_submit(gpointer instance, const AstroBlock *in, guint n_in,
   return FALSE;
 }
 
-static gboolean cuda_drain(gpointer instance, GError **error)
+static gboolean cuda_drain(gpointer instance, AstroResult *result, GError **error)
 {
   CudaCounter *self = (CudaCounter *)instance;
   gboolean ok = astro_cuda_enter(self->device, error);

@@ -215,13 +215,13 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
 
 /* The part that the host asked for, which waits for it. */
 static gboolean send_middle(const Image *self, const AstroImageArguments *arguments, gconstpointer image,
-                            GError **error)
+                            AstroResult *result, GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
   gsize pitch, row = arguments->middle_size * astro_format_info(self->config.to)->bytes;
   const guint8 *from = (const guint8 *)image + astro_image_middle(&self->config, arguments, &pitch);
 
-  return CUDA_TRY(cudaMemcpy2DAsync(arguments->middle, row, from, pitch, row, arguments->middle_size,
+  return CUDA_TRY(cudaMemcpy2DAsync(result->middle, row, from, pitch, row, arguments->middle_size,
                                     cudaMemcpyDeviceToHost, stream)) &&
          CUDA_TRY(cudaStreamSynchronize(stream));
 }
@@ -308,12 +308,12 @@ static gboolean add_transformed(Image *self, const AstroBlock *in, guint n_in, g
                                               astro_grid_tiles(size), config->n_in);
   }
   return CUDA_TRY(cudaGetLastError()) &&
-         astro_cuda_fft.submit(self->transform, &from, 1, &self->transformed, 1, &steps, error) &&
+         astro_cuda_fft.submit(self->transform, &from, 1, &self->transformed, 1, &steps, NULL, error) &&
          add_planes(self, self->transformed.data, out, arguments, error);
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer argument, GError **error)
+                       guint n_out, gconstpointer argument, AstroResult *result, GError **error)
 {
   Image *self = (Image *)instance;
   const AstroImageArguments *arguments = (const AstroImageArguments *)argument;
@@ -328,7 +328,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   const gboolean added = self->columns     ? add_columns(self, in, n_in, out->data, arguments, error)
                          : self->transform ? add_transformed(self, in, n_in, out->data, arguments, error)
                                            : add_planes(self, in->data, out->data, arguments, error);
-  return added && (!arguments->last || !arguments->middle || send_middle(self, arguments, out->data, error));
+  return added && (!astro_image_wants_middle(arguments, result) ||
+                   send_middle(self, arguments, out->data, result, error));
 }
 
 static void destroy(gpointer instance)

@@ -6,7 +6,8 @@ gboolean astro_cuda_clipped_init(AstroCudaClipped *self, const AstroPlace *place
          CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof *self->counter, astro_cuda_stream(place->queue)));
 }
 
-gboolean astro_cuda_clipped_drain(AstroCudaClipped *self, const AstroPlace *place, GError **error)
+gboolean astro_cuda_clipped_drain(AstroCudaClipped *self, const AstroPlace *place, AstroResult *result,
+                                  GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(place->queue);
   guint64 clipped = 0;
@@ -16,15 +17,7 @@ gboolean astro_cuda_clipped_drain(AstroCudaClipped *self, const AstroPlace *plac
       !CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof clipped, stream)) ||
       !CUDA_TRY(cudaStreamSynchronize(stream)))
     return FALSE;
-  if (self->total)
-    *self->total += clipped;
-  return TRUE;
-}
-
-gboolean astro_cuda_clipped_to(AstroCudaClipped *self, const AstroPlace *place, guint64 *total, GError **error)
-{
-  if (self->total && self->total != total && !astro_cuda_clipped_drain(self, place, error))
-    return FALSE;
-  self->total = total;
+  if (result)
+    result->clipped += clipped;
   return TRUE;
 }

@@ -58,7 +58,6 @@ extern const AstroBackend astro_cuda_correlator;
 extern const AstroBackend astro_cuda_delay;
 extern const AstroBackend astro_cuda_fft;
 extern const AstroBackend astro_cuda_gridder;
-extern const AstroBackend astro_cuda_gridding;
 extern const AstroBackend astro_cuda_histogram;
 extern const AstroBackend astro_cuda_image;
 extern const AstroBackend astro_cuda_sideband;

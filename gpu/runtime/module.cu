@@ -46,7 +46,7 @@ static char *describe(gint index)
 
 static const AstroBackend *const backends[] = {
   &astro_cuda_convert, &astro_cuda_transpose, &astro_cuda_channelizer, &astro_cuda_correlator, &astro_cuda_delay,
-  &astro_cuda_sideband, &astro_cuda_gridder, &astro_cuda_gridding, &astro_cuda_fft, &astro_cuda_image,
+  &astro_cuda_sideband, &astro_cuda_gridder, &astro_cuda_fft, &astro_cuda_image,
   &astro_cuda_histogram,
   NULL,
 };

@@ -200,7 +200,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gpointer data, GError **error)
+                       gconstpointer data, AstroResult *result, GError **error)
 {
   Sideband *self = (Sideband *)instance;
   const AstroStream *stream = &self->config.stream;
@@ -218,7 +218,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   return CUDA_TRY(cudaGetLastError());
 }
 
-static gboolean drain(gpointer instance, GError **error)
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 {
   return astro_cuda_drain(&((Sideband *)instance)->place, error);
 }

@@ -285,7 +285,7 @@ static void turn_part(Transpose *self, const guint8 *in, guint8 *out, const Stri
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Transpose *self = (Transpose *)instance;
   AstroTransposeConfig config =

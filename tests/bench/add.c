@@ -22,7 +22,7 @@ static void run_add(gpointer data)
   const AstroBlock out = { bench->both.out, bench->bytes };
   GError *error = NULL;
   if (!astro_add_cpu.submit(bench->instance, bench->parts, STREAMS, &out, 1, &bench->arguments,
-                            &error))
+                            NULL, &error))
     g_error("%s", error->message);
 }
 

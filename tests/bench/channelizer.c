@@ -26,7 +26,8 @@ static void channelize(gpointer data)
 {
   Channelize *c = data;
   GError *error = NULL;
-  if (!astro_channelizer_cpu.submit(c->instance, &c->in, 1, &c->out, 1, &c->arguments, &error))
+  if (!astro_channelizer_cpu.submit(c->instance, &c->in, 1, &c->out, 1, &c->arguments, NULL,
+                                    &error))
     g_error("%s", error->message);
   c->arguments.first += c->arguments.steps;
 }
@@ -84,7 +85,7 @@ static void bench(gboolean cached, const char *format, const char *layout, Astro
       g_strdup_printf("application/x-astro-voltages,format=%s,layout=%s,stations=%u,pols=2", format,
                       layout, inputs / 2);
   g_autoptr(GstCaps) caps = gst_caps_from_string(text);
-  guint64 clipped = 0, samples = (guint64)inputs * spectra * channels;
+  const guint64 samples = (guint64)inputs * spectra * channels;
   const char *variant;
   double seconds, bare_seconds;
   if (!astro_stream_from_caps(&config.in, caps, NULL))
@@ -95,7 +96,7 @@ static void bench(gboolean cached, const char *format, const char *layout, Astro
     .instance = astro_channelizer_cpu.create(&config, &(AstroPlace){ 0 }, &variant, NULL),
     .in = { g_aligned_alloc0(1, in_bytes, 4096), in_bytes },
     .out = { g_aligned_alloc0(1, out_bytes, 4096), out_bytes },
-    .arguments = { 0, (guint64)spectra * channels, TRUE, NULL, 0, &clipped },
+    .arguments = { 0, (guint64)spectra * channels, TRUE, NULL, 0 },
   };
   gint8 *bytes = c.in.data;
   if (g_str_equal(format, "CF32LE"))
@@ -122,7 +123,7 @@ static void bench(gboolean cached, const char *format, const char *layout, Astro
   gsize held = resident_bytes();
   AstroSpectra first = astro_channelizer_spectra(&config, 0, c.arguments.steps);
   short_out.bytes = inputs * first.count * channels * astro_format_info(to)->bytes;
-  astro_channelizer_cpu.submit(c.instance, &c.in, 1, &short_out, 1, &c.arguments, NULL);
+  astro_channelizer_cpu.submit(c.instance, &c.in, 1, &short_out, 1, &c.arguments, NULL, NULL);
   c.arguments.restart = FALSE;
   c.arguments.first = c.arguments.steps;
   channelize(&c);

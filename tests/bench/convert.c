@@ -26,7 +26,7 @@ static void run_conversion(gpointer data)
   Conversion *conversion = data;
   GError *error = NULL;
   if (!conversion->backend->submit(conversion->instance, &conversion->in, 1, &conversion->out, 1,
-                                   &conversion->arguments, &error))
+                                   &conversion->arguments, NULL, &error))
     g_error("%s", error->message);
 }
 
@@ -53,14 +53,13 @@ static void bench(AstroFormat from, AstroFormat to, double scale, guint rounds, 
       wanted > 0 ? BLOCK_BYTES / MIN(a->bytes, b->bytes) : 2 * BLOCK_BYTES / (a->bytes + b->bytes);
   gsize bytes = samples * (a->bytes + b->bytes);
   AstroConvertConfig config = { from, to };
-  guint64 clipped = 0;
   const char *variant;
   Conversion conversion = {
     .backend = &astro_convert_cpu,
     .instance = astro_convert_cpu.create(&config, &(AstroPlace){ 0 }, &variant, NULL),
     .in = { in, samples * a->bytes },
     .out = { out, samples * b->bytes },
-    .arguments = { scale, samples, &clipped },
+    .arguments = { scale, samples },
   };
   Copy copy = { out, in, bytes / 2 };
   double seconds, copy_seconds;

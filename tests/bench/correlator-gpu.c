@@ -88,7 +88,7 @@ static void run_calls(gpointer data)
   Work *work = data;
   GError *error = NULL;
   for (guint i = 0; i < CALLS; i++)
-    if (!work->backend->submit(work->instance, &work->in, 1, &work->out, 1, &work->arguments,
+    if (!work->backend->submit(work->instance, &work->in, 1, &work->out, 1, &work->arguments, NULL,
                                &error))
       g_error("%s", error->message);
   wait_for_device();

@@ -110,7 +110,7 @@ typedef struct {
 static void run_case(gpointer data)
 {
   Case *c = data;
-  if (!astro_correlator_cpu.submit(c->instance, &c->in, 1, &c->out, 1, &c->arguments, NULL))
+  if (!astro_correlator_cpu.submit(c->instance, &c->in, 1, &c->out, 1, &c->arguments, NULL, NULL))
     g_error("submit failed");
 }
 

@@ -16,7 +16,7 @@ typedef struct {
 static void work(gpointer data)
 {
   Case *c = data;
-  astro_delay_cpu.submit(c->instance, &c->in, 1, &c->out, 1, &c->arguments, NULL);
+  astro_delay_cpu.submit(c->instance, &c->in, 1, &c->out, 1, &c->arguments, NULL, NULL);
   c->arguments.first += c->arguments.steps;
   c->arguments.out_first += c->arguments.out_steps;
 }
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
                               .restart = TRUE } };
     /* Voltages come out behind what comes in: first a start without output. */
     if (!cases[i].channels)
-      astro_delay_cpu.submit(c.instance, NULL, 0, NULL, 0, &c.arguments, NULL);
+      astro_delay_cpu.submit(c.instance, NULL, 0, NULL, 0, &c.arguments, NULL, NULL);
     c.arguments.restart = FALSE;
     c.arguments.first = AHEAD;
     c.arguments.steps = c.arguments.out_steps = cases[i].steps;

@@ -61,10 +61,10 @@ static void run_ours(gpointer data)
   GError *error = NULL;
   guint64 steps = 1;
   for (guint i = 0; i < CALLS; i++)
-    if ((work->fft &&
-         !work->fft->submit(work->transform, &work->grid, 1, &work->sky, 1, &steps, &error)) ||
+    if ((work->fft && !work->fft->submit(work->transform, &work->grid, 1, &work->sky, 1, &steps,
+                                         NULL, &error)) ||
         (work->image && !work->image->submit(work->imaging, &work->sky, 1, &work->picture, 1,
-                                             &work->arguments, &error)))
+                                             &work->arguments, NULL, &error)))
       g_error("%s", error->message);
   wait_for_device();
 }

@@ -24,7 +24,8 @@ static void run_ours(gpointer data)
 {
   Bench *bench = data;
   GError *error = NULL;
-  if (!astro_fft_cpu.submit(bench->instance, &bench->in, 1, &bench->out, 1, &bench->steps, &error))
+  if (!astro_fft_cpu.submit(bench->instance, &bench->in, 1, &bench->out, 1, &bench->steps, NULL,
+                            &error))
     g_error("%s", error->message);
 }
 

@@ -9,7 +9,7 @@
  * Arguments are the numbers of the rows wanted. */
 #include "core/backend/module.h"
 #include "core/lib/fft/fft.h"
-#include "core/gridder/gridding.h"
+#include "tests/core/gridding-stage.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/cufft.h"
@@ -68,13 +68,14 @@ static AstroBlock block_with(gconstpointer host, gsize bytes)
 typedef struct {
   const AstroBackend *backend;
   gpointer instance;
+  AstroResult result; /* of the last submit that says anything */
 } Stage;
 
 enum { BLOCKS = 3 }; /* planes in work */
 
 typedef struct {
-  AstroGriddingConfig config;
-  AstroGriddingArguments arguments;
+  TestGriddingConfig config;
+  TestGriddingArguments arguments;
   Stage gridding, fft[2], image[2]; /* of whole planes; of planes with maps */
   AstroBlock rows[3], planes[BLOCKS][2], out;
   double weights[5];
@@ -82,15 +83,14 @@ typedef struct {
   guint last; /* 0: all planes are made, else the first ones up to it */
 } Imager;
 
-static Stage stage_of(const char *name, AstroQueue *on, gconstpointer config)
+static Stage stage_of(const AstroBackend *backend, AstroQueue *on, gconstpointer config)
 {
   const AstroPlace place = { .device = device, .queue = on };
-  Stage stage = { 0 };
+  Stage stage = { .backend = backend };
   const char *variant;
   GError *error = NULL;
-  stage.backend = astro_module_backend(name);
-  if (!stage.backend) {
-    fprintf(stderr, "the CUDA module has no stage %s\n", name);
+  if (!backend) {
+    fprintf(stderr, "the CUDA module lacks a stage\n");
     exit(1);
   }
   stage.instance = stage.backend->create(config, &place, &variant, &error);
@@ -103,7 +103,8 @@ static void run(Stage *stage, const AstroBlock *in, guint n_in, const AstroBlock
                 gpointer arguments)
 {
   GError *error = NULL;
-  if (!stage->backend->submit(stage->instance, in, n_in, out, n_out, arguments, &error))
+  if (!stage->backend->submit(stage->instance, in, n_in, out, n_out, arguments, &stage->result,
+                              &error))
     give_up(error);
 }
 
@@ -114,7 +115,7 @@ static void imager_open(Imager *self, const AstroGridRows *rows, double longest,
   GError *error = NULL;
   const gboolean is_double = accuracy < 1e-5;
   const gsize real = is_double ? 8 : 4;
-  AstroGriddingConfig *config = &self->config;
+  TestGriddingConfig *config = &self->config;
   config->algorithm = &astro_wstacking;
   config->gridder =
       (AstroGridderConfig){ .is_double = is_double, .channels = 1, .accuracy = accuracy };
@@ -123,8 +124,8 @@ static void imager_open(Imager *self, const AstroGridRows *rows, double longest,
                               .products = names + 4 - products };
   if (!astro_wstacking.choose(&config->gridder, &config->grid, &error))
     give_up(error);
-  self->gridding = stage_of("gridding", gridding_queue, config);
-  self->arguments = (AstroGriddingArguments){ .rows = rows->rows, .channels = rows->channels };
+  self->gridding = stage_of(test_gridding_backend(), gridding_queue, config);
+  self->arguments = (TestGriddingArguments){ .rows = rows->rows, .channels = rows->channels };
   self->rows[0] = block_with(rows->uvw, rows->rows * 3 * sizeof(double));
   self->rows[1] = block_with(rows->wavenumbers, rows->channels * sizeof(double));
   const gsize n_values = rows->rows * rows->channels * products * 2;
@@ -146,19 +147,19 @@ static void imager_open(Imager *self, const AstroGridRows *rows, double longest,
                          .extents = { products, n, n },
                          .axes = { { FALSE }, axis, axis } };
   fft.to = fft.from;
-  self->fft[0] = stage_of("fft", queue, &fft);
+  self->fft[0] = stage_of(astro_module_backend("fft"), queue, &fft);
   fft.axes[1].transformed = FALSE;
   fft.share_map = products;
-  self->fft[1] = stage_of("fft", queue, &fft);
+  self->fft[1] = stage_of(astro_module_backend("fft"), queue, &fft);
   AstroImageConfig image = { .from = fft.from,
                              .to = is_double ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE,
                              .grid = config->grid,
                              .channels = 1,
                              .n_in = products };
   image.n_out = astro_image_products(&config->grid, NULL, image.products, &error);
-  self->image[0] = stage_of("image", queue, &image);
+  self->image[0] = stage_of(astro_module_backend("image"), queue, &image);
   image.transforms_v = TRUE;
-  self->image[1] = stage_of("image", queue, &image);
+  self->image[1] = stage_of(astro_module_backend("image"), queue, &image);
   for (guint i = 0; i < BLOCKS; i++) {
     self->planes[i][0] = block_of((gsize)n * n * products * 2 * real);
     self->planes[i][1] = block_of((gsize)astro_grid_tiles(n) * astro_grid_tiles(n));
@@ -194,7 +195,7 @@ static void run_all(gpointer data)
   Imager *self = data;
   AstroEvent *free_again[BLOCKS] = { NULL };
   guint64 steps = 1;
-  for (guint plane = 0; plane == 0 || plane < self->arguments.planes; plane++) {
+  for (guint plane = 0; plane == 0 || plane < self->gridding.result.planes; plane++) {
     if (self->last && plane > self->last)
       break;
     const AstroBlock *blocks = self->planes[plane % BLOCKS];
@@ -206,11 +207,11 @@ static void run_all(gpointer data)
     if (self->with_gridding)
       run(&self->gridding, self->rows, plane == 0 ? 3 : 0, blocks, n, &self->arguments);
     follow(queue, mark(gridding_queue));
-    AstroImageArguments image = { .w = self->arguments.w,
-                                  .w_step = self->arguments.w_step,
+    AstroImageArguments image = { .w = self->gridding.result.w,
+                                  .w_step = self->gridding.result.w_step,
                                   .weights = self->weights,
                                   .first = plane == 0,
-                                  .last = plane + 1 == self->arguments.planes };
+                                  .last = plane + 1 == self->gridding.result.planes };
     if (self->with_fft)
       run(&self->fft[n - 1], blocks, n, blocks, 1, &steps);
     if (self->with_image)
@@ -328,18 +329,18 @@ int main(int argc, char **argv)
     const double all = seconds_of(&self, TRUE, TRUE, TRUE, TRUE);
     const double first = bench_seconds(run_first, &self, 5);
     const double gridding = seconds_of(&self, TRUE, TRUE, FALSE, FALSE);
-    self.last = self.arguments.planes / 2;
+    self.last = self.gridding.result.planes / 2;
     seconds_of(&self, TRUE, TRUE, FALSE, FALSE);
     self.last = 0;
     const double fft = seconds_of(&self, TRUE, FALSE, TRUE, FALSE);
     const double image = seconds_of(&self, TRUE, FALSE, FALSE, TRUE);
-    const double limit = cufft_seconds(&cufft, &self) * self.arguments.planes;
+    const double limit = cufft_seconds(&cufft, &self) * self.gridding.result.planes;
     printf(
         "%3u %8g %8u %6.1f %6u %3u %6u %8.1f %8.0f %8.1f %6.2f %8.2f %8.2f %8.2f %8.2f %8.2f%s\n",
         i, rows[i].accuracy, rows[i].products, n * 1e-6, self.config.grid.size,
-        self.config.grid.spread.support, self.arguments.planes, n / all * 1e-6, rows[i].wanted,
-        n / whole * 1e-6, limit / all, all * 1e3, first * 1e3, gridding * 1e3, fft * 1e3,
-        image * 1e3, n / all < rows[i].wanted * 1e6 ? "  SHORT" : "");
+        self.config.grid.spread.support, self.gridding.result.planes, n / all * 1e-6,
+        rows[i].wanted, n / whole * 1e-6, limit / all, all * 1e3, first * 1e3, gridding * 1e3,
+        fft * 1e3, image * 1e3, n / all < rows[i].wanted * 1e6 ? "  SHORT" : "");
     fflush(stdout);
     imager_close(&self);
     clear_drift(&observation);

@@ -55,7 +55,7 @@ static void imager_open(Imager *self, double accuracy, guint size, double pixel)
   self->grid = (AstroGrid){ .image_size = size, .pixel = pixel, .products = names(products) };
   if (!astro_wstacking.choose(&self->config, &self->grid, &error))
     give_up(error);
-  self->gridding = astro_wstacking.create(&self->config, &self->grid, &variant, &error);
+  self->gridding = astro_wstacking.create(&self->config, &self->grid, NULL, &variant, &error);
   const guint n = self->grid.size;
   const gboolean is_double = self->rows.is_double;
   AstroFftConfig fft = { .from = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE,
@@ -123,12 +123,13 @@ static void imager_run(gpointer data)
                                       .last = plane + 1 == self->planes };
     times[1] = now();
     astro_wstacking.plane(self->gridding, self->plane[0].data, self->plane[1].data, &arguments.w,
-                          &arguments.w_step);
+                          &arguments.w_step, NULL);
     times[2] = now();
-    if (!astro_fft_cpu.submit(self->fft, self->plane, 2, self->plane, 1, &steps, &error))
+    if (!astro_fft_cpu.submit(self->fft, self->plane, 2, self->plane, 1, &steps, NULL, &error))
       give_up(error);
     times[3] = now();
-    if (!astro_image_cpu.submit(self->image, self->plane, 2, &self->out, 1, &arguments, &error))
+    if (!astro_image_cpu.submit(self->image, self->plane, 2, &self->out, 1, &arguments, NULL,
+                                &error))
       give_up(error);
     times[4] = now();
     self->spread += times[2] - times[1];

@@ -166,8 +166,8 @@ static void run_work(gpointer user)
   GError *error = NULL;
   AstroBlock in[2] = { { work->points[0], 0 }, { work->points[1], 0 } },
              out = { work->counts, sizeof work->counts };
-  if (!work->backend->submit(work->instance, in, work->n_in, &out, 1, NULL, &error) ||
-      (work->backend->drain && !work->backend->drain(work->instance, &error)))
+  if (!work->backend->submit(work->instance, in, work->n_in, &out, 1, NULL, NULL, &error) ||
+      (work->backend->drain && !work->backend->drain(work->instance, NULL, &error)))
     g_error("%s", error->message);
 }
 

@@ -65,7 +65,7 @@ static void run_count(gpointer user)
   AstroPoints *a = points_of(run->data, run->regions),
               *b = run->random ? points_of(run->random, run->regions) : NULL;
   AstroBlock in[2] = { { a, 0 }, { b, 0 } }, out = { run->counts, run->bytes };
-  if (!astro_histogram_cpu.submit(run->counter, in, b ? 2 : 1, &out, 1, NULL, NULL))
+  if (!astro_histogram_cpu.submit(run->counter, in, b ? 2 : 1, &out, 1, NULL, NULL, NULL))
     g_error("the count failed");
   astro_points_free(a);
   astro_points_free(b);

@@ -22,7 +22,7 @@ static void run(gpointer data)
   Bench *bench = data;
   GError *error = NULL;
   if (!bench->backend->submit(bench->instance, &bench->in, 1, &bench->out, 1, bench->arguments,
-                              &error))
+                              NULL, &error))
     g_error("%s", error->message);
 }
 
@@ -184,8 +184,7 @@ static void bench_clean(guint size)
                               .iterations = ITERATIONS,
                               .border = size / 4,
                               .output = ASTRO_CLEAN_MODEL };
-  AstroCleanResult result;
-  AstroCleanArguments arguments = { 0, 0, 0, &result };
+  AstroCleanArguments arguments = { 0, 0, 0 };
   AstroPlace place = { 0 };
   const char *variant;
   gsize pixels = (gsize)size * size;

@@ -21,7 +21,7 @@ static void run_join(gpointer data)
   const AstroBlock out = { bench->both.out, bench->both.bytes };
   GError *error = NULL;
   if (!astro_join_cpu.submit(bench->instance, bench->parts, PADS, &out, 1, &bench->arguments,
-                             &error))
+                             NULL, &error))
     g_error("%s", error->message);
 }
 

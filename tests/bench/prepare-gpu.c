@@ -30,8 +30,7 @@ static AstroBlock new_block(gsize bytes)
 
 /* Not gridded: with these weights rows wait for all others, and the direct transform has no
  * planes to begin with. */
-static AstroCollect *new_collect(const AstroBackend *backend, char **products,
-                                 AstroWeighting weighting)
+static gpointer new_collect(const AstroBackend *backend, char **products, AstroWeighting weighting)
 {
   const AstroPlace place = { .device = device, .queue = queue };
   g_autoptr(AstroObservation) observation = test_observe("lofar-like", STATIONS);
@@ -52,23 +51,26 @@ static AstroCollect *new_collect(const AstroBackend *backend, char **products,
   };
   config.grid.pixel = 0.4 / astro_prepare_longest(&config.prepare, observation);
   astro_direct.choose(&config.gridder, &config.grid, NULL);
-  AstroCollect *collect = backend->create(&config, &place, &variant, &error);
-  if (!collect || !astro_collect_observe(collect, observation, &error))
+  const AstroCollectArguments arguments = { .call = ASTRO_GRID_OBSERVE,
+                                            .observation = observation };
+  gpointer collect = backend->create(&config, &place, &variant, &error);
+  if (!collect || !backend->submit(collect, NULL, 0, NULL, 0, &arguments, NULL, &error))
     g_error("%s", error->message);
   return collect;
 }
 
-static double add_dumps(const AstroBackend *backend, AstroCollect *collect, const AstroBlock *dump,
+static double add_dumps(const AstroBackend *backend, gpointer collect, const AstroBlock *dump,
                         const AstroValidityMeta *validity, guint n)
 {
   GError *error = NULL;
   wait_for_device();
   const gint64 start = g_get_monotonic_time();
   for (guint i = 0; i < n; i++) {
-    AstroCollectArguments arguments = { .shape = &shape,
+    AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD,
+                                        .shape = &shape,
                                         .validity = validity,
                                         .middle_ns = i * G_GINT64_CONSTANT(10000000000) };
-    if (!backend->submit(collect, dump, 1, NULL, 0, &arguments, &error))
+    if (!backend->submit(collect, dump, 1, NULL, 0, &arguments, NULL, &error))
       g_error("%s", error->message);
   }
   wait_for_device();
@@ -76,16 +78,16 @@ static double add_dumps(const AstroBackend *backend, AstroCollect *collect, cons
 }
 
 /* Bytes read and written a second by a copy. */
-static double copy_rate(const AstroBackend *backend, AstroCollect *collect)
+static double copy_rate(const AstroBackend *backend, gpointer collect)
 {
   AstroBlock from = new_block((gsize)1 << 30), to = new_block((gsize)1 << 30);
-  AstroCollectArguments arguments = { .is_copy = TRUE };
+  AstroCollectArguments arguments = { .call = ASTRO_GRID_COPY };
   double seconds = 0;
   for (guint round = 0; round < 2; round++) {
     wait_for_device();
     const gint64 start = g_get_monotonic_time();
     for (guint i = 0; i < 20; i++)
-      backend->submit(collect, &from, 1, &to, 1, &arguments, NULL);
+      backend->submit(collect, &from, 1, &to, 1, &arguments, NULL, NULL);
     wait_for_device();
     seconds = (double)(g_get_monotonic_time() - start) * 1e-6 / 20;
   }
@@ -105,8 +107,8 @@ static void bench_case(const AstroBackend *backend, const AstroBlock *dump, char
   g_autofree char *weigh_name = g_strdup_printf(
       "weights of %s, %s", names, weighting == ASTRO_WEIGHTING_BRIGGS ? "Briggs" : "uniform");
   GError *error = NULL;
-  guint planes;
-  AstroCollect *collect = new_collect(backend, products, weighting);
+  const AstroCollectArguments begin = { .call = ASTRO_GRID_BEGIN };
+  gpointer collect = new_collect(backend, products, weighting);
   const double rate = copy_rate(backend, collect);
   add_dumps(backend, collect, dump, validity, WARM);
   const double seconds = add_dumps(backend, collect, dump, validity, TIMED);
@@ -114,7 +116,7 @@ static void bench_case(const AstroBackend *backend, const AstroBlock *dump, char
             0);
   wait_for_device();
   const gint64 start = g_get_monotonic_time();
-  if (!astro_collect_begin(collect, &planes, &error))
+  if (!backend->submit(collect, NULL, 0, NULL, 0, &begin, NULL, &error))
     g_error("%s", error->message);
   wait_for_device();
   const double weighing = (double)(g_get_monotonic_time() - start) * 1e-6;

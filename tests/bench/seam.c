@@ -137,7 +137,7 @@ static double run_kernel(AstroDevice *device, const AstroBackend *backend, gcons
   for (guint round = 0; round < 2; round++) {
     gint64 start = g_get_monotonic_time();
     for (guint i = 0; i < n; i++)
-      if (!backend->submit(instance, &in, 1, &out, 1, arguments, &error))
+      if (!backend->submit(instance, &in, 1, &out, 1, arguments, NULL, &error))
         g_error("%s", error->message);
     AstroEvent *event = f->event_record(device, place.queue, NULL);
     f->event_wait(device, event, NULL);
@@ -154,11 +154,10 @@ static double run_kernel(AstroDevice *device, const AstroBackend *backend, gcons
 static double run_convert(AstroDevice *device, AstroFormat from, AstroFormat to, double scale,
                           gsize bytes)
 {
-  guint64 clipped = 0;
   gsize in = astro_format_info(from)->bytes, out = astro_format_info(to)->bytes;
   guint64 samples = bytes / MAX(in, out);
   AstroConvertConfig config = { from, to };
-  AstroConvertArguments arguments = { scale, samples, &clipped };
+  AstroConvertArguments arguments = { scale, samples };
   return run_kernel(device, astro_module_backend("convert"), &config, &arguments, samples * in,
                     samples * out);
 }
@@ -169,8 +168,8 @@ static double run_channelizer(AstroDevice *device, AstroFormat to, gsize bytes)
   AstroChannelizerConfig config = {
     .to = to, .channels = 1024, .taps = 8, .beta = ASTRO_WINDOW_BETA, .gain = 1
   };
-  guint64 clipped = 0, sample = 2 + astro_format_info(to)->bytes;
-  AstroChannelizerArguments arguments = { .restart = TRUE, .clipped = &clipped };
+  const guint64 sample = 2 + astro_format_info(to)->bytes;
+  AstroChannelizerArguments arguments = { .restart = TRUE };
   g_autoptr(GstCaps) caps = gst_caps_from_string(
       "application/x-astro-voltages,format=CI8,layout=station:pol:time,stations=64,pols=2");
   GError *error = NULL;

@@ -20,7 +20,7 @@ static void run_select(gpointer data)
   AstroSelectArguments arguments = { bench->steps };
   const AstroBlock in = { bench->both.in, BYTES }, out = { bench->both.out, bench->both.bytes };
   GError *error = NULL;
-  if (!astro_select_cpu.submit(bench->instance, &in, 1, &out, 1, &arguments, &error))
+  if (!astro_select_cpu.submit(bench->instance, &in, 1, &out, 1, &arguments, NULL, &error))
     g_error("%s", error->message);
 }
 

@@ -19,7 +19,7 @@ static void run_sideband(gpointer data)
   const AstroBlock in = { bench->both.in, bench->both.bytes },
                    out = { bench->both.out, bench->both.bytes };
   GError *error = NULL;
-  if (!astro_sideband_cpu.submit(bench->instance, &in, 1, &out, 1, &arguments, &error))
+  if (!astro_sideband_cpu.submit(bench->instance, &in, 1, &out, 1, &arguments, NULL, &error))
     g_error("%s", error->message);
 }
 

@@ -33,7 +33,7 @@ static void run_transpose(gpointer data)
   Bench *bench = data;
   AstroBlock in = { bench->in, bench->bytes }, out = { bench->out, bench->bytes };
   GError *error = NULL;
-  if (!astro_transpose_cpu.submit(bench->instance, &in, 1, &out, 1, (gpointer)bench->config,
+  if (!astro_transpose_cpu.submit(bench->instance, &in, 1, &out, 1, (gpointer)bench->config, NULL,
                                   &error))
     g_error("%s", error->message);
 }

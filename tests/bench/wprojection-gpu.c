@@ -5,7 +5,7 @@
  * added up. Beside them cuBLAS's single-precision matrix products in the same run. wprojection-gpu
  * [part of a case's name]... */
 #include "core/backend/module.h"
-#include "core/gridder/gridding.h"
+#include "tests/core/gridding-stage.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"
 #include "tests/bench/cublas.h"
@@ -92,14 +92,16 @@ typedef struct {
   const AstroBackend *backend;
   gpointer instance;
   AstroBlock in[3], out;
-  AstroGriddingArguments arguments;
+  TestGriddingArguments arguments;
+  AstroResult result;
 } Work;
 
 static void run_once(gpointer data)
 {
   Work *work = data;
   GError *error = NULL;
-  if (!work->backend->submit(work->instance, work->in, 3, &work->out, 1, &work->arguments, &error))
+  if (!work->backend->submit(work->instance, work->in, 3, &work->out, 1, &work->arguments,
+                             &work->result, &error))
     g_error("%s", error->message);
   wait_for_device();
 }
@@ -118,7 +120,7 @@ static void run_case(const Case *c, double limit)
   const double longest = tracks.longest * tracks.wavenumbers[CHANNELS - 1];
   const double cell = longest / (SIZE / 2 - c->support / 2 - 4);
   AstroPlace place = { .device = device, .queue = queue };
-  AstroGriddingConfig config = {
+  TestGriddingConfig config = {
     .algorithm = &astro_wprojection,
     .gridder = { .channels = 1,
                  .longest = longest,
@@ -141,7 +143,7 @@ static void run_case(const Case *c, double limit)
   const char *variant;
   GError *error = NULL;
 
-  work.backend = astro_module_backend("gridding");
+  work.backend = test_gridding_backend();
   gint64 start = g_get_monotonic_time();
   work.instance = work.backend->create(&config, &place, &variant, &error);
   if (!work.instance)
@@ -153,12 +155,12 @@ static void run_case(const Case *c, double limit)
   work.in[1] = send(tracks.wavenumbers, sizeof tracks.wavenumbers, 1);
   work.in[2] = send(tracks.values, step_values, STEPS);
   work.out = new_block((gsize)SIZE * SIZE * c->products * 2 * sizeof(float));
-  work.arguments.spread = &spread;
+  work.result.spread = &spread;
   run_once(&work);
-  work.arguments.spread = &again;
+  work.result.spread = &again;
   run_once(&work);
   spread = again - spread;
-  work.arguments.spread = NULL;
+  work.result.spread = NULL;
   double seconds = bench_seconds(run_once, &work, 5);
   double visibilities = (double)tracks.rows * STEPS * CHANNELS;
   double additions = visibilities * c->support * c->support * c->products;

@@ -27,7 +27,7 @@ static gboolean run(const AstroBackend *backend, const AstroAddConfig *config,
   const char *variant;
   gpointer instance = backend->create(config, &place, &variant, error);
   g_assert_nonnull(instance);
-  const gboolean ok = backend->submit(instance, in, n, &to, 1, arguments, error);
+  const gboolean ok = backend->submit(instance, in, n, &to, 1, arguments, NULL, error);
   backend->destroy(instance);
   return ok;
 }

@@ -161,7 +161,7 @@ static void test_variants(gconstpointer data)
 static void test_alignment(void)
 {
   AstroChannelizerConfig config = test_config("CF32LE", "station:pol:time", 2, 1, 64, 4);
-  guint64 steps = 64 * 20, clipped = 0;
+  guint64 steps = 64 * 20;
   float *in = test_random_samples(ASTRO_FORMAT_CF32LE, 2 * steps, 1);
   AstroSpectra spectra;
   guint8 *expected =
@@ -169,11 +169,11 @@ static void test_alignment(void)
   gsize bytes = spectra.count * 2 * 64 * 8, in_bytes = 2 * steps * 8;
   for (guint off = 1; off <= 8; off++) {
     guint8 *from = test_alloc(in_bytes + off), *to = test_alloc(bytes + off);
-    AstroChannelizerArguments arguments = { 0, steps, TRUE, NULL, 0, &clipped };
+    AstroChannelizerArguments arguments = { 0, steps, TRUE, NULL, 0 };
     memcpy(from + off, in, in_bytes);
     AstroBlock a = { from + off, in_bytes }, b = { to + off, bytes };
     gpointer instance = test_create(&astro_channelizer_cpu, &config, 2);
-    g_assert_true(astro_channelizer_cpu.submit(instance, &a, 1, &b, 1, &arguments, NULL));
+    g_assert_true(astro_channelizer_cpu.submit(instance, &a, 1, &b, 1, &arguments, NULL, NULL));
     g_assert_cmpmem(to + off, bytes, expected, bytes);
     test_check_guard(to, bytes + off);
     astro_channelizer_cpu.destroy(instance);

@@ -55,7 +55,7 @@ typedef struct {
   const AstroChannelizerConfig *config;
   gpointer instance;
   guint64 begin, end; /* of the stretch */
-  guint64 clipped;
+  AstroResult result;
 } TestRun;
 
 static inline AstroSpectra test_call(TestRun *run, gconstpointer in, guint64 steps,
@@ -63,9 +63,7 @@ static inline AstroSpectra test_call(TestRun *run, gconstpointer in, guint64 ste
                                      guint8 *out, guint64 total, guint64 given)
 {
   const AstroChannelizerConfig *config = run->config;
-  AstroChannelizerArguments arguments = {
-    run->end, steps, restart, losses, n_losses, &run->clipped
-  };
+  AstroChannelizerArguments arguments = { run->end, steps, restart, losses, n_losses };
   gsize row = config->channels * astro_format_info(config->to)->bytes;
   guint inputs = test_n_inputs(config);
   GError *error = NULL;
@@ -80,7 +78,7 @@ static inline AstroSpectra test_call(TestRun *run, gconstpointer in, guint64 ste
   guint8 *block = test_alloc(out_bytes);
   AstroBlock from = { (gpointer)in, in_bytes }, to = { block, out_bytes };
   gboolean ok = run->backend->submit(run->instance, &from, in != NULL, &to, now.count > 0,
-                                     &arguments, &error);
+                                     &arguments, &run->result, &error);
   g_assert_no_error(error);
   g_assert_true(ok);
   test_check_guard(block, out_bytes);
@@ -98,7 +96,7 @@ static inline guint8 *test_channelize(const AstroBackend *backend,
                                       gconstpointer in, guint64 first, guint64 steps, guint64 most,
                                       AstroSpectra *spectra, guint64 *clipped)
 {
-  TestRun run = { backend, config, test_create(backend, config, threads), first, first, 0 };
+  TestRun run = { backend, config, test_create(backend, config, threads), first, first, { 0 } };
   gsize row = config->channels * astro_format_info(config->to)->bytes, bytes;
   GRand *rand = g_rand_new_with_seed((guint32)most);
   guint64 given = 0;
@@ -130,7 +128,7 @@ static inline guint8 *test_channelize(const AstroBackend *backend,
   g_assert_cmpuint(given, ==, spectra->count);
   g_rand_free(rand);
   if (clipped)
-    *clipped = run.clipped;
+    *clipped = run.result.clipped;
   backend->destroy(run.instance);
   return out;
 }

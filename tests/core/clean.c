@@ -22,7 +22,8 @@ static AstroCleanConfig config_of(guint size)
 
 /* Cleans an image of doubles (in the config's format), and gives doubles. */
 static double *clean(const AstroBackend *backend, const AstroCleanConfig *config,
-                     const double *values, AstroCleanArguments *arguments, guint threads)
+                     const double *values, AstroCleanArguments *arguments,
+                     AstroCleanResult *results, guint threads)
 {
   gsize pixels = (gsize)config->size * config->size * config->channels;
   gsize n_in = (gsize)config->in_size * config->in_size * config->channels * (config->products + 1);
@@ -41,7 +42,8 @@ static double *clean(const AstroBackend *backend, const AstroCleanConfig *config
       ((double *)in.data)[i] = values[i];
     else
       ((float *)in.data)[i] = (float)values[i];
-  g_assert_true(backend->submit(instance, &in, 1, &out, 1, arguments, &error));
+  AstroResult result = { .cleaned = results };
+  g_assert_true(backend->submit(instance, &in, 1, &out, 1, arguments, &result, &error));
   test_check_guard(out.data, out.bytes);
   backend->destroy(instance);
   double *got = g_new(double, n);
@@ -96,18 +98,17 @@ static void test_interrupted(void)
     for (gint cycles = 0; cycles < 40; cycles += 13) {
       AstroCleanConfig config = config_of(33);
       AstroCleanResult result, asked_for;
-      AstroCleanArguments arguments = { 4, 3, 0.4, &result };
+      AstroCleanArguments arguments = { 4, 3, 0.4 };
       gint left = cycles;
       const AstroStop stop = { asked_often, &left };
       config.border = 0;
       astro_stop_set(&stop);
-      g_autofree double *got = clean(backends[b], &config, values, &arguments, 1);
+      g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 1);
       astro_stop_set(NULL);
       g_assert_cmpuint(result.iterations, ==, cycles);
       g_assert_cmpint(result.end, ==, ASTRO_CLEAN_INTERRUPTED);
       config.iterations = (guint)cycles;
-      arguments.results = &asked_for;
-      g_autofree double *expected = clean(backends[b], &config, values, &arguments, 1);
+      g_autofree double *expected = clean(backends[b], &config, values, &arguments, &asked_for, 1);
       if (cycles == 0) /* nothing is restored there, which takes another way */
         continue;
       g_assert_cmpmem(got, 4 * 33 * 33 * sizeof *got, expected, 4 * 33 * 33 * sizeof *got);
@@ -127,10 +128,10 @@ static void test_one(void)
   for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
     AstroCleanConfig config = config_of(32);
     AstroCleanResult result;
-    AstroCleanArguments arguments = { 4, 3, 0.4, &result };
+    AstroCleanArguments arguments = { 4, 3, 0.4 };
     config.gain = 1;
     config.iterations = 1;
-    g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 0);
     g_assert_cmpuint(result.iterations, ==, 1);
     g_assert_cmpfloat(result.flux, ==, 2.5);
     g_assert_cmpfloat(result.peak, <, 1e-15);
@@ -159,11 +160,11 @@ static void test_outputs(void)
   for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
     AstroCleanConfig config = config_of(33);
     AstroCleanResult result;
-    AstroCleanArguments arguments = { 4, 3, 0.4, &result };
+    AstroCleanArguments arguments = { 4, 3, 0.4 };
     config.iterations = 50;
-    g_autofree double *all = clean(backends[b], &config, values, &arguments, 0);
+    g_autofree double *all = clean(backends[b], &config, values, &arguments, &result, 0);
     for (config.output = ASTRO_CLEAN_RESTORED; config.output < ASTRO_CLEAN_ALL; config.output++) {
-      g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+      g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 0);
       gsize bytes = 33 * 33 * sizeof *got;
       g_assert_cmpmem(got, bytes, all + (gsize)config.output * 33 * 33, bytes);
     }
@@ -180,10 +181,10 @@ static void test_sources(void)
   for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
     AstroCleanConfig config = config_of(128);
     AstroCleanResult result;
-    AstroCleanArguments arguments = { 4, 3, 0, &result };
+    AstroCleanArguments arguments = { 4, 3, 0 };
     config.iterations = 20000;
     config.threshold = 1e-4;
-    g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 0);
     const double *model = got + 128 * 128, *residual = model + 128 * 128;
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
     g_assert_cmpfloat(result.peak, <=, 1e-4);
@@ -209,15 +210,15 @@ static void test_wide(void)
   for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
     AstroCleanConfig config = config_of(SIZE), whole = config_of(WIDE);
     AstroCleanResult result, whole_result;
-    AstroCleanArguments arguments = { 4, 3, 0.4, &result },
-                        whole_arguments = { 4, 3, 0.4, &whole_result };
+    AstroCleanArguments arguments = { 4, 3, 0.4 }, whole_arguments = { 4, 3, 0.4 };
     config.in_size = WIDE;
     config.border = astro_clean_exact_border(SIZE, WIDE);
     g_assert_cmpuint(config.border, ==, 0);
     g_assert_cmpuint(whole.border, ==, FIRST);
     config.threshold = whole.threshold = 1e-5;
-    g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
-    g_autofree double *expected = clean(backends[b], &whole, values, &whole_arguments, 0);
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 0);
+    g_autofree double *expected =
+        clean(backends[b], &whole, values, &whole_arguments, &whole_result, 0);
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
     g_assert_cmpuint(result.iterations, ==, whole_result.iterations);
     for (guint product = 0; product < 4; product++)
@@ -276,12 +277,12 @@ static void test_noise(void)
   for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
     AstroCleanConfig config = config_of(96);
     AstroCleanResult result;
-    AstroCleanArguments arguments = { 4, 3, 0, &result };
+    AstroCleanArguments arguments = { 4, 3, 0 };
     config.in_size = 192;
     config.border = 0;
     config.iterations = 4000;
     config.auto_threshold = 3;
-    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_NOISE);
     g_assert_cmpuint(result.iterations, >, 20);
     g_assert_cmpuint(result.iterations, <, 400);
@@ -290,7 +291,7 @@ static void test_noise(void)
     const double noise = result.noise;
 
     config.auto_threshold = 0;
-    g_autofree double *dug = clean(backends[b], &config, values, &arguments, 0);
+    g_autofree double *dug = clean(backends[b], &config, values, &arguments, &result, 0);
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_ITERATIONS);
     g_assert_cmpfloat(result.peak, <, 1.5 * noise);
     g_assert_cmpfloat_with_epsilon(result.noise, noise, 0.1 * noise);
@@ -298,7 +299,7 @@ static void test_noise(void)
 
     /* Where sources are left, their sidelobes count: nothing was taken of the noise yet. */
     config.iterations = 0;
-    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpfloat(result.noise, >, rms);
   }
 }
@@ -321,7 +322,7 @@ static void compare(guint shape, AstroFormat format)
   gsize pixels = (gsize)config.size * config.size;
   gsize in_pixels = (gsize)shapes[shape].in_size * shapes[shape].in_size;
   AstroCleanResult expected_results[6], one_results[6], many_results[6];
-  AstroCleanArguments arguments = { 3.3, 2.2, -0.7, expected_results };
+  AstroCleanArguments arguments = { 3.3, 2.2, -0.7 };
   double tolerance = format == ASTRO_FORMAT_F64LE ? 1e-12 : 2e-5;
   config.format = format;
   config.in_size = shapes[shape].in_size;
@@ -339,11 +340,10 @@ static void compare(guint shape, AstroFormat format)
                     : sin(0.37 * x + 0.1 * (double)(i / in_pixels)) * cos(0.23 * y) +
                           0.2 * sin(0.011 * x * y + 1);
   }
-  g_autofree double *expected = clean(&astro_clean_reference, &config, values, &arguments, 1);
-  arguments.results = one_results;
-  g_autofree double *one = clean(&astro_clean_cpu, &config, values, &arguments, 1);
-  arguments.results = many_results;
-  g_autofree double *many = clean(&astro_clean_cpu, &config, values, &arguments, 0);
+  g_autofree double *expected =
+      clean(&astro_clean_reference, &config, values, &arguments, expected_results, 1);
+  g_autofree double *one = clean(&astro_clean_cpu, &config, values, &arguments, one_results, 1);
+  g_autofree double *many = clean(&astro_clean_cpu, &config, values, &arguments, many_results, 0);
   gsize n_out = pixels * config.channels * astro_clean_products_out(&config);
   for (gsize i = 0; i < n_out; i++)
     g_assert_cmpfloat_with_epsilon(one[i], expected[i], tolerance);
@@ -376,26 +376,26 @@ static void test_ends(void)
     g_autofree double *values = sky(32, &source, 1);
     AstroCleanConfig config = config_of(32);
     AstroCleanResult result;
-    AstroCleanArguments arguments = { 4, 3, 0, &result };
+    AstroCleanArguments arguments = { 4, 3, 0 };
     config.threshold = 2;
-    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
     g_assert_cmpuint(result.iterations, ==, 0);
     g_assert_cmpfloat(result.peak, ==, 1);
 
     config.threshold = 0;
     config.iterations = 0;
-    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_ITERATIONS);
 
     config.iterations = 100000;
     memset(values, 0, 1024 * sizeof *values);
-    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
 
     values[16 * 32 + 16] = 1; /* and a point-spread function that adds what it should take */
     values[1024 + 16 * 32 + 16] = -1;
-    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_DIVERGED);
     g_assert_cmpuint(result.iterations, <, 1000);
     g_assert_cmpfloat(result.peak, >, 2 * result.lowest);
@@ -407,19 +407,19 @@ static void test_ends(void)
     values[12 * 32 + 9] = 1;
     values[1024 + 16 * 32 + 16] = 1;
     values[1024 + 16 * 32 + 16 - 9] = values[1024 + 16 * 32 + 16 + 9] = -1.5;
-    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_DIVERGED);
     g_assert_cmpfloat(result.peak, <, 4);
 
     /* Nothing but NaN, and what is not finite in the point-spread function. */
     for (guint i = 0; i < 1024; i++)
       values[i] = NAN;
-    g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 0);
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_EMPTY);
     g_assert_true(isnan(got[5]) && isnan(got[2048 + 5]) && got[1024 + 5] == 0);
     memset(values, 0, 1024 * sizeof *values);
     values[1024 + 5] = NAN;
-    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_EMPTY);
   }
 }
@@ -433,13 +433,13 @@ static void test_masked(void)
     g_autofree double *values = sky(32, &source, 1);
     AstroCleanConfig config = config_of(32);
     AstroCleanResult result, expected;
-    AstroCleanArguments arguments = { 4, 3, 0, &result }, unmasked = { 4, 3, 0, &expected };
+    AstroCleanArguments arguments = { 4, 3, 0 }, unmasked = { 4, 3, 0 };
     config.border *= b % 2;
     config.iterations = 20;
-    g_autofree double *whole = clean(backend, &config, values, &unmasked, 0);
+    g_autofree double *whole = clean(backend, &config, values, &unmasked, &expected, 0);
     for (guint x = 0; x < 12; x++)
       values[x] = values[8 * 32 + x] = x % 2 ? NAN : INFINITY;
-    g_autofree double *got = clean(backend, &config, values, &arguments, 0);
+    g_autofree double *got = clean(backend, &config, values, &arguments, &result, 0);
     g_assert_cmpint(result.end, ==, expected.end);
     g_assert_cmpuint(result.iterations, ==, expected.iterations);
     for (guint i = 0; i < 1024; i++) {
@@ -451,7 +451,7 @@ static void test_masked(void)
     /* All that is left to look at is zero. */
     for (guint i = 0; i < 1024; i++)
       values[i] = i % 3 ? NAN : 0;
-    g_free(clean(backend, &config, values, &arguments, 0));
+    g_free(clean(backend, &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
     g_assert_cmpuint(result.iterations, ==, 0);
   }
@@ -484,14 +484,13 @@ static void test_errors(void)
       test_says(error->message, says[i]);
     }
     AstroCleanConfig config = config_of(4);
-    AstroCleanResult result;
-    AstroCleanArguments arguments = { 2, 2, 0, &result }, beamless = { 0, 0, 0, &result };
+    AstroCleanArguments arguments = { 2, 2, 0 }, beamless = { 0, 0, 0 };
     double pixels[64] = { 0 };
     AstroBlock in = { pixels, 256 }, out = { pixels + 32, 512 }, part = { pixels, 255 };
     gpointer instance = backends[b]->create(&config, &place, &variant, NULL);
-    g_assert_false(backends[b]->submit(instance, &part, 1, &out, 1, &arguments, NULL));
-    g_assert_false(backends[b]->submit(instance, &in, 1, &part, 1, &arguments, NULL));
-    g_assert_false(backends[b]->submit(instance, &in, 1, &out, 1, &beamless, NULL));
+    g_assert_false(backends[b]->submit(instance, &part, 1, &out, 1, &arguments, NULL, NULL));
+    g_assert_false(backends[b]->submit(instance, &in, 1, &part, 1, &arguments, NULL, NULL));
+    g_assert_false(backends[b]->submit(instance, &in, 1, &out, 1, &beamless, NULL, NULL));
     backends[b]->destroy(instance);
   }
 }

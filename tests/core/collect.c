@@ -156,13 +156,13 @@ typedef struct {
   const Setting *setting;
   const AstroBackend *backend;
   gpointer instance;
-  AstroCollect *collect;
   gsize bytes, map_bytes; /* map_bytes: 0 where no map is asked for */
   gsize untouched;        /* cells */
   gpointer open;
   gboolean open_is_new;
   Grid grids[MOST_GRIDS];
   guint n;
+  AstroResult result;
 } Run;
 
 static void clear_run(Run *run)
@@ -174,16 +174,22 @@ static void clear_run(Run *run)
 }
 
 static void submit(Run *run, gpointer in, gsize in_bytes, gpointer out,
-                   AstroCollectArguments *arguments)
+                   const AstroCollectArguments *arguments)
 {
   const AstroBlock from = { in, in_bytes }, to = { out, run->bytes };
   GError *error = NULL;
-  run->backend->submit(run->instance, &from, in != NULL, &to, out != NULL, arguments, &error);
+  run->backend->submit(run->instance, &from, in != NULL, &to, out != NULL, arguments, &run->result,
+                       &error);
   g_assert_no_error(error);
 }
 
+static void ask(Run *run, AstroGridCall call)
+{
+  submit(run, NULL, 0, NULL, &(AstroCollectArguments){ .call = call });
+}
+
 /* Into a block of NaN. */
-static void plane_with_map(Run *run, gpointer plane, AstroCollectArguments *arguments)
+static void plane_with_map(Run *run, gpointer plane, const AstroCollectArguments *arguments)
 {
   const Setting *s = run->setting;
   const guint channels = s->per_channel ? s->channels : 1;
@@ -196,7 +202,7 @@ static void plane_with_map(Run *run, gpointer plane, AstroCollectArguments *argu
   const gsize size = (gsize)sqrt(run->bytes / cell / grids);
   g_assert_cmpuint(astro_grid_tiles((guint)size), ==, tiles);
   memset(plane, 0xff, run->bytes);
-  run->backend->submit(run->instance, NULL, 0, out, 2, arguments, &error);
+  run->backend->submit(run->instance, NULL, 0, out, 2, arguments, &run->result, &error);
   g_assert_no_error(error);
   test_check_guard(map, run->map_bytes);
   run->untouched += test_blank_untouched(plane, grids, grids / channels, map, size, size, cell);
@@ -205,17 +211,18 @@ static void plane_with_map(Run *run, gpointer plane, AstroCollectArguments *argu
 
 static void plane_of(Run *run, Grid *grid)
 {
-  AstroCollectArguments arguments = { .is_new = run->open_is_new };
+  AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = run->open_is_new };
   gpointer plane = test_alloc(run->bytes);
   if (run->open)
     submit(run, NULL, 0, run->open, &arguments);
   run->open_is_new = FALSE;
-  arguments.is_copy = run->open != NULL;
+  if (run->open)
+    arguments.call = ASTRO_GRID_COPY;
   if (run->map_bytes)
     plane_with_map(run, plane, &arguments);
   else
     submit(run, run->open, run->open ? run->bytes : 0, plane, &arguments);
-  grid->w_step = arguments.w_step;
+  grid->w_step = run->result.w_step;
   test_check_guard(plane, run->bytes);
   g_byte_array_append(grid->planes, plane, (guint)run->bytes);
   test_free(plane);
@@ -225,17 +232,18 @@ static void plane_of(Run *run, Grid *grid)
 
 static void send_grid(Run *run)
 {
-  GError *error = NULL;
   Grid *grid = &run->grids[run->n++];
-  guint planes;
   const guint channels = run->setting->per_channel ? run->setting->channels : 1;
   *grid = (Grid){ .sums = g_new(double, channels), .planes = g_byte_array_new() };
-  g_assert_nonnull(astro_collect_counts(run->collect, NULL, &error));
-  g_assert_true(astro_collect_begin(run->collect, &planes, &error));
-  for (guint plane = 0; plane < planes; plane++)
+  ask(run, ASTRO_GRID_COUNT);
+  ask(run, ASTRO_GRID_BEGIN);
+  for (guint plane = 0; plane < run->result.planes; plane++)
     plane_of(run, grid);
-  grid->counts = *astro_collect_counts(run->collect, grid->sums, &error);
-  g_assert_true(astro_collect_end(run->collect, &error));
+  run->result.sums = grid->sums;
+  ask(run, ASTRO_GRID_COUNT);
+  run->result.sums = NULL;
+  grid->counts = run->result.grid_counts;
+  ask(run, ASTRO_GRID_END);
 }
 
 /* What dumps bring, to be freed; NULL: nothing. */
@@ -266,12 +274,13 @@ static void add_dumps(Run *run, gpointer dumps, GRand *random)
     for (guint i = 0; i < n; i++) {
       const gint64 middle_ns = (first + i) * G_GINT64_CONSTANT(90000000000);
       g_autofree double *uvw = bring_uvw(s, middle_ns);
-      AstroCollectArguments arguments = { .validity = astro_buffer_get_validity(buffer),
+      AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD,
+                                          .validity = astro_buffer_get_validity(buffer),
                                           .shape = &shape,
                                           .number = i,
                                           .middle_ns = middle_ns,
                                           .uvw = uvw };
-      if (!run->open && run->bytes && astro_collect_adds_at_once(run->collect)) {
+      if (!run->open && run->bytes && run->result.adds_at_once) {
         run->open = test_alloc(run->bytes);
         run->open_is_new = TRUE;
       }
@@ -279,7 +288,7 @@ static void add_dumps(Run *run, gpointer dumps, GRand *random)
       submit(run, (char *)dumps + first * bytes, n * bytes, run->open, &arguments);
       run->open_is_new = FALSE;
       if (first + i + 1 == DUMPS)
-        astro_collect_add_missing(run->collect);
+        ask(run, ASTRO_GRID_MISS);
       if ((first + i + 1) % s->interval == 0 || first + i + 1 == DUMPS)
         send_grid(run);
     }
@@ -303,9 +312,8 @@ static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gp
   g_assert_true(backend->shape(&config, &error));
   run->instance = backend->create(&config, &place, &variant, &error);
   g_assert_no_error(error);
-  run->collect = backend->kind == ASTRO_BACKEND_CUDA ? ((TestOnDevice *)run->instance)->instance
-                                                     : run->instance;
-  g_assert_true(astro_collect_observe(run->collect, observation, &error));
+  submit(run, NULL, 0, NULL,
+         &(AstroCollectArguments){ .call = ASTRO_GRID_OBSERVE, .observation = observation });
   add_dumps(run, dumps, random);
   g_clear_pointer(&run->open, test_free);
   backend->destroy(run->instance);
@@ -474,7 +482,7 @@ static void test_refused_maps(void)
     g_auto(GStrv) products = g_strsplit(s.products, ",", -1);
     const AstroPlace place = { .threads = 1 };
     AstroCollectConfig config;
-    AstroCollectArguments arguments = { 0 };
+    AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE };
     const char *variant;
     g_autoptr(GError) error = NULL;
     configure(&s, observation, products, &config);
@@ -483,7 +491,7 @@ static void test_refused_maps(void)
     g_assert_cmpuint(map_bytes > 0, ==, i == 0);
     const AstroBlock out[] = { { NULL, astro_collect_grid_bytes(&config) },
                                { &arguments, i ? 1000 : map_bytes - 1 } };
-    g_assert_false(astro_gridder_cpu.submit(instance, NULL, 0, out, 2, &arguments, &error));
+    g_assert_false(astro_gridder_cpu.submit(instance, NULL, 0, out, 2, &arguments, NULL, &error));
     g_assert_nonnull(strstr(error->message, "map of touched tiles"));
     astro_gridder_cpu.destroy(instance);
   }
@@ -511,27 +519,30 @@ static gboolean grid_until(const Setting *s, gpointer dumps, gint asks)
   const char *variant;
   GError *error = NULL;
   AstroLayout shape;
-  guint planes = 1;
+  AstroResult result = { .planes = 1 };
   configure(s, observation, products, &config);
   make_shape(s, 1, &shape);
-  AstroCollect *collect = astro_gridder_cpu.create(&config, &place, &variant, &error);
+  gpointer collect = astro_gridder_cpu.create(&config, &place, &variant, &error);
   const gsize grid_bytes = astro_collect_grid_bytes(&config);
   gpointer grid = test_alloc(grid_bytes);
   const AstroBlock out = { grid, grid_bytes };
-  gboolean ok = astro_collect_observe(collect, observation, &error);
+  const AstroCollectArguments observe_it = { .call = ASTRO_GRID_OBSERVE,
+                                             .observation = observation },
+                              begin_it = { .call = ASTRO_GRID_BEGIN };
   astro_stop_set(&stop);
+  gboolean ok = astro_gridder_cpu.submit(collect, NULL, 0, NULL, 0, &observe_it, NULL, &error) &&
+                astro_backend_goes_on(&error);
   for (guint i = 0; i < DUMPS && ok; i++) {
     const AstroBlock in = { (char *)dumps + i * bytes, bytes };
-    AstroCollectArguments arguments = { .shape = &shape, .is_new = i == 0 };
-    ok = astro_gridder_cpu.submit(collect, &in, 1, &out, 1, &arguments, &error) &&
+    AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD, .shape = &shape, .is_new = i == 0 };
+    ok = astro_gridder_cpu.submit(collect, &in, 1, &out, 1, &arguments, NULL, &error) &&
          astro_backend_goes_on(&error);
   }
-  astro_stop_set(NULL);
-  ok = ok && astro_collect_begin(collect, &planes, &error);
-  astro_stop_set(&stop);
-  for (guint plane = 0; plane < planes && ok; plane++) {
-    AstroCollectArguments arguments = { 0 };
-    ok = astro_gridder_cpu.submit(collect, NULL, 0, &out, 1, &arguments, &error) &&
+  ok = ok && astro_gridder_cpu.submit(collect, NULL, 0, NULL, 0, &begin_it, &result, &error) &&
+       astro_backend_goes_on(&error);
+  for (guint plane = 0; plane < result.planes && ok; plane++) {
+    AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE };
+    ok = astro_gridder_cpu.submit(collect, NULL, 0, &out, 1, &arguments, NULL, &error) &&
          astro_backend_goes_on(&error);
   }
   astro_stop_set(NULL);

@@ -20,8 +20,8 @@ static inline guint64 test_convert(const AstroBackend *backend, const char *vari
   AstroPlace place = { .threads = threads };
   AstroBlock from = { (gpointer)in, samples * astro_format_info(config.from)->bytes };
   AstroBlock to = { out, samples * astro_format_info(config.to)->bytes };
-  guint64 clipped = 1000;
-  AstroConvertArguments arguments = { scale, samples, &clipped };
+  AstroResult result = { .clipped = 1000 };
+  AstroConvertArguments arguments = { scale, samples };
   const char *name = NULL;
   GError *error = NULL;
 
@@ -30,11 +30,11 @@ static inline guint64 test_convert(const AstroBackend *backend, const char *vari
   gpointer instance = backend->create(&config, &place, &name, &error);
   g_assert_no_error(error);
   g_assert_nonnull(name);
-  g_assert_true(backend->submit(instance, &from, 1, &to, 1, &arguments, &error));
+  g_assert_true(backend->submit(instance, &from, 1, &to, 1, &arguments, &result, &error));
   g_assert_no_error(error);
   backend->destroy(instance);
   g_unsetenv("ASTRO_CPU");
-  return clipped - 1000;
+  return result.clipped - 1000;
 }
 
 /* Where things happen: range limits, ties, powers of two near which precision changes; and around.

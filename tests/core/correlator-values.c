@@ -192,7 +192,8 @@ static void test_overflow(void)
       g_assert_no_error(error);
       AstroCorrelatorArguments arguments = { .steps = steps, .count = steps, .dump = TRUE };
       AstroBlock in = { data, 2 * steps }, block = { out, 8 };
-      gboolean done = test_backends[b]->submit(instance, &in, 1, &block, 1, &arguments, &error);
+      gboolean done =
+          test_backends[b]->submit(instance, &in, 1, &block, 1, &arguments, NULL, &error);
       if (extra) {
         g_assert_false(done);
         g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
@@ -200,9 +201,11 @@ static void test_overflow(void)
         g_clear_error(&error);
         /* The next integration starts from nothing. */
         arguments.steps = arguments.count = 1;
-        g_assert_true(test_backends[b]->submit(instance, &in, 1, &block, 1, &arguments, &error));
+        AstroResult result = { 0 };
+        g_assert_true(
+            test_backends[b]->submit(instance, &in, 1, &block, 1, &arguments, &result, &error));
         g_assert_cmpint(out[0], ==, 32768);
-        g_assert_cmpuint(arguments.samples, ==, 1);
+        g_assert_cmpuint(result.samples, ==, 1);
       } else {
         g_assert_no_error(error);
         g_assert_cmpint(out[0], ==, 2147450880);
@@ -244,7 +247,7 @@ static void test_overflow_advice(void)
       GError *error = NULL;
       gpointer instance = test_backends[b]->create(&config, NULL, NULL, &error);
       g_assert_no_error(error);
-      g_assert_false(test_backends[b]->submit(instance, &in, 1, &to, 1, &arguments, &error));
+      g_assert_false(test_backends[b]->submit(instance, &in, 1, &to, 1, &arguments, NULL, &error));
       g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
       if (!g_str_has_suffix(error->message, cases[i].end))
         g_error("\"%s\" does not end in \"%s\"", error->message, cases[i].end);

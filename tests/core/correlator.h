@@ -128,13 +128,14 @@ static inline TestResult test_correlate(const AstroBackend *backend, const TestR
       .valid_channel = r->valid_channel,
       .valid_station = r->valid_station,
       .dump = added + count == r->integration,
-      .counts = result.counts + result.dumps * result.n_counts,
     };
+    guint32 *counts = result.counts + result.dumps * result.n_counts;
+    AstroResult told = { .counts = counts };
     AstroBlock in = { (gpointer)(r->data + offset * test_step_bytes(&r->config)),
                       arguments.steps * test_step_bytes(&r->config) };
     AstroBlock out = { result.out + result.dumps * (result.bytes + TEST_GUARD), result.bytes };
     g_assert_true(
-        backend->submit(instance, &in, 1, &out, arguments.dump ? 1 : 0, &arguments, &error));
+        backend->submit(instance, &in, 1, &out, arguments.dump ? 1 : 0, &arguments, &told, &error));
     g_assert_no_error(error);
     t += count;
     added += count;
@@ -147,13 +148,13 @@ static inline TestResult test_correlate(const AstroBackend *backend, const TestR
     if (arguments.dump) {
       guint64 full = r->integration * r->config.channel_step;
       gboolean complete = TRUE;
-      if (arguments.complete)
+      if (told.complete)
         for (gsize i = 0; i < result.n_counts; i++)
-          arguments.counts[i] = (guint32)full;
+          counts[i] = (guint32)full;
       for (gsize i = 0; i < result.n_counts; i++)
-        complete &= arguments.counts[i] == full;
-      g_assert_cmpuint(arguments.samples, ==, full);
-      g_assert_true(arguments.complete == complete);
+        complete &= counts[i] == full;
+      g_assert_cmpuint(told.samples, ==, full);
+      g_assert_true(told.complete == complete);
       result.dumps++;
       added = 0;
     }

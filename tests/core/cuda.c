@@ -15,7 +15,8 @@
 typedef struct {
   const AstroBackend *reference;
   gconstpointer config;
-  gpointer cuda_arguments, reference_arguments;
+  gconstpointer cuda_arguments, reference_arguments;
+  AstroResult *cuda_result, *reference_result; /* NULL: nobody asks */
   gsize in_bytes, out_bytes, offset;
   guint32 seed;
 } Case;
@@ -50,14 +51,14 @@ static void run_case(AstroDevice *device, const Case *c)
   g_assert_no_error(error);
   AstroBlock from = { (guint8 *)in_face + c->offset, c->in_bytes };
   AstroBlock to = { (guint8 *)out_face + c->offset, c->out_bytes };
-  cuda->submit(instance, &from, 1, &to, 1, c->cuda_arguments, &error);
+  cuda->submit(instance, &from, 1, &to, 1, c->cuda_arguments, c->cuda_result, &error);
   g_assert_no_error(error);
   astro_memory_release(out, queue, GST_MAP_READWRITE, TRUE, &error);
   g_assert_no_error(error);
   astro_memory_release(in, queue, GST_MAP_READ, FALSE, &error);
   g_assert_no_error(error);
   if (cuda->drain) {
-    cuda->drain(instance, &error);
+    cuda->drain(instance, c->cuda_result, &error);
     g_assert_no_error(error);
   }
 
@@ -66,7 +67,7 @@ static void run_case(AstroDevice *device, const Case *c)
   test_fill(sent, c->in_bytes + c->offset, c->seed);
   gpointer slow = c->reference->create(c->config, &host, &variant, &error);
   AstroBlock a = { sent + c->offset, c->in_bytes }, b = { wanted, c->out_bytes };
-  c->reference->submit(slow, &a, 1, &b, 1, c->reference_arguments, &error);
+  c->reference->submit(slow, &a, 1, &b, 1, c->reference_arguments, c->reference_result, &error);
   g_assert_no_error(error);
   c->reference->destroy(slow);
 
@@ -194,7 +195,7 @@ static void test_transpose_past_31_bits(void)
       funcs->queue_copy(device, place.queue, ASTRO_COPY_UP, (guint8 *)in.data + at, pattern,
                         MIN(PATTERN, bytes - at), &error);
     gpointer instance = cuda->create(config, &place, &variant, &error);
-    g_assert_true(cuda->submit(instance, &in, 1, &out, 1, NULL, &error));
+    g_assert_true(cuda->submit(instance, &in, 1, &out, 1, NULL, NULL, &error));
     g_assert_no_error(error);
     for (guint look = 0; look < LOOKS; look++) {
       guint64 first = look == 0   ? 0
@@ -236,19 +237,20 @@ static void test_convert(gconstpointer data)
 
   for (guint i = 0; device && i < G_N_ELEMENTS(sizes); i++)
     for (guint s = 0; s < G_N_ELEMENTS(scales); s++) {
-      guint64 clipped = 0, wanted = 0;
-      AstroConvertArguments cuda = { scales[s], sizes[i], &clipped };
-      AstroConvertArguments reference = { scales[s], sizes[i], &wanted };
+      AstroResult result = { 0 }, wanted = { 0 };
+      AstroConvertArguments arguments = { scales[s], sizes[i] };
       Case c = { .reference = &astro_convert_reference,
                  .config = &config,
-                 .cuda_arguments = &cuda,
-                 .reference_arguments = &reference,
+                 .cuda_arguments = &arguments,
+                 .reference_arguments = &arguments,
+                 .cuda_result = &result,
+                 .reference_result = &wanted,
                  .in_bytes = sizes[i] * in,
                  .out_bytes = sizes[i] * out,
                  .offset = i % 2 ? MAX(in, out) : 0,
                  .seed = i };
       run_case(device, &c);
-      g_assert_cmpuint(clipped, ==, wanted);
+      g_assert_cmpuint(result.clipped, ==, wanted.clipped);
     }
 }
 
@@ -269,8 +271,8 @@ static void test_convert_all_values(void)
       const guint64 samples = 65536;
       const gsize in_bytes = samples * astro_format_info(formats[f])->bytes;
       const gsize out_bytes = samples * astro_format_info(to)->bytes;
-      guint64 clipped = 0, wanted_clipped = 0;
-      AstroConvertArguments arguments = { 0.75, samples, &clipped };
+      AstroResult result = { 0 }, expected = { 0 };
+      const AstroConvertArguments arguments = { 0.75, samples };
       const char *variant;
       gpointer in_face, out_face;
       GstMapInfo map;
@@ -282,9 +284,9 @@ static void test_convert_all_values(void)
         for (gsize b = 0; b < in_bytes / samples; b++)
           map.data[i * (in_bytes / samples) + b] = (guint8)(b % 2 ? i >> 8 : i);
       gpointer slow = astro_convert_reference.create(&config, &host, &variant, NULL);
-      AstroConvertArguments reference = { 0.75, samples, &wanted_clipped };
       AstroBlock a = { map.data, in_bytes }, b = { wanted, out_bytes };
-      g_assert_true(astro_convert_reference.submit(slow, &a, 1, &b, 1, &reference, NULL));
+      g_assert_true(
+          astro_convert_reference.submit(slow, &a, 1, &b, 1, &arguments, &expected, NULL));
       astro_convert_reference.destroy(slow);
       gst_memory_unmap(in, &map);
 
@@ -292,15 +294,15 @@ static void test_convert_all_values(void)
       g_assert_true(astro_memory_acquire(in, device, queue, GST_MAP_READ, &in_face, NULL));
       g_assert_true(astro_memory_acquire(out, device, queue, GST_MAP_READWRITE, &out_face, NULL));
       AstroBlock from = { in_face, in_bytes }, onto = { out_face, out_bytes };
-      g_assert_true(cuda->submit(instance, &from, 1, &onto, 1, &arguments, NULL));
+      g_assert_true(cuda->submit(instance, &from, 1, &onto, 1, &arguments, &result, NULL));
       astro_memory_release(out, queue, GST_MAP_READWRITE, TRUE, NULL);
       astro_memory_release(in, queue, GST_MAP_READ, FALSE, NULL);
-      g_assert_true(cuda->drain(instance, NULL));
+      g_assert_true(cuda->drain(instance, &result, NULL));
       cuda->destroy(instance);
       gst_memory_map(out, &map, GST_MAP_READ);
       g_assert_cmpmem(map.data, map.size, wanted, out_bytes);
       gst_memory_unmap(out, &map);
-      g_assert_cmpuint(clipped, ==, wanted_clipped);
+      g_assert_cmpuint(result.clipped, ==, expected.clipped);
       gst_memory_unref(in);
       gst_memory_unref(out);
     }
@@ -355,7 +357,7 @@ static void test_given_up(void)
     AstroCorrelatorArguments arguments = { .steps = STEPS, .count = STEPS };
     gpointer instance = backend->create(&config, &place, NULL, &error);
     g_assert_no_error(error);
-    g_assert_true(backend->submit(instance, &in, 1, NULL, 0, &arguments, &error));
+    g_assert_true(backend->submit(instance, &in, 1, NULL, 0, &arguments, NULL, &error));
     g_assert_no_error(error);
     backend->destroy(instance);
   }

@@ -105,7 +105,8 @@ static inline void test_submit(TestStage *stage, gpointer in, gsize in_bytes, gp
 {
   g_autoptr(GError) error = NULL;
   AstroBlock from = { in, in_bytes }, to = { out, out_bytes };
-  stage->backend->submit(stage->instance, &from, in != NULL, &to, out != NULL, arguments, &error);
+  stage->backend->submit(stage->instance, &from, in != NULL, &to, out != NULL, arguments, NULL,
+                         &error);
   g_assert_no_error(error);
 }
 

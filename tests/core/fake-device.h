@@ -28,6 +28,13 @@ typedef enum {
 
 typedef void (*FakeKernel)(guint8 *face, gsize bytes, gpointer data);
 
+typedef struct {
+  guint8 *start;
+  gsize bytes;
+} FakeArea;
+
+#define FAKE_MAX_AREAS 4
+
 typedef struct _FakeWork FakeWork;
 struct _FakeWork {
   FakeWork *next;
@@ -38,12 +45,9 @@ struct _FakeWork {
   gpointer data;
   GDestroyNotify free_data;
   gsize bytes, from_bytes;
+  FakeArea areas[FAKE_MAX_AREAS]; /* that a kernel touches beside these */
+  guint n_areas;
 };
-
-typedef struct {
-  guint8 *start;
-  gsize bytes;
-} FakeArea;
 
 typedef struct {
   AstroDevice device;
@@ -106,13 +110,21 @@ static inline gboolean fake_overlap(const guint8 *a, gsize a_bytes, const guint8
   return a != NULL && a < b + b_bytes && b < a + a_bytes;
 }
 
+static inline gboolean fake_work_touches(const FakeWork *work, const guint8 *start, gsize bytes)
+{
+  for (guint i = 0; i < work->n_areas; i++)
+    if (fake_overlap(work->areas[i].start, work->areas[i].bytes, start, bytes))
+      return TRUE;
+  return fake_overlap(work->to, work->bytes, start, bytes) ||
+         fake_overlap(work->from, work->from_bytes, start, bytes);
+}
+
 /* With the lock held: whether queued work is still to touch that area. */
 static inline gboolean fake_touched(FakeDevice *fake, const guint8 *start, gsize bytes)
 {
   for (guint i = 0; i < fake->queues->len; i++)
     for (FakeWork *work = ((AstroQueue *)fake->queues->pdata[i])->first; work; work = work->next)
-      if (fake_overlap(work->to, work->bytes, start, bytes) ||
-          fake_overlap(work->from, work->from_bytes, start, bytes))
+      if (fake_work_touches(work, start, bytes))
         return TRUE;
   return FALSE;
 }
@@ -185,7 +197,7 @@ static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *fa
   FakeDevice *fake = (FakeDevice *)device;
   if (fake_fails(fake, FAKE_ALLOC, error))
     return FALSE;
-  FakeArea area = { g_malloc(bytes), bytes };
+  FakeArea area = { g_aligned_alloc(1, MAX(bytes, 1), 256), bytes }; /* as a GPU's lies */
   memset(area.start, 0xa5, bytes);
   pthread_mutex_lock(&fake->lock);
   g_array_append_val(fake->faces, area);
@@ -234,7 +246,7 @@ static inline void fake_free(AstroDevice *device, gpointer face)
   FakeDevice *fake = (FakeDevice *)device;
   g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
   fake_remove(fake, fake->faces, fake_real(face));
-  g_free(fake_real(face));
+  g_aligned_free(fake_real(face));
 }
 
 static inline gboolean fake_lock_host(AstroDevice *device, gpointer host, gsize bytes,
@@ -489,6 +501,33 @@ static inline void fake_queue_kernel(AstroDevice *device, AstroQueue *queue, Fak
                                      GDestroyNotify free_data)
 {
   fake_queue_kernel_between(device, queue, kernel, face, bytes, face, bytes, data, free_data);
+}
+
+/* A kernel that touches any areas of the device's memory; it is given none of them. */
+static inline void fake_queue_kernel_over(AstroDevice *device, AstroQueue *queue, FakeKernel kernel,
+                                          const FakeArea *areas, guint n, gpointer data,
+                                          GDestroyNotify free_data)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  FakeWork work = { .kernel = kernel, .data = data, .free_data = free_data, .n_areas = n };
+  g_assert_cmpuint(n, <=, FAKE_MAX_AREAS);
+  pthread_mutex_lock(&fake->lock);
+  for (guint i = 0; i < n; i++) {
+    g_assert_cmpuint((guintptr)areas[i].start & FAKE_BIT, !=, 0);
+    work.areas[i] = (FakeArea){ fake_real(areas[i].start), areas[i].bytes };
+    g_assert_cmpint(fake_find(fake->faces, work.areas[i].start, areas[i].bytes), >=, 0);
+  }
+  fake_push(queue, work);
+  pthread_mutex_unlock(&fake->lock);
+}
+
+/* Waits until a queue is empty, whatever calls of the device do. */
+static inline void fake_settle(AstroQueue *queue)
+{
+  pthread_mutex_lock(&queue->fake->lock);
+  while (queue->first)
+    pthread_cond_wait(&queue->fake->changed, &queue->fake->lock);
+  pthread_mutex_unlock(&queue->fake->lock);
 }
 
 /* Kernels: fill as test_fill() does, change every byte, compare with the bytes in data. */

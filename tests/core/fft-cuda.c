@@ -64,7 +64,7 @@ static void test_steps(gconstpointer data)
     gpointer in = test_samples_of(&config, n);
     AstroBlock from = { in, test_block_bytes(&config, n, FALSE) };
     AstroBlock to = { test_alloc(from.bytes), from.bytes };
-    test_backends[2]->submit(instance, &from, 1, &to, 1, &n, &error);
+    test_backends[2]->submit(instance, &from, 1, &to, 1, &n, NULL, &error);
     g_assert_no_error(error);
     gpointer expected = test_transform(&astro_fft_cpu, &config, in, n, 0);
     g_assert_cmpfloat(test_difference(config.to, to.data, expected, to.bytes), <, 1e-6);
@@ -213,7 +213,7 @@ static void test_in_place(gconstpointer data)
   gpointer instance = test_device_backend->create(&config, &on.place, &variant, &error);
   g_assert_no_error(error);
   const AstroBlock block = { on.out->face, bytes };
-  test_device_backend->submit(instance, &block, 1, &block, 1, &steps, &error);
+  test_device_backend->submit(instance, &block, 1, &block, 1, &steps, NULL, &error);
   g_assert_no_error(error);
   test_face_copy(&on, ASTRO_COPY_DOWN, found, on.out->face, bytes);
   g_assert_cmpfloat(test_difference(config.to, found, expected, bytes), <, 1e-6);
@@ -268,7 +268,7 @@ static gpointer transform_often(gpointer data)
   g_assert_no_error(error);
   const AstroBlock in = { face, bytes }, out = { (guint8 *)face + bytes, bytes };
   for (guint i = 0; i < 20000; i++) {
-    test_device_backend->submit(instance, &in, 1, &out, 1, &steps, &error);
+    test_device_backend->submit(instance, &in, 1, &out, 1, &steps, NULL, &error);
     g_assert_no_error(error);
   }
   test_device_backend->destroy(instance);
@@ -309,7 +309,7 @@ static void test_no_room(gconstpointer data)
   place.device->funcs->alloc(place.device, 64, &face, NULL);
   gpointer instance = test_device_backend->create(&config, &place, &variant, NULL);
   AstroBlock in = { face, G_MAXSIZE }, out = { face, G_MAXSIZE };
-  g_assert_false(test_device_backend->submit(instance, &in, 1, &out, 1, &steps, &error));
+  g_assert_false(test_device_backend->submit(instance, &in, 1, &out, 1, &steps, NULL, &error));
   if (!strstr(error->message, "are free") && !strstr(error->message, "cuFFT"))
     g_error("\"%s\" does not say what is free", error->message);
   test_device_backend->destroy(instance);

@@ -199,7 +199,7 @@ static void check_touched(const AstroBackend *backend, const AstroFftConfig *con
   AstroBlock out = { in_place ? in->data : test_alloc(bytes), bytes };
   memset(out.data, 0xff, bytes);
   memcpy(in->data, poisoned, bytes);
-  backend->submit(instance, in, 2, &out, 1, (gpointer)&steps, &error);
+  backend->submit(instance, in, 2, &out, 1, (gpointer)&steps, NULL, &error);
   g_assert_no_error(error);
   test_check_guard(out.data, bytes);
   compare_touched(config, map, out.data, expected, tolerance);
@@ -312,11 +312,11 @@ static void test_refused_maps(void)
     guint8 map[18] = { 0 };
     AstroBlock in[] = { { samples, 4 * 33 * 33 * 8 }, { map, 17 }, { map, 18 } };
     gpointer instance = test_backends[b]->create(&config, &place, &variant, NULL);
-    g_assert_false(test_backends[b]->submit(instance, in, 2, in, 1, &steps, &error));
+    g_assert_false(test_backends[b]->submit(instance, in, 2, in, 1, &steps, NULL, &error));
     g_assert_nonnull(strstr(error->message, "expected 18"));
     in[1].bytes = 18;
-    g_assert_true(test_backends[b]->submit(instance, in, 2, in, 1, &steps, NULL));
-    g_assert_false(test_backends[b]->submit(instance, in, 3, in, 1, &steps, NULL));
+    g_assert_true(test_backends[b]->submit(instance, in, 2, in, 1, &steps, NULL, NULL));
+    g_assert_false(test_backends[b]->submit(instance, in, 3, in, 1, &steps, NULL, NULL));
     test_backends[b]->destroy(instance);
   }
 }

@@ -211,9 +211,9 @@ static void test_errors(void)
     float samples[16] = { 0 };
     AstroBlock whole = { samples, 64 }, part = { samples, 63 };
     gpointer instance = test_backends[b]->create(&config, &place, &variant, NULL);
-    g_assert_false(test_backends[b]->submit(instance, &part, 1, &whole, 1, &steps, NULL));
-    g_assert_false(test_backends[b]->submit(instance, &whole, 1, &part, 1, &steps, NULL));
-    g_assert_false(test_backends[b]->submit(instance, &whole, 0, &whole, 1, &steps, NULL));
+    g_assert_false(test_backends[b]->submit(instance, &part, 1, &whole, 1, &steps, NULL, NULL));
+    g_assert_false(test_backends[b]->submit(instance, &whole, 1, &part, 1, &steps, NULL, NULL));
+    g_assert_false(test_backends[b]->submit(instance, &whole, 0, &whole, 1, &steps, NULL, NULL));
     test_backends[b]->destroy(instance);
   }
 }

@@ -46,7 +46,7 @@ static inline gpointer test_transform(const AstroBackend *backend, const AstroFf
   memset(out.data, 0xff, out.bytes); /* NaNs show wherever they are taken for samples */
   /* A block leaves nothing to the next one. */
   for (guint i = 0; i < (backend->kind == ASTRO_BACKEND_REFERENCE ? 1 : 2); i++) {
-    backend->submit(instance, &in, 1, &out, 1, &steps, &error);
+    backend->submit(instance, &in, 1, &out, 1, &steps, NULL, &error);
     g_assert_no_error(error);
   }
   test_check_guard(out.data, out.bytes);
@@ -70,7 +70,7 @@ static inline gpointer test_transform_in_place(const AstroBackend *backend,
   block.data = test_alloc(block.bytes);
   for (guint i = 0; i < (backend->kind == ASTRO_BACKEND_REFERENCE ? 1 : 2); i++) {
     memcpy(block.data, samples, block.bytes);
-    backend->submit(instance, &block, 1, &block, 1, &steps, &error);
+    backend->submit(instance, &block, 1, &block, 1, &steps, NULL, &error);
     g_assert_no_error(error);
   }
   test_check_guard(block.data, block.bytes);

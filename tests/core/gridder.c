@@ -161,7 +161,7 @@ static void test_touched(void)
     for (guint plane = 0; plane < run.planes; plane++) {
       guint8 *grid = test_alloc(bytes), *map = test_alloc(map_bytes);
       memset(grid, 0xff, bytes);
-      astro_wstacking.plane(run.gridder, grid, map, &run.w, &run.w_step);
+      astro_wstacking.plane(run.gridder, grid, map, &run.w, &run.w_step, NULL);
       test_check_guard(grid, bytes);
       test_check_guard(map, map_bytes);
       untouched += test_blank_untouched(grid, grids, s.rows.products, map, s.grid.size, s.grid.size,
@@ -291,7 +291,7 @@ static void check_direct(double pixel, double centre_l)
   s.grid.centre_l = centre_l;
   g_assert_true(astro_direct.choose(&s.config, &s.grid, &error));
   g_assert_cmpuint(s.grid.size, ==, ALL);
-  AstroGridding *gridding = astro_direct.create(&s.config, &s.grid, &variant, &error);
+  AstroGridding *gridding = astro_direct.create(&s.config, &s.grid, NULL, &variant, &error);
   g_autofree double *grid = g_new0(double, 2 * 2 * ALL * ALL);
   g_autofree double *image = g_new0(double, 2 * ALL * ALL), *corrections = NULL;
   g_assert_true(astro_direct.add(gridding, &s.rows, grid, &error));
@@ -335,7 +335,7 @@ static void test_direct_on_device(void)
     g_assert_true(astro_direct.choose(&s.config, &s.grid, &error));
     const gsize bytes = test_cells(&s) * (is_double ? 16 : 8);
     gpointer found = test_alloc(bytes), expected = g_malloc0(bytes);
-    AstroGridding *gridding = astro_direct.create(&s.config, &s.grid, &variant, &error);
+    AstroGridding *gridding = astro_direct.create(&s.config, &s.grid, NULL, &variant, &error);
     g_assert_true(test_gridding_new(&device, &astro_direct, &s.config, &s.grid, &error));
     for (guint again = 0; again < 2; again++) {
       g_assert_true(astro_direct.add(gridding, &s.rows, expected, &error));

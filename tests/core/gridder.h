@@ -88,9 +88,9 @@ static inline gpointer test_next_on_device(TestSetting *s, TestPlanes *run,
   test_gridding_submit(&run->device, rows, rows != NULL, grid, &error);
   g_assert_no_error(error);
   test_check_guard(grid, bytes);
-  run->planes = run->device.arguments.planes;
-  run->w = run->device.arguments.w;
-  run->w_step = run->device.arguments.w_step;
+  run->planes = run->device.result.planes;
+  run->w = run->device.result.w;
+  run->w_step = run->device.result.w_step;
   return grid;
 }
 
@@ -105,7 +105,7 @@ static inline void test_planes_begin(TestSetting *s, TestPlanes *run)
     run->first = test_next_on_device(s, run, &s->rows);
     return;
   }
-  run->gridder = astro_wstacking.create(&s->config, &s->grid, &variant, &error);
+  run->gridder = astro_wstacking.create(&s->config, &s->grid, NULL, &variant, &error);
   g_assert_no_error(error);
   g_assert_true(astro_wstacking.begin(run->gridder, &s->rows, &run->planes, &error));
 }
@@ -116,7 +116,7 @@ static inline gpointer test_planes_next(TestSetting *s, TestPlanes *run)
   if (s->on_device)
     return run->next++ == 0 ? run->first : test_next_on_device(s, run, NULL);
   gpointer grid = test_alloc(bytes);
-  astro_wstacking.plane(run->gridder, grid, NULL, &run->w, &run->w_step);
+  astro_wstacking.plane(run->gridder, grid, NULL, &run->w, &run->w_step, NULL);
   test_check_guard(grid, bytes);
   return grid;
 }

@@ -2,7 +2,7 @@
  * share. */
 #pragma once
 
-#include "core/gridder/gridding.h"
+#include "tests/core/gridding-stage.h"
 #include "tests/core/on-device.h"
 
 typedef struct {
@@ -11,13 +11,14 @@ typedef struct {
   gsize bytes;        /* of a grid */
   AstroBlock touched; /* where maps of planes go; NULL: nowhere */
   const char *variant;
-  AstroGriddingArguments arguments; /* planes, w and w_step are of the last submit */
+  TestGriddingArguments arguments;
+  AstroResult result; /* of the last submit */
 } TestGridding;
 
 /* FALSE: no device, which the caller skips its test for; why is told already. */
 static inline gboolean test_gridding_there(void)
 {
-  return test_on_device("gridding") != NULL;
+  return test_backend_on_device(test_gridding_backend) != NULL;
 }
 
 /* grid is what algorithm->choose made of it. Errors of the device's algorithm are the caller's. */
@@ -25,8 +26,8 @@ static inline gboolean test_gridding_new(TestGridding *self, const AstroGridAlgo
                                          const AstroGridderConfig *config, const AstroGrid *grid,
                                          GError **error)
 {
-  const AstroGriddingConfig whole = { algorithm, *config, *grid };
-  *self = (TestGridding){ .backend = test_on_device("gridding") };
+  const TestGriddingConfig whole = { algorithm, *config, *grid };
+  *self = (TestGridding){ .backend = test_backend_on_device(test_gridding_backend) };
   self->bytes = (gsize)grid->size * grid->size * g_strv_length(grid->products) * config->channels *
                 (config->is_double ? 16 : 8);
   if (!self->backend->shape(&whole, error))
@@ -52,7 +53,7 @@ static inline gboolean test_gridding_submit(TestGridding *self, const AstroGridR
                           rows->rows * rows->channels * rows->products * value };
   }
   return self->backend->submit(self->instance, in, rows ? 3 : 0, out, self->touched.data ? 2 : 1,
-                               &self->arguments, error);
+                               &self->arguments, &self->result, error);
 }
 
 static inline void test_gridding_free(TestGridding *self)

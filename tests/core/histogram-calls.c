@@ -25,7 +25,8 @@ static gpointer late_create(gconstpointer config, const AstroPlace *place, const
 }
 
 static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
-                            const AstroBlock *out, guint n_out, gpointer arguments, GError **error)
+                            const AstroBlock *out, guint n_out, gconstpointer arguments,
+                            AstroResult *result, GError **error)
 {
   Late *late = instance;
   LateBlock block = { out[0], g_malloc(out[0].bytes) };
@@ -33,10 +34,10 @@ static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
   g_assert_cmpuint(n_out, ==, 1);
   memset(out[0].data, 0xa5, out[0].bytes);
   g_array_append_val(late->blocks, block);
-  return astro_histogram_cpu.submit(late->counter, in, n_in, &own, 1, arguments, error);
+  return astro_histogram_cpu.submit(late->counter, in, n_in, &own, 1, arguments, result, error);
 }
 
-static gboolean late_drain(gpointer instance, GError **error)
+static gboolean late_drain(gpointer instance, AstroResult *result, GError **error)
 {
   Late *late = instance;
   for (guint i = 0; i < late->blocks->len; i++) {
@@ -51,7 +52,7 @@ static gboolean late_drain(gpointer instance, GError **error)
 static void late_destroy(gpointer instance)
 {
   Late *late = instance;
-  late_drain(late, NULL);
+  late_drain(late, NULL, NULL);
   g_array_unref(late->blocks);
   astro_histogram_cpu.destroy(late->counter);
   g_free(late);
@@ -137,13 +138,14 @@ static void test_cuda_queued(void)
     AstroBlock in[2] = { { points, 0 }, { other, 0 } };
     for (guint n_in = 1; n_in <= 2; n_in++) {
       AstroBlock out = { found[c][n_in - 1], sizeof found[c][n_in - 1] };
-      test_cuda_backend->submit(instance, n_in == 1 ? in + 1 : in, n_in, &out, 1, NULL, &error);
+      test_cuda_backend->submit(instance, n_in == 1 ? in + 1 : in, n_in, &out, 1, NULL, NULL,
+                                &error);
       g_assert_no_error(error);
     }
     astro_points_free(other);
   }
   astro_points_free(points);
-  test_cuda_backend->drain(instance, &error);
+  test_cuda_backend->drain(instance, NULL, &error);
   g_assert_no_error(error);
   test_cuda_backend->destroy(instance);
   for (guint c = 0; c < CATALOGUES; c++) {
@@ -184,14 +186,14 @@ static void check_progress(const AstroBackend *backend, guint64 n)
   for (guint n_in = 1; n_in <= 2; n_in++) {
     Watch seen = { 0 };
     AstroHistogramCall call = { watch, &seen };
-    g_assert_true(backend->submit(counter, in, n_in, &out, 1, &call, &error));
+    g_assert_true(backend->submit(counter, in, n_in, &out, 1, &call, NULL, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(seen.total, ==, n_in == 1 ? a.n * (a.n - 1) / 2 : a.n * a.n);
     g_assert_cmpuint(seen.done, ==, seen.total);
   }
   Watch seen = { .stop_at = 3 };
   AstroHistogramCall call = { watch, &seen };
-  g_assert_false(backend->submit(counter, in, 1, &out, 1, &call, &error));
+  g_assert_false(backend->submit(counter, in, 1, &out, 1, &call, NULL, &error));
   g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
   g_clear_error(&error);
   g_assert_cmpuint(seen.done, <, seen.total);
@@ -306,7 +308,7 @@ static void test_cuda_stops(void)
     seen[i] = (Watch){ .stop_at = 1 + i % 20 / 10 };
     AstroHistogramCall call = { watch, &seen[i] };
     AstroBlock in = { i % 10 ? few : many, 0 };
-    gboolean good = test_cuda_backend->submit(instance, &in, 1, &out, 1, &call, &error);
+    gboolean good = test_cuda_backend->submit(instance, &in, 1, &out, 1, &call, NULL, &error);
     if (!good) {
       g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
       g_assert_cmpuint(seen[i].done, <, seen[i].total);
@@ -352,8 +354,8 @@ static void test_cuda_memory(void)
     g_assert_no_error(error);
     g_autofree char *limit = g_strdup_printf("%" G_GSIZE_FORMAT, bytes_taken() + left[l]);
     g_setenv("ASTRO_CUDA_MEMORY", limit, TRUE);
-    gboolean good = test_cuda_backend->submit(instance, &in, 1, &out, 1, NULL, &error) &&
-                    test_cuda_backend->drain(instance, &error);
+    gboolean good = test_cuda_backend->submit(instance, &in, 1, &out, 1, NULL, NULL, &error) &&
+                    test_cuda_backend->drain(instance, NULL, &error);
     g_unsetenv("ASTRO_CUDA_MEMORY");
     if (l == 0) {
       g_assert_no_error(error);
@@ -365,9 +367,9 @@ static void test_cuda_memory(void)
       g_clear_error(&error);
     }
     /* the same one goes on when there is memory again */
-    test_cuda_backend->submit(instance, &in, 1, &out, 1, NULL, &error);
+    test_cuda_backend->submit(instance, &in, 1, &out, 1, NULL, NULL, &error);
     g_assert_no_error(error);
-    test_cuda_backend->drain(instance, &error);
+    test_cuda_backend->drain(instance, NULL, &error);
     g_assert_no_error(error);
     test_assert_counts(counts, expected, 30, "memory again");
     test_cuda_backend->destroy(instance);

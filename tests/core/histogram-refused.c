@@ -93,11 +93,11 @@ static void test_refused_blocks(void)
   guint64 counts[30];
   AstroBlock in[2] = { { one, 0 }, { in_regions, 0 } }, out = { counts, sizeof counts },
              small = { counts, sizeof counts - 1 };
-  g_assert_true(astro_histogram_cpu.submit(counter, in, 1, &out, 1, NULL, NULL));
-  g_assert_false(astro_histogram_cpu.submit(counter, in, 1, &small, 1, NULL, NULL));
-  g_assert_false(astro_histogram_cpu.submit(counter, in, 2, &out, 1, NULL, NULL));
-  g_assert_false(astro_histogram_cpu.submit(counter, in, 1, &out, 2, NULL, NULL));
-  g_assert_false(astro_histogram_cpu.submit(counter, in, 0, &out, 1, NULL, NULL));
+  g_assert_true(astro_histogram_cpu.submit(counter, in, 1, &out, 1, NULL, NULL, NULL));
+  g_assert_false(astro_histogram_cpu.submit(counter, in, 1, &small, 1, NULL, NULL, NULL));
+  g_assert_false(astro_histogram_cpu.submit(counter, in, 2, &out, 1, NULL, NULL, NULL));
+  g_assert_false(astro_histogram_cpu.submit(counter, in, 1, &out, 2, NULL, NULL, NULL));
+  g_assert_false(astro_histogram_cpu.submit(counter, in, 0, &out, 1, NULL, NULL, NULL));
   astro_points_free(one);
   astro_points_free(in_regions);
   astro_histogram_cpu.destroy(counter);

@@ -195,11 +195,11 @@ static inline gpointer test_cuda_create(gconstpointer config, const AstroPlace *
 
 /* Waits, as the CPU's does. */
 static inline gboolean test_cuda_submit(gpointer instance, const AstroBlock *in, guint n_in,
-                                        const AstroBlock *out, guint n_out, gpointer arguments,
-                                        GError **error)
+                                        const AstroBlock *out, guint n_out, gconstpointer arguments,
+                                        AstroResult *result, GError **error)
 {
-  return test_cuda_backend->submit(instance, in, n_in, out, n_out, arguments, error) &&
-         test_cuda_backend->drain(instance, error);
+  return test_cuda_backend->submit(instance, in, n_in, out, n_out, arguments, result, error) &&
+         test_cuda_backend->drain(instance, result, error);
 }
 
 static inline void test_cuda_destroy(gpointer instance)
@@ -251,7 +251,8 @@ static inline void test_count(const AstroBackend *backend, const AstroHistogramC
   gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(bytes);
   AstroBlock in[2] = { { points_a, 0 }, { points_b, 0 } };
   AstroBlock out[2] = { { out_counts, bytes }, { out_sums, bytes } };
-  backend->submit(instance, in, points_b ? 2 : 1, out, config->weighted ? 2 : 1, NULL, &error);
+  backend->submit(instance, in, points_b ? 2 : 1, out, config->weighted ? 2 : 1, NULL, NULL,
+                  &error);
   g_assert_no_error(error);
   test_check_guard(out_counts, bytes);
   test_check_guard(out_sums, bytes);

@@ -132,33 +132,36 @@ static void test_middle(void)
         gsize bytes = astro_format_info(config.to)->bytes;
         double weights[] = { 1, 2, 3, 4 };
         guint8 *middle = test_alloc(size * size * bytes);
-        AstroImageArguments arguments = { .weights = weights,
-                                          .first = TRUE,
-                                          .middle = middle,
-                                          .middle_size = sizes[i][1],
-                                          .middle_product = 3 };
+        AstroImageArguments arguments = {
+          .weights = weights, .first = TRUE, .middle_size = sizes[i][1], .middle_product = 3
+        };
         AstroBlock in = { test_random_grid(&config, i), test_bytes_in(&config) };
         AstroBlock out = { test_alloc(test_pixels_out(&config) * bytes),
                            test_pixels_out(&config) * bytes };
         AstroPlace place = { 0 };
+        AstroResult result = { .middle = middle };
         const char *variant;
         gpointer instance = test_backends[b]->create(&config, &place, &variant, NULL);
-        g_assert_true(test_backends[b]->submit(instance, &in, 1, &out, 1, &arguments, NULL));
+        g_assert_true(
+            test_backends[b]->submit(instance, &in, 1, &out, 1, &arguments, &result, NULL));
         for (gsize k = 0; k < size * size * bytes; k++)
           g_assert_cmphex(middle[k], ==, 0xa5);
         arguments.first = FALSE;
         arguments.last = TRUE;
-        g_assert_true(test_backends[b]->submit(instance, &in, 1, &out, 1, &arguments, NULL));
+        g_assert_true(
+            test_backends[b]->submit(instance, &in, 1, &out, 1, &arguments, &result, NULL));
         for (gsize y = 0; y < size; y++)
           g_assert_cmpmem(middle + y * size * bytes, size * bytes,
                           (guint8 *)out.data + ((3 * image + begin + y) * image + begin) * bytes,
                           size * bytes);
         test_check_guard(middle, size * size * bytes);
         arguments.middle_product = 4;
-        g_assert_false(test_backends[b]->submit(instance, &in, 1, &out, 1, &arguments, NULL));
+        g_assert_false(
+            test_backends[b]->submit(instance, &in, 1, &out, 1, &arguments, &result, NULL));
         arguments.middle_product = 3;
         arguments.middle_size = sizes[i][0] + 1;
-        g_assert_false(test_backends[b]->submit(instance, &in, 1, &out, 1, &arguments, NULL));
+        g_assert_false(
+            test_backends[b]->submit(instance, &in, 1, &out, 1, &arguments, &result, NULL));
         test_backends[b]->destroy(instance);
         test_free(in.data);
         test_free(out.data);
@@ -299,7 +302,7 @@ static void check_sources(const AstroBackend *backend, gboolean off_centre)
   const char *variant;
   guint n_planes;
   g_assert_true(astro_wstacking.choose(&gridding, &grid, &error));
-  AstroGridding *gridder = astro_wstacking.create(&gridding, &grid, &variant, &error);
+  AstroGridding *gridder = astro_wstacking.create(&gridding, &grid, NULL, &variant, &error);
   AstroGridRows rows = { ROWS, 1, 1, TRUE, uvw[0], &wavenumber, values };
   g_assert_true(astro_wstacking.begin(gridder, &rows, &n_planes, &error));
   g_assert_cmpuint(n_planes, >, 1);
@@ -327,9 +330,9 @@ static void check_sources(const AstroBackend *backend, gboolean off_centre)
                                       .last = i == n_planes - 1 };
     guint64 steps = 1;
     memset(plane.data, 0, bytes);
-    astro_wstacking.plane(gridder, plane.data, NULL, &arguments.w, &arguments.w_step);
-    g_assert_true(astro_fft_cpu.submit(fft, &plane, 1, &sky, 1, &steps, &error));
-    g_assert_true(backend->submit(imaging, &sky, 1, &image, 1, &arguments, &error));
+    astro_wstacking.plane(gridder, plane.data, NULL, &arguments.w, &arguments.w_step, NULL);
+    g_assert_true(astro_fft_cpu.submit(fft, &plane, 1, &sky, 1, &steps, NULL, &error));
+    g_assert_true(backend->submit(imaging, &sky, 1, &image, 1, &arguments, NULL, &error));
   }
   double wrong = 0, sum = 0;
   for (gint y = 0; y < 48; y++)
@@ -389,16 +392,17 @@ static void test_errors(void)
     AstroImageArguments arguments = { 0, 0, &weight, TRUE, TRUE };
     AstroBlock in = { samples, 1024 }, out = { samples, 512 }, part = { samples, 511 };
     gpointer instance = test_backends[b]->create(&config, &place, &variant, NULL);
-    g_assert_false(test_backends[b]->submit(instance, &part, 1, &out, 1, &arguments, NULL));
-    g_assert_false(test_backends[b]->submit(instance, &in, 1, &part, 1, &arguments, NULL));
-    g_assert_false(test_backends[b]->submit(instance, &in, 1, &out, 0, &arguments, NULL));
+    g_assert_false(test_backends[b]->submit(instance, &part, 1, &out, 1, &arguments, NULL, NULL));
+    g_assert_false(test_backends[b]->submit(instance, &in, 1, &part, 1, &arguments, NULL, NULL));
+    g_assert_false(test_backends[b]->submit(instance, &in, 1, &out, 0, &arguments, NULL, NULL));
     AstroBlock mapped[] = { in, { samples, 1 } }, short_map[] = { in, { samples, 0 } };
-    g_assert_false(test_backends[b]->submit(instance, mapped, 2, &out, 1, &arguments, NULL));
+    g_assert_false(test_backends[b]->submit(instance, mapped, 2, &out, 1, &arguments, NULL, NULL));
     test_backends[b]->destroy(instance);
     config.transforms_v = TRUE;
     instance = test_backends[b]->create(&config, &place, &variant, NULL);
-    g_assert_false(test_backends[b]->submit(instance, short_map, 2, &out, 1, &arguments, NULL));
-    g_assert_true(test_backends[b]->submit(instance, mapped, 2, &out, 1, &arguments, NULL));
+    g_assert_false(
+        test_backends[b]->submit(instance, short_map, 2, &out, 1, &arguments, NULL, NULL));
+    g_assert_true(test_backends[b]->submit(instance, mapped, 2, &out, 1, &arguments, NULL, NULL));
     test_backends[b]->destroy(instance);
   }
 }

@@ -60,7 +60,7 @@ static inline double *test_make_mapped_image(const AstroBackend *backend,
                                       plane == n - 1 };
     if (maps)
       in[1].data = maps[plane];
-    g_assert_true(backend->submit(instance, in, maps ? 2 : 1, &out, 1, &arguments, &error));
+    g_assert_true(backend->submit(instance, in, maps ? 2 : 1, &out, 1, &arguments, NULL, &error));
   }
   test_check_guard(out.data, out.bytes);
   backend->destroy(instance);

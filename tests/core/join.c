@@ -129,7 +129,7 @@ static void run(const AstroBackend *backend, Case *c, guint8 *out)
   const char *variant;
   gpointer instance = backend->create(&c->config, &place, &variant, &error);
   g_assert_no_error(error);
-  backend->submit(instance, c->blocks, c->n, &to, 1, &arguments, &error);
+  backend->submit(instance, c->blocks, c->n, &to, 1, &arguments, NULL, &error);
   g_assert_no_error(error);
   backend->destroy(instance);
 }
@@ -331,7 +331,7 @@ static void test_refused(void)
   g_clear_error(&error);
   config.axis = ASTRO_AXIS_STATION;
   gpointer instance = astro_join_cpu.create(&config, &place, &variant, NULL);
-  g_assert_false(astro_join_cpu.submit(instance, &block, 1, &block, 1, &arguments, &error));
+  g_assert_false(astro_join_cpu.submit(instance, &block, 1, &block, 1, &arguments, NULL, &error));
   test_says(error->message, "station 8 to 13");
   astro_join_cpu.destroy(instance);
 }

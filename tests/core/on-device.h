@@ -92,7 +92,8 @@ static inline void test_face_bring(TestOnDevice *self, const TestFace *face, con
 }
 
 static inline gboolean test_device_submit(gpointer instance, const AstroBlock *in, guint n_in,
-                                          const AstroBlock *out, guint n_out, gpointer arguments,
+                                          const AstroBlock *out, guint n_out,
+                                          gconstpointer arguments, AstroResult *result,
                                           GError **error)
 {
   TestOnDevice *self = instance;
@@ -109,9 +110,9 @@ static inline gboolean test_device_submit(gpointer instance, const AstroBlock *i
   for (guint i = 0; i < n_out; i++)
     to[i] = on_device ? test_face_fill(self, &self->out[i], &out[i]) : out[i];
   gboolean ok =
-      test_device_backend->submit(self->instance, from, n_in, to, n_out, arguments, error);
+      test_device_backend->submit(self->instance, from, n_in, to, n_out, arguments, result, error);
   if (test_device_backend->drain)
-    ok = test_device_backend->drain(self->instance, ok ? error : NULL) && ok;
+    ok = test_device_backend->drain(self->instance, result, ok ? error : NULL) && ok;
   for (guint i = 0; i < n_out && on_device; i++)
     test_face_bring(self, &self->out[i], &out[i]);
   return ok;
@@ -138,8 +139,8 @@ static inline gboolean test_device_shape(gconstpointer config, GError **error)
   return test_device_backend->shape(config, error);
 }
 
-/* The stage's CUDA backend; NULL where there is none or no device. */
-static inline const AstroBackend *test_on_device(const char *stage)
+/* That backend, of a device; NULL: there is no device. */
+static inline const AstroBackend *test_backend_on_device(const AstroBackend *(*find)(void))
 {
   static const AstroBackend backend = {
     .stage = "test",
@@ -156,8 +157,22 @@ static inline const AstroBackend *test_on_device(const char *stage)
     g_test_message("no device: %s", error->message);
     return NULL;
   }
-  test_device_backend = astro_module_backend(stage);
+  test_device_backend = find();
   return test_device_backend ? &backend : NULL;
+}
+
+static const char *test_device_stage;
+
+static inline const AstroBackend *test_find_stage(void)
+{
+  return astro_module_backend(test_device_stage);
+}
+
+/* The stage's CUDA backend; NULL where there is none or no device. */
+static inline const AstroBackend *test_on_device(const char *stage)
+{
+  test_device_stage = stage;
+  return test_backend_on_device(test_find_stage);
 }
 
 static inline void test_is_skipped(gconstpointer data)

@@ -54,7 +54,7 @@ static gpointer shift(const AstroBackend *backend, const AstroPhaseshiftConfig *
   g_assert_nonnull(variant);
   gpointer out = test_alloc(out_bytes);
   const AstroBlock from = { (gpointer)in, in_bytes }, to = { out, out_bytes };
-  const gboolean good = backend->submit(instance, &from, 1, &to, 1, arguments, error);
+  const gboolean good = backend->submit(instance, &from, 1, &to, 1, arguments, NULL, error);
   test_check_guard(out, out_bytes);
   backend->destroy(instance);
   if (!good)

@@ -98,8 +98,8 @@ static void run(const AstroBackend *backend, const AstroSelectConfig *config, gu
   g_assert_no_error(error);
   /* A plan for other steps than the block's is made anew. */
   if (steps > 1)
-    backend->submit(instance, &from, 1, &to, 1, &(AstroSelectArguments){ steps - 1 }, NULL);
-  backend->submit(instance, &from, 1, &to, 1, &arguments, &error);
+    backend->submit(instance, &from, 1, &to, 1, &(AstroSelectArguments){ steps - 1 }, NULL, NULL);
+  backend->submit(instance, &from, 1, &to, 1, &arguments, NULL, &error);
   g_assert_no_error(error);
   backend->destroy(instance);
 }

@@ -30,7 +30,7 @@ static void turn(const AstroBackend *backend, const AstroStream *stream, guint t
 
   g_assert_no_error(error);
   g_assert_nonnull(variant);
-  g_assert_true(backend->submit(instance, &from, 1, &to, 1, &arguments, &error));
+  g_assert_true(backend->submit(instance, &from, 1, &to, 1, &arguments, NULL, &error));
   g_assert_no_error(error);
   backend->destroy(instance);
 }

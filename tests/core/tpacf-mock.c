@@ -18,7 +18,7 @@ static void count_kind(const AstroHistogramConfig *config, AstroPoints *a, Astro
   gpointer counter = astro_histogram_cpu.create(config, NULL, &variant, NULL);
   guint64 *found = g_new(guint64, values);
   AstroBlock in[2] = { { a, 0 }, { b, 0 } }, out = { found, values * sizeof *found };
-  g_assert_true(astro_histogram_cpu.submit(counter, in, b ? 2 : 1, &out, 1, NULL, NULL));
+  g_assert_true(astro_histogram_cpu.submit(counter, in, b ? 2 : 1, &out, 1, NULL, NULL, NULL));
   for (gsize i = 0; i < values; i++)
     counts[i] = (double)found[i];
   for (guint i = 0; i < regions; i++)

@@ -48,7 +48,7 @@ static void turn(const AstroBackend *backend, const AstroTransposeConfig *config
   g_assert_no_error(error);
   g_assert_nonnull(instance);
   g_assert_nonnull(variant);
-  g_assert_true(backend->submit(instance, &from, 1, &to, 1, NULL, &error));
+  g_assert_true(backend->submit(instance, &from, 1, &to, 1, NULL, NULL, &error));
   g_assert_no_error(error);
   backend->destroy(instance);
 }
@@ -355,7 +355,7 @@ static void test_bad_blocks(void)
     g_assert_no_error(error);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
       g_assert_false(backend->submit(instance, cases[i].in, cases[i].n_in, cases[i].out,
-                                     cases[i].n_out, (gpointer)cases[i].arguments, &error));
+                                     cases[i].n_out, (gpointer)cases[i].arguments, NULL, &error));
       g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
       test_says(error->message, cases[i].says);
       g_clear_error(&error);
@@ -378,9 +378,9 @@ static void test_arguments(void)
     const char *variant;
     gpointer instance = backend->create(&config, &place, &variant, NULL);
     memset(out, '-', sizeof out);
-    g_assert_true(backend->submit(instance, &from, 1, &to, 1, &shorter, NULL));
+    g_assert_true(backend->submit(instance, &from, 1, &to, 1, &shorter, NULL, NULL));
     g_assert_cmpmem(out, 12, "acebdf------", 12);
-    g_assert_true(backend->submit(instance, &from, 1, &to, 1, NULL, NULL));
+    g_assert_true(backend->submit(instance, &from, 1, &to, 1, NULL, NULL, NULL));
     g_assert_cmpmem(out, 12, "aeibfjcgkdh", 12);
     backend->destroy(instance);
   }

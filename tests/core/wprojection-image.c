@@ -211,7 +211,7 @@ static ImageError image_error(const ImageCase *c)
   g_assert_true(astro_wprojection.choose(&config, &grid, &error));
   g_assert_no_error(error);
   g_assert_cmpuint(grid.size, ==, 192);
-  AstroGridding *gridder = astro_wprojection.create(&config, &grid, &variant, &error);
+  AstroGridding *gridder = astro_wprojection.create(&config, &grid, NULL, &variant, &error);
   g_assert_no_error(error);
   sky_rows(&rows, rand, c->visibilities, grid.cell * c->reach, c->w_max, &grid);
   /* As preparation does: turned to the image's middle in u and v. */
@@ -224,7 +224,7 @@ static ImageError image_error(const ImageCase *c)
   turned.values = values;
   Complex *uvgrid = g_new0(Complex, grid.size * grid.size);
   g_assert_true(astro_wprojection.add(gridder, &turned, uvgrid, &error));
-  astro_wprojection.finish(gridder, uvgrid);
+  astro_wprojection.finish(gridder, uvgrid, NULL);
   Complex *image = image_of(&grid, uvgrid);
   ImageError found = compare_images(&grid, &rows, image);
   astro_wprojection.destroy(gridder);

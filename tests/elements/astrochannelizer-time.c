@@ -34,8 +34,7 @@ static float *reference(guint64 first, guint64 end, AstroSpectra *spectra)
                                     .beta = ASTRO_WINDOW_BETA,
                                     .gain = 1 };
   g_autoptr(GstCaps) caps = gst_caps_from_string(VOLTAGES);
-  guint64 clipped = 0;
-  AstroChannelizerArguments arguments = { first, end - first, TRUE, NULL, 0, &clipped };
+  AstroChannelizerArguments arguments = { first, end - first, TRUE, NULL, 0 };
   AstroPlace place = { 0 };
   const char *variant;
   GstMapInfo map;
@@ -47,7 +46,7 @@ static float *reference(guint64 first, guint64 end, AstroSpectra *spectra)
   gpointer instance = astro_channelizer_reference.create(&config, &place, &variant, NULL);
   gst_buffer_map(in, &map, GST_MAP_READ);
   AstroBlock a = { map.data, map.size }, b = { out, 6 * spectra->count * ROW_BYTES };
-  g_assert_true(astro_channelizer_reference.submit(instance, &a, 1, &b, 1, &arguments, NULL));
+  g_assert_true(astro_channelizer_reference.submit(instance, &a, 1, &b, 1, &arguments, NULL, NULL));
   gst_buffer_unmap(in, &map);
   astro_channelizer_reference.destroy(instance);
   return out;

@@ -24,7 +24,8 @@ static void reference(const guint8 *stream, guint64 first, guint64 count, AstroF
   AstroBlock in = { (gpointer)(stream + first * 2 * SAMPLES), count * 2 * SAMPLES };
   AstroBlock block = { out, VALUES * 8 };
   AstroCorrelatorArguments arguments = { .steps = count, .count = count, .dump = TRUE };
-  g_assert_true(astro_correlator_reference.submit(instance, &in, 1, &block, 1, &arguments, &error));
+  g_assert_true(
+      astro_correlator_reference.submit(instance, &in, 1, &block, 1, &arguments, NULL, &error));
   astro_correlator_reference.destroy(instance);
 }
 

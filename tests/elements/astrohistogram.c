@@ -28,7 +28,8 @@ static void add_count(AstroPoints *a, AstroPoints *b, guint64 *counts)
   g_assert_true(astro_histogram_edges_per_decade(&config, 1, 1000, 5, NULL));
   gpointer counter = astro_histogram_reference.create(&config, NULL, &variant, NULL);
   AstroBlock in[2] = { { a, 0 }, { b, 0 } }, out = { found, sizeof found };
-  g_assert_true(astro_histogram_reference.submit(counter, in, b ? 2 : 1, &out, 1, NULL, NULL));
+  g_assert_true(
+      astro_histogram_reference.submit(counter, in, b ? 2 : 1, &out, 1, NULL, NULL, NULL));
   astro_histogram_reference.destroy(counter);
   for (guint k = 0; k < N_BINS; k++)
     counts[k] += found[k];

@@ -25,7 +25,7 @@ static void reference(const char *in_layout, const char *out_layout, guint64 ste
   g_assert_true(astro_transpose_config(&config, &from_shape, &to_shape, 4, NULL));
   gpointer instance = astro_transpose_reference.create(&config, &place, &variant, NULL);
   AstroBlock a = { (gpointer)in, steps * 120 }, b = { out, steps * 120 };
-  g_assert_true(astro_transpose_reference.submit(instance, &a, 1, &b, 1, NULL, NULL));
+  g_assert_true(astro_transpose_reference.submit(instance, &a, 1, &b, 1, NULL, NULL, NULL));
   astro_transpose_reference.destroy(instance);
 }
 

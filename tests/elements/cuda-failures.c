@@ -144,7 +144,7 @@ static GstPadProbeReturn make_fault(GstPad *pad, GstPadProbeInfo *info, gpointer
   const AstroBackend *transpose = astro_module_backend("transpose");
   place.queue = place.device->funcs->queue_new(place.device, NULL);
   gpointer instance = transpose->create(&config, &place, &variant, NULL);
-  g_assert_true(transpose->submit(instance, &in, 1, &out, 1, &config, NULL));
+  g_assert_true(transpose->submit(instance, &in, 1, &out, 1, &config, NULL, NULL));
   transpose->destroy(instance);
   return GST_PAD_PROBE_OK;
 }

@@ -287,7 +287,6 @@ static void test_lost(void)
 
 static void add_tests(void)
 {
-  /* An installed test has no fake module beside it. */
   if (!test_has_device("/device/any"))
     return;
   g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
@@ -309,10 +308,6 @@ static void add_tests(void)
 
 int main(int argc, char **argv)
 {
-  const char *build = g_getenv("G_TEST_BUILDDIR");
-  if (build && !g_file_test("/dev/nvidiactl", G_FILE_TEST_EXISTS)) {
-    g_autofree char *module = g_build_filename(build, "tests/elements/.libs/fake-module.so", NULL);
-    g_setenv("ASTRO_CUDA_MODULE", module, TRUE);
-  }
+  test_use_fake_device();
   return test_run(argc, argv, add_tests);
 }

@@ -1,87 +1,142 @@
 /* A device module for machines without a GPU: the fake device of tests/core and, as its "cuda"
  * backends, the CPU's kernels run late in the device's queues. Elements cannot tell it from the
- * real one. */
+ * real one: blocks lie where the host crashes, work is done after submit has returned but where its
+ * result is asked for, and what is counted is known when it is drained. */
 #include "config.h"
+
+#include <string.h>
+
 #include "core/backend/module.h"
+#include "core/channelizer/channelizer.h"
 #include "core/convert/convert.h"
+#include "core/correlator/correlator.h"
+#include "core/delay/delay.h"
+#include "core/lib/fft/fft.h"
+#include "core/gridder/collect.h"
+#include "core/histogram/histogram.h"
+#include "core/image/image.h"
+#include "core/sideband/sideband.h"
 #include "core/transpose/transpose.h"
 #include "tests/tests.h"
 #include "tests/core/fake-device.h"
 
+/* What the fake must know of a stage beside its backend on the CPU. */
 typedef struct {
   const AstroBackend *cpu;
-  gsize argument_bytes;
+  /* Whether submit waits, since the caller looks at the result or takes the arguments back. */
+  gboolean (*waits)(gconstpointer arguments);
+  /* Of arguments that nobody waits for, with all that they point to; to be freed. */
+  gpointer (*keep)(gconstpointer config, gconstpointer arguments);
+} LateStage;
+
+typedef struct {
+  const LateStage *stage;
+  gpointer config;
   AstroPlace place;
   gpointer instance;
-  guint64 clipped, *total; /* convert: counted when the work is done, told at drain */
+  AstroResult counted; /* by work that nobody waited for, until it is drained */
 } Late;
+
+enum { MOST_BLOCKS = 2 };
 
 typedef struct {
   Late *late;
-  AstroBlock in, out;
-  gpointer arguments;
+  AstroBlock in[MOST_BLOCKS], out[MOST_BLOCKS];
+  guint n_in, n_out;
+  gconstpointer arguments;
+  gpointer kept; /* them, or NULL: the caller waits */
+  AstroResult *result;
+  gboolean *done; /* whether it was, where the caller waits */
+  GError **error;
 } LateWork;
 
 static void late_free(gpointer data)
 {
   Late *late = data;
-  late->cpu->destroy(late->instance);
+  late->stage->cpu->destroy(late->instance);
+  g_free(late->config);
 }
 
 static void late_work_free(gpointer data)
 {
   LateWork *work = data;
   g_atomic_rc_box_release_full(work->late, late_free);
-  g_free(work->arguments);
+  g_free(work->kept);
   g_free(work);
 }
 
 static void late_kernel(guint8 *face, gsize bytes, gpointer data)
 {
   LateWork *work = data;
-  work->in.data = fake_real(work->in.data);
-  work->out.data = fake_real(work->out.data);
-  g_assert_true(work->late->cpu->submit(work->late->instance, &work->in, 1, &work->out, 1,
-                                        work->arguments, NULL));
+  const Late *late = work->late;
+  const gboolean done =
+      late->stage->cpu->submit(late->instance, work->in, work->n_in, work->out, work->n_out,
+                               work->arguments, work->result, work->error);
+  if (work->done)
+    *work->done = done;
+  else
+    g_assert_true(done);
 }
 
-static gpointer late_create(const AstroBackend *cpu, gsize argument_bytes, gconstpointer config,
+static gpointer late_create(const LateStage *stage, gsize config_bytes, gconstpointer config,
                             const AstroPlace *place, const char **variant, GError **error)
 {
   AstroPlace host = { .threads = 1 };
-  gpointer instance = cpu->create(config, &host, variant, error);
+  gpointer instance = stage->cpu->create(config, &host, variant, error);
   if (!instance)
     return NULL;
   Late *late = g_atomic_rc_box_new0(Late); /* work of a device that was lost comes after destroy */
-  late->cpu = cpu;
-  late->argument_bytes = argument_bytes;
+  late->stage = stage;
+  late->config = g_memdup2(config, config_bytes);
   late->place = *place;
   late->instance = instance;
   *variant = "late";
   return late;
 }
 
-static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
-                            const AstroBlock *out, guint n_out, gpointer arguments, GError **error)
+static void take_blocks(AstroBlock *to, const AstroBlock *from, guint n, FakeArea *areas,
+                        guint *n_areas)
 {
-  Late *late = instance;
-  LateWork *work = g_new0(LateWork, 1);
-
-  g_assert_cmpuint(n_in, ==, 1);
-  g_assert_cmpuint(n_out, ==, 1);
-  *work = (LateWork){ g_atomic_rc_box_acquire(late), *in, *out,
-                      g_memdup2(arguments, late->argument_bytes) };
-  if (late->cpu == &astro_convert_cpu) {
-    AstroConvertArguments *convert = work->arguments;
-    late->total = convert->clipped;
-    convert->clipped = &late->clipped;
+  g_assert_cmpuint(n, <=, MOST_BLOCKS);
+  for (guint i = 0; i < n; i++) {
+    areas[(*n_areas)++] = (FakeArea){ from[i].data, from[i].bytes };
+    to[i] = (AstroBlock){ fake_real(from[i].data), from[i].bytes };
   }
-  fake_queue_kernel_between(late->place.device, late->place.queue, late_kernel, in->data, in->bytes,
-                            out->data, out->bytes, work, late_work_free);
-  return TRUE;
 }
 
-static gboolean late_drain(gpointer instance, GError **error)
+static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                            const AstroBlock *out, guint n_out, gconstpointer arguments,
+                            AstroResult *result, GError **error)
+{
+  Late *late = instance;
+  const LateStage *stage = late->stage;
+  const gboolean waits = !stage->keep || (stage->waits && stage->waits(arguments));
+  LateWork *work = g_new0(LateWork, 1);
+  FakeArea areas[FAKE_MAX_AREAS];
+  guint n_areas = 0;
+  gboolean done = TRUE;
+
+  *work = (LateWork){ .late = g_atomic_rc_box_acquire(late),
+                      .n_in = n_in,
+                      .n_out = n_out,
+                      .arguments = arguments,
+                      .result = waits ? result : &late->counted };
+  if (waits) {
+    work->done = &done;
+    work->error = error;
+  } else if (arguments) {
+    work->arguments = work->kept = stage->keep(late->config, arguments);
+  }
+  take_blocks(work->in, in, n_in, areas, &n_areas);
+  take_blocks(work->out, out, n_out, areas, &n_areas);
+  fake_queue_kernel_over(late->place.device, late->place.queue, late_kernel, areas, n_areas, work,
+                         late_work_free);
+  if (waits)
+    fake_settle(late->place.queue);
+  return done;
+}
+
+static gboolean late_drain(gpointer instance, AstroResult *result, GError **error)
 {
   Late *late = instance;
   AstroDevice *device = late->place.device;
@@ -90,10 +145,12 @@ static gboolean late_drain(gpointer instance, GError **error)
 
   if (event)
     device->funcs->event_free(device, event);
-  if (late->total)
-    *late->total += late->clipped;
-  late->clipped = 0;
-  return ok;
+  if (!ok)
+    return FALSE;
+  if (result)
+    result->clipped += late->counted.clipped;
+  late->counted = (AstroResult){ 0 };
+  return TRUE;
 }
 
 static void late_destroy(gpointer instance)
@@ -101,24 +158,141 @@ static void late_destroy(gpointer instance)
   g_atomic_rc_box_release_full(instance, late_free);
 }
 
-#define LATE(name, core, Config, Arguments)                                                        \
+/* ---- arguments ---- */
+
+#define KEEPS(name, Type)                                                                          \
+  static gpointer keep_##name(gconstpointer config, gconstpointer arguments)                       \
+  {                                                                                                \
+    return g_memdup2(arguments, sizeof(Type));                                                     \
+  }
+
+KEEPS(convert, AstroConvertArguments)
+KEEPS(correlator, AstroCorrelatorArguments)
+KEEPS(fft, guint64)
+KEEPS(sideband, AstroSidebandArguments)
+KEEPS(transpose, AstroTransposeConfig)
+
+/* Arguments with an array behind them, in one block. */
+static gpointer keep_both(gconstpointer arguments, gsize bytes, gconstpointer array,
+                          gsize array_bytes)
+{
+  guint8 *kept = g_malloc(bytes + array_bytes);
+  memcpy(kept, arguments, bytes);
+  if (array_bytes > 0)
+    memcpy(kept + bytes, array, array_bytes);
+  return kept;
+}
+
+static gpointer keep_channelizer(gconstpointer config, gconstpointer given)
+{
+  const AstroChannelizerArguments *arguments = given;
+  AstroChannelizerArguments *kept = keep_both(arguments, sizeof *arguments, arguments->losses,
+                                              arguments->n_losses * sizeof *arguments->losses);
+  kept->losses = (const AstroLoss *)(kept + 1);
+  return kept;
+}
+
+static gpointer keep_image(gconstpointer given_config, gconstpointer given)
+{
+  const AstroImageConfig *config = given_config;
+  const AstroImageArguments *arguments = given;
+  const gsize bytes = config->channels * config->n_in * sizeof *arguments->weights;
+  AstroImageArguments *kept = keep_both(arguments, sizeof *arguments, arguments->weights, bytes);
+  kept->weights = (const double *)(kept + 1);
+  return kept;
+}
+
+/* Which samples are good is the caller's again when submit has returned, and so are the counts. */
+static gboolean correlator_waits(gconstpointer given)
+{
+  const AstroCorrelatorArguments *arguments = given;
+  return arguments->dump || arguments->valid;
+}
+
+/* The middle of a whole image is looked at at once. */
+static gboolean image_waits(gconstpointer given)
+{
+  const AstroImageArguments *arguments = given;
+  return arguments->last && arguments->middle_size > 0;
+}
+
+/* ---- the backends ---- */
+
+#define LATE_STAGE(name, Config, ...)                                                              \
+  static const LateStage stage_##name = { &astro_##name##_cpu, __VA_ARGS__ };                      \
+  static gboolean shape_##name(gconstpointer config, GError **error)                               \
+  {                                                                                                \
+    return astro_##name##_cpu.shape(config, error);                                                \
+  }                                                                                                \
   static gpointer create_##name(gconstpointer config, const AstroPlace *place,                     \
                                 const char **variant, GError **error)                              \
   {                                                                                                \
-    return late_create(&core, sizeof(Arguments), config, place, variant, error);                   \
+    return late_create(&stage_##name, sizeof(Config), config, place, variant, error);              \
   }                                                                                                \
   static const AstroBackend late_##name = { .stage = #name,                                        \
                                             .kind = ASTRO_BACKEND_CUDA,                            \
                                             .config_bytes = sizeof(Config),                        \
+                                            .shape = shape_##name,                                 \
                                             .create = create_##name,                               \
                                             .submit = late_submit,                                 \
                                             .drain = late_drain,                                   \
                                             .destroy = late_destroy };
 
-LATE(convert, astro_convert_cpu, AstroConvertConfig, AstroConvertArguments)
-LATE(transpose, astro_transpose_cpu, AstroTransposeConfig, AstroTransposeConfig)
+LATE_STAGE(channelizer, AstroChannelizerConfig, NULL, keep_channelizer)
+LATE_STAGE(convert, AstroConvertConfig, NULL, keep_convert)
+LATE_STAGE(correlator, AstroCorrelatorConfig, correlator_waits, keep_correlator)
+LATE_STAGE(delay, AstroDelayConfig, NULL, NULL) /* its model goes on with the next block */
+LATE_STAGE(fft, AstroFftConfig, NULL, keep_fft)
+LATE_STAGE(gridder, AstroCollectConfig, NULL, NULL) /* its dumps go with what buffers say */
+LATE_STAGE(image, AstroImageConfig, image_waits, keep_image)
+LATE_STAGE(sideband, AstroSidebandConfig, NULL, keep_sideband)
+LATE_STAGE(transpose, AstroTransposeConfig, NULL, keep_transpose)
 
-static const AstroBackend *const backends[] = { &late_convert, &late_transpose, NULL };
+/* Catalogues and counts are the host's, on a device too. */
+static gpointer create_histogram(gconstpointer config, const AstroPlace *place,
+                                 const char **variant, GError **error)
+{
+  AstroPlace host = { .threads = 1, .stop = place->stop };
+  gpointer instance = astro_histogram_cpu.create(config, &host, variant, error);
+  *variant = "late";
+  return instance;
+}
+
+static gboolean shape_histogram(gconstpointer config, GError **error)
+{
+  return astro_histogram_cpu.shape(config, error);
+}
+
+static gboolean submit_histogram(gpointer instance, const AstroBlock *in, guint n_in,
+                                 const AstroBlock *out, guint n_out, gconstpointer arguments,
+                                 AstroResult *result, GError **error)
+{
+  return astro_histogram_cpu.submit(instance, in, n_in, out, n_out, arguments, result, error);
+}
+
+static gboolean drain_histogram(gpointer instance, AstroResult *result, GError **error)
+{
+  return TRUE;
+}
+
+static void destroy_histogram(gpointer instance)
+{
+  astro_histogram_cpu.destroy(instance);
+}
+
+static const AstroBackend late_histogram = { .stage = "histogram",
+                                             .kind = ASTRO_BACKEND_CUDA,
+                                             .config_bytes = sizeof(AstroHistogramConfig),
+                                             .shape = shape_histogram,
+                                             .create = create_histogram,
+                                             .submit = submit_histogram,
+                                             .drain = drain_histogram,
+                                             .destroy = destroy_histogram };
+
+static const AstroBackend *const backends[] = {
+  &late_channelizer, &late_convert, &late_correlator, &late_delay,     &late_fft, &late_gridder,
+  &late_histogram,   &late_image,   &late_sideband,   &late_transpose, NULL,
+};
 
 static gint n_devices(GError **error)
 {

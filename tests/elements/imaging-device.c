@@ -1,5 +1,5 @@
 /* Grids to images through CUDA stages: the CPU's images and beams, and nothing on the bus but
- * planes up and pictures down. Skipped without a GPU. */
+ * planes up and pictures down. Without a GPU on the fake device. */
 #include <math.h>
 
 #include "core/backend/backend.h"
@@ -146,5 +146,6 @@ static void add_tests(void)
 
 int main(int argc, char **argv)
 {
+  test_use_fake_device();
   return test_run(argc, argv, add_tests);
 }

@@ -94,6 +94,17 @@ static inline void test_skip_for(gconstpointer reason)
   g_test_skip(reason);
 }
 
+/* For main, where there is no GPU: the fake device takes its place, beside which all stages' "cuda"
+ * backends are there. An installed test has no fake module beside it. */
+static inline void test_use_fake_device(void)
+{
+  const char *build = g_getenv("G_TEST_BUILDDIR");
+  if (!build || g_file_test("/dev/nvidiactl", G_FILE_TEST_EXISTS))
+    return;
+  g_autofree char *module = g_build_filename(build, "tests/elements/.libs/fake-module.so", NULL);
+  g_setenv("ASTRO_CUDA_MODULE", module, TRUE);
+}
+
 /* For add_tests. Where there is no device, a test of that path is skipped instead and says so. */
 static inline gboolean test_has_device(const char *path)
 {

@@ -1,5 +1,5 @@
-/* Maps of touched tiles and rows without columns, from the gridder to the image: agreed on where
- * nobody else could read them, and then nothing but what they promise is read. */
+/* Maps of touched tiles and rows without columns, from the gridder to the image: there where all
+ * who read them take them, and then nothing but what they promise is read. */
 #include <math.h>
 
 #include "core/backend/module.h"
@@ -22,7 +22,7 @@ static gboolean has_flag(const GstCaps *caps, const char *field)
 }
 
 typedef struct {
-  gboolean touched; /* agreed on by the gridder */
+  gboolean touched; /* the gridder's planes have maps */
   gboolean rows;    /* and what the transform makes */
   guint64 poisoned; /* cells */
 } Agreed;
@@ -38,7 +38,7 @@ static void find_agreed(GstElement *pipeline, Agreed *agreed)
 {
   g_autoptr(GstCaps) grid = caps_of(pipeline, "g"), image = caps_of(pipeline, "f");
   g_assert_nonnull(grid);
-  agreed->touched = has_flag(grid, "touched-only");
+  g_assert_false(has_flag(grid, "touched-only")); /* maps go with the buffers */
   agreed->rows =
       image &&
       g_str_has_suffix(gst_structure_get_string(gst_caps_get_structure(image, 0), "layout"), "v:x");
@@ -57,9 +57,10 @@ static GstPadProbeReturn poison(GstPad *pad, GstPadProbeInfo *info, gpointer cou
   AstroStream stream;
   GstMapInfo cells, map;
 
-  if (!has_flag(caps, "touched-only")) {
+  const gboolean planes =
+      g_str_has_suffix(gst_structure_get_string(gst_caps_get_structure(caps, 0), "layout"), "v:u");
+  if (rows ? !has_flag(caps, "touched-only") : !planes || !meta->touched)
     return GST_PAD_PROBE_OK;
-  }
   g_assert_nonnull(meta->touched);
   g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
   g_assert_true(gst_buffer_map(buffer, &cells, GST_MAP_READWRITE));
@@ -91,6 +92,19 @@ static void poison_after(GstElement *pipeline, const char *name, Agreed *agreed)
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, poison, &agreed->poisoned, NULL);
 }
 
+static GstPadProbeReturn note(GstPad *pad, GstPadProbeInfo *info, gpointer touched)
+{
+  *(gboolean *)touched |= astro_buffer_get_grid(GST_PAD_PROBE_INFO_BUFFER(info))->touched != NULL;
+  return GST_PAD_PROBE_OK;
+}
+
+static void note_maps(GstElement *pipeline, Agreed *agreed)
+{
+  g_autoptr(GstElement) gridder = gst_bin_get_by_name(GST_BIN(pipeline), "g");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(gridder, "src");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, note, &agreed->touched, NULL);
+}
+
 /* Where the line does not say it. */
 static void set_backends(GstElement *pipeline, const char *backend)
 {
@@ -118,6 +132,7 @@ static GByteArray *run(const char *line, const char *backend, Agreed *agreed, gb
   g_object_set(sink, "signal-handoffs", TRUE, NULL);
   g_signal_connect(sink, "handoff", G_CALLBACK(test_append), bytes);
   *agreed = (Agreed){ 0 };
+  note_maps(pipeline, agreed);
   if (poisons)
     poison_after(pipeline, "g", agreed);
   if (poisons)
@@ -192,10 +207,17 @@ static const struct {
   { GRIDDER "size=96 ! astrofft name=f ! application/x-astro-uvgrid,image-only=false" IMAGE, TRUE,
     FALSE },
   /* Somebody else reads it too. */
-  { GRIDDER "size=96 ! tee name=t ! queue ! astrofft name=f" IMAGE ASIDE, FALSE, FALSE },
+  { GRIDDER "size=96 ! tee name=t ! queue ! astrofft name=f" IMAGE ASIDE, FALSE, TRUE },
   { GRIDDER "size=96 ! astrofft name=f ! tee name=t ! queue" IMAGE ASIDE, TRUE, FALSE },
-  { GRIDDER "size=96 ! astroconvert ! astrofft name=f" IMAGE, FALSE, FALSE },
-  { GRIDDER "size=96 ! astrotranspose ! astrofft name=f ! astrotranspose" IMAGE, FALSE, FALSE },
+  /* All who read it take maps: both of them, and through an element that passes grids as they are.
+   */
+  { GRIDDER "size=96 ! tee name=t ! queue ! astrofft name=f" IMAGE
+            " t. ! queue ! astrofft ! astroimage ! fakesink async=false",
+    TRUE, TRUE },
+  { GRIDDER "size=96 ! astroconvert ! astrofft name=f" IMAGE, TRUE, TRUE },
+  { GRIDDER "size=96 ! astrotranspose ! astrofft name=f ! astrotranspose" IMAGE, TRUE, FALSE },
+  /* Nobody says who reads. */
+  { GRIDDER "size=96 ! identity drop-allocation=true ! astrofft name=f" IMAGE, FALSE, TRUE },
   /* Transforms of another kind. */
   { GRIDDER "size=96 ! astrofft name=f axes=u,v" IMAGE, FALSE, FALSE },
   { GRIDDER "size=96 ! astrofft axes=u ! astrofft name=f axes=v" IMAGE, FALSE, FALSE },
@@ -237,6 +259,22 @@ static void test_others(void)
     g_autoptr(GByteArray) expected = run(filtered, "cpu", &agreed, FALSE);
     g_assert_false(agreed.touched);
     g_assert_cmpfloat(test_bytes_distance(found, expected, FALSE), <=, 3e-6);
+  }
+}
+
+/* A reader that is no astrofft, which may take maps or not. */
+static void test_other_reader(void)
+{
+  for (guint takes = 0; takes < 2; takes++) {
+    GstHarness *h = gst_harness_new_parse(SOURCE GRIDDER "size=96 backend=cpu");
+    if (takes)
+      gst_harness_add_propose_allocation_meta(h, ASTRO_GRID_META_API, NULL);
+    gst_harness_play(h);
+    GstBuffer *plane = gst_harness_pull(h);
+    g_assert_nonnull(plane);
+    g_assert_cmpint(astro_buffer_get_grid(plane)->touched != NULL, ==, takes);
+    gst_buffer_unref(plane);
+    gst_harness_teardown(h);
   }
 }
 
@@ -458,6 +496,7 @@ static void add_tests(void)
     g_test_add_data_func("/touched/images/cuda", "cuda", test_images);
   g_test_add_func("/touched/lines", test_lines);
   g_test_add_func("/touched/others", test_others);
+  g_test_add_func("/touched/other-reader", test_other_reader);
   g_test_add_data_func("/touched/late", "size=96", test_late);
   g_test_add_data_func("/touched/late/cumulative", "size=96 interval=4 cumulative=true", test_late);
   g_test_add_func("/touched/backends", test_backends);

@@ -138,7 +138,7 @@ static guint64 waiting_memory(const AstroGridding *gridder)
 }
 
 static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
-                             const char **variant, GError **error)
+                             const AstroPlace *place, const char **variant, GError **error)
 {
   AstroGridding *gridder = g_new0(AstroGridding, 1);
   AstroTapsConfig taps = astro_wprojection_taps(config, grid);
@@ -174,10 +174,11 @@ static gboolean add(AstroGridding *gridder, const AstroGridRows *rows, gpointer 
   return TRUE;
 }
 
-static void finish(AstroGridding *gridder, gpointer grid)
+static gboolean finish(AstroGridding *gridder, gpointer grid, GError **error)
 {
   for (guint i = 0; i < gridder->channels; i++)
     astro_wprojection_flush(gridder->channel[i], (guint8 *)grid + i * gridder->grid_bytes);
+  return TRUE;
 }
 
 const AstroGridAlgorithm astro_wprojection = {

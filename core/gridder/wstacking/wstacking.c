@@ -116,7 +116,7 @@ static void flat_w(AstroGridding *self)
 }
 
 static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
-                             const char **variant, GError **error)
+                             const AstroPlace *place, const char **variant, GError **error)
 {
   AstroGridding *self = g_new0(AstroGridding, 1);
   self->config = *config;
@@ -332,7 +332,8 @@ static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpoin
   every_other(self, &work, spread_band);
 }
 
-static void plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w, double *w_step)
+static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w,
+                      double *w_step, GError **error)
 {
   const double at = self->planes.first + self->next * self->planes.step;
   /* What values were turned by, at the plane instead of at their w: the plane's image is then as if
@@ -353,6 +354,7 @@ static void plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w
   *w = at;
   *w_step = self->planes.step;
   self->next++;
+  return TRUE;
 }
 
 static void destroy(AstroGridding *self)

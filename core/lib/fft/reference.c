@@ -105,7 +105,7 @@ static void blank_untouched(const AstroFftTouched *touched, double complex *samp
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   const AstroFftConfig *config = &((Reference *)instance)->config;
   const guint64 *steps = arguments;

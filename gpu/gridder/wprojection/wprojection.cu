@@ -385,8 +385,8 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   return self;
 }
 
-const AstroCudaGridder astro_cuda_wprojection = {
-  .host = &astro_wprojection,
+const AstroGridAlgorithm astro_cuda_wprojection = {
+  .name = "wprojection",
   .bytes = bytes,
   .create = create,
   .add = add,

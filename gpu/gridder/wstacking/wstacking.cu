@@ -230,8 +230,9 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   return NULL;
 }
 
-const AstroCudaGridder astro_cuda_wstacking = {
-  .host = &astro_wstacking,
+const AstroGridAlgorithm astro_cuda_wstacking = {
+  .name = "wstacking",
+  .has_planes = TRUE,
   .bytes = bytes,
   .create = create,
   .begin = begin,
