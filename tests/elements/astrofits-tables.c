@@ -207,7 +207,7 @@ static void bad_catalogues(TestFile *place, gconstpointer data)
   test_check_launch("visibilities among 2 files", place->path,
                     "astrofitssrc name=file location=%s/[cv]* ! fakesink", place->folder);
   test_check_launch(
-      "not give what is wanted", first,
+      "found a catalogue (a table), expected visibilities", first,
       "astrofitssrc name=file location=%s ! application/x-astro-visibilities ! fakesink", first);
   /* its tables are looked at */
   test_check_launch("AIPS AN: no column", place->path,
