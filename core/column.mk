@@ -25,6 +25,7 @@ library_sources += core/backend/device.c core/backend/device.h core/backend/hand
   core/backend/instance.h core/backend/result.h core/backend/cpu.c core/backend/cpu.h \
   core/backend/module.c core/backend/module.h core/backend/relocate.c core/backend/scratch.c core/backend/scratch.h core/backend/threads.c \
   core/backend/threads.h
+core_sources += core/backend/level.h
 
 fuzz_programs += tests/fuzz/caps
 core_tests += tests/core/hardened tests/core/stream tests/core/observation tests/core/validity \
@@ -32,13 +33,15 @@ core_tests += tests/core/hardened tests/core/stream tests/core/observation tests
   tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
 dist_files += tests/core/memory.h
 
-core_libastro_core_la_SOURCES = $(core_sources)
+core_libastro_core_la_SOURCES = $(core_sources) $(core_level_sources)
 core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
 core_libastro_core_la_LIBADD = $(core_kernels) core/api/libgstastro-1.0.la $(core_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-core_libastro_avx2_la_SOURCES = $(core_avx2_sources)
+core_libastro_avx2_la_SOURCES = $(core_avx2_sources) $(core_level_sources)
+core_libastro_avx2_la_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_LEVEL_AVX2
 core_libastro_avx2_la_CFLAGS = $(AM_CFLAGS) $(AVX2_CFLAGS)
-core_libastro_avx512_la_SOURCES = $(core_avx512_sources)
+core_libastro_avx512_la_SOURCES = $(core_avx512_sources) $(core_level_sources)
+core_libastro_avx512_la_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_LEVEL_AVX512
 core_libastro_avx512_la_CFLAGS = $(AM_CFLAGS) $(AVX512_CFLAGS)
 # Where a product is rounded before it is added to, as it is without these instruction sets.
 core_libastro_exact_avx2_la_SOURCES = $(core_exact_avx2_sources)

@@ -5,12 +5,11 @@ core_sources += core/correlator/correlator.h core/correlator/check.c core/correl
   core/correlator/prefetch.h core/correlator/kernels.c core/correlator/kernels.h \
   core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
   core/correlator/x86/pack-fours.h core/correlator/x86/amx.h core/correlator/x86/tile-registers.h core/correlator/x86/bytewise.h core/correlator/tile.h core/correlator/x86/tile-avx512.h \
-  core/correlator/x86/tile-int32.h core/correlator/x86/tile-float.h core/correlator/means.h core/correlator/means-c.c \
-  core/correlator/int8-c.c core/correlator/int16-c.c core/correlator/float-c.c
-core_avx2_sources += core/correlator/x86/int8-avx2.c core/correlator/x86/int16-avx2.c \
-  core/correlator/x86/float-avx2.c core/correlator/x86/means-avx2.c
-core_avx512_sources += core/correlator/x86/int8-avx512.c core/correlator/x86/int16-avx512.c core/correlator/x86/float-avx512.c \
-  core/correlator/x86/means-avx512.c
+  core/correlator/x86/tile-int32.h core/correlator/x86/tile-float.h \
+  core/correlator/x86/pack-ci16.h core/correlator/int8-c.c core/correlator/float-c.c
+core_level_sources += core/correlator/int16-levels.c core/correlator/means-levels.c
+core_avx2_sources += core/correlator/x86/int8-avx2.c core/correlator/x86/float-avx2.c
+core_avx512_sources += core/correlator/x86/int8-avx512.c core/correlator/x86/float-avx512.c
 core_vnni_sources += core/correlator/x86/int8-vnni.c
 core_amx_sources += core/correlator/x86/int8-amx.c core/correlator/x86/int16-amx.c core/correlator/x86/float-amx.c
 element_sources += elements/astrocorrelator.c elements/astrocorrelator.h

@@ -2,16 +2,15 @@ core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/exte
   core/gridder/extent.h core/gridder/direct.c \
   core/gridder/direct.h core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
   core/gridder/planes.c core/gridder/rows.h core/gridder/wstacking/wstacking.c core/gridder/wstacking/kernels.h \
-  core/gridder/wstacking/both.h core/gridder/wstacking/body.h core/gridder/wstacking/c.c \
-  core/gridder/wstacking/reference.c core/gridder/products.c core/gridder/products.h core/gridder/prepare.c \
-  core/gridder/prepare.h core/gridder/weighting.c core/gridder/weighting.h core/gridder/collect.c \
-  core/gridder/collect.h core/gridder/collect-host.c core/gridder/dumps.c core/gridder/dumps.h
+  core/gridder/wstacking/body.h core/gridder/wstacking/reference.c core/gridder/products.c \
+  core/gridder/products.h core/gridder/prepare.c core/gridder/prepare.h core/gridder/weighting.c \
+  core/gridder/weighting.h core/gridder/collect.c core/gridder/collect.h core/gridder/collect-host.c \
+  core/gridder/dumps.c core/gridder/dumps.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h \
   elements/astrogridder-auto.c elements/astrogridder-auto.h \
   elements/astrogridder-reports.c elements/astrogridder-reports.h
-core_avx2_sources += core/gridder/wstacking/avx2.c
-core_avx512_sources += core/gridder/wstacking/avx512.c
+core_level_sources += core/gridder/wstacking/kernels-levels.c
 core_tests += tests/core/gridder tests/core/gridder-extent tests/core/gridder-cuda tests/core/gridder-prepare tests/core/gridder-sorted tests/core/collect
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)

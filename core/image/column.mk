@@ -1,10 +1,8 @@
 # Images of the sky from transformed grids.
 core_sources += core/image/image.h core/image/check.c core/image/check.h core/image/products.c \
   core/image/reference.c core/image/beam.c core/image/sidelobe.c core/image/cpu.c core/image/series.c \
-  core/image/series.h core/image/kernels.h core/image/columns.c core/image/columns.h core/image/kernels-body.h \
-  core/image/kernels-c.c
-core_avx2_sources += core/image/kernels-avx2.c
-core_avx512_sources += core/image/kernels-avx512.c
+  core/image/series.h core/image/kernels.h core/image/columns.c core/image/columns.h
+core_level_sources += core/image/kernels-levels.c
 element_sources += elements/astroimage.c elements/astroimage.h \
   elements/astroimage-caps.c elements/astroimage-caps.h \
   elements/astroimage-beam.c elements/astroimage-beam.h

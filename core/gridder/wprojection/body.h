@@ -1,6 +1,6 @@
-/* One text for all instruction sets and both precisions: the file that includes it says the reals
- * of a vector (LANES), how many of them side by side are summed in registers (ABREAST), their type
- * (REAL), an integer of the same size (INTEGER) and the functions' prefix (SPREAD).
+/* One text for both precisions: the file that includes it says the reals of a vector (LANES), how
+ * many of them side by side are summed in registers (ABREAST), their type (REAL), an integer of the
+ * same size (INTEGER) and the functions' prefix (SPREAD).
  *
  * Taps and cells are complex, real part first. Sums of tap x value are kept apart for the value's
  * real and imaginary part; what has to change places does so once, as the grid is touched. */

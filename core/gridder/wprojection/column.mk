@@ -5,10 +5,8 @@ core_sources += core/gridder/wprojection/wprojection.c core/gridder/wprojection/
   core/gridder/wprojection/taps.c core/gridder/wprojection/taps.h \
   core/gridder/wprojection/records.h core/gridder/wprojection/records.c \
   core/gridder/wprojection/merge.c core/gridder/wprojection/spread.c \
-  core/gridder/wprojection/kernels.h core/gridder/wprojection/body.h \
-  core/gridder/wprojection/kernels-c.c
-core_avx2_sources += core/gridder/wprojection/kernels-avx2.c
-core_avx512_sources += core/gridder/wprojection/kernels-avx512.c
+  core/gridder/wprojection/kernels.h core/gridder/wprojection/body.h
+core_level_sources += core/gridder/wprojection/kernels-levels.c
 core_tests += tests/core/wprojection tests/core/wprojection-image tests/core/wprojection-cuda
 tests_core_wprojection_image_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_wprojection_image_LDADD = $(LDADD) $(FFTW_LIBS)

@@ -1,20 +1,20 @@
-/* The kernel, for values of type REAL in vectors of VECTOR_BYTES; NAME(x) names what is defined.
+/* The kernel, for values of type REAL in vectors of LEVEL_BYTES; NAME(x) names what is defined.
  *
  * The visibilities of a group add to the same rows and the same few vectors in each: as many rows
  * as registers hold are summed in registers over a handful of visibilities and then added to the
  * grid. Taps in u stand in their places in the row beforehand, zeros around them. */
 
-typedef REAL NAME(Vector) __attribute__((vector_size(VECTOR_BYTES), aligned(VECTOR_BYTES)));
+typedef REAL NAME(Vector) __attribute__((vector_size(LEVEL_BYTES), aligned(LEVEL_BYTES)));
 
 typedef REAL NAME(Unaligned)
-    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
+    __attribute__((vector_size(LEVEL_BYTES), aligned(sizeof(REAL)), may_alias));
 
 typedef typeof((NAME(Vector)){ 0 } < (NAME(Vector)){ 0 }) NAME(Places);
 
-typedef gint64 NAME(Wide) __attribute__((vector_size(VECTOR_BYTES)));
+typedef gint64 NAME(Wide) __attribute__((vector_size(LEVEL_BYTES)));
 
 enum {
-  NAME(LANES) = VECTOR_BYTES / sizeof(REAL),
+  NAME(LANES) = LEVEL_BYTES / sizeof(REAL),
   NAME(BLOCK) = 32 / sizeof(REAL), /* cells whose groups are one */
   NAME(ROW) = (2 * (ASTRO_SEMICIRCLE_MAX + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES),
   /* Taps are evaluated in vectors of no more than half of the longest function's. */
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) void NAME(evaluate_w)(const AstroSp
 {
   const REAL *at = (const REAL *)p->sorted->w + from, *terms = (const REAL *)p->taps->w;
   const guint16 *first_planes = p->sorted->first_planes + from;
-#if VECTOR_BYTES == 64
+#if LEVEL_BYTES == 64
   enum { TABLES = ASTRO_SEMICIRCLE_MAX / NAME(LANES) };
   const NAME(Vector) *tables = (const NAME(Vector) *)terms;
   const guint full =
@@ -178,7 +178,7 @@ static inline __attribute__((always_inline)) void NAME(evaluate)(const AstroSpre
 /* Over and over; a vector that is put together of scalars becomes an instruction for each. */
 static inline __attribute__((always_inline)) NAME(Vector) NAME(repeat)(const REAL pair[2])
 {
-#if VECTOR_BYTES == 64
+#if LEVEL_BYTES == 64
   if (sizeof(REAL) == sizeof(double))
     return (NAME(Vector))_mm512_broadcast_f64x2(_mm_load_pd((const double *)pair));
 #endif
@@ -199,7 +199,7 @@ static inline __attribute__((always_inline)) void
 NAME(sum_rows)(const NAME(Handful) * h, guint product, guint n, const guint first, const guint rows,
                const guint row, guint n_there, REAL *cells, gsize stride)
 {
-  NAME(Vector) sums[REGISTERS + NAME(ROW)];
+  NAME(Vector) sums[LEVEL_REGISTERS + NAME(ROW)];
   UNROLLED
   for (guint k = 0; k < rows * row; k++)
     sums[k] = (NAME(Vector)){ 0 };
@@ -231,7 +231,7 @@ static inline __attribute__((always_inline)) void NAME(sum)(const NAME(Handful) 
                                                             gsize stride)
 {
   const guint row = (2 * (support + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES);
-  const guint most = (guint)MAX((REGISTERS - 2 - (gint)row) / (gint)row, 1);
+  const guint most = (guint)MAX((LEVEL_REGISTERS - 2 - (gint)row) / (gint)row, 1);
   const guint strips = (support + most - 1) / most, rows = (support + strips - 1) / strips;
   UNROLLED
   for (guint first = 0; first < support; first += rows)

@@ -2,9 +2,8 @@
 core_sources += core/lib/fft/planner.c core/lib/fft/planner.h core/lib/fft/wisdom.c core/lib/fft/wisdom.h \
   core/lib/fft/fft.h core/lib/fft/check.c core/lib/fft/check.h core/lib/fft/reference.c core/lib/fft/lines.h \
   core/lib/fft/lines-body.h core/lib/fft/lines-single.c core/lib/fft/lines-double.c core/lib/fft/columns.c \
-  core/lib/fft/columns.h core/lib/fft/columns-kernels.h core/lib/fft/columns-body.h core/lib/fft/columns-c.c
-core_avx2_sources += core/lib/fft/columns-avx2.c
-core_avx512_sources += core/lib/fft/columns-avx512.c
+  core/lib/fft/columns.h core/lib/fft/columns-body.h
+core_level_sources += core/lib/fft/columns-levels.c
 core_cflags += $(FFTW_CFLAGS)
 core_libs += $(FFTW_LIBS)
 core_tests += tests/core/fft-planner tests/core/fft-wisdom tests/core/fft-columns

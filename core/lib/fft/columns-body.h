@@ -1,6 +1,6 @@
-/* One text for all instruction sets and precisions: the including file defines BYTES of a vector,
- * REAL, INTEGER (as wide) and NAME(name). */
-typedef REAL NAME(Vector) __attribute__((vector_size(BYTES)));
+/* One text for both precisions: the including file defines REAL, INTEGER (as wide) and
+ * NAME(name). */
+typedef REAL NAME(Vector) __attribute__((vector_size(LEVEL_BYTES)));
 typedef struct {
   NAME(Vector) re, im;
 } NAME(Complex);
@@ -9,7 +9,7 @@ typedef struct {
 
 #define COLUMNS (ASTRO_FFT_COLUMNS_BYTES / sizeof(REAL))
 #define SAMPLE (2 * COLUMNS)
-#define LANES (BYTES / sizeof(REAL))
+#define LANES (LEVEL_BYTES / sizeof(REAL))
 
 /* ---- transforms of a few samples ---- */
 
@@ -311,8 +311,9 @@ static void NAME(finish)(const AstroFftColumns *self, guint k1, gconstpointer ro
 /* Real and imaginary parts of samples next to one another, the last first. */
 static INLINE void NAME(split)(const REAL *samples, REAL *to)
 {
-  typedef REAL Unaligned __attribute__((vector_size(BYTES), aligned(sizeof(REAL)), may_alias));
-  typedef INTEGER Indices __attribute__((vector_size(BYTES)));
+  typedef REAL Unaligned
+      __attribute__((vector_size(LEVEL_BYTES), aligned(sizeof(REAL)), may_alias));
+  typedef INTEGER Indices __attribute__((vector_size(LEVEL_BYTES)));
   const Vector a = (Vector) * (const Unaligned *)samples;
   const Vector b = (Vector) * (const Unaligned *)(samples + LANES);
   Indices real;

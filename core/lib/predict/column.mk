@@ -1,9 +1,8 @@
 # Visibilities by the measurement equation.
 core_sources += core/lib/predict/predict.c core/lib/predict/predict.h core/lib/predict/finish.c core/lib/predict/finish.h \
   core/lib/predict/errors.c core/lib/predict/errors.h \
-  core/lib/predict/kernels.c core/lib/predict/kernels.h core/lib/predict/kernels-body.h core/lib/predict/kernels-c.c
-core_avx2_sources += core/lib/predict/kernels-avx2.c
-core_avx512_sources += core/lib/predict/kernels-avx512.c
+  core/lib/predict/kernels.c core/lib/predict/kernels.h
+core_level_sources += core/lib/predict/kernels-levels.c
 element_sources += elements/astrovissrc.c elements/astrovissrc.h
 core_tests += tests/core/predict
 element_tests += tests/elements/astrovissrc

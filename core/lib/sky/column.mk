@@ -2,10 +2,8 @@
 core_sources += core/lib/sky/array.c core/lib/sky/array.h core/lib/sky/sky.c core/lib/sky/horizon.c \
   core/lib/sky/sky.h core/lib/sky/setup.c core/lib/sky/setup.h core/lib/sky/scene.c core/lib/sky/scene.h \
   core/lib/sky/voltages.c core/lib/sky/voltages.h core/lib/sky/streams.c core/lib/sky/streams.h core/lib/sky/store.c \
-  core/lib/sky/store.h core/lib/sky/kernels.c core/lib/sky/kernels.h core/lib/sky/kernels-body.h \
-  core/lib/sky/kernels-c.c
-core_avx2_sources += core/lib/sky/kernels-avx2.c
-core_avx512_sources += core/lib/sky/kernels-avx512.c
+  core/lib/sky/store.h core/lib/sky/kernels.c core/lib/sky/kernels.h
+core_level_sources += core/lib/sky/kernels-levels.c
 element_sources += elements/astroskysrc.c elements/astroskysrc.h elements/astroobserve.c elements/astroobserve.h \
   elements/astroobserve-bytes.c elements/astroobserve-bytes.h
 core_tests += tests/core/sky tests/core/voltages tests/core/voltages-samples

@@ -1,10 +1,13 @@
-/* One text for all instruction sets: the file that includes it says how wide a vector is (LANES)
- * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
+/* Noise, the same at all levels, and samples rounded to their formats. */
+#include "config.h"
 #include "core/lib/sky/kernels.h"
+
+#include "core/backend/level.h"
 #include "core/kit/split-mix.h"
 
 #include <string.h>
 
+#define LANES LEVEL_FLOATS
 #define GENERATORS 16 /* of random numbers, side by side: the same for all instruction sets */
 #define GROUPS (GENERATORS / LANES)
 
@@ -150,8 +153,8 @@ static void store_f32(const float *re, const float *im, guint n, float scale, gp
     to[i] = re[i] * scale;
 }
 
-const AstroSkyKernels KERNELS = {
-  { NAME, LEVEL },
+const AstroSkyKernels LEVEL_NAMED(astro_sky_kernels) = {
+  LEVEL_VARIANT,
   noise,
   {
       [ASTRO_FORMAT_CI4] = store_ci4,

@@ -1,9 +1,11 @@
-/* Both precisions of the kernel for one instruction set: VECTOR_BYTES, REGISTERS (vectors that it
- * has) and TABLE (the name) are defined before. */
+/* Visibilities spread over planes of a grid, in both precisions. */
+#include "config.h"
 #include "core/gridder/wstacking/kernels.h"
 
+#include "core/backend/level.h"
+
 #include <string.h>
-#if VECTOR_BYTES == 64
+#if LEVEL_BYTES == 64
 #include <immintrin.h>
 #endif
 
@@ -35,3 +37,9 @@
         precision##_spread_12, precision##_spread_13, precision##_spread_14,                       \
         precision##_spread_15, precision##_spread_16                                               \
   }
+
+const AstroSpreadKernels LEVEL_NAMED(astro_spread) = {
+  .variant = LEVEL_VARIANT,
+  .single = ALL(single),
+  .in_double = ALL(double),
+};

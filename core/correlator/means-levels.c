@@ -1,9 +1,13 @@
-/* Sums to means, sums left at zero. Plain C, included by a file for each instruction set.
- * A mean is its sum times 1 / count, the same on every machine. */
+/* Sums to means, sums left at zero. A mean is its sum times 1 / count, the same on every machine.
+ */
+#include "config.h"
 #include "core/correlator/kernels.h"
 
+#include "core/backend/level.h"
+
 #define MEANS(name, SUM)                                                                           \
-  void astro_correlator_means_##name(float *restrict out, gpointer sums, guint64 n, double factor) \
+  void LEVEL_NAMED(astro_correlator_means_##name)(float *restrict out, gpointer sums, guint64 n,   \
+                                                  double factor)                                   \
   {                                                                                                \
     SUM *restrict sum = sums;                                                                      \
     for (guint64 i = 0; i < n; i++) {                                                              \
@@ -11,3 +15,6 @@
       sum[i] = 0;                                                                                  \
     }                                                                                              \
   }
+
+MEANS(integer, gint64)
+MEANS(real, double)

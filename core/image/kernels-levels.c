@@ -1,14 +1,35 @@
-/* One text for all instruction sets: the including file defines LANES, Vector and its square root,
- * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
-#include "core/kit/turn.h"
-#include "core/lib/fft/columns.h"
+/* Phases of pixels, their sums with transformed grids, and the corrections of pixels. */
+#include "config.h"
 #include "core/image/kernels.h"
 
+#include "core/backend/level.h"
+#include "core/kit/turn.h"
+#include "core/lib/fft/columns.h"
+
+#include <math.h>
+#if LEVEL_BYTES > 16
+#include <immintrin.h>
+#endif
+
+#define LANES LEVEL_DOUBLES
+
+typedef double Vector __attribute__((vector_size(8 * LANES)));
 typedef double Unaligned __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
 #define STORE(to, value) (*(Unaligned *)(to) = (value))
 #define LOAD(from) ((Vector) * (const Unaligned *)(from))
 G_STATIC_ASSERT(ASTRO_IMAGE_STRIP % LANES == 0);
+
+static inline Vector root(Vector x)
+{
+#if LEVEL_BYTES == 64
+  return (Vector)_mm512_sqrt_pd((__m512d)x);
+#elif LEVEL_BYTES == 32
+  return (Vector)_mm256_sqrt_pd((__m256d)x);
+#else
+  return (Vector){ sqrt(x[0]), sqrt(x[1]) };
+#endif
+}
 
 static inline Vector counting(void)
 {
@@ -126,8 +147,8 @@ ADD_ROW(add_single_to_double, float, double)
 ADD_ROW(add_double_to_single, double, float)
 ADD_ROW(add_double_to_double, double, double)
 
-const AstroImageKernels KERNELS = {
-  .variant = { NAME, LEVEL },
+const AstroImageKernels LEVEL_NAMED(astro_image_kernels) = {
+  .variant = LEVEL_VARIANT,
   .phases = phases,
   .add_single = add_single,
   .add_double = add_double,

@@ -1,9 +1,11 @@
-/* Both precisions for one instruction set: the including file defines BYTES, LEVEL, LEVEL_NAME and
- * KERNELS. */
-#include <string.h>
-
-#include "core/kit/shuffle.h"
+/* Transforms of columns, in both precisions. */
+#include "config.h"
 #include "core/lib/fft/columns.h"
+
+#include "core/backend/level.h"
+#include "core/kit/shuffle.h"
+
+#include <string.h>
 
 #define INLINE inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
@@ -52,7 +54,7 @@ static const double cosines3[] = { 1, -0.5, -0.5 },
 #define NAME(name) name##_double
 #include "core/lib/fft/columns-body.h"
 
-const AstroFftColumnsKernels KERNELS[2] = {
-  { { LEVEL_NAME, LEVEL }, gather_single, begin_single, finish_single },
-  { { LEVEL_NAME, LEVEL }, gather_double, begin_double, finish_double },
+const AstroFftColumnsKernels LEVEL_NAMED(astro_fft_columns)[2] = {
+  { LEVEL_VARIANT, gather_single, begin_single, finish_single },
+  { LEVEL_VARIANT, gather_double, begin_double, finish_double },
 };

@@ -1,14 +1,17 @@
-/* One text for all instruction sets: the including file defines the BYTES of a vector, and names
- * the table (KERNELS) and the instruction set (NAME, LEVEL). */
+/* The subtraction of a beam from a row, which also finds the greatest of what is left. */
+#include "config.h"
 #include "core/clean/kernels.h"
+
+#include "core/backend/level.h"
 
 #define SUBTRACT(name, real, whole)                                                                \
   static real name(real *rest, const real *psf, gsize n, real flux)                                \
   {                                                                                                \
-    typedef real Vector __attribute__((vector_size(BYTES)));                                       \
-    typedef real Unaligned __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias));  \
-    typedef whole Mask __attribute__((vector_size(BYTES)));                                        \
-    const gsize lanes = BYTES / sizeof(real);                                                      \
+    typedef real Vector __attribute__((vector_size(LEVEL_BYTES)));                                 \
+    typedef real Unaligned                                                                         \
+        __attribute__((vector_size(LEVEL_BYTES), aligned(sizeof(real)), may_alias));               \
+    typedef whole Mask __attribute__((vector_size(LEVEL_BYTES)));                                  \
+    const gsize lanes = LEVEL_BYTES / sizeof(real);                                                \
     const Mask no_sign = (whole)(((guint64)1 << (8 * sizeof(real) - 1)) - 1) + (Mask){};           \
     Vector greatest = {};                                                                          \
     real most = 0;                                                                                 \
@@ -33,4 +36,5 @@
 SUBTRACT(subtract_single, float, gint32)
 SUBTRACT(subtract_double, double, gint64)
 
-const AstroCleanKernels KERNELS = { { NAME, LEVEL }, subtract_single, subtract_double };
+const AstroCleanKernels LEVEL_NAMED(astro_clean_kernels) = { LEVEL_VARIANT, subtract_single,
+                                                             subtract_double };

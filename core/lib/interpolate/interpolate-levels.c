@@ -1,10 +1,12 @@
-/* One text for all instruction sets: the file that includes it says how wide a vector is (LANES)
- * and names the table (KERNELS) and the
- * instruction set (NAME, LEVEL). */
+/* Samples between samples, in floats, turned by phases that change steadily. */
+#include "config.h"
 #include "core/lib/interpolate/kernels.h"
+
+#include "core/backend/level.h"
 
 #include <math.h>
 
+#define LANES LEVEL_FLOATS
 #define VECTORS 4 /* of each component in flight: enough to hide the latency of a sum */
 #define STRIP (VECTORS * LANES)
 G_STATIC_ASSERT(ASTRO_DELAY_GRAIN % STRIP == 0);
@@ -167,8 +169,8 @@ static void turn(float *re, float *im, double phase, double rate, guint n)
     }
 }
 
-const AstroDelayKernels KERNELS = {
-  { NAME, LEVEL },
+const AstroDelayKernels LEVEL_NAMED(astro_delay_kernels) = {
+  LEVEL_VARIANT,
   {
       [ASTRO_FORMAT_CI4] = load_ci4,
       [ASTRO_FORMAT_CI8] = load_ci8,

@@ -1,6 +1,10 @@
-/* One text for all instruction sets: the file that includes it says how wide a vector is (LANES)
- * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
+/* Phases of sources at stations, and their products over baselines, in doubles. */
+#include "config.h"
 #include "core/lib/predict/kernels.h"
+
+#include "core/backend/level.h"
+
+#define LANES LEVEL_DOUBLES
 
 typedef double Doubles __attribute__((vector_size(8 * LANES)));
 typedef gint64 Longs __attribute__((vector_size(8 * LANES)));
@@ -78,4 +82,5 @@ static void products(const double *a, const double *b, guint n, double *re, doub
   }
 }
 
-const AstroPredictKernels KERNELS = { { NAME, LEVEL }, LANES, phasors, products };
+const AstroPredictKernels LEVEL_NAMED(astro_predict_kernels) = { LEVEL_VARIANT, LANES, phasors,
+                                                                 products };

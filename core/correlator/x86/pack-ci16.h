@@ -1,16 +1,4 @@
-/* Products of 16-bit samples, and of their sums and differences, below 2^32, are exact in double,
- * and so are sums up to two million of them. */
-#define SCALAR double
-#define TILE double
-#define BYTES 64
-#define ROWS 8
-#define VECTORS 2
-#define CHUNK 32
-#define RUN 128
-#include "core/correlator/outer.h"
-
-#define SUM gint64
-#include "core/correlator/tile.h"
+/* Packs CI16 for outer.h, sixteen inputs at once. Included with SCALAR double. */
 #include <immintrin.h>
 
 static inline void part_16(double *out, __m512i parts)
@@ -34,6 +22,3 @@ void astro_correlator_pack_ci16_avx512(guint8 *packed, gpointer traits,
     part_16(out + 3 * PART, _mm512_sub_epi32(re, im));
   }
 }
-
-MULTIPLY_ROWS(int16_avx512)
-ADD_TILES(int16_avx512, add_tile)

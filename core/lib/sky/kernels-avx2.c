@@ -1,6 +1,0 @@
-#include "config.h"
-#define LANES 8
-#define NAME "avx2"
-#define LEVEL ASTRO_CPU_AVX2
-#define KERNELS astro_sky_kernels_avx2
-#include "core/lib/sky/kernels-body.h"
