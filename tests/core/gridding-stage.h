@@ -2,6 +2,8 @@
  * and benchmarks reach them. On the CPU they are called as they are (core/gridder/gridder.h). */
 #pragma once
 
+#include "core/backend/device.h"
+#include "core/backend/module.h"
 #include "core/gridder/collect.h"
 
 typedef struct {
