@@ -73,7 +73,8 @@ typedef struct {
   gsize payload, payload_bytes; /* where in the packet, and how much */
   gsize bytes;                  /* of the whole packet; more may follow, of the next */
 
-  /* Parts of a heap: SPEAD. Where the heap is one packet its part is all of it. */
+  /* Parts of a heap: SPEAD. What a heap is of, and when, senders tell with its first part alone, so
+   * that a later one is ASTRO_PACKET_DATA of nothing that is known, also of descriptors. */
   guint64 heap, heap_bytes, heap_offset;
 
   struct {

@@ -204,6 +204,15 @@ static void test_spead_aside(void)
   last[2] = 0;
   parsed(packets, bytes, sizeof bytes, &packet);
   g_assert_cmpint(packet.kind, ==, ASTRO_PACKET_DATA);
+
+  /* A later part of a heap has no item but its place. */
+  bytes[7] = 4;
+  bytes[8 + 8 + 7] = 24;
+  bytes[8 + 16 + 7] = 8;
+  parsed(packets, bytes, sizeof bytes, &packet);
+  g_assert_cmpint(packet.kind, ==, ASTRO_PACKET_DATA);
+  g_assert_cmpuint(packet.heap_offset, ==, 8);
+  g_assert_cmpuint(packet.count_bits, ==, 0);
 }
 
 /* As LOFAR's header is written down: version 3, board 2 of station 5 with a clock of 200 MHz. */
