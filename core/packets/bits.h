@@ -1,0 +1,20 @@
+/* Where a payload's components lie, and which numbers they stand for. */
+#pragma once
+
+#include "core/packets/packets.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_PACKET_WORD_BITS 32
+
+/* Of the axes beside time, with both parts of complex samples; 0: too many to be true. */
+guint64 astro_packet_step_components(const AstroPacketSamples *samples);
+/* Components in a word of ASTRO_PACKET_WORDS; 0: they do not pack by rules that all agree on. */
+guint astro_packet_word_components(const AstroPacketSamples *samples);
+guint64 astro_packet_components(const AstroPacketSamples *samples);
+
+/* Whether the numbers are VDIF's levels; and a number's value. */
+gboolean astro_packet_is_levels(const AstroPacketSamples *samples);
+double astro_packet_value(const AstroPacketSamples *samples, guint32 number);
+
+G_END_DECLS

@@ -1,0 +1,199 @@
+/* SPEAD 4: eight bytes of header, pointers of eight bytes to the heap's items, then a part of the
+ * heap. A pointer has the item's number and either its value or its place in the heap; how its bits
+ * are divided the header says: 64-48 has 48 of value, 64-40 has 40. */
+#include "config.h"
+#include "core/packets/formats.h"
+
+#include <string.h>
+
+#define MAGIC 0x53
+#define SPEAD_VERSION 4
+#define HEADER 8
+#define POINTER 8
+
+enum { HEAP = 1, HEAP_BYTES, HEAP_OFFSET, PAYLOAD_BYTES, DESCRIPTOR, CONTROL };
+#define CONTROL_STOP 2
+
+static gboolean parse_header(const guint8 *bytes, gsize size, guint *address, guint *items,
+                             GError **error)
+{
+  if (size < HEADER || bytes[0] != MAGIC || bytes[1] != SPEAD_VERSION)
+    return astro_packet_is_alien(error,
+                                 "it does not begin with a SPEAD header of 8 bytes, 53 04 ...");
+  if (bytes[2] + bytes[3] != POINTER || (bytes[3] != 6 && bytes[3] != 5))
+    return astro_packet_is_alien(
+        error, "its SPEAD pointers have %u + %u bytes, expected 2 + 6 (64-48) or 3 + 5 (64-40)",
+        bytes[2], bytes[3]);
+  *address = 8u * bytes[3];
+  *items = (guint)astro_packet_read_big(bytes + 6, 2);
+  if (*items > (size - HEADER) / POINTER)
+    return astro_packet_is_alien(
+        error, "its SPEAD header tells of %u items, expected %zu at most in %zu bytes", *items,
+        (size - HEADER) / POINTER, size);
+  return TRUE;
+}
+
+/* What a value in a pointer says. An item of the caller's that is a place in the heap is none. */
+static void take(const AstroSpeadItems *wanted, guint item, guint64 value, AstroPacket *packet)
+{
+  if (item == 0)
+    return;
+  if (item == wanted->time) {
+    packet->count = value;
+    packet->count_bits = packet->spead_address;
+  } else if (item == wanted->station) {
+    packet->station = value;
+  } else if (item == wanted->channel) {
+    packet->channel = value;
+  }
+}
+
+static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize size,
+                      AstroPacket *packet, GError **error)
+{
+  const AstroSpeadItems *wanted = &packets->format->items;
+  gboolean seen[CONTROL + 1] = { FALSE }, has_samples = wanted->samples == 0;
+  guint address = 0, items = 0;
+  guint64 length = 0;
+  if (!parse_header(bytes, size, &address, &items, error))
+    return FALSE;
+  packet->spead_address = address;
+
+  for (guint i = 0; i < items; i++) {
+    const guint64 pointer = astro_packet_read_big(bytes + HEADER + POINTER * i, POINTER);
+    const gboolean is_value = pointer >> 63 != 0;
+    const guint item = (guint)(pointer >> address & (((guint64)1 << (63 - address)) - 1));
+    const guint64 value = pointer & (((guint64)1 << address) - 1);
+    if (item >= HEAP && item <= PAYLOAD_BYTES) {
+      if (!is_value || seen[item])
+        return astro_packet_is_alien(error, "its SPEAD item %u %s, expected a value, once", item,
+                                     is_value ? "comes twice" : "is a place in the heap");
+      guint64 *const places[] = { [HEAP] = &packet->heap,
+                                  [HEAP_BYTES] = &packet->heap_bytes,
+                                  [HEAP_OFFSET] = &packet->heap_offset,
+                                  [PAYLOAD_BYTES] = &length };
+      *places[item] = value;
+      seen[item] = TRUE;
+    } else if (item == DESCRIPTOR || item == CONTROL) {
+      seen[item] = TRUE;
+      if (item == CONTROL && is_value && value == CONTROL_STOP)
+        packet->kind = ASTRO_PACKET_STOP;
+    } else if (is_value) {
+      take(wanted, item, value, packet);
+    } else if (item == wanted->samples) {
+      has_samples = TRUE;
+    }
+  }
+
+  const gsize payload = HEADER + (gsize)POINTER * items;
+  if (!seen[HEAP] || !seen[HEAP_OFFSET] || !seen[PAYLOAD_BYTES])
+    return astro_packet_is_alien(error, "its SPEAD items lack the heap's number, the offset in it "
+                                        "or the payload's length");
+  if (length > size - payload)
+    return astro_packet_is_alien(error,
+                                 "its SPEAD payload has %" G_GUINT64_FORMAT
+                                 " bytes, expected %zu at most, which came",
+                                 length, size - payload);
+  if (seen[HEAP_BYTES] &&
+      (packet->heap_bytes > ASTRO_PACKET_MAX_BYTES || packet->heap_offset > packet->heap_bytes ||
+       length > packet->heap_bytes - packet->heap_offset))
+    return astro_packet_is_alien(error,
+                                 "its payload of %" G_GUINT64_FORMAT " bytes at %" G_GUINT64_FORMAT
+                                 " lies outside its SPEAD heap of "
+                                 "%" G_GUINT64_FORMAT,
+                                 length, packet->heap_offset, packet->heap_bytes);
+  if (packet->kind == ASTRO_PACKET_DATA && (seen[DESCRIPTOR] || seen[CONTROL] || length == 0 ||
+                                            (!has_samples && packet->heap_offset == 0)))
+    packet->kind = ASTRO_PACKET_ASIDE;
+
+  packet->payload = payload;
+  packet->payload_bytes = (gsize)length;
+  packet->bytes = payload + (gsize)length;
+  packet->samples = packets->format->samples;
+  packet->count_step = packet->count_bits ? packets->format->count_step : 0;
+  return TRUE;
+}
+
+typedef struct {
+  guint8 *next;
+  guint address, n;
+  gboolean is_too_large;
+} Items;
+
+static void put(Items *items, gboolean is_value, guint item, guint64 value)
+{
+  items->is_too_large |= value >> items->address != 0;
+  const guint64 pointer = (guint64)is_value << 63 | (guint64)item << items->address | value;
+  astro_packet_write_big(items->next, POINTER, pointer);
+  items->next += POINTER;
+  items->n++;
+}
+
+static gsize write_header(const AstroPackets *packets, const AstroPacket *packet, guint8 *header,
+                          GError **error)
+{
+  const AstroSpeadItems *told = &packets->format->items;
+  Items items = { header + HEADER, packet->spead_address, 0, FALSE };
+  if (packet->spead_address != 48 && packet->spead_address != 40)
+    return astro_packet_is_not_written(error, "SPEAD addresses have 48 or 40 bits, and not %u",
+                                       packet->spead_address);
+  if (packet->heap_bytes > ASTRO_PACKET_MAX_BYTES || packet->heap_offset > packet->heap_bytes ||
+      packet->payload_bytes > packet->heap_bytes - packet->heap_offset)
+    return astro_packet_is_not_written(error, "the part of a SPEAD heap lies outside it");
+
+  put(&items, TRUE, HEAP, packet->heap);
+  put(&items, TRUE, HEAP_BYTES, packet->heap_bytes);
+  put(&items, TRUE, HEAP_OFFSET, packet->heap_offset);
+  put(&items, TRUE, PAYLOAD_BYTES, packet->payload_bytes);
+  if (packet->kind == ASTRO_PACKET_STOP)
+    put(&items, TRUE, CONTROL, CONTROL_STOP);
+  if (packet->kind == ASTRO_PACKET_ASIDE)
+    put(&items, FALSE, DESCRIPTOR, 0);
+  if (told->time && packet->count_bits)
+    put(&items, TRUE, told->time, packet->count);
+  if (told->station && packet->station != ASTRO_PACKET_UNKNOWN)
+    put(&items, TRUE, told->station, packet->station);
+  if (told->channel && packet->channel != ASTRO_PACKET_UNKNOWN)
+    put(&items, TRUE, told->channel, packet->channel);
+  if (told->samples && packet->kind == ASTRO_PACKET_DATA)
+    put(&items, FALSE, told->samples, 0);
+  if (items.is_too_large)
+    return astro_packet_is_not_written(error, "a value of a SPEAD item has more than %u bits",
+                                       packet->spead_address);
+
+  memset(header, 0, HEADER);
+  header[0] = MAGIC;
+  header[1] = SPEAD_VERSION;
+  header[3] = (guint8)(packet->spead_address / 8);
+  header[2] = (guint8)(POINTER - header[3]);
+  astro_packet_write_big(header + 6, 2, items.n);
+  return HEADER + (gsize)POINTER * items.n;
+}
+
+/* Heaps as they come, for programs that put them together by their numbers. */
+const AstroPacketFormat astro_packet_spead = {
+  .name = { "spead", "parts of SPEAD heaps, 64-48 or 64-40" },
+  .parse = parse,
+  .write = write_header,
+};
+
+/* The names of items are those of the MeerKAT interface. Digitisers' words are of 10 bits, the most
+ * significant first, and a count is a sample; channelised voltages' counts are the digitisers'. */
+const AstroPacketFormat astro_packet_katgpucbf_antenna_voltage = {
+  .name = { "katgpucbf-antenna-voltage", "SPEAD heaps of channelised voltages of katgpucbf" },
+  .parse = parse,
+  .write = write_header,
+  .items = { .time = 0x1600, .station = 0x4101, .channel = 0x4103, .samples = 0x4300 },
+  .samples = { .bits = 8, .is_complex = TRUE, .packing = ASTRO_PACKET_BITS_LITTLE },
+};
+
+const AstroPacketFormat astro_packet_meerkat_digitiser = {
+  .name = { "meerkat-digitiser", "SPEAD heaps of MeerKAT's digitisers" },
+  .parse = parse,
+  .write = write_header,
+  .items = { .time = 0x1600, .station = 0x3101, .samples = 0x3300 },
+  .samples = { .bits = 10,
+               .packing = ASTRO_PACKET_BITS_BIG,
+               .layout = { 1, { ASTRO_AXIS_TIME }, { 4096 } } },
+  .count_step = 1,
+};
