@@ -15,9 +15,14 @@
  * An integration that came already is left out, with a warning; one of another stream or segment at
  * a time that the file has is an error, since nobody reads such a file.
  *
+ * Grids in (u,v), histograms, spectra and voltages are written block by block with their caps,
+ * their observation and what goes with each (validity, sums of weights, w, edges and numbers of
+ * pairs), so that astrofitssrc gives in another run the stream that came here, bit for bit.
+ *
  * An element message "astro-file" says what the finished file holds: location and format; of tables
  * how many tables and rows there are, and the columns; of images how many there are, width, height,
- * channels and products; of visibilities stations,
+ * channels and products; of blocks the quantity, how many there are, and values in all; of
+ * visibilities stations,
  * baselines, channels, products, integrations, start (UTC) and seconds (from the first integration
  * to the end of the last), least-weight and most-weight of values with a weight, flagged, the
  * fraction of values without one, and again, integrations that came already and were left out,
@@ -26,6 +31,7 @@
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/lib/sky/earth-error.h"
+#include "core/stream/histogram-summary.h"
 #include "core/stream/undelayed.h"
 #include "core/stream/uvw-meta.h"
 #include "core/tpacf/about.h"
@@ -54,6 +60,7 @@ struct _AstroFitsSink {
   AstroFitsContents contents;
   GstEvent *observation; /* the event that contents' observation is from */
   GstEvent *about;       /* of the correlation functions that follow it */
+  GstEvent *summary;     /* of the histograms that follow it */
   AstroSteps steps;      /* of visibilities: the clock of streams with no timestamps */
   guint64 written;       /* frames, or tables */
   AstroFitsTally tally;
@@ -160,9 +167,18 @@ static GstStructure *images_of_file(AstroFitsSink *self)
                            G_TYPE_STRING, products, NULL);
 }
 
+static GstStructure *blocks_of_file(AstroFitsSink *self)
+{
+  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->name, "format",
+                           G_TYPE_STRING, self->kind->name, "quantity", G_TYPE_STRING,
+                           astro_quantity_name(self->kind->quantity), "blocks", G_TYPE_UINT64,
+                           self->written, "values", G_TYPE_UINT64, self->tally.values, NULL);
+}
+
 static void tell_of_file(AstroFitsSink *self)
 {
   GstStructure *file = self->kind->is_timed                           ? visibilities_of_file(self)
+                       : self->kind->is_blocks                        ? blocks_of_file(self)
                        : self->kind->quantity == ASTRO_QUANTITY_IMAGE ? images_of_file(self)
                                                                       : tables_of_file(self);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), file));
@@ -206,6 +222,7 @@ static void stop(AstroFitsSink *self)
   astro_fits_contents_clear(&self->contents);
   gst_clear_event(&self->observation);
   gst_clear_event(&self->about);
+  gst_clear_event(&self->summary);
 }
 
 /* GstBaseSink's start and stop are NULL's; but a stream begins and ends with READY, where also the
@@ -302,6 +319,8 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
     self->refused = !good;
   } else if (astro_event_is_about(event))
     gst_event_replace(&self->about, event);
+  else if (astro_event_is_summary(event))
+    gst_event_replace(&self->summary, event);
   else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
     good = end_of_stream(self);
   else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
@@ -339,10 +358,12 @@ static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, guint64 step,
   return TRUE;
 }
 
-/* A catalogue is one, however many points it has; correlation functions may share a buffer. */
+/* A catalogue is one, however many points it has, and so is a block; correlation functions may
+ * share a buffer. */
 static guint64 n_tables(const AstroFitsSink *self, const AstroFitsFrames *frames)
 {
-  return self->kind->quantity == ASTRO_QUANTITY_CATALOGUE ? 1 : frames->frames;
+  return self->kind->is_blocks || self->kind->quantity == ASTRO_QUANTITY_CATALOGUE ? 1
+                                                                                   : frames->frames;
 }
 
 /* Raw correlations are written as they are; but their (u,v,w) are of a phase centre that they were
@@ -472,7 +493,7 @@ static gboolean read_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFr
   if (!astro_stream_steps(stream, gst_buffer_get_size(*buffer), &frames->frames, error) ||
       !astro_stream_check_counts(stream, *buffer, error))
     return FALSE;
-  if (self->kind->is_timed && frames->frames == 0)
+  if ((self->kind->is_timed || self->kind->is_blocks) && frames->frames == 0)
     gst_clear_buffer(buffer);
   else if (self->kind->is_timed && !place_frames(self, buffer, frames, error))
     return FALSE;
@@ -480,8 +501,9 @@ static gboolean read_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFr
     return FALSE;
   if (self->kind->quantity == ASTRO_QUANTITY_CORRELATION_FUNCTION && self->about)
     frames->about = gst_event_get_structure(self->about);
-  /* What is wholly missing is left out: a file need not hold a group for it. */
-  if (*buffer && GST_BUFFER_FLAG_IS_SET(*buffer, GST_BUFFER_FLAG_GAP))
+  /* What is wholly missing is left out: a file need not hold a group for it. Blocks are all kept.
+   */
+  if (*buffer && !self->kind->is_blocks && GST_BUFFER_FLAG_IS_SET(*buffer, GST_BUFFER_FLAG_GAP))
     gst_clear_buffer(buffer);
   return TRUE;
 }
@@ -516,6 +538,8 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   }
   frames.data = map.data;
   frames.validity = astro_buffer_get_validity(taken);
+  frames.buffer = taken;
+  frames.told = self->kind->quantity == ASTRO_QUANTITY_HISTOGRAM ? self->summary : NULL;
   gboolean done = find_uvw(self, taken, &frames, &error) && write_frames(self, &frames, &error);
   gst_buffer_unmap(taken, &map);
   if (done)
@@ -582,8 +606,8 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   gst_element_class_set_static_metadata(
       element, "FITS file sink", "Sink/File",
       "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, images and "
-      "cubes "
-      "with their coordinates, and catalogues and correlation functions as binary tables or CSV",
+      "cubes with their coordinates, catalogues and correlation functions as binary tables or CSV, "
+      "and grids, histograms, spectra and voltages with all that goes with them, for astrofitssrc",
       ASTRO_AUTHOR);
   element->change_state = change_state;
   sink->set_caps = set_caps;

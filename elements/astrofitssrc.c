@@ -17,6 +17,8 @@
  * another file that is known and not read the error says what it is, and what makes one of it that
  * is read.
  *
+ * A file of blocks (grids, histograms, spectra, voltages) gives the buffers that astrofitssink got.
+ *
  * UT1 - UTC and polar motion are those that a file of ours was written with; of others' files
  * UT1UTC of the table AIPS AN, or what a file of the IERS says (earth-orientation). */
 #include "elements/astrofitssrc.h"
@@ -283,12 +285,13 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
   return TRUE;
 }
 
-/* Pools have blocks of one size, and count its bytes in 32 bits: catalogues are of any, and a frame
- * may be larger. These have blocks of their own. */
+/* Pools have blocks of one size, and count its bytes in 32 bits: catalogues and a stream's blocks
+ * are of any, and a frame may be larger. These have blocks of their own. */
 static gboolean fits_pool(const AstroFitsReader *reader)
 {
   const AstroStream *stream = &astro_fits_reader_contents(reader)->stream;
-  return !is_catalogue(reader) && astro_stream_step_bytes(stream) <= G_MAXUINT;
+  return !is_catalogue(reader) && !astro_fits_reader_contents(reader)->is_blocks &&
+         astro_stream_step_bytes(stream) <= G_MAXUINT;
 }
 
 /* A pool that downstream offers knows what memory it reads fastest; else ours. */
@@ -444,6 +447,17 @@ static GstFlowReturn open_first_file(AstroFitsSrc *self)
   return gst_base_src_negotiate(GST_BASE_SRC(self)) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
 }
 
+/* Times and metas are set already, as they were when the block was written. */
+static void send_block(AstroFitsSrc *self, AstroFitsFrame *frame)
+{
+  if (frame->told)
+    gst_pad_push_event(GST_BASE_SRC_PAD(self), frame->told);
+  frame->told = NULL;
+  GST_OBJECT_LOCK(self);
+  self->frames++;
+  GST_OBJECT_UNLOCK(self);
+}
+
 static GstFlowReturn create_frame(AstroFitsSrc *self, GstBuffer **out)
 {
   g_autoptr(GError) error = NULL;
@@ -465,13 +479,17 @@ static GstFlowReturn create_frame(AstroFitsSrc *self, GstBuffer **out)
   if (brings_uvw(self->reader))
     uvw = astro_buffer_add_uvw(buffer, steps, n_baselines(self->reader));
   frame.uvw = uvw ? uvw->uvw : NULL;
+  frame.buffer = buffer;
   gboolean done = astro_fits_reader_read(self->reader, &frame, &end, &error);
   gst_buffer_unmap(buffer, &map);
   if (done) {
     if (validity)
       validity->full = frame.full;
     self->not_finite += frame.not_finite;
-    stamp_frame(self, buffer, &frame);
+    if (astro_fits_reader_contents(self->reader)->is_blocks)
+      send_block(self, &frame);
+    else
+      stamp_frame(self, buffer, &frame);
     astro_log_block(self, "out", buffer);
     *out = buffer;
     return GST_FLOW_OK;
@@ -551,7 +569,8 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   gst_element_class_set_static_metadata(
       element, "FITS file source", "Source/File",
       "Reads UVFITS as visibilities, one integration a buffer, with their observation, images and "
-      "cubes, one a buffer, and tables and text as catalogues, one a buffer",
+      "cubes, one a buffer, tables and text as catalogues, one a buffer, and the streams of other "
+      "quantities that astrofitssink wrote",
       ASTRO_AUTHOR);
   src->start = start;
   src->stop = stop;

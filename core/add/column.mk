@@ -3,4 +3,4 @@ element_sources += elements/astroadd.c elements/astroadd.h elements/astroadd-sai
 core_tests += tests/core/add
 element_tests += tests/elements/astroadd
 bench_programs += tests/bench/add
-example_files += examples/nights.sh
+example_files += examples/nights.sh examples/add.sh

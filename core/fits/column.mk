@@ -12,7 +12,9 @@ core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fit
   core/fits/table/text-filter.c core/fits/table/text-filter.h \
   core/fits/table/write.c core/fits/table/write.h core/fits/cards.c core/fits/cards.h \
   core/fits/image/image.h core/fits/image/products.c core/fits/image/write.c core/fits/image/reader.h \
-  core/fits/image/header.c core/fits/image/sky.c core/fits/image/read.c
+  core/fits/image/header.c core/fits/image/sky.c core/fits/image/read.c \
+  core/fits/blocks/blocks.h core/fits/blocks/words.c core/fits/blocks/write.c \
+  core/fits/blocks/read.h core/fits/blocks/arrays.c core/fits/blocks/read-with.c core/fits/blocks/read.c
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
@@ -22,7 +24,7 @@ core_tests += tests/core/fits-part-file tests/core/fits-file tests/core/fits-not
   tests/core/uvfits-foreign tests/core/fits-catalogue tests/core/fits-catalogue-refused tests/core/fits-catalogue-write \
   tests/core/fits-image tests/core/fits-image-foreign
 element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-opening tests/elements/astrofits-uvw tests/elements/astrofits-tables \
-  tests/elements/astrofitsimages
+  tests/elements/astrofitsimages tests/elements/astrofits-blocks
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits tests/fuzz/foreign
 dist_files += tests/core/place.h tests/core/uvfits.h tests/core/uvfits-written.h tests/core/foreign.h \

@@ -3,6 +3,7 @@
 #include "core/kit/enum.h"
 #include "core/fits/table/catalogue-read.h"
 #include "core/fits/foreign.h"
+#include "core/fits/blocks/blocks.h"
 #include "core/fits/gzip.h"
 #include "core/fits/image/reader.h"
 #include "core/fits/table/write.h"
@@ -21,15 +22,23 @@ ASTRO_ENUM_TYPE(astro_fits_uvw_get_type, "AstroFitsUvw",
                 { ASTRO_FITS_UVW_FILE, "The file's own, which go with the buffers", "file" },
                 { ASTRO_FITS_UVW_TABLE, "Those of the stations, times and phase centre", "table" })
 
-const AstroFitsWriterKind *const astro_fits_writer_kinds[] = {
-  &astro_uvfits_writer,      &astro_catalogue_csv_writer,   &astro_catalogue_ecsv_writer,
-  &astro_catalogue_writer,   &astro_correlation_csv_writer, &astro_correlation_ecsv_writer,
-  &astro_correlation_writer, &astro_image_writer,           NULL
+const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
+                                                               &astro_catalogue_csv_writer,
+                                                               &astro_catalogue_ecsv_writer,
+                                                               &astro_catalogue_writer,
+                                                               &astro_correlation_csv_writer,
+                                                               &astro_correlation_ecsv_writer,
+                                                               &astro_correlation_writer,
+                                                               &astro_image_writer,
+                                                               &astro_uvgrid_writer,
+                                                               &astro_histogram_writer,
+                                                               &astro_spectra_writer,
+                                                               &astro_voltages_writer,
+                                                               NULL };
+static const AstroFitsReaderKind *const reader_kinds[] = {
+  &astro_blocks_reader,          &astro_uvfits_reader,         &astro_image_reader,
+  &astro_catalogue_table_reader, &astro_catalogue_text_reader, NULL
 };
-static const AstroFitsReaderKind *const reader_kinds[] = { &astro_uvfits_reader,
-                                                           &astro_image_reader,
-                                                           &astro_catalogue_table_reader,
-                                                           &astro_catalogue_text_reader, NULL };
 
 struct _AstroFitsReader {
   AstroFitsFile *file;
@@ -43,6 +52,7 @@ void astro_fits_contents_clear(AstroFitsContents *contents)
   g_clear_pointer(&contents->observation, astro_observation_unref);
   g_free(contents->columns);
   g_free(contents->note);
+  gst_clear_caps(&contents->caps);
   astro_grid_clear(&contents->grid);
   memset(contents, 0, sizeof *contents);
 }
@@ -65,6 +75,7 @@ gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCap
   gint stations = 0;
   if (!astro_stream_from_caps(&contents->stream, caps, error))
     return FALSE;
+  gst_caps_replace(&contents->caps, (GstCaps *)caps);
   const GstStructure *fields = gst_caps_get_structure(caps, 0);
   gst_structure_get_int(fields, "stations", &stations);
   contents->stations = MAX(stations, 0);
@@ -87,6 +98,8 @@ static void put_grid(const AstroGrid *grid, GstCaps *caps)
 
 GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents)
 {
+  if (contents->caps)
+    return gst_caps_ref(contents->caps);
   GstCaps *caps = astro_stream_to_caps(&contents->stream);
   if (contents->stations)
     gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)contents->stations, NULL);
@@ -215,11 +228,13 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
     if (is_wanted(reader_kinds[i], options))
       return reader_kinds[i];
     unwanted = unwanted ? unwanted : reader_kinds[i];
+    if (unwanted == &astro_blocks_reader)
+      break; /* its arrays are images too, and would be taken for what they are not */
   }
   if (!unwanted) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
                 "%s: a FITS file of a kind that is not read, expected UVFITS (random groups), "
-                "an image or a catalogue (a table)",
+                "an image, a catalogue (a table) or the blocks of a stream",
                 name);
     return NULL;
   }

@@ -37,7 +37,9 @@ typedef struct {
   guint64 duration_ns;           /* of a file that is read; 0: not known */
   guint64 step_ns;               /* from one of its frames to the next; 0: they have no steps */
   AstroGrid grid;                /* of images: products, centre, pixel (0: not known) */
-  char *note; /* what a file that is read says and the stream cannot; NULL: nothing */
+  char *note;         /* what a file that is read says and the stream cannot; NULL: nothing */
+  GstCaps *caps;      /* the stream's, where it came with them; NULL: they follow from the rest */
+  gboolean is_blocks; /* a file that is read has buffers as they were: core/fits/blocks */
 } AstroFitsContents;
 
 void astro_fits_contents_clear(AstroFitsContents *contents);
@@ -58,6 +60,8 @@ typedef struct {
   const AstroImageMeta *image;       /* NULL: there is none */
   const double *uvw;         /* of visibilities, that the buffer brings; NULL: the stations' */
   const GstStructure *about; /* of correlation functions: core/tpacf/about.h; NULL: none */
+  GstBuffer *buffer;         /* of blocks: what they come in; they have metas and times */
+  GstEvent *told;            /* of histograms, the summary; NULL: none */
 } AstroFitsFrames;
 
 /* What was written; to begin with all of it is 0. */
@@ -73,6 +77,7 @@ typedef struct {
   const char *caps;   /* what it takes */
   const char *frame;  /* what a file has at least one of: "integration" */
   gboolean is_timed;  /* frames have to have times */
+  gboolean is_blocks; /* buffers go to the file as they are, with all that belongs to them */
   /* file stays the caller's, who commits or discards it. */
   gpointer (*create)(AstroPartFile *file, const AstroFitsContents *contents, GError **error);
   /* Adds to the tally. */
@@ -100,6 +105,9 @@ typedef struct {
   gboolean has_beam;
   double major, minor, angle; /* radians, as AstroImageMeta has them */
   guint border;               /* as there: pixels, of an image that was cleaned */
+  GstBuffer
+      *buffer;    /* of blocks: the caller's, whose metas and times reading sets; data is in it */
+  GstEvent *told; /* of blocks: to go before the buffer, and the caller's to free; or NULL */
 } AstroFitsFrame;
 
 typedef struct _AstroFitsReader AstroFitsReader;

@@ -4,4 +4,4 @@ element_sources += elements/astrojoin.c elements/astrojoin.h
 core_tests += tests/core/join
 element_tests += tests/elements/astrojoin tests/elements/astromerge
 bench_programs += tests/bench/join
-example_files += examples/receivers.sh
+example_files += examples/receivers.sh examples/recorded.sh examples/bands.sh

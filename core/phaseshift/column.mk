@@ -4,4 +4,4 @@ element_sources += elements/astrophaseshift.c elements/astrophaseshift.h
 core_tests += tests/core/phaseshift
 element_tests += tests/elements/astrophaseshift
 bench_programs += tests/bench/phaseshift
-example_files += examples/shift.sh
+example_files += examples/shift.sh examples/fields.sh

@@ -41,13 +41,14 @@ static gboolean read_frame(AstroFitsReader *reader, guint64 steps, GError **erro
       has_counts ? astro_stream_extent(&contents->stream, ASTRO_AXIS_BASELINE) : 0;
   AstroFitsFrame frame = { .data = g_malloc(bytes),
                            .counts = has_counts ? g_new(guint32, samples) : NULL,
-                           .uvw = g_new(double, 3 * baselines) };
+                           .uvw = g_new(double, 3 * baselines),
+                           .buffer = gst_buffer_new() };
   g_autoptr(GstCaps) caps = astro_fits_contents_to_caps(contents);
   AstroStream stream;
   if (!astro_stream_from_caps(&stream, caps, NULL))
     abort();
   gboolean done = astro_fits_reader_read(reader, &frame, &end, error);
-  if (done && !is_catalogue && !contents->observation)
+  if (done && !is_catalogue && !contents->is_blocks && !contents->observation)
     abort();
   for (guint64 i = 0; done && is_catalogue && i < steps; i++)
     if (!isfinite(((double *)frame.data)[i]) || !(fabs(((double *)frame.data)[steps + i]) <= 90))
@@ -55,6 +56,8 @@ static gboolean read_frame(AstroFitsReader *reader, guint64 steps, GError **erro
   g_free(frame.data);
   g_free(frame.counts);
   g_free(frame.uvw);
+  gst_buffer_unref(frame.buffer);
+  gst_clear_event(&frame.told);
   return done;
 }
 

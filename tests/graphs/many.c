@@ -1,0 +1,104 @@
+/* Examples of many streams: what was recorded, correlated or gridded apart comes to the very file
+ * that one run makes of it all. */
+#include "tests/graphs/program.h"
+
+#define VOLTAGES                                                                                   \
+  "astroskysrc stations=8 pols=2 noise=1 num-buffers=2 block-steps=3200 bandwidth=1e6 "
+#define CORRELATE                                                                                  \
+  " ! astrodelay ! astrochannelizer channels=8 ! astrotranspose ! astrocorrelator "                \
+  "integration=100 ! astrofitssink location="
+#define VISIBILITIES(seed)                                                                         \
+  "astrovissrc stations=6 num-buffers=3 noise=1 sky=0.001,0.001,1 phase-centre=40,50 latitude=52 " \
+  "longitude=6 start-time=2026-11-20T22:00:00 seed=" seed
+#define GRID " ! astrogridder size=32 cell=30 algorithm=wprojection"
+
+/* Examples, and GStreamer's own launcher, find what was built. */
+static void check_script(const char *lines)
+{
+  const char *source = g_getenv("G_TEST_SRCDIR"), *build = g_getenv("G_TEST_BUILDDIR");
+  g_autofree char *launch = g_find_program_in_path("gst-launch-1.0");
+  g_autofree char *inspect = g_find_program_in_path("gst-inspect-1.0");
+  g_autofree char *examples = g_build_filename(source ? source : ".", "examples", NULL);
+  if (!build || !launch || !inspect || !g_file_test(examples, G_FILE_TEST_EXISTS)) {
+    g_test_skip("needs the sources and GStreamer's own programs");
+    return;
+  }
+  g_autofree char *place = g_path_get_dirname(program);
+  g_autofree char *script =
+      g_strdup_printf("set -e; export GST_PLUGIN_PATH_1_0='%s/elements/.libs:%s/tests/plugins' "
+                      "GST_REGISTRY_1_0=\"$PWD/many.bin\"; PATH='%s:%s':$PATH; run() { "
+                      "gst-launch-1.0 -q \"$@\"; }; %s",
+                      build, build, place, examples, lines);
+  g_auto(Result) result = run_shell(script);
+  g_test_message("%s%s", result.out, result.err);
+  g_assert_cmpint(result.status, ==, 0);
+}
+
+static void test_receivers(void)
+{
+  check_script(
+      "run " VOLTAGES CORRELATE "one.uvfits; set --; "
+      "for i in 0 1 2 3 4 5 6 7; do "
+      "set -- \"$@\" t. ! queue ! astroselect stations=$i ! astrofitssink location=r$i.fits; "
+      "done; run " VOLTAGES "! tee name=t \"$@\"; "
+      "recorded.sh joined.uvfits station 8 r[0-7].fits; cmp one.uvfits joined.uvfits; "
+      "if recorded.sh twice.uvfits station 8 r0.fits r0.fits 2>twice; then exit 9; fi; grep -q "
+      "sink_1 twice");
+}
+
+static void test_pols(void)
+{
+  check_script("run " VOLTAGES CORRELATE "one.uvfits; "
+               "run " VOLTAGES "! tee name=t t. ! queue ! astroselect pols=X ! astrofitssink "
+               "location=x.fits t. ! queue ! astroselect pols=Y ! astrofitssink location=y.fits; "
+               "recorded.sh joined.uvfits pol 8 x.fits y.fits; cmp one.uvfits joined.uvfits");
+}
+
+static void test_bands(void)
+{
+  check_script("run " VOLTAGES CORRELATE "one.uvfits; "
+               "run " VOLTAGES "! astrofitssink location=all.fits; "
+               "bands.sh all.fits joined.uvfits 8; cmp one.uvfits joined.uvfits");
+}
+
+static void test_fields(void)
+{
+  check_script("run " VISIBILITIES(
+      "1") " ! astrofitssink location=v.uvfits; "
+           "fields.sh v.uvfits 32 30 40,50 a.fits 40.05,50.05 b.fits; "
+           "shift.sh v.uvfits 40,50 one.fits 32 30 >shifted; cmp one.fits a.fits; "
+           "shift.sh v.uvfits 40.05,50.05 two.fits 32 30 >shifted; cmp two.fits b.fits; "
+           "if cmp -s one.fits two.fits; then exit 9; fi");
+}
+
+static void test_nights(void)
+{
+  check_script("run " VISIBILITIES("1") GRID " ! astrofitssink location=a.fits; "
+                                             "run " VISIBILITIES("2") GRID
+               " ! astrofitssink location=b.fits; "
+               "add.sh kept.fits a.fits b.fits; "
+               "run astroadd name=s ! astrofitssink location=one.fits " VISIBILITIES("1") GRID
+               " ! s. " VISIBILITIES("2") GRID
+               " ! s.; "
+               "cmp one.fits kept.fits; if cmp -s a.fits kept.fits; then exit 9; fi; "
+               "run astrofitssrc location=kept.fits ! astrofft ! astroimage ! astrofitssink "
+               "location=kept-image.fits; "
+               "for i in 1 2; do run " VISIBILITIES(
+                   "$i") " ! astrofitssink location=v$i.uvfits; done; "
+                         "nights.sh image.fits 32 30 v1.uvfits v2.uvfits; test -s image.fits; "
+                         "test -s kept-image.fits");
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/many/receivers", test_receivers);
+  g_test_add_func("/many/pols", test_pols);
+  g_test_add_func("/many/bands", test_bands);
+  g_test_add_func("/many/fields", test_fields);
+  g_test_add_func("/many/nights", test_nights);
+}
+
+int main(int argc, char **argv)
+{
+  return test_program(argc, argv, add_tests);
+}
