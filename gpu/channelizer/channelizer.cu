@@ -1,6 +1,6 @@
-/* The channelizer's CUDA backend: what came before a block and is still needed is held on the device; samples are
- * filtered and transformed where they lie if their time is contiguous and they are CI8 or CF32LE, else after they
- * were gathered. */
+/* The channelizer's CUDA backend: what came before a block and is still needed is held on the
+ * device; samples are filtered and transformed where they lie if their time is contiguous and they
+ * are CI8 or CF32LE, else after they were gathered. */
 #include "gpu/channelizer/channelizer.h"
 #include "gpu/runtime/clipped.h"
 #include "gpu/runtime/gather.h"
@@ -26,11 +26,11 @@ typedef struct {
 
   float *weights, *gains;
   float2 *twiddles, *powers;
-  guint8 *held[2];    /* [input][span]; the second is for the next block's */
+  guint8 *held[2]; /* [input][span]; the second is for the next block's */
   guint64 held_from, held_to;
-  guint8 *gathered;   /* [input][step] of a block */
+  guint8 *gathered; /* [input][step] of a block */
   gsize gathered_bytes;
-  float2 *room;       /* for transforms of odd lengths */
+  float2 *room; /* for transforms of odd lengths */
   guint32 room_rows;
   AstroCudaClipped clipped;
 } Channelizer;
@@ -42,7 +42,8 @@ static gboolean alloc(Channelizer *self, gpointer face, gsize bytes, GError **er
   return self->place.device->funcs->alloc(self->place.device, bytes, (gpointer *)face, error);
 }
 
-static gboolean send(Channelizer *self, gpointer face, gconstpointer host, gsize bytes, GError **error)
+static gboolean send(Channelizer *self, gpointer face, gconstpointer host, gsize bytes,
+                     GError **error)
 {
   return alloc(self, face, bytes, error) &&
          CUDA_TRY(cudaMemcpyAsync(*(gpointer *)face, host, bytes, cudaMemcpyHostToDevice,
@@ -58,7 +59,8 @@ static gboolean send_weights(Channelizer *self, GError **error)
   astro_channelizer_weights(&self->config, weights);
   for (guint tap = 0; tap < self->config.taps; tap++)
     for (guint64 point = 0; point < self->step; point++)
-      turned[tap * self->step + point] = (float)weights[tap * self->step + (point + turn) % self->step];
+      turned[tap * self->step + point] =
+          (float)weights[tap * self->step + (point + turn) % self->step];
   return send(self, &self->weights, turned, self->span * sizeof *turned, error);
 }
 
@@ -129,8 +131,9 @@ static guint64 stride_of(const AstroStream *stream, guint64 steps, AstroAxis axi
 
 /* ---- what was lost ---- */
 
-/* Lost samples of a station's first input. So many fit a kernel's parameters, which go with the launch: nothing
- * waits for a copy of them, and a block with thousands of losses takes few launches. */
+/* Lost samples of a station's first input. So many fit a kernel's parameters, which go with the
+ * launch: nothing waits for a copy of them, and a block with thousands of losses takes few
+ * launches. */
 enum { MOST_DROPS = 240 };
 
 typedef struct {
@@ -147,12 +150,14 @@ static __global__ void __launch_bounds__(THREADS)
     drop(Sample *block, guint64 row, guint pols, const __grid_constant__ Drops list)
 {
   const Drop lost = list.drops[blockIdx.y];
-  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < lost.count; i += (guint64)gridDim.x * THREADS)
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < lost.count;
+       i += (guint64)gridDim.x * THREADS)
     for (guint pol = 0; pol < pols; pol++)
       block[lost.at + pol * row + i] = {};
 }
 
-static gboolean drop_list(Channelizer *self, guint64 row, const Drops *list, guint n, GError **error)
+static gboolean drop_list(Channelizer *self, guint64 row, const Drops *list, guint n,
+                          GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
   guint64 longest = 1;
@@ -168,7 +173,8 @@ static gboolean drop_list(Channelizer *self, guint64 row, const Drops *list, gui
 }
 
 /* Samples that were lost are zeros in what was gathered. */
-static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *arguments, GError **error)
+static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *arguments,
+                          GError **error)
 {
   const guint64 row = arguments->steps;
   Drops list;
@@ -176,7 +182,8 @@ static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *ar
 
   for (guint i = 0; i < arguments->n_losses; i++) {
     const AstroLoss *loss = &arguments->losses[i];
-    const guint64 from = MAX(loss->from, arguments->first), to = MIN(loss->to, arguments->first + row);
+    const guint64 from = MAX(loss->from, arguments->first),
+                  to = MIN(loss->to, arguments->first + row);
     if (from >= to)
       continue;
     if (n == MOST_DROPS) {
@@ -184,7 +191,8 @@ static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *ar
         return FALSE;
       n = 0;
     }
-    list.drops[n++] = { (guint64)loss->station * self->pols * row + from - arguments->first, to - from };
+    list.drops[n++] = { (guint64)loss->station * self->pols * row + from - arguments->first,
+                        to - from };
   }
   return drop_list(self, row, &list, n, error);
 }
@@ -192,8 +200,9 @@ static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *ar
 /* ---- a block, made ready ---- */
 
 /* [input][step]; row: samples from input to input. */
-static gboolean prepare(Channelizer *self, const AstroBlock *in, const AstroChannelizerArguments *arguments,
-                        const guint8 **block, guint64 *row, GError **error)
+static gboolean prepare(Channelizer *self, const AstroBlock *in,
+                        const AstroChannelizerArguments *arguments, const guint8 **block,
+                        guint64 *row, GError **error)
 {
   const AstroStream *stream = &self->config.in;
   guint64 time = stride_of(stream, arguments->steps, ASTRO_AXIS_TIME);
@@ -203,8 +212,9 @@ static gboolean prepare(Channelizer *self, const AstroBlock *in, const AstroChan
 
   *row = arguments->steps;
   *block = (const guint8 *)in->data;
-  if (!arguments->n_losses && stream->format == self->prepared && (time == self->prepared_bytes || self->inputs == 1) &&
-      (self->pols == 1 || pol == wide) && (self->stations == 1 || station == self->pols * wide) &&
+  if (!arguments->n_losses && stream->format == self->prepared &&
+      (time == self->prepared_bytes || self->inputs == 1) && (self->pols == 1 || pol == wide) &&
+      (self->stations == 1 || station == self->pols * wide) &&
       (guintptr)in->data % self->prepared_bytes == 0)
     return TRUE;
   AstroCudaGather gather = {
@@ -230,10 +240,12 @@ static gboolean prepare(Channelizer *self, const AstroBlock *in, const AstroChan
 
 /* What spectra to come need, of what was held and of the block. */
 template <typename Sample>
-static __global__ void __launch_bounds__(THREADS) keep(ChannelizerSamples in, Sample *to, guint64 to_row, guint64 n)
+static __global__ void __launch_bounds__(THREADS)
+    keep(ChannelizerSamples in, Sample *to, guint64 to_row, guint64 n)
 {
   const guint32 input = blockIdx.y;
-  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < n; i += (guint64)gridDim.x * THREADS) {
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < n;
+       i += (guint64)gridDim.x * THREADS) {
     Sample sample = {};
     if ((gint64)i < in.split)
       sample = ((const Sample *)in.held)[input * in.held_row + i];
@@ -244,8 +256,8 @@ static __global__ void __launch_bounds__(THREADS) keep(ChannelizerSamples in, Sa
 }
 
 /* The stretch from that sample on. */
-static ChannelizerSamples samples_from(const Channelizer *self, guint64 from, guint64 first, const guint8 *block,
-                                       guint64 block_row)
+static ChannelizerSamples samples_from(const Channelizer *self, guint64 from, guint64 first,
+                                       const guint8 *block, guint64 block_row)
 {
   ChannelizerSamples in = {
     .held = self->held[0] + (from - MIN(self->held_from, from)) * self->prepared_bytes,
@@ -257,11 +269,13 @@ static ChannelizerSamples samples_from(const Channelizer *self, guint64 from, gu
   return in;
 }
 
-static gboolean keep_last(Channelizer *self, guint64 next_spectrum, const AstroChannelizerArguments *arguments,
-                          const guint8 *block, guint64 row, GError **error)
+static gboolean keep_last(Channelizer *self, guint64 next_spectrum,
+                          const AstroChannelizerArguments *arguments, const guint8 *block,
+                          guint64 row, GError **error)
 {
   guint64 end = arguments->first + arguments->steps;
-  guint64 from = MIN(next_spectrum * self->step - astro_channelizer_lead(&self->config), end), n = end - from;
+  guint64 from = MIN(next_spectrum * self->step - astro_channelizer_lead(&self->config), end),
+          n = end - from;
   ChannelizerSamples in = samples_from(self, from, arguments->first, block, row);
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
 
@@ -273,9 +287,11 @@ static gboolean keep_last(Channelizer *self, guint64 next_spectrum, const AstroC
     if (part.block)
       part.block += input * row * self->prepared_bytes;
     if (self->prepared == ASTRO_FORMAT_CI8)
-      keep<char2><<<grid, THREADS, 0, stream>>>(part, (char2 *)(self->held[1] + held), self->span, n);
+      keep<char2>
+          <<<grid, THREADS, 0, stream>>>(part, (char2 *)(self->held[1] + held), self->span, n);
     else
-      keep<float2><<<grid, THREADS, 0, stream>>>(part, (float2 *)(self->held[1] + held), self->span, n);
+      keep<float2>
+          <<<grid, THREADS, 0, stream>>>(part, (float2 *)(self->held[1] + held), self->span, n);
   }
   guint8 *swap = self->held[0];
   self->held[0] = self->held[1];
@@ -285,8 +301,9 @@ static gboolean keep_last(Channelizer *self, guint64 next_spectrum, const AstroC
   return CUDA_TRY(cudaGetLastError());
 }
 
-static gboolean channelize(Channelizer *self, AstroSpectra spectra, const AstroChannelizerArguments *arguments,
-                           const guint8 *block, guint64 row, gpointer out, GError **error)
+static gboolean channelize(Channelizer *self, AstroSpectra spectra,
+                           const AstroChannelizerArguments *arguments, const guint8 *block,
+                           guint64 row, gpointer out, GError **error)
 {
   guint64 lead = astro_channelizer_lead(&self->config);
   gboolean is_complex = astro_format_info(self->config.in.format)->is_complex;
@@ -328,17 +345,18 @@ static gboolean find_spectra(const Channelizer *self, const AstroChannelizerArgu
 {
   if (!arguments->restart && arguments->first != self->end) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "channelizer: a block from sample %" G_GUINT64_FORMAT " on, expected one from %" G_GUINT64_FORMAT
-                " on or a new start",
+                "channelizer: a block from sample %" G_GUINT64_FORMAT
+                " on, expected one from %" G_GUINT64_FORMAT " on or a new start",
                 arguments->first, self->end);
     return FALSE;
   }
-  return astro_channelizer_block_spectra(&self->config, arguments->restart ? arguments->first : self->begin,
+  return astro_channelizer_block_spectra(&self->config,
+                                         arguments->restart ? arguments->first : self->begin,
                                          arguments->first, arguments->steps, spectra, error);
 }
 
-static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gconstpointer argument, AstroResult *result, GError **error)
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gconstpointer argument, AstroResult *result, GError **error)
 {
   Channelizer *self = (Channelizer *)instance;
   const AstroChannelizerArguments *arguments = (const AstroChannelizerArguments *)argument;
@@ -347,7 +365,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   AstroSpectra spectra;
 
   if (!find_spectra(self, arguments, &spectra, error) ||
-      !astro_channelizer_check_call(&self->config, in, n_in, out, n_out, arguments, spectra.count, error) ||
+      !astro_channelizer_check_call(&self->config, in, n_in, out, n_out, arguments, spectra.count,
+                                    error) ||
       !astro_cuda_enter(self->place.device, error))
     return FALSE;
   if (arguments->restart) {
@@ -365,14 +384,16 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static void destroy(gpointer instance)
 {
   Channelizer *self = (Channelizer *)instance;
-  gpointer blocks[] = { self->weights, self->gains,    self->twiddles, self->powers, self->held[0],
-                        self->held[1], self->gathered, self->room,     self->clipped.counter };
+  gpointer blocks[] = { self->weights,  self->gains,   self->twiddles,
+                        self->powers,   self->held[0], self->held[1],
+                        self->gathered, self->room,    self->clipped.counter };
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
     astro_cuda_free(&self->place, &blocks[i]);
   g_free(self);
 }
 
-static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
 {
   if (!astro_channelizer_shape(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;
@@ -380,8 +401,9 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   const AstroStream *in = &((const AstroChannelizerConfig *)config)->in;
   self->config = *(const AstroChannelizerConfig *)config;
   self->place = *place;
-  self->prepared = in->format == ASTRO_FORMAT_CI4 || in->format == ASTRO_FORMAT_CI8 ? ASTRO_FORMAT_CI8
-                                                                                     : ASTRO_FORMAT_CF32LE;
+  self->prepared = in->format == ASTRO_FORMAT_CI4 || in->format == ASTRO_FORMAT_CI8
+                       ? ASTRO_FORMAT_CI8
+                       : ASTRO_FORMAT_CF32LE;
   self->prepared_bytes = astro_format_info(self->prepared)->bytes;
   self->stations = (guint)astro_stream_extent(in, ASTRO_AXIS_STATION);
   self->pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
@@ -391,17 +413,19 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   gsize held = self->inputs * self->span * self->prepared_bytes;
   if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        place->device->index)) ||
-      (is_square(self) &&
-       !astro_channelizer_square_init(self->prepared == ASTRO_FORMAT_CI8, self->config.taps, error)) ||
+      (is_square(self) && !astro_channelizer_square_init(self->prepared == ASTRO_FORMAT_CI8,
+                                                         self->config.taps, error)) ||
       !send_weights(self, error) || !send_twiddles(self, error) || !send_powers(self, error) ||
-      (self->config.gains &&
-       !send(self, &self->gains, self->config.gains, self->config.channels * sizeof *self->gains, error)) ||
+      (self->config.gains && !send(self, &self->gains, self->config.gains,
+                                   self->config.channels * sizeof *self->gains, error)) ||
       !alloc(self, &self->held[0], held, error) || !alloc(self, &self->held[1], held, error) ||
       !astro_cuda_clipped_init(&self->clipped, place, error)) {
     destroy(self);
     return NULL;
   }
-  *variant = is_square(self) ? "square" : astro_channelizer_fuses((guint32)self->step) ? "fused" : "passes";
+  *variant = is_square(self)                                ? "square"
+             : astro_channelizer_fuses((guint32)self->step) ? "fused"
+                                                            : "passes";
   return self;
 }
 

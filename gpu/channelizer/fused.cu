@@ -1,7 +1,7 @@
-/* Filter, transform and format in one kernel, so that samples are read once and channels written once. A block makes
- * 4096 points' worth of spectra of one input. First each thread filters columns: two points of four spectra at a
- * time, which share the samples' conversion and the weights. Then each thread transforms 16 points at a time,
- * exchanged through shared memory. */
+/* Filter, transform and format in one kernel, so that samples are read once and channels written
+ * once. A block makes 4096 points' worth of spectra of one input. First each thread filters
+ * columns: two points of four spectra at a time, which share the samples' conversion and the
+ * weights. Then each thread transforms 16 points at a time, exchanged through shared memory. */
 #include "gpu/channelizer/channelizer.h"
 #include "gpu/lib/fft/butterflies.h"
 
@@ -26,9 +26,9 @@ template <guint32 N> __device__ constexpr guint32 together()
 
 /* Any number of taps, samples wherever they lie. */
 template <typename Sample, guint32 N>
-__device__ inline void filter_any(const ChannelizerRun &run, guint32 input, gint64 base, guint32 rows,
-                                  const guint32 (&at)[SIDE], const guint32 (&point)[SIDE],
-                                  float2 (&sum)[SIDE][together<N>()])
+__device__ inline void filter_any(const ChannelizerRun &run, guint32 input, gint64 base,
+                                  guint32 rows, const guint32 (&at)[SIDE],
+                                  const guint32 (&point)[SIDE], float2 (&sum)[SIDE][together<N>()])
 {
   float weight[SIDE][together<N>()] = {};
 #pragma unroll 1
@@ -52,8 +52,9 @@ __device__ inline void filter_any(const ChannelizerRun &run, guint32 input, gint
 
 /* All in the block, all spectra there. */
 template <typename Sample, guint32 N, int TAPS>
-__device__ inline void filter_taps(const Sample *block, const float *weights, const guint32 (&at)[SIDE],
-                                   const guint32 (&point)[SIDE], float2 (&sum)[SIDE][together<N>()])
+__device__ inline void filter_taps(const Sample *block, const float *weights,
+                                   const guint32 (&at)[SIDE], const guint32 (&point)[SIDE],
+                                   float2 (&sum)[SIDE][together<N>()])
 {
 #pragma unroll
   for (int p = 0; p < SIDE; p++) {
@@ -76,26 +77,30 @@ __device__ inline void filter_taps(const Sample *block, const float *weights, co
 }
 
 template <typename Sample, guint32 N>
-__device__ inline void filter(const ChannelizerRun &run, guint32 input, guint64 first, float2 *points)
+__device__ inline void filter(const ChannelizerRun &run, guint32 input, guint64 first,
+                              float2 *points)
 {
   constexpr guint32 SPECTRA = POINTS / N, TOGETHER = together<N>(), PAIRS = N / SIDE;
   const guint32 there = (guint32)min((guint64)SPECTRA, run.count - first);
   const gint64 base = (gint64)first * N;
   const bool plain = base >= run.in.split && run.in.block && there == SPECTRA;
-  const Sample *block = (const Sample *)run.in.block + (input * run.in.block_row + (base - run.in.split));
+  const Sample *block =
+      (const Sample *)run.in.block + (input * run.in.block_row + (base - run.in.split));
 
 #pragma unroll 1
   for (guint32 unit = threadIdx.x; unit < PAIRS * (SPECTRA / TOGETHER); unit += THREADS) {
     const guint32 begin = unit / PAIRS * TOGETHER;
     const guint32 point[SIDE] = { unit % PAIRS, unit % PAIRS + PAIRS };
-    const guint32 at[SIDE] = { begin * N + (point[0] + run.turn) % N, begin * N + (point[1] + run.turn) % N };
+    const guint32 at[SIDE] = { begin * N + (point[0] + run.turn) % N,
+                               begin * N + (point[1] + run.turn) % N };
     float2 sum[SIDE][TOGETHER] = {};
     if (plain && run.taps == 8)
       filter_taps<Sample, N, 8>(block, run.weights, at, point, sum);
     else if (plain && run.taps == 4)
       filter_taps<Sample, N, 4>(block, run.weights, at, point, sum);
     else if (begin < there)
-      filter_any<Sample, N>(run, input, base, min(there - begin, TOGETHER) + run.taps - 1, at, point, sum);
+      filter_any<Sample, N>(run, input, base, min(there - begin, TOGETHER) + run.taps - 1, at,
+                            point, sum);
 #pragma unroll
     for (int p = 0; p < SIDE; p++)
 #pragma unroll
@@ -108,7 +113,8 @@ __device__ inline void filter(const ChannelizerRun &run, guint32 input, guint64 
 
 /* What the last pass made: R bins, STRIDE apart, whose channels are as far apart. */
 template <int R, guint32 STRIDE, typename Write>
-__device__ inline void give_bins(const ChannelizerRun &run, guint64 row, guint32 bin, const float2 (&v)[R], Write write)
+__device__ inline void give_bins(const ChannelizerRun &run, guint64 row, guint32 bin,
+                                 const float2 (&v)[R], Write write)
 {
   const guint64 first = row * run.channels + bin;
   if (!run.below) { /* the upper half of a real transform repeats the lower */
@@ -126,11 +132,13 @@ __device__ inline void give_bins(const ChannelizerRun &run, guint64 row, guint32
 }
 
 template <int R, guint32 STRIDE>
-__device__ inline void give(const ChannelizerRun &run, guint64 row, guint32 bin, const float2 (&v)[R], int *clipped)
+__device__ inline void give(const ChannelizerRun &run, guint64 row, guint32 bin,
+                            const float2 (&v)[R], int *clipped)
 {
   if (run.to == ASTRO_FORMAT_CF32LE && !run.gains)
-    give_bins<R, STRIDE>(run, row, bin, v,
-                         [&](guint64 at, guint32 channel, float2 value) { ((float2 *)run.out)[at] = value; });
+    give_bins<R, STRIDE>(run, row, bin, v, [&](guint64 at, guint32 channel, float2 value) {
+      ((float2 *)run.out)[at] = value;
+    });
   else if (run.to == ASTRO_FORMAT_CI8 && !run.gains)
     give_bins<R, STRIDE>(run, row, bin, v, [&](guint64 at, guint32 channel, float2 value) {
       write_sample(run.out, at, ASTRO_FORMAT_CI8, value, clipped);
@@ -147,7 +155,8 @@ __device__ inline void give(const ChannelizerRun &run, guint64 row, guint32 bin,
 
 /* A pass of radix R after passes that made transforms of BEFORE points. */
 template <guint32 N, int R, guint32 BEFORE>
-__device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows_end, float2 *points, int *clipped)
+__device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows_end,
+                            float2 *points, int *clipped)
 {
   constexpr guint32 OF_SPECTRUM = N / EACH, TIMES = EACH / R, STRIDE = N / R;
   constexpr bool LAST = BEFORE * R == N;
@@ -192,7 +201,8 @@ __device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows
 }
 
 template <typename Sample, guint32 N>
-__global__ void __launch_bounds__(THREADS, 3) channelize(const __grid_constant__ ChannelizerRun run, guint32 groups)
+__global__ void __launch_bounds__(THREADS, 3)
+    channelize(const __grid_constant__ ChannelizerRun run, guint32 groups)
 {
   __shared__ float2 points[POINTS + POINTS / 16];
   const guint32 input = blockIdx.x / groups;
@@ -225,11 +235,15 @@ guint astro_channelizer_powers(guint32 n, float2 *powers)
   return made;
 }
 
-gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream, GError **error)
+gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream,
+                                 GError **error)
 {
-#define KERNELS(n) { channelize<float2, n>, channelize<char2, n> }
+#define KERNELS(n)                                                                                 \
+  {                                                                                                \
+    channelize<float2, n>, channelize<char2, n>                                                    \
+  }
   static void (*const kernels[][2])(ChannelizerRun run, guint32 groups) = {
-    KERNELS(16),  KERNELS(32),   KERNELS(64),   KERNELS(128), KERNELS(256),
+    KERNELS(16),  KERNELS(32),   KERNELS(64),   KERNELS(128),  KERNELS(256),
     KERNELS(512), KERNELS(1024), KERNELS(2048), KERNELS(4096),
   };
 #undef KERNELS
@@ -238,6 +252,7 @@ gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cuda
 
   while (16u << size != run->n)
     size++;
-  kernels[size][bytes ? 1 : 0]<<<(unsigned)(groups * run->inputs), THREADS, 0, stream>>>(*run, (guint32)groups);
+  kernels[size][bytes ? 1 : 0]<<<(unsigned)(groups * run->inputs), THREADS, 0, stream>>>(
+      *run, (guint32)groups);
   return CUDA_TRY(cudaGetLastError());
 }

@@ -13,7 +13,8 @@ __global__ void __launch_bounds__(THREADS)
     filter(const __grid_constant__ ChannelizerRun run, float2 *to, guint64 first_row, guint32 rows)
 {
   const guint64 points = (guint64)rows * run.n;
-  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < points; i += (guint64)gridDim.x * THREADS) {
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < points;
+       i += (guint64)gridDim.x * THREADS) {
     guint64 row = first_row + i / run.n;
     guint32 point = (guint32)(i % run.n), input = (guint32)(row / run.count);
     gint64 at = (gint64)(row % run.count) * run.n + (point + run.turn) % run.n;
@@ -30,13 +31,15 @@ __global__ void __launch_bounds__(THREADS)
 
 /* One point of a pass of that radix, after passes that made transforms of `before` points. */
 __global__ void __launch_bounds__(THREADS)
-    pass(const float2 *from, float2 *to, const float2 *twiddles, guint32 n, guint32 radix, guint32 before, guint32 rows)
+    pass(const float2 *from, float2 *to, const float2 *twiddles, guint32 n, guint32 radix,
+         guint32 before, guint32 rows)
 {
   const guint32 stride = n / radix, grain = n / before / radix;
   for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < (guint64)rows * n;
        i += (guint64)gridDim.x * THREADS) {
     guint64 row = i / n;
-    guint32 point = (guint32)(i % n), within = point % (before * radix), j = point / (before * radix) * before + within % before;
+    guint32 point = (guint32)(i % n), within = point % (before * radix),
+            j = point / (before * radix) * before + within % before;
     const float2 *x = from + row * n + j;
     guint64 step = (guint64)within * grain % n, angle = 0;
     double re = 0, im = 0; /* a large prime's sums are long */
@@ -49,12 +52,13 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-__global__ void __launch_bounds__(THREADS)
-    give(const __grid_constant__ ChannelizerRun run, const float2 *from, guint64 first_row, guint32 rows)
+__global__ void __launch_bounds__(THREADS) give(const __grid_constant__ ChannelizerRun run,
+                                                const float2 *from, guint64 first_row, guint32 rows)
 {
   const guint64 points = (guint64)rows * run.n;
   int clipped = 0;
-  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < points; i += (guint64)gridDim.x * THREADS)
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < points;
+       i += (guint64)gridDim.x * THREADS)
     channelizer_give(run, first_row + i / run.n, (guint32)(i % run.n), from[i], &clipped);
   channelizer_count(run, clipped);
 }
@@ -71,8 +75,8 @@ static guint32 next_radix(guint32 n)
   return n % prime ? n : prime;
 }
 
-gboolean astro_channelizer_passes(gboolean bytes, const ChannelizerRun *run, float2 *room, guint32 rows,
-                                  cudaStream_t stream, GError **error)
+gboolean astro_channelizer_passes(gboolean bytes, const ChannelizerRun *run, float2 *room,
+                                  guint32 rows, cudaStream_t stream, GError **error)
 {
   const guint64 all = run->count * run->inputs;
   for (guint64 first = 0; first < all; first += rows) {

@@ -1,7 +1,8 @@
-/* Filter, transform and format for 1024 points, which are 32 times 32, and the usual numbers of taps. Blocks stay. Half
- * of a block's warps filter: a thread has points of its own whose weights it keeps, and reads every sample once. The
- * others transform what was filtered, a spectrum a warp, 32 points a thread at a time, with one exchange. Spectra go
- * from the ones to the others in rounds, by places in shared memory, one for each warp that transforms. */
+/* Filter, transform and format for 1024 points, which are 32 times 32, and the usual numbers of
+ * taps. Blocks stay. Half of a block's warps filter: a thread has points of its own whose weights
+ * it keeps, and reads every sample once. The others transform what was filtered, a spectrum a warp,
+ * 32 points a thread at a time, with one exchange. Spectra go from the ones to the others in
+ * rounds, by places in shared memory, one for each warp that transforms. */
 #include "gpu/channelizer/channelizer.h"
 #include "gpu/runtime/barrier.h"
 #include "gpu/lib/fft/turned.h"
@@ -11,7 +12,7 @@
 enum {
   SIDE = 32,
   N = SIDE * SIDE,
-  ROW = SIDE + 2,    /* of the exchange: neither its rows nor pairs in its columns meet a bank twice */
+  ROW = SIDE + 2, /* of the exchange: neither its rows nor pairs in its columns meet a bank twice */
   ROOM = SIDE * ROW, /* of a spectrum */
   TWIDDLES = SIDE * SIDE / 2,
   FILTERS = 256, /* threads */
@@ -25,12 +26,14 @@ struct Shared {
   guint64 full[WARPS], empty[WARPS];
 };
 
-/* Spectra are numbered in rounds, input by input; blocks get equal shares, whatever inputs they fall on. */
+/* Spectra are numbered in rounds, input by input; blocks get equal shares, whatever inputs they
+ * fall on. */
 struct Work {
   guint64 rounds, of_input;
 };
 
-/* The rounds of a block, an input at a time: spectra there, those missing from the last round not counted. */
+/* The rounds of a block, an input at a time: spectra there, those missing from the last round not
+ * counted. */
 struct Job {
   guint64 at, end, input, first;
   guint32 there;
@@ -74,7 +77,10 @@ template <> struct Pair<char2> {
 template <> struct Pair<float2> {
   using Type = float4;
   static constexpr int AHEAD = 2;
-  static __device__ float4 value(float4 x) { return x; }
+  static __device__ float4 value(float4 x)
+  {
+    return x;
+  }
 };
 
 /* A thread has two such pairs, half a spectrum apart. */
@@ -103,8 +109,8 @@ __device__ inline void put(Shared *shared, guint32 parity, guint32 which, float4
   barrier_arrive(&shared->full[which]);
 }
 
-/* Samples that come last, where the spectra begin, come first in the order of points, so that each half is in one
- * piece. */
+/* Samples that come last, where the spectra begin, come first in the order of points, so that each
+ * half is in one piece. */
 __device__ inline guint32 begin_of(const ChannelizerRun &run, int pair)
 {
   return (threadIdx.x * 2 + pair * HALF + run.turn) % N;
@@ -112,7 +118,8 @@ __device__ inline guint32 begin_of(const ChannelizerRun &run, int pair)
 
 /* One spectrum whose samples lie anywhere. */
 template <typename Sample>
-__device__ inline void filter_any(const ChannelizerRun &run, guint32 input, guint64 spectrum, float4 (&sum)[PAIRS])
+__device__ inline void filter_any(const ChannelizerRun &run, guint32 input, guint64 spectrum,
+                                  float4 (&sum)[PAIRS])
 {
 #pragma unroll
   for (int p = 0; p < PAIRS; p++) {
@@ -131,7 +138,8 @@ __device__ inline void filter_any(const ChannelizerRun &run, guint32 input, guin
   }
 }
 
-/* What a thread knows of a row after the other: sums of the spectra that it is part of, in turn, and rows to come. */
+/* What a thread knows of a row after the other: sums of the spectra that it is part of, in turn,
+ * and rows to come. */
 template <typename Sample, int TAPS> struct Window {
   using Type = typename Pair<Sample>::Type;
   static constexpr int AHEAD = Pair<Sample>::AHEAD;
@@ -163,11 +171,12 @@ template <typename Sample, int TAPS> struct Window {
   }
 };
 
-/* So many spectra of an input, whose samples lie in the block; every sample is read and converted once. What a last
- * round that is not full makes of no samples nobody takes. */
+/* So many spectra of an input, whose samples lie in the block; every sample is read and converted
+ * once. What a last round that is not full makes of no samples nobody takes. */
 template <typename Sample, int TAPS>
 __device__ inline void filter_all(const ChannelizerRun &run, const Sample *samples, guint32 spectra,
-                                  const float2 (&weights)[TAPS][PAIRS], Shared *shared, guint32 &parity)
+                                  const float2 (&weights)[TAPS][PAIRS], Shared *shared,
+                                  guint32 &parity)
 {
   using Rows = Window<Sample, TAPS>;
   constexpr int FIRST = TAPS - 1; /* the row that completes a spectrum */
@@ -214,11 +223,14 @@ __device__ inline void filter(const ChannelizerRun &run, const Work &work, Share
       weights[tap][p] = *(const float2 *)(run.weights + tap * N + p * HALF + threadIdx.x * 2);
 
   for (Job job(work); job.next(run, work);) {
-    const Sample *block = (const Sample *)run.in.block + job.input * run.in.block_row - run.in.split;
+    const Sample *block =
+        (const Sample *)run.in.block + job.input * run.in.block_row - run.in.split;
     const bool aligned = run.in.block && (guintptr)block % sizeof(typename Pair<Sample>::Type) == 0;
     /* Rounds with spectra that need samples from before the block, or all. */
-    const guint64 others = aligned ? (guint64)(max(run.in.split, (gint64)0) + N - 1) / N : G_MAXUINT64;
-    const guint32 apart = job.first >= others ? 0 : (guint32)min((guint64)job.there, others - job.first);
+    const guint64 others =
+        aligned ? (guint64)(max(run.in.split, (gint64)0) + N - 1) / N : G_MAXUINT64;
+    const guint32 apart =
+        job.first >= others ? 0 : (guint32)min((guint64)job.there, others - job.first);
     guint32 begin = 0;
 
 #pragma unroll 1
@@ -231,7 +243,8 @@ __device__ inline void filter(const ChannelizerRun &run, const Work &work, Share
         put(shared, parity, i, sum[0], sum[1]);
       }
     if (begin < job.there)
-      filter_all<Sample, TAPS>(run, block + (job.first + begin) * N, job.there - begin, weights, shared, parity);
+      filter_all<Sample, TAPS>(run, block + (job.first + begin) * N, job.there - begin, weights,
+                               shared, parity);
   }
 }
 
@@ -272,7 +285,8 @@ __device__ inline void transform_rows(const Shared *shared, float2 (&v)[SIDE])
 
 /* Of real samples the upper half of the bins repeats the lower. */
 template <typename Write>
-__device__ inline void give_bins(const ChannelizerRun &run, guint64 row, const float2 (&v)[SIDE], Write write)
+__device__ inline void give_bins(const ChannelizerRun &run, guint64 row, const float2 (&v)[SIDE],
+                                 Write write)
 {
   const guint32 lane = threadIdx.x % 32;
   const guint64 first = row * run.channels + lane;
@@ -290,11 +304,13 @@ __device__ inline void give_bins(const ChannelizerRun &run, guint64 row, const f
 }
 
 template <typename Sample>
-__device__ inline void give(const ChannelizerRun &run, guint64 row, const float2 (&v)[SIDE], int *clipped)
+__device__ inline void give(const ChannelizerRun &run, guint64 row, const float2 (&v)[SIDE],
+                            int *clipped)
 {
   if (run.to == ASTRO_FORMAT_CF32LE && !run.gains)
     give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) {
-      __stcs((float2 *)run.out + at, value); /* nobody reads it soon, and it is more than what is read */
+      __stcs((float2 *)run.out + at,
+             value); /* nobody reads it soon, and it is more than what is read */
     });
   else if (run.to == ASTRO_FORMAT_CI8 && !run.gains)
     give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) {
@@ -337,7 +353,8 @@ __device__ inline void transform_all(const ChannelizerRun &run, const Work &work
   channelizer_count(run, clipped);
 }
 
-/* Threads that filter need more registers than those that transform, and get them where they can be passed on. */
+/* Threads that filter need more registers than those that transform, and get them where they can be
+ * passed on. */
 __device__ inline void take_registers()
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -405,8 +422,8 @@ guint astro_channelizer_square_powers(float2 *powers)
 
 gboolean astro_channelizer_square_init(gboolean bytes, guint taps, GError **error)
 {
-  return CUDA_TRY(cudaFuncSetAttribute(kernel_of(bytes, taps), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       sizeof(Shared)));
+  return CUDA_TRY(cudaFuncSetAttribute(
+      kernel_of(bytes, taps), cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
 }
 
 gboolean astro_channelizer_square(gboolean bytes, const ChannelizerRun *run, guint multiprocessors,
@@ -414,7 +431,9 @@ gboolean astro_channelizer_square(gboolean bytes, const ChannelizerRun *run, gui
 {
   Work work = { .of_input = (run->count + WARPS - 1) / WARPS };
   work.rounds = work.of_input * run->inputs;
-  kernel_of(bytes, run->taps)<<<(unsigned)MIN(work.rounds, multiprocessors), THREADS, sizeof(Shared), stream>>>(*run,
-                                                                                                              work);
+  kernel_of(
+      bytes,
+      run->taps)<<<(unsigned)MIN(work.rounds, multiprocessors), THREADS, sizeof(Shared), stream>>>(
+      *run, work);
   return CUDA_TRY(cudaGetLastError());
 }

@@ -1,5 +1,6 @@
-/* To CI8 from CI4 and CI8, with as few instructions as keep up with device memory; conversions between whole numbers
- * and single precision, which have an eighth of the rate of others, are too many at two a component. */
+/* To CI8 from CI4 and CI8, with as few instructions as keep up with device memory; conversions
+ * between whole numbers and single precision, which have an eighth of the rate of others, are too
+ * many at two a component. */
 #include "gpu/convert/convert.h"
 #include "gpu/runtime/samples.h"
 
@@ -13,7 +14,8 @@ __device__ inline guint32 choose(guint32 a, guint32 b, guint32 choice)
   return bytes;
 }
 
-/* ---- CI4: there are 16 nibbles, whose results are looked up, four at a time, in tables that registers hold ---- */
+/* ---- CI4: there are 16 nibbles, whose results are looked up, four at a time, in tables that
+ * registers hold ---- */
 
 /* A byte for each nibble: of 0 to 7, and what turns those into the bytes of 8 to 15. */
 struct Table {
@@ -26,13 +28,16 @@ struct Nibbles {
 
 __device__ inline guint32 look_up(const Table &table, guint32 nibbles, guint32 high)
 {
-  return choose(table.low[0], table.low[1], nibbles) ^ (choose(table.turn[0], table.turn[1], nibbles) & high);
+  return choose(table.low[0], table.low[1], nibbles) ^
+         (choose(table.turn[0], table.turn[1], nibbles) & high);
 }
 
 /* Of four samples. */
-template <bool CLIPS> __device__ inline uint2 widen(const Nibbles &tables, guint32 samples, int *clipped)
+template <bool CLIPS>
+__device__ inline uint2 widen(const Nibbles &tables, guint32 samples, int *clipped)
 {
-  const guint32 nibbles = (samples & 0x0f0f0f0f) << 4 | (samples >> 4 & 0x0f0f0f0f); /* re, the high one, comes first */
+  const guint32 nibbles =
+      (samples & 0x0f0f0f0f) << 4 | (samples >> 4 & 0x0f0f0f0f); /* re, the high one, comes first */
   const guint32 low = nibbles & 0x77777777, is_high = nibbles >> 3 & 0x11111111;
   guint32 bytes[2];
 #pragma unroll
@@ -74,13 +79,14 @@ struct FromBytes {
   }
   __device__ guint32 four(guint32 bytes, int *clipped) const
   {
-    const guint32 a = one(bytes, 0, clipped), b = one(bytes, 1, clipped), c = one(bytes, 2, clipped),
-                  d = one(bytes, 3, clipped);
+    const guint32 a = one(bytes, 0, clipped), b = one(bytes, 1, clipped),
+                  c = one(bytes, 2, clipped), d = one(bytes, 3, clipped);
     return choose(choose(a, b, 0x0040), choose(c, d, 0x0040), 0x5410);
   }
   __device__ uint4 operator()(In in, int *clipped) const
   {
-    return make_uint4(four(in.x, clipped), four(in.y, clipped), four(in.z, clipped), four(in.w, clipped));
+    return make_uint4(four(in.x, clipped), four(in.y, clipped), four(in.z, clipped),
+                      four(in.w, clipped));
   }
 };
 
@@ -102,7 +108,8 @@ void astro_convert_nibbles(const AstroConvertWork *work, float scale, cudaStream
   gboolean clips = FALSE;
 
   for (gint i = 0; i < 16; i++) {
-    float rounded = rintf((float)(i < 8 ? i : i - 16) * scale), held = fminf(fmaxf(rounded, -128), 127);
+    float rounded = rintf((float)(i < 8 ? i : i - 16) * scale),
+          held = fminf(fmaxf(rounded, -128), 127);
     results[i] = (guint8)(gint8)held;
     clips |= clipped[i] = held != rounded;
   }

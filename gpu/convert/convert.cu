@@ -1,5 +1,5 @@
-/* Convert on the GPU: the arithmetic of core/convert/convert.h, to the bit. The work is moving bytes: each
- * thread turns a group of components whose larger side is 16 bytes. */
+/* Convert on the GPU: the arithmetic of core/convert/convert.h, to the bit. The work is moving
+ * bytes: each thread turns a group of components whose larger side is 16 bytes. */
 #include "gpu/runtime/clipped.h"
 #include "gpu/convert/convert.h"
 #include "gpu/runtime/samples.h"
@@ -79,7 +79,8 @@ template <AstroFormat FROM, AstroFormat TO, int N> struct Components {
   using In = Group<bytes_of<FROM>(N)>;
   using Out = Group<bytes_of<TO>(N)>;
   static constexpr bool STREAMS = sizeof(Out) == 16 && sizeof(In) < sizeof(Out);
-  static constexpr bool COUNTS = !std::is_floating_point<typename Format<TO>::Type>::value; /* halves do */
+  static constexpr bool COUNTS =
+      !std::is_floating_point<typename Format<TO>::Type>::value; /* halves do */
   double scale;
 
   __device__ Out operator()(const In &in, int *clipped) const
@@ -110,12 +111,14 @@ template <AstroFormat FROM, AstroFormat TO, int N> struct Components {
   }
 };
 
-/* Groups as large as they may be, then the rest sample by sample; a block that does not lie at a multiple
- * of its groups is all rest. */
+/* Groups as large as they may be, then the rest sample by sample; a block that does not lie at a
+ * multiple of its groups is all rest. */
 template <AstroFormat FROM, AstroFormat TO>
-static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 components, double scale)
+static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 components,
+                    double scale)
 {
-  constexpr int WIDEST = MAX((int)sizeof(typename Format<FROM>::Type), (int)sizeof(typename Format<TO>::Type));
+  constexpr int WIDEST =
+      MAX((int)sizeof(typename Format<FROM>::Type), (int)sizeof(typename Format<TO>::Type));
   constexpr int MOST = 16 / WIDEST, ONE = FROM >= ASTRO_FORMAT_F32LE ? 1 : 2;
   constexpr int N = MAX(MOST, ONE);
   bool aligned = (guintptr)in % bytes_of<FROM>(N) == 0 && (guintptr)out % bytes_of<TO>(N) == 0;
@@ -123,11 +126,13 @@ static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
 
   AstroConvertWork work = { in, out, groups, self->clipped.counter, self->multiprocessors };
-  if constexpr (((FROM == ASTRO_FORMAT_CI4 || FROM == ASTRO_FORMAT_CI8) && TO == ASTRO_FORMAT_CI8) ||
+  if constexpr (((FROM == ASTRO_FORMAT_CI4 || FROM == ASTRO_FORMAT_CI8) &&
+                 TO == ASTRO_FORMAT_CI8) ||
                 (FROM == ASTRO_FORMAT_I8 && TO == ASTRO_FORMAT_I8)) {
     if (!isfinite((float)scale))
       work.groups = done = 0;
-    (FROM == ASTRO_FORMAT_CI4 ? astro_convert_nibbles : astro_convert_bytes)(&work, (float)scale, stream);
+    (FROM == ASTRO_FORMAT_CI4 ? astro_convert_nibbles : astro_convert_bytes)(&work, (float)scale,
+                                                                             stream);
   } else {
     convert_launch(Components<FROM, TO, N>{ scale }, &work, stream);
   }
@@ -216,7 +221,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   const AstroFormatInfo *info = astro_format_info(config->from);
   if (config->from == config->to && work->scale == 1)
     return CUDA_TRY(cudaMemcpyAsync(out->data, in->data, work->samples * info->bytes,
-                                    cudaMemcpyDeviceToDevice, astro_cuda_stream(self->place.queue)));
+                                    cudaMemcpyDeviceToDevice,
+                                    astro_cuda_stream(self->place.queue)));
   conversions[config->from][config->to](self, (const guint8 *)in->data, (guint8 *)out->data,
                                         work->samples * (info->is_complex ? 2 : 1), work->scale);
   return CUDA_TRY(cudaGetLastError());

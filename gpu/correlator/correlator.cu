@@ -1,9 +1,10 @@
-/* The correlator's CUDA backend: prepares samples where they need it, runs a kernel over them, and has
- * visibilities made of the sums.
+/* The correlator's CUDA backend: prepares samples where they need it, runs a kernel over them, and
+ * has visibilities made of the sums.
  *
- * Spectra in channel:station:pol:time are multiplied where they lie. Others, short blocks and those with losses are
- * gathered first, and multiplied when enough have come or the integration ends. Where an integration ends with a
- * run and nothing was lost, the kernel writes visibilities itself; else sums wait on the device. */
+ * Spectra in channel:station:pol:time are multiplied where they lie. Others, short blocks and those
+ * with losses are gathered first, and multiplied when enough have come or the integration ends.
+ * Where an integration ends with a run and nothing was lost, the kernel writes visibilities itself;
+ * else sums wait on the device. */
 #include "gpu/correlator/instance.h"
 
 enum { LEAST_IN_PLACE = 256 }; /* steps */
@@ -57,8 +58,9 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
     return astro_correlator_f32(run, stream, error);
   if (self->sum_kind == SUMS_INT64 || self->level == SIMT)
     return astro_correlator_simt(self->prepared, run, stream, error);
-  return self->level == WGMMA ? astro_correlator_wgmma(kind, run, self->multiprocessors, stream, error)
-                              : astro_correlator_mma(kind, run, stream, error);
+  return self->level == WGMMA
+             ? astro_correlator_wgmma(kind, run, self->multiprocessors, stream, error)
+             : astro_correlator_mma(kind, run, stream, error);
 }
 
 /* Adds a group's channels of prepared samples. */
@@ -99,9 +101,10 @@ static gboolean correlate_group(Correlator *self, CorrelatorOperand in, guint64 
   return TRUE;
 }
 
-/* Adds prepared samples. out: the integration ends with them, and visibilities go there; *written says so. */
-static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps, gpointer out, gboolean *written,
-                          GError **error)
+/* Adds prepared samples. out: the integration ends with them, and visibilities go there; *written
+ * says so. */
+static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps, gpointer out,
+                          gboolean *written, GError **error)
 {
   const CorrelatorState before = self->state;
 
@@ -109,13 +112,15 @@ static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps,
     astro_correlator_take_group(self, first, before);
     if ((before.have_sums && !astro_correlator_bring(self, &self->sums, error)) ||
         !correlate_group(self, in, steps, astro_correlator_target(self, out), written, error) ||
-        !(*written ? astro_correlator_give(self, out, error) : astro_correlator_keep(self, &self->sums, error)))
+        !(*written ? astro_correlator_give(self, out, error)
+                   : astro_correlator_keep(self, &self->sums, error)))
       return FALSE;
   }
   return TRUE;
 }
 
-static gboolean correlate_gathered(Correlator *self, gpointer out, gboolean *written, GError **error)
+static gboolean correlate_gathered(Correlator *self, gpointer out, gboolean *written,
+                                   GError **error)
 {
   CorrelatorOperand in = { self->gathered, self->gathered_row, self->gathered_row * self->inputs };
   guint64 steps = self->gathered_steps;
@@ -124,28 +129,32 @@ static gboolean correlate_gathered(Correlator *self, gpointer out, gboolean *wri
 }
 
 /* Sends up the part of the validity that the steps need; *valid: that of the first of them. */
-static gboolean send_validity(Correlator *self, const AstroCorrelatorArguments *arguments, const guint8 **valid,
-                              GError **error)
+static gboolean send_validity(Correlator *self, const AstroCorrelatorArguments *arguments,
+                              const guint8 **valid, GError **error)
 {
   gsize bytes = (arguments->count - 1) * arguments->valid_time +
                 (self->config.channels - 1) * arguments->valid_channel +
                 (self->config.stations - 1) * arguments->valid_station + 1;
   *valid = NULL;
   if (!astro_correlator_need_upload(self, bytes, error) ||
-      !CUDA_TRY(cudaMemcpyAsync(self->upload, arguments->valid + arguments->first * arguments->valid_time, bytes,
+      !CUDA_TRY(cudaMemcpyAsync(self->upload,
+                                arguments->valid + arguments->first * arguments->valid_time, bytes,
                                 cudaMemcpyHostToDevice, astro_cuda_stream(self->place.queue))))
     return FALSE;
   *valid = (const guint8 *)self->upload;
   return TRUE;
 }
 
-static gboolean add_gathered(Correlator *self, const guint8 *in, const AstroCorrelatorStrides *strides,
-                             const AstroCorrelatorArguments *arguments, gboolean loss, GError **error)
+static gboolean add_gathered(Correlator *self, const guint8 *in,
+                             const AstroCorrelatorStrides *strides,
+                             const AstroCorrelatorArguments *arguments, gboolean loss,
+                             GError **error)
 {
   const guint8 *valid = NULL;
   gboolean written;
 
-  if (!astro_correlator_need_gathered(self, error) || (loss && !send_validity(self, arguments, &valid, error)))
+  if (!astro_correlator_need_gathered(self, error) ||
+      (loss && !send_validity(self, arguments, &valid, error)))
     return FALSE;
   for (guint64 done = 0; done < arguments->count;) {
     if (self->gathered_steps == self->capacity && !correlate_gathered(self, NULL, &written, error))
@@ -178,9 +187,10 @@ static gboolean add_gathered(Correlator *self, const guint8 *in, const AstroCorr
   return TRUE;
 }
 
-/* Whether samples can be multiplied where they lie: inputs side by side, time contiguous, and for the copy engine
- * 16 bytes aligned. */
-static gboolean lies_well(const Correlator *self, const AstroCorrelatorStrides *s, gconstpointer first)
+/* Whether samples can be multiplied where they lie: inputs side by side, time contiguous, and for
+ * the copy engine 16 bytes aligned. */
+static gboolean lies_well(const Correlator *self, const AstroCorrelatorStrides *s,
+                          gconstpointer first)
 {
   const AstroCorrelatorConfig *config = &self->config;
   guint64 row = config->pols == 2 ? s->pol : s->station;
@@ -191,15 +201,16 @@ static gboolean lies_well(const Correlator *self, const AstroCorrelatorStrides *
   return (guintptr)first % 16 == 0 && row % 16 == 0 && s->channel % 16 == 0 && row && s->channel;
 }
 
-static gboolean add(Correlator *self, const guint8 *in, const AstroCorrelatorArguments *arguments, gboolean loss,
-                    gpointer out, gboolean *written, GError **error)
+static gboolean add(Correlator *self, const guint8 *in, const AstroCorrelatorArguments *arguments,
+                    gboolean loss, gpointer out, gboolean *written, GError **error)
 {
   AstroCorrelatorStrides strides;
   astro_correlator_strides(&strides, &self->config, arguments->steps);
   const guint8 *first = in + arguments->first * strides.time;
   if (loss || arguments->count < LEAST_IN_PLACE || !lies_well(self, &strides, first))
     return add_gathered(self, in, &strides, arguments, loss, error);
-  CorrelatorOperand operand = { first, self->config.pols == 2 ? strides.pol : strides.station, strides.channel };
+  CorrelatorOperand operand = { first, self->config.pols == 2 ? strides.pol : strides.station,
+                                strides.channel };
   return correlate_gathered(self, NULL, written, error) &&
          correlate(self, operand, arguments->count, out, written, error);
 }
@@ -216,8 +227,8 @@ static gboolean drain(gpointer instance, AstroResult *result, GError **error)
   return astro_cuda_drain(&((Correlator *)instance)->place, error);
 }
 
-static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gconstpointer argument, AstroResult *result, GError **error)
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gconstpointer argument, AstroResult *result, GError **error)
 {
   Correlator *self = (Correlator *)instance;
   const AstroCorrelatorArguments *arguments = (const AstroCorrelatorArguments *)argument;
@@ -241,7 +252,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (ok && result)
     astro_correlator_counts_tell(&self->counts, &self->config, result);
   forget(self);
-  return ok && (!self->given || drain(self, NULL, error)); /* the host reads what it was given at once */
+  return ok &&
+         (!self->given || drain(self, NULL, error)); /* the host reads what it was given at once */
 }
 
 /* ---- the backend ---- */
@@ -249,7 +261,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static void destroy(gpointer instance)
 {
   Correlator *self = (Correlator *)instance;
-  gpointer blocks[] = { self->given, self->gathered, self->planes, self->scales, self->upload, self->failed };
+  gpointer blocks[] = { self->given,  self->gathered, self->planes,
+                        self->scales, self->upload,   self->failed };
   if (self->given)
     drain(self, NULL, NULL); /* what is held on the host is still being copied */
   astro_correlator_held_free(&self->sums, &self->place);
@@ -292,10 +305,10 @@ static const char *variant_name(const Correlator *self)
     { "wgmma-f16", "mma-f16", "simt-f16" },
     { "wgmma-f16x3", "mma-f16x3", "simt-f32" },
   };
-  guint row = self->sum_kind == SUMS_INT32                ? 0
-              : self->sum_kind == SUMS_INT64              ? 1
+  guint row = self->sum_kind == SUMS_INT32            ? 0
+              : self->sum_kind == SUMS_INT64          ? 1
               : self->prepared == ASTRO_FORMAT_CF16LE ? 2
-                                                          : 3;
+                                                      : 3;
   return names[row][self->level];
 }
 
@@ -304,7 +317,8 @@ static gboolean host_out(gpointer instance)
   return ((Correlator *)instance)->given != NULL;
 }
 
-static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
 {
   if (!astro_correlator_shape(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;
@@ -315,7 +329,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->prepared_bytes = astro_format_info(self->prepared)->bytes;
   self->inputs = self->config.stations * self->config.pols;
   self->products = astro_correlator_channel_sums(&self->config);
-  self->sum_kind = self->prepared == ASTRO_FORMAT_CI8       ? SUMS_INT32
+  self->sum_kind = self->prepared == ASTRO_FORMAT_CI8      ? SUMS_INT32
                    : self->prepared == ASTRO_FORMAT_CI16LE ? SUMS_INT64
                                                            : SUMS_DOUBLE;
   self->sum_bytes = self->sum_kind == SUMS_INT32 ? 8 : 16;

@@ -1,12 +1,15 @@
-/* The CUDA correlator's sums: carried before they overflow, and made visibilities at the end of an integration. */
+/* The CUDA correlator's sums: carried before they overflow, and made visibilities at the end of an
+ * integration. */
 #include "gpu/correlator/instance.h"
 
 enum { THREADS = 256 };
 
 static __global__ void __launch_bounds__(THREADS)
-    carry(CorrelatorComplex<long long> *carried, const CorrelatorComplex<int> *sums, guint64 n, bool add)
+    carry(CorrelatorComplex<long long> *carried, const CorrelatorComplex<int> *sums, guint64 n,
+          bool add)
 {
-  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < n; i += (guint64)gridDim.x * THREADS) {
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < n;
+       i += (guint64)gridDim.x * THREADS) {
     CorrelatorComplex<long long> sum = { 0, 0 };
     if (add)
       sum = carried[i];
@@ -23,9 +26,9 @@ gboolean astro_correlator_carry_sums(Correlator *self, GError **error)
       (self->state.have_carried && !astro_correlator_bring(self, &self->carried, error)))
     return FALSE;
   carry<<<(guint)MIN((n + THREADS - 1) / THREADS, (guint64)self->multiprocessors * 32), THREADS, 0,
-          astro_cuda_stream(self->place.queue)>>>((CorrelatorComplex<long long> *)self->carried.face,
-                                                  (const CorrelatorComplex<int> *)self->sums.face, n,
-                                                  self->state.have_carried);
+          astro_cuda_stream(self->place.queue)>>>(
+      (CorrelatorComplex<long long> *)self->carried.face,
+      (const CorrelatorComplex<int> *)self->sums.face, n, self->state.have_carried);
   self->state = { .have_carried = TRUE };
   return CUDA_TRY(cudaGetLastError()) && astro_correlator_keep(self, &self->carried, error);
 }
@@ -34,17 +37,17 @@ struct Dump {
   AstroCorrelatorConfig config;
   guint64 products, baselines; /* of a channel: in the lower triangle */
   CorrelatorSumKind kind;
-  gconstpointer sums;    /* NULL: nothing */
+  gconstpointer sums; /* NULL: nothing */
   const CorrelatorComplex<long long> *carried;
-  const guint32 *lost;   /* [table][baseline]; NULL: nothing was lost */
+  const guint32 *lost; /* [table][baseline]; NULL: nothing was lost */
   bool lost_by_channel;
   guint64 samples;
   gpointer out;
   gint *failed; /* out is not written, sums are tried for CI32LE */
 };
 
-__device__ inline void add_sums(const Dump &dump, guint64 at, long long *re, long long *im, double *real_re,
-                                double *real_im)
+__device__ inline void add_sums(const Dump &dump, guint64 at, long long *re, long long *im,
+                                double *real_re, double *real_im)
 {
   if (dump.sums && dump.kind == SUMS_INT32) {
     CorrelatorComplex<int> sum = ((const CorrelatorComplex<int> *)dump.sums)[at];
@@ -65,8 +68,8 @@ __device__ inline void add_sums(const Dump &dump, guint64 at, long long *re, lon
   }
 }
 
-__device__ inline void put(const Dump &dump, guint64 at, long long re, long long im, double real_re, double real_im,
-                           guint64 count)
+__device__ inline void put(const Dump &dump, guint64 at, long long re, long long im, double real_re,
+                           double real_im, guint64 count)
 {
   if (dump.config.to == ASTRO_FORMAT_CI32LE) {
     ((int2 *)dump.out)[at] = make_int2((int)re, (int)im);
@@ -119,7 +122,8 @@ static __global__ void __launch_bounds__(THREADS) dump_sums(const __grid_constan
     guint64 base = group * stations * stations;
     put(dump, ((base + i * stations + j) * pols + p) * pols + q, re, im, real_re, real_im, count);
     if (j < i)
-      put(dump, ((base + j * stations + i) * pols + q) * pols + p, re, -im, real_re, -real_im, count);
+      put(dump, ((base + j * stations + i) * pols + q) * pols + p, re, -im, real_re, -real_im,
+          count);
   }
 }
 
@@ -133,12 +137,13 @@ static gboolean check_sums(Correlator *self, Dump dump, guint blocks, GError **e
     return FALSE;
   dump_sums<<<blocks, THREADS, 0, stream>>>(dump);
   if (!CUDA_TRY(cudaGetLastError()) ||
-      !CUDA_TRY(cudaMemcpyAsync(&failed, self->failed, sizeof failed, cudaMemcpyDeviceToHost, stream)) ||
+      !CUDA_TRY(
+          cudaMemcpyAsync(&failed, self->failed, sizeof failed, cudaMemcpyDeviceToHost, stream)) ||
       !CUDA_TRY(cudaStreamSynchronize(stream)))
     return FALSE;
-  return !failed ||
-         astro_correlator_refuse_sum(&self->config, &self->counts,
-                                     self->first + self->n - (guint)failed * self->config.channel_step, error);
+  return !failed || astro_correlator_refuse_sum(
+                        &self->config, &self->counts,
+                        self->first + self->n - (guint)failed * self->config.channel_step, error);
 }
 
 static gboolean send_lost(Correlator *self, Dump *dump, GError **error)
@@ -169,7 +174,8 @@ static gboolean dump_group(Correlator *self, gpointer out, gboolean check, GErro
     .baselines = self->counts.baselines,
     .kind = self->sum_kind,
     .sums = self->state.have_sums ? self->sums.face : NULL,
-    .carried = self->state.have_carried ? (const CorrelatorComplex<long long> *)self->carried.face : NULL,
+    .carried =
+        self->state.have_carried ? (const CorrelatorComplex<long long> *)self->carried.face : NULL,
     .lost_by_channel = self->counts.tables > 1,
     .samples = self->counts.samples,
     .out = astro_correlator_target(self, out),

@@ -1,6 +1,7 @@
-/* The correlator on ordinary arithmetic in true single precision. A block sums a tile of 64 x 64 inputs, a warp a
- * quarter of it, a thread 8 x 4 pairs, in three real products each. Chunks of time come as they lie, a few ahead, and are read two samples at a
- * time. What is summed is summed in two steps, so that errors do not grow with the number of samples. */
+/* The correlator on ordinary arithmetic in true single precision. A block sums a tile of 64 x 64
+ * inputs, a warp a quarter of it, a thread 8 x 4 pairs, in three real products each. Chunks of time
+ * come as they lie, a few ahead, and are read two samples at a time. What is summed is summed in
+ * two steps, so that errors do not grow with the number of samples. */
 #include "gpu/correlator/correlator.h"
 
 enum {
@@ -61,12 +62,14 @@ struct Loader {
   /* What is not there is 0. in_time: whether the thread's piece is. */
   __device__ void load(Piece (*to)[PIECES], bool in_time)
   {
-    Piece *at = &to[line][place(line, piece)]; /* lines that are LINES apart have their pieces in the same order */
+    Piece *at = &to[line][place(
+        line, piece)]; /* lines that are LINES apart have their pieces in the same order */
 #pragma unroll
     for (gint32 i = 0; i < TILE / LINES; i++)
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
                        (guint32)__cvta_generic_to_shared(at + i * LINES * PIECES)),
-                   "l"(from + i * stride), "r"(in_time && i * LINES < inputs ? (guint32)sizeof(Piece) : 0)
+                   "l"(from + i * stride),
+                   "r"(in_time && i * LINES < inputs ? (guint32)sizeof(Piece) : 0)
                    : "memory");
     from += STEPS * sizeof(float2);
   }
@@ -77,14 +80,15 @@ static_assert(LINES / 2 % PIECES == 0, "see place()");
 __device__ inline void clear_odd(Chunk *chunk, guint32 steps)
 {
   const guint32 line = threadIdx.x % TILE;
-  Piece *piece = &(threadIdx.x < TILE ? chunk->rows : chunk->columns)[line][place(line, steps / 2 % PIECES)];
+  Piece *piece =
+      &(threadIdx.x < TILE ? chunk->rows : chunk->columns)[line][place(line, steps / 2 % PIECES)];
   piece->z = piece->w = 0;
 }
 
 /* ---- sums ---- */
 
-/* A complex product in three real ones: with first = (x + y) u, second = x (u + v) and third = y (u - v) the product of
- * x + iy and u - iv is first - third + i (first - second). */
+/* A complex product in three real ones: with first = (x + y) u, second = x (u + v) and third = y (u
+ * - v) the product of x + iy and u - iv is first - third + i (first - second). */
 struct Part {
   float first[ROWS][COLUMNS], second[ROWS][COLUMNS], third[ROWS][COLUMNS];
 
@@ -97,8 +101,8 @@ struct Part {
         first[i][j] = second[i][j] = third[i][j] = 0;
   }
   /* Of one sample of each column. */
-  __device__ void add(int i, float x, float y, const float (&u)[COLUMNS], const float (&plus)[COLUMNS],
-                      const float (&minus)[COLUMNS])
+  __device__ void add(int i, float x, float y, const float (&u)[COLUMNS],
+                      const float (&plus)[COLUMNS], const float (&minus)[COLUMNS])
   {
     const float both = x + y;
 #pragma unroll
@@ -112,7 +116,8 @@ struct Part {
       third[i][j] += y * minus[j];
   }
   /* rows, columns: the thread's first lines, of those numbers. */
-  __device__ void add(const Piece (*rows)[PIECES], const Piece (*columns)[PIECES], guint32 row, guint32 column)
+  __device__ void add(const Piece (*rows)[PIECES], const Piece (*columns)[PIECES], guint32 row,
+                      guint32 column)
   {
 #pragma unroll
     for (guint32 piece = 0; piece < PIECES; piece++) {
@@ -160,7 +165,8 @@ struct Sums {
   }
 };
 
-__global__ void __launch_bounds__(THREADS, 2) correlate(const __grid_constant__ CorrelatorRun run, guint32 tiles)
+__global__ void __launch_bounds__(THREADS, 2)
+    correlate(const __grid_constant__ CorrelatorRun run, guint32 tiles)
 {
   extern __shared__ __align__(128) guint8 bytes[];
   Chunk *chunks = (Chunk *)bytes;
@@ -215,15 +221,16 @@ __global__ void __launch_bounds__(THREADS, 2) correlate(const __grid_constant__ 
                                    tile_column * TILE + column);
 #pragma unroll
       for (int j = 0; j < COLUMNS; j += 2)
-        to.template give<giving, double>(run.sink, column_of(j), sums.re[i][j], sums.im[i][j], sums.re[i][j + 1],
-                                         sums.im[i][j + 1]);
+        to.template give<giving, double>(run.sink, column_of(j), sums.re[i][j], sums.im[i][j],
+                                         sums.re[i][j + 1], sums.im[i][j + 1]);
     }
   });
 }
 
 gboolean astro_correlator_f32_init(GError **error)
 {
-  return CUDA_TRY(cudaFuncSetAttribute(correlate, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+  return CUDA_TRY(
+      cudaFuncSetAttribute(correlate, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
 }
 
 gboolean astro_correlator_f32(const CorrelatorRun *run, cudaStream_t stream, GError **error)

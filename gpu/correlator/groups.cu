@@ -1,6 +1,7 @@
-/* The CUDA correlator's memory. Where the device has no room for the sums of all channels and the visibilities made of
- * them, channels take turns in groups: their sums wait on the host, and visibilities are given to the host. What is
- * known of sums (CorrelatorState) is then the same for every group, since all of them go the same way. */
+/* The CUDA correlator's memory. Where the device has no room for the sums of all channels and the
+ * visibilities made of them, channels take turns in groups: their sums wait on the host, and
+ * visibilities are given to the host. What is known of sums (CorrelatorState) is then the same for
+ * every group, since all of them go the same way. */
 #include "gpu/correlator/instance.h"
 
 enum {
@@ -19,7 +20,8 @@ enum {
 
 /* ---- memory ---- */
 
-gboolean astro_correlator_alloc(Correlator *self, gpointer *face, gsize count, gsize bytes, GError **error)
+gboolean astro_correlator_alloc(Correlator *self, gpointer *face, gsize count, gsize bytes,
+                                GError **error)
 {
   return astro_cuda_alloc(&self->place, "correlator", face, count, bytes, error);
 }
@@ -39,19 +41,22 @@ gboolean astro_correlator_need_upload(Correlator *self, gsize bytes, GError **er
 /* Rows are read in whole pieces, so what lies behind their samples is zeros at first. */
 static gboolean alloc_rows(Correlator *self, guint8 **rows, gsize n, gsize bytes, GError **error)
 {
-  return *rows || (astro_correlator_alloc(self, (gpointer *)rows, n, bytes, error) &&
-                   CUDA_TRY(cudaMemsetAsync(*rows, 0, n * bytes, astro_cuda_stream(self->place.queue))));
+  return *rows ||
+         (astro_correlator_alloc(self, (gpointer *)rows, n, bytes, error) &&
+          CUDA_TRY(cudaMemsetAsync(*rows, 0, n * bytes, astro_cuda_stream(self->place.queue))));
 }
 
 gboolean astro_correlator_need_gathered(Correlator *self, GError **error)
 {
-  return alloc_rows(self, &self->gathered, (gsize)self->config.channels * self->inputs, self->gathered_row, error);
+  return alloc_rows(self, &self->gathered, (gsize)self->config.channels * self->inputs,
+                    self->gathered_row, error);
 }
 
 gboolean astro_correlator_need_carried(Correlator *self, GError **error)
 {
-  return self->carried.face || astro_correlator_held_alloc(&self->carried, &self->place, self->config.channels,
-                                                           self->group, self->products * 16, error);
+  return self->carried.face ||
+         astro_correlator_held_alloc(&self->carried, &self->place, self->config.channels,
+                                     self->group, self->products * 16, error);
 }
 
 gboolean astro_correlator_splits(const Correlator *self)
@@ -66,7 +71,9 @@ guint64 astro_correlator_most_steps(const Correlator *self)
     return INT32_RUN;
   if (self->level == SIMT)
     return self->prepared == ASTRO_FORMAT_CF32LE ? F32_RUN : SIMT_RUN;
-  return astro_correlator_splits(self) ? CLAMP(2 * self->gathered_bytes / step / 64 * 64, 64, SPLIT_RUN) : F16_RUN;
+  return astro_correlator_splits(self)
+             ? CLAMP(2 * self->gathered_bytes / step / 64 * 64, 64, SPLIT_RUN)
+             : F16_RUN;
 }
 
 gboolean astro_correlator_need_planes(Correlator *self, GError **error)
@@ -74,7 +81,8 @@ gboolean astro_correlator_need_planes(Correlator *self, GError **error)
   gsize lines = (gsize)self->group * self->inputs;
   self->planes_row = astro_correlator_most_steps(self) * 4;
   return alloc_rows(self, &self->planes, 2 * lines, self->planes_row, error) &&
-         (self->scales || astro_correlator_alloc(self, (gpointer *)&self->scales, lines, sizeof(double), error));
+         (self->scales ||
+          astro_correlator_alloc(self, (gpointer *)&self->scales, lines, sizeof(double), error));
 }
 
 /* ---- groups of channels ---- */
@@ -88,12 +96,14 @@ void astro_correlator_take_group(Correlator *self, guint first, CorrelatorState 
 
 gboolean astro_correlator_bring(Correlator *self, const CorrelatorHeld *held, GError **error)
 {
-  return astro_correlator_held_bring(held, self->first, self->n, astro_cuda_stream(self->place.queue), error);
+  return astro_correlator_held_bring(held, self->first, self->n,
+                                     astro_cuda_stream(self->place.queue), error);
 }
 
 gboolean astro_correlator_keep(Correlator *self, const CorrelatorHeld *held, GError **error)
 {
-  return astro_correlator_held_keep(held, self->first, self->n, astro_cuda_stream(self->place.queue), error);
+  return astro_correlator_held_keep(held, self->first, self->n,
+                                    astro_cuda_stream(self->place.queue), error);
 }
 
 gpointer astro_correlator_target(const Correlator *self, gpointer out)
@@ -117,14 +127,17 @@ gboolean astro_correlator_give(Correlator *self, gpointer out, GError **error)
 /* Bytes on the device that a channel needs while its group is in work. */
 static guint64 channel_bytes(const Correlator *self)
 {
-  gboolean carries = self->sum_kind == SUMS_INT32 && self->config.integration > CORRELATOR_INT32_STEPS;
+  gboolean carries =
+      self->sum_kind == SUMS_INT32 && self->config.integration > CORRELATOR_INT32_STEPS;
   guint64 bytes = self->products * (self->sum_bytes + (carries ? 16 : 0));
   bytes += self->counts.baselines * sizeof *self->counts.lost;
-  return astro_correlator_splits(self) ? bytes + self->inputs * (2 * 4 * LEAST_GATHERED + sizeof(double)) : bytes;
+  return astro_correlator_splits(self)
+             ? bytes + self->inputs * (2 * 4 * LEAST_GATHERED + sizeof(double))
+             : bytes;
 }
 
-/* All channels at once where there is room for that and blocks of spectra beside it, else as many as half of the
- * memory holds. */
+/* All channels at once where there is room for that and blocks of spectra beside it, else as many
+ * as half of the memory holds. */
 gboolean astro_correlator_pick_group(Correlator *self, GError **error)
 {
   const AstroCorrelatorConfig *config = &self->config;
@@ -135,7 +148,8 @@ gboolean astro_correlator_pick_group(Correlator *self, GError **error)
   if (!self->place.device->funcs->memory(self->place.device, &memory, error))
     return FALSE;
   self->gathered_bytes = MIN(GATHERED_BYTES, memory.free / 8);
-  self->capacity = CLAMP(self->gathered_bytes / step_bytes / 64 * 64, LEAST_GATHERED, MOST_GATHERED);
+  self->capacity =
+      CLAMP(self->gathered_bytes / step_bytes / 64 * 64, LEAST_GATHERED, MOST_GATHERED);
   self->gathered_row = (self->capacity * self->prepared_bytes + LINE - 1) / LINE * LINE;
   guint64 shared = self->gathered_row * self->inputs * config->channels +
                    (astro_correlator_splits(self) ? 2 * self->gathered_bytes : 0);
@@ -158,6 +172,7 @@ gboolean astro_correlator_alloc_sums(Correlator *self, GError **error)
       (self->group == self->config.channels ||
        astro_correlator_alloc(self, &self->given, self->group / step, out, error)))
     return TRUE;
-  g_prefix_error(error, "correlator, sums of %u of %u channels: ", self->group, self->config.channels);
+  g_prefix_error(error, "correlator, sums of %u of %u channels: ", self->group,
+                 self->config.channels);
   return FALSE;
 }

@@ -1,5 +1,5 @@
-/* The correlator on the tensor cores of any device from sm_80 on: as on Hopper's (wgmma.cu), in tiles
- * of 64 x 64 inputs and with the instructions of a warp. A warp takes 32 x 32 pairs. */
+/* The correlator on the tensor cores of any device from sm_80 on: as on Hopper's (wgmma.cu), in
+ * tiles of 64 x 64 inputs and with the instructions of a warp. A warp takes 32 x 32 pairs. */
 #include "gpu/correlator/correlator.h"
 
 #include <cuda_fp16.h>
@@ -24,15 +24,17 @@ __device__ inline guint32 shared_address(const void *p)
 }
 
 /* A chunk of a tile's inputs, what lies beyond inputs and time as zeros. */
-__device__ inline void load_tile(guint8 *to, const CorrelatorRun &run, guint32 plane, guint32 channel, guint32 tile,
-                                 guint32 chunk, guint32 row_bytes)
+__device__ inline void load_tile(guint8 *to, const CorrelatorRun &run, guint32 plane,
+                                 guint32 channel, guint32 tile, guint32 chunk, guint32 row_bytes)
 {
   const guint8 *from = run.in.data + plane * run.plane + channel * run.in.channel;
 #pragma unroll
   for (int i = 0; i < TILE_BYTES / PIECE / THREADS; i++) {
-    guint32 at = i * THREADS + threadIdx.x, row = at / (CHUNK / PIECE), piece = at % (CHUNK / PIECE);
+    guint32 at = i * THREADS + threadIdx.x, row = at / (CHUNK / PIECE),
+            piece = at % (CHUNK / PIECE);
     guint32 input = tile * TILE + row, byte = chunk * CHUNK + piece * PIECE;
-    guint32 bytes = input < run.inputs && byte < row_bytes ? min(row_bytes - byte, (guint32)PIECE) : 0;
+    guint32 bytes =
+        input < run.inputs && byte < row_bytes ? min(row_bytes - byte, (guint32)PIECE) : 0;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
                      shared_address(to + row * CHUNK + ((piece ^ (row % 8)) << 4))),
                  "l"(bytes ? from + input * run.in.row + byte : run.in.data), "r"(bytes)
@@ -41,10 +43,12 @@ __device__ inline void load_tile(guint8 *to, const CorrelatorRun &run, guint32 p
 }
 
 /* Two groups of 8 lines by two pieces. lines first: as rows are wanted; else as columns. */
-template <bool LINES_FIRST> __device__ inline void load_words(guint32 (&words)[4], const guint8 *lines, int step)
+template <bool LINES_FIRST>
+__device__ inline void load_words(guint32 (&words)[4], const guint8 *lines, int step)
 {
   guint32 lane = threadIdx.x % 32, first = lane / 8 % 2, second = lane / 16;
-  guint32 row = lane % 8 + (LINES_FIRST ? first : second) * 8, piece = step * 2 + (LINES_FIRST ? second : first);
+  guint32 row = lane % 8 + (LINES_FIRST ? first : second) * 8,
+          piece = step * 2 + (LINES_FIRST ? second : first);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                : "r"(shared_address(lines) + row * CHUNK + ((piece ^ (row % 8)) << 4))
@@ -53,7 +57,8 @@ template <bool LINES_FIRST> __device__ inline void load_words(guint32 (&words)[4
 
 __device__ inline void multiply(int (&d)[4], const guint32 (&a)[4], const guint32 *b)
 {
-  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, "
+               "%7}, {%8, %9}, "
                "{%0, %1, %2, %3};"
                : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -61,7 +66,8 @@ __device__ inline void multiply(int (&d)[4], const guint32 (&a)[4], const guint3
 
 __device__ inline void multiply(float (&d)[4], const guint32 (&a)[4], const guint32 *b)
 {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, "
+               "%7}, {%8, %9}, "
                "{%0, %1, %2, %3};"
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -87,7 +93,8 @@ template <typename Value> struct Tile {
 };
 
 template <CorrelatorKind KIND, typename Value>
-__device__ inline void multiply_chunk(Tile<Value> &sum, int (&bias)[WIDTH], const guint8 *rows, const guint8 *columns)
+__device__ inline void multiply_chunk(Tile<Value> &sum, int (&bias)[WIDTH], const guint8 *rows,
+                                      const guint8 *columns)
 {
 #pragma unroll
   for (int k = 0; k < CHUNK / STEP; k++) {
@@ -128,9 +135,10 @@ __global__ void __launch_bounds__(THREADS)
   extern __shared__ __align__(1024) guint8 shared[];
   const guint32 channel = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const guint32 part_row = warp / 2 * PART, part_column = warp % 2 * PART;
-  /* Of split samples low x high, high x low, high x high. Of floating point two chunks, or the three products of
-   * one, are added on the tensor cores, which cut, and the rest with rounding. */
-  constexpr guint32 PRODUCTS = KIND == CORRELATOR_SPLIT ? 3 : 1, GROUP = KIND == CORRELATOR_SPLIT ? 3 : 2;
+  /* Of split samples low x high, high x low, high x high. Of floating point two chunks, or the
+   * three products of one, are added on the tensor cores, which cut, and the rest with rounding. */
+  constexpr guint32 PRODUCTS = KIND == CORRELATOR_SPLIT ? 3 : 1,
+                    GROUP = KIND == CORRELATOR_SPLIT ? 3 : 2;
   const guint32 n = (row_bytes + CHUNK - 1) / CHUNK * PRODUCTS;
   guint32 row, column;
   correlator_tile(blockIdx.x % tiles, &row, &column);
@@ -196,8 +204,9 @@ __global__ void __launch_bounds__(THREADS)
                                      column * TILE + part_column + lane % 4 * 2);
 #pragma unroll
         for (int j = 0; j < WIDTH; j++)
-          to.template give<giving, Sum>(run.sink, j * 8, (Sum)sum.re[i][j][half * 2], (Sum)sum.im[i][j][half * 2],
-                                        (Sum)sum.re[i][j][half * 2 + 1], (Sum)sum.im[i][j][half * 2 + 1]);
+          to.template give<giving, Sum>(
+              run.sink, j * 8, (Sum)sum.re[i][j][half * 2], (Sum)sum.im[i][j][half * 2],
+              (Sum)sum.re[i][j][half * 2 + 1], (Sum)sum.im[i][j][half * 2 + 1]);
       }
   });
 }
@@ -215,10 +224,12 @@ const void *astro_correlator_mma_kernel(CorrelatorKind kind)
 
 gboolean astro_correlator_mma_init(CorrelatorKind kind, GError **error)
 {
-  return CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+  return CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       SHARED_BYTES));
 }
 
-gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream, GError **error)
+gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream,
+                              GError **error)
 {
   guint32 side = (run->inputs + TILE - 1) / TILE, tiles = side * (side + 1) / 2;
   guint32 row_bytes = run->in.steps * (kind == CORRELATOR_S8 ? 2 : 4);

@@ -1,5 +1,6 @@
-/* The correlator on ordinary arithmetic: formats of 8 and 16 bits on every device, exact sums of 16-bit integers. A block sums a tile of 64 x 64 inputs, a thread 8 x 4 pairs. Floating point is summed in
- * two steps, so that errors do not grow with the number of samples. */
+/* The correlator on ordinary arithmetic: formats of 8 and 16 bits on every device, exact sums of
+ * 16-bit integers. A block sums a tile of 64 x 64 inputs, a thread 8 x 4 pairs. Floating point is
+ * summed in two steps, so that errors do not grow with the number of samples. */
 #include "gpu/correlator/correlator.h"
 
 #include <cuda_fp16.h>
@@ -18,19 +19,28 @@ template <> struct Samples<ASTRO_FORMAT_CI8> {
   using Stored = char2;
   using Value = int2;
   using Sum = int;
-  static __device__ Value value(Stored s) { return make_int2(s.x, s.y); }
+  static __device__ Value value(Stored s)
+  {
+    return make_int2(s.x, s.y);
+  }
 };
 template <> struct Samples<ASTRO_FORMAT_CI16LE> {
   using Stored = short2;
   using Value = int2;
   using Sum = long long;
-  static __device__ Value value(Stored s) { return make_int2(s.x, s.y); }
+  static __device__ Value value(Stored s)
+  {
+    return make_int2(s.x, s.y);
+  }
 };
 template <> struct Samples<ASTRO_FORMAT_CF16LE> {
   using Stored = __half2;
   using Value = float2;
   using Sum = float;
-  static __device__ Value value(Stored s) { return __half22float2(s); }
+  static __device__ Value value(Stored s)
+  {
+    return __half22float2(s);
+  }
 };
 /* What a thread sums: its rows lie side by side, its columns in two pairs 32 apart. */
 __device__ inline guint32 column_of(guint32 thread, int i)
@@ -42,18 +52,21 @@ __device__ inline guint32 column_of(guint32 thread, int i)
 template <AstroFormat FORMAT> struct Chunk {
   using Stored = typename Samples<FORMAT>::Stored;
   using Value = typename Samples<FORMAT>::Value;
-  static constexpr guint32 EACH = 16 / sizeof(Stored), PIECES = STEPS / EACH, N = TILE * PIECES / THREADS;
+  static constexpr guint32 EACH = 16 / sizeof(Stored), PIECES = STEPS / EACH,
+                           N = TILE * PIECES / THREADS;
   int4 pieces[N];
 
   __device__ void load(const CorrelatorRun &run, guint32 channel, guint32 tile, guint32 first)
   {
 #pragma unroll
     for (guint32 i = 0; i < N; i++) {
-      guint32 at = i * THREADS + threadIdx.x, step = first + at % PIECES * EACH, input = tile * TILE + at / PIECES;
+      guint32 at = i * THREADS + threadIdx.x, step = first + at % PIECES * EACH,
+              input = tile * TILE + at / PIECES;
       pieces[i] = make_int4(0, 0, 0, 0);
       if (input < run.inputs && step < run.in.steps)
-        pieces[i] =
-            *(const int4 *)((const Stored *)(run.in.data + channel * run.in.channel + input * run.in.row) + step);
+        pieces[i] = *(const int4 *)((const Stored *)(run.in.data + channel * run.in.channel +
+                                                     input * run.in.row) +
+                                    step);
     }
   }
 
@@ -74,7 +87,8 @@ template <AstroFormat FORMAT> struct Chunk {
   }
 };
 
-template <AstroFormat FORMAT> __global__ void __launch_bounds__(THREADS) 
+template <AstroFormat FORMAT>
+__global__ void __launch_bounds__(THREADS)
     correlate(const __grid_constant__ CorrelatorRun run, guint32 tiles)
 {
   using Value = typename Samples<FORMAT>::Value;
@@ -88,7 +102,8 @@ template <AstroFormat FORMAT> __global__ void __launch_bounds__(THREADS)
   const guint32 first_row = threadIdx.x / (TILE / COLUMNS) * ROWS;
   Sum re[ROWS][COLUMNS] = {}, im[ROWS][COLUMNS] = {};
 
-  /* While a chunk is summed the next one comes; shared memory holds two, so that one barrier a chunk is enough. */
+  /* While a chunk is summed the next one comes; shared memory holds two, so that one barrier a
+   * chunk is enough. */
   Chunk<FORMAT> next_rows, next_columns;
   next_rows.load(run, channel, tile_row, 0);
   next_columns.load(run, channel, tile_column, 0);
@@ -143,7 +158,8 @@ template <AstroFormat FORMAT> __global__ void __launch_bounds__(THREADS)
   });
 }
 
-gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaStream_t stream, GError **error)
+gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaStream_t stream,
+                               GError **error)
 {
   static const struct {
     AstroFormat from;

@@ -5,11 +5,12 @@
 
 enum { THREADS = 256 };
 
-/* Samples are scaled so that the largest component is just below 2^15: its square and any sum of two fit, and
- * what the second half loses of the smallest ones is beyond single precision of the largest. */
+/* Samples are scaled so that the largest component is just below 2^15: its square and any sum of
+ * two fit, and what the second half loses of the smallest ones is beyond single precision of the
+ * largest. */
 __global__ void __launch_bounds__(THREADS)
-    split(const __grid_constant__ CorrelatorOperand in, guint8 *planes, guint64 row, guint64 plane, double *scales,
-          guint32 inputs)
+    split(const __grid_constant__ CorrelatorOperand in, guint8 *planes, guint64 row, guint64 plane,
+          double *scales, guint32 inputs)
 {
   const guint32 input = blockIdx.x % inputs, channel = blockIdx.x / inputs;
   const float2 *from = (const float2 *)(in.data + channel * in.channel + input * in.row);
@@ -45,9 +46,9 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-gboolean astro_correlator_split(const CorrelatorOperand *in, guint8 *planes, guint64 row, guint64 plane,
-                                double *scales, guint32 inputs, guint32 channels, cudaStream_t stream,
-                                GError **error)
+gboolean astro_correlator_split(const CorrelatorOperand *in, guint8 *planes, guint64 row,
+                                guint64 plane, double *scales, guint32 inputs, guint32 channels,
+                                cudaStream_t stream, GError **error)
 {
   split<<<inputs * channels, THREADS, 0, stream>>>(*in, planes, row, plane, scales, inputs);
   return CUDA_TRY(cudaGetLastError());

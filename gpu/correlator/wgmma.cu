@@ -1,14 +1,15 @@
 /* The correlator on Hopper's tensor cores.
  *
- * A tile is 128 x 128 inputs of a channel. One warp brings chunks of 128 bytes of time of its rows and columns
- * with the bulk copy engine; two warpgroups multiply, 64 rows each. Samples stay as they are, re and im side by
- * side: the product of a row with a column is the real part of E_i conj(E_j), that of the row turned to
- * (im, -re) the imaginary part. Rows are turned in registers. For bytes -re - 1 stands for -re, since -128 has
- * no other sign; the sum over the column's im corrects it.
+ * A tile is 128 x 128 inputs of a channel. One warp brings chunks of 128 bytes of time of its rows
+ * and columns with the bulk copy engine; two warpgroups multiply, 64 rows each. Samples stay as
+ * they are, re and im side by side: the product of a row with a column is the real part of E_i
+ * conj(E_j), that of the row turned to (im, -re) the imaginary part. Rows are turned in registers.
+ * For bytes -re - 1 stands for -re, since -128 has no other sign; the sum over the column's im
+ * corrects it.
  *
- * Half precision: tensor cores cut what they add, which errs one way; so they add two chunks at most, and what
- * they give is added with rounding. One set of accumulators takes the real and the imaginary part in turn while
- * the other warpgroup keeps the tensor cores busy. */
+ * Half precision: tensor cores cut what they add, which errs one way; so they add two chunks at
+ * most, and what they give is added with rounding. One set of accumulators takes the real and the
+ * imaginary part in turn while the other warpgroup keeps the tensor cores busy. */
 #include "gpu/runtime/barrier.h"
 #include "gpu/correlator/correlator.h"
 #include "gpu/correlator/wgmma.h"
@@ -42,10 +43,11 @@ enum { SHARED_BYTES = sizeof(Shared) + 1024 /* to begin at a line of the swizzle
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-__device__ inline void load_tile(const CUtensorMap *map, guint64 *barrier, void *to, guint32 byte, guint32 input,
-                                 guint32 channel)
+__device__ inline void load_tile(const CUtensorMap *map, guint64 *barrier, void *to, guint32 byte,
+                                 guint32 input, guint32 channel)
 {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+               "[%1, {%3, %4, %5}], "
                "[%2];" ::"r"(shared_address(to)),
                "l"(map), "r"(shared_address(barrier)), "r"(byte), "r"(input), "r"(channel)
                : "memory");
@@ -54,8 +56,8 @@ __device__ inline void load_tile(const CUtensorMap *map, guint64 *barrier, void 
 /* Rows of 128 bytes, swizzled, eight of them 1024 bytes from the next eight. */
 __device__ inline guint64 describe(const void *tile)
 {
-  return (guint64)((shared_address(tile) & 0x3ffff) >> 4) | (guint64)1 << 16 | (guint64)(1024 >> 4) << 32 |
-         (guint64)1 << 62;
+  return (guint64)((shared_address(tile) & 0x3ffff) >> 4) | (guint64)1 << 16 |
+         (guint64)(1024 >> 4) << 32 | (guint64)1 << 62;
 }
 
 __device__ inline void wgmma_fence()
@@ -71,8 +73,8 @@ template <int PENDING> __device__ inline void wgmma_wait()
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-/* The part of a warpgroup's 64 rows that one instruction takes: four registers of each thread. lines is the
- * first of the warp's 16 rows. */
+/* The part of a warpgroup's 64 rows that one instruction takes: four registers of each thread.
+ * lines is the first of the warp's 16 rows. */
 __device__ inline void load_rows(guint32 (&words)[4], const guint8 *lines, int step)
 {
   guint32 lane = threadIdx.x % 32, row = lane % 16, piece = step * 2 + lane / 16;
@@ -101,7 +103,7 @@ struct Part {
   Shared *shared;
   BarrierRing ring;
   guint32 chunks, group; /* group: which 64 rows */
-  bool same_tile;        /* rows and columns are the same bytes, which are then loaded once, as columns */
+  bool same_tile; /* rows and columns are the same bytes, which are then loaded once, as columns */
 };
 
 __device__ inline const guint8 *rows_of(const Part &part)
@@ -145,11 +147,13 @@ __device__ inline void add_im_of_rows(gint32 (&sums)[2], const guint32 (&turned)
       sums[i % 2] = __dp4a((int)turned[k][i], 0x00010001, sums[i % 2]);
 }
 
-/* Real parts of a chunk are in work while its rows are turned, imaginary parts while the next chunk's real
- * parts are begun. Bias is what the columns' im add up to, of all consumers together; where columns are the rows
- * (SAME), it comes from the registers that those are turned in, and shared memory is not read once more. */
+/* Real parts of a chunk are in work while its rows are turned, imaginary parts while the next
+ * chunk's real parts are begun. Bias is what the columns' im add up to, of all consumers together;
+ * where columns are the rows (SAME), it comes from the registers that those are turned in, and
+ * shared memory is not read once more. */
 template <int COLUMNS, bool SAME>
-__device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF], gint32 (&bias)[TILE], guint32 thread)
+__device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF],
+                                    gint32 (&bias)[TILE], guint32 thread)
 {
   const guint32 warp = thread / 32 % 4, lane = thread % 32;
   guint32 turned[STEPS][4], last = 0;
@@ -212,10 +216,12 @@ __device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF]
 
 /* ---- half precision ---- */
 
-/* Two chunks of time, or of split samples the low and the high halves of one, are added on the tensor cores. */
+/* Two chunks of time, or of split samples the low and the high halves of one, are added on the
+ * tensor cores. */
 enum { PAIR = 2 };
 
-/* Which of a pair's rows are multiplied with which of its columns; of split samples the smallest first. */
+/* Which of a pair's rows are multiplied with which of its columns; of split samples the smallest
+ * first. */
 template <CorrelatorKind KIND> __device__ constexpr int products_of_pair()
 {
   return KIND == CORRELATOR_SPLIT ? 3 : 2;
@@ -230,7 +236,8 @@ template <CorrelatorKind KIND> __device__ constexpr int right_of(int product)
 }
 
 template <CorrelatorKind KIND, int COLUMNS>
-__device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[HALF], guint32 thread)
+__device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[HALF],
+                                     guint32 thread)
 {
   const guint32 warp = thread / 32 % 4;
   float sum[HALF];
@@ -258,11 +265,11 @@ __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[
 #pragma unroll
       for (int k = 0; k < STEPS; k++)
         if constexpr (COLUMNS == TILE)
-          wgmma_f16_shared_128(sum, a[left_of<KIND>(p)] + k * (STEP >> 4), b[right_of<KIND>(p)] + k * (STEP >> 4),
-                               p + k > 0);
+          wgmma_f16_shared_128(sum, a[left_of<KIND>(p)] + k * (STEP >> 4),
+                               b[right_of<KIND>(p)] + k * (STEP >> 4), p + k > 0);
         else
-          wgmma_f16_shared_64(sum, a[left_of<KIND>(p)] + k * (STEP >> 4), b[right_of<KIND>(p)] + k * (STEP >> 4),
-                              p + k > 0);
+          wgmma_f16_shared_64(sum, a[left_of<KIND>(p)] + k * (STEP >> 4),
+                              b[right_of<KIND>(p)] + k * (STEP >> 4), p + k > 0);
     wgmma_commit();
 #pragma unroll
     for (int i = 0; i < PAIR; i++)
@@ -283,9 +290,11 @@ __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[
 #pragma unroll
       for (int k = 0; k < STEPS; k++)
         if constexpr (COLUMNS == TILE)
-          wgmma_f16_128(sum, turned[left_of<KIND>(p)][k], b[right_of<KIND>(p)] + k * (STEP >> 4), p + k > 0);
+          wgmma_f16_128(sum, turned[left_of<KIND>(p)][k], b[right_of<KIND>(p)] + k * (STEP >> 4),
+                        p + k > 0);
         else
-          wgmma_f16_64(sum, turned[left_of<KIND>(p)][k], b[right_of<KIND>(p)] + k * (STEP >> 4), p + k > 0);
+          wgmma_f16_64(sum, turned[left_of<KIND>(p)][k], b[right_of<KIND>(p)] + k * (STEP >> 4),
+                       p + k > 0);
     wgmma_commit();
     wgmma_wait<0>();
 #pragma unroll
@@ -300,8 +309,9 @@ __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[
 /* ---- what both share ---- */
 
 template <typename Sum, typename Value>
-__device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 group, const Value (&re)[HALF],
-                            const Value (&im)[HALF], const gint32 *bias, guint32 thread)
+__device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 group,
+                            const Value (&re)[HALF], const Value (&im)[HALF], const gint32 *bias,
+                            guint32 thread)
 {
   const guint32 lane = thread % 32, column = lane % 4 * 2;
   const guint32 row = job.row * TILE + group * HALF + thread / 32 % 4 * 16 + lane / 4;
@@ -309,7 +319,8 @@ __device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 gr
   correlator_give_all(run.sink, [&](auto giving, auto pols) {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-      const CorrelatorRow<pols> to(run.sink, run.inputs, job.channel, row + half * 8, job.column * TILE + column);
+      const CorrelatorRow<pols> to(run.sink, run.inputs, job.channel, row + half * 8,
+                                   job.column * TILE + column);
 #pragma unroll
       for (int n = 0; n < TILE / 8; n++) {
         const int at = n * 4 + half * 2;
@@ -325,9 +336,10 @@ __device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 gr
   });
 }
 
-/* Chunks are numbered along time; of split samples both planes of a time come one after the other. */
-__device__ inline void produce(const CUtensorMap *map, const CorrelatorRun &run, guint32 chunks, guint32 tiles,
-                               guint32 jobs, Shared *shared)
+/* Chunks are numbered along time; of split samples both planes of a time come one after the other.
+ */
+__device__ inline void produce(const CUtensorMap *map, const CorrelatorRun &run, guint32 chunks,
+                               guint32 tiles, guint32 jobs, Shared *shared)
 {
   BarrierRing ring = { 0, 1 };
   for (guint32 number = blockIdx.x; number < jobs; number += gridDim.x) {
@@ -347,8 +359,8 @@ __device__ inline void produce(const CUtensorMap *map, const CorrelatorRun &run,
 }
 
 template <CorrelatorKind KIND>
-__device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32 tiles, guint32 jobs, Shared *shared,
-                               guint32 thread)
+__device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32 tiles,
+                               guint32 jobs, Shared *shared, guint32 thread)
 {
   using Value = std::conditional_t<KIND == CORRELATOR_S8, int, float>;
   using Sum = std::conditional_t<KIND == CORRELATOR_S8, int, double>;
@@ -386,8 +398,8 @@ __device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32
 
 template <CorrelatorKind KIND>
 __global__ void __launch_bounds__(THREADS, 1)
-    correlate(const __grid_constant__ CUtensorMap map, const __grid_constant__ CorrelatorRun run, guint32 chunks,
-              guint32 tiles, guint32 jobs)
+    correlate(const __grid_constant__ CUtensorMap map, const __grid_constant__ CorrelatorRun run,
+              guint32 chunks, guint32 tiles, guint32 jobs)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ guint8 bytes[];
@@ -418,7 +430,8 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 static PFN_cuTensorMapEncodeTiled_v12000 encode_map;
 
-static void (*const kernels[])(CUtensorMap map, CorrelatorRun run, guint32 chunks, guint32 tiles, guint32 jobs) = {
+static void (*const kernels[])(CUtensorMap map, CorrelatorRun run, guint32 chunks, guint32 tiles,
+                               guint32 jobs) = {
   [CORRELATOR_S8] = correlate<CORRELATOR_S8>,
   [CORRELATOR_F16] = correlate<CORRELATOR_F16>,
   [CORRELATOR_SPLIT] = correlate<CORRELATOR_SPLIT>,
@@ -434,7 +447,8 @@ static gboolean find_encode_map(GError **error)
 {
   cudaDriverEntryPointQueryResult result;
   void *found = NULL;
-  if (!CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result)))
+  if (!CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                                 cudaEnableDefault, &result)))
     return FALSE;
   if (!found) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
@@ -448,22 +462,24 @@ static gboolean find_encode_map(GError **error)
 gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error)
 {
   return find_encode_map(error) &&
-         CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+         CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       SHARED_BYTES));
 }
 
-static gboolean make_map(CUtensorMap *map, const CorrelatorRun *run, guint64 row_bytes, GError **error)
+static gboolean make_map(CUtensorMap *map, const CorrelatorRun *run, guint64 row_bytes,
+                         GError **error)
 {
   cuuint64_t extents[] = { row_bytes, run->inputs, (cuuint64_t)run->channels * run->planes };
   cuuint64_t strides[] = { run->in.row, run->in.channel };
   cuuint32_t box[] = { CHUNK, TILE, 1 }, steps[] = { 1, 1, 1 };
   CUresult result =
-      encode_map(map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 3, (void *)run->in.data, extents, strides, box, steps,
-                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode_map(map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 3, (void *)run->in.data, extents, strides, box,
+                 steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE, "CUDA: cuTensorMapEncodeTiled: error %d",
-              (int)result);
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
+              "CUDA: cuTensorMapEncodeTiled: error %d", (int)result);
   return FALSE;
 }
 
@@ -472,14 +488,15 @@ gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, g
 {
   guint64 row_bytes = (guint64)run->in.steps * (kind == CORRELATOR_S8 ? 2 : 4);
   guint32 chunks = (guint32)((row_bytes + CHUNK - 1) / CHUNK) * run->planes;
-  guint32 side = (run->inputs + TILE - 1) / TILE, tiles = side * (side + 1) / 2, jobs = tiles * run->channels;
+  guint32 side = (run->inputs + TILE - 1) / TILE, tiles = side * (side + 1) / 2,
+          jobs = tiles * run->channels;
   CUtensorMap map;
 
   if (kind != CORRELATOR_S8) /* what lies beyond is zeros */
     chunks += chunks % 2;
   if (!make_map(&map, run, row_bytes, error))
     return FALSE;
-  kernels[kind]<<<MIN(jobs, (guint32)multiprocessors), THREADS, SHARED_BYTES, stream>>>(map, *run, chunks, tiles,
-                                                                                        jobs);
+  kernels[kind]<<<MIN(jobs, (guint32)multiprocessors), THREADS, SHARED_BYTES, stream>>>(
+      map, *run, chunks, tiles, jobs);
   return CUDA_TRY(cudaGetLastError());
 }

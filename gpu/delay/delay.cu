@@ -3,7 +3,8 @@
 
 /* ---- memory ---- */
 
-gboolean astro_cuda_delay_alloc(Delay *self, gpointer face, gsize count, gsize bytes, GError **error)
+gboolean astro_cuda_delay_alloc(Delay *self, gpointer face, gsize count, gsize bytes,
+                                GError **error)
 {
   return astro_cuda_alloc(&self->place, "delay", face, count, bytes, error);
 }
@@ -23,8 +24,9 @@ gboolean astro_cuda_delay_send(Delay *self, DelayPiece *pieces, guint n, GError 
   guint8 *to = (guint8 *)self->upload;
   for (guint i = 0; i < n; to += pieces[i++].bytes) {
     pieces[i].device = to;
-    if (pieces[i].bytes && !CUDA_TRY(cudaMemcpyAsync(to, pieces[i].host, pieces[i].bytes, cudaMemcpyHostToDevice,
-                                                     astro_cuda_stream(self->place.queue))))
+    if (pieces[i].bytes &&
+        !CUDA_TRY(cudaMemcpyAsync(to, pieces[i].host, pieces[i].bytes, cudaMemcpyHostToDevice,
+                                  astro_cuda_stream(self->place.queue))))
       return FALSE;
   }
   return TRUE;
@@ -32,8 +34,8 @@ gboolean astro_cuda_delay_send(Delay *self, DelayPiece *pieces, guint n, GError 
 
 /* ---- the backend ---- */
 
-static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gconstpointer argument, AstroResult *result, GError **error)
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gconstpointer argument, AstroResult *result, GError **error)
 {
   Delay *self = (Delay *)instance;
   const AstroDelayArguments *arguments = (const AstroDelayArguments *)argument;
@@ -76,7 +78,8 @@ static gboolean send_taps(Delay *self, GError **error)
                                   astro_cuda_stream(self->place.queue)));
 }
 
-static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
 {
   if (!astro_delay_shape(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;
@@ -96,7 +99,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
     destroy(self);
     return NULL;
   }
-  *variant = self->is_spectra                              ? "turn"
+  *variant = self->is_spectra                            ? "turn"
              : astro_format_info(in->format)->is_complex ? "interpolate"
                                                          : "interpolate-real";
   return self;

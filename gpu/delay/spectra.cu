@@ -29,13 +29,14 @@ struct Spectra {
   AstroAxis axes[ASTRO_MAX_AXES];
   guint n_axes, inputs, pols, channels;
   double first_frequency, channel_width;
-  const double *delays;   /* [step][input] */
-  const float2 *gains;    /* of inputs, to multiply with; NULL: none */
-  const guint *curves;    /* of inputs: which bandpass */
-  const float *bandpass;  /* [curve][channel], to multiply with */
+  const double *delays;  /* [step][input] */
+  const float2 *gains;   /* of inputs, to multiply with; NULL: none */
+  const guint *curves;   /* of inputs: which bandpass */
+  const float *bandpass; /* [curve][channel], to multiply with */
 };
 
-static __global__ void __launch_bounds__(DELAY_THREADS) turn_spectra(const __grid_constant__ Spectra work)
+static __global__ void __launch_bounds__(DELAY_THREADS)
+    turn_spectra(const __grid_constant__ Spectra work)
 {
   int clipped = 0;
   for (guint64 at = (guint64)blockIdx.x * DELAY_THREADS + threadIdx.x; at < work.samples;
@@ -66,15 +67,15 @@ static __global__ void __launch_bounds__(DELAY_THREADS) turn_spectra(const __gri
   }
 }
 
-gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out, const AstroDelayArguments *arguments,
-                               GError **error)
+gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out,
+                                  const AstroDelayArguments *arguments, GError **error)
 {
   const AstroCalibration *calibration = astro_delay_model_calibration(arguments->model);
-  g_autofree double *delays = g_new(double, arguments->steps *self->inputs);
+  g_autofree double *delays = g_new(double, arguments->steps * self->inputs);
   g_autofree float2 *gains = g_new(float2, self->inputs);
   const guint n_curves = calibration ? calibration->n_bandpasses : 0;
   g_autofree guint *curves = g_new(guint, self->inputs);
-  g_autofree float *bandpass = g_new(float, n_curves * (gsize)self->channels);
+  g_autofree float *bandpass = g_new(float, n_curves *(gsize)self->channels);
   Spectra work = {
     .in = in,
     .out = out,
@@ -97,7 +98,8 @@ gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out, co
   if (work.samples == 0)
     return TRUE;
   for (guint64 step = 0; step < arguments->steps; step++)
-    astro_delay_model_at(arguments->model, astro_delay_spectrum_ns(&self->config.in, arguments->first + step),
+    astro_delay_model_at(arguments->model,
+                         astro_delay_spectrum_ns(&self->config.in, arguments->first + step),
                          delays + step * self->inputs);
   for (guint i = 0; calibration && i < self->inputs; i++) {
     const AstroInputCalibration *input = &calibration->inputs[i];
@@ -107,12 +109,13 @@ gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out, co
   }
   for (guint c = 0; c < n_curves; c++)
     for (guint k = 0; k < self->channels; k++)
-      bandpass[c * (gsize)self->channels + k] = (float)(1 / astro_bandpass_at(&calibration->bandpasses[c],
-                                                              self->first_frequency + k * self->channel_width));
+      bandpass[c * (gsize)self->channels + k] =
+          (float)(1 / astro_bandpass_at(&calibration->bandpasses[c],
+                                        self->first_frequency + k * self->channel_width));
   DelayPiece pieces[] = { { delays, arguments->steps * self->inputs * sizeof *delays },
-                     { gains, calibration ? self->inputs * sizeof *gains : 0 },
-                     { curves, calibration ? self->inputs * sizeof *curves : 0 },
-                     { bandpass, n_curves * (gsize)self->channels * sizeof *bandpass } };
+                          { gains, calibration ? self->inputs * sizeof *gains : 0 },
+                          { curves, calibration ? self->inputs * sizeof *curves : 0 },
+                          { bandpass, n_curves * (gsize)self->channels * sizeof *bandpass } };
   if (!astro_cuda_delay_send(self, pieces, G_N_ELEMENTS(pieces), error))
     return FALSE;
   work.delays = (const double *)pieces[0].device;
@@ -125,7 +128,7 @@ gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out, co
     work.extents[i] = AstroDivisor((guint32)shape.extents[shape.n_axes - 1 - i]);
     work.axes[i] = shape.axes[shape.n_axes - 1 - i];
   }
-  turn_spectra<<<(unsigned)MIN((work.samples + DELAY_THREADS - 1) / DELAY_THREADS, 1u << 16), DELAY_THREADS, 0,
-                 astro_cuda_stream(self->place.queue)>>>(work);
+  turn_spectra<<<(unsigned)MIN((work.samples + DELAY_THREADS - 1) / DELAY_THREADS, 1u << 16),
+                 DELAY_THREADS, 0, astro_cuda_stream(self->place.queue)>>>(work);
   return CUDA_TRY(cudaGetLastError());
 }

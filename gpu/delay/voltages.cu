@@ -1,6 +1,6 @@
-/* Voltages go to a window of single precision, which keeps of the past what tiles to come need, and come out of it a
- * stretch at a time: over a stretch a delay is a straight line and its fraction of a sample constant, as on the CPU
- * (core/delay/cpu.c). */
+/* Voltages go to a window of single precision, which keeps of the past what tiles to come need, and
+ * come out of it a stretch at a time: over a stretch a delay is a straight line and its fraction of
+ * a sample constant, as on the CPU (core/delay/cpu.c). */
 #include "gpu/delay/delay.h"
 #include "gpu/runtime/gather.h"
 #include "gpu/runtime/samples.h"
@@ -14,18 +14,18 @@ static gint64 tile_floor(guint64 sample)
   return (gint64)(sample / TILE * TILE);
 }
 
-/* Of as many rows as there are inputs, as many bytes. Copies of several rows take them no further than 2 GiB apart;
- * where they are, there are few. */
-static gboolean move_rows(const Delay *self, gpointer to, gsize to_row, gconstpointer from, gsize from_row, gsize bytes,
-                          GError **error)
+/* Of as many rows as there are inputs, as many bytes. Copies of several rows take them no further
+ * than 2 GiB apart; where they are, there are few. */
+static gboolean move_rows(const Delay *self, gpointer to, gsize to_row, gconstpointer from,
+                          gsize from_row, gsize bytes, GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
   if (MAX(to_row, from_row) <= G_MAXINT32)
-    return CUDA_TRY(
-        cudaMemcpy2DAsync(to, to_row, from, from_row, bytes, self->inputs, cudaMemcpyDeviceToDevice, stream));
+    return CUDA_TRY(cudaMemcpy2DAsync(to, to_row, from, from_row, bytes, self->inputs,
+                                      cudaMemcpyDeviceToDevice, stream));
   for (guint i = 0; i < self->inputs; i++)
-    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)to + i * to_row, (const guint8 *)from + i * from_row, bytes,
-                                  cudaMemcpyDeviceToDevice, stream)))
+    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)to + i * to_row, (const guint8 *)from + i * from_row,
+                                  bytes, cudaMemcpyDeviceToDevice, stream)))
       return FALSE;
   return TRUE;
 }
@@ -44,7 +44,8 @@ static gboolean clear_rows(const Delay *self, gpointer to, gsize row, gsize byte
 /* Room for length samples, of which those from keep on stay; they move to the spare window. */
 static gboolean make_room(Delay *self, gint64 keep, gsize length, GError **error)
 {
-  gsize dropped = (gsize)CLAMP(keep - self->start, 0, (gint64)self->length), kept = self->length - dropped;
+  gsize dropped = (gsize)CLAMP(keep - self->start, 0, (gint64)self->length),
+        kept = self->length - dropped;
 
   if (dropped == 0 && length <= self->capacity)
     return TRUE;
@@ -52,12 +53,14 @@ static gboolean make_room(Delay *self, gint64 keep, gsize length, GError **error
     gsize capacity = length + length / 4;
     astro_cuda_free(&self->place, &self->spare);
     self->spare_capacity = 0;
-    if (!astro_cuda_delay_alloc(self, &self->spare, capacity * self->inputs, sizeof *self->spare, error))
+    if (!astro_cuda_delay_alloc(self, &self->spare, capacity * self->inputs, sizeof *self->spare,
+                                error))
       return FALSE;
     self->spare_capacity = capacity;
   }
-  if (kept && !move_rows(self, self->spare, self->spare_capacity * sizeof *self->spare, self->window + dropped,
-                         self->capacity * sizeof *self->window, kept * sizeof *self->window, error))
+  if (kept && !move_rows(self, self->spare, self->spare_capacity * sizeof *self->spare,
+                         self->window + dropped, self->capacity * sizeof *self->window,
+                         kept * sizeof *self->window, error))
     return FALSE;
   float2 *window = self->window;
   gsize capacity = self->capacity;
@@ -109,44 +112,47 @@ static gboolean append(Delay *self, const guint8 *in, gsize n, gint64 keep, GErr
 struct Voltages {
   const float2 *window;
   guint64 capacity;
-  gint64 start;  /* of the window */
+  gint64 start; /* of the window */
   guint8 *out;
   AstroFormat to;
   guint64 time, station, pol; /* samples from step to step of an axis */
   guint inputs, pols, stretch;
-  guint64 first;          /* sample of the first stretch */
+  guint64 first; /* sample of the first stretch */
   guint64 out_first, out_end;
   double rate, frequency; /* the latter of zero in the samples */
   const double *delays;   /* [end of a stretch][input] */
-  const double2 *gains;   /* of inputs: amplitude to multiply with, turns to take away; NULL: none */
+  const double2 *gains; /* of inputs: amplitude to multiply with, turns to take away; NULL: none */
   const float *taps;
 };
 
 __device__ inline guint64 place_of(const Voltages &work, guint64 sample, guint input)
 {
-  return (sample - work.out_first) * work.time + input / work.pols * work.station + input % work.pols * work.pol;
+  return (sample - work.out_first) * work.time + input / work.pols * work.station +
+         input % work.pols * work.pol;
 }
 
 /* Samples over which the delay is one straight line. */
 struct Stretch {
-  gint64 from;        /* the sample that the first one's taps begin at */
+  gint64 from; /* the sample that the first one's taps begin at */
   double fraction, gain;
   double phase, rate; /* turns, and turns a sample */
 };
 
-template <int TAPS> __device__ inline Stretch find_stretch(const Voltages &work, guint input, guint index)
+template <int TAPS>
+__device__ inline Stretch find_stretch(const Voltages &work, guint input, guint index)
 {
   const double *delays = work.delays + (guint64)index * work.inputs + input;
   double here = delays[0], there = delays[work.inputs];
-  const double gain = work.gains ? work.gains[input].x : 1, turns = work.gains ? work.gains[input].y : 0;
+  const double gain = work.gains ? work.gains[input].x : 1,
+               turns = work.gains ? work.gains[input].y : 0;
   /* The delay is that of the moment when the sample was taken, a delay ago. */
   const double slope = (there - here) * work.rate / work.stretch;
   here *= 1 - slope;
   there *= 1 - slope;
   const double at = -0.5 * (here + there) * work.rate, whole = floor(at);
   const guint64 first = work.first + (guint64)index * work.stretch;
-  return { (gint64)first + (gint64)whole - ASTRO_FRACTION_CENTRE(TAPS), at - whole, gain, -work.frequency * here - turns,
-           -work.frequency * (there - here) / work.stretch };
+  return { (gint64)first + (gint64)whole - ASTRO_FRACTION_CENTRE(TAPS), at - whole, gain,
+           -work.frequency * here - turns, -work.frequency * (there - here) / work.stretch };
 }
 
 /* On a straight line between rows of n taps. */
@@ -162,7 +168,8 @@ __device__ inline void find_taps(const Voltages &work, const Stretch &stretch, g
 }
 
 /* A stretch of an input a block. */
-static __global__ void __launch_bounds__(DELAY_THREADS) delay_stretch(const __grid_constant__ Voltages work)
+static __global__ void __launch_bounds__(DELAY_THREADS)
+    delay_stretch(const __grid_constant__ Voltages work)
 {
   enum { TAPS = ASTRO_FRACTION_TAPS };
   __shared__ float2 samples[TILE + TAPS];
@@ -193,12 +200,14 @@ static __global__ void __launch_bounds__(DELAY_THREADS) delay_stretch(const __gr
 
 enum { RUN = 4 };
 
-/* Sums of all taps for RUN samples, the first at an address of 16 bytes: a load of samples serves many taps. */
+/* Sums of all taps for RUN samples, the first at an address of 16 bytes: a load of samples serves
+ * many taps. */
 __device__ inline void sum_run(const float *samples, const float *taps, float2 (&sums)[RUN])
 {
   enum { TAPS = ASTRO_FRACTION_REAL_TAPS };
   float4 here = *(const float4 *)samples;
-#pragma unroll 4 /* all of them would keep taps in so many registers that one block runs at a time */
+#pragma unroll 4 /* all of them would keep taps in so many registers that one block runs at a time \
+                  */
   for (int k = 0; k < TAPS; k += RUN) {
     const float4 next = *(const float4 *)(samples + k + RUN);
     const float x[2 * RUN] = { here.x, here.y, here.z, here.w, next.x, next.y, next.z, next.w };
@@ -214,7 +223,8 @@ __device__ inline void sum_run(const float *samples, const float *taps, float2 (
 }
 
 /* The same of real samples, which the window has as complex ones. */
-static __global__ void __launch_bounds__(DELAY_THREADS, 4) delay_real_stretch(const __grid_constant__ Voltages work)
+static __global__ void __launch_bounds__(DELAY_THREADS, 4)
+    delay_real_stretch(const __grid_constant__ Voltages work)
 {
   enum { TAPS = ASTRO_FRACTION_REAL_TAPS };
   __shared__ __align__(16) float samples[TILE + TAPS];
@@ -240,7 +250,8 @@ static __global__ void __launch_bounds__(DELAY_THREADS, 4) delay_real_stretch(co
   }
 }
 
-static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArguments *arguments, GError **error)
+static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArguments *arguments,
+                               GError **error)
 {
   const AstroStream *stream = &self->config.in;
   const AstroCalibration *calibration = astro_delay_model_calibration(arguments->model);
@@ -269,14 +280,15 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
   g_autofree double *delays = g_new(double, (stretches + 1) * self->inputs);
   g_autofree double2 *gains = g_new(double2, self->inputs);
   for (guint64 i = 0; i <= stretches; i++)
-    astro_delay_model_at(arguments->model, astro_delay_sample_ns(stream, work.first + i * work.stretch),
+    astro_delay_model_at(arguments->model,
+                         astro_delay_sample_ns(stream, work.first + i * work.stretch),
                          delays + i * self->inputs);
   for (guint i = 0; calibration && i < self->inputs; i++) {
     gains[i].x = 1 / calibration->inputs[i].amplitude;
     gains[i].y = calibration->inputs[i].phase / (2 * G_PI);
   }
   DelayPiece pieces[] = { { delays, (stretches + 1) * self->inputs * sizeof *delays },
-                     { gains, calibration ? self->inputs * sizeof *gains : 0 } };
+                          { gains, calibration ? self->inputs * sizeof *gains : 0 } };
   if (!astro_cuda_delay_send(self, pieces, G_N_ELEMENTS(pieces), error))
     return FALSE;
   astro_delay_strides(&self->config.out, arguments->out_steps, &strides);
@@ -285,13 +297,15 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
   work.pol = strides.pol;
   work.delays = (const double *)pieces[0].device;
   work.gains = calibration ? (const double2 *)pieces[1].device : NULL;
-  const auto kernel = astro_format_info(stream->format)->is_complex ? delay_stretch : delay_real_stretch;
-  kernel<<<(unsigned)(stretches * self->inputs), DELAY_THREADS, 0, astro_cuda_stream(self->place.queue)>>>(work);
+  const auto kernel =
+      astro_format_info(stream->format)->is_complex ? delay_stretch : delay_real_stretch;
+  kernel<<<(unsigned)(stretches * self->inputs), DELAY_THREADS, 0,
+           astro_cuda_stream(self->place.queue)>>>(work);
   return CUDA_TRY(cudaGetLastError());
 }
 
-gboolean astro_cuda_delay_voltages(Delay *self, const guint8 *in, guint8 *out, const AstroDelayArguments *arguments,
-                                GError **error)
+gboolean astro_cuda_delay_voltages(Delay *self, const guint8 *in, guint8 *out,
+                                   const AstroDelayArguments *arguments, GError **error)
 {
   gint64 margin = (gint64)astro_delay_margin(arguments->model, &self->config.in);
   gint64 keep = tile_floor(arguments->out_first) - margin;

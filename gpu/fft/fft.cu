@@ -1,5 +1,6 @@
-/* Fourier transforms on the GPU, by cuFFT. What a block needs is a list of steps, made once for every number
- * of time steps that blocks come with. Planes go a shorter way (gpu/lib/fft/planes.cu), without it. */
+/* Fourier transforms on the GPU, by cuFFT. What a block needs is a list of steps, made once for
+ * every number of time steps that blocks come with. Planes go a shorter way
+ * (gpu/lib/fft/planes.cu), without it. */
 #include "gpu/lib/fft/parts.h"
 
 extern "C" {
@@ -8,7 +9,8 @@ extern "C" {
 
 enum {
   MOST_LISTS = 4,
-  MOST_LOOPS = 64, /* transforms queued one by one; beyond, lines are turned to lie along the block */
+  MOST_LOOPS =
+      64, /* transforms queued one by one; beyond, lines are turned to lie along the block */
 };
 
 /* Where a step reads and writes: the blocks, and rooms of our own. */
@@ -39,10 +41,10 @@ struct Fft {
   AstroPlace place;
   const AstroCufft *cufft;
   gboolean is_double;
-  gsize sample_bytes; /* complex */
-  gpointer transpose; /* an instance of astro_cuda_transpose, once one is needed */
+  gsize sample_bytes;     /* complex */
+  gpointer transpose;     /* an instance of astro_cuda_transpose, once one is needed */
   AstroFftPlanes *planes; /* which do it all, or NULL */
-  GPtrArray *lists; /* List *, the last used first */
+  GPtrArray *lists;       /* List *, the last used first */
   gpointer places[N_PLACES], work;
   gsize bytes[N_PLACES], work_bytes; /* of our own rooms */
   gpointer taken;                    /* a block without what was not touched */
@@ -54,7 +56,8 @@ static cudaStream_t stream_of(const Fft *self)
   return astro_cuda_stream(self->place.queue);
 }
 
-static Step *add_step(List *list, gboolean (*run)(Fft *, const Step *, GError **), Place from, Place to)
+static Step *add_step(List *list, gboolean (*run)(Fft *, const Step *, GError **), Place from,
+                      Place to)
 {
   Step step = { .run = run, .from = from, .to = to, .plan = -1, .loops = 1 };
   g_array_append_val(list->list, step);
@@ -70,13 +73,14 @@ static void need(List *list, Place place, gsize bytes)
 
 static gboolean run_move(Fft *self, const Step *step, GError **error)
 {
-  return astro_fft_move(&step->move, self->places[step->from], self->places[step->to], stream_of(self),
-                        error);
+  return astro_fft_move(&step->move, self->places[step->from], self->places[step->to],
+                        stream_of(self), error);
 }
 
 static gboolean run_clean(Fft *self, const Step *step, GError **error)
 {
-  return astro_fft_clean(&step->pass, self->is_double, self->places[step->from], stream_of(self), error);
+  return astro_fft_clean(&step->pass, self->is_double, self->places[step->from], stream_of(self),
+                         error);
 }
 
 static gboolean run_turn(Fft *self, const Step *step, GError **error)
@@ -117,8 +121,8 @@ static void free_list(gpointer data)
   g_free(list);
 }
 
-/* What cuFFT's plans are made of: batch transforms of up to three axes, whose samples lie stride apart and
- * which begin so many samples after one another. */
+/* What cuFFT's plans are made of: batch transforms of up to three axes, whose samples lie stride
+ * apart and which begin so many samples after one another. */
 typedef struct {
   guint rank;
   long long n[3];
@@ -126,7 +130,8 @@ typedef struct {
   guint64 stride, step_in, step_out, batch;
 } Lines;
 
-static gboolean add_lines(Fft *self, List *list, const Lines *lines, Place from, Place to, GError **error)
+static gboolean add_lines(Fft *self, List *list, const Lines *lines, Place from, Place to,
+                          GError **error)
 {
   const int type = lines->real_in    ? self->is_double ? CUFFT_D2Z : CUFFT_R2C
                    : lines->real_out ? self->is_double ? CUFFT_Z2D : CUFFT_C2R
@@ -135,16 +140,18 @@ static gboolean add_lines(Fft *self, List *list, const Lines *lines, Place from,
   long long n[3] = { lines->n[0], lines->n[1], lines->n[2] };
   size_t bytes = 0;
 
-  /* Extents of the blocks are those of the axes: what cuFFT would leave out of them lies behind the last axis
-   * alone. */
+  /* Extents of the blocks are those of the axes: what cuFFT would leave out of them lies behind the
+   * last axis alone. */
   if (!astro_cufft_ok(self->cufft->create(&step->plan), "cufftCreate", error) ||
-      !astro_cufft_ok(self->cufft->set_auto_allocation(step->plan, 0), "cufftSetAutoAllocation", error) ||
-      !astro_cufft_ok(self->cufft->make_plan(step->plan, (int)lines->rank, n, n, (long long)lines->stride,
-                                             (long long)lines->step_in, n, (long long)lines->stride,
-                                             (long long)lines->step_out, type, (long long)lines->batch,
-                                             &bytes),
+      !astro_cufft_ok(self->cufft->set_auto_allocation(step->plan, 0), "cufftSetAutoAllocation",
+                      error) ||
+      !astro_cufft_ok(self->cufft->make_plan(step->plan, (int)lines->rank, n, n,
+                                             (long long)lines->stride, (long long)lines->step_in, n,
+                                             (long long)lines->stride, (long long)lines->step_out,
+                                             type, (long long)lines->batch, &bytes),
                       "cufftMakePlanMany64", error) ||
-      !astro_cufft_ok(self->cufft->set_stream(step->plan, stream_of(self)), "cufftSetStream", error))
+      !astro_cufft_ok(self->cufft->set_stream(step->plan, stream_of(self)), "cufftSetStream",
+                      error))
     return FALSE;
   list->work_bytes = MAX(list->work_bytes, bytes);
   return TRUE;
@@ -153,11 +160,12 @@ static gboolean add_lines(Fft *self, List *list, const Lines *lines, Place from,
 /* Lines that lie along the block. */
 static Lines lines_of(const AstroFftPass *pass, guint64 batch)
 {
-  return { 1, { (long long)pass->n }, pass->real_in, pass->real_out, 1, pass->n_in, pass->n_out, batch };
+  return { 1,    { (long long)pass->n }, pass->real_in, pass->real_out, 1, pass->n_in, pass->n_out,
+           batch };
 }
 
-static gboolean add_turn(Fft *self, List *list, guint64 outer, guint64 rows, guint64 columns, gboolean real,
-                         Place from, Place to, GError **error)
+static gboolean add_turn(Fft *self, List *list, guint64 outer, guint64 rows, guint64 columns,
+                         gboolean real, Place from, Place to, GError **error)
 {
   Step *step = add_step(list, run_turn, from, to);
   const char *variant;
@@ -169,8 +177,8 @@ static gboolean add_turn(Fft *self, List *list, guint64 outer, guint64 rows, gui
 }
 
 /* Lines across the block that no loop reaches are turned to lie along it, and back. */
-static gboolean add_turned_lines(Fft *self, List *list, const AstroFftPass *pass, Place from, Place to,
-                                 GError **error)
+static gboolean add_turned_lines(Fft *self, List *list, const AstroFftPass *pass, Place from,
+                                 Place to, GError **error)
 {
   const guint64 lines = pass->outer * pass->inner;
   const gboolean real = pass->real_in || pass->real_out;
@@ -180,16 +188,21 @@ static gboolean add_turned_lines(Fft *self, List *list, const AstroFftPass *pass
   need(list, LINES_IN, lines * pass->n_in * self->sample_bytes / (pass->real_in ? 2 : 1));
   if (real)
     need(list, LINES_OUT, lines * pass->n_out * self->sample_bytes / (pass->real_out ? 2 : 1));
-  return add_turn(self, list, pass->outer, pass->n_in, pass->inner, pass->real_in, from, LINES_IN, error) &&
+  return add_turn(self, list, pass->outer, pass->n_in, pass->inner, pass->real_in, from, LINES_IN,
+                  error) &&
          add_lines(self, list, &along, LINES_IN, made, error) &&
-         add_turn(self, list, pass->outer, pass->inner, pass->n_out, pass->real_out, made, to, error);
+         add_turn(self, list, pass->outer, pass->inner, pass->n_out, pass->real_out, made, to,
+                  error);
 }
 
 /* The block's axes on one side, or without a free axis its frames and they. */
-static AstroFftMove move_of(const Fft *self, guint64 steps, gboolean out, gboolean rolls, gboolean turns)
+static AstroFftMove move_of(const Fft *self, guint64 steps, gboolean out, gboolean rolls,
+                            gboolean turns)
 {
   const AstroFftConfig *config = &self->config;
-  AstroFftMove move = { .backwards = config->inverse, .scale = 1, .from = config->from, .to = config->to };
+  AstroFftMove move = {
+    .backwards = config->inverse, .scale = 1, .from = config->from, .to = config->to
+  };
   gboolean has_free = FALSE;
 
   for (guint i = 0; i < config->n_axes; i++)
@@ -228,8 +241,8 @@ static double scale_of(const AstroFftConfig *config)
   return scale;
 }
 
-static gboolean add_pass(Fft *self, List *list, const AstroFftPass *pass, guint64 steps, Place from, Place to,
-                         GError **error)
+static gboolean add_pass(Fft *self, List *list, const AstroFftPass *pass, guint64 steps, Place from,
+                         Place to, GError **error)
 {
   const gboolean real = pass->real_in || pass->real_out;
 
@@ -259,10 +272,11 @@ static gboolean add_pass(Fft *self, List *list, const AstroFftPass *pass, guint6
   return TRUE;
 }
 
-/* The last two or three axes together, where all of them are transformed: cuFFT does better than one by one.
+/* The last two or three axes together, where all of them are transformed: cuFFT does better than
+ * one by one.
  */
-static gboolean add_last_axes(Fft *self, List *list, const AstroFftPass *passes, Place from, guint *done,
-                              GError **error)
+static gboolean add_last_axes(Fft *self, List *list, const AstroFftPass *passes, Place from,
+                              guint *done, GError **error)
 {
   const AstroFftConfig *config = &self->config;
   guint rank = 0;
@@ -285,8 +299,8 @@ static gboolean add_last_axes(Fft *self, List *list, const AstroFftPass *passes,
   return add_lines(self, list, &lines, from, OUT, error);
 }
 
-/* Complex samples are moved first, on the way to where they are transformed; real ones are moved as such, and
- * turned when they are complex. */
+/* Complex samples are moved first, on the way to where they are transformed; real ones are moved as
+ * such, and turned when they are complex. */
 static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
 {
   const AstroFftConfig *config = &self->config;
@@ -329,7 +343,8 @@ static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
 
 /* ---- rooms ---- */
 
-gboolean astro_fft_need_room(const AstroPlace *place, gpointer *room, gsize *bytes, gsize wanted, GError **error)
+gboolean astro_fft_need_room(const AstroPlace *place, gpointer *room, gsize *bytes, gsize wanted,
+                             GError **error)
 {
   const AstroDeviceFuncs *funcs = place->device->funcs;
 
@@ -348,20 +363,23 @@ gboolean astro_fft_need_room(const AstroPlace *place, gpointer *room, gsize *byt
 static gboolean make_room(Fft *self, const List *list, GError **error)
 {
   for (guint i = HELD; i < N_PLACES; i++)
-    if (!astro_fft_need_room(&self->place, &self->places[i], &self->bytes[i], list->bytes[i], error))
+    if (!astro_fft_need_room(&self->place, &self->places[i], &self->bytes[i], list->bytes[i],
+                             error))
       return FALSE;
   if (!astro_fft_need_room(&self->place, &self->work, &self->work_bytes, list->work_bytes, error))
     return FALSE;
   for (guint i = 0; i < list->list->len; i++) {
     const Step *step = &g_array_index(list->list, Step, i);
     if (step->plan >= 0 && self->work &&
-        !astro_cufft_ok(self->cufft->set_work_area(step->plan, self->work), "cufftSetWorkArea", error))
+        !astro_cufft_ok(self->cufft->set_work_area(step->plan, self->work), "cufftSetWorkArea",
+                        error))
       return FALSE;
   }
   return TRUE;
 }
 
-/* The list for blocks of so many steps; the one that was not used for longest makes room for a new one. */
+/* The list for blocks of so many steps; the one that was not used for longest makes room for a new
+ * one. */
 static List *find_list(Fft *self, guint64 steps, GError **error)
 {
   guint at = 0;
@@ -389,21 +407,25 @@ static List *find_list(Fft *self, guint64 steps, GError **error)
   return list;
 }
 
-/* What lies in touched tiles, and zeros, to a room of our own, which takes the place of what came in. */
-static gboolean take_touched(Fft *self, const AstroBlock *in, const guint8 *touched, guint64 steps, GError **error)
+/* What lies in touched tiles, and zeros, to a room of our own, which takes the place of what came
+ * in. */
+static gboolean take_touched(Fft *self, const AstroBlock *in, const guint8 *touched, guint64 steps,
+                             GError **error)
 {
   const AstroFftConfig *config = &self->config;
-  const guint64 height = config->extents[config->n_axes - 2], width = config->extents[config->n_axes - 1];
+  const guint64 height = config->extents[config->n_axes - 2],
+                width = config->extents[config->n_axes - 1];
   const AstroFftMap map = { touched, config->share_map, (guint32)height, (guint32)width };
   guint64 planes = steps;
 
   for (guint i = 0; i + 2 < config->n_axes; i++)
     planes *= config->extents[i] ? config->extents[i] : 1;
-  if (!astro_fft_need_room(&self->place, &self->taken, &self->taken_bytes, planes * height * width * self->sample_bytes,
-                           error))
+  if (!astro_fft_need_room(&self->place, &self->taken, &self->taken_bytes,
+                           planes * height * width * self->sample_bytes, error))
     return FALSE;
   self->places[IN] = self->taken;
-  return astro_fft_take_touched(&map, in->data, self->taken, planes, self->is_double, stream_of(self), error);
+  return astro_fft_take_touched(&map, in->data, self->taken, planes, self->is_double,
+                                stream_of(self), error);
 }
 
 /* ---- the backend ---- */
@@ -459,7 +481,8 @@ static gboolean shape(gconstpointer config, GError **error)
   return astro_fft_check(config, error) && astro_cufft_get(error) != NULL;
 }
 
-static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
 {
   if (!shape(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;

@@ -1,6 +1,7 @@
-/* A grid of many products where the device has room for one: each is gridded by itself, on a grid that the others use
- * after it, and copied down. Algorithms with planes begin once for each product and keep what they made of it, so that
- * a plane's products come one after the other; the others begin anew. */
+/* A grid of many products where the device has room for one: each is gridded by itself, on a grid
+ * that the others use after it, and copied down. Algorithms with planes begin once for each product
+ * and keep what they made of it, so that a plane's products come one after the other; the others
+ * begin anew. */
 #include "gpu/gridder/by-product.h"
 
 #include <float.h>
@@ -13,10 +14,10 @@ struct _AstroGridding {
   AstroPlace place;
   guint products, turns, n_gridders;
   gboolean has_planes, by_channel;
-  guint channels; /* of a turn's grid */
-  gsize plane;    /* bytes of a channel of it */
+  guint channels;  /* of a turn's grid */
+  gsize plane;     /* bytes of a channel of it */
   gsize map_bytes; /* of touched tiles */
-  gpointer part;  /* it */
+  gpointer part;   /* it */
   AstroGridding **gridders;
 };
 
@@ -25,7 +26,8 @@ static cudaStream_t stream_of(const AstroGridding *self)
   return astro_cuda_stream(self->place.queue);
 }
 
-AstroCollectConfig astro_cuda_turn(const AstroCollectConfig *config, char *products[2], guint *turns)
+AstroCollectConfig astro_cuda_turn(const AstroCollectConfig *config, char *products[2],
+                                   guint *turns)
 {
   AstroCollectConfig one = *config;
   *turns = g_strv_length(config->grid.products);
@@ -50,15 +52,17 @@ guint64 astro_cuda_turns_bytes(const AstroCollectConfig *config)
   char *products[2];
   guint turns;
   const AstroCollectConfig one = astro_cuda_turn(config, products, &turns);
-  const AstroGridAlgorithm *device = astro_grid_algorithm_find(astro_cuda_algorithms, config->algorithm->name);
+  const AstroGridAlgorithm *device =
+      astro_grid_algorithm_find(astro_cuda_algorithms, config->algorithm->name);
   return gridders_of(config, turns) * device->bytes(&one.gridder, &one.grid);
 }
 
 /* ---- a turn's rows ---- */
 
-/* Planes are laid out by what is used of the rows, and are to be the same for all products: where another product is not
- * zero, none is quite. */
-template <typename Value> __device__ static Value never_zero(const Value *all, guint products, Value value)
+/* Planes are laid out by what is used of the rows, and are to be the same for all products: where
+ * another product is not zero, none is quite. */
+template <typename Value>
+__device__ static Value never_zero(const Value *all, guint products, Value value)
 {
   bool is_used = false;
   for (guint p = 0; p < products; p++)
@@ -73,24 +77,26 @@ template <typename Value>
 static __global__ void __launch_bounds__(THREADS)
     take_values(const Value *from, Value *to, guint64 n, guint every, guint turn, bool has_planes)
 {
-  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < n; i += (guint64)gridDim.x * THREADS) {
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < n;
+       i += (guint64)gridDim.x * THREADS) {
     const Value *all = from + i * every;
     to[i] = has_planes ? never_zero(all, every, all[turn]) : all[turn];
   }
 }
 
 template <typename Value>
-static void take_all(const AstroGridding *self, const AstroGridRows *rows, guint turn, gpointer values, guint64 n)
+static void take_all(const AstroGridding *self, const AstroGridRows *rows, guint turn,
+                     gpointer values, guint64 n)
 {
   const guint every = self->products * (self->by_channel ? rows->channels : 1);
   const guint blocks = (guint)CLAMP((n + THREADS - 1) / THREADS, 1, MOST_BLOCKS);
-  take_values<<<blocks, THREADS, 0, stream_of(self)>>>((const Value *)rows->values, (Value *)values, n, every, turn,
-                                                       (bool)self->has_planes);
+  take_values<<<blocks, THREADS, 0, stream_of(self)>>>((const Value *)rows->values, (Value *)values,
+                                                       n, every, turn, (bool)self->has_planes);
 }
 
 /* values: room for those of a turn. */
-static gboolean take(const AstroGridding *self, const AstroGridRows *rows, guint turn, gpointer values,
-                     AstroGridRows *one, GError **error)
+static gboolean take(const AstroGridding *self, const AstroGridRows *rows, guint turn,
+                     gpointer values, AstroGridRows *one, GError **error)
 {
   *one = *rows;
   one->products = 1;
@@ -99,7 +105,8 @@ static gboolean take(const AstroGridding *self, const AstroGridRows *rows, guint
     one->channels = 1;
     one->wavenumbers += turn / self->products;
   }
-  (rows->is_double ? take_all<double2> : take_all<float2>)(self, rows, turn, values, one->rows * one->channels);
+  (rows->is_double ? take_all<double2> : take_all<float2>)(self, rows, turn, values,
+                                                           one->rows * one->channels);
   return CUDA_TRY(cudaGetLastError());
 }
 
@@ -107,7 +114,8 @@ static gpointer room_for(const AstroGridding *self, const AstroGridRows *rows, G
 {
   const guint64 n = rows->rows * (self->by_channel ? 1 : rows->channels);
   gpointer values = NULL;
-  self->place.device->funcs->alloc(self->place.device, MAX(n, 1) * (rows->is_double ? 16 : 8), &values, error);
+  self->place.device->funcs->alloc(self->place.device, MAX(n, 1) * (rows->is_double ? 16 : 8),
+                                   &values, error);
   return values;
 }
 
@@ -118,10 +126,11 @@ static gboolean bring_down(const AstroGridding *self, gpointer grid, guint turn,
 {
   for (gsize channel = 0; channel < self->channels; channel++)
     if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)grid + (turn + channel * self->products) * self->plane,
-                                  (guint8 *)self->part + channel * self->plane, self->plane, cudaMemcpyDeviceToHost,
-                                  stream_of(self))))
+                                  (guint8 *)self->part + channel * self->plane, self->plane,
+                                  cudaMemcpyDeviceToHost, stream_of(self))))
       return FALSE;
-  __atomic_fetch_add(&self->place.device->bytes_down, self->channels * self->plane, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&self->place.device->bytes_down, self->channels * self->plane,
+                     __ATOMIC_RELAXED);
   return TRUE;
 }
 
@@ -139,7 +148,8 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
 }
 
 /* Grids come down whole, so that all tiles are touched. */
-static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w, double *w_step, GError **error)
+static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w,
+                      double *w_step, GError **error)
 {
   if (touched)
     memset(touched, 1, self->map_bytes);
@@ -159,7 +169,8 @@ static gboolean fill(AstroGridding *self, const AstroGridRows *rows, gpointer gr
   for (guint turn = 0; ok && turn < self->turns; turn++) {
     AstroGridRows one;
     ok = CUDA_TRY(cudaMemsetAsync(self->part, 0, self->channels * self->plane, stream_of(self))) &&
-         take(self, rows, turn, values, &one, error) && device->add(self->gridders[0], &one, self->part, error) &&
+         take(self, rows, turn, values, &one, error) &&
+         device->add(self->gridders[0], &one, self->part, error) &&
          (!device->finish || device->finish(self->gridders[0], self->part, error)) &&
          bring_down(self, grid, turn, error);
   }
@@ -181,7 +192,8 @@ static void destroy(AstroGridding *self)
 }
 
 static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGridderConfig *config,
-                             const AstroGrid *grid, const AstroPlace *place, const char **variant, GError **error)
+                             const AstroGrid *grid, const AstroPlace *place, const char **variant,
+                             GError **error)
 {
   const AstroCollectConfig all = { algorithm, *config, *grid };
   AstroGridding *self = g_new0(AstroGridding, 1);
@@ -195,10 +207,12 @@ static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGri
   self->by_channel = config->channels > one.gridder.channels;
   self->channels = one.gridder.channels;
   self->plane = astro_collect_grid_bytes(&one) / self->channels;
-  self->map_bytes = (gsize)self->channels * astro_grid_tiles(grid->size) * astro_grid_tiles(grid->size);
+  self->map_bytes =
+      (gsize)self->channels * astro_grid_tiles(grid->size) * astro_grid_tiles(grid->size);
   self->n_gridders = gridders_of(&all, self->turns);
   self->gridders = g_new0(AstroGridding *, self->n_gridders);
-  gboolean ok = place->device->funcs->alloc(place->device, self->channels * self->plane, &self->part, error);
+  gboolean ok =
+      place->device->funcs->alloc(place->device, self->channels * self->plane, &self->part, error);
   for (guint i = 0; ok && i < self->n_gridders; i++) {
     self->gridders[i] = self->algorithm->create(&one.gridder, &one.grid, place, variant, error);
     ok = self->gridders[i] != NULL;
@@ -209,18 +223,21 @@ static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGri
   return NULL;
 }
 
-#define IN_TURNS(name)                                                                                         \
-  static AstroGridding *create_##name(const AstroGridderConfig *config, const AstroGrid *grid,                 \
-                                      const AstroPlace *place, const char **variant, GError **error)           \
-  {                                                                                                            \
-    return create(&astro_cuda_##name, config, grid, place, variant, error);                                    \
+#define IN_TURNS(name)                                                                             \
+  static AstroGridding *create_##name(const AstroGridderConfig *config, const AstroGrid *grid,     \
+                                      const AstroPlace *place, const char **variant,               \
+                                      GError **error)                                              \
+  {                                                                                                \
+    return create(&astro_cuda_##name, config, grid, place, variant, error);                        \
   }
 
 IN_TURNS(direct)
 IN_TURNS(wprojection)
 IN_TURNS(wstacking)
 
-static const AstroGridAlgorithm direct = { .name = "direct", .create = create_direct, .add = fill, .destroy = destroy };
+static const AstroGridAlgorithm direct = {
+  .name = "direct", .create = create_direct, .add = fill, .destroy = destroy
+};
 static const AstroGridAlgorithm wprojection = {
   .name = "wprojection", .create = create_wprojection, .add = fill, .destroy = destroy
 };

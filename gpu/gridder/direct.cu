@@ -1,5 +1,6 @@
-/* The direct transform: a thread sums all visibilities into its pixel, in double and in one order. The grid is the
- * transform of that image, made by its sums as well: they are few beside those of visibilities. */
+/* The direct transform: a thread sums all visibilities into its pixel, in double and in one order.
+ * The grid is the transform of that image, made by its sums as well: they are few beside those of
+ * visibilities. */
 #include "gpu/gridder/gridder.h"
 
 extern "C" {
@@ -8,7 +9,7 @@ extern "C" {
 }
 
 enum {
-  SIDE = 16, /* of a block's square of pixels */
+  SIDE = 16,     /* of a block's square of pixels */
   TOGETHER = 64, /* rows that a block reads at once */
 };
 
@@ -17,10 +18,10 @@ struct _AstroGridding {
   AstroPlace place;
   AstroGrid grid; /* without its products */
   guint products;
-  gboolean waits;  /* the image holds what no grid does */
-  double2 *image;  /* channels x products x size x size */
-  double2 *lines;  /* as many, half transformed */
-  double2 *turns;  /* exp(2 pi i k / size) */
+  gboolean waits; /* the image holds what no grid does */
+  double2 *image; /* channels x products x size x size */
+  double2 *lines; /* as many, half transformed */
+  double2 *turns; /* exp(2 pi i k / size) */
 };
 
 static gsize cells(const AstroGridding *self)
@@ -47,8 +48,10 @@ template <typename Value> static __device__ void add_pixel(const Sums &sum, guin
   __shared__ double uvw[TOGETHER * 3];
   const guint x = blockIdx.x * SIDE + threadIdx.x, y = blockIdx.y * SIDE + threadIdx.y;
   const guint thread = threadIdx.y * SIDE + threadIdx.x, products = sum.rows.products;
-  const double l = ((double)x - sum.size / 2) * sum.pixel, m = ((double)y - sum.size / 2) * sum.pixel;
-  const double r2 = (sum.centre_l + l) * (sum.centre_l + l) + (sum.centre_m + m) * (sum.centre_m + m);
+  const double l = ((double)x - sum.size / 2) * sum.pixel,
+               m = ((double)y - sum.size / 2) * sum.pixel;
+  const double r2 =
+      (sum.centre_l + l) * (sum.centre_l + l) + (sum.centre_m + m) * (sum.centre_m + m);
   const double n_minus_1 = -r2 / (1 + sqrt(1 - r2));
   const bool is_sky = r2 < 1; /* else it is below the horizon */
   double2 sums[ASTRO_MAX_PRODUCTS] = {};
@@ -64,8 +67,8 @@ template <typename Value> static __device__ void add_pixel(const Sums &sum, guin
       for (guint c = 0; c < sum.channels; c++) {
         const guint channel = group * sum.channels + c;
         const double turns = path * sum.rows.wavenumbers[channel];
-        const Value *value =
-            (const Value *)sum.rows.values + ((first + row) * sum.rows.channels + channel) * products;
+        const Value *value = (const Value *)sum.rows.values +
+                             ((first + row) * sum.rows.channels + channel) * products;
         double re, im;
         sincospi(-2 * (turns - rint(turns)), &im, &re);
 #pragma unroll
@@ -118,8 +121,8 @@ static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer gri
 
 /* ---- pixels to cells ---- */
 
-/* out[line][k] = sum over j of in[line][j] exp(2 pi i (j - n/2)(k - n/2) / n) / n, written with lines and elements
- * exchanged, so that doing it twice transforms both axes and puts them back. */
+/* out[line][k] = sum over j of in[line][j] exp(2 pi i (j - n/2)(k - n/2) / n) / n, written with
+ * lines and elements exchanged, so that doing it twice transforms both axes and puts them back. */
 static __global__ void __launch_bounds__(SIDE *SIDE)
     transform_lines(const double2 *in, double2 *out, const double2 *turns, guint n)
 {
@@ -141,7 +144,8 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
 
 template <typename Value> static __global__ void add_cells(const double2 *from, Value *to, gsize n)
 {
-  for (gsize i = (gsize)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (gsize)gridDim.x * blockDim.x) {
+  for (gsize i = (gsize)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+       i += (gsize)gridDim.x * blockDim.x) {
     to[i].x += from[i].x;
     to[i].y += from[i].y;
   }
@@ -157,8 +161,10 @@ static gboolean finish(AstroGridding *self, gpointer grid, GError **error)
   for (guint first = 0; first < planes; first += G_MAXUINT16) {
     const dim3 shape(blocks, blocks, MIN(planes - first, G_MAXUINT16)), threads(SIDE, SIDE);
     double2 *image = self->image + first * plane, *lines = self->lines + first * plane;
-    transform_lines<<<shape, threads, 0, stream_of(self)>>>(image, lines, self->turns, self->grid.size);
-    transform_lines<<<shape, threads, 0, stream_of(self)>>>(lines, image, self->turns, self->grid.size);
+    transform_lines<<<shape, threads, 0, stream_of(self)>>>(image, lines, self->turns,
+                                                            self->grid.size);
+    transform_lines<<<shape, threads, 0, stream_of(self)>>>(lines, image, self->turns,
+                                                            self->grid.size);
   }
   const guint n_blocks = (guint)MIN((n + 255) / 256, 1u << 16);
   if (self->config.is_double)
@@ -174,7 +180,8 @@ static gboolean finish(AstroGridding *self, gpointer grid, GError **error)
 
 static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 {
-  const guint64 image = (guint64)grid->size * grid->size * g_strv_length(grid->products) * config->channels;
+  const guint64 image =
+      (guint64)grid->size * grid->size * g_strv_length(grid->products) * config->channels;
   return (2 * image + grid->size) * sizeof(double2);
 }
 
@@ -194,11 +201,12 @@ static gboolean send_turns(AstroGridding *self, GError **error)
     turns[k].x = cos(2 * G_PI * k / n);
     turns[k].y = sin(2 * G_PI * k / n);
   }
-  return CUDA_TRY(cudaMemcpyAsync(self->turns, turns, n * sizeof *turns, cudaMemcpyHostToDevice, stream_of(self)));
+  return CUDA_TRY(cudaMemcpyAsync(self->turns, turns, n * sizeof *turns, cudaMemcpyHostToDevice,
+                                  stream_of(self)));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid, const AstroPlace *place,
-                             const char **variant, GError **error)
+static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroDeviceFuncs *funcs = place->device->funcs;
   AstroGridding *self = g_new0(AstroGridding, 1);
@@ -210,8 +218,10 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   const gsize image = cells(self) * sizeof *self->image;
   if (funcs->alloc(place->device, image, (gpointer *)&self->image, error) &&
       funcs->alloc(place->device, image, (gpointer *)&self->lines, error) &&
-      funcs->alloc(place->device, grid->size * sizeof *self->turns, (gpointer *)&self->turns, error) &&
-      send_turns(self, error) && CUDA_TRY(cudaMemsetAsync(self->image, 0, image, stream_of(self)))) {
+      funcs->alloc(place->device, grid->size * sizeof *self->turns, (gpointer *)&self->turns,
+                   error) &&
+      send_turns(self, error) &&
+      CUDA_TRY(cudaMemsetAsync(self->image, 0, image, stream_of(self)))) {
     *variant = "direct";
     return self;
   }

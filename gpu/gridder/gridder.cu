@@ -1,5 +1,5 @@
-/* The stage "gridder": visibilities made ready, held and gridded on the device. What follows what is core/gridder's
- * (collect.c). */
+/* The stage "gridder": visibilities made ready, held and gridded on the device. What follows what
+ * is core/gridder's (collect.c). */
 #include "gpu/gridder/prepare.h"
 #include "gpu/gridder/by-product.h"
 
@@ -19,9 +19,11 @@ static gboolean zero(const AstroPlace *place, gpointer grid, gsize bytes, GError
   return CUDA_TRY(cudaMemsetAsync(grid, 0, bytes, astro_cuda_stream(place->queue)));
 }
 
-static gboolean copy(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes, GError **error)
+static gboolean copy(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
+                     GError **error)
 {
-  return CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, astro_cuda_stream(place->queue)));
+  return CUDA_TRY(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, astro_cuda_stream(place->queue)));
 }
 
 const AstroGridAlgorithm *const astro_cuda_algorithms[] = {
@@ -70,8 +72,10 @@ static guint64 tables_of(const AstroCollectConfig *config, guint turns)
          others * astro_collect_grid_bytes(config);
 }
 
-/* Those that there is room for: whole grids, or their products one after the other where that needs less. */
-static const AstroGridPlace *choose_place(const AstroCollectConfig *config, const AstroPlace *place, GError **error)
+/* Those that there is room for: whole grids, or their products one after the other where that needs
+ * less. */
+static const AstroGridPlace *choose_place(const AstroCollectConfig *config, const AstroPlace *place,
+                                          GError **error)
 {
   AstroDeviceMemory memory;
   char *products[2];
@@ -90,7 +94,8 @@ static const AstroGridPlace *choose_place(const AstroCollectConfig *config, cons
   return NULL;
 }
 
-static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant, GError **error)
+static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant,
+                       GError **error)
 {
   const AstroCollectConfig *config = (const AstroCollectConfig *)configuration;
   const AstroGridPlace *chosen = shape(config, error) ? choose_place(config, place, error) : NULL;

@@ -1,6 +1,6 @@
-/* Dumps of visibilities made ready where they lie: a tile of baselines and channels a block, read along baselines, as
- * dumps have them, and written along channels, as rows do. Baselines of which nothing can be used stay as rows of
- * zeros, so that the host knows how many rows there are. */
+/* Dumps of visibilities made ready where they lie: a tile of baselines and channels a block, read
+ * along baselines, as dumps have them, and written along channels, as rows do. Baselines of which
+ * nothing can be used stay as rows of zeros, so that the host knows how many rows there are. */
 #include "gpu/gridder/prepare-tiles.h"
 
 enum { ROWS = 32, CHANNELS = 8, THREADS = ROWS * CHANNELS, ENOUGH_BLOCKS = 2048 };
@@ -34,19 +34,21 @@ __device__ inline void stations_of(guint pair, guint *i, guint *j)
 /* To the last bit what the host makes of it, so that both leave out the same: nothing is fused. */
 __device__ inline double along(const double axis[3], const double *p)
 {
-  return __dadd_rn(__dadd_rn(__dmul_rn(axis[0], p[0]), __dmul_rn(axis[1], p[1])), __dmul_rn(axis[2], p[2]));
+  return __dadd_rn(__dadd_rn(__dmul_rn(axis[0], p[0]), __dmul_rn(axis[1], p[1])),
+                   __dmul_rn(axis[2], p[2]));
 }
 
-__device__ inline double good_share(const PrepareRun &work, guint channel, guint baseline, guint pol)
+__device__ inline double good_share(const PrepareRun &work, guint channel, guint baseline,
+                                    guint pol)
 {
   const AstroDumpCounts &c = work.counts;
-  return c.counts[channel / c.channel.group * c.channel.stride + baseline / c.baseline.group * c.baseline.stride +
-                  c.pol[pol]] /
+  return c.counts[channel / c.channel.group * c.channel.stride +
+                  baseline / c.baseline.group * c.baseline.stride + c.pol[pol]] /
          c.full;
 }
 
-__device__ inline double weigh(const PrepareRun &work, guint channel, guint baseline, const double2 (&correlations)[4],
-                               Fate *fate)
+__device__ inline double weigh(const PrepareRun &work, guint channel, guint baseline,
+                               const double2 (&correlations)[4], Fate *fate)
 {
   double least = work.counts.counts ? INFINITY : 1;
   bool finite = true;
@@ -95,10 +97,11 @@ __device__ inline Value value_of(const PrepareRun &work, guint product, double2 
 
 /* A visibility's values go to its place in the tile; what became of it is said. */
 template <typename In, typename Value>
-__device__ Fate prepare_visibility(const PrepareRun &work, guint channel, guint baseline, const double uvw[3],
-                                   Value *to, float *rounded)
+__device__ Fate prepare_visibility(const PrepareRun &work, guint channel, guint baseline,
+                                   const double uvw[3], Value *to, float *rounded)
 {
-  const In *from = (const In *)work.dump + ((gsize)channel * work.baselines + baseline) * work.correlations;
+  const In *from =
+      (const In *)work.dump + ((gsize)channel * work.baselines + baseline) * work.correlations;
   const double sign = uvw[2] < 0 ? -1 : 1, per = sign * work.wavenumbers[channel];
   const double u = uvw[0] * per, v = uvw[1] * per, w = uvw[2] * per;
   double2 correlations[4] = {}, to_centre = make_double2(1, 0), source = make_double2(1, 0);
@@ -138,7 +141,8 @@ __device__ Fate prepare_visibility(const PrepareRun &work, guint channel, guint 
 /* What became of a warp's visibilities of a channel. */
 __device__ inline void count(AstroCudaTotals *totals, Fate fate, float weight)
 {
-  const guint used = __popc(__ballot_sync(~0u, fate == USED)), outside = __popc(__ballot_sync(~0u, fate == OUTSIDE));
+  const guint used = __popc(__ballot_sync(~0u, fate == USED)),
+              outside = __popc(__ballot_sync(~0u, fate == OUTSIDE));
   const guint flagged = __popc(__ballot_sync(~0u, fate == FLAGGED));
   const guint not_finite = __popc(__ballot_sync(~0u, fate == NOT_FINITE));
   AstroFixed sum = {};
@@ -161,7 +165,8 @@ __device__ inline void count(AstroCudaTotals *totals, Fate fate, float weight)
 }
 
 template <typename In, typename Value>
-static __global__ void __launch_bounds__(THREADS) prepare_tiles(const __grid_constant__ PrepareRun work)
+static __global__ void __launch_bounds__(THREADS)
+    prepare_tiles(const __grid_constant__ PrepareRun work)
 {
   __shared__ Value values[ROWS][CHANNELS * ASTRO_MAX_PRODUCTS + 1];
   __shared__ float weights[ROWS][CHANNELS + 1];
@@ -186,16 +191,17 @@ static __global__ void __launch_bounds__(THREADS) prepare_tiles(const __grid_con
       Fate fate = NONE;
       float weight = 0;
       if (row < work.pairs)
-        fate = prepare_visibility<In>(work, channel, i * (i + 1) / 2 + j, uvw, &values[lane][warp * work.n_products],
-                                      &weight);
+        fate = prepare_visibility<In>(work, channel, i * (i + 1) / 2 + j, uvw,
+                                      &values[lane][warp * work.n_products], &weight);
       weights[lane][warp] = weight;
       count(work.totals + channel, fate, weight);
     }
     __syncthreads();
     const guint wide = channels * work.n_products;
     for (guint at = threadIdx.x; at < rows * wide; at += THREADS)
-      ((Value *)work.values)[((gsize)(first_row + at / wide) * work.channels + first) * work.n_products + at % wide] =
-          values[at / wide][at % wide];
+      ((Value *)
+           work.values)[((gsize)(first_row + at / wide) * work.channels + first) * work.n_products +
+                        at % wide] = values[at / wide][at % wide];
     for (guint at = threadIdx.x; work.weights && at < rows * channels; at += THREADS) {
       const gsize to = (gsize)(first_row + at / channels) * work.channels + first + at % channels;
       work.weights[to] = weights[at / channels][at % channels];
@@ -205,11 +211,12 @@ static __global__ void __launch_bounds__(THREADS) prepare_tiles(const __grid_con
   }
 }
 
-gboolean astro_prepare_tiles(const PrepareRun *run, gboolean from_double, gboolean to_double, cudaStream_t stream,
-                             GError **error)
+gboolean astro_prepare_tiles(const PrepareRun *run, gboolean from_double, gboolean to_double,
+                             cudaStream_t stream, GError **error)
 {
   /* (u,v,w) are computed once for all tiles of a block. */
-  const guint tiles = (run->channels + CHANNELS - 1) / CHANNELS, along = (run->pairs + ROWS - 1) / ROWS;
+  const guint tiles = (run->channels + CHANNELS - 1) / CHANNELS,
+              along = (run->pairs + ROWS - 1) / ROWS;
   const dim3 blocks(along, CLAMP(ENOUGH_BLOCKS / along, 1, MIN(tiles, G_MAXUINT16)));
   if (to_double && from_double)
     prepare_tiles<double2, double2><<<blocks, THREADS, 0, stream>>>(*run);

@@ -1,4 +1,5 @@
-/* Dumps of visibilities made ready on the device: where they are kept, and what is known of them. */
+/* Dumps of visibilities made ready on the device: where they are kept, and what is known of them.
+ */
 #include "gpu/gridder/prepare-tiles.h"
 
 #include <string.h>
@@ -36,7 +37,8 @@ static cudaStream_t stream_of(const AstroPrepare *self)
 
 static gboolean alloc(const AstroPrepare *self, gpointer face, gsize bytes, GError **error)
 {
-  return self->place.device->funcs->alloc(self->place.device, MAX(bytes, 1), (gpointer *)face, error);
+  return self->place.device->funcs->alloc(self->place.device, MAX(bytes, 1), (gpointer *)face,
+                                          error);
 }
 
 /* ---- room ---- */
@@ -81,7 +83,8 @@ static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
 static gboolean make_room(AstroPrepare *self, GError **error)
 {
   const guint64 wanted = self->rows + self->pairs;
-  const guint64 first = FIRST_VALUES / ((guint64)self->dumps.config.channels * self->dumps.n_products);
+  const guint64 first =
+      FIRST_VALUES / ((guint64)self->dumps.config.channels * self->dumps.n_products);
   if (wanted <= self->capacity)
     return TRUE;
   if (grow(self, MAX(MAX(wanted, first), 2 * self->capacity), NULL) || grow(self, wanted, error))
@@ -124,7 +127,8 @@ static gboolean lost_nothing(const AstroDumpCounts *counts)
   return TRUE;
 }
 
-/* Counts go by way of a page-locked block, so that nobody waits for the queue; those that say nothing stay. */
+/* Counts go by way of a page-locked block, so that nobody waits for the queue; those that say
+ * nothing stay. */
 static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
@@ -145,7 +149,8 @@ static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError 
   }
   memcpy(self->staging, counts->counts, bytes);
   counts->counts = (const guint32 *)self->counts;
-  if (!CUDA_TRY(cudaMemcpyAsync(self->counts, self->staging, bytes, cudaMemcpyHostToDevice, stream_of(self))))
+  if (!CUDA_TRY(cudaMemcpyAsync(self->counts, self->staging, bytes, cudaMemcpyHostToDevice,
+                                stream_of(self))))
     return FALSE;
   __atomic_fetch_add(&self->place.device->bytes_up, bytes, __ATOMIC_RELAXED);
   self->staged = funcs->event_record(self->place.device, self->place.queue, error);
@@ -157,11 +162,13 @@ static gboolean align(AstroPrepare *self, gconstpointer *dump, GError **error)
 {
   const AstroPrepareConfig *config = &self->dumps.config;
   const gsize value = config->format == ASTRO_FORMAT_CF64LE ? 16 : 8;
-  const gsize bytes = (gsize)config->channels * config->baselines * config->pols * config->pols * value;
+  const gsize bytes =
+      (gsize)config->channels * config->baselines * config->pols * config->pols * value;
   if ((gsize)*dump % value == 0)
     return TRUE;
   if ((!self->aligned && !alloc(self, &self->aligned, bytes, error)) ||
-      !CUDA_TRY(cudaMemcpyAsync(self->aligned, *dump, bytes, cudaMemcpyDeviceToDevice, stream_of(self))))
+      !CUDA_TRY(
+          cudaMemcpyAsync(self->aligned, *dump, bytes, cudaMemcpyDeviceToDevice, stream_of(self))))
     return FALSE;
   *dump = self->aligned;
   return TRUE;
@@ -172,7 +179,8 @@ static gboolean send_uvw(AstroPrepare *self, const double *uvw, GError **error)
 {
   const gsize bytes = 3 * (gsize)self->dumps.config.baselines * sizeof *uvw;
   return (self->given || alloc(self, &self->given, bytes, error)) &&
-         CUDA_TRY(cudaMemcpyAsync(self->given, uvw, bytes, cudaMemcpyHostToDevice, stream_of(self)));
+         CUDA_TRY(
+             cudaMemcpyAsync(self->given, uvw, bytes, cudaMemcpyHostToDevice, stream_of(self)));
 }
 
 static void describe(AstroPrepare *self, PrepareRun *work)
@@ -191,7 +199,8 @@ static void describe(AstroPrepare *self, PrepareRun *work)
       work->used[k] |= dumps->products[p].used[k];
   work->positions = self->positions;
   work->wavenumbers = self->wavenumbers;
-  work->reach = ((dumps->grid.size - dumps->grid.spread.support) / 2.0 - 1) * dumps->grid.cell; /* astro_grid_holds */
+  work->reach = ((dumps->grid.size - dumps->grid.spread.support) / 2.0 - 1) *
+                dumps->grid.cell; /* astro_grid_holds */
   work->centre_l = dumps->grid.centre_l;
   work->centre_m = dumps->grid.centre_m;
   work->centre_n_minus_1 = dumps->centre_n_minus_1;
@@ -215,7 +224,8 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
   if (!make_room(self, error))
     return FALSE;
   astro_dumps_count(&work.counts, validity, shape, number);
-  if (!send_counts(self, &work.counts, error) || !align(self, &dump, error) || (uvw && !send_uvw(self, uvw, error)))
+  if (!send_counts(self, &work.counts, error) || !align(self, &dump, error) ||
+      (uvw && !send_uvw(self, uvw, error)))
     return FALSE;
   work.dump = dump;
   if (uvw)
@@ -225,7 +235,8 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
   describe(self, &work);
   self->rows += self->pairs;
   self->totals_known = FALSE;
-  return astro_prepare_tiles(&work, from_double, self->dumps.config.is_double, stream_of(self), error);
+  return astro_prepare_tiles(&work, from_double, self->dumps.config.is_double, stream_of(self),
+                             error);
 }
 
 static void add_missing(AstroPrepare *self)
@@ -247,8 +258,8 @@ static void rows_of(AstroPrepare *self, AstroGridRows *rows)
   rows->values = self->values;
 }
 
-static gboolean weigh(AstroPrepare *self, AstroWeighting weighting, double robust, gboolean per_channel,
-                      GError **error)
+static gboolean weigh(AstroPrepare *self, AstroWeighting weighting, double robust,
+                      gboolean per_channel, GError **error)
 {
   AstroCudaWeights weights = {};
   AstroGridRows rows;
@@ -265,7 +276,8 @@ static gboolean weigh(AstroPrepare *self, AstroWeighting weighting, double robus
   return astro_cuda_weights_apply(&weights, &rows, &self->place, error);
 }
 
-static gboolean totals_of(AstroPrepare *self, const AstroGridCounts **counts, const double **sums, GError **error)
+static gboolean totals_of(AstroPrepare *self, const AstroGridCounts **counts, const double **sums,
+                          GError **error)
 {
   const guint channels = self->dumps.config.channels;
   *counts = &self->known;
@@ -273,8 +285,8 @@ static gboolean totals_of(AstroPrepare *self, const AstroGridCounts **counts, co
   if (self->totals_known)
     return TRUE;
   g_autofree AstroCudaTotals *totals = g_new(AstroCudaTotals, channels);
-  if (!CUDA_TRY(cudaMemcpyAsync(totals, self->totals, channels * sizeof *totals, cudaMemcpyDeviceToHost,
-                                stream_of(self))) ||
+  if (!CUDA_TRY(cudaMemcpyAsync(totals, self->totals, channels * sizeof *totals,
+                                cudaMemcpyDeviceToHost, stream_of(self))) ||
       !CUDA_TRY(cudaStreamSynchronize(stream_of(self))))
     return FALSE;
   memset(&self->known, 0, sizeof self->known);
@@ -308,8 +320,8 @@ static gboolean reset_counts(AstroPrepare *self, GError **error)
 {
   self->missing = 0;
   self->totals_known = FALSE;
-  return CUDA_TRY(
-      cudaMemsetAsync(self->totals, 0, self->dumps.config.channels * sizeof *self->totals, stream_of(self)));
+  return CUDA_TRY(cudaMemsetAsync(
+      self->totals, 0, self->dumps.config.channels * sizeof *self->totals, stream_of(self)));
 }
 
 /* ---- instances ---- */
@@ -328,23 +340,27 @@ static void destroy(AstroPrepare *self)
   g_free(self);
 }
 
-static gboolean send_doubles(AstroPrepare *self, double **to, const double *from, gsize n, GError **error)
+static gboolean send_doubles(AstroPrepare *self, double **to, const double *from, gsize n,
+                             GError **error)
 {
   return alloc(self, to, n * sizeof *from, error) &&
-         CUDA_TRY(cudaMemcpyAsync(*to, from, n * sizeof *from, cudaMemcpyHostToDevice, stream_of(self)));
+         CUDA_TRY(
+             cudaMemcpyAsync(*to, from, n * sizeof *from, cudaMemcpyHostToDevice, stream_of(self)));
 }
 
-static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *grid, AstroObservation *observation,
-                            const AstroPlace *place, GError **error)
+static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *grid,
+                            AstroObservation *observation, const AstroPlace *place, GError **error)
 {
   AstroPrepare *self = g_new0(AstroPrepare, 1);
   self->place = *place;
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
     self->pairs = config->baselines - self->dumps.stations;
     self->sums = g_new0(double, config->channels);
-    if (send_doubles(self, &self->positions, observation->positions, 3 * (gsize)self->dumps.stations, error) &&
+    if (send_doubles(self, &self->positions, observation->positions,
+                     3 * (gsize)self->dumps.stations, error) &&
         send_doubles(self, &self->wavenumbers, self->dumps.wavenumbers, config->channels, error) &&
-        alloc(self, &self->totals, config->channels * sizeof *self->totals, error) && reset_counts(self, error))
+        alloc(self, &self->totals, config->channels * sizeof *self->totals, error) &&
+        reset_counts(self, error))
       return self;
   }
   destroy(self);

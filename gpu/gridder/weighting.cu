@@ -1,5 +1,5 @@
-/* Weights that depend on how many visibilities fall into the same cell: cells and sums are whole numbers, so that they
- * do not depend on the order in which threads come. */
+/* Weights that depend on how many visibilities fall into the same cell: cells and sums are whole
+ * numbers, so that they do not depend on the order in which threads come. */
 #include "gpu/gridder/prepare.h"
 
 #include <math.h>
@@ -77,7 +77,8 @@ __device__ inline double2 sum_of_block(double2 value)
 static __global__ void __launch_bounds__(THREADS) sum_cells(const __grid_constant__ Density d)
 {
   double2 sum = make_double2(0, 0);
-  for (gsize at = (gsize)blockIdx.x * THREADS + threadIdx.x; at < (gsize)d.size * d.size; at += (gsize)PARTS * THREADS) {
+  for (gsize at = (gsize)blockIdx.x * THREADS + threadIdx.x; at < (gsize)d.size * d.size;
+       at += (gsize)PARTS * THREADS) {
     const double cell = d.cells[at].value();
     sum = make_double2(sum.x + cell, sum.y + cell * cell);
   }
@@ -87,7 +88,8 @@ static __global__ void __launch_bounds__(THREADS) sum_cells(const __grid_constan
 }
 
 /* Briggs 1995: the noise that robust 0 balances against is that of the mean cell. */
-static __global__ void __launch_bounds__(THREADS) find_slope(const __grid_constant__ Density d, double noise)
+static __global__ void __launch_bounds__(THREADS)
+    find_slope(const __grid_constant__ Density d, double noise)
 {
   double2 sum = make_double2(0, 0);
   for (guint at = threadIdx.x; at < PARTS; at += THREADS)
@@ -108,7 +110,8 @@ static __global__ void __launch_bounds__(THREADS) change_weights(const __grid_co
     const float weight = d.weights[at];
     if (weight == 0)
       continue;
-    const double there = d.cells[place(d, d.rows.uvw[3 * row] * per, d.rows.uvw[3 * row + 1] * per)].value();
+    const double there =
+        d.cells[place(d, d.rows.uvw[3 * row] * per, d.rows.uvw[3 * row + 1] * per)].value();
     const float factor = (float)(d.slope ? 1 / (1 + there * *d.slope) : 1 / there);
     const double ratio = (double)factor / d.factors[at];
     Value *values = (Value *)d.values + at * d.rows.products;
@@ -122,7 +125,8 @@ static __global__ void __launch_bounds__(THREADS) change_weights(const __grid_co
   sum.add_to(&d.totals[share.channel].weights);
 }
 
-static gboolean weigh_channels(const AstroCudaWeights *weights, const Density *d, cudaStream_t stream, GError **error)
+static gboolean weigh_channels(const AstroCudaWeights *weights, const Density *d,
+                               cudaStream_t stream, GError **error)
 {
   const guint64 n = d->rows.rows * d->channels;
   const guint least = (d->channels + THREADS - 1) / THREADS; /* a thread for each channel */
@@ -141,8 +145,8 @@ static gboolean weigh_channels(const AstroCudaWeights *weights, const Density *d
   return CUDA_TRY(cudaGetLastError());
 }
 
-gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGridRows *rows, const AstroPlace *place,
-                                  GError **error)
+gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGridRows *rows,
+                                  const AstroPlace *place, GError **error)
 {
   const guint size = astro_grid_wanted(weights->grid);
   const gsize cells = (gsize)size * size;
@@ -151,8 +155,8 @@ gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGr
   Density d = {};
   if (weights->weighting == ASTRO_WEIGHTING_NATURAL || rows->rows == 0)
     return TRUE;
-  if (!place->device->funcs->alloc(place->device, (cells + 1) * sizeof *d.cells + PARTS * sizeof *d.parts, &memory,
-                                   error)) {
+  if (!place->device->funcs->alloc(
+          place->device, (cells + 1) * sizeof *d.cells + PARTS * sizeof *d.parts, &memory, error)) {
     g_prefix_error(error, "weights of %u x %u cells: ", size, size);
     return FALSE;
   }
@@ -167,8 +171,8 @@ gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGr
   d.factors = weights->factors;
   d.values = weights->values;
   d.totals = weights->totals;
-  gboolean ok = CUDA_TRY(cudaMemset2DAsync(&d.totals->weights, sizeof *d.totals, 0, sizeof d.totals->weights,
-                                           rows->channels, stream));
+  gboolean ok = CUDA_TRY(cudaMemset2DAsync(&d.totals->weights, sizeof *d.totals, 0,
+                                           sizeof d.totals->weights, rows->channels, stream));
   for (d.from = 0; ok && d.from < rows->channels; d.from += d.channels)
     ok = weigh_channels(weights, &d, stream, error);
   place->device->funcs->free(place->device, memory); /* waits for the kernels */

@@ -65,7 +65,8 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
 {
   const AstroDeviceFuncs *funcs = copies->device->funcs;
   gsize cells = cells_of(points), leaves = MAX(points->n_leaves, 1);
-  if (copy->room_cells >= cells && copy->room_leaves >= leaves && (copy->weights || !points->weights))
+  if (copy->room_cells >= cells && copy->room_leaves >= leaves &&
+      (copy->weights || !points->weights))
     return TRUE;
   forget(copies, copy);
   /* some more: the next catalogue is seldom of the very same size */
@@ -73,8 +74,8 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
   leaves += leaves / 64;
   gsize a_leaf = LEAF_POINTS * sizeof(float4) + sizeof(LeafPositions) +
                  (points->weights ? LEAF_POINTS * sizeof(double) : 0);
-  if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell), (gpointer *)&copy->offsets,
-                    error))
+  if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell),
+                    (gpointer *)&copy->offsets, error))
     return FALSE;
   copy->room_cells = cells;
   copy->room_leaves = leaves;
@@ -97,7 +98,8 @@ static void copy_part(gpointer data, guint64 task)
   memcpy(part->to + first, part->from + first, MIN(COPIED_AT_ONCE, part->bytes - first));
 }
 
-/* By way of page-locked memory, filled by several threads. When this returns the points may be freed. */
+/* By way of page-locked memory, filled by several threads. When this returns the points may be
+ * freed. */
 static gboolean send_bytes(HistogramCopies *copies, gpointer to, gconstpointer from, gsize bytes,
                            GError **error)
 {
@@ -107,24 +109,28 @@ static gboolean send_bytes(HistogramCopies *copies, gpointer to, gconstpointer f
     Part part = { stage->host, (const guint8 *)from + at, MIN(STAGE_BYTES, bytes - at) };
     if (!CUDA_TRY(cudaEventSynchronize(stage->sent)))
       return FALSE;
-    astro_parallel((part.bytes + COPIED_AT_ONCE - 1) / COPIED_AT_ONCE, copies->threads, copy_part, &part);
-    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)to + at, part.to, part.bytes, cudaMemcpyHostToDevice, up)) ||
+    astro_parallel((part.bytes + COPIED_AT_ONCE - 1) / COPIED_AT_ONCE, copies->threads, copy_part,
+                   &part);
+    if (!CUDA_TRY(
+            cudaMemcpyAsync((guint8 *)to + at, part.to, part.bytes, cudaMemcpyHostToDevice, up)) ||
         !CUDA_TRY(cudaEventRecord(stage->sent, up)))
       return FALSE;
   }
   return TRUE;
 }
 
-static gboolean send(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points, GError **error)
+static gboolean send(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points,
+                     GError **error)
 {
   cudaStream_t up = astro_cuda_stream(copies->up);
   gsize leaves = points->n_leaves, cells = cells_of(points);
   copy->serial = 0;
   if (!CUDA_TRY(cudaEventSynchronize(copy->used)) ||
       !send_bytes(copies, copy->cells, points->cells, cells * sizeof(Cell), error) ||
-      !send_bytes(copies, copy->positions, points->positions, leaves * sizeof(LeafPositions), error) ||
-      (points->weights &&
-       !send_bytes(copies, copy->weights, points->weights, leaves * LEAF_POINTS * sizeof(double), error)))
+      !send_bytes(copies, copy->positions, points->positions, leaves * sizeof(LeafPositions),
+                  error) ||
+      (points->weights && !send_bytes(copies, copy->weights, points->weights,
+                                      leaves * LEAF_POINTS * sizeof(double), error)))
     return FALSE;
   histogram_offsets(copy->cells, (guint)cells, copy->positions, copy->offsets, up);
   if (!CUDA_TRY(cudaGetLastError()) || !CUDA_TRY(cudaEventRecord(copy->ready, up)))

@@ -1,7 +1,8 @@
-/* Pair counts on a device. A count is planned on the host as slices: pairs of cells whose pairs of leaves,
- * were none counted whole, fit the lists. A slice is a row of kernels; the host is at most two slices ahead,
- * so that a count can be stopped. What submit queued last is still at work when it returns, so that the host
- * can make the next catalogue ready beside it: drain brings the counts. */
+/* Pair counts on a device. A count is planned on the host as slices: pairs of cells whose pairs of
+ * leaves, were none counted whole, fit the lists. A slice is a row of kernels; the host is at most
+ * two slices ahead, so that a count can be stopped. What submit queued last is still at work when
+ * it returns, so that the host can make the next catalogue ready beside it: drain brings the
+ * counts. */
 #include "gpu/histogram/copies.h"
 
 #define MOST_LEAF_PAIRS ((guint64)1 << 23)  /* of a slice: 400 MB of lists */
@@ -134,7 +135,8 @@ static gboolean make_lists(CudaCounter *self, guint64 wanted, GError **error)
   self->leaf_pairs = 0;
   for (self->lists = NULL; !self->lists && room >= LEAST_LEAF_PAIRS; room /= 2) {
     GError **says = room == LEAST_LEAF_PAIRS ? error : NULL;
-    if (self->device->funcs->alloc(self->device, room * BYTES_A_LEAF_PAIR, (gpointer *)&self->lists, says))
+    if (self->device->funcs->alloc(self->device, room * BYTES_A_LEAF_PAIR, (gpointer *)&self->lists,
+                                   says))
       self->leaf_pairs = room;
   }
   return self->lists != NULL;
@@ -193,12 +195,12 @@ static gboolean slice_run(Plan *plan)
   HistogramPair *lists[2] = { self->lists, self->lists + self->leaf_pairs / 2 };
   slice->job = plan->job;
   self->next = (self->next + 1) % SLICES;
-  if (!CUDA_TRY(
-          cudaMemcpyAsync(&self->fixed->seeds, slice->seeds, bytes, cudaMemcpyHostToDevice, stream_of(self))))
+  if (!CUDA_TRY(cudaMemcpyAsync(&self->fixed->seeds, slice->seeds, bytes, cudaMemcpyHostToDevice,
+                                stream_of(self))))
     return FALSE;
   HistogramList from = list_of(self, lists[0], N_SPLIT);
-  histogram_visit(plan->count, false, list_of(self, self->fixed->seeds.pairs, N_SEEDS), from, self->blocks,
-                  stream_of(self));
+  histogram_visit(plan->count, false, list_of(self, self->fixed->seeds.pairs, N_SEEDS), from,
+                  self->blocks, stream_of(self));
   for (guint level = 1; level <= levels; level++) {
     HistogramList to = list_of(self, lists[level % 2], N_SPLIT + level);
     histogram_visit(plan->count, true, from, to, self->blocks, stream_of(self));
@@ -229,14 +231,15 @@ static void add_whole(Plan *plan, const HistogramPair *pair, const Cell *a, cons
   plan->slice->pairs += a->n * b->n;
   if (pair->first < 1 || pair->first > n_bins)
     return;
-  gsize value = ((gsize)pair->region_a * plan->count.n_regions + pair->region_b) * n_bins + pair->first - 1;
+  gsize value =
+      ((gsize)pair->region_a * plan->count.n_regions + pair->region_b) * n_bins + pair->first - 1;
   count->counts[value] += a->n * b->n;
   if (count->sums)
     count->sums[value] += a->weight * b->weight;
 }
 
-/* Far wider than any edge that their pairs may lie on both sides of: most of their leaves are too far from each other,
- * and are better left out before they take up a slice. */
+/* Far wider than any edge that their pairs may lie on both sides of: most of their leaves are too
+ * far from each other, and are better left out before they take up a slice. */
 static gboolean is_wide(const Plan *plan, const Cell *a, const Cell *b, Edges edges)
 {
   const double reach = a->chord + b->chord;
@@ -244,12 +247,14 @@ static gboolean is_wide(const Plan *plan, const Cell *a, const Cell *b, Edges ed
 }
 
 /* The slice gets the pair, or the next one. */
-static gboolean plan_seed(Plan *plan, const HistogramPair *pair, const Cell *a, const Cell *b, gboolean is_self)
+static gboolean plan_seed(Plan *plan, const HistogramPair *pair, const Cell *a, const Cell *b,
+                          gboolean is_self)
 {
   guint64 most = MAX(leaves_of(a), leaves_of(b));
   /* before it is known whether this slice takes it: too many levels are no harm */
   plan->most_leaves = MAX(plan->most_leaves, most);
-  gboolean ok = add_seed(plan, pair, leaves_of(a) * leaves_of(b), is_self ? a->n * (a->n - 1) / 2 : a->n * b->n);
+  gboolean ok = add_seed(plan, pair, leaves_of(a) * leaves_of(b),
+                         is_self ? a->n * (a->n - 1) / 2 : a->n * b->n);
   plan->most_leaves = MAX(plan->most_leaves, most);
   return ok;
 }
@@ -260,7 +265,8 @@ static gboolean plan_pair(Plan *plan, HistogramPair pair)
   const Count *count = &plan->job->count;
   const Cell *a = &count->a->cells[pair.a], *b = &count->b->cells[pair.b];
   const guint64 leaf_pairs = leaves_of(a) * leaves_of(b);
-  const gboolean is_self = plan->count.alone && pair.a == pair.b, fits = leaf_pairs <= plan->self->leaf_pairs;
+  const gboolean is_self = plan->count.alone && pair.a == pair.b,
+                 fits = leaf_pairs <= plan->self->leaf_pairs;
   if (fits && (leaf_pairs <= FEW_LEAF_PAIRS || plan->count.brute))
     return plan_seed(plan, &pair, a, b, is_self);
   Edges edges = narrow(plan->self->counter->squares, a, b, { pair.first, pair.last });
@@ -314,7 +320,8 @@ static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
   HistogramCopy *a = histogram_copies_get(&self->copies, count->a, NULL, error),
                 *b = a && !alone ? histogram_copies_get(&self->copies, count->b, a, error) : a;
   guint64 leaf_pairs = (guint64)count->a->n_leaves * count->b->n_leaves;
-  if (!b || !make_lists(self, leaf_pairs, error) || !CUDA_TRY(cudaStreamWaitEvent(stream, a->ready, 0)) ||
+  if (!b || !make_lists(self, leaf_pairs, error) ||
+      !CUDA_TRY(cudaStreamWaitEvent(stream, a->ready, 0)) ||
       !CUDA_TRY(cudaStreamWaitEvent(stream, b->ready, 0)) ||
       !CUDA_TRY(cudaMemsetAsync(job->counts, 0, bytes, stream)) ||
       (job->sums && !CUDA_TRY(cudaMemsetAsync(job->sums, 0, bytes, stream))))
@@ -342,8 +349,8 @@ static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
     histogram_sum(plan.count, stream);
   }
   /* even of a count that failed: what was queued still reads */
-  return CUDA_TRY(cudaEventRecord(a->used, stream)) && CUDA_TRY(cudaEventRecord(b->used, stream)) && ok &&
-         CUDA_TRY(cudaGetLastError()) && CUDA_TRY(cudaEventRecord(job->done, stream));
+  return CUDA_TRY(cudaEventRecord(a->used, stream)) && CUDA_TRY(cudaEventRecord(b->used, stream)) &&
+         ok && CUDA_TRY(cudaGetLastError()) && CUDA_TRY(cudaEventRecord(job->done, stream));
 }
 
 /* Adds what the device counted to what the host did. */
@@ -365,8 +372,9 @@ static gboolean fetch(CudaCounter *self, Job *job, GError **error)
   return TRUE;
 }
 
-static gboolean cuda_submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                            guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
+static gboolean cuda_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                            const AstroBlock *out, guint n_out, gconstpointer arguments,
+                            AstroResult *result, GError **error)
 {
   CudaCounter *self = (CudaCounter *)instance;
   GError *cause = NULL;
@@ -449,13 +457,16 @@ static gboolean prepare(CudaCounter *self, const AstroPlace *place, GError **err
   const AstroHistogramConfig *config = &self->counter->config;
   gsize bytes = config->n_edges * sizeof(double);
   int processors = 0;
-  if (!astro_cuda_enter(self->device, error) || !(self->queue = funcs->queue_new(self->device, error)) ||
+  if (!astro_cuda_enter(self->device, error) ||
+      !(self->queue = funcs->queue_new(self->device, error)) ||
       !histogram_copies_init(&self->copies, place, error) || !histogram_leaves_prepare(error) ||
       !histogram_tree_prepare(error) ||
-      !CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, self->device->index)) ||
+      !CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
+                                       self->device->index)) ||
       !funcs->alloc(self->device, sizeof(Fixed), (gpointer *)&self->fixed, error) ||
-      !CUDA_TRY(cudaMemcpyAsync(self->fixed->squares, self->counter->squares, bytes, cudaMemcpyHostToDevice,
-                                stream_of(self))) || /* on the queue: ours do not wait for another's */
+      !CUDA_TRY(cudaMemcpyAsync(
+          self->fixed->squares, self->counter->squares, bytes, cudaMemcpyHostToDevice,
+          stream_of(self))) || /* on the queue: ours do not wait for another's */
       !CUDA_TRY(cudaMallocHost((void **)&self->seeds, SLICES * sizeof(Seeds))))
     return FALSE;
   for (guint i = 0; i < SLICES; i++) {

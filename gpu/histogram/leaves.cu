@@ -1,13 +1,19 @@
-/* Pairs of leaves, a warp each: in single precision where no pair is so near to an edge that it cannot tell,
- * in double precision, as the bin rule says, otherwise. */
+/* Pairs of leaves, a warp each: in single precision where no pair is so near to an edge that it
+ * cannot tell, in double precision, as the bin rule says, otherwise. */
 #include "gpu/histogram/histogram.h"
 
 /* A lane has 4 points of a leaf and 8 of the other one: 12 loads for 32 pairs. */
-enum { THREADS = 256, WARPS = THREADS / WARP, ROWS = 4, COLUMNS = 8, EDGES = HISTOGRAM_SINGLE_EDGES };
+enum {
+  THREADS = 256,
+  WARPS = THREADS / WARP,
+  ROWS = 4,
+  COLUMNS = 8,
+  EDGES = HISTOGRAM_SINGLE_EDGES
+};
 
-/* What the lanes of a warp need to know of a pair of leaves: the vector from b's middle to a's, twice, and
- * its square less the lowest edge; the other edges less the lowest; a pair nearer than doubt to an edge is
- * doubtful. */
+/* What the lanes of a warp need to know of a pair of leaves: the vector from b's middle to a's,
+ * twice, and its square less the lowest edge; the other edges less the lowest; a pair nearer than
+ * doubt to an edge is doubtful. */
 struct Leaves {
   float4 shift;
   float limits[EDGES - 1], doubt;
@@ -24,7 +30,8 @@ __device__ static Leaves prepare(const HistogramCount &count, const HistogramPai
   double square = dx * dx + dy * dy + dz * dz;
   double doubt = single_doubt(square, sqrt(square), a.chord + b.chord, lowest);
   Leaves leaves;
-  leaves.shift = make_float4((float)(2 * dx), (float)(2 * dy), (float)(2 * dz), (float)(square - lowest));
+  leaves.shift =
+      make_float4((float)(2 * dx), (float)(2 * dy), (float)(2 * dz), (float)(square - lowest));
   leaves.n = pair.last - pair.first;
   for (guint32 k = 1; k < EDGES; k++)
     leaves.limits[k - 1] = k < leaves.n ? (float)(squares[k] - lowest) : 0;
@@ -75,7 +82,8 @@ template <guint N> __device__ static void sum_lanes(guint32 below[EDGES])
 {
 #pragma unroll
   for (guint k = 0; k < N; k += 2) {
-    guint32 both = __reduce_add_sync(EVERY_LANE, k + 1 < N ? below[k] | below[k + 1] << 16 : below[k]);
+    guint32 both =
+        __reduce_add_sync(EVERY_LANE, k + 1 < N ? below[k] | below[k + 1] << 16 : below[k]);
     below[k] = both & 0xffff;
     if (k + 1 < N)
       below[k + 1] = both >> 16;
@@ -83,7 +91,8 @@ template <guint N> __device__ static void sum_lanes(guint32 below[EDGES])
 }
 
 template <guint N>
-__device__ static bool count_leaves(const HistogramCount &count, const Leaves &leaves, guint32 below[EDGES])
+__device__ static bool count_leaves(const HistogramCount &count, const Leaves &leaves,
+                                    guint32 below[EDGES])
 {
   float nearest = count_below<N>(leaves, count.a.offsets + (gsize)leaves.a * LEAF_POINTS,
                                  count.b.offsets + (gsize)leaves.b * LEAF_POINTS, below);
@@ -127,7 +136,8 @@ __device__ static void tally(const HistogramCount &count, bool has, const Histog
   }
 }
 
-__global__ void __launch_bounds__(THREADS) count_in_single(const __grid_constant__ HistogramCount count)
+__global__ void __launch_bounds__(THREADS)
+    count_in_single(const __grid_constant__ HistogramCount count)
 {
   __shared__ Leaves prepared[WARPS][WARP];
   const guint32 lane = lane_of(), n = *count.sure.n;
@@ -205,7 +215,8 @@ __device__ static void flush(const HistogramCount &count, Bins &bins)
 }
 
 /* The square of a chord, by the bin rule. */
-__device__ static double chord_square(double x, double y, double z, const LeafPositions &leaf, guint32 j)
+__device__ static double chord_square(double x, double y, double z, const LeafPositions &leaf,
+                                      guint32 j)
 {
   double dx = __dsub_rn(x, leaf.x[j]), dy = __dsub_rn(y, leaf.y[j]), dz = __dsub_rn(z, leaf.z[j]);
   return __dadd_rn(__dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy)), __dmul_rn(dz, dz));
@@ -227,7 +238,8 @@ struct Row {
 };
 
 template <bool WEIGHTED>
-__device__ static void few_edges(const double *squares, guint32 first, guint32 n, const Row &row, Bins &bins)
+__device__ static void few_edges(const double *squares, guint32 first, guint32 n, const Row &row,
+                                 Bins &bins)
 {
   double edge[EDGES], sum[EDGES + 1] = {};
   guint32 above[EDGES] = {}, all = row.to - min(row.from, row.to);
@@ -265,8 +277,8 @@ __device__ static void few_edges(const double *squares, guint32 first, guint32 n
 }
 
 template <bool WEIGHTED>
-__device__ static void many_edges(const double *squares, guint32 first, guint32 last, const Row &row,
-                                  Bins &bins)
+__device__ static void many_edges(const double *squares, guint32 first, guint32 last,
+                                  const Row &row, Bins &bins)
 {
   for (guint32 j = row.from; j < row.to; j++) {
     double square = chord_square(row.x, row.y, row.z, *row.leaf, j);
@@ -285,7 +297,8 @@ __device__ static void many_edges(const double *squares, guint32 first, guint32 
 }
 
 template <bool WEIGHTED>
-__device__ static void count_exactly(const HistogramCount &count, const HistogramPair &pair, Bins &bins)
+__device__ static void count_exactly(const HistogramCount &count, const HistogramPair &pair,
+                                     Bins &bins)
 {
   const Cell &a = count.a.cells[pair.a], &b = count.b.cells[pair.b];
   const guint32 lane = lane_of();
@@ -295,7 +308,8 @@ __device__ static void count_exactly(const HistogramCount &count, const Histogra
   row.x = leaf.x[lane];
   row.y = leaf.y[lane];
   row.z = leaf.z[lane];
-  row.weight = WEIGHTED && count.a.weights ? count.a.weights[(gsize)a.first_leaf * LEAF_POINTS + lane] : 1;
+  row.weight =
+      WEIGHTED && count.a.weights ? count.a.weights[(gsize)a.first_leaf * LEAF_POINTS + lane] : 1;
   row.leaf = &count.b.positions[b.first_leaf];
   row.weights = count.b.weights ? count.b.weights + (gsize)b.first_leaf * LEAF_POINTS : nullptr;
   row.to = (guint32)b.n;
@@ -312,12 +326,15 @@ __device__ static void count_exactly(const HistogramCount &count, const Histogra
 }
 
 template <bool WEIGHTED>
-__global__ void __launch_bounds__(EXACT_THREADS) count_in_double(const __grid_constant__ HistogramCount count)
+__global__ void __launch_bounds__(EXACT_THREADS)
+    count_in_double(const __grid_constant__ HistogramCount count)
 {
   extern __shared__ double shared[];
   const guint32 warp = threadIdx.x / WARP, places = count.n_edges + 1, n = *count.exact.n;
   guint32 *counters = (guint32 *)(shared + (WEIGHTED ? EXACT_WARPS * places : 0));
-  Bins bins = { WEIGHTED ? shared + warp * places : nullptr, counters + warp * places, 0, places, 0, 0, 0 };
+  Bins bins = {
+    WEIGHTED ? shared + warp * places : nullptr, counters + warp * places, 0, places, 0, 0, 0
+  };
   for (guint32 place = lane_of(); place < places; place += WARP) {
     bins.counts[place] = 0;
     if (WEIGHTED)
@@ -332,7 +349,8 @@ __global__ void __launch_bounds__(EXACT_THREADS) count_in_double(const __grid_co
       break;
     for (guint32 i = first; i < min(first + at_once, n); i++) {
       HistogramPair pair = count.exact.pairs[i];
-      if (pair.region_a != bins.region_a || pair.region_b != bins.region_b || bins.pairs > G_MAXINT32) {
+      if (pair.region_a != bins.region_a || pair.region_b != bins.region_b ||
+          bins.pairs > G_MAXINT32) {
         flush(count, bins);
         bins.region_a = pair.region_a;
         bins.region_b = pair.region_b;
@@ -353,7 +371,8 @@ gboolean histogram_leaves_prepare(GError **error)
   cudaFuncAttributes attributes;
   return CUDA_TRY(cudaFuncGetAttributes(&attributes, count_in_single)) &&
          CUDA_TRY(cudaFuncGetAttributes(&attributes, count_in_double<false>)) &&
-         CUDA_TRY(cudaFuncSetAttribute(count_in_double<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+         CUDA_TRY(cudaFuncSetAttribute(count_in_double<true>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        (int)exact_shared(ASTRO_HISTOGRAM_MAX_EDGES, true)));
 }
 

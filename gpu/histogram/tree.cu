@@ -1,4 +1,5 @@
-/* From pairs of cells to pairs of leaves, a level of the trees at a time, and what goes with catalogues. */
+/* From pairs of cells to pairs of leaves, a level of the trees at a time, and what goes with
+ * catalogues. */
 #include "gpu/histogram/histogram.h"
 
 enum { THREADS = 256, WARPS = THREADS / WARP, LISTS = 3 };
@@ -29,7 +30,8 @@ __device__ static Fate fate_of_leaves(const HistogramCount &count, HistogramPair
 {
   if (count.sums)
     return EXACT;
-  if (pair.first == pair.last) { /* by brute force pairs are computed though it is known where they fall */
+  if (pair.first ==
+      pair.last) { /* by brute force pairs are computed though it is known where they fall */
     pair.first = pair.first > 0 ? pair.first - 1 : 0;
     pair.last = pair.first + 1;
   }
@@ -37,7 +39,8 @@ __device__ static Fate fate_of_leaves(const HistogramCount &count, HistogramPair
   return is_far || pair.last - pair.first > HISTOGRAM_SINGLE_EDGES ? EXACT : SURE;
 }
 
-__device__ static Fate fate_of(const HistogramCount &count, HistogramPair &pair, const Cell &a, const Cell &b)
+__device__ static Fate fate_of(const HistogramCount &count, HistogramPair &pair, const Cell &a,
+                               const Cell &b)
 {
   if (count.alone && pair.a == pair.b)
     return a.left ? SPLIT : EXACT;
@@ -49,7 +52,8 @@ __device__ static Fate fate_of(const HistogramCount &count, HistogramPair &pair,
   return a.left || b.left ? SPLIT : fate_of_leaves(count, pair);
 }
 
-/* Every thread's pair to the list of its fate, with one atomic a block and list: neighbours stay neighbours.
+/* Every thread's pair to the list of its fate, with one atomic a block and list: neighbours stay
+ * neighbours.
  */
 __device__ static void append(const Lists &lists, Fate fate, const HistogramPair &pair)
 {
@@ -80,8 +84,8 @@ __device__ static void append(const Lists &lists, Fate fate, const HistogramPair
   __syncthreads();
 }
 
-__device__ static void add_whole(const HistogramCount &count, bool is_whole, const HistogramPair &pair,
-                                 const Cell *a, const Cell *b)
+__device__ static void add_whole(const HistogramCount &count, bool is_whole,
+                                 const HistogramPair &pair, const Cell *a, const Cell *b)
 {
   bool has = is_whole && is_bin(count, pair.first);
   guint64 value = has ? value_of(count, pair.region_a, pair.region_b, pair.first) : 0;
@@ -91,8 +95,9 @@ __device__ static void add_whole(const HistogramCount &count, bool is_whole, con
 }
 
 template <bool IS_SPLIT>
-__global__ void __launch_bounds__(THREADS) visit(const __grid_constant__ HistogramCount count,
-                                                 HistogramList from, const __grid_constant__ Lists lists)
+__global__ void __launch_bounds__(THREADS)
+    visit(const __grid_constant__ HistogramCount count, HistogramList from,
+          const __grid_constant__ Lists lists)
 {
   const guint32 n = *from.n * (IS_SPLIT ? 4 : 1);
   for (guint32 base = blockIdx.x * THREADS; base < n; base += gridDim.x * THREADS) {
@@ -113,8 +118,8 @@ __global__ void __launch_bounds__(THREADS) visit(const __grid_constant__ Histogr
   }
 }
 
-void histogram_visit(const HistogramCount &count, bool is_split, HistogramList from, HistogramList to,
-                     guint blocks, cudaStream_t stream)
+void histogram_visit(const HistogramCount &count, bool is_split, HistogramList from,
+                     HistogramList to, guint blocks, cudaStream_t stream)
 {
   const Lists lists = { { to, count.sure, count.exact } };
   if (is_split)
@@ -125,7 +130,8 @@ void histogram_visit(const HistogramCount &count, bool is_split, HistogramList f
 
 /* A warp a cell; those that are leaves have offsets. */
 __global__ void __launch_bounds__(THREADS)
-    make_offsets(const Cell *cells, guint32 n_cells, const LeafPositions *positions, float4 *offsets)
+    make_offsets(const Cell *cells, guint32 n_cells, const LeafPositions *positions,
+                 float4 *offsets)
 {
   guint32 index = blockIdx.x * WARPS + threadIdx.x / WARP, lane = lane_of();
   if (index >= n_cells || cells[index].left || cells[index].n == 0)
@@ -136,13 +142,15 @@ __global__ void __launch_bounds__(THREADS)
   double dx = is_point ? leaf.x[lane] - cell.x : 0, dy = is_point ? leaf.y[lane] - cell.y : 0,
          dz = is_point ? leaf.z[lane] - cell.z : 0;
   float square = is_point ? (float)(dx * dx + dy * dy + dz * dz) : INFINITY;
-  offsets[(gsize)cell.first_leaf * LEAF_POINTS + lane] = make_float4((float)dx, (float)dy, (float)dz, square);
+  offsets[(gsize)cell.first_leaf * LEAF_POINTS + lane] =
+      make_float4((float)dx, (float)dy, (float)dz, square);
 }
 
-void histogram_offsets(const Cell *cells, guint n_cells, const LeafPositions *positions, float4 *offsets,
-                       cudaStream_t stream)
+void histogram_offsets(const Cell *cells, guint n_cells, const LeafPositions *positions,
+                       float4 *offsets, cudaStream_t stream)
 {
-  make_offsets<<<(n_cells + WARPS - 1) / WARPS, THREADS, 0, stream>>>(cells, n_cells, positions, offsets);
+  make_offsets<<<(n_cells + WARPS - 1) / WARPS, THREADS, 0, stream>>>(cells, n_cells, positions,
+                                                                      offsets);
 }
 
 __global__ void __launch_bounds__(THREADS) sum_copies(const __grid_constant__ HistogramCount count)
@@ -173,5 +181,6 @@ gboolean histogram_tree_prepare(GError **error)
 void histogram_sum(const HistogramCount &count, cudaStream_t stream)
 {
   if (count.copies > 1)
-    sum_copies<<<(guint)MIN((count.values + THREADS - 1) / THREADS, 1024), THREADS, 0, stream>>>(count);
+    sum_copies<<<(guint)MIN((count.values + THREADS - 1) / THREADS, 1024), THREADS, 0, stream>>>(
+        count);
 }

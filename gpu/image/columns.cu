@@ -26,7 +26,8 @@ gboolean astro_image_columns_fit(const AstroImageConfig *config)
   for (guint i = 0; i < config->n_out; i++)
     if (config->products[i].n_terms == 0)
       return FALSE;
-  return config->to == to && config->n_in <= MOST_PLANES && astro_fft_columns_first(config->grid.size);
+  return config->to == to && config->n_in <= MOST_PLANES &&
+         astro_fft_columns_first(config->grid.size);
 }
 
 void astro_image_columns_free(AstroImageColumns *self)
@@ -49,7 +50,8 @@ static gboolean send_tables(AstroImageColumns *self, GError **error)
                                   astro_cuda_stream(self->place.queue)));
 }
 
-/* For all products, which then share phases, or as many of them as leave most of the room to others. */
+/* For all products, which then share phases, or as many of them as leave most of the room to
+ * others. */
 static gboolean make_room(AstroImageColumns *self, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
@@ -65,7 +67,8 @@ static gboolean make_room(AstroImageColumns *self, GError **error)
          funcs->alloc(self->place.device, (gsize)columns->n * columns->planes, &self->blank, error);
 }
 
-AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const AstroPlace *place, GError **error)
+AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const AstroPlace *place,
+                                           GError **error)
 {
   AstroImageColumns *self = g_new0(AstroImageColumns, 1);
   const AstroGrid *grid = &config->grid;
@@ -99,8 +102,8 @@ AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const
 
 /* A warp a row of tiles. A plane's rows are [row of points of the first pass][point] for it. */
 static __global__ void __launch_bounds__(THREADS)
-    note_blank(const guint8 *touched, guint32 tiles, guint32 n, guint32 origin, AstroDivisor others, guint32 planes,
-               guint8 *blank)
+    note_blank(const guint8 *touched, guint32 tiles, guint32 n, guint32 origin, AstroDivisor others,
+               guint32 planes, guint8 *blank)
 {
   const guint32 row = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
   bool any = false;
@@ -117,18 +120,22 @@ static __global__ void __launch_bounds__(THREADS)
     blank[(gsize)plane * n + (at - point * others.by) * (n / others.by) + point] = !any;
 }
 
-static gboolean find_blank(const AstroImageColumns *self, const guint8 *touched, guint32 others, GError **error)
+static gboolean find_blank(const AstroImageColumns *self, const guint8 *touched, guint32 others,
+                           GError **error)
 {
   const AstroFftColumns *columns = &self->columns;
   const guint32 tiles = astro_grid_tiles(columns->n);
-  note_blank<<<(tiles * 32 + THREADS - 1) / THREADS, THREADS, 0, astro_cuda_stream(self->place.queue)>>>(
-      touched, tiles, columns->n, columns->origin_in, AstroDivisor(others), columns->planes, (guint8 *)self->blank);
+  note_blank<<<(tiles * 32 + THREADS - 1) / THREADS, THREADS, 0,
+               astro_cuda_stream(self->place.queue)>>>(touched, tiles, columns->n,
+                                                       columns->origin_in, AstroDivisor(others),
+                                                       columns->planes, (guint8 *)self->blank);
   return CUDA_TRY(cudaGetLastError());
 }
 
 /* ---- work ---- */
 
-/* Of products begin to end of the grid, of each product of the image a term that is not done; FALSE: there are none.
+/* Of products begin to end of the grid, of each product of the image a term that is not done;
+ * FALSE: there are none.
  */
 static gboolean find_jobs(const AstroImageColumns *self, guint channel, guint begin, guint end,
                           const AstroImageArguments *arguments, guint *done, AstroImagePass *pass)
@@ -145,7 +152,8 @@ static gboolean find_jobs(const AstroImageColumns *self, guint channel, guint be
                                      .imaginary = term->imaginary,
                                      .begins = arguments->first && done[i] == 0,
                                      .ends = (done[i] | 1u << k) + 1 == 1u << product->n_terms,
-                                     .scale = astro_image_scale(&self->config, arguments, channel, term) };
+                                     .scale = astro_image_scale(&self->config, arguments, channel,
+                                                                term) };
       done[i] |= 1u << k;
       break;
     }
@@ -153,13 +161,15 @@ static gboolean find_jobs(const AstroImageColumns *self, guint channel, guint be
   return pass->n_jobs > 0;
 }
 
-gboolean astro_image_columns_run(AstroImageColumns *self, guint channel, gconstpointer in, const guint8 *touched,
-                                 gpointer out, const AstroImageArguments *arguments, const double *inverse,
+gboolean astro_image_columns_run(AstroImageColumns *self, guint channel, gconstpointer in,
+                                 const guint8 *touched, gpointer out,
+                                 const AstroImageArguments *arguments, const double *inverse,
                                  GError **error)
 {
   const AstroGrid *grid = &self->config.grid;
   const cudaStream_t stream = astro_cuda_stream(self->place.queue);
-  const gsize sample = sample_bytes(&self->config), plane_bytes = (gsize)grid->size * grid->size * sample;
+  const gsize sample = sample_bytes(&self->config),
+              plane_bytes = (gsize)grid->size * grid->size * sample;
   AstroFftColumns columns = self->columns;
   AstroFftColumnsPass first, second;
   AstroImagePass image = { .out = out,
@@ -173,21 +183,23 @@ gboolean astro_image_columns_run(AstroImageColumns *self, guint channel, gconstp
 
   columns.in = in;
   if (grid->image_size < grid->size)
-    columns.in = (const guint8 *)in + (grid->size / 2 + grid->image_size / 2 + 1 - grid->image_size) * sample;
+    columns.in = (const guint8 *)in +
+                 (grid->size / 2 + grid->image_size / 2 + 1 - grid->image_size) * sample;
   columns.blank = touched ? (const guint8 *)self->blank : NULL;
   astro_fft_columns_passes(&columns, &first, &second);
-  const gint from = astro_fft_columns_kernel(second.transforms), to = astro_fft_columns_kernel(first.transforms);
+  const gint from = astro_fft_columns_kernel(second.transforms),
+             to = astro_fft_columns_kernel(first.transforms);
   if (touched && !find_blank(self, touched, first.transforms, error))
     return FALSE;
   for (guint begin = 0; begin < self->config.n_in; begin += columns.planes) {
     const guint end = MIN(begin + columns.planes, self->config.n_in);
     first.in = (const guint8 *)columns.in + begin * plane_bytes;
-    if (!(columns.is_double ? astro_fft_columns_double : astro_fft_columns_single)[from](&first, end - begin, stream,
-                                                                                        error))
+    if (!(columns.is_double ? astro_fft_columns_double
+                            : astro_fft_columns_single)[from](&first, end - begin, stream, error))
       return FALSE;
     while (find_jobs(self, channel, begin, end, arguments, done, &image))
-      if (!(columns.is_double ? astro_image_columns_double : astro_image_columns_single)[to](&second, &image, stream,
-                                                                                            error))
+      if (!(columns.is_double ? astro_image_columns_double
+                              : astro_image_columns_single)[to](&second, &image, stream, error))
         return FALSE;
   }
   return TRUE;

@@ -44,9 +44,11 @@ typedef struct {
 
 /* Clenshaw's recurrence, side by side, since each step waits for the one before. */
 template <int N>
-__device__ __forceinline__ void series_at(const AstroImageSeries &series, const double (&x)[N], double (&values)[N])
+__device__ __forceinline__ void series_at(const AstroImageSeries &series, const double (&x)[N],
+                                          double (&values)[N])
 {
-  const double scale = 4 / (series.greatest - series.least), middle = (series.least + series.greatest) / 2;
+  const double scale = 4 / (series.greatest - series.least),
+               middle = (series.least + series.greatest) / 2;
   double twice[N], next[N] = {}, after[N] = {};
 #pragma unroll
   for (int i = 0; i < N; i++)
@@ -76,7 +78,8 @@ constexpr int BLOCKS = PLAYS == LAST_OF_MANY || sizeof(Real) == sizeof(double) ?
 
 /* Real is what is computed in. */
 template <typename Sample, typename Pixel, typename Real, bool TURNS, Plays PLAYS>
-__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane(const __grid_constant__ Plane plane)
+__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>)
+    add_plane(const __grid_constant__ Plane plane)
 {
   using Phase = decltype(image_phase(0, Real()));
   const guint32 x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y * ROWS;
@@ -87,7 +90,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane
   const gsize cells = (gsize)plane.size * plane.size, pixels = (gsize)image * image;
   const int rows = MIN(image - y, (guint32)ROWS);
   const double l = plane.centre_l + ((double)half - (double)x) * plane.pixel;
-  const ImageColumn column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel, plane.pixel };
+  const ImageColumn column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel,
+                               plane.pixel };
   Phase phases[ROWS];
   Real factors[ROWS] = {};
 
@@ -137,7 +141,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane
       for (int r = 0; r < ROWS; r++) {
         Real re = samples[r].x, im = samples[r].y, value;
         if (TURNS)
-          value = term.imaginary ? re * phases[r].y + im * phases[r].x : re * phases[r].x - im * phases[r].y;
+          value = term.imaginary ? re * phases[r].y + im * phases[r].x
+                                 : re * phases[r].x - im * phases[r].y;
         else
           value = term.imaginary ? im : re;
         sums[r] += scale * value;
@@ -180,14 +185,16 @@ static const struct {
 
 /* ---- the backend ---- */
 
-static Plane plane_of(const Image *self, const AstroImageArguments *arguments, gconstpointer in, gpointer out,
-                      guint channel)
+static Plane plane_of(const Image *self, const AstroImageArguments *arguments, gconstpointer in,
+                      gpointer out, guint channel)
 {
   const AstroImageConfig *config = &self->config;
   const AstroGrid *grid = &config->grid;
-  const gsize cells = (gsize)grid->size * grid->size, pixels = (gsize)grid->image_size * grid->image_size;
+  const gsize cells = (gsize)grid->size * grid->size,
+              pixels = (gsize)grid->image_size * grid->image_size;
   Plane plane = {
-    .in = (const guint8 *)in + channel * config->n_in * cells * astro_format_info(config->from)->bytes,
+    .in = (const guint8 *)in +
+          channel * config->n_in * cells * astro_format_info(config->from)->bytes,
     .out = (guint8 *)out + channel * config->n_out * pixels * astro_format_info(config->to)->bytes,
     .size = grid->size,
     .image = grid->image_size,
@@ -214,8 +221,8 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
 }
 
 /* The part that the host asked for, which waits for it. */
-static gboolean send_middle(const Image *self, const AstroImageArguments *arguments, gconstpointer image,
-                            AstroResult *result, GError **error)
+static gboolean send_middle(const Image *self, const AstroImageArguments *arguments,
+                            gconstpointer image, AstroResult *result, GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
   gsize pitch, row = arguments->middle_size * astro_format_info(self->config.to)->bytes;
@@ -236,8 +243,8 @@ static gboolean add_plane_of(const Image *self, const Plane *plane, GError **err
   return CUDA_TRY(cudaGetLastError());
 }
 
-static gboolean add_planes(const Image *self, gconstpointer planes, gpointer out, const AstroImageArguments *arguments,
-                           GError **error)
+static gboolean add_planes(const Image *self, gconstpointer planes, gpointer out,
+                           const AstroImageArguments *arguments, GError **error)
 {
   for (guint channel = 0; channel < self->config.channels; channel++) {
     const Plane plane = plane_of(self, arguments, planes, out, channel);
@@ -247,7 +254,8 @@ static gboolean add_planes(const Image *self, gconstpointer planes, gpointer out
   return TRUE;
 }
 
-/* Where several planes make an image, what it is corrected with in w takes a pass of its own after the last. */
+/* Where several planes make an image, what it is corrected with in w takes a pass of its own after
+ * the last. */
 static gboolean add_columns(Image *self, const AstroBlock *in, guint n_in, gpointer out,
                             const AstroImageArguments *arguments, GError **error)
 {
@@ -275,7 +283,8 @@ static gboolean add_columns(Image *self, const AstroBlock *in, guint n_in, gpoin
 /* Rows that no touched tile has a part of become zeros. A block is a row of a plane. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
-    take_rows(const Sample *in, Sample *out, const guint8 *touched, guint32 size, guint32 tiles, guint32 products)
+    take_rows(const Sample *in, Sample *out, const guint8 *touched, guint32 size, guint32 tiles,
+              guint32 products)
 {
   const guint32 plane = blockIdx.x / size, v = blockIdx.x % size;
   const guint8 *row = touched + ((gsize)(plane / products) * tiles + v / ASTRO_GRID_TILE) * tiles;
@@ -301,14 +310,15 @@ static gboolean add_transformed(Image *self, const AstroBlock *in, guint n_in, g
     const guint8 *touched = (const guint8 *)in[1].data;
     from.data = self->taken.data;
     if (config->from == ASTRO_FORMAT_CF64LE)
-      take_rows<<<rows, THREADS, 0, stream>>>((const double2 *)in->data, (double2 *)from.data, touched, size,
-                                              astro_grid_tiles(size), config->n_in);
+      take_rows<<<rows, THREADS, 0, stream>>>((const double2 *)in->data, (double2 *)from.data,
+                                              touched, size, astro_grid_tiles(size), config->n_in);
     else
-      take_rows<<<rows, THREADS, 0, stream>>>((const float2 *)in->data, (float2 *)from.data, touched, size,
-                                              astro_grid_tiles(size), config->n_in);
+      take_rows<<<rows, THREADS, 0, stream>>>((const float2 *)in->data, (float2 *)from.data,
+                                              touched, size, astro_grid_tiles(size), config->n_in);
   }
   return CUDA_TRY(cudaGetLastError()) &&
-         astro_cuda_fft.submit(self->transform, &from, 1, &self->transformed, 1, &steps, NULL, error) &&
+         astro_cuda_fft.submit(self->transform, &from, 1, &self->transformed, 1, &steps, NULL,
+                               error) &&
          add_planes(self, self->transformed.data, out, arguments, error);
 }
 
@@ -325,9 +335,10 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     self->w_step = arguments->w_step;
     astro_image_series_set(&self->series, &self->config.grid, self->w_step);
   }
-  const gboolean added = self->columns     ? add_columns(self, in, n_in, out->data, arguments, error)
-                         : self->transform ? add_transformed(self, in, n_in, out->data, arguments, error)
-                                           : add_planes(self, in->data, out->data, arguments, error);
+  const gboolean added = self->columns ? add_columns(self, in, n_in, out->data, arguments, error)
+                         : self->transform
+                             ? add_transformed(self, in, n_in, out->data, arguments, error)
+                             : add_planes(self, in->data, out->data, arguments, error);
   return added && (!astro_image_wants_middle(arguments, result) ||
                    send_middle(self, arguments, out->data, result, error));
 }
@@ -357,7 +368,8 @@ static gboolean make_transform(Image *self, GError **error)
                                .axes = { {}, { TRUE, size / 2, size / 2 } } };
   const char *variant;
 
-  self->taken.bytes = self->transformed.bytes = planes * size * size * astro_format_info(config->from)->bytes;
+  self->taken.bytes = self->transformed.bytes =
+      planes * size * size * astro_format_info(config->from)->bytes;
   self->transform = astro_cuda_fft.create(&fft, &self->place, &variant, error);
   return self->transform &&
          funcs->alloc(self->place.device, self->taken.bytes, &self->taken.data, error) &&
@@ -374,11 +386,12 @@ static gboolean send_inverse(Image *self, GError **error)
   if (!self->place.device->funcs->alloc(self->place.device, bytes, &face, error))
     return FALSE;
   self->inverse = (double *)face;
-  return CUDA_TRY(
-      cudaMemcpyAsync(face, inverse, bytes, cudaMemcpyHostToDevice, astro_cuda_stream(self->place.queue)));
+  return CUDA_TRY(cudaMemcpyAsync(face, inverse, bytes, cudaMemcpyHostToDevice,
+                                  astro_cuda_stream(self->place.queue)));
 }
 
-static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
 {
   if (!astro_image_check(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;

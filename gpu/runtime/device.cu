@@ -46,8 +46,8 @@ static AstroCudaDevice *cuda(AstroDevice *device)
 
 /* ---- memory ---- */
 
-/* ASTRO_CUDA_MEMORY makes the device look smaller: bytes, or so many K, M or G of them. Read once a call, so that
- * a test may set it between calls. */
+/* ASTRO_CUDA_MEMORY makes the device look smaller: bytes, or so many K, M or G of them. Read once a
+ * call, so that a test may set it between calls. */
 static gsize memory_limit(void)
 {
   static gint reported = 0;
@@ -82,7 +82,8 @@ static gboolean device_memory(AstroDevice *device, AstroDeviceMemory *memory, GE
   return TRUE;
 }
 
-/* Counts bytes before they are allocated, so that two threads cannot go beyond the limit together. */
+/* Counts bytes before they are allocated, so that two threads cannot go beyond the limit together.
+ */
 static gboolean reserve(AstroDevice *device, gsize bytes)
 {
   gsize limit = memory_limit();
@@ -131,12 +132,13 @@ static void device_free(AstroDevice *device, gpointer face)
     astro_cuda_ok(cudaFree(face), "cudaFree", NULL);
 }
 
-gboolean astro_cuda_alloc(const AstroPlace *place, const char *stage, gpointer face, gsize count, gsize bytes,
-                          GError **error)
+gboolean astro_cuda_alloc(const AstroPlace *place, const char *stage, gpointer face, gsize count,
+                          gsize bytes, GError **error)
 {
   gsize whole;
   if (!g_size_checked_mul(&whole, count, bytes)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, "%s: more bytes than can be addressed", stage);
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "%s: more bytes than can be addressed", stage);
     return FALSE;
   }
   return place->device->funcs->alloc(place->device, whole, (gpointer *)face, error);
@@ -187,13 +189,14 @@ static gboolean queue_copy(AstroDevice *device, AstroQueue *queue, AstroCopyDire
                            gpointer to, gconstpointer from, gsize bytes, GError **error)
 {
   return astro_cuda_enter(device, error) &&
-         CUDA_TRY(cudaMemcpyAsync(
-             to, from, bytes,
-             direction == ASTRO_COPY_UP ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
-             astro_cuda_stream(queue)));
+         CUDA_TRY(cudaMemcpyAsync(to, from, bytes,
+                                  direction == ASTRO_COPY_UP ? cudaMemcpyHostToDevice
+                                                             : cudaMemcpyDeviceToHost,
+                                  astro_cuda_stream(queue)));
 }
 
-static gboolean queue_wait(AstroDevice *device, AstroQueue *queue, AstroEvent *event, GError **error)
+static gboolean queue_wait(AstroDevice *device, AstroQueue *queue, AstroEvent *event,
+                           GError **error)
 {
   return astro_cuda_enter(device, error) &&
          CUDA_TRY(cudaStreamWaitEvent(astro_cuda_stream(queue), (cudaEvent_t)event, 0));

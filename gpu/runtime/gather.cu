@@ -1,11 +1,13 @@
-/* Tiles of lines by time turn in shared memory, so that both sides of device memory see neighbours. */
+/* Tiles of lines by time turn in shared memory, so that both sides of device memory see neighbours.
+ */
 #include "gpu/runtime/gather.h"
 #include "gpu/runtime/samples.h"
 
 enum { TILE = 32 /* lines of a warp's tile */, TIME = 64, THREADS = 256, WARPS = THREADS / 32 };
 #define MOST_STEPS ((guint64)1 << 30) /* that kernels count */
 
-/* A line is an input of a channel; lines are numbered so that neighbours lie side by side in the source. */
+/* A line is an input of a channel; lines are numbered so that neighbours lie side by side in the
+ * source. */
 struct Lines {
   AstroCudaGather gather; /* but for the count */
   guint32 count;
@@ -38,7 +40,8 @@ __device__ inline guint8 *target_of(const AstroCudaGather &g, const Line &line)
 
 __device__ inline bool is_good(const AstroCudaGather &g, const Line &line, guint32 step)
 {
-  return !g.valid || g.valid[step * g.valid_time + line.channel * g.valid_channel + line.station * g.valid_station];
+  return !g.valid || g.valid[step * g.valid_time + line.channel * g.valid_channel +
+                             line.station * g.valid_station];
 }
 
 /* How a sample changes: change<F>(sample). */
@@ -48,40 +51,66 @@ template <AstroFormat FROM, AstroFormat TO> struct Change;
 template <typename Bits> struct Keep {
   using In = Bits;
   using Out = Bits;
-  static __device__ Bits of(Bits sample) { return sample; }
+  static __device__ Bits of(Bits sample)
+  {
+    return sample;
+  }
 };
-template <AstroFormat F> struct Change<F, F> : Keep<guint32> {};
-template <> struct Change<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8> : Keep<guint16> {};
-template <> struct Change<ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE> : Keep<uint2> {};
+template <AstroFormat F> struct Change<F, F> : Keep<guint32> {
+};
+template <> struct Change<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8> : Keep<guint16> {
+};
+template <> struct Change<ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE> : Keep<uint2> {
+};
 
 template <> struct Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8> {
   using In = guint8;
   using Out = char2;
-  static __device__ Out of(In sample) { return make_char2(nibble_of(sample, 0), nibble_of(sample, 1)); }
+  static __device__ Out of(In sample)
+  {
+    return make_char2(nibble_of(sample, 0), nibble_of(sample, 1));
+  }
 };
 template <typename Sample> struct ToSingle {
   using In = Sample;
   using Out = float2;
-  static __device__ Out of(In sample) { return make_float2(single_of(sample.x), single_of(sample.y)); }
+  static __device__ Out of(In sample)
+  {
+    return make_float2(single_of(sample.x), single_of(sample.y));
+  }
 };
 template <> struct Change<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE> : ToSingle<char2> {
-  static __device__ Out of(In sample) { return make_float2(sample.x, sample.y); }
+  static __device__ Out of(In sample)
+  {
+    return make_float2(sample.x, sample.y);
+  }
 };
-template <> struct Change<ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CF32LE> : ToSingle<short2> {};
-template <> struct Change<ASTRO_FORMAT_CF16LE, ASTRO_FORMAT_CF32LE> : ToSingle<__half2> {};
+template <> struct Change<ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CF32LE> : ToSingle<short2> {
+};
+template <> struct Change<ASTRO_FORMAT_CF16LE, ASTRO_FORMAT_CF32LE> : ToSingle<__half2> {
+};
 template <> struct Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CF32LE> {
   using In = guint8;
   using Out = float2;
-  static __device__ Out of(In sample) { return make_float2(nibble_of(sample, 0), nibble_of(sample, 1)); }
+  static __device__ Out of(In sample)
+  {
+    return make_float2(nibble_of(sample, 0), nibble_of(sample, 1));
+  }
 };
 template <typename Real> struct FromReal {
   using In = Real;
   using Out = float2;
-  static __device__ Out of(In sample) { return make_float2(single_of(sample), 0); }
+  static __device__ Out of(In sample)
+  {
+    return make_float2(single_of(sample), 0);
+  }
 };
-template <> struct Change<ASTRO_FORMAT_I8, ASTRO_FORMAT_CF32LE> : FromReal<gint8> {};
-template <> struct Change<ASTRO_FORMAT_I16LE, ASTRO_FORMAT_CF32LE> : FromReal<gint16> {};
-template <> struct Change<ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE> : FromReal<float> {};
+template <> struct Change<ASTRO_FORMAT_I8, ASTRO_FORMAT_CF32LE> : FromReal<gint8> {
+};
+template <> struct Change<ASTRO_FORMAT_I16LE, ASTRO_FORMAT_CF32LE> : FromReal<gint16> {
+};
+template <> struct Change<ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE> : FromReal<float> {
+};
 
 template <AstroFormat FROM, AstroFormat TO>
 __global__ void __launch_bounds__(THREADS) gather_turned(const __grid_constant__ Lines lines)
@@ -160,17 +189,19 @@ __global__ void __launch_bounds__(THREADS) widen_straight(const __grid_constant_
   }
   guint32 rest = lines.count / 8 * 8 + threadIdx.x;
   if (rest < lines.count)
-    ((char2 *)to)[rest] = Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8>::of(((const guint8 *)from)[rest]);
+    ((char2 *)to)[rest] =
+        Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8>::of(((const guint8 *)from)[rest]);
 }
 
 static gboolean widens_straight(const AstroCudaGather *g)
 {
   return g->format == ASTRO_FORMAT_CI4 && g->to_format == ASTRO_FORMAT_CI8 && !g->valid &&
-         (guintptr)g->from % 8 == 0 && g->channel % 8 == 0 && g->station % 8 == 0 && g->pol % 8 == 0 &&
-         (guintptr)g->to % 16 == 0;
+         (guintptr)g->from % 8 == 0 && g->channel % 8 == 0 && g->station % 8 == 0 &&
+         g->pol % 8 == 0 && (guintptr)g->to % 16 == 0;
 }
 
-template <AstroFormat FROM, AstroFormat TO> static void launch(const Lines &lines, gboolean straight, cudaStream_t stream)
+template <AstroFormat FROM, AstroFormat TO>
+static void launch(const Lines &lines, gboolean straight, cudaStream_t stream)
 {
   if (straight && widens_straight(&lines.gather)) {
     widen_straight<<<lines.n, THREADS, 0, stream>>>(lines);
@@ -186,14 +217,17 @@ template <AstroFormat FROM, AstroFormat TO> static void launch(const Lines &line
 
 gboolean astro_cuda_gather(const AstroCudaGather *gather, cudaStream_t stream, GError **error)
 {
-#define ROW(from, to) { ASTRO_FORMAT_##from, ASTRO_FORMAT_##to, launch<ASTRO_FORMAT_##from, ASTRO_FORMAT_##to> }
+#define ROW(from, to)                                                                              \
+  {                                                                                                \
+    ASTRO_FORMAT_##from, ASTRO_FORMAT_##to, launch<ASTRO_FORMAT_##from, ASTRO_FORMAT_##to>         \
+  }
   static const struct {
     AstroFormat from, to;
     void (*launch)(const Lines &lines, gboolean straight, cudaStream_t stream);
   } kernels[] = {
-    ROW(CI4, CI8),       ROW(CI8, CI8),       ROW(CI16LE, CI16LE),  ROW(CF16LE, CF16LE), ROW(CF32LE, CF32LE),
-    ROW(CI4, CF32LE),    ROW(CI8, CF32LE),    ROW(CI16LE, CF32LE),  ROW(CF16LE, CF32LE), ROW(F32LE, CF32LE),
-    ROW(I8, CF32LE),     ROW(I16LE, CF32LE),
+    ROW(CI4, CI8),       ROW(CI8, CI8),      ROW(CI16LE, CI16LE), ROW(CF16LE, CF16LE),
+    ROW(CF32LE, CF32LE), ROW(CI4, CF32LE),   ROW(CI8, CF32LE),    ROW(CI16LE, CF32LE),
+    ROW(CF16LE, CF32LE), ROW(F32LE, CF32LE), ROW(I8, CF32LE),     ROW(I16LE, CF32LE),
   };
 #undef ROW
   gsize bytes = astro_format_info(gather->format)->bytes;

@@ -21,8 +21,8 @@ static gint n_devices(GError **error)
                 "there is no NVIDIA driver on this machine");
   else if (driver < runtime)
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
-                "the NVIDIA driver is for CUDA %d.%d, this build needs %d.%d or newer", driver / 1000,
-                driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+                "the NVIDIA driver is for CUDA %d.%d, this build needs %d.%d or newer",
+                driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
   else
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
                 "CUDA: cudaGetDeviceCount: %s", cudaGetErrorString(status));
@@ -45,8 +45,15 @@ static char *describe(gint index)
 }
 
 static const AstroBackend *const backends[] = {
-  &astro_cuda_convert, &astro_cuda_transpose, &astro_cuda_channelizer, &astro_cuda_correlator, &astro_cuda_delay,
-  &astro_cuda_sideband, &astro_cuda_gridder, &astro_cuda_fft, &astro_cuda_image,
+  &astro_cuda_convert,
+  &astro_cuda_transpose,
+  &astro_cuda_channelizer,
+  &astro_cuda_correlator,
+  &astro_cuda_delay,
+  &astro_cuda_sideband,
+  &astro_cuda_gridder,
+  &astro_cuda_fft,
+  &astro_cuda_image,
   &astro_cuda_histogram,
   NULL,
 };

@@ -1,5 +1,5 @@
-/* Sideband on the GPU: the arithmetic of core/sideband/sideband.h, on words of 32 bits, whose instructions change the
- * signs of all components that a word has. */
+/* Sideband on the GPU: the arithmetic of core/sideband/sideband.h, on words of 32 bits, whose
+ * instructions change the signs of all components that a word has. */
 #include "gpu/runtime/cuda.h"
 
 extern "C" {
@@ -34,7 +34,8 @@ template <Kind KIND> __device__ inline guint32 negative(guint32 word)
   return word ^ (KIND == HALVES ? 0x80008000 : 0x80000000);
 }
 
-/* What of a group's or a sample's word is of imaginary parts, but for bits that stay as they are. */
+/* What of a group's or a sample's word is of imaginary parts, but for bits that stay as they are.
+ */
 template <Kind KIND> __device__ inline guint32 imaginary(int word)
 {
   if constexpr (KIND == NIBBLES)
@@ -48,7 +49,10 @@ template <Kind KIND> __device__ inline guint32 imaginary(int word)
 
 template <Kind KIND> constexpr int component_bytes()
 {
-  return KIND == NIBBLES || KIND == BYTES ? 1 : KIND == SHORTS || KIND == HALVES ? 2 : KIND == DOUBLES ? 8 : 4;
+  return KIND == NIBBLES || KIND == BYTES   ? 1
+         : KIND == SHORTS || KIND == HALVES ? 2
+         : KIND == DOUBLES                  ? 8
+                                            : 4;
 }
 
 template <Kind KIND> __device__ inline guint32 changed(guint32 word, guint32 mask)
@@ -64,14 +68,16 @@ struct Job {
   AstroSidebandSpan span;
   guint64 first; /* sample, or group */
   guint64 end;
-  guint32 odd;   /* whether the first time step is */
+  guint32 odd; /* whether the first time step is */
 };
 
 /* Groups of voltages, in their order. */
-template <Kind KIND, bool COMPLEX> __global__ void __launch_bounds__(THREADS) turn_groups(const Job job)
+template <Kind KIND, bool COMPLEX>
+__global__ void __launch_bounds__(THREADS) turn_groups(const Job job)
 {
   constexpr int N = WORDS * 4 / component_bytes<KIND>();
-  for (guint64 g = blockIdx.x * (guint64)THREADS + threadIdx.x; g < job.end; g += (guint64)gridDim.x * THREADS) {
+  for (guint64 g = blockIdx.x * (guint64)THREADS + threadIdx.x; g < job.end;
+       g += (guint64)gridDim.x * THREADS) {
     uint4 group = ((const uint4 *)job.in)[g];
     guint32 *words = &group.x, masks[WORDS] = { 0 };
     if constexpr (COMPLEX) {
@@ -104,8 +110,10 @@ template <int BYTES> struct alignas(BYTES) Sample {
   guint8 bytes[BYTES];
 };
 
-/* Samples one by one: of spectra each from where its channel stands, of voltages what makes no group. */
-template <Kind KIND, bool COMPLEX, bool SPECTRA> __global__ void __launch_bounds__(THREADS) turn_samples(const Job job)
+/* Samples one by one: of spectra each from where its channel stands, of voltages what makes no
+ * group. */
+template <Kind KIND, bool COMPLEX, bool SPECTRA>
+__global__ void __launch_bounds__(THREADS) turn_samples(const Job job)
 {
   constexpr int SIZE = component_bytes<KIND>() * (COMPLEX && KIND != NIBBLES ? 2 : 1);
   const guint64 extent = job.span.extent, inner = job.span.inner;
@@ -136,9 +144,11 @@ static guint blocks_for(guint64 n)
 }
 
 /* job.end: samples in all. */
-template <Kind KIND, bool COMPLEX> static void turn(Job job, gboolean is_spectra, cudaStream_t stream)
+template <Kind KIND, bool COMPLEX>
+static void turn(Job job, gboolean is_spectra, cudaStream_t stream)
 {
-  constexpr int SIZE = component_bytes<KIND>() * (COMPLEX && KIND != NIBBLES ? 2 : 1), OF_GROUP = WORDS * 4 / SIZE;
+  constexpr int SIZE = component_bytes<KIND>() * (COMPLEX && KIND != NIBBLES ? 2 : 1),
+                OF_GROUP = WORDS * 4 / SIZE;
   const gboolean aligned = ((guintptr)job.in | (guintptr)job.out) % (WORDS * 4) == 0;
   const guint64 samples = job.end;
 
@@ -153,7 +163,8 @@ template <Kind KIND, bool COMPLEX> static void turn(Job job, gboolean is_spectra
   job.first = job.end * OF_GROUP;
   job.end = samples;
   if (job.first < job.end)
-    turn_samples<KIND, COMPLEX, false><<<blocks_for(job.end - job.first), THREADS, 0, stream>>>(job);
+    turn_samples<KIND, COMPLEX, false>
+        <<<blocks_for(job.end - job.first), THREADS, 0, stream>>>(job);
 }
 
 typedef void (*Turn)(Job job, gboolean is_spectra, cudaStream_t stream);
@@ -188,7 +199,8 @@ static Turn turn_of(AstroFormat format)
 
 /* ---- the backend ---- */
 
-static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
 {
   if (!astro_sideband_shape(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;
@@ -199,8 +211,8 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return self;
 }
 
-static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gconstpointer data, AstroResult *result, GError **error)
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gconstpointer data, AstroResult *result, GError **error)
 {
   Sideband *self = (Sideband *)instance;
   const AstroStream *stream = &self->config.stream;
@@ -211,10 +223,12 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return FALSE;
   if (arguments->steps == 0)
     return TRUE;
-  Job job = { (const guint8 *)in->data, (guint8 *)out->data, astro_sideband_span(stream, arguments->steps) };
+  Job job = { (const guint8 *)in->data, (guint8 *)out->data,
+              astro_sideband_span(stream, arguments->steps) };
   job.end = job.span.outer * job.span.extent * job.span.inner;
   job.odd = (guint32)(arguments->first % 2);
-  turn_of(stream->format)(job, stream->quantity == ASTRO_QUANTITY_SPECTRA, astro_cuda_stream(self->place.queue));
+  turn_of(stream->format)(job, stream->quantity == ASTRO_QUANTITY_SPECTRA,
+                          astro_cuda_stream(self->place.queue));
   return CUDA_TRY(cudaGetLastError());
 }
 

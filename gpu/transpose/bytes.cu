@@ -1,6 +1,7 @@
-/* Transpose of samples of one byte: blocks of 8 x 8 are turned in registers, so that device memory sees pieces of
- * 256 bytes and shared memory words of 8; a block loads its next tile while it stores one. Where the output's rows are
- * short and those of the next batch follow them, both count as one row, folded. */
+/* Transpose of samples of one byte: blocks of 8 x 8 are turned in registers, so that device memory
+ * sees pieces of 256 bytes and shared memory words of 8; a block loads its next tile while it
+ * stores one. Where the output's rows are short and those of the next batch follow them, both count
+ * as one row, folded. */
 #include "gpu/transpose/transpose.h"
 
 enum { BLOCK = 8, WIDTH = 32 * BLOCK, BANDS = 2 /* of a warp: 8 rows of a tile */ };
@@ -31,11 +32,12 @@ __device__ inline void turn_8(uint2 (&rows)[BLOCK])
 }
 
 template <int HEIGHT> struct Bytes {
-  static constexpr int THREADS = 32 * HEIGHT / BLOCK / BANDS, WORDS = HEIGHT / BLOCK /* of a turned row */;
+  static constexpr int THREADS = 32 * HEIGHT / BLOCK / BANDS,
+                       WORDS = HEIGHT / BLOCK /* of a turned row */;
   static constexpr int SHARED_BYTES = WIDTH * HEIGHT;
 
-  static __device__ void load(const TransposeTile &tile, const guint8 *in, const TransposeTiles &tiles,
-                              uint2 (&blocks)[BANDS][BLOCK])
+  static __device__ void load(const TransposeTile &tile, const guint8 *in,
+                              const TransposeTiles &tiles, uint2 (&blocks)[BANDS][BLOCK])
   {
     const guint32 column = threadIdx.x % 32 * BLOCK, first = threadIdx.x / 32 * BLOCK;
 #pragma unroll
@@ -68,7 +70,8 @@ template <int HEIGHT> struct Bytes {
     }
   }
 
-  static __device__ void store(const TransposeTile &tile, guint8 *out, guint64 row_to, const uint2 *turned)
+  static __device__ void store(const TransposeTile &tile, guint8 *out, guint64 row_to,
+                               const uint2 *turned)
   {
     const guint32 word = threadIdx.x % WORDS, row = threadIdx.x / WORDS;
     guint8 *to = out + tile.to + row * row_to + word * BLOCK;
@@ -114,16 +117,17 @@ gboolean astro_transpose_bytes_init(GError **error)
 }
 
 template <int HEIGHT>
-static void launch(gconstpointer in, gpointer out, const TransposeTiles *tiles, gint multiprocessors,
-                   cudaStream_t stream)
+static void launch(gconstpointer in, gpointer out, const TransposeTiles *tiles,
+                   gint multiprocessors, cudaStream_t stream)
 {
   constexpr guint THREADS = Bytes<HEIGHT>::THREADS, BYTES = Bytes<HEIGHT>::SHARED_BYTES;
-  turn<HEIGHT><<<MIN(tiles->n, (guint)multiprocessors * (1024 / THREADS)), THREADS, BYTES, stream>>>(
-      (const guint8 *)in, (guint8 *)out, *tiles);
+  turn<HEIGHT>
+      <<<MIN(tiles->n, (guint)multiprocessors * (1024 / THREADS)), THREADS, BYTES, stream>>>(
+          (const guint8 *)in, (guint8 *)out, *tiles);
 }
 
-void astro_transpose_bytes(gconstpointer in, gpointer out, const TransposeTiles *tiles, gboolean tall,
-                           gint multiprocessors, cudaStream_t stream)
+void astro_transpose_bytes(gconstpointer in, gpointer out, const TransposeTiles *tiles,
+                           gboolean tall, gint multiprocessors, cudaStream_t stream)
 {
   if (tall)
     launch<256>(in, out, tiles, multiprocessors, stream);

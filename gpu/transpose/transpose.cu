@@ -1,6 +1,6 @@
-/* Transpose on the GPU. After simplification (core/lib/transpose) the innermost axes of input and output
- * either are the same, then words are gathered in runs, or differ, then tiles of the two axes turn in
- * shared memory, so that both sides of device memory see whole lines. */
+/* Transpose on the GPU. After simplification (core/lib/transpose) the innermost axes of input and
+ * output either are the same, then words are gathered in runs, or differ, then tiles of the two
+ * axes turn in shared memory, so that both sides of device memory see whole lines. */
 #include "gpu/transpose/transpose.h"
 
 extern "C" {
@@ -24,7 +24,8 @@ typedef struct {
 /* ---- gather: one word of the output a thread ---- */
 
 template <typename Word>
-__global__ void __launch_bounds__(THREADS) gather(const Word *in, Word *out, TransposeAxes axes, guint32 words)
+__global__ void __launch_bounds__(THREADS)
+    gather(const Word *in, Word *out, TransposeAxes axes, guint32 words)
 {
   for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < words;
        i += (guint64)gridDim.x * THREADS) {
@@ -36,8 +37,9 @@ __global__ void __launch_bounds__(THREADS) gather(const Word *in, Word *out, Tra
 
 /* ---- tiles ---- */
 
-/* PACK samples of a type fill a word; a word's worth of rows is read, turned in registers, and written
- * to a tile whose words along a row are swapped about so that neither side meets a bank twice. */
+/* PACK samples of a type fill a word; a word's worth of rows is read, turned in registers, and
+ * written to a tile whose words along a row are swapped about so that neither side meets a bank
+ * twice. */
 template <typename Sample, typename Word>
 __global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, TransposeTiles tiles)
 {
@@ -146,7 +148,8 @@ static void cut_tiles(TransposeTiles *tiles, guint64 samples, guint32 width, gui
 {
   tiles->in_tiles = AstroDivisor((tiles->in_extent + width - 1) / width);
   tiles->out_tiles = AstroDivisor((tiles->out_extent + height - 1) / height);
-  tiles->n = (guint32)(samples / tiles->in_extent / tiles->out_extent * tiles->in_tiles.by * tiles->out_tiles.by);
+  tiles->n = (guint32)(samples / tiles->in_extent / tiles->out_extent * tiles->in_tiles.by *
+                       tiles->out_tiles.by);
 }
 
 template <typename Sample, typename Word>
@@ -156,8 +159,9 @@ static void launch_turn(const Transpose *self, gconstpointer in, gpointer out, c
   constexpr guint32 SIDE = TILE * sizeof(Word) / sizeof(Sample);
   TransposeTiles tiles = tiles_of(s, inner);
   cut_tiles(&tiles, samples, SIDE, SIDE);
-  turn<Sample, Word><<<launch_blocks(self, tiles.n), THREADS, 0,
-                       astro_cuda_stream(self->place.queue)>>>((const Sample *)in, (Sample *)out, tiles);
+  turn<Sample, Word>
+      <<<launch_blocks(self, tiles.n), THREADS, 0, astro_cuda_stream(self->place.queue)>>>(
+          (const Sample *)in, (Sample *)out, tiles);
 }
 
 /* Larger tiles where they are filled as well as smaller ones would be. */
@@ -194,7 +198,8 @@ static void launch_bytes(const Transpose *self, gconstpointer in, gpointer out, 
     return;
   }
   cut_tiles(&tiles, samples, 256, tall ? 256 : 128);
-  astro_transpose_bytes(in, out, &tiles, tall, self->multiprocessors, astro_cuda_stream(self->place.queue));
+  astro_transpose_bytes(in, out, &tiles, tall, self->multiprocessors,
+                        astro_cuda_stream(self->place.queue));
 }
 
 /* Whether all rows begin at whole words of pack samples on both sides. */
@@ -209,7 +214,8 @@ static gboolean packs(const Strides *s, gconstpointer in, gconstpointer out, gsi
   return TRUE;
 }
 
-typedef void (*TurnFunc)(const Transpose *, gconstpointer, gpointer, const Strides *, guint, guint64);
+typedef void (*TurnFunc)(const Transpose *, gconstpointer, gpointer, const Strides *, guint,
+                         guint64);
 typedef void (*GatherFunc)(const Transpose *, gconstpointer, gpointer, const Strides *, guint64);
 
 /* Small samples go several to a word, where rows are whole words. */
@@ -222,12 +228,18 @@ static const struct {
   GatherFunc gather;
 } kernels[] = {
   { 1,
-    { { launch_bytes, 8 }, { launch_turn<guint8, guint32>, 4 }, { launch_turn<guint8, guint8>, 1 } },
+    { { launch_bytes, 8 },
+      { launch_turn<guint8, guint32>, 4 },
+      { launch_turn<guint8, guint8>, 1 } },
     launch_gather<guint8> },
   { 2,
-    { { launch_turn<guint16, uint2>, 8 }, { launch_turn<guint16, guint32>, 4 }, { launch_turn<guint16, guint16>, 2 } },
+    { { launch_turn<guint16, uint2>, 8 },
+      { launch_turn<guint16, guint32>, 4 },
+      { launch_turn<guint16, guint16>, 2 } },
     launch_gather<guint16> },
-  { 4, { { launch_turn<guint32, uint2>, 8 }, { launch_turn<guint32, guint32>, 4 } }, launch_gather<guint32> },
+  { 4,
+    { { launch_turn<guint32, uint2>, 8 }, { launch_turn<guint32, guint32>, 4 } },
+    launch_gather<guint32> },
   { 8, { { launch_turn<uint2, uint2>, 8 } }, launch_gather<uint2> },
   { 16, { { launch_turn<uint4, uint4>, 16 } }, launch_gather<uint4> },
 };
@@ -244,16 +256,18 @@ static guint kernel_of(gsize bytes)
 static void widen(AstroTransposeConfig *config, gconstpointer in, gconstpointer out)
 {
   guint last = config->n_axes - 1;
-  while (config->order[last] == last && config->sample_bytes < 16 && config->extents[last] % 2 == 0 &&
-         (guintptr)in % (2 * config->sample_bytes) == 0 && (guintptr)out % (2 * config->sample_bytes) == 0) {
+  while (config->order[last] == last && config->sample_bytes < 16 &&
+         config->extents[last] % 2 == 0 && (guintptr)in % (2 * config->sample_bytes) == 0 &&
+         (guintptr)out % (2 * config->sample_bytes) == 0) {
     config->extents[last] /= 2;
     config->sample_bytes *= 2;
   }
 }
 
-/* Kernels count samples in 31 bits: of a larger block the longest axis is cut, where all rows still begin at whole
- * words, and its parts are turned one after the other. */
-static void turn_part(Transpose *self, const guint8 *in, guint8 *out, const Strides *s, gsize bytes, gboolean aligned)
+/* Kernels count samples in 31 bits: of a larger block the longest axis is cut, where all rows still
+ * begin at whole words, and its parts are turned one after the other. */
+static void turn_part(Transpose *self, const guint8 *in, guint8 *out, const Strides *s, gsize bytes,
+                      gboolean aligned)
 {
   guint k = kernel_of(bytes), last = s->n - 1, inner = 0, longest = 0;
   guint64 samples = 1;
@@ -268,18 +282,21 @@ static void turn_part(Transpose *self, const guint8 *in, guint8 *out, const Stri
     first.extent[longest] = cut;
     second.extent[longest] -= cut;
     turn_part(self, in, out, &first, bytes, aligned);
-    turn_part(self, in + cut * s->from[longest] * bytes, out + cut * s->to[longest] * bytes, &second, bytes, aligned);
+    turn_part(self, in + cut * s->from[longest] * bytes, out + cut * s->to[longest] * bytes,
+              &second, bytes, aligned);
     return;
   }
   while (aligned && s->from[inner] != 1)
     inner++;
-  if (!aligned || inner == last || s->extent[inner] < LEAST_EXTENT || s->extent[last] < LEAST_EXTENT) {
+  if (!aligned || inner == last || s->extent[inner] < LEAST_EXTENT ||
+      s->extent[last] < LEAST_EXTENT) {
     kernels[k].gather(self, in, out, s, samples);
     return;
   }
   guint turn = 0;
-  while (kernels[k].turns[turn].word > bytes &&
-         !packs(s, in, out, kernels[k].turns[turn].word, (guint)(kernels[k].turns[turn].word / bytes)))
+  while (
+      kernels[k].turns[turn].word > bytes &&
+      !packs(s, in, out, kernels[k].turns[turn].word, (guint)(kernels[k].turns[turn].word / bytes)))
     turn++;
   kernels[k].turns[turn].turn(self, in, out, s, inner, samples);
 }
@@ -288,8 +305,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
                        guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
 {
   Transpose *self = (Transpose *)instance;
-  AstroTransposeConfig config =
-      arguments ? *(const AstroTransposeConfig *)arguments : self->config;
+  AstroTransposeConfig config = arguments ? *(const AstroTransposeConfig *)arguments : self->config;
   guint64 samples = 1;
   Strides s;
 
@@ -302,9 +318,11 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     samples *= config.extents[i];
   if (config.n_axes < 2)
     return CUDA_TRY(cudaMemcpyAsync(out->data, in->data, samples * config.sample_bytes,
-                                    cudaMemcpyDeviceToDevice, astro_cuda_stream(self->place.queue)));
+                                    cudaMemcpyDeviceToDevice,
+                                    astro_cuda_stream(self->place.queue)));
   /* Axes may have been folded into samples that are longer than the block is aligned. */
-  gboolean aligned = (guintptr)in->data % config.sample_bytes == 0 && (guintptr)out->data % config.sample_bytes == 0;
+  gboolean aligned = (guintptr)in->data % config.sample_bytes == 0 &&
+                     (guintptr)out->data % config.sample_bytes == 0;
   if (aligned)
     widen(&config, in->data, out->data);
   else
@@ -327,7 +345,8 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->config = *(const AstroTransposeConfig *)config;
   self->place = *place;
   *variant = "tiles";
-  if (shape(config, error) && astro_cuda_enter(place->device, error) && astro_transpose_bytes_init(error) &&
+  if (shape(config, error) && astro_cuda_enter(place->device, error) &&
+      astro_transpose_bytes_init(error) &&
       CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                       place->device->index)))
     return self;

@@ -1,5 +1,5 @@
-/* Records sorted by place, and added up where they are of one. Sorting keeps the order of equal keys and sums are made
- * in it, so that they are the same each time. */
+/* Records sorted by place, and added up where they are of one. Sorting keeps the order of equal
+ * keys and sums are made in it, so that they are the same each time. */
 #include "gpu/gridder/wprojection/wprojection.h"
 
 #include <cub/block/block_reduce.cuh>
@@ -16,7 +16,8 @@ static __device__ bool is_head(const WProjectionMerge &m, guint64 i)
   return i < m.n && (i % MOST == 0 || m.keys_out[i] != m.keys_out[i - 1]);
 }
 
-static __global__ void __launch_bounds__(THREADS) count_heads(const __grid_constant__ WProjectionMerge m)
+static __global__ void __launch_bounds__(THREADS)
+    count_heads(const __grid_constant__ WProjectionMerge m)
 {
   using Reduce = cub::BlockReduce<guint32, THREADS>;
   __shared__ typename Reduce::TempStorage storage;
@@ -26,31 +27,36 @@ static __global__ void __launch_bounds__(THREADS) count_heads(const __grid_const
 }
 
 /* before: the key in front of it in order; of the first, its complement. */
-static __device__ WProjectionRecord make_record(const WProjectionMerge &m, guint64 key, guint64 before)
+static __device__ WProjectionRecord make_record(const WProjectionMerge &m, guint64 key,
+                                                guint64 before)
 {
   using Keys = WProjectionKeys;
   const guint n_sets = m.taps->oversampling * m.taps->oversampling;
   const bool new_set = key >> 2 * Keys::TILE_BITS != before >> 2 * Keys::TILE_BITS;
-  const bool new_tile = key >> (2 * Keys::TILE_BITS + m.keys.sets) != before >> (2 * Keys::TILE_BITS + m.keys.sets);
+  const bool new_tile =
+      key >> (2 * Keys::TILE_BITS + m.keys.sets) != before >> (2 * Keys::TILE_BITS + m.keys.sets);
   WProjectionRecord record;
   const guint right = Keys::field(&key, Keys::TILE_BITS), down = Keys::field(&key, Keys::TILE_BITS);
   const guint set = Keys::field(&key, m.keys.sets), plane = set / n_sets;
   const guint tile = Keys::field(&key, Keys::STRIP_BITS - Keys::TILE_BITS);
   const guint u = Keys::field(&key, m.keys.cells - Keys::TILE_BITS) * WPROJECTION_TILE;
-  const guint v = (Keys::field(&key, m.keys.cells - Keys::STRIP_BITS) << Keys::STRIP_BITS) + tile * WPROJECTION_TILE;
+  const guint v = (Keys::field(&key, m.keys.cells - Keys::STRIP_BITS) << Keys::STRIP_BITS) +
+                  tile * WPROJECTION_TILE;
   const guint grid = Keys::field(&key, m.keys.grids);
   record.cell = v << 16 | u;
-  record.where = grid << 16 | (guint)key << 8 | (new_tile ? record.NEW_TILE : 0) | (new_set ? record.NEW_SET : 0) |
-                 down << Keys::TILE_BITS | right;
+  record.where = grid << 16 | (guint)key << 8 | (new_tile ? record.NEW_TILE : 0) |
+                 (new_set ? record.NEW_SET : 0) | down << Keys::TILE_BITS | right;
   const AstroTapsPlane *taps = &m.taps->planes[plane];
   const gssize first = (gssize)((set - plane * n_sets) * taps->set) - record.shift(taps->stride);
-  record.taps = (const guint8 *)taps->taps + first * (gssize)(m.is_double ? sizeof(double2) : sizeof(float2));
+  record.taps =
+      (const guint8 *)taps->taps + first * (gssize)(m.is_double ? sizeof(double2) : sizeof(float2));
   return record;
 }
 
 /* Sums of N products of the records from i on; the largest of their reals. */
 template <typename Value, int N>
-static __device__ double add_up(const WProjectionMerge &m, guint64 i, guint64 end, guint product, guint64 at)
+static __device__ double add_up(const WProjectionMerge &m, guint64 i, guint64 end, guint product,
+                                guint64 at)
 {
   double2 sums[N] = {};
   double largest = 0;
@@ -128,8 +134,9 @@ static __global__ void find_classes(const __grid_constant__ WProjectionMerge m)
 gsize wprojection_sort_bytes(guint64 capacity, guint bits)
 {
   gsize bytes = 0;
-  cub::DeviceRadixSort::SortPairs(NULL, bytes, (const guint64 *)NULL, (guint64 *)NULL, (const guint32 *)NULL,
-                                  (guint32 *)NULL, (guint32)capacity, 0, (int)bits);
+  cub::DeviceRadixSort::SortPairs(NULL, bytes, (const guint64 *)NULL, (guint64 *)NULL,
+                                  (const guint32 *)NULL, (guint32 *)NULL, (guint32)capacity, 0,
+                                  (int)bits);
   return bytes;
 }
 
@@ -139,8 +146,9 @@ gboolean wprojection_merge(const WProjectionMerge *m, cudaStream_t stream, GErro
   gsize bytes = m->scratch_bytes;
   if (m->largest && !CUDA_TRY(cudaMemsetAsync(m->largest, 0, sizeof *m->largest, stream)))
     return FALSE;
-  if (!CUDA_TRY(cub::DeviceRadixSort::SortPairs(m->scratch, bytes, (const guint64 *)m->keys_in, m->keys_out,
-                                                (const guint32 *)m->indices_in, m->indices_out, (guint32)m->n, 0,
+  if (!CUDA_TRY(cub::DeviceRadixSort::SortPairs(m->scratch, bytes, (const guint64 *)m->keys_in,
+                                                m->keys_out, (const guint32 *)m->indices_in,
+                                                m->indices_out, (guint32)m->n, 0,
                                                 (int)m->keys.bits(), stream)))
     return FALSE;
   count_heads<<<blocks, THREADS, 0, stream>>>(*m);

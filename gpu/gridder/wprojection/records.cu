@@ -1,6 +1,6 @@
-/* Rows to records: threads take up to 16 channels of a row each and count runs of channels at one place; knowing how
- * many records come before theirs, they find the runs again and write them. Records are in the order of the rows, so
- * that sums of them are the same each time. */
+/* Rows to records: threads take up to 16 channels of a row each and count runs of channels at one
+ * place; knowing how many records come before theirs, they find the runs again and write them.
+ * Records are in the order of the rows, so that sums of them are the same each time. */
 #include "gpu/gridder/wprojection/wprojection.h"
 
 #include <cub/block/block_reduce.cuh>
@@ -25,7 +25,8 @@ static __device__ bool find_segment(const WProjectionCollect &c, Segment *segmen
   const guint of_grid = (c.channels + WPROJECTION_SEGMENT - 1) / WPROJECTION_SEGMENT;
   segment->grid = within / of_grid;
   segment->channel = within % of_grid * WPROJECTION_SEGMENT;
-  segment->end = segment->grid * c.channels + min(segment->channel + WPROJECTION_SEGMENT, c.channels);
+  segment->end =
+      segment->grid * c.channels + min(segment->channel + WPROJECTION_SEGMENT, c.channels);
   segment->channel += segment->grid * c.channels;
   segment->line = astro_taps_line(&c.config, c.rows.uvw + 3 * segment->row);
   return true;
@@ -37,12 +38,14 @@ struct Run {
 };
 
 /* The next channels that are at one place, if it is inside. */
-template <bool INTERPOLATED> static __device__ bool next_run(const WProjectionCollect &c, Segment *segment, Run *run)
+template <bool INTERPOLATED>
+static __device__ bool next_run(const WProjectionCollect &c, Segment *segment, Run *run)
 {
   double unused[3];
   AstroTapsPlace u, v;
   for (guint channel = segment->channel; channel < segment->end; channel++) {
-    if (!astro_taps_point(&segment->line, c.rows.wavenumbers[channel], INTERPOLATED, &run->point, unused))
+    if (!astro_taps_point(&segment->line, c.rows.wavenumbers[channel], INTERPOLATED, &run->point,
+                          unused))
       continue;
     bool inside = true;
     for (guint corner = 0; corner < (INTERPOLATED ? CORNERS : 1); corner++) {
@@ -54,7 +57,8 @@ template <bool INTERPOLATED> static __device__ bool next_run(const WProjectionCo
     AstroTapsPoint next;
     run->first = channel++;
     while (channel < segment->end &&
-           astro_taps_point(&segment->line, c.rows.wavenumbers[channel], INTERPOLATED, &next, unused) &&
+           astro_taps_point(&segment->line, c.rows.wavenumbers[channel], INTERPOLATED, &next,
+                            unused) &&
            astro_taps_same(&next, &run->point))
       channel++;
     run->n = channel - run->first;
@@ -65,7 +69,8 @@ template <bool INTERPOLATED> static __device__ bool next_run(const WProjectionCo
 }
 
 template <bool INTERPOLATED>
-static __global__ void __launch_bounds__(THREADS) count(const __grid_constant__ WProjectionCollect c)
+static __global__ void __launch_bounds__(THREADS)
+    count(const __grid_constant__ WProjectionCollect c)
 {
   using Reduce = cub::BlockReduce<guint32, THREADS>;
   __shared__ typename Reduce::TempStorage storage;
@@ -125,11 +130,11 @@ static __device__ void write_values(Value *to, const WProjectionValues<Value, N>
 
 /* Sums of N products of a run. */
 template <typename Value, bool INTERPOLATED, int N>
-static __device__ void put(const WProjectionCollect &c, const Segment &segment, const Run &run, guint corner,
-                           guint product, Value *to)
+static __device__ void put(const WProjectionCollect &c, const Segment &segment, const Run &run,
+                           guint corner, guint product, Value *to)
 {
-  const Value *value =
-      (const Value *)c.rows.values + (segment.row * c.rows.channels + run.first) * c.rows.products + product;
+  const Value *value = (const Value *)c.rows.values +
+                       (segment.row * c.rows.channels + run.first) * c.rows.products + product;
   double2 sums[N] = {};
   WProjectionValues<Value, N> values;
   if (INTERPOLATED || segment.line.turns != 0) {
@@ -162,7 +167,8 @@ static __device__ void put(const WProjectionCollect &c, const Segment &segment, 
 }
 
 template <typename Value, bool INTERPOLATED>
-static __global__ void __launch_bounds__(THREADS) collect(const __grid_constant__ WProjectionCollect c)
+static __global__ void __launch_bounds__(THREADS)
+    collect(const __grid_constant__ WProjectionCollect c)
 {
   using Scan = cub::BlockScan<guint32, THREADS>;
   __shared__ typename Scan::TempStorage storage;
@@ -171,15 +177,16 @@ static __global__ void __launch_bounds__(THREADS) collect(const __grid_constant_
   Run run;
   guint32 before;
   const bool any = find_segment(c, &segment);
-  Scan(storage).ExclusiveSum(any ? c.counts[(guint64)blockIdx.x * THREADS + threadIdx.x] : 0u, before);
+  Scan(storage).ExclusiveSum(any ? c.counts[(guint64)blockIdx.x * THREADS + threadIdx.x] : 0u,
+                             before);
   guint64 at = c.base + c.block_counts[blockIdx.x] + before;
   while (any && next_run<INTERPOLATED>(c, &segment, &run))
     for (guint corner = 0; corner < (INTERPOLATED ? CORNERS : 1); corner++, at++) {
       AstroTapsPoint point = astro_taps_corner(&run.point, corner);
       AstroTapsPlace u, v;
       astro_taps_inside(&c.config, &point, &u, &v);
-      c.to_keys[at] = c.keys.make(c.class_of_plane[point.plane], segment.grid, (guint)u.cell, (guint)v.cell,
-                                  (point.plane * n_sets + v.set) * n_sets + u.set);
+      c.to_keys[at] = c.keys.make(c.class_of_plane[point.plane], segment.grid, (guint)u.cell,
+                                  (guint)v.cell, (point.plane * n_sets + v.set) * n_sets + u.set);
       c.to_indices[at] = (guint32)at;
       Value *to = (Value *)c.to_values + at * products;
       guint product = 0;

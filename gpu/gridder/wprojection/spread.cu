@@ -1,14 +1,15 @@
-/* Spreading on any device and in either precision: a team of threads owns a square of cells as large as what
- * supports that begin in one tile reach, as if the grid were paved with it, so that each thread's cells are under
- * every tile's square exactly once wherever that lies (Romein 2012, where the square is one support's). A thread has
- * several cells of a column and keeps their sums in registers while records are of one tile; only those that a move
- * to the next tile leaves are added to the grid. Records of a tile that want the same taps, if shifted, follow each
- * other and find them in the first cache. */
+/* Spreading on any device and in either precision: a team of threads owns a square of cells as
+ * large as what supports that begin in one tile reach, as if the grid were paved with it, so that
+ * each thread's cells are under every tile's square exactly once wherever that lies (Romein 2012,
+ * where the square is one support's). A thread has several cells of a column and keeps their sums
+ * in registers while records are of one tile; only those that a move to the next tile leaves are
+ * added to the grid. Records of a tile that want the same taps, if shifted, follow each other and
+ * find them in the first cache. */
 #include "gpu/gridder/wprojection/cells.h"
 
 enum {
   THREADS = WPROJECTION_THREADS,
-  BLOCKS = 16,     /* of a multiprocessor, at most */
+  BLOCKS = 16,    /* of a multiprocessor, at most */
   MIN_CHUNK = 32, /* records */
   MAX_CHUNK = 512,
 };
@@ -53,18 +54,21 @@ struct Column {
 };
 
 template <typename Value, int N, int COUNT, bool FIXED>
-static __device__ void move(const WProjectionSpread &s, const Column &column, Cells<Value, N, COUNT> &cells,
-                            const WProjectionRecord &from, bool any, const WProjectionRecord &to, bool all,
-                            double scale)
+static __device__ void move(const WProjectionSpread &s, const Column &column,
+                            Cells<Value, N, COUNT> &cells, const WProjectionRecord &from, bool any,
+                            const WProjectionRecord &to, bool all, double scale)
 {
   const guint right = column.right(to.u()), top = to.v() % column.width;
   const guint old_right = column.right(from.u()), old_top = from.v() % column.width;
   const guint u = from.u() + old_right;
-  const bool left = all || u != to.u() + right || from.grid() != to.grid(), there = any && u < s.size;
+  const bool left = all || u != to.u() + right || from.grid() != to.grid(),
+             there = any && u < s.size;
 #pragma unroll
   for (int k = 0; k < COUNT; k++) {
-    const guint down = column.down(top, k), old_down = column.down(old_top, k), v = from.v() + old_down;
-    if (there && (left || v != to.v() + down) && v < s.size && column.y + k * column.rows < column.width) {
+    const guint down = column.down(top, k), old_down = column.down(old_top, k),
+                v = from.v() + old_down;
+    if (there && (left || v != to.v() + down) && v < s.size &&
+        column.y + k * column.rows < column.width) {
       const gsize plane = (gsize)s.size * s.size;
       gsize at = ((gsize)from.grid() * s.products + s.product) * plane + (gsize)v * s.size + u;
 #pragma unroll
@@ -88,12 +92,14 @@ static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constan
   const guint32 range_end = s.range[1];
   const WProjectionValues<Value, N> *values = values_of<Value, N>(s);
   const Column column = { slice % d.slices_u * d.columns + lane % d.columns,
-                          slice / d.slices_u * d.rows * COUNT + lane / d.columns, d.width, s.stride, d.rows };
+                          slice / d.slices_u * d.rows * COUNT + lane / d.columns, d.width, s.stride,
+                          d.rows };
   if (team >= d.teams || column.x >= d.width)
     return;
   const double scale = FIXED ? scalbn(1.0, fixed_exponent(s.fixed)) : 1;
 
-  for (guint64 chunk = blockIdx.x / slices * d.teams + team;; chunk += gridDim.x / slices * d.teams) {
+  for (guint64 chunk = blockIdx.x / slices * d.teams + team;;
+       chunk += gridDim.x / slices * d.teams) {
     const guint64 first = s.range[0] + chunk * work.chunk;
     if (first >= range_end)
       return;
@@ -130,11 +136,14 @@ static double divide(guint width, guint count, Division *best)
   double best_share = 0;
   for (guint slices_u = (width + THREADS - 1) / THREADS; slices_u <= 8; slices_u++) {
     const guint columns = (width + slices_u - 1) / slices_u, most = THREADS / columns;
-    Division d = { width, columns, 0, slices_u, (width + most * count - 1) / (most * count), count };
+    Division d = {
+      width, columns, 0, slices_u, (width + most * count - 1) / (most * count), count
+    };
     d.rows = (width + d.slices_v * count - 1) / (d.slices_v * count);
     d.teams = THREADS / (columns * d.rows);
     d.threads = (d.teams * columns * d.rows + 31) / 32 * 32;
-    const double share = (double)width * width * d.teams / ((double)slices_u * d.slices_v * count * d.threads);
+    const double share =
+        (double)width * width * d.teams / ((double)slices_u * d.slices_v * count * d.threads);
     if (share > best_share) {
       *best = d;
       best_share = share;
@@ -143,7 +152,8 @@ static double divide(guint width, guint count, Division *best)
   return best_share;
 }
 
-template <typename Value, int N, int COUNT> static void launch(const Spread &work, guint blocks, cudaStream_t stream)
+template <typename Value, int N, int COUNT>
+static void launch(const Spread &work, guint blocks, cudaStream_t stream)
 {
   if (work.s.fixed.grid)
     spread<Value, N, COUNT, true><<<blocks, work.d.threads, 0, stream>>>(work);
@@ -151,7 +161,8 @@ template <typename Value, int N, int COUNT> static void launch(const Spread &wor
     spread<Value, N, COUNT, false><<<blocks, work.d.threads, 0, stream>>>(work);
 }
 
-template <typename Value, int COUNT> static void launch_count(const Spread &work, guint blocks, cudaStream_t stream)
+template <typename Value, int COUNT>
+static void launch_count(const Spread &work, guint blocks, cudaStream_t stream)
 {
   if (work.s.group == 4)
     launch<Value, 4, COUNT>(work, blocks, stream);
@@ -161,7 +172,8 @@ template <typename Value, int COUNT> static void launch_count(const Spread &work
     launch<Value, 1, COUNT>(work, blocks, stream);
 }
 
-gboolean wprojection_spread(const WProjectionSpread *s, guint64 n, cudaStream_t stream, GError **error)
+gboolean wprojection_spread(const WProjectionSpread *s, guint64 n, cudaStream_t stream,
+                            GError **error)
 {
   const double narrow_costs = 0.85; /* 4 cells a thread instead of 8 */
   const guint width = s->support + WPROJECTION_TILE - 1;
@@ -175,7 +187,8 @@ gboolean wprojection_spread(const WProjectionSpread *s, guint64 n, cudaStream_t 
   work.chunk = (guint)CLAMP(n * slices / (4 * teams), MIN_CHUNK, MAX_CHUNK);
   const guint64 chunks = (n + work.chunk - 1) / work.chunk;
   const guint64 blocks = MIN((chunks + work.d.teams - 1) / work.d.teams,
-                             (guint64)s->multiprocessors * BLOCKS / slices + 1) * slices;
+                             (guint64)s->multiprocessors * BLOCKS / slices + 1) *
+                         slices;
   if (s->is_double)
     launch_count<double2, 4>(work, (guint)blocks, stream);
   else if (work.d.count == 4)
@@ -192,7 +205,8 @@ static __global__ void __launch_bounds__(THREADS)
     unfix(const __grid_constant__ WProjectionFixed fixed, Real *grid, gsize n)
 {
   const gint exponent = -fixed_exponent(fixed);
-  for (gsize i = (gsize)blockIdx.x * THREADS + threadIdx.x; i < n; i += (gsize)gridDim.x * THREADS) {
+  for (gsize i = (gsize)blockIdx.x * THREADS + threadIdx.x; i < n;
+       i += (gsize)gridDim.x * THREADS) {
     const gint64 sum = fixed.grid[i];
     if (sum == 0)
       continue;
@@ -201,8 +215,8 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-gboolean wprojection_unfix(const WProjectionFixed *fixed, gpointer grid, gsize n, gboolean is_double,
-                           cudaStream_t stream, GError **error)
+gboolean wprojection_unfix(const WProjectionFixed *fixed, gpointer grid, gsize n,
+                           gboolean is_double, cudaStream_t stream, GError **error)
 {
   const guint blocks = (guint)MIN((n + THREADS - 1) / THREADS, 1u << 16);
   if (is_double)

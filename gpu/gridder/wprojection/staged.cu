@@ -1,7 +1,8 @@
-/* Spreading in single precision with taps in shared memory: a block owns the cells that supports which begin in
- * one tile reach, or some rows of them, sums in registers. A warp of its own looks ahead for the sets of taps that records
- * to come want and has the bulk copy engine bring them, one copy for all of a tile's records that want the same; the
- * others read them there, each record's shifted to its place. */
+/* Spreading in single precision with taps in shared memory: a block owns the cells that supports
+ * which begin in one tile reach, or some rows of them, sums in registers. A warp of its own looks
+ * ahead for the sets of taps that records to come want and has the bulk copy engine bring them, one
+ * copy for all of a tile's records that want the same; the others read them there, each record's
+ * shifted to its place. */
 #include "gpu/runtime/barrier.h"
 #include "gpu/gridder/wprojection/cells.h"
 
@@ -10,9 +11,9 @@ enum {
   MOST_STAGES = 8,
   MIN_CHUNK = 32, /* records of a block before its sums go to the grid */
   MAX_CHUNK = 512,
-  ROUNDS = 8,     /* of blocks, at most; each takes several chunks then */
+  ROUNDS = 8,                   /* of blocks, at most; each takes several chunks then */
   ABOVE = WPROJECTION_TILE - 1, /* rows of a set's surroundings in front of a block's first */
-  LEFT = 4,       /* cells in front of that: whole pieces of 16 bytes */
+  LEFT = 4,                     /* cells in front of that: whole pieces of 16 bytes */
 };
 
 struct Staged {
@@ -31,7 +32,8 @@ enum { KEPT = sizeof(Shared) + 1024 /* by the device, of each block's */ };
 /* Cells of a thread: with 7 and 14 squares of 16, 32, 64 ... and 3 more cells are divided well. */
 enum { FEW = 7, MANY = 14 };
 
-/* Warps of a multiprocessor, such that registers hold sums of so many cells and what is read ahead. */
+/* Warps of a multiprocessor, such that registers hold sums of so many cells and what is read ahead.
+ */
 static constexpr guint most_warps(guint count)
 {
   return count == MANY ? 12 : 16;
@@ -46,15 +48,16 @@ static __device__ const float2 *set_of(const WProjectionRecord &record, guint st
 
 static __device__ void copy(void *to, const void *from, guint32 bytes, guint64 *barrier)
 {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(to)),
-               "l"(from), "r"(bytes), "r"(shared_address(barrier))
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(barrier))
+      : "memory");
 }
 
 /* The warp that brings taps. */
-static __device__ void produce(const Staged &w, Shared *shared, guint slice, guint block_rows, guint32 first,
-                               guint32 end, BarrierRing *stage)
+static __device__ void produce(const Staged &w, Shared *shared, guint slice, guint block_rows,
+                               guint32 first, guint32 end, BarrierRing *stage)
 {
   const guint lane = threadIdx.x % 32, stride = w.s.stride;
   const guint rows = min(block_rows, w.width - slice * block_rows) + ABOVE;
@@ -83,7 +86,8 @@ template <int N, int COUNT> struct Cells {
   bool any;   /* not there just to fill a warp */
   float2 sums[COUNT][N];
 
-  template <bool FIXED> __device__ void give(const Staged &w, const WProjectionRecord &at, double scale)
+  template <bool FIXED>
+  __device__ void give(const Staged &w, const WProjectionRecord &at, double scale)
   {
     const WProjectionSpread &s = w.s;
     const gsize plane = (gsize)s.size * s.size;
@@ -105,8 +109,8 @@ template <int N, int COUNT> struct Cells {
 };
 
 template <int N, int COUNT, bool FIXED>
-static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> &cells, guint32 own, guint32 first,
-                               guint32 end, double scale, BarrierRing *stage)
+static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> &cells, guint32 own,
+                               guint32 first, guint32 end, double scale, BarrierRing *stage)
 {
   const WProjectionSpread &s = w.s;
   const WProjectionValues<float2, N> *values = values_of<float2, N>(s);
@@ -148,12 +152,14 @@ static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> 
 #endif
 
 template <int N, int COUNT, bool FIXED>
-static __global__ void __launch_bounds__(32 * most_warps(COUNT), 1) spread(const __grid_constant__ Staged w)
+static __global__ void __launch_bounds__(32 * most_warps(COUNT), 1)
+    spread(const __grid_constant__ Staged w)
 {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(LINE) guint8 memory[];
   Shared *shared = (Shared *)memory;
-  const guint consumers = blockDim.x - 32, slice = blockIdx.x % w.slices, block_rows = w.rows * COUNT;
+  const guint consumers = blockDim.x - 32, slice = blockIdx.x % w.slices,
+              block_rows = w.rows * COUNT;
   const guint32 range_end = w.s.range[1];
   const bool produces = threadIdx.x >= consumers;
   const double scale = FIXED ? scalbn(1.0, fixed_exponent(w.s.fixed)) : 1;
@@ -200,8 +206,8 @@ template <int COUNT> static void (*kernel_of_count(guint group, gboolean fixed))
                       : kernel_of<1, COUNT>(fixed);
 }
 
-/* The best division of the square for count cells a thread. Gives what of the multiprocessor's time goes to sums that
- * are wanted, and blocks that share one. */
+/* The best division of the square for count cells a thread. Gives what of the multiprocessor's time
+ * goes to sums that are wanted, and blocks that share one. */
 static double divide(Staged *w, guint count, guint *blocks)
 {
   const double own_share = count == MANY ? 0.75 : 0.65; /* of instructions, four products */
@@ -209,10 +215,12 @@ static double divide(Staged *w, guint count, guint *blocks)
   Staged d = *w;
   double best = 0;
   for (d.rows = 1;; d.rows++) {
-    const guint warps = (d.rows * width + 31) / 32, stage = ((d.rows * count + ABOVE) * d.s.stride + LEFT) * 8;
+    const guint warps = (d.rows * width + 31) / 32,
+                stage = ((d.rows * count + ABOVE) * d.s.stride + LEFT) * 8;
     d.slices = (width + d.rows * count - 1) / (d.rows * count);
     d.stage_bytes = (stage + LINE - 1) / LINE * LINE;
-    const guint together = MIN(most_warps(count) / (warps + 1), d.s.shared_bytes / (guint)(3 * d.stage_bytes + KEPT));
+    const guint together =
+        MIN(most_warps(count) / (warps + 1), d.s.shared_bytes / (guint)(3 * d.stage_bytes + KEPT));
     if (together == 0)
       return best;
     d.stages = MIN((d.s.shared_bytes / together - KEPT) / d.stage_bytes, MOST_STAGES);
@@ -235,7 +243,8 @@ gboolean wprojection_can_stage(gboolean *can, GError **error)
   return TRUE;
 }
 
-gboolean wprojection_spread_staged(const WProjectionSpread *s, guint64 n, cudaStream_t stream, GError **error)
+gboolean wprojection_spread_staged(const WProjectionSpread *s, guint64 n, cudaStream_t stream,
+                                   GError **error)
 {
   Staged many = { *s, s->support + WPROJECTION_TILE - 1 }, few = many;
   guint many_blocks = 0, few_blocks = 0;
@@ -245,8 +254,8 @@ gboolean wprojection_spread_staged(const WProjectionSpread *s, guint64 n, cudaSt
   const guint threads = (w.rows * w.width + 31) / 32 * 32 + 32;
   const gsize shared_bytes = sizeof(Shared) + (gsize)w.stages * w.stage_bytes;
   const gboolean is_fixed = s->fixed.grid != NULL;
-  void (*kernel)(Staged w) =
-      is_many ? kernel_of_count<MANY>(s->group, is_fixed) : kernel_of_count<FEW>(s->group, is_fixed);
+  void (*kernel)(Staged w) = is_many ? kernel_of_count<MANY>(s->group, is_fixed)
+                                     : kernel_of_count<FEW>(s->group, is_fixed);
 
   w.chunk = (guint)CLAMP(n * w.slices / (4 * together), MIN_CHUNK, MAX_CHUNK);
   const guint64 chunks = (n + w.chunk - 1) / w.chunk;

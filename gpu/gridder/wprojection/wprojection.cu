@@ -1,6 +1,7 @@
-/* W-projection's instances on the device: memory, tables, and the order of the steps. Records wait until there is no
- * room for a piece of rows, so that much is added up before it is spread; a piece's records are counted first and their
- * number comes to the host, which is the one thing that it waits for. */
+/* W-projection's instances on the device: memory, tables, and the order of the steps. Records wait
+ * until there is no room for a piece of rows, so that much is added up before it is spread; a
+ * piece's records are counted first and their number comes to the host, which is the one thing that
+ * it waits for. */
 #include "gpu/gridder/wprojection/wprojection.h"
 
 #include <math.h>
@@ -85,8 +86,8 @@ static guint bits_for(guint n)
 }
 
 /* What follows from the configuration and a table's size. */
-static void set_up(AstroGridding *self, const AstroGridderConfig *config, const AstroGrid *grid, guint planes,
-                   guint64 taps_bytes)
+static void set_up(AstroGridding *self, const AstroGridderConfig *config, const AstroGrid *grid,
+                   guint planes, guint64 taps_bytes)
 {
   self->config.size = grid->size;
   self->config.cell = grid->cell;
@@ -99,7 +100,8 @@ static void set_up(AstroGridding *self, const AstroGridderConfig *config, const 
                  bits_for(planes * grid->spread.oversampling * grid->spread.oversampling) };
   /* A fourth of what grid and tables take, within reason. */
   const guint64 of_record = 2 * value_bytes(self) + 2 * (8 + 4) + sizeof(WProjectionRecord);
-  const guint64 memory = (grid_cells(self) * value_bytes(self) / self->config.products + taps_bytes) / 4;
+  const guint64 memory =
+      (grid_cells(self) * value_bytes(self) / self->config.products + taps_bytes) / 4;
   self->capacity = CLAMP(memory, LEAST_MEMORY, MOST_MEMORY) / of_record;
   self->piece = MIN(self->capacity, G_MAXUINT32 / MOST_OF_SEGMENT);
 }
@@ -114,8 +116,8 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
   return tables + lay_out(&self, NULL);
 }
 
-static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *grid, const AstroPlace *place,
-                             GError **error)
+static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const AstroPlace *place, GError **error)
 {
   AstroDeviceMemory memory;
   const guint64 needed = bytes(config, grid);
@@ -132,7 +134,8 @@ static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *
 
 /* ---- tables ---- */
 
-static gboolean classify(AstroGridding *self, const AstroTaps *taps, guint8 *class_of_plane, GError **error)
+static gboolean classify(AstroGridding *self, const AstroTaps *taps, guint8 *class_of_plane,
+                         GError **error)
 {
   guint widest = 0;
   for (guint i = 0; i < taps->n_planes; i++) {
@@ -151,13 +154,14 @@ static gboolean classify(AstroGridding *self, const AstroTaps *taps, guint8 *cla
   }
   self->keys.classes = bits_for(self->n_classes);
   if (self->config.size < widest || self->config.size >= G_MAXUINT16)
-    return astro_backend_refuse(error, "the grid is %u cells wide, expected %u to %d", self->config.size,
-                                widest, G_MAXUINT16 - 1);
+    return astro_backend_refuse(error, "the grid is %u cells wide, expected %u to %d",
+                                self->config.size, widest, G_MAXUINT16 - 1);
   if (self->keys.bits() > 64 || self->keys.grids > 16)
-    return astro_backend_refuse(error,
-                                "places of %u grids of %u cells by as many and %u w-planes take %u bits, "
-                                "expected at most 64 bits and 65536 grids",
-                                self->grids, self->config.size, taps->n_planes, self->keys.bits());
+    return astro_backend_refuse(
+        error,
+        "places of %u grids of %u cells by as many and %u w-planes take %u bits, "
+        "expected at most 64 bits and 65536 grids",
+        self->grids, self->config.size, taps->n_planes, self->keys.bits());
   return TRUE;
 }
 
@@ -193,7 +197,8 @@ static gboolean send_taps(AstroGridding *self, const AstroTaps *taps, GError **e
   for (guint i = 0; i < taps->n_planes; i++)
     length += plane_bytes(taps, i);
   const gsize planes_bytes = taps->n_planes * sizeof *planes;
-  if (!self->place.device->funcs->alloc(self->place.device, length + sizeof copy + planes_bytes + taps->n_planes,
+  if (!self->place.device->funcs->alloc(self->place.device,
+                                        length + sizeof copy + planes_bytes + taps->n_planes,
                                         &self->tables, error))
     return FALSE;
   guint8 *at = (guint8 *)self->tables;
@@ -202,16 +207,18 @@ static gboolean send_taps(AstroGridding *self, const AstroTaps *taps, GError **e
     planes[i] = taps->planes[i];
     planes[i].block = NULL;
     planes[i].taps = at + front;
-    if (!CUDA_TRY(cudaMemcpyAsync(at, (const guint8 *)taps->planes[i].taps - front, plane_bytes(taps, i),
-                                  cudaMemcpyHostToDevice, stream_of(self))))
+    if (!CUDA_TRY(cudaMemcpyAsync(at, (const guint8 *)taps->planes[i].taps - front,
+                                  plane_bytes(taps, i), cudaMemcpyHostToDevice, stream_of(self))))
       return FALSE;
     at += plane_bytes(taps, i);
   }
   self->config.taps = (const AstroTaps *)at;
   copy.planes = (AstroTapsPlane *)(at + sizeof copy);
   self->class_of_plane = at + sizeof copy + planes_bytes;
-  return CUDA_TRY(cudaMemcpyAsync(at, &copy, sizeof copy, cudaMemcpyHostToDevice, stream_of(self))) &&
-         CUDA_TRY(cudaMemcpyAsync(copy.planes, planes, planes_bytes, cudaMemcpyHostToDevice, stream_of(self))) &&
+  return CUDA_TRY(
+             cudaMemcpyAsync(at, &copy, sizeof copy, cudaMemcpyHostToDevice, stream_of(self))) &&
+         CUDA_TRY(cudaMemcpyAsync(copy.planes, planes, planes_bytes, cudaMemcpyHostToDevice,
+                                  stream_of(self))) &&
          CUDA_TRY(cudaMemcpyAsync((gpointer)self->class_of_plane, class_of_plane, taps->n_planes,
                                   cudaMemcpyHostToDevice, stream_of(self)));
 }
@@ -224,10 +231,24 @@ static gboolean flush(AstroGridding *self, gpointer grid, GError **error)
   if (self->n == 0)
     return TRUE;
   const WProjectionMerge merge = {
-    self->config.taps, self->keys,         self->config.products, self->is_double, self->n,
-    self->capacity,    self->keys_in,      self->keys_out,        self->indices_in, self->indices_out,
-    self->values,      self->scratch,      self->scratch_bytes,   self->block_counts, self->records,
-    self->sums,        self->class_starts, self->spread,
+    self->config.taps,
+    self->keys,
+    self->config.products,
+    self->is_double,
+    self->n,
+    self->capacity,
+    self->keys_in,
+    self->keys_out,
+    self->indices_in,
+    self->indices_out,
+    self->values,
+    self->scratch,
+    self->scratch_bytes,
+    self->block_counts,
+    self->records,
+    self->sums,
+    self->class_starts,
+    self->spread,
     self->deterministic ? self->largest : NULL,
   };
   WProjectionSpread spread = { self->records, self->sums };
@@ -239,7 +260,8 @@ static gboolean flush(AstroGridding *self, gpointer grid, GError **error)
   spread.multiprocessors = self->multiprocessors;
   spread.shared_bytes = (guint)self->shared_bytes;
   if (self->deterministic)
-    spread.fixed = { self->fixed, self->largest, self->taps_exponent, (gint)g_bit_storage(self->n) };
+    spread.fixed = { self->fixed, self->largest, self->taps_exponent,
+                     (gint)g_bit_storage(self->n) };
   if (!wprojection_merge(&merge, stream_of(self), error))
     return FALSE;
   for (guint clas = 0; clas < self->n_classes; clas++) {
@@ -255,14 +277,15 @@ static gboolean flush(AstroGridding *self, gpointer grid, GError **error)
     }
   }
   self->n = 0;
-  return !self->deterministic || wprojection_unfix(&spread.fixed, grid, 2 * grid_cells(self), self->is_double,
-                                                   stream_of(self), error);
+  return !self->deterministic || wprojection_unfix(&spread.fixed, grid, 2 * grid_cells(self),
+                                                   self->is_double, stream_of(self), error);
 }
 
 /* ---- collecting ---- */
 
 /* How many records the segments make. */
-static gboolean count(AstroGridding *self, const WProjectionCollect *collect, guint64 *n, GError **error)
+static gboolean count(AstroGridding *self, const WProjectionCollect *collect, guint64 *n,
+                      GError **error)
 {
   if (!wprojection_count(collect, stream_of(self), error) ||
       !CUDA_TRY(cudaMemcpyAsync(self->counted, self->block_counts + wprojection_blocks(collect->n),
@@ -273,7 +296,8 @@ static gboolean count(AstroGridding *self, const WProjectionCollect *collect, gu
   return TRUE;
 }
 
-/* Segments of a piece, where so many made too many records; as few as there is room for in any case at least. */
+/* Segments of a piece, where so many made too many records; as few as there is room for in any case
+ * at least. */
 static guint64 fewer_segments(const AstroGridding *self, guint64 segments, guint64 records)
 {
   const guint64 least = self->capacity / (WPROJECTION_SEGMENT * (self->interpolated ? 8 : 1));
@@ -283,7 +307,8 @@ static guint64 fewer_segments(const AstroGridding *self, guint64 segments, guint
 static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer grid, GError **error)
 {
   const guint channels = rows->channels / self->grids;
-  WProjectionCollect collect = { self->config, self->class_of_plane, self->interpolated, self->keys, *rows };
+  WProjectionCollect collect = { self->config, self->class_of_plane, self->interpolated, self->keys,
+                                 *rows };
   collect.wide = value_bytes(self) % 16 == 0 && (guintptr)rows->values % 16 == 0;
   collect.channels = channels;
   collect.segments = (channels + WPROJECTION_SEGMENT - 1) / WPROJECTION_SEGMENT * self->grids;
@@ -317,7 +342,8 @@ static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer gri
 
 static gboolean count_spread(AstroGridding *self, guint64 *spread, GError **error)
 {
-  return CUDA_TRY(cudaMemcpyAsync(spread, self->spread, sizeof *spread, cudaMemcpyDeviceToHost, stream_of(self))) &&
+  return CUDA_TRY(cudaMemcpyAsync(spread, self->spread, sizeof *spread, cudaMemcpyDeviceToHost,
+                                  stream_of(self))) &&
          CUDA_TRY(cudaStreamSynchronize(stream_of(self)));
 }
 
@@ -336,13 +362,14 @@ static gboolean know_device(AstroGridding *self, GError **error)
 {
   const gint device = self->place.device->index;
   gboolean can_stage = FALSE;
-  if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount, device)))
+  if (!CUDA_TRY(
+          cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount, device)))
     return FALSE;
   if (self->is_double || g_strcmp0(g_getenv("ASTRO_CUDA"), "teams") == 0)
     return TRUE;
   return wprojection_can_stage(&can_stage, error) &&
-         (!can_stage ||
-          CUDA_TRY(cudaDeviceGetAttribute(&self->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)));
+         (!can_stage || CUDA_TRY(cudaDeviceGetAttribute(
+                            &self->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)));
 }
 
 static gboolean start(AstroGridding *self, const AstroTaps *taps, GError **error)
@@ -352,18 +379,20 @@ static gboolean start(AstroGridding *self, const AstroTaps *taps, GError **error
   if (!send_taps(self, taps, error))
     return FALSE;
   self->scratch_bytes = wprojection_sort_bytes(self->capacity, self->keys.bits());
-  if (!self->place.device->funcs->alloc(self->place.device, lay_out(self, NULL), &self->block, error))
+  if (!self->place.device->funcs->alloc(self->place.device, lay_out(self, NULL), &self->block,
+                                        error))
     return FALSE;
   lay_out(self, (guint8 *)self->block);
   return know_device(self, error) &&
          CUDA_TRY(cudaMallocHost((void **)&self->counted, sizeof *self->counted)) &&
          CUDA_TRY(cudaMemsetAsync(self->spread, 0, sizeof *self->spread, stream_of(self))) &&
          (!self->deterministic ||
-          CUDA_TRY(cudaMemsetAsync(self->fixed, 0, grid_cells(self) * 2 * sizeof *self->fixed, stream_of(self))));
+          CUDA_TRY(cudaMemsetAsync(self->fixed, 0, grid_cells(self) * 2 * sizeof *self->fixed,
+                                   stream_of(self))));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid, const AstroPlace *place,
-                             const char **variant, GError **error)
+static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroTapsConfig taps_config = astro_wprojection_taps(config, grid);
   if (!check_memory(config, grid, place, error))

@@ -45,8 +45,8 @@ struct DoubleMatrix {
   }
 
   template <bool WIDE, int PRODUCTS>
-  static __device__ __forceinline__ void add(const Taps &taps, const Ring<double, PRODUCTS> &ring, guint at,
-                                             Sums<double, PRODUCTS> &sums)
+  static __device__ __forceinline__ void add(const Taps &taps, const Ring<double, PRODUCTS> &ring,
+                                             guint at, Sums<double, PRODUCTS> &sums)
   {
     const guint lane = threadIdx.x % LANES;
     const auto &visit = ring.visits[at + lane % 4];
@@ -68,7 +68,8 @@ struct DoubleMatrix {
 };
 
 template <int PRODUCTS, bool WIDE>
-static __global__ void __launch_bounds__(WARPS *LANES) spread(const __grid_constant__ WstackingPlane p)
+static __global__ void __launch_bounds__(WARPS *LANES)
+    spread(const __grid_constant__ WstackingPlane p)
 {
   __shared__ Ring<double, PRODUCTS> rings[WARPS];
   __shared__ double powers[ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX];
@@ -79,12 +80,14 @@ static __global__ void __launch_bounds__(WARPS *LANES) spread(const __grid_const
   sum_items<DoubleMatrix, double, PRODUCTS, WIDE>(p, taps, &rings[threadIdx.x / LANES]);
 }
 
-gboolean astro_wstacking_spread_double(const WstackingPlane *plane, guint multiprocessors, cudaStream_t stream,
-                                       GError **error)
+gboolean astro_wstacking_spread_double(const WstackingPlane *plane, guint multiprocessors,
+                                       cudaStream_t stream, GError **error)
 {
   static const WstackingKernel kernels[][2] = {
-    { spread<1, false>, spread<1, true> }, { spread<2, false>, spread<2, true> }, { spread<3, false>, spread<3, true> },
-    { spread<4, false>, spread<4, true> }, { spread<5, false>, spread<5, true> },
+    { spread<1, false>, spread<1, true> }, { spread<2, false>, spread<2, true> },
+    { spread<3, false>, spread<3, true> }, { spread<4, false>, spread<4, true> },
+    { spread<5, false>, spread<5, true> },
   };
-  return launch<double>(plane, kernels[plane->products - 1][plane->support > 8], multiprocessors, stream, error);
+  return launch<double>(plane, kernels[plane->products - 1][plane->support > 8], multiprocessors,
+                        stream, error);
 }

@@ -1,5 +1,5 @@
-/* What a plane's warps are to do: the window of every bin, and tiles shared out. Tiles that they have nothing to do
- * with can be cleared here. */
+/* What a plane's warps are to do: the window of every bin, and tiles shared out. Tiles that they
+ * have nothing to do with can be cleared here. */
 #include "gpu/gridder/wstacking/wstacking.h"
 
 enum {
@@ -19,13 +19,15 @@ static __device__ guint32 find(const guint16 *planes, guint32 from, guint32 to, 
   return from;
 }
 
-static __global__ void __launch_bounds__(THREADS) find_windows(const __grid_constant__ WstackingPlane p)
+static __global__ void __launch_bounds__(THREADS)
+    find_windows(const __grid_constant__ WstackingPlane p)
 {
   const guint64 bin = (guint64)blockIdx.x * THREADS + threadIdx.x;
   guint n = 0;
   if (bin < p.sorted.n_bins) {
     const guint32 start = p.sorted.starts[bin], end = p.sorted.starts[bin + 1];
-    const guint32 from = find(p.sorted.planes, start, end, p.plane + 1 > p.support ? p.plane + 1 - p.support : 0);
+    const guint32 from =
+        find(p.sorted.planes, start, end, p.plane + 1 > p.support ? p.plane + 1 - p.support : 0);
     const guint32 to = find(p.sorted.planes, from, end, p.plane + 1);
     p.plan.windows[bin] = make_uint2(from, to);
     n = to - from;
@@ -64,14 +66,15 @@ static __device__ guint visibilities_of(const WstackingPlane &p, guint tile)
   return n;
 }
 
-/* A visibility is in the bins of at most 4 tiles, and a tile of more than a share has fewer than two parts a share: so
- * there are slots enough. */
-static __global__ void __launch_bounds__(THREADS) share_out(const __grid_constant__ WstackingPlane p)
+/* A visibility is in the bins of at most 4 tiles, and a tile of more than a share has fewer than
+ * two parts a share: so there are slots enough. */
+static __global__ void __launch_bounds__(THREADS)
+    share_out(const __grid_constant__ WstackingPlane p)
 {
   WstackingCounts *counts = p.plan.counts;
   const guint64 tile = (guint64)blockIdx.x * THREADS + threadIdx.x;
-  const guint share = (guint)max((8 * (guint64)counts->reaching + p.plan.n_slots - 1) / p.plan.n_slots,
-                                 (guint64)LEAST_SHARE);
+  const guint share = (guint)max(
+      (8 * (guint64)counts->reaching + p.plan.n_slots - 1) / p.plan.n_slots, (guint64)LEAST_SHARE);
   const guint n = tile < p.n_tiles ? visibilities_of(p, (guint)tile) : 0;
   const guint parts = n / share + (n % share != 0), slots = parts > 1 ? parts : 0;
   const guint item = take(&counts->items, parts), slot = take(&counts->slots, slots);
@@ -85,15 +88,17 @@ static __global__ void __launch_bounds__(THREADS) share_out(const __grid_constan
     p.plan.touched[tile] = n != 0;
 }
 
-/* Zeros to the tiles that no visibility reaches: a warp goes along a row of the grid, which memory takes better than
- * tile after tile. */
-static __global__ void __launch_bounds__(THREADS) clear(const __grid_constant__ WstackingPlane p, guint cells, gsize rows)
+/* Zeros to the tiles that no visibility reaches: a warp goes along a row of the grid, which memory
+ * takes better than tile after tile. */
+static __global__ void __launch_bounds__(THREADS)
+    clear(const __grid_constant__ WstackingPlane p, guint cells, gsize rows)
 {
   const gsize row = ((gsize)blockIdx.x * THREADS + threadIdx.x) / 32;
   if (row >= rows)
     return;
   const guint channel = (guint)(row / ((gsize)p.products * p.size)), v = (guint)(row % p.size);
-  const guint8 *touched = p.plan.touched + ((gsize)channel * p.tiles + v / WSTACKING_TILE) * p.tiles;
+  const guint8 *touched =
+      p.plan.touched + ((gsize)channel * p.tiles + v / WSTACKING_TILE) * p.tiles;
   const guint pieces = p.size / cells;
   float4 *to = (float4 *)p.grid + row * pieces;
 #pragma unroll 4
@@ -113,7 +118,9 @@ gboolean astro_wstacking_plan(const WstackingPlane *plane, cudaStream_t stream, 
 
 gboolean astro_wstacking_clear(const WstackingPlane *plane, cudaStream_t stream, GError **error)
 {
-  const gsize rows = (gsize)(plane->n_tiles / plane->tiles / plane->tiles) * plane->products * plane->size;
-  clear<<<(guint)((rows * 32 + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*plane, plane->is_double ? 1 : 2, rows);
+  const gsize rows =
+      (gsize)(plane->n_tiles / plane->tiles / plane->tiles) * plane->products * plane->size;
+  clear<<<(guint)((rows * 32 + THREADS - 1) / THREADS), THREADS, 0, stream>>>(
+      *plane, plane->is_double ? 1 : 2, rows);
   return CUDA_TRY(cudaGetLastError());
 }

@@ -1,4 +1,5 @@
-/* Tiles in single precision: each number is a sum of two of TF32, and products are three, which leaves 22 bits. */
+/* Tiles in single precision: each number is a sum of two of TF32, and products are three, which
+ * leaves 22 bits. */
 #include "gpu/gridder/wstacking/tile.h"
 
 struct SingleTaps {
@@ -21,8 +22,8 @@ struct SingleTaps {
   }
 
   template <bool WIDE>
-  __device__ __forceinline__ void at(const float (&first)[2], const gint (&tap)[2], float (&near)[2],
-                                     float (&far)[2]) const
+  __device__ __forceinline__ void at(const float (&first)[2], const gint (&tap)[2],
+                                     float (&near)[2], float (&far)[2]) const
   {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -51,9 +52,11 @@ struct SingleMatrix {
   typedef SingleTaps Taps;
   enum { DEPTH = 8 };
 
-  static __device__ __forceinline__ void multiply(float (&d)[4], const guint32 (&a)[4], const guint32 (&b)[2])
+  static __device__ __forceinline__ void multiply(float (&d)[4], const guint32 (&a)[4],
+                                                  const guint32 (&b)[2])
   {
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -61,8 +64,8 @@ struct SingleMatrix {
 
   /* Tensor cores cut what they add: their sums go no further than these visibilities. */
   template <bool WIDE, int PRODUCTS>
-  static __device__ __forceinline__ void add(const Taps &taps, const Ring<float, PRODUCTS> &ring, guint at,
-                                             Sums<float, PRODUCTS> &sums)
+  static __device__ __forceinline__ void add(const Taps &taps, const Ring<float, PRODUCTS> &ring,
+                                             guint at, Sums<float, PRODUCTS> &sums)
   {
     const guint lane = threadIdx.x % LANES, g = lane / 4, t = lane % 4;
     float u[2][2]; /* visibility, half */
@@ -83,12 +86,13 @@ struct SingleMatrix {
 #pragma unroll
     for (int product = 0; product < PRODUCTS; product++) {
       const float2 first = ring.values[product][at + t], second = ring.values[product][at + t + 4];
-guint32 b_high[4][2], b_low[4][2];
+      guint32 b_high[4][2], b_low[4][2];
       float d[4][4] = {};
 #pragma unroll
       for (int i = 0; i < 4; i++) {
         const int half = i / 2, part = i % 2;
-        const Split b0(u[0][half] * (part ? first.y : first.x)), b1(u[1][half] * (part ? second.y : second.x));
+        const Split b0(u[0][half] * (part ? first.y : first.x)),
+            b1(u[1][half] * (part ? second.y : second.x));
         b_high[i][0] = b0.high;
         b_high[i][1] = b1.high;
         b_low[i][0] = b0.low;
@@ -128,12 +132,14 @@ static __global__ void __launch_bounds__(WARPS *LANES, blocks_of(PRODUCTS))
   sum_items<SingleMatrix, float, PRODUCTS, WIDE>(p, taps, &rings[threadIdx.x / LANES]);
 }
 
-gboolean astro_wstacking_spread_single(const WstackingPlane *plane, guint multiprocessors, cudaStream_t stream,
-                                       GError **error)
+gboolean astro_wstacking_spread_single(const WstackingPlane *plane, guint multiprocessors,
+                                       cudaStream_t stream, GError **error)
 {
   static const WstackingKernel kernels[][2] = {
-    { spread<1, false>, spread<1, true> }, { spread<2, false>, spread<2, true> }, { spread<3, false>, spread<3, true> },
-    { spread<4, false>, spread<4, true> }, { spread<5, false>, spread<5, true> },
+    { spread<1, false>, spread<1, true> }, { spread<2, false>, spread<2, true> },
+    { spread<3, false>, spread<3, true> }, { spread<4, false>, spread<4, true> },
+    { spread<5, false>, spread<5, true> },
   };
-  return launch<float>(plane, kernels[plane->products - 1][plane->support > 8], multiprocessors, stream, error);
+  return launch<float>(plane, kernels[plane->products - 1][plane->support > 8], multiprocessors,
+                       stream, error);
 }

@@ -1,4 +1,5 @@
-/* Visibilities into bins and planes: keys, CUB's radix sort, and values moved once to where they belong. */
+/* Visibilities into bins and planes: keys, CUB's radix sort, and values moved once to where they
+ * belong. */
 #include "gpu/gridder/wstacking/wstacking.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -35,7 +36,8 @@ static __device__ Uvw uvw_of(const WstackingRows &r, guint row, guint channel)
   return { __dmul_rn(uvw[0], per), __dmul_rn(uvw[1], per), __dmul_rn(uvw[2], per) };
 }
 
-template <typename Value> static __device__ bool is_used(const WstackingRows &r, guint at, const Uvw &uvw)
+template <typename Value>
+static __device__ bool is_used(const WstackingRows &r, guint at, const Uvw &uvw)
 {
   const Value *value = (const Value *)r.rows.values + (gsize)at * r.rows.products;
   if (fabs(uvw.u) > r.reach || fabs(uvw.v) > r.reach)
@@ -63,10 +65,12 @@ double astro_wstacking_range_value(guint64 key)
 }
 
 template <typename Value>
-static __global__ void __launch_bounds__(THREADS) find_range(const __grid_constant__ WstackingRows r, guint64 *range)
+static __global__ void __launch_bounds__(THREADS)
+    find_range(const __grid_constant__ WstackingRows r, guint64 *range)
 {
   guint64 least = G_MAXUINT64, greatest = 0;
-  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < r.n; i += (guint64)gridDim.x * THREADS) {
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < r.n;
+       i += (guint64)gridDim.x * THREADS) {
     const guint row = (guint)i / r.rows.channels;
     const Uvw uvw = uvw_of(r, row, (guint)i - row * r.rows.channels);
     const guint64 key = key_of_bits((guint64)__double_as_longlong(uvw.w));
@@ -85,7 +89,8 @@ static __global__ void __launch_bounds__(THREADS) find_range(const __grid_consta
   }
 }
 
-gboolean astro_wstacking_range(const WstackingRows *rows, guint64 range[2], cudaStream_t stream, GError **error)
+gboolean astro_wstacking_range(const WstackingRows *rows, guint64 range[2], cudaStream_t stream,
+                               GError **error)
 {
   const guint blocks = MIN(blocks_of(rows->n), 2048);
   if (!CUDA_TRY(cudaMemsetAsync(range, 0xff, sizeof *range, stream)) ||
@@ -105,7 +110,8 @@ gboolean astro_wstacking_range(const WstackingRows *rows, guint64 range[2], cuda
 /* A key is bin * planes + first plane; of what is not used, one past all. */
 template <typename Key, typename Value>
 static __global__ void __launch_bounds__(THREADS)
-    make_keys(const __grid_constant__ WstackingRows r, guint side, Key past, Key *keys, guint32 *order)
+    make_keys(const __grid_constant__ WstackingRows r, guint side, Key past, Key *keys,
+              guint32 *order)
 {
   const guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x;
   if (i >= r.n)
@@ -118,8 +124,10 @@ static __global__ void __launch_bounds__(THREADS)
     const guint u = first_cell(cell_of(r, uvw.u), r.support, &inside);
     const guint v = first_cell(cell_of(r, uvw.v), r.support, &inside);
     const guint plane =
-        r.planes.step > 0 ? first_cell((uvw.w - r.planes.first) / r.planes.step, r.support, &inside) : 0;
-    const Key bin = ((Key)(channel / r.channels) * side + v / WSTACKING_BIN) * side + u / WSTACKING_BIN;
+        r.planes.step > 0 ? first_cell((uvw.w - r.planes.first) / r.planes.step, r.support, &inside)
+                          : 0;
+    const Key bin =
+        ((Key)(channel / r.channels) * side + v / WSTACKING_BIN) * side + u / WSTACKING_BIN;
     key = bin * r.planes.n + min(plane, r.planes.n - 1);
   }
   keys[i] = key;
@@ -176,7 +184,8 @@ static __global__ void __launch_bounds__(THREADS)
                       first_cell(cell_of(r, uvw.v), r.support, &v) % WSTACKING_BIN << 3;
   if (r.planes.step > 0)
     first_cell((uvw.w - r.planes.first) / r.planes.step, r.support, &w);
-  ((WstackingPlace<Real> *)to.places)[i] = { inside_as_kept<Real>(u, r.support), inside_as_kept<Real>(v, r.support),
+  ((WstackingPlace<Real> *)to.places)[i] = { inside_as_kept<Real>(u, r.support),
+                                             inside_as_kept<Real>(v, r.support),
                                              inside_as_kept<Real>(w, r.support),
                                              cells | plane % WSTACKING_PLANES << 6 };
   to.planes[i] = (guint16)plane;
@@ -217,12 +226,13 @@ template <typename Key> static gsize cub_bytes(guint n, int bits)
 
 template <typename Key> static gsize bytes_with(guint n, int bits)
 {
-  return 2 * whole(n * sizeof(Key)) + 2 * whole(n * sizeof(guint32)) + whole(cub_bytes<Key>(n, bits));
+  return 2 * whole(n * sizeof(Key)) + 2 * whole(n * sizeof(guint32)) +
+         whole(cub_bytes<Key>(n, bits));
 }
 
 template <typename Key>
-static gboolean sort_with(const WstackingRows *r, const WstackingSorted *to, guint64 past, guint8 *room,
-                          cudaStream_t stream, GError **error)
+static gboolean sort_with(const WstackingRows *r, const WstackingSorted *to, guint64 past,
+                          guint8 *room, cudaStream_t stream, GError **error)
 {
   const gsize key_bytes = whole(r->n * sizeof(Key)), order_bytes = whole(r->n * sizeof(guint32));
   cub::DoubleBuffer<Key> keys((Key *)room, (Key *)(room + key_bytes));
@@ -237,31 +247,36 @@ static gboolean sort_with(const WstackingRows *r, const WstackingSorted *to, gui
     make_keys<Key, double2>
         <<<blocks, THREADS, 0, stream>>>(*r, to->side, (Key)past, keys.Current(), order.Current());
   else
-    make_keys<Key, float2><<<blocks, THREADS, 0, stream>>>(*r, to->side, (Key)past, keys.Current(), order.Current());
+    make_keys<Key, float2>
+        <<<blocks, THREADS, 0, stream>>>(*r, to->side, (Key)past, keys.Current(), order.Current());
   if (!CUDA_TRY(cudaGetLastError()) ||
       !CUDA_TRY(cub::DeviceRadixSort::SortPairs(room, bytes, keys, order, r->n, 0, bits, stream)))
     return FALSE;
-  find_starts<Key><<<blocks_of((guint64)to->n_bins + 1), THREADS, 0, stream>>>(keys.Current(), r->n, to->n_bins,
-                                                                               r->planes.n, to->starts);
+  find_starts<Key><<<blocks_of((guint64)to->n_bins + 1), THREADS, 0, stream>>>(
+      keys.Current(), r->n, to->n_bins, r->planes.n, to->starts);
   if (r->rows.is_double)
-    put<Key, double><<<blocks, THREADS, 0, stream>>>(*r, keys.Current(), order.Current(), (Key)past, *to);
+    put<Key, double>
+        <<<blocks, THREADS, 0, stream>>>(*r, keys.Current(), order.Current(), (Key)past, *to);
   else
-    put<Key, float><<<blocks, THREADS, 0, stream>>>(*r, keys.Current(), order.Current(), (Key)past, *to);
+    put<Key, float>
+        <<<blocks, THREADS, 0, stream>>>(*r, keys.Current(), order.Current(), (Key)past, *to);
   return CUDA_TRY(cudaGetLastError());
 }
 
 gsize astro_wstacking_sort_bytes(guint n, guint n_bins, guint planes)
 {
   const guint64 past = (guint64)n_bins * planes;
-  return past <= G_MAXUINT32 ? bytes_with<guint32>(n, bits_of(past)) : bytes_with<guint64>(n, bits_of(past));
+  return past <= G_MAXUINT32 ? bytes_with<guint32>(n, bits_of(past))
+                             : bytes_with<guint64>(n, bits_of(past));
 }
 
-gboolean astro_wstacking_sort(const WstackingRows *rows, const WstackingSorted *to, gpointer room, cudaStream_t stream,
-                              GError **error)
+gboolean astro_wstacking_sort(const WstackingRows *rows, const WstackingSorted *to, gpointer room,
+                              cudaStream_t stream, GError **error)
 {
   const guint64 past = (guint64)to->n_bins * rows->planes.n;
   if (rows->n == 0)
-    return CUDA_TRY(cudaMemsetAsync(to->starts, 0, ((gsize)to->n_bins + 1) * sizeof *to->starts, stream));
+    return CUDA_TRY(
+        cudaMemsetAsync(to->starts, 0, ((gsize)to->n_bins + 1) * sizeof *to->starts, stream));
   return past <= G_MAXUINT32 ? sort_with<guint32>(rows, to, past, (guint8 *)room, stream, error)
                              : sort_with<guint64>(rows, to, past, (guint8 *)room, stream, error);
 }

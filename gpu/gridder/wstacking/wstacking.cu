@@ -1,5 +1,5 @@
-/* W-stacking on the device (core/gridder/wstacking/wstacking.c says what it is): visibilities are sorted once, then every plane
- * is planned and summed without the host. */
+/* W-stacking on the device (core/gridder/wstacking/wstacking.c says what it is): visibilities are
+ * sorted once, then every plane is planned and summed without the host. */
 #include "gpu/gridder/wstacking/wstacking.h"
 
 #include <string.h>
@@ -51,7 +51,8 @@ static gpointer piece(Room *room, gsize bytes)
 
 static gsize slot_bytes(guint products, gboolean is_double)
 {
-  return (gsize)WSTACKING_TILE * WSTACKING_TILE * products * 2 * (is_double ? sizeof(double) : sizeof(float));
+  return (gsize)WSTACKING_TILE * WSTACKING_TILE * products * 2 *
+         (is_double ? sizeof(double) : sizeof(float));
 }
 
 /* Sorting's own room is the slots', which planes need after it. */
@@ -67,11 +68,13 @@ static gpointer lay_out(AstroGridding *self, Room *room)
   sorted->planes = (guint16 *)piece(room, sorted->n * sizeof *sorted->planes);
   sorted->starts = (guint32 *)piece(room, ((gsize)sorted->n_bins + 1) * sizeof *sorted->starts);
   plan->windows = (uint2 *)piece(room, (gsize)sorted->n_bins * sizeof *plan->windows);
-  plan->items = (WstackingItem *)piece(room, ((gsize)work->n_tiles + plan->n_slots) * sizeof *plan->items);
+  plan->items =
+      (WstackingItem *)piece(room, ((gsize)work->n_tiles + plan->n_slots) * sizeof *plan->items);
   plan->heavy = (WstackingHeavy *)piece(room, (gsize)plan->n_slots * sizeof *plan->heavy);
   self->touched = (guint8 *)piece(room, work->n_tiles);
   plan->counts = (WstackingCounts *)piece(room, sizeof *plan->counts);
-  plan->slots = piece(room, MAX(slots, astro_wstacking_sort_bytes(sorted->n, sorted->n_bins, self->planes.n)));
+  plan->slots = piece(
+      room, MAX(slots, astro_wstacking_sort_bytes(sorted->n, sorted->n_bins, self->planes.n)));
   return plan->slots;
 }
 
@@ -98,21 +101,24 @@ static gboolean find_planes(AstroGridding *self, const WstackingRows *rows, GErr
 {
   guint64 range[2];
   return astro_wstacking_range(rows, self->range, stream_of(self), error) &&
-         CUDA_TRY(cudaMemcpyAsync(range, self->range, sizeof range, cudaMemcpyDeviceToHost, stream_of(self))) &&
+         CUDA_TRY(cudaMemcpyAsync(range, self->range, sizeof range, cudaMemcpyDeviceToHost,
+                                  stream_of(self))) &&
          CUDA_TRY(cudaStreamSynchronize(stream_of(self))) &&
-         astro_planes_of_range(&self->planes, &self->config, &self->grid,
-                               range[0] <= range[1] ? astro_wstacking_range_value(range[0]) : INFINITY,
-                               range[0] <= range[1] ? MAX(astro_wstacking_range_value(range[1]), 0) : 0, error);
+         astro_planes_of_range(
+             &self->planes, &self->config, &self->grid,
+             range[0] <= range[1] ? astro_wstacking_range_value(range[0]) : INFINITY,
+             range[0] <= range[1] ? MAX(astro_wstacking_range_value(range[1]), 0) : 0, error);
 }
 
 static gboolean check_counts(guint64 n, guint64 bins, GError **error)
 {
   if (n < G_MAXUINT32 && bins < G_MAXINT32)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "%" G_GUINT64_FORMAT " visibilities on %" G_GUINT64_FORMAT
-              " bins of %d x %d cells, at most %u on %d are possible: use an interval or fewer channels",
-              n, bins, WSTACKING_BIN, WSTACKING_BIN, G_MAXUINT32 - 1, G_MAXINT32 - 1);
+  g_set_error(
+      error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+      "%" G_GUINT64_FORMAT " visibilities on %" G_GUINT64_FORMAT
+      " bins of %d x %d cells, at most %u on %d are possible: use an interval or fewer channels",
+      n, bins, WSTACKING_BIN, WSTACKING_BIN, G_MAXUINT32 - 1, G_MAXINT32 - 1);
   return FALSE;
 }
 
@@ -120,7 +126,8 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
 {
   const guint side = self->grid.size / WSTACKING_BIN, channels = self->config.channels;
   const guint64 n = rows->rows * rows->channels, bins = (guint64)side * side * channels;
-  const double reach = (self->grid.size - self->grid.spread.support) / 2.0 - 1; /* as astro_grid_holds */
+  const double reach =
+      (self->grid.size - self->grid.spread.support) / 2.0 - 1; /* as astro_grid_holds */
   WstackingPlane *work = &self->work;
   gpointer for_sorting;
 
@@ -148,7 +155,8 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
          astro_wstacking_sort(&r, &work->sorted, for_sorting, stream_of(self), error);
 }
 
-static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w, double *w_step, GError **error)
+static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w,
+                      double *w_step, GError **error)
 {
   const double at = self->planes.first + self->next * self->planes.step;
   /* What values were turned by, at the plane instead of at their w. */
@@ -172,10 +180,12 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
 /* Slots that come with many visibilities are counted as theirs. */
 static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 {
-  const guint64 bins = (guint64)grid->size * grid->size / (WSTACKING_BIN * WSTACKING_BIN) * config->channels;
-  const gsize slot = slot_bytes(g_strv_length(grid->products), config->is_double) + sizeof(WstackingItem) +
-                     sizeof(WstackingHeavy);
-  return bins * (sizeof(guint32) + sizeof(uint2)) + (bins / 4 + 1) * (sizeof(WstackingItem) + 1) + LEAST_SLOTS * slot;
+  const guint64 bins =
+      (guint64)grid->size * grid->size / (WSTACKING_BIN * WSTACKING_BIN) * config->channels;
+  const gsize slot = slot_bytes(g_strv_length(grid->products), config->is_double) +
+                     sizeof(WstackingItem) + sizeof(WstackingHeavy);
+  return bins * (sizeof(guint32) + sizeof(uint2)) + (bins / 4 + 1) * (sizeof(WstackingItem) + 1) +
+         LEAST_SLOTS * slot;
 }
 
 static void destroy(AstroGridding *self)
@@ -195,11 +205,12 @@ static gboolean send_powers(AstroGridding *self, GError **error)
     for (guint term = 0; term <= self->work.degree; term++)
       all[term][tap] = powers[term];
   }
-  return CUDA_TRY(cudaMemcpyAsync(self->powers, all, sizeof all, cudaMemcpyHostToDevice, stream_of(self)));
+  return CUDA_TRY(
+      cudaMemcpyAsync(self->powers, all, sizeof all, cudaMemcpyHostToDevice, stream_of(self)));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid, const AstroPlace *place,
-                             const char **variant, GError **error)
+static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroDeviceFuncs *funcs = place->device->funcs;
   AstroGridding *self = g_new0(AstroGridding, 1);
@@ -222,7 +233,8 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
       funcs->alloc(place->device, sizeof(double) * ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX,
                    (gpointer *)&self->powers, error) &&
       send_powers(self, error) &&
-      CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount, place->device->index))) {
+      CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                      place->device->index))) {
     work->powers = self->powers;
     return self;
   }

@@ -18,7 +18,8 @@ gint astro_fft_columns_kernel(guint64 n)
 guint32 astro_fft_columns_first(guint64 n)
 {
   for (guint i = 0; i < G_N_ELEMENTS(points); i++)
-    if (n % points[i] == 0 && points[i] >= n / points[i] && astro_fft_columns_kernel(n / points[i]) >= 0)
+    if (n % points[i] == 0 && points[i] >= n / points[i] &&
+        astro_fft_columns_kernel(n / points[i]) >= 0)
       return points[i];
   return 0;
 }
@@ -49,7 +50,8 @@ gsize astro_fft_columns_tables(guint32 n, double scale, gboolean is_double, gpoi
   return ((gsize)n + n1 + n2) * (is_double ? sizeof(double2) : sizeof(float2));
 }
 
-void astro_fft_columns_passes(const AstroFftColumns *c, AstroFftColumnsPass *first, AstroFftColumnsPass *second)
+void astro_fft_columns_passes(const AstroFftColumns *c, AstroFftColumnsPass *first,
+                              AstroFftColumnsPass *second)
 {
   const guint32 n1 = astro_fft_columns_first(c->n), n2 = c->n / n1;
   const guint32 sample = c->is_double ? sizeof(double2) : sizeof(float2);
@@ -99,7 +101,8 @@ void astro_fft_columns_passes(const AstroFftColumns *c, AstroFftColumnsPass *fir
 
 gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError **error)
 {
-  const AstroFftColumnsFunc *kernels = c->is_double ? astro_fft_columns_double : astro_fft_columns_single;
+  const AstroFftColumnsFunc *kernels =
+      c->is_double ? astro_fft_columns_double : astro_fft_columns_single;
   AstroFftColumnsPass first, second;
 
   astro_fft_columns_passes(c, &first, &second);

@@ -7,8 +7,8 @@
 
 static gpointer open_library(void)
 {
-  static const char *const folders[] = { CUDA_TOOLKIT "/lib64", CUDA_TOOLKIT "/lib", "/usr/local/cuda/lib64",
-                                         "/usr/local/cuda/lib" };
+  static const char *const folders[] = { CUDA_TOOLKIT "/lib64", CUDA_TOOLKIT "/lib",
+                                         "/usr/local/cuda/lib64", "/usr/local/cuda/lib" };
   const char *named = g_getenv("ASTRO_CUFFT");
   gpointer library = dlopen(named && *named ? named : LIBRARY, RTLD_NOW | RTLD_LOCAL);
 

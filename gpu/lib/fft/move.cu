@@ -99,7 +99,8 @@ __device__ inline double2 phased(double2 a, double turns)
 }
 
 template <typename From, typename To, typename Part>
-__global__ void __launch_bounds__(THREADS) move(const __grid_constant__ Move m, const From *in, To *out)
+__global__ void __launch_bounds__(THREADS)
+    move(const __grid_constant__ Move m, const From *in, To *out)
 {
   for (guint64 row = (guint64)blockIdx.x * blockDim.y + threadIdx.y; row < m.rows;
        row += (guint64)gridDim.x * blockDim.y) {
@@ -157,10 +158,12 @@ static const struct {
   { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_F64LE, launch<double2, double, double> },
 };
 
-gboolean astro_fft_move(const AstroFftMove *wanted, gconstpointer in, gpointer out, cudaStream_t stream,
-                        GError **error)
+gboolean astro_fft_move(const AstroFftMove *wanted, gconstpointer in, gpointer out,
+                        cudaStream_t stream, GError **error)
 {
-  Move m = { .rows = 1, .signs = true, .scale = wanted->scale, .sign = wanted->backwards ? -1.0 : 1.0 };
+  Move m = {
+    .rows = 1, .signs = true, .scale = wanted->scale, .sign = wanted->backwards ? -1.0 : 1.0
+  };
   guint n = 0, k = 0;
 
   /* Axes that stay as they are make one with those before them. */
@@ -196,8 +199,8 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer bins, cudaStream_t stream,
-                         GError **error)
+gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer bins,
+                         cudaStream_t stream, GError **error)
 {
   guint64 lines = pass->outer * pass->inner, middle = pass->n % 2 ? 0 : pass->n / 2;
   guint blocks = (guint)CLAMP((lines + THREADS - 1) / THREADS, 1, MOST_BLOCKS);
@@ -213,7 +216,8 @@ gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer 
 /* A block is a row of a plane at a time. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
-    take_touched(const __grid_constant__ AstroFftMap map, const Sample *in, Sample *out, guint64 rows)
+    take_touched(const __grid_constant__ AstroFftMap map, const Sample *in, Sample *out,
+                 guint64 rows)
 {
   const guint32 tiles = (map.width + ASTRO_GRID_TILE - 1) / ASTRO_GRID_TILE;
   const guint32 tile_rows = (map.height + ASTRO_GRID_TILE - 1) / ASTRO_GRID_TILE;
@@ -221,14 +225,16 @@ static __global__ void __launch_bounds__(THREADS)
     const guint64 plane = row / map.height, first = row * map.width;
     const guint32 v = (guint32)(row - plane * map.height);
     const guint8 *touched =
-        map.touched + ((plane + map.first_plane) / map.share * tile_rows + v / ASTRO_GRID_TILE) * tiles;
+        map.touched +
+        ((plane + map.first_plane) / map.share * tile_rows + v / ASTRO_GRID_TILE) * tiles;
     for (guint32 u = threadIdx.x; u < map.width; u += THREADS)
       out[first + u] = touched[u / ASTRO_GRID_TILE] ? in[first + u] : Sample{};
   }
 }
 
-gboolean astro_fft_take_touched(const AstroFftMap *map, gconstpointer in, gpointer out, guint64 planes,
-                                gboolean is_double, cudaStream_t stream, GError **error)
+gboolean astro_fft_take_touched(const AstroFftMap *map, gconstpointer in, gpointer out,
+                                guint64 planes, gboolean is_double, cudaStream_t stream,
+                                GError **error)
 {
   const guint64 rows = planes * map->height;
   const guint blocks = (guint)CLAMP(rows, 1, MOST_BLOCKS);

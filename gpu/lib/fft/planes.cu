@@ -1,5 +1,5 @@
-/* Planes: rows that have samples are transformed from the input to the output, only the columns of them that
- * somebody wants; then those columns, in two passes by way of a room of our own. */
+/* Planes: rows that have samples are transformed from the input to the output, only the columns of
+ * them that somebody wants; then those columns, in two passes by way of a room of our own. */
 #include "gpu/lib/fft/rows.h"
 
 enum {
@@ -9,8 +9,8 @@ enum {
   MOST_PLANES = 65535,
 };
 
-/* Where all of large planes is wanted, and where rows do not fit our kernels, they are cuFFT's: it is quicker with
- * them, but leaves nothing out. What is moved, the columns move then. */
+/* Where all of large planes is wanted, and where rows do not fit our kernels, they are cuFFT's: it
+ * is quicker with them, but leaves nothing out. What is moved, the columns move then. */
 struct AstroFftPlanes {
   AstroFftConfig config;
   AstroPlace place;
@@ -32,11 +32,14 @@ static gboolean is_double(const AstroFftConfig *config)
   return config->from == ASTRO_FORMAT_CF64LE;
 }
 
-static gboolean plan_rows(const AstroFftConfig *config, const AstroPlace *place, AstroFftRowsPass *pass)
+static gboolean plan_rows(const AstroFftConfig *config, const AstroPlace *place,
+                          AstroFftRowsPass *pass)
 {
   int bytes;
-  return cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, place->device->index) == cudaSuccess &&
-         astro_fft_rows_plan(config->extents[config->n_axes - 1], is_double(config), (gsize)bytes - FFT_ROWS_TILES, pass);
+  return cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                place->device->index) == cudaSuccess &&
+         astro_fft_rows_plan(config->extents[config->n_axes - 1], is_double(config),
+                             (gsize)bytes - FFT_ROWS_TILES, pass);
 }
 
 /* Columns can move an origin that is a change of signs. */
@@ -59,7 +62,8 @@ gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *pl
   const guint x = config->n_axes - 1, y = x - 1;
   AstroFftRowsPass pass;
 
-  if (config->n_axes < 2 || config->from != config->to || !astro_format_info(config->from)->is_complex)
+  if (config->n_axes < 2 || config->from != config->to ||
+      !astro_format_info(config->from)->is_complex)
     return FALSE;
   for (guint i = 0; i < config->n_axes; i++)
     if (config->axes[i].transformed ? i < y : i == x)
@@ -77,7 +81,8 @@ gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *pl
 
 void astro_fft_planes_free(AstroFftPlanes *self)
 {
-  gpointer rooms[] = { self->row_tables, self->column_tables, self->held, self->blank, self->listed, self->work };
+  gpointer rooms[] = { self->row_tables, self->column_tables, self->held,
+                       self->blank,      self->listed,        self->work };
   if (self->cufft && self->plan >= 0)
     self->cufft->destroy(self->plan);
   for (guint i = 0; i < G_N_ELEMENTS(rooms); i++)
@@ -86,10 +91,12 @@ void astro_fft_planes_free(AstroFftPlanes *self)
 }
 
 /* The host's tables are staged before the copy returns. */
-static gboolean send(AstroFftPlanes *self, gconstpointer tables, gsize bytes, gpointer *to, GError **error)
+static gboolean send(AstroFftPlanes *self, gconstpointer tables, gsize bytes, gpointer *to,
+                     GError **error)
 {
   return self->place.device->funcs->alloc(self->place.device, bytes, to, error) &&
-         CUDA_TRY(cudaMemcpyAsync(*to, tables, bytes, cudaMemcpyHostToDevice, astro_cuda_stream(self->place.queue)));
+         CUDA_TRY(cudaMemcpyAsync(*to, tables, bytes, cudaMemcpyHostToDevice,
+                                  astro_cuda_stream(self->place.queue)));
 }
 
 static gboolean send_row_tables(AstroFftPlanes *self, GError **error)
@@ -117,7 +124,8 @@ static gboolean send_column_tables(AstroFftPlanes *self, double scale, GError **
 }
 
 /* What is wanted along an axis: all, where nothing is said. */
-static void find_wanted(const AstroFftAxis *axis, guint32 n, guint32 grain, guint32 *wanted, guint32 *n_wanted)
+static void find_wanted(const AstroFftAxis *axis, guint32 n, guint32 grain, guint32 *wanted,
+                        guint32 *n_wanted)
 {
   const guint32 end = axis->n_wanted ? (guint32)(axis->wanted + axis->n_wanted) : n;
   *wanted = (guint32)axis->wanted / grain * grain;
@@ -135,16 +143,22 @@ static gboolean take_cufft(AstroFftPlanes *self, const AstroFftAxis *x, GError *
   self->columns.flip = x->origin_in != 0;
   self->columns.conjugate_in = self->config.inverse;
   return astro_cufft_ok(cufft->create(&self->plan), "cufftCreate", error) &&
-         astro_cufft_ok(cufft->set_auto_allocation(self->plan, 0), "cufftSetAutoAllocation", error) &&
-         astro_cufft_ok(cufft->make_plan(self->plan, 1, &n, &n, 1, n, &n, 1, n, self->is_double ? CUFFT_Z2Z : CUFFT_C2C,
-                                         self->height, &bytes),
+         astro_cufft_ok(cufft->set_auto_allocation(self->plan, 0), "cufftSetAutoAllocation",
+                        error) &&
+         astro_cufft_ok(cufft->make_plan(self->plan, 1, &n, &n, 1, n, &n, 1, n,
+                                         self->is_double ? CUFFT_Z2Z : CUFFT_C2C, self->height,
+                                         &bytes),
                         "cufftMakePlanMany64", error) &&
-         astro_cufft_ok(cufft->set_stream(self->plan, astro_cuda_stream(self->place.queue)), "cufftSetStream", error) &&
-         (bytes == 0 || (self->place.device->funcs->alloc(self->place.device, bytes, &self->work, error) &&
-                         astro_cufft_ok(cufft->set_work_area(self->plan, self->work), "cufftSetWorkArea", error)));
+         astro_cufft_ok(cufft->set_stream(self->plan, astro_cuda_stream(self->place.queue)),
+                        "cufftSetStream", error) &&
+         (bytes == 0 ||
+          (self->place.device->funcs->alloc(self->place.device, bytes, &self->work, error) &&
+           astro_cufft_ok(cufft->set_work_area(self->plan, self->work), "cufftSetWorkArea",
+                          error)));
 }
 
-static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const AstroFftAxis *y, GError **error)
+static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const AstroFftAxis *y,
+                         GError **error)
 {
   const gboolean has_kernels = plan_rows(&self->config, &self->place, &self->rows);
   AstroFftRowsPass *rows = &self->rows;
@@ -152,13 +166,15 @@ static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const Astr
   self->n_wanted = self->width;
   if (has_kernels)
     find_wanted(x, self->width, LINE_BYTES / self->sample_bytes, &self->wanted, &self->n_wanted);
-  if (!has_kernels || (self->has_columns && self->n_wanted == self->width && self->plane_bytes >= GROUP_BYTES &&
-                       suits_cufft(x, self->width)))
+  if (!has_kernels || (self->has_columns && self->n_wanted == self->width &&
+                       self->plane_bytes >= GROUP_BYTES && suits_cufft(x, self->width)))
     return take_cufft(self, x, error);
   rows->origin_in = (guint32)x->origin_in;
   rows->origin_out = ((guint32)x->origin_out + self->width - self->wanted) % self->width;
   rows->n_wanted = self->n_wanted;
-  rows->im = self->config.inverse ? -1.0f : 1.0f; /* an inverse transform is a forward one between conjugates */
+  rows->im = self->config.inverse
+                 ? -1.0f
+                 : 1.0f; /* an inverse transform is a forward one between conjugates */
   rows->height = AstroDivisor(self->height);
   if (self->has_columns)
     rows->others = AstroDivisor(self->height / astro_fft_columns_first(self->height));
@@ -170,7 +186,8 @@ static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const Astr
   return send_row_tables(self, error);
 }
 
-static gboolean set_columns(AstroFftPlanes *self, const AstroFftAxis *y, double scale, GError **error)
+static gboolean set_columns(AstroFftPlanes *self, const AstroFftAxis *y, double scale,
+                            GError **error)
 {
   AstroFftColumns *columns = &self->columns;
 
@@ -185,8 +202,8 @@ static gboolean set_columns(AstroFftPlanes *self, const AstroFftAxis *y, double 
   return send_column_tables(self, scale, error);
 }
 
-AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale, const AstroPlace *place,
-                                     GError **error)
+AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
+                                     const AstroPlace *place, GError **error)
 {
   AstroFftPlanes *self = g_new0(AstroFftPlanes, 1);
   const AstroFftAxis *x = &config->axes[config->n_axes - 1], *y = x - 1;
@@ -208,23 +225,25 @@ AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
 /* ---- work ---- */
 
 /* cuFFT wants zeros where no tile was touched. */
-static gboolean run_cufft(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, const AstroFftMap *map,
-                          GError **error)
+static gboolean run_cufft(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes,
+                          const AstroFftMap *map, GError **error)
 {
   const cudaStream_t stream = astro_cuda_stream(self->place.queue);
 
   if (map->touched && !astro_fft_take_touched(map, in, out, planes, self->is_double, stream, error))
     return FALSE;
   for (guint32 i = 0; i < planes; i++)
-    if (!astro_cufft_ok(self->cufft->exec(self->plan, (gpointer)((map->touched ? out : in) + i * self->plane_bytes),
-                                          out + i * self->plane_bytes,
-                                          self->config.inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
-                        "cufftXtExec", error))
+    if (!astro_cufft_ok(
+            self->cufft->exec(
+                self->plan, (gpointer)((map->touched ? out : in) + i * self->plane_bytes),
+                out + i * self->plane_bytes, self->config.inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
+            "cufftXtExec", error))
       return FALSE;
   return TRUE;
 }
 
-static gboolean list_rows(AstroFftPlanes *self, AstroFftRowsPass *rows, guint32 planes, GError **error)
+static gboolean list_rows(AstroFftPlanes *self, AstroFftRowsPass *rows, guint32 planes,
+                          GError **error)
 {
   const guint32 maps = planes / rows->share.by;
 
@@ -232,11 +251,12 @@ static gboolean list_rows(AstroFftPlanes *self, AstroFftRowsPass *rows, guint32 
                            (1 + (gsize)maps * rows->tile_rows.by) * sizeof *rows->listed, error))
     return FALSE;
   rows->listed = (guint32 *)self->listed;
-  return astro_fft_rows_list(rows, maps, (guint32 *)self->listed, astro_cuda_stream(self->place.queue), error);
+  return astro_fft_rows_list(rows, maps, (guint32 *)self->listed,
+                             astro_cuda_stream(self->place.queue), error);
 }
 
-static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, const AstroFftMap *map,
-                         GError **error)
+static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes,
+                         const AstroFftMap *map, GError **error)
 {
   AstroFftRowsPass rows = self->rows;
 
@@ -253,8 +273,8 @@ static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, gu
       &rows, planes * self->height, astro_cuda_stream(self->place.queue), error);
 }
 
-static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, const AstroFftMap *map,
-                          GError **error)
+static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes,
+                          const AstroFftMap *map, GError **error)
 {
   AstroFftColumns columns = self->columns;
 
@@ -264,18 +284,20 @@ static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, g
   columns.blank = self->cufft ? NULL : (const guint8 *)self->blank;
   columns.between = self->held;
   return run_rows(self, in, out, planes, map, error) &&
-         (!self->has_columns || astro_fft_columns(&columns, astro_cuda_stream(self->place.queue), error));
+         (!self->has_columns ||
+          astro_fft_columns(&columns, astro_cuda_stream(self->place.queue), error));
 }
 
 static gboolean make_room(AstroFftPlanes *self, guint64 group, GError **error)
 {
   return astro_fft_need_room(&self->place, &self->held, &self->held_bytes,
                              group * self->height * self->n_wanted * self->sample_bytes, error) &&
-         astro_fft_need_room(&self->place, &self->blank, &self->blank_bytes, group * self->height, error);
+         astro_fft_need_room(&self->place, &self->blank, &self->blank_bytes, group * self->height,
+                             error);
 }
 
-gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, const guint8 *touched, gpointer out,
-                              guint64 steps, GError **error)
+gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, const guint8 *touched,
+                              gpointer out, guint64 steps, GError **error)
 {
   AstroFftPass passes[ASTRO_MAX_AXES];
   AstroFftMap map = { touched, self->config.share_map, self->height, self->width };
@@ -290,8 +312,9 @@ gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, const guin
     return FALSE;
   for (guint64 plane = 0; plane < planes; plane += group) {
     map.first_plane = (guint32)plane;
-    if (!run_group(self, (const guint8 *)in + plane * self->plane_bytes, (guint8 *)out + plane * self->plane_bytes,
-                   (guint32)MIN(group, planes - plane), &map, error))
+    if (!run_group(self, (const guint8 *)in + plane * self->plane_bytes,
+                   (guint8 *)out + plane * self->plane_bytes, (guint32)MIN(group, planes - plane),
+                   &map, error))
       return FALSE;
   }
   return TRUE;

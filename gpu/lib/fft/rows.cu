@@ -12,10 +12,10 @@ static const guint32 radices[N_FFT_ROWS][14] = {
   { 32, 30, 28, 27, 25, 24, 21, 20, 18, 16, 15, 14, 12 },
 };
 
-/* n as so many radices in descending order, of least sum: none of them is above most, and their sum is below
- * that of the best that was found. */
-static void split(const guint32 *radices, guint64 n, guint stages, guint32 most, guint32 sum, guint32 *now,
-                  guint32 *best, guint32 *least)
+/* n as so many radices in descending order, of least sum: none of them is above most, and their sum
+ * is below that of the best that was found. */
+static void split(const guint32 *radices, guint64 n, guint stages, guint32 most, guint32 sum,
+                  guint32 *now, guint32 *best, guint32 *least)
 {
   if (stages == 0 && n == 1 && sum < *least) {
     *least = sum;
@@ -28,9 +28,10 @@ static void split(const guint32 *radices, guint64 n, guint stages, guint32 most,
     }
 }
 
-/* Returns the first stage of that many, those before it have radix 1; FFT_ROWS_STAGES where n is no product of
- * radices. */
-static guint find_radices(const guint32 *radices, guint64 n, guint stages, guint32 found[FFT_ROWS_STAGES])
+/* Returns the first stage of that many, those before it have radix 1; FFT_ROWS_STAGES where n is no
+ * product of radices. */
+static guint find_radices(const guint32 *radices, guint64 n, guint stages,
+                          guint32 found[FFT_ROWS_STAGES])
 {
   const guint first = FFT_ROWS_STAGES - stages;
   guint32 now[FFT_ROWS_STAGES] = { 1, 1, 1, 1 }, least = G_MAXUINT32;
@@ -39,7 +40,8 @@ static guint find_radices(const guint32 *radices, guint64 n, guint stages, guint
 }
 
 /* As few stages as can be, of as few points; in double precision registers hold no more than 16. */
-static guint choose_radices(guint64 n, gboolean is_double, guint32 found[FFT_ROWS_STAGES], FftRowsKind *kind)
+static guint choose_radices(guint64 n, gboolean is_double, guint32 found[FFT_ROWS_STAGES],
+                            FftRowsKind *kind)
 {
   guint first;
 
@@ -52,10 +54,11 @@ static guint choose_radices(guint64 n, gboolean is_double, guint32 found[FFT_ROW
   return find_radices(radices[FFT_ROWS_16], n, FFT_ROWS_STAGES, found);
 }
 
-/* Points that neighbouring threads access together shall lie in different banks: those of one digit of the result
- * where the stride of that is odd, and those of both last digits where the stride of the next is that of the last
- * but one, modulo the banks. */
-static void find_strides(const guint32 *radix, guint first, guint banks, guint32 strides[FFT_ROWS_STAGES])
+/* Points that neighbouring threads access together shall lie in different banks: those of one digit
+ * of the result where the stride of that is odd, and those of both last digits where the stride of
+ * the next is that of the last but one, modulo the banks. */
+static void find_strides(const guint32 *radix, guint first, guint banks,
+                         guint32 strides[FFT_ROWS_STAGES])
 {
   strides[3] = 1;
   strides[2] = radix[3];
@@ -65,12 +68,13 @@ static void find_strides(const guint32 *radix, guint first, guint banks, guint32
   strides[0] += strides[0] % 2 == 0;
 }
 
-/* Where instructions are what counts, threads enough to fill a multiprocessor, and as few of them idle as can be;
- * where it is how long memory takes, as few turns. */
+/* Where instructions are what counts, threads enough to fill a multiprocessor, and as few of them
+ * idle as can be; where it is how long memory takes, as few turns. */
 static guint32 threads_of(const AstroFftRowsPass *pass, guint32 blocks)
 {
   const gboolean is_wide = pass->kind != FFT_ROWS_16;
-  const guint32 most = FFT_ROWS_THREADS[pass->kind], least = is_wide ? most / 2 : CLAMP(768 / blocks, 32, most);
+  const guint32 most = FFT_ROWS_THREADS[pass->kind],
+                least = is_wide ? most / 2 : CLAMP(768 / blocks, 32, most);
   guint32 best = 0;
   guint64 least_work = G_MAXUINT64;
 
@@ -88,7 +92,8 @@ static guint32 threads_of(const AstroFftRowsPass *pass, guint32 blocks)
   return best;
 }
 
-gboolean astro_fft_rows_plan(guint64 n, gboolean is_double, gsize most_bytes, AstroFftRowsPass *pass)
+gboolean astro_fft_rows_plan(guint64 n, gboolean is_double, gsize most_bytes,
+                             AstroFftRowsPass *pass)
 {
   const gsize sample_bytes = is_double ? sizeof(double2) : sizeof(float2);
   guint32 radix[FFT_ROWS_STAGES], strides[FFT_ROWS_STAGES], below = 1, twiddles = 0;
@@ -141,8 +146,8 @@ template <typename C> static void fill_tables(const AstroFftRowsPass *pass, FftT
     const AstroFftRowsStage *stage = &pass->stages[i];
     const guint64 n = (guint64)stage->radix * stage->period.by;
     for (guint32 j = 0; j < stage->period.by; j++)
-      tables[stage->twiddles + j] = { root<C>(j, n), root<C>(4 * (guint64)j, n), root<C>(8 * (guint64)j, n),
-                                      root<C>(16 * (guint64)j, n) };
+      tables[stage->twiddles + j] = { root<C>(j, n), root<C>(4 * (guint64)j, n),
+                                      root<C>(8 * (guint64)j, n), root<C>(16 * (guint64)j, n) };
   }
 }
 
@@ -172,8 +177,8 @@ static __global__ void __launch_bounds__(LIST_THREADS)
     listed[1 + atomicAdd(listed, 1)] = row;
 }
 
-gboolean astro_fft_rows_list(const AstroFftRowsPass *pass, guint32 maps, guint32 *listed, cudaStream_t stream,
-                             GError **error)
+gboolean astro_fft_rows_list(const AstroFftRowsPass *pass, guint32 maps, guint32 *listed,
+                             cudaStream_t stream, GError **error)
 {
   const guint32 tile_rows = maps * pass->tile_rows.by;
   if (!CUDA_TRY(cudaMemsetAsync(listed, 0, sizeof *listed, stream)))
