@@ -65,7 +65,8 @@ gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, gu
 
 /* ---- for backends ---- */
 
-/* The parts of a backend "gridder" of a device: where it all happens, on the host, or on a device, whose grids and rows are device pointers. */
+/* The parts of a backend "gridder" of a device: where it all happens, on the host, or on a device,
+ * whose grids and rows are device pointers. */
 typedef struct {
   const AstroPrepareFuncs *prepare;
   /* Those that there are here, up to a NULL: the one of the configured algorithm's name does it. */

@@ -20,8 +20,8 @@ static void run_join(gpointer data)
   Bench *bench = data;
   const AstroBlock out = { bench->both.out, bench->both.bytes };
   GError *error = NULL;
-  if (!astro_join_cpu.submit(bench->instance, bench->parts, PADS, &out, 1, &bench->arguments,
-                             NULL, &error))
+  if (!astro_join_cpu.submit(bench->instance, bench->parts, PADS, &out, 1, &bench->arguments, NULL,
+                             &error))
     g_error("%s", error->message);
 }
 
