@@ -416,6 +416,18 @@ static gboolean send_planes(AstroGridder *self, GError **error)
   return TRUE;
 }
 
+/* All planes are sent by then: where the stream was to end meanwhile, while others worked on them,
+ * nothing is lost. */
+static gboolean end_grid(AstroGridder *self, GError **error)
+{
+  g_autoptr(GError) why = NULL;
+  if (ask(self, ASTRO_GRID_END, &why) ||
+      g_error_matches(why, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP))
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&why));
+  return FALSE;
+}
+
 static gboolean send_grid(AstroGridder *self, GError **error)
 {
   if (!count(self, NULL, error))
@@ -433,7 +445,7 @@ static gboolean send_grid(AstroGridder *self, GError **error)
   } else {
     return refuse_empty(self, error);
   }
-  if (!ask(self, ASTRO_GRID_END, error))
+  if (!end_grid(self, error))
     return FALSE;
   self->number++;
   self->dumps = 0;

@@ -23,7 +23,8 @@ def find_typelib():
     ask = ["pkg-config", "--variable=typelibdir", "gst-astro-1.0"]
     told = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
     here = os.path.dirname(os.path.realpath(__file__))
-    places = [told, *glob.glob(here + "/../../../lib*/**/girepository-1.0", recursive=True), here + "/../build/api"]
+    installed = [found for depth in ("", "/*") for found in glob.glob(f"{here}/../../../lib*{depth}/girepository-1.0")]
+    places = [told, *installed, here + "/../build/core/api"]
     for place in places:
         if place and os.path.exists(place + "/GstAstro-1.0.typelib"):
             GIRepository.Repository.prepend_search_path(place)
