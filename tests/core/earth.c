@@ -289,6 +289,7 @@ static void test_amend(void)
                "2016-12-31T12:00:00.000000000Z");
   refuse_amend(startless, path, "the observation has no start");
   refuse_amend(o, "/nowhere/finals", "/nowhere/finals");
+  refuse_amend(o, "/nowhere/finals", "earth-orientation: "); /* whose file it is */
   g_assert_true(astro_earth_settle(none, "", &is_assumed, NULL));
   g_assert_true(is_assumed);
   refuse_amend(none, path,
