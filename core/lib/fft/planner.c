@@ -1,12 +1,11 @@
 #include "config.h"
 #include "core/lib/fft/planner.h"
+#include "core/backend/once.h"
 #include "core/lib/fft/wisdom.h"
 
 #include <fftw3.h>
 #include <stdlib.h>
 #include <string.h>
-
-static GMutex lock;
 
 /* Single precision and double know nothing of each other. */
 static struct {
@@ -39,7 +38,7 @@ void astro_fft_planner_lock(void)
 {
   static gboolean read = FALSE;
 
-  g_mutex_lock(&lock);
+  g_mutex_lock(astro_fftw_mutex());
   if (read)
     return;
   read = TRUE;
@@ -51,7 +50,7 @@ void astro_fft_planner_lock(void)
 
 void astro_fft_planner_unlock(void)
 {
-  g_mutex_unlock(&lock);
+  g_mutex_unlock(astro_fftw_mutex());
 }
 
 /* Other processes may have kept theirs meanwhile; the file is replaced as a whole. */
