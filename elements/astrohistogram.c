@@ -129,6 +129,7 @@ static void set_active_backend(AstroHistogram *self)
 {
   const char *variant = astro_collector_variant(self->collector);
   GST_OBJECT_LOCK(self);
+  g_free(self->active_backend); /* of what a flush ended */
   self->active_backend =
       variant && !g_str_equal(variant, "reference")
           ? g_strconcat(astro_backend_kind_name(self->backend->kind), "/", variant, NULL)

@@ -16,11 +16,9 @@
 static void check_script(const char *lines)
 {
   const char *source = g_getenv("G_TEST_SRCDIR"), *build = g_getenv("G_TEST_BUILDDIR");
-  g_autofree char *launch = g_find_program_in_path("gst-launch-1.0");
-  g_autofree char *inspect = g_find_program_in_path("gst-inspect-1.0");
   g_autofree char *examples = g_build_filename(source ? source : ".", "examples", NULL);
-  if (!build || !launch || !inspect || !g_file_test(examples, G_FILE_TEST_EXISTS)) {
-    g_test_skip("needs the sources and GStreamer's own programs");
+  if (!build || !can_launch() || !g_file_test(examples, G_FILE_TEST_EXISTS)) {
+    g_test_skip("needs the sources and GStreamer's own programs, without a sanitizer");
     return;
   }
   g_autofree char *place = g_path_get_dirname(program);

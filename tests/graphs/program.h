@@ -102,6 +102,18 @@ static inline void assert_refused(const Result *result, int status, const char *
   g_assert_true(strchr(line, '\n') == line + strlen(line) - 1);
 }
 
+/* GStreamer's own launcher with our elements; a sanitizer has to be in a program from its start. */
+static inline gboolean can_launch(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+  return FALSE;
+#else
+  g_autofree char *launch = g_find_program_in_path("gst-launch-1.0");
+  g_autofree char *inspect = g_find_program_in_path("gst-inspect-1.0");
+  return launch && inspect;
+#endif
+}
+
 /* Pictures need plugins that may be absent. */
 static inline gboolean skips(const Result *result)
 {
