@@ -19,9 +19,11 @@ static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
   return TRUE;
 }
 
+/* What work has written stays: it knew of the input's counts. */
 gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
 {
-  return astro_validity_follow(out, in, &astro_stage_parts(stage)->out.layout);
+  return astro_buffer_get_validity(out) ||
+         astro_validity_follow(out, in, &astro_stage_parts(stage)->out.layout);
 }
 
 /* Whether the output may be made where the input lies: nobody else has the block, which is of our

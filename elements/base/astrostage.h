@@ -29,15 +29,16 @@ struct _AstroStageClass {
   const char *stage;                   /* the name of its backend tables */
   const AstroBackend *const *backends; /* its own, up to a NULL */
 
-  /* Before the pads take anything: GstBaseTransform's own start comes when they do. FALSE where an
-   * error was posted. */
+  /* Before the pads take anything, to set counters to 0 and check settings; the parent's is called
+   * at the end of it. FALSE where an error was posted. */
   gboolean (*start)(AstroStage *stage);
   /* Streams are agreed on (astro_stage_in, astro_stage_out): fill in the backend's configuration,
    * or set pass_through where there is nothing to do. */
   gboolean (*configure)(AstroStage *stage, gpointer config, gboolean *pass_through, GError **error);
   /* One block, through astro_stage_submit. The default of feed calls it. */
   gboolean (*work)(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps, GError **error);
-  /* The counts of out from those of in. The default keeps them and follows the axes. */
+  /* After work: the counts of out from those of in. The default has them follow the axes, and
+   * leaves alone what work has written. FALSE: they are over axes that out does not have. */
   gboolean (*validity)(AstroStage *stage, GstBuffer *in, GstBuffer *out);
   /* A block of whole steps beginning at time step first. Calls astro_stage_emit any number of
    * times. */
