@@ -253,9 +253,9 @@ static G_DEFINE_QUARK(astro_fields_texts, texts)
 
 void astro_fields_set_defaults(gpointer object)
 {
-  /* in an instance's init its class is the one whose init that is */
+  /* in an instance's init its class is the one whose init that is; it may have no table */
   const GArray *places = places_of(G_OBJECT_TYPE(object));
-  for (guint i = 0; i < places->len; i++) {
+  for (guint i = 0; places && i < places->len; i++) {
     const Place *place = &g_array_index(places, Place, i);
     if (has_member(place->field))
       store(place->field, member_of(object, place), g_param_spec_get_default_value(place->spec));
