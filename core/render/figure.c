@@ -20,7 +20,8 @@ struct _AstroFigure {
   AstroPageLayout layout;
   AstroPanelPlace *places;
   guint n_panels, width, height;
-  cairo_surface_t *page; /* opaque */
+  cairo_surface_t *page;  /* opaque */
+  cairo_surface_t *lines; /* as large as a panel; clear between uses */
   GArray *over;
 };
 
@@ -41,6 +42,7 @@ AstroFigure *astro_figure_new(const AstroRenderStyle *style)
 void astro_figure_free(AstroFigure *f)
 {
   g_clear_pointer(&f->page, cairo_surface_destroy);
+  g_clear_pointer(&f->lines, cairo_surface_destroy);
   astro_pen_clear(&f->pen);
   g_array_unref(f->over);
   g_strfreev(f->bar_keys);
@@ -50,21 +52,36 @@ void astro_figure_free(AstroFigure *f)
   g_free(f);
 }
 
+/* A page is drawn anew for each frame of a waterfall that grows. Most of the time would go into
+ * memory fresh from the system, so that surfaces are kept while their size is the same. */
+static void keep_surface(cairo_surface_t **surface, gint width, gint height)
+{
+  if (*surface && cairo_image_surface_get_width(*surface) == width &&
+      cairo_image_surface_get_height(*surface) == height)
+    return;
+  g_clear_pointer(surface, cairo_surface_destroy);
+  *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+}
+
 /* ---- lines over the panels ---- */
 
-/* Few pixels are lines: those alone are kept. */
-static void keep_over(AstroFigure *f, cairo_surface_t *surface, const AstroPanelPlace *p)
+/* Few pixels are lines: those alone are kept, and cleared from the surface. */
+static void move_over(AstroFigure *f, const AstroPanelPlace *p)
 {
-  cairo_surface_flush(surface);
-  const guint8 *data = cairo_image_surface_get_data(surface);
-  gint stride = cairo_image_surface_get_stride(surface);
-  for (gint y = 0; y < p->height; y++)
+  cairo_surface_flush(f->lines);
+  guint8 *data = cairo_image_surface_get_data(f->lines);
+  gint stride = cairo_image_surface_get_stride(f->lines);
+  for (gint y = 0; y < p->height; y++) {
+    guint32 *row = (guint32 *)(gpointer)(data + (gsize)y * stride);
     for (gint x = 0; x < p->width; x++) {
-      guint32 colour = ((const guint32 *)(gconstpointer)(data + (gsize)y * stride))[x];
-      Over over = { p->x + x, p->y + y, colour };
-      if (colour)
-        g_array_append_val(f->over, over);
+      if (!row[x])
+        continue;
+      const Over over = { p->x + x, p->y + y, row[x] };
+      g_array_append_val(f->over, over);
+      row[x] = 0;
     }
+  }
+  cairo_surface_mark_dirty(f->lines);
 }
 
 static void make_over(AstroFigure *f, const AstroPanel *panels)
@@ -74,12 +91,11 @@ static void make_over(AstroFigure *f, const AstroPanel *panels)
     const AstroPanelPlace *p = &f->places[i];
     if (!astro_panel_has_pixels(&panels[i]) || panels[i].says_values)
       continue;
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, p->width, p->height);
-    cairo_t *cr = cairo_create(surface);
+    keep_surface(&f->lines, p->width, p->height);
+    cairo_t *cr = cairo_create(f->lines);
     astro_panel_draw_grid(&f->pen, cr, &panels[i], p);
     cairo_destroy(cr);
-    keep_over(f, surface, p);
-    cairo_surface_destroy(surface);
+    move_over(f, p);
   }
 }
 
@@ -156,7 +172,6 @@ static char *key_of(const AstroPanel *panels, guint n, const AstroRenderTarget *
 static void new_page(AstroFigure *f, const AstroPanel *panels, guint n, gboolean has_title,
                      const AstroRenderTarget *target)
 {
-  g_clear_pointer(&f->page, cairo_surface_destroy);
   g_clear_pointer(&f->title, g_free);
   g_strfreev(f->bar_keys);
   f->bar_keys = g_new0(char *, n + 1);
@@ -166,7 +181,7 @@ static void new_page(AstroFigure *f, const AstroPanel *panels, guint n, gboolean
   f->n_panels = n;
   f->width = target->width;
   f->height = target->height;
-  f->page = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (gint)f->width, (gint)f->height);
+  keep_surface(&f->page, (gint)f->width, (gint)f->height);
   astro_page_layout(f->style, has_title, panels, n, f->width, f->height, &f->layout, f->places);
   f->pen.em = f->layout.em;
   draw_page(f, panels);
