@@ -12,6 +12,11 @@
  * the rate carries: voltages' own may be narrower, of samples taken faster than they have to be,
  * but no wider.
  *
+ * Spectra as input, such as a station's subbands, are split further: each of their channels into
+ * channels= more, laid side by side. Their channels have to be as wide as their rate, as those of
+ * this element are: channels that overlap, or leave gaps, make no even band and are refused. A
+ * sample that lost anything in one of its polarisations counts as lost.
+ *
  * A spectrum's time is that of the middle of the samples that it is made of: spectrum n stands for
  * the samples that OFFSET n and the rate say, and is made of taps times as many around them. So the
  * first spectrum of a stream that begins at sample 0 has OFFSET taps / 2, and what is left over at
@@ -19,8 +24,8 @@
  * sides. Where samples are missing (GAP, or validity) spectra count their good samples.
  *
  * Quantised output wants values that fill its range: gain is a factor on all channels, gains a file
- * with a factor for each. Noise keeps its power: with gain 1 that of every channel is the mean
- * square of the voltages.
+ * with a factor for each (of spectra: for each part of a channel, alike in all channels). Noise
+ * keeps its power: with gain 1 that of every channel is the mean square of the voltages.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 duration=1 ! astrochannelizer channels=512 ! \
@@ -83,6 +88,22 @@ static const char *const layouts_in[] = { "station:pol:time",
                                           "time:pol",
                                           "time",
                                           NULL };
+static const char *const formats_of_spectra[] = {
+  "CI8", "CI4", "CI16LE", "CF16LE", "CF32LE", NULL
+};
+static const char *const layouts_of_spectra[] = { "station:pol:time:channel",
+                                                  "time:channel:station:pol",
+                                                  "channel:station:time:pol",
+                                                  "station:pol:channel:time",
+                                                  "time:station:pol:channel",
+                                                  "station:time:channel",
+                                                  "time:channel:station",
+                                                  "station:channel:time",
+                                                  "pol:time:channel",
+                                                  "time:channel:pol",
+                                                  "time:channel",
+                                                  "channel:time",
+                                                  NULL };
 static const char *const layouts_out[] = { "station:pol:time:channel", "station:time:channel",
                                            "pol:time:channel", "time:channel", NULL };
 
@@ -96,12 +117,12 @@ static void set_names(GstStructure *s, const char *field, const char *const *nam
 }
 
 /* The same axes, station and pol first. */
-static void set_layout_out(GstStructure *s)
+static void set_layout_out(GstStructure *s, AstroQuantity in)
 {
   const char *text = gst_structure_get_string(s, "layout");
   AstroLayout layout;
 
-  if (!text || !astro_layout_parse(&layout, text, ASTRO_QUANTITY_VOLTAGES, NULL)) {
+  if (!text || !astro_layout_parse(&layout, text, in, NULL)) {
     set_names(s, "layout", layouts_out);
     return;
   }
@@ -111,8 +132,9 @@ static void set_layout_out(GstStructure *s)
                     NULL);
 }
 
-/* What the output's rate and band are; nothing where the input does not say enough. */
-static void set_band_out(guint channels, GstStructure *s)
+/* The output's rate and band, where each of coarse input channels is split into so many; nothing
+ * where the input does not say enough. */
+static void set_band_out(guint channels, guint coarse, GstStructure *s)
 {
   const AstroFormat format = astro_format_from_name(gst_structure_get_string(s, "format"));
   gboolean real = format != ASTRO_FORMAT_UNKNOWN && !astro_format_info(format)->is_complex;
@@ -123,47 +145,84 @@ static void set_band_out(guint channels, GstStructure *s)
   gboolean has_bandwidth = gst_structure_get_double(s, "bandwidth", &bandwidth);
 
   gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", NULL);
-  if (format == ASTRO_FORMAT_UNKNOWN || !channels || channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
+  if (format == ASTRO_FORMAT_UNKNOWN || !channels || channels > ASTRO_CHANNELIZER_MAX_CHANNELS ||
+      !coarse)
     return;
   if (has_rate && gst_util_fraction_multiply(rate_n, rate_d, 1, (gint)channels * (real ? 2 : 1),
                                              &out_n, &out_d))
     gst_structure_set(s, "rate", GST_TYPE_FRACTION, out_n, out_d, NULL);
-  carried = has_rate ? (double)rate_n / rate_d / (real ? 2 : 1) : bandwidth;
+  carried = has_rate ? (double)rate_n / rate_d / (real ? 2 : 1) * coarse : bandwidth;
   /* As the input writes it, where it only rounds otherwise. */
   if (has_bandwidth && fabs(carried - bandwidth) < 1e-9 * bandwidth)
     carried = bandwidth;
   if (carried > 0 && (has_frequency || has_bandwidth))
     gst_structure_set(s, "bandwidth", G_TYPE_DOUBLE, carried, NULL);
   if (real || channels % 2 == 0)
-    frequency -= carried / channels / 2;
+    frequency -= carried / channels / coarse / 2;
   if (has_frequency && frequency > 0)
     gst_structure_set(s, "frequency", G_TYPE_DOUBLE, frequency, NULL);
+}
+
+/* How many input channels are split; 0 where caps of spectra do not say. */
+static guint coarse_of(const GstStructure *s, AstroQuantity in)
+{
+  gint channels = 0;
+  if (in != ASTRO_QUANTITY_SPECTRA)
+    return 1;
+  return gst_structure_get_int(s, "channels", &channels) && channels > 0 ? (guint)channels : 0;
+}
+
+static void set_channels_out(guint channels, guint coarse, GstStructure *s)
+{
+  const guint64 all = (guint64)channels * coarse;
+  if (all > 0 && all <= G_MAXINT)
+    gst_structure_set(s, "channels", G_TYPE_INT, (gint)all, NULL);
+  else /* left to configure, which says what is wrong */
+    gst_structure_set(s, "channels", GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
+}
+
+static void make_spectra(guint channels, GstStructure *s)
+{
+  const AstroQuantity in = astro_quantity_from_media_type(gst_structure_get_name(s));
+  const guint coarse = coarse_of(s, in);
+  gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_SPECTRA));
+  set_band_out(channels, coarse, s);
+  set_layout_out(s, in);
+  set_names(s, "format", formats_out);
+  set_channels_out(channels, coarse, s);
+}
+
+/* Formats and layouts that are none of ours are taken last, and refused where an error can say why.
+ */
+static void append_input(GstCaps *caps, const GstStructure *given, AstroQuantity quantity,
+                         const char *const *layouts, const char *const *formats)
+{
+  GstStructure *s = gst_structure_copy(given);
+  gst_structure_set_name(s, astro_quantity_media_type(quantity));
+  gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", "channels", "format", "layout",
+                              NULL);
+  GstStructure *known = gst_structure_copy(s);
+  set_names(known, "layout", layouts);
+  set_names(known, "format", formats);
+  gst_caps_append_structure(caps, known);
+  gst_caps_append_structure(caps, s);
 }
 
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
   const guint channels = ASTRO_CHANNELIZER(trans)->channels; /* once: another thread may set it */
-  gboolean to_spectra = direction == GST_PAD_SINK;
-  GstCaps *result = gst_caps_copy(caps);
-  guint n = gst_caps_get_size(result);
+  GstCaps *result = gst_caps_new_empty();
 
-  for (guint i = 0; i < n; i++) {
-    GstStructure *s = gst_caps_get_structure(result, i);
-    gst_structure_set_name(s, astro_quantity_media_type(to_spectra ? ASTRO_QUANTITY_SPECTRA
-                                                                   : ASTRO_QUANTITY_VOLTAGES));
-    if (to_spectra) {
-      set_band_out(channels, s);
-      set_layout_out(s);
-      set_names(s, "format", formats_out);
-      gst_structure_set(s, "channels", G_TYPE_INT, (gint)channels, NULL);
+  for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+    const GstStructure *s = gst_caps_get_structure(caps, i);
+    if (direction == GST_PAD_SINK) {
+      GstStructure *spectra = gst_structure_copy(s);
+      make_spectra(channels, spectra);
+      gst_caps_append_structure(result, spectra);
     } else {
-      gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", "channels", "format",
-                                  "layout", NULL);
-      /* What is none of these is taken last, and refused where an error can say why. */
-      gst_caps_append_structure(result, gst_structure_copy(s));
-      set_names(s, "layout", layouts_in);
-      set_names(s, "format", formats_in);
+      append_input(result, s, ASTRO_QUANTITY_VOLTAGES, layouts_in, formats_in);
+      append_input(result, s, ASTRO_QUANTITY_SPECTRA, layouts_of_spectra, formats_of_spectra);
     }
   }
   return astro_stage_filter_caps(result, filter);
@@ -208,7 +267,9 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
                                "property channels was set after the gains of %u channels were "
                                "read, to %u: expected it to be set in state NULL or READY",
                                self->n_gains, self->config.channels);
-  if (!astro_stage_check_extent(stage, ASTRO_AXIS_CHANNEL, self->config.channels, error))
+  if (!astro_stage_check_extent(
+          stage, ASTRO_AXIS_CHANNEL,
+          (guint64)self->config.channels * astro_channelizer_coarse(&self->config), error))
     return FALSE;
   g_clear_pointer(&self->losses, astro_losses_free);
   self->losses = astro_losses_new(in);
@@ -334,7 +395,9 @@ static gboolean stop(GstBaseTransform *trans)
 /* Ranges are wider than what works: GObject would silently take the nearest value within. */
 static const AstroField fields[] = {
   ASTRO_UINT(AstroChannelizer, channels, "channels", "Channels",
-             "Channels of a spectrum, 2 to 65536", 0, G_MAXUINT, 1024),
+             "Channels of a spectrum, 2 to 65536; of spectra as input: that each of their "
+             "channels is split into",
+             0, G_MAXUINT, 1024),
   ASTRO_UINT(AstroChannelizer, taps, "taps", "Taps",
              "How many times a spectrum's own samples it is made of, 1 (a plain FFT, with no "
              "window unless one is set) to 32",
@@ -373,7 +436,8 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
 
 static void astro_channelizer_class_init(AstroChannelizerClass *klass)
 {
-  static const AstroQuantity sink[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity sink[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_SPECTRA,
+                                        ASTRO_QUANTITY_UNKNOWN };
   static const AstroQuantity src[] = { ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
@@ -393,11 +457,13 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   stage->drained = drained;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, sink, src);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Channelizer", "Filter/Converter",
-                                        "Polyphase filter bank: voltages to spectra", ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Channelizer", "Filter/Converter",
+      "Polyphase filter bank: voltages, or channels of spectra, to spectra", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
                                         "voltages CI4 CI8 CI16LE CF16LE CF32LE, real ones I8 I16LE "
-                                        "F32LE: time, station and pol in any order");
+                                        "F32LE, and spectra (complex): time, station, pol and "
+                                        "channel in any order");
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "gives",
       "spectra CF32LE CF16LE CI16LE CI8 CI4: time, channel, station and pol");

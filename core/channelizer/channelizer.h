@@ -1,4 +1,5 @@
-/* Channelizer: a polyphase filter bank, from voltages to spectra.
+/* Channelizer: a polyphase filter bank, from voltages to spectra, or from spectra of few channels
+ * to spectra of many.
  *
  * A spectrum is made every `step` samples: channels for complex input, 2 x channels for real input,
  * so that spectra come at the rate of one channel's width. Spectrum n stands for samples n x step
@@ -12,6 +13,12 @@
  * Complex input: f(k) = (k - channels / 2) / step, the quotient rounded down: ascending, the band's
  * centre in channel channels / 2. Real input: f(k) = k / step; channel 0 lies at the band's lower
  * edge and is real; the one at the upper edge, half the sampling rate, is dropped.
+ *
+ * Spectra as input: each of their channels is complex input of its own, and channel c x channels +
+ * k of the output is channel k of input channel c:
+ *
+ *   frequency   -------- input 0 -------- | -------- input 1 -------- | ...
+ *   output      0   1   ...   channels - 1 channels ...
  *
  * h is a lowpass, scaled to sum over i of h[i]^2 = 1: with gains of 1 noise of mean square P has
  * mean |X|^2 = P in every channel (real input's channel 0 apart, which holds it in one component).
@@ -45,23 +52,26 @@ typedef enum {
 
 typedef struct {
   AstroStream in; /* voltages: any order of time, station and pol; CI4 CI8 CI16LE CF16LE CF32LE, or
-                   * I8 I16LE F32LE for real input */
+                   * I8 I16LE F32LE for real input. Spectra: complex, and channel in any place */
   AstroFormat to; /* CF32LE CF16LE CI16LE CI8 CI4, in the order station:pol:time:channel */
-  guint channels, taps;
+  guint channels; /* that each input channel is split into */
+  guint taps;
   AstroWindow window;
   double beta; /* of kaiser */
   double gain;
-  const float *gains; /* of each channel; NULL: 1. The caller keeps them */
+  const float *gains; /* of each of these, alike in every input channel; NULL: 1. The caller keeps
+                       * them */
 } AstroChannelizerConfig;
 
 typedef struct {
   guint64 first, steps;    /* of the block in; without a block, steps of zeros */
   gboolean restart;        /* forget what came before first; else first follows on it */
-  const AstroLoss *losses; /* in the block, by station, then by time */
+  const AstroLoss *losses; /* in the block, by station, then by channel, then by time */
   guint n_losses;
 } AstroChannelizerArguments;
 
 /* What follows from a configuration that is one. */
+guint astro_channelizer_coarse(const AstroChannelizerConfig *config); /* input channels; 1 */
 guint64 astro_channelizer_step(const AstroChannelizerConfig *config);
 guint64 astro_channelizer_span(const AstroChannelizerConfig *config); /* taps x step */
 guint64 astro_channelizer_lead(const AstroChannelizerConfig *config); /* (taps - 1) x step / 2 */

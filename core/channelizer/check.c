@@ -11,17 +11,50 @@ static gboolean is_one_of(AstroFormat format, const AstroFormat *formats, guint 
   return FALSE;
 }
 
-static gboolean check_layout(const AstroLayout *layout, GError **error)
+static gboolean check_layout(const AstroStream *in, GError **error)
 {
-  for (guint i = 0; i < layout->n_axes; i++) {
-    AstroAxis axis = layout->axes[i];
-    if (axis != ASTRO_AXIS_TIME && axis != ASTRO_AXIS_STATION && axis != ASTRO_AXIS_POL) {
-      g_autofree char *text = astro_layout_to_string(layout);
+  const gboolean is_spectra = in->quantity == ASTRO_QUANTITY_SPECTRA;
+  for (guint i = 0; i < in->layout.n_axes; i++) {
+    AstroAxis axis = in->layout.axes[i];
+    if (axis != ASTRO_AXIS_TIME && axis != ASTRO_AXIS_STATION && axis != ASTRO_AXIS_POL &&
+        !(is_spectra && axis == ASTRO_AXIS_CHANNEL)) {
+      g_autofree char *text = astro_layout_to_string(&in->layout);
       return astro_backend_refuse(
-          error, "channelizer: layout %s, expected time, station and pol in any order", text);
+          error, "channelizer: layout %s, expected time, station%s and pol in any order", text,
+          is_spectra ? ", channel" : "");
     }
   }
   return TRUE;
+}
+
+/* Channels lie side by side in the output: each has to be as wide as its rate carries. */
+static gboolean check_coarse(const AstroChannelizerConfig *config, GError **error)
+{
+  const AstroStream *in = &config->in;
+  const double coarse = astro_channelizer_coarse(config);
+  const double rate = in->rate_n > 0 ? (double)in->rate_n / in->rate_d : 0;
+  if (!astro_format_info(in->format)->is_complex)
+    return astro_backend_refuse(error, "channelizer: spectra of format %s, expected complex ones",
+                                astro_format_name(in->format));
+  if (coarse * config->channels > G_MAXINT)
+    return astro_backend_refuse(error,
+                                "channelizer: %.0f channels split into %u each, expected at most "
+                                "%d in all",
+                                coarse, config->channels, G_MAXINT);
+  if (rate > 0 && in->bandwidth > 0 && fabs(rate * coarse - in->bandwidth) > 1e-6 * in->bandwidth)
+    return astro_backend_refuse(error,
+                                "channelizer: input channels are %.9g Hz apart and come at %.9g "
+                                "samples a second: expected both alike, since channels that "
+                                "overlap or leave gaps cannot be split into one even band",
+                                in->bandwidth / coarse, rate);
+  return TRUE;
+}
+
+guint astro_channelizer_coarse(const AstroChannelizerConfig *config)
+{
+  return config->in.quantity == ASTRO_QUANTITY_SPECTRA
+             ? (guint)astro_stream_extent(&config->in, ASTRO_AXIS_CHANNEL)
+             : 1;
 }
 
 gboolean astro_channelizer_shape(gconstpointer data, GError **error)
@@ -55,7 +88,11 @@ gboolean astro_channelizer_shape(gconstpointer data, GError **error)
     return astro_backend_refuse(
         error, "channelizer: output of format %s, expected CF32LE, CF16LE, CI16LE, CI8 or CI4",
         astro_format_name(config->to));
-  return check_layout(&config->in.layout, error) && astro_stream_check_band(&config->in, error);
+  if (!check_layout(&config->in, error))
+    return FALSE;
+  return config->in.quantity == ASTRO_QUANTITY_SPECTRA
+             ? check_coarse(config, error)
+             : astro_stream_check_band(&config->in, error);
 }
 
 guint64 astro_channelizer_step(const AstroChannelizerConfig *config)
@@ -93,6 +130,13 @@ gboolean astro_channelizer_block_spectra(const AstroChannelizerConfig *config, g
 {
   const AstroWindows windows = astro_channelizer_windows(config);
   return astro_windows_of_block(&windows, begin, first, steps, spectra, error);
+}
+
+guint64 astro_channelizer_row(const AstroChannelizerConfig *config, guint input, guint64 spectrum,
+                              guint64 count)
+{
+  const guint coarse = astro_channelizer_coarse(config);
+  return (input / coarse * count + spectrum) * coarse + input % coarse;
 }
 
 gboolean astro_channelizer_check_call(const AstroChannelizerConfig *config, const AstroBlock *in,

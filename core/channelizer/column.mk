@@ -7,10 +7,12 @@ core_sources += core/channelizer/channelizer.h core/channelizer/window.c core/ch
 core_avx2_sources += core/channelizer/fir-avx2.c
 core_avx512_sources += core/channelizer/fir-avx512.c
 element_sources += elements/astrochannelizer.c elements/astrochannelizer.h
-core_tests += tests/core/channelizer tests/core/channelizer-variants tests/core/channelizer-calls
+core_tests += tests/core/channelizer tests/core/channelizer-variants tests/core/channelizer-calls \
+  tests/core/channelizer-coarse
 dist_files += tests/core/channelizer.h tests/elements/astrochannelizer.h
 fuzz_programs += tests/fuzz/gains
-element_tests += tests/elements/astrochannelizer tests/elements/astrochannelizer-time
+element_tests += tests/elements/astrochannelizer tests/elements/astrochannelizer-time \
+  tests/elements/astrochannelizer-coarse
 bench_programs += tests/bench/channelizer
 tests_bench_channelizer_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_bench_channelizer_LDADD = $(LDADD) $(FFTW_LIBS)

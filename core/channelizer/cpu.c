@@ -47,6 +47,7 @@ static const struct {
 
 typedef struct {
   AstroChannelizerConfig config;
+  guint coarse; /* input channels */
   guint threads;
   AstroFir fir;
   AstroConvertCopy copy;
@@ -187,6 +188,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   cpu->fir = pick->fir;
   cpu->copy = pick->copy;
   cpu->components = astro_format_info(cpu->config.in.format)->is_complex ? 2 : 1;
+  cpu->coarse = astro_channelizer_coarse(&cpu->config);
   *variant = pick->variant.name;
   astro_samples_init(&cpu->to, ASTRO_FORMAT_CF32LE, cpu->config.to);
   set_sizes(cpu);
@@ -274,17 +276,18 @@ static void transform(const Cpu *cpu, float *filtered, fftwf_complex *bins)
       multiply((float *)(bins + (gsize)i * cpu->bins), cpu->gains, 2 * (gsize)cpu->bins);
 }
 
-/* Spectra begin to end of a batch that starts at filtered; out is that of begin. Small transforms
- * are always done by the whole batch, each in its place, so that a spectrum has the same bits
- * whatever it came with. */
+/* Spectra begin to end of a batch that starts at filtered; out is that of begin, the next one
+ * out_stride bytes on. Small transforms are always done by the whole batch, each in its place, so
+ * that a spectrum has the same bits whatever it came with. */
 static guint64 transform_batch(const Call *call, float *filtered, fftwf_complex *bins, guint begin,
-                               guint end, guint8 *out)
+                               guint end, guint8 *out, gsize out_stride)
 {
   const Cpu *cpu = call->cpu;
   gsize row_bytes = cpu->config.channels * cpu->to.to_bytes, stride = cpu->filtered_stride;
+  gboolean is_one_piece = out_stride == row_bytes || cpu->batch == 1;
   guint64 clipped = 0;
 
-  if (cpu->direct && !call->stream && end - begin == cpu->batch &&
+  if (cpu->direct && is_one_piece && !call->stream && end - begin == cpu->batch &&
       (guintptr)out % PLAN_ALIGNMENT == 0) {
     transform(cpu, filtered, (fftwf_complex *)out);
     return 0;
@@ -292,12 +295,15 @@ static guint64 transform_batch(const Call *call, float *filtered, fftwf_complex 
   memset(filtered, 0, begin * stride * sizeof *filtered);
   memset(filtered + end * stride, 0, (cpu->batch - end) * stride * sizeof *filtered);
   transform(cpu, filtered, bins);
-  if (call->stream) {
+  if (call->stream && is_one_piece) {
     cpu->copy(out, bins + (gsize)begin * cpu->bins, (end - begin) * row_bytes);
     return 0;
   }
   for (guint i = begin; i < end; i++)
-    clipped += give(cpu, out + (i - begin) * row_bytes, bins + (gsize)i * cpu->bins);
+    if (call->stream)
+      cpu->copy(out + (i - begin) * out_stride, bins + (gsize)i * cpu->bins, row_bytes);
+    else
+      clipped += give(cpu, out + (i - begin) * out_stride, bins + (gsize)i * cpu->bins);
   return clipped;
 }
 
@@ -320,7 +326,10 @@ static void task(gpointer data, guint64 number)
   guint64 sample = first * cpu->step - astro_channelizer_lead(&cpu->config);
   guint spectra = (guint)(end - first);
   gsize row_bytes = cpu->config.channels * cpu->to.to_bytes, stride;
-  guint8 *out = call->out + (input * call->spectra.count + first - call->spectra.first) * row_bytes;
+  gsize out_stride = cpu->coarse * row_bytes;
+  guint8 *out = call->out + row_bytes * astro_channelizer_row(&cpu->config, input,
+                                                              first - call->spectra.first,
+                                                              call->spectra.count);
   float *filtered = astro_scratch_take(cpu->rooms), *strip = filtered + cpu->filtered_floats;
   fftwf_complex *bins = (fftwf_complex *)(strip + cpu->strip_floats);
   guint64 clipped = 0, columns = STRIP_FLOATS / cpu->components;
@@ -335,8 +344,8 @@ static void task(gpointer data, guint64 number)
   for (guint64 n = first; n < end;) {
     guint64 batch = n / cpu->batch * cpu->batch, next = MIN(batch + cpu->batch, end);
     clipped += transform_batch(call, filtered + (batch - base) * cpu->filtered_stride, bins,
-                               (guint)(n - batch), (guint)(next - batch), out);
-    out += (next - n) * row_bytes;
+                               (guint)(n - batch), (guint)(next - batch), out, out_stride);
+    out += (next - n) * out_stride;
     n = next;
   }
   if (call->stream)

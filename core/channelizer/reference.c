@@ -78,15 +78,16 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   astro_samples_init(&quantise, ASTRO_FORMAT_CF64LE, config->to);
   g_autofree float *x = g_new(float, span * stretch->samples.components);
   g_autofree complex double *row = g_new(complex double, config->channels);
-  guint8 *to = n_out ? out->data : NULL;
+  const gsize row_bytes = config->channels * quantise.to_bytes;
   for (guint input = 0; input < stretch->inputs; input++)
     for (guint64 n = 0; n < spectra.count; n++) {
+      const guint64 at = astro_channelizer_row(config, input, n, spectra.count);
       guint64 first = (spectra.first + n) * step - astro_channelizer_lead(config);
       astro_stretch_read(stretch, input, first, span, x);
       for (guint k = 0; k < config->channels; k++)
         row[k] = value(reference, x, first, k) * (config->gains ? config->gains[k] : 1);
-      clipped += astro_samples_convert(&quantise, to, row, config->channels);
-      to += config->channels * quantise.to_bytes;
+      clipped += astro_samples_convert(&quantise, (guint8 *)out->data + at * row_bytes, row,
+                                       config->channels);
     }
   astro_stretch_close(stretch, spectra.first + spectra.count);
   if (result)

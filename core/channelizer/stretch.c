@@ -6,11 +6,12 @@
 
 #include <string.h>
 
-/* Where blocks are not [station][pol][time] already: what is to be done with them. */
+/* Where blocks are not [station][pol][channel][time] already: what is to be done with them. */
 static gboolean transpose_config(const AstroStretch *stretch, guint64 steps,
                                  AstroTransposeConfig *transpose, GError **error)
 {
-  static const AstroAxis order[] = { ASTRO_AXIS_STATION, ASTRO_AXIS_POL, ASTRO_AXIS_TIME };
+  static const AstroAxis order[] = { ASTRO_AXIS_STATION, ASTRO_AXIS_POL, ASTRO_AXIS_CHANNEL,
+                                     ASTRO_AXIS_TIME };
   AstroLayout from, to = { 0 };
 
   astro_stream_shape(&stretch->config->in, steps, &from);
@@ -38,6 +39,7 @@ gboolean astro_stretch_init(AstroStretch *stretch, const AstroChannelizerConfig 
     .config = config,
     .inputs = (guint)(astro_stream_step_bytes(in) / astro_stream_sample_bytes(in)),
     .pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
+    .coarse = astro_channelizer_coarse(config),
     .threads = threads,
   };
   astro_samples_init(&stretch->samples, in->format, single);
@@ -120,14 +122,37 @@ gboolean astro_stretch_open(AstroStretch *stretch, const AstroBlock *in,
   return TRUE;
 }
 
-/* The first of the station's losses that ends behind that sample, or the first of a later one. */
-static guint find_loss(const AstroStretch *stretch, guint station, guint64 sample)
+static guint station_of(const AstroStretch *stretch, guint input)
+{
+  return input / (stretch->pols * stretch->coarse);
+}
+
+static gboolean is_of(const AstroStretch *stretch, guint input, const AstroLoss *loss)
+{
+  const guint channel = input % stretch->coarse;
+  return loss->station == station_of(stretch, input) && loss->channel <= channel &&
+         channel < loss->channel_end;
+}
+
+/* Whether the loss comes before all of an input's that end behind that sample. */
+static gboolean is_before(const AstroStretch *stretch, guint input, guint64 sample,
+                          const AstroLoss *loss)
+{
+  const guint station = station_of(stretch, input), channel = input % stretch->coarse;
+  if (loss->station != station)
+    return loss->station < station;
+  if (!is_of(stretch, input, loss))
+    return loss->channel_end <= channel;
+  return loss->to <= sample;
+}
+
+/* The first of the input's losses that ends behind that sample, or the first of a later input. */
+static guint find_loss(const AstroStretch *stretch, guint input, guint64 sample)
 {
   guint low = 0, high = stretch->n_losses;
   while (low < high) {
     guint middle = (low + high) / 2;
-    const AstroLoss *loss = &stretch->losses[middle];
-    if (loss->station < station || (loss->station == station && loss->to <= sample))
+    if (is_before(stretch, input, sample, &stretch->losses[middle]))
       low = middle + 1;
     else
       high = middle;
@@ -139,10 +164,9 @@ static guint find_loss(const AstroStretch *stretch, guint station, guint64 sampl
 static void drop_lost(const AstroStretch *stretch, guint input, guint64 from, gsize n,
                       gpointer data, gsize bytes)
 {
-  guint station = input / stretch->pols;
-  for (guint i = find_loss(stretch, station, from); i < stretch->n_losses; i++) {
+  for (guint i = find_loss(stretch, input, from); i < stretch->n_losses; i++) {
     const AstroLoss *loss = &stretch->losses[i];
-    if (loss->station != station || loss->from >= from + n)
+    if (!is_of(stretch, input, loss) || loss->from >= from + n)
       break;
     guint64 begin = MAX(loss->from, from), end = MIN(loss->to, from + n);
     memset((guint8 *)data + (begin - from) * bytes, 0, (end - begin) * bytes);
@@ -182,11 +206,10 @@ void astro_stretch_read(const AstroStretch *stretch, guint input, guint64 from, 
 
 const float *astro_stretch_look(const AstroStretch *stretch, guint input, guint64 from, gsize n)
 {
-  guint station = input / stretch->pols;
   if (!stretch->samples.same || !stretch->block || from < stretch->first)
     return NULL;
-  guint i = find_loss(stretch, station, from);
-  if (i < stretch->n_losses && stretch->losses[i].station == station &&
+  guint i = find_loss(stretch, input, from);
+  if (i < stretch->n_losses && is_of(stretch, input, &stretch->losses[i]) &&
       stretch->losses[i].from < from + n)
     return NULL;
   const guint8 *at = block_at(stretch, input, from);

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const AstroChannelizerConfig *config;
-  guint inputs, pols; /* input = station x pols + pol */
+  guint inputs, pols, coarse; /* input = (station x pols + pol) x coarse + input channel */
   guint threads;
   AstroSamples samples; /* to single precision */
 

@@ -59,7 +59,7 @@ void astro_delay_losses_add(AstroLosses *losses, AstroDelayModel *model, const A
 {
   Move move = move_of(losses, model, stream, from == 0 ? to : from);
   for (guint station = 0; station < astro_delay_model_stations(model); station++)
-    add(&move, &(AstroLoss){ station, from, to });
+    add(&move, &(AstroLoss){ station, 0, 1, from, to });
   g_free(move.lags);
 }
 

@@ -298,15 +298,15 @@ gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 ti
   return TRUE;
 }
 
-gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 station,
-                                  guint64 *from, guint64 *to)
+gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 channel,
+                                  guint64 station, guint64 *from, guint64 *to)
 {
   const guint64 group = samples->time.group, steps = samples->steps;
   guint64 step = *to;
-  while (step < steps && astro_validity_is_whole(samples, step, 0, station))
+  while (step < steps && astro_validity_is_whole(samples, step, channel, station))
     step += group;
   *from = step;
-  while (step < steps && !astro_validity_is_whole(samples, step, 0, station))
+  while (step < steps && !astro_validity_is_whole(samples, step, channel, station))
     step += group;
   *to = step;
   return *from < *to;

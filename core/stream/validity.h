@@ -83,10 +83,10 @@ void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMe
  * the stream does not have are not looked at. */
 gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 time, guint64 channel,
                                  guint64 station);
-/* The next run of steps, from the old to on, in which the station's samples are not whole, of the
- * first channel. FALSE: there is none. */
-gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 station,
-                                  guint64 *from, guint64 *to);
+/* The next run of steps, from the old to on, in which the station's samples of a channel are not
+ * whole. FALSE: there is none. */
+gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 channel,
+                                  guint64 station, guint64 *from, guint64 *to);
 
 /* The steps of a buffer of so many from the one at first on, with their counts: a new buffer, which
  * shares memory with the old one where time is the slowest axis. NULL: no memory. */

@@ -392,10 +392,22 @@ static void destroy(gpointer instance)
   g_free(self);
 }
 
+/* Spectra as input are left to the CPU. */
+static gboolean shape(gconstpointer data, GError **error)
+{
+  const AstroChannelizerConfig *config = (const AstroChannelizerConfig *)data;
+  if (!astro_channelizer_shape(config, error))
+    return FALSE;
+  if (config->in.quantity == ASTRO_QUANTITY_SPECTRA)
+    return astro_backend_refuse(error, "channelizer: spectra as input, expected voltages: only the "
+                                       "CPU splits the channels of spectra");
+  return TRUE;
+}
+
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!astro_channelizer_shape(config, error) || !astro_cuda_enter(place->device, error))
+  if (!shape(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;
   Channelizer *self = g_new0(Channelizer, 1);
   const AstroStream *in = &((const AstroChannelizerConfig *)config)->in;
@@ -433,7 +445,7 @@ const AstroBackend astro_cuda_channelizer = {
   .stage = "channelizer",
   .kind = ASTRO_BACKEND_CUDA,
   .config_bytes = sizeof(AstroChannelizerConfig),
-  .shape = astro_channelizer_shape,
+  .shape = shape,
   .create = create,
   .submit = submit,
   .drain = drain,

@@ -54,7 +54,8 @@ static void check_losses(const AstroBackend *backend, const char *format, const 
 static void test_losses(gconstpointer data)
 {
   static const AstroLoss losses[] = {
-    { 0, 100, 101 }, { 0, 130, 220 }, { 0, 239, 240 }, { 2, 80, 81 }, { 2, 90, 240 }
+    { 0, 0, 1, 100, 101 }, { 0, 0, 1, 130, 220 }, { 0, 0, 1, 239, 240 },
+    { 2, 0, 1, 80, 81 },   { 2, 0, 1, 90, 240 },
   };
   check_losses(data, "CF32LE", losses, G_N_ELEMENTS(losses));
   check_losses(data, "CI8", losses, G_N_ELEMENTS(losses));
@@ -71,7 +72,7 @@ static void test_many_losses(gconstpointer data)
     guint n = 0;
     for (guint station = 0; station < cases[i].stations; station++)
       for (guint at = 0; at < LOSSES_STEPS; at += cases[i].apart)
-        losses[n++] = (AstroLoss){ station, LOSSES_FIRST + at, LOSSES_FIRST + at + 1 };
+        losses[n++] = (AstroLoss){ station, 0, 1, LOSSES_FIRST + at, LOSSES_FIRST + at + 1 };
     check_losses(data, i % 2 ? "CI8" : "CF32LE", losses, n);
   }
 }

@@ -48,8 +48,8 @@ static inline gpointer test_create(const AstroBackend *backend,
   return instance;
 }
 
-/* One call with a block of steps (in NULL: zeros); what it gives goes to out, where the block has
- * total spectra an input in all, behind those that came before. */
+/* One call with a block of steps (in NULL: zeros); what it gives goes to out, [input][total
+ * spectra], behind those that came before. */
 typedef struct {
   const AstroBackend *backend;
   const AstroChannelizerConfig *config;
@@ -82,8 +82,11 @@ static inline AstroSpectra test_call(TestRun *run, gconstpointer in, guint64 ste
   g_assert_no_error(error);
   g_assert_true(ok);
   test_check_guard(block, out_bytes);
+  const guint coarse = (guint)astro_stream_extent(&config->in, ASTRO_AXIS_CHANNEL);
   for (guint input = 0; out && input < inputs; input++)
-    memcpy(out + (input * total + given) * row, block + input * now.count * row, now.count * row);
+    for (guint64 n = 0; n < now.count; n++)
+      memcpy(out + (input * total + given + n) * row,
+             block + ((input / coarse * now.count + n) * coarse + input % coarse) * row, row);
   test_free(block);
   run->end += steps;
   return now;

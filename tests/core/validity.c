@@ -79,7 +79,7 @@ static void check_frame(const AstroLayout *counted)
   for (guint64 station = 0; station < 3; station++) {
     guint64 from, to = 0;
     g_assert_cmpint(astro_validity_is_whole(&samples, 0, 4, station), ==, station != 1);
-    g_assert_cmpint(astro_validity_next_loss(&samples, station, &from, &to), ==, station == 1);
+    g_assert_cmpint(astro_validity_next_loss(&samples, 0, station, &from, &to), ==, station == 1);
     g_assert_cmpuint(to, ==, 1);
   }
   gst_buffer_unref(buffer);
@@ -158,10 +158,10 @@ static void test_groups(void)
   AstroValiditySamples samples;
   guint64 from = 0, to = 0;
   astro_validity_samples(&samples, meta, &shape);
-  g_assert_true(astro_validity_next_loss(&samples, 2, &from, &to));
+  g_assert_true(astro_validity_next_loss(&samples, 0, 2, &from, &to));
   g_assert_cmpuint(from, ==, 10);
   g_assert_cmpuint(to, ==, 15);
-  g_assert_false(astro_validity_next_loss(&samples, 2, &from, &to));
+  g_assert_false(astro_validity_next_loss(&samples, 0, 2, &from, &to));
   gst_buffer_unref(a);
 }
 

@@ -3,9 +3,10 @@
 
 struct _AstroLosses {
   AstroStream stream;
-  guint stations;
-  GArray **lost;  /* of each station: AstroLoss, in the order of time; NULL: none yet */
-  GArray *latest; /* AstroLoss of the block read last, by station */
+  guint stations, channels;
+  gboolean by_channel; /* some that are kept are not of all channels */
+  GArray **lost;       /* of each station: AstroLoss, in the order of time; NULL: none yet */
+  GArray *latest;      /* AstroLoss of the block read last, by station */
 };
 
 AstroLosses *astro_losses_new(const AstroStream *stream)
@@ -13,6 +14,7 @@ AstroLosses *astro_losses_new(const AstroStream *stream)
   AstroLosses *losses = g_new0(AstroLosses, 1);
   losses->stream = *stream;
   losses->stations = (guint)astro_stream_extent(stream, ASTRO_AXIS_STATION);
+  losses->channels = (guint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
   losses->latest = g_array_new(FALSE, FALSE, sizeof(AstroLoss));
   return losses;
 }
@@ -31,6 +33,7 @@ void astro_losses_clear(AstroLosses *losses)
   for (guint station = 0; losses->lost && station < losses->stations; station++)
     g_array_set_size(losses->lost[station], 0);
   g_array_set_size(losses->latest, 0);
+  losses->by_channel = FALSE;
 }
 
 void astro_losses_find(const AstroStream *stream, GstBuffer *in, guint64 first, guint64 steps,
@@ -39,6 +42,8 @@ void astro_losses_find(const AstroStream *stream, GstBuffer *in, guint64 first, 
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
   const gboolean gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
   const guint stations = (guint)astro_stream_extent(stream, ASTRO_AXIS_STATION);
+  const guint channels = (guint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
+  guint group = channels; /* channels that share a count */
   AstroValiditySamples samples;
   AstroLayout shape;
 
@@ -47,12 +52,21 @@ void astro_losses_find(const AstroStream *stream, GstBuffer *in, guint64 first, 
   astro_stream_shape(stream, steps, &shape);
   if (!gap)
     astro_validity_samples(&samples, meta, &shape);
+  if (!gap && samples.channel.stride)
+    group = (guint)samples.channel.group;
   for (guint station = 0; station < stations; station++)
-    if (gap)
-      found(data, &(AstroLoss){ station, first, first + steps });
-    else
-      for (guint64 from, to = 0; astro_validity_next_loss(&samples, station, &from, &to);)
-        found(data, &(AstroLoss){ station, first + from, first + to });
+    for (guint channel = 0; channel < channels; channel += group) {
+      AstroLoss loss = { station, channel, channel + group, first, first + steps };
+      if (gap)
+        found(data, &loss);
+      else
+        for (guint64 from, to = 0;
+             astro_validity_next_loss(&samples, channel, station, &from, &to);) {
+          loss.from = first + from;
+          loss.to = first + to;
+          found(data, &loss);
+        }
+    }
 }
 
 /* Caps may tell of any number of stations, a block that came has as many. */
@@ -68,6 +82,8 @@ void astro_losses_add(AstroLosses *losses, const AstroLoss *loss)
   if (!losses->lost)
     make_lists(losses);
   g_array_append_val(losses->lost[loss->station], *loss);
+  if (loss->channel_end - loss->channel < losses->channels)
+    losses->by_channel = TRUE;
 }
 
 static void add_latest(gpointer data, const AstroLoss *loss)
@@ -86,29 +102,53 @@ void astro_losses_read(AstroLosses *losses, GstBuffer *in, guint64 first, guint6
   *n = losses->latest->len;
 }
 
-/* Counts of time and station, in the order in which the values have them, all of them whole. */
+/* Counts of time, station and perhaps channel, in the order in which the values have them, all of
+ * them whole. */
 typedef struct {
-  AstroValidityMeta *meta; /* NULL: none are needed so far */
-  guint64 time, station;   /* strides */
+  AstroValidityMeta *meta;        /* NULL: none are needed so far */
+  guint64 time, station, channel; /* strides; 0: all share a count */
 } Counts;
+
+/* The extent of an axis of the counts; 0: they do not have it. */
+static guint64 counted(const AstroLosses *losses, AstroAxis axis, guint64 count)
+{
+  switch (axis) {
+  case ASTRO_AXIS_TIME:
+    return count;
+  case ASTRO_AXIS_STATION:
+    return losses->stations;
+  case ASTRO_AXIS_CHANNEL:
+    return losses->by_channel ? losses->channels : 0;
+  default:
+    return 0;
+  }
+}
+
+static guint64 stride_of(const AstroLayout *shape, AstroAxis axis)
+{
+  guint64 strides[ASTRO_MAX_AXES];
+  const gint at = astro_layout_find(shape, axis);
+  astro_layout_strides(shape, strides);
+  return at < 0 ? 0 : strides[at];
+}
 
 static void add_counts(Counts *counts, GstBuffer *out, const AstroLosses *losses,
                        const AstroLayout *layout, guint64 span, guint64 count)
 {
   AstroLayout shape = { 0 };
-  guint64 strides[ASTRO_MAX_AXES];
 
-  for (guint i = 0; i < layout->n_axes; i++)
-    if (layout->axes[i] == ASTRO_AXIS_TIME || layout->axes[i] == ASTRO_AXIS_STATION) {
-      shape.axes[shape.n_axes] = layout->axes[i];
-      shape.extents[shape.n_axes++] = layout->axes[i] == ASTRO_AXIS_TIME ? count : losses->stations;
-    }
+  for (guint i = 0; i < layout->n_axes; i++) {
+    const guint64 extent = counted(losses, layout->axes[i], count);
+    if (!extent)
+      continue;
+    shape.axes[shape.n_axes] = layout->axes[i];
+    shape.extents[shape.n_axes++] = extent;
+  }
   counts->meta = astro_buffer_add_validity(out, &shape, (guint32)span);
   counts->meta->slowest_first = shape.axes[0] == layout->axes[0];
-  astro_layout_strides(&shape, strides);
-  counts->time = strides[astro_layout_find(&shape, ASTRO_AXIS_TIME)];
-  const gint station = astro_layout_find(&shape, ASTRO_AXIS_STATION);
-  counts->station = station < 0 ? 0 : strides[station];
+  counts->time = stride_of(&shape, ASTRO_AXIS_TIME);
+  counts->station = stride_of(&shape, ASTRO_AXIS_STATION);
+  counts->channel = stride_of(&shape, ASTRO_AXIS_CHANNEL);
 }
 
 /* How much of the window lies in the loss. */
@@ -121,9 +161,14 @@ static guint64 overlap(const AstroWindows *windows, guint64 n, const AstroLoss *
 }
 
 /* Losses that were moved may overlap: a count does not fall below 0. */
-static void subtract(guint32 *count, guint64 missing)
+static void subtract(const Counts *counts, guint64 n, const AstroLoss *loss, guint64 missing)
 {
-  *count -= (guint32)MIN(missing, *count);
+  guint32 *of_value = counts->meta->counts + loss->station * counts->station + n * counts->time;
+  const guint end = counts->channel ? loss->channel_end : loss->channel + 1;
+  for (guint channel = loss->channel; channel < end; channel++) {
+    guint32 *count = of_value + channel * counts->channel;
+    *count -= (guint32)MIN(missing, *count);
+  }
 }
 
 /* Forgets a station's losses that end before a sample. */
@@ -151,6 +196,7 @@ gboolean astro_losses_mark(AstroLosses *losses, GstBuffer *out, const AstroLayou
 {
   const guint64 end = first + count, span = windows->span, lead = windows->lead;
   Counts counts = { NULL };
+  gboolean is_left = FALSE;
 
   for (guint station = 0; losses->lost && station < losses->stations; station++) {
     GArray *lost = losses->lost[station];
@@ -162,11 +208,12 @@ gboolean astro_losses_mark(AstroLosses *losses, GstBuffer *out, const AstroLayou
         if (missing && !counts.meta)
           add_counts(&counts, out, losses, layout, span, count);
         if (missing)
-          subtract(&counts.meta->counts[station * counts.station + (n - first) * counts.time],
-                   missing);
+          subtract(&counts, n - first, loss, missing);
       }
     }
     forget(lost, end * windows->step - lead);
+    is_left = is_left || lost->len > 0;
   }
+  losses->by_channel = losses->by_channel && is_left;
   return counts.meta && is_empty(counts.meta);
 }

@@ -14,9 +14,11 @@
 
 G_BEGIN_DECLS
 
-/* Samples of a station, in all its pols, that are to count as zeros, whatever the block holds. */
+/* Samples of a station, in all its pols and in some channels, that count as zeros, whatever the
+ * block holds. Streams without a channel axis have one channel. */
 typedef struct {
   guint station;
+  guint channel, channel_end; /* from the one to before the other */
   guint64 from, to;
 } AstroLoss;
 
@@ -26,8 +28,8 @@ AstroLosses *astro_losses_new(const AstroStream *stream); /* whose stations they
 void astro_losses_free(AstroLosses *losses);
 void astro_losses_clear(AstroLosses *losses);
 
-/* What a block says of itself, GAP or its counts: calls found for each run of lost samples, by
- * station, then by time. A sample is good where all pols are. */
+/* Calls found for each run of samples that a block says are lost, by GAP or its counts: by station,
+ * then by channel, then by time. A sample is good where all pols are whole. */
 typedef void (*AstroLossFunc)(gpointer data, const AstroLoss *loss);
 void astro_losses_find(const AstroStream *stream, GstBuffer *in, guint64 first, guint64 steps,
                        AstroLossFunc found, gpointer data);
@@ -38,9 +40,10 @@ void astro_losses_add(AstroLosses *losses, const AstroLoss *loss);
 void astro_losses_read(AstroLosses *losses, GstBuffer *in, guint64 first, guint64 steps,
                        const AstroLoss **latest, guint *n);
 
-/* Gives a block of values first to first + count the counts of the good samples behind each, by
- * time and station in the order of their layout, if any are missing; and forgets what later ones do
- * not need. TRUE where nothing is left of any of them. */
+/* Gives a block of values first to first + count the counts of the good samples behind each, if
+ * any are missing, and forgets what later values do not need. They count over time and station, and
+ * over the channels of the input where these lost different samples, in the order of the values'
+ * layout. TRUE where nothing is left of any value. */
 gboolean astro_losses_mark(AstroLosses *losses, GstBuffer *out, const AstroLayout *layout,
                            const AstroWindows *windows, guint64 first, guint64 count);
 
