@@ -1,7 +1,7 @@
-/* Inside AstroMerge: astromergepad.c has what came on a pad, astromerge-align.c puts it on one time
- * axis and cuts blocks of it, astromerge-agree.c sees that the streams belong together,
- * astromerge-output.c has the backend and what goes out, and astromerge.c is the element around
- * them. */
+/* Inside AstroMerge: astromergepad.c holds what came on a pad, astromerge-axis.c puts it on one
+ * time axis, astromerge-align.c cuts it to blocks, astromerge-agree.c checks that the streams
+ * belong together, astromerge-output.c runs the backend and sends blocks on, and astromerge.c is
+ * the element around them. */
 #pragma once
 
 #include "elements/base/astromerge.h"
@@ -60,10 +60,35 @@ AstroMergePrivate *astro_merge_parts(AstroMerge *merge);
 void astro_merge_lock(AstroMerge *merge);
 void astro_merge_unlock(AstroMerge *merge);
 
-/* Whether steps of that kind count, so that there is something to align. */
-gboolean astro_merge_counts_steps(const AstroStream *stream);
 /* A new array of references, in the order of the pads' numbers. */
 GPtrArray *astro_merge_list_pads(AstroMerge *merge);
+
+/* ---- the axis; all under the lock ---- */
+
+/* Whether steps of such a stream have a place in time: those of grids or images have none. */
+gboolean astro_merge_counts_steps(const AstroStream *stream);
+/* A new axis, on which no entry has a place yet. The first pad that holds anything decides where
+ * its steps begin. */
+gboolean astro_merge_axis_make(AstroMergePrivate *priv, const GPtrArray *pads, GError **error);
+/* Gives an entry its place. An entry of another rate has none on this axis, and gets none. */
+gboolean astro_merge_axis_place(const AstroMergeAxis *axis, const AstroMergePad *pad,
+                                AstroMergeEntry *entry, GError **error);
+/* The step at which a pad's GAP event ends; G_MININT64: there was none. */
+gint64 astro_merge_axis_gap_end(const AstroMergeAxis *axis, const AstroMergePad *pad);
+/* When a step of the axis begins, since the start of the observation that goes out. */
+GstClockTime astro_merge_time(const AstroMergePrivate *priv, guint64 step);
+void astro_merge_axis_clear(AstroMergeAxis *axis);
+
+static inline AstroMergePad *astro_merge_pad_at(const GPtrArray *pads, guint i)
+{
+  return (AstroMergePad *)g_ptr_array_index(pads, i);
+}
+
+/* The oldest entry of a pad; NULL: it holds nothing. */
+static inline AstroMergeEntry *astro_merge_pad_head(const AstroMergePad *pad)
+{
+  return (AstroMergeEntry *)(pad->entries.head ? pad->entries.head->data : NULL);
+}
 
 /* ---- alignment; all under the lock ---- */
 
@@ -92,11 +117,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroMergeNext, astro_merge_next_clear)
 /* is_due: what is not there yet gives way. pads: those of now. */
 AstroMergeState astro_merge_find_block(AstroMerge *merge, GPtrArray *pads, gboolean is_due,
                                        AstroMergeNext *next, GError **error);
-void astro_merge_axis_clear(AstroMergeAxis *axis);
-/* What comes has nothing in common with what was before. */
+/* Forgets the time axis: the streams that come next need not follow on from those before. */
 void astro_merge_begin_anew(AstroMerge *merge);
-/* When a step of the axis begins, since the observation that goes out. */
-GstClockTime astro_merge_time(const AstroMergePrivate *priv, guint64 step);
 
 /* ---- agreement ---- */
 

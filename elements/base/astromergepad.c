@@ -134,17 +134,6 @@ gboolean astro_merge_pad_take_event(AstroMergePad *pad, GstEvent *event, GError 
 
 /* ---- buffers ---- */
 
-static gboolean check_counts(const AstroStream *stream, GstBuffer *buffer, guint64 steps,
-                             GError **error)
-{
-  const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
-  AstroLayout shape;
-  if (!meta)
-    return astro_stream_check_counts(stream, buffer, error);
-  astro_stream_shape(stream, steps, &shape);
-  return astro_validity_check(meta, &shape, error);
-}
-
 static GstClockTime running_time(const AstroMergePad *pad, GstClockTime time)
 {
   return pad->segment.format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID(time)
@@ -188,7 +177,7 @@ static gboolean place_buffer(AstroMergePad *pad, GstBuffer *buffer, guint64 *aga
     return FALSE;
   if (steps == 0)
     return TRUE;
-  if (!check_counts(stream, buffer, steps, error))
+  if (!astro_incoming_check_counts(stream, buffer, steps, error))
     return FALSE;
   if (!astro_merge_counts_steps(stream)) {
     add_entry(pad, buffer, 1, 0, pad->n++);
