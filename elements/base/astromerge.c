@@ -311,10 +311,17 @@ static void reset_pads(AstroMerge *merge)
 static gboolean start(GstAggregator *aggregator)
 {
   AstroMerge *merge = ASTRO_MERGE(aggregator);
+  const AstroMergeClass *klass = ASTRO_MERGE_GET_CLASS(merge);
+  g_autoptr(GError) error = NULL;
   GST_OBJECT_LOCK(merge);
   PRIV(merge)->stats = (AstroWorkStats){ 0 };
   PRIV(merge)->has_warned = FALSE;
+  const AstroWorkChoice choice = PRIV(merge)->choice;
   GST_OBJECT_UNLOCK(merge);
+  if (!astro_work_check(klass->stage, klass->backends, &choice, &error)) {
+    GST_ELEMENT_ERROR(merge, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
+    return FALSE;
+  }
   g_mutex_lock(&PRIV(merge)->work);
   PRIV(merge)->is_stopped = FALSE;
   PRIV(merge)->misaligned = 0;

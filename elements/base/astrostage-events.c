@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "elements/base/astroincoming.h"
+#include "elements/base/astroonce.h"
 
 #define PRIV(stage) astro_stage_parts(stage)
 
@@ -38,6 +39,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   const AstroStream before = priv->in;
   gboolean pass_through = is_unlinked(trans, in, out);
 
+  priv->refused = TRUE;
   if (!astro_stage_drain(stage))
     return FALSE;
   astro_stage_close_backend(stage);
@@ -61,6 +63,8 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     astro_stage_close_backend(stage);
     return FALSE;
   }
+  priv->refused = FALSE;
+  astro_element_forget_said(GST_ELEMENT(stage));
   astro_stage_set_agreed(stage, TRUE);
   g_object_notify(G_OBJECT(stage), "active-backend");
   astro_stage_tell_latency(stage);
@@ -104,7 +108,8 @@ static gboolean send_observation(AstroStage *stage, GstEvent *event, gboolean is
   return TRUE;
 }
 
-/* GStreamer itself says only "not negotiated": this says between what. */
+/* Where no caps suit both sides GStreamer only says "not negotiated": this says which did not. Once
+ * an error has said why this stage refuses its input, downstream has nothing to do with it. */
 static gboolean caps_event(AstroStage *stage, GstEvent *event)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
@@ -117,9 +122,10 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
     return FALSE;
   }
   g_autoptr(GstCaps) in = gst_caps_ref(caps);
+  PRIV(stage)->refused = FALSE;
   if (parent_class()->sink_event(trans, event))
     return TRUE;
-  if (GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans)))
+  if (PRIV(stage)->refused || GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans)))
     return FALSE;
   g_autoptr(GstCaps) accepted = gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), NULL);
   GST_ELEMENT_ERROR(
@@ -243,6 +249,7 @@ gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event)
     break;
   case GST_EVENT_FLUSH_STOP:
     astro_deadline_set_stopped(&PRIV(stage)->deadline, FALSE);
+    astro_element_forget_said(GST_ELEMENT(stage));
     astro_stage_reset(stage);
     break;
   default:

@@ -19,13 +19,6 @@ static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
   return TRUE;
 }
 
-/* What work has written stays: it knew of the input's counts. */
-gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
-{
-  return astro_buffer_get_validity(out) ||
-         astro_validity_follow(out, in, &astro_stage_parts(stage)->out.layout);
-}
-
 /* Whether the output may be made where the input lies: nobody else has the block, which is of our
  * own memory, and as its next reader wants it. */
 static gboolean can_reuse(const AstroStagePrivate *priv, GstBuffer *in, gsize bytes)
@@ -93,6 +86,7 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
   AstroStagePrivate *priv = astro_stage_parts(stage);
   const gsize bytes = steps * astro_stream_step_bytes(&priv->out);
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  const gboolean had_counts = astro_buffer_get_validity(in) != NULL;
   const gboolean reused = !is_gap && can_reuse(priv, in, bytes);
   GstBuffer *out =
       reused ? g_steal_pointer(&priv->input) : astro_stage_new_buffer(stage, bytes, error);
@@ -102,7 +96,8 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
   if (is_gap) {
     gst_buffer_memset(out, 0, 0, bytes);
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
-  } else if (!ASTRO_STAGE_GET_CLASS(stage)->work(stage, in, out, steps, error)) {
+  } else if (!ASTRO_STAGE_GET_CLASS(stage)->work(stage, in, out, steps, error) ||
+             !astro_stage_check_added(stage, had_counts, out, error)) {
     gst_buffer_unref(out);
     return FALSE;
   }
@@ -136,18 +131,6 @@ gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, g
 }
 
 /* ---- blocks in ---- */
-
-static gboolean check_counts(const AstroStream *stream, GstBuffer *in, guint64 steps,
-                             GError **error)
-{
-  const AstroValidityMeta *meta = astro_buffer_get_validity(in);
-  AstroLayout shape;
-
-  if (!meta)
-    return astro_stream_check_counts(stream, in, error);
-  astro_stream_shape(stream, steps, &shape);
-  return astro_validity_check(meta, &shape, error);
-}
 
 static void leave_out(AstroStage *stage, const AstroStepsPlace *place)
 {
@@ -185,7 +168,7 @@ static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, g
   const guint64 due = priv->steps.next;
   AstroStepsPlace place;
 
-  if (!check_counts(&priv->in, *in, *steps, error) ||
+  if (!astro_incoming_check_counts(&priv->in, *in, *steps, error) ||
       !astro_steps_find(&priv->steps, &priv->in, *in, *steps, &place, error))
     return FALSE;
   if (goes_on && place.is_cut)
@@ -263,6 +246,10 @@ GstFlowReturn astro_stage_pass(AstroStage *stage, GstBuffer **in)
   if (steps < came || (priv->sends_time && !priv->steps.counts_time)) {
     *in = gst_buffer_make_writable(*in);
     astro_stage_time_block(stage, &priv->in, *in, first, steps);
+  }
+  if (priv->out.has_counts && !astro_buffer_get_validity(*in)) {
+    *in = gst_buffer_make_writable(*in);
+    astro_stage_ensure_counts(&priv->out, *in);
   }
   priv->discont = FALSE;
   return GST_FLOW_OK;

@@ -108,22 +108,11 @@ void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuf
   priv->next_out = first + steps;
 }
 
-/* Where every block has counts, what lost nothing says so too, and a gap that it is one. */
-static void ensure_counts(const AstroStream *stream, GstBuffer *block)
-{
-  static const AstroLayout one = { 0 };
-  if (!stream->has_counts || astro_buffer_get_validity(block))
-    return;
-  AstroValidityMeta *meta = astro_buffer_add_validity(block, &one, 1);
-  if (GST_BUFFER_FLAG_IS_SET(block, GST_BUFFER_FLAG_GAP))
-    meta->counts[0] = 0;
-}
-
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
 
-  ensure_counts(&priv->out, out);
+  astro_stage_ensure_counts(&priv->out, out);
   astro_stage_time_block(stage, &priv->out, out, first, steps);
   g_queue_push_tail(&priv->ready, out);
 }

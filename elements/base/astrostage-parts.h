@@ -25,7 +25,8 @@ typedef struct {
   AstroWorkChoice choice; /* under the object's lock: set by any thread */
 
   /* what was agreed on */
-  gboolean agreed; /* set under the object's lock, as backend and variant: any thread asks */
+  gboolean refused; /* the caps that came, and an error has said why */
+  gboolean agreed;  /* set under the object's lock, as backend and variant: any thread asks */
   AstroStream in, out;
   AstroObservation *observation;
   gboolean told; /* downstream of it, by stages that amend it */
@@ -109,7 +110,17 @@ GstFlowReturn astro_stage_pass(AstroStage *stage, GstBuffer **in);
 /* One block in, one block out, the same steps; a block that is all gap is not computed. */
 gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
                                   GError **error);
+
+/* ---- counts of good samples ---- */
+
+/* Has the caps of the output say counts=true, where the class adds counts. */
+void astro_stage_wrap_transform_caps(AstroStage *stage);
 gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out);
+/* Refuses counts that work gave a block, if neither its input had any nor the caps tell of them. */
+gboolean astro_stage_check_added(AstroStage *stage, gboolean had_counts, GstBuffer *out,
+                                 GError **error);
+/* Where every block has counts, one that lost nothing has them too, and a gap has counts of 0. */
+void astro_stage_ensure_counts(const AstroStream *stream, GstBuffer *block);
 
 /* ---- output ---- */
 

@@ -55,7 +55,9 @@ static void get_stats(GObject *object, GValue *value)
 }
 
 static const AstroField fields[] = {
-  ASTRO_WORK_BACKEND(AstroWorkChoice, kind, "Who does the work"),
+  ASTRO_WORK_BACKEND(AstroWorkChoice, kind,
+                     "Who does the work. Not every element has all of them: one that is missing is "
+                     "refused at the start by an error that names the others"),
   ASTRO_WORK_DEVICE(AstroWorkChoice, device, G_MAXINT),
   ASTRO_WORK_THREADS(AstroWorkChoice, threads, "CPU threads at most (0: one a core)", 4096),
   ASTRO_WORK_ACTIVE("Who does the work now, and with which kernel, for instance cpu/avx512",

@@ -243,16 +243,13 @@ static gboolean start(AstroStage *stage)
   priv->latency = 0;
   priv->stats = (AstroWorkStats){ 0 };
   GST_OBJECT_UNLOCK(stage);
-  if (choice.kind == ASTRO_BACKEND_CUDA) {
-    /* Asked for by name: said at once where there is none, not at the first buffer. */
-    g_autoptr(GError) error = NULL;
-    g_autoptr(AstroDevice) device = astro_device_open(choice.device, &error);
-    if (!device) {
-      GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
-      return FALSE;
-    }
-  }
-  return TRUE;
+  /* A backend that is not there is refused at once, not at the first buffer. */
+  g_autoptr(GError) error = NULL;
+  const AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  if (astro_work_check(klass->stage, klass->backends, &choice, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
+  return FALSE;
 }
 
 static gboolean stop(GstBaseTransform *trans)
@@ -316,6 +313,12 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
   return astro_transform_submit_aligned(trans, is_discont, buffer, priv->device, unit(priv));
 }
 
+static void constructed(GObject *object)
+{
+  astro_stage_wrap_transform_caps(ASTRO_STAGE(object));
+  G_OBJECT_CLASS(astro_stage_parent_class)->constructed(object);
+}
+
 static void finalize(GObject *object)
 {
   astro_steps_reset(&PRIV(ASTRO_STAGE(object))->steps);
@@ -328,6 +331,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
 
   astro_stage_install_properties(klass);
+  object->constructed = constructed;
   object->finalize = finalize;
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
   GST_ELEMENT_CLASS(klass)->change_state = change_state;

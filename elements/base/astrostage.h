@@ -61,14 +61,22 @@ struct _AstroStageClass {
   gboolean (*amend)(AstroStage *stage, AstroObservation *observation, GError **error);
   /* What a submit that was interrupted has made is a result, and says so itself. */
   gboolean keeps_part;
+  /* work, or feed, counts good samples where the input may have no counts. The caps of the output
+   * then say counts=true, and a block that is given none gets them. A class that writes counts in
+   * work without saying so here is refused. */
+  gboolean adds_counts;
   /* Forms of its input that it takes where nobody else reads it (elements/base/astroreader.h), up
    * to a NULL; NULL: none. */
   const char *const *takes;
   /* Time steps of input held back beyond blocks in flight. */
   guint64 (*latency_steps)(AstroStage *stage);
 
-  /* For methods to come: a class of others, compiled today, is then as large as ours. */
-  gpointer reserved[8];
+  /* AstroStage's own: transform_caps as the class has set it. */
+  GstCaps *(*own_transform_caps)(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                                 GstCaps *filter);
+
+  /* Room for methods to come, so that classes compiled today keep their size. */
+  gpointer reserved[7];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);

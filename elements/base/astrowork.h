@@ -32,6 +32,11 @@ typedef struct {
     ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics", its_help), .get = getter                    \
   }
 
+/* Whether the element has that backend, for the start: a stage's own tables, up to a NULL, and the
+ * CUDA module's. The error names those that it has. */
+gboolean astro_work_check(const char *stage, const AstroBackend *const *own,
+                          const AstroWorkChoice *choice, GError **error);
+
 /* To the debug log: which backend and kernel were chosen, on which device (NULL: none) and with how
  * many threads, and why. */
 void astro_work_log(gpointer element, const AstroBackend *backend, const char *variant,
