@@ -55,11 +55,19 @@ CLEANFILES += core/api/gst-astro-1.0.pc core/api/gst-astro-1.0-uninstalled.pc co
 api_tests = tests/api/headers tests/api/symbols tests/api/outside tests/api/python
 dist_files += $(api_tests) tests/api/tap.sh
 
-# A stage of others, which doc/first-stage.md makes.
+# The example of a stage outside the tree, which doc/first-stage.md explains.
 outsidedir = $(exampledir)/outside
 outside_DATA = examples/outside/channelpower.c examples/outside/Makefile
 dist_files += $(outside_DATA)
-dist_doc_DATA = doc/first-stage.md
+
+# The pages lie installed as they do in the source, so that their links hold there.
+dist_doc_DATA = README.md ARCHITECTURE.md NEWS
+dist_files += doc/first-stage.md
+install-data-local:
+	@$(MKDIR_P) '$(DESTDIR)$(docdir)/doc'
+	@for page in $(srcdir)/doc/*; do test ! -f "$$page" || $(INSTALL_DATA) "$$page" '$(DESTDIR)$(docdir)/doc' || exit; done
+uninstall-local:
+	@for page in $(srcdir)/doc/*; do rm -f '$(DESTDIR)$(docdir)/doc/'"`basename "$$page"`"; done
 
 example_files += examples/validity.py
 # The typelib, by which Python and other languages use the library.
