@@ -24,8 +24,8 @@ gboolean astro_has_caps(GstPad *sink)
   g_autoptr(GstElement) element = gst_pad_get_parent_element(sink);
   g_autofree char *names = media_types_of(sink);
   GST_ELEMENT_ERROR(element, STREAM, FORMAT,
-                    ("a buffer came without caps, which say what it holds: expected %s, as a "
-                     "capsfilter after the source of a file gives them",
+                    ("a buffer came without caps, which say what it holds: expected %s. A source "
+                     "of bytes, such as filesrc, needs a capsfilter behind it",
                      names),
                     (NULL));
   return FALSE;

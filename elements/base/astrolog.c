@@ -4,7 +4,7 @@
 #include "core/memory/pool.h"
 #include "core/stream/validity.h"
 
-/* Shorter ones come with every block. */
+/* Shorter waits come with every block. */
 #define WAIT_TOLD (10 * GST_MSECOND)
 
 static G_DEFINE_QUARK(astro_log_category, category)
@@ -68,7 +68,7 @@ void astro_log_growth(gpointer element, GstBufferPool *pool, guint before)
 {
   const guint now = astro_buffer_pool_made(pool);
   if (now > before)
-    ASTRO_DEBUG(element, "pool grows to %u blocks: those before are in use downstream", now);
+    ASTRO_DEBUG(element, "pool grows to %u blocks: the others are in use downstream", now);
 }
 
 /* ", counts over time:station: 87.5 % good, 2 of 16 below 8, the lowest 0" */

@@ -45,7 +45,8 @@ static void advance(AstroMergePad *pad, AstroMergeEntry *head, guint64 steps)
     drop_head(pad);
 }
 
-/* What is earlier than what went out already, since its pad gave way or another one began later. */
+/* Drops what is earlier than the blocks that went out: its pad was late, or another pad began
+ * later. */
 static void drop_late(AstroMerge *merge, AstroMergePad *pad)
 {
   const gint64 next = PRIV(merge)->is_started ? PRIV(merge)->next : 0;
@@ -67,7 +68,7 @@ static gboolean place_entries(AstroMerge *merge, AstroMergePad *pad, GError **er
   return TRUE;
 }
 
-/* What the pad's own stream says does not name it. */
+/* Adds the pad to an error about its stream. */
 static gboolean fail_pad(const AstroMergePad *pad, GError *failed, GError **error)
 {
   if (!g_str_has_prefix(failed->message, "pad "))
@@ -76,7 +77,7 @@ static gboolean fail_pad(const AstroMergePad *pad, GError *failed, GError **erro
   return FALSE;
 }
 
-/* Takes one buffer. FALSE without an error: there is none. */
+/* Takes one buffer of a pad. FALSE without an error: there is none. */
 static gboolean take_more(AstroMerge *merge, AstroMergePad *pad, GError **error)
 {
   GError *failed = NULL;
@@ -109,12 +110,12 @@ static gboolean is_awaited(AstroMergePad *pad)
   return !pad->is_lagging && !is_over(pad);
 }
 
-/* How far it is known what a pad has. */
+/* Up to which step it is known what a pad has. */
 static gint64 known_until(const AstroMergePrivate *priv, AstroMergePad *pad)
 {
   const AstroMergeEntry *last = g_queue_peek_tail(&pad->entries);
   if (last && !last->is_placed)
-    return G_MAXINT64; /* of another rate: there is no more of this one */
+    return G_MAXINT64; /* it is of another rate: no more will come at this one */
   const gint64 until = last ? end_of(last) : G_MININT64;
   return MAX(until, astro_merge_axis_gap_end(&priv->axis, pad));
 }
@@ -133,7 +134,7 @@ static void give_way(AstroMergePad *pad)
 
 /* ---- the next block ---- */
 
-/* Every pad has something, or nobody waits for it. */
+/* Takes buffers until every pad has something or is not waited for. */
 static AstroMergeState fill_heads(AstroMerge *merge, GPtrArray *pads, gboolean is_due,
                                   GError **error)
 {
@@ -160,7 +161,7 @@ static AstroMergeState fill_heads(AstroMerge *merge, GPtrArray *pads, gboolean i
   return all_over ? ASTRO_MERGE_IS_OVER : any ? ASTRO_MERGE_HAS_BLOCK : ASTRO_MERGE_NEEDS_MORE;
 }
 
-/* Without caps nobody knows how large a pad's part is. */
+/* Without caps the size of a pad's part is unknown. */
 static AstroMergeState check_known(const GPtrArray *pads, GError **error)
 {
   for (guint i = 0; i < pads->len; i++) {
@@ -169,16 +170,16 @@ static AstroMergeState check_known(const GPtrArray *pads, GError **error)
       continue;
     if (!is_over(pad))
       return want(pad);
-    astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                        "pad %s: the stream ended before its caps came, so that nobody knows how "
-                        "large its part is",
-                        GST_PAD_NAME(pad));
+    astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "pad %s: the stream ended before its caps came, so the size of its part is unknown",
+        GST_PAD_NAME(pad));
     return ASTRO_MERGE_FAILED;
   }
   return ASTRO_MERGE_HAS_BLOCK;
 }
 
-/* Streams of another rate have their own time axis, once no pad has anything on this one. */
+/* Streams of another rate get a new time axis, once no pad has anything left on this one. */
 static gboolean find_axis(AstroMergePrivate *priv, const GPtrArray *pads, GError **error)
 {
   gboolean is_left = !priv->axis.is_there;
@@ -204,7 +205,7 @@ static gint64 find_first(const GPtrArray *pads, AstroMergeEntry **lead)
   return first;
 }
 
-/* A block ends with the buffer that leads, and before what is of another stream. */
+/* A block ends with the buffer that begins it, or where another stream begins. */
 static gint64 find_end(const GPtrArray *pads, gint64 first, gint64 end)
 {
   for (guint i = 0; i < pads->len; i++) {
@@ -222,7 +223,7 @@ static gint64 find_end(const GPtrArray *pads, gint64 first, gint64 end)
   return end;
 }
 
-/* Buffers that are cut elsewhere than those that lead come later than these by as much. */
+/* If inputs are cut at different steps, blocks wait that many steps for the last of them. */
 static gboolean note_misaligned(AstroMergePrivate *priv, guint64 steps)
 {
   if (steps <= priv->misaligned)
@@ -290,7 +291,8 @@ static void add_piece(Cut *cut, guint input, const AstroMergeEntry *entry, gint6
   g_array_append_val(cut->next->pieces, piece);
 }
 
-/* An integration that the end of its stream cut short is the whole of its buffer. */
+/* Keeps the length of an integration that the end of its stream cut short: it is alone in its
+ * buffer. */
 static void note_length(AstroMergeNext *next, const AstroMergeEntry *entry)
 {
   const GstClockTime length = GST_BUFFER_DURATION(entry->buffer);
@@ -316,7 +318,7 @@ static void cut_pad(Cut *cut, AstroMergePad *pad, guint input)
   add_piece(cut, input, NULL, at, cut->end);
 }
 
-/* Whether the streams of the block are others than the output was made for. */
+/* Whether the streams of the block are not those that the output was negotiated for. */
 static gboolean take_agreed(AstroMergePrivate *priv, GPtrArray *pads, gint64 first)
 {
   gboolean is_other = !priv->pads || priv->pads->len != pads->len;
@@ -334,10 +336,10 @@ static gboolean take_agreed(AstroMergePrivate *priv, GPtrArray *pads, gint64 fir
   return is_other;
 }
 
-/* Pads that were all flushed, one by one too, have no time in common with what was before. That is
- * seen to here, by the thread that aggregates, since GstAggregator calls flush() from the thread of
- * the pad that was flushed last, and by then this one may be at work again: where the element was
- * stopped and started between the two events of a flush. */
+/* Once all pads were flushed, even one by one, what comes has no time in common with what was
+ * before. The thread that aggregates sees to that: GstAggregator calls flush() from the thread of
+ * the pad that was flushed last, while this thread may be at work again, if the element was stopped
+ * and started between the two events of a flush. */
 static void begin_after_flush(AstroMerge *merge, const GPtrArray *pads)
 {
   for (guint i = 0; i < pads->len; i++)
@@ -363,7 +365,7 @@ AstroMergeState astro_merge_find_block(AstroMerge *merge, GPtrArray *pads, gbool
     if (!place_entries(merge, astro_merge_pad_at(pads, i), error))
       return ASTRO_MERGE_FAILED;
   const gint64 first = find_first(pads, &lead);
-  if (!lead) /* all of it was late */
+  if (!lead) /* everything came too late */
     return ASTRO_MERGE_NEEDS_MORE;
   gint64 end = find_end(pads, first, end_of(lead));
   state = fill_block(merge, pads, is_due, first, &end, error);

@@ -35,7 +35,7 @@ static gboolean is_earlier(const AstroObservation *a, const AstroObservation *b)
   return a->start_mjd != b->start_mjd ? a->start_mjd < b->start_mjd : a->start_ns < b->start_ns;
 }
 
-/* A time in whole steps, and what is left. */
+/* A time as whole steps, and the rest. */
 static gint64 to_steps(const AstroMergeAxis *axis, GstClockTimeDiff time, GstClockTimeDiff *rest)
 {
   const AstroStream stream = { .rate_n = axis->rate_n, .rate_d = axis->rate_d };
@@ -60,7 +60,7 @@ static gboolean refuse_start(const AstroMergePad *pad, const AstroMergeAxis *axi
                              has_start(of) ? "none" : "one");
 }
 
-/* The time of a stream's own step 0 on the axis. */
+/* The time of step 0 of a stream, on the axis. */
 static gboolean find_origin(const AstroMergePad *pad, const AstroMergeAxis *axis,
                             const AstroMergeEntry *entry, GstClockTimeDiff *origin, GError **error)
 {

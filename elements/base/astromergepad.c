@@ -62,7 +62,8 @@ static gboolean take_caps(AstroMergePad *pad, GstEvent *event, GError **error)
   return TRUE;
 }
 
-/* The same again, as it comes when somebody is linked in mid-stream, is no other. */
+/* The same observation again, as it comes when an element is linked in mid-stream, is not a new
+ * one. */
 static gboolean take_observation(AstroMergePad *pad, GstEvent *event, GError **error)
 {
   g_autoptr(GstEvent) known =
@@ -87,7 +88,7 @@ static gboolean take_observation(AstroMergePad *pad, GstEvent *event, GError **e
   return TRUE;
 }
 
-/* Events wait in the pad's queue, while what sticks to the pad is the latest of them already. */
+/* Events wait in the pad's queue, while the sticky event on the pad is already the latest. */
 static void take_segment(AstroMergePad *pad, GstEvent *event)
 {
   const GstSegment *segment;
@@ -141,7 +142,7 @@ static GstClockTime running_time(const AstroMergePad *pad, GstClockTime time)
              : GST_CLOCK_TIME_NONE;
 }
 
-/* A GAP event, of which GstAggregator makes an empty buffer. */
+/* A GAP event, which arrives as an empty buffer that GstAggregator has made. */
 static void take_gap(AstroMergePad *pad, GstBuffer *buffer)
 {
   pad->steps.retime = TRUE;
@@ -203,8 +204,8 @@ gboolean astro_merge_pad_take_buffer(AstroMergePad *pad, AstroMergeTaken *taken,
     take_gap(pad, buffer);
   else if (!pad->latest)
     ok = astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "a buffer came without caps, which say what it holds, as a capsfilter "
-                             "after the source of a file gives them");
+                             "a buffer came without caps, which say what it holds. A source of "
+                             "bytes, such as filesrc, needs a capsfilter behind it");
   else
     ok = astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, error) &&
          place_buffer(pad, buffer, &taken->again, error);
@@ -236,7 +237,7 @@ void astro_merge_pad_reset(AstroMergePad *pad)
   g_clear_pointer(&pad->stream_id, g_free);
 }
 
-/* Any pad may be flushed at any time, from its own thread. */
+/* Any pad may be flushed at any time, by its own thread. */
 static GstFlowReturn flush(GstAggregatorPad *pad, GstAggregator *aggregator)
 {
   astro_merge_lock(ASTRO_MERGE(aggregator));

@@ -45,7 +45,8 @@ gboolean astro_reader_takes_maps(GstQuery *query)
   return gst_query_find_allocation_meta(query, ASTRO_GRID_META_API, NULL);
 }
 
-/* The one source pad that passes on what comes in at a sink pad; NULL: there is none, or more. */
+/* The source pad that passes on what comes in at a sink pad; NULL: there is none, or there are
+ * several. */
 static GstPad *only_way_on(GstPad *sink)
 {
   GstIterator *links = gst_pad_iterate_internal_links(sink);
@@ -101,7 +102,8 @@ gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection directio
   GstBaseTransformClass *base = g_type_class_peek(GST_TYPE_BASE_TRANSFORM);
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
 
-  /* Comes with the pad's stream lock held, which stopping waits for after it has set the flag. */
+  /* ALLOCATION queries hold the pad's stream lock. Stopping sets the flag and then waits for that
+   * lock. */
   if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION && GST_PAD_IS_FLUSHING(sink))
     return FALSE;
   return base->query(trans, direction, query);

@@ -1,6 +1,6 @@
-/* The counts of good samples (core/stream/validity.h) on their way through a stage. Caps go where a
- * buffer's meta does not, as through a file, so the caps of a stream in which somebody counts say
- * counts=true, and nobody takes samples for whole whose counts were lost. */
+/* Counts of good samples (core/stream/validity.h) on their way through a stage. Caps go where a
+ * buffer's meta does not, into a file for instance. The caps of a stream with counts therefore say
+ * counts=true, so that samples whose counts were lost are not taken for whole. */
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 
@@ -16,7 +16,7 @@ static GstCaps *without_counts(const GstCaps *caps)
     gst_structure_remove_field(s, "counts");
     if (counts)
       gst_caps_append_structure(result, s);
-    else /* whoever wants no counts does not get this stage's output */
+    else /* downstream wants no counts, and this stage always has some */
       gst_structure_free(s);
   }
   return result;
@@ -29,7 +29,7 @@ static GstCaps *map_caps(GstBaseTransform *trans, GstPadDirection direction, Gst
                                    : gst_caps_ref(caps);
 }
 
-/* In place of the transform_caps of a class that adds counts. */
+/* Replaces the transform_caps of a class that adds counts. */
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
@@ -43,7 +43,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(made, filter);
 }
 
-/* Only an instance knows what its class's init has set. */
+/* This is called for an instance, since the class is set up completely by then. */
 void astro_stage_wrap_transform_caps(AstroStage *stage)
 {
   static GMutex lock;
@@ -62,7 +62,7 @@ void astro_stage_wrap_transform_caps(AstroStage *stage)
 
 /* ---- what blocks have ---- */
 
-/* Counts that work has written stay: work knew those of the input. */
+/* Counts that work has written stay: it had those of the input to begin with. */
 gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
 {
   return astro_buffer_get_validity(out) ||

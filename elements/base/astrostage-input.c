@@ -9,18 +9,18 @@ static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
   const GstMetaInfo *info = (*meta)->info;
   GstMetaTransformCopy whole = { FALSE, 0, (gsize)-1 };
 
-  if (gst_buffer_get_meta(out, info->api)) /* of the stage's own making */
+  if (gst_buffer_get_meta(out, info->api)) /* the stage has made one */
     return TRUE;
-  /* Tagged metas are bound to what the stage changes: the axes, in our own case. */
-  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL where there is none */
+  /* A meta with tags depends on what the stage changes (ours on axes), so it is not copied. */
+  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL if there are none */
   if ((!tags || !tags[0]) && info->transform_func &&
       !GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_POOLED))
     info->transform_func(out, *meta, in, _gst_meta_transform_copy, &whole);
   return TRUE;
 }
 
-/* Whether the output may be made where the input lies: nobody else has the block, which is of our
- * own memory, and as its next reader wants it. */
+/* Whether the output can be written over the input: no one else holds the block, and it is in our
+ * own memory, of the kind that its next reader wants. */
 static gboolean can_reuse(const AstroStagePrivate *priv, GstBuffer *in, gsize bytes)
 {
   if (!priv->backend->in_place || in != priv->input || !gst_buffer_is_writable(in) ||
@@ -39,7 +39,8 @@ static gboolean drop_meta(GstBuffer *buffer, GstMeta **meta, gpointer unused)
   return TRUE;
 }
 
-/* Leaves a buffer as a pool gives them; what it said of itself is in the one that is returned. */
+/* Makes a buffer as clean as one from a pool. The buffer that is returned has its flags, times and
+ * metas. */
 static GstBuffer *strip(GstBuffer *buffer)
 {
   GstBuffer *said = gst_buffer_new();
@@ -58,7 +59,7 @@ static GstBuffer *strip(GstBuffer *buffer)
   return said;
 }
 
-/* What the output says of itself follows from what the input does. */
+/* Copies counts, metas and times of the input to the output. */
 static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GError **error)
 {
   if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out))
@@ -71,7 +72,7 @@ static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GErro
   return TRUE;
 }
 
-/* An integration that the stream's end cut short stays so. */
+/* An integration that the stream's end cut short keeps its length. */
 static void keep_length(GstBuffer *in, GstBuffer *out)
 {
   const GstClockTime length = GST_BUFFER_DURATION(in);
@@ -146,7 +147,7 @@ static void leave_out(AstroStage *stage, const AstroStepsPlace *place)
   GST_ELEMENT_WARNING(stage, STREAM, FORMAT, ("%s in stats (steps-again)", text), (NULL));
 }
 
-/* Where the stream does not go on at the step after the last. */
+/* Logs that the stream does not go on at the step after the last. */
 static void log_jump(AstroStage *stage, guint64 due, guint64 first)
 {
   if (first > due)
@@ -159,7 +160,7 @@ static void log_jump(AstroStage *stage, guint64 due, guint64 first)
                 first, due);
 }
 
-/* Replaces a block by the steps of it that were not there yet; NULL: all were. */
+/* Keeps only those steps of a block that did not come before; NULL: none are new. */
 static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, guint64 *first,
                             GError **error)
 {
@@ -187,7 +188,7 @@ static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, g
   gst_buffer_unref(*in);
   *in = rest;
   *steps -= place.again;
-  if (rest) /* what is cut off is not missing */
+  if (rest) /* steps that were cut off are not missing */
     GST_BUFFER_FLAG_UNSET(rest, GST_BUFFER_FLAG_DISCONT);
   else
     return astro_backend_no_memory(error, "no memory for a part of a block");

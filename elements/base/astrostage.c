@@ -98,14 +98,14 @@ void astro_stage_tell_latency(AstroStage *stage)
 
 /* ---- input ---- */
 
-/* Never called, since generate_output is ours; but without it the base class takes us for an
- * element that works in place and asks downstream for no allocation. */
+/* Never called, since generate_output is ours. Without it GstBaseTransform would treat the element
+ * as one that works in place, and would not ask downstream for an allocation. */
 static GstFlowReturn transform(GstBaseTransform *trans, GstBuffer *in, GstBuffer *out)
 {
   return GST_FLOW_NOT_SUPPORTED;
 }
 
-/* Before the first block of an observation or of caps. */
+/* Sends the amended observation before the first block after a new one or new caps. */
 static gboolean tell_first(AstroStage *stage)
 {
   g_autoptr(GError) error = NULL;
@@ -124,7 +124,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
   }
-  /* Caps that came anew with an observation were refused, as an error has said. */
+  /* Caps were refused when a new observation came, and an error has said so. */
   if (!priv->agreed) {
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_NOT_NEGOTIATED;
@@ -153,7 +153,8 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   return GST_FLOW_OK;
 }
 
-/* Around the base class's chain function: what is not work here is waiting for others. */
+/* Wraps the chain function of the base class: time in it that is not work is waiting for
+ * downstream. */
 static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   AstroStage *stage = ASTRO_STAGE(parent);
@@ -193,7 +194,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
 {
   AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
 
-  /* Blocks come from our own pool: only we know their size. */
+  /* Blocks come from our own pool, since only we know their size. */
   while (gst_query_get_n_allocation_pools(query) > 0)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
@@ -218,7 +219,7 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
 
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
-  /* Noted here, since before there are caps the base class answers by itself. */
+  /* Noted here, because before there are caps the base class answers by itself. */
   if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION)
     PRIV(ASTRO_STAGE(trans))->answered_host = !PRIV(ASTRO_STAGE(trans))->device;
   gboolean answered = astro_transform_query(trans, direction, query);
@@ -275,7 +276,7 @@ static gboolean start_any(GstBaseTransform *trans)
   return ASTRO_STAGE_GET_CLASS(trans)->start(ASTRO_STAGE(trans));
 }
 
-/* Before the pads are stopped, which waits for what is at work. */
+/* The deadline comes first, since stopping the pads waits for the work in hand. */
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange change)
 {
   AstroDeadline *deadline = &PRIV(ASTRO_STAGE(element))->deadline;
@@ -294,7 +295,7 @@ static gboolean src_event(GstBaseTransform *trans, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->src_event(trans, event);
 }
 
-/* A device's loads are of whole samples. */
+/* A device loads whole samples. */
 static gsize unit(const AstroStagePrivate *priv)
 {
   const gsize bytes = priv->agreed ? astro_stream_sample_bytes(&priv->in) : 1;

@@ -232,7 +232,7 @@ static void test_refused_lines(void)
     { "astroadd name=s ! fakesink " VISIBILITIES(
           "1", "0") "! tee name=t ! queue ! s. "
                     "t. ! queue ! astroselect stations=1,0,2,3,4 ! s. ",
-      "pad sink_1: the observation's stations are other than those of pad sink_0" },
+      "pad sink_1: the observation's stations differ from those of pad sink_0" },
     { "astroadd name=s ! fakesink " GRID("1") "! s. " VISIBILITIES(
           "1", "0") "! astrogridder size=32 cell=90 algorithm=wprojection ! s. ",
       "pad sink_1: caps field \"" },

@@ -107,11 +107,11 @@ static void test_refused_lines(void)
   } cases[] = {
     { "astrojoin name=j ! fakesink " FAKE(CI8)
           FAKE("application/x-astro-voltages,format=CI8,layout=time:station,stations=2,rate=500/1"),
-      "pad sink_1: caps field \"rate\" is 500/1, expected 1000/1, as that of pad sink_0" },
+      "pad sink_1: caps field \"rate\" is 500/1, expected 1000/1, as on pad sink_0" },
     { "astrojoin name=j ! fakesink " FAKE(CI8)
           FAKE("application/x-astro-voltages,format=CI4,layout=time:station,stations=2,"
                "rate=1000/1"),
-      "pad sink_1: caps field \"format\" is CI4, expected CI8, as that of pad sink_0" },
+      "pad sink_1: caps field \"format\" is CI4, expected CI8, as on pad sink_0" },
     { "astrojoin name=j ! fakesink " FAKE(CI8)
           FAKE("application/x-astro-voltages,format=CI8,layout=station:time,stations=2,"
                "rate=1000/1"),
@@ -141,8 +141,8 @@ static void test_refused_lines(void)
       "visibilities are joined along channels alone" },
     { "astrojoin name=j axis=pol ! fakesink astroskysrc stations=2 num-buffers=1 ! tee name=t ! "
       "queue ! j. t. ! queue ! astrodelay ! j. ",
-      "pad sink_1: what was done to the stream is other than on pad sink_0 (the observation's "
-      "field \"delays\")" },
+      "pad sink_1: what was done to the stream is not what was done on pad sink_0 (the "
+      "observation's field \"delays\")" },
     { "astrojoin name=j axis=pol ! fakesink astroskysrc stations=2 num-buffers=1 ! j. astroskysrc "
       "stations=2 num-buffers=1 phase-centre=200,-80 ! j. ",
       "pad sink_1: the observation's phase centre" },

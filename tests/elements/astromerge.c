@@ -447,7 +447,7 @@ static void test_observations(void)
     { set_earth,
       "pad sink_1: the observation's Earth orientation is none, UT1 = UTC, expected that "
       "of pad sink_0, not known" },
-    { set_uvw, "pad sink_1: visibilities bring (u,v,w) of their own" },
+    { set_uvw, "pad sink_1: the visibilities have (u,v,w) of their own" },
     { set_far, "pad sink_1: the observation begins 40000 days after that of pad sink_0" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

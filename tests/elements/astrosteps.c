@@ -326,7 +326,7 @@ static void test_wrong(gconstpointer data)
   gst_message_parse_error(message, &error, NULL);
   g_test_message("%s", error->message);
   test_says(error->message, "OFFSET and PTS contradict each other");
-  test_says(error->message, "Expected OFFSET to count time steps at the caps' rate of 1000/3");
+  test_says(error->message, "OFFSET must count time steps at the caps' rate of 1000/3");
   end(h, bus);
 }
 
@@ -378,7 +378,7 @@ static void test_arrival(gconstpointer drifts)
   g_assert_nonnull(message);
   gst_message_parse_error(message, &error, NULL);
   g_test_message("%s", error->message);
-  test_says(error->message, "as where a source stamps times of arrival");
+  test_says(error->message, "Sources that stamp times of arrival");
   end(h, bus);
 }
 

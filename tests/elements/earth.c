@@ -237,17 +237,18 @@ static void test_told(Run *run, gconstpointer data)
   run_line(run, VOLTAGES "! astrodelay name=delay" CHAIN, UNKNOWN);
   g_assert_cmpstr(run->error, ==, NULL);
   g_assert_cmpuint(run->warnings, ==, 1);
-  test_says(run->warning, "delay: UT1 is taken for UTC, which may put sources up to 11.2 arcsec "
-                          "from their places; the beam is about 0.6");
+  test_says(run->warning, "delay: UT1 = UTC is assumed, which may misplace sources by up to 11.2 "
+                          "arcsec; the beam is about 0.6");
   test_says(run->warning, "earth-orientation");
   run_line(run, VISIBILITIES " ! " BESIDE IMAGE, UNKNOWN);
   g_assert_cmpuint(run->warnings, ==, 1);
-  test_says(run->warning, "gridder: UT1 is taken for UTC, which may put sources in the image's "
-                          "corners up to 0.26 arcsec from their places; the beam is about 0.6");
+  test_says(run->warning,
+            "gridder: UT1 = UTC is assumed, which may misplace sources in the image's "
+            "corners by up to 0.26 arcsec; the beam is about 0.6");
   run_line(run, VISIBILITIES " ! astrofitssink name=sink location=UVFITS", UNKNOWN);
   test_says(run->warning,
-            "sink: UT1 is taken for UTC, which may put sources a degree from the phase "
-            "centre up to 0.236 arcsec from their places; the beam is about 0.6");
+            "sink: UT1 = UTC is assumed, which may misplace sources a degree from the phase "
+            "centre by up to 0.236 arcsec; the beam is about 0.6");
   run_line(run, VISIBILITIES_OF("0,0,1", TIME, "10") " ! " GRIDDER IMAGE, UNKNOWN);
   g_assert_cmpuint(run->warnings, ==, 0);
   run_line(run, VOLTAGES_OF("100e6", TIME) "num-buffers=2 ! astrodelay ! fakesink", UNKNOWN);
@@ -292,8 +293,8 @@ static void test_shift(Run *run, gconstpointer data)
   run_line(run, without, UNKNOWN);
   g_assert_cmpuint(run->warnings, ==, 1);
   test_says(run->warning,
-            "shift: UT1 is taken for UTC, which may put sources at the other centre up "
-            "to 0.26 arcsec from their places");
+            "shift: UT1 = UTC is assumed, which may misplace sources at the other centre by up "
+            "to 0.26 arcsec");
   g_assert_cmpfloat(hypot(run->l / ARCSEC - place[0], run->m / ARCSEC - place[1]), >, 0.01);
 }
 

@@ -72,7 +72,7 @@ static inline void test_set_late(GstHarness *h, TestLate *late)
   gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, test_set_now, late, NULL);
 }
 
-#define TEST_LATE_SAYS "properties were set while caps were agreed on"
+#define TEST_LATE_SAYS "properties were set while caps were negotiated"
 
 /* An element that refuses what is set so, since its caps say how large buffers are. */
 static inline void test_refuses_late(const char *line, const char *name, const char *value,
