@@ -171,7 +171,8 @@ static AstroObservation *read_observation(AstroStage *stage, GstEvent **event, G
   return g_steal_pointer(&observation);
 }
 
-/* What is held belongs to the previous observation, and steps count from an observation's start. */
+/* Samples that are held belong to the previous observation, and steps count from an observation's
+ * start. */
 static gboolean observation_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -198,9 +199,9 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
   return FALSE;
 }
 
-/* What is half made stays until the next block, whose time shows what is missing. The block that is
- * made of it may begin before the gap, so the event must not overtake it. Before the first block
- * there is nothing to overtake, and a sink may wait for the event. */
+/* Half-made output waits for the next block, whose time shows what is missing. It may begin before
+ * the gap, so the event must not overtake it. Before the first block there is nothing to overtake,
+ * and a sink may wait for the event. */
 static gboolean gap_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);

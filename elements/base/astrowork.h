@@ -1,5 +1,4 @@
-/* What AstroStage and AstroMerge have in common: who shall do the work, who does it, and
- * statistics. */
+/* Shared by AstroStage and AstroMerge: who shall do the work, who does it, and statistics. */
 #pragma once
 
 #include "core/backend/backend.h"

@@ -322,7 +322,7 @@ static void test_bad_text(void)
   g_clear_error(&error);
 }
 
-/* Of files that are none, and of text with two bytes a character. */
+/* Bytes that are no text, such as compressed files or two bytes a character, are refused. */
 static void test_zero_bytes(void)
 {
   static const struct {

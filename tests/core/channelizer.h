@@ -1,4 +1,4 @@
-/* What tests of the channelizer share: streams at random, cut into blocks, through any backend. */
+/* Shared by tests of the channelizer: random streams, cut into blocks, through any backend. */
 #pragma once
 
 #include "core/channelizer/channelizer.h"

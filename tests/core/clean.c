@@ -88,8 +88,8 @@ static gboolean asked_often(gpointer left)
   return --*(gint *)left < 0;
 }
 
-/* What is interrupted is as far as it came, whole: the same as so many iterations that were asked
- * for. */
+/* An interrupted CLEAN is complete up to where it came: the same as when that many iterations were
+ * asked for. */
 static void test_interrupted(void)
 {
   const Source sources[] = { { 20, 14, 2.5 }, { 10, 17, -1 } };
@@ -424,7 +424,8 @@ static void test_ends(void)
   }
 }
 
-/* What is not finite is left out, inside the border and outside, and the rest cleaned as ever. */
+/* Pixels that are not finite are left out, inside the border and outside, and the rest is cleaned
+ * as usual. */
 static void test_masked(void)
 {
   const Source source = { 20, 18, 1 };

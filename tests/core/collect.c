@@ -246,7 +246,7 @@ static void send_grid(Run *run)
   ask(run, ASTRO_GRID_END);
 }
 
-/* What dumps bring, to be freed; NULL: nothing. */
+/* The (u,v,w) that dumps bring, to be freed; NULL: they bring none. */
 static double *bring_uvw(const Setting *s, gint64 middle_ns)
 {
   g_autoptr(AstroObservation) observation = observe(s->stations);

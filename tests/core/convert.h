@@ -1,4 +1,4 @@
-/* What tests of conversion share: a block through a backend, and samples where things happen. */
+/* Shared by tests of conversion: a block through a backend, and samples at the edges of formats. */
 #pragma once
 
 #include "core/convert/convert.h"

@@ -1,4 +1,4 @@
-/* What the correlator refuses, and what it makes do with: shapes, blocks, a device's memory. */
+/* Limits of the correlator, some refused and some handled: shapes, blocks, a device's memory. */
 #include "tests/core/correlator.h"
 
 /* The run on a device that has room for its blocks and the sums once, which is too little for the
@@ -176,8 +176,8 @@ static void test_blocks(void)
     g_assert_cmpuint(told.samples, ==, 0);
     for (guint i = 0; i < 6; i++)
       g_assert_cmpint(out[i], ==, 0);
-    /* What failed added nothing, what was before a beginning is forgotten; a dump may come by
-     * itself. */
+    /* A submit that failed added nothing, and `begin` drops what was added before; a dump may come
+     * without a block. */
     AstroCorrelatorArguments good = { .steps = 1, .count = 1 };
     g_assert_true(test_backends[b]->submit(instance, &in, 1, NULL, 0, &good, NULL, &error));
     good.begin = TRUE;

@@ -1,5 +1,5 @@
-/* What the correlator makes of samples: cases worked by hand, the largest and the smallest there
- * are, those that are no number, and those that were lost. */
+/* Values from the correlator: cases worked by hand, the largest and smallest samples, NaNs, lost
+ * samples. */
 #include "tests/core/correlator.h"
 
 /* V_ij = E_i conj(E_j) with i the later station: a wave that reaches station 1 later by tau turns
@@ -430,7 +430,7 @@ static void test_validity(gconstpointer format)
   }
 }
 
-/* What is no number stays with its station, and in its integration. */
+/* A NaN spoils only the baselines of its station, and only its integration. */
 static void test_not_a_number(gconstpointer format)
 {
   enum { STATIONS = 19, POLS = 2, INTEGRATION = 133, BAD = 7 };

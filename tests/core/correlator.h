@@ -1,4 +1,4 @@
-/* What tests of the correlator share: runs of a backend, and all kernel variants held against the
+/* Shared by tests of the correlator: runs of a backend, and all kernel variants compared with the
  * reference. */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a run makes: visibilities and counts of every dump, one after the other. */
+/* The output of a run: visibilities and counts of all dumps, one after the other. */
 typedef struct {
   guint8 *out;
   gsize bytes; /* of one dump */

@@ -1,5 +1,5 @@
-/* What is left to do behind what was done: geometry, gains and delays, and the bandpass; and that a
- * model without them does nothing. */
+/* What a stage still has to do after an earlier one: geometry, gains and delays, and the bandpass.
+ * A model without any of them does nothing. */
 #include "core/delay/due.h"
 #include "tests/core/delay.h"
 
@@ -95,7 +95,8 @@ static void test_another(void)
   }
 }
 
-/* What nothing is due of turns nothing, to the last bit, and needs no phase centre. */
+/* If nothing is left to do, samples stay the same to the last bit, and no phase centre is
+ * needed. */
 static void test_identity(void)
 {
   g_autoptr(AstroObservation) observation = astro_observation_new(3);

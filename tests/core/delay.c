@@ -42,8 +42,8 @@ static void test_flat_spectra(void)
   }
 }
 
-/* What a sample of the farthest stations needs lies within the margin, for all that their delays
- * change while the wave is under way. */
+/* The samples that the farthest stations need lie within the margin, although delays change while
+ * the wave travels. */
 static void test_far_stations(void)
 {
   enum { STATIONS = 2 };
@@ -172,7 +172,7 @@ static void test_flat_real(gconstpointer backend)
   check_flat_voltages(backend, ASTRO_FORMAT_F32LE);
 }
 
-/* What the file says that the instrument did is undone. */
+/* Effects of the instrument that the file describes are undone. */
 static void test_calibration(gconstpointer backend)
 {
   enum { STATIONS = 2, CHANNELS = 100 };

@@ -258,7 +258,7 @@ static void refuse_amend(AstroObservation *o, const char *path, const char *expe
   test_says(error->message, expected);
 }
 
-/* What an observation has already stays, and another is told by name. */
+/* An Earth orientation that an observation has stays, and a different one is refused by name. */
 static void test_amend(void)
 {
   char *path = test_write_finals(test_finals_2026);

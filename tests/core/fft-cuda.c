@@ -75,7 +75,7 @@ static void test_steps(gconstpointer data)
   test_backends[2]->destroy(instance);
 }
 
-/* What is wanted of a transform is what all of it has there. */
+/* The wanted part of a transform equals that part of the whole. */
 static void test_wanted_planes(gconstpointer data)
 {
   enum { HEIGHT = 384, WIDTH = 40 };
@@ -131,8 +131,8 @@ static void test_rows(gconstpointer data)
     }
 }
 
-/* Of planes of one instance, one after the other, all rows are empty, none, all but one, most;
- * what is left of some is one sample. */
+/* Fills planes that go through one instance: all rows of a plane are empty, or none, all but one,
+ * or most; some have a single sample left. */
 static void fill_planes(const AstroFftConfig *config, guint8 *planes, guint64 n)
 {
   const gsize unit = astro_format_info(config->from)->bytes, row = config->extents[2] * unit;

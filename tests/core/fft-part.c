@@ -33,7 +33,7 @@ static gboolean is_wanted(const AstroFftConfig *config, const gsize *strides, gs
   return TRUE;
 }
 
-/* What is wanted has the same bits as where all is. */
+/* The wanted part has the same bits as in the whole transform. */
 static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
 {
   gsize in_bytes = test_block_bytes(&config, steps, FALSE),
@@ -168,7 +168,7 @@ static gboolean row_is_touched(const AstroFftConfig *config, const guint8 *map, 
   return memchr(map + row * tiles, 1, tiles) != NULL;
 }
 
-/* What is wanted of rows that are promised. */
+/* Compares the wanted values in rows that are promised. */
 static void compare_touched(const AstroFftConfig *config, const guint8 *map, gconstpointer found,
                             gconstpointer expected, double tolerance)
 {
@@ -209,7 +209,7 @@ static void check_touched(const AstroBackend *backend, const AstroFftConfig *con
   backend->destroy(instance);
 }
 
-/* What is not touched is NaN: against what is known to be right, with zeros in its place. */
+/* Untouched tiles are filled with NaN. The result is compared with that of zeros in their place. */
 static void test_touched(gconstpointer is_large)
 {
   const gboolean large = is_large != NULL;

@@ -50,7 +50,7 @@ static char *file_text(void)
   return text;
 }
 
-/* What is learned is kept once, and what others kept meanwhile stays. */
+/* New wisdom is written once, and wisdom that others wrote meanwhile stays. */
 static void test_kept(void)
 {
   g_autofree char *path = astro_fft_planner_file(FALSE);

@@ -239,7 +239,7 @@ static gsize blocks_moved(guint64 length, guint64 blocks)
   return moved / (BLOCK * SAMPLES * sizeof(float complex));
 }
 
-/* What waits for a long transform is not moved with every block that comes. */
+/* Samples that wait for a long transform are not moved with every block that comes. */
 static void test_held(void)
 {
   g_assert_cmpuint(blocks_moved(64, 64), ==, 48); /* each fourth is used where it lies */

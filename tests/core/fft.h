@@ -1,4 +1,4 @@
-/* What tests of transforms share: transforms of samples at random, of many shapes and kinds. */
+/* Shared by tests of transforms: transforms of random samples, of many shapes and kinds. */
 #pragma once
 
 #include "core/lib/fft/fft.h"

@@ -156,7 +156,7 @@ static void refused_text(TestPlace *place, gconstpointer data)
   }
 }
 
-/* What downstream takes decides with the file. */
+/* A file is refused if downstream takes another kind of stream. */
 static void unwanted(TestPlace *place, gconstpointer data)
 {
   AstroFitsOptions options = { .wanted = gst_caps_from_string("application/x-astro-visibilities") };

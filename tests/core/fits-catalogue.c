@@ -203,7 +203,7 @@ static void text_table(TestPlace *place, gconstpointer data)
   }
 }
 
-/* What is left blank is zero to the standard, but no weight to a catalogue. */
+/* A blank field is zero by the standard, but no weight for a catalogue. */
 static void text_table_refused(TestPlace *place, gconstpointer data)
 {
   AstroFitsOptions options = { .columns = { .weight = "weight" } },

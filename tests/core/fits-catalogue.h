@@ -1,5 +1,5 @@
-/* What tests of catalogues in files share: tables by CFITSIO, and catalogues read one after the
- * other. */
+/* Shared by tests of catalogues in files: tables written by CFITSIO, and catalogues read one after
+ * the other. */
 #pragma once
 
 #include "core/fits/cfitsio.h"

@@ -96,7 +96,7 @@ static gboolean has_key(fitsfile *f, const char *name)
   return fits_read_card(f, name, card, &status) == 0;
 }
 
-/* What the header says, as FITS has it: pixel p (from 1) stands for l = -(p - CRPIX1) CDELT1. */
+/* The header follows FITS: pixel p (from 1) is at l = -(p - CRPIX1) CDELT1. */
 static void header(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents contents;

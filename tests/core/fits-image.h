@@ -1,4 +1,4 @@
-/* What tests of images in FITS share: files of ours, and images read one after the other. */
+/* Shared by tests of FITS images: files that we write, and images read one after the other. */
 #pragma once
 
 #include "core/fits/cfitsio.h"

@@ -41,7 +41,7 @@ typedef struct {
   void (*handler)(int);
 } Limit;
 
-/* Of files' sizes, as a full disk has it. */
+/* Limits the size of files, which acts like a full disk. */
 static Limit limit_files(rlim_t bytes)
 {
   Limit limit;
@@ -128,7 +128,7 @@ static void link_stays(Names *names, gconstpointer data)
   g_unlink(link);
 }
 
-/* What a writer that was killed left behind is no hindrance. */
+/* A part file that a killed writer left behind is no obstacle. */
 static void stale_part(Names *names, gconstpointer data)
 {
   g_autofree char *found = NULL;

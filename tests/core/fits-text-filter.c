@@ -143,7 +143,7 @@ static void several(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
-/* What a filter leaves out need not be a point. */
+/* Lines that a filter leaves out need not be valid points. */
 static void left_out(TestPlace *place, gconstpointer data)
 {
   AstroFitsOptions options = { .where = "ra == ra && kind != 'sky'" };

@@ -271,7 +271,7 @@ static void test_stopped_early(void)
   test_catalogue_clear(&a);
 }
 
-/* Of the device. */
+/* Bytes of device memory in use. */
 static gsize bytes_taken(void)
 {
   AstroDeviceMemory memory = { 0 };

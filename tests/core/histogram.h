@@ -1,5 +1,5 @@
-/* What tests of pair counts share: skies, a plain loop over all pairs, and counts held against it.
- */
+/* Shared by tests of pair counts: skies, a plain loop over all pairs, and counts compared with
+ * it. */
 #pragma once
 
 #include "core/backend/module.h"

@@ -47,7 +47,7 @@ static double difference(const double *a, const double *b, gsize n)
 /* How planes come: transformed, or along u alone, then without or with maps of touched tiles. */
 typedef enum { TRANSFORMED, ALONG_U, MAPPED, N_WAYS } Way;
 
-/* What the reference makes, once for all variants: its corrections take a while. */
+/* The reference's images, made once for all variants: its corrections take a while. */
 static double *references[N_WAYS][G_N_ELEMENTS(shapes)][G_N_ELEMENTS(pairs)];
 
 static void poison(const AstroImageConfig *config, gpointer plane, gsize cell)
@@ -141,7 +141,7 @@ static void compare(const AstroBackend *backend, guint shape, guint pair, Way wa
   g_free(images[1]);
 }
 
-/* Of large ones the reference's transforms take long. */
+/* Only one pair for large images, since the reference's transforms of those take long. */
 static void test_reference(gconstpointer backend)
 {
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)

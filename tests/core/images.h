@@ -6,7 +6,7 @@
 
 #include "core/gridder/gridder.h"
 
-/* Of a pixel of an image from its centre. */
+/* The direction cosine of a pixel, from the centre of the image. */
 static inline double test_offset(const AstroGrid *grid, guint pixel)
 {
   return ((double)pixel - grid->image_size / 2) * grid->pixel;

@@ -1,5 +1,5 @@
-/* What delays are made of: the bandpass, the fraction of a sample and its least rate, and the
- * kernels of every level of instructions, against their formulas. */
+/* The parts of a delay, compared with their formulas: the bandpass, the fraction of a sample and
+ * its smallest rate, and the kernels of every instruction set. */
 #include "core/lib/interpolate/kernels.h"
 #include "core/lib/sky/kernels.h"
 #include "tests/core/delay.h"
@@ -59,7 +59,7 @@ static void test_fraction(void)
   }
 }
 
-/* Of a real wave of any phase, turned by any phase: a real wave of both phases, delayed. */
+/* A real wave of any phase, rotated by any phase, is the real wave with both phases, delayed. */
 static void test_real_fraction(void)
 {
   enum { PHASES = 8 };
@@ -193,7 +193,7 @@ static void parts_of(AstroFormat format, const guint8 *sample, float *re, float 
   }
 }
 
-/* What a part becomes: rounded half to even, and kept within the format's range. */
+/* A component as it is stored: rounded half to even and kept within the format's range. */
 static float part_stored(double value, double limit)
 {
   return limit > 0 ? (float)CLAMP(nearbyint(value), -limit - 1, limit) : (float)value;

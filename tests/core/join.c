@@ -262,7 +262,8 @@ static void test_counts(void)
   }
 }
 
-/* What lost nothing has no counts; and those that all have alike are the block's, as they are. */
+/* Blocks that lost nothing get no counts; counts that all inputs share become those of the
+ * block. */
 static void test_plain_counts(void)
 {
   const AstroLayout time = { 1, { ASTRO_AXIS_TIME }, { 4 } };

@@ -115,7 +115,8 @@ static AstroPlane new_noise(guint size)
   return plane;
 }
 
-/* Of all peaks there are, brightest first, those are kept that are near none before them. */
+/* Of all peaks, from the brightest down, those are kept that have no brighter kept peak near
+ * them. */
 static void test_apart(void)
 {
   static const double reaches[] = { 0.5, 1, 2.9, 3, 7.3, 40, 1e300 };
@@ -189,7 +190,7 @@ static void test_planes(void)
   }
 }
 
-/* What lies in the border is neither a source nor noise; one that is too wide leaves the middle. */
+/* The border adds neither sources nor noise; too wide a border leaves the middle. */
 static void test_border(void)
 {
   AstroPlane plane = new_plane();
@@ -216,7 +217,7 @@ static void test_border(void)
   astro_plane_clear(&plane);
 }
 
-/* What the sidelobes of brighter peaks may add up to is cut off; the brightest one never. */
+/* Peaks that could be sidelobes of brighter ones are cut off; the brightest never is. */
 static void test_trust(void)
 {
   static const struct {

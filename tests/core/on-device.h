@@ -71,7 +71,7 @@ static inline gboolean test_device_host_out(gpointer instance)
   return test_device_backend->host_out && test_device_backend->host_out(self->instance);
 }
 
-/* What the host's block holds, and a guard behind it. */
+/* The contents of the host's block, with a guard behind them. */
 static inline AstroBlock test_face_fill(TestOnDevice *self, TestFace *face, const AstroBlock *host)
 {
   guint8 guard[TEST_GUARD];

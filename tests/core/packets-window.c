@@ -9,7 +9,7 @@
 #define BLOCK 16u
 #define WINDOW 40u
 
-/* What a test's blocks hold: the number of each packet that was placed, of each stream. */
+/* The blocks of a test: the number of each packet that was placed, for each stream. */
 typedef struct {
   guint64 first;
   guint64 numbers[STREAMS][BLOCK];
@@ -303,7 +303,7 @@ static void test_wraps(void)
   /* Between two packets there is none. */
   const AstroPacket off = counted(60008, 16);
   g_assert_cmpint(astro_sequence_find(&sequence, &off, &number), ==, ASTRO_SEQUENCE_OFF);
-  /* What was not followed moves nothing. */
+  /* A packet that was not followed does not move the sequence. */
   AstroSequence anew = { 0 };
   const AstroPacket one = counted(32, 48), far = counted((guint64)1 << 46, 48);
   g_assert_cmpint(astro_sequence_find(&anew, &one, &begin), ==, ASTRO_SEQUENCE_KNOWN);

@@ -59,7 +59,8 @@ static void test_vdif(void)
   refused(packets, frame, 20, "a VDIF header of 32");
   refused(packets, frame, 3, "3 bytes");
 
-  /* Of another version of extended data the rate is read in two ways, so that it is not known. */
+  /* The rate is unknown for another version of extended data, where it could be read in two
+   * ways. */
   frame[19] = 1;
   parsed(packets, frame, 5032, &packet);
   g_assert_cmpuint(packet.packets_a_second, ==, 0);
@@ -422,7 +423,8 @@ static void random_described(guint64 *state, AstroPacket *packet, const AstroPac
   packet->is_valid = (gboolean)below(state, 2);
 }
 
-/* What is written is read again, of packets as long as they say, and not of shorter ones. */
+/* What is written can be read again from packets that are as long as they say, but not from shorter
+ * ones. */
 static void test_round_trip(gconstpointer data)
 {
   const char *name = data;

@@ -40,7 +40,7 @@ static void fill(AstroFormat format, gpointer block, gsize bytes)
       ((gint32 *)block)[i] = g_test_rand_int_range(-90000, 90000);
 }
 
-/* What comes of a block; NULL: error says why not. */
+/* The shifted block; NULL: error says why there is none. */
 static gpointer shift(const AstroBackend *backend, const AstroPhaseshiftConfig *config,
                       gconstpointer in, AstroPhaseshiftArguments *arguments, guint threads,
                       GError **error)
@@ -69,7 +69,7 @@ static complex double value_at(AstroFormat format, gconstpointer block, gsize i)
   return ((const complex float *)block)[i];
 }
 
-/* Of one that lies at i: steps, channels, baselines and products one in the other. */
+/* The value at index i, which counts steps, channels, baselines and products, the last fastest. */
 static void test_reference(void)
 {
   enum { STATIONS = 3, BASELINES = 6, CHANNELS = 5, STEPS = 2, VALUES = 4 };

@@ -320,7 +320,7 @@ static void test_buffers_outlive_the_pool(void)
   fake_check_nothing_left();
 }
 
-/* What is shared or replaced when it comes back is not given out again, and not leaked. */
+/* A buffer that comes back shared, or with other memory, is neither given out again nor leaked. */
 static void test_changed_buffers_are_dropped(void)
 {
   GstBufferPool *pool = astro_buffer_pool_new_active(NULL, NULL, BYTES, 1, 1);

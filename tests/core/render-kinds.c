@@ -1,4 +1,4 @@
-/* What pictures show of each kind of stream: every value in its place, and what was lost. */
+/* Pictures of each kind of stream show every value in its place, and what was lost. */
 #include "tests/core/render.h"
 
 /* Row 0 of an image is at the bottom, and column 0 on the left. */
@@ -161,7 +161,7 @@ static void spectra_without_time(void)
   test_free(data);
 }
 
-/* What was lost of the second of two integrations, which is the one that is shown. */
+/* Losses in the second of two integrations, which is the one that is shown. */
 static void lost_visibilities(void)
 {
   static const char *const formats[] = { "CF32LE", "CI32LE" };

@@ -1,4 +1,4 @@
-/* What pictures are made of: pixels against the formulas, ranges against sorting, ticks and their
+/* The parts of pictures: pixels compared with formulas, ranges with sorting, ticks and their
  * texts. */
 #include "core/render/pixels.h"
 #include "core/render/ticks.h"

@@ -30,7 +30,7 @@ static double level_of(const AstroColouring *c, float value)
   return c->level[astro_colouring_step(c, value)];
 }
 
-/* Of a pixel from the upper left: a colour of the gray scale before rounding, or NAN. */
+/* The gray of a pixel, counted from the upper left, before rounding; or NAN. */
 static double expected(const AstroPixels *p, const AstroColouring *c, guint width, guint height,
                        guint i, guint r)
 {

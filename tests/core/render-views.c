@@ -1,5 +1,5 @@
-/* What visibilities are shown as: the spectrum of one station, the fringe of two, the matrix of
- * more; every value in its place. */
+/* Views of visibilities: the spectrum of one station, the fringe of two, the matrix of more; every
+ * value in its place. */
 #include "core/render/lags.h"
 #include "core/render/ticks.h"
 #include "tests/core/render.h"
@@ -49,7 +49,7 @@ static void fringe_of_one(void)
   g_assert_nonnull(strstr(error->message, "a fringe is of two stations, and there is one"));
 }
 
-/* Of others' streams, whose baselines are not those of a triangle, or in another order. */
+/* Streams of others, whose baselines do not make a triangle or are in another order. */
 static void not_of_stations(void)
 {
   static const struct {

@@ -43,8 +43,8 @@ static gboolean without_fonts(void)
   return without;
 }
 
-/* Of any bytes and any size: every pixel is written, and none beside the frame; colours in the
- * other order are the same colours. */
+/* With any bytes and any size every pixel of the frame is written and none outside it. Frames with
+ * the colours in another order have the same colours. */
 static void any_frame(void)
 {
   static const guint sizes[][2] = { { 16, 16 },   { 17, 300 },   { 640, 360 },
@@ -74,7 +74,8 @@ static void any_frame(void)
     }
 }
 
-/* What is kept from one frame to the next does not show: frames are as those of a new picture. */
+/* What is kept between frames does not show: each frame is the same as the first of a new
+ * picture. */
 static void kept_page(void)
 {
   static const guint sizes[][2] = { { 320, 240 }, { 320, 240 }, { 640, 480 }, { 320, 240 } };

@@ -204,7 +204,7 @@ typedef struct {
   GPtrArray *lists;
 } Case;
 
-/* Of each axis some, or all. */
+/* Selects some of each axis, or all. */
 static Case random_case(GRand *rand, const char *shape)
 {
   Case c = { .config.in = stream_of(shape),

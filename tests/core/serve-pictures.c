@@ -62,7 +62,7 @@ static void requests(Place *place, gconstpointer data)
     { "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", 405, "text/plain" },
     { "GET / HTTP/1.1\nHost: localhost\n\n", 200, "text/html; charset=utf-8" },
     { "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 403, "text/plain" },
-    /* What libsoup refuses by itself, with nothing behind the head. */
+    /* Requests that libsoup refuses by itself, with nothing behind the head. */
     { "GET / HTTP/1.1\r\n\r\n", 400, NULL },
     { "GET /\r\n\r\n", 400, NULL },
     { "GET / HTTP/2.0\r\n\r\n", 505, NULL },

@@ -241,7 +241,7 @@ static void test_inline(void)
   }
 }
 
-/* What has no end is not read to it, and a pipe only where it is read but once. */
+/* Files without an end are refused, and a pipe is taken only where it is read once. */
 static void test_no_files(void)
 {
   g_autofree char *folder = g_dir_make_tmp("sky-XXXXXX", NULL);

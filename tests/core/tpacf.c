@@ -106,7 +106,7 @@ static void test_estimators(void)
     }
 }
 
-/* What the others sum up to without a region whose weights are far larger. */
+/* The sums of the other regions, when a region with far larger weights is left out. */
 static void test_heavy_region(void)
 {
   Kind dd = kind_new(1, 1), rr = kind_new(2, 1);

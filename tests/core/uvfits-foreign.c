@@ -168,7 +168,7 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   g_assert_cmpfloat_with_epsilon(c->observation->phase_dec, (o->sources ? 29 : 0) * G_PI / 180,
                                  1e-12);
 
-  /* What the groups' (u,v,w) tell, else the keywords. */
+  /* Places by the groups' (u,v,w), else by the keywords. */
   gboolean told = o->places != NULL;
   double place[3];
   foreign_place(o, 1,

@@ -74,7 +74,7 @@ static void check_frame(const Trip *trip, const AstroFitsContents *c, const Astr
   }
 }
 
-/* What a writer should have said of the frame. */
+/* Adds the figures that a writer should report for the frame. */
 static void add_frame(AstroFitsTally *tally, const AstroFitsFrame *frame, guint64 n)
 {
   tally->values += n;

@@ -1,4 +1,4 @@
-/* What tests of UVFITS share: an observation, and a stream's contents. */
+/* Shared by tests of UVFITS: an observation, and the contents of a stream. */
 #pragma once
 
 #include "core/fits/fits.h"

@@ -61,7 +61,7 @@ static void test_astropy(void)
   }
 }
 
-/* Of the phase centre above a position's horizon, radians. */
+/* The elevation of the phase centre at a position, radians. */
 static double elevation_at(const AstroObservation *observation, gint64 ns_since_start,
                            const double position[3])
 {

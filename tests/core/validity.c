@@ -62,7 +62,7 @@ static void test_follow_frames(void)
   gst_buffer_unref(b);
 }
 
-/* Of one frame the time is no axis; it may be counted all the same, and what is lost is found. */
+/* A single frame has no time axis. It may be counted all the same, and losses in it are found. */
 static void check_frame(const AstroLayout *counted)
 {
   const AstroLayout shape = { .n_axes = 2,
@@ -217,7 +217,7 @@ static void test_check(void)
   }
 }
 
-/* What is left of a buffer holds the samples of its steps, and their counts, wherever time is. */
+/* The rest of a buffer has the samples and counts of its steps, wherever the time axis is. */
 static void test_from_step(void)
 {
   static const struct {

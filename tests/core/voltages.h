@@ -1,4 +1,4 @@
-/* What tests of the voltage simulator share: an array, a sky, a stream. */
+/* Shared by tests of the voltage simulator: an array, a sky, a stream. */
 #pragma once
 
 #include "core/lib/sky/array.h"
