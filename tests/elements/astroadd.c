@@ -6,7 +6,7 @@
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 
-/* What one line gives: the last event of a name, and all buffers. */
+/* The output of a pipeline: all buffers and the last summary. */
 typedef struct {
   GPtrArray *buffers;
   AstroStream stream;

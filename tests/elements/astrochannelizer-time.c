@@ -25,7 +25,7 @@ static GstBuffer *voltages(guint64 first, guint64 end)
   return buffer;
 }
 
-/* What the core's reference gives for an unbroken stretch. */
+/* The spectra that the core's reference makes of an unbroken stretch. */
 static float *reference(guint64 first, guint64 end, AstroSpectra *spectra)
 {
   AstroChannelizerConfig config = { .to = ASTRO_FORMAT_CF32LE,
@@ -52,7 +52,7 @@ static float *reference(guint64 first, guint64 end, AstroSpectra *spectra)
   return out;
 }
 
-/* What came out, spectrum after spectrum: OFFSET n has its 6 rows at n x 6. */
+/* The spectra that came out, one after the other: OFFSET n has its 6 rows at n x 6. */
 typedef struct {
   GByteArray *rows; /* [spectrum][input] */
   GArray *offsets;  /* of each spectrum */

@@ -57,7 +57,7 @@ static void test_caps(void)
   assert_caps(out_caps("channels=4", IN "format=I8,layout=time:station:pol,rate=800/1", NULL),
               OUT "CF32LE,layout=(string)station:pol:time:channel,channels=(int)4,"
                   "rate=(fraction)100/1");
-  /* What downstream asks for, CF32LE where it may choose; other fields stay. */
+  /* The format that downstream asks for, CF32LE if it leaves the choice; other fields stay. */
   assert_caps(out_caps("channels=4", IN "format=CI4,layout=station:pol:time,telescope=T",
                        "application/x-astro-spectra,format={CI8,CF32LE}"),
               OUT "CF32LE,layout=(string)station:pol:time:channel,channels=(int)4,telescope=T");

@@ -41,7 +41,7 @@ static void test_unaligned(void)
     }
 }
 
-/* What saturates is counted, readable and reported. */
+/* Values that saturate are counted, and the count can be read and is posted. */
 static void test_clipped(void)
 {
   GstHarness *h = test_harness("astroconvert");
@@ -106,8 +106,8 @@ static void test_auto(void)
   gst_harness_teardown(h);
 }
 
-/* What was lost does not count, whatever lies in its place, and a block that tells nothing leaves
- * the choice to the next. */
+/* Lost samples do not count in the choice of a scale, whatever lies in their place, and a block
+ * with only lost samples leaves the choice to the next. */
 static void test_auto_of_good_samples(void)
 {
   enum { STEPS = 4, STATIONS = 3, SAMPLES = STEPS * STATIONS };
@@ -179,7 +179,7 @@ static void test_sums_and_means(void)
   check_converted(VISIBILITIES("CI32LE"), VISIBILITIES("CF32LE"), "0.5", sums, halves);
 }
 
-/* What is set after caps were agreed on is for the next ones. */
+/* A scale that is set after caps were negotiated is for the next caps. */
 static void test_late_scale(void)
 {
   static const struct {

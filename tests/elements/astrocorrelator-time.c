@@ -301,8 +301,8 @@ static void push_start(GstHarness *h, const char *stream)
   g_assert_true(gst_harness_push_event(h, gst_event_new_segment(&segment)));
 }
 
-/* What an element that is linked in mid-stream says once more cuts no integration in two; another
- * stream's start does, and comes after it. */
+/* Events that come again since an element was linked in mid-stream do not cut an integration in
+ * two. The start of another stream does, and comes after it. */
 static void test_said_again(void)
 {
   guint8 stream[20 * 2 * SAMPLES];

@@ -69,7 +69,7 @@ static GByteArray *pull_run(GstHarness *h, guint64 *first)
   return bytes;
 }
 
-/* What comes out of a block at one time, whose steps are counted from there or from the start. */
+/* The output for a block at a time, whose steps are counted from there or from the start. */
 static GByteArray *at_time(const char *caps, guint bytes, GstClockTime time, guint64 offset)
 {
   GstHarness *h = new_harness(caps);

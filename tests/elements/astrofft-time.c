@@ -24,7 +24,7 @@ static float complex sample(guint input, guint64 t)
   return (float)(gint16)random / 32768 + I * (float)(gint16)(random >> 16) / 32768;
 }
 
-/* Of an index of time and of the input, in either layout. */
+/* Where the sample of an input at a time step is, in either layout. */
 static gsize place(gboolean time_first, guint input, guint64 step, guint64 steps)
 {
   return time_first ? step * INPUTS + input : input * steps + step;
@@ -324,7 +324,7 @@ static GstBuffer *transform_losses(const char *layout, gboolean told)
   return all;
 }
 
-/* What is said to be lost counts as zeros, wherever the station's samples lie. */
+/* Samples marked as lost count as zeros, wherever the station's samples are. */
 static void test_losses(void)
 {
   static const char *const layouts[] = { "time:station:pol", "station:pol:time", "pol:time:station",

@@ -89,7 +89,7 @@ static void test_image_only(void)
   g_free(grids[1]);
 }
 
-/* What downstream wants tells upstream what to make. */
+/* The wishes of downstream tell upstream what to make. */
 static void test_upstream(void)
 {
   static const struct {

@@ -7,7 +7,7 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-/* Of a machine that does other things too the quickest of some tries counts. */
+/* The quickest of some tries counts, since the machine may be busy. */
 enum { TRIES = 3, MOST_MS = 1000, OPENING_MS = 300 };
 
 #define VISIBILITIES                                                                               \

@@ -49,7 +49,7 @@ static void several_catalogues(TestFile *place, gconstpointer data)
     g_assert_cmpuint(GST_BUFFER_DURATION(buffer), ==, GST_SECOND);
     g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, i);
   }
-  /* What is read is what was written. */
+  /* The catalogues that are read are those that were written. */
   g_autoptr(GPtrArray) made =
       test_samples("astrocatsrc points=30 catalogues=2 regions=5 ! appsink name=out", &message);
   for (guint i = 0; i < 2; i++) {

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* What the sink says of the file once it has its name. */
+/* Checks the message about the file, which the sink posts once the file has its name. */
 static void expect_file(TestFile *place, guint64 integrations, double seconds, guint weight,
                         double flagged)
 {
@@ -248,7 +248,7 @@ static void flush(TestFile *place, gconstpointer data)
   test_expect_frames(place, kept, 1);
 }
 
-/* What was taken back, refused or is in a file already ends no second file. */
+/* Visibilities that were flushed, refused or written already do not make a second file at EOS. */
 static void flush_then_end(GstHarness *h)
 {
   GstSegment segment;

@@ -1,5 +1,5 @@
-/* What tests of astrofitssink and astrofitssrc share: a file of visibilities, its way into the
- * sink, and what is to be in it and on the bus. */
+/* Shared by tests of astrofitssink and astrofitssrc: a file of visibilities, how it gets into the
+ * sink, and what must be in it and on the bus. */
 #pragma once
 
 #include "core/fits/fits.h"

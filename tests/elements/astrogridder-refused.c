@@ -1,4 +1,4 @@
-/* What astrogridder refuses or warns of, and settings: wrong ones, and those that come late. */
+/* Settings that astrogridder refuses or warns about: wrong ones, and those that come late. */
 #include "tests/elements/astrogridder.h"
 #include "tests/elements/setter.h"
 
@@ -121,7 +121,7 @@ static void test_coarse_taps(void)
   }
 }
 
-/* What weights are not chosen by is told of, and what they are is not. */
+/* A setting that the chosen weights ignore gives a warning, and one that they use gives none. */
 static void test_idle_robust(void)
 {
   static const struct {
@@ -147,7 +147,7 @@ static void test_idle_robust(void)
   }
 }
 
-/* What another thread sets after caps were made and before they are agreed on is not taken, or
+/* Settings by another thread, between the making and the negotiation of caps, are ignored or
  * refused: buffers are as large as the caps say. */
 static void test_late_settings(void)
 {

@@ -179,7 +179,7 @@ static void test_again_in_segment(void)
     }
 }
 
-/* What the message at the end says, and how many warnings and errors there were. */
+/* The message at the end, and the number of warnings and errors. */
 static char *told_grids(TestRig *rig, guint *warnings, guint *errors)
 {
   GstMessage *message;

@@ -1,4 +1,4 @@
-/* What grids of astrogridder hold. */
+/* The contents of grids of astrogridder. */
 #include "core/stream/validity.h"
 #include "tests/elements/astrogridder.h"
 
@@ -132,8 +132,8 @@ static void assert_told(TestRig *rig, guint64 used, guint64 outside, guint64 fla
   }
 }
 
-/* What cannot be used is told of, in the grid and at the end, and changes nothing. The PSF is made
- * of no visibilities. */
+/* Visibilities that cannot be used are counted in the grid and in the message at the end, and
+ * change nothing. The point-spread function is not made of visibilities. */
 static void test_counts(void)
 {
   static const char *const downstream[] = { NULL, "application/x-astro-uvgrid,psf=true" };

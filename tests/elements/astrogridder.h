@@ -1,4 +1,4 @@
-/* What tests of astrogridder share: visibilities of a source, the element in a harness, images of
+/* Shared by tests of astrogridder: visibilities of a source, the element in a harness, images of
  * its grids, and tests that run on every backend. */
 #pragma once
 

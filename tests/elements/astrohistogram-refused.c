@@ -1,4 +1,4 @@
-/* What astrohistogram refuses: settings, catalogues, caps, a device that is not there. */
+/* Refusals of astrohistogram: settings, catalogues, caps, a device that does not exist. */
 #include "core/backend/backend.h"
 #include "tests/elements/catalogues.h"
 
@@ -110,7 +110,8 @@ static void test_negative_weights(void)
   g_rmdir(folder);
 }
 
-/* What makes an auto-correlation of a cross-correlation, and counts its pairs twice. */
+/* The same catalogue on both sides would make an auto-correlation of a cross-correlation, and count
+ * its pairs twice. */
 static void test_same_on_both_sides(void)
 {
 #define CROSS(seed, random_seed)                                                                   \

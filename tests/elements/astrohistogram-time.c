@@ -1,4 +1,5 @@
-/* What comes while astrohistogram counts, or late: gaps, flushes, interrupts, pads, settings. */
+/* Events that come while astrohistogram counts, or late: gaps, flushes, interrupts, pads,
+ * settings. */
 #include "core/backend/backend.h"
 #include "tests/elements/astrohistogram.h"
 
@@ -75,7 +76,7 @@ static void assert_alike(GstBuffer *expected, GstBuffer *found)
   gst_buffer_unmap(expected, &map);
 }
 
-/* What a pad gave before it was flushed is none of its catalogue. */
+/* Points that came on a pad before its flush are not part of its catalogue. */
 static void test_flushed(void)
 {
   g_autoptr(GstBuffer) expected = of_pads(FALSE), found = of_pads(TRUE);
@@ -140,7 +141,7 @@ static void interrupt(GstHarness *h, GstBus *bus, const char *count)
       gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty("astro-interrupt"))));
 }
 
-/* Of a count that a user interrupts there is no histogram. */
+/* A count that a user interrupts gives no histogram. */
 static void test_interrupted(void)
 {
   GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
@@ -236,7 +237,7 @@ static void set_regions(GObject *histogram, GParamSpec *spec, gpointer n)
   g_object_set(histogram, "regions", GPOINTER_TO_INT(n), NULL);
 }
 
-/* What is counted already is told as it was counted. */
+/* Regions that are set after a count do not change what is said about it. */
 static void test_late_regions(void)
 {
   static const guint regions[][2] = { { 5, 0 }, { 5, 9 }, { 0, 5 } };

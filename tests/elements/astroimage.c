@@ -198,7 +198,8 @@ static void test_coarse(void)
   }
 }
 
-/* Of channels the beam is the middle one's, or that of the nearest that has visibilities. */
+/* The beam of several channels is that of the middle one, or of the nearest channel with
+ * visibilities. */
 static void test_beam_of_channels(void)
 {
   enum { CHANNELS = 4 };

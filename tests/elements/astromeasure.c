@@ -115,8 +115,8 @@ static void test_any(void)
   gst_structure_free(told);
 }
 
-/* Of an image that was cleaned inside a border: what stands in the border is no source that was
- * found, while one of a sky is looked for there too. */
+/* An image that was cleaned inside a border: peaks in the border are not counted as sources that
+ * were found, while sources of a given sky are looked for there too. */
 static void test_cleaned(void)
 {
   static const double far[][3] = { { 0.0203, -0.0108, 1 }, { -0.0151, -0.0302, 3 } };
@@ -148,8 +148,9 @@ static void test_outside(void)
   gst_structure_free(told);
 }
 
-/* What is known of an image: where it was not cleaned a peak that may be a sidelobe of a brighter
- * one is no source, where it was one of what CLEAN left; the noise is that which CLEAN told. */
+/* How the history of an image counts: where it was not cleaned, a peak that may be a sidelobe of a
+ * brighter one is no source; where it was, a peak that CLEAN left over is none; and the noise is
+ * what CLEAN said. */
 static void test_sidelobes(void)
 {
   static const struct {
@@ -196,8 +197,9 @@ static void test_sidelobes(void)
   }
 }
 
-/* What is as far above zero as a cleaned image is below it may be as little of a source; nothing is
- * known of one that was not cleaned, or that is below zero by its nature. */
+/* In a cleaned image, a peak may be noise if it is no higher than the deepest hole is deep. Nothing
+ * follows from holes in an image that was not cleaned, or that has negative values by its
+ * nature. */
 static void test_depth(void)
 {
   static const double below[][3] = { { 0.0203, -0.0108, 1 },

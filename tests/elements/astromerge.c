@@ -12,7 +12,7 @@
 
 /* ---- a model ---- */
 
-/* What a pad has at each step of absolute time: 0 where nothing. */
+/* The value that a pad has at each step of absolute time; 0: none. */
 typedef struct {
   guint8 has[LONGEST];
   guint64 start; /* of its observation, in steps */
@@ -93,7 +93,7 @@ static gpointer feed_pad(gpointer data)
   return NULL;
 }
 
-/* What comes out is what the model has, each step once, and counts say which. */
+/* The output equals the model, has each step once, and its counts are right. */
 static void check_block(GstBuffer *buffer, const Feed *feeds, guint n, guint64 base, guint8 *seen)
 {
   const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
@@ -264,7 +264,7 @@ static void test_live(void)
   test_merge_free(m);
 }
 
-/* What comes too late is left out, counted and warned of once. */
+/* Steps that come too late are left out, counted, and warned about once. */
 static void test_late(void)
 {
   TestMerge *m = test_merge_new("astrojoin axis=station latency=30000000", 2, TRUE);
@@ -415,7 +415,7 @@ static void test_other_rate(void)
   test_merge_free(m);
 }
 
-/* What the observations of two pads differ in. */
+/* Changes that make the observations of two pads differ. */
 static void set_basis(AstroObservation *o)
 {
   g_free(o->basis);

@@ -1,5 +1,5 @@
-/* What a stream is said to be of, what of that is left as it came, blocks made of bytes that are
- * cut anywhere, and errors. */
+/* The observation that astroobserve gives a stream, the parts of an earlier one that stay, blocks
+ * made of bytes that are cut anywhere, and errors. */
 #include "core/stream/observation.h"
 #include "tests/elements/elements.h"
 #include "tests/observe.h"
@@ -34,7 +34,7 @@ static GstHarness *new_harness(const char *properties, const char *caps, GstForm
   return h;
 }
 
-/* What was said last, by the element, to its reader. */
+/* The last observation that the element sent downstream. */
 static AstroObservation *told(GstHarness *h)
 {
   AstroObservation *observation = NULL;
@@ -183,8 +183,9 @@ static guint check_places(GstHarness *h, const guint8 *bytes, gboolean *came)
   return breaks;
 }
 
-/* What a queue or a source drops of counted bytes is missing where it was: what follows is neither
- * earlier nor cut elsewhere. fdsrc says where a buffer begins, filesrc where it ends, too. */
+/* Bytes that a queue or a source drops from a counted stream are missing where they were: what
+ * follows is neither earlier nor cut elsewhere. fdsrc says where a buffer begins, filesrc also
+ * where it ends. */
 static void test_lost(void)
 {
   guint8 bytes[600];
@@ -247,7 +248,7 @@ static void test_blocks(void)
   gst_harness_teardown(h);
 }
 
-/* What comes again in mid-stream, as after links changed, ends and begins nothing. */
+/* Events that come again in mid-stream, as after links changed, neither end nor begin anything. */
 static void test_said_again(void)
 {
   g_autoptr(AstroObservation) came = test_observe("disc", 3);
@@ -270,7 +271,7 @@ static void test_said_again(void)
   gst_harness_teardown(h);
 }
 
-/* What is sought afterwards begins anew, and nothing of before comes. */
+/* After a seek the stream begins anew, and nothing from before comes. */
 static void test_flush(void)
 {
   guint8 bytes[600];
@@ -425,7 +426,7 @@ static AstroObservation *amended(const char *properties, const char *caps, Astro
   "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,baselines=6,"    \
   "channels=1,pols=1,rate=1/1,frequency=150e6,bandwidth=1e6"
 
-/* What was said to be wrong, or NULL. */
+/* The message of the error, or NULL. */
 static char *refused(const char *properties, const char *caps, AstroObservation *came)
 {
   GstHarness *h = new_harness(properties, caps, GST_FORMAT_TIME, 0);
@@ -446,8 +447,9 @@ static char *refused(const char *properties, const char *caps, AstroObservation 
   return says;
 }
 
-/* What delays were computed with cannot be said anew once they are out, nor of visibilities of
- * which nobody said so; the same values can, and what nobody reckoned with. */
+/* Values that delays were computed with cannot be changed once the delays are out, nor those of
+ * visibilities whose history is unknown. The same values may be given again, and so may values that
+ * nothing was computed with. */
 static void test_used(void)
 {
   static const struct {
@@ -542,7 +544,7 @@ static void test_said(void)
   g_assert_cmpstr(all->basis, ==, "linear");
 }
 
-/* Of visibilities the baselines say how many stations there are. */
+/* The number of baselines of visibilities gives the number of stations. */
 static void test_baselines(void)
 {
   static const guint stations[] = { 1, 2, 3, 64, 4096, 65535 };
@@ -682,7 +684,8 @@ static void test_gap_of_bytes(void)
   gst_harness_teardown(h);
 }
 
-/* What is held belongs to the observation before, and lies before a gap: it leaves first. */
+/* Samples that are held belong to the previous observation and lie before a gap: they leave
+ * first. */
 static void test_order(void)
 {
   g_autoptr(AstroObservation) first = test_observe("disc", 3), second = test_observe("disc", 3);

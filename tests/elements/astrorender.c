@@ -241,7 +241,7 @@ static void sources_of_other_images(void)
   g_free(frames[1]);
 }
 
-/* What others put into such an event is no picture's fault. */
+/* A picture survives whatever other programs put into such an event. */
 static void foreign_sources(void)
 {
   g_autofree guint8 *plain = frame_behind("astrorender title=x", NULL);

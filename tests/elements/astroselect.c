@@ -135,7 +135,7 @@ static void test_backends(void)
   }
 }
 
-/* What keeps everything costs nothing: the very buffer. */
+/* A selection that keeps everything passes the very same buffer on. */
 static void test_all(void)
 {
   GstHarness *h = harness("channels=0- stations=0-3", SPECTRA, NULL);

@@ -25,7 +25,7 @@ static void push_block(GstHarness *h, const gint8 *all, guint64 first, guint ste
   g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
 }
 
-/* What comes out, and where it says it lies. */
+/* The block that comes out, and its OFFSET and times. */
 static void check_block(GstHarness *h, const gint8 *all, guint64 first, guint steps)
 {
   g_autoptr(GstBuffer) buffer = gst_harness_pull(h);

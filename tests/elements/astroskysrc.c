@@ -236,7 +236,7 @@ static void test_stopped_while_preparing(void)
 #define ONE_SKY "0.01,0.02,1;0.03,0.04,2"
 #define OTHER_SKY "0.05,0.06,3;0.07,0.08,4;0.09,0.1,5"
 
-/* What one thread gets is not freed by another that sets it. */
+/* A text that one thread gets is not freed when another thread sets it. */
 static void test_set_meanwhile(void)
 {
   static const char *const skies[] = { ONE_SKY, OTHER_SKY, NULL };
@@ -424,7 +424,7 @@ static void test_set_in_mid_stream(void)
                          settings);
 }
 
-/* What was said of the steps in use; -1: nothing. */
+/* The scale in the observation that was sent; -1: none was sent. */
 static double told_scale(GstHarness *h)
 {
   GstEvent *event = gst_pad_get_sticky_event(h->sinkpad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);

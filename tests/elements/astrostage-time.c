@@ -1,5 +1,5 @@
-/* What the element base promises of time, seen through astrotranspose: stamps, gaps, losses, caps
- * that change, flushes. */
+/* Times in the base of elements, seen through astrotranspose: stamps, gaps, losses, caps that
+ * change, flushes. */
 #include "core/stream/validity.h"
 #include "tests/elements/astrostage.h"
 #include "tests/observe.h"

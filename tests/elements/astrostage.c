@@ -1,5 +1,4 @@
-/* What the element base promises, seen through astrotranspose: who is linked, states, figures,
- * errors. */
+/* The base of elements, seen through astrotranspose: links, states, figures, errors. */
 #include <stdio.h>
 
 #include "core/memory/memory.h"
@@ -248,8 +247,8 @@ static void test_stats_meanwhile(void)
   gst_harness_teardown(h);
 }
 
-/* Of an element that a source's data reaches over others: GStreamer gives it the same caps again
- * and again. A second run says it anew. */
+/* An error appears once, even if a source's data reaches the element through others and GStreamer
+ * gives it the same caps again and again. A second run posts it anew. */
 static void test_said_once(void)
 {
   static const char *const elements[][2] = {

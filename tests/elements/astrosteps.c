@@ -397,7 +397,7 @@ static void test_stamped(void)
 
 /* ---- several streams ---- */
 
-/* Of two sources in one: each block is of one or the other. */
+/* Two sources mixed in one stream: each block belongs to one or the other. */
 static void test_mixed(gconstpointer data)
 {
   static const char *const ids[] = { "one", "two" };

@@ -87,7 +87,7 @@ static void test_against_core(void)
         check(regions, sums, e);
 }
 
-/* What comes of caps, an event (or none) and a buffer that do not fit. */
+/* Caps, an event (or none) and a buffer that do not fit together are refused. */
 static void refuse(const char *caps, GstEvent *event, gsize bytes)
 {
   GstHarness *h = gst_harness_new("astrotpacf");

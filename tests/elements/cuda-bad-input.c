@@ -15,7 +15,7 @@
 
 /* ---- nothing to do ---- */
 
-/* What a line gives, up to its end or an error. */
+/* The output of a pipeline, up to its end or an error. */
 static GByteArray *answer(const char *line_format, const char *backend, char **error)
 {
   g_autofree char *line = test_replace(line_format, "BACKEND", backend);

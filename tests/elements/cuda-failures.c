@@ -1,5 +1,5 @@
-/* What CUDA stages do when they are stopped, when memory is out and when the GPU fails: errors that
- * say what and where, and nothing left behind. Skipped without a GPU. */
+/* CUDA stages that are stopped, run out of memory or lose the GPU: errors say what failed and
+ * where, and nothing is left behind. Skipped without a GPU. */
 #include "core/backend/module.h"
 #include "core/transpose/transpose.h"
 #include "tests/elements/left.h"
@@ -172,7 +172,7 @@ static void test_fault_here(void)
   astro_memory_reap();
   astro_memory_counters(&after);
   test_check_counters(&after, &before);
-  /* What comes later is told as well. */
+  /* Later failures are reported as well. */
   g_autofree char *again = test_launch(VOLTAGES " ! fakesink");
   g_assert_nonnull(again);
   g_printerr("%s\n", again);

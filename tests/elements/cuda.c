@@ -79,7 +79,7 @@ static const Case cases[] = {
     6 },
 };
 
-/* What a harness's sink got: times and counts in one array, samples in the other. */
+/* The output of a harness: times and counts in one array, samples in the other. */
 typedef struct {
   GByteArray *told, *samples;
 } Got;

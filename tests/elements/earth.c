@@ -376,7 +376,8 @@ static void test_refused_late(Run *run, gconstpointer data)
   }
 }
 
-/* What a file was written with comes back with it, so that its sources are in their places. */
+/* The Earth orientation that a file was written with comes back with it, so that sources are where
+ * they were. */
 static void test_files(Run *run, gconstpointer data)
 {
   static const char *const image = "astrofitssrc name=src location=UVFITS ! " BESIDE IMAGE;

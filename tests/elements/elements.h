@@ -1,4 +1,4 @@
-/* What element tests share: buffers with a pattern, and what came out of a pipeline. */
+/* Shared by tests of elements: buffers with a pattern, and the output of a pipeline. */
 #pragma once
 
 #include <gst/check/gstharness.h>

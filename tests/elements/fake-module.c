@@ -20,12 +20,12 @@
 #include "tests/tests.h"
 #include "tests/core/fake-device.h"
 
-/* What the fake must know of a stage beside its backend on the CPU. */
+/* Facts about a stage that the fake needs besides its CPU backend. */
 typedef struct {
   const AstroBackend *cpu;
   /* Whether submit waits, since the caller looks at the result or takes the arguments back. */
   gboolean (*waits)(gconstpointer arguments);
-  /* Of arguments that nobody waits for, with all that they point to; to be freed. */
+  /* A deep copy of arguments that the caller does not keep, to be freed. */
   gpointer (*keep)(gconstpointer config, gconstpointer arguments);
 } LateStage;
 

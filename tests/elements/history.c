@@ -1,5 +1,5 @@
-/* What was done to a stream, from its source to files and images: delays that nobody took out, a
- * bandpass of each station, and what a root of Jy is. */
+/* The history of a stream, from its source to files and images: delays that nobody took out, a
+ * bandpass for each station, and the scale in Jy. */
 #include "core/kit/units.h"
 #include "tests/elements/elements.h"
 #include <glib/gstdio.h>
@@ -10,7 +10,7 @@
   "astrochannelizer channels=16 ! %s astrocorrelator integration=1000 name=correlator "
 #define IMAGE "! astrogridder size=64 cell=%s ! astrofft ! astroimage ! astromeasure sky=%s ! "
 
-/* What a pipeline said, and where its first source was found. */
+/* The messages of a pipeline, and where its first source was found. */
 typedef struct {
   char *error, *warnings, *unit;
   double flux;

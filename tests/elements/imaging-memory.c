@@ -8,7 +8,7 @@
 /* Next to no visibilities and tables. */
 #define FEW "stations=20 array=disc channels=1 duration=40 "
 
-/* Of a plane that most of is empty, memory is taken for what is not, unless all is asked for. */
+/* A plane that is mostly empty takes memory only for the rest, unless all of it is asked for. */
 #define WHOLE " ! application/x-astro-uvgrid,touched-only=false"
 
 /* most: times grid, image, and visibilities with their u, v and w. */

@@ -2,7 +2,7 @@
  * nobody waits for it, nobody is told of it, and what comes after is made anew. */
 #include "tests/elements/running.h"
 
-/* Of a machine that does other things too the quickest of some tries counts. */
+/* The quickest of some tries counts, since the machine may be busy. */
 enum { TRIES = 3, MOST_MS = 1000 };
 
 #define VISIBILITIES "astrovissrc stations=20 duration=600 integration=60 sky=0.001,0.002,3 "

@@ -1,4 +1,4 @@
-/* What pipelines on a GPU may leave behind, which is nothing. */
+/* Checks that pipelines leave nothing behind on a GPU. */
 #pragma once
 
 #include "tests/elements/running.h"

@@ -1,5 +1,5 @@
-/* What elements write to the debug log: an engineer who reads it learns what was agreed on, who
- * does the work and why, what was lost, and what the stream waits for. */
+/* The debug log of elements: an engineer who reads it learns what was agreed on, who does the work
+ * and why, what was lost, and what the stream waits for. */
 #include "core/backend/module.h"
 #include "tests/elements/astrostage.h"
 #include "tests/elements/running.h"
@@ -101,8 +101,7 @@ static void test_agreed(void)
   stop_listening(log);
 }
 
-/* Of what a device does auto takes the device, where there is one, and of what it does not the CPU.
- */
+/* If there is a device, auto takes it for the stages that it can do, and the CPU for the others. */
 static void test_why(void)
 {
   const gboolean is_there = astro_backend_prefers_device("transpose", ASTRO_BACKEND_AUTO, 0);

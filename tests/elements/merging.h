@@ -124,7 +124,7 @@ static inline void test_merge_free(TestMerge *m)
   g_free(m);
 }
 
-/* What comes before the first buffer of a pad. observation may be NULL. */
+/* Sends the events that come before the first buffer of a pad. observation may be NULL. */
 static inline void test_merge_begin(TestMerge *m, guint pad, const char *caps,
                                     const AstroObservation *observation)
 {

@@ -45,7 +45,7 @@ static inline gboolean is_same(const TestMisfitResult *a, const TestMisfitResult
   return has_same_data(a, b) && g_string_equal(a->output, b->output);
 }
 
-/* What an element that does nothing would have given. */
+/* Whether the output is that of an element that does nothing. */
 static inline gboolean is_as_it_came(const TestMisfitResult *result, GPtrArray *items)
 {
   g_auto(TestMisfitResult) input;

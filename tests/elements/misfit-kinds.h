@@ -5,7 +5,7 @@
 #include "core/stream/observation.h"
 #include "tests/elements/recorded.h"
 
-/* What may come of it in silence. */
+/* The results that are allowed without an error or warning. */
 typedef enum {
   NOTHING_SILENT,
   HARMLESS,  /* the data that a good stream gives, whatever times they have */

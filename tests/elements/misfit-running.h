@@ -174,7 +174,8 @@ static inline void add_stats(GString *told, GstElement *element)
   gst_structure_free(stats);
 }
 
-/* Of element messages those that tell how it went: astro-gridder's counts, a file's weights. */
+/* Keeps the element messages that report results: counts of astro-gridder, the weights of a
+ * file. */
 static inline void add_message(GstMessage *message, GString *told)
 {
   const GstStructure *s = gst_message_get_structure(message);
@@ -232,8 +233,8 @@ static inline void wait_for_end(GstHarness *h, TestMisfitResult *result, GstBus 
   }
 }
 
-/* What an aggregator's thread has not come to yet a flush drops: a query that waits in the pad's
- * queue is answered when it has. */
+/* Waits for an aggregator's thread, since a flush would drop what it has not taken yet: a query
+ * that waits in the pad's queue is answered once the thread has come to it. */
 static inline void wait_for_queue(GstHarness *h)
 {
   g_autoptr(GstQuery) query = gst_query_new_drain();

@@ -281,7 +281,8 @@ static void test_need_not_say(void)
   free_stage(h, bus);
 }
 
-/* What shape says is all that is said, though GStreamer sends the caps again with each event. */
+/* The reason that shape gives is the only error, though GStreamer sends the caps again with each
+ * event. */
 static void test_one_error(void)
 {
   GstBus *bus;
@@ -347,7 +348,7 @@ static void test_no_kernels(void)
 
 /* ---- figures ---- */
 
-/* What the backend writes beside blocks is the element's to read; a new start counts anew. */
+/* The element can read what the backend writes beside blocks, and a new start counts anew. */
 static void test_figures(void)
 {
   GstBus *bus;

@@ -134,8 +134,8 @@ static gboolean make_bad(GParamSpec *spec, GValue *value)
   return bad;
 }
 
-/* Of a value that is out of range GLib says so, and the property keeps its default: gst-launch-1.0
- * gives values when an element is made, and goes on. */
+/* GLib complains about a value that is out of range, and the property keeps its default:
+ * gst-launch-1.0 sets values when an element is made, and goes on. */
 /* Older versions of GLib call it a warning, newer ones critical. */
 static void count_out_of_range(const char *domain, GLogLevelFlags level, const char *message,
                                gpointer count)
@@ -218,7 +218,7 @@ static const GstStaticPadTemplate *find_template(GstElementFactory *factory, con
   return NULL;
 }
 
-/* What comes with no caps, as of a file, is refused by the element, which says what it expects. */
+/* A stream without caps, as from a file, is refused by the element, which says what it expects. */
 static void check_without_caps(GstElementFactory *factory)
 {
   static const struct {

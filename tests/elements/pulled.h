@@ -44,8 +44,8 @@ static inline AstroStream test_pulled_stream(TestPulled *r)
   return stream;
 }
 
-/* Of a live source: so many blocks, each not before the clock says that the last of it was taken.
- */
+/* Pulls that many blocks of a live source. None may come before the clock says that its last sample
+ * was taken. */
 static inline void test_pulled_live(TestPulled *r, guint blocks, GstClockTime block)
 {
   g_autoptr(GstClock) clock = gst_pipeline_get_clock(GST_PIPELINE(r->pipeline));
@@ -76,8 +76,8 @@ static inline void test_pulled_end(TestPulled *r)
   gst_object_unref(r->pipeline);
 }
 
-/* Of a live source of so many blocks, with a pause amid them: times are those of the samples, from
- * 0 on, and the segment says when that was; none is lost. */
+/* Pulls that many blocks of a live source, with a pause among them: times are those of the samples,
+ * from 0 on, the segment says when that was, and no block is lost. */
 static inline void test_pulled_live_times(const char *source, const char *caps, guint blocks,
                                           GstClockTime block)
 {
@@ -211,7 +211,7 @@ static inline GByteArray *test_pulled_all(const char *line, TestSetting *setting
   return all;
 }
 
-/* What is set in mid-stream is for the next one. */
+/* Settings in mid-stream count for the next stream. */
 static inline void test_pulled_as_started(const char *line, TestSetting *settings)
 {
   TestSetting none[] = { { NULL, NULL } };

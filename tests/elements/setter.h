@@ -65,8 +65,8 @@ static inline GstPadProbeReturn test_set_now(GstPad *pad, GstPadProbeInfo *info,
   return GST_PAD_PROBE_OK;
 }
 
-/* What is set from then on is set by another thread after caps were made and before they are agreed
- * on. late is the caller's until the harness is no more. */
+/* Settings in `late` are made by another thread, after caps were made and before they are agreed
+ * on. late stays the caller's until the harness is gone. */
 static inline void test_set_late(GstHarness *h, TestLate *late)
 {
   gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, test_set_now, late, NULL);

@@ -1,5 +1,5 @@
-/* What gst-inspect-1.0 says that elements take and give (their rows Takes and Gives) is so: each
- * format that is named goes through, and each other one is refused. */
+/* The rows Takes and Gives that gst-inspect-1.0 shows for an element are true: each format that
+ * they name goes through, and each other one is refused. */
 #include "core/stream/stream.h"
 #include "tests/elements/elements.h"
 

@@ -149,7 +149,7 @@ static void test_two(void)
     clear(&alone[i]);
 }
 
-/* Of the device, by whoever asked for it. */
+/* Bytes in use on the device, whoever asked for them. */
 static gsize bytes_held(AstroDevice *device)
 {
   AstroDeviceMemory memory;

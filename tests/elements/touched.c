@@ -118,7 +118,7 @@ static void set_backends(GstElement *pipeline, const char *backend)
   g_value_unset(&value);
 }
 
-/* What comes to the element sink. backend: NULL, or of all elements. */
+/* The bytes that reach the element `sink`. backend: for all elements, or NULL. */
 static GByteArray *run(const char *line, const char *backend, Agreed *agreed, gboolean poisons)
 {
   g_autoptr(GError) error = NULL;
@@ -201,7 +201,7 @@ static const struct {
             "application/x-astro-uvgrid" IMAGE,
     TRUE, TRUE },
   { GRIDDER "size=96 ! tee name=t ! queue ! astrofft name=f" IMAGE, TRUE, TRUE },
-  /* What the capsfilter asks for. */
+  /* The capsfilter asks for something else. */
   { GRIDDER "size=96 ! astrofft name=f ! application/x-astro-uvgrid,layout=plane:pol:y:x" IMAGE,
     TRUE, FALSE },
   { GRIDDER "size=96 ! astrofft name=f ! application/x-astro-uvgrid,image-only=false" IMAGE, TRUE,

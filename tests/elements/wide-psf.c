@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* What came out of a pipeline first, and the caps that it came with. */
+/* The first buffer that came out of a pipeline, and its caps. */
 typedef struct {
   guint width;
   float *pixels;
@@ -167,7 +167,7 @@ static void test_at_edges(void)
 
 /* ---- who gets one ---- */
 
-/* What is agreed on between an astroimage of that name and what follows. */
+/* The width that is agreed on between the astroimage `maker` and what follows. */
 static guint made_width(const char *line)
 {
   GstElement *pipeline = play(line);
@@ -199,7 +199,7 @@ static void test_who(void)
     { GRID "per-channel=true pols=XX,YY accuracy=1e-6 ! astrofft ! astroimage name=maker ! "
            "astroclean" SINK,
       128 },
-    /* Of those who did not ask for it, and those who cannot have it. */
+    /* Elements that did not ask for it, and those that cannot have it. */
     { GRID "! astrofft ! astroimage name=maker" SINK, 64 },
     { GRID "! astrofft ! astroimage name=maker psf=true" SINK, 64 },
     { GRID "! astrofft ! astroimage name=maker ! astroclean wide-psf=false" SINK, 64 },
