@@ -3,7 +3,7 @@
 
 #include "core/lib/sky/scene.h"
 
-/* An observation with that many stations of a preset array. */
+/* Of so many stations of a preset. */
 static inline AstroObservation *test_observe(const char *array, guint stations)
 {
   const AstroScene scene = { .setup = { .array = (char *)array,

@@ -46,8 +46,8 @@ static inline void test_free(gpointer block)
   g_aligned_free(block);
 }
 
-/* Every fifth of many similar cases is enough under a sanitizer, which takes ten times as long and
- * looks for other things. */
+/* Of many cases that are alike each fifth is enough under a sanitizer, which takes ten times as
+ * long and looks for other things. */
 #ifdef __SANITIZE_ADDRESS__
 #define TEST_STEP 5u
 #else
@@ -58,7 +58,7 @@ static inline gboolean test_passes_over(guint number)
   return number % TEST_STEP != 0;
 }
 
-/* Checks an error's message; NULL: there was no error. */
+/* Of an error's message; NULL: none came. */
 static inline void test_says(const char *message, const char *says)
 {
   if (!message || !strstr(message, says))

@@ -133,7 +133,7 @@ static inline GBytes *viewer_part(Viewer *viewer)
   return viewer_body(viewer);
 }
 
-/* Decodes the JPEG of a picture. */
+/* What a picture shows, taken out of its JPEG. */
 static inline GstBuffer *viewer_decode(GBytes *picture, gint *width, gint *height)
 {
   GstHarness *h = gst_harness_new("jpegdec");
