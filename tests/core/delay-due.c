@@ -1,5 +1,5 @@
-/* What a stage still has to do after an earlier one: geometry, gains and delays, and the bandpass.
- * A model without any of them does nothing. */
+/* The work left for a stage after an earlier one: geometry, gains and delays, and the bandpass. A
+ * model without any of them does nothing. */
 #include "core/delay/due.h"
 #include "tests/core/delay.h"
 

@@ -115,8 +115,7 @@ static AstroPlane new_noise(guint size)
   return plane;
 }
 
-/* Of all peaks, from the brightest down, those are kept that have no brighter kept peak near
- * them. */
+/* From the brightest peak down, those are kept that have no brighter kept peak near them. */
 static void test_apart(void)
 {
   static const double reaches[] = { 0.5, 1, 2.9, 3, 7.3, 40, 1e300 };

@@ -423,8 +423,8 @@ static void random_described(guint64 *state, AstroPacket *packet, const AstroPac
   packet->is_valid = (gboolean)below(state, 2);
 }
 
-/* What is written can be read again from packets that are as long as they say, but not from shorter
- * ones. */
+/* Packets that were written can be read again if they are as long as they say, but not if they are
+ * shorter. */
 static void test_round_trip(gconstpointer data)
 {
   const char *name = data;

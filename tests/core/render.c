@@ -74,8 +74,7 @@ static void any_frame(void)
     }
 }
 
-/* What is kept between frames does not show: each frame is the same as the first of a new
- * picture. */
+/* Nothing kept between frames shows: each frame is the same as the first of a new picture. */
 static void kept_page(void)
 {
   static const guint sizes[][2] = { { 320, 240 }, { 320, 240 }, { 640, 480 }, { 320, 240 } };
