@@ -1,5 +1,5 @@
-/* The element: sums and means are those of what each stream alone gives, with their weights; and
- * what may not be added is refused by the pad's name. */
+/* Sums and means equal those of what each stream alone gives, with their weights. Streams that may
+ * not be added are refused by the name of the pad. */
 #include "core/stream/histogram-summary.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
@@ -179,8 +179,8 @@ static guint64 *last_values(const Played *p, gsize *bytes)
   return values;
 }
 
-/* One of them sends a histogram after each of three catalogues, the other one alone: the last one
- * that comes out is of all that was counted. */
+/* One input sends a histogram after each of three catalogues, the other sends one: the last output
+ * holds everything that was counted. */
 static void test_histograms(void)
 {
   AstroSummary x, y, z;
