@@ -15,7 +15,7 @@ static GstBuffer *points_buffer(guint64 n)
   return buffer;
 }
 
-/* A catalogue for a pad, which is requested. */
+/* Pushes a catalogue to a pad, which is requested. */
 static GstHarness *feed(GstElement *element, const char *pad, guint64 n)
 {
   GstHarness *h = gst_harness_new_with_element(element, pad, NULL);
@@ -25,7 +25,7 @@ static GstHarness *feed(GstElement *element, const char *pad, guint64 n)
   return h;
 }
 
-/* Blocks that are missing, as an element in front tells, are no catalogues. */
+/* Blocks that an element in front reports as missing are not catalogues. */
 static void test_gaps(void)
 {
   GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
@@ -88,7 +88,7 @@ static void note_end(GObject *histogram, GParamSpec *spec, gpointer ended)
   g_atomic_int_set((gint *)ended, TRUE);
 }
 
-/* A count tells of itself after a second, on a slow machine a short one, too. */
+/* A count reports its progress after a second; on a slow machine even a short one does. */
 static void wait_for_progress(GstBus *bus, const char *says)
 {
   for (gboolean is_there = FALSE; !is_there;) {
@@ -101,7 +101,7 @@ static void wait_for_progress(GstBus *bus, const char *says)
   }
 }
 
-/* A count is not waited for when all is flushed, and nothing is left of it. */
+/* A flush of everything does not wait for the count, and drops it. */
 static void test_flushed_count(void)
 {
   gint ended = FALSE; /* atomic: the backend is told when the data is counted */
@@ -164,7 +164,7 @@ static void test_interrupted(void)
   gst_harness_teardown(h);
 }
 
-/* Random catalogues that were counted before are kept, and nothing of the one that is at work. */
+/* Random catalogues that were counted before are kept, and nothing of the one in work. */
 static void test_interrupted_later(void)
 {
   GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
@@ -202,7 +202,7 @@ static void test_interrupted_later(void)
   gst_harness_teardown(h);
 }
 
-/* Points that no count is made with any more are refused: they were taken, and left out. */
+/* Points that come too late for any count are refused: they used to be taken and left out. */
 static void test_late_pads(void)
 {
   static const char *const pads[] = { "data2", "random2" };

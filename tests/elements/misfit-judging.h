@@ -1,4 +1,4 @@
-/* Judges what an element did with a misfit, by what it does with the good stream. */
+/* Compares what an element does with a misfit with what it does with the good stream. */
 #pragma once
 
 #include "tests/elements/misfit-kinds.h"
@@ -11,7 +11,7 @@ typedef enum { REFUSED, ACCOUNTED, WARNED, PASSED_ON, SAME, SILENT } TestMisfitA
 static const char *const test_misfit_answers[] = { "refused",   "accounted", "warned",
                                                    "passed on", "the same",  "silent" };
 
-/* Sums of floats that are made in other parts differ in their last digits. */
+/* Sums of floats in another order differ in their last digits. */
 static inline gboolean is_close(const TestMisfitResult *a, const TestMisfitResult *b)
 {
   const float *x = (const float *)(gconstpointer)a->data->data;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Every element and property of ours tells a user what it is, and when it may be set. */
+/* Every element and property has a description, and says when it may be set. */
 static void check_properties(GstElementFactory *factory)
 {
   GstElement *element = gst_element_factory_create(factory, NULL);
@@ -72,7 +72,8 @@ static gboolean is_settable(const GParamSpec *spec)
          (spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE;
 }
 
-/* Properties have their defaults, what is set is what is got, and no other property changes. */
+/* Properties have their defaults, a value that is set can be read again, and no other property
+ * changes. */
 static void check_kept_apart(GstElementFactory *factory)
 {
   GObject *element = G_OBJECT(gst_element_factory_create(factory, NULL));
@@ -191,7 +192,7 @@ static void check_metadata(GstElementFactory *factory)
     g_assert_nonnull(gst_element_factory_get_metadata(factory, fields[i]));
 }
 
-/* A template names what it takes once. */
+/* A template lists each media type once. */
 static void check_templates(GstElementFactory *factory)
 {
   for (const GList *link = gst_element_factory_get_static_pad_templates(factory); link;
@@ -263,7 +264,7 @@ static void check_all(gconstpointer check)
   gst_plugin_feature_list_free(features);
 }
 
-/* FFTW, which it is linked to, is under the GPL: applications that ask must know. */
+/* The plugin is linked to FFTW, which is under the GPL: applications that ask must be told. */
 static void test_licence(void)
 {
   g_autoptr(GstPlugin) plugin = gst_registry_find_plugin(gst_registry_get(), "astro");
@@ -271,7 +272,7 @@ static void test_licence(void)
   g_assert_cmpstr(gst_plugin_get_license(plugin), ==, "GPL");
 }
 
-/* The reason alone: base classes say of every start that failed that nobody gave one. */
+/* Only the reason is posted: base classes post another error for each start that failed. */
 static void test_failed_start(void)
 {
   static const char *const elements[] = {
