@@ -172,7 +172,7 @@ static void test_back(void)
         cases[i].length, cases[i].length, (int)(strchr(format, ',') - format), format);
     GstHarness *h = gst_harness_new_parse(line);
     gst_harness_set_src_caps_str(h, caps);
-    guint n = 16 * 15 * 3 * (guint)(wide ? 4 : 2); /* components */
+    guint n = 16 * 15 * 3 * (guint)(wide ? 4 : 2); /* components, at least */
     g_autofree double *values = g_new(double, n);
     gpointer block = g_malloc(n * (wide ? 8 : 4));
     for (guint k = 0; k < n; k++) {

@@ -237,7 +237,7 @@ static void test_validity_follows(void)
     g_assert_cmpuint(followed->counts[i], ==, i == 1 * 5 + 4 ? 0 : 1);
   gst_buffer_unref(out);
 
-  /* The buffer's next turn knows nothing of it. */
+  /* When the buffer is used again it has none of the old metadata. */
   gst_harness_push(h, stamped(5, 5));
   out = gst_harness_pull(h);
   g_assert_null(astro_buffer_get_validity(out));
@@ -293,9 +293,8 @@ static GstEvent *caps_of(const char *format)
   return gst_event_new_caps(caps);
 }
 
-/* Blocks of five steps that are worked on or passed on in turn, by their formats, whose source
- * counts bytes. Those that pass say what their steps are, too, once downstream was told of times.
- */
+/* Blocks of five steps that are worked on or passed on, in turn, by their formats; the source
+ * counts bytes. Blocks that pass get times too, once downstream expects them. */
 static void test_passes_between(void)
 {
   static const char *const formats[] = { "CI8", "CF32LE", "CF32LE", "CI8", "CF32LE", "CI8" };
@@ -324,7 +323,7 @@ static void test_passes_between(void)
   gst_harness_teardown(h);
 }
 
-/* Without times what passes stays as it is; the steps count all the same. */
+/* Without times a block that passes stays as it is; its steps count all the same. */
 static void test_passes_before(void)
 {
   GstHarness *h = test_harness("astroconvert");
