@@ -6,7 +6,7 @@
 #define GAINS "gain * * 2 30\ndelay A002 1 5\n"
 #define BANDPASS "bandpass 1e8 2\nbandpass A001 0 2e8 4\n"
 
-/* The history behind a stage with that calibration, and what it had to do. */
+/* The history after a stage with that calibration, and the work it had to do. */
 static AstroHistory undo(const AstroHistory *before, const char *text, AstroQuantity quantity,
                          AstroDelayDue *due)
 {
@@ -62,7 +62,7 @@ static void test_in_a_row(void)
   g_assert_cmpstr(alone.gains, ==, voltages.gains);
 }
 
-/* A file that asks for nothing is none. */
+/* A file that asks for nothing is the same as none. */
 static void test_nothing(void)
 {
   const AstroHistory before = { .delays = ASTRO_DELAYS_OUT };
@@ -117,7 +117,7 @@ static void test_identity(void)
   g_assert_cmpuint(astro_delay_model_stretch(model, 1e9, 1e6, &error), ==, 1024);
 }
 
-/* Lines for all inputs and lines for one; each has its own straight lines. */
+/* Lines for all inputs and lines for one: each input has straight lines between its own points. */
 static void test_bandpasses(void)
 {
   g_autoptr(AstroObservation) observation = astro_observation_new(3);
