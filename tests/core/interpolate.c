@@ -4,7 +4,7 @@
 #include "core/lib/sky/kernels.h"
 #include "tests/core/delay.h"
 
-/* Channels all over a bandpass of n points, which rises in a straight line, and beyond its ends. */
+/* Channels all over a bandpass of n points that rises in a straight line, and beyond its ends. */
 static void check_bandpass(guint n)
 {
   AstroBandpass bandpass = { n, g_new(double, n), g_new(double, n) };
@@ -25,7 +25,7 @@ static void test_bandpass(void)
     check_bandpass(points[i]);
 }
 
-/* The rate that a refusal tells of is enough, as it is written, and not much more than that. */
+/* The rate that an error gives is enough, as written, and not much more than needed. */
 static void test_least_rate(void)
 {
   static const double reaches[] = { 1e-6, 1e-4, 2e-2, 0.08 }, frequencies[] = { 1e6, 150e6, 1e10 };
@@ -159,7 +159,7 @@ static void test_kernels(void)
   }
 }
 
-/* The parts of a sample as its format has them; im is left of real ones. */
+/* The components of a sample in its format; im is unused for real ones. */
 static void parts_of(AstroFormat format, const guint8 *sample, float *re, float *im)
 {
   const float *real = (const float *)sample;
@@ -199,7 +199,7 @@ static float part_stored(double value, double limit)
   return limit > 0 ? (float)CLAMP(nearbyint(value), -limit - 1, limit) : (float)value;
 }
 
-/* Any samples from any address, and numbers beyond their range and half-way between two, in any
+/* Random samples at any address, and values beyond the range and half-way between two, in any
  * length. */
 static void test_samples(void)
 {

@@ -1,4 +1,4 @@
-/* Pictures over HTTP: what every request gets, and viewers who come late, are slow or go away. */
+/* Pictures over HTTP: the answers to requests, and viewers that come late, are slow or go away. */
 #include "core/serve/pictures.h"
 #include "tests/tests.h"
 #include "tests/viewer.h"
@@ -86,7 +86,7 @@ static void requests(Place *place, gconstpointer data)
   }
 }
 
-/* A request that has no end is no request. */
+/* A request without an end is not a request. */
 static void endless_request(Place *place, gconstpointer data)
 {
   Viewer viewer;
@@ -127,7 +127,7 @@ static void late_viewer(Place *place, gconstpointer data)
   viewer_close(&viewer);
 }
 
-/* One who takes nothing holds up nobody, and has whole pictures when he does. */
+/* A viewer that takes nothing does not hold up others, and gets whole pictures later. */
 static void slow_viewer(Place *place, gconstpointer data)
 {
   enum { N = 40, BYTES = 1 << 20 };

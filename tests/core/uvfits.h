@@ -5,7 +5,7 @@
 #include "tests/core/place.h"
 #include <math.h>
 
-/* Stations some kilometres apart at 52 degrees north; the place and time are of no matter. */
+/* Stations some kilometres apart at 52 degrees north; place and time do not matter. */
 static inline AstroObservation *test_observation(guint stations)
 {
   AstroObservation *o = astro_observation_new(stations);
