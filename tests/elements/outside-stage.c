@@ -60,9 +60,12 @@ static const AstroBackend cpu = {
 };
 static const AstroBackend *const backends[] = { &cpu, NULL };
 
+static gboolean passes; /* the stage has nothing to do */
+
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
                           GError **error)
 {
+  *pass_through = passes;
   ((Config *)config)->in = *astro_stage_in(stage);
   return TRUE;
 }
@@ -206,7 +209,7 @@ static void check_marked(gconstpointer has_counts)
   free_stage(h, bus);
 }
 
-/* Where every block has counts a gap has too. */
+/* If every block has counts, a gap has too. */
 static void test_gap(void)
 {
   GstBus *bus;
@@ -223,7 +226,24 @@ static void test_gap(void)
   free_stage(h, bus);
 }
 
-/* Downstream may ask for counts, and is told no where it asks for none. */
+/* Blocks that pass have counts too, once the caps promise them. */
+static void test_passed(void)
+{
+  GstBus *bus;
+  passes = TRUE;
+  GstHarness *h = new_stage(marker_get_type(), &bus);
+  gst_harness_set_src_caps_str(h, CAPS("CI8"));
+  g_assert_cmpint(gst_harness_push(h, block(0)), ==, GST_FLOW_OK);
+  g_autoptr(GstBuffer) out = gst_harness_pull(h);
+  const AstroValidityMeta *counts = astro_buffer_get_validity(out);
+  g_assert_true(says_counts(h->sinkpad));
+  g_assert_nonnull(counts);
+  g_assert_cmpuint(counts->counts[0], ==, counts->full);
+  free_stage(h, bus);
+  passes = FALSE;
+}
+
+/* Downstream may ask for counts, but not for a stream without. */
 static void test_asked(void)
 {
   GstBus *bus;
@@ -258,7 +278,7 @@ static char *errors_on(GstBus *bus)
   return g_string_free(errors, FALSE);
 }
 
-/* Counts that the caps do not tell of would be lost in a file. */
+/* Counts that the caps do not announce would be lost in a file. */
 static void test_forgot_to_say(void)
 {
   GstBus *bus;
@@ -271,7 +291,7 @@ static void test_forgot_to_say(void)
   free_stage(h, bus);
 }
 
-/* Where the input has counts there is nothing to refuse: they go on as they came. */
+/* If the input has counts there is nothing to refuse: those that work wrote go on. */
 static void test_need_not_say(void)
 {
   GstBus *bus;
@@ -296,7 +316,7 @@ static void test_one_error(void)
   free_stage(h, bus);
 }
 
-/* The same run anew says so anew. */
+/* A second run posts the error again. */
 static void test_error_again(void)
 {
   GstBus *bus;
@@ -330,7 +350,7 @@ static void test_backends(void)
   free_stage(h, bus);
 }
 
-/* With a module that has no such stage there is no use in looking for a GPU. */
+/* Without kernels for this stage the error names its other backends. */
 static void test_no_kernels(void)
 {
   GstBus *bus;
@@ -388,7 +408,7 @@ static void take(GstDebugCategory *category, GstDebugLevel level, const gchar *f
     seen->counted++;
 }
 
-/* astro*:6 shows the element though its name begins otherwise, and each block's counts. */
+/* astro*:6 shows the element, though its name begins otherwise, and the counts of each block. */
 static void test_log(void)
 {
   Seen seen = { 0 };
@@ -416,6 +436,7 @@ static void add_tests(void)
   g_test_add_data_func("/outside-stage/counts/none-before", GINT_TO_POINTER(FALSE), check_marked);
   g_test_add_data_func("/outside-stage/counts/some-before", GINT_TO_POINTER(TRUE), check_marked);
   g_test_add_func("/outside-stage/counts/gap", test_gap);
+  g_test_add_func("/outside-stage/counts/passed", test_passed);
   g_test_add_func("/outside-stage/counts/asked", test_asked);
   g_test_add_func("/outside-stage/errors/forgot-to-say", test_forgot_to_say);
   g_test_add_func("/outside-stage/errors/need-not-say", test_need_not_say);
