@@ -61,14 +61,18 @@ outsidedir = $(exampledir)/outside
 outside_DATA = examples/outside/channelpower.c examples/outside/Makefile
 dist_files += $(outside_DATA)
 
-# The pages lie installed as they do in the source, so that their links hold there.
-dist_doc_DATA = README.md ARCHITECTURE.md NEWS
+# Pages are installed side by side as in the source, so that their links work there too.
+dist_doc_DATA = NEWS
 dist_files += doc/first-stage.md
+pages = `cd $(srcdir) && ls *.md doc/* tests/bench/*.md`
 install-data-local:
-	@$(MKDIR_P) '$(DESTDIR)$(docdir)/doc'
-	@for page in $(srcdir)/doc/*; do test ! -f "$$page" || $(INSTALL_DATA) "$$page" '$(DESTDIR)$(docdir)/doc' || exit; done
+	@for page in $(pages); do \
+	  $(MKDIR_P) "$(DESTDIR)$(docdir)/`dirname $$page`" && $(INSTALL_DATA) "$(srcdir)/$$page" "$(DESTDIR)$(docdir)/$$page" || exit; \
+	done
+	@rm -f '$(DESTDIR)$(docdir)/examples' && \
+	  $(LN_S) "`realpath -ms --relative-to='$(docdir)' '$(exampledir)'`" '$(DESTDIR)$(docdir)/examples'
 uninstall-local:
-	@for page in $(srcdir)/doc/*; do rm -f '$(DESTDIR)$(docdir)/doc/'"`basename "$$page"`"; done
+	@for page in $(pages) examples; do rm -f "$(DESTDIR)$(docdir)/$$page"; done
 
 example_files += examples/validity.py
 # The typelib, with which Python and other languages use the library.
