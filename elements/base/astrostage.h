@@ -29,8 +29,8 @@ struct _AstroStageClass {
   const char *stage;                   /* the name of its backend tables */
   const AstroBackend *const *backends; /* NULL-terminated */
 
-  /* Called before the pads take anything, to check settings and set counters to 0; must call the
-   * parent's. FALSE after an error was posted. */
+  /* Called before the pads take anything, to check settings and set counters to 0. It must call the
+   * parent's, which clears astro_stage_result. FALSE after an error was posted. */
   gboolean (*start)(AstroStage *stage);
   /* The streams are negotiated (astro_stage_in, astro_stage_out): fills in the backend's
    * configuration, or sets pass_through if there is nothing to do. */
