@@ -45,8 +45,7 @@ gboolean astro_reader_takes_maps(GstQuery *query)
   return gst_query_find_allocation_meta(query, ASTRO_GRID_META_API, NULL);
 }
 
-/* The source pad that passes on what comes in at a sink pad; NULL: there is none, or there are
- * several. */
+/* The one source pad that passes on what comes in at a sink pad; NULL: there is none, or more. */
 static GstPad *only_way_on(GstPad *sink)
 {
   GstIterator *links = gst_pad_iterate_internal_links(sink);

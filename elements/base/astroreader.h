@@ -21,9 +21,9 @@ AstroDevice *astro_reader_find(GstQuery *query);
 void astro_reader_take_maps(GstQuery *query);
 gboolean astro_reader_takes_maps(GstQuery *query);
 
-/* Forms of a stream that are possible if its only reader takes them: AstroStageClass.takes. */
-#define ASTRO_TAKES_ROWS "rows"         /* grids with transformed rows only */
-#define ASTRO_TAKES_WIDE_PSF "wide-psf" /* an image that is wider than the user asked for */
+/* Forms of a stream that caps agree on where its one reader takes them: AstroStageClass.takes. */
+#define ASTRO_TAKES_ROWS "rows"         /* grids of which rows alone are transformed */
+#define ASTRO_TAKES_WIDE_PSF "wide-psf" /* more of an image than a user asked for */
 
 /* Whether a source pad has one reader, a stage that takes that form; the form must not reach an
  * element that does not know it. Elements of other plugins that pass buffers on (queue, identity,

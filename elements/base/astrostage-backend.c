@@ -166,7 +166,7 @@ static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GEr
   return TRUE;
 }
 
-/* If the stream is stopped nobody takes a part. */
+/* Where the stream is stopped nobody takes it. */
 static gboolean keeps_part(AstroStage *stage)
 {
   return ASTRO_STAGE_GET_CLASS(stage)->keeps_part &&

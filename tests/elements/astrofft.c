@@ -1,4 +1,4 @@
-/* Transforms of grids, and negotiation: caps up and down, counts, settings, errors. */
+/* Transforms of grids, and what is agreed on: caps up and down, counts, settings, errors. */
 #include <complex.h>
 #include <math.h>
 
@@ -13,7 +13,8 @@
   "image-size=12,products=(string)I:PSF,spread=semicircle,support=6,beta=13.8,frequency=1.4e9"
 #define SIZE 16
 
-/* One cell becomes a wave around the middle; unknown caps fields and metas stay. */
+/* One cell becomes a wave about the middle; caps and metas that the transform does not know stay.
+ */
 static void test_grid(void)
 {
   GstHarness *h = test_harness("astrofft");
@@ -48,8 +49,8 @@ static void test_grid(void)
   gst_harness_teardown(h);
 }
 
-/* If downstream only reads the image, it gets what a whole transform has there; upstream still has
- * to make the whole grid. */
+/* Where downstream reads the image alone, that is what a whole transform has there; upstream has to
+ * make all of the grid. */
 static void test_image_only(void)
 {
   static const char *const wanted[] = {
@@ -88,7 +89,7 @@ static void test_image_only(void)
   g_free(grids[1]);
 }
 
-/* The wishes of downstream tell upstream what to make. */
+/* What downstream wants tells upstream what to make. */
 static void test_upstream(void)
 {
   static const struct {
@@ -120,7 +121,7 @@ static void test_upstream(void)
   }
 }
 
-/* A value has the smallest count among those that it is made of. */
+/* A value has the smallest count of what it is made of. */
 static void test_validity(void)
 {
   GstHarness *h = gst_harness_new_parse("astrofft backend=cpu direction=inverse");
