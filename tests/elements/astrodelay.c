@@ -441,7 +441,7 @@ static void test_errors(void)
                       "format=CI8 ! astrodelay ! application/x-astro-voltages,format=CI8 ! "
                       "astrodelay ! application/x-astro-voltages,format=CF32LE ! fakesink"),
       g_strdup("CI8 to CF32LE is astroconvert's work") },
-    /* MHz mistaken for Hz; and a band from 0 Hz on */
+    /* MHz taken for Hz; and a band from 0 Hz on */
     { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
                "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=150.0,"
                "bandwidth=1e6 ! astroobserve array=disc phase-centre=zenith "
