@@ -121,7 +121,7 @@ static gboolean check_earth(const AstroMergeInput *a, const AstroMergeInput *b, 
 /* Each grid carries the observation of its own visibilities. */
 static gboolean check_places(const AstroMergeInput *a, const AstroMergeInput *b, GError **error)
 {
-  if (!astro_merge_counts_steps(a->stream))
+  if (!astro_steps_count_once(a->stream))
     return TRUE;
   if (a->observation->uvw_metres > 0 || b->observation->uvw_metres > 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,

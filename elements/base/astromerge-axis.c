@@ -18,13 +18,6 @@ void astro_merge_axis_clear(AstroMergeAxis *axis)
   *axis = (AstroMergeAxis){ 0 };
 }
 
-gboolean astro_merge_counts_steps(const AstroStream *stream)
-{
-  return stream->quantity == ASTRO_QUANTITY_VOLTAGES ||
-         stream->quantity == ASTRO_QUANTITY_SPECTRA ||
-         stream->quantity == ASTRO_QUANTITY_VISIBILITIES;
-}
-
 static gboolean has_start(const AstroMergeStream *of)
 {
   return of->observation && of->observation->has_start;
@@ -107,7 +100,7 @@ gboolean astro_merge_axis_place(const AstroMergeAxis *axis, const AstroMergePad 
     return TRUE;
   entry->is_placed = TRUE;
   entry->place = (gint64)entry->first;
-  if (!astro_merge_counts_steps(&entry->of->stream))
+  if (!astro_steps_count_once(&entry->of->stream))
     return TRUE;
   if (!find_origin(pad, axis, entry, &origin, error))
     return FALSE;
@@ -152,7 +145,7 @@ gboolean astro_merge_axis_make(AstroMergePrivate *priv, const GPtrArray *pads, G
   axis->rate_d = head->of->stream.rate_d;
   set_start(axis, pads);
   GstClockTimeDiff origin, rest = 0;
-  if (astro_merge_counts_steps(&head->of->stream) && axis->rate_n > 0) {
+  if (astro_steps_count_once(&head->of->stream) && axis->rate_n > 0) {
     if (!find_origin(first, axis, head, &origin, error))
       return FALSE;
     to_steps(axis, origin, &rest);

@@ -142,7 +142,7 @@ static void set_times(AstroMerge *merge, const AstroMergeNext *next, GstBuffer *
 {
   AstroMergePrivate *priv = PRIV(merge);
   const guint64 first = (guint64)next->first;
-  if (!astro_merge_counts_steps(&priv->out)) {
+  if (!astro_steps_count_once(&priv->out)) {
     if (next->like)
       gst_buffer_copy_into(out, next->like, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
     return;
@@ -171,7 +171,7 @@ static void fill_gap(AstroMerge *merge, GstBuffer *out)
 static gsize block_bytes(AstroMerge *merge, const AstroMergeNext *next)
 {
   const AstroStream *out = &PRIV(merge)->out;
-  if (astro_merge_counts_steps(out))
+  if (astro_steps_count_once(out))
     return next->steps * astro_stream_step_bytes(out);
   return next->like ? gst_buffer_get_size(next->like) : astro_stream_step_bytes(out);
 }

@@ -65,8 +65,6 @@ GPtrArray *astro_merge_list_pads(AstroMerge *merge);
 
 /* ---- the axis; all under the lock ---- */
 
-/* Whether steps of such a stream have a place in time: those of grids or images have none. */
-gboolean astro_merge_counts_steps(const AstroStream *stream);
 /* A new axis, on which no entry has a place yet. The first pad that holds anything decides where
  * its steps begin. */
 gboolean astro_merge_axis_make(AstroMergePrivate *priv, const GPtrArray *pads, GError **error);

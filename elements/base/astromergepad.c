@@ -180,7 +180,7 @@ static gboolean place_buffer(AstroMergePad *pad, GstBuffer *buffer, guint64 *aga
     return TRUE;
   if (!astro_incoming_check_counts(stream, buffer, steps, error))
     return FALSE;
-  if (!astro_merge_counts_steps(stream)) {
+  if (!astro_steps_count_once(stream)) {
     add_entry(pad, buffer, 1, 0, pad->n++);
     return TRUE;
   }

@@ -143,9 +143,7 @@ static Said look_at(const AstroSteps *s, const AstroStream *stream, GstBuffer *b
   return said;
 }
 
-/* Whether each step counts once. Several buffers of images, grids or catalogues may have the same
- * index. */
-static gboolean counts_once(const AstroStream *stream)
+gboolean astro_steps_count_once(const AstroStream *stream)
 {
   return stream->quantity == ASTRO_QUANTITY_VOLTAGES ||
          stream->quantity == ASTRO_QUANTITY_SPECTRA ||
@@ -378,7 +376,7 @@ static void anchor_time(AstroSteps *s)
 static gboolean find(AstroSteps *s, const AstroStream *stream, GstBuffer *buffer, guint64 n,
                      Said *said, Found *found, GError **error)
 {
-  const gboolean is_strict = counts_once(stream) && s->is_started && !s->is_anew;
+  const gboolean is_strict = astro_steps_count_once(stream) && s->is_started && !s->is_anew;
 
   *found = (Found){ .first = s->next, .due = s->next };
   if (said->has_time && is_strict)
@@ -436,7 +434,7 @@ gboolean astro_steps_find(AstroSteps *s, const AstroStream *stream, GstBuffer *b
       !check_range(stream, buffer, found.first, n, error))
     return FALSE;
   const gboolean follows = s->is_started && !s->is_anew;
-  if (counts_once(stream) && follows && found.first < found.due && !found.back)
+  if (astro_steps_count_once(stream) && follows && found.first < found.due && !found.back)
     found.back = found.due - found.first;
   const guint64 again = MIN(found.back, n);
   if (again && s->is_back)
@@ -482,7 +480,7 @@ gboolean astro_check_times_of_samples(GstPad *sink, const AstroStream *stream, G
   const GstClockTime time = GST_BUFFER_PTS(buffer);
   guint64 step;
 
-  if (!counts_once(stream) || stream->rate_n == 0 || offset_spans(buffer, n))
+  if (!astro_steps_count_once(stream) || stream->rate_n == 0 || offset_spans(buffer, n))
     return TRUE;
   if (GST_CLOCK_TIME_IS_VALID(time) && time <= FARTHEST) {
     const GstClockTime whole = nearest_step(stream, time, &step);

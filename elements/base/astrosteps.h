@@ -34,6 +34,10 @@ typedef struct {
   gboolean is_cut; /* steps are missing before it, or DISCONT says so */
 } AstroStepsPlace;
 
+/* Whether each step of such a stream has a place in time and counts once: several buffers of grids,
+ * images or catalogues may have the same index. */
+gboolean astro_steps_count_once(const AstroStream *stream);
+
 /* For a start, a stop and a flush. */
 void astro_steps_reset(AstroSteps *steps);
 /* For an element's start; its stop has called reset. The pads are active by then, so a stream may
