@@ -1,6 +1,6 @@
-# libgstastro-1.0: what stages share, inside this tree and outside it, and what has to be there once in a process. It
-# exports the API, which core/api/gst-astro-1.0.symbols lists, and to programs of the same release alone what other headers
-# with ASTRO_BEGIN_DECLS declare; all else is hidden.
+# libgstastro-1.0: code that stages inside and outside this tree share, and everything that a process must have only once.
+# It exports the API, which core/api/gst-astro-1.0.symbols lists. Functions of other headers with ASTRO_BEGIN_DECLS are
+# exported only to programs of the same release, and everything else is hidden.
 lib_LTLIBRARIES = core/api/libgstastro-1.0.la
 
 core_api_libgstastro_1_0_la_SOURCES = $(library_sources)
@@ -16,7 +16,8 @@ core/api/gst-astro-1.0.map: core/api/gst-astro-1.0.symbols Makefile
 CLEANFILES += core/api/gst-astro-1.0.map
 dist_files += core/api/gst-astro-1.0.symbols
 
-# Headers as they are installed, whatever rooms they lie in here; in core/api/include for who compiles against a build tree.
+# The headers under the names they are installed by, whatever folder they are in here. core/api/include is for programs that
+# are compiled against a build tree.
 public_headers += core/kit/exports.h core/kit/fail.h core/kit/enum.h core/stream/stream.h core/stream/history.h \
   core/stream/earth.h core/stream/observation.h core/stream/validity.h core/stream/languages.h core/backend/handles.h \
   core/memory/memory.h core/memory/pool.h core/backend/threads.h core/backend/result.h core/backend/backend.h elements/base/astrofields.h \
@@ -32,7 +33,7 @@ core/api/include/gst-astro.h: core/api/gst-astro.h core/api/stage-headers $(publ
 	$(AM_V_GEN)$(srcdir)/core/api/stage-headers core/api/include $(patsubst %,$(srcdir)/%,$(public_headers)) && cp $(srcdir)/core/api/gst-astro.h $@
 $(staged_headers): core/api/include/gst-astro.h
 
-# Both say where they are by where the .pc file lies, so that a prefix may be moved, and a build tree be compiled against.
+# Both give paths relative to the .pc file, so that a prefix may be moved and a build tree used without installing.
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = core/api/gst-astro-1.0.pc
 noinst_DATA += core/api/gst-astro-1.0-uninstalled.pc
@@ -55,14 +56,26 @@ CLEANFILES += core/api/gst-astro-1.0.pc core/api/gst-astro-1.0-uninstalled.pc co
 api_tests = tests/api/headers tests/api/symbols tests/api/outside tests/api/python
 dist_files += $(api_tests) tests/api/tap.sh
 
-# A stage of others, which doc/first-stage.md makes.
+# The example of a stage outside the tree, which doc/first-stage.md explains.
 outsidedir = $(exampledir)/outside
 outside_DATA = examples/outside/channelpower.c examples/outside/Makefile
 dist_files += $(outside_DATA)
-dist_doc_DATA = doc/first-stage.md
+
+# Pages are installed side by side as in the source, so that their links work there too.
+dist_doc_DATA = NEWS
+dist_files += doc/first-stage.md
+pages = `cd $(srcdir) && ls *.md doc/* tests/bench/*.md`
+install-data-local:
+	@for page in $(pages); do \
+	  $(MKDIR_P) "$(DESTDIR)$(docdir)/`dirname $$page`" && $(INSTALL_DATA) "$(srcdir)/$$page" "$(DESTDIR)$(docdir)/$$page" || exit; \
+	done
+	@rm -f '$(DESTDIR)$(docdir)/examples' && \
+	  $(LN_S) "`realpath -ms --relative-to='$(docdir)' '$(exampledir)'`" '$(DESTDIR)$(docdir)/examples'
+uninstall-local:
+	@for page in $(pages) examples; do rm -f "$(DESTDIR)$(docdir)/$$page"; done
 
 example_files += examples/validity.py
-# The typelib, by which Python and other languages use the library.
+# The typelib, with which Python and other languages use the library.
 gir_flags = --namespace=GstAstro --nsversion=1.0 --identifier-prefix=Astro --symbol-prefix=astro --pkg=gstreamer-1.0 \
   --pkg=gstreamer-base-1.0 --pkg-export=gst-astro-1.0 --include=Gst-1.0 --include=GstBase-1.0 --c-include=gst-astro.h \
   --library=gstastro-1.0 --library-path=core/api/.libs -Icore/api/include

@@ -1,13 +1,13 @@
-/* What a stage outside the tree of gst-astro needs: pkg-config gst-astro-1.0, and this header.
+/* For stages outside the tree of gst-astro: this header, and the flags of pkg-config gst-astro-1.0.
  *
- * stream.h        what flows: media types, formats, layouts, and the caps that say so
- * observation.h   what a stream is of; history.h what was done to it, earth.h how the earth stood
- * validity.h      how many good samples stand behind each value of a buffer
+ * stream.h        streams: media types, formats, layouts, and the caps that describe them
+ * observation.h   who looked where; history.h what was done to a stream; earth.h Earth orientation
+ * validity.h      counts of the good samples behind each value of a buffer
  * languages.h     all of these for Python and other languages
- * memory.h        blocks with a face on the host and one on a device; pool.h where they go round
- * backend.h       who does the work of a stage; threads.h how it is spread over cores
- * stage.h         the base of elements with one input and one output, merge.h of those with several
- *                 inputs; fields.h their properties
+ * memory.h        blocks that are on the host, on a device, or on both; pool.h reuses them
+ * backend.h       tables of functions that do the work; threads.h spreads it over cores
+ * stage.h         the base of elements with one input and one output; merge.h the base of those with
+ *                 several inputs; fields.h their properties
  *
  * doc/first-stage.md, installed in share/doc/gst-astro, makes a stage with them, step by step. */
 #pragma once

@@ -45,6 +45,10 @@ typedef struct {
 
   /* clean: [channel][product] */
   struct _AstroCleanResult *cleaned;
+
+  /* A stage outside the tree: a struct of its own, which the element points to before the first
+   * block (astro_stage_result) and its backend fills in. NULL: nobody asks. */
+  gpointer own;
 } AstroResult;
 
 ASTRO_END_DECLS

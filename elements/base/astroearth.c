@@ -21,12 +21,11 @@ void astro_earth_use_tell(AstroEarthUse *use, GstElement *element,
       !astro_earth_error_is_seen(observation, highest, error, &beam))
     return;
   use->is_told = TRUE;
-  GST_ELEMENT_WARNING(element, STREAM, FAILED,
-                      ("UT1 is taken for UTC, which may put sources%s up to %.3g arcsec from their "
-                       "places; the beam "
-                       "is about %.3g arcsec wide. With earth-orientation, a file finals2000A.all "
-                       "of the IERS, here "
-                       "or in what comes before, they are in their places",
-                       where, error, beam),
-                      (NULL));
+  GST_ELEMENT_WARNING(
+      element, STREAM, FAILED,
+      ("UT1 = UTC is assumed, which may misplace sources%s by up to %.3g arcsec; the beam is about "
+       "%.3g arcsec wide. To place them right, set earth-orientation, here or in an element "
+       "before, to a file finals2000A.all of the IERS",
+       where, error, beam),
+      (NULL));
 }

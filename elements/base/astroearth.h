@@ -1,5 +1,5 @@
-/* Earth orientation in what computes delays or (u,v,w) of a stream that comes: the stream's own, a
- * file's, or none, with a warning where that may be seen. */
+/* The Earth orientation for elements that compute delays or (u,v,w) of a stream that comes in: the
+ * stream's own, or that of a file, or none, with a warning if that could matter. */
 #pragma once
 
 #include <gst/gst.h>
@@ -10,24 +10,25 @@
 
 G_BEGIN_DECLS
 
-/* From start to stop; to begin with all of it is 0. */
+/* Lives from start to stop, and begins as zeros. */
 typedef struct {
-  gboolean is_assumed; /* UT1 was taken for UTC since nobody said anything else */
+  gboolean is_assumed; /* no orientation was given, so UT1 = UTC was assumed */
   gboolean is_told;
 } AstroEarthUse;
 
-/* Settles the Earth orientation of an observation that came, by the file that is a property of the
+/* Sets the Earth orientation of an observation that came, by the file that is a property of the
  * element. */
 gboolean astro_earth_use(AstroEarthUse *use, gconstpointer element, char *const *file,
                          AstroObservation *observation, GError **error);
 
-/* Warns once where UT1 was taken for UTC and that may be more than a tenth of the beam: the error
- * in arcsec (core/lib/sky/earth-error.h), and where it is that, " at the image's corners". */
+/* If UT1 = UTC was assumed and the error (in arcsec, core/lib/sky/earth-error.h) may exceed a tenth
+ * of the beam, warns once. where: the place in the image with that error, " in the image's
+ * corners". */
 void astro_earth_use_tell(AstroEarthUse *use, GstElement *element,
                           const AstroObservation *observation, const AstroStream *stream,
                           double error, const char *where);
 
-/* The row of that property. */
+/* The row of the property for the file. */
 #define ASTRO_EARTH_FIELD(type, member)                                                            \
   ASTRO_TEXT(type, member, "earth-orientation", "Earth orientation",                               \
              ASTRO_EARTH_HELP " (unset: the stream's own, else UT1 = UTC, with no polar motion)",  \

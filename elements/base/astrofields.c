@@ -9,11 +9,11 @@
 
 typedef struct {
   const AstroField *field;
-  gssize offset; /* of its struct in the instance */
+  gssize offset; /* where its struct lies in the instance */
   GParamSpec *spec;
 } Place;
 
-/* A GArray of Place of each type: a property's id is its index and 1. */
+/* Each type has a GArray of Place. The id of a property is its index plus 1. */
 static G_DEFINE_QUARK(astro_fields_places, places)
 
 static const GArray *places_of(GType type)
@@ -21,7 +21,7 @@ static const GArray *places_of(GType type)
   return g_type_get_qdata(type, places_quark());
 }
 
-/* GLib asks the class that installed a property, and gives its id there. */
+/* GLib calls the class that installed a property, with the id it has there. */
 static const Place *place_of(const GParamSpec *spec, guint id)
 {
   return &g_array_index(places_of(spec->owner_type), Place, id - 1);
@@ -135,7 +135,7 @@ static void set_value(GObject *object, const Place *place, const GValue *value)
   GST_OBJECT_UNLOCK(object);
 }
 
-/* Whether what runs does not heed what the property is set to now. */
+/* Whether the pipeline runs and will ignore the new value until the next start. */
 static gboolean is_late(GObject *object, const Place *place, const GValue *value)
 {
   if (place->field->when != ASTRO_WHEN_READY || !GST_IS_ELEMENT(object) ||
@@ -156,9 +156,8 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   if (warns)
     GST_ELEMENT_WARNING(
         object, LIBRARY, SETTINGS,
-        ("property %s was set in state %s: what runs goes on with the value before, and "
-         "the new one counts from the next start or the next caps. It is meant to be "
-         "set in state NULL or READY",
+        ("property %s was set in state %s: the pipeline goes on with the old value, and the new "
+         "one counts from the next start or the next caps. Set it in state NULL or READY",
          spec->name, gst_element_state_get_name(GST_STATE(object))),
         (NULL));
 }
@@ -222,7 +221,8 @@ void astro_fields_install(GObjectClass *klass, const AstroField *fields, gssize 
   const GType type = G_OBJECT_CLASS_TYPE(klass);
   GArray *places = (GArray *)places_of(type);
   if (!places) {
-    places = g_array_new(FALSE, FALSE, sizeof(Place)); /* as long as the type, which is for ever */
+    places = g_array_new(FALSE, FALSE, sizeof(Place)); /* lives as long as the type, which is never
+                                                        * freed */
     g_type_set_qdata(type, places_quark(), places);
     klass->set_property = set_property;
     klass->get_property = get_property;
@@ -236,7 +236,7 @@ void astro_fields_install(GObjectClass *klass, const AstroField *fields, gssize 
 
 /* ---- instances ---- */
 
-/* Texts of the tables of all its classes. */
+/* Frees the texts in the tables of the class and its parents. */
 static void free_texts(gpointer object)
 {
   for (GType type = G_OBJECT_TYPE(object); type; type = g_type_parent(type)) {
@@ -253,14 +253,14 @@ static G_DEFINE_QUARK(astro_fields_texts, texts)
 
 void astro_fields_set_defaults(gpointer object)
 {
-  /* in an instance's init its class is the one whose init that is; it may have no table */
+  /* In an instance's init G_OBJECT_TYPE is the class whose init it is, which may have no table. */
   const GArray *places = places_of(G_OBJECT_TYPE(object));
   for (guint i = 0; places && i < places->len; i++) {
     const Place *place = &g_array_index(places, Place, i);
     if (has_member(place->field))
       store(place->field, member_of(object, place), g_param_spec_get_default_value(place->spec));
   }
-  /* What is kept with an object is freed when its last finalize is over, and its memory is not. */
+  /* Data that is attached to an object is freed after the last finalize and before its memory. */
   g_object_set_qdata_full(object, texts_quark(), object, free_texts);
 }
 

@@ -1,7 +1,7 @@
-/* Properties as rows of a table, one a property: its name, what gst-inspect says of it, which
- * member of a struct it is, its range and default, and when it may be set. The table is all that
- * there is to write: a class installs it, an instance begins with its defaults, texts are freed
- * with it.
+/* Properties as rows of a table. A row has the property's name, what gst-inspect says about it, the
+ * member of a struct that stores it, its range and default, and when it may be set. Nothing else
+ * has to be written: the class installs the table, an instance begins with the defaults, and texts
+ * are freed with it.
  *
  *   static const AstroField fields[] = {
  *     ASTRO_UINT(AstroX, taps, "taps", "Taps", "Samples of a spectrum", 1, 32, 8),
@@ -10,8 +10,8 @@
  *     { 0 },
  *   };
  *
- * Any thread may set them at any time, under the object's lock. What is to be set before the start
- * is stored later too, since it counts for the next one, and a warning says so. */
+ * Any thread may set a property at any time, under the object's lock. One that is meant to be set
+ * before the start is stored later too, for the next start, and a warning says so. */
 #pragma once
 
 #include <gst/gst.h>
@@ -27,43 +27,43 @@ typedef enum {
   ASTRO_FIELD_DOUBLE,
   ASTRO_FIELD_ENUM,
   ASTRO_FIELD_TEXT,           /* a char * that the struct owns */
-  ASTRO_FIELD_NUMBER_OR_AUTO, /* a guint, 0 is auto: elements/astronumberorauto.h */
-  ASTRO_FIELD_STRUCTURE,      /* a GstStructure, which code alone gives */
+  ASTRO_FIELD_NUMBER_OR_AUTO, /* a guint where 0 means auto: elements/astronumberorauto.h */
+  ASTRO_FIELD_STRUCTURE,      /* a GstStructure, always from a get function */
 } AstroFieldKind;
 
 typedef enum {
   ASTRO_WHEN_READY,   /* in state NULL or READY */
-  ASTRO_WHEN_PLAYING, /* in any, and what comes then heeds it */
-  ASTRO_WHEN_NEVER,   /* it can only be read */
+  ASTRO_WHEN_PLAYING, /* in any state; it applies to what comes next */
+  ASTRO_WHEN_NEVER,   /* it is read-only */
 } AstroFieldWhen;
 
 typedef struct {
   const char *name, *nick, *help;
   AstroFieldKind kind;
   gsize offset;
-  GType (*type)(void); /* of an enum */
+  GType (*type)(void); /* for an enum */
   union {
     struct {
       gint64 least, most, value;
     } whole;
     struct {
       guint64 least, most, value;
-    } large; /* of guint64 */
+    } large; /* for guint64 */
     struct {
       double least, most, value;
     } real;
   };
-  const char *text; /* a text's default; what auto does of a number */
+  const char *text; /* a text's default, or the help of the word auto */
   AstroFieldWhen when;
-  gsize told; /* of a gboolean in the struct: somebody set the property; 0: nobody asks */
-  /* After it was set, under the object's lock. */
+  gsize told; /* offset of a gboolean that is set with the property; 0: none */
+  /* Called after the property was set, under the object's lock. */
   void (*changed)(GObject *object);
-  /* In place of a member, and without the lock. With get alone it can only be read. */
+  /* In place of a member, called without the lock. With get alone the property is read-only. */
   void (*get)(GObject *object, GValue *value);
   void (*set)(GObject *object, const GValue *value);
 } AstroField;
 
-/* A member of another C type than that of the property does not compile. */
+/* Does not compile if the member has another C type than the property. */
 #define ASTRO_FIELD_AT(type, member, c_type)                                                       \
   .offset = G_STRUCT_OFFSET(type, member) + _Generic(((type *)0)->member, c_type : 0)
 #define ASTRO_FIELD_AT_ENUM(type, member)                                                          \
@@ -71,9 +71,9 @@ typedef struct {
 #define ASTRO_FIELD_SAYS(of_kind, its_name, its_nick, its_help)                                    \
   .name = its_name, .nick = its_nick, .help = its_help, .kind = ASTRO_FIELD_##of_kind
 
-/* Rows. Behind a default may follow when, told and changed, as .when = ... One that is code and no
- * member is written as { ASTRO_FIELD_SAYS(UINT, "port", "Port", "Where it listens"),
- * .whole = { 0, G_MAXUINT16, 0 }, .get = get_port }. */
+/* Rows. when, told and changed may follow the default, as .when = ... A property with code in place
+ * of a member is written as { ASTRO_FIELD_SAYS(UINT, "port", "Port", "Where it listens"), .whole =
+ * { 0, G_MAXUINT16, 0 }, .get = get_port }. */
 #define ASTRO_BOOLEAN(type, member, name, nick, help, value, ...)                                  \
   {                                                                                                \
     ASTRO_FIELD_SAYS(BOOLEAN, name, nick, help), ASTRO_FIELD_AT(type, member, gboolean),           \
@@ -115,23 +115,24 @@ typedef struct {
         .text = automatic, .whole = { 0, greatest, 0 }, __VA_ARGS__                                \
   }
 
-/* For class_init: the class has the properties of a table, whose struct lies at that offset in an
- * instance, or before it where it is private. Of several tables the names are all different. */
+/* For class_init: gives the class the properties of a table. offset: where the struct of their
+ * members lies in an instance, or before it for private data. If a class has several tables, no
+ * name may be in two of them. */
 void astro_fields_install(GObjectClass *klass, const AstroField *fields, gssize offset);
 
-/* For the instance's init: the members of all tables of its class get their defaults. */
+/* For the instance's init: sets the members of all tables of its class to their defaults. */
 void astro_fields_set_defaults(gpointer object);
 
-/* A text as it is now, for a thread that works while another may set it. */
+/* A copy of a text, for a thread that works while another thread may set it. */
 char *astro_fields_copy_text(gconstpointer object, char *const *field);
 
-/* The whole struct, of so many bytes; texts of the copy are its own. */
+/* Copies the whole struct of that many bytes, texts included. */
 void astro_fields_copy(const AstroField *fields, gconstpointer object, gpointer to,
                        gconstpointer from, gsize bytes);
 /* Frees the texts of such a copy. */
 void astro_fields_clear(const AstroField *fields, gpointer data);
 
-/* An empty text is none, as graphs have it. */
+/* NULL for an empty text, which in graphs means that none was given. */
 const char *astro_field_given(const char *text);
 
 ASTRO_END_DECLS

@@ -7,9 +7,9 @@
 #include "core/lib/sky/array.h"
 #include "core/lib/sky/sky.h"
 
-#define ON_EARTH 6e6 /* metres from its centre */
+#define ON_EARTH 6e6 /* metres from the centre of the earth */
 
-/* Stations that are told in no place on earth have no horizon that is known. */
+/* Stations whose place on earth is not known have no horizon. */
 static gboolean has_horizon(const AstroObservation *observation)
 {
   double centre[3];

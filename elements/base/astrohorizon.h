@@ -1,4 +1,5 @@
-/* Whether an array can see what it is pointed at, in elements that are told a phase centre. */
+/* Whether an array can see the direction it is pointed at, for elements whose user sets a phase
+ * centre. */
 #pragma once
 
 #include <gst/gst.h>
@@ -6,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* A warning where the observation's phase centre is down at the start, which says whether it ever
- * rises there, and what to set instead. */
+/* Warns if the observation's phase centre is below the horizon at the start. The warning says
+ * whether it ever rises there, and what to set instead. */
 void astro_horizon_warn(GstElement *element, AstroObservation *observation, const char *expected);
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 #include "config.h"
 #include "elements/base/astroincoming.h"
 
-#include "core/stream/stream.h"
+#include "core/stream/validity.h"
 #include "elements/base/astrolog.h"
 
 static char *media_types_of(GstPad *pad)
@@ -24,8 +24,8 @@ gboolean astro_has_caps(GstPad *sink)
   g_autoptr(GstElement) element = gst_pad_get_parent_element(sink);
   g_autofree char *names = media_types_of(sink);
   GST_ELEMENT_ERROR(element, STREAM, FORMAT,
-                    ("a buffer came without caps, which say what it holds: expected %s, as a "
-                     "capsfilter after the source of a file gives them",
+                    ("a buffer came without caps, which say what it holds: expected %s. A source "
+                     "of bytes, such as filesrc, needs a capsfilter behind it",
                      names),
                     (NULL));
   return FALSE;
@@ -78,6 +78,18 @@ gboolean astro_check_times(guint64 begin, guint64 duration, GError **error)
                              "a buffer's time is %" G_GUINT64_FORMAT
                              " ns and its duration %" G_GUINT64_FORMAT " ns: expected at most 2^62",
                              begin, duration);
+}
+
+gboolean astro_incoming_check_counts(const AstroStream *stream, GstBuffer *block, guint64 steps,
+                                     GError **error)
+{
+  const AstroValidityMeta *meta = astro_buffer_get_validity(block);
+  AstroLayout shape;
+
+  if (!meta)
+    return astro_stream_check_counts(stream, block, error);
+  astro_stream_shape(stream, steps, &shape);
+  return astro_validity_check(meta, &shape, error);
 }
 
 gboolean astro_event_is_known(GstPad *sink, GstEvent *event)

@@ -1,37 +1,44 @@
-/* What comes in at a sink pad: buffers without caps, as a file's source sends them, or with times
- * that are none, and events that were there before. */
+/* Checks of whatever arrives at a sink pad: buffers without caps, as a file's source sends them,
+ * times and counts that cannot be, events that only repeat what was said before. */
 #pragma once
 
 #include "core/kit/exports.h"
 #include "core/memory/memory.h"
+#include "core/stream/stream.h"
 
 #include <gst/base/gstbasetransform.h>
 
 ASTRO_BEGIN_DECLS
 
-/* Whether a sink pad has caps; where it has none an error names the element and what it expects:
- * GStreamer's own error names the source, and says that nothing was agreed on. */
+/* Whether a sink pad has caps. If it has none, an error names the element and the media types that
+ * it expects: GStreamer's own error would name the source, and say that nothing was negotiated. */
 gboolean astro_has_caps(GstPad *sink);
-/* GstBaseTransform's way to take a buffer, one that came with caps and, if it is read, with samples
- * that are aligned. */
+/* A submit_input_buffer for GstBaseTransform: refuses a buffer without caps, and aligns the samples
+ * of one that will be read. */
 GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discont,
                                      GstBuffer *buffer);
-/* The same with samples at multiples of unit, copied to that device's memory where they are not. */
+/* The same with samples at multiples of unit. Those that are not are copied to memory of that
+ * device. */
 GstFlowReturn astro_transform_submit_aligned(GstBaseTransform *trans, gboolean is_discont,
                                              GstBuffer *buffer, AstroDevice *device, gsize unit);
 
-/* A change_state for elements that have something to start: before the parent's, so that it is done
- * when the pads take buffers. GstBaseTransform's own start() comes after that, beside whoever
- * pushes. Its stop() follows where the parent's fails or start does. */
+/* A change_state for elements that have something to start. start runs before the parent's
+ * change_state, and so before the pads take buffers; GstBaseTransform's own start() would run
+ * afterwards, while another thread may be pushing. If either fails, GstBaseTransform's stop() is
+ * called. */
 GstStateChangeReturn astro_transform_change_state(GstElement *element, GstStateChange change,
                                                   gpointer parent_class,
                                                   gboolean (*start)(GstBaseTransform *trans));
 
 /* Whether a buffer's time and duration, in ns, can be added up as signed numbers. */
 gboolean astro_check_times(guint64 begin, guint64 duration, GError **error);
-/* Whether a sticky event says what the one before said: they come again after links change. */
+/* Whether the counts of a block of that many steps fit its stream, and are there if the caps say
+ * so. */
+gboolean astro_incoming_check_counts(const AstroStream *stream, GstBuffer *block, guint64 steps,
+                                     GError **error);
+/* Whether a sticky event repeats the one before: sticky events are sent again when links change. */
 gboolean astro_event_is_known(GstPad *sink, GstEvent *event);
-/* The same of a segment, which GStreamer's structures do not compare. */
+/* The same for a segment, which cannot be compared as a structure. */
 gboolean astro_segment_is_known(GstPad *sink, const GstSegment *segment);
 
 ASTRO_END_DECLS

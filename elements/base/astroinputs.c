@@ -1,6 +1,6 @@
 #include "elements/base/astroinputs.h"
 
-/* As GstElementForeachPadFunc has it: FALSE ends the walk over the pads. */
+/* A GstElementForeachPadFunc: FALSE ends the walk over the pads. */
 static gboolean can_seek(GstElement *element, GstPad *pad, gpointer format)
 {
   g_autoptr(GstQuery) query = gst_query_new_seeking(*(GstFormat *)format);

@@ -1,4 +1,4 @@
-/* What those before all inputs of an element say together. */
+/* Answers that combine those of the elements before all inputs of an element. */
 #pragma once
 
 #include <gst/gst.h>
@@ -6,10 +6,10 @@
 
 ASTRO_BEGIN_DECLS
 
-/* Whether all of them follow a seek, an event, in its format. */
+/* Sends a seek event to all of them, in the format of the event. Whether all can follow it. */
 gboolean astro_inputs_can_seek(GstElement *element, GstEvent *seek);
 
-/* The longest there is, in TIME. FALSE: none of them knows. */
+/* The longest duration of all, in TIME. FALSE: none of them knows. */
 gboolean astro_inputs_answer_duration(GstElement *element, GstQuery *query);
 
 ASTRO_END_DECLS

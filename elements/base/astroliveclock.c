@@ -3,7 +3,7 @@
 
 #define WOKEN_US 100
 
-/* So much after the pipeline's start; 0 where there is no clock. */
+/* Time since the pipeline's start; 0 if there is no clock. */
 static GstClockTime running_time(GstBaseSrc *base)
 {
   g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(base));
@@ -20,7 +20,7 @@ void astro_live_clock_begin(AstroLiveClock *clock, GstBaseSrc *base)
   gst_base_src_new_segment(base, &segment);
 }
 
-/* Or until somebody wakes it: whether the time came. */
+/* Whether the time came; FALSE: somebody woke us earlier. */
 static gboolean wait_for(AstroLiveClock *live, GstBaseSrc *base, GstClockTime time)
 {
   g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(base));
@@ -50,14 +50,14 @@ GstFlowReturn astro_live_clock_wait(AstroLiveClock *clock, GstBaseSrc *base, Gst
     const gboolean is_moved = gst_element_get_base_time(GST_ELEMENT(base)) != start;
     if (flow != GST_FLOW_OK || (came && !is_moved))
       return flow;
-    /* A pause moves the start. Whoever wakes us to stop the stream says so only then. */
+    /* A pause moves the start. A thread that wakes us to stop the stream says so only later. */
     if (!came)
       g_usleep(WOKEN_US);
   }
 }
 
-/* A pause needs no unlocking, since whoever waits looks at the time anew. Some versions of
- * GStreamer would never say that it is over. */
+/* A pause needs no unlocking, since the wait looks at the time again, and some versions of
+ * GStreamer would never call unlock_stop after it. */
 static gboolean pauses(GstBaseSrc *base)
 {
   return GST_STATE(base) == GST_STATE_PLAYING && GST_STATE_NEXT(base) == GST_STATE_PAUSED;

@@ -1,4 +1,4 @@
-/* The clock of a live source, which gives a block when the last of its samples was taken. */
+/* The clock of a live source, which gives each block at the time when its last sample was taken. */
 #pragma once
 
 #include <gst/base/gstbasesrc.h>
@@ -6,23 +6,23 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  GstClockTime begin; /* the source's time 0, of the pipeline's time */
-  GstClockID wait;    /* for the clock, and whether it may, under the element's lock */
+  GstClockTime begin; /* the source's time 0, as a time of the pipeline */
+  GstClockID wait;    /* for the clock; whether it may wait, under the element's lock */
   gboolean is_unlocked;
 } AstroLiveClock;
 
-/* Time 0 is now, whenever the source came to the pipeline: the segment says so, and times stay
- * those of the samples. */
+/* Time 0 is now, whenever the source was added to the pipeline. The segment tells that downstream,
+ * and buffers keep the times of their samples. */
 void astro_live_clock_begin(AstroLiveClock *clock, GstBaseSrc *base);
 
-/* Until that time of the source, also over a pause. GstBaseSrc's own wait would add what starting
- * took to the blocks' times. */
+/* Waits until that time of the source, through pauses too. GstBaseSrc's own wait would add the time
+ * that starting took to the times of the blocks. */
 GstFlowReturn astro_live_clock_wait(AstroLiveClock *clock, GstBaseSrc *base, GstClockTime time);
 
 /* For GstBaseSrc's unlock and unlock_stop. */
 void astro_live_clock_unlock(AstroLiveClock *clock, GstBaseSrc *base);
 void astro_live_clock_unlock_stop(AstroLiveClock *clock, GstBaseSrc *base);
-/* Whether it was unlocked: work that takes long is to be given up. */
+/* Whether it was unlocked, so that long work is to be given up. */
 gboolean astro_live_clock_is_unlocked(const AstroLiveClock *clock, GstBaseSrc *base);
 
 G_END_DECLS

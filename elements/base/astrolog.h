@@ -1,8 +1,9 @@
-/* What elements write to GStreamer's debug log, in a category of the element's own, called as its
- * factory is: GST_DEBUG=astrocorrelator:5, or astro*:5 for all of them. INFO (4) tells what was
- * agreed on, DEBUG (5) what costs time or samples, LOG (6) each block.
+/* GStreamer's debug log. Each element has a category with the name of its factory, so that
+ * GST_DEBUG=astrocorrelator:5 shows one element and astro*:5 shows all of them; an element of
+ * another plugin, whose name begins otherwise, has "astro-" and its name. INFO (4) tells which caps
+ * and backend were agreed on, DEBUG (5) what costs time or samples, LOG (6) every block.
  *
- * While nobody listens each costs a comparison; what it would say is not made. */
+ * While a level is off, a line at that level costs one comparison and its text is not made. */
 #pragma once
 
 #include <gst/gst.h>
@@ -10,7 +11,7 @@
 
 ASTRO_BEGIN_DECLS
 
-/* Of a GstElement, or of the one that a pad belongs to. */
+/* The category of a GstElement, or of the element that a pad belongs to. */
 GstDebugCategory *astro_log_category(gpointer object);
 
 #define ASTRO_WARN(object, ...)                                                                    \
@@ -20,17 +21,17 @@ GstDebugCategory *astro_log_category(gpointer object);
   GST_CAT_DEBUG_OBJECT(astro_log_category(object), object, __VA_ARGS__)
 #define ASTRO_LOG(object, ...) GST_CAT_LOG_OBJECT(astro_log_category(object), object, __VA_ARGS__)
 
-/* out may be NULL, as in may. */
+/* Either may be NULL, not both. */
 void astro_log_caps(gpointer element, const GstCaps *in, const GstCaps *out);
 
-/* A wait of so many ns that is long enough to be of interest. what: "for the device". */
+/* A wait of that many ns, if it is long enough to matter. what: "for the device". */
 void astro_log_wait(gpointer element, const char *what, guint64 ns);
 
-/* After a buffer was taken from a pool (core/memory/pool.h) that had made so many before: that it
- * had to make another one. */
+/* Called after taking a buffer from a pool that had made `before` of them until then: says so if
+ * the pool had to make another one. */
 void astro_log_growth(gpointer element, GstBufferPool *pool, guint before);
 
-/* A block that came or goes. way: "in" or "out". */
+/* A block that came or goes, with a summary of its counts of good samples. way: "in" or "out". */
 void astro_log_block(gpointer element, const char *way, GstBuffer *block);
 
 ASTRO_END_DECLS

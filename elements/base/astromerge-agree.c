@@ -1,4 +1,4 @@
-/* Streams that belong together: what they have in common, and what the output is of. */
+/* Checks that streams belong together, and makes caps and observation of the output from theirs. */
 #include "config.h"
 #include "elements/base/astromerge-parts.h"
 
@@ -7,7 +7,7 @@
 
 #define PRIV(merge) astro_merge_parts(merge)
 
-/* Directions closer than that are one: a ten-thousandth of an arc second. */
+/* Directions closer than a ten-thousandth of an arc second are the same. */
 #define SAME_DIRECTION 5e-10
 #define SAME_EARTH 1e-6 /* arcsec */
 
@@ -29,13 +29,13 @@ gboolean astro_merge_check_caps(const AstroMergeInput *inputs, guint n, const ch
       continue;
     g_autofree char *found = value_text(value), *expected = value_text(first);
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "pad %s: caps field \"%s\" is %s, expected %s, as that of pad %s",
+                               "pad %s: caps field \"%s\" is %s, expected %s, as on pad %s",
                                inputs[i].pad, field, found, expected, inputs[0].pad);
   }
   return TRUE;
 }
 
-/* As GstStructureForeachFunc has it: FALSE ends the walk. */
+/* A GstStructureForeachFunc: FALSE ends the walk. */
 static gboolean note_field(GQuark field, const GValue *value, gpointer fields)
 {
   g_hash_table_add(fields, (gpointer)g_quark_to_string(field));
@@ -67,10 +67,10 @@ gboolean astro_merge_check_stations(const AstroMergeInput *inputs, guint n, GErr
 {
   for (guint i = 1; i < n && inputs[0].observation; i++)
     if (!is_same_array(inputs[0].observation, inputs[i].observation))
-      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "pad %s: the observation's stations are other than those of pad "
-                                 "%s, expected the same",
-                                 inputs[i].pad, inputs[0].pad);
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "pad %s: the observation's stations differ from those of pad %s, expected the same",
+          inputs[i].pad, inputs[0].pad);
   return TRUE;
 }
 
@@ -78,8 +78,8 @@ static gboolean refuse(const AstroMergeInput *a, const AstroMergeInput *b, const
                        GError **error)
 {
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "pad %s: %s other than that of pad %s, expected the same", b->pad,
-                             what, a->pad);
+                             "pad %s: %s not that of pad %s, expected the same", b->pad, what,
+                             a->pad);
 }
 
 static gboolean check_quantity(const AstroMergeInput *a, const AstroMergeInput *b, GError **error)
@@ -91,8 +91,7 @@ static gboolean check_quantity(const AstroMergeInput *a, const AstroMergeInput *
   return (gint64)a->stream->rate_n * b->stream->rate_d ==
              (gint64)b->stream->rate_n * a->stream->rate_d ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "pad %s: caps field \"rate\" is %d/%d, expected %d/%d, as that of pad "
-                             "%s",
+                             "pad %s: caps field \"rate\" is %d/%d, expected %d/%d, as on pad %s",
                              b->pad, b->stream->rate_n, b->stream->rate_d, a->stream->rate_n,
                              a->stream->rate_d, a->pad);
 }
@@ -102,7 +101,8 @@ static gboolean is_same_direction(double a, double b)
   return fabs(a - b) <= SAME_DIRECTION;
 }
 
-/* Those that delays and (u,v,w) were computed with, or will be: on the day of the second. */
+/* Compares the Earth orientations that delays and (u,v,w) were, or will be, computed with, on the
+ * day of the second observation. */
 static gboolean check_earth(const AstroMergeInput *a, const AstroMergeInput *b, GError **error)
 {
   const AstroEarth *x = a->observation->earth, *y = b->observation->earth;
@@ -118,18 +118,17 @@ static gboolean check_earth(const AstroMergeInput *a, const AstroMergeInput *b, 
                              b->pad, found, a->pad, expected);
 }
 
-/* Of grids each has its own behind it. */
+/* Each grid carries the observation of its own visibilities. */
 static gboolean check_places(const AstroMergeInput *a, const AstroMergeInput *b, GError **error)
 {
-  if (!astro_merge_counts_steps(a->stream))
+  if (!astro_steps_count_once(a->stream))
     return TRUE;
   if (a->observation->uvw_metres > 0 || b->observation->uvw_metres > 0)
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "pad %s: visibilities bring (u,v,w) of their own (astrofitssrc "
-        "uvw=file), of which there is one set a stream: expected those of the "
-        "stations, as uvw=table has it there",
-        a->observation->uvw_metres > 0 ? a->pad : b->pad);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "pad %s: the visibilities have (u,v,w) of their own (astrofitssrc "
+                               "uvw=file), and one stream cannot hold several sets: expected "
+                               "(u,v,w) of the stations (astrofitssrc uvw=table)",
+                               a->observation->uvw_metres > 0 ? a->pad : b->pad);
   return check_earth(a, b, error);
 }
 
@@ -146,8 +145,7 @@ static gboolean check_observation(const AstroMergeInput *a, const AstroMergeInpu
                                x ? b->pad : a->pad, x ? a->pad : b->pad);
   if (!g_str_equal(x->basis, y->basis))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "pad %s: the observation's basis is %s, expected %s, as that of pad "
-                               "%s",
+                               "pad %s: the observation's basis is %s, expected %s, as on pad %s",
                                b->pad, y->basis, x->basis, a->pad);
   if (!x->has_phase_centre != !y->has_phase_centre ||
       (x->has_phase_centre && (!is_same_direction(x->phase_ra, y->phase_ra) ||
@@ -156,11 +154,11 @@ static gboolean check_observation(const AstroMergeInput *a, const AstroMergeInpu
   if (!check_places(a, b, error))
     return FALSE;
   const char *done = astro_history_find_difference(&x->done, &y->done, a->stream->quantity);
-  return !done || astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                      "pad %s: what was done to the stream is other than on pad %s "
-                                      "(the observation's field \"%s\"), expected the same stages "
-                                      "before both",
-                                      b->pad, a->pad, done);
+  return !done || astro_stream_refuse(
+                      error, ASTRO_STREAM_ERROR_CAPS,
+                      "pad %s: what was done to the stream is not what was done on pad %s (the "
+                      "observation's field \"%s\"), expected the same stages before both",
+                      b->pad, a->pad, done);
 }
 
 static gboolean check(const AstroMergeInput *inputs, guint n, GError **error)
@@ -185,7 +183,7 @@ static AstroMergeInput *list_inputs(const GPtrArray *pads)
   return inputs;
 }
 
-/* Steps count from where the axis begins. */
+/* Steps are counted from the beginning of the axis. */
 static void set_start(const AstroMergeAxis *axis, AstroObservation *observation)
 {
   if (!axis->has_start)
@@ -223,8 +221,8 @@ static void tell(AstroMerge *merge, GstCaps *caps)
     gst_pad_push_event(src, event);
 }
 
-/* A live stream's segment says when its samples were taken; steps of the output may be counted from
- * earlier than those of the pad that it is of. */
+/* The segment of a live stream says when its samples were taken. Steps of the output may be counted
+ * from an earlier time than those of the pad whose segment it is. */
 static void set_segment(AstroMerge *merge, const AstroMergePad *pad, GstClockTimeDiff later)
 {
   const GstSegment *in = &pad->segment;

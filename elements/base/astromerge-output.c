@@ -1,4 +1,4 @@
-/* The backend of AstroMerge, and blocks on their way out. */
+/* The backend of AstroMerge, and the blocks that it sends downstream. */
 #include "config.h"
 #include "elements/base/astromerge-parts.h"
 
@@ -104,7 +104,7 @@ gboolean astro_merge_submit(AstroMerge *merge, const AstroMergeBlock *block, Gst
 
 /* ---- blocks ---- */
 
-/* Where downstream reads on a device blocks are page-locked for it. */
+/* If downstream reads on a device, blocks are page-locked for it. */
 void astro_merge_ask_reader(AstroMerge *merge)
 {
   AstroMergePrivate *priv = PRIV(merge);
@@ -125,7 +125,7 @@ static GstBuffer *new_buffer(AstroMerge *merge, gsize bytes, GError **error)
   if (priv->pool_bytes != bytes)
     astro_buffer_pool_clear(&priv->pool);
   priv->pool_bytes = bytes;
-  if (bytes > G_MAXUINT) { /* more than GStreamer's pools can say */
+  if (bytes > G_MAXUINT) { /* GStreamer's pools cannot express such a size */
     buffer = astro_buffer_new(bytes, priv->reader);
   } else if (priv->pool ||
              (priv->pool = astro_buffer_pool_new_active(priv->reader, NULL, bytes, 1, 0))) {
@@ -142,7 +142,7 @@ static void set_times(AstroMerge *merge, const AstroMergeNext *next, GstBuffer *
 {
   AstroMergePrivate *priv = PRIV(merge);
   const guint64 first = (guint64)next->first;
-  if (!astro_merge_counts_steps(&priv->out)) {
+  if (!astro_steps_count_once(&priv->out)) {
     if (next->like)
       gst_buffer_copy_into(out, next->like, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
     return;
@@ -159,7 +159,7 @@ static void set_times(AstroMerge *merge, const AstroMergeNext *next, GstBuffer *
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
 }
 
-/* Where every block has counts a gap says so too, of all that it lacks. */
+/* If every block has counts, a gap has a count of 0. */
 static void fill_gap(AstroMerge *merge, GstBuffer *out)
 {
   static const AstroLayout one = { 0 };
@@ -171,7 +171,7 @@ static void fill_gap(AstroMerge *merge, GstBuffer *out)
 static gsize block_bytes(AstroMerge *merge, const AstroMergeNext *next)
 {
   const AstroStream *out = &PRIV(merge)->out;
-  if (astro_merge_counts_steps(out))
+  if (astro_steps_count_once(out))
     return next->steps * astro_stream_step_bytes(out);
   return next->like ? gst_buffer_get_size(next->like) : astro_stream_step_bytes(out);
 }

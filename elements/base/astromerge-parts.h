@@ -1,7 +1,7 @@
-/* Inside AstroMerge: astromergepad.c has what came on a pad, astromerge-align.c puts it on one time
- * axis and cuts blocks of it, astromerge-agree.c sees that the streams belong together,
- * astromerge-output.c has the backend and what goes out, and astromerge.c is the element around
- * them. */
+/* Inside AstroMerge: astromergepad.c holds what came on a pad, astromerge-axis.c puts it on one
+ * time axis, astromerge-align.c cuts it to blocks, astromerge-agree.c checks that the streams
+ * belong together, astromerge-output.c runs the backend and sends blocks on, and astromerge.c is
+ * the element around them. */
 #pragma once
 
 #include "elements/base/astromerge.h"
@@ -15,23 +15,23 @@ G_BEGIN_DECLS
  * for streams of one rate. */
 typedef struct {
   gboolean is_there;
-  char *pad; /* that the errors name beside the one that does not fit */
+  char *pad; /* the pad that errors name beside the one that does not fit */
   gint rate_n, rate_d;
   gboolean has_start;
-  char *start_pad;  /* of which it is */
-  gint32 start_mjd; /* of step 0 */
+  char *start_pad;  /* the pad whose start it is */
+  gint32 start_mjd; /* when step 0 begins */
   guint64 start_ns;
-  GstClockTimeDiff epoch; /* the time of step 0 since then: part of a step */
+  GstClockTimeDiff epoch; /* time from the start to step 0: part of a step */
 } AstroMergeAxis;
 
 typedef struct {
-  GMutex work; /* held while a block is made, and before lock where both are */
+  GMutex work; /* held while a block is made; taken before lock */
   gboolean is_stopped;
-  GMutex lock; /* of the pads' parts and of the axis: a pad may be flushed at any time */
+  GMutex lock; /* for the pads' parts and the axis: a pad may be flushed at any time */
   AstroMergeAxis axis;
-  gint64 next;         /* step that follows the last block */
+  gint64 next;         /* the step that follows the last block */
   gboolean is_started; /* a block went out */
-  guint64 misaligned;  /* steps that blocks wait for behind their first, as buffers are cut */
+  guint64 misaligned;  /* steps that a block waits for if inputs are cut at different steps */
 
   /* what was agreed on */
   GPtrArray *pads; /* AstroMergePad, in the order of the inputs; NULL: nothing yet */
@@ -45,25 +45,48 @@ typedef struct {
   gsize pool_bytes;
   AstroDevice *reader; /* where downstream reads; NULL: on the host */
 
-  /* by the thread that aggregates alone */
-  gboolean is_hurried; /* it was not called because a time was over */
+  /* only used by the thread that aggregates */
+  gboolean is_hurried; /* the call is not due to a timeout */
   gboolean discont;
-  gint64 left; /* when it was done with the last block; 0: there is none */
+  gint64 left; /* when the last block was done; 0: there was none */
 
   /* under the object's lock */
   AstroWorkChoice choice;
   AstroWorkStats stats;
-  gboolean has_warned; /* of steps that came again or late */
+  gboolean has_warned; /* about steps that came again or late */
 } AstroMergePrivate;
 
 AstroMergePrivate *astro_merge_parts(AstroMerge *merge);
 void astro_merge_lock(AstroMerge *merge);
 void astro_merge_unlock(AstroMerge *merge);
 
-/* Whether steps of that kind count, so that there is something to align. */
-gboolean astro_merge_counts_steps(const AstroStream *stream);
-/* A new array of references, in the order of the pads' numbers. */
+/* A new array of references to the pads, in the order of their numbers. */
 GPtrArray *astro_merge_list_pads(AstroMerge *merge);
+
+/* ---- the axis; all under the lock ---- */
+
+/* A new axis, on which no entry has a place yet. The first pad that holds anything decides where
+ * its steps begin. */
+gboolean astro_merge_axis_make(AstroMergePrivate *priv, const GPtrArray *pads, GError **error);
+/* Gives an entry its place. An entry of another rate has none on this axis, and gets none. */
+gboolean astro_merge_axis_place(const AstroMergeAxis *axis, const AstroMergePad *pad,
+                                AstroMergeEntry *entry, GError **error);
+/* The step at which a pad's GAP event ends; G_MININT64: there was none. */
+gint64 astro_merge_axis_gap_end(const AstroMergeAxis *axis, const AstroMergePad *pad);
+/* When a step of the axis begins, since the start of the observation that goes out. */
+GstClockTime astro_merge_time(const AstroMergePrivate *priv, guint64 step);
+void astro_merge_axis_clear(AstroMergeAxis *axis);
+
+static inline AstroMergePad *astro_merge_pad_at(const GPtrArray *pads, guint i)
+{
+  return (AstroMergePad *)g_ptr_array_index(pads, i);
+}
+
+/* The oldest entry of a pad; NULL: it holds nothing. */
+static inline AstroMergeEntry *astro_merge_pad_head(const AstroMergePad *pad)
+{
+  return (AstroMergeEntry *)(pad->entries.head ? pad->entries.head->data : NULL);
+}
 
 /* ---- alignment; all under the lock ---- */
 
@@ -74,33 +97,31 @@ typedef enum {
   ASTRO_MERGE_FAILED,
 } AstroMergeState;
 
-/* The next block, of pieces that have references of their own. */
+/* The next block. Its pieces hold references of their own. */
 typedef struct {
   gint64 first;
   guint64 steps;
   GArray *pieces;    /* AstroMergePiece */
-  gboolean is_lost;  /* all of it */
-  gboolean is_other; /* streams are others than what was agreed on */
-  GstBuffer *like;   /* whose times it takes where nothing counts; may be NULL */
-  /* Of one step, where all that there is of it says that it is shorter; 0: it is not. */
+  gboolean is_lost;  /* no input has anything for it */
+  gboolean is_other; /* the streams are not those that were agreed on */
+  GstBuffer *like;   /* gives the times for streams without steps; may be NULL */
+  /* The length of a block of one step, if all inputs say that the step is shorter than the rate
+   * says; 0: it is not. */
   GstClockTime length;
 } AstroMergeNext;
 
 void astro_merge_next_clear(AstroMergeNext *next);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroMergeNext, astro_merge_next_clear)
 
-/* is_due: what is not there yet gives way. pads: those of now. */
+/* is_due: the time is over, so pads that have nothing yet are not waited for. */
 AstroMergeState astro_merge_find_block(AstroMerge *merge, GPtrArray *pads, gboolean is_due,
                                        AstroMergeNext *next, GError **error);
-void astro_merge_axis_clear(AstroMergeAxis *axis);
-/* What comes has nothing in common with what was before. */
+/* Forgets the time axis: the streams that come next need not follow on from those before. */
 void astro_merge_begin_anew(AstroMerge *merge);
-/* When a step of the axis begins, since the observation that goes out. */
-GstClockTime astro_merge_time(const AstroMergePrivate *priv, guint64 step);
 
 /* ---- agreement ---- */
 
-/* The pads' agreed streams are others: caps, observation and backend follow. */
+/* The pads' streams have changed: negotiates caps, observation and backend again. */
 gboolean astro_merge_agree(AstroMerge *merge, GPtrArray *pads, GError **error);
 
 /* ---- output ---- */

@@ -64,7 +64,7 @@ static GstFlowReturn fail(AstroMerge *merge, GError *error)
   return GST_FLOW_ERROR;
 }
 
-/* Buffers that are cut elsewhere come later than a block begins by as much as it is long. */
+/* If inputs are cut at different steps, blocks come later by as much as they wait for. */
 static void tell_latency(AstroMerge *merge, guint64 misaligned)
 {
   AstroMergePrivate *priv = PRIV(merge);
@@ -75,7 +75,7 @@ static void tell_latency(AstroMerge *merge, guint64 misaligned)
   gst_aggregator_set_latency(GST_AGGREGATOR(merge), own, own);
 }
 
-/* Upstream is at its end, and does not hear what downstream says. */
+/* Upstream is at its end, and ignores what downstream returns. */
 static GstFlowReturn end(AstroMerge *merge)
 {
   GstStructure *stats;
@@ -84,7 +84,7 @@ static GstFlowReturn end(AstroMerge *merge)
   return GST_FLOW_EOS;
 }
 
-/* The first time alone. */
+/* Only the first time. */
 static void warn_of_late(AstroMerge *merge)
 {
   AstroMergePrivate *priv = PRIV(merge);
@@ -93,11 +93,11 @@ static void warn_of_late(AstroMerge *merge)
   priv->has_warned |= warns;
   GST_OBJECT_UNLOCK(merge);
   if (warns)
-    GST_ELEMENT_WARNING(merge, STREAM, FORMAT,
-                        ("steps of a pad came again, or later than those of the others that went "
-                         "out, and are left out. More of them are counted without a word in stats "
-                         "(steps-again)"),
-                        (NULL));
+    GST_ELEMENT_WARNING(
+        merge, STREAM, FORMAT,
+        ("steps of a pad came again, or after blocks with those steps had gone out, and are left "
+         "out. Further ones are only counted in stats (steps-again)"),
+        (NULL));
 }
 
 static GstFlowReturn send(AstroMerge *merge, GPtrArray *pads, const AstroMergeNext *next,
@@ -144,7 +144,7 @@ static GstFlowReturn take_block(AstroMerge *merge, gboolean timeout)
   const guint64 misaligned = priv->misaligned;
   const AstroMergeState state =
       astro_merge_find_block(merge, pads, timeout && !priv->is_hurried, &next, &error);
-  /* a new axis begins anew */
+  /* nothing was due on a new axis */
   const gboolean follows = !was_started || (priv->is_started && next.first == due);
   priv->is_started |= state == ASTRO_MERGE_HAS_BLOCK;
   const guint64 now_misaligned = priv->misaligned;
@@ -193,8 +193,8 @@ static GstClockTime running_time_of(AstroMergePad *pad)
              : GST_CLOCK_TIME_NONE;
 }
 
-/* Asked in a live pipeline while not every pad has a buffer: until when to wait. Where only those
- * have none that gave way, or that need none, that is over already. */
+/* Called in a live pipeline while some pad has no buffer: the time until which to wait. If all pads
+ * without buffers are late already, or need none, there is nothing to wait for. */
 static GstClockTime get_next_time(GstAggregator *aggregator)
 {
   AstroMerge *merge = ASTRO_MERGE(aggregator);
@@ -224,8 +224,8 @@ static GstClockTime get_next_time(GstAggregator *aggregator)
 
 /* ---- events and queries ---- */
 
-/* Those that say what comes after them are known to the pad. Of a gap GstAggregator makes a buffer,
- * of which it wants to know the time; in bytes there is none that a gap could have. */
+/* Whether an event was for the pad alone: those about the buffers that follow. GstAggregator makes
+ * a buffer of a GAP event, for which it needs a TIME segment. */
 static gboolean is_for_pad(GstAggregatorPad *pad, GstEvent *event)
 {
   return astro_event_is_observation(event) || astro_event_is_summary(event) ||
@@ -251,8 +251,8 @@ static gboolean sink_event(GstAggregator *aggregator, GstAggregatorPad *pad, Gst
   return GST_AGGREGATOR_CLASS(astro_merge_parent_class)->sink_event(aggregator, pad, event);
 }
 
-/* GstAggregator says yes to a seek that no source follows, and then waits for a flush without end.
- */
+/* GstAggregator accepts a seek that no source follows, and then waits for a flush that never
+ * comes. */
 static gboolean src_event(GstAggregator *aggregator, GstEvent *event)
 {
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK &&
@@ -280,7 +280,7 @@ static gboolean propose_allocation(GstAggregator *aggregator, GstAggregatorPad *
   return TRUE;
 }
 
-/* Caps are set with the first block; what is asked anew is where it is read. */
+/* Caps are set with the first block; this asks again where blocks are read. */
 static gboolean negotiate(GstAggregator *aggregator)
 {
   astro_merge_ask_reader(ASTRO_MERGE(aggregator));
@@ -311,10 +311,17 @@ static void reset_pads(AstroMerge *merge)
 static gboolean start(GstAggregator *aggregator)
 {
   AstroMerge *merge = ASTRO_MERGE(aggregator);
+  const AstroMergeClass *klass = ASTRO_MERGE_GET_CLASS(merge);
+  g_autoptr(GError) error = NULL;
   GST_OBJECT_LOCK(merge);
   PRIV(merge)->stats = (AstroWorkStats){ 0 };
   PRIV(merge)->has_warned = FALSE;
+  const AstroWorkChoice choice = PRIV(merge)->choice;
   GST_OBJECT_UNLOCK(merge);
+  if (!astro_work_check(klass->stage, klass->backends, &choice, &error)) {
+    GST_ELEMENT_ERROR(merge, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
+    return FALSE;
+  }
   g_mutex_lock(&PRIV(merge)->work);
   PRIV(merge)->is_stopped = FALSE;
   PRIV(merge)->misaligned = 0;
@@ -323,8 +330,8 @@ static gboolean start(GstAggregator *aggregator)
   return TRUE;
 }
 
-/* A flush that ends after the source pad was stopped, and before the others are, starts the thread
- * again, which GstAggregator ends after it called this. */
+/* If a flush ends after the source pad was stopped and before the others are, it starts the thread
+ * again; GstAggregator ends that after calling this. */
 static gboolean stop(GstAggregator *aggregator)
 {
   AstroMerge *merge = ASTRO_MERGE(aggregator);
@@ -364,12 +371,13 @@ static void get_stats(GObject *object, GValue *value)
 static const AstroField fields[] = {
   ASTRO_WORK_BACKEND(
       AstroWorkChoice, kind,
-      "Who does the work: on the CPU in any case but where the reference is asked for"),
+      "Who does the work: the CPU with fast kernels (auto, cpu), or the slow formula (reference)"),
   ASTRO_WORK_THREADS(AstroWorkChoice, threads, "CPU threads at most (0: one a core)", 4096),
   ASTRO_WORK_ACTIVE("Who does the work now", get_active_backend),
-  ASTRO_WORK_STATS("Buffers, bytes, nanoseconds of work and of waiting; time steps of pads that "
-                   "came again or late and were left out, and that did not come, since the start",
-                   get_stats),
+  ASTRO_WORK_STATS(
+      "Since the start: buffers, bytes, nanoseconds of work and of waiting, time steps that came "
+      "again or late and were left out, and time steps that never came",
+      get_stats),
   { 0 },
 };
 

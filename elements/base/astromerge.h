@@ -1,15 +1,17 @@
-/* What every stage with several inputs needs once: pads sink_%u whose streams are aligned by
- * absolute time (the observation's start and the steps since), whatever the order, the size and the
- * start of their buffers; what is missing on one of them; and what streams have to have in common.
+/* The base of stages with several inputs. It aligns the streams of its pads sink_%u by absolute
+ * time (the observation's start plus the steps since), whatever the order, size and start of their
+ * buffers; it notes what is missing on one of them, and checks what the streams must have in
+ * common.
  *
- * Where sources are live a pad that lags beyond the property latency (GstAggregator's, in ns) gives
- * way until it is back. Else each is waited for until data, a gap or its end come, so that files
- * give one answer. The end of one pad is loss for the others, the end of all is the end.
+ * With a live source, a pad that lags by more than the property latency (GstAggregator's, in ns) is
+ * no longer waited for until it catches up. Otherwise each pad is waited for until it has data, a
+ * gap or EOS, so that files always give the same result. EOS on one pad is loss for the others; EOS
+ * on all pads ends the stream.
  *
- * Grids, images and histograms have no steps that count: the n-th buffers of all pads belong
+ * Grids, images and histograms have no time steps: there the n-th buffers of all pads belong
  * together.
  *
- * A subclass says in agree what comes of the streams, and puts blocks together in combine. */
+ * In agree a subclass says what the output is, given the inputs; in combine it makes a block. */
 #pragma once
 
 #include <gst/base/gstaggregator.h>
@@ -23,10 +25,10 @@ ASTRO_BEGIN_DECLS
 #define ASTRO_TYPE_MERGE astro_merge_get_type()
 G_DECLARE_DERIVABLE_TYPE(AstroMerge, astro_merge, ASTRO, MERGE, GstAggregator)
 
-/* The largest of the stages' configuration structs fits. */
+/* Large enough for the configuration struct of any stage. */
 #define ASTRO_MERGE_CONFIG_BYTES 1024
 
-/* The stream of a pad, in the order of their numbers. */
+/* The stream of one pad. Inputs are in the order of the pads' numbers. */
 typedef struct {
   const char *pad;
   const AstroStream *stream;
@@ -34,12 +36,12 @@ typedef struct {
   const AstroObservation *observation; /* NULL: none came */
 } AstroMergeInput;
 
-/* Steps first to first + n of a buffer of so many, which are steps at on of the block. Of each
- * input the pieces follow one another, and leave nothing out. */
+/* A piece of a block: its steps from `at` on are n steps of a buffer, from `first` on. The pieces
+ * of one input follow one another without holes. */
 typedef struct {
   guint input;
   GstBuffer *buffer; /* NULL: lost */
-  GstEvent *told; /* what a histogram's pairs are of (core/stream/histogram-summary.h), or NULL */
+  GstEvent *told;    /* what was paired in a histogram (core/stream/histogram-summary.h), or NULL */
   guint64 steps, first, n, at;
 } AstroMergePiece;
 
@@ -53,41 +55,41 @@ struct _AstroMergeClass {
   GstAggregatorClass parent_class;
 
   const char *stage;                   /* the name of its backend tables */
-  const AstroBackend *const *backends; /* its own, up to a NULL */
+  const AstroBackend *const *backends; /* NULL-terminated */
 
-  /* Streams of one rate and one kind are there. caps and observation are those of the first and
-   * become the output's (observation is NULL where there is none); config the backend's. Or an
-   * error that names the pad and the field. */
+  /* The inputs are streams of the same rate and kind. caps and observation are those of the first,
+   * to be changed to those of the output (observation is NULL if there is none); config is the
+   * backend's, to be filled in. An error must name the pad and the field. */
   gboolean (*agree)(AstroMerge *merge, const AstroMergeInput *inputs, guint n, GstCaps *caps,
                     AstroObservation *observation, gpointer config, GError **error);
-  /* Fills a block, through astro_merge_submit, and adds what it says of itself. Blocks of which
-   * everything is lost are not asked for. */
+  /* Makes a block with astro_merge_submit, and adds its counts and other metadata. Not called for a
+   * block that is lost on all inputs. */
   gboolean (*combine)(AstroMerge *merge, const AstroMergeBlock *block, GstBuffer *out,
                       GError **error);
-  /* Forgets blocks that went before: at a flush and a stop. NULL: there is nothing to forget. */
+  /* Forgets earlier blocks: called at a flush and a stop. NULL: there is nothing to forget. */
   void (*reset)(AstroMerge *merge);
 
-  /* For methods to come: a class of others, compiled today, is then as large as ours. */
+  /* Room for methods to come, so that classes compiled today keep their size. */
   gpointer reserved[8];
 };
 
 const AstroStream *astro_merge_out(AstroMerge *merge);
 
-/* Gives the blocks of the pieces, in their order, and the block to the backend; what is lost has no
- * data. */
+/* Hands the blocks of the pieces, in order, and the output block to the backend. A lost piece has
+ * no data. */
 gboolean astro_merge_submit(AstroMerge *merge, const AstroMergeBlock *block, GstBuffer *out,
                             gconstpointer arguments, GError **error);
 
-/* For agree: an error unless all inputs have the same in a field of their caps. */
+/* For agree: an error unless a field of the caps is the same for all inputs. */
 gboolean astro_merge_check_caps(const AstroMergeInput *inputs, guint n, const char *field,
                                 GError **error);
 
-/* The same of all fields. */
+/* The same for all fields. */
 gboolean astro_merge_check_all_caps(const AstroMergeInput *inputs, guint n, GError **error);
-/* And of the observations' stations, where there are observations. */
+/* The same for the stations of the observations, if there are observations. */
 gboolean astro_merge_check_stations(const AstroMergeInput *inputs, guint n, GError **error);
 
-/* As astro_stage_class_add_pads(). */
+/* Like astro_stage_class_add_pads(). */
 void astro_merge_class_add_pads(AstroMergeClass *klass, const AstroQuantity *quantities);
 
 ASTRO_END_DECLS

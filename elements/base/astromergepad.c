@@ -62,7 +62,8 @@ static gboolean take_caps(AstroMergePad *pad, GstEvent *event, GError **error)
   return TRUE;
 }
 
-/* The same again, as it comes when somebody is linked in mid-stream, is no other. */
+/* The same observation again, as it comes when an element is linked in mid-stream, is not a new
+ * one. */
 static gboolean take_observation(AstroMergePad *pad, GstEvent *event, GError **error)
 {
   g_autoptr(GstEvent) known =
@@ -87,7 +88,7 @@ static gboolean take_observation(AstroMergePad *pad, GstEvent *event, GError **e
   return TRUE;
 }
 
-/* Events wait in the pad's queue, while what sticks to the pad is the latest of them already. */
+/* Events wait in the pad's queue, while the sticky event on the pad is already the latest. */
 static void take_segment(AstroMergePad *pad, GstEvent *event)
 {
   const GstSegment *segment;
@@ -134,17 +135,6 @@ gboolean astro_merge_pad_take_event(AstroMergePad *pad, GstEvent *event, GError 
 
 /* ---- buffers ---- */
 
-static gboolean check_counts(const AstroStream *stream, GstBuffer *buffer, guint64 steps,
-                             GError **error)
-{
-  const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
-  AstroLayout shape;
-  if (!meta)
-    return astro_stream_check_counts(stream, buffer, error);
-  astro_stream_shape(stream, steps, &shape);
-  return astro_validity_check(meta, &shape, error);
-}
-
 static GstClockTime running_time(const AstroMergePad *pad, GstClockTime time)
 {
   return pad->segment.format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID(time)
@@ -152,7 +142,7 @@ static GstClockTime running_time(const AstroMergePad *pad, GstClockTime time)
              : GST_CLOCK_TIME_NONE;
 }
 
-/* A GAP event, of which GstAggregator makes an empty buffer. */
+/* A GAP event, which arrives as an empty buffer that GstAggregator has made. */
 static void take_gap(AstroMergePad *pad, GstBuffer *buffer)
 {
   pad->steps.retime = TRUE;
@@ -188,9 +178,9 @@ static gboolean place_buffer(AstroMergePad *pad, GstBuffer *buffer, guint64 *aga
     return FALSE;
   if (steps == 0)
     return TRUE;
-  if (!check_counts(stream, buffer, steps, error))
+  if (!astro_incoming_check_counts(stream, buffer, steps, error))
     return FALSE;
-  if (!astro_merge_counts_steps(stream)) {
+  if (!astro_steps_count_once(stream)) {
     add_entry(pad, buffer, 1, 0, pad->n++);
     return TRUE;
   }
@@ -214,8 +204,8 @@ gboolean astro_merge_pad_take_buffer(AstroMergePad *pad, AstroMergeTaken *taken,
     take_gap(pad, buffer);
   else if (!pad->latest)
     ok = astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "a buffer came without caps, which say what it holds, as a capsfilter "
-                             "after the source of a file gives them");
+                             "a buffer came without caps, which say what it holds. A source of "
+                             "bytes, such as filesrc, needs a capsfilter behind it");
   else
     ok = astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, error) &&
          place_buffer(pad, buffer, &taken->again, error);
@@ -247,7 +237,7 @@ void astro_merge_pad_reset(AstroMergePad *pad)
   g_clear_pointer(&pad->stream_id, g_free);
 }
 
-/* Any pad may be flushed at any time, from its own thread. */
+/* Any pad may be flushed at any time, by its own thread. */
 static GstFlowReturn flush(GstAggregatorPad *pad, GstAggregator *aggregator)
 {
   astro_merge_lock(ASTRO_MERGE(aggregator));

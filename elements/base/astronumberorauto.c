@@ -7,7 +7,7 @@ typedef struct {
   gint most;
 } Spec;
 
-/* An enumeration of one value: what it says of others is overridden here. */
+/* The enumeration has a single value; how other numbers are read and shown is overridden here. */
 static GType type_get(const char *automatic)
 {
   static gsize type = 0;
@@ -54,7 +54,7 @@ static gint compare(const GValue *a, const GValue *b)
   return x < y ? GST_VALUE_LESS_THAN : x > y ? GST_VALUE_GREATER_THAN : GST_VALUE_EQUAL;
 }
 
-/* GStreamer keeps the table where it is. */
+/* GStreamer keeps a pointer to the table. */
 static void register_text(GType type)
 {
   static GstValueTable table = { .compare = compare,

@@ -1,4 +1,4 @@
-/* What goes out at a source pad. */
+/* Errors about what goes out at a source pad. */
 #pragma once
 
 #include <gst/gst.h>
@@ -6,9 +6,10 @@
 
 ASTRO_BEGIN_DECLS
 
-/* Posts that downstream takes none of the caps that are made here, and what it takes: GStreamer's
- * own error says only that nothing was agreed on. what: "voltages". Nothing of a pad that is
- * flushing, nor where downstream takes them: something else went wrong, of which others tell. */
+/* Posts an error that downstream takes none of the caps that this element makes, with the caps that
+ * it does take: GStreamer's own error would only say that nothing was negotiated. what: "voltages".
+ * Posts nothing if the pad is flushing or if downstream does take the caps: then the cause is
+ * elsewhere, and another element tells it. */
 void astro_refused_caps(GstPad *src, const GstCaps *made, const char *what);
 
 ASTRO_END_DECLS

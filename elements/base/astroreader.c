@@ -101,7 +101,8 @@ gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection directio
   GstBaseTransformClass *base = g_type_class_peek(GST_TYPE_BASE_TRANSFORM);
   GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
 
-  /* Comes with the pad's stream lock held, which stopping waits for after it has set the flag. */
+  /* ALLOCATION queries hold the pad's stream lock. Stopping sets the flag and then waits for that
+   * lock. */
   if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION && GST_PAD_IS_FLUSHING(sink))
     return FALSE;
   return base->query(trans, direction, query);

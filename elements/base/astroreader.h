@@ -1,6 +1,6 @@
-/* Where downstream reads: told upstream in the answer to an ALLOCATION query, so that a device
- * stage knows whether to copy down at once and a host stage whether to write into page-locked
- * memory. */
+/* Where downstream reads blocks, on the host or on a device. Upstream learns it from the answer to
+ * an ALLOCATION query, so that a device stage knows whether to copy blocks to the host at once, and
+ * a host stage whether to write to page-locked memory. */
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
@@ -8,15 +8,16 @@
 
 ASTRO_BEGIN_DECLS
 
-/* Offers the allocator (page-locking for that device) and names the device; NULL: the host reads.
- */
+/* For the answer: offers the allocator (page-locking for that device) and names the device. NULL:
+ * the host reads. */
 void astro_reader_add(GstQuery *query, AstroDevice *device);
-/* A new reference; NULL: the host reads, or nobody said. */
+/* A new reference; NULL: the host reads, or the answer does not say. */
 AstroDevice *astro_reader_find(GstQuery *query);
 
-/* Grids whose buffers come with a map of their touched tiles, all others being undefined
- * (core/stream/grid.h): who reads them so says it in the answer to an ALLOCATION query, as support
- * of the grids' meta; who does not say it gets whole grids. A tee says what all its branches do. */
+/* Some grids come with a map of their touched tiles, and all other tiles are undefined
+ * (core/stream/grid.h). A reader that understands the map lists the grids' meta as supported in its
+ * answer to an ALLOCATION query; other readers get whole grids. A tee lists what all its branches
+ * support. */
 void astro_reader_take_maps(GstQuery *query);
 gboolean astro_reader_takes_maps(GstQuery *query);
 
@@ -24,17 +25,17 @@ gboolean astro_reader_takes_maps(GstQuery *query);
 #define ASTRO_TAKES_ROWS "rows"         /* grids of which rows alone are transformed */
 #define ASTRO_TAKES_WIDE_PSF "wide-psf" /* more of an image than a user asked for */
 
-/* Whether all that leaves a source pad is read by one stage that takes that form, which must not go
- * to anybody who does not know of it. Elements of other plugins that pass it on (queue, identity,
- * capsfilter) may stand between; a tee that sends it elsewhere too may not, whose branches' caps do
- * not tell them apart. */
+/* Whether a source pad has one reader, a stage that takes that form; the form must not reach an
+ * element that does not know it. Elements of other plugins that pass buffers on (queue, identity,
+ * capsfilter) may stand between. A tee with another branch may not, since both branches have the
+ * same caps. */
 gboolean astro_reader_takes(GstPad *src, const char *form);
 
-/* GstBaseTransform's answer to queries, but none on allocation once the pad is being stopped. The
- * base takes its own last query in hand while it answers one; when it is stopped in between
- * (queries do not look whether their pad flushes) nobody frees that. */
+/* GstBaseTransform's answer to queries, but FALSE for ALLOCATION once the pad is being stopped.
+ * While GstBaseTransform answers one, it keeps a reference to its own last query; if it is stopped
+ * meanwhile (queries ignore that a pad is flushing), it leaks that. */
 gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query);
-/* To a latency query that was answered: what the element itself holds back. */
+/* Adds the element's own latency to an answered LATENCY query. */
 void astro_query_add_latency(GstQuery *query, GstClockTime own);
 
 ASTRO_END_DECLS

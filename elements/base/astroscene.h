@@ -7,10 +7,10 @@
 
 G_BEGIN_DECLS
 
-/* Of all sources alike. */
+/* Properties that are the same in all sources. */
 extern const AstroField astro_scene_fields[];
 
-/* What differs: what the bandwidth means, and the noise's default. */
+/* Properties that differ: the meaning of bandwidth and the default of noise. */
 #define ASTRO_SCENE_BANDWIDTH(help)                                                                \
   ASTRO_DOUBLE(AstroScene, bandwidth, "bandwidth", "Bandwidth", help, 1e-3, 1e13, 1e6)
 #define ASTRO_SCENE_NOISE(jansky)                                                                  \

@@ -15,12 +15,12 @@
 #include <math.h>
 
 typedef struct {
-  AstroScene scene; /* as properties say */
+  AstroScene scene; /* the properties */
   AstroSimulation now;
-  guint64 end;   /* step, by the scene's duration; G_MAXUINT64: never */
-  gboolean told; /* the observation */
+  guint64 end;   /* the last step plus 1, by the scene's duration; G_MAXUINT64: endless */
+  gboolean told; /* the observation was sent */
   double told_scale;
-  GstCaps *caps; /* all that may be made, under the element's lock: asked for by any thread */
+  GstCaps *caps; /* all caps that can be made; under the element's lock: any thread asks */
   GstBufferPool *pool;
   AstroLiveClock clock;
   AstroDeadline deadline;
@@ -54,7 +54,7 @@ gboolean astro_simulator_is_stopping(AstroSimulator *self)
 
 /* ---- how long it is ---- */
 
-/* Of the scene's duration. */
+/* The steps in the scene's duration. */
 static guint64 count_steps(const AstroSimulation *now)
 {
   double steps = now->scene.duration * now->rate_n / now->rate_d;
@@ -63,7 +63,7 @@ static guint64 count_steps(const AstroSimulation *now)
   return (guint64)MAX(rint(steps), 1);
 }
 
-/* 0: not known yet. */
+/* Steps of a block; 0: not known yet. */
 static guint64 block_steps(AstroSimulator *self)
 {
   GST_OBJECT_LOCK(self);
@@ -72,7 +72,7 @@ static guint64 block_steps(AstroSimulator *self)
   return block;
 }
 
-/* Caps may say another one than properties do: of real samples twice that. */
+/* The caps may have another rate than the properties say: for real samples it is twice that. */
 static void set_rate(AstroSimulator *self, gint rate_n, gint rate_d)
 {
   AstroSimulatorPrivate *own = parts(self);
@@ -90,7 +90,8 @@ static void set_block(AstroSimulator *self, guint64 block)
   GST_OBJECT_UNLOCK(self);
 }
 
-/* By duration and num-buffers; G_MAXUINT64: never, or not known yet. */
+/* The step where the stream ends, by duration and num-buffers; G_MAXUINT64: never, or not known
+ * yet. */
 static guint64 find_end(AstroSimulator *self)
 {
   gint buffers;
@@ -103,7 +104,7 @@ static guint64 find_end(AstroSimulator *self)
   return buffers >= 0 ? MIN(end, (guint64)buffers * block) : end;
 }
 
-/* The sky has to be above the horizon, and the Earth orientation known, until the end. */
+/* Whether the sky is above the horizon, and the Earth orientation known, until the end. */
 static gboolean check_span(AstroSimulator *self, GError **error)
 {
   AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
@@ -155,7 +156,7 @@ static gboolean stop(GstBaseSrc *base)
   return TRUE;
 }
 
-/* Properties as they are now: what they say from here on is of the next start. */
+/* Copies the properties: changes from here on count for the next start. */
 static void take_properties(AstroSimulator *self)
 {
   const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
@@ -212,7 +213,7 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
       caps ? caps : gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base)), filter);
 }
 
-/* What downstream names first, of what we can give. */
+/* Chooses the caps that downstream lists first among those that we can make. */
 static gboolean negotiate(GstBaseSrc *base)
 {
   g_autoptr(GstCaps) own = get_caps(base, NULL);
@@ -227,7 +228,7 @@ static gboolean negotiate(GstBaseSrc *base)
   return gst_base_src_set_caps(base, fixed);
 }
 
-/* With it there is an end, until which the sky has to be seen. */
+/* The size of a block may set the end of the stream, until which the sky must be up. */
 static gboolean choose_block(AstroSimulator *self, GError **error)
 {
   AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
@@ -247,7 +248,7 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   AstroSimulation *now = &parts(self)->now;
   const AstroStream *stream = &now->stream;
   if (astro_stream_from_caps(&now->stream, caps, &error)) {
-    /* What comes next is of the same time. */
+    /* The stream goes on at the same time, in steps of the new rate. */
     now->next = gst_util_uint64_scale(now->next, (guint64)stream->rate_n * (guint64)now->rate_d,
                                       (guint64)stream->rate_d * (guint64)now->rate_n);
     set_rate(self, stream->rate_n, stream->rate_d);
@@ -278,7 +279,7 @@ GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes)
 {
   AstroSimulatorPrivate *own = parts(self);
   GstBuffer *buffer = NULL;
-  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+  if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
     return astro_buffer_new(bytes, own->now.reader);
   if (!own->pool)
     own->pool = astro_buffer_pool_new_active(own->now.reader, NULL, bytes, 1, 0);
@@ -292,8 +293,8 @@ GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes)
 
 /* ---- blocks ---- */
 
-/* Before the first buffer: the observation; and again where other caps brought another scale. A
- * live source's time begins with the first. */
+/* Sends the observation before the first buffer, and again if new caps brought another scale. The
+ * time of a live source begins with its first buffer. */
 static void announce(AstroSimulator *self)
 {
   AstroSimulatorPrivate *own = parts(self);
@@ -307,7 +308,7 @@ static void announce(AstroSimulator *self)
   gst_pad_push_event(GST_BASE_SRC_PAD(self), astro_observation_to_event(own->now.observation));
 }
 
-/* Says of a buffer which steps it holds, the next ones. */
+/* Sets the times of a buffer that holds the next steps. */
 static void stamp(AstroSimulator *self, GstBuffer *buffer, guint64 steps)
 {
   AstroSimulatorPrivate *own = parts(self);
@@ -321,8 +322,8 @@ static void stamp(AstroSimulator *self, GstBuffer *buffer, guint64 steps)
   own->now.next = next;
 }
 
-/* Drops the block where the stream stops before its time; of the next one GstBaseSrc says that
- * something is missing. */
+/* Drops the block if the stream stops before its time comes; GstBaseSrc then marks the next one
+ * DISCONT. */
 static GstFlowReturn wait_for_clock(AstroSimulator *self, GstBuffer **block)
 {
   if (!gst_base_src_is_live(GST_BASE_SRC(self)))
@@ -335,7 +336,7 @@ static GstFlowReturn wait_for_clock(AstroSimulator *self, GstBuffer **block)
   return flow;
 }
 
-/* A stream without an end comes to the end of what is known of the earth. */
+/* An endless stream reaches the end of the known Earth orientation. */
 static gboolean check_time(AstroSimulator *self, guint64 step)
 {
   g_autoptr(GError) error = NULL;
@@ -346,8 +347,7 @@ static gboolean check_time(AstroSimulator *self, guint64 step)
   return FALSE;
 }
 
-/* A block that is given up is not there; the stream has ended before it where that was a user's
- * wish. */
+/* A block that was given up is dropped. If a user asked for the end, the stream ends before it. */
 static GstFlowReturn make(AstroSimulator *self, guint64 steps, GstBuffer **block)
 {
   AstroDeadline *deadline = &parts(self)->deadline;
@@ -390,7 +390,7 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
 static gboolean unlock(GstBaseSrc *base)
 {
   astro_live_clock_unlock(&parts(base)->clock, base);
-  if (astro_live_clock_is_unlocked(&parts(base)->clock, base)) /* it is no mere pause */
+  if (astro_live_clock_is_unlocked(&parts(base)->clock, base)) /* more than a pause */
     astro_deadline_set_stopped(&parts(base)->deadline, TRUE);
   return TRUE;
 }

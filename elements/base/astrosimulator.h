@@ -1,7 +1,7 @@
-/* What every source of a simulated stream needs once: properties of the scene, from start to stop,
- * caps, memory, times, what it tells downstream, and a live source's clock.
+/* The base of sources of simulated streams: properties of the scene, start and stop, caps, memory,
+ * times, the events that it sends downstream, and the clock of a live source.
  *
- * A subclass says what it makes of the scene: take, describe, agree and make. */
+ * A subclass implements take, describe, agree and make. */
 #pragma once
 
 #include <gst/base/gstpushsrc.h>
@@ -22,50 +22,53 @@ struct _AstroSimulatorClass {
   const char *made;   /* for errors: "voltages" */
   const char *blocks; /* for errors: "blocks" */
 
-  /* Rows of the scene that each says in its own words: ASTRO_SCENE_BANDWIDTH, ASTRO_SCENE_NOISE and
-   * ASTRO_SIMULATOR_IS_LIVE. And those of a struct of properties in the instance, and its copy,
-   * which take and all that comes after it read. */
+  /* scene: rows of the scene whose help differs between sources: ASTRO_SCENE_BANDWIDTH,
+   * ASTRO_SCENE_NOISE and ASTRO_SIMULATOR_IS_LIVE. fields: rows for the struct of the
+   * subclass's properties in the instance, and for its copy, which take and all later methods
+   * read. */
   const AstroField *scene, *fields;
   gsize settings, now, settings_bytes;
 
-  /* At the start: checks settings and scene, and says how many time steps a second has. */
+  /* At the start: checks settings and scene, and says how many time steps there are a second. */
   gboolean (*take)(AstroSimulator *self, gint *rate_n, gint *rate_d, GError **error);
-  /* What the fields of caps can be that are its own. */
+  /* The values that the subclass's own caps fields can have. */
   void (*describe)(AstroSimulator *self, GstCaps *caps);
-  /* Steps of a buffer of the stream that is agreed on. NULL: one, which is known from the start. */
+  /* Steps of a buffer of the agreed stream. NULL: one step, which is known from the start. */
   guint64 (*block_steps)(AstroSimulator *self);
-  /* Steps of which the sky is made where the stream has that many (G_MAXUINT64: not known yet).
+  /* Steps for which the sky is computed, if the stream has that many (G_MAXUINT64: not known yet).
    * NULL: all of them. */
   guint64 (*sky_steps)(AstroSimulator *self, guint64 steps);
-  /* A stream was agreed on: gets ready to make it. Before the next and at the stop: forget. */
+  /* A stream was agreed on: prepare to make it. forget is called before the next one and at the
+   * stop. */
   gboolean (*agree)(AstroSimulator *self, GError **error);
   void (*forget)(AstroSimulator *self);
-  /* The next steps. An error: there is no memory. */
+  /* Makes the next steps. An error means that there is no memory. */
   GstFlowReturn (*make)(AstroSimulator *self, guint64 steps, GstBuffer **block);
 };
 
 /* From start to stop. */
 typedef struct {
-  AstroScene scene; /* as properties said at the start */
+  AstroScene scene; /* as the properties were at the start */
   AstroObservation *observation;
   AstroSky *sky;
   gint rate_n, rate_d; /* time steps a second */
-  AstroStream stream;  /* that was agreed on */
+  AstroStream stream;  /* the agreed one */
   guint64 block;       /* steps of a buffer; 0: not known yet */
   guint64 next;        /* step */
-  AstroDevice *reader; /* of the blocks; NULL: the host */
+  AstroDevice *reader; /* reads the blocks; NULL: the host does */
 } AstroSimulation;
 
 const AstroSimulation *astro_simulator_simulation(AstroSimulator *self);
 
-/* Blocks come from a pool of our own: nobody else knows their size. NULL where memory is out. */
+/* A block from the source's own pool, since only the source knows their size. NULL: there is no
+ * memory. */
 GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes);
 GstClockTime astro_simulator_time(AstroSimulator *self, guint64 step);
-/* The stream is being stopped, or a user has had to wait: making what takes long is to be given up.
- * While a block is made astro_is_given_up() says the same. */
+/* Whether the stream is being stopped, or a user has waited long enough: long work is to be given
+ * up. While a block is made astro_is_given_up() says the same. */
 gboolean astro_simulator_is_stopping(AstroSimulator *self);
 
-/* A row of scene that is every source's: what is-live gives. */
+/* The row of the property is-live, which every source has. */
 #define ASTRO_SIMULATOR_IS_LIVE(its_help)                                                          \
   {                                                                                                \
     ASTRO_FIELD_SAYS(BOOLEAN, "is-live", "Is live", its_help), .get = astro_simulator_get_live,    \
@@ -74,7 +77,8 @@ gboolean astro_simulator_is_stopping(AstroSimulator *self);
 void astro_simulator_get_live(GObject *object, GValue *value);
 void astro_simulator_set_live(GObject *object, const GValue *value);
 
-/* For class_init, once what is above stands: the properties of the scene, and the class's own. */
+/* For class_init, after the members above are set: installs the properties of the scene and those
+ * of the class. */
 void astro_simulator_install_properties(AstroSimulatorClass *klass);
 
 G_END_DECLS

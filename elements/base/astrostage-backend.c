@@ -37,7 +37,7 @@ void astro_stage_close_backend(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
 }
 
-/* why_cpu: why it is that one though auto would take another; or NULL. */
+/* why_cpu: why auto did not take its first choice; or NULL. */
 static gboolean open_backend_of(AstroStage *stage, const AstroWorkChoice *choice,
                                 const char *why_cpu, GError **error)
 {
@@ -68,7 +68,7 @@ static gboolean open_backend_of(AstroStage *stage, const AstroWorkChoice *choice
   return priv->instance != NULL;
 }
 
-/* What auto found room for in shape alone may not be there: the host then does it. */
+/* auto chose by shape alone. If the device has no room after all, the host does the work. */
 static gboolean open_backend(AstroStage *stage, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
@@ -87,7 +87,7 @@ static gboolean open_backend(AstroStage *stage, GError **error)
   return FALSE;
 }
 
-/* Tables of a configuration may take long. */
+/* Making an instance may take long, so it can be given up as well. */
 gboolean astro_stage_open_backend(AstroStage *stage, GError **error)
 {
   AstroDeadline *deadline = &astro_stage_parts(stage)->deadline;
@@ -155,7 +155,7 @@ static gboolean close_faces(AstroStage *stage, Faces *set, guint n, GstMapFlags 
   return ok;
 }
 
-/* All or none. */
+/* Opens all faces, or none. */
 static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GError **error)
 {
   for (guint i = 0; i < set->n; i++)
@@ -221,7 +221,7 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
   Faces from = { 0 }, to = { 0 };
   gboolean ok;
 
-  /* What is not of our memory is read from a copy, which takes its place. */
+  /* A block in foreign memory is read from a copy, which replaces it in faces. */
   for (guint i = in_place; i < ASTRO_STAGE_BLOCKS && blocks->in[i]; i++)
     from.faces[from.n++].buffer = gst_buffer_ref(blocks->in[i]);
   for (guint i = 0; i < ASTRO_STAGE_BLOCKS && blocks->out[i]; i++)
@@ -232,7 +232,7 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
     for (guint i = 0; i < from.n; i++)
       if (from.faces[i].buffer != blocks->in[i + in_place]) {
         astro_stage_count(stage, &(AstroWorkStats){ .host_copies = 1 });
-        ASTRO_DEBUG(stage, "a block is copied: it is not of our memory, which a device can read");
+        ASTRO_DEBUG(stage, "a block is copied, since it is not in memory that a device can read");
       }
   }
   for (guint i = 0; i < from.n; i++)
@@ -243,7 +243,7 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
       g_queue_push_tail(&priv->in_flight, event);
     ok = event && wait_oldest(stage, ASTRO_STAGE_IN_FLIGHT, error);
   }
-  /* What was queued has no event that astro_stage_close_backend could wait for. */
+  /* Work that was queued has no event that astro_stage_close_backend could wait for. */
   if (!ok && priv->device && priv->backend->drain)
     priv->backend->drain(priv->instance, &priv->result, NULL);
   return ok;

@@ -1,8 +1,8 @@
 #include "config.h"
 #include "elements/base/astrostage.h"
 
-/* Queries with a filter come back in the filter's order, so the peer is asked again without one:
- * what it names first is what it prefers. */
+/* The answer to a query with a filter is in the filter's order, so the peer is asked again without
+ * one: what it lists first is what it prefers. */
 GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
                                       GstCaps *caps, GstCaps *othercaps)
 {
@@ -32,7 +32,7 @@ GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direct
   return gst_caps_fixate(same);
 }
 
-/* Anything else loses something, so it must be asked for. */
+/* Any other format loses precision, so it must be asked for. */
 GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                   GstCaps *othercaps)
 {
@@ -68,9 +68,9 @@ GstCaps *astro_stage_fixate_agreed(GstBaseTransform *trans, GstPadDirection dire
 
 gboolean astro_stage_refuse_late(GError **error)
 {
-  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "properties were set while caps were agreed on, expected them to be "
-                             "set in state NULL or READY");
+  return astro_stream_refuse(
+      error, ASTRO_STREAM_ERROR_CAPS,
+      "properties were set while caps were negotiated: set them in state NULL or READY");
 }
 
 gboolean astro_stage_check_extent(AstroStage *stage, AstroAxis axis, guint64 expected,

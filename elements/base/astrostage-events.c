@@ -1,9 +1,10 @@
-/* What a stage does at new caps and at events. */
+/* How a stage handles new caps and events. */
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 
 #include <string.h>
 #include "elements/base/astroincoming.h"
+#include "elements/base/astroonce.h"
 
 #define PRIV(stage) astro_stage_parts(stage)
 
@@ -22,7 +23,7 @@ static gboolean read_caps(AstroStage *stage, AstroStream *stream, GstCaps *caps)
   return FALSE;
 }
 
-/* Of what may have the same media type on either side caps do not tell it. */
+/* Where both sides may have the same media type, caps alone do not show it. */
 static gboolean is_unlinked(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   return astro_stage_is_unlinked(trans, out) ||
@@ -38,6 +39,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   const AstroStream before = priv->in;
   gboolean pass_through = is_unlinked(trans, in, out);
 
+  priv->refused = TRUE;
   if (!astro_stage_drain(stage))
     return FALSE;
   astro_stage_close_backend(stage);
@@ -61,10 +63,13 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     astro_stage_close_backend(stage);
     return FALSE;
   }
+  priv->refused = FALSE;
+  astro_element_forget_said(GST_ELEMENT(stage));
   astro_stage_set_agreed(stage, TRUE);
   g_object_notify(G_OBJECT(stage), "active-backend");
   astro_stage_tell_latency(stage);
-  /* A source may have asked for its allocation before there were caps: it has to ask again. */
+  /* A source may have asked where its blocks are read before there were caps: it has to ask
+   * again. */
   if (priv->device && priv->answered_host)
     gst_base_transform_reconfigure_sink(trans);
   return TRUE;
@@ -93,8 +98,8 @@ gboolean astro_stage_tell(AstroStage *stage, GError **error)
   return TRUE;
 }
 
-/* Stages that change what is said of the stream have to know it: they wait for the first block,
- * with which caps and the observation are those of one stream, whichever came first. */
+/* Stages with amend change the observation. They need the caps for that, so they send it with the
+ * first block, when caps and observation belong to the same stream, whichever came first. */
 static gboolean send_observation(AstroStage *stage, GstEvent *event, gboolean is_new)
 {
   if (!ASTRO_STAGE_GET_CLASS(stage)->amend)
@@ -104,7 +109,9 @@ static gboolean send_observation(AstroStage *stage, GstEvent *event, gboolean is
   return TRUE;
 }
 
-/* GStreamer itself says only "not negotiated": this says between what. */
+/* If no caps suit both sides, GStreamer only says "not negotiated"; this error shows both sides. If
+ * the stage itself has refused its input, its own error has said why, and downstream has nothing to
+ * do with it. */
 static gboolean caps_event(AstroStage *stage, GstEvent *event)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
@@ -117,18 +124,20 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
     return FALSE;
   }
   g_autoptr(GstCaps) in = gst_caps_ref(caps);
+  PRIV(stage)->refused = FALSE;
   if (parent_class()->sink_event(trans, event))
     return TRUE;
-  if (GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans)))
+  if (PRIV(stage)->refused || GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans)))
     return FALSE;
   g_autoptr(GstCaps) accepted = gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), NULL);
   GST_ELEMENT_ERROR(
-      stage, CORE, NEGOTIATION, ("input cannot be turned into what downstream accepts"),
+      stage, CORE, NEGOTIATION,
+      ("the input cannot be converted to anything that downstream accepts"),
       ("found %" GST_PTR_FORMAT ", downstream accepts %" GST_PTR_FORMAT, in, accepted));
   return FALSE;
 }
 
-/* Offsets of a segment in bytes count no steps; what leaves here is timed by steps. */
+/* A segment in bytes does not count steps, but buffers leave here with times. */
 static gboolean segment_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -145,8 +154,8 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
   return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
 }
 
-/* The observation of an event; NULL and an error, or with the event in place of which it goes on.
- */
+/* The observation in an event. If orient changes it, *event is replaced by an event that says so.
+ * NULL and an error if it is wrong. */
 static AstroObservation *read_observation(AstroStage *stage, GstEvent **event, GError **error)
 {
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
@@ -162,7 +171,8 @@ static AstroObservation *read_observation(AstroStage *stage, GstEvent **event, G
   return g_steal_pointer(&observation);
 }
 
-/* What is held belongs to the observation before, and steps count from an observation's start. */
+/* Samples that are held belong to the previous observation, and steps count from an observation's
+ * start. */
 static gboolean observation_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -189,9 +199,9 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
   return FALSE;
 }
 
-/* What is half made waits for what follows, whose time shows what is missing; the block that it
- * becomes may begin before the gap, so that the event would overtake it. Before the first block
- * there is nothing to overtake, and a sink may wait for it. */
+/* Half-made output waits for the next block, whose time shows what is missing. It may begin before
+ * the gap, so the event must not overtake it. Before the first block there is nothing to overtake,
+ * and a sink may wait for the event. */
 static gboolean gap_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -203,8 +213,8 @@ static gboolean gap_event(AstroStage *stage, GstEvent *event)
   return ok;
 }
 
-/* Upstream is through, and does not hear what downstream says to what is sent now; without a sink
- * the pipeline would wait for ever. */
+/* Upstream has ended, and ignores what downstream returns for what is pushed now. Without an error
+ * the pipeline would wait for ever if it cannot be pushed. */
 static void end(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -233,7 +243,7 @@ gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event)
     end(stage);
     astro_stage_post_stats(stage);
     break;
-  case GST_EVENT_SEGMENT_DONE: /* what ends a segment that was sought, in place of EOS */
+  case GST_EVENT_SEGMENT_DONE: /* ends the segment of a seek, in place of EOS */
     end(stage);
     break;
   case GST_EVENT_GAP:
@@ -243,6 +253,7 @@ gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event)
     break;
   case GST_EVENT_FLUSH_STOP:
     astro_deadline_set_stopped(&PRIV(stage)->deadline, FALSE);
+    astro_element_forget_said(GST_ELEMENT(stage));
     astro_stage_reset(stage);
     break;
   default:

@@ -9,25 +9,18 @@ static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
   const GstMetaInfo *info = (*meta)->info;
   GstMetaTransformCopy whole = { FALSE, 0, (gsize)-1 };
 
-  if (gst_buffer_get_meta(out, info->api)) /* of the stage's own making */
+  if (gst_buffer_get_meta(out, info->api)) /* the stage has made one */
     return TRUE;
-  /* Tagged metas are bound to what the stage changes: the axes, in our own case. */
-  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL where there is none */
+  /* A meta with tags depends on what the stage changes (ours on axes), so it is not copied. */
+  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL if there are none */
   if ((!tags || !tags[0]) && info->transform_func &&
       !GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_POOLED))
     info->transform_func(out, *meta, in, _gst_meta_transform_copy, &whole);
   return TRUE;
 }
 
-/* What work has written stays: it knew of the input's counts. */
-gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
-{
-  return astro_buffer_get_validity(out) ||
-         astro_validity_follow(out, in, &astro_stage_parts(stage)->out.layout);
-}
-
-/* Whether the output may be made where the input lies: nobody else has the block, which is of our
- * own memory, and as its next reader wants it. */
+/* Whether the output can be written over the input: no one else holds the block, and it is in our
+ * own memory, of the kind that its next reader wants. */
 static gboolean can_reuse(const AstroStagePrivate *priv, GstBuffer *in, gsize bytes)
 {
   if (!priv->backend->in_place || in != priv->input || !gst_buffer_is_writable(in) ||
@@ -46,7 +39,8 @@ static gboolean drop_meta(GstBuffer *buffer, GstMeta **meta, gpointer unused)
   return TRUE;
 }
 
-/* Leaves a buffer as a pool gives them; what it said of itself is in the one that is returned. */
+/* Makes a buffer as clean as one from a pool. The buffer that is returned has its flags, times and
+ * metas. */
 static GstBuffer *strip(GstBuffer *buffer)
 {
   GstBuffer *said = gst_buffer_new();
@@ -65,7 +59,7 @@ static GstBuffer *strip(GstBuffer *buffer)
   return said;
 }
 
-/* What the output says of itself follows from what the input does. */
+/* Copies counts, metas and times of the input to the output. */
 static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GError **error)
 {
   if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out))
@@ -78,7 +72,7 @@ static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GErro
   return TRUE;
 }
 
-/* An integration that the stream's end cut short stays so. */
+/* An integration that the stream's end cut short keeps its length. */
 static void keep_length(GstBuffer *in, GstBuffer *out)
 {
   const GstClockTime length = GST_BUFFER_DURATION(in);
@@ -93,6 +87,7 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
   AstroStagePrivate *priv = astro_stage_parts(stage);
   const gsize bytes = steps * astro_stream_step_bytes(&priv->out);
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  const gboolean had_counts = astro_buffer_get_validity(in) != NULL;
   const gboolean reused = !is_gap && can_reuse(priv, in, bytes);
   GstBuffer *out =
       reused ? g_steal_pointer(&priv->input) : astro_stage_new_buffer(stage, bytes, error);
@@ -102,7 +97,8 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
   if (is_gap) {
     gst_buffer_memset(out, 0, 0, bytes);
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
-  } else if (!ASTRO_STAGE_GET_CLASS(stage)->work(stage, in, out, steps, error)) {
+  } else if (!ASTRO_STAGE_GET_CLASS(stage)->work(stage, in, out, steps, error) ||
+             !astro_stage_check_added(stage, had_counts, out, error)) {
     gst_buffer_unref(out);
     return FALSE;
   }
@@ -137,18 +133,6 @@ gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, g
 
 /* ---- blocks in ---- */
 
-static gboolean check_counts(const AstroStream *stream, GstBuffer *in, guint64 steps,
-                             GError **error)
-{
-  const AstroValidityMeta *meta = astro_buffer_get_validity(in);
-  AstroLayout shape;
-
-  if (!meta)
-    return astro_stream_check_counts(stream, in, error);
-  astro_stream_shape(stream, steps, &shape);
-  return astro_validity_check(meta, &shape, error);
-}
-
 static void leave_out(AstroStage *stage, const AstroStepsPlace *place)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
@@ -163,7 +147,7 @@ static void leave_out(AstroStage *stage, const AstroStepsPlace *place)
   GST_ELEMENT_WARNING(stage, STREAM, FORMAT, ("%s in stats (steps-again)", text), (NULL));
 }
 
-/* Where the stream does not go on at the step after the last. */
+/* Logs that the stream does not go on at the step after the last. */
 static void log_jump(AstroStage *stage, guint64 due, guint64 first)
 {
   if (first > due)
@@ -176,7 +160,7 @@ static void log_jump(AstroStage *stage, guint64 due, guint64 first)
                 first, due);
 }
 
-/* Replaces a block by the steps of it that were not there yet; NULL: all were. */
+/* Keeps only those steps of a block that did not come before; NULL: none are new. */
 static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, guint64 *first,
                             GError **error)
 {
@@ -185,7 +169,7 @@ static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, g
   const guint64 due = priv->steps.next;
   AstroStepsPlace place;
 
-  if (!check_counts(&priv->in, *in, *steps, error) ||
+  if (!astro_incoming_check_counts(&priv->in, *in, *steps, error) ||
       !astro_steps_find(&priv->steps, &priv->in, *in, *steps, &place, error))
     return FALSE;
   if (goes_on && place.is_cut)
@@ -204,7 +188,7 @@ static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, g
   gst_buffer_unref(*in);
   *in = rest;
   *steps -= place.again;
-  if (rest) /* what is cut off is not missing */
+  if (rest) /* steps that were cut off are not missing */
     GST_BUFFER_FLAG_UNSET(rest, GST_BUFFER_FLAG_DISCONT);
   else
     return astro_backend_no_memory(error, "no memory for a part of a block");
@@ -263,6 +247,10 @@ GstFlowReturn astro_stage_pass(AstroStage *stage, GstBuffer **in)
   if (steps < came || (priv->sends_time && !priv->steps.counts_time)) {
     *in = gst_buffer_make_writable(*in);
     astro_stage_time_block(stage, &priv->in, *in, first, steps);
+  }
+  if (priv->out.has_counts && !astro_buffer_get_validity(*in)) {
+    *in = gst_buffer_make_writable(*in);
+    astro_stage_ensure_counts(&priv->out, *in);
   }
   priv->discont = FALSE;
   return GST_FLOW_OK;

@@ -3,10 +3,10 @@
 
 #include "core/memory/memory.h"
 
-/* Of the blocks that a pool begins with, together. */
+/* Bytes of all the blocks that a pool begins with. */
 #define MANY_BYTES ((guint64)2 << 30)
-/* Blocks that a device stage holds back where the host reads next: while the host waits for one,
- * the next are in work. */
+/* Blocks that a device stage holds back if the host reads next: while the host waits for one, the
+ * next ones are in work. */
 #define HOLD_BACK 2
 
 void astro_stage_drop_pools(AstroStagePrivate *priv)
@@ -23,11 +23,11 @@ static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **er
   return buffer;
 }
 
-/* The caps do not tell a block's size, so a pool is made for its first block. It has no upper
- * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
- * With a device on either side it begins with enough buffers that one whose work is not over rests
- * while others go round, unless they are too large to have many. What one device writes and reads
- * needs no host face for copies. */
+/* Caps do not say how large a block is, so a pool is made for the first block. It has no upper
+ * limit, since an element that holds many of our buffers must not stop us; work in flight is
+ * limited instead. If there is a device on either side the pool begins with enough buffers to leave
+ * each alone until its work is done, unless they are too large for that. Blocks that one device
+ * writes and reads need no host face. */
 static GstBufferPool *new_pool(const AstroStagePrivate *priv, gsize bytes)
 {
   const gboolean on_device = astro_stage_writes_on_device(priv) || priv->reader;
@@ -47,7 +47,7 @@ static GstBuffer *take_block(AstroStage *stage, AstroStagePool *pool, gsize byte
 
   if (pool->pool && pool->bytes != bytes)
     astro_buffer_pool_clear(&pool->pool);
-  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+  if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
     return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
   if (!pool->pool) {
     pool->pool = new_pool(priv, bytes);
@@ -80,8 +80,9 @@ GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)
   return astro_steps_time(&priv->steps, &priv->in, step);
 }
 
-/* A jump in the input is noted before what was half made leaves, and the blocks after it are as far
- * from that as steps are missing. Parts of a whole, such as planes, share a step. */
+/* Whether a block is DISCONT. A jump in the input is noted before what was half made is sent, so
+ * the blocks after it are found by the distance to that. Parts of a whole, such as planes, share a
+ * step. */
 static gboolean is_discont(const AstroStagePrivate *priv, guint64 first)
 {
   return priv->discont || (priv->counting && first != priv->next_out && first != priv->out_first);
@@ -108,22 +109,11 @@ void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuf
   priv->next_out = first + steps;
 }
 
-/* Where every block has counts, what lost nothing says so too, and a gap that it is one. */
-static void ensure_counts(const AstroStream *stream, GstBuffer *block)
-{
-  static const AstroLayout one = { 0 };
-  if (!stream->has_counts || astro_buffer_get_validity(block))
-    return;
-  AstroValidityMeta *meta = astro_buffer_add_validity(block, &one, 1);
-  if (GST_BUFFER_FLAG_IS_SET(block, GST_BUFFER_FLAG_GAP))
-    meta->counts[0] = 0;
-}
-
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
 
-  ensure_counts(&priv->out, out);
+  astro_stage_ensure_counts(&priv->out, out);
   astro_stage_time_block(stage, &priv->out, out, first, steps);
   g_queue_push_tail(&priv->ready, out);
 }

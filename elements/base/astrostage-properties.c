@@ -1,4 +1,4 @@
-/* What a stage's user sets and asks, and the statistics that it tells at the end. */
+/* The properties of a stage, and the statistics that it posts at the end. */
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 
@@ -55,13 +55,15 @@ static void get_stats(GObject *object, GValue *value)
 }
 
 static const AstroField fields[] = {
-  ASTRO_WORK_BACKEND(AstroWorkChoice, kind, "Who does the work"),
+  ASTRO_WORK_BACKEND(AstroWorkChoice, kind,
+                     "Who does the work. Not every element has all of them: one that is missing is "
+                     "refused at the start by an error that names the others"),
   ASTRO_WORK_DEVICE(AstroWorkChoice, device, G_MAXINT),
   ASTRO_WORK_THREADS(AstroWorkChoice, threads, "CPU threads at most (0: one a core)", 4096),
   ASTRO_WORK_ACTIVE("Who does the work now, and with which kernel, for instance cpu/avx512",
                     get_active_backend),
-  ASTRO_WORK_STATS("Buffers, bytes, nanoseconds of work and of waiting, and time steps that came "
-                   "again or late and were left out, since the start",
+  ASTRO_WORK_STATS("Since the start: buffers, bytes, nanoseconds of work and of waiting, and time "
+                   "steps that came again or late and were left out",
                    get_stats),
   { 0 },
 };

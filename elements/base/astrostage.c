@@ -98,14 +98,14 @@ void astro_stage_tell_latency(AstroStage *stage)
 
 /* ---- input ---- */
 
-/* Never called, since generate_output is ours; but without it the base class takes us for an
- * element that works in place and asks downstream for no allocation. */
+/* Never called, since generate_output is ours. Without it GstBaseTransform would treat the element
+ * as one that works in place, and would not ask downstream for an allocation. */
 static GstFlowReturn transform(GstBaseTransform *trans, GstBuffer *in, GstBuffer *out)
 {
   return GST_FLOW_NOT_SUPPORTED;
 }
 
-/* Before the first block of an observation or of caps. */
+/* Sends the amended observation before the first block after a new one or new caps. */
 static gboolean tell_first(AstroStage *stage)
 {
   g_autoptr(GError) error = NULL;
@@ -124,7 +124,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
   }
-  /* Caps that came anew with an observation were refused, as an error has said. */
+  /* Caps were refused when a new observation came, and an error has said so. */
   if (!priv->agreed) {
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_NOT_NEGOTIATED;
@@ -153,7 +153,8 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   return GST_FLOW_OK;
 }
 
-/* Around the base class's chain function: what is not work here is waiting for others. */
+/* Wraps the chain function of the base class: time in it that is not work is waiting for
+ * downstream. */
 static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   AstroStage *stage = ASTRO_STAGE(parent);
@@ -193,7 +194,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
 {
   AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
 
-  /* Blocks come from our own pool: only we know their size. */
+  /* Blocks come from our own pool, since only we know their size. */
   while (gst_query_get_n_allocation_pools(query) > 0)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
@@ -218,7 +219,7 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
 
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
-  /* Noted here, since before there are caps the base class answers by itself. */
+  /* Noted here, because before there are caps the base class answers by itself. */
   if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION)
     PRIV(ASTRO_STAGE(trans))->answered_host = !PRIV(ASTRO_STAGE(trans))->device;
   gboolean answered = astro_transform_query(trans, direction, query);
@@ -243,16 +244,13 @@ static gboolean start(AstroStage *stage)
   priv->latency = 0;
   priv->stats = (AstroWorkStats){ 0 };
   GST_OBJECT_UNLOCK(stage);
-  if (choice.kind == ASTRO_BACKEND_CUDA) {
-    /* Asked for by name: said at once where there is none, not at the first buffer. */
-    g_autoptr(GError) error = NULL;
-    g_autoptr(AstroDevice) device = astro_device_open(choice.device, &error);
-    if (!device) {
-      GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
-      return FALSE;
-    }
-  }
-  return TRUE;
+  /* A backend that is not there is refused at once, not at the first buffer. */
+  g_autoptr(GError) error = NULL;
+  const AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  if (astro_work_check(klass->stage, klass->backends, &choice, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
+  return FALSE;
 }
 
 static gboolean stop(GstBaseTransform *trans)
@@ -278,7 +276,7 @@ static gboolean start_any(GstBaseTransform *trans)
   return ASTRO_STAGE_GET_CLASS(trans)->start(ASTRO_STAGE(trans));
 }
 
-/* Before the pads are stopped, which waits for what is at work. */
+/* The deadline comes first, since stopping the pads waits for the work in hand. */
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange change)
 {
   AstroDeadline *deadline = &PRIV(ASTRO_STAGE(element))->deadline;
@@ -297,7 +295,7 @@ static gboolean src_event(GstBaseTransform *trans, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->src_event(trans, event);
 }
 
-/* A device's loads are of whole samples. */
+/* A device loads whole samples. */
 static gsize unit(const AstroStagePrivate *priv)
 {
   const gsize bytes = priv->agreed ? astro_stream_sample_bytes(&priv->in) : 1;
@@ -316,6 +314,12 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
   return astro_transform_submit_aligned(trans, is_discont, buffer, priv->device, unit(priv));
 }
 
+static void constructed(GObject *object)
+{
+  astro_stage_wrap_transform_caps(ASTRO_STAGE(object));
+  G_OBJECT_CLASS(astro_stage_parent_class)->constructed(object);
+}
+
 static void finalize(GObject *object)
 {
   astro_steps_reset(&PRIV(ASTRO_STAGE(object))->steps);
@@ -328,6 +332,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
 
   astro_stage_install_properties(klass);
+  object->constructed = constructed;
   object->finalize = finalize;
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
   GST_ELEMENT_CLASS(klass)->change_state = change_state;

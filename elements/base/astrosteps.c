@@ -3,13 +3,14 @@
 
 #include "elements/base/astroincoming.h"
 
-/* Steps and their times are added to one another and rounded up, as signed numbers. */
+/* Steps and times are added and rounded as signed numbers: none may exceed this. */
 #define FARTHEST (G_GUINT64_CONSTANT(1) << 62)
 
-/* Nanoseconds within which times that were rounded agree. */
+/* Nanoseconds that two rounded times may differ by. */
 #define ROUNDING 2
 
-/* Part of a step by which a loss that PTS alone tells of may differ from whole steps. */
+/* If only PTS tells of a loss, the loss may differ from whole steps by one part in this many of a
+ * step. */
 #define WHOLE 8
 
 void astro_steps_reset(AstroSteps *s)
@@ -76,7 +77,7 @@ static GstClockTime since_epoch(const AstroSteps *s, GstClockTime time)
   return s->epoch > 0 && time < (guint64)s->epoch ? 0 : time - (guint64)s->epoch;
 }
 
-/* The time that is a whole number of steps nearest to a time, and that number. */
+/* Rounds a time to whole steps: the rounded time, and the number of steps. */
 static GstClockTime nearest_step(const AstroStream *stream, GstClockTime time, guint64 *step)
 {
   *step = gst_util_uint64_scale_round(time, (guint64)stream->rate_n,
@@ -91,7 +92,7 @@ GstClockTime astro_steps_time(const AstroSteps *s, const AstroStream *stream, gu
   return early > since ? 0 : since + (guint64)s->epoch;
 }
 
-/* A nanosecond is how times are rounded. */
+/* Times are rounded to a nanosecond. */
 static void set_epoch(AstroSteps *s, const AstroStream *stream, guint64 step, GstClockTime time)
 {
   const guint64 epoch = time - astro_stream_time(stream, step);
@@ -123,10 +124,10 @@ static gboolean offset_spans(GstBuffer *buffer, guint64 n)
 }
 
 typedef struct {
-  gboolean has_step;  /* in OFFSET */
-  gboolean has_bytes; /* there */
+  gboolean has_step;  /* OFFSET counts steps */
+  gboolean has_bytes; /* OFFSET counts bytes */
   gboolean has_time;
-  gboolean is_retimed; /* the time may have jumped by any part of a step */
+  gboolean is_retimed; /* PTS may have jumped by any part of a step */
 } Said;
 
 static Said look_at(const AstroSteps *s, const AstroStream *stream, GstBuffer *buffer, guint64 n)
@@ -142,15 +143,14 @@ static Said look_at(const AstroSteps *s, const AstroStream *stream, GstBuffer *b
   return said;
 }
 
-/* Images, grids and catalogues may come in several buffers of one number. */
-static gboolean counts_once(const AstroStream *stream)
+gboolean astro_steps_count_once(const AstroStream *stream)
 {
   return stream->quantity == ASTRO_QUANTITY_VOLTAGES ||
          stream->quantity == ASTRO_QUANTITY_SPECTRA ||
          stream->quantity == ASTRO_QUANTITY_VISIBILITIES;
 }
 
-/* Most are near enough for a division that rounds to tell. */
+/* For most steps a rounded division shows that their time is in range. */
 static gboolean is_timed(const AstroStream *stream, guint64 step)
 {
   return stream->rate_n == 0 ||
@@ -168,7 +168,7 @@ static gboolean check_range(const AstroStream *stream, GstBuffer *buffer, guint6
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                              "a buffer's OFFSET or PTS makes %" G_GUINT64_FORMAT
                              " the first of its %" G_GUINT64_FORMAT
-                             " steps: expected numbers, and times in nanoseconds, up to 2^62",
+                             " steps: expected step numbers, and times in nanoseconds, up to 2^62",
                              first, n);
 }
 
@@ -184,7 +184,7 @@ static double in_steps(const AstroStream *stream, GstClockTimeDiff time)
   return (double)time / GST_SECOND * stream->rate_n / stream->rate_d;
 }
 
-/* How much later a time is than that of a step, by the last buffer that said both. */
+/* How much later a time is than a step, counted from the last buffer that had both. */
 static GstClockTimeDiff later(const AstroSteps *s, const AstroStream *stream, guint64 step,
                               GstClockTime time)
 {
@@ -194,7 +194,8 @@ static GstClockTimeDiff later(const AstroSteps *s, const AstroStream *stream, gu
              : passed + (GstClockTimeDiff)astro_stream_time(stream, s->time.step - step);
 }
 
-/* Errors of rounding do not add up, but a clock that is off, or not of the samples, shows. */
+/* Takes a new pair only if it agrees with the old one up to rounding: so rounding errors do not add
+ * up, and a clock that drifts away from the samples shows. */
 static void note_time(AstroSteps *s, const AstroStream *stream, const Said *said, guint64 step,
                       GstClockTime time)
 {
@@ -216,10 +217,10 @@ static gboolean check_offset(const AstroSteps *s, const AstroStream *stream, Gst
   return astro_stream_refuse(
       error, ASTRO_STREAM_ERROR_SIZE,
       "OFFSET and PTS contradict each other: a buffer with OFFSET %" G_GUINT64_FORMAT
-      " has PTS %.9f s, which is %.6g steps %s than its OFFSET says after one of step "
-      "%" G_GUINT64_FORMAT " at %.9f s. Expected OFFSET to count time steps at the caps' rate of "
-      "%d/%d (not bytes, nor buffers), with OFFSET_END, or not to be set; and PTS to be that of "
-      "the samples, or not to be set",
+      " has PTS %.9f s, which is %.6g steps %s than its OFFSET says, counted from step "
+      "%" G_GUINT64_FORMAT
+      " at %.9f s. OFFSET must count time steps at the caps' rate of %d/%d (not bytes or buffers), "
+      "with OFFSET_END, or not be set; PTS must be the time of the samples, or not be set",
       GST_BUFFER_OFFSET(buffer), in_seconds(GST_BUFFER_PTS(buffer)), ABS(in_steps(stream, off)),
       off > 0 ? "later" : "earlier", s->time.step, in_seconds(s->time.value), stream->rate_n,
       stream->rate_d);
@@ -231,14 +232,15 @@ static gboolean refuse_arrival(const AstroStream *stream, GstClockTime time, Gst
   const GstClockTimeDiff off = (GstClockTimeDiff)(time - due);
   return astro_stream_refuse(
       error, ASTRO_STREAM_ERROR_SIZE,
-      "a buffer has PTS %.9f s where %.9f s is due, %.6g steps %s: no whole number of steps, as "
-      "where a source stamps times of arrival (udpsrc, do-timestamp=true), which say neither when "
-      "samples were taken nor what was lost. Expected OFFSET and OFFSET_END that count time steps, "
-      "or PTS of the samples, or a stream without times, from a file or a pipe (filesrc, fdsrc)",
+      "a buffer has PTS %.9f s where %.9f s is due, %.6g steps %s: no whole number of steps. "
+      "Sources that stamp times of arrival (udpsrc, do-timestamp=true) do that, and say neither "
+      "when samples were taken nor what was lost. Expected OFFSET and OFFSET_END that count time "
+      "steps, or PTS of the samples, or a stream without times, from a file or a pipe (filesrc, "
+      "fdsrc)",
       in_seconds(time), in_seconds(due), ABS(in_steps(stream, off)), off > 0 ? "later" : "earlier");
 }
 
-/* Whether a time differs from that of a step by whole steps, which are *jump. */
+/* Whether a time is off by whole steps, and by how many. */
 static gboolean is_whole(const AstroStream *stream, GstClockTimeDiff off, guint64 *jump)
 {
   const GstClockTime distance = (GstClockTime)ABS(off);
@@ -247,19 +249,19 @@ static gboolean is_whole(const AstroStream *stream, GstClockTimeDiff off, guint6
   return rest <= MAX(astro_stream_time(stream, 1) / WHOLE, ROUNDING);
 }
 
-/* Live sources stamp both with the time of arrival; samples have no time to be decoded at. */
+/* Live sources set DTS and PTS to the time of arrival; samples have no decoding time. */
 static gboolean looks_stamped(GstBuffer *buffer)
 {
   return GST_BUFFER_DTS_IS_VALID(buffer) && GST_BUFFER_DTS(buffer) == GST_BUFFER_PTS(buffer);
 }
 
-/* The step where a buffer begins, and where one that follows would; or how many steps before that
- * it does, which may be before step 0. */
+/* first: the step where a buffer begins; due: where one that follows on would begin; back: how many
+ * steps earlier than due it begins, which may be before step 0. */
 typedef struct {
   guint64 first, due, back;
 } Found;
 
-/* Where a stream begins anew, or says that something is missing. */
+/* Finds a buffer that begins a stream, or comes after a loss. */
 static gboolean find_anew(AstroSteps *s, const AstroStream *stream, GstBuffer *buffer, Found *found,
                           GError **error)
 {
@@ -280,7 +282,7 @@ static gboolean find_anew(AstroSteps *s, const AstroStream *stream, GstBuffer *b
   return refuse_arrival(stream, time, due, error);
 }
 
-/* Who knows how long the steps take does not stamp times of arrival. */
+/* A source that knows how long the steps take does not stamp times of arrival. */
 static gboolean knows_duration(const AstroStream *stream, GstBuffer *buffer, guint64 n)
 {
   const GstClockTimeDiff longer =
@@ -289,7 +291,7 @@ static gboolean knows_duration(const AstroStream *stream, GstBuffer *buffer, gui
          (GstClockTime)ABS(longer) <= MAX(astro_stream_time(stream, 1) / WHOLE, ROUNDING);
 }
 
-/* Where nothing is said to be missing. */
+/* Finds a buffer in mid-stream. */
 static gboolean find_by_time(AstroSteps *s, const AstroStream *stream, GstBuffer *buffer, guint64 n,
                              Said *said, Found *found, GError **error)
 {
@@ -334,7 +336,8 @@ static gboolean find_by_bytes(AstroSteps *s, const AstroStream *stream, GstBuffe
   return TRUE;
 }
 
-/* Steps of another rate may count from anywhere; what came then is told by time alone. */
+/* After a change of rate OFFSET may count from anywhere; where the stream is then follows from PTS
+ * alone. */
 static gboolean find_renumbered(AstroSteps *s, const AstroStream *stream, GstBuffer *buffer,
                                 const Said *said, Found *found)
 {
@@ -355,12 +358,12 @@ gboolean astro_steps_check_alone(const AstroSteps *s, GError **error)
   return !s->is_back ||
          astro_stream_refuse(
              error, ASTRO_STREAM_ERROR_SIZE,
-             "a stream came back after another in its place, and its buffers do not say which "
-             "steps they hold: streams of several sources are mixed (by funnel, for instance). "
-             "Expected one stream, or OFFSET and OFFSET_END that count time steps");
+             "a stream came back after another had taken its place, and its buffers do not say "
+             "which steps they hold: streams of several sources are mixed (by funnel, for "
+             "instance). Expected one stream, or OFFSET and OFFSET_END that count time steps");
 }
 
-/* Before any buffer said a time, steps were timed from the epoch. */
+/* Steps had been timed from the epoch, if no buffer had a time yet. */
 static void anchor_time(AstroSteps *s)
 {
   if (s->time.is_known)
@@ -373,7 +376,7 @@ static void anchor_time(AstroSteps *s)
 static gboolean find(AstroSteps *s, const AstroStream *stream, GstBuffer *buffer, guint64 n,
                      Said *said, Found *found, GError **error)
 {
-  const gboolean is_strict = counts_once(stream) && s->is_started && !s->is_anew;
+  const gboolean is_strict = astro_steps_count_once(stream) && s->is_started && !s->is_anew;
 
   *found = (Found){ .first = s->next, .due = s->next };
   if (said->has_time && is_strict)
@@ -400,8 +403,8 @@ static gboolean refuse_mixed(const AstroSteps *s, guint64 first, GError **error)
   return astro_stream_refuse(
       error, ASTRO_STREAM_ERROR_SIZE,
       "step %" G_GUINT64_FORMAT " came where %" G_GUINT64_FORMAT
-      " is due, of a stream that came back after another in its place: streams of several sources "
-      "are mixed (by funnel, for instance). Expected one stream for each chain of elements",
+      " is due, in a stream that came back after another had taken its place: streams of several "
+      "sources are mixed (by funnel, for instance). Expected one stream for each chain of elements",
       first, s->next);
 }
 
@@ -431,7 +434,7 @@ gboolean astro_steps_find(AstroSteps *s, const AstroStream *stream, GstBuffer *b
       !check_range(stream, buffer, found.first, n, error))
     return FALSE;
   const gboolean follows = s->is_started && !s->is_anew;
-  if (counts_once(stream) && follows && found.first < found.due && !found.back)
+  if (astro_steps_count_once(stream) && follows && found.first < found.due && !found.back)
     found.back = found.due - found.first;
   const guint64 again = MIN(found.back, n);
   if (again && s->is_back)
@@ -440,7 +443,7 @@ gboolean astro_steps_find(AstroSteps *s, const AstroStream *stream, GstBuffer *b
   *place = (AstroStepsPlace){ .again = again };
   if (again == n)
     return TRUE;
-  /* Of steps that were there before the rest follows on. */
+  /* The steps that came before are cut off, and the rest follows on. */
   const guint64 first = again ? found.due - again : found.first;
   place->first = first + again;
   place->is_cut =
@@ -452,8 +455,8 @@ gboolean astro_steps_find(AstroSteps *s, const AstroStream *stream, GstBuffer *b
 char *astro_steps_describe_again(const AstroSteps *s, const AstroStepsPlace *place)
 {
   return g_strdup_printf("%" G_GUINT64_FORMAT " steps before step %" G_GUINT64_FORMAT
-                         " came again, or late, and are left out: each counts once. More of them "
-                         "are counted without a word",
+                         " came again, or late, and are left out: each step counts once. Further "
+                         "ones are only counted",
                          place->again, s->next);
 }
 
@@ -477,7 +480,7 @@ gboolean astro_check_times_of_samples(GstPad *sink, const AstroStream *stream, G
   const GstClockTime time = GST_BUFFER_PTS(buffer);
   guint64 step;
 
-  if (!counts_once(stream) || stream->rate_n == 0 || offset_spans(buffer, n))
+  if (!astro_steps_count_once(stream) || stream->rate_n == 0 || offset_spans(buffer, n))
     return TRUE;
   if (GST_CLOCK_TIME_IS_VALID(time) && time <= FARTHEST) {
     const GstClockTime whole = nearest_step(stream, time, &step);
@@ -485,10 +488,9 @@ gboolean astro_check_times_of_samples(GstPad *sink, const AstroStream *stream, G
            refuse_arrival(stream, time, whole, error);
   }
   return !is_live(sink) ||
-         astro_stream_refuse(
-             error, ASTRO_STREAM_ERROR_SIZE,
-             "buffers of a live source say neither which steps they hold nor when these were taken "
-             "(udpsrc): what is lost would move all that follows. Expected OFFSET and OFFSET_END "
-             "that count time steps, or PTS of the samples, or bytes from a file or a pipe "
-             "(filesrc, fdsrc)");
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "buffers of a live source say neither which steps they hold nor when "
+                             "these were taken (udpsrc): a loss would shift everything that "
+                             "follows. Expected OFFSET and OFFSET_END that count time steps, or "
+                             "PTS of the samples, or bytes from a file or a pipe (filesrc, fdsrc)");
 }

@@ -1,7 +1,6 @@
-/* Where the buffers of a stream lie on its time axis, by what each says of itself: OFFSET where
- * that counts steps, or bytes, else PTS, else that it follows the one before. Of voltages, spectra
- * and visibilities a step counts once: what comes again, or late, is for the caller to leave out.
- */
+/* Finds where buffers lie on the time axis of their stream: by OFFSET, if it counts steps or bytes,
+ * else by PTS, else after the previous buffer. In voltages, spectra and visibilities each step
+ * counts once: the caller leaves out steps that come again or late. */
 #pragma once
 
 #include "core/stream/stream.h"
@@ -9,60 +8,64 @@
 ASTRO_BEGIN_DECLS
 
 typedef struct {
-  /* for who sees the events to set */
+  /* set by the caller, who sees the events */
   gboolean counts_time; /* the segment's format is TIME, so that OFFSET counts steps */
-  gboolean retime;      /* after a gap, caps or a segment: the next block's time is its PTS */
-  gboolean is_anew;     /* after a segment or an observation: the next block may lie anywhere */
+  gboolean retime;      /* after a gap, caps or a segment: PTS says where the next block is */
+  gboolean is_anew;     /* after a segment or observation: the next block may lie anywhere */
 
   gboolean is_started;
-  guint64 next;           /* step after the last that came */
-  GstClockTimeDiff epoch; /* the time of step 0, which may be before the stream's */
+  guint64 next;           /* the step after the last one that came */
+  GstClockTimeDiff epoch; /* time of step 0, which may be before the stream began */
   guint64 again;          /* steps that came again or late, since the start */
 
-  /* What the last buffers said that said it, with the step to which that belongs. */
+  /* The OFFSET and PTS of the last buffers that had them, and the steps that these belong to. */
   struct {
     gboolean is_known;
     guint64 step, value;
   } time, bytes;
-  gboolean is_renumbered; /* by caps of another rate: OFFSET may count from elsewhere */
-  gboolean is_back;       /* a stream that another took the place of: the two are mixed */
-  GHashTable *streams;    /* ids of those that began */
+  gboolean is_renumbered; /* by caps of another rate: OFFSET may count anew */
+  gboolean is_back;       /* a stream that another replaced: buffers of both may come mixed */
+  GHashTable *streams;    /* ids of the streams that began */
 } AstroSteps;
 
 typedef struct {
-  guint64 first;   /* of the steps that are new */
-  guint64 again;   /* how many of the buffer's, before them, are not */
-  gboolean is_cut; /* something is missing before it, or was said to be */
+  guint64 first;   /* the first new step */
+  guint64 again;   /* how many steps of the buffer, before those, are not new */
+  gboolean is_cut; /* steps are missing before it, or DISCONT says so */
 } AstroStepsPlace;
 
-/* At a start, a stop and a flush. */
+/* Whether each step of such a stream has a place in time and counts once: several buffers of grids,
+ * images or catalogues may have the same index. */
+gboolean astro_steps_count_once(const AstroStream *stream);
+
+/* For a start, a stop and a flush. */
 void astro_steps_reset(AstroSteps *steps);
-/* At an element's start, after a reset at its stop. Pads are up by then, so that a stream may have
- * begun: what is known of it stays. */
+/* For an element's start; its stop has called reset. The pads are active by then, so a stream may
+ * have begun: what is known of it stays. */
 void astro_steps_begin(AstroSteps *s);
-/* What an event at that sink pad says of the steps after it, a flush apart. TRUE: what came before
- * it belongs to another stream, or to other times. */
+/* Notes what an event at that sink pad says about the steps after it (flushes apart). TRUE: what
+ * came before belongs to another stream or to other times. */
 gboolean astro_steps_take_event(AstroSteps *steps, GstPad *sink, GstEvent *event);
-/* Steps from here on are those of stream, the ones before were those of another. */
+/* From here on steps are those of `stream`; before they were those of another. */
 void astro_steps_follow_rate(AstroSteps *steps, const AstroStream *before,
                              const AstroStream *stream);
-/* When a step of a stream with a rate begins. */
+/* When a step begins, in a stream with a rate. */
 GstClockTime astro_steps_time(const AstroSteps *steps, const AstroStream *stream, guint64 step);
 
-/* The place of a buffer of n steps, at least one, the next that came. An error where what it says
- * of itself cannot be. */
+/* Finds the place of the next buffer, which has n steps, at least one. An error if what the buffer
+ * says cannot be right. */
 gboolean astro_steps_find(AstroSteps *steps, const AstroStream *stream, GstBuffer *buffer,
                           guint64 n, AstroStepsPlace *place, GError **error);
 
-/* Whether a stream whose buffers do not say which steps they hold came in the place of no other
- * that came in its own; the error. */
+/* For a stream whose buffers do not say which steps they hold: an error if it has replaced a stream
+ * that was not over. */
 gboolean astro_steps_check_alone(const AstroSteps *steps, GError **error);
 
-/* For who sends a warning about the first steps that were left out. */
+/* The text of a warning about the first steps that were left out. */
 char *astro_steps_describe_again(const AstroSteps *steps, const AstroStepsPlace *place);
 
-/* Whether buffers that come at a sink pad with a TIME segment say which steps they hold, or when
- * these were taken, and not when they came; the error. */
+/* An error if buffers at a sink pad with a TIME segment do not say which steps they hold or when
+ * those were taken, but when they arrived. */
 gboolean astro_check_times_of_samples(GstPad *sink, const AstroStream *stream, GstBuffer *buffer,
                                       GError **error);
 

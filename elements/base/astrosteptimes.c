@@ -3,14 +3,14 @@
 
 #include "elements/base/astroincoming.h"
 
-/* A nanosecond is how times are rounded. */
+/* Times are rounded to a nanosecond. */
 static gboolean is_at(GstBuffer *in, GstClockTime time)
 {
   return GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_PTS(in) <= time + 1 &&
          time <= GST_BUFFER_PTS(in) + 1;
 }
 
-/* An integration that was cut short says how long it is. */
+/* An integration that was cut short says in DURATION how long it is. */
 static void cut_short(GstBuffer *in, GstClockTime times[2])
 {
   const GstClockTime length = GST_BUFFER_DURATION(in);
@@ -19,7 +19,7 @@ static void cut_short(GstBuffer *in, GstClockTime times[2])
     times[1] = times[0] + length;
 }
 
-/* Steps of others may lie between whole numbers of integrations. */
+/* Steps of other programs' files may lie between whole integrations. */
 gboolean astro_stage_step_times(AstroStage *stage, GstBuffer *in, guint64 first, guint64 i,
                                 guint64 steps, GstClockTime times[2], GError **error)
 {

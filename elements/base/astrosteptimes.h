@@ -1,12 +1,12 @@
-/* When a time step of a stage's input begins and ends, for who computes (u,v,w). */
+/* When a time step of a stage's input begins and ends, for stages that compute (u,v,w). */
 #pragma once
 
 #include "elements/base/astrostage.h"
 
 G_BEGIN_DECLS
 
-/* Of time step first + i of a block of so many that begins at first: from the stream's zero, which
- * is the observation's start. FALSE: neither caps nor buffer say. */
+/* Times of step first + i, in a block of `steps` steps that begins at `first`: counted from the
+ * observation's start. FALSE: neither the caps nor the buffer say it. */
 gboolean astro_stage_step_times(AstroStage *stage, GstBuffer *in, guint64 first, guint64 i,
                                 guint64 steps, GstClockTime times[2], GError **error);
 

@@ -1,9 +1,9 @@
 #include "config.h"
 #include "elements/base/astrowork.h"
 
-#include "core/backend/device.h"
-
 #include "core/backend/cpu.h"
+#include "core/backend/device.h"
+#include "core/backend/module.h"
 #include "elements/base/astrolog.h"
 
 static const struct {
@@ -27,6 +27,57 @@ char *astro_work_name(const AstroBackend *backend, const char *variant, const ch
   if (!backend)
     return g_strdup(otherwise);
   return g_strdup_printf("%s/%s", astro_backend_kind_name(backend->kind), variant ? variant : "");
+}
+
+/* "auto, reference, cpu" */
+static char *list_backends(const char *stage, const AstroBackend *const *own)
+{
+  GString *list = g_string_new(astro_backend_kind_name(ASTRO_BACKEND_AUTO));
+  for (; *own; own++)
+    g_string_append_printf(list, ", %s", astro_backend_kind_name((*own)->kind));
+  if (astro_module_backend(stage))
+    g_string_append_printf(list, ", %s", astro_backend_kind_name(ASTRO_BACKEND_CUDA));
+  return g_string_free(list, FALSE);
+}
+
+static gboolean has_kind(const AstroBackend *const *own, AstroBackendKind kind)
+{
+  while (*own && (*own)->kind != kind)
+    own++;
+  return *own != NULL;
+}
+
+static gboolean refuse_kind(const char *stage, const AstroBackend *const *own,
+                            AstroBackendKind kind, GError **error)
+{
+  g_autofree char *list = list_backends(stage, own);
+  return astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
+                    "backend=%s: this element has none of that kind, expected one of %s",
+                    astro_backend_kind_name(kind), list);
+}
+
+static gboolean check_device(const char *stage, const AstroBackend *const *own, gint index,
+                             GError **error)
+{
+  if (astro_module_get(NULL) && !astro_module_backend(stage))
+    return refuse_kind(stage, own, ASTRO_BACKEND_CUDA, error);
+  g_autoptr(GError) why = NULL;
+  g_autoptr(AstroDevice) device = astro_device_open(index, &why);
+  if (device)
+    return TRUE;
+  g_autofree char *list = list_backends(stage, own);
+  return astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
+                    "backend=cuda: %s. The backends of this element here are %s", why->message,
+                    list);
+}
+
+gboolean astro_work_check(const char *stage, const AstroBackend *const *own,
+                          const AstroWorkChoice *choice, GError **error)
+{
+  if (choice->kind == ASTRO_BACKEND_CUDA)
+    return check_device(stage, own, choice->device, error);
+  return choice->kind == ASTRO_BACKEND_AUTO || has_kind(own, choice->kind) ||
+         refuse_kind(stage, own, choice->kind, error);
 }
 
 void astro_work_log(gpointer element, const AstroBackend *backend, const char *variant,

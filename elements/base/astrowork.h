@@ -1,5 +1,4 @@
-/* What stages of one input and of several tell alike: who is to do the work, who does it, and what
- * it came to. */
+/* Shared by AstroStage and AstroMerge: who shall do the work, who does it, and statistics. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -13,7 +12,7 @@ typedef struct {
   guint threads;
 } AstroWorkChoice;
 
-/* Rows of its members, and of what is told. */
+/* Rows of properties: those of its members, and two that are read-only. */
 #define ASTRO_WORK_BACKEND(type, member, help)                                                     \
   ASTRO_ENUM(type, member, "backend", "Backend", help, astro_backend_kind_get_type,                \
              ASTRO_BACKEND_AUTO)
@@ -32,12 +31,17 @@ typedef struct {
     ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics", its_help), .get = getter                    \
   }
 
-/* To the debug log: which backend and kernel were chosen, on which device (NULL: none) and with how
- * many threads, and why. */
+/* For the start: whether the element has the backend that was chosen, among its own tables
+ * (NULL-terminated) or in the CUDA module. The error names those that it has. */
+gboolean astro_work_check(const char *stage, const AstroBackend *const *own,
+                          const AstroWorkChoice *choice, GError **error);
+
+/* Logs which backend and kernel were chosen and why, on which device (NULL: none), with how many
+ * threads. */
 void astro_work_log(gpointer element, const AstroBackend *backend, const char *variant,
                     const AstroDevice *device, guint threads, const char *why);
 
-/* "cpu/avx512"; without a backend the text in its place. */
+/* "cpu/avx512"; `otherwise` if there is no backend. */
 char *astro_work_name(const AstroBackend *backend, const char *variant, const char *otherwise);
 
 typedef struct {
@@ -47,8 +51,8 @@ typedef struct {
 
 void astro_work_add(AstroWorkStats *stats, const AstroWorkStats *more);
 
-/* As a message and the property stats have them. not_told: the one that the element does not count.
- */
+/* The structure of the property stats and of its message. not_told: the figure that the element
+ * does not count. */
 GstStructure *astro_work_tell(const AstroWorkStats *stats, const char *not_told,
                               const char *backend);
 

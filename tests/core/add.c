@@ -1,4 +1,5 @@
-/* Sums and weighted means: hand-made ones, and every variant against the reference to the bit. */
+/* Sums and weighted means: worked by hand, and every variant compared with the reference to the
+ * bit. */
 #include "core/add/add.h"
 #include "tests/tests.h"
 
@@ -56,7 +57,7 @@ static void test_mean(void)
   astro_add_validity(&config, &arguments, 2, 10, sum);
   g_assert_cmpuint(astro_buffer_get_validity(sum)->counts[0], ==, 4);
   g_assert_cmpuint(astro_buffer_get_validity(sum)->full, ==, 10);
-  /* Without samples there is no value, whatever stands there. */
+  /* Without samples there is no value, whatever the buffer holds. */
   many->counts[0] = 0;
   in[1].data = NULL;
   a[0] = NAN;
@@ -154,7 +155,7 @@ static void test_variants(void)
     g_assert_true(run(&astro_add_cpu, &config, &arguments, in, n, b, NULL));
     g_assert_cmpmem(a, steps * step, b, steps * step);
     test_check_guard(b, steps * step);
-    /* Counts are those that all pieces have of a value. */
+    /* The counts of a value are the sums over all pieces. */
     g_autoptr(GstBuffer) out = gst_buffer_new();
     g_autoptr(GError) error = NULL;
     AstroLayout shape;

@@ -66,7 +66,7 @@ static void expect_load_error(const char *path, const char *word)
   g_assert_nonnull(strstr(error->message, word));
 }
 
-/* A file that is no module, one without the table, and tables that do not fit. */
+/* A file that is not a module, one without the table, and tables that do not fit. */
 static void test_broken_modules(void)
 {
   g_autofree char *folder = g_dir_make_tmp("astro-module-XXXXXX", NULL);

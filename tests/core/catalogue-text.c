@@ -1,4 +1,4 @@
-/* Catalogues as text: the forms that programs write them in, and what is wrong in them. */
+/* Catalogues as text: the forms that programs write them in, and errors in them. */
 #include "core/lib/catalogue/catalogue.h"
 #include "core/kit/values.h"
 #include "core/fits/fits.h"
@@ -103,7 +103,7 @@ static void test_text(void)
   astro_catalogue_clear(&catalogue);
 }
 
-/* The heading again begins another catalogue, with what stands below the names. */
+/* A repeated heading begins another catalogue, with the lines below it. */
 static void test_several(void)
 {
   static const char *const texts[] = {
@@ -129,12 +129,12 @@ static void test_several(void)
   }
 }
 
-/* A text cut anywhere within its last line gives that line's values, an error or a note. */
+/* A text that is cut inside its last line gives the values of that line, an error or a warning. */
 static void test_cut(void)
 {
   static const struct {
     const char *text;
-    gboolean is_certain; /* digits that are missing are seen */
+    gboolean is_certain; /* missing digits are noticed */
   } cases[] = {
     { "ra,dec\n10.250,20.125\n11.500,21.250\n12.750,22.500\n13.125,23.375\n", TRUE },
     { "ra,dec\n10.250,2.0125e+01\n11.500,2.1250e+01\n12.750,2.2500e+01\n13.125,2.3375e+01\n",
@@ -179,7 +179,7 @@ static void test_cut(void)
       astro_catalogue_clear(&found);
     }
   }
-  /* a name behind the numbers may be cut as it likes, a column may not be missing */
+  /* a name after the numbers may be cut anywhere, but a column may not be missing */
   AstroCatalogue catalogue;
   g_autoptr(GError) error = NULL;
   parse("ra,dec,name\n1,2,M 31\n3,4,M", "ra", "dec", NULL, NULL, &catalogue, &error);
@@ -218,7 +218,7 @@ static void test_numbers(void)
 
 #define ECSV "# %ECSV 1.0\n# ---\n"
 
-/* Headers as Astropy writes them, and as its manual allows. */
+/* Headers as Astropy writes them, and as its manual permits. */
 static void test_ecsv(void)
 {
   static const struct {
@@ -281,7 +281,7 @@ static void test_bad_text(void)
     { "ra,dec\n\"1,2\n", "ra", "dec", "line 2: \"1,2\" in column 1" },
     { "ra\tdec\nh:m:s\tdeg\n1\t2\n", "ra", "dec", "line 2: \"h:m:s\" in column 1" },
     { "ra dec\ndeg\n1 2\n", "ra", "dec", "line 2: \"deg\" in column 1" },
-    /* places that are in one column, or in some lines, written in another way */
+    /* positions in one column, or written in another way in some lines */
     { "ra,dec\n00:04:00,2\n", "ra", "dec",
       "line 2: \"2\" in column 2 is a number of degrees, where other places or the units are hours "
       "or degrees, minutes and seconds: expected all of both columns in degrees, or as 13:31:08.3 "
@@ -322,7 +322,7 @@ static void test_bad_text(void)
   g_clear_error(&error);
 }
 
-/* Of files that are none, and of text with two bytes a character. */
+/* Bytes that are no text, such as compressed files or two bytes a character, are refused. */
 static void test_zero_bytes(void)
 {
   static const struct {

@@ -1,4 +1,4 @@
-/* Points at random, the parts of the sky that they fill, and its regions. */
+/* Random points, the areas of the sky that they fill, and its regions. */
 #include "core/backend/backend.h"
 #include "core/lib/catalogue/mask.h"
 #include "core/histogram/regions.h"
@@ -92,7 +92,7 @@ static void test_uniform(void)
       astro_catalogue_clear(&catalogue);
     }
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  /* more than addresses reach; a sanitizer would end the program */
+  /* more than the address space; a sanitizer would end the program */
   GError *error = NULL;
   AstroCatalogue huge;
   AstroRandom any;
@@ -142,7 +142,7 @@ static void test_clustered(void)
     g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
     g_clear_error(&error);
   }
-  /* footprints that hardly a point would fall into */
+  /* footprints that hardly any point falls into */
   static const AstroFootprint small[] = {
     { .shape = ASTRO_FOOTPRINT_CAP, .ra = 10, .dec = 20, .radius = 1e-5 },
     { .shape = ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 1e-5, .dec_min = 0, .dec_max = 1e-5 },
@@ -159,7 +159,7 @@ static void test_clustered(void)
   }
 }
 
-/* Where points lie there is mask, over the wrap and at the poles too; random points fill it evenly,
+/* The mask covers all points, across the wrap and at the poles too; random points fill it evenly,
  * and nothing else. */
 static void test_mask(void)
 {

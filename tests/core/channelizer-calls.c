@@ -8,7 +8,7 @@
 
 enum { LOSSES_FIRST = 80, LOSSES_STEPS = 160, LOSSES_TOTAL = 28 };
 
-/* Two blocks of three stations, station:pol:time, the first with losses (n 0: none) told of. */
+/* Two blocks of three stations, station:pol:time, the first with losses (n 0: none). */
 static guint8 *spectra_with(const AstroBackend *backend, const AstroChannelizerConfig *config,
                             gconstpointer in, gconstpointer more, const AstroLoss *losses, guint n)
 {
@@ -22,7 +22,8 @@ static guint8 *spectra_with(const AstroBackend *backend, const AstroChannelizerC
   return out;
 }
 
-/* Lost samples count as zeros whatever stands there, in the block and in what is held of it. */
+/* Lost samples count as zeros whatever the buffer holds, in the block and in samples held from
+ * it. */
 static void check_losses(const AstroBackend *backend, const char *format, const AstroLoss *losses,
                          guint n)
 {
@@ -36,7 +37,7 @@ static void check_losses(const AstroBackend *backend, const char *format, const 
     for (guint pol = 0; pol < 2; pol++) {
       gsize at = (losses[i].station * 2 + pol) * LOSSES_STEPS + losses[i].from - LOSSES_FIRST;
       gsize count = losses[i].to - losses[i].from;
-      memset(in + at * bytes, 0xff, count * bytes); /* not a number, where it is float */
+      memset(in + at * bytes, 0xff, count * bytes); /* NaN, for floats */
       memset(zeroed + at * bytes, 0, count * bytes);
     }
   guint8 *found = spectra_with(backend, &config, in, more, losses, n);
@@ -61,7 +62,8 @@ static void test_losses(gconstpointer data)
   check_losses(data, "CI8", losses, G_N_ELEMENTS(losses));
 }
 
-/* Each of one sample: as many as a device takes in one launch, more, and as many as in two. */
+/* Losses of one sample each: as many as a device takes in one launch, more, and as many as in
+ * two. */
 static void test_many_losses(gconstpointer data)
 {
   static const struct {

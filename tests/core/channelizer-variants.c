@@ -1,5 +1,6 @@
-/* All variants of the channelizer against the reference: formats, layouts, and blocks cut anywhere,
- * so large that they are written past the caches, or more than a device does at once. */
+/* All variants of the channelizer compared with the reference: formats, layouts, and blocks that
+ * are cut anywhere, so large that they are written past the caches, or larger than a device does at
+ * once. */
 #include "tests/core/channelizer.h"
 
 #include <math.h>
@@ -25,8 +26,8 @@ static double component(gconstpointer data, AstroFormat format, gsize i)
   }
 }
 
-/* Floats to a millionth of the largest; whole numbers are the same but where the true value lies
- * close to halfway. */
+/* Floats agree to a millionth of the largest; integers are equal unless the true value is close to
+ * halfway. */
 static void assert_same(const AstroChannelizerConfig *config, gconstpointer found,
                         gconstpointer expected, gsize components)
 {
@@ -101,7 +102,7 @@ static void test_variants(gconstpointer data)
   config.window = shape->window;
   config.to = shape->to;
   config.gain = shape->gain;
-  /* Half of the shapes with gains of their own for each channel, one of them 0. */
+  /* Half of the shapes have a gain for each channel, one of them 0. */
   g_autofree float *gains = g_new(float, shape->channels);
   for (guint k = 0; k < shape->channels; k++)
     gains[k] = (float)(1.25 - (double)k / shape->channels) * (k != 1);
@@ -130,7 +131,7 @@ static void test_variants(gconstpointer data)
     assert_same(&config, whole, expected, components);
     g_assert_cmpuint(clipped, <=, expected_clipped + 2 + components / 200);
     g_assert_cmpuint(clipped + 2 + components / 200, >=, expected_clipped);
-    /* To the bit: two threads, and cut anywhere. */
+    /* Equal to the bit: two threads, and cut anywhere. */
     const guint64 cuts[] = { 0, 3 * step, step, 6 };
     for (guint i = 0; i < G_N_ELEMENTS(cuts); i++) {
       if (!can_cut && cuts[i])
@@ -184,7 +185,7 @@ static void test_alignment(void)
   test_free(in);
 }
 
-/* Blocks that are written past the caches hold the same as those that are not. */
+/* Blocks that are written past the caches are the same as those that are not. */
 static void test_past_caches(void)
 {
   static const guint sizes[] = { 8, 64, 1024 };
@@ -209,7 +210,7 @@ static void test_past_caches(void)
     }
 }
 
-/* More than a device does at once holds the same as many small blocks do. */
+/* A block larger than a device does at once gives the same as many small blocks. */
 static void test_long(void)
 {
   static const char *const formats[] = { "CI8", "CF32LE" };
@@ -229,8 +230,8 @@ static void test_long(void)
   }
 }
 
-/* So many inputs that a device's blocks, where it has 132 multiprocessors, make three rounds of
- * eight spectra each, the last of an input not full. */
+/* So many inputs that a device with 132 multiprocessors works in three rounds of eight spectra
+ * each, the last of an input not full. */
 static void test_rounds(gconstpointer device)
 {
   static const char *const formats[] = { "CI8", "CF32LE" };

@@ -1,5 +1,5 @@
-/* The channelizer: both backends against formulas of the tests' own, and the filter against what is
- * asked of it. */
+/* The channelizer: both backends compared with the tests' own formulas, and the filter with its
+ * requirements. */
 #include "tests/core/channelizer.h"
 #include "tests/near.h"
 
@@ -42,7 +42,7 @@ static void test_spectra(void)
 
 /* ---- formulas ---- */
 
-/* Where channel k's centre lies, in turns a sample. */
+/* The centre of channel k, in cycles a sample. */
 static double channel_turns(const AstroChannelizerConfig *config, guint k)
 {
   double channels = config->channels;
@@ -51,8 +51,8 @@ static double channel_turns(const AstroChannelizerConfig *config, guint k)
   return (k - floor(channels / 2)) / channels;
 }
 
-/* Every channel's centre: the tone has amplitude A sum(h) there, its phase is that of sample 0, in
- * every spectrum; the other channels have their lowpass's zeros near and little else. */
+/* At the centre of each channel the tone has amplitude A sum(h), and in every spectrum its phase is
+ * that at sample 0; the other channels are near zeros of their lowpass and have little else. */
 static void test_tones(gconstpointer data)
 {
   static const struct {
@@ -106,7 +106,7 @@ static void test_tones(gconstpointer data)
     }
 }
 
-/* One sample that is not zero shows the lowpass itself, in all channels. */
+/* A single sample that is not zero gives the lowpass itself, in all channels. */
 static void test_impulse(gconstpointer data)
 {
   const AstroBackend *backend = data;
@@ -171,7 +171,7 @@ static void test_parseval(gconstpointer data)
   }
 }
 
-/* Noise keeps its power in every channel: 1000 spectra tell it to 3%, six sigma are 20%. */
+/* Noise keeps its power in every channel: 1000 spectra measure it to 3%, and six sigma are 20%. */
 static void test_noise(void)
 {
   for (guint real = 0; real < 2; real++) {
@@ -225,8 +225,8 @@ static void sweep_point(const AstroChannelizerConfig *config, guint channel, dou
   test_free(in);
 }
 
-/* Eight taps, the default window: less than 0.2 dB over 80% of a channel, and 60 dB down in all
- * that are two channels away or more. */
+/* Eight taps with the default window: less than 0.2 dB over 80% of a channel, and 60 dB down in all
+ * channels that are two or more away. */
 static void test_sweep(void)
 {
   static const struct {
@@ -288,7 +288,7 @@ static void test_windows(void)
   }
 }
 
-/* The largest shape, and a large prime: a tone comes out where it belongs. */
+/* The largest shape, and a large prime: a tone is in the right channel. */
 static void test_large(gconstpointer backend)
 {
   static const guint sizes[] = { 65536, 65521 };

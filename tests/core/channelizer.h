@@ -1,11 +1,11 @@
-/* What tests of the channelizer share: streams at random, cut into blocks, through any backend. */
+/* Shared by tests of the channelizer: random streams, cut into blocks, through any backend. */
 #pragma once
 
 #include "core/channelizer/channelizer.h"
 #include "tests/core/on-device.h"
 #include "tests/tests.h"
 
-/* The device's backend is the last, where there is one. */
+/* The device's backend is the last, if there is one. */
 static const AstroBackend *test_backends[] = { &astro_channelizer_cpu, &astro_channelizer_reference,
                                                NULL, NULL };
 
@@ -48,8 +48,8 @@ static inline gpointer test_create(const AstroBackend *backend,
   return instance;
 }
 
-/* One call with a block of steps (in NULL: zeros); what it gives goes to out, [input][total
- * spectra], behind those that came before. */
+/* One call with a block of steps (in NULL: zeros). Its spectra go to out, which has room for
+ * `total` spectra an input, after those that came before. */
 typedef struct {
   const AstroBackend *backend;
   const AstroChannelizerConfig *config;
@@ -92,8 +92,8 @@ static inline AstroSpectra test_call(TestRun *run, gconstpointer in, guint64 ste
   return now;
 }
 
-/* All spectra of a stream that begins at a sample, in blocks of at most that many steps (0: one).
- */
+/* All spectra of a stream that begins at that sample, in blocks of at most that many steps (0: one
+ * block). */
 static inline guint8 *test_channelize(const AstroBackend *backend,
                                       const AstroChannelizerConfig *config, guint threads,
                                       gconstpointer in, guint64 first, guint64 steps, guint64 most,
@@ -136,7 +136,7 @@ static inline guint8 *test_channelize(const AstroBackend *backend,
   return out;
 }
 
-/* Random samples of about full scale of the format's use. */
+/* Random samples up to about full scale of the format. */
 static inline gpointer test_random_samples(AstroFormat format, gsize n, guint32 seed)
 {
   const AstroFormatInfo *info = astro_format_info(format);

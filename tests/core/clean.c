@@ -1,5 +1,5 @@
-/* Minor cycles: the reference by hand and on sources that it must find, cpu against the reference.
- */
+/* Minor cycles: the reference by hand and on sources that it must find, and cpu compared with the
+ * reference. */
 #include "core/clean/clean.h"
 #include "tests/tests.h"
 
@@ -20,7 +20,7 @@ static AstroCleanConfig config_of(guint size)
                              .output = ASTRO_CLEAN_ALL };
 }
 
-/* Cleans an image of doubles (in the config's format), and gives doubles. */
+/* Cleans an image of doubles (converted to the config's format), and gives doubles. */
 static double *clean(const AstroBackend *backend, const AstroCleanConfig *config,
                      const double *values, AstroCleanArguments *arguments,
                      AstroCleanResult *results, guint threads)
@@ -67,7 +67,7 @@ typedef struct {
   double flux;
 } Source;
 
-/* Sources seen with the point-spread function, and that behind them. */
+/* Sources convolved with the point-spread function, which follows them. */
 static double *sky(guint size, const Source *sources, guint n)
 {
   double *values = g_new0(double, 2 * (gsize)size * size);
@@ -88,8 +88,8 @@ static gboolean asked_often(gpointer left)
   return --*(gint *)left < 0;
 }
 
-/* What is interrupted is as far as it came, whole: the same as so many iterations that were asked
- * for. */
+/* An interrupted CLEAN is complete up to where it came: the same as when that many iterations were
+ * asked for. */
 static void test_interrupted(void)
 {
   const Source sources[] = { { 20, 14, 2.5 }, { 10, 17, -1 } };
@@ -109,7 +109,7 @@ static void test_interrupted(void)
       g_assert_cmpint(result.end, ==, ASTRO_CLEAN_INTERRUPTED);
       config.iterations = (guint)cycles;
       g_autofree double *expected = clean(backends[b], &config, values, &arguments, &asked_for, 1);
-      if (cycles == 0) /* nothing is restored there, which takes another way */
+      if (cycles == 0) /* nothing is restored there, which uses another code path */
         continue;
       g_assert_cmpmem(got, 4 * 33 * 33 * sizeof *got, expected, 4 * 33 * 33 * sizeof *got);
       g_assert_cmpfloat(result.peak, ==, asked_for.peak);
@@ -119,7 +119,7 @@ static void test_interrupted(void)
 
 /* ---- by hand ---- */
 
-/* One cycle of gain 1 on one source: the model is the source and nothing is left, inside and
+/* One cycle of gain 1 on one source: the model is the source and the residual is zero, inside and
  * outside the border, where the point-spread function is known. */
 static void test_one(void)
 {
@@ -142,7 +142,8 @@ static void test_one(void)
         g_assert_cmpfloat(model, ==, x == 20 && y == 14 ? 2.5 : 0);
         g_assert_cmpfloat_with_epsilon(residual, known ? 0 : values[y * 32 + x], 1e-15);
         g_assert_cmpfloat(got[3072 + y * 32 + x], ==, values[1024 + y * 32 + x]);
-        /* The beam: 4 pixels along 0.4 from north through east, 3 across; east is to the left. */
+        /* The beam is 4 pixels long at 0.4 from north through east, and 3 wide; east is to the
+         * left. */
         double east = 20 - x, north = y - 14;
         double along = east * sin(0.4) + north * cos(0.4);
         double across = east * cos(0.4) - north * sin(0.4);
@@ -152,7 +153,7 @@ static void test_one(void)
   }
 }
 
-/* Outputs alone are those of all. */
+/* An output that is asked for alone is the same as among all. */
 static void test_outputs(void)
 {
   const Source sources[] = { { 20, 14, 2.5 }, { 10, 17, -1 } };
@@ -173,7 +174,7 @@ static void test_outputs(void)
 
 /* ---- what it is for ---- */
 
-/* Sources of either sign come back with their fluxes, and what is left is below the threshold. */
+/* Sources of either sign are found with their fluxes, and the residual is below the threshold. */
 static void test_sources(void)
 {
   const Source sources[] = { { 64, 64, 1 }, { 40, 70, 0.5 }, { 67, 66, -0.3 }, { 90, 38, 0.1 } };
@@ -200,8 +201,8 @@ static void test_sources(void)
 }
 
 /* A point-spread function twice as wide as the image reaches everywhere: sources at the edges are
- * found too, nothing is left of them from one edge to the other, and all is as in the middle of an
- * image as wide as that. */
+ * found too, their residual is zero from one edge to the other, and everything is as in the middle
+ * of an image as wide as that. */
 static void test_wide(void)
 {
   enum { SIZE = 40, WIDE = 2 * SIZE, FIRST = WIDE / 2 - SIZE / 2 };
@@ -243,7 +244,7 @@ static void test_exact_border(void)
 
 /* ---- the noise ---- */
 
-/* A source in noise as the array sees it, the point-spread function in random places of the middle
+/* A source in noise as the array sees it: the point-spread function in random places of the middle
  * half, and that function. */
 static double *noisy_sky(guint size, double *rms)
 {
@@ -269,7 +270,7 @@ static double *noisy_sky(guint size, double *rms)
   return values;
 }
 
-/* CLEAN ends in the noise, and tells it as it was, also where it is made to go on. */
+/* CLEAN ends in the noise and reports its level before, even if it is made to go on. */
 static void test_noise(void)
 {
   double rms;
@@ -297,7 +298,7 @@ static void test_noise(void)
     g_assert_cmpfloat_with_epsilon(result.noise, noise, 0.1 * noise);
     g_free(g_steal_pointer(&dug));
 
-    /* Where sources are left, their sidelobes count: nothing was taken of the noise yet. */
+    /* Sidelobes of the sources that are left count: nothing was removed from the noise yet. */
     config.iterations = 0;
     g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpfloat(result.noise, >, rms);
@@ -393,15 +394,15 @@ static void test_ends(void)
     g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
 
-    values[16 * 32 + 16] = 1; /* and a point-spread function that adds what it should take */
+    values[16 * 32 + 16] = 1; /* and a point-spread function that adds where it should subtract */
     values[1024 + 16 * 32 + 16] = -1;
     g_free(clean(backends[b], &config, values, &arguments, &result, 0));
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_DIVERGED);
     g_assert_cmpuint(result.iterations, <, 1000);
     g_assert_cmpfloat(result.peak, >, 2 * result.lowest);
 
-    /* Lobes of the brightest source lie outside the border: peaks fall at first. A fainter one and
-     * its lobe lift each other, and need not reach the first peak. */
+    /* Lobes of the brightest source are outside the border: peaks fall at first. A fainter source
+     * and its lobe raise each other, and need not reach the first peak. */
     memset(values, 0, 2048 * sizeof *values);
     values[16 * 32 + 16] = 10;
     values[12 * 32 + 9] = 1;
@@ -411,7 +412,7 @@ static void test_ends(void)
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_DIVERGED);
     g_assert_cmpfloat(result.peak, <, 4);
 
-    /* Nothing but NaN, and what is not finite in the point-spread function. */
+    /* Only NaN, and values that are not finite in the point-spread function. */
     for (guint i = 0; i < 1024; i++)
       values[i] = NAN;
     g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 0);
@@ -424,7 +425,8 @@ static void test_ends(void)
   }
 }
 
-/* What is not finite is left out, inside the border and outside, and the rest cleaned as ever. */
+/* Pixels that are not finite are left out, inside the border and outside, and the rest is cleaned
+ * as usual. */
 static void test_masked(void)
 {
   const Source source = { 20, 18, 1 };
@@ -448,7 +450,7 @@ static void test_masked(void)
       g_assert_cmpint(isnan(got[2048 + i]), ==, masked);
       g_assert_cmpfloat_with_epsilon(got[1024 + i], whole[1024 + i], 1e-6);
     }
-    /* All that is left to look at is zero. */
+    /* All pixels that are searched are zero. */
     for (guint i = 0; i < 1024; i++)
       values[i] = i % 3 ? NAN : 0;
     g_free(clean(backend, &config, values, &arguments, &result, 0));

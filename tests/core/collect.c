@@ -1,5 +1,5 @@
-/* The stage "gridder" without pipelines: dumps with flags, NaN and what lies outside become grids,
- * by every backend the same. */
+/* The stage "gridder" without pipelines: dumps with flags, NaN and visibilities outside the grid
+ * become the same grids with every backend. */
 #include "core/backend/module.h"
 #include "core/gridder/collect.h"
 #include "core/stream/uvw.h"
@@ -14,8 +14,8 @@
 
 enum { SIZE = 24, DUMPS = 5, BLOCK = 3, MOST_GRIDS = 4 };
 
-/* The reference first; the device's backend is the last, where there is one, with memory and short
- * of it. */
+/* The reference is first; the device's backend is last, if there is one, with enough memory and
+ * with little. */
 static const AstroBackend *backends[] = { &astro_gridder_reference, &astro_gridder_cpu, NULL, NULL,
                                           NULL };
 
@@ -32,7 +32,8 @@ typedef struct {
   guint interval; /* dumps a grid */
   gboolean off_centre;
   Losses losses;
-  double mirror; /* dumps bring (u,v,w) of their own: u times that; 0: they are the stations' */
+  double mirror; /* dumps bring their own (u,v,w): u times that; 0: those of the stations are
+                  * used */
 } Setting;
 
 static AstroObservation *observe(guint stations)
@@ -97,7 +98,7 @@ static void put(const Setting *s, gpointer dumps, gsize at, complex double value
     ((complex float *)dumps)[at] = (complex float)value;
 }
 
-/* Some are not finite, in all and in single products. */
+/* Some are not finite, in all products or in one. */
 static gpointer make_dumps(const Setting *s, GRand *random)
 {
   const gsize n = dump_values(s) * DUMPS;
@@ -123,7 +124,7 @@ static void make_shape(const Setting *s, guint dumps, AstroLayout *shape)
   astro_stream_shape(&stream, dumps, shape);
 }
 
-/* Counts of 7 samples, which no binary fraction is. */
+/* Counts out of 7 samples, whose fractions are not exact in binary. */
 static void lose(const Setting *s, GstBuffer *buffer, const AstroLayout *shape, GRand *random)
 {
   AstroLayout counted = { .n_axes = 1,
@@ -156,7 +157,7 @@ typedef struct {
   const Setting *setting;
   const AstroBackend *backend;
   gpointer instance;
-  gsize bytes, map_bytes; /* map_bytes: 0 where no map is asked for */
+  gsize bytes, map_bytes; /* map_bytes: 0 if no map is asked for */
   gsize untouched;        /* cells */
   gpointer open;
   gboolean open_is_new;
@@ -246,7 +247,7 @@ static void send_grid(Run *run)
   ask(run, ASTRO_GRID_END);
 }
 
-/* What dumps bring, to be freed; NULL: nothing. */
+/* The (u,v,w) that dumps bring, to be freed; NULL: they bring none. */
 static double *bring_uvw(const Setting *s, gint64 middle_ns)
 {
   g_autoptr(AstroObservation) observation = observe(s->stations);
@@ -325,8 +326,7 @@ static void assert_alike(const Setting *s, const Grid *found, const Grid *expect
   for (guint c = 0; c < (s->per_channel ? s->channels : 1); c++)
     g_assert_cmpfloat(fabs(found->sums[c] - expected->sums[c]), <=, 1e-12 * expected->sums[c]);
   g_assert_cmpfloat(found->w_step, ==, expected->w_step);
-  /* W-stacking's kernels have polynomials in place of the function, as good as the accuracy needs.
-   */
+  /* W-stacking's kernels approximate the function by polynomials, as well as the accuracy needs. */
   const double most = s->algorithm->has_planes ? 2e-11 : 1e-12;
   g_assert_cmpfloat(test_bytes_distance(found->planes, expected->planes, s->is_double), <=,
                     s->is_double ? most : 1e-5);
@@ -393,7 +393,7 @@ static const Setting settings[] = {
     .mirror = -1 },
 };
 
-/* (u,v,w) that dumps bring are taken, whether they are the stations' or not. */
+/* (u,v,w) that dumps bring are used, whether they are those of the stations or not. */
 static void test_brought(gconstpointer data)
 {
   g_autoptr(GRand) random = g_rand_new_with_seed(77);
@@ -446,8 +446,8 @@ static void test_backends(gconstpointer data)
   }
 }
 
-/* With maps of touched tiles, by every backend; a device that makes products one by one says that
- * all are. */
+/* With maps of touched tiles, with every backend; a device that makes products one by one marks all
+ * tiles. */
 static void test_maps(void)
 {
   gsize untouched = 0;
@@ -506,8 +506,8 @@ static gboolean asked_often(gpointer left)
   return g_atomic_int_add((gint *)left, -1) <= 0;
 }
 
-/* One grid of all dumps, of an instance whose work is to be given up when that was asked so often.
- * FALSE: it was, and says so. */
+/* One grid of all dumps, by an instance whose work is given up after that many questions. FALSE: it
+ * was, with an error. */
 static gboolean grid_until(const Setting *s, gpointer dumps, gint asks)
 {
   const AstroStop stop = { asked_often, &asks };
@@ -556,7 +556,7 @@ static gboolean grid_until(const Setting *s, gpointer dumps, gint asks)
   return FALSE;
 }
 
-/* Wherever it is given up nothing breaks, and it is an error. */
+/* Wherever it is given up the instance stays usable, and there is an error. */
 static void test_given_up(gconstpointer algorithm)
 {
   static const AstroWeighting weightings[] = { ASTRO_WEIGHTING_NATURAL, ASTRO_WEIGHTING_UNIFORM };
@@ -590,7 +590,7 @@ static gpointer create_limited(gconstpointer config, const AstroPlace *place, co
   return instance;
 }
 
-/* With room for what it says is needed at least, and not a byte more. */
+/* With exactly the memory that it says is needed at least. */
 static gpointer create_short(gconstpointer configuration, const AstroPlace *place,
                              const char **variant, GError **error)
 {
@@ -607,7 +607,8 @@ static gpointer create_short(gconstpointer configuration, const AstroPlace *plac
   g_assert_null(create_limited(config, place, variant, memory.ours + needed, NULL));
   gpointer instance = create_limited(config, place, variant, memory.ours + needed + 1, error);
   const gboolean is_split = strstr(refused->message, "one product at a time") != NULL;
-  /* W-projection's records take as much for one product, and all of these grids less. */
+  /* W-projection's records take as much memory for one product, and all of these grids take
+   * less. */
   if (g_strv_length(config->grid.products) > 1 && config->algorithm != &astro_wprojection)
     g_assert_true(is_split);
   g_assert_nonnull(instance);

@@ -1,4 +1,4 @@
-/* All variants of conversion against the reference, and there and back. */
+/* All variants of conversion compared with the reference, and there and back. */
 #include "core/backend/cpu.h"
 #include "tests/core/convert.h"
 
@@ -7,7 +7,7 @@ static const AstroCpuLevel levels[] = { ASTRO_CPU_C, ASTRO_CPU_AVX2, ASTRO_CPU_A
 static const double scales[] = { 1, 0.5, 3.7, 1e-3, 1e6, -1, -2.5, 0 };
 static const guint64 lengths[] = { 0, 1, 2, 3, 15, 16, 17, 63, 64, 65, 1000, 4097 };
 
-/* in and out begin so many bytes behind an aligned address. */
+/* in and out begin that many bytes after an aligned address. */
 static void check_variant(guint v, AstroConvertConfig config, gconstpointer in, guint64 samples,
                           double scale, gconstpointer expected, guint64 clipped, gsize offset)
 {
@@ -63,8 +63,7 @@ static void test_pair(gconstpointer data)
   test_free(in);
 }
 
-/* Every value that a component of 4, 8 and 16 bits can have, in every combination for 4 and 8 bits.
- */
+/* Every value of a component of 4, 8 and 16 bits, and every combination for 4 and 8 bits. */
 static void test_exhaustive(void)
 {
   static const AstroFormat formats[] = {
@@ -125,7 +124,7 @@ static void test_round_trips(void)
   round_trip(ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE, 0x1p24);
 }
 
-/* Blocks of many tasks, at addresses where samples do and do not meet cache lines. */
+/* Blocks of many tasks, with samples that do and do not straddle cache lines. */
 static void test_large(void)
 {
   static const struct {
@@ -165,7 +164,8 @@ static void test_large(void)
   }
 }
 
-/* The cap takes effect, and pairs that an instruction set leaves out go to the next. */
+/* ASTRO_CPU takes effect, and pairs of formats that an instruction set does not have use the next
+ * one. */
 static void test_variants(void)
 {
   for (guint v = 0; v < G_N_ELEMENTS(variants); v++) {

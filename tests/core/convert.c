@@ -1,4 +1,4 @@
-/* The reference of conversion against cases worked out by hand, scales, and what is refused. */
+/* The reference of conversion compared with cases worked out by hand, scales, and refusals. */
 #include "tests/core/convert.h"
 
 static gsize from_hex(guint8 *bytes, const char *hex)
@@ -71,7 +71,7 @@ static const struct {
   { F(CI32LE), F(CF64LE), 1, "ffffff7f 00000080", "0000c0ffffffdf41 000000000000e0c1", 0 },
   { F(CI32LE), F(CF16LE), 1, "efff0000 f0ff0000", "ff7b 007c", 1 },
   { F(CI32LE), F(CI4), 0.5, "0f000000 efffffff", "78", 1 },
-  /* the scale in single precision: 0.1 becomes 0x3dcccccd; in double it stays what it is */
+  /* the scale in single precision: 0.1 becomes 0x3dcccccd; in double it stays 0.1 */
   { F(F32LE), F(F32LE), 0.1, "0000803f", "cdcccc3d", 0 },
   { F(F32LE), F(F64LE), 0.1, "0000803f", "9a9999999999b93f", 0 },
   /* -NaN with a payload, the smallest denormal, -0 */
@@ -102,7 +102,7 @@ static const struct {
   { F(I16LE), F(I8), 1, "8000 7fff 0100", "7f 80 01", 2 },
   { F(I16LE), F(F64LE), 1, "0080", "000000000000e0c0", 0 },
   { F(F32LE), F(I8), 1, "0000ff42 cdccfe42 0000c07f", "7f 7f 00", 2 },
-  /* the number below 32767.5, which single precision would take for a tie */
+  /* the number below 32767.5, which would be a tie in single precision */
   { F(F64LE), F(I16LE), 1, "ffffffffdfffdf40", "ff7f", 0 },
 };
 
@@ -126,7 +126,8 @@ static void test_cases(void)
   }
 }
 
-/* The compiler's own half precision against the reference's: all halves up, many singles down. */
+/* The compiler's half precision compared with the reference's: all halves to singles, many singles
+ * to halves. */
 static void test_half(void)
 {
 #ifdef __FLT16_MANT_DIG__
@@ -223,7 +224,7 @@ static void test_auto_scale(void)
   }
   double rms = ldexp(sqrt(squares / (2 * SAMPLES)), 600);
   assert_near(astro_convert_auto_scale(F(CF64LE), F(CI16LE), doubles, SAMPLES), 2048 / rms);
-  /* tasks whose values lie far apart, down to denormals and zeros, and values that are none */
+  /* tasks whose values are far apart, down to denormals and zeros, and NaN */
   for (guint i = 0; i < 2 * SAMPLES; i++)
     doubles[i] = i >= SAMPLES ? 0x1p700 : i % 3 ? -0x1p-1074 : 0;
   doubles[7] = -INFINITY;

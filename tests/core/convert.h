@@ -1,4 +1,4 @@
-/* What tests of conversion share: a block through a backend, and samples where things happen. */
+/* Shared by tests of conversion: a block through a backend, and samples at the edges of formats. */
 #pragma once
 
 #include "core/convert/convert.h"
@@ -37,8 +37,8 @@ static inline guint64 test_convert(const AstroBackend *backend, const char *vari
   return result.clipped - 1000;
 }
 
-/* Where things happen: range limits, ties, powers of two near which precision changes; and around.
- */
+/* Critical values: limits of ranges, ties, powers of two where precision changes; and their
+ * neighbours. */
 static inline GArray *test_interesting_values(void)
 {
   static const double centres[] = { 0,           1,
@@ -112,7 +112,7 @@ static inline void test_put_value(guint8 *block, AstroFormat format, guint64 i, 
   }
 }
 
-/* Any bits, values where things happen, and values of all small ranges, in turn. */
+/* Random bits, critical values, and values of all small ranges, in turn. */
 static inline gpointer test_mixed_input(AstroFormat format, guint64 samples, guint32 seed)
 {
   g_autoptr(GArray) values = test_interesting_values();

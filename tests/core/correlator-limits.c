@@ -1,7 +1,7 @@
-/* What the correlator refuses, and what it makes do with: shapes, blocks, a device's memory. */
+/* Limits of the correlator, some refused and some handled: shapes, blocks, a device's memory. */
 #include "tests/core/correlator.h"
 
-/* The run on a device that has room for its blocks and the sums once, which is too little for the
+/* The run on a device with memory for its blocks and the sums once, which is too little for the
  * sums and the visibilities made of them: channels take turns. */
 static void check_little_memory(TestRun *r, guint64 block)
 {
@@ -64,7 +64,7 @@ static void test_little_memory(gconstpointer format)
     g_test_skip("no device");
 }
 
-/* Sums that are carried before they could overflow, and exact ones of which one does not fit. */
+/* Sums that are carried over before they overflow, and exact ones of which one does not fit. */
 static void test_little_memory_long(void)
 {
   static const guint cuts[] = { 250, 0 };
@@ -176,8 +176,8 @@ static void test_blocks(void)
     g_assert_cmpuint(told.samples, ==, 0);
     for (guint i = 0; i < 6; i++)
       g_assert_cmpint(out[i], ==, 0);
-    /* What failed added nothing, what was before a beginning is forgotten; a dump may come by
-     * itself. */
+    /* A submit that failed added nothing, and `begin` drops what was added before; a dump may come
+     * without a block. */
     AstroCorrelatorArguments good = { .steps = 1, .count = 1 };
     g_assert_true(test_backends[b]->submit(instance, &in, 1, NULL, 0, &good, NULL, &error));
     good.begin = TRUE;
@@ -191,7 +191,7 @@ static void test_blocks(void)
   }
 }
 
-/* Integrations of a few steps, where tiles of 64 would be filled with nothing. */
+/* Integrations of a few steps, where tiles of 64 would be mostly padding. */
 static void test_short_integrations(void)
 {
   static const struct {

@@ -1,9 +1,9 @@
-/* What the correlator makes of samples: cases worked by hand, the largest and the smallest there
- * are, those that are no number, and those that were lost. */
+/* Values from the correlator: cases worked by hand, the largest and smallest samples, NaNs, lost
+ * samples. */
 #include "tests/core/correlator.h"
 
-/* V_ij = E_i conj(E_j) with i the later station: a wave that reaches station 1 later by tau turns
- * its channel at nu by -2 pi nu tau, and so the baseline (1, 0). */
+/* V_ij = E_i conj(E_j) with i the later station: a wave that reaches station 1 later by tau has the
+ * phase -2 pi nu tau at frequency nu there, and so on the baseline (1, 0). */
 static void test_sign(void)
 {
   enum { TIME = 100 };
@@ -66,7 +66,7 @@ static void test_products(void)
   }
 }
 
-/* -128 and -8 in every place, and then mixed with the greatest. */
+/* -128 and -8 in every place, and then mixed with the largest values. */
 static void test_full_scale(void)
 {
   static const struct {
@@ -120,8 +120,8 @@ static void check_constants(AstroFormat from, gconstpointer sample, guint inputs
   test_free(data);
 }
 
-/* The corners of what one and two bytes hold: sums of a span, of (re + im)(re - im) above all, are
- * as large as they get, and so are those of low bytes, which have no sign. */
+/* The extremes of one and two bytes: sums over a span, above all of (re + im)(re - im), are as
+ * large as possible, and so are those of low bytes, which are unsigned. */
 static void test_corners(void)
 {
   static const gint8 corners[][2] = {
@@ -140,8 +140,8 @@ static void test_corners(void)
   check_constants(ASTRO_FORMAT_CI16LE, words, G_N_ELEMENTS(words), 70001);
 }
 
-/* Where numbers of 24 bits, and three digits of eight bits with signs, begin not to hold a sample:
- * 8355711 is 0x7f7f7f. */
+/* Where 24 bits, and three signed digits of eight bits, begin to be too small for a sample: 8355711
+ * is 0x7f7f7f. */
 static void test_digits(void)
 {
   static const float samples[][2] = {
@@ -170,7 +170,7 @@ static void test_long(void)
     if (test_inputs[f] == ASTRO_FORMAT_CI16LE)
       for (gsize i = 1; i < bytes; i += 2)
         data[i] = 0x80;
-    test_fill(data + bytes / 2, bytes / 64, f); /* and something else in between */
+    test_fill(data + bytes / 2, bytes / 64, f); /* and another integration in between */
     r.data = data;
     test_check(&r);
     test_free(data);
@@ -218,7 +218,8 @@ static void test_overflow(void)
     }
 }
 
-/* Advice that can be followed: who sums one step, or each channel by itself, cannot sum fewer. */
+/* The advice must be possible: a sum of one step, or of each channel by itself, cannot be made of
+ * fewer. */
 static void test_overflow_advice(void)
 {
   static const struct {
@@ -256,7 +257,7 @@ static void test_overflow_advice(void)
     }
 }
 
-/* A million samples, random and such that all roundings may go one way. */
+/* A million samples, random, and such that all roundings go the same way. */
 static void test_float_error(void)
 {
   static const guint cuts[] = { 4096, 0 };
@@ -281,7 +282,7 @@ static void test_float_error(void)
   }
 }
 
-/* Inputs that never change, each its own number, whose sums' errors all add up. */
+/* Inputs that never change, with a number each, so that all errors of the sums add up. */
 static void test_constants(void)
 {
   TestRun r = { .config = test_config(64, 2, 1, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
@@ -298,8 +299,8 @@ static void test_constants(void)
   }
 }
 
-/* Inputs from faint to strong, which change from pass to pass too: sums of each pass have powers of
- * two of their own. */
+/* Inputs from faint to strong, which also change from pass to pass: the sums of each pass have
+ * their own powers of two. */
 static void test_magnitudes(void)
 {
   enum { STATIONS = 21, STEPS = 3000 };
@@ -316,8 +317,8 @@ static void test_magnitudes(void)
   test_free(data);
 }
 
-/* Pulses over inputs that never change, so that what samples lose beside them adds up. Where sums
- * are of floats this may go wrong by 7e-6 (correlator.h). */
+/* Pulses on inputs that never change, so that the rounding errors of samples beside them add up.
+ * With sums in floats the error may be 7e-6 (correlator.h). */
 static void test_pulses(void)
 {
   static const float pulses[] = { 3, 16, 40, 3162 };
@@ -346,9 +347,9 @@ static void test_pulses(void)
   unsetenv("ASTRO_CPU");
 }
 
-/* Samples whose re + im and re - im fit a byte, whose one or other just does not at some times, and
- * any, each in panels of inputs of its own, so that kernels that tell them apart meet each beside
- * each. */
+/* Samples whose re + im and re - im fit in a byte, samples where one of them sometimes just does
+ * not, and any samples, each in panels of their own, so that kernels that distinguish them meet
+ * every pair. */
 static void test_sizes(void)
 {
   enum { PANEL = 16, SMALL, SUM, DIFFERENCE, ANY };
@@ -379,7 +380,8 @@ static void test_sizes(void)
   }
 }
 
-/* Loss at random, shared by channels or not: counts as counted here, and lost samples hold NaN. */
+/* Random losses, shared by channels or not: counts are those counted here, and lost samples hold
+ * NaN. */
 static void test_validity(gconstpointer format)
 {
   AstroFormat from = *(const AstroFormat *)format;
@@ -430,7 +432,7 @@ static void test_validity(gconstpointer format)
   }
 }
 
-/* What is no number stays with its station, and in its integration. */
+/* A NaN spoils only the baselines of its station, and only its integration. */
 static void test_not_a_number(gconstpointer format)
 {
   enum { STATIONS = 19, POLS = 2, INTEGRATION = 133, BAD = 7 };
@@ -470,7 +472,8 @@ static void test_not_a_number(gconstpointer format)
   }
 }
 
-/* One station lost throughout: means of the others are as ever, its own are 0 with count 0. */
+/* One station is lost throughout: the means of the others are unchanged, its own are 0 with count
+ * 0. */
 static void test_lost_station(void)
 {
   enum { TIME = 64, STATIONS = 3 };

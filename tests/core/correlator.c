@@ -1,4 +1,4 @@
-/* The correlator's backends and all kernel variants, held against the reference: shapes of blocks,
+/* The correlator's backends and all kernel variants compared with the reference: shapes of blocks,
  * their layouts, and how an integration is cut. */
 #include "tests/core/correlator.h"
 #include <sys/mman.h>
@@ -11,7 +11,7 @@ static void test_stations(gconstpointer format)
   gboolean is_float = astro_format_info(from)->is_float;
   for (guint s = 0; s < G_N_ELEMENTS(stations); s++)
     for (guint pols = 1; pols <= 2; pols++) {
-      /* 16-bit samples at full scale leave room for one in CI32LE. */
+      /* At full scale, CI32LE only has room for the sum of one 16-bit sample. */
       AstroFormat to =
           is_float || from == ASTRO_FORMAT_CI16LE ? ASTRO_FORMAT_CF32LE : ASTRO_FORMAT_CI32LE;
       TestRun r = { .config = test_config(stations[s], pols, 3, from, to),
@@ -23,9 +23,9 @@ static void test_stations(gconstpointer format)
     }
 }
 
-/* Few and many channels and inputs, on two threads that each take a channel or share one. An
- * integration in one block is made at once, of blocks long and short; what comes in parts is
- * summed, as is a long one of many inputs. */
+/* Few and many channels and inputs, with two threads that take a channel each or share one. An
+ * integration in one block is made at once, of short and of long blocks; one in parts is summed,
+ * and so is a long one of many inputs. */
 static void test_channels(gconstpointer format)
 {
   static const guint parts[] = { 257, 5, 0 };
@@ -59,8 +59,8 @@ static void test_channels(gconstpointer format)
   }
 }
 
-/* Spectra at the very end of memory, of inputs and steps that fill no panel: nothing behind them is
- * looked at. */
+/* Spectra at the very end of memory, with inputs and steps that do not fill a panel: nothing beyond
+ * them is read. */
 static void test_end_of_memory(gconstpointer format)
 {
   static const guint stations[] = { 1, 5, 19 }, channels[] = { 1, 9 };
@@ -86,8 +86,8 @@ static void test_end_of_memory(gconstpointer format)
   }
 }
 
-/* Many inputs whose channel is one strip of tiles: an integration that is one block of more than
- * one pass, and one of several blocks. */
+/* Many inputs, so that a channel is one strip of tiles: an integration that is one block of several
+ * passes, and one of several blocks. */
 static void test_one_strip(void)
 {
   static const guint cuts[] = { 260, 9, 0 };
@@ -107,7 +107,7 @@ static void test_one_strip(void)
   }
 }
 
-/* Whether stations that repeat a few others' samples have their visibilities. */
+/* Whether stations that are copies of a few others have the same visibilities. */
 static void check_repeated(const AstroCorrelatorConfig *few, const float *wanted,
                            const AstroCorrelatorConfig *many, const float *found)
 {
@@ -126,8 +126,8 @@ static void check_repeated(const AstroCorrelatorConfig *few, const float *wanted
   }
 }
 
-/* So many inputs that a channel is more than one strip, over passes and spans; threads that each
- * take a channel, and threads that share one. */
+/* So many inputs that a channel is more than one strip, over passes and spans; threads that take a
+ * channel each, and threads that share one. */
 static void test_many_inputs(void)
 {
   enum { FEW = 37, MANY = 1030 };
@@ -174,7 +174,7 @@ static void test_many_inputs(void)
   }
 }
 
-/* Time innermost, which devices read in place where blocks are long and lie well. */
+/* Time innermost, which devices read in place if blocks are long and aligned. */
 static void test_time_last(gconstpointer format)
 {
   static const guint sizes[][3] = { { 130, 2, 1 }, { 150, 1, 2 }, { 3, 2, 5 }, { 64, 2, 1 } };
@@ -222,7 +222,7 @@ static void test_cuts(gconstpointer format)
     }
 }
 
-/* Every order of axes gives what the plain one gives. */
+/* Every order of axes gives the same. */
 static void test_layouts(gconstpointer format)
 {
   static const char *const axes[] = { "time", "channel", "station", "pol" };
@@ -321,8 +321,8 @@ static void test_channel_step(void)
   test_free((gpointer)r.data);
 }
 
-/* The number of threads changes no bit, of floating point neither, though with few channels a
- * thread takes a whole channel and several share one: over passes and what a tile holds at most,
+/* The number of threads does not change a bit, not even of floats, though with few channels a
+ * thread takes a whole channel or several threads share one: over passes and the limit of a tile,
  * up to the largest channels that a thread takes in one strip. */
 static void test_threads(void)
 {

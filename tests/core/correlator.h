@@ -1,4 +1,4 @@
-/* What tests of the correlator share: runs of a backend, and all kernel variants held against the
+/* Shared by tests of the correlator: runs of a backend, and all kernel variants compared with the
  * reference. */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a run makes: visibilities and counts of every dump, one after the other. */
+/* The output of a run: visibilities and counts of all dumps, one after the other. */
 typedef struct {
   guint8 *out;
   gsize bytes; /* of one dump */
@@ -27,12 +27,13 @@ static inline void test_result_clear(TestResult *result)
   g_free(result->counts);
 }
 
-/* A run: the block is given in cuts of so many steps, and every integration steps make a dump. */
+/* A run: the block is submitted in cuts of that many steps, and each `integration` steps make a
+ * dump. */
 typedef struct {
   AstroCorrelatorConfig config;
   const guint8 *data;
   guint64 steps, integration;
-  const guint *cuts;    /* up to a 0, then from the start again; NULL: all at once */
+  const guint *cuts;    /* ends with 0, then repeats; NULL: all at once */
   gboolean whole_block; /* cuts are parts of one block; else each is a block of its own */
   const guint8 *valid;
   gsize valid_time, valid_channel, valid_station;
@@ -80,7 +81,7 @@ static inline gsize test_step_bytes(const AstroCorrelatorConfig *config)
          astro_format_info(config->from)->bytes;
 }
 
-/* Random samples: any bits for integers, numbers from -1 to 1 for floating point. */
+/* Random samples: any bits for integers, values from -1 to 1 for floats. */
 static inline guint8 *test_data(const AstroCorrelatorConfig *config, guint64 steps, guint32 seed)
 {
   gsize bytes = test_step_bytes(config) * steps;
@@ -227,7 +228,7 @@ static inline void test_check_device(const TestRun *r, const TestResult *expecte
   unsetenv("ASTRO_CUDA");
 }
 
-/* Powers have no imaginary part, not a small one. */
+/* The imaginary part of a power is exactly 0. */
 static inline void test_check_powers(const AstroCorrelatorConfig *config, const TestResult *found)
 {
   const guint products = config->pols * config->pols;
@@ -243,7 +244,7 @@ static inline void test_check_powers(const AstroCorrelatorConfig *config, const 
   }
 }
 
-/* The run on every variant that this machine has, against the reference. */
+/* Compares the run with the reference, on every variant that this machine has. */
 static inline void test_check(const TestRun *r)
 {
   static guint number = 0;

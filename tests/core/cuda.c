@@ -1,5 +1,5 @@
-/* The CUDA backends against the references, called as kernels are: no pipeline. Skipped without a
- * GPU. */
+/* The CUDA backends compared with the references, called directly without a pipeline. Skipped
+ * without a GPU. */
 #include "core/backend/module.h"
 #include "core/convert/convert.h"
 #include "core/correlator/correlator.h"
@@ -46,7 +46,7 @@ static void run_case(AstroDevice *device, const Case *c)
   g_assert_no_error(error);
   astro_memory_acquire(in, device, queue, GST_MAP_READ, &in_face, &error);
   g_assert_no_error(error);
-  /* Read and written: the garbage goes up too, so that what is not written shows. */
+  /* Read and written: the garbage is copied too, so that values that are not written show. */
   astro_memory_acquire(out, device, queue, GST_MAP_READWRITE, &out_face, &error);
   g_assert_no_error(error);
   AstroBlock from = { (guint8 *)in_face + c->offset, c->in_bytes };
@@ -131,7 +131,7 @@ static void test_transpose(gconstpointer data)
   }
 }
 
-/* Samples of a byte: tiles that are filled and not, rows that are folded, batches. */
+/* Samples of a byte: full and partial tiles, rows that are folded, batches. */
 static void test_transpose_bytes(void)
 {
   static const AstroTransposeConfig configs[] = {
@@ -163,7 +163,7 @@ static void test_transpose_bytes(void)
   }
 }
 
-/* More samples than kernels count, in pieces of a pattern whose length no stride divides. */
+/* More samples than kernels can count, in pieces of a pattern whose length divides no stride. */
 static void test_transpose_past_31_bits(void)
 {
   enum { PATTERN = 1 << 24 | 43, LOOKS = 2000, LOOK = 64 };
@@ -254,7 +254,7 @@ static void test_convert(gconstpointer data)
     }
 }
 
-/* Every sample there is of the small formats, to every format. */
+/* Every sample of the small formats, to every format. */
 static void test_convert_all_values(void)
 {
   g_autoptr(AstroDevice) device = test_open_device();
@@ -365,7 +365,7 @@ static void test_given_up(void)
   device->funcs->queue_free(device, queue);
 }
 
-/* More than any device has: the error says how much was needed, and the device goes on. */
+/* More memory than any device has: the error says how much was needed, and the device goes on. */
 static void test_sums_refused(void)
 {
   g_autoptr(AstroDevice) device = test_open_device();

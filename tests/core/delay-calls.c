@@ -1,5 +1,4 @@
-/* Delays beyond whole blocks of good samples: what is refused, blocks of nothing, and what was
- * lost. */
+/* Delays in special cases: what is refused, empty blocks, and lost samples. */
 #include "core/delay/losses.h"
 #include "tests/core/delay.h"
 
@@ -38,7 +37,7 @@ static void test_calibration_errors(void)
   g_assert_nonnull(strstr(error->message, "no phase centre"));
 }
 
-/* Blocks of no steps, of orders that rows lie in and of others. */
+/* Blocks without steps, in the order of rows and in others. */
 static void test_empty(void)
 {
   static const char *const layouts[] = { "station:pol:time:channel", "channel:time:station:pol",
@@ -132,7 +131,7 @@ static void check_losses(AstroFormat format, gint reach)
     double lag = delays[1] * 1e6;
     for (guint i = 0; found && i < STEPS / 2; i++)
       for (guint s = 0; s < STATIONS; s++) {
-        double at = block * STEPS / 2.0 + i - lag; /* the sample that it comes from */
+        double at = block * STEPS / 2.0 + i - lag; /* the sample it is made of */
         guint32 count = found->counts[i * STATIONS + s];
         if (s != 1 || at < 700 - (reach + 4) || at > 709 + (reach + 4))
           g_assert_cmpuint(count, ==, 1);
@@ -142,7 +141,7 @@ static void check_losses(AstroFormat format, gint reach)
     g_assert_true((found != NULL) == (block == (guint)((700 + lag) * 2 / STEPS)));
   }
 
-  /* A gap takes all stations; what is forgotten does not come back. */
+  /* A gap affects all stations; losses that are forgotten do not come back. */
   g_autoptr(GstBuffer) gap = gst_buffer_new_and_alloc(STEPS * STATIONS * 2);
   GST_BUFFER_FLAG_SET(gap, GST_BUFFER_FLAG_GAP);
   astro_delay_losses_read(losses, model, &stream, gap, 7000, STEPS);

@@ -1,12 +1,12 @@
-/* What is left to do behind what was done: geometry, gains and delays, and the bandpass; and that a
- * model without them does nothing. */
+/* The work left for a stage after an earlier one: geometry, gains and delays, and the bandpass. A
+ * model without any of them does nothing. */
 #include "core/delay/due.h"
 #include "tests/core/delay.h"
 
 #define GAINS "gain * * 2 30\ndelay A002 1 5\n"
 #define BANDPASS "bandpass 1e8 2\nbandpass A001 0 2e8 4\n"
 
-/* The history behind a stage with that calibration, and what it had to do. */
+/* The history after a stage with that calibration, and the work it had to do. */
 static AstroHistory undo(const AstroHistory *before, const char *text, AstroQuantity quantity,
                          AstroDelayDue *due)
 {
@@ -62,7 +62,7 @@ static void test_in_a_row(void)
   g_assert_cmpstr(alone.gains, ==, voltages.gains);
 }
 
-/* A file that asks for nothing is none. */
+/* A file that asks for nothing is the same as none. */
 static void test_nothing(void)
 {
   const AstroHistory before = { .delays = ASTRO_DELAYS_OUT };
@@ -95,7 +95,8 @@ static void test_another(void)
   }
 }
 
-/* What nothing is due of turns nothing, to the last bit, and needs no phase centre. */
+/* If nothing is left to do, samples stay the same to the last bit, and no phase centre is
+ * needed. */
 static void test_identity(void)
 {
   g_autoptr(AstroObservation) observation = astro_observation_new(3);
@@ -116,7 +117,7 @@ static void test_identity(void)
   g_assert_cmpuint(astro_delay_model_stretch(model, 1e9, 1e6, &error), ==, 1024);
 }
 
-/* Lines for all inputs and lines for one; each has its own straight lines. */
+/* Lines for all inputs and lines for one: each input has straight lines between its own points. */
 static void test_bandpasses(void)
 {
   g_autoptr(AstroObservation) observation = astro_observation_new(3);

@@ -1,5 +1,5 @@
-/* Delays of the cpu's backend and the device's against the reference, of all formats and layouts,
- * in blocks cut in any way. */
+/* Delays by the cpu and device backends compared with the reference, in all formats and layouts, in
+ * blocks cut in any way. */
 #include "tests/core/delay.h"
 
 static void assert_alike(AstroFormat format, gconstpointer a, gconstpointer b, gsize bytes)
@@ -10,7 +10,7 @@ static void assert_alike(AstroFormat format, gconstpointer a, gconstpointer b, g
       test_near(((const float *)a)[i], ((const float *)b)[i], 2e-4);
     return;
   }
-  /* Whole numbers differ where a half was rounded either way. */
+  /* Integers may differ where a half was rounded the other way. */
   for (gsize i = 0; i < bytes; i++)
     different += ((const guint8 *)a)[i] != ((const guint8 *)b)[i];
   g_assert_cmpuint(different, <=, 2 + bytes / 1000);
@@ -77,8 +77,8 @@ static void test_spectra_reference(void)
   }
 }
 
-/* Sends blocks of a voltage stream through, as the element does, cut at random; all that comes out.
- */
+/* Sends blocks of a voltage stream through, cut at random as an element may get them; returns all
+ * output. */
 static gpointer run_voltages(const AstroBackend *backend, const AstroStream *stream, AstroFormat to,
                              AstroDelayModel *model, guint8 *in, guint64 first, guint64 steps,
                              gboolean cut)
@@ -155,7 +155,7 @@ static void test_voltages_reference(gconstpointer backend)
   }
 }
 
-/* Delays of the instrument do not turn with the earth: long ones are no trouble. */
+/* Delays of the instrument do not change as the earth rotates: long ones are no trouble. */
 static void test_long_delay(gconstpointer backend)
 {
   enum { STATIONS = 3, STEPS = 6000 };
@@ -181,7 +181,7 @@ static void test_long_delay(gconstpointer backend)
   test_free(b);
 }
 
-/* A block from that sample on, then what was delayed of some of it. */
+/* A block from that sample on, after which a part of it is delayed. */
 static void run_late(const AstroBackend *backend, const AstroStream *stream, AstroDelayModel *model,
                      guint8 *in, guint64 first, guint64 steps, guint64 out_first, guint8 *out,
                      guint64 out_steps)
@@ -196,8 +196,8 @@ static void run_late(const AstroBackend *backend, const AstroStream *stream, Ast
   test_close_stage(&stage);
 }
 
-/* Inputs that lie more than 2 GiB apart on the device, as single precision: more than its copies of
- * several rows take. */
+/* Inputs more than 2 GiB apart on the device, in single precision: more than its copies of several
+ * rows can span. */
 static void test_long_rows(gconstpointer backend)
 {
   enum { STEPS = 230000000, LAST = 100000, OUT = 5000 };
@@ -233,7 +233,7 @@ static void test_voltage_layouts(gconstpointer backend)
   gint8 *a =
       run_voltages(backend, &stream, ASTRO_FORMAT_CI8, model, (guint8 *)in, 100, STEPS, FALSE);
   stream = test_stream_of(ASTRO_FORMAT_CI8, "station:pol:time", STATIONS, 1, 0, 1.5e8, 1000000);
-  /* In one block, out in one: the stage keeps what it needs of the future as zeros. */
+  /* One block in, one block out: future samples that the stage needs are zeros. */
   TestStage stage = test_open_stage(backend, &stream, ASTRO_FORMAT_CI8);
   static gint8 out[STATIONS][STEPS][2];
   AstroDelayArguments arguments = { .model = model,

@@ -1,11 +1,11 @@
-/* Delays against physics: what a wave from the phase centre becomes has the same phase everywhere,
- * over the band and an hour, and what the instrument did to it is undone. */
+/* Delays compared with physics: a wave from the phase centre has the same phase everywhere, over
+ * the band and an hour, and the effects of the instrument are undone. */
 #include "core/lib/interpolate/fraction.h"
 #include "core/lib/sky/voltages.h"
 #include "core/stream/uvw.h"
 #include "tests/core/delay.h"
 
-/* A wave from the phase centre, as (u,v,w) alone says it: after the stage its phase is 0. */
+/* A wave from the phase centre, made from (u,v,w) alone: after the stage its phase is 0. */
 static void test_flat_spectra(void)
 {
   enum { STATIONS = 5, CHANNELS = 200, STEPS = 3 };
@@ -42,8 +42,8 @@ static void test_flat_spectra(void)
   }
 }
 
-/* What a sample of the farthest stations needs lies within the margin, for all that their delays
- * change while the wave is under way. */
+/* The samples that the farthest stations need lie within the margin, although delays change while
+ * the wave travels. */
 static void test_far_stations(void)
 {
   enum { STATIONS = 2 };
@@ -86,7 +86,7 @@ static void transform(double complex *x, guint n)
 #define LENGTH 1024 /* of transforms of voltages */
 #define SEGMENTS 20
 
-/* A windowed segment's transform. */
+/* The transform of a windowed segment. */
 static void transform_segment(gboolean is_complex, const float *samples, double complex x[LENGTH])
 {
   for (guint i = 0; i < LENGTH; i++) {
@@ -96,7 +96,7 @@ static void transform_segment(gboolean is_complex, const float *samples, double 
   transform(x, LENGTH);
 }
 
-/* The inner 90% of the band: an input against another one whose gain is one. */
+/* The gain of an input relative to another whose gain is one, over the inner 90% of the band. */
 static void check_band(gboolean is_complex, const float *input, const float *other,
                        double complex gain)
 {
@@ -172,7 +172,7 @@ static void test_flat_real(gconstpointer backend)
   check_flat_voltages(backend, ASTRO_FORMAT_F32LE);
 }
 
-/* What the file says that the instrument did is undone. */
+/* Effects of the instrument that the file describes are undone. */
 static void test_calibration(gconstpointer backend)
 {
   enum { STATIONS = 2, CHANNELS = 100 };

@@ -1,4 +1,4 @@
-/* What tests of the delays share: models of arrays that look aside of their zenith, streams, and
+/* Shared by tests of the delays: models of arrays that look away from their zenith, streams, and
  * backends as stages. */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* Earth orientation: the IERS's days against ERFA's other way, by the equinox; leap seconds; files
- * that are none; what two of them along a stream are told. */
+/* Earth orientation: the IERS's days compared with ERFA by another route, the equinox; leap
+ * seconds; files that are refused; and two different orientations along a stream. */
 #include "core/lib/sky/earth-error.h"
 #include "core/lib/sky/earth-file.h"
 #include "core/stream/track.h"
@@ -39,10 +39,10 @@ static const char *finals_of(const char *start)
   return g_str_has_prefix(start, "2026") ? test_finals_2026 : test_finals_2016;
 }
 
-/* Where the phase centre stands in the frame of the earth, by pyerfa 2.0: pnm06a, gst06, pom00,
- * c2teqx and ab, with UT1 - UTC and the pole from the same days by Lagrange's formula in numpy.
- * astropy 7's ITRS differs from it by the bending of light alone, 6 milliarcseconds. "moved" is by
- * how much these days do that, arcsec. */
+/* Where the phase centre is in the frame of the earth, by pyerfa 2.0: pnm06a, gst06, pom00, c2teqx
+ * and ab, with UT1 - UTC and the pole from the same days by Lagrange's formula in numpy. astropy
+ * 7's ITRS differs only by the bending of light, 6 milliarcseconds. "moved" is the effect of these
+ * days, arcsec. */
 static void test_erfa(void)
 {
   static const struct {
@@ -101,7 +101,7 @@ static void test_erfa(void)
   }
 }
 
-/* UT1 does not know of leap seconds: nothing jumps at one, nor at midnights. */
+/* UT1 has no leap seconds: nothing jumps at one, nor at midnight. */
 static void test_continuity(void)
 {
   static const char *const starts[] = { "2016-12-31T23:59:59", "2016-12-30T23:59:59" };
@@ -119,7 +119,7 @@ static void test_continuity(void)
   }
 }
 
-/* A moment is the same from whichever side of the leap second it is counted. */
+/* A moment is the same whichever side of the leap second it is counted from. */
 static void test_leap_second(void)
 {
   g_autoptr(AstroObservation) before = observe("2016-12-31T12:00:00", 1, 0.5);
@@ -148,7 +148,7 @@ static void test_track(void)
   }
 }
 
-/* The zenith is where the axes say that it is. */
+/* The zenith agrees with the axes. */
 static void test_zenith(void)
 {
   g_autoptr(AstroObservation) o = observe("2026-11-20T12:00:00", 0, 0);
@@ -188,7 +188,7 @@ static void test_days(void)
   test_near(day.ut1_utc, -0.0866708, 1e-12);
 }
 
-/* Windows' ends of lines, a byte order mark, and the days behind the predictions are no harm. */
+/* Line ends of Windows, a byte order mark, and days after the predictions do no harm. */
 static void test_other_text(void)
 {
   g_auto(GStrv) lines = g_strsplit(test_finals_2026, "\n", -1);
@@ -258,7 +258,7 @@ static void refuse_amend(AstroObservation *o, const char *path, const char *expe
   test_says(error->message, expected);
 }
 
-/* What an observation has already stays, and another is told by name. */
+/* An Earth orientation that an observation has stays, and a different one is refused by name. */
 static void test_amend(void)
 {
   char *path = test_write_finals(test_finals_2026);
@@ -313,7 +313,7 @@ static void test_check_time(void)
                   "another start");
 }
 
-/* Days travel with the observation, and so does that there are none. */
+/* Days travel with the observation, and so does the statement that there are none. */
 static void test_event(void)
 {
   g_autoptr(AstroObservation) o = observe("2026-11-20T12:00:00", 1, 0.5);
@@ -335,7 +335,7 @@ static void test_event(void)
   }
 }
 
-/* Days that an application makes up are looked at like those of a file. */
+/* Days that an application gives are checked like those of a file. */
 static void test_bad_events(void)
 {
   static const struct {
@@ -372,7 +372,8 @@ static void test_bad_events(void)
   }
 }
 
-/* A tenth of the beam of 100 m is more than what UT1 = UTC may cost at 150 MHz, of 9000 km less. */
+/* The effect of UT1 = UTC is less than a tenth of the beam of 100 m at 150 MHz, but more than that
+ * of 9000 km. */
 static void test_errors(void)
 {
   g_autoptr(AstroObservation) o = observe("2026-11-20T12:00:00", 1, 0);

@@ -45,7 +45,7 @@ struct _FakeWork {
   gpointer data;
   GDestroyNotify free_data;
   gsize bytes, from_bytes;
-  FakeArea areas[FAKE_MAX_AREAS]; /* that a kernel touches beside these */
+  FakeArea areas[FAKE_MAX_AREAS]; /* that a kernel touches besides these */
   guint n_areas;
 };
 
@@ -119,7 +119,7 @@ static inline gboolean fake_work_touches(const FakeWork *work, const guint8 *sta
          fake_overlap(work->from, work->from_bytes, start, bytes);
 }
 
-/* With the lock held: whether queued work is still to touch that area. */
+/* With the lock held: whether queued work will still touch that area. */
 static inline gboolean fake_touched(FakeDevice *fake, const guint8 *start, gsize bytes)
 {
   for (guint i = 0; i < fake->queues->len; i++)
@@ -464,7 +464,7 @@ static inline guint fake_failures(AstroDevice *device)
   return failures;
 }
 
-/* Whether queued work is still to touch the host area: what a pool must not hand out. */
+/* Whether queued work will still touch the host area: a pool must not hand it out. */
 static inline gboolean fake_host_busy(AstroDevice *device, gconstpointer host, gsize bytes)
 {
   FakeDevice *fake = (FakeDevice *)device;
@@ -503,7 +503,7 @@ static inline void fake_queue_kernel(AstroDevice *device, AstroQueue *queue, Fak
   fake_queue_kernel_between(device, queue, kernel, face, bytes, face, bytes, data, free_data);
 }
 
-/* A kernel that touches any areas of the device's memory; it is given none of them. */
+/* A kernel that touches any areas of the device's memory, whatever it is given. */
 static inline void fake_queue_kernel_over(AstroDevice *device, AstroQueue *queue, FakeKernel kernel,
                                           const FakeArea *areas, guint n, gpointer data,
                                           GDestroyNotify free_data)
@@ -547,7 +547,7 @@ static inline void fake_kernel_compare(guint8 *face, gsize bytes, gpointer data)
   g_assert_cmpmem(face, bytes, data, bytes);
 }
 
-/* Everything made in a test is gone after it. */
+/* Everything that a test made is gone after it. */
 static inline void fake_check_nothing_left(void)
 {
   AstroMemoryCounters left;

@@ -1,6 +1,5 @@
-/* Transforms of columns: every instruction set and precision against the sums as they are written,
- * for lengths of every radix and of primes that have no kernel, in one pass, two and three a step.
- */
+/* Transforms of columns: every instruction set and precision compared with the sums, for lengths of
+ * every radix and for primes without a kernel, in one pass, with two and three radices a step. */
 #include "core/lib/fft/columns.h"
 
 #include <complex.h>
@@ -27,7 +26,7 @@ static double complex cell(const Case *c, guint row, gint column)
                            : ((const float complex *)c->from.at)[at];
 }
 
-/* The bin of a column, with the row number origin first. */
+/* One bin of a column, with row number `origin` first. */
 static double complex bin(const Case *c, gint column, guint origin, guint k)
 {
   const guint n = c->fft->n;
@@ -41,7 +40,8 @@ static double complex bin(const Case *c, gint column, guint origin, guint k)
 static void check(const Case *c, guint origin)
 {
   const guint n1 = c->fft->steps[0].m, n2 = c->fft->steps[1].m, columns = c->fft->columns;
-  const guint few = MAX(1, 2000 / (c->fft->n * c->from.columns)); /* are looked at of a long one */
+  const guint few = MAX(1, 2000 / (c->fft->n * c->from.columns)); /* bins are compared of a long
+                                                                   * column */
   const gsize room_bytes = astro_fft_columns_room_bytes(c->fft);
   const gsize work_bytes = astro_fft_columns_work_bytes(c->fft);
   const gsize made_bytes = n2 * 2 * ASTRO_FFT_COLUMNS_BYTES;
@@ -83,8 +83,8 @@ static void check(const Case *c, guint origin)
   test_free(made);
 }
 
-/* Whole strips, a few columns, and some from the beginning of the rows; no row and every third one
- * blank, which holds NaN. */
+/* Whole strips, a few columns, and some from the beginning of the rows; no row blank, or every
+ * third, which then holds NaN. */
 static void check_length(const AstroFftColumnsKernels *kernels, gboolean is_double, guint n)
 {
   AstroFftColumns *fft = astro_fft_columns_new(n, is_double);

@@ -1,9 +1,9 @@
-/* Transforms on a device against the CPU's, where the reference would take too long. */
+/* Transforms on a device compared with the CPU's, where the reference would take too long. */
 #include "tests/core/fft.h"
 #include "core/backend/module.h"
 
-/* Planes of every length that has kernels for columns of its own, and others; widths that fill no
- * row of threads; origins anywhere. */
+/* Planes of every length with kernels for columns, and others; widths that do not fill a row of
+ * threads; any origin. */
 static void test_planes(gconstpointer data)
 {
   static const guint heights[] = { 256,   512,   600,   729,   1024,  1225,  1600,  1764,  2025,
@@ -47,7 +47,7 @@ static void test_large(gconstpointer data)
     test_compare_device(&astro_fft_cpu, &cases[i], cases[i].n_axes == 1 ? 1 : 100000, 1e-6);
 }
 
-/* Blocks of other numbers of steps by one instance, more of them than it remembers. */
+/* Blocks of different numbers of steps through one instance, more of them than it remembers. */
 static void test_steps(gconstpointer data)
 {
   AstroFftConfig config = {
@@ -75,7 +75,7 @@ static void test_steps(gconstpointer data)
   test_backends[2]->destroy(instance);
 }
 
-/* What is wanted of a transform is what all of it has there. */
+/* The wanted part of a transform equals that part of the whole. */
 static void test_wanted_planes(gconstpointer data)
 {
   enum { HEIGHT = 384, WIDTH = 40 };
@@ -108,8 +108,8 @@ static void test_wanted_planes(gconstpointer data)
     }
 }
 
-/* Rows of three and four of each of the radices; at last ones that are too long in double
- * precision, of planes so large that cuFFT takes them. */
+/* Rows of three and four of each radix; the last are too long in double precision, or of planes so
+ * large that cuFFT does them. */
 static void test_rows(gconstpointer data)
 {
   static const guint widths[] = { 32,   105,  210,  1000, 1250,  1344,  3375,  4096,
@@ -131,8 +131,8 @@ static void test_rows(gconstpointer data)
     }
 }
 
-/* Of planes of one instance, one after the other, all rows are empty, none, all but one, most;
- * what is left of some is one sample. */
+/* Fills planes that go through one instance: all rows of a plane are empty, or none, all but one,
+ * or most; some have a single sample left. */
 static void fill_planes(const AstroFftConfig *config, guint8 *planes, guint64 n)
 {
   const gsize unit = astro_format_info(config->from)->bytes, row = config->extents[2] * unit;
@@ -278,8 +278,8 @@ static gpointer transform_often(gpointer data)
   return NULL;
 }
 
-/* Rows of two widths in two threads: one kernel, whose launches want 64 and 8 KiB of shared memory.
- */
+/* Rows of two widths in two threads: one kernel, whose launches need 64 and 8 KiB of shared
+ * memory. */
 static void test_two_widths(gconstpointer data)
 {
   static const guint64 widths[] = { 4096, 512 };
@@ -295,7 +295,7 @@ static void test_two_widths(gconstpointer data)
   g_thread_join(thread);
 }
 
-/* Work areas that the device has no room for. */
+/* Work areas that do not fit on the device. */
 static void test_no_room(gconstpointer data)
 {
   AstroFftConfig config = { ASTRO_FORMAT_CF64LE,  ASTRO_FORMAT_F64LE,     2,

@@ -1,5 +1,5 @@
-/* Transforms of which a part is wanted, and grids of which a part holds anything: rows of zeros,
- * and maps of touched tiles. */
+/* Transforms of which only a part is wanted, and grids that are partly empty: rows of zeros, and
+ * maps of touched tiles. */
 #include "tests/core/fft.h"
 #include "tests/core/touched.h"
 
@@ -7,8 +7,8 @@
 
 /* ---- what is wanted, and what is empty ---- */
 
-/* Empties some of the rows along the last axis, or all of them; every other one that is left keeps
- * one sample, each another one. */
+/* Clears some of the rows along the last axis, or all of them; every other row that is left keeps
+ * one sample, in another place each. */
 static void empty_rows(const AstroFftConfig *config, guint8 *block, gsize bytes, guint which)
 {
   const gsize row =
@@ -33,7 +33,7 @@ static gboolean is_wanted(const AstroFftConfig *config, const gsize *strides, gs
   return TRUE;
 }
 
-/* What is wanted has the same bits as where all is. */
+/* The wanted part has the same bits as in the whole transform. */
 static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
 {
   gsize in_bytes = test_block_bytes(&config, steps, FALSE),
@@ -64,7 +64,7 @@ static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
   test_free(in);
 }
 
-/* Wherever the only number of a row stands, it is seen. */
+/* The only value in a row is found, wherever it is. */
 static void check_one_sample(guint sample)
 {
   enum { ROWS = 3, N = 140 };
@@ -109,7 +109,7 @@ static void test_wanted(void)
   }
 }
 
-/* Rows of zeros are not looked at again: against the reference, which looks at all. */
+/* Rows of zeros are not read again: compared with the reference, which reads everything. */
 static void test_empty_rows(void)
 {
   for (guint shape = 0; shape < G_N_ELEMENTS(test_shapes); shape++)
@@ -148,7 +148,7 @@ static const struct {
   { ASTRO_FORMAT_CF32LE, 3e-6, 1, 1, 1536, 1536 }, /* written past the caches */
 };
 
-/* Some rows of tiles have none that is touched, others all. */
+/* In some rows no tile is touched, in others all are. */
 static guint8 *make_map(gsize rows, gsize tiles, GRand *random)
 {
   guint8 *map = test_alloc(rows * tiles);
@@ -168,7 +168,7 @@ static gboolean row_is_touched(const AstroFftConfig *config, const guint8 *map, 
   return memchr(map + row * tiles, 1, tiles) != NULL;
 }
 
-/* What is wanted of rows that are promised. */
+/* Compares the wanted values in rows that are promised. */
 static void compare_touched(const AstroFftConfig *config, const guint8 *map, gconstpointer found,
                             gconstpointer expected, double tolerance)
 {
@@ -209,7 +209,7 @@ static void check_touched(const AstroBackend *backend, const AstroFftConfig *con
   backend->destroy(instance);
 }
 
-/* What is not touched is NaN: against what is known to be right, with zeros in its place. */
+/* Untouched tiles are filled with NaN. The result is compared with that of zeros in their place. */
 static void test_touched(gconstpointer is_large)
 {
   const gboolean large = is_large != NULL;
@@ -256,7 +256,7 @@ static void test_touched(gconstpointer is_large)
       for (guint in_place = 0; in_place < 2; in_place++)
         check_touched(test_backends[b], &config, poisoned, map, rows * tiles, in_place, expected,
                       g->tolerance);
-    /* Without a map all is touched. */
+    /* Without a map all tiles are touched. */
     for (guint b = 1; test_backends[b]; b++) {
       gpointer found = test_transform(test_backends[b], &config, zeroed, 1, 0);
       memset(map, 1, rows * tiles);
@@ -270,7 +270,7 @@ static void test_touched(gconstpointer is_large)
   }
 }
 
-/* Grids that a map cannot be of, and maps that are too small. */
+/* Grids that cannot have a map, and maps that are too small. */
 static void test_refused_maps(void)
 {
   static const struct {

@@ -1,11 +1,11 @@
-/* FFTW's planner among threads, and what it keeps in the user's cache folder. */
+/* FFTW's planner with several threads, and the wisdom in the user's cache folder. */
 #include "core/lib/fft/planner.h"
 #include "tests/tests.h"
 
 #include <fftw3.h>
 #include <glib/gstdio.h>
 
-/* A plan of that many samples for n transforms, which must do what a plan does. */
+/* A plan of that many samples for n transforms, which must work. */
 static void plan(int n)
 {
   fftwf_complex *in = fftwf_alloc_complex(n), *out = fftwf_alloc_complex(n);
@@ -50,7 +50,7 @@ static char *file_text(void)
   return text;
 }
 
-/* What is learned is kept once, and what others kept meanwhile stays. */
+/* New wisdom is written once, and wisdom that others wrote meanwhile stays. */
 static void test_kept(void)
 {
   g_autofree char *path = astro_fft_planner_file(FALSE);
@@ -106,7 +106,7 @@ static void test_no_folder(void)
 
 int main(int argc, char **argv)
 {
-  /* A cache folder of our own, before anybody asks for the user's. */
+  /* A cache folder of our own, set before the user's is looked up. */
   g_autofree char *cache = g_dir_make_tmp("planner-XXXXXX", NULL);
   g_autofree char *folder = g_build_filename(cache, "gst-astro", NULL);
   g_setenv("XDG_CACHE_HOME", cache, TRUE);

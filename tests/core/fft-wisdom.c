@@ -1,5 +1,5 @@
-/* The file that FFTW's wisdom is kept in: whatever has its name, nothing ends or hangs, nobody
- * else's file is written, and a whole one of ours is there afterwards. */
+/* The file with FFTW's wisdom: whatever has its name, no program ends or hangs, no other file is
+ * overwritten, and a valid file of ours is there afterwards. */
 #include "core/lib/fft/wisdom.h"
 #include "core/lib/fft/planner.h"
 #include "tests/core/place.h"
@@ -63,7 +63,7 @@ static void check_replaced(const char *path)
   g_unlink(path);
 }
 
-/* A FIFO hung whoever read it, and a link was followed. */
+/* A FIFO made its reader hang, and a link was followed. */
 static void no_file_of_ours(TestPlace *place, gconstpointer data)
 {
   g_autofree char *target = g_build_filename(place->folder, "target", NULL), *kept = NULL;
@@ -128,8 +128,8 @@ static void check_plans(void)
   g_assert_cmpint(status, ==, 0);
 }
 
-/* Wisdom with a byte changed ended every run after it in FFTW: of FFTW's own text now, as files of
- * before had it, and of ours. Whatever was there, a whole file is there afterwards. */
+/* Wisdom with one byte changed ended every later run in FFTW: now with FFTW's own text, as in older
+ * files, and with ours. Whatever was there, a valid file is there afterwards. */
 static void planner(TestPlace *place, gconstpointer data)
 {
   g_autofree char *path = astro_fft_planner_file(FALSE), *folder = g_path_get_dirname(path),
@@ -179,7 +179,7 @@ static void add_tests(void)
 
 int main(int argc, char **argv)
 {
-  /* A cache folder of our own, before anybody asks for the user's. */
+  /* A cache folder of our own, set before the user's is looked up. */
   g_autofree char *cache = g_dir_make_tmp("wisdom-XXXXXX", NULL);
   g_setenv("XDG_CACHE_HOME", cache, TRUE);
   g_test_init(&argc, &argv, NULL);

@@ -1,5 +1,5 @@
-/* Transforms: the reference against sums written out by hand, then cpu and cuda against the
- * reference; there and back, in parts, and what is refused. */
+/* Transforms: the reference compared with sums written out by hand, then cpu and cuda compared with
+ * the reference; there and back, in parts, and refusals. */
 #include "core/fft/cut.h"
 #include "tests/core/fft.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- the reference by hand ---- */
 
-/* A wave along the second axis of [2][6][3] becomes one bin, wherever zero is. */
+/* A wave along the second axis of [2][6][3] becomes one bin, wherever the origin is. */
 static void test_wave(void)
 {
   for (guint b = 0; test_backends[b]; b++)
@@ -105,8 +105,8 @@ static void test_reference(gconstpointer backend)
       }
 }
 
-/* A spectrum has the same bits whatever block it came in, and where large blocks are written past
- * the caches: along the last axis and across it. */
+/* A spectrum has the same bits in whatever block it came, even if large blocks are written past the
+ * caches: along the last axis and across it. */
 static void check_cuts(guint64 steps, guint64 part, gboolean across)
 {
   enum { N = 24, INNER = 8 };
@@ -137,7 +137,7 @@ static void test_cuts(void)
   check_cuts(12000, 5000, TRUE);
 }
 
-/* There and back, centred or not, through real bins too. */
+/* There and back, with the origin in the middle or not, and through real bins too. */
 static void test_back(void)
 {
   for (guint b = 0; test_backends[b]; b++)
@@ -218,7 +218,7 @@ static void test_errors(void)
   }
 }
 
-/* How many of many small blocks are moved to hold their samples. */
+/* How many of many small blocks are copied to hold their samples. */
 static gsize blocks_moved(guint64 length, guint64 blocks)
 {
   enum { BLOCK = 16, SAMPLES = 8 };
@@ -239,10 +239,10 @@ static gsize blocks_moved(guint64 length, guint64 blocks)
   return moved / (BLOCK * SAMPLES * sizeof(float complex));
 }
 
-/* What waits for a long transform is not moved with every block that comes. */
+/* Samples that wait for a long transform are not moved with every block that comes. */
 static void test_held(void)
 {
-  g_assert_cmpuint(blocks_moved(64, 64), ==, 48); /* each fourth is used where it lies */
+  g_assert_cmpuint(blocks_moved(64, 64), ==, 48); /* every fourth is used in place */
   g_assert_cmpuint(blocks_moved(1 << 20, 8192), ==, 8192);
 }
 

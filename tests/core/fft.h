@@ -1,4 +1,4 @@
-/* What tests of transforms share: transforms of samples at random, of many shapes and kinds. */
+/* Shared by tests of transforms: transforms of random samples, of many shapes and kinds. */
 #pragma once
 
 #include "core/lib/fft/fft.h"
@@ -18,7 +18,7 @@ static inline gsize test_block_bytes(const AstroFftConfig *config, guint64 steps
   return bytes;
 }
 
-/* Numbers of about 1, of the format's components. */
+/* Values of about 1, in the format's components. */
 static inline void test_fill_samples(AstroFormat format, gpointer block, gsize bytes, guint32 seed)
 {
   gsize n = bytes / (astro_format_is_double(format) ? 8 : 4);
@@ -43,8 +43,8 @@ static inline gpointer test_transform(const AstroBackend *backend, const AstroFf
   g_assert_no_error(error);
   g_assert_nonnull(variant);
   out.data = test_alloc(out.bytes);
-  memset(out.data, 0xff, out.bytes); /* NaNs show wherever they are taken for samples */
-  /* A block leaves nothing to the next one. */
+  memset(out.data, 0xff, out.bytes); /* NaNs show if they are used as samples */
+  /* A block leaves nothing for the next one. */
   for (guint i = 0; i < (backend->kind == ASTRO_BACKEND_REFERENCE ? 1 : 2); i++) {
     backend->submit(instance, &in, 1, &out, 1, &steps, NULL, &error);
     g_assert_no_error(error);
@@ -54,7 +54,7 @@ static inline gpointer test_transform(const AstroBackend *backend, const AstroFf
   return out.data;
 }
 
-/* The same where the block out is the block in. */
+/* The same if the output block is the input block. */
 static inline gpointer test_transform_in_place(const AstroBackend *backend,
                                                const AstroFftConfig *config, gconstpointer samples,
                                                guint64 steps, guint threads)
@@ -93,7 +93,7 @@ static inline double test_difference(AstroFormat format, gconstpointer a, gconst
   return sum > 0 ? sqrt(error / sum) : sqrt(error);
 }
 
-/* Which axes, of which lengths; which one is free (-1: none). */
+/* Which axes, with which lengths; which one is free (-1: none). */
 static const struct {
   guint n_axes;
   guint64 extents[4];

@@ -1,4 +1,4 @@
-/* Catalogues in files that are refused: columns, values, filters, and files that are none. */
+/* Catalogues in files that are refused: columns, values, filters, and files of other kinds. */
 #include "tests/core/fits-catalogue.h"
 
 static void refused_columns(TestPlace *place, gconstpointer data)
@@ -82,7 +82,7 @@ static void refused_values(TestPlace *place, gconstpointer data)
   }
 }
 
-/* An integer that stands for no value. */
+/* An integer that stands for a missing value. */
 static void blank(TestPlace *place, gconstpointer data)
 {
   TestTable t = test_plain;
@@ -103,7 +103,7 @@ static void blank(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
-/* With rows and without: a table of nothing. */
+/* A table without columns, with rows and without. */
 static void no_columns(TestPlace *place, gconstpointer data)
 {
   for (guint rows = 0; rows < 6; rows += 5) {
@@ -156,7 +156,7 @@ static void refused_text(TestPlace *place, gconstpointer data)
   }
 }
 
-/* What downstream takes decides with the file. */
+/* A file is refused if downstream takes another kind of stream. */
 static void unwanted(TestPlace *place, gconstpointer data)
 {
   AstroFitsOptions options = { .wanted = gst_caps_from_string("application/x-astro-visibilities") };

@@ -1,4 +1,4 @@
-/* Tables written into FITS files, which CFITSIO looks at, and into CSV. */
+/* Tables written to FITS files, which CFITSIO checks, and to CSV. */
 #include "tests/core/fits-catalogue.h"
 
 /* Writes buffers of rows, one after the other. */
@@ -124,7 +124,7 @@ static void write_csv(TestPlace *place, gconstpointer data)
   g_unlink(path);
 }
 
-/* As Astropy writes it, with what is known of each table. */
+/* As Astropy writes it, with the metadata of each table. */
 static void write_ecsv(TestPlace *place, gconstpointer data)
 {
   static const double table[] = { 1, 2, 3, 0.5, NAN, -0.25, 10, 11, 12, 13, 14, 15, 16, 17, 18 };

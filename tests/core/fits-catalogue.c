@@ -83,8 +83,8 @@ static void scaled(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
-/* Integers of 64 bits with no sign, as numpy has them: TZERO is 2^63, which doubles do not see the
- * last digits beside. */
+/* Unsigned integers of 64 bits, as numpy writes them: TZERO is 2^63, beside which doubles lose the
+ * last digits. */
 static void no_sign(TestPlace *place, gconstpointer data)
 {
   TestTable t = test_plain;
@@ -150,7 +150,7 @@ static char *const text_names[TEXT_FIELDS] = { "Id", "RA", "DEC", "Mag", "Weight
 static char *const text_forms[TEXT_FIELDS] = { "I8", "D24.16", "F12.6", "E12.5", "F6.1", "A8" };
 static char *const text_units[TEXT_FIELDS] = { "", "deg", "deg", "mag", "", "" };
 
-/* Every third star has no magnitude, told by TNULL; every fifth none of its weight, which is left
+/* Every third star has no magnitude, marked by TNULL; every fifth has no weight, which is left
  * blank. */
 static void make_text_table(const char *path, guint64 rows)
 {
@@ -203,7 +203,7 @@ static void text_table(TestPlace *place, gconstpointer data)
   }
 }
 
-/* What is left blank is zero to the standard, but no weight to a catalogue. */
+/* A blank field is zero by the standard, but no weight for a catalogue. */
 static void text_table_refused(TestPlace *place, gconstpointer data)
 {
   AstroFitsOptions options = { .columns = { .weight = "weight" } },
@@ -214,7 +214,7 @@ static void text_table_refused(TestPlace *place, gconstpointer data)
   test_expect_refused(place->path, &name, "column Name holds 8 of type A");
 }
 
-/* An application's decimal comma changes no number, neither the expression's nor the header's. */
+/* A locale with a decimal comma changes no number, neither in expressions nor in headers. */
 static void where_with_commas(TestPlace *place, gconstpointer data)
 {
   TestTable t = test_plain;
@@ -240,7 +240,7 @@ static void where_with_commas(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
-/* Rows that end in bytes of no column, arrays elsewhere, names that are none. */
+/* Rows that end in bytes outside all columns, arrays among other columns, columns without names. */
 static void odd_tables(TestPlace *place, gconstpointer data)
 {
   char *const odd[] = { "A'B", "", "RA", "DEC", "it is 5 % of what?" };
@@ -272,7 +272,7 @@ static void odd_tables(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
-/* A table without the columns comes first; later ones of the same name are catalogues too. */
+/* The first table does not have the columns; later ones of the same name are catalogues too. */
 static void several(TestPlace *place, gconstpointer data)
 {
   char *const other[] = { "X" };
@@ -322,7 +322,7 @@ static void gzip(TestPlace *place, gconstpointer data)
   t.rows = 30000;
   test_make_table(place, &t);
   g_assert_true(g_file_get_contents(place->path, &bytes, &size, NULL));
-  /* As two packed files, one behind the other, and what is none behind them. */
+  /* Two packed files, one after the other, and other bytes after them. */
   GBytes *first = pack(bytes, 100000), *second = pack(bytes + 100000, size - 100000);
   g_autoptr(GByteArray) packed = g_byte_array_new();
   g_byte_array_append(packed, g_bytes_get_data(first, NULL), g_bytes_get_size(first));

@@ -1,5 +1,5 @@
-/* What tests of catalogues in files share: tables by CFITSIO, and catalogues read one after the
- * other. */
+/* Shared by tests of catalogues in files: tables written by CFITSIO, and catalogues read one after
+ * the other. */
 #pragma once
 
 #include "core/fits/cfitsio.h"
@@ -112,7 +112,7 @@ static inline void test_expect_end(AstroFitsReader *reader)
   astro_fits_reader_close(reader);
 }
 
-/* The error of opening or reading a file, which names it and says so. */
+/* Checks the error of opening or reading a file, which names the file and has these words. */
 static inline void test_expect_refused(const char *path, const AstroFitsOptions *options,
                                        const char *says)
 {

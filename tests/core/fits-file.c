@@ -1,4 +1,5 @@
-/* Reading FITS: values of keywords, numbers of every type, tables, and what contradicts itself. */
+/* Reading FITS: values of keywords, numbers of every type, tables, and headers that contradict
+ * themselves. */
 #include "core/fits/fits.h"
 #include "core/fits/table/table.h"
 #include "tests/core/uvfits.h"
@@ -9,7 +10,7 @@ static void pad(GString *bytes, char with)
     g_string_append_c(bytes, with);
 }
 
-/* Cards, up to a NULL, and END. */
+/* Cards, NULL-terminated, and END. */
 static void add_header(GString *bytes, const char *const *cards)
 {
   for (; *cards; cards++)
@@ -183,7 +184,7 @@ static void text_fields(TestPlace *place, gconstpointer data)
       NULL },
     { { TEXT_TABLE("12"), "TFORM1  = 'I4'", "TBCOL1  = 3", NULL }, "77 -1277    ", -12, NULL },
     { { TEXT_TABLE("12"), "TFORM1  = 'F6'", "TBCOL1  = 7", NULL }, "999999 +.5   ", 0.5, NULL },
-    /* where no decimal point is written, the form has it */
+    /* without a decimal point, the format places it */
     { { TEXT_TABLE("12"), "TFORM1  = 'F12.2'", "TBCOL1  = 1", NULL }, "        1250", 12.5, NULL },
     { { TEXT_TABLE("12"), "TFORM1  = 'E12.3'", "TBCOL1  = 1", NULL }, " 1250E1     ", 12.5, NULL },
     { { TEXT_TABLE("12"), "TFORM1  = 'I4'", "TBCOL1  = 1", "TSCAL1  = 0.5", "TZERO1  = 3.0", NULL },
@@ -243,7 +244,7 @@ static void text_fields(TestPlace *place, gconstpointer data)
   }
 }
 
-/* Headers of one table that cannot be. */
+/* Impossible headers of a table. */
 static void bad_tables(TestPlace *place, gconstpointer data)
 {
   static const char *const primary[] = { "SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 0", NULL };
@@ -326,7 +327,8 @@ static void bad_headers(TestPlace *place, gconstpointer data)
   }
 }
 
-/* Pieces that lie in the part read last, across its end, beyond the file, and larger than it. */
+/* Pieces inside the part that was read last, across its end, beyond the file, and larger than
+ * it. */
 static void pieces(TestPlace *place, gconstpointer data)
 {
   static const char *const cards[] = { "SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 1",

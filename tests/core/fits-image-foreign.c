@@ -1,4 +1,4 @@
-/* Images and cubes of others in FITS, made by CFITSIO: what is read of them, said and refused. */
+/* FITS images and cubes of other programs, made by CFITSIO: values, warnings and refusals. */
 #include "tests/core/fits-image.h"
 
 #define W 5
@@ -50,7 +50,7 @@ static void make(const char *path, const Foreign *image)
   for (long i = 0; i < n; i++)
     pixels[i] = i;
   fits_write_pix(f, TDOUBLE, first, n, pixels, &status);
-  if (image->scale != 0) { /* of what is in the file already */
+  if (image->scale != 0) { /* for what is in the file already */
     fits_update_key(f, TDOUBLE, "BSCALE", (void *)&image->scale, NULL, &status);
     fits_update_key(f, TDOUBLE, "BZERO", (void *)&image->zero, NULL, &status);
   }
@@ -103,7 +103,7 @@ static void blank_pixels(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
-/* East right, north down: turned on reading, and the place with it. */
+/* East to the right, north down: reversed when read, and so is the position. */
 static void turned(TestPlace *place, gconstpointer data)
 {
   Foreign image = plain;
@@ -166,7 +166,7 @@ static void cubes(TestPlace *place, gconstpointer data)
   astro_fits_reader_close(reader);
 }
 
-/* An image behind an empty primary HDU, steps in CD, a beam and a date without a time. */
+/* An image after an empty primary HDU, steps in CD, a beam, and a date without a time. */
 static void other_headers(TestPlace *place, gconstpointer data)
 {
   Foreign image = plain;
@@ -191,7 +191,7 @@ static void other_headers(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
-/* A border that no image has is none. */
+/* An impossible border is ignored. */
 static void borders(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -213,7 +213,7 @@ static void borders(TestPlace *place, gconstpointer data)
   }
 }
 
-/* AIPS may tell of the beam in its history alone, once a restoring. */
+/* AIPS may only give the beam in its history, once for each restoration. */
 static void beam_in_history(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -275,7 +275,7 @@ static void beams_of_planes(TestPlace *place, gconstpointer data)
   }
 }
 
-/* A stream has no words for another's frame of frequencies, nor for a line's rest frequency. */
+/* A stream cannot express another frame of frequencies, nor a line's rest frequency. */
 static void other_frames(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -302,7 +302,7 @@ static void other_frames(TestPlace *place, gconstpointer data)
   }
 }
 
-/* Nor has it words for channels of velocities or wavelengths. */
+/* Nor can it express channels in velocities or wavelengths. */
 static void other_channels(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -381,7 +381,7 @@ static void units(TestPlace *place, gconstpointer data)
   }
 }
 
-/* Places that the stream cannot tell are left out, and said. */
+/* Positions that the stream cannot express are left out, with a warning. */
 static void other_places(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -444,7 +444,7 @@ static void bad_files(TestPlace *place, gconstpointer data)
   g_assert_true(g_file_get_contents(place->path, &whole, &bytes, NULL));
   g_assert_true(g_file_set_contents(place->path, whole, bytes / 2, NULL));
   expect_refused(place->path, "cut short");
-  /* said to be groups, which its first axis says it is not */
+  /* claims to have groups, which its first axis contradicts */
   static const char *const cards[][2] = { { "NAXIS1  =", "NAXIS1  =           2147483647" },
                                           { "BUNIT   =", "GROUPS  =                    T" } };
   for (guint c = 0; c < G_N_ELEMENTS(cards); c++) {

@@ -1,4 +1,4 @@
-/* Images and cubes of ours in FITS: read back, and looked at by CFITSIO and WCSLIB's rules. */
+/* FITS images and cubes that we write: read back, and checked by CFITSIO and WCSLIB's rules. */
 #include "tests/core/fits-image.h"
 #include "tests/core/fits-key.h"
 
@@ -64,7 +64,7 @@ static void round_trip(TestPlace *place, gconstpointer data)
   }
 }
 
-/* A stream that tells neither its place nor its frequency. */
+/* A stream without position and frequency. */
 static void without_place(TestPlace *place, gconstpointer data)
 {
   static const char *const bare[] = {
@@ -96,7 +96,7 @@ static gboolean has_key(fitsfile *f, const char *name)
   return fits_read_card(f, name, card, &status) == 0;
 }
 
-/* What the header says, as FITS has it: pixel p (from 1) stands for l = -(p - CRPIX1) CDELT1. */
+/* The header follows FITS: pixel p (from 1) is at l = -(p - CRPIX1) CDELT1. */
 static void header(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents contents;
@@ -140,7 +140,7 @@ static void header(TestPlace *place, gconstpointer data)
     test_key_text(f, "EXTNAME", names[h - 2]);
     TEST_NEAR(test_key_number(f, "EXTVER"), h <= 4 ? 1 : 2);
     g_assert_cmpint(has_key(f, "CLBORDER"), ==,
-                    h > 4 && h < 8); /* of the second image, the PSF apart */
+                    h > 4 && h < 8); /* of the second image, without its point-spread function */
     test_key_text(f, "BUNIT", h % 4 == 2 ? "JY/PIXEL" : "JY/BEAM");
   }
   fits_movrel_hdu(f, -1, NULL, &status);
@@ -151,7 +151,7 @@ static void header(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&contents);
 }
 
-/* Degrees that were radians on their way are a little less or more than they were. */
+/* Degrees that were converted to radians and back may differ a little. */
 static void test_field_names(void)
 {
   static const struct {
@@ -176,7 +176,7 @@ static void test_field_names(void)
   }
 }
 
-/* FITS has XX YY XY YX: a plane's bytes are where its number says. */
+/* FITS has XX YY XY YX: a plane is where its number says. */
 static void order_of_products(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents contents;

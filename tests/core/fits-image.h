@@ -1,4 +1,4 @@
-/* What tests of images in FITS share: files of ours, and images read one after the other. */
+/* Shared by tests of FITS images: files that we write, and images read one after the other. */
 #pragma once
 
 #include "core/fits/cfitsio.h"
@@ -34,7 +34,7 @@ static inline void test_contents_of(AstroFitsContents *contents, const char *tex
     contents->observation = test_new_observation();
 }
 
-/* Pixels of image i: noise, of any bits but no signalling NaN that a float register would quiet. */
+/* Pixels of image i: random bits, except signalling NaNs, which a float register would change. */
 static inline gpointer test_new_pixels(const AstroFitsContents *contents, guint seed)
 {
   gsize bytes = astro_stream_step_bytes(&contents->stream);

@@ -1,4 +1,4 @@
-/* Values of keywords that have to be there, as CFITSIO reads them. */
+/* Values of keywords that must be there, as CFITSIO reads them. */
 #pragma once
 
 #include <fitsio.h>

@@ -1,4 +1,4 @@
-/* Files of other kinds, which astrofitssrc and astrocatsrc do not read: what the error says. */
+/* Files of other kinds, which astrofitssrc and astrocatsrc do not read, and their errors. */
 #include "core/fits/foreign.h"
 #include "core/fits/fits.h"
 #include "tests/core/place.h"
@@ -56,7 +56,7 @@ static GString *make_guppi(void)
   return bytes;
 }
 
-/* The header alone is text, as the file's first kilobytes may be. */
+/* The header is text, and may be all there is in the first kilobytes. */
 static GString *make_guppi_of_text(void)
 {
   GString *bytes = g_string_new(NULL);
@@ -190,7 +190,7 @@ static void others(TestPlace *place, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     g_assert_null(astro_foreign_bytes((const guint8 *)texts[i], strlen(texts[i])));
   g_assert_null(astro_foreign_bytes(zeros, ASTRO_FOREIGN_BYTES));
-  g_assert_null(astro_foreign_bytes(NULL, 0)); /* as a mapped file has it that is empty */
+  g_assert_null(astro_foreign_bytes(NULL, 0)); /* like an empty file that is mapped */
   for (guint seed = 0; seed < 1000; seed++) {
     test_fill(random, ASTRO_FOREIGN_BYTES, seed);
     g_assert_null(astro_foreign_bytes(random, ASTRO_FOREIGN_BYTES));

@@ -1,5 +1,5 @@
-/* Files that get their name when they are whole: nothing under the name before, or after a failure.
- */
+/* Files that get their name when they are complete: nothing has the name before, or after a
+ * failure. */
 #include "core/fits/part-file.h"
 #include "tests/core/uvfits.h"
 
@@ -41,7 +41,7 @@ typedef struct {
   void (*handler)(int);
 } Limit;
 
-/* Of files' sizes, as a full disk has it. */
+/* Limits the size of files, which acts like a full disk. */
 static Limit limit_files(rlim_t bytes)
 {
   Limit limit;
@@ -59,7 +59,7 @@ static void unlimit_files(const Limit *limit)
   signal(SIGXFSZ, limit->handler);
 }
 
-/* Sizes around the block that pieces are gathered in. */
+/* Sizes around that of the block in which pieces are gathered. */
 static void commit(Names *names, gconstpointer data)
 {
   static const gsize sizes[] = { 1, 0, 1000, (1 << 20) - 1001, 1, (1 << 20) + 7, 3, 1 << 20, 5 };
@@ -95,7 +95,7 @@ static void discard(Names *names, gconstpointer data)
   g_assert_false(g_file_test(names->path, G_FILE_TEST_EXISTS));
 }
 
-/* A file that is there stays as it was until the new one is whole. */
+/* An existing file stays as it was until the new one is complete. */
 static void replace(Names *names, gconstpointer data)
 {
   g_autofree char *found = NULL;
@@ -110,7 +110,7 @@ static void replace(Names *names, gconstpointer data)
   g_assert_cmpstr(found, ==, "new");
 }
 
-/* A link to a file that is there, and to one that is not yet. */
+/* A link to an existing file, and to one that does not exist yet. */
 static void link_stays(Names *names, gconstpointer data)
 {
   g_autofree char *link = g_build_filename(names->folder, "link", NULL);
@@ -128,7 +128,7 @@ static void link_stays(Names *names, gconstpointer data)
   g_unlink(link);
 }
 
-/* What a writer that was killed left behind is no hindrance. */
+/* A part file that a killed writer left behind is no obstacle. */
 static void stale_part(Names *names, gconstpointer data)
 {
   g_autofree char *found = NULL;
@@ -150,7 +150,7 @@ static void two_writers(Names *names, gconstpointer data)
   astro_part_file_discard(file);
 }
 
-/* The plain bytes, of which only what gzip makes of them is left in the folder. */
+/* The plain bytes, of which only the packed form stays in the folder. */
 static void gzipped(Names *names, gconstpointer data)
 {
   g_autofree char *path = g_strconcat(names->folder, "/a.fits.GZ", NULL);
@@ -182,7 +182,7 @@ static void gzipped(Names *names, gconstpointer data)
   g_unlink(path);
 }
 
-/* Where there is no room for what is packed, nothing is left: neither it nor the plain bytes. */
+/* If the packed file does not fit on the disk nothing is left, neither it nor the plain bytes. */
 static void gzipped_full(Names *names, gconstpointer data)
 {
   g_autofree char *path = g_strconcat(names->folder, "/a.fits.gz", NULL);
@@ -217,7 +217,7 @@ static void refused(Names *names, gconstpointer data)
   check_refused(inside, G_IO_ERROR_NOT_FOUND);
 }
 
-/* A file whose content a planted part would have emptied stays as it is. */
+/* A file that a planted part would have emptied stays as it is. */
 static void check_part_refused(const Names *names, const char *target, const char *expect)
 {
   g_autoptr(GError) error = NULL;
@@ -269,7 +269,8 @@ typedef struct {
   gint stop; /* atomic */
 } Writers;
 
-/* Writes again and again until it is to stop; a name that another holds is no failure. */
+/* Writes again and again until it is told to stop; a name that another writer holds is not a
+ * failure. */
 static gpointer write_again(gpointer data)
 {
   Writers *writers = data;
@@ -283,8 +284,8 @@ static gpointer write_again(gpointer data)
   return NULL;
 }
 
-/* One that opens the part while another renames it must not empty what has its final name by then.
- */
+/* A writer that opens the part while another renames it must not empty the file, which has its
+ * final name by then. */
 static void writers_in_turn(Names *names, gconstpointer data)
 {
   Writers writers = { .path = names->path };
@@ -335,7 +336,7 @@ static void full(Names *names, gconstpointer data)
   write_until_full(names, (4 << 20) - 1, TRUE);
 }
 
-/* The last of it is written only at the end. */
+/* The last part is only written at the end. */
 static void full_at_the_end(Names *names, gconstpointer data)
 {
   g_autoptr(GError) error = NULL;

@@ -1,5 +1,5 @@
-/* Row filters for catalogues in text: the rows that a plain loop finds, and those of a FITS table
- * that holds the same. */
+/* Row filters for catalogues in text: they find the rows that a plain loop finds, and those of a
+ * FITS table with the same contents. */
 #include "tests/core/fits-catalogue.h"
 
 #define ROWS 40000 /* several pieces of the filter's table */
@@ -122,7 +122,7 @@ static void without_names(TestPlace *place, gconstpointer data)
   check(place->path, "COL5 == 's7'", named);
 }
 
-/* Each of several catalogues, and regions and weights with their points. */
+/* Each of several catalogues, with regions and weights that go with the points. */
 static void several(TestPlace *place, gconstpointer data)
 {
   static const double expected[2][6] = { { 1, 3, -1, -3, 10, 30 }, { 5, 0, -5, 0, 50, 0 } };
@@ -143,7 +143,7 @@ static void several(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
-/* What a filter leaves out need not be a point. */
+/* Lines that a filter leaves out need not be valid points. */
 static void left_out(TestPlace *place, gconstpointer data)
 {
   AstroFitsOptions options = { .where = "ra == ra && kind != 'sky'" };

@@ -81,7 +81,7 @@ static inline void foreign_place(const Foreign *o, guint i, gboolean turned, gbo
   place[2] = 300 - spread * i + (o->frame ? 5e6 : 0);
 }
 
-/* Of two stations, by the groups' word. */
+/* (u,v,w) of two stations, as the groups have them. */
 static inline void foreign_uvw(const Foreign *o, guint a1, guint a2, double days, float uvw[3])
 {
   g_autoptr(AstroObservation) at = astro_observation_new(2);
@@ -116,7 +116,7 @@ static inline void foreign_double(fitsfile *f, const char *key, guint n, double 
   fits_write_key(f, TDOUBLE, name, &value, NULL, status);
 }
 
-/* Of the subarray that version numbers; 0: the only one, without a number. */
+/* Stations of the subarray with that version number; 0: the only subarray, without a number. */
 static inline void foreign_stations(fitsfile *f, const Foreign *o, int version, int *status)
 {
   const char *an[] = { "ANNAME", "STABXYZ", "NOSTA" }, *an_form[] = { "8A", "3D", "1J" };

@@ -36,7 +36,7 @@ static void test_caps(void)
   gst_caps_unref(again);
 }
 
-/* Rows of a grid that are transformed are no less square. */
+/* Rows of a grid that are transformed stay square. */
 static void test_rows(void)
 {
   GstCaps *caps = example();

@@ -1,4 +1,4 @@
-/* What an image is like where only the stations tell. */
+/* The size of an image that follows from the stations alone. */
 #include "core/gridder/extent.h"
 #include "tests/tests.h"
 

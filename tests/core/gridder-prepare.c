@@ -65,8 +65,8 @@ static void fill_dump(complex float *dump, guint32 seed)
         (float)g_rand_double_range(random, -1, 1) + (float)g_rand_double_range(random, -1, 1) * I;
 }
 
-/* Every row is a baseline of the observation with its products, conjugated as a whole where its w
- * was negative. */
+/* Every row is a baseline of the observation with its products, all conjugated if its w was
+ * negative. */
 static void test_prepare(void)
 {
   static char *products[] = { "XY", "I", "U", "V", "PSF", NULL };
@@ -122,8 +122,8 @@ static void test_prepare(void)
   prepares->destroy(prepare);
 }
 
-/* NaN, flags and what lies outside are counted apart, are zero and weigh nothing; counts of samples
- * are weights. */
+/* NaN, flagged and outside visibilities are counted apart, become zero and have no weight; counts
+ * of samples are weights. */
 static void test_left_out(void)
 {
   static char *products[] = { "I", "PSF", NULL };
@@ -143,7 +143,7 @@ static void test_left_out(void)
   fill_dump(dump, 12);
   dump[4 * 1] = NAN;                   /* XX of stations 1 and 0 */
   dump[4 * 3 + 3] = INFINITY * I;      /* YY of 2 and 0 */
-  dump[4 * 4 + 1] = NAN;               /* XY of 2 and 1: no part of I */
+  dump[4 * 4 + 1] = NAN;               /* XY of 2 and 1: not part of I */
   validity->counts[6] = 0;             /* 3 and 0 */
   validity->counts[BASELINES + 7] = 4; /* 3 and 1, the other channel */
   for (guint c = 0; c < CHANNELS; c++)
@@ -167,7 +167,7 @@ static void test_left_out(void)
   g_assert_cmpuint(counts->flagged, ==, 3 + 12);
   prepares->destroy(prepare);
 
-  /* A cell so small that the grid ends within the longest baselines. */
+  /* A cell so small that the grid does not hold the longest baselines. */
   prepare = new_prepare(products, 0, &grid);
   AstroGrid small = grid;
   small.cell = 6;
@@ -184,7 +184,7 @@ static void test_left_out(void)
   gst_buffer_unref(buffer);
 }
 
-/* A channel at 0 Hz is left out; below there is none. */
+/* A channel at 0 Hz is left out; there are none below. */
 static void test_from_zero(void)
 {
   static char *products[] = { "I", "PSF", NULL };

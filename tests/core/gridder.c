@@ -119,7 +119,7 @@ static void test_variants(void)
         const double error = test_bytes_distance(found, expected, is_double);
         g_test_message("%s support %u %s: %.2e", levels[i], support,
                        is_double ? "double" : "single", error);
-        /* Of it, the polynomials that stand for the function. */
+        /* The part of it due to the polynomials that approximate the function */
         const double fit = 2e-2 * pow(10, -0.82 * support);
         g_assert_cmpfloat(error, <=, (is_double ? 1e-15 : 3e-7) * 10 + 60 * fit);
       }

@@ -1,5 +1,5 @@
-/* What tests of gridding share: visibilities at random, and the planes that W-stacking makes of
- * them on the CPU or on the device. */
+/* Shared by tests of gridding: random visibilities, and the planes that W-stacking makes of them on
+ * the CPU or on the device. */
 #pragma once
 
 #include "tests/core/gridding-on-device.h"

@@ -1,10 +1,10 @@
-/* What configure said of how programs and libraries are guarded is so of what was built. */
+/* The built programs and libraries are hardened as configure said. */
 #include "config.h"
 #include "core/backend/module.h"
 #include "core/paths.h"
 #include "tests/tests.h"
 
-/* What configure did not define is not there. */
+/* Macros that configure did not define are 0. */
 #ifndef ASTRO_RELRO
 #define ASTRO_RELRO 0
 #endif
@@ -22,7 +22,7 @@ static gboolean is_on(gboolean configured)
   return configured;
 }
 
-/* What readelf tells of a file; NULL: there is no such file, or no readelf. */
+/* The output of readelf for a file; NULL: no such file, or no readelf. */
 static char *read_elf(const char *options, const char *path)
 {
   const char *argv[] = { "readelf", "--wide", options, path, NULL };

@@ -1,5 +1,4 @@
-/* Counts as a caller has them: late, several at once, watched, stopped, and where there is little
- * memory. */
+/* Counting as callers use it: late, several at once, watched, stopped, and with little memory. */
 #include "core/histogram/regions.h"
 #include "core/histogram/from-catalogues.h"
 #include "tests/core/histogram.h"
@@ -8,7 +7,7 @@
 /* A backend that is as late as a device's may be: outputs are written when it is drained. */
 typedef struct {
   gpointer counter;
-  GArray *blocks; /* where what was counted is to go, and what that is */
+  GArray *blocks; /* where the counts are to go, and the counts */
 } Late;
 typedef struct {
   AstroBlock to;
@@ -63,7 +62,7 @@ static gboolean any_shape(gconstpointer config, GError **error)
   return TRUE;
 }
 
-/* Data, and random catalogues that come while those before them are counted. */
+/* Data, and random catalogues that come while those before are counted. */
 static guint64 *collect(const AstroBackend *backend, gsize *bytes)
 {
   static const AstroFootprint band = { .ra_max = 30, .dec_max = 20 };
@@ -114,8 +113,8 @@ static void test_late(void)
   g_assert_cmpmem(later, late_bytes, at_once, bytes);
 }
 
-/* Several counts queued before the first is waited for, of catalogues that are freed at once, so
- * that others lie where they lay. */
+/* Several counts are queued before the first is waited for, with catalogues that are freed at once,
+ * so that others reuse their memory. */
 static void test_cuda_queued(void)
 {
   enum { CATALOGUES = 12 };
@@ -208,14 +207,14 @@ static void test_progress(void)
   check_progress(&astro_histogram_cpu, 500);
 }
 
-/* Called once a slice: a catalogue of several. */
+/* Called once a slice: one catalogue has several. */
 static void test_cuda_progress(void)
 {
   if (!test_skip_without_device())
     check_progress(&test_cuda, 300000);
 }
 
-/* Says no so many times, then yes once, and no again. */
+/* Says no that many times, then yes once, and no again. */
 static gboolean says_once(gpointer left)
 {
   return g_atomic_int_add((gint *)left, -1) == 0;
@@ -223,7 +222,7 @@ static gboolean says_once(gpointer left)
 
 typedef enum { POINTS, REGIONS, COLLECTED } Ready;
 
-/* TRUE: it came to its end before it was stopped, and said nothing. */
+/* TRUE: it was done before it was stopped, and had no error. */
 static gboolean make_ready(Ready what, const TestCatalogue *a, const AstroStop *stop)
 {
   GError *error = NULL;
@@ -271,7 +270,7 @@ static void test_stopped_early(void)
   test_catalogue_clear(&a);
 }
 
-/* Of the device. */
+/* Bytes of device memory in use. */
 static gsize bytes_taken(void)
 {
   AstroDeviceMemory memory = { 0 };
@@ -300,7 +299,7 @@ static void test_cuda_stops(void)
   for (guint i = 0; i < STOPS; i++) {
     const char *variant;
     GError *error = NULL;
-    /* most of them of one instance, since making one takes as long as counting */
+    /* most of them by one instance, since making one takes as long as counting */
     gpointer instance =
         kept && i % 20 ? kept : test_cuda_backend->create(&config, &place, &variant, &error);
     g_assert_no_error(error);
@@ -332,7 +331,7 @@ static void test_cuda_stops(void)
   test_catalogue_clear(&b);
 }
 
-/* Little memory is made do with; less is refused in words. */
+/* Little memory is enough; less is refused with an error. */
 static void test_cuda_memory(void)
 {
   static const gsize left[] = { (gsize)24 << 20, (gsize)1 << 20 };
@@ -366,7 +365,7 @@ static void test_cuda_memory(void)
       g_assert_nonnull(strstr(error->message, "bytes of"));
       g_clear_error(&error);
     }
-    /* the same one goes on when there is memory again */
+    /* the same instance goes on when there is memory again */
     test_cuda_backend->submit(instance, &in, 1, &out, 1, NULL, NULL, &error);
     g_assert_no_error(error);
     test_cuda_backend->drain(instance, NULL, &error);

@@ -1,4 +1,4 @@
-/* Counts of so many points that the tree is deep and a device's count takes several slices. */
+/* Counts of so many points that the tree is deep, and a device needs several slices. */
 #include "core/backend/threads.h"
 #include "tests/core/histogram.h"
 
@@ -17,13 +17,13 @@ static void test_all_pairs(void)
   }
 }
 
-/* The size of the papers with -m slow. */
+/* With -m slow, the sizes in the papers. */
 static guint64 large_n(void)
 {
   return g_test_slow() ? 97178 : TEST_MANY == 700 ? 20000 : 2400;
 }
 
-/* Tree and brute force against the plain loop where the tree is deep. */
+/* Tree and brute force compared with the plain loop, where the tree is deep. */
 static void test_large(void)
 {
   AstroHistogramConfig config = test_standard_bins();
@@ -68,8 +68,8 @@ static void test_single(void)
     check_single(&test_cuda);
 }
 
-/* The device against the CPU where the lists are long and a count takes several slices: every
- * sky, dense and clustered, one and two catalogues, weights and regions in turn. */
+/* The device compared with the CPU, with long lists and several slices: every sky, dense and
+ * clustered, one and two catalogues, weights and regions in turn. */
 static void test_cuda_large(void)
 {
   if (test_skip_without_device())
@@ -110,9 +110,8 @@ static void place_part(gpointer data, guint64 part)
     test_place_sphere(i, all->n, &state, &all->ra[i], &all->dec[i]);
 }
 
-/* As many points as a survey may have (with -m slow, in 10 GB of memory): seconds of arc, of which
- * there are few enough to be counted on the CPU too, and all the rest, which is no 32-bit number.
- */
+/* As many points as a survey may have (with -m slow, in 10 GB of memory): arc seconds, with few
+ * enough pairs to count on the CPU too, and all the rest, whose number exceeds 32 bits. */
 static void test_cuda_huge(void)
 {
   if (test_skip_without_device())
@@ -131,7 +130,7 @@ static void test_cuda_huge(void)
   }
   g_assert_cmpuint(sum, ==, n * (n - 1) / 2);
   test_assert_counts(found, expected, 4, "huge");
-  /* what points at random make of it, within six deviations */
+  /* the number for random points, within six deviations */
   for (guint k = 0; k < 3; k++) {
     double mean = (double)n * (double)(n - 1) / 8 *
                   (astro_chord_square(config.edges[k + 1]) - astro_chord_square(config.edges[k]));

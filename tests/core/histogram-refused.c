@@ -1,4 +1,4 @@
-/* Edges of bins, and what is refused: edges, points, blocks, and what memory has no room for. */
+/* Edges of bins, and refusals: edges, points, blocks, and sizes beyond memory. */
 #include "core/histogram/from-catalogues.h"
 #include "tests/core/histogram.h"
 
@@ -104,7 +104,7 @@ static void test_refused_blocks(void)
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* A catalogue with regions made of it, with so many bytes of memory left. */
+/* Makes a catalogue and its regions with that many bytes of memory left. */
 static gboolean collect_within(gsize bytes, const AstroCatalogue *catalogue)
 {
   static const gboolean is_there[ASTRO_N_SIDES] = { [ASTRO_SIDE_DATA] = TRUE };
@@ -129,7 +129,7 @@ static gboolean collect_within(gsize bytes, const AstroCatalogue *catalogue)
   return good;
 }
 
-/* Wherever memory ends, that is an error. */
+/* Wherever memory runs out, there is an error. */
 static void test_no_memory(void)
 {
   const gsize step = 4 << 20, most = 100 * step;

@@ -1,4 +1,4 @@
-/* Pair counts by every backend and variant against the plain loop over all pairs. */
+/* Pair counts by every backend and variant compared with the plain loop over all pairs. */
 #include "tests/core/histogram.h"
 
 static void test_sky(gconstpointer data)
@@ -18,7 +18,7 @@ static void test_sky(gconstpointer data)
     }
 }
 
-/* The angle that the bin rule turns into exactly that square, where there is one. */
+/* The angle that the bin rule converts to exactly that square, if there is one. */
 static gboolean find_angle(double square, double *arcmin)
 {
   double angle = 2 * asin(sqrt(square) / 2) * 180 * 60 / G_PI;
@@ -38,8 +38,8 @@ static int compare_doubles(gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Edges on the very squares of pairs: a product and a sum fused into one, a wrong comparison or a
- * bound without margin falls on the other side of some. */
+/* Edges exactly at the squares of pairs: a fused multiply-add, a wrong comparison or a bound
+ * without margin puts some on the other side. */
 static void test_on_edges(void)
 {
   static const TestSky places[] = { test_place_sphere, test_place_clusters, test_place_lattice };
@@ -129,7 +129,8 @@ static void test_weights(void)
     }
 }
 
-/* Sums of few pairs, or of weights of 0 alone, are not what is left of the sums of all. */
+/* Sums over few pairs, or of weights that are all 0, are not made by subtracting from the sums of
+ * all. */
 static void test_small_weights(void)
 {
   AstroHistogramConfig config = test_whole_range();
@@ -163,8 +164,8 @@ static void catalogue_without(const TestCatalogue *all, double region, TestCatal
   }
 }
 
-/* Counts and sums of weights of a bin, over all pairs of regions but those of one; region n_regions
- * leaves none out. */
+/* Counts and sums of weights of a bin, over all pairs of regions except those with one region;
+ * region n_regions excludes none. */
 static void sum_without(const guint64 *counts, const double *sums, guint n_regions, guint n_bins,
                         guint region, guint64 *count, double *sum)
 {

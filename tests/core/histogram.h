@@ -1,5 +1,5 @@
-/* What tests of pair counts share: skies, a plain loop over all pairs, and counts held against it.
- */
+/* Shared by tests of pair counts: skies, a plain loop over all pairs, and counts compared with
+ * it. */
 #pragma once
 
 #include "core/backend/module.h"
@@ -126,8 +126,8 @@ static inline void test_catalogue_clear(TestCatalogue *catalogue)
   g_free(catalogue->region);
 }
 
-/* Everything anew, from the catalogue's columns: shares the bin rule's two conversions and no more.
- */
+/* Computed independently from the catalogue's columns: only the two conversions of the bin rule are
+ * shared. */
 static inline void test_plain_loop(const AstroHistogramConfig *config, const TestCatalogue *a,
                                    const TestCatalogue *b, guint64 *counts, double *sums)
 {
@@ -182,7 +182,7 @@ static inline AstroPoints *test_points_of(const AstroHistogramConfig *config,
   return points;
 }
 
-/* The CUDA backend, where there is a device: it takes the same pointers as the CPU's. */
+/* The CUDA backend, if there is a device: it takes the same pointers as the CPU's. */
 static const AstroBackend *test_cuda_backend;
 static AstroDevice *test_cuda_device;
 
@@ -303,7 +303,7 @@ static inline void test_check_cuda(AstroHistogramConfig *config, const TestCatal
   }
 }
 
-/* Every variant, method and number of threads against the plain loop. */
+/* Compares every variant, method and number of threads with the plain loop. */
 static inline void test_check_all(AstroHistogramConfig *config, const TestCatalogue *a,
                                   const TestCatalogue *b, const char *what)
 {

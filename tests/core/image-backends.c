@@ -1,5 +1,5 @@
-/* Images of planes at random: the CPU's and the device's against the reference, and the device's
- * against the CPU's. */
+/* Images of random planes: the CPU's and the device's compared with the reference, and the device's
+ * with the CPU's. */
 #include "tests/core/image.h"
 
 #include <complex.h>
@@ -17,7 +17,7 @@ static const struct {
   { 40, 25, 1, 4, 3, 0.01, 0.2, -0.3, -20, 3.5, ASTRO_SPREAD_SEMICIRCLE },
   { 64, 41, 3, 1, 4, 0.02, 0, 0, 100, 1.5, ASTRO_SPREAD_SEMICIRCLE },
   { 1100, 1030, 1, 1, 1, 2e-4, 0.3, 0.5, 2000, 0, ASTRO_SPREAD_NONE },
-  /* About the phase centre all four sides are alike, or two. */
+  /* Around the phase centre all four sides are alike, or two of them. */
   { 1096, 1090, 1, 1, 2, 2e-4, 0, 0, 2000, 3, ASTRO_SPREAD_SEMICIRCLE },
   { 1090, 1090, 1, 2, 2, 2e-4, 0, 0, 2000, 3, ASTRO_SPREAD_SEMICIRCLE },
   { 1080, 1051, 1, 1, 1, 2e-4, 0, 0.1, 2000, 0, ASTRO_SPREAD_SEMICIRCLE },
@@ -44,10 +44,10 @@ static double difference(const double *a, const double *b, gsize n)
   return sum > 0 ? sqrt(error / sum) : sqrt(error); /* nothing but zeros is an image, too */
 }
 
-/* How planes come: transformed, or along u alone, then without or with maps of touched tiles. */
+/* The forms of planes: transformed, or along u alone, without or with maps of touched tiles. */
 typedef enum { TRANSFORMED, ALONG_U, MAPPED, N_WAYS } Way;
 
-/* What the reference makes, once for all variants: its corrections take a while. */
+/* The reference's images, made once for all variants: its corrections take a while. */
 static double *references[N_WAYS][G_N_ELEMENTS(shapes)][G_N_ELEMENTS(pairs)];
 
 static void poison(const AstroImageConfig *config, gpointer plane, gsize cell)
@@ -58,7 +58,7 @@ static void poison(const AstroImageConfig *config, gpointer plane, gsize cell)
     ((float complex *)plane)[cell] = NAN;
 }
 
-/* Nobody may look at columns that are none of the image's, nor at rows without a touched tile. */
+/* Columns outside the image, and rows without a touched tile, must not be read. */
 static void poison_plane(const AstroImageConfig *config, gpointer plane, const guint8 *map)
 {
   const gsize size = config->grid.size, image = config->grid.image_size;
@@ -76,7 +76,7 @@ static void poison_plane(const AstroImageConfig *config, gpointer plane, const g
   }
 }
 
-/* Every third row of tiles has none that was touched. */
+/* Every third row of tiles has no touched tile. */
 static guint8 *random_map(const AstroImageConfig *config, guint32 seed)
 {
   const gsize tiles = astro_grid_tiles(config->grid.size);
@@ -141,7 +141,7 @@ static void compare(const AstroBackend *backend, guint shape, guint pair, Way wa
   g_free(images[1]);
 }
 
-/* Of large ones the reference's transforms take long. */
+/* Only one pair for large images, since the reference's transforms of those take long. */
 static void test_reference(gconstpointer backend)
 {
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
@@ -218,7 +218,7 @@ static void test_columns(gconstpointer backend)
       compare_columns(backend, sizes[i][0], sizes[i][1], 1 + k, i + 5 * k);
 }
 
-/* Products of a device that has no room for all of them are made two at a time. */
+/* If a device cannot hold all products they are made two at a time. */
 static void test_groups(gconstpointer backend)
 {
   AstroImageConfig config = test_simple(256, 256);

@@ -36,7 +36,7 @@ static void test_beam(void)
       }
 }
 
-/* A lobe that goes on beyond the pixels is said to. */
+/* The fit says if a lobe continues beyond the pixels. */
 static void test_cut_beam(void)
 {
   enum { SIZE = 64, PART = 12 };
@@ -80,8 +80,8 @@ static void test_no_beam(void)
   g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, 0, 1, &major, &minor, &angle, NULL));
 }
 
-/* The highest peak beside the one in the middle, whatever its slopes come to; none of a lobe alone,
- * of NaN, or of too few pixels. */
+/* The highest peak beside the one in the middle, whatever the shape of its sides; none for a lobe
+ * alone, NaN, or too few pixels. */
 static void test_sidelobe(void)
 {
   enum { SIZE = 40 };
@@ -95,7 +95,7 @@ static void test_sidelobe(void)
   psf[30 * SIZE + 31] = 0.3;
   psf[5 * SIZE + 6] = 0.5;
   psf[9 * SIZE + 6] = -1;
-  psf[0] = 7; /* the rim is no peak: what is beside it is not known */
+  psf[0] = 7; /* the rim is not a peak: its neighbours are unknown */
   for (gint i = 0; i < SIZE * SIZE; i++)
     single[i] = (float)psf[i];
   g_assert_cmpfloat(astro_image_sidelobe(ASTRO_FORMAT_F64LE, psf, SIZE), ==, 0.25);

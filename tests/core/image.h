@@ -1,4 +1,4 @@
-/* What tests of imaging share: images of planes by any backend, and planes at random. */
+/* Shared by tests of imaging: images made of planes by any backend, and random planes. */
 #pragma once
 
 #include "core/image/image.h"

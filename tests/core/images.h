@@ -1,4 +1,5 @@
-/* Grids to images, as the elements after the gridder do, in double and in the plainest way. */
+/* Grids to images, as the elements after the gridder make them, in double precision and in the
+ * simplest way. */
 #pragma once
 
 #include <fftw3.h>
@@ -6,7 +7,7 @@
 
 #include "core/gridder/gridder.h"
 
-/* Of a pixel of an image from its centre. */
+/* The direction cosine of a pixel, from the centre of the image. */
 static inline double test_offset(const AstroGrid *grid, guint pixel)
 {
   return ((double)pixel - grid->image_size / 2) * grid->pixel;
@@ -54,8 +55,8 @@ static inline double *test_corrections(const AstroGrid *g, double w_step)
   return corrections;
 }
 
-/* Adds a plane's image, real, products one after the other, l and m rising. corrections begin as
- * NULL and serve for all planes. */
+/* Adds the image of a plane, real, products one after the other, l and m rising. corrections begins
+ * as NULL and is kept for all planes. */
 static inline void test_add_plane(const AstroGrid *g, gconstpointer values, gboolean is_double,
                                   guint products, double w, double w_step, double **corrections,
                                   double *image)

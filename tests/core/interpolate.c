@@ -1,10 +1,10 @@
-/* What delays are made of: the bandpass, the fraction of a sample and its least rate, and the
- * kernels of every level of instructions, against their formulas. */
+/* The parts of a delay, compared with their formulas: the bandpass, the fraction of a sample and
+ * its smallest rate, and the kernels of every instruction set. */
 #include "core/lib/interpolate/kernels.h"
 #include "core/lib/sky/kernels.h"
 #include "tests/core/delay.h"
 
-/* Channels all over a bandpass of n points, which rises in a straight line, and beyond its ends. */
+/* Channels all over a bandpass of n points that rises in a straight line, and beyond its ends. */
 static void check_bandpass(guint n)
 {
   AstroBandpass bandpass = { n, g_new(double, n), g_new(double, n) };
@@ -25,7 +25,7 @@ static void test_bandpass(void)
     check_bandpass(points[i]);
 }
 
-/* The rate that a refusal tells of is enough, as it is written, and not much more than that. */
+/* The rate that an error gives is enough, as written, and not much more than needed. */
 static void test_least_rate(void)
 {
   static const double reaches[] = { 1e-6, 1e-4, 2e-2, 0.08 }, frequencies[] = { 1e6, 150e6, 1e10 };
@@ -59,7 +59,7 @@ static void test_fraction(void)
   }
 }
 
-/* Of a real wave of any phase, turned by any phase: a real wave of both phases, delayed. */
+/* A real wave of any phase, rotated by any phase, is the real wave with both phases, delayed. */
 static void test_real_fraction(void)
 {
   enum { PHASES = 8 };
@@ -159,7 +159,7 @@ static void test_kernels(void)
   }
 }
 
-/* The parts of a sample as its format has them; im is left of real ones. */
+/* The components of a sample in its format; im is unused for real ones. */
 static void parts_of(AstroFormat format, const guint8 *sample, float *re, float *im)
 {
   const float *real = (const float *)sample;
@@ -193,13 +193,13 @@ static void parts_of(AstroFormat format, const guint8 *sample, float *re, float 
   }
 }
 
-/* What a part becomes: rounded half to even, and kept within the format's range. */
+/* A component as it is stored: rounded half to even and kept within the format's range. */
 static float part_stored(double value, double limit)
 {
   return limit > 0 ? (float)CLAMP(nearbyint(value), -limit - 1, limit) : (float)value;
 }
 
-/* Any samples from any address, and numbers beyond their range and half-way between two, in any
+/* Random samples at any address, and values beyond the range and half-way between two, in any
  * length. */
 static void test_samples(void)
 {

@@ -1,5 +1,5 @@
-/* Random arrays cut along an axis and in time, and joined again: values and counts are those that
- * were cut, and what is lost is nothing. */
+/* Random arrays are cut along an axis and in time, and joined again: values and counts are those
+ * that were cut, and lost values are zero. */
 #include "core/join/join.h"
 #include "tests/tests.h"
 
@@ -39,7 +39,7 @@ typedef struct {
   guint n;
 } Case;
 
-/* Some steps and some of the axis of the whole, value by value. */
+/* Some steps of the whole, and a part of its axis, value by value. */
 static void cut(const Case *c, const AstroLayout *shape, guint64 place, guint64 extent,
                 guint64 first, guint64 steps, guint8 *out)
 {
@@ -63,7 +63,7 @@ static void cut(const Case *c, const AstroLayout *shape, guint64 place, guint64 
   }
 }
 
-/* A buffer with so many steps before and behind those that are taken. */
+/* A buffer with that many steps before and after those that are taken. */
 static void add_piece(Case *c, GRand *rand, const AstroLayout *shape, AstroJoinPiece piece,
                       gboolean is_lost)
 {
@@ -134,7 +134,7 @@ static void run(const AstroBackend *backend, Case *c, guint8 *out)
   backend->destroy(instance);
 }
 
-/* Which piece a value of the block is of. */
+/* The piece that a value of the block comes from. */
 static guint piece_of(const Case *c, guint64 place, guint64 step)
 {
   for (guint i = 0; i < c->n; i++) {
@@ -239,7 +239,7 @@ static void test_counts(void)
         add_counts(c, rand, i);
       any |= c->counts[i].meta != NULL;
     }
-    if (!any) { /* 500 is what add_counts says is full */
+    if (!any) { /* add_counts has a full count of 500 */
       free_case(c);
       continue;
     }
@@ -262,7 +262,8 @@ static void test_counts(void)
   }
 }
 
-/* What lost nothing has no counts; and those that all have alike are the block's, as they are. */
+/* Blocks that lost nothing get no counts; counts that all inputs share become those of the
+ * block. */
 static void test_plain_counts(void)
 {
   const AstroLayout time = { 1, { ASTRO_AXIS_TIME }, { 4 } };

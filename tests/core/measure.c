@@ -1,4 +1,4 @@
-/* Peaks of images against Gaussians whose places are known. */
+/* Peaks of images compared with Gaussians at known places. */
 #include "core/measure/measure.h"
 #include "core/kit/noise.h"
 #include "tests/tests.h"
@@ -11,7 +11,7 @@ static AstroPlane new_plane(void)
   return (AstroPlane){ SIZE, g_new0(double, SIZE *SIZE) };
 }
 
-/* An ellipse, turned, so that the mixed term counts. */
+/* A rotated ellipse, so that the mixed term counts. */
 static void add_source(AstroPlane *plane, double x, double y, double flux)
 {
   for (guint v = 0; v < SIZE; v++)
@@ -21,7 +21,7 @@ static void add_source(AstroPlane *plane, double x, double y, double flux)
     }
 }
 
-/* A lone Gaussian is fitted exactly, wherever between pixels it lies. */
+/* A single Gaussian is fitted exactly, wherever between pixels it is. */
 static void test_fit(void)
 {
   g_autoptr(GRand) rand = g_rand_new_with_seed(1);
@@ -39,7 +39,7 @@ static void test_fit(void)
   }
 }
 
-/* Where the logarithm has no value the values themselves are fitted. */
+/* If there is no logarithm the values themselves are fitted. */
 static void test_negative(void)
 {
   AstroPlane plane = new_plane();
@@ -54,7 +54,7 @@ static void test_negative(void)
   astro_plane_clear(&plane);
 }
 
-/* No peaks: at the edge, outside, of nothing, of what is not a number, and of a slope. */
+/* No peaks: at the edge, outside, in an empty plane, for NaN, and on a slope. */
 static void test_none(void)
 {
   AstroPlane plane = new_plane();
@@ -115,7 +115,7 @@ static AstroPlane new_noise(guint size)
   return plane;
 }
 
-/* Of all peaks there are, brightest first, those are kept that are near none before them. */
+/* From the brightest peak down, those are kept that have no brighter kept peak near them. */
 static void test_apart(void)
 {
   static const double reaches[] = { 0.5, 1, 2.9, 3, 7.3, 40, 1e300 };
@@ -134,7 +134,7 @@ static void test_apart(void)
   astro_plane_clear(&plane);
 }
 
-/* So many that each looked at beside all others would take very long. */
+/* So many that comparing each with all others would take very long. */
 static void test_many(void)
 {
   const guint size = 1000;
@@ -189,7 +189,7 @@ static void test_planes(void)
   }
 }
 
-/* What lies in the border is neither a source nor noise; one that is too wide leaves the middle. */
+/* The border adds neither sources nor noise; too wide a border leaves the middle. */
 static void test_border(void)
 {
   AstroPlane plane = new_plane();
@@ -216,7 +216,7 @@ static void test_border(void)
   astro_plane_clear(&plane);
 }
 
-/* What the sidelobes of brighter peaks may add up to is cut off; the brightest one never. */
+/* Peaks that could be sidelobes of brighter ones are cut off; the brightest never is. */
 static void test_trust(void)
 {
   static const struct {
@@ -227,7 +227,7 @@ static void test_trust(void)
     { { 0, HUGE_VAL }, 5, 0 },
     { { 0.1, HUGE_VAL }, 3, 1.1 * 0.1 * 17 }, /* 10 + 5 + 2 */
     { { 0.5, HUGE_VAL }, 1, 1.1 * 0.5 * 10 },
-    { { 2, HUGE_VAL }, 1, 10 },       /* the brightest is told whatever they come to */
+    { { 2, HUGE_VAL }, 1, 10 },       /* the brightest is reported whatever they add up to */
     { { 0.5, 1 }, 3, 1.1 * 0.5 * 3 }, /* CLEAN left 1 of each at most */
     { { 0.5, 0.01 }, 5, 1.1 * 0.5 * 0.05 },
   };
@@ -246,7 +246,7 @@ static void test_trust(void)
   g_assert_cmpfloat(astro_peaks_trust(none, &cases[1].sidelobes), ==, 0);
 }
 
-/* How deep a plane is inside its border, beside what is no number. */
+/* The depth of a plane inside its border, with NaN among its values. */
 static void test_depth(void)
 {
   AstroPlane plane = new_plane();
@@ -268,7 +268,7 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Selection finds what sorting does, of equal values too. */
+/* Selection finds the same as sorting, with equal values too. */
 static void test_noise(void)
 {
   g_autoptr(GRand) rand = g_rand_new_with_seed(2);

@@ -1,4 +1,4 @@
-/* Buffers on a device: memory of others, parts, what is shared, and bytes at any address. */
+/* Buffers on a device: foreign memory, parts, shared buffers, and bytes at any address. */
 #include "tests/core/memory.h"
 #include "core/backend/device.h"
 
@@ -60,7 +60,7 @@ static void test_buffers(void)
   buffer_compare(&buffer, device, 1);
   g_assert_cmpuint(test_count().host_copies - before, ==, 1);
 
-  /* Parts that lie side by side are one again without a copy. */
+  /* Contiguous parts become one again without a copy. */
   GstBuffer *left = gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, 0, 1234);
   GstBuffer *right = gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, 1234, -1);
   GstBuffer *both = gst_buffer_append(left, right);
@@ -68,7 +68,7 @@ static void test_buffers(void)
   buffer_compare(&both, device, 1);
   g_assert_cmpuint(test_count().host_copies - before, ==, 1);
 
-  /* Who writes what others hold gets a block of his own: with the bytes, where he reads them. */
+  /* Writing a shared block gives a new one, with the old bytes if they are read as well. */
   gpointer face;
   g_assert_true(astro_buffer_acquire(&both, device, device->up, GST_MAP_READWRITE, &face, NULL));
   fake_queue_kernel(device, device->up, fake_kernel_compare, face, 3000, g_memdup2(bytes, 3000),
@@ -94,7 +94,8 @@ static void test_buffers(void)
   g_assert_true(gst_buffer_peek_memory(buffer, 0) == memory);
   buffer_host_compare(buffer, 4);
 
-  /* A host element that writes to a shared buffer copies what the device wrote. */
+  /* A host element that writes to a shared buffer gets a copy of the bytes that the device
+   * wrote. */
   other = gst_buffer_copy(buffer);
   GstMapInfo map;
   g_assert_true(gst_buffer_map(other, &map, GST_MAP_READWRITE));
@@ -111,7 +112,7 @@ static void test_buffers(void)
   fake_check_nothing_left();
 }
 
-/* A part that begins within a sample gets a block of its own, and no other part does. */
+/* A part that begins inside a sample gets a block of its own, and no other part does. */
 static void test_alignment(void)
 {
   static const gsize offsets[] = { 1, 2, 4, 7, 8, 12, 16 };
@@ -167,8 +168,8 @@ static void test_buffer_failures(void)
   fake_check_nothing_left();
 }
 
-/* Bytes at any address are copied to an aligned block with what the buffer says of them; those that
- * lie well stay where they are, without a device's coming down to be looked at. */
+/* Bytes at any address are copied to an aligned block with the buffer's metadata; aligned ones stay
+ * where they are, and bytes on a device are not copied to the host for that. */
 static void test_aligning(void)
 {
   static const guint8 bytes[40] = { 1, 2, 3, 4, 5 };

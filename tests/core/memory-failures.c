@@ -1,4 +1,4 @@
-/* Memory on a device some of whose calls fail: whatever can still be read is right. */
+/* Memory on a device with calls that fail: whatever can still be read is right. */
 #include "tests/core/memory.h"
 #include "core/backend/device.h"
 
@@ -15,7 +15,7 @@ static void check_error(Script *script, const GError *error)
   static const char *const names[] = { "alloc",      "lock_host",    "queue_new", "queue_copy",
                                        "queue_wait", "event_record", "event_wait" };
   g_assert_nonnull(error);
-  /* The call itself, or later that the bytes went with it. */
+  /* The call itself fails, or later it turns out that the bytes were lost. */
   g_assert_true(strstr(error->message, names[script->call]) || strstr(error->message, "lost"));
   g_assert_cmpuint(fake_failures(script->devices[0]) + fake_failures(script->devices[1]), >, 0);
 }
@@ -94,7 +94,7 @@ static void test_failing_calls(void)
   }
 }
 
-/* A copy down that failed is not taken for done, and can be made again. */
+/* A failed copy to the host does not count as done, and can be repeated. */
 static void test_failing_copy_down(void)
 {
   AstroDevice *device = fake_device_new(15);
@@ -114,8 +114,8 @@ static void test_failing_copy_down(void)
   fake_check_nothing_left();
 }
 
-/* Nobody can tell when a copy up ends that no event was recorded behind: what it reads is not
- * written, and its block does not go round again. */
+/* Without an event the end of a copy to the device is unknown: its source is not written, and its
+ * block is not reused. */
 static void test_failing_record(void)
 {
   AstroDevice *device = fake_device_new(17);

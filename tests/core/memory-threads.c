@@ -1,9 +1,9 @@
-/* Memory used at random, held against a plain model of the bytes, and by several threads at once.
- */
+/* Memory used at random, compared with a plain model of the bytes, and by several threads at
+ * once. */
 #include "tests/core/memory.h"
 #include "core/backend/device.h"
 
-/* The random test: memories, each with the bytes that it should hold. */
+/* The random test: memories, each with the bytes that it should have. */
 typedef struct {
   guint holders;
   guint8 bytes[];
@@ -54,7 +54,7 @@ static void drop_item(Session *session, guint index)
   g_array_remove_index_fast(session->items, index);
 }
 
-/* Parts are read-only, and so is what has more than one. */
+/* Parts are read-only, and so is a memory with several parts. */
 static gboolean can_write(GstMemory *memory)
 {
   return !GST_MEMORY_IS_READONLY(memory) && gst_memory_is_writable(memory);
@@ -218,7 +218,7 @@ static void test_random_in_threads(void)
   fake_check_nothing_left();
 }
 
-/* Several threads at one block: they read it by every way there is, on both devices. */
+/* Several threads read one block in every way there is, on both devices. */
 typedef struct {
   AstroDevice *device;
   AstroQueue *queue;
@@ -288,7 +288,7 @@ static void test_threads_share_a_block(void)
   fake_check_nothing_left();
 }
 
-/* Threads drop and read parts of blocks that others let go: the last one out frees. */
+/* Threads drop and read parts of blocks that others release: the last one frees. */
 static gpointer read_and_drop(gpointer data)
 {
   GstMemory *part = data;

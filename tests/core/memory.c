@@ -1,5 +1,5 @@
-/* The two faces of AstroMemory on a device that does everything late and in its own order: which
- * copies are made, who waits, and what is kept until when. */
+/* The two faces of AstroMemory, on a device that does everything late and in its own order: which
+ * copies are made, who waits, and what is kept how long. */
 #include "tests/core/memory.h"
 #include "tests/may-fail.h"
 #include "core/backend/device.h"
@@ -55,7 +55,8 @@ static void test_parts_and_copies(void)
   GstMemory *memory = astro_memory_new(1000, NULL);
   test_host_fill(memory, 1);
   GstMemory *left = gst_memory_share(memory, 0, 300);
-  GstMemory *right = gst_memory_share(left, 300, 700); /* a part's part counts from its parent's */
+  GstMemory *right = gst_memory_share(left, 300, 700); /* the offset of a part of a part counts from
+                                                        * the beginning of the first memory */
   g_assert_true(right->parent == memory);
   gsize offset = 0;
   g_assert_true(gst_memory_is_span(left, right, &offset));
@@ -107,7 +108,7 @@ static void test_page_locking(void)
   fake_check_nothing_left();
 }
 
-/* Which moves between faces are made, and that no others are. */
+/* The copies between faces that are made, and no others. */
 static void test_copies_only_where_needed(void)
 {
   AstroDevice *device = fake_device_new(2);
@@ -130,7 +131,7 @@ static void test_copies_only_where_needed(void)
   test_device_compare(memory, device, queue, 2);
   EXPECT_COPIES(1, 1);
   test_device_fill(memory, device, queue, 3, FALSE);
-  test_host_fill(memory, 4); /* all of it: what the device wrote is of no use */
+  test_host_fill(memory, 4); /* all of it: the device's bytes are not needed */
   EXPECT_COPIES(1, 1);
   test_device_fill(memory, device, queue, 5, FALSE); /* and the other way round */
   EXPECT_COPIES(1, 1);
@@ -152,7 +153,7 @@ static void test_copies_only_where_needed(void)
   test_host_compare(memory, 8);
   EXPECT_COPIES(2, 4);
 
-  /* Bytes without a meaning are not carried. */
+  /* Undefined bytes are not copied. */
   gst_memory_resize(memory, 0, 100);
   test_device_fill(memory, device, queue, 10, FALSE);
   astro_memory_forget(memory);
@@ -171,8 +172,8 @@ static void test_copies_only_where_needed(void)
   fake_check_nothing_left();
 }
 
-/* With every queue standing still, a chain of device work is queued all the same, eager copies down
- * too; the host waits where it maps, once. */
+/* While every queue stands still, a chain of device work can still be queued, with early copies to
+ * the host; the host waits once, where it maps. */
 static void test_device_work_never_waits(void)
 {
   AstroDevice *device = fake_device_new(3);
@@ -204,7 +205,7 @@ static void test_device_work_never_waits(void)
   fake_check_nothing_left();
 }
 
-/* Dropping memory never waits, and what is queued on it still has its faces. */
+/* Dropping memory never waits, and queued work still has its faces. */
 static void test_freed_with_work_pending(void)
 {
   AstroDevice *device = fake_device_new(4);

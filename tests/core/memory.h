@@ -1,4 +1,4 @@
-/* What tests of memory share: bytes by a seed, written and looked at through either face, and the
+/* Shared by tests of memory: bytes from a seed, written and read through either face, and the
  * counters. */
 #pragma once
 

@@ -99,7 +99,7 @@ static void test_start(void)
   g_assert_null(astro_observation_tell_time(o, 0));
 }
 
-/* Events that are none, or lack something, are errors and not crashes. */
+/* Events of other kinds, or with missing fields, give errors and do not crash. */
 static void test_bad(void)
 {
   static const char *const texts[] = {
@@ -148,7 +148,7 @@ static void test_bad(void)
   }
 }
 
-/* Who sends no history says nothing, and each kind of stream is taken for what it mostly is. */
+/* Without a history nothing is claimed, and each kind of stream is taken for what it usually is. */
 static void test_untold(void)
 {
   GstEvent *event = gst_event_new_custom(
@@ -166,7 +166,7 @@ static void test_untold(void)
   gst_event_unref(event);
 }
 
-/* The ends of what may be said are said. */
+/* The limits of values are accepted. */
 static void test_ends(void)
 {
   static const char *const texts[] = {

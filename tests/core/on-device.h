@@ -1,5 +1,5 @@
-/* A CUDA backend for tests that know host pointers: blocks are sent up with the garbage that they
- * hold, with a guard behind them, and what comes is brought down. One stage a test program. */
+/* A CUDA backend for tests with host pointers: blocks are copied to the device with their garbage
+ * and a guard behind them, and results are copied back. One stage a test program. */
 #pragma once
 
 #include "core/backend/module.h"
@@ -71,7 +71,7 @@ static inline gboolean test_device_host_out(gpointer instance)
   return test_device_backend->host_out && test_device_backend->host_out(self->instance);
 }
 
-/* What the host's block holds, and a guard behind it. */
+/* The contents of the host's block, with a guard behind them. */
 static inline AstroBlock test_face_fill(TestOnDevice *self, TestFace *face, const AstroBlock *host)
 {
   guint8 guard[TEST_GUARD];
@@ -168,7 +168,7 @@ static inline const AstroBackend *test_find_stage(void)
   return astro_module_backend(test_device_stage);
 }
 
-/* The stage's CUDA backend; NULL where there is none or no device. */
+/* The stage's CUDA backend; NULL: there is none, or no device. */
 static inline const AstroBackend *test_on_device(const char *stage)
 {
   test_device_stage = stage;
@@ -180,7 +180,7 @@ static inline void test_is_skipped(gconstpointer data)
   g_test_skip("there is no CUDA device");
 }
 
-/* A test of the device: where there is none, it is one that was skipped. */
+/* A test of the device, which is skipped if there is none. */
 static inline void test_add_on_device(const char *path, const AstroBackend *on_device,
                                       GTestDataFunc func)
 {

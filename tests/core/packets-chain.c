@@ -1,6 +1,6 @@
-/* The whole way of each format: a block is cut into packets, which a bad network loses, doubles and
- * reorders; what comes is read, put into place and unpacked, and is what was sent, less what was
- * lost, by count. */
+/* The whole path of each format: a block is cut into packets, which a bad network loses, doubles
+ * and reorders. Those that arrive are read, placed and unpacked, and equal what was sent except for
+ * what was lost, which is counted. */
 #include "core/packets/lossy.h"
 #include "core/packets/place.h"
 #include "core/packets/sequence.h"
@@ -112,11 +112,11 @@ static void drop_block(gpointer user, gpointer data)
   test_free(data);
 }
 
-/* All packets but those that are lost are those that were sent. */
+/* All packets arrive except those that are lost. */
 static void close_block(gpointer user, const AstroWindowBlock *told)
 {
   Chain *chain = user;
-  /* A count of 48 bits begins a turn from zero. */
+  /* A count of 48 bits wraps to zero. */
   const guint64 first = told->first % ((guint64)1 << 48);
   guint8 *wanted = chain->sent[(first - chain->first) / BLOCK];
   for (guint stream = 0; stream < STREAMS; stream++)
@@ -208,14 +208,14 @@ static void transmit(Chain *chain, AstroLossy *network, guint64 number, guint st
   datagram->stream = stream;
   memcpy(datagram->data, header, length);
   astro_packet_pack(&packet.samples, samples, datagram->data + length);
-  /* The ends come, so that the receiver knows how much was sent. */
+  /* The first and last packets arrive, so that the receiver knows how much was sent. */
   if (at == 0 || at == PACKETS - 1)
     carry(chain, datagram, FALSE);
   else if (!astro_lossy_take(network, datagram))
     chain->dropped[stream]++;
 }
 
-/* Samples that the format's bits have, and nothing else. */
+/* Only samples that the format's bits can hold. */
 static void fill_block(const Chain *chain, guint8 *block, guint32 seed)
 {
   const gsize bytes = astro_packet_payload_bytes(&chain->what->samples);
@@ -312,8 +312,8 @@ static GArray *play(const AstroLossyConfig *config, AstroLossyCounts *counts)
   return numbers;
 }
 
-/* The same seed is the same network, a good one does nothing, and no packet goes farther than the
- * reach. */
+/* The same seed gives the same network, a perfect network changes nothing, and no packet is
+ * displaced farther than the limit. */
 static void test_network(void)
 {
   AstroLossyConfig config = { .seed = 5 };

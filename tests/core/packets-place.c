@@ -1,5 +1,5 @@
-/* Samples of packets into blocks of any order, held to one sample at a time found by the names of
- * its axes, with counts of what did not come; gathered again; and what does not fit. */
+/* Samples of packets are placed in blocks of any order, compared with one sample at a time found by
+ * axis names, with counts of missing ones; gathered again; and what does not fit is refused. */
 #include "core/kit/split-mix.h"
 #include "core/packets/place.h"
 #include "tests/tests.h"
@@ -56,7 +56,7 @@ static AstroPlaceConfig config_of(const char *packet, const char *out,
   return config;
 }
 
-/* A sample's index in a shape, by what its place along each axis is. */
+/* A sample's index in a shape, from its index along each axis. */
 static guint64 index_of(const AstroLayout *shape, const guint64 place[ASTRO_N_AXES])
 {
   guint64 index = 0;

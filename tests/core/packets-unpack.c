@@ -1,4 +1,4 @@
-/* Samples of packets: the formula on bytes whose samples are written down, what is fast against it,
+/* Samples of packets: the formula on bytes with known samples, the fast version compared with it,
  * and packed samples unpacked again. */
 #include "core/packets/packets.h"
 #include "tests/tests.h"
@@ -17,7 +17,7 @@ static AstroPacketSamples samples_of(guint bits, gboolean is_complex, AstroPacke
   return samples;
 }
 
-/* VDIF has the first sample in a word's least significant bits, and its levels are those of the
+/* VDIF has the first sample in the least significant bits of a word, and the levels of its
  * specification. */
 static void test_levels(void)
 {
@@ -85,8 +85,8 @@ static void test_ten_bits(void)
   g_assert_cmpint(out[3], ==, 1);
 }
 
-/* Words are not filled where complete samples do not divide them; and lengths that no whole samples
- * have, or packing that nobody has written down, are none. */
+/* Words have unused bits if whole samples do not fill them. Lengths without whole samples, and
+ * unknown packings, are refused. */
 static void test_words(void)
 {
   const guint8 payload[] = { 0x01, 0x08, 0x50, 0xc0, 0xff, 0xff, 0xff, 0x3f };
@@ -110,8 +110,8 @@ static void test_words(void)
   g_assert_cmpuint(astro_packet_payload_bytes(&none), ==, 0);
 }
 
-/* Every width, packing and code: the fast one writes what the formula writes, and what is packed
- * again are the same bytes, where no bits are left over. */
+/* Every width, packing and code: the fast version writes the same as the formula, and packing again
+ * gives the same bytes if no bits are unused. */
 static void test_all(void)
 {
   enum { BYTES = 2 * 32 * 8 };
@@ -147,7 +147,7 @@ static void test_all(void)
         }
 }
 
-/* Who packs holds numbers to what the bits have. */
+/* Packing clips values to the range of the bits. */
 static void test_packed(void)
 {
   const gint8 in[] = { 7, 8, -8, -9, 127, -128, 0, -1 };

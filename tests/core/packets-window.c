@@ -1,5 +1,6 @@
-/* Packets into place: each that came in time stands where its number says, once, and what is lost,
- * late, doubled or far is counted. And numbers of packets, of counts that wrap and of seconds. */
+/* Placing packets: each that comes in time is placed once, where its number says; those that are
+ * lost, late, doubled or far away are counted. And numbers of packets, from counts that wrap and
+ * from seconds. */
 #include "core/kit/split-mix.h"
 #include "core/packets/sequence.h"
 #include "core/packets/window.h"
@@ -9,7 +10,7 @@
 #define BLOCK 16u
 #define WINDOW 40u
 
-/* What a test's blocks hold: the number of each packet that was placed, of each stream. */
+/* The blocks of a test: the number of each packet that was placed, for each stream. */
 typedef struct {
   guint64 first;
   guint64 numbers[STREAMS][BLOCK];
@@ -117,8 +118,8 @@ static gint by_time(gconstpointer a, gconstpointer b)
   return first < second ? -1 : first > second;
 }
 
-/* Streams of which packets are lost, doubled and reordered within the window: each that was sent
- * comes out once, and the counts are those of who sent them. */
+/* Streams with packets that are lost, doubled and reordered within the window: each that arrives is
+ * placed once, and the counts are right. */
 static void test_exact(void)
 {
   enum { SENT = 5000, FIRST = 1000003 };
@@ -130,7 +131,8 @@ static void test_exact(void)
       expected[stream] = g_array_new(FALSE, FALSE, sizeof(guint64));
     for (guint64 number = FIRST; number < FIRST + SENT; number++)
       for (guint stream = 0; stream < STREAMS; stream++) {
-        /* The first block's packets come in order: nobody knows what was before the first. */
+        /* The packets of the first block come in order, since it is not known what was before the
+         * first. */
         const gboolean is_edge = number < FIRST + BLOCK || number + 1 == FIRST + SENT;
         const double away = is_edge ? 0 : (double)(astro_split_mix(&state) % (WINDOW / 2));
         const Sent packet = { (double)number + away, number, stream };
@@ -173,7 +175,7 @@ static void test_exact(void)
   }
 }
 
-/* A block is closed when a packet comes that is a window behind its last, and not before. */
+/* A block is closed when a packet comes that is a window after its last, and not earlier. */
 static void test_late(void)
 {
   Heap heap;
@@ -193,12 +195,12 @@ static void test_late(void)
   g_assert_cmpuint(counts.lost, ==, 1);
   g_assert_cmpuint(counts.late, ==, 2);
   g_assert_cmpuint(counts.duplicate, ==, 1);
-  /* The others sent nothing, which is lost from the first packet that came to the last. */
+  /* The others sent nothing, which counts as lost from the first packet that came to the last. */
   g_assert_cmpuint(astro_window_counts(window, 1).lost, ==, BLOCK + WINDOW + 1);
   clear(&heap);
 }
 
-/* A stream that stops and returns holds nobody up. */
+/* A stream that stops and returns does not hold up the others. */
 static void test_stops(void)
 {
   Heap heap;
@@ -215,8 +217,8 @@ static void test_stops(void)
   clear(&heap);
 }
 
-/* One broken header moves nothing; a gap beyond all that is open does, and says how much is lost.
- */
+/* One broken header changes nothing; a gap beyond everything that is open does, and says how much
+ * is lost. */
 static void test_gap(void)
 {
   Heap heap;
@@ -241,7 +243,7 @@ static void test_gap(void)
   clear(&heap);
 }
 
-/* A sender that begins anew: what was open is closed, and what comes is another start. */
+/* When a sender begins anew, open blocks are closed and the next packet is another start. */
 static void test_restart(void)
 {
   Heap heap;
@@ -259,7 +261,7 @@ static void test_restart(void)
   clear(&heap);
 }
 
-/* A flush drops what is open; where there is no memory nothing is placed, and all goes on later. */
+/* A flush drops open blocks; without memory nothing is placed, and all goes on later. */
 static void test_reset(void)
 {
   Heap heap;
@@ -286,7 +288,7 @@ static AstroPacket counted(guint64 count, guint bits)
   return packet;
 }
 
-/* Counts of few bits wrap in either direction, and packets of reordered ones are in their place. */
+/* Counts of few bits wrap in either direction, and reordered packets are in their place. */
 static void test_wraps(void)
 {
   AstroSequence sequence = { 0 };
@@ -303,7 +305,7 @@ static void test_wraps(void)
   /* Between two packets there is none. */
   const AstroPacket off = counted(60008, 16);
   g_assert_cmpint(astro_sequence_find(&sequence, &off, &number), ==, ASTRO_SEQUENCE_OFF);
-  /* What was not followed moves nothing. */
+  /* A packet that was not followed does not move the sequence. */
   AstroSequence anew = { 0 };
   const AstroPacket one = counted(32, 48), far = counted((guint64)1 << 46, 48);
   g_assert_cmpint(astro_sequence_find(&anew, &one, &begin), ==, ASTRO_SEQUENCE_KNOWN);
@@ -314,7 +316,7 @@ static void test_wraps(void)
   g_assert_cmpuint(number, ==, begin);
 }
 
-/* A count that nobody says the worth of has no place, unless the user says it. */
+/* A count of unknown meaning has no place, unless the user gives it. */
 static void test_unknown_count(void)
 {
   AstroSequence sequence = { 0 };
@@ -339,8 +341,8 @@ static AstroPacket framed(gint64 second, guint64 frame)
   };
 }
 
-/* Frames a second are those of two seconds that agree; a second that lost its last frame agrees
- * with none. */
+/* The number of frames a second is that of two seconds that agree; a second that lost its last
+ * frame agrees with none. */
 static void test_seconds(void)
 {
   AstroSequence sequence = { 0 };

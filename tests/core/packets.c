@@ -1,5 +1,5 @@
-/* Headers of packets: those that specifications write down, what each writer writes read again, and
- * bytes that are none. */
+/* Headers of packets: those given in specifications, those of each writer read again, and bytes
+ * that are no header. */
 #include "tests/core/packets.h"
 #include "tests/tests.h"
 
@@ -29,8 +29,8 @@ static void parsed(const AstroPackets *packets, const guint8 *bytes, gsize size,
   g_assert_no_error(error);
 }
 
-/* The header that the VLBI community's own reader has for its sample: 2014-06-16, 05:56:07, thread
- * 1 of the VLBA's station 65532, 2 bits real of 32 MHz, 5032 bytes. */
+/* The sample header of the VLBI community's own reader: 2014-06-16, 05:56:07, thread 1 of the
+ * VLBA's station 65532, 2 bits real of 32 MHz, 5032 bytes. */
 static void test_vdif(void)
 {
   static const guint32 words[] = { 0x00dce1e7, 0x1c000000, 0x00000275,
@@ -59,17 +59,18 @@ static void test_vdif(void)
   refused(packets, frame, 20, "a VDIF header of 32");
   refused(packets, frame, 3, "3 bytes");
 
-  /* Of another version of extended data the rate is read in two ways, so that it is not known. */
+  /* The rate is unknown for another version of extended data, where it could be read in two
+   * ways. */
   frame[19] = 1;
   parsed(packets, frame, 5032, &packet);
   g_assert_cmpuint(packet.packets_a_second, ==, 0);
-  /* Nor where it makes no whole number of frames. */
+  /* Nor if it gives no whole number of frames. */
   frame[19] = 3;
   frame[16] = 0x11;
   frame[8] = 0x74;
   parsed(packets, frame, 5040, &packet);
   g_assert_cmpuint(packet.packets_a_second, ==, 0);
-  /* Invalid, and a legacy header, which has sixteen bytes of samples more. */
+  /* Invalid; and a legacy header, which leaves sixteen bytes more for samples. */
   frame[3] |= 0xc0;
   parsed(packets, frame, 5040, &packet);
   g_assert_false(packet.is_valid);
@@ -78,7 +79,7 @@ static void test_vdif(void)
   g_assert_cmpuint(packet.payload_bytes, ==, 0x274 * 8 - 16);
 }
 
-/* Eight bytes before the frame tell of themselves by the datagram's length alone. */
+/* Only the length of the datagram shows eight bytes before the frame. */
 static void test_vdif_vtp(void)
 {
   g_autoptr(AstroPackets) packets = open_packets("vdif");
@@ -94,7 +95,7 @@ static void test_vdif_vtp(void)
   g_assert_false(packet.vdif.is_vtp);
 }
 
-/* A sender that keeps its epoch beyond the leap second at the end of 2016 counts it. */
+/* A sender that kept its epoch across the leap second at the end of 2016 counts it. */
 static void test_vdif_leap(void)
 {
   static const struct {
@@ -117,8 +118,7 @@ static void test_vdif_leap(void)
   }
 }
 
-/* As the protocol's documents draw it: 64-48, a heap of 4000 bytes and what its second packet has.
- */
+/* As in the protocol's documents: 64-48, a heap of 4000 bytes, and its second packet. */
 static void test_spead(void)
 {
   static const guint8 begin[] = {
@@ -165,7 +165,7 @@ static void test_spead(void)
   refused(packets, bytes, sizeof bytes, "SPEAD header");
 }
 
-/* Descriptors, a heap that has the sender's configuration alone, and stop packets. */
+/* Descriptors, a heap with only the sender's configuration, and stop packets. */
 static void test_spead_aside(void)
 {
   g_autoptr(AstroPackets) packets = open_packets("meerkat-digitiser");
@@ -205,7 +205,7 @@ static void test_spead_aside(void)
   parsed(packets, bytes, sizeof bytes, &packet);
   g_assert_cmpint(packet.kind, ==, ASTRO_PACKET_DATA);
 
-  /* A later part of a heap has no item but its place. */
+  /* A later part of a heap only has an item for its place. */
   bytes[7] = 4;
   bytes[8 + 8 + 7] = 24;
   bytes[8 + 16 + 7] = 8;
@@ -215,7 +215,7 @@ static void test_spead_aside(void)
   g_assert_cmpuint(packet.count_bits, ==, 0);
 }
 
-/* As LOFAR's header is written down: version 3, board 2 of station 5 with a clock of 200 MHz. */
+/* As LOFAR's header is specified: version 3, board 2 of station 5 with a clock of 200 MHz. */
 static void test_beamlet(void)
 {
   guint8 bytes[16 + 2 * 3 * 2 * 2] = { 3, 0x82, 1, 0, 5, 0, 2, 3, 0x01, 0, 0, 0, 7 };
@@ -422,7 +422,8 @@ static void random_described(guint64 *state, AstroPacket *packet, const AstroPac
   packet->is_valid = (gboolean)below(state, 2);
 }
 
-/* What is written is read again, of packets as long as they say, and not of shorter ones. */
+/* Packets that were written can be read again if they are as long as they say, but not if they are
+ * shorter. */
 static void test_round_trip(gconstpointer data)
 {
   const char *name = data;
@@ -456,7 +457,7 @@ static void test_round_trip(gconstpointer data)
   }
 }
 
-/* A header that cannot tell something is not written. */
+/* A header that cannot express something is not written. */
 static void test_not_written(void)
 {
   static const char *const names[] = { "vdif", "lofar-beamlet", "katgpucbf-antenna-voltage", "@" };

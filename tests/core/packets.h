@@ -1,5 +1,5 @@
-/* What tests of packets share: random headers of each format that its writer takes, and packets of
- * a description that is not a file. */
+/* Shared by tests of packets: random headers of each format that its writer takes, and packets of a
+ * description that is not a file. */
 #pragma once
 
 #include "core/kit/split-mix.h"

@@ -1,5 +1,5 @@
-/* Visibilities turned to another phase centre: the reference against the formula in long double,
- * everything else against the reference, and what is refused. */
+/* Visibilities rotated to another phase centre: the reference compared with the formula in long
+ * double, everything else compared with the reference, and refusals. */
 #include "core/phaseshift/phaseshift.h"
 #include "core/stream/uvw.h"
 #include "tests/near.h"
@@ -18,7 +18,7 @@ static AstroStream stream_of(AstroFormat format, guint stations, guint channels,
   return stream;
 }
 
-/* So many metres nearer, a wave's length and thousands of it. */
+/* Closer by that many metres, from one wavelength to thousands. */
 static double *nearer_of(guint64 n)
 {
   double *nearer = g_new(double, n);
@@ -40,7 +40,7 @@ static void fill(AstroFormat format, gpointer block, gsize bytes)
       ((gint32 *)block)[i] = g_test_rand_int_range(-90000, 90000);
 }
 
-/* What comes of a block; NULL: error says why not. */
+/* The shifted block; NULL: error says why there is none. */
 static gpointer shift(const AstroBackend *backend, const AstroPhaseshiftConfig *config,
                       gconstpointer in, AstroPhaseshiftArguments *arguments, guint threads,
                       GError **error)
@@ -69,7 +69,7 @@ static complex double value_at(AstroFormat format, gconstpointer block, gsize i)
   return ((const complex float *)block)[i];
 }
 
-/* Of one that lies at i: steps, channels, baselines and products one in the other. */
+/* The value at index i, which counts steps, channels, baselines and products, the last fastest. */
 static void test_reference(void)
 {
   enum { STATIONS = 3, BASELINES = 6, CHANNELS = 5, STEPS = 2, VALUES = 4 };
@@ -126,7 +126,7 @@ static void test_variants(void)
   }
 }
 
-/* Shifted and shifted back is what it was, to rounding; not shifted, to the last bit. */
+/* Shifted and shifted back gives the same up to rounding; not shifted, to the last bit. */
 static void test_back(void)
 {
   enum { STATIONS = 33, STEPS = 2 };
@@ -154,8 +154,8 @@ static void test_back(void)
   test_free(same);
 }
 
-/* Sums become means by counts of their own, of either backend; without any counts they are refused.
- */
+/* Sums become means by their own counts, with either backend; without any counts they are
+ * refused. */
 static void test_sums(void)
 {
   enum { STATIONS = 3, CHANNELS = 4, STEPS = 2, VALUES = STEPS * CHANNELS * 6 };

@@ -1,4 +1,4 @@
-/* The pool: never more blocks than it may have, and none that queued work is still to touch. */
+/* The pool: never more blocks than allowed, and none that queued work still touches. */
 #include "core/backend/device.h"
 #include "core/memory/pool.h"
 #include "core/stream/validity.h"
@@ -174,7 +174,7 @@ static gpointer consume(gpointer data)
       fake_queue_kernel(link->device, link->queue, fake_kernel_compare, face, BYTES,
                         g_memdup2(expected, BYTES), g_free);
       g_assert_true(astro_buffer_release(buffer, link->queue, GST_MAP_READ, FALSE, NULL));
-    } else if (i % 4 > 1) { /* the others are dropped unread, their work still queued */
+    } else if (i % 4 > 1) { /* the others are dropped unread, with work still queued on them */
       g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
       g_assert_cmpmem(map.data, map.size, expected, BYTES);
       gst_buffer_unmap(buffer, &map);
@@ -185,8 +185,7 @@ static gpointer consume(gpointer data)
   return NULL;
 }
 
-/* A source, a device stage and a sink in two threads: nothing but the pool holds the source back.
- */
+/* A source, a device stage and a sink in two threads: only the pool holds the source back. */
 static void test_back_pressure_in_threads(void)
 {
   AstroDevice *device = fake_device_new(2);
@@ -271,7 +270,7 @@ static void test_empty_pool_waits(void)
   fake_check_nothing_left();
 }
 
-/* Flushed or stopped while a buffer settles: no buffer goes out, none is lost. */
+/* Flushed or stopped while it waits for a buffer: no buffer is given out, none is lost. */
 static void test_flush_while_settling(void)
 {
   for (guint stopped = 0; stopped < 2; stopped++) {
@@ -320,7 +319,7 @@ static void test_buffers_outlive_the_pool(void)
   fake_check_nothing_left();
 }
 
-/* What is shared or replaced when it comes back is not given out again, and not leaked. */
+/* A buffer that comes back shared, or with other memory, is neither given out again nor leaked. */
 static void test_changed_buffers_are_dropped(void)
 {
   GstBufferPool *pool = astro_buffer_pool_new_active(NULL, NULL, BYTES, 1, 1);

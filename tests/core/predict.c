@@ -1,5 +1,5 @@
-/* Predicted visibilities against a plain double loop over the measurement equation, for every
- * instruction set; noise, gains and losses by what they must be on average. */
+/* Predicted visibilities compared with a plain double loop over the measurement equation, for every
+ * instruction set; noise, gains and losses by their averages. */
 #include "core/lib/predict/kernels.h"
 #include "core/lib/predict/predict.h"
 #include "core/stream/uvw.h"
@@ -17,7 +17,7 @@ typedef struct {
   AstroPredictConfig config;
   AstroObservation *observation;
   AstroSky *sky;
-  double *uvw; /* of the moment asked for last: ERFA takes long */
+  double *uvw; /* for the moment asked for last, since ERFA takes long */
   gint64 moment;
 } Setup;
 
@@ -80,7 +80,7 @@ static gsize n_values(const Setup *s)
   return astro_layout_samples(&s->config.stream.layout);
 }
 
-/* By baselines, with no stations' phasors in it. */
+/* Baseline by baseline, without phasors of stations. */
 static complex double naive(Setup *s, guint channel, guint i, guint j, gint64 start_ns,
                             gint64 duration_ns)
 {
@@ -106,7 +106,7 @@ static complex double naive(Setup *s, guint channel, guint i, guint j, gint64 st
   return sum / (points * points);
 }
 
-/* In the middles of these integrations stand whole minutes, where (u,v,w) are not interpolated. */
+/* The middles of these integrations are whole minutes, where (u,v,w) are not interpolated. */
 #define STEP (120 * SECOND)
 
 static void compare(Setup *s, AstroPredict *predict, guint64 number, double tolerance)
@@ -170,7 +170,7 @@ static void test_sums(void)
   g_unsetenv("ASTRO_CPU");
 }
 
-/* Sines and cosines themselves, from nothing to more turns than any array has. */
+/* Sines and cosines themselves, from zero to more cycles than any array has. */
 static void test_phasors(void)
 {
   for (guint l = 0; levels[l]; l++) {
@@ -241,7 +241,7 @@ static Spread measure(Setup *s, AstroPredict *predict, guint numbers)
   return spread;
 }
 
-/* Within five sigma of what noise alone gives, with data lost and without. */
+/* Within five sigma of noise alone, with lost data and without. */
 static void test_noise(void)
 {
   static const double losses[] = { 0, 0.4 };
@@ -264,8 +264,8 @@ static void test_noise(void)
   }
 }
 
-/* A station's share of good pieces is what was asked for, a baseline has at most what both its
- * stations have, and all channels lose the same. */
+/* A station has the share of good pieces that was asked for, a baseline at most the pieces that
+ * both its stations have, and all channels lose the same. */
 static void test_loss(void)
 {
   Setup s;
@@ -290,7 +290,7 @@ static void test_loss(void)
   tear_down(&s);
 }
 
-/* Gains of stations: closure phases stay, and the sizes are spread as asked for. */
+/* Gains of stations: closure phases do not change, and the amplitudes are spread as asked for. */
 static void test_gains(void)
 {
   Setup s;

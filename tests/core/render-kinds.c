@@ -1,4 +1,4 @@
-/* What pictures show of each kind of stream: every value in its place, and what was lost. */
+/* Pictures of each kind of stream show every value in its place, and what was lost. */
 #include "tests/core/render.h"
 
 /* Row 0 of an image is at the bottom, and column 0 on the left. */
@@ -17,7 +17,7 @@ static void image_stands_upright(void)
   test_free(frame);
 }
 
-/* A mean of channels is of those that have a value there. */
+/* A mean of channels is taken over those with a value. */
 static void mean_of_channels(void)
 {
   static const char *const formats[] = { "F32LE", "F64LE" };
@@ -43,7 +43,7 @@ static void mean_of_channels(void)
 }
 
 /* The newest row is on top, and power is the mean over stations and times. There are as many rows
- * as have come, up to those that were asked for. */
+ * as have come, up to the number asked for. */
 static void waterfall_falls(void)
 {
   AstroRenderStyle style = test_plain;
@@ -98,7 +98,7 @@ static void matrix_of_visibilities(void)
   test_free(frame);
 }
 
-/* Counts of good samples, one after the other, over axes of a stream; free the buffer. */
+/* Gives a buffer counts of good samples over axes of a stream; free the buffer. */
 static AstroValidityMeta *new_counts(GstBuffer **buffer, const AstroLayout *shape, guint32 full,
                                      const guint32 *counts)
 {
@@ -108,7 +108,8 @@ static AstroValidityMeta *new_counts(GstBuffer **buffer, const AstroLayout *shap
   return meta;
 }
 
-/* Zeros that stand for lost samples do not lower the power, and a row of nothing else is blank. */
+/* Zeros in place of lost samples do not lower the power, and a row without good samples is
+ * blank. */
 static void lost_spectra(void)
 {
   const AstroLayout shape = { 3,
@@ -161,7 +162,7 @@ static void spectra_without_time(void)
   test_free(data);
 }
 
-/* What was lost of the second of two integrations, which is the one that is shown. */
+/* Losses in the second of two integrations, which is the one that is shown. */
 static void lost_visibilities(void)
 {
   static const char *const formats[] = { "CF32LE", "CI32LE" };
@@ -181,8 +182,8 @@ static void lost_visibilities(void)
                         "channel:baseline:pol:pol,channels=2,baselines=3,pols=1",
                         formats[f]);
     g_autoptr(AstroRenderer) render = test_new_render(caps, &style);
-    /* Per good sample: 100 in channel 0 of baseline 0; 100 and 20 of baseline 1, whose mean is 40.
-     */
+    /* Per good sample: 100 in channel 0 of baseline 0; 100 and 20 in baseline 1, with a mean of
+     * 40. */
     const float means[2][2][3][2] = {
       { { { 0 } } }, { { { 100 }, { 100 }, { 1e9f } }, { { 1e9f }, { 20 }, { 7 } } }
     };
@@ -199,7 +200,7 @@ static void lost_visibilities(void)
   gst_buffer_unref(buffer);
 }
 
-/* Points are where the axes say: drawn in the mark's colour alone. */
+/* Points are where the axes say, in the colour of marks alone. */
 static void correlation_points(void)
 {
   double table[3][2] = { { 3.16227766, 31.6227766 }, { 0.316227766, -0.0316227766 }, { 0, 0 } };
@@ -212,7 +213,7 @@ static void correlation_points(void)
   test_free(frame);
 }
 
-/* Bins that have no pairs of the data are not drawn, and axes do not reach to them. */
+/* Bins without pairs of the data are not drawn, and axes do not extend to them. */
 static void correlation_without_pairs(void)
 {
   const double table[4][4] = { { 3.16227766, 31.6227766, 3162.27766, 31622.7766 },

@@ -1,4 +1,4 @@
-/* What pictures are made of: pixels against the formulas, ranges against sorting, ticks and their
+/* The parts of pictures: pixels compared with formulas, ranges with sorting, ticks and their
  * texts. */
 #include "core/render/pixels.h"
 #include "core/render/ticks.h"
@@ -8,7 +8,7 @@
 
 /* ---- values to pixels ---- */
 
-/* Noise with what is rare in it. */
+/* Noise with a few rare values. */
 static float *new_values(gsize n, guint32 seed)
 {
   float *values = g_new(float, n);
@@ -53,7 +53,7 @@ static void check_pixels(const AstroPixels *pixels, const AstroColouring *c, gui
   test_free(slow);
 }
 
-/* All shapes of arrays and rectangles, larger, smaller, equal, turned over. */
+/* Arrays and rectangles of all shapes: larger, smaller, equal, upside down. */
 static void pixels_as_reference(void)
 {
   static const guint sizes[] = { 1, 2, 7, 64, 129, 300 };
@@ -76,7 +76,7 @@ static void pixels_as_reference(void)
   }
 }
 
-/* Nothing but NaN, one value alone, a range turned round. */
+/* Only NaN, a single value, a reversed range. */
 static void odd_ranges(void)
 {
   static const struct {
@@ -218,7 +218,7 @@ static void tick_texts(void)
   check_ticks(&(AstroPanelAxis){ NULL, NAN, 3 }, 3, "");
 }
 
-/* Lines of a sky: labels are where WCS says, also across RA 0 and around a pole. */
+/* Lines on the sky: labels are where WCS says, also across RA 0 and around a pole. */
 static void sky_ticks(void)
 {
   static const double centres[][2] = { { 123, 45 }, { 0.2, -10 }, { 359.9, 80 }, { 10, 90 } };

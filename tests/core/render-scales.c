@@ -1,5 +1,4 @@
-/* Round numbers on scales: beside colour bars, in hours and degrees; and the stretch that images
- * have. */
+/* Round numbers on scales: beside colour bars, in hours and degrees; and the stretch of images. */
 #include "core/kit/power-law.h"
 #include "core/render/bar-ticks.h"
 #include "core/render/sexagesimal.h"
@@ -34,7 +33,8 @@ static void sexagesimal_texts(void)
   }
 }
 
-/* Whole in the units that are shown, few enough, and at most three times as long as need be. */
+/* Whole numbers of the units that are shown, few enough, and at most three times as long as
+ * necessary. */
 static void sexagesimal_steps(void)
 {
   static const double units[2][3] = { { 1, 1 / 60., 1 / 3600. }, { 15, 15 / 60., 15 / 3600. } };
@@ -62,7 +62,7 @@ static void sexagesimal_steps(void)
 
 static AstroColouring *new_colouring(AstroStretch stretch, float low, float high)
 {
-  /* Noise of which the quartiles are a thousandth of the range apart. */
+  /* Noise whose quartiles are a thousandth of the range apart. */
   float values[1000];
   AstroColouring *c = g_new0(AstroColouring, 1);
   for (guint i = 0; i < 1000; i++)
@@ -99,7 +99,7 @@ static void bar_texts(void)
   }
 }
 
-/* Every number stands at the colour that its value has, none meets another, and there are some. */
+/* Every number is at the colour of its value, none overlaps another, and there are some. */
 static void bar_places(void)
 {
   static const float ranges[][2] = { { 0, 1 },         { -0.03f, 2 },    { -5, 5 },
@@ -113,7 +113,7 @@ static void bar_places(void)
         char unit[64];
         const double scale = astro_bar_unit(c, "Jy/beam", unit, sizeof unit);
         const guint n = astro_bar_ticks(c, FALSE, scale, gap, ticks);
-        if (s != ASTRO_STRETCH_PERCENTILE) /* most of whose values may be nowhere in the range */
+        if (s != ASTRO_STRETCH_PERCENTILE) /* with values that are mostly outside the range */
           g_assert_cmpuint(n, >=, 2);
         for (guint k = 0; k < n; k++) {
           const guint32 step = astro_colouring_step(c, (float)ticks[k].value);
@@ -158,7 +158,7 @@ static void bar_units(void)
 
 /* ---- the stretch of images ---- */
 
-/* Noise about a level and one source: the noise has a part of the colours to itself, and so does
+/* Noise around a level and one source: the noise has a part of the colours to itself, and so has
  * what is ten times brighter, whatever the level and the source. */
 static void faint_and_bright(void)
 {

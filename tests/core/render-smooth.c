@@ -1,8 +1,8 @@
-/* Images scaled without steps: against the formula, pixel by pixel. */
+/* Images scaled smoothly, compared with the formula, pixel by pixel. */
 #include "core/render/smooth.h"
 #include "tests/core/render.h"
 
-/* Catmull and Rom's cubic, as it is written. */
+/* Catmull and Rom's cubic, as published. */
 static double cubic(double t)
 {
   t = fabs(t);
@@ -11,7 +11,7 @@ static double cubic(double t)
                  : 0;
 }
 
-/* The part of value k in pixel i; beyond the edges the outermost values go on. */
+/* The weight of value k in pixel i; the outermost values continue beyond the edges. */
 static double weight(guint values, guint pixels, guint i, guint k)
 {
   const double scale = (double)values / pixels;
@@ -30,7 +30,7 @@ static double level_of(const AstroColouring *c, float value)
   return c->level[astro_colouring_step(c, value)];
 }
 
-/* Of a pixel from the upper left: a colour of the gray scale before rounding, or NAN. */
+/* The gray of a pixel, counted from the upper left, before rounding; or NAN. */
 static double expected(const AstroPixels *p, const AstroColouring *c, guint width, guint height,
                        guint i, guint r)
 {
@@ -102,7 +102,7 @@ static void as_formula(void)
   g_assert_cmpuint(drawn, >, 40);
 }
 
-/* Whoever has weights has all of a value: they sum to 1, and what is flat stays so. */
+/* The weights of a pixel sum to 1, so that a constant stays constant. */
 static void weights_sum(void)
 {
   for (guint values = 1; values < 40; values++)
@@ -120,8 +120,8 @@ static void weights_sum(void)
     }
 }
 
-/* An image of 16 pixels a side, enlarged 20 times: neighbouring pixels are alike where values are
- * smooth, and were steps of a sixth of the range before. */
+/* An image of 16 by 16 pixels, enlarged 20 times: neighbouring pixels are close where values are
+ * smooth, while they used to have steps of a sixth of the range. */
 static void no_steps(void)
 {
   enum { N = 16, W = 320 };

@@ -1,5 +1,5 @@
-/* What visibilities are shown as: the spectrum of one station, the fringe of two, the matrix of
- * more; every value in its place. */
+/* Views of visibilities: the spectrum of one station, the fringe of two, the matrix of more; every
+ * value in its place. */
 #include "core/render/lags.h"
 #include "core/render/ticks.h"
 #include "tests/core/render.h"
@@ -17,7 +17,7 @@ static AstroRenderStyle bare(AstroView view)
 
 /* ---- which one ---- */
 
-/* By itself each number of stations has the view that says most. */
+/* Unless one is set, each number of stations has the view that shows most. */
 static void by_stations(void)
 {
   static const AstroView views[] = { ASTRO_VIEW_SPECTRUM, ASTRO_VIEW_FRINGE, ASTRO_VIEW_MATRIX };
@@ -49,7 +49,7 @@ static void fringe_of_one(void)
   g_assert_nonnull(strstr(error->message, "a fringe is of two stations, and there is one"));
 }
 
-/* Of others' streams, whose baselines are not those of a triangle, or in another order. */
+/* Streams of others, whose baselines do not make a triangle or are in another order. */
 static void not_of_stations(void)
 {
   static const struct {
@@ -87,7 +87,7 @@ static double height_at(const guint8 *frame, guint width, guint height, guint x)
   return n ? sum / n : -1;
 }
 
-/* Whether there is a dot: a line alone has hardly a pixel that it covers. */
+/* Whether there is a dot: a line alone covers hardly any pixel completely. */
 static gboolean is_marked(const guint8 *frame, guint width, guint height, guint x, double y)
 {
   for (guint at = (guint)fmax(y - 2, 0); at < fmin(y + 2, height); at++)
@@ -97,8 +97,8 @@ static gboolean is_marked(const guint8 *frame, guint width, guint height, guint 
   return FALSE;
 }
 
-/* Powers from 1 to 1e4: 0 to 40 dB, which is the axis. A quarter of the samples are lost in channel
- * 2, and all in channel 5. */
+/* Powers from 1 to 1e4: 0 to 40 dB, as on the axis. A quarter of the samples are lost in channel 2,
+ * and all in channel 5. */
 static void spectrum_in_db(void)
 {
   enum { W = 80, H = 160, N = 8 };
@@ -121,7 +121,7 @@ static void spectrum_in_db(void)
     gint32 sums[N][2] = { { 0 } };
     for (guint c = 0; c < N; c++) {
       means[c][0] = isnan(db[c]) ? 0 : (float)pow(10, db[c] / 10);
-      sums[c][0] = (gint32)round(means[c][0] * counts[c] / 4); /* of all samples were all good */
+      sums[c][0] = (gint32)round(means[c][0] * counts[c] / 4); /* per sample if all were good */
     }
     guint8 *frame = test_draw_moment(render, f ? (gconstpointer)sums : means, sizeof sums, &moment,
                                      W, H, FALSE);
@@ -138,7 +138,8 @@ static void spectrum_in_db(void)
 
 /* ---- lags ---- */
 
-/* A tone turns by so many parts of a turn from channel to channel, of which lags are counted. */
+/* The phase of a tone grows by that fraction of a cycle from channel to channel, over which lags
+ * are counted. */
 static void lags_of_tones(void)
 {
   static const guint channels[] = { 1, 2, 8, 64, 1000, 4096 };
@@ -153,7 +154,7 @@ static void lags_of_tones(void)
         spectrum[c][0] = 5 * cos(2 * G_PI * turn * 0.1 * c);
         spectrum[c][1] = 5 * sin(2 * G_PI * turn * 0.1 * c);
         if (c % 5 == 4)
-          spectrum[c][0] = NAN; /* lost: the rest has its amplitude all the same */
+          spectrum[c][0] = NAN; /* lost: the rest has the same amplitude */
       }
       astro_lags_find(lags, (const double(*)[2])spectrum, found);
       for (guint k = 0; k < count; k++)
@@ -166,7 +167,7 @@ static void lags_of_tones(void)
     }
 }
 
-/* Nothing but losses has no lags. */
+/* If everything is lost there are no lags. */
 static void lags_of_nothing(void)
 {
   double spectrum[4][2];
@@ -184,7 +185,8 @@ static void lags_of_nothing(void)
 enum { CHANNELS = 16 };
 #define TURN (2.5 / CHANNELS) /* a channel; the mean of all keeps the phase of the middle */
 
-/* Two stations: station 1 with 0 has that phase in the band's middle, and turns along the band. */
+/* Two stations: the baseline of station 1 with 0 has that phase in the middle of the band, and a
+ * phase slope along it. */
 static void fill(float data[CHANNELS][3][2], double degrees, double turn)
 {
   memset(data, 0, CHANNELS * sizeof *data);
@@ -196,8 +198,8 @@ static void fill(float data[CHANNELS][3][2], double degrees, double turn)
   }
 }
 
-/* Each integration is a point at its phase, and a column of lags, the newest on the right; a lost
- * one in between leaves its place free, and what is older than the last `rows` goes. */
+/* Each integration is a point at its phase, and a column of lags, the newest on the right. A lost
+ * one in between leaves a gap, and those older than the last `rows` disappear. */
 static void fringe(void)
 {
   enum { W = 120, H = 240 };
@@ -233,13 +235,13 @@ static void fringe(void)
     for (guint y = H / 2; y < H; y++)
       if ((test_pixel_at(frame, W, x, y) & 0xff) > (test_pixel_at(frame, W, x, brightest) & 0xff))
         brightest = y;
-    /* A turn a channel is the whole range, and none its middle. */
+    /* One cycle a channel is the whole range, and zero its middle. */
     g_assert_cmpfloat_with_epsilon(brightest, (0.75 - TURN / 2) * H, 4);
   }
   test_free(frame);
 }
 
-/* Several integrations of a buffer are as many columns; time that runs back begins anew. */
+/* Several integrations in a buffer are as many columns; time that runs backward begins anew. */
 static void fringe_of_several(void)
 {
   enum { W = 120, H = 240 };
@@ -261,8 +263,8 @@ static void fringe_of_several(void)
 
 /* ---- the matrix ---- */
 
-/* Few stations: their names along the edges and values in the squares, which no picture of the same
- * colours without them has. */
+/* Few stations: their names are along the edges and values in the squares, which a picture of the
+ * same colours without them does not have. */
 static void values_of_few(void)
 {
   enum { W = 800, H = 400 };

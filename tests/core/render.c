@@ -1,5 +1,5 @@
-/* Whole frames of pictures: of any stream and size, what stands around and over the pixels, and
- * what is refused. */
+/* Whole frames of pictures: any stream and size, what is around and over the pixels, and
+ * refusals. */
 #include "tests/comma.h"
 #include "tests/core/render.h"
 
@@ -43,8 +43,8 @@ static gboolean without_fonts(void)
   return without;
 }
 
-/* Of any bytes and any size: every pixel is written, and none beside the frame; colours in the
- * other order are the same colours. */
+/* With any bytes and any size every pixel of the frame is written and none outside it. Frames with
+ * the colours in another order have the same colours. */
 static void any_frame(void)
 {
   static const guint sizes[][2] = { { 16, 16 },   { 17, 300 },   { 640, 360 },
@@ -74,7 +74,7 @@ static void any_frame(void)
     }
 }
 
-/* What is kept from one frame to the next does not show: frames are as those of a new picture. */
+/* Nothing kept between frames shows: each frame is the same as the first of a new picture. */
 static void kept_page(void)
 {
   static const guint sizes[][2] = { { 320, 240 }, { 320, 240 }, { 640, 480 }, { 320, 240 } };
@@ -127,8 +127,8 @@ static void any_locale(void)
   }
 }
 
-/* The brightest pixel of an image of nothing, between the outermost that are black: lines of the
- * sky, and labels, which are brighter than lines are where they cross. */
+/* The brightest pixel of an image of zeros, between the outermost black ones: lines of the sky, and
+ * labels, which are brighter than lines are where they cross. */
 static guint brightest(double pixel)
 {
   enum { W = 300, H = 220 };
@@ -157,8 +157,8 @@ static guint brightest(double pixel)
   return most;
 }
 
-/* Labels stand in the picture where the edge of the sky leaves them no other place, and not where
- * an edge has room for one alone. */
+/* Labels are inside the picture if the edge of the sky leaves no other place, but not where an edge
+ * only has room for one. */
 static void labels_in_the_middle(void)
 {
   if (without_fonts())
@@ -168,7 +168,7 @@ static void labels_in_the_middle(void)
     g_assert_cmpuint(brightest(pixel), <, 0xb0);
 }
 
-/* Left of the numbers, however many figures they have, stands the axis' label and nothing else. */
+/* Left of the numbers, however many digits they have, there is only the label of the axis. */
 static void label_beside_numbers(void)
 {
   enum { W = 600, H = 600, EM = 10, TOP = 30 };
@@ -198,7 +198,7 @@ static void label_beside_numbers(void)
   }
 }
 
-/* Rows beside the colour bar that have letters in them. */
+/* The rows beside the colour bar with letters in them. */
 static guint8 *letters_beside_bar(float low, float high, guint *rows)
 {
   enum { W = 600, H = 400 };
@@ -217,8 +217,8 @@ static guint8 *letters_beside_bar(float low, float high, guint *rows)
   return frame;
 }
 
-/* Numbers beside the colour bar tell apart what lies close together, and stand once where there is
- * one value alone. */
+/* Numbers beside the colour bar distinguish close values, and there is one if there is only one
+ * value. */
 static void bar_numbers(void)
 {
   guint rows, alone;
@@ -235,7 +235,7 @@ static void bar_numbers(void)
   test_free(one);
 }
 
-/* A telescope that a file does not tell of is not named. */
+/* A telescope that is not in the file is not named. */
 static void untold_telescope(void)
 {
   enum { W = 300, H = 200 };
@@ -257,7 +257,8 @@ static void untold_telescope(void)
   test_free(frames[1]);
 }
 
-/* Pixels so small that the sky's coordinates hardly tell them apart: lines come to an end. */
+/* Pixels so small that the sky's coordinates hardly distinguish them: drawing lines comes to an
+ * end. */
 static void tiny_pixels(void)
 {
   static const double decs[] = { 0, 1e-9, 0.4, 1.5707 };
@@ -277,8 +278,8 @@ static void tiny_pixels(void)
     }
 }
 
-/* The beam is an ellipse in the lower left corner, as wide as it is in pixels, of which a model has
- * none, with its axes beside it; the major axis goes from north to east, which is to the left. */
+/* The beam is an ellipse in the lower left corner, as wide as it is in pixels, with its axes beside
+ * it; a model has none. The major axis goes from north to east, which is to the left. */
 static void beam(void)
 {
   enum { W = 400, H = 400, N = 100 };
@@ -330,7 +331,7 @@ static void beam(void)
   }
 }
 
-/* Where two frames of an image differ: the middle of all such pixels, and their number. */
+/* The pixels where two frames of an image differ: their middle and their number. */
 static guint differing(const guint8 *a, const guint8 *b, guint width, guint height,
                        double middle[2])
 {
@@ -348,8 +349,8 @@ static guint differing(const guint8 *a, const guint8 *b, guint width, guint heig
   return n;
 }
 
-/* A source is marked where it is; none is where there is none, or nobody wants marks, or in the
- * point-spread function. */
+/* A source is marked where it is. There is no mark if there is no source, if nobody wants marks, or
+ * in the point-spread function. */
 static void marks(void)
 {
   enum { W = 400, H = 400, N = 100 };
@@ -422,8 +423,8 @@ static guint width_of_image(AstroScaling scaling, guint n)
   return last + 1 - first;
 }
 
-/* An image fills its place where it may be interpolated, and else as many whole pixels a value as
- * there is room for. */
+/* An image fills its place if it may be interpolated; otherwise each value is as many whole pixels
+ * as fit. */
 static void fills_its_place(void)
 {
   static const guint sizes[] = { 7, 64, 100, 256, 300 };
@@ -437,7 +438,7 @@ static void fills_its_place(void)
   }
 }
 
-/* Every colour of a page is the theme's: on the light one nothing of the dark one is left. */
+/* Every colour of a page is that of the theme: the light page has nothing of the dark one. */
 static void themes(void)
 {
   enum { W = 400, H = 300 };
@@ -508,7 +509,7 @@ static void wrong_size(void)
   g_assert_nonnull(error);
 }
 
-/* Nothing is made of a size that only caps tell of. */
+/* No memory is taken for a size that is only in the caps. */
 static void huge(void)
 {
   static const char *const caps[] = {

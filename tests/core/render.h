@@ -1,5 +1,5 @@
-/* What tests of pictures share: styles, streams of each kind, and frames drawn beside which nothing
- * changes. */
+/* Shared by tests of pictures: styles, streams of each kind, and frames drawn inside memory that
+ * must not change. */
 #pragma once
 
 #include "core/render/render.h"

@@ -1,4 +1,5 @@
-/* Lists as users write them; the reference against what values stand for, all else against it. */
+/* Lists as users write them; the reference compared with the meaning of values, everything else
+ * with the reference. */
 #include "core/select/select.h"
 #include "tests/tests.h"
 
@@ -96,7 +97,7 @@ static void run(const AstroBackend *backend, const AstroSelectConfig *config, gu
   gpointer instance = backend->create(config, &place, &variant, &error);
   const AstroBlock from = { (gpointer)in, in_bytes }, to = { out, out_bytes };
   g_assert_no_error(error);
-  /* A plan for other steps than the block's is made anew. */
+  /* A plan for another number of steps than the block has is made again. */
   if (steps > 1)
     backend->submit(instance, &from, 1, &to, 1, &(AstroSelectArguments){ steps - 1 }, NULL, NULL);
   backend->submit(instance, &from, 1, &to, 1, &arguments, NULL, &error);
@@ -114,7 +115,7 @@ static AstroStream stream_of(const char *text)
   return stream;
 }
 
-/* Pairs of voltages: what is kept is what the stations kept would give among themselves. */
+/* Pairs of voltages: the kept ones are those that the kept stations would give. */
 static complex float voltage(guint channel, guint64 station, guint pol)
 {
   return (float)(1 + station * 3 + pol) + I * (float)((int)station - 4 * (int)pol + (int)channel);
@@ -204,7 +205,7 @@ typedef struct {
   GPtrArray *lists;
 } Case;
 
-/* Of each axis some, or all. */
+/* Selects some of each axis, or all. */
 static Case random_case(GRand *rand, const char *shape)
 {
   Case c = { .config.in = stream_of(shape),
@@ -285,7 +286,7 @@ static void test_parts(void)
 
 /* ---- counts ---- */
 
-/* Counts of each value, told by a block whose values are their own places. */
+/* Counts of each value, found from a block whose values are their own indices. */
 static void check_counts(const Case *c, guint64 steps, const AstroValidityMeta *meta,
                          const AstroValidityMeta *kept)
 {

@@ -47,7 +47,8 @@ static void hosts(void)
   }
 }
 
-/* By its name a machine is known to others, who do not reach what listens for itself alone. */
+/* Other machines know a machine by its name, but cannot reach a server that only listens
+ * locally. */
 static void own_name(void)
 {
   g_autofree char *with_port = g_strconcat(g_get_host_name(), ":8080", NULL);

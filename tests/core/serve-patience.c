@@ -1,5 +1,5 @@
-/* Pictures over HTTP, and those who are slow, silent, many or not who they seem: none of them locks
- * out anybody. */
+/* Pictures over HTTP, with viewers that are slow, silent, many or not what they seem: none of them
+ * locks out another. */
 #include "core/serve/pictures.h"
 #include "tests/tests.h"
 #include "tests/viewer.h"
@@ -21,7 +21,7 @@ static void show(AstroPictureServer *server, gsize bytes)
   astro_picture_server_show(server, picture, "image/jpeg");
 }
 
-/* No byte, or the first line alone: the connection ends by itself. */
+/* No byte, or only the first line: the connection ends by itself. */
 static void say_nothing(void)
 {
   static const char *const asked[] = { "", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\n",
@@ -42,7 +42,7 @@ static void say_nothing(void)
   astro_picture_server_free(server);
 }
 
-/* Letter by letter is no way to keep a connection. */
+/* Sending letter by letter does not keep a connection. */
 static void drip(void)
 {
   AstroPictureServer *server = new_server();
@@ -58,7 +58,7 @@ static void drip(void)
   astro_picture_server_free(server);
 }
 
-/* More who ask for nothing than there is room for. */
+/* More silent connections than there is room for. */
 static void many_idle(void)
 {
   enum { N = ASTRO_PICTURES_MOST_CALLERS + 50 };
@@ -83,7 +83,8 @@ static void many_idle(void)
   astro_picture_server_free(server);
 }
 
-/* One who asked for pictures and takes none is hung up on; one who waits for the next is not. */
+/* A viewer that asked for pictures and takes none is disconnected; one that waits for the next is
+ * not. */
 static void take_nothing(void)
 {
   enum { BYTES = 64 << 20 };
@@ -99,7 +100,7 @@ static void take_nothing(void)
   g_assert_cmpuint(g_bytes_get_size(whole), ==, BYTES);
   g_bytes_unref(whole);
   g_usleep(PATIENCE_MS * 4000);
-  GBytes *picture = viewer_part(&stuck); /* of that many bytes a socket holds few */
+  GBytes *picture = viewer_part(&stuck); /* a socket can only hold a few of that many bytes */
   g_assert_true(!picture || g_bytes_get_size(picture) == 100);
   if (picture) {
     g_bytes_unref(picture);
@@ -110,7 +111,7 @@ static void take_nothing(void)
   astro_picture_server_free(server);
 }
 
-/* Pages of others, of which a browser says by what name it found us. */
+/* Pages of other sites, for which a browser says by which name it found us. */
 static void foreign_host(void)
 {
   static const struct {
@@ -135,7 +136,7 @@ static void foreign_host(void)
   astro_picture_server_free(server);
 }
 
-/* Who leaves while there is nothing to send is missed soon. */
+/* A viewer that leaves while there is nothing to send is soon noticed. */
 static void leave(void)
 {
   AstroPictureServer *server = new_server();
@@ -150,7 +151,7 @@ static void leave(void)
   astro_picture_server_free(server);
 }
 
-/* The last picture reaches those who view, and their streams end behind it. */
+/* The last picture reaches all viewers, and their streams end after it. */
 static void finish(void)
 {
   AstroPictureServer *server = new_server();

@@ -1,4 +1,4 @@
-/* Pictures over HTTP: what every request gets, and viewers who come late, are slow or go away. */
+/* Pictures over HTTP: the answers to requests, and viewers that come late, are slow or go away. */
 #include "core/serve/pictures.h"
 #include "tests/tests.h"
 #include "tests/viewer.h"
@@ -62,7 +62,7 @@ static void requests(Place *place, gconstpointer data)
     { "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", 405, "text/plain" },
     { "GET / HTTP/1.1\nHost: localhost\n\n", 200, "text/html; charset=utf-8" },
     { "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 403, "text/plain" },
-    /* What libsoup refuses by itself, with nothing behind the head. */
+    /* Requests that libsoup refuses by itself, with nothing behind the head. */
     { "GET / HTTP/1.1\r\n\r\n", 400, NULL },
     { "GET /\r\n\r\n", 400, NULL },
     { "GET / HTTP/2.0\r\n\r\n", 505, NULL },
@@ -86,7 +86,7 @@ static void requests(Place *place, gconstpointer data)
   }
 }
 
-/* A request that has no end is no request. */
+/* A request without an end is not a request. */
 static void endless_request(Place *place, gconstpointer data)
 {
   Viewer viewer;
@@ -127,7 +127,7 @@ static void late_viewer(Place *place, gconstpointer data)
   viewer_close(&viewer);
 }
 
-/* One who takes nothing holds up nobody, and has whole pictures when he does. */
+/* A viewer that takes nothing does not hold up others, and gets whole pictures later. */
 static void slow_viewer(Place *place, gconstpointer data)
 {
   enum { N = 40, BYTES = 1 << 20 };

@@ -1,5 +1,5 @@
-/* Turned bands: the reference by what is known of tones and of single numbers, the other backends
- * by the reference. */
+/* Reversed bands: the reference checked with tones and single values, the other backends with the
+ * reference. */
 #include <math.h>
 
 #include "core/sideband/sideband.h"
@@ -83,7 +83,7 @@ static double power(const float *samples, guint n, guint components, double cycl
   return (re * re + im * im) / n / n;
 }
 
-/* A tone goes to where its frequency lies in a band that is turned, and leaves where it was. */
+/* A tone moves to its frequency in the reversed band, and leaves its old place. */
 static void test_tones(void)
 {
   enum { N = 256 };
@@ -169,7 +169,7 @@ static void test_variants(gconstpointer backend)
       check_format(backend, format);
 }
 
-/* Several tasks, and rows of masks that end within them. */
+/* Several tasks, and rows of masks that end inside them. */
 static void test_large(gconstpointer backend)
 {
   static const char *const caps[] = {
@@ -186,7 +186,7 @@ static void test_large(gconstpointer backend)
   }
 }
 
-/* Twice is as before, but for the least whole numbers. */
+/* Reversing twice changes nothing, except for the smallest integers. */
 static void test_twice(void)
 {
   const AstroStream stream = stream_of("application/x-astro-spectra,format=CF32LE,"

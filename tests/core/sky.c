@@ -1,4 +1,4 @@
-/* Parsers of arrays and skies: what they read, and what they say about what they cannot. */
+/* Parsers of arrays and skies: what they read, and their errors. */
 #include "core/kit/angle.h"
 #include "core/lib/sky/array.h"
 #include "core/lib/sky/sky.h"
@@ -87,7 +87,7 @@ static void test_array_files(void)
   test_near(local->positions[1], 6378140, 1e-6);
   test_near(local->positions[2], 2, 1e-6);
 
-  /* The same place, said by the file; a site given beside it goes before that. */
+  /* The same place, given in the file; a site given beside it has priority. */
   g_autoptr(AstroObservation) own = read_array("site 0 90\n1 2 3\n0 0 0\n", 2, NULL, &error);
   g_assert_no_error(error);
   g_assert_cmpmem(own->positions, 6 * sizeof(double), local->positions, 6 * sizeof(double));
@@ -102,7 +102,7 @@ static void test_array_files(void)
 
 #define MARK "\xef\xbb\xbf"
 
-/* Editors on Windows begin files with it, whether a comment, a site or a number follows. */
+/* Editors on Windows put it at the beginning, before a comment, a site or a number. */
 static void test_byte_order_mark(void)
 {
   static const char *const arrays[] = { MARK "# mine\nsite 50 7\n1 2 3\n",
@@ -241,7 +241,7 @@ static void test_inline(void)
   }
 }
 
-/* What has no end is not read to it, and a pipe only where it is read but once. */
+/* Files without an end are refused, and a pipe is taken only where it is read once. */
 static void test_no_files(void)
 {
   g_autofree char *folder = g_dir_make_tmp("sky-XXXXXX", NULL);

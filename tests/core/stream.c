@@ -57,7 +57,7 @@ static void test_sizes(void)
   g_assert_cmpuint(strides[2], ==, 1);
 }
 
-/* Frames without a free axis gain a leading time axis where there are several. */
+/* Frames without a free axis get a leading time axis if there are several. */
 static void test_frames(void)
 {
   g_autoptr(GstCaps) caps = gst_caps_from_string(
@@ -74,7 +74,7 @@ static void test_frames(void)
   g_assert_cmpuint(astro_layout_samples(&shape), ==, 24);
 }
 
-/* 36 are pairs of 8 stations once each, or of 6 both ways round. */
+/* 36 are the pairs of 8 stations, once each, or of 6 stations in both orders. */
 static void test_stations(void)
 {
   static const struct {
@@ -93,12 +93,12 @@ static void test_stations(void)
   }
 }
 
-/* Sums say nothing without counts; and what caps tell of has to be there. */
+/* Sums mean nothing without counts; and what the caps promise must be there. */
 static void test_counts(void)
 {
   static const struct {
     const char *caps;
-    gboolean has_sums, has_any; /* whether they will do; and buffers without counts */
+    gboolean has_sums, has_any; /* whether they are accepted; and buffers without counts */
   } cases[] = {
     { "application/x-astro-visibilities,format=CI32LE,counts=true", TRUE, FALSE },
     { "application/x-astro-visibilities,format=CI32LE,counts=false", FALSE, TRUE },
@@ -127,7 +127,7 @@ static void test_counts(void)
   }
 }
 
-/* Each bad caps, and a word that its error must hold. */
+/* Bad caps, and a word that the error must have. */
 static const struct {
   const char *caps, *word;
 } bad[] = {
@@ -201,8 +201,8 @@ static void test_names(void)
   g_assert_cmpint(astro_axis_from_name("Time"), ==, ASTRO_AXIS_NONE);
 }
 
-/* Channels stand half a width apart from their band's ends, and one at 0 Hz is at 0 Hz, whatever
- * rounding made of the band's middle. */
+/* Centres of channels are half a width from the ends of the band, and one at 0 Hz is at exactly 0
+ * Hz, however the centre of the band was rounded. */
 static void test_channel_frequency(void)
 {
   g_assert_cmpfloat(astro_channel_frequency(150e6, 2e6, 2, 0), ==, 149.5e6);

@@ -57,8 +57,8 @@ static gpointer caller(gpointer unused)
   return NULL;
 }
 
-/* Many stages at once: each gets all its tasks done, and no more threads work than there are cores.
- */
+/* Many stages at once: all tasks of each are done, and no more threads work than there are
+ * cores. */
 static void test_callers(void)
 {
   GThread *threads[8];
@@ -97,7 +97,7 @@ static gboolean is_asleep(const char *thread)
          g_str_has_prefix(strrchr(stat, ')'), ") S");
 }
 
-/* A worker that was woken may get a core only when the call that it was to help with is over. */
+/* A worker that was woken may only get a core when the call that it should help is over. */
 static void wait_for_workers(void)
 {
   g_autofree char *own = g_strdup_printf("%d", (int)gettid());
@@ -110,7 +110,7 @@ static void wait_for_workers(void)
   }
 }
 
-/* Who is woken to help goes to another core, wherever the caller is. */
+/* A thread that is woken to help goes to another core, wherever the caller is. */
 static void test_other_core(void)
 {
   cpu_set_t all;
@@ -141,7 +141,7 @@ static void test_other_core(void)
 static GMutex gate;
 static gint arrived;
 
-/* Has its arena before it waits: while that is made it takes more room than it keeps. */
+/* Has its malloc arena before it waits, since making one takes more memory than it keeps. */
 static gpointer late_caller(gpointer unused)
 {
   g_free(g_malloc(1));
@@ -151,7 +151,8 @@ static gpointer late_caller(gpointer unused)
   return caller(NULL);
 }
 
-/* There is no room for a stack when the first of the callers comes: they do the work themselves. */
+/* There is no memory for a stack when the first of the callers comes: they do the work
+ * themselves. */
 static void test_no_workers(void)
 {
   if (!g_test_subprocess()) {
@@ -203,7 +204,7 @@ static void note_given_up(gpointer data, guint64 task)
     g_atomic_int_inc((gint *)data);
 }
 
-/* Tasks that have not begun are passed over, all of them, and the caller comes back. */
+/* All tasks that have not begun are skipped, and the caller returns. */
 static void test_give_up(void)
 {
   Quitting quitting = { .left = 100 };
@@ -221,8 +222,8 @@ static void test_give_up(void)
   }
 }
 
-/* It holds for the calls of one thread: not for those of others, whose tasks the same workers do.
- */
+/* It counts for the calls of one thread, not for those of others, whose tasks the same workers
+ * do. */
 static void test_give_up_own(void)
 {
   Quitting quitting = { .left = 0 };

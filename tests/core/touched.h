@@ -1,11 +1,11 @@
-/* Grids of which a map says what holds anything (core/stream/grid.h). */
+/* Grids with a map of the tiles that hold anything (core/stream/grid.h). */
 #pragma once
 
 #include "core/stream/grid.h"
 #include "tests/tests.h"
 
-/* Makes zeros of what is not touched and says how many cells that are. They hold 0xff, as they did
- * before somebody filled the grid. share of the grids one after another have one map. */
+/* Sets untouched tiles to zero and returns how many cells that are. They must hold 0xff, as before
+ * the grid was filled. `share` grids one after another have one map. */
 static inline gsize test_blank_untouched(gpointer grids, gsize n, gsize share, const guint8 *map,
                                          gsize rows, gsize columns, gsize cell)
 {

@@ -1,5 +1,5 @@
-/* From mock catalogues to w(theta): what clustering puts in comes out, and errors are what mocks
- * scatter by. */
+/* From mock catalogues to w(theta): the clustering that is put in comes out, and errors match the
+ * scatter of mocks. */
 #include "core/lib/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
 #include "core/histogram/regions.h"
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Counts of one kind for catalogues in regions, and the pairs that regions make. */
+/* Counts of one kind for catalogues with regions, and the number of pairs of the regions. */
 static void count_kind(const AstroHistogramConfig *config, AstroPoints *a, AstroPoints *b,
                        const guint64 *in_a, const guint64 *in_b, double *counts, double *pairs)
 {
@@ -141,7 +141,7 @@ static void clustering_in_bins(const AstroClustering *clustering,
   }
 }
 
-/* Points of a density (a square arcminute) in the ring that a bin is. */
+/* Points of that density (per square arcminute) in the ring of a bin. */
 static double in_ring(const AstroHistogramConfig *config, guint bin, double density)
 {
   double low = config->edges[bin], high = config->edges[bin + 1];
@@ -154,7 +154,7 @@ static double area_of(const AstroFootprint *band)
   return (band->ra_max - band->ra_min) * 60 * rise * 180 * 60 / G_PI;
 }
 
-/* From mock to w(theta): the slope that is put in, and the analytic values within the errors. */
+/* From mock to w(theta): the slope that was put in, and the analytic values within the errors. */
 static void test_mock(void)
 {
   AstroClustering clustering = { .slope = -0.8, .radius = 6, .levels = 7, .children = 3 };
@@ -180,7 +180,7 @@ static void test_mock(void)
   survey_clear(&survey);
 }
 
-/* Knuth's way, for small means. */
+/* Knuth's method, for small means. */
 static guint random_poisson(AstroRandom *random, double mean)
 {
   double left = exp(mean);

@@ -1,4 +1,4 @@
-/* Estimators and their errors, from counts that need be no catalogue's. */
+/* Estimators and their errors, from counts that need not come from a catalogue. */
 #include "core/lib/catalogue/catalogue.h"
 #include "core/tpacf/tpacf.h"
 #include "tests/tests.h"
@@ -7,7 +7,7 @@
 
 enum { BINS = 3, REGIONS = 4 };
 
-/* Counts and pairs that a seed makes, larger where asked so that w has a say. */
+/* Counts and pairs from a seed, larger where asked so that w matters. */
 typedef struct {
   double counts[REGIONS * REGIONS * BINS], pairs[REGIONS * REGIONS];
 } Kind;
@@ -39,7 +39,7 @@ static AstroTpacfConfig config_of(Kind *dd, Kind *dr, Kind *rd, Kind *rr)
   return config;
 }
 
-/* The share of a bin with one region left out, by adding up what stays. */
+/* The share of a bin with one region left out, by adding up the others. */
 static double plain_share(const Kind *kind, guint without, guint bin)
 {
   double count = 0, pairs = 0;
@@ -106,7 +106,7 @@ static void test_estimators(void)
     }
 }
 
-/* What the others sum up to without a region whose weights are far larger. */
+/* The sums of the other regions, when a region with far larger weights is left out. */
 static void test_heavy_region(void)
 {
   Kind dd = kind_new(1, 1), rr = kind_new(2, 1);
@@ -155,7 +155,7 @@ static void test_missing(void)
     }
 }
 
-/* One random catalogue makes half of the pairs of two catalogues: what lacks is the other one. */
+/* One random catalogue gives half of the pairs of two catalogues; the other is missing. */
 static void test_missing_of_two(void)
 {
   Kind dd = kind_new(1, 1), one = kind_new(2, 1);
@@ -197,7 +197,7 @@ static void test_no_randoms_in_a_bin(void)
   astro_tpacf_clear(&result);
 }
 
-/* Sums of weights below 0 are refused where an estimator divides by them, and nowhere else. */
+/* Negative sums of weights are refused if an estimator divides by them, and only then. */
 static void test_negative_weights(void)
 {
   static const gboolean refused[][4] = { /* dd, dr, rd, rr */
@@ -237,7 +237,7 @@ static void test_poisson(void)
   g_assert_cmpfloat(result.w[1], ==, -1);
   g_assert_true(isnan(result.error[1]));
   astro_tpacf_clear(&result);
-  /* of sums of weights, which may cancel, the number of pairs tells */
+  /* sums of weights may cancel, so the number of pairs decides */
   static const guint64 numbers[BINS] = { 25, 4, 1 };
   config.dd_numbers = numbers;
   g_assert_true(astro_tpacf_compute(&config, &result, NULL));
@@ -246,7 +246,7 @@ static void test_poisson(void)
   astro_tpacf_clear(&result);
 }
 
-/* A region that nothing lies in is no sample. */
+/* An empty region is not a sample. */
 static void test_empty_region(void)
 {
   Kind dd = kind_new(1, 1), dr = kind_new(2, 1), rr = kind_new(3, 1), *all[] = { &dd, &dr, &rr };
@@ -282,8 +282,8 @@ static void test_fit(void)
   g_assert_false(astro_tpacf_fit(&result, 6, INFINITY, &law));
 }
 
-/* Neither bins without pairs of the data, whose w of 1 has an error of rounding alone, nor those
- * whose error vanishes say anything, and where nothing stands out no power law is told. */
+/* Bins without pairs of the data, whose w of 1 only has an error from rounding, and bins with an
+ * error of zero do not count; if nothing stands out no power law is reported. */
 static void test_fit_of_few(void)
 {
   enum { N = 6 };
@@ -307,7 +307,7 @@ static void test_fit_of_few(void)
   g_assert_cmpfloat_with_epsilon(law.slope, -1, 1e-9);
   g_assert_cmpfloat(law.from, ==, 2);
   g_assert_cmpfloat(law.to, ==, 16);
-  /* A jackknife's error is Poisson's at least: two pairs have no more say than that. */
+  /* The jackknife's error is at least the Poisson error: two pairs count no more than that. */
   pairs[1] = 2;
   w[1] = 10;
   sigma[1] = 1;
@@ -327,11 +327,11 @@ static void test_fit_of_few(void)
   test_says(law.reason, "all agree with 0 within their errors");
 }
 
-/* A power law lowered by its own mean over the randoms comes back. */
+/* A power law lowered by its own mean over the randoms is found. */
 static void test_integral_constraint(void)
 {
   enum { N = 8 };
-  /* So many that the counts tell w. */
+  /* So many that the counts determine w. */
   const double all = 1e12;
   double bin_edges[N + 1], rr[N], dd[N], sum_rr = 0, lost = 0;
   for (guint k = 0; k <= N; k++)
@@ -360,7 +360,7 @@ static void test_integral_constraint(void)
     g_assert_cmpfloat_with_epsilon(result.w[k], 0.5 * pow(result.theta[k], -0.7), 1e-6 * lost);
   astro_tpacf_clear(&result);
 
-  /* As flat as that of points without clustering: what is added would grow with every round. */
+  /* As flat as for points without clustering: the correction would grow with every round. */
   for (guint k = 0; k < N; k++)
     dd[k] = rr[k] * (1 + (k % 2 ? 0.05 : 0.04));
   g_assert_true(astro_tpacf_compute(&config, &result, NULL));

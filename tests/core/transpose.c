@@ -36,7 +36,7 @@ static gboolean next_order(guint *order, guint n)
   return TRUE;
 }
 
-/* Makes an instance and turns one block with it. */
+/* Makes an instance and transposes one block with it. */
 static void turn(const AstroBackend *backend, const AstroTransposeConfig *config, guint threads,
                  gconstpointer in, gpointer out)
 {
@@ -53,7 +53,7 @@ static void turn(const AstroBackend *backend, const AstroTransposeConfig *config
   backend->destroy(instance);
 }
 
-/* Every variant against the reference, both sides off alignment by a sample or not. */
+/* Every variant compared with the reference, with either side off alignment by a sample or not. */
 static void check(const AstroTransposeConfig *config, guint32 seed)
 {
   gsize bytes = config_bytes(config), sample = config->sample_bytes;
@@ -96,7 +96,7 @@ static void test_by_hand(void)
   }
 }
 
-/* The reference goes through the output; this goes through the input, by other means. */
+/* The reference runs over the output; this runs over the input, in another way. */
 static void test_reference(void)
 {
   AstroTransposeConfig config = { 5, { 3, 5, 2, 7, 4 }, { 0, 1, 2, 3, 4 }, 4 };
@@ -149,7 +149,7 @@ static void test_orders(gconstpointer data)
   g_rand_free(rand);
 }
 
-/* Several boxes along every axis, with remainders; beyond 8 MiB stores go past the caches. */
+/* Several boxes along every axis, with remainders; above 8 MiB stores bypass the caches. */
 static const AstroTransposeConfig large[] = {
   { 2, { 1000, 1100 }, { 1, 0 }, 1 },
   { 2, { 701, 1023 }, { 1, 0 }, 2 },
@@ -172,7 +172,7 @@ static void test_large(gconstpointer data)
   check(data, 1);
 }
 
-/* Cut as for either kind of machine: a block large enough for the boxes to differ, and odd ones. */
+/* Cut as for either kind of machine: a block so large that the boxes differ, and odd ones. */
 static const AstroTransposeMemory *const memories[] = { &astro_transpose_near_cache,
                                                         &astro_transpose_far_cache };
 
@@ -234,7 +234,7 @@ static void test_config(void)
   g_assert_cmpmem(config.order, sizeof order, order, sizeof order);
   g_assert_cmpmem(config.extents, sizeof extents, extents, sizeof extents);
 
-  /* An axis that stands twice: the first of one is the first of the other. */
+  /* An axis that occurs twice: the first of one layout is the first of the other. */
   from = layout("channel:baseline:pol:pol", 5, 10, 2, 3);
   to = layout("pol:pol:baseline:channel", 2, 3, 10, 5);
   g_assert_true(astro_transpose_config(&config, &from, &to, 8, &error));
@@ -386,7 +386,7 @@ static void test_arguments(void)
   }
 }
 
-/* The steps of an array's axes in bytes, where it holds so many of each; the array's bytes. */
+/* Strides of an array's axes in bytes, if it holds that many of each; and the array's bytes. */
 static gsize steps_of(gsize *steps, const guint64 *holds, const guint *order, guint n, gsize unit)
 {
   gsize bytes = unit;
@@ -395,7 +395,7 @@ static gsize steps_of(gsize *steps, const guint64 *holds, const guint *order, gu
   return bytes;
 }
 
-/* Parts of larger blocks at random: axes that are whole on one side, on both or on none. */
+/* Random parts of larger blocks: axes that are whole on one side, on both or on none. */
 static void test_parts(void)
 {
   enum { MOST = 4 };

@@ -1,4 +1,4 @@
-/* Earth orientation in UVFITS: what we write, what comes back, and what others' files say. */
+/* Earth orientation in UVFITS: what we write, what is read back, and files of other programs. */
 #include "core/lib/sky/earth-file.h"
 #include "tests/core/fits-key.h"
 #include "tests/core/uvfits-written.h"
@@ -53,8 +53,8 @@ static void close_file(fitsfile *f)
   g_assert_cmpint(status, ==, 0);
 }
 
-/* Keywords of the day that times count from, for others; and Greenwich's sidereal time is that of
- * UT1: 15.041 arcsec a second. */
+/* Keywords for the reference day, for other programs; Greenwich's sidereal time is for UT1: 15.041
+ * arcsec a second. */
 static void test_keys(TestPlace *place, gconstpointer data)
 {
   double sidereal[2];
@@ -91,7 +91,8 @@ static void test_back(TestPlace *place, gconstpointer data)
   test_remove_finals(finals);
 }
 
-/* That (u,v,w) are of UT1 = UTC is known as well, and other days do not fit them. */
+/* That (u,v,w) were made with UT1 = UTC is recorded as well, and another orientation does not fit
+ * them. */
 static void test_none(TestPlace *place, gconstpointer data)
 {
   char *finals = test_write_finals(test_finals_2026);
@@ -105,7 +106,7 @@ static void test_none(TestPlace *place, gconstpointer data)
   test_remove_finals(finals);
 }
 
-/* As others write it: no word of ours, and one value. */
+/* As other programs write it: without our keywords, and with one value. */
 static void make_foreign(const char *path, double ut1_utc, double pole_x)
 {
   int status = 0;
@@ -137,8 +138,8 @@ static void check_foreign(const char *path, const char *finals, double ut1_utc, 
   astro_fits_reader_close(reader);
 }
 
-/* One value holds where nobody has better; a file of all days is better, and what is far from it is
- * told; what cannot be true is not taken. */
+/* One value is used if there is nothing better. A file of all days is better, and a value far from
+ * it gives a warning; an impossible value is not used. */
 static void test_foreign(TestPlace *place, gconstpointer data)
 {
   char *finals = test_write_finals(test_finals_2026);
@@ -159,7 +160,7 @@ static void test_foreign(TestPlace *place, gconstpointer data)
   test_remove_finals(finals);
 }
 
-/* A table that is broken is told by its row or column. */
+/* An error names the row or column of a broken table. */
 static void test_broken(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -193,7 +194,7 @@ static void test_broken(TestPlace *place, gconstpointer data)
   }
 }
 
-/* An integration behind the last day is not written with that day's. */
+/* An integration after the last day is not written with that day's values. */
 static void test_late(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents c = test_contents(3, 1, 2, ASTRO_FORMAT_CF32LE);

@@ -1,4 +1,4 @@
-/* UVFITS as others write it is read, or refused with a reason. */
+/* UVFITS of other programs is read, or refused with a reason. */
 #include "tests/core/foreign.h"
 
 static const Foreign foreign_files[] = {
@@ -168,7 +168,7 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   g_assert_cmpfloat_with_epsilon(c->observation->phase_dec, (o->sources ? 29 : 0) * G_PI / 180,
                                  1e-12);
 
-  /* What the groups' (u,v,w) tell, else the keywords. */
+  /* Places by the groups' (u,v,w), else by the keywords. */
   gboolean told = o->places != NULL;
   double place[3];
   foreign_place(o, 1,
@@ -228,7 +228,7 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
       g_assert_cmpfloat(found[0], ==, 0);
       continue;
     }
-    /* Shares of the largest weight are those of the file, to the last digit. */
+    /* Weights relative to the largest are those of the file, to the last digit. */
     double largest = o->whole_first ? 1 : (float)(3 * o->weight),
            fraction =
                o->whole_first && time == 0 && pair == 0 ? 1 : (float)(o->weight * (pair + 1));
@@ -238,14 +238,14 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
       g_assert_cmpuint(frame->counts[at], ==, weight);
     double epsilon = o->scale ? 1e-3 : 1e-9;
     g_assert_cmpfloat_with_epsilon(found[0], expected[0], epsilon);
-    /* Counted from station 2 to 1, (u,v,w) are those of the conjugate. */
+    /* From station 2 to 1, (u,v,w) are those of the conjugate. */
     gboolean ours_is_theirs = o->swapped != (o->uvw_unit < 0 && o->uvw != ASTRO_FITS_UVW_FILE);
     g_assert_cmpfloat_with_epsilon(found[1], ours_is_theirs ? expected[1] : -expected[1], epsilon);
   }
 }
 
-/* By the file's own word its values are those of (u,v,w) from a group's first station to its
- * second, ours of (u,v,w) from i to j. */
+/* The file says that its values are those of (u,v,w) from a group's first station to its second;
+ * ours are those of (u,v,w) from i to j. */
 static void check_uvw(const Foreign *o, const AstroFitsFrame *frame, guint time, guint i, guint j)
 {
   const double *found = &frame->uvw[3 * (i * (i + 1) / 2 + j)],
@@ -285,7 +285,7 @@ static void foreign(TestPlace *place, gconstpointer data)
       double slack = o->bitpix == 32 ? 0.2 : 0.01;
       g_assert_cmpfloat_with_epsilon(frame.start_ns * 1e-9, lead + time * FOREIGN_STEP, slack);
       g_assert_cmpfloat_with_epsilon(frame.duration_ns * 1e-9, FOREIGN_STEP, slack);
-      /* Shares of frames can be compared. */
+      /* Relative weights can be compared between frames. */
       full = time ? full : frame.full;
       g_assert_cmpuint(frame.full, ==, full);
       for (guint i = 0; i < FOREIGN_STATIONS; i++)

@@ -1,4 +1,4 @@
-/* UVFITS: what is written is in the file as FITS's own library reads it. */
+/* UVFITS: what is written is in the file, read by CFITSIO. */
 #include "core/stream/uvw.h"
 #include "tests/core/fits-key.h"
 #include "tests/core/uvfits-written.h"
@@ -93,7 +93,7 @@ static void header(TestPlace *place, gconstpointer data)
                                  (21 * 3600 + 30 * 60 + 7.123456789 + 9005) / 86400, 1e-14);
   g_assert_cmpfloat(parameters[5], ==, 256 * 2 + 3);
   g_assert_cmpfloat(parameters[6], ==, 10);
-  /* XX YY XY YX of the pair (1, 2): conjugates of our XX YY YX XY of (2, 1). */
+  /* XX YY XY YX of the pair (1, 2) are the conjugates of our XX YY YX XY of (2, 1). */
   static const double expected[12] = { 10, -20, 1, 13, -23, 1, 12, -22, 1, 11, -21, 1 };
   for (guint i = 0; i < 12; i++) {
     g_assert_cmpfloat(group[12 + i], ==, expected[i]);
@@ -111,12 +111,12 @@ static void header(TestPlace *place, gconstpointer data)
   g_assert_cmpfloat(test_key_number(f, "IATUTC"), ==, 37);
   g_assert_cmpfloat(test_key_number(f, "DATUTC"), ==, 0);
   g_assert_cmpfloat_with_epsilon(test_key_number(f, "DEGPDY"), 360.985647, 1e-6);
-  /* Greenwich at 0h: 280.46062 + 360.98564737 a day since J2000, equation of the equinoxes apart.
-   */
+  /* Greenwich at 0h: 280.46062 + 360.98564737 a day since J2000, without the equation of the
+   * equinoxes. */
   g_assert_cmpfloat_with_epsilon(test_key_number(f, "GSTIA0"),
                                  fmod(280.46061837 + 360.98564736629 * (2461364.5 - 2451545), 360),
                                  0.02);
-  /* From a middle elsewhere some would turn them. */
+  /* Relative to a centre elsewhere some programs would rotate them. */
   for (guint k = 0; k < 3; k++) {
     const char *keys[] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
     fits_get_colnum(f, CASEINSEN, (char *)"STABXYZ", &column, &status);
@@ -139,7 +139,7 @@ static void check_read_back(const char *path, const AstroFitsContents *written)
   astro_fits_reader_close(reader);
 }
 
-/* Autocorrelations stand with equal antennas; a circular basis has its own numbers. */
+/* Autocorrelations have two equal antennas; a circular basis has its own numbers. */
 static void circular(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents c = test_contents(2, 2, 1, ASTRO_FORMAT_CF32LE);
@@ -151,7 +151,7 @@ static void circular(TestPlace *place, gconstpointer data)
 
   g_free(c.observation->basis);
   c.observation->basis = g_strdup("circular");
-  /* Names that FITS has no letters for, and one longer than usual. */
+  /* Names with letters that FITS does not have, and one longer than usual. */
   g_free(c.observation->names[0]);
   c.observation->names[0] = g_strdup("\xe5\x8c\x97\n");
   g_free(c.observation->names[1]);
@@ -172,8 +172,7 @@ static void circular(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-/* Samples that no mixer has moved have their first channel at 0 Hz: frequencies count from the
- * second. */
+/* Samples without a mixer have their first channel at 0 Hz: frequencies count from the second. */
 static void from_zero(TestPlace *place, gconstpointer data)
 {
   enum { CHANNELS = 3 };

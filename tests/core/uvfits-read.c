@@ -1,4 +1,4 @@
-/* UVFITS whose times, lengths or order are not as we write them, and files that are none. */
+/* UVFITS whose times, lengths or order are not as we write them, and files of other kinds. */
 #include "tests/core/uvfits-written.h"
 
 #include <fitsio.h>
@@ -14,7 +14,7 @@ static void forget_lengths(const char *path)
   g_free(bytes);
 }
 
-/* A file of one frame for each start, in seconds, of 10 s each. */
+/* A file with one frame of 10 s for each start, in seconds. */
 static void write_starts(TestPlace *place, const double *starts, guint n)
 {
   AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
@@ -30,7 +30,7 @@ static void write_starts(TestPlace *place, const double *starts, guint n)
   astro_fits_contents_clear(&c);
 }
 
-/* Without INTTIM the step in time is an integration, and the first step may be a pause. */
+/* Without INTTIM the step in time is the integration, and the first step may be a pause. */
 static void pause_first(TestPlace *place, gconstpointer data)
 {
   static const double starts[] = { 0, 100, 110, 130 };
@@ -54,8 +54,8 @@ static void pause_first(TestPlace *place, gconstpointer data)
   astro_fits_reader_close(reader);
 }
 
-/* Short baselines may be averaged longer than others, whose integrations lie half of one away, or
- * less. */
+/* Short baselines may be averaged for longer than others, whose integrations are half of one away,
+ * or less. */
 static void half_apart(TestPlace *place, gconstpointer data)
 {
   static const double starts[] = { 0, 4.9, 7, 10 };
@@ -76,7 +76,7 @@ static void half_apart(TestPlace *place, gconstpointer data)
   astro_fits_reader_close(reader);
 }
 
-/* An array's middle is no farther away than its stations may be. */
+/* The centre of an array is no farther away than its stations can be. */
 static void far_middle(TestPlace *place, gconstpointer data)
 {
   static const double start = 0;
@@ -95,8 +95,8 @@ static void far_middle(TestPlace *place, gconstpointer data)
   g_assert_nonnull(strstr(error->message, "has ARRAYY 1e+300 m, expected less than 1e+12 m"));
 }
 
-/* Integrations that are shorter than the first are as long as they say; longer ones are told of,
- * since a stream has one step for all. */
+/* Integrations that are shorter than the first keep their length; longer ones give a warning, since
+ * a stream has one step for all. */
 static void mixed_lengths(TestPlace *place, gconstpointer data)
 {
   static const guint seconds[][2] = { { 10, 10 }, { 10, 20 }, { 20, 10 } };
@@ -161,7 +161,7 @@ static void one_without_length(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-/* Short integrations far apart may be days: a warning says what they are taken for. */
+/* Short integrations far apart may be one a day: a warning says how they are read. */
 static void short_or_days(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -203,7 +203,7 @@ static void short_or_days(TestPlace *place, gconstpointer data)
 }
 
 #define MANY_FRAMES 4000
-#define ODD_FRAME 2777 /* no sample of some hundred groups has it */
+#define ODD_FRAME 2777 /* not in a sample of some hundred groups */
 
 /* Sets the weight of one group of a file of such frames; more than the file keeps is read at once.
  */
@@ -223,8 +223,8 @@ static void set_weight(const char *path, float weight)
   g_assert_true(g_file_set_contents(path, bytes, length, NULL));
 }
 
-/* One weight among thousands is a fraction, larger or smaller than all others: it keeps its share,
- * where a sample decided before and it became 1, or as large as counts are. */
+/* One weight among thousands is a fraction, larger or smaller than all others: it keeps its value
+ * relative to them. When a sample decided, it became 1, or as large as counts are. */
 static void odd_weight(TestPlace *place, gconstpointer data)
 {
   static const float weights[] = { 0.3f, 1.0f / 3, 7e12f, 1e-30f, 5 };
@@ -262,7 +262,7 @@ static void odd_weight(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-#define ORDER_FRAMES 1000 /* more groups than are looked at to tell whether they are in order */
+#define ORDER_FRAMES 1000 /* more groups than are examined to see whether they are in order */
 
 /* Where the group that was at i goes. */
 typedef guint64 (*Order)(guint64 i, guint64 groups);

@@ -1,4 +1,4 @@
-/* UVFITS of our own writing, and what it is to hold when it is read. */
+/* UVFITS that we write, and the contents that it must have when it is read. */
 #pragma once
 
 #include "core/fits/uvfits/write.h"

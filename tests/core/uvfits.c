@@ -1,4 +1,4 @@
-/* UVFITS: what is written comes back, and what cannot be written is refused with a reason. */
+/* UVFITS: what is written is read back, and what cannot be written is refused with a reason. */
 #include "tests/core/uvfits-written.h"
 
 #include <malloc.h>
@@ -20,7 +20,7 @@ static GstBuffer *make_counts(const AstroFitsContents *c, guint64 frames, const 
 typedef struct {
   guint stations, pols, channels, blocks, frames; /* frames a block */
   AstroFormat format;
-  const char *counts; /* axes that are counted, g for half the channels; NULL: none */
+  const char *counts; /* axes with counts, g for half the channels; NULL: none */
 } Trip;
 
 static void choose_counted(const Trip *trip, const AstroFitsContents *c, AstroLayout *counted,
@@ -74,7 +74,7 @@ static void check_frame(const Trip *trip, const AstroFitsContents *c, const Astr
   }
 }
 
-/* What a writer should have said of the frame. */
+/* Adds the figures that a writer should report for the frame. */
 static void add_frame(AstroFitsTally *tally, const AstroFitsFrame *frame, guint64 n)
 {
   tally->values += n;
@@ -175,7 +175,7 @@ static void not_finite(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-/* Counts over axes that the buffer has not, or in parts that do not divide it. */
+/* Counts over axes that the buffer does not have, or in parts that do not divide it. */
 static void wrong_counts(TestPlace *place, gconstpointer data)
 {
   static const AstroLayout shapes[] = {
@@ -288,7 +288,7 @@ static void missing(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-/* Caps may have fields that are none of visibilities. */
+/* Caps may have fields that visibilities do not have. */
 static void other_fields(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);

@@ -1,11 +1,11 @@
-/* What tests of UVFITS share: an observation, and a stream's contents. */
+/* Shared by tests of UVFITS: an observation, and the contents of a stream. */
 #pragma once
 
 #include "core/fits/fits.h"
 #include "tests/core/place.h"
 #include <math.h>
 
-/* Stations some kilometres apart at 52 degrees north; the place and time are of no matter. */
+/* Stations some kilometres apart at 52 degrees north; place and time do not matter. */
 static inline AstroObservation *test_observation(guint stations)
 {
   AstroObservation *o = astro_observation_new(stations);

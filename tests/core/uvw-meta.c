@@ -1,5 +1,4 @@
-/* (u,v,w) that buffers bring: kept by copies and by parts of whole steps, and missed where they got
- * lost. */
+/* (u,v,w) in a meta: kept by copies and by parts of whole steps, and an error if they got lost. */
 #include "core/stream/uvw-meta.h"
 #include "tests/tests.h"
 
@@ -50,7 +49,7 @@ static void test_parts(void)
   }
 }
 
-/* Whose (u,v,w) hold is the observation's word. */
+/* The observation says whose (u,v,w) are valid. */
 static void test_found(void)
 {
   g_autoptr(AstroObservation) brings = new_observation(1000), without = new_observation(0);

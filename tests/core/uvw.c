@@ -1,5 +1,5 @@
-/* (u,v,w): astropy's numbers, hand-made geometries, lengths, rates, and the directions that go with
- * it. */
+/* (u,v,w): astropy's numbers, geometries by hand, lengths, rates, and the directions in terms of
+ * them. */
 #include "core/stream/track.h"
 #include "tests/near.h"
 #include "tests/tests.h"
@@ -61,7 +61,7 @@ static void test_astropy(void)
   }
 }
 
-/* Of the phase centre above a position's horizon, radians. */
+/* The elevation of the phase centre at a position, radians. */
 static double elevation_at(const AstroObservation *observation, gint64 ns_since_start,
                            const double position[3])
 {
@@ -93,8 +93,8 @@ static void test_zenith(void)
   g_assert_cmpfloat(elevation_at(observation, 0, positions), >, 90 * DEGREE - 1e-7);
 }
 
-/* Six hours before and after it passes the meridian a source on the equator stands in the horizon
- * of a station there; w of a station that is east falls at the earth's rate. */
+/* Six hours before and after it crosses the meridian a source on the equator is on the horizon of a
+ * station there; w of a station to the east falls at the earth's rate. */
 static void test_rate(void)
 {
   static const double positions[6] = { 6378137, 0, 0, 6378137, 1000, 0 };
@@ -113,8 +113,7 @@ static void test_rate(void)
   }
 }
 
-/* Toward the pole w does not change over a day but by precession and aberration, and u and v turn.
- */
+/* Towards the pole w only changes by precession and aberration over a day, and u and v rotate. */
 static void test_pole(void)
 {
   static const double positions[6] = { 6378137, 0, 0, 6378137, 1000, 0 };
@@ -125,8 +124,8 @@ static void test_pole(void)
   astro_uvw(observation, 6 * 3600 * SECOND, later);
   test_near(first[5] - first[2], 0, 0.2);
   test_near(later[5] - later[2], first[5] - first[2], 0.2);
-  /* Seen from above the north pole, the earth turns from east to north: by the right-hand rule
-   * about w, which points at us. */
+  /* Seen from above the north pole, the earth rotates from east to north: by the right-hand rule
+   * about w, which points at the observer. */
   double u = first[3] - first[0], v = first[4] - first[1];
   double angle = EARTH_RATE * 6 * 3600;
   test_near(hypot(u, v), 1000, 1e-3);
@@ -160,7 +159,7 @@ static void test_lengths(void)
   }
 }
 
-/* No jumps from one millisecond to the next: not at midnight, and not in the leap second. */
+/* No jumps from one millisecond to the next, neither at midnight nor in the leap second. */
 static void test_continuity(void)
 {
   static const char *const starts[] = { "2026-11-20T23:59:59", "2016-12-31T23:59:59",

@@ -39,7 +39,7 @@ static void test_follow(void)
   gst_buffer_unref(b);
 }
 
-/* Layouts that name no time: a buffer of several frames has one before its axes all the same. */
+/* Layouts without time: a buffer of several frames has a time axis before all others. */
 static void test_follow_frames(void)
 {
   const AstroLayout counted = { .n_axes = 2,
@@ -62,7 +62,7 @@ static void test_follow_frames(void)
   gst_buffer_unref(b);
 }
 
-/* Of one frame the time is no axis; it may be counted all the same, and what is lost is found. */
+/* A single frame has no time axis. It may be counted all the same, and losses in it are found. */
 static void check_frame(const AstroLayout *counted)
 {
   const AstroLayout shape = { .n_axes = 2,
@@ -111,8 +111,8 @@ static void test_none(void)
   gst_buffer_unref(b);
 }
 
-/* Whole copies keep all; parts keep their own counts, or the smallest where they cannot know
- * better. */
+/* Whole copies keep all counts; parts keep their own counts, or the smallest if these are not
+ * known. */
 static void test_copies(void)
 {
   GstBuffer *a = gst_buffer_new_allocate(NULL, 3 * 5 * 4, NULL);
@@ -165,7 +165,7 @@ static void test_groups(void)
   gst_buffer_unref(a);
 }
 
-/* A sample is whole where all its polarisations are. */
+/* A sample is whole if all its polarisations are. */
 static void test_whole(void)
 {
   GstBuffer *a = gst_buffer_new();
@@ -217,7 +217,7 @@ static void test_check(void)
   }
 }
 
-/* What is left of a buffer holds the samples of its steps, and their counts, wherever time is. */
+/* The rest of a buffer has the samples and counts of its steps, wherever the time axis is. */
 static void test_from_step(void)
 {
   static const struct {

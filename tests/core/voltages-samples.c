@@ -1,5 +1,5 @@
-/* The samples themselves: the same whatever the blocks and the instruction set; formats; patterns;
- * and what is refused. */
+/* The samples themselves: independent of blocks and instruction sets; formats; patterns; and
+ * refusals. */
 #include "tests/core/voltages.h"
 
 /* Blocks cut anywhere give what one block gives, in every format and layout. */
@@ -58,8 +58,8 @@ static void test_blocks(void)
   }
 }
 
-/* Integers are the floating-point samples times the scale, rounded; their rms fills the range well.
- */
+/* Integers are the floating-point samples times the scale, rounded; their rms uses the range
+ * well. */
 static void test_formats(void)
 {
   static const struct {
@@ -89,7 +89,7 @@ static void test_formats(void)
     config.stream.format = formats[f].format;
     g_autoptr(AstroVoltages) voltages = open_voltages(&config);
     double scale = astro_voltages_scale(voltages), square = 0;
-    /* The power of a real sample is that of both components. */
+    /* The power of a real sample equals that of both components. */
     test_near(scale, formats[f].rms / sqrt(is_complex ? 25 : 50), 1e-9 * formats[f].rms);
     astro_voltages_fill(voltages, 0, steps, raw);
     for (guint i = 0; i < STEPS; i++)
@@ -147,7 +147,7 @@ static void test_patterns(void)
   astro_voltages_fill(real_impulse, 5, STEPS, data);
   for (guint i = 0; i < STEPS * 6; i++)
     g_assert_cmpint(((gint8 *)data)[i], ==, (i / 6 + 5) % 4096 ? 0 : 64);
-  /* Steps a turn that are a power of two and that are not, after 31 years; and no turn at all. */
+  /* Steps a cycle that are a power of two and that are not, after 31 years; and frequency 0. */
   static const double tones[] = { -125, 100, -1e-30 };
   config.pattern = ASTRO_PATTERN_TONE;
   config.stream = stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", 1, 1, 0, 1000);

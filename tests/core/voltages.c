@@ -1,5 +1,5 @@
-/* The voltage simulator against its formula: phase and amplitude over the band between two
- * stations, now and an hour later, in either hand; power; the measurement equation. */
+/* The voltage simulator compared with its formula: phase and amplitude over the band between two
+ * stations, now and an hour later, with either sign; power; the measurement equation. */
 #include "tests/core/voltages.h"
 
 #include <complex.h>
@@ -43,9 +43,9 @@ static double delay_between(const AstroObservation *observation, const AstroSour
   return sum / ASTRO_LIGHT_SPEED;
 }
 
-/* Two stations and one source. Segments of the one are taken later by the whole samples of delay,
- * so that what is left is a fraction of a sample, and its phase at each frequency is compared with
- * the formula: 1e-3 of a turn over 90% of the band. */
+/* Two stations and one source. Segments of one station are taken later by the delay in whole
+ * samples, so that a fraction of a sample is left, and its phase at each frequency is compared with
+ * the formula: 1e-3 cycles over 90% of the band. */
 static void check_phases(AstroFormat format, const char *positions, const char *source,
                          double frequency, gint bandwidth, double seconds)
 {
@@ -74,7 +74,7 @@ static void check_phases(AstroFormat format, const char *positions, const char *
                                 (gint64)((middle - segments * LENGTH / 2.0) / rate * 1e9));
   gint whole = (gint)round(tau * rate);
   g_assert_cmpint(ABS(whole), <, LENGTH);
-  /* The comparison at the middle of the data holds while the phase turns little within them. */
+  /* The comparison at the middle of the data holds while the phase changes little within them. */
   g_assert_cmpfloat(fabs(before - tau) * frequency, <, 0.05);
 
   double complex cross[LENGTH] = { 0 };
@@ -117,7 +117,7 @@ static void test_phase(void)
   }
 }
 
-/* The sign, by eyes: a source in the east reaches the eastern station first. */
+/* The sign, made visible: a source in the east reaches the eastern station first. */
 static void test_sign(void)
 {
   g_autoptr(AstroObservation) observation = observe("1000 0 0\n-1000 0 0\n");
@@ -168,8 +168,8 @@ static double complex visibility(const Spectra *spectra, guint a, guint b, guint
   return sum / spectra->segments;
 }
 
-/* Visibilities of three sources in noise: their differences from the measurement equation are what
- * the noise alone gives, in both halves of the band, and the fluxes are right. */
+/* Visibilities of three sources in noise: their differences from the measurement equation are as
+ * large as noise alone, in both halves of the band, and the fluxes are right. */
 static void test_measurement_equation(void)
 {
   g_autoptr(AstroObservation) observation =

@@ -1,4 +1,4 @@
-/* What tests of the voltage simulator share: an array, a sky, a stream. */
+/* Shared by tests of the voltage simulator: an array, a sky, a stream. */
 #pragma once
 
 #include "core/lib/sky/array.h"
@@ -24,7 +24,7 @@ static inline AstroStream stream_of(AstroFormat format, const char *layout, guin
   return stream;
 }
 
-/* The phase centre stands in the zenith, at the start. */
+/* The phase centre is in the zenith at the start. */
 static inline AstroObservation *observe(const char *positions)
 {
   AstroLines lines;

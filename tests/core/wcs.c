@@ -1,5 +1,4 @@
-/* Pixels of images and where in the sky they are, held to the direction cosines that gridding goes
- * by. */
+/* Pixels of images and their directions, compared with the direction cosines that gridding uses. */
 #include "core/lib/wcs/wcs.h"
 #include "core/stream/uvw.h"
 #include "tests/tests.h"

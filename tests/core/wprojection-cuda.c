@@ -213,7 +213,7 @@ static void test_device_many(void)
   check_on_device(&(DeviceCase){ { 4, 1, 1, 8, FALSE, TRUE }, 1, 200000, 1, FALSE, 0, 0 }, 3);
 }
 
-/* What is not a place on the grid harms nothing. */
+/* Visibilities outside the grid do no harm. */
 static void test_device_outside(void)
 {
   static const double uvw[][3] = { { NAN, 0, 0 }, { 0, INFINITY, 0 }, { 1e300, 0, 0 },

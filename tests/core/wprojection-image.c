@@ -77,7 +77,7 @@ typedef struct {
   const TestRows *rows;
   const AstroGrid *grid;
   double (*image)[INNER];
-  /* Of some visibilities: of each column, of each row, and of w. */
+  /* Phases of some visibilities along each column, along each row, and of w. */
   guint64 first, n;
   double (*along)[2][INNER];
   Complex (*across)[INNER];

@@ -168,7 +168,7 @@ static void test_same(void)
   g_rand_free(rand);
 }
 
-/* What is not a place on the grid is counted and harms nothing; zeros are not counted. */
+/* Visibilities outside the grid are counted and do no harm; zeros are not counted. */
 static void test_outside(void)
 {
   GRand *rand = g_rand_new_with_seed(6);

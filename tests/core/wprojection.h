@@ -1,5 +1,5 @@
-/* What tests of W-projection share: visibilities at random, the cases of gridding, and how far two
- * grids lie apart. */
+/* Shared by tests of W-projection: random visibilities, cases of gridding, and the distance between
+ * two grids. */
 #pragma once
 
 #include "core/gridder/wprojection/wprojection.h"
@@ -91,7 +91,7 @@ typedef struct {
 static const guint test_supported[] = { 4,  5,  6,  7,  8,  9,  10, 13, 15,  16,  17,  20,  23, 24,
                                         25, 31, 32, 33, 48, 63, 64, 65, 100, 127, 128, 255, 256 };
 
-/* Of the i-th support, in single or double precision. */
+/* A case with the i-th support, in single or double precision. */
 static inline TestCase test_case_of(guint i, gboolean is_double)
 {
   static const guint products[] = { 4, 1, 2, 3, 5 };

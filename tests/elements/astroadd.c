@@ -1,12 +1,12 @@
-/* The element: sums and means are those of what each stream alone gives, with their weights; and
- * what may not be added is refused by the pad's name. */
+/* Sums and means equal those of what each stream alone gives, with their weights. Streams that may
+ * not be added are refused by the name of the pad. */
 #include "core/stream/histogram-summary.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 
-/* What one line gives: the last event of a name, and all buffers. */
+/* The output of a pipeline: all buffers and the last summary. */
 typedef struct {
   GPtrArray *buffers;
   AstroStream stream;
@@ -179,8 +179,8 @@ static guint64 *last_values(const Played *p, gsize *bytes)
   return values;
 }
 
-/* One of them sends a histogram after each of three catalogues, the other one alone: the last one
- * that comes out is of all that was counted. */
+/* One input sends a histogram after each of three catalogues, the other sends one: the last output
+ * holds everything that was counted. */
 static void test_histograms(void)
 {
   AstroSummary x, y, z;
@@ -232,7 +232,7 @@ static void test_refused_lines(void)
     { "astroadd name=s ! fakesink " VISIBILITIES(
           "1", "0") "! tee name=t ! queue ! s. "
                     "t. ! queue ! astroselect stations=1,0,2,3,4 ! s. ",
-      "pad sink_1: the observation's stations are other than those of pad sink_0" },
+      "pad sink_1: the observation's stations differ from those of pad sink_0" },
     { "astroadd name=s ! fakesink " GRID("1") "! s. " VISIBILITIES(
           "1", "0") "! astrogridder size=32 cell=90 algorithm=wprojection ! s. ",
       "pad sink_1: caps field \"" },

@@ -60,7 +60,7 @@ static void test_clustered(void)
     g_assert_cmpuint(regions[r], >, 0);
 }
 
-/* As many regions as there can be take no more to lay out than a few thousand. */
+/* The largest number of regions takes no longer to lay out than a few thousand. */
 static void test_many_regions(void)
 {
   enum { POINTS = 300000, REGIONS = 65535 };
@@ -109,7 +109,7 @@ static void test_file(void)
   g_rmdir(folder);
 }
 
-/* astrofitssink writes such, and so does gzip. */
+/* astrofitssink writes such files, and so does gzip. */
 static void test_packed_file(void)
 {
   const char *make = "astrocatsrc points=30 catalogues=2 ! appsink name=out";
@@ -152,7 +152,7 @@ static void test_fits_file(void)
   g_rmdir(folder);
 }
 
-/* A catalogue of no points is a mistake that would be counted in silence. */
+/* A catalogue without points is a mistake that must not be counted silently. */
 static void test_empty_files(void)
 {
   static const struct {
@@ -177,7 +177,7 @@ static void test_empty_files(void)
   g_rmdir(folder);
 }
 
-/* A last line that nothing ends may lack digits: both readers of text warn of it. */
+/* A last line without a newline may have lost digits: both readers of text warn about it. */
 static void test_unended_file(void)
 {
   static const char *const sources[] = { "astrocatsrc", "astrofitssrc" };
@@ -206,7 +206,7 @@ static void test_unended_file(void)
   g_rmdir(folder);
 }
 
-/* Random points where those of a file lie. */
+/* Random points, spread as the points of a file are. */
 static void test_like_file(void)
 {
   g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
@@ -239,7 +239,7 @@ static void test_like_file(void)
   g_rmdir(folder);
 }
 
-/* A checksum of values in millionths, which no library of mathematics makes differ. */
+/* A checksum of values in millionths, which are the same with every maths library. */
 static char *checksum_of(GPtrArray *samples)
 {
   g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA1);
@@ -254,7 +254,7 @@ static char *checksum_of(GPtrArray *samples)
   return g_strndup(g_checksum_get_string(checksum), 12);
 }
 
-/* A seed's mocks, and regions, stay what they were. */
+/* The same seed still gives the same mocks and regions. */
 static void test_same_as_ever(void)
 {
   static const struct {
@@ -309,7 +309,7 @@ static void test_duration(void)
   gst_object_unref(source);
 }
 
-/* An application that makes ready what comes next while this is sent. */
+/* An application sets up the next catalogue while this one is sent. */
 static GstPadProbeReturn set_all(GstPad *pad, GstPadProbeInfo *info, gpointer source)
 {
   g_object_set(source, "location", "/another/file", "points", (guint64)3, "catalogues", 5, "slope",

@@ -1,4 +1,4 @@
-/* Spectra of streams however they are cut, broken or damaged: against the reference. */
+/* Spectra of streams that are cut anywhere, broken or damaged, compared with the reference. */
 #include "core/channelizer/channelizer.h"
 #include "core/stream/validity.h"
 #include "tests/elements/astrochannelizer.h"
@@ -7,11 +7,11 @@
   "application/x-astro-voltages,format=CI8,layout=station:pol:time,stations=3,pols=2,"             \
   "rate=1600000/3,frequency=1.4e9,bandwidth=533333.3333333334"
 #define LEAD 24       /* (TAPS - 1) x CHANNELS / 2 */
-#define STEP_BYTES 12 /* of a time step of VOLTAGES */
-#define ROW_BYTES 128 /* of a spectrum of an input */
+#define STEP_BYTES 12 /* bytes of a time step of VOLTAGES */
+#define ROW_BYTES 128 /* bytes of a spectrum of an input */
 
-/* A buffer of samples first to end of a stream, whose input i has samples that depend on i and on
- * the sample's index alone. */
+/* A buffer with samples first to end of a stream. The samples of input i depend only on i and on
+ * the sample's index. */
 static GstBuffer *voltages(guint64 first, guint64 end)
 {
   gsize steps = end - first;
@@ -25,7 +25,7 @@ static GstBuffer *voltages(guint64 first, guint64 end)
   return buffer;
 }
 
-/* What the core's reference gives for an unbroken stretch. */
+/* The spectra that the core's reference makes of an unbroken stretch. */
 static float *reference(guint64 first, guint64 end, AstroSpectra *spectra)
 {
   AstroChannelizerConfig config = { .to = ASTRO_FORMAT_CF32LE,
@@ -52,7 +52,7 @@ static float *reference(guint64 first, guint64 end, AstroSpectra *spectra)
   return out;
 }
 
-/* What came out, spectrum after spectrum: OFFSET n has its 6 rows at n x 6. */
+/* The spectra that came out, one after the other: OFFSET n has its 6 rows at n x 6. */
 typedef struct {
   GByteArray *rows; /* [spectrum][input] */
   GArray *offsets;  /* of each spectrum */
@@ -111,7 +111,7 @@ static void output_clear(Output *output)
   g_array_unref(output->counts);
 }
 
-/* That the spectra from number at on are those of samples first to end. */
+/* Checks that the spectra from number `at` on are those of samples first to end. */
 static guint assert_stretch(const Output *output, guint at, guint64 first, guint64 end)
 {
   AstroSpectra spectra;
@@ -128,7 +128,7 @@ static guint assert_stretch(const Output *output, guint at, guint64 first, guint
   return at + (guint)spectra.count;
 }
 
-/* However it is cut, the stream gives the same spectra, to the bit. */
+/* The stream gives the same spectra to the last bit, wherever it is cut. */
 static void test_cuts(void)
 {
   static const guint64 cuts[] = { 1, 5, 16, 17, 64, 1000 };
@@ -214,7 +214,7 @@ static void test_breaks(void)
   }
 }
 
-/* How many of a spectrum's samples lie in from to to. */
+/* How many samples of a spectrum lie between from and to. */
 static guint32 missing(guint64 spectrum, guint64 from, guint64 to)
 {
   guint32 n = 0;
@@ -272,7 +272,7 @@ static void test_gap(void)
   gst_harness_teardown(h);
 }
 
-/* Counts of station and time, each for ten steps: only what is lost of a station counts for it. */
+/* Counts over station and time, each for ten steps: a loss only counts for its own station. */
 static void test_validity(void)
 {
   for (guint with_pols = 0; with_pols < 2; with_pols++) {
@@ -289,7 +289,7 @@ static void test_validity(void)
     GstBuffer *damaged = voltages(0, 200);
     AstroValidityMeta *meta = astro_buffer_add_validity(damaged, &shape, 10);
     /* Station 1 loses 50 to 60 and 70 to 90, station 2 the last ten. */
-    guint rows = 1 + with_pols, second = with_pols; /* with pols: the second alone */
+    guint rows = 1 + with_pols, second = with_pols; /* with pols: only in the second */
     meta->counts[(rows + second) * 20 + 5] = 9;
     meta->counts[(rows + second) * 20 + 7] = 0;
     meta->counts[(rows + second) * 20 + 8] = 0;
@@ -307,7 +307,7 @@ static void test_validity(void)
       lower += counts[2] < 64;
     }
     g_assert_cmpuint(lower, >=, 4);
-    /* The station that lost nothing is as if nothing had happened. */
+    /* Nothing changes for a station that lost nothing. */
     AstroSpectra spectra;
     g_autofree float *expected = reference(0, 400, &spectra);
     g_assert_cmpuint(output.offsets->len, ==, spectra.count);
@@ -336,7 +336,7 @@ static void test_latency(void)
   gst_harness_teardown(h);
 }
 
-/* Counts that do not fit the buffer, and an index at the end of what can be counted. */
+/* Counts that do not fit the buffer, and sample indices that are too large, are refused. */
 static void test_bad_buffers(void)
 {
   GstHarness *h = harness();

@@ -1,4 +1,4 @@
-/* Caps of astrochannelizer, its settings, and what it refuses of both. */
+/* Caps and settings of astrochannelizer, and those that it refuses. */
 #include "tests/elements/astrochannelizer.h"
 #include "tests/elements/setter.h"
 
@@ -34,7 +34,7 @@ static void assert_caps(GstStructure *s, const char *expected)
 
 static void test_caps(void)
 {
-  /* Half a channel down for an even number; rates are exact. */
+  /* For an even number of channels the centre moves down by half a channel. Rates are exact. */
   assert_caps(out_caps("channels=100",
                        IN "format=CI8,layout=time:station:pol,rate=100000000/1,frequency=1.4e9,"
                           "bandwidth=1e8",
@@ -57,7 +57,7 @@ static void test_caps(void)
   assert_caps(out_caps("channels=4", IN "format=I8,layout=time:station:pol,rate=800/1", NULL),
               OUT "CF32LE,layout=(string)station:pol:time:channel,channels=(int)4,"
                   "rate=(fraction)100/1");
-  /* What downstream asks for, CF32LE where it may choose; other fields stay. */
+  /* The format that downstream asks for, CF32LE if it leaves the choice; other fields stay. */
   assert_caps(out_caps("channels=4", IN "format=CI4,layout=station:pol:time,telescope=T",
                        "application/x-astro-spectra,format={CI8,CF32LE}"),
               OUT "CF32LE,layout=(string)station:pol:time:channel,channels=(int)4,telescope=T");
@@ -75,7 +75,8 @@ static void test_caps(void)
   gst_structure_free(s);
 }
 
-/* Upstream that can give several formats and layouts is told which are good, best first. */
+/* An upstream element that can give several formats and layouts learns which are good, best
+ * first. */
 static void test_upstream(void)
 {
   GstHarness *h = harness();
@@ -95,13 +96,13 @@ static void test_upstream(void)
   gst_harness_teardown(h);
 }
 
-/* Channel k's centre is where the output's caps say: a tone there fills it. */
+/* The output's caps say where the centre of channel k is: a tone there fills it. */
 static void test_frequencies(void)
 {
   static const struct {
     const char *format;
     guint channels;
-    double rate, low; /* Hz: of samples, and the band's lower edge */
+    double rate, low; /* Hz: rate of samples, and lower edge of the band */
   } cases[] = { { "CF32LE", 16, 1000, 4500 },
                 { "CF32LE", 15, 1000, 4500 },
                 { "F32LE", 16, 2000, 4500 },
@@ -154,7 +155,7 @@ static void test_frequencies(void)
   }
 }
 
-/* The sum of squares before and after, what clips, and the windows by name. */
+/* The sum of squares before and after, clipped values, and windows by name. */
 static void test_properties(void)
 {
   static const char *const windows[] = { "hann",   "hamming",     "blackman-harris",

@@ -1,4 +1,4 @@
-/* What tests of astrochannelizer share: the element in a harness. */
+/* Shared by tests of astrochannelizer: the element in a harness. */
 #pragma once
 
 #include "tests/elements/elements.h"

@@ -14,7 +14,7 @@ static double psf_at(gint x, gint y)
   return exp(-4 * G_LN2 * (x * x + y * y) / 9.0) * (1 + 0.2 * cos(x)) / 1.2;
 }
 
-/* n products with a source each, of flux 1, 2, ... at (14, 17), and the point-spread function. */
+/* n products with one source each, of flux 1, 2, ... at (14, 17), and the point-spread function. */
 static GstBuffer *image(guint n)
 {
   float *pixels = g_new(float, (n + 1) * PIXELS);
@@ -66,7 +66,7 @@ static void test_outputs(void)
   static const struct {
     const char *output, *products;
     guint n;
-    float flux; /* of the source in the first product */
+    float flux; /* flux of the source in the first product */
   } cases[] = { { "restored", "I", 1, 1 },
                 { "model", "I-MODEL", 1, 1 },
                 { "residual", "I-RESIDUAL", 1, 0 },
@@ -142,7 +142,7 @@ static void test_messages(void)
   gst_harness_teardown(h);
 }
 
-/* Without a threshold CLEAN ends in the noise, which is told; with one it goes on to that. */
+/* Without a threshold CLEAN ends in the noise and says so; with one it stops there. */
 static void test_ends_in_noise(void)
 {
   static const char *const ends[] = { "noise", "iterations" };
@@ -173,7 +173,7 @@ static void test_ends_in_noise(void)
   }
 }
 
-/* A chain that has no PSF yet is asked for one. */
+/* astroclean asks a chain that makes no point-spread function for one. */
 static void test_asks_for_psf(void)
 {
   GstHarness *h = gst_harness_new_parse("astroimage backend=cpu ! astroclean backend=cpu");
@@ -187,7 +187,7 @@ static void test_asks_for_psf(void)
   gst_harness_teardown(h);
 }
 
-/* From visibilities of two sources to what is behind them, with nothing else set. */
+/* From visibilities of two sources to the sources, with nothing else set. */
 static void test_chain(void)
 {
   GstElement *pipeline = gst_parse_launch(
@@ -231,7 +231,7 @@ static void test_no_beam(void)
     g_assert_cmpint(gst_harness_push(h, in), ==, i < 2 ? GST_FLOW_ERROR : GST_FLOW_OK);
     gst_harness_teardown(h);
   }
-  /* "output=model" would be a file's name, where output is a graph's parameter. */
+  /* "output=model" would be read as a file name where output is a graph's parameter. */
   test_refused_by("fakesrc num-buffers=1 sizetype=fixed sizemax=512 filltype=zero ! capsfilter "
                   "caps=application/x-astro-image,width=8,height=8,pixel=0.01,format=F32LE,"
                   "layout=pol:y:x,pols=2,products=(string)I:PSF ! astroclean backend=cpu ! "
@@ -239,7 +239,7 @@ static void test_no_beam(void)
                   "astroclean", "model or residual as astroclean's property output");
 }
 
-/* As of two stations, or of a cell too large: with no iterations there is nothing to draw. */
+/* As with two stations, or with too large a cell: with no iterations nothing can be drawn. */
 static void test_dirty_without_beam(void)
 {
   static const char *const outputs[] = { "restored", "all" };
@@ -291,7 +291,7 @@ static void test_bad_caps(void)
                   "astroclean", "512 bytes");
 }
 
-/* Whether one of the warnings that wait says so; all are taken. */
+/* Whether one of the pending warnings says so; takes all of them. */
 static gboolean is_warned(GstBus *bus, const char *says)
 {
   gboolean found = FALSE;
@@ -306,8 +306,8 @@ static gboolean is_warned(GstBus *bus, const char *says)
   return found;
 }
 
-/* Beside a peak that the point-spread function lifts, each iteration makes a higher one: the
- * warning itself says so, not only what is for developers, and what to set. */
+/* The point-spread function lifts this peak, and each iteration makes a higher one beside it. The
+ * warning itself, not only its details for developers, says so and what to set. */
 static void test_stray(void)
 {
   GstHarness *h = clean_harness("restored");
@@ -327,7 +327,7 @@ static void test_stray(void)
   gst_harness_teardown(h);
 }
 
-/* Where half of the image is not looked at without anybody's having asked for that. */
+/* Half of the image is not searched, though nobody asked for that. */
 static void test_narrow_psf(void)
 {
   static const struct {

@@ -16,7 +16,7 @@ static void test_values(void)
   gst_harness_teardown(h);
 }
 
-/* Samples at any address, as behind another program's header: a sanitizer sees those that are read
+/* Samples at any address, as behind another program's header. A sanitizer sees it if they are read
  * where they lie. */
 static void test_unaligned(void)
 {
@@ -41,7 +41,7 @@ static void test_unaligned(void)
     }
 }
 
-/* What saturates is counted, readable and reported. */
+/* Values that saturate are counted, and the count can be read and is posted. */
 static void test_clipped(void)
 {
   GstHarness *h = test_harness("astroconvert");
@@ -74,13 +74,13 @@ static void test_clipped(void)
   }
   g_assert_cmpuint(clipped, ==, 2);
   g_assert_cmpuint(total, ==, 6);
-  g_assert_cmpuint(warnings, ==, 1); /* a third of the samples is not a peak here and there */
+  g_assert_cmpuint(warnings, ==, 1); /* a third of all samples is more than a few peaks */
   gst_element_set_bus(h->element, NULL);
   gst_object_unref(bus);
   gst_harness_teardown(h);
 }
 
-/* auto keeps the scale of the first block, whatever comes later, other formats excepted. */
+/* auto keeps the scale of the first block, whatever comes later, until the format changes. */
 static void test_auto(void)
 {
   GstHarness *h = gst_harness_new_parse("astroconvert backend=cpu scale=auto");
@@ -106,8 +106,8 @@ static void test_auto(void)
   gst_harness_teardown(h);
 }
 
-/* What was lost does not count, whatever lies in its place, and a block that tells nothing leaves
- * the choice to the next. */
+/* Lost samples do not count in the choice of a scale, whatever lies in their place, and a block
+ * with only lost samples leaves the choice to the next. */
 static void test_auto_of_good_samples(void)
 {
   enum { STEPS = 4, STATIONS = 3, SAMPLES = STEPS * STATIONS };
@@ -168,7 +168,8 @@ static void check_converted(const char *from, const char *to, const char *scale,
   gst_harness_teardown(h);
 }
 
-/* Visibilities of CI32LE are sums and those of floats are means of what their counts say. */
+/* Visibilities in CI32LE are sums, and those in floats are means over the samples that were
+ * counted. */
 static void test_sums_and_means(void)
 {
   static const gint32 sums[12] = { 80, -8, 4, 40, 12, 0, 0, 0, 3, -1, 16, 8 };
@@ -179,7 +180,7 @@ static void test_sums_and_means(void)
   check_converted(VISIBILITIES("CI32LE"), VISIBILITIES("CF32LE"), "0.5", sums, halves);
 }
 
-/* What is set after caps were agreed on is for the next ones. */
+/* A scale that is set after caps were negotiated is for the next caps. */
 static void test_late_scale(void)
 {
   static const struct {
@@ -235,8 +236,8 @@ static void test_prefers_same(void)
   gst_harness_teardown(h);
 }
 
-/* Downstream may name integers first, as astrodelay does; floats of about 1 would be rounded away.
- */
+/* Downstream may list integers first, as astrodelay does; but floats of about 1 would be rounded
+ * away. */
 static void test_prefers_exact(void)
 {
   static const struct {
@@ -259,7 +260,7 @@ static void test_prefers_exact(void)
   }
 }
 
-/* Stages whose caps take all formats, so that it is they who say what they expect. */
+/* Stages whose caps accept all formats, so that they can say themselves what they expect. */
 static void test_before_stages(void)
 {
   static const char *const lines[][2] = {
@@ -297,7 +298,7 @@ static void test_bad(gconstpointer data)
   test_refused(bad[i].line, bad[i].word);
 }
 
-/* A scale is that of what is written: sums, which their counts make large. */
+/* The scale suits what is written: sums, which large counts make large. */
 static void test_auto_of_sums(void)
 {
   static const float means[12] = { 2, -2, 2, 2, -2, 2, 9, 9, 2, 2, -2, 2 };
@@ -318,7 +319,7 @@ static void test_auto_of_sums(void)
   gst_harness_teardown(h);
 }
 
-/* The last of the quantities, which is a frame of columns. */
+/* The last of the quantities, a frame of columns. */
 static void test_correlation_function(void)
 {
   static const double sent[6] = { 1, 2, 3, 4.5, -5, 0.25 };

@@ -1,9 +1,9 @@
-/* Integrations of streams however they are cut, broken or damaged: against the reference. */
+/* Integrations of streams that are cut anywhere, broken or damaged, compared with the reference. */
 #include "core/correlator/correlator.h"
 #include "core/stream/validity.h"
 #include "tests/elements/astrocorrelator.h"
 
-/* The core's reference on steps first to first + count of a stream of CI8. */
+/* The core's reference for steps first to first + count of a stream in CI8. */
 static void reference(const guint8 *stream, guint64 first, guint64 count, AstroFormat to,
                       gpointer out)
 {
@@ -40,7 +40,7 @@ static void check_values(GstBuffer *buffer, const guint8 *stream, guint64 first,
   gst_buffer_unmap(buffer, &map);
 }
 
-/* All counts are that, one for all or one each. */
+/* All counts are `count`, be it one for all or one for each. */
 static void check_count(GstBuffer *buffer, guint32 count, guint32 full)
 {
   const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
@@ -52,7 +52,8 @@ static void check_count(GstBuffer *buffer, guint32 count, guint32 full)
     g_assert_cmpuint(meta->counts[i], ==, count);
 }
 
-/* Integrations end inside buffers, span several, and several end in one; times are theirs. */
+/* Integrations end inside buffers, span several buffers, or several end in one; their times are
+ * right. */
 static void test_integrations(gconstpointer format)
 {
   AstroFormat to = *(const AstroFormat *)format;
@@ -78,7 +79,7 @@ static void test_integrations(gconstpointer format)
       g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, k);
       g_assert_cmpuint(GST_BUFFER_OFFSET_END(buffer), ==, k + 1);
       g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, k * n * GST_MSECOND);
-      /* The last is as long as what came of it. */
+      /* The last one is as long as the samples in it. */
       g_assert_cmpuint(GST_BUFFER_DURATION(buffer), ==, count * GST_MSECOND);
       gst_buffer_unref(buffer);
     }
@@ -94,8 +95,8 @@ static void test_integrations(gconstpointer format)
   }
 }
 
-/* Steps that never came: what came counts, integrations with nothing are not there, the next says
- * so. */
+/* Steps that never came: integrations hold what came, those with nothing are missing, and the next
+ * one says so. */
 static void test_jump(void)
 {
   guint8 stream[100 * 2 * SAMPLES];
@@ -159,8 +160,8 @@ static guint pull_gap_events(GstHarness *h)
   return n;
 }
 
-/* An event in the place of lost blocks, as identity sends it, does not cut an integration in two,
- * nor overtake it; a sink that waits for the first of a stream gets it. */
+/* A GAP event in place of lost blocks, as identity sends it, does not cut an integration in two and
+ * does not overtake it. A sink that waits for the first event of a stream gets it. */
 static void test_gap_event(void)
 {
   guint8 stream[60 * 2 * SAMPLES];
@@ -191,8 +192,8 @@ static void test_gap_event(void)
   gst_harness_teardown(h);
 }
 
-/* A lost block of one station lowers the counts of its baselines alone, and no other value changes.
- */
+/* A lost block of one station lowers only the counts of its baselines, and no other value
+ * changes. */
 static void test_validity(void)
 {
   guint8 stream[40 * 2 * SAMPLES];
@@ -205,7 +206,7 @@ static void test_validity(void)
                         .extents = { 4, 3 } };
   AstroValidityMeta *meta = astro_buffer_add_validity(first, &shape, 8); /* 4 steps a count */
   meta->counts[1 * 3 + 1] = 0;
-  meta->counts[3 * 3 + 1] = 7; /* not whole: nothing says which are good */
+  meta->counts[3 * 3 + 1] = 7; /* less than full: nothing says which samples are good */
   gst_harness_push(h, first);
   gst_harness_push(h, part(stream, 16, 24));
   GstBuffer *buffer = gst_harness_pull(h);
@@ -228,8 +229,7 @@ static void test_validity(void)
   gst_harness_teardown(h);
 }
 
-/* A block behind which no sample is good is missing, whether GAP or counts said so of the spectra.
- */
+/* A block without a good sample is missing, whether GAP or counts say so. */
 static void test_nothing_valid(void)
 {
   static const AstroLayout shape = { .n_axes = 1, .axes = { ASTRO_AXIS_TIME }, .extents = { 20 } };
@@ -251,7 +251,7 @@ static void test_nothing_valid(void)
   gst_harness_teardown(h);
 }
 
-/* After a flush nothing of before is in what comes. */
+/* After a flush nothing from before comes out. */
 static void test_flush(void)
 {
   guint8 stream[30 * 2 * SAMPLES];
@@ -274,7 +274,7 @@ static void test_flush(void)
   gst_harness_teardown(h);
 }
 
-/* A segment that was sought ends with this event in place of EOS: what is held comes before it. */
+/* The segment of a seek ends with this event in place of EOS: what is held comes before it. */
 static void test_segment_done(void)
 {
   guint8 stream[10 * 2 * SAMPLES];
@@ -301,8 +301,8 @@ static void push_start(GstHarness *h, const char *stream)
   g_assert_true(gst_harness_push_event(h, gst_event_new_segment(&segment)));
 }
 
-/* What an element that is linked in mid-stream says once more cuts no integration in two; another
- * stream's start does, and comes after it. */
+/* Events that come again since an element was linked in mid-stream do not cut an integration in
+ * two. The start of another stream does, and comes after it. */
 static void test_said_again(void)
 {
   guint8 stream[20 * 2 * SAMPLES];
@@ -352,7 +352,7 @@ static void test_new_caps(void)
   gst_harness_teardown(h);
 }
 
-/* Steps that come again count once, also where their integration has left already. */
+/* Steps that come again count once, even if their integration has left. */
 static void test_overlap(void)
 {
   static const guint64 firsts[] = { 0, 20, 30, 30, 0, 55 }, counts[] = { 40, 20, 10, 25, 50, 5 };

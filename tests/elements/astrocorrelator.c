@@ -1,7 +1,7 @@
-/* Caps of astrocorrelator, its settings and its latency, and what it refuses. */
+/* Caps, settings and latency of astrocorrelator, and what it refuses. */
 #include "tests/elements/astrocorrelator.h"
 
-/* A rate is divided by more than an int holds where the fraction is one of ints again. */
+/* A rate may be divided by more than an int holds if the fraction has ints again. */
 static void test_long_integration(void)
 {
   GstHarness *h = new_harness(3000000000);
@@ -35,7 +35,8 @@ static void test_full_triangle(void)
   gst_harness_teardown(h);
 }
 
-/* As many as 8 stations make once each: who takes each pair once does not take them for these. */
+/* The full triangle of 6 stations has as many visibilities as the lower triangle of 8: elements
+ * that take each pair once refuse it. */
 static void test_readers_of_full_triangle(void)
 {
   static const char *const readers[] = { "astrofitssink location=full-triangle.uvfits",
@@ -50,7 +51,7 @@ static void test_readers_of_full_triangle(void)
   }
 }
 
-/* Something, and the same twice; frees it. */
+/* Both must have the same bytes, at least one; frees them. */
 static void assert_same(GByteArray *got[2])
 {
   g_assert_cmpuint(got[0]->len, >, 0);
@@ -77,7 +78,8 @@ static void test_time_step(void)
   assert_same(got);
 }
 
-/* Seconds are the nearest whole number of spectra, which is told, with how long it is. */
+/* Seconds become the nearest whole number of spectra, which a message gives, with the exact
+ * length. */
 static void test_integration_time(void)
 {
   static const struct {
@@ -140,7 +142,7 @@ static void test_late_properties(void)
   assert_same(got);
 }
 
-/* Upstream learns which order is liked best, and that others will do. */
+/* Upstream learns which order is best, and that others will do. */
 static void test_upstream(void)
 {
   GstHarness *h = new_harness(10);
@@ -161,7 +163,7 @@ static void test_upstream(void)
   gst_harness_teardown(h);
 }
 
-/* A GPU likes another order, and names it where it is sure to do the work. */
+/* A GPU prefers another order, which is listed first if a GPU surely does the work. */
 static void test_upstream_of_device(void)
 {
   GstHarness *h = new_harness(10);
@@ -245,7 +247,7 @@ static void test_errors(void)
   }
 }
 
-/* A sum beyond CI32LE stops the stream before anything wrong goes out. */
+/* A sum beyond the range of CI32LE stops the stream before anything wrong goes out. */
 static void test_overflow(void)
 {
   GstHarness *h = new_harness(65536);

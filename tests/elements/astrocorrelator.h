@@ -1,4 +1,4 @@
-/* What tests of astrocorrelator share: the element in a harness, and parts of a stream for it. */
+/* Shared by tests of astrocorrelator: the element in a harness, and parts of a stream for it. */
 #pragma once
 
 #include "tests/elements/elements.h"

@@ -1,5 +1,5 @@
-/* The element: what is held comes out at the end, times go on, gaps and losses are told, and
- * errors. */
+/* The element: samples that are held come out at the end, times go on, gaps and losses are marked;
+ * and errors. */
 #include "core/lib/sky/array.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
@@ -21,7 +21,8 @@ static void push_observation_at(GstHarness *h, guint stations, double ra)
   observation->has_phase_centre = TRUE;
   observation->phase_ra = ra;
   observation->phase_dec = 1.2;
-  observation->earth = astro_earth_new_none(); /* as of simulators: nothing is to be told of it */
+  observation->earth = astro_earth_new_none(); /* as simulators set it, so that there is no
+                                                * warning */
   gst_harness_push_event(h, astro_observation_to_event(observation));
 }
 
@@ -47,7 +48,7 @@ static GstHarness *new_harness(const char *caps)
   return h;
 }
 
-/* All that came out, checked for times that go on. first: of the first block, then the end. */
+/* All output, checked for times that go on. first: index of the first block, then of the end. */
 static GByteArray *pull_run(GstHarness *h, guint64 *first)
 {
   GByteArray *bytes = g_byte_array_new();
@@ -69,7 +70,7 @@ static GByteArray *pull_run(GstHarness *h, guint64 *first)
   return bytes;
 }
 
-/* What comes out of a block at one time, whose steps are counted from there or from the start. */
+/* The output for a block at a time, whose steps are counted from there or from the start. */
 static GByteArray *at_time(const char *caps, guint bytes, GstClockTime time, guint64 offset)
 {
   GstHarness *h = new_harness(caps);
@@ -83,7 +84,7 @@ static GByteArray *at_time(const char *caps, guint bytes, GstClockTime time, gui
   return out;
 }
 
-/* The earth turns by the clock, wherever steps are counted from. */
+/* Delays follow the time, wherever steps are counted from. */
 static void test_steps_from_elsewhere(void)
 {
   static const struct {
@@ -104,7 +105,8 @@ static void test_steps_from_elsewhere(void)
   }
 }
 
-/* Steps that a new segment counts anew go on in time, and what was held keeps its own. */
+/* Steps that a new segment counts anew go on in time, and samples that were held keep their
+ * times. */
 static void test_counted_anew(void)
 {
   GstHarness *h = new_harness(VOLTAGES);
@@ -129,7 +131,7 @@ static void test_counted_anew(void)
   gst_harness_teardown(h);
 }
 
-/* Known with the observation, after there are caps. */
+/* The latency is known with the observation, after there are caps. */
 static void test_latency(void)
 {
   GstHarness *h = gst_harness_new("astrodelay");
@@ -147,7 +149,7 @@ static void test_latency(void)
   gst_harness_teardown(h);
 }
 
-/* However it is cut, as many samples come out as went in, and the same ones. */
+/* However the stream is cut, the same samples come out, as many as went in. */
 static void test_cuts(void)
 {
   enum { STEPS = 20000 };
@@ -192,8 +194,8 @@ static guint64 n_bad(GstHarness *h, guint64 *total)
   return bad;
 }
 
-/* The ends, where what a delay reaches for was never there, are marked; a jump has two ends more; a
- * gap stays one. */
+/* At the ends a delay reaches for samples that never existed: these are marked. A jump has two more
+ * ends; a gap stays one gap. */
 static void test_losses(void)
 {
   guint64 total, ends;
@@ -231,7 +233,7 @@ static void test_losses(void)
   gst_harness_teardown(h);
 }
 
-/* After a flush nothing of before is left; a new observation and new caps end what was held. */
+/* After a flush nothing from before is left; a new observation and new caps end what was held. */
 static void test_interruptions(void)
 {
   GstHarness *h = new_harness(VOLTAGES);
@@ -254,7 +256,7 @@ static void test_interruptions(void)
   gst_harness_teardown(h);
 }
 
-/* Where the first event of an observation after a buffer comes: behind how many steps. */
+/* After how many steps the first event of an observation after a buffer comes. */
 static GstPadProbeReturn note_observation(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   guint64 *steps = data;
@@ -265,8 +267,8 @@ static GstPadProbeReturn note_observation(GstPad *pad, GstPadProbeInfo *info, gp
   return GST_PAD_PROBE_OK;
 }
 
-/* A new observation comes behind all that belongs to the one before, with its first block; the same
- * one again changes nothing. */
+/* A new observation comes after all that belongs to the one before, with its own first block; the
+ * same one again changes nothing. */
 static void test_observations_in_order(void)
 {
   GstHarness *h = new_harness(VOLTAGES);
@@ -329,7 +331,7 @@ static void test_format(void)
   gst_harness_teardown(h);
 }
 
-/* Four bits cannot hold a small turn: they are given where nothing else is taken. */
+/* Four bits cannot hold a small rotation: they are only used if downstream takes nothing else. */
 static void test_four_bits(void)
 {
   static const struct {
@@ -382,8 +384,8 @@ static void test_no_observation(void)
   gst_harness_teardown(h);
 }
 
-/* Amplitudes that a file divides by may leave integers full or empty, with no word of it: 100 and
- * more of 127 divided by 0.1. */
+/* Amplitudes that a file divides by may make integers saturate or vanish, which would pass
+ * unnoticed: 100 and more of 127 divided by 0.1. */
 static void test_calibrated_format(void)
 {
   static const char *const taken[][2] = { { "{CI8,CI16LE,CF32LE}", "CF32LE" },
@@ -472,7 +474,7 @@ static void test_errors(void)
   g_unlink(other);
 }
 
-/* One that has nothing to do holds nothing back. */
+/* An astrodelay with nothing to do holds nothing back. */
 static void test_passes(void)
 {
   GstHarness *h = test_harness("astrodelay");
@@ -484,7 +486,7 @@ static void test_passes(void)
   g_autoptr(GstBuffer) out = gst_harness_push_and_pull(h, in);
   g_assert_true(out == in);
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 0);
-  /* and one that has something to do again does it */
+  /* and one that has something to do again works again */
   o->done.delays = ASTRO_DELAYS_IN;
   gst_harness_push_event(h, astro_observation_to_event(o));
   gst_harness_push(h, block(100, 5000));
@@ -521,8 +523,8 @@ static GByteArray *run_to_end(const char *line)
   "phase-centre=200,50 ! application/x-astro-voltages,format=%s ! astrodelay %s ! "
 #define SINK "appsink name=sink sync=false"
 
-/* A second one does not do again what the first did, to the last bit: of voltages, of spectra
- * behind it, and of formats that it would else have turned into others. */
+/* A second astrodelay does not repeat what the first did, to the last bit: for voltages, for
+ * spectra after it, and for formats that it would otherwise have converted. */
 static void test_in_a_row(void)
 {
   static const char *const formats[] = { "CF32LE", "CI8", "CI4", "F32LE" };
@@ -550,8 +552,8 @@ static void test_in_a_row(void)
   g_unlink(path);
 }
 
-/* With a file it would have floats made of integers, agreed on before the observation says that
- * there is nothing to do: integers pass then. */
+/* With a file it would convert integers to floats, negotiated before the observation shows that
+ * there is nothing to do: integers then pass unchanged. */
 static void test_keeps_format(void)
 {
   g_autofree char *path = write_file("gain A002 * 0.5 45\n");
@@ -565,7 +567,7 @@ static void test_keeps_format(void)
   g_unlink(path);
 }
 
-/* Formats that come while it runs. */
+/* The format changes while it runs. */
 static void test_unknown_format(void)
 {
   test_refused_by("fakesrc num-buffers=1 sizetype=fixed sizemax=24 ! typefind force-caps=\""
@@ -576,7 +578,8 @@ static void test_unknown_format(void)
                   "F32LE");
 }
 
-/* Spectra that are not long beside the delays lose what lies between: that is told, once. */
+/* Spectra that are not much longer than the delays lose the samples in between: one warning says
+ * so. */
 static void test_warns_of_loss(void)
 {
   static const struct {

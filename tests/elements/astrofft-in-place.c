@@ -1,4 +1,4 @@
-/* Blocks that become the output where they lie, and those that may not. */
+/* Blocks that are transformed in place, and those that must not be. */
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "core/stream/validity.h"
@@ -6,20 +6,20 @@
 
 #define COUNTED_SPECTRA                                                                            \
   "application/x-astro-spectra,format=CF32LE,layout=time:channel:station,channels=4,stations=3"
-#define BOUND_META "TestOfSamples" /* says what samples were: an output has none */
+#define BOUND_META "TestOfSamples" /* about the input's samples: an output does not have it */
 #define FREE_META "TestOfStream"   /* stays */
 
 typedef enum {
-  ALONE,   /* a block of our memory that nobody else has */
+  ALONE,   /* a block in our memory with no other owner */
   HELD,    /* somebody has the buffer */
-  SHARED,  /* another buffer has the memory */
+  SHARED,  /* another buffer shares the memory */
   PART,    /* of a larger block */
   FOREIGN, /* not our memory */
   N_OWNERS
 } Owner;
 
-/* Steps 2 and 3 of a stream that jumped there, with all said of them that can be; others is what
- * has a part in their memory, or NULL. */
+/* Steps 2 and 3 of a stream that jumped there, with all the metadata there is; others: what shares
+ * their memory, or NULL. */
 static GstBuffer *counted(Owner owner, GstBuffer **others)
 {
   const gsize bytes = 2 * 4 * 3 * 8;
@@ -91,8 +91,8 @@ static gpointer place_of(GstBuffer *buffer)
   return map.data;
 }
 
-/* A block that is nobody else's becomes the output, whatever else a block is left as it was, and
- * all outputs say and hold the same, behind another transform's pool as well. */
+/* A block without another owner becomes the output, and any other block is left as it was. All
+ * outputs have the same samples and metadata, after another transform's pool as well. */
 static void check_in_place(const char *line)
 {
   static const gchar *bound[] = { "test-samples", NULL }, *unbound[] = { NULL };

@@ -1,4 +1,4 @@
-/* Transforms along time: streams however they are cut, what is missing in them, and channels. */
+/* Transforms along time: streams that are cut anywhere, samples that are missing, and channels. */
 #include <complex.h>
 #include <math.h>
 #include <sys/resource.h>
@@ -15,7 +15,7 @@
 #define INPUTS 6
 #define LENGTH 12
 
-/* Sample t of an input, depending on both alone. */
+/* Sample t of an input, which depends on nothing else. */
 static float complex sample(guint input, guint64 t)
 {
   guint32 random = (guint32)(t * 2654435761u + input * 40503u);
@@ -24,7 +24,7 @@ static float complex sample(guint input, guint64 t)
   return (float)(gint16)random / 32768 + I * (float)(gint16)(random >> 16) / 32768;
 }
 
-/* Of an index of time and of the input, in either layout. */
+/* Where the sample of an input at a time step is, in either layout. */
 static gsize place(gboolean time_first, guint input, guint64 step, guint64 steps)
 {
   return time_first ? step * INPUTS + input : input * steps + step;
@@ -42,7 +42,7 @@ static GstBuffer *voltages(gboolean time_first, guint64 first, guint64 steps)
   return buffer;
 }
 
-/* Channel k of the spectrum of samples n x LENGTH on, ascending in frequency. */
+/* Channel k, in ascending frequency, of the spectrum of samples from n x LENGTH on. */
 static double complex spectrum(guint input, guint64 n, guint channel)
 {
   double complex sum = 0;
@@ -80,7 +80,7 @@ static guint check_spectra(GstHarness *h, gboolean time_first, guint64 *next)
   return disconts;
 }
 
-/* However the stream is cut, wherever it begins, and over a jump. */
+/* However the stream is cut, wherever it begins, and across a jump. */
 static void test_time(void)
 {
   for (guint cut = 1; cut < 40; cut += cut < 14 ? 1 : 7)
@@ -105,7 +105,7 @@ static void test_time(void)
       }
 }
 
-/* Missing samples are none: they are taken for zeros, whatever they are, and not counted. */
+/* Missing samples are taken for zeros, whatever the buffer holds, and are not counted. */
 static void test_missing(void)
 {
   GstHarness *h = test_harness("astrofft");
@@ -132,8 +132,7 @@ static void test_missing(void)
     for (guint i = 0; i < spectra; i++) {
       for (guint station = 0; station < 2; station++)
         counts[station][n + i] = meta->counts[station * spectra + i];
-      /* All that is left of spectrum 1 of station 1 is sample 12; the middle channel has the sum.
-       */
+      /* Spectrum 1 of station 1 only has sample 12 left; the middle channel has the sum. */
       float complex got = ((float complex *)map.data)[(3 * spectra + i) * LENGTH + LENGTH / 2];
       if (n + i == 1)
         g_assert_cmpfloat(cabs(got - sample(3, 12)), <, 1e-6);
@@ -173,7 +172,7 @@ static void test_back(void)
         cases[i].length, cases[i].length, (int)(strchr(format, ',') - format), format);
     GstHarness *h = gst_harness_new_parse(line);
     gst_harness_set_src_caps_str(h, caps);
-    guint n = 16 * 15 * 3 * (guint)(wide ? 4 : 2); /* at least components a sample */
+    guint n = 16 * 15 * 3 * (guint)(wide ? 4 : 2); /* components, at least */
     g_autofree double *values = g_new(double, n);
     gpointer block = g_malloc(n * (wide ? 8 : 4));
     for (guint k = 0; k < n; k++) {
@@ -207,13 +206,13 @@ static void test_back(void)
   }
 }
 
-/* A tone comes out in the channel that caps say. */
+/* A tone is in the channel that the caps say. */
 static void test_frequencies(void)
 {
   static const struct {
     const char *format;
     guint length;
-    double rate, low; /* Hz: of samples, and the band's lower edge */
+    double rate, low; /* Hz: rate of samples, and lower edge of the band */
   } cases[] = { { "CF32LE", 16, 1000, 4500 },
                 { "CF32LE", 15, 1000, 4500 },
                 { "F32LE", 16, 2000, 4500 },
@@ -262,7 +261,8 @@ static void test_frequencies(void)
   }
 }
 
-/* Without a middle, channel 0 is the band's centre, which caps cannot say. */
+/* If zero frequency is not in the middle, channel 0 is the centre of the band, which caps cannot
+ * express. */
 static void test_not_centred(void)
 {
   GstHarness *h = test_harness("astrofft");
@@ -324,7 +324,7 @@ static GstBuffer *transform_losses(const char *layout, gboolean told)
   return all;
 }
 
-/* What is said to be lost counts as zeros, wherever the station's samples lie. */
+/* Samples marked as lost count as zeros, wherever the station's samples are. */
 static void test_losses(void)
 {
   static const char *const layouts[] = { "time:station:pol", "station:pol:time", "pol:time:station",
@@ -368,7 +368,7 @@ static void test_late_settings(void)
                     "application/x-astro-uvgrid,format=CF32LE,layout=v:u,width=4,height=4");
 }
 
-/* Lets the process take so many bytes more than it has; returns the limit that there was. */
+/* Lets the process take that many more bytes than it has; returns the limit before. */
 static struct rlimit limit_memory(guint64 more)
 {
   struct rlimit before, small;
@@ -379,7 +379,7 @@ static struct rlimit limit_memory(guint64 more)
   return before;
 }
 
-/* There is room for the spectra, and not for the samples that parts of two blocks make up. */
+/* There is memory for the spectra, but not for the samples that parts of two blocks make up. */
 static void test_no_memory(void)
 {
   enum { STATIONS = 65536, TRANSFORM = 128 };

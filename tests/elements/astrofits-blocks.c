@@ -1,5 +1,5 @@
-/* Grids, histograms, spectra and voltages through a file: what one run writes is what the next one
- * gets, bit for bit, with all that goes with it. Damaged files are refused. */
+/* Grids, histograms, spectra and voltages through a file: the next run gets what this one wrote,
+ * bit for bit, with all its metadata. Damaged files are refused. */
 #include "core/stream/grid.h"
 #include "core/stream/histogram-summary.h"
 #include "core/stream/observation.h"
@@ -12,7 +12,7 @@
 /* ---- all that a line gives ---- */
 
 typedef struct {
-  GString *told;     /* caps, observation, and of each buffer what is no sample */
+  GString *told;     /* caps, observation, and everything about each buffer except its samples */
   GByteArray *bytes; /* the samples of all buffers */
   guint buffers;
 } Got;
@@ -170,7 +170,7 @@ static void histograms(TestFile *place, gconstpointer data)
   check_file(place, CATALOGUES("a", "1", "") COUNTER("a") "regions=4");
 }
 
-/* Two runs and a third one that adds their files give what one run gives that adds the streams. */
+/* Two runs, and a third that adds their files, give the same as one run that adds the streams. */
 static void added(TestFile *place, const char *one, const char *two)
 {
   g_autofree char *other = g_strconcat(place->path, ".2", NULL);
@@ -194,7 +194,8 @@ static void added_histograms(TestFile *place, gconstpointer data)
   added(place, CATALOGUES("a", "1", "") COUNTER("a"), CATALOGUES("b", "2", "") COUNTER("b"));
 }
 
-/* An observation gridded at once, and its halves gridded apart, kept and added: to rounding. */
+/* An observation gridded at once equals its halves gridded apart, kept in files and added, up to
+ * rounding. */
 #define NIGHT(start, buffers)                                                                      \
   "astrovissrc stations=5 num-buffers=" buffers " integration=10 sky=0.001,0.002,1 "               \
   "phase-centre=40,50 latitude=52 longitude=6 start-time=2026-11-20T12:00:" start GRIDDER
@@ -245,7 +246,7 @@ static void spectra(TestFile *place, gconstpointer data)
   "application/x-astro-voltages,format=(string)CI8,layout=(string)time:station:pol,"               \
   "stations=(int)2,pols=(int)2,rate=(fraction)1000/1,counts=(boolean)true"
 
-/* Counts over some axes, over none, and a gap; what is lost between them shows in the steps. */
+/* Counts over some axes or none, and a gap; the steps show what is lost between them. */
 static void validity(TestFile *place, gconstpointer data)
 {
   const AstroLayout shapes[] = {
@@ -351,7 +352,7 @@ static void damaged(TestFile *place, gconstpointer data)
     test_check_launch(changes[i].says, place->path, "astrofitssrc location=%s ! fakesink",
                       place->path);
   }
-  /* cut: within a block, and where an array ends */
+  /* cut inside a block, and where an array ends */
   const gsize cuts[] = { whole->len / 2, whole->len - 2880, whole->len - 2 * 2880 };
   for (guint i = 0; i < G_N_ELEMENTS(cuts); i++) {
     g_assert_true(g_file_set_contents(place->path, whole->str, (gssize)cuts[i], NULL));
@@ -360,7 +361,7 @@ static void damaged(TestFile *place, gconstpointer data)
   g_string_free(whole, TRUE);
 }
 
-/* Its arrays are no images to whoever wants one. */
+/* Its arrays are not images for an element that wants some. */
 static void no_image(TestFile *place, gconstpointer data)
 {
   test_check_launch(NULL, NULL, VISIBILITIES("1") GRIDDER "! astrofitssink location=%s",

@@ -1,5 +1,5 @@
-/* Files of some gigabytes, which are looked at as a whole before anything comes of them: whoever
- * stops or ends the stream meanwhile does not wait for that. */
+/* Files of some gigabytes are read through before anything comes of them. Stopping or ending the
+ * stream meanwhile must not wait for that. */
 #include "core/stream/stream.h"
 #include "tests/elements/elements.h"
 
@@ -7,7 +7,7 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-/* Of a machine that does other things too the quickest of some tries counts. */
+/* The quickest of some tries counts, since the machine may be busy. */
 enum { TRIES = 3, MOST_MS = 1000, OPENING_MS = 300 };
 
 #define VISIBILITIES                                                                               \
@@ -17,7 +17,7 @@ enum { TRIES = 3, MOST_MS = 1000, OPENING_MS = 300 };
 #define GROUP_BYTES (4 * (7 + 1024 * 4 * 3))
 #define BLOCK 2880
 
-/* The card's value, in as many columns. */
+/* The value of the card, in its columns. */
 static void set_card(char *header, const char *card, const char *value)
 {
   char *found = strstr(header, card);
@@ -26,8 +26,8 @@ static void set_card(char *header, const char *card, const char *value)
   memcpy(found + 30 - strlen(value), value, strlen(value));
 }
 
-/* A file of 64 GB that takes no room: all groups are of one time and baseline, and their values
- * are 0. */
+/* A file of 64 GB that takes no space on the disk: all groups have one time and baseline, and their
+ * values are 0. */
 static char *new_sparse_file(const char *folder)
 {
   char *file = g_build_filename(folder, "sparse.uvfits", NULL);
@@ -83,7 +83,7 @@ static void stop(GstElement *pipeline)
   check_silent(pipeline);
 }
 
-/* As gst-astro does where a signal asks for it. */
+/* As gst-astro does at a signal. */
 static void end(GstElement *pipeline)
 {
   g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(pipeline), "source");

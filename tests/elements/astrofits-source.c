@@ -1,5 +1,5 @@
-/* astrofitssrc: files of visibilities that come back, from one element to the other, and files that
- * are bad. */
+/* astrofitssrc: files of visibilities that go from one element to the other and back, and files
+ * that are damaged. */
 #include "tests/elements/astrofits.h"
 
 static void cannot_read(TestFile *place, gconstpointer data)
@@ -20,7 +20,8 @@ static void cannot_read(TestFile *place, gconstpointer data)
                     place->path);
 }
 
-/* A file read and written again is the same to the byte, but for the rounding of its header. */
+/* A file that is read and written again is the same to the byte, except that numbers in its header
+ * are rounded. */
 static void copy(TestFile *place, gconstpointer data)
 {
   static const guint sent[] = { 0, 1, 2, 3, 4 };
@@ -47,7 +48,7 @@ static void error_upstream(TestFile *place, gconstpointer data)
   g_assert_cmpint(g_unlink(source), ==, 0);
 }
 
-/* Between files of its own the sink goes to READY and back, and its location may change. */
+/* Between two files the sink goes to READY and back, and its location may change. */
 static void cycles(TestFile *place, gconstpointer data)
 {
   static const guint sent[] = { 0, 1, 2 };
@@ -152,12 +153,11 @@ static void source(TestFile *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
-/* Scans need not begin whole integrations after one another: a frame that does not is a jump, with
- * its own time. */
+/* Scans need not be whole integrations apart: a frame that is not is a jump, with its own time. */
 static void between_steps(TestFile *place, gconstpointer data)
 {
   static const double begins[] = { 0, 1, 3.4, 4.4, 5, 7.49, 9.51 };
-  static const guint offsets[] = { 0, 1, 3, 4, 5, 7, 9 }; /* never a step ahead of times */
+  static const guint offsets[] = { 0, 1, 3, 4, 5, 7, 9 }; /* the step is never ahead of the time */
   GstHarness *h = test_begin(place);
   for (guint i = 0; i < G_N_ELEMENTS(begins); i++) {
     GstBuffer *buffer = test_new_frame(i);
@@ -183,7 +183,7 @@ static void between_steps(TestFile *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
-/* Others' files have NaN where a number cannot be worked out: these are told of at the end. */
+/* Files of other programs have NaN for unknown values: a message at the end counts them. */
 static void not_finite_in_file(TestFile *place, gconstpointer data)
 {
   static const guint8 number[] = { 0x44, 0x7b, 0x80, 0 }, nan[] = { 0x7f, 0xc0, 0, 0 }; /* 1006 */

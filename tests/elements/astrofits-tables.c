@@ -22,7 +22,7 @@ static void make_catalogues(TestFile *place, const char *name, guint points, gui
                     points, catalogues, place->folder, name);
 }
 
-/* Files in the order of their names, tables as they are, a second each. */
+/* Files in the order of their names, tables as they are, one a second. */
 static void several_catalogues(TestFile *place, gconstpointer data)
 {
   static const guint points[] = { 30, 30, 200, 10 };
@@ -49,7 +49,7 @@ static void several_catalogues(TestFile *place, gconstpointer data)
     g_assert_cmpuint(GST_BUFFER_DURATION(buffer), ==, GST_SECOND);
     g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, i);
   }
-  /* What is read is what was written. */
+  /* The catalogues that are read are those that were written. */
   g_autoptr(GPtrArray) made =
       test_samples("astrocatsrc points=30 catalogues=2 regions=5 ! appsink name=out", &message);
   for (guint i = 0; i < 2; i++) {
@@ -92,7 +92,7 @@ static void check_text(TestFile *place, const char *name, gboolean is_packed)
   remove_file(place, name);
 }
 
-/* Text holds several catalogues too, and every bit of them; also where gzip packed it. */
+/* Text can hold several catalogues, to the last bit; also packed by gzip. */
 static void csv_catalogues(TestFile *place, gconstpointer data)
 {
   check_text(place, "c.csv", FALSE);
@@ -152,7 +152,7 @@ static void ascii_table(TestFile *place, gconstpointer data)
   remove_file(place, "c.fits");
 }
 
-/* Properties that are set meanwhile are those of the next start. */
+/* Properties that are set meanwhile count for the next start. */
 static void late_settings(TestFile *place, gconstpointer data)
 {
   make_catalogues(place, "c1.fits", 30, 1);
@@ -277,7 +277,8 @@ static void told_of_correlations(TestFile *place, gconstpointer data)
   remove_file(place, "w.fits");
 }
 
-/* Nothing is told of what nobody told, as of another's histogram; nor of the tables of before. */
+/* The sink says nothing about what it does not know, as with another program's histogram, nor about
+ * earlier tables. */
 static void not_told_of_correlation(TestFile *place, gconstpointer data)
 {
   static const double table[] = { 1, 2, 3, 4 };
@@ -318,7 +319,7 @@ static void correlation(TestFile *place, gconstpointer data)
   remove_file(place, "w.fits");
 }
 
-/* Two catalogues, the second without points, and what is told of their file. */
+/* Two catalogues, the second without points, and the messages about their file. */
 static void told_of_tables(TestFile *place, gconstpointer data)
 {
   static const double points[] = { 1, 2, 3, -4, -5, -6 };

@@ -1,5 +1,5 @@
-/* A file whose (u,v,w) are not those of its stations: refused, or a picture by those that are
- * believed. */
+/* A file whose (u,v,w) are not those of its stations is refused, or imaged with those that the user
+ * chooses. */
 #include "core/fits/file.h"
 #include "tests/elements/astrofits.h"
 #include "tests/elements/catalogues.h"
@@ -15,7 +15,7 @@ static void write_simulated(const TestFile *place)
                     place->path);
 }
 
-/* Turns the sign of u round in every group of a file of ours, where it is the first parameter. */
+/* Changes the sign of u in every group of one of our files, where u is the first parameter. */
 static void mirror_u(const TestFile *place)
 {
   g_autoptr(GError) error = NULL;
@@ -31,7 +31,7 @@ static void mirror_u(const TestFile *place)
   g_assert_true(g_file_set_contents(place->path, bytes, (gssize)length, NULL));
 }
 
-/* Where the brightest pixel of a line's image is: east of the middle, and north. */
+/* Where the brightest pixel of the image is: east of the middle, and north. */
 static void find_peak(const char *line, gint at[2])
 {
   g_autofree char *message = NULL;
@@ -86,7 +86,7 @@ static void mirrored(TestFile *place, gconstpointer data)
   }
 }
 
-/* Through a queue, a change of format and a file again. */
+/* Through a queue, a change of format, and a file again. */
 static void carried(TestFile *place, gconstpointer data)
 {
   gint straight[2], on_the_way[2], copied[2];
@@ -117,7 +117,7 @@ static GstPadProbeReturn drop_meta(GstPad *pad, GstPadProbeInfo *info, gpointer 
   return GST_PAD_PROBE_OK;
 }
 
-/* An element that drops them is told of, by whoever needs them. */
+/* If an element drops them, the element that needs them says so. */
 static void lost(TestFile *place, gconstpointer data)
 {
   g_autofree char *sink = g_strdup_printf("astrofitssink name=file location=%s.copy", place->path);
@@ -146,7 +146,7 @@ static void lost(TestFile *place, gconstpointer data)
   }
 }
 
-/* To another phase centre only (u,v,w) of stations can be turned. */
+/* Only (u,v,w) of stations can be changed to another phase centre. */
 static void not_shifted(TestFile *place, gconstpointer data)
 {
   write_simulated(place);

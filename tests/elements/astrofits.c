@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* What the sink says of the file once it has its name. */
+/* Checks the message about the file, which the sink posts once the file has its name. */
 static void expect_file(TestFile *place, guint64 integrations, double seconds, guint weight,
                         double flagged)
 {
@@ -36,7 +36,7 @@ static void eos(TestFile *place, gconstpointer data)
   test_expect_frames(place, sent, 3);
 }
 
-/* A name that is set while a file is written is the next file's. */
+/* A name that is set while a file is written counts for the next file. */
 static void next_location(TestFile *place, gconstpointer data)
 {
   GstHarness *h = test_begin(place);
@@ -57,7 +57,7 @@ static void event_first(TestFile *place, gconstpointer data)
   GstHarness *h = test_new_sink(place);
   test_send_observation(h, TEST_STATIONS);
   gst_harness_set_src_caps_str(h, TEST_CAPS);
-  test_send_observation(h, TEST_STATIONS); /* the same once more is no change */
+  test_send_observation(h, TEST_STATIONS); /* the same again is not a change */
   test_send_frame(h, 0);
   test_send_observation(h, TEST_STATIONS);
   gst_harness_push_event(h, gst_event_new_eos());
@@ -66,7 +66,7 @@ static void event_first(TestFile *place, gconstpointer data)
   test_expect_frames(place, sent, 1);
 }
 
-/* Stopped with no EOS: what came is finished as a file. */
+/* Stopped without EOS: a complete file of what came. */
 static void aborted(TestFile *place, gconstpointer data)
 {
   static const guint sent[] = { 1, 2 };
@@ -141,7 +141,7 @@ static void no_time_at_all(TestFile *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
-/* Times that have no date, and durations that came out as negative ones. */
+/* Times without a date, and durations that came out negative. */
 static void wild_times(TestFile *place, gconstpointer data)
 {
   static const guint64 wild[][2] = { { G_MAXINT64, TEST_DUMP },
@@ -173,7 +173,7 @@ static GstFlowReturn send_stamped(GstHarness *h, guint index, guint frames, gboo
   return gst_harness_push(h, buffer);
 }
 
-/* Integrations that came already, one by one or within a buffer, are in the file once. */
+/* Integrations that came before, alone or in a buffer with others, are in the file once. */
 static void again(TestFile *place, gconstpointer data)
 {
   static const guint written[] = { 0, 1, 2, 3, 5, 6 };
@@ -198,7 +198,7 @@ static void again(TestFile *place, gconstpointer data)
   }
 }
 
-/* Another stream may begin anywhere, but not at a time that the file has. */
+/* Another stream may begin anywhere except at a time that the file has. */
 static void again_of_another(TestFile *place, gconstpointer data)
 {
   for (guint first = 1; first < 3; first++) {
@@ -213,7 +213,7 @@ static void again_of_another(TestFile *place, gconstpointer data)
   }
 }
 
-/* Frames that tell their steps and no time are timed by them. */
+/* Frames that have OFFSET and no PTS are timed by OFFSET. */
 static void times_by_step(TestFile *place, gconstpointer data)
 {
   static const guint written[] = { 0, 4, 5 };
@@ -248,7 +248,7 @@ static void flush(TestFile *place, gconstpointer data)
   test_expect_frames(place, kept, 1);
 }
 
-/* What was taken back, refused or is in a file already ends no second file. */
+/* Visibilities that were flushed, refused or written already do not make a second file at EOS. */
 static void flush_then_end(GstHarness *h)
 {
   GstSegment segment;
@@ -308,7 +308,7 @@ static void begin_stream(GstHarness *h)
   gst_caps_unref(caps);
 }
 
-/* READY ends a stream in its middle, and the next has a file of its own, wherever it is by then. */
+/* READY ends a stream in its middle, and the next one has a file of its own, wherever it begins. */
 static void ready_between(TestFile *place, gconstpointer data)
 {
   static const guint first[] = { 0, 1 }, second[] = { 4 };
@@ -414,7 +414,7 @@ static void not_finite(TestFile *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
-/* The span is that of what was written, with the gaps in it; the fraction is that of values. */
+/* The span is that of what was written, with its gaps; the fraction counts values. */
 static void told(TestFile *place, gconstpointer data)
 {
   GstHarness *h = test_begin(place);
@@ -456,7 +456,7 @@ static void full_disk(TestFile *place, gconstpointer data)
   g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
 }
 
-/* An error at the very end: only then the rest is written. */
+/* An error at the very end, since the rest is only written then. */
 static void full_disk_at_eos(TestFile *place, gconstpointer data)
 {
   GstHarness *h = test_begin(place);

@@ -1,5 +1,5 @@
-/* What tests of astrofitssink and astrofitssrc share: a file of visibilities, its way into the
- * sink, and what is to be in it and on the bus. */
+/* Shared by tests of astrofitssink and astrofitssrc: a file of visibilities, how it gets into the
+ * sink, and what must be in it and on the bus. */
 #pragma once
 
 #include "core/fits/fits.h"
@@ -35,7 +35,8 @@ static inline void test_file_tear_down(TestFile *place, gconstpointer data)
   g_free(place->folder);
   g_free(place->path);
   g_free(place->part);
-  gst_bus_set_flushing(place->bus, TRUE); /* messages hold their elements, which hold the bus */
+  gst_bus_set_flushing(place->bus, TRUE); /* messages keep a reference to their elements, which keep
+                                           * the bus */
   gst_object_unref(place->bus);
 }
 
@@ -77,7 +78,7 @@ static inline GstHarness *test_begin(TestFile *place)
   return h;
 }
 
-/* The message that an element posted, as text; it has to name the element. */
+/* The text of a message of an element, which must name the element. */
 static inline char *test_pop(TestFile *place, GstMessageType type)
 {
   GstMessage *message = gst_bus_pop_filtered(place->bus, type);
@@ -164,7 +165,7 @@ static inline void test_check_launch(const char *expect, const char *file, const
     g_assert_nonnull(strstr(found, file));
 }
 
-/* An application that makes ready its next file while this one is read. */
+/* An application sets up its next file while this one is read. */
 static inline GstPadProbeReturn test_set_all(GstPad *pad, GstPadProbeInfo *info, gpointer unused)
 {
   g_autoptr(GstElement) source = gst_pad_get_parent_element(pad);

@@ -70,7 +70,7 @@ static void expect_image(GstBuffer *buffer, guint i)
   g_assert_cmpuint(found->border, ==, wanted->border);
 }
 
-/* Doubles of the caps go through degrees: they may differ in the last bit. */
+/* Doubles in caps go through degrees: the last bit may differ. */
 static void expect_caps(const GstCaps *found, const GstCaps *wanted)
 {
   const GstStructure *a = gst_caps_get_structure(found, 0), *b = gst_caps_get_structure(wanted, 0);
@@ -154,7 +154,7 @@ static void bad_products(TestPlace *place, gconstpointer data)
   gst_bus_set_flushing(bus, TRUE);
 }
 
-/* An image of so many rows, with holes for pixels. */
+/* An image with that many rows, with holes for pixels. */
 static void make_hollow(const char *path, guint width, guint rows)
 {
   g_autoptr(GString) header = g_string_new(NULL);
@@ -173,7 +173,7 @@ static void make_hollow(const char *path, guint width, guint rows)
   g_assert_cmpint(truncate(path, (off_t)(2880 + (bytes + 2879) / 2880 * 2880)), ==, 0);
 }
 
-/* A source that has opened its file, which caps that nobody takes keep from being read. */
+/* A source that has opened its file, but whose caps nobody takes. */
 static GstElement *open_file(const char *path)
 {
   g_autofree char *line = g_strdup_printf(
@@ -189,8 +189,8 @@ static GstElement *open_file(const char *path)
   return pipeline;
 }
 
-/* Blocks that GStreamer's pools cannot count come from none, whoever offers it: one of so many
- * bytes as they can count would hold several such blocks for nothing. */
+/* Blocks too large for the sizes of GStreamer's pools come from no pool, whoever offers one: a pool
+ * of the largest size would hold several such blocks for nothing. */
 static void large(TestPlace *place, gconstpointer data)
 {
   static const guint rows[] = { 32760, 32776 };
@@ -212,8 +212,8 @@ static void large(TestPlace *place, gconstpointer data)
   }
 }
 
-/* An image that is complete at the stream's end, beside the visibilities that it is made of:
- * neither file waits for the other one's first buffer. */
+/* An image that is complete at the stream's end, beside the visibilities it is made of: neither
+ * file waits for the first buffer of the other. */
 static void two_files(TestPlace *place, gconstpointer data)
 {
   g_autofree char *line =

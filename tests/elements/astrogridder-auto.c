@@ -1,4 +1,4 @@
-/* Images whose size and pixels the data tell, and streams that do not. */
+/* Images whose size and pixels follow from the data, and streams from which they do not. */
 #include "tests/elements/astrogridder.h"
 #include "tests/elements/running.h"
 
@@ -55,7 +55,8 @@ static void test_filled(void)
   }
 }
 
-/* A size with which pixels from the stations, or their number, give no grid says what would. */
+/* If the size does not fit pixels derived from the stations, or there are too many, the error says
+ * what would fit. */
 static void test_too_large(void)
 {
   static const struct {
@@ -85,8 +86,8 @@ static void test_too_large(void)
   }
 }
 
-/* Caps wait for what tells the stations, and all that follows them with them, in its order; a flush
- * between takes away what was flushed and not the caps. */
+/* Caps wait for the stations, and everything behind them waits in order; a flush in between drops
+ * the rest but not the caps. */
 static void test_order(void)
 {
   g_autofree complex float *all = test_predict(0.01, 0.02);
@@ -130,7 +131,8 @@ static void test_order(void)
   }
 }
 
-/* Another array's image is another one, from its first dump on; the same array's stays. */
+/* The image of another array has another size from its first dump on; that of the same array
+ * stays. */
 static void test_next_array(void)
 {
   g_autoptr(AstroObservation) near = test_rig_observation(), far = test_rig_observation();
@@ -155,7 +157,7 @@ static void test_next_array(void)
   test_rig_close(&rig);
 }
 
-/* Where nothing tells it an error says what lacks, at the first dump or at the end. */
+/* If nothing gives the size, an error says what is missing, at the first dump or at the end. */
 static void test_unknown(void)
 {
   static const struct {

@@ -1,4 +1,4 @@
-/* What astrogridder refuses or warns of, and settings: wrong ones, and those that come late. */
+/* Settings that astrogridder refuses or warns about: wrong ones, and those that come late. */
 #include "tests/elements/astrogridder.h"
 #include "tests/elements/setter.h"
 
@@ -15,7 +15,7 @@ static char *rig_message(TestRig *rig, GstMessageType type, char **debug)
   return g_strdup(error->message);
 }
 
-/* The cell that a text advises holds all visibilities. */
+/* The cell that a message advises holds all visibilities. */
 static void check_advice(const char *text, const char *settings, const complex float *all)
 {
   const char *advice = strstr(text, "expected a cell of at most");
@@ -34,7 +34,7 @@ static void check_advice(const char *text, const char *settings, const complex f
   test_rig_close(&rig);
 }
 
-/* A grid that holds none of them is an error, which says what would. */
+/* A grid that no visibility fits on is an error, which says what would help. */
 static void test_all_outside(void)
 {
   static const char *const settings[] = { "size=4 cell=60000", "size=4 cell=0 field-of-view=60",
@@ -56,8 +56,8 @@ static void test_all_outside(void)
   }
 }
 
-/* A cell too large for the longest baselines costs those, with a warning that says how far it
- * reaches, with what they are spread over. */
+/* Too large a cell loses the longest baselines, with a warning that says how far the grid reaches,
+ * less the width of the spreading function. */
 static void test_outside(void)
 {
   static const char *const settings[] = { "size=32 cell=1000",
@@ -86,7 +86,7 @@ static void test_outside(void)
   }
 }
 
-/* An accuracy that a table of taps has not is told of, if it was asked for. */
+/* If an accuracy was asked for that a table of taps does not reach, there is a warning. */
 static void test_coarse_taps(void)
 {
   static const struct {
@@ -121,7 +121,7 @@ static void test_coarse_taps(void)
   }
 }
 
-/* What weights are not chosen by is told of, and what they are is not. */
+/* A setting that the chosen weights ignore gives a warning, and one that they use gives none. */
 static void test_idle_robust(void)
 {
   static const struct {
@@ -147,7 +147,7 @@ static void test_idle_robust(void)
   }
 }
 
-/* What another thread sets after caps were made and before they are agreed on is not taken, or
+/* Settings by another thread, between the making and the negotiation of caps, are ignored or
  * refused: buffers are as large as the caps say. */
 static void test_late_settings(void)
 {
@@ -186,7 +186,7 @@ static void test_late_settings(void)
   }
 }
 
-/* Caps are of one text or the other, whoever sets them meanwhile. */
+/* Caps follow one text or the other, whoever sets them meanwhile. */
 static void test_set_meanwhile(void)
 {
   static const char *const pols[] = { "XX,YY", "I,Q,U,V", NULL };
@@ -215,7 +215,7 @@ static void test_set_meanwhile(void)
   gst_harness_teardown(h);
 }
 
-/* Settings that cannot be are told of when the element starts. */
+/* Impossible settings are refused when the element starts. */
 static void test_settings(void)
 {
   static const struct {
@@ -246,7 +246,7 @@ static void test_settings(void)
   }
 }
 
-/* As a number or a word, in text, and as a number in a program. */
+/* Set as a number or a word, as text, and as a number in a program. */
 static void test_support(void)
 {
   static const struct {
@@ -264,7 +264,7 @@ static void test_support(void)
   g_object_set(gridder, "support", 32, NULL);
   g_object_get(gridder, "support", &found, NULL);
   g_assert_cmpuint(found, ==, 32);
-  /* It is no list of 256 lines. */
+  /* gst-inspect does not list 256 lines. */
   GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(gridder), "support");
   g_assert_cmpuint(G_PARAM_SPEC_ENUM(spec)->enum_class->n_values, ==, 1);
   static const char *const wrong[] = { "257", "-1", "4.5", "many", "" };
@@ -285,7 +285,7 @@ typedef struct {
   gboolean bad; /* not a number */
 } Refusal;
 
-/* Streams that no grid can be made of. */
+/* Streams that cannot be gridded. */
 static void test_bad_streams(void)
 {
   static const Refusal cases[] = {

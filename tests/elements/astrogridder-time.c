@@ -1,7 +1,7 @@
-/* When visibilities of astrogridder were taken, and which of them a grid is of. */
+/* The times of visibilities, and which of them a grid is made of. */
 #include "tests/elements/astrogridder.h"
 
-/* Scans begin when they do, not whole integrations after one another. */
+/* Scans begin at any time, not whole integrations apart. */
 static void test_between_steps(void)
 {
   enum { PAUSE = 250 };
@@ -28,8 +28,8 @@ static void test_between_steps(void)
   test_rig_close(&rig);
 }
 
-/* Blocks that count from their recording's start lie where their times say, as those do that count
- * from the observation's, or do not count. */
+/* Blocks that count steps from the start of a recording are where their times say, like blocks that
+ * count from the observation's start or do not count. */
 static void test_clock(void)
 {
   static const guint64 counted_from[] = { 2, 0, GST_BUFFER_OFFSET_NONE };
@@ -62,7 +62,7 @@ static void test_clock(void)
   }
 }
 
-/* Dumps are held until an interval has all of its own. */
+/* Dumps are held until an interval is complete. */
 static void test_latency(void)
 {
   static const struct {
@@ -85,7 +85,7 @@ static void test_latency(void)
   }
 }
 
-/* Grids of two dumps each, their own or with all before them. */
+/* Grids of two dumps each, or of all dumps so far. */
 static void test_intervals(void)
 {
   static const char *const algorithms[] = { "direct", "wstacking accuracy=1e-5", "wprojection" };
@@ -152,7 +152,7 @@ static void test_again(void)
   test_rig_close(&once);
 }
 
-/* A segment may begin anywhere; but a grid that goes on over it does not take a time again. */
+/* A segment may begin anywhere, but a grid that continues across it takes no time twice. */
 static void test_again_in_segment(void)
 {
   g_autofree complex float *all = test_predict(0.01, 0.02);
@@ -179,7 +179,7 @@ static void test_again_in_segment(void)
     }
 }
 
-/* What the message at the end says, and how many warnings and errors there were. */
+/* The message at the end, and the number of warnings and errors. */
 static char *told_grids(TestRig *rig, guint *warnings, guint *errors)
 {
   GstMessage *message;
@@ -206,8 +206,8 @@ static char *told_grids(TestRig *rig, guint *warnings, guint *errors)
   return told;
 }
 
-/* Intervals that lost all their data, at the start too, end no stream: nothing is sent of them, the
- * others are what they were, and lie where they did. */
+/* Intervals that lost all their data, even the first, do not end the stream: nothing is sent for
+ * them, and the others are unchanged and at their times. */
 static void test_lost_intervals(void)
 {
   enum { UNITS = 63 }; /* visibilities of a dump: baselines of two stations times channels */
@@ -253,8 +253,8 @@ static void test_lost_intervals(void)
   }
 }
 
-/* All visibilities of the stream are told at its end, those too that came before other caps, with
- * which cumulative grids begin anew. */
+/* The message at the end counts all visibilities of the stream, also those before other caps, where
+ * cumulative grids begin anew. */
 static void test_told_of_all(void)
 {
   static const char *const settings[] = { "", "interval=1", "interval=2 cumulative=true" };
@@ -281,7 +281,7 @@ static void test_told_of_all(void)
   }
 }
 
-/* An interval that is set in mid-stream is one for the next caps. */
+/* An interval that is set in mid-stream counts for the next caps. */
 static void test_late_interval(void)
 {
   g_autofree complex float *all = test_predict(0.01, 0.02);
@@ -309,7 +309,7 @@ static guint count_told(TestRig *rig)
   return n;
 }
 
-/* A stream behind the end of another has grids of its own. */
+/* A stream that follows the end of another has grids of its own. */
 static void test_next_stream(void)
 {
   static const char *const settings[] = { "", "interval=4", "interval=4 cumulative=true" };

@@ -1,4 +1,4 @@
-/* What grids of astrogridder hold. */
+/* The contents of grids of astrogridder. */
 #include "core/stream/validity.h"
 #include "tests/elements/astrogridder.h"
 
@@ -65,7 +65,7 @@ static GByteArray *bytes_of(const char *settings, const complex float *all, gboo
   return bytes;
 }
 
-/* How the stream is cut changes no bit. */
+/* How the stream is cut does not change a bit. */
 static void test_cuts(void)
 {
   static const char *const settings[] = { "", "algorithm=direct", "weighting=uniform stokes=IQUV",
@@ -79,7 +79,7 @@ static void test_cuts(void)
   }
 }
 
-/* A graph's parameter that is empty sets nothing. */
+/* An empty parameter of a graph sets nothing. */
 static void test_empty_texts(void)
 {
   g_autofree complex float *all = test_predict(0.02, 0.01);
@@ -88,7 +88,8 @@ static void test_empty_texts(void)
   g_assert_cmpmem(unset->data, unset->len, empty->data, empty->len);
 }
 
-/* Who asks for the PSF gets it as one more product: 1 in the middle. */
+/* The point-spread function comes as one more product if downstream asks for it: 1 in the
+ * middle. */
 static void test_psf(void)
 {
   static const char *const settings[] = { "accuracy=1e-5", "accuracy=1e-5 centre=0.05,-0.1" };
@@ -108,7 +109,7 @@ static void test_psf(void)
   }
 }
 
-/* The last message of the element, which tells of all grids. */
+/* The last message of the element, which counts all grids. */
 static void assert_told(TestRig *rig, guint64 used, guint64 outside, guint64 flagged, guint64 bad)
 {
   const struct {
@@ -132,8 +133,8 @@ static void assert_told(TestRig *rig, guint64 used, guint64 outside, guint64 fla
   }
 }
 
-/* What cannot be used is told of, in the grid and at the end, and changes nothing. The PSF is made
- * of no visibilities. */
+/* Visibilities that cannot be used are counted in the grid and in the message at the end, and
+ * change nothing. The point-spread function is not made of visibilities. */
 static void test_counts(void)
 {
   static const char *const downstream[] = { NULL, "application/x-astro-uvgrid,psf=true" };

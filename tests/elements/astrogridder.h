@@ -1,4 +1,4 @@
-/* What tests of astrogridder share: visibilities of a source, the element in a harness, images of
+/* Shared by tests of astrogridder: visibilities of a source, the element in a harness, images of
  * its grids, and tests that run on every backend. */
 #pragma once
 
@@ -38,7 +38,7 @@ static inline AstroObservation *test_rig_observation(void)
 }
 
 /* One source of 3 Jy at l, m, unpolarised; every dump but the first begins that many seconds after
- * the end of the one before. */
+ * the previous one ended. */
 static inline complex float *test_predict_apart(double l, double m, guint pause)
 {
   g_autoptr(AstroObservation) observation = test_rig_observation();
@@ -110,7 +110,7 @@ static inline void test_rig_close(TestRig *rig)
   gst_object_unref(rig->bus);
 }
 
-/* All of a stream, in one buffer or one a dump, and its end. */
+/* Pushes all of a stream, in one buffer or one a dump, and EOS. */
 static inline void test_rig_run(TestRig *rig, const complex float *all, gboolean cut)
 {
   test_rig_start(rig, TRUE);
@@ -120,7 +120,7 @@ static inline void test_rig_run(TestRig *rig, const complex float *all, gboolean
   g_assert_true(gst_harness_push_event(rig->h, gst_event_new_eos()));
 }
 
-/* The next whole grid's images, normalised, channels and products one after the other. */
+/* The images of the next whole grid, normalised, channel by channel and product by product. */
 static inline double *test_rig_image(TestRig *rig, AstroGrid *grid, guint channels,
                                      GstClockTime times[2])
 {
@@ -182,7 +182,7 @@ static inline void test_run_case(gconstpointer data)
   c->test();
 }
 
-/* Every test on every backend that is there. */
+/* Runs every test on every backend that exists here. */
 static inline void test_add_on_backends(const TestNamed *tests, guint n)
 {
   static const char *const backends[] = { "cpu", "cuda" };

@@ -1,4 +1,4 @@
-/* What astrohistogram refuses: settings, catalogues, caps, a device that is not there. */
+/* Refusals of astrohistogram: settings, catalogues, caps, a device that does not exist. */
 #include "core/backend/backend.h"
 #include "tests/elements/catalogues.h"
 
@@ -25,11 +25,11 @@ static void test_refusals(void)
       "from 5 to 5");
   test_refused("astrocatsrc points=10 ! h.data astrohistogram name=h regions=11 ! fakesink",
                "11 regions of 10 points");
-  /* more than addresses reach */
+  /* more than the address space */
   test_refused("astrohistogram name=h regions=65535 linear-bins=1024 ! fakesink "
                "astrocatsrc points=65535 ! h.data astrocatsrc points=9 ! h.random",
                "65535 regions with each other in 1024 bins");
-  /* each block less than the machine has, all of them more: of 3 kinds of pairs */
+  /* each block is smaller than the machine's memory, all together are larger: 3 kinds of pairs */
   guint regions = (guint)sqrt(0.45 * (double)astro_host_memory() / (3 * 1024 * sizeof(guint64)));
   g_autofree char *most = g_strdup_printf("astrohistogram name=h regions=%u linear-bins=1024 ! "
                                           "fakesink astrocatsrc points=%u ! h.data "
@@ -82,8 +82,8 @@ static void test_warned(const char *line, const char *says)
   test_says(warning->message, says);
 }
 
-/* Weights below 0 pass for data with a warning, and for random points they do not; those whose
- * products are no numbers for none. */
+/* Negative weights are taken for data, with a warning, but not for random points; weights whose
+ * products are not numbers are refused for both. */
 static void test_negative_weights(void)
 {
   g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
@@ -110,7 +110,8 @@ static void test_negative_weights(void)
   g_rmdir(folder);
 }
 
-/* What makes an auto-correlation of a cross-correlation, and counts its pairs twice. */
+/* The same catalogue on both sides would make an auto-correlation of a cross-correlation, and count
+ * its pairs twice. */
 static void test_same_on_both_sides(void)
 {
 #define CROSS(seed, random_seed)                                                                   \
@@ -129,7 +130,7 @@ static void test_same_on_both_sides(void)
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }
 
-/* Parts that do not fit together are no catalogue, whichever comes first. */
+/* Parts that do not fit together do not make a catalogue, whichever comes first. */
 static void test_mixed_parts(void)
 {
   static const char *const lines[] = {
@@ -171,7 +172,7 @@ static void test_bad_caps(void)
   }
 }
 
-/* Catalogues are sent once: a seek is refused, and the count goes on as if none had come. */
+/* Catalogues are sent once: a seek is refused, and the count goes on as if there had been none. */
 static void test_seek(void)
 {
   GstElement *pipeline = gst_parse_launch("astrohistogram name=h ! fakesink sync=false "
@@ -192,7 +193,7 @@ static void test_seek(void)
   gst_object_unref(pipeline);
 }
 
-/* A device that is not there is named when the pipeline starts. */
+/* A device that does not exist is named when the pipeline starts. */
 static void test_no_device(void)
 {
   GstElement *pipeline = gst_parse_launch(

@@ -1,4 +1,5 @@
-/* What comes while astrohistogram counts, or late: gaps, flushes, interrupts, pads, settings. */
+/* Events that come while astrohistogram counts, or late: gaps, flushes, interrupts, pads,
+ * settings. */
 #include "core/backend/backend.h"
 #include "tests/elements/astrohistogram.h"
 
@@ -14,7 +15,7 @@ static GstBuffer *points_buffer(guint64 n)
   return buffer;
 }
 
-/* A catalogue for a pad, which is requested. */
+/* Pushes a catalogue to a pad, which is requested. */
 static GstHarness *feed(GstElement *element, const char *pad, guint64 n)
 {
   GstHarness *h = gst_harness_new_with_element(element, pad, NULL);
@@ -24,7 +25,7 @@ static GstHarness *feed(GstElement *element, const char *pad, guint64 n)
   return h;
 }
 
-/* Blocks that are missing, as an element in front tells, are no catalogues. */
+/* Blocks that an element in front reports as missing are not catalogues. */
 static void test_gaps(void)
 {
   GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
@@ -75,7 +76,7 @@ static void assert_alike(GstBuffer *expected, GstBuffer *found)
   gst_buffer_unmap(expected, &map);
 }
 
-/* What a pad gave before it was flushed is none of its catalogue. */
+/* Points that came on a pad before its flush are not part of its catalogue. */
 static void test_flushed(void)
 {
   g_autoptr(GstBuffer) expected = of_pads(FALSE), found = of_pads(TRUE);
@@ -87,7 +88,7 @@ static void note_end(GObject *histogram, GParamSpec *spec, gpointer ended)
   g_atomic_int_set((gint *)ended, TRUE);
 }
 
-/* A count tells of itself after a second, on a slow machine a short one, too. */
+/* A count reports its progress after a second; on a slow machine even a short one does. */
 static void wait_for_progress(GstBus *bus, const char *says)
 {
   for (gboolean is_there = FALSE; !is_there;) {
@@ -100,7 +101,7 @@ static void wait_for_progress(GstBus *bus, const char *says)
   }
 }
 
-/* A count is not waited for when all is flushed, and nothing is left of it. */
+/* A flush of everything does not wait for the count, and drops it. */
 static void test_flushed_count(void)
 {
   gint ended = FALSE; /* atomic: the backend is told when the data is counted */
@@ -140,7 +141,7 @@ static void interrupt(GstHarness *h, GstBus *bus, const char *count)
       gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty("astro-interrupt"))));
 }
 
-/* Of a count that a user interrupts there is no histogram. */
+/* A count that a user interrupts gives no histogram. */
 static void test_interrupted(void)
 {
   GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
@@ -163,7 +164,7 @@ static void test_interrupted(void)
   gst_harness_teardown(h);
 }
 
-/* Random catalogues that were counted before are kept, and nothing of the one that is at work. */
+/* Random catalogues that were counted before are kept, and nothing of the one in work. */
 static void test_interrupted_later(void)
 {
   GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
@@ -201,7 +202,7 @@ static void test_interrupted_later(void)
   gst_harness_teardown(h);
 }
 
-/* Points that no count is made with any more are refused: they were taken, and left out. */
+/* Points that come too late for any count are refused: they used to be taken and left out. */
 static void test_late_pads(void)
 {
   static const char *const pads[] = { "data2", "random2" };
@@ -236,7 +237,7 @@ static void set_regions(GObject *histogram, GParamSpec *spec, gpointer n)
   g_object_set(histogram, "regions", GPOINTER_TO_INT(n), NULL);
 }
 
-/* What is counted already is told as it was counted. */
+/* Regions that are set after a count do not change what is said about it. */
 static void test_late_regions(void)
 {
   static const guint regions[][2] = { { 5, 0 }, { 5, 9 }, { 0, 5 } };

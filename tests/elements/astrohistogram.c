@@ -1,4 +1,4 @@
-/* Counts of pairs, and what is said of them: against the reference, on every backend. */
+/* Counts of pairs, and the events about them, compared with the reference on every backend. */
 #include "core/histogram/histogram.h"
 #include "tests/device.h"
 #include "tests/elements/astrohistogram.h"
@@ -151,7 +151,7 @@ static void test_cross(void)
   check_counts(samples, 0, expected, 4, "dd:dr:rd:rr");
 }
 
-/* Bins of equal width, from 0 on too: all pairs together. */
+/* Bins of equal width, from 0 as well: all pairs together. */
 static void test_linear(void)
 {
   g_autofree char *message = NULL;
@@ -173,12 +173,14 @@ static void test_linear(void)
     sum += found[k];
   }
   g_assert_cmpuint(sum, ==, 300 * 299 / 2);
-  /* points all around: the middle bin holds most, and those on both sides of it about as many */
+  /* points over the whole sky: the middle bin holds most, and the bins on its two sides hold about
+   * as many as each other */
   g_assert_cmpuint(found[3], >, found[1]);
   g_assert_cmpuint(found[3], >, found[5]);
 }
 
-/* Matrices, from the column and from cells of our own, sum up to the counts without regions. */
+/* Matrices of regions, from a column or from our own cells, add up to the counts without
+ * regions. */
 static void test_regions(void)
 {
   static const char *const columns[] = { "regions=5", "" };
@@ -219,7 +221,7 @@ static void test_regions(void)
   }
 }
 
-/* Counts go on as long as the catalogues of any pad do, whichever was requested first. */
+/* Counts go on until the catalogues of all pads end, whichever pad was requested first. */
 static void test_duration(void)
 {
   static const char *const lines[] = {
@@ -235,7 +237,7 @@ static void test_duration(void)
   }
 }
 
-/* The event says what the counts are parts of. */
+/* The event says which fractions the counts are. */
 static void test_summary(void)
 {
   GstHarness *h = gst_harness_new_with_padnames("astrohistogram", "data", "src");
@@ -301,8 +303,7 @@ static GPtrArray *samples_of(const char *backend)
   return samples;
 }
 
-/* The same histograms from a GPU, regions and all, sent at intervals too; and stops in mid-count.
- */
+/* A GPU makes the same histograms, with regions, at intervals too; and it stops in mid-count. */
 static void test_cuda(void)
 {
   g_autoptr(AstroDevice) device = test_open_device();

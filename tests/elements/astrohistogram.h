@@ -1,4 +1,5 @@
-/* What tests of astrohistogram share: where their points lie, and the event beside its counts. */
+/* Shared by tests of astrohistogram: where their points are, and the event that goes with
+ * counts. */
 #pragma once
 
 #include "core/lib/catalogue/catalogue.h"

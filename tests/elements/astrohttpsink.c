@@ -59,7 +59,7 @@ static void live(void)
   test_stop(pipeline);
 }
 
-/* Nobody comes, and the pipeline stops all the same. */
+/* The pipeline stops even if no viewer comes. */
 static void stop_while_waiting(void)
 {
   for (guint i = 0; i < 3; i++) {
@@ -114,7 +114,7 @@ static void bad(void)
   g_assert_nonnull(strstr(found, "nowhere is no address"));
 }
 
-/* A buffer with nothing in it is no picture. */
+/* An empty buffer is not a picture. */
 static void empty(void)
 {
   g_autofree char *found = test_launch("fakesrc num-buffers=2 ! image/png ! astrohttpsink port=0");

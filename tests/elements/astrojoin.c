@@ -1,12 +1,12 @@
-/* The element: what select takes apart it puts together, to the bit and with all that goes with
- * it; and what does not belong together is refused by the pad's name. */
+/* The element joins what astroselect took apart, to the last bit and with all metadata. Streams
+ * that do not belong together are refused by the pad's name. */
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 
 /* ---- apart and together ---- */
 
-/* All that a line gives: samples, steps, counts, caps and the observation, that too as text. */
+/* The output of a pipeline: samples, steps, counts, caps, and the observation, also as text. */
 static GByteArray *play(const char *line, char **said)
 {
   g_autofree char *whole = g_strconcat(line, " ! appsink name=sink sync=false", NULL);
@@ -107,11 +107,11 @@ static void test_refused_lines(void)
   } cases[] = {
     { "astrojoin name=j ! fakesink " FAKE(CI8)
           FAKE("application/x-astro-voltages,format=CI8,layout=time:station,stations=2,rate=500/1"),
-      "pad sink_1: caps field \"rate\" is 500/1, expected 1000/1, as that of pad sink_0" },
+      "pad sink_1: caps field \"rate\" is 500/1, expected 1000/1, as on pad sink_0" },
     { "astrojoin name=j ! fakesink " FAKE(CI8)
           FAKE("application/x-astro-voltages,format=CI4,layout=time:station,stations=2,"
                "rate=1000/1"),
-      "pad sink_1: caps field \"format\" is CI4, expected CI8, as that of pad sink_0" },
+      "pad sink_1: caps field \"format\" is CI4, expected CI8, as on pad sink_0" },
     { "astrojoin name=j ! fakesink " FAKE(CI8)
           FAKE("application/x-astro-voltages,format=CI8,layout=station:time,stations=2,"
                "rate=1000/1"),
@@ -141,8 +141,8 @@ static void test_refused_lines(void)
       "visibilities are joined along channels alone" },
     { "astrojoin name=j axis=pol ! fakesink astroskysrc stations=2 num-buffers=1 ! tee name=t ! "
       "queue ! j. t. ! queue ! astrodelay ! j. ",
-      "pad sink_1: what was done to the stream is other than on pad sink_0 (the observation's "
-      "field \"delays\")" },
+      "pad sink_1: what was done to the stream is not what was done on pad sink_0 (the "
+      "observation's field \"delays\")" },
     { "astrojoin name=j axis=pol ! fakesink astroskysrc stations=2 num-buffers=1 ! j. astroskysrc "
       "stations=2 num-buffers=1 phase-centre=200,-80 ! j. ",
       "pad sink_1: the observation's phase centre" },
@@ -162,7 +162,7 @@ static void test_refused_lines(void)
     test_refused_by(cases[i].line, "j:", cases[i].says);
 }
 
-/* Starts of other days line up; parts of a step do not. */
+/* Starts on different days line up; starts that are parts of a step apart do not. */
 static void test_starts(void)
 {
 #define RECEIVER(station, start)                                                                   \
@@ -177,7 +177,7 @@ static void test_starts(void)
   g_autoptr(GByteArray) all = play(RECEIVER("0", "2026-11-20T23:59:59.9")
                                        RECEIVER("2", "2026-11-21T00:00:00.1") "astrojoin name=j",
                                    &observation);
-  /* 200 steps of the one, 100 of both, 200 of the other, in blocks of 100. */
+  /* 200 steps of one, 100 of both, 200 of the other, in blocks of 100. */
   const guint64 *place = (const guint64 *)(gconstpointer)all->data;
   g_assert_cmpuint(place[0], ==, 0);
   g_assert_cmpuint(place[1], ==, 100);

@@ -1,4 +1,4 @@
-/* Sources in images that pass through: what is told of them, that images stay as they were, and
+/* Sources in images that pass through: the messages about them, images that stay as they were, and
  * errors. */
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
@@ -106,7 +106,7 @@ static void test_any(void)
   g_assert_cmpuint(gst_value_array_get_size(gst_structure_get_value(told, "sources")), ==, 2);
   g_assert_cmpfloat_with_epsilon(number(source_of(told, 0), "flux"), 3, 1e-4);
   g_assert_cmpfloat_with_epsilon(number(source_of(told, 1), "l"), 0.0203, 1e-7);
-  /* East of the phase centre is more right ascension. */
+  /* East of the phase centre, right ascension is larger. */
   g_assert_cmpfloat(number(source_of(told, 1), "ra"), >, 180 / G_PI);
   g_assert_cmpfloat(number(source_of(told, 0), "ra"), <, 180 / G_PI);
   gst_structure_free(told);
@@ -115,8 +115,8 @@ static void test_any(void)
   gst_structure_free(told);
 }
 
-/* Of an image that was cleaned inside a border: what stands in the border is no source that was
- * found, while one of a sky is looked for there too. */
+/* An image that was cleaned inside a border: peaks in the border are not counted as sources that
+ * were found, while sources of a given sky are looked for there too. */
 static void test_cleaned(void)
 {
   static const double far[][3] = { { 0.0203, -0.0108, 1 }, { -0.0151, -0.0302, 3 } };
@@ -134,7 +134,7 @@ static void test_cleaned(void)
   }
 }
 
-/* A source that is known to lie beyond the image is said to, and not looked for at the edge. */
+/* A given source outside the image is reported as such, and not looked for at the edge. */
 static void test_outside(void)
 {
   static const double edge[][3] = { { 0.041, -0.02, 1 } };
@@ -148,8 +148,9 @@ static void test_outside(void)
   gst_structure_free(told);
 }
 
-/* What is known of an image: where it was not cleaned a peak that may be a sidelobe of a brighter
- * one is no source, where it was one of what CLEAN left; the noise is that which CLEAN told. */
+/* How the history of an image counts: where it was not cleaned, a peak that may be a sidelobe of a
+ * brighter one is no source; where it was, a peak that CLEAN left over is none; and the noise is
+ * what CLEAN said. */
 static void test_sidelobes(void)
 {
   static const struct {
@@ -196,8 +197,9 @@ static void test_sidelobes(void)
   }
 }
 
-/* What is as far above zero as a cleaned image is below it may be as little of a source; nothing is
- * known of one that was not cleaned, or that is below zero by its nature. */
+/* In a cleaned image, a peak may be noise if it is no higher than the deepest hole is deep. Nothing
+ * follows from holes in an image that was not cleaned, or that has negative values by its
+ * nature. */
 static void test_depth(void)
 {
   static const double below[][3] = { { 0.0203, -0.0108, 1 },
@@ -230,8 +232,8 @@ static void test_depth(void)
   }
 }
 
-/* Pixels that begin at any address, as behind another program's header, are read from a copy that
- * is aligned; what goes on is the buffer that came. */
+/* Pixels that begin at any address, as behind another program's header, are read from an aligned
+ * copy; the buffer that goes on is the one that came. */
 static void test_unaligned(void)
 {
   GstHarness *h = gst_harness_new("astromeasure");
@@ -260,7 +262,8 @@ static void test_unaligned(void)
   gst_harness_teardown(h);
 }
 
-/* A sky that comes in mid-stream is no error: images before the next observation do without. */
+/* A sky that is set in mid-stream is not an error: images before the next observation are measured
+ * without it. */
 static void test_late_sky(void)
 {
   GstHarness *h = gst_harness_new("astromeasure");
@@ -285,7 +288,7 @@ static void test_late_sky(void)
   gst_harness_teardown(h);
 }
 
-/* Nor is it where there is no observation that it could be placed by. */
+/* Nor is it an error if no observation gives it a place. */
 static void test_late_sky_without_place(void)
 {
   GstHarness *h = gst_harness_new("astromeasure");
@@ -309,7 +312,7 @@ static void test_errors(void)
     { "application/x-astro-image,format=F32LE,layout=pol:y:x,width=4,height=4,pols=1 ! "
       "astromeasure",
       "pixel" },
-    /* As large a square, but of another axis. */
+    /* As large a square, with other axes. */
     { "application/x-astro-image,format=F32LE,layout=pol:x:channel,width=8,channels=8,pols=1,"
       "pixel=1e-3 ! astromeasure",
       "layout pol:x:channel, expected pol:y:x" },

@@ -1,5 +1,5 @@
-/* Streams on one time axis, against a plain model of what every pad had when: random starts, cuts
- * and losses; gaps, ends, flushes; live pads that stop and return. */
+/* Streams on one time axis, compared with a plain model of what every pad had when: random starts,
+ * cuts and losses; gaps, ends, flushes; live pads that stop and return. */
 #include "tests/elements/merging.h"
 
 #include <gst/check/gsttestclock.h>
@@ -12,10 +12,10 @@
 
 /* ---- a model ---- */
 
-/* What a pad has at each step of absolute time: 0 where nothing. */
+/* The value that a pad has at each step of absolute time; 0: none. */
 typedef struct {
   guint8 has[LONGEST];
-  guint64 start; /* of its observation, in steps */
+  guint64 start; /* start of its observation, in steps */
   GQueue buffers;
 } Feed;
 
@@ -44,7 +44,7 @@ static void make_feed(Feed *feed, GRand *rand, guint pad, gboolean has_start)
   while (at < end) {
     const guint n = (guint)MIN(end - at, (guint64)g_rand_int_range(rand, 1, 200));
     GstBuffer *buffer = samples(pad, at, n, feed->start);
-    if (g_rand_int_range(rand, 0, 6) == 0) /* a buffer that says that it has nothing */
+    if (g_rand_int_range(rand, 0, 6) == 0) /* a buffer that is marked as a gap */
       GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
     else
       memset(feed->has + at, 1, n);
@@ -52,7 +52,7 @@ static void make_feed(Feed *feed, GRand *rand, guint pad, gboolean has_start)
     at += n;
     if (g_rand_int_range(rand, 0, 4) == 0) {
       at += (guint64)g_rand_int_range(rand, 1, 300);
-      if (at < end) /* PTS and OFFSET of a buffer behind a loss say so */
+      if (at < end) /* PTS and OFFSET of a buffer after a loss say so */
         g_queue_push_tail(&feed->buffers, NULL);
     }
   }
@@ -93,7 +93,7 @@ static gpointer feed_pad(gpointer data)
   return NULL;
 }
 
-/* What comes out is what the model has, each step once, and counts say which. */
+/* The output equals the model, has each step once, and its counts are right. */
 static void check_block(GstBuffer *buffer, const Feed *feeds, guint n, guint64 base, guint8 *seen)
 {
   const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
@@ -153,7 +153,7 @@ static void test_model(void)
       make_feed(&feeds[pad], rand, pad, has_start);
       base = MIN(base, feeds[pad].start);
     }
-    /* However threads go, files give one answer. */
+    /* Files give the same result, however threads are scheduled. */
     g_autoptr(GArray) a = play_model(feeds, n, base, has_start);
     g_autoptr(GArray) b = play_model(feeds, n, base, has_start);
     g_assert_cmpmem(a->data, a->len * 8, b->data, b->len * 8);
@@ -167,7 +167,7 @@ static void test_model(void)
 /* ---- live ---- */
 
 #define LIVE 64
-#define BLOCK 20 /* steps, which take as many ms */
+#define BLOCK 20 /* steps, of 1 ms each */
 #define LATENCY 30
 
 typedef struct {
@@ -175,7 +175,7 @@ typedef struct {
   gint stops; /* atomic */
 } Keeper;
 
-/* A test clock lets nobody through whose time is over: this does. */
+/* A test clock does not wake a thread whose time is over already: this does. */
 static gpointer keep_clock(gpointer data)
 {
   Keeper *keeper = data;
@@ -219,8 +219,8 @@ static void check_live(TestMerge *m, guint block, gint lost)
     }
 }
 
-/* One of 64 stops: the first block waits as long as latency says, those after it not at all; and
- * what it sends when it is back is there. */
+/* One pad of 64 stops: the first block waits as long as latency says, and later ones do not wait.
+ * The blocks of that pad are used again when it is back. */
 static void test_live(void)
 {
   const gint stopped = 7;
@@ -237,7 +237,7 @@ static void test_live(void)
   }
   for (guint block = 0; block < 30; block++) {
     const gboolean is_gone = block >= 10 && block < 20;
-    if (!is_gone) /* what is back is there before the others go on without it */
+    if (!is_gone) /* the pad is back before the others go on without it */
       push_live(m, (guint)stopped, block);
     for (guint pad = 0; pad < LIVE; pad++)
       if ((gint)pad != stopped)
@@ -264,7 +264,7 @@ static void test_live(void)
   test_merge_free(m);
 }
 
-/* What comes too late is left out, counted and warned of once. */
+/* Steps that come too late are left out, counted, and warned about once. */
 static void test_late(void)
 {
   TestMerge *m = test_merge_new("astrojoin axis=station latency=30000000", 2, TRUE);
@@ -278,7 +278,7 @@ static void test_late(void)
   gst_test_clock_set_time(clock, GST_SECOND);
   push_live(m, 0, 0);
   gst_buffer_unref(test_merge_pull(m));
-  push_live(m, 1, 0); /* of the block that went out */
+  push_live(m, 1, 0); /* in the block that went out */
   push_live(m, 1, 1);
   push_live(m, 0, 1);
   g_autoptr(GstBuffer) next = test_merge_pull(m);
@@ -299,7 +299,7 @@ static void test_late(void)
 
 /* ---- events ---- */
 
-/* A GAP event lets the others go on as far as it goes, and so does an end. */
+/* A GAP event lets the others go on up to its end, and so does EOS. */
 static void test_gap_event(void)
 {
   TestMerge *m = test_merge_new("astrojoin axis=station", 2, FALSE);
@@ -330,7 +330,7 @@ static void test_gap_event(void)
   test_merge_free(m);
 }
 
-/* In a segment of bytes a gap has no time: who has samples is waited for. */
+/* A gap has no time in a segment of bytes: pads with samples are waited for. */
 static void test_gap_in_bytes(void)
 {
   TestMerge *m = test_merge_new("astrojoin axis=station", 2, FALSE);
@@ -383,8 +383,8 @@ static void test_flush(gconstpointer data)
   test_merge_free(m);
 }
 
-/* Caps of another rate, which pads come to one by one: those before them are joined to their end.
- */
+/* Caps of another rate, which come to the pads one by one: what came before them is joined to its
+ * end. */
 static void test_other_rate(void)
 {
   TestMerge *m = test_merge_new("astrojoin axis=station", 2, FALSE);
@@ -415,7 +415,7 @@ static void test_other_rate(void)
   test_merge_free(m);
 }
 
-/* What the observations of two pads differ in. */
+/* Changes that make the observations of two pads differ. */
 static void set_basis(AstroObservation *o)
 {
   g_free(o->basis);
@@ -447,7 +447,7 @@ static void test_observations(void)
     { set_earth,
       "pad sink_1: the observation's Earth orientation is none, UT1 = UTC, expected that "
       "of pad sink_0, not known" },
-    { set_uvw, "pad sink_1: visibilities bring (u,v,w) of their own" },
+    { set_uvw, "pad sink_1: the visibilities have (u,v,w) of their own" },
     { set_far, "pad sink_1: the observation begins 40000 days after that of pad sink_0" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

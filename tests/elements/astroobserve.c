@@ -1,5 +1,5 @@
-/* What a stream is said to be of, what of that is left as it came, blocks made of bytes that are
- * cut anywhere, and errors. */
+/* The observation that astroobserve gives a stream, the parts of an earlier one that stay, blocks
+ * made of bytes that are cut anywhere, and errors. */
 #include "core/stream/observation.h"
 #include "tests/elements/elements.h"
 #include "tests/observe.h"
@@ -34,7 +34,7 @@ static GstHarness *new_harness(const char *properties, const char *caps, GstForm
   return h;
 }
 
-/* What was said last, by the element, to its reader. */
+/* The last observation that the element sent downstream. */
 static AstroObservation *told(GstHarness *h)
 {
   AstroObservation *observation = NULL;
@@ -54,21 +54,21 @@ static void observe(GstHarness *h, AstroObservation *observation)
   gst_harness_push_event(h, astro_observation_to_event(observation));
 }
 
-/* Pushes what of bytes lies from a place on, cut into pieces of one to most bytes. */
+/* Pushes the bytes from a place on, cut into pieces of one to `most` bytes. */
 static void push_cut(GstHarness *h, const guint8 *bytes, gsize from, gsize end, gsize most)
 {
   for (guint i = 0; from < end; i++) {
     const gsize n = MIN(end - from, 1 + (i * 7919) % most);
     GstBuffer *piece = gst_buffer_new_memdup(bytes + from, n);
-    GST_BUFFER_OFFSET(piece) = from; /* of bytes, as filesrc has it */
+    GST_BUFFER_OFFSET(piece) = from; /* OFFSET in bytes, as filesrc sets it */
     GST_BUFFER_OFFSET_END(piece) = from + n;
     g_assert_cmpint(gst_harness_push(h, piece), ==, GST_FLOW_OK);
     from += n;
   }
 }
 
-/* Takes all blocks: whole steps that follow each other from the first on, of so many bytes but for
- * the last. */
+/* Takes all blocks: whole steps that follow each other from the first on, all of that many bytes
+ * except the last. */
 static GByteArray *pull_steps(GstHarness *h, guint64 first, gsize block)
 {
   GByteArray *all = g_byte_array_new();
@@ -145,7 +145,7 @@ static void test_bytes(void)
   }
 }
 
-/* Where time is not the slowest axis a block is one array, however bytes are cut. */
+/* If time is not the slowest axis a block is one array, however bytes are cut. */
 #define SKIP 13
 
 static void push_piece(GstHarness *h, const guint8 *bytes, gsize from, gsize end, gboolean has_end)
@@ -159,8 +159,7 @@ static void push_piece(GstHarness *h, const guint8 *bytes, gsize from, gsize end
   g_assert_cmpint(gst_harness_push(h, piece), ==, GST_FLOW_OK);
 }
 
-/* Every block holds the bytes of the steps that it says. Returns how many of these come first after
- * others that did not come. */
+/* Every block holds the bytes of its steps. Returns how many blocks begin after a loss. */
 static guint check_places(GstHarness *h, const guint8 *bytes, gboolean *came)
 {
   GstBuffer *buffer;
@@ -183,8 +182,9 @@ static guint check_places(GstHarness *h, const guint8 *bytes, gboolean *came)
   return breaks;
 }
 
-/* What a queue or a source drops of counted bytes is missing where it was: what follows is neither
- * earlier nor cut elsewhere. fdsrc says where a buffer begins, filesrc where it ends, too. */
+/* Bytes that a queue or a source drops from a counted stream are missing where they were: what
+ * follows is neither earlier nor cut elsewhere. fdsrc says where a buffer begins, filesrc also
+ * where it ends. */
 static void test_lost(void)
 {
   guint8 bytes[600];
@@ -204,7 +204,7 @@ static void test_lost(void)
   }
 }
 
-/* Where buffers are counted and not bytes, nothing is lost. */
+/* If OFFSET counts buffers and not bytes, nothing is lost. */
 static void test_counted_buffers(void)
 {
   guint8 bytes[SKIP + 60];
@@ -247,7 +247,7 @@ static void test_blocks(void)
   gst_harness_teardown(h);
 }
 
-/* What comes again in mid-stream, as after links changed, ends and begins nothing. */
+/* Events that come again in mid-stream, as after links changed, neither end nor begin anything. */
 static void test_said_again(void)
 {
   g_autoptr(AstroObservation) came = test_observe("disc", 3);
@@ -270,7 +270,7 @@ static void test_said_again(void)
   gst_harness_teardown(h);
 }
 
-/* What is sought afterwards begins anew, and nothing of before comes. */
+/* After a seek the stream begins anew, and nothing from before comes. */
 static void test_flush(void)
 {
   guint8 bytes[600];
@@ -290,8 +290,8 @@ static void test_flush(void)
   gst_harness_teardown(h);
 }
 
-/* Buffers with times of their own are the same buffers afterwards, and those with times of arrival
- * are refused. A step takes 285714285.7 ns. */
+/* Buffers with times of their own stay as they are, and those with times of arrival are refused. A
+ * step takes 285714285.7 ns. */
 static void test_timed(void)
 {
   static const struct {
@@ -340,7 +340,7 @@ static void test_timed(void)
   }
 }
 
-/* A source that GStreamer makes stamp what it reads. */
+/* A source that GStreamer's base class makes stamp what it reads. */
 static void test_stamped_by_source(void)
 {
   const gint fd = g_open("/dev/zero", O_RDONLY, 0);
@@ -351,8 +351,7 @@ static void test_stamped_by_source(void)
   g_close(fd, NULL);
 }
 
-/* Bytes that come twice, in part or late, are in what follows once, however buffers say where they
- * begin. */
+/* Bytes that come twice, partly or late, are used once, however buffers say where they begin. */
 static void test_again(void)
 {
   static const gsize pieces[][2] = { { 0, 100 },   { 100, 160 }, { 0, 100 },   { 130, 200 },
@@ -383,7 +382,7 @@ static void test_again(void)
   }
 }
 
-/* Files in turn, as from a funnel, are none; one after the other they are. */
+/* Blocks of two files in turn, as from a funnel, are not a stream; one file after the other is. */
 static void test_mixed(void)
 {
   for (guint back = 0; back < 2; back++) {
@@ -409,7 +408,7 @@ static void assert_same_array(const AstroObservation *a, const AstroObservation 
                   b->n_stations * 3 * sizeof(double));
 }
 
-/* The observation after one buffer of a stream of which came, or nothing, was said. */
+/* The observation after one buffer of a stream with that observation, or none. */
 static AstroObservation *amended(const char *properties, const char *caps, AstroObservation *came)
 {
   GstHarness *h = new_harness(properties, caps, GST_FORMAT_TIME, 0);
@@ -425,7 +424,7 @@ static AstroObservation *amended(const char *properties, const char *caps, Astro
   "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,baselines=6,"    \
   "channels=1,pols=1,rate=1/1,frequency=150e6,bandwidth=1e6"
 
-/* What was said to be wrong, or NULL. */
+/* The message of the error, or NULL. */
 static char *refused(const char *properties, const char *caps, AstroObservation *came)
 {
   GstHarness *h = new_harness(properties, caps, GST_FORMAT_TIME, 0);
@@ -446,8 +445,9 @@ static char *refused(const char *properties, const char *caps, AstroObservation 
   return says;
 }
 
-/* What delays were computed with cannot be said anew once they are out, nor of visibilities of
- * which nobody said so; the same values can, and what nobody reckoned with. */
+/* Values that delays were computed with cannot be changed once the delays are out, nor those of
+ * visibilities whose history is unknown. The same values may be given again, and so may values that
+ * nothing was computed with. */
 static void test_used(void)
 {
   static const struct {
@@ -480,7 +480,7 @@ static void test_used(void)
   }
 }
 
-/* Who recorded a stream knows what was done to it. */
+/* Whoever recorded a stream knows what was done to it. */
 static void test_history(void)
 {
 #define ALL "array=disc phase-centre=zenith start-time=2026-11-20T12:00:00 "
@@ -542,7 +542,7 @@ static void test_said(void)
   g_assert_cmpstr(all->basis, ==, "linear");
 }
 
-/* Of visibilities the baselines say how many stations there are. */
+/* The number of baselines of visibilities gives the number of stations. */
 static void test_baselines(void)
 {
   static const guint stations[] = { 1, 2, 3, 64, 4096, 65535 };
@@ -558,7 +558,7 @@ static void test_baselines(void)
   }
 }
 
-/* Another stream has no observation of the one before. */
+/* Another stream does not get the observation of the one before. */
 static void test_another_stream(void)
 {
   g_autoptr(AstroObservation) came = test_observe("disc", 3);
@@ -580,12 +580,12 @@ static void test_queries(void)
   gst_harness_set_live(h, TRUE);
   gst_buffer_unref(gst_harness_push_and_pull(h, test_buffer(60, 1)));
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 10 * 2 * GST_SECOND / 7);
-  g_assert_false(gst_pad_peer_query(h->sinkpad, query)); /* nobody knows how many bytes come */
+  g_assert_false(gst_pad_peer_query(h->sinkpad, query)); /* how many bytes will come is not known */
   gst_query_unref(query);
   gst_harness_teardown(h);
 }
 
-/* A simulated array's voltages, out of a file: the same bytes, and how long they take. */
+/* Voltages of a simulated array, from a file: the same bytes, and their duration. */
 static void test_file(void)
 {
   g_autofree char *folder = g_dir_make_tmp("astroobserve-XXXXXX", NULL);
@@ -682,7 +682,8 @@ static void test_gap_of_bytes(void)
   gst_harness_teardown(h);
 }
 
-/* What is held belongs to the observation before, and lies before a gap: it leaves first. */
+/* Samples that are held belong to the previous observation and lie before a gap: they leave
+ * first. */
 static void test_order(void)
 {
   g_autoptr(AstroObservation) first = test_observe("disc", 3), second = test_observe("disc", 3);
@@ -707,7 +708,7 @@ static void test_order(void)
   gst_harness_teardown(h);
 }
 
-/* A phase centre that is down at the start is told of, by what it is and where. */
+/* A warning says that a phase centre is below the horizon at the start, by how much and where. */
 static void test_horizon(void)
 {
   static const struct {

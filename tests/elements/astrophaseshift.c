@@ -1,5 +1,5 @@
-/* The element: what is made for one centre and turned to another is what is made for the other, and
- * so are pictures of it; what goes with a block; and what is refused. */
+/* The element: visibilities of one centre that are shifted to another are those that are made for
+ * the other, and so are pictures of them; metadata of blocks; and refusals. */
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 #include "tests/near.h"
@@ -23,7 +23,7 @@ static char *write_sky(void)
   return path;
 }
 
-/* All values, and the observation that they are of. */
+/* All values, and their observation. */
 static GByteArray *play(const char *line, AstroObservation **observation)
 {
   g_autofree char *whole = g_strconcat(line, " ! appsink name=sink sync=false", NULL);
@@ -216,7 +216,7 @@ static void test_refusals(void)
     test_refused_by(cases[i].line, "astrophaseshift", cases[i].says);
 }
 
-/* All that is warned of until the end. */
+/* All warnings until the end. */
 static char *warnings_of(const char *line)
 {
   g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
@@ -239,7 +239,7 @@ static char *warnings_of(const char *line)
   return g_string_free(all, FALSE);
 }
 
-/* At 34 degrees north (vla-like): of what cannot be seen then, and of what never can. */
+/* At 34 degrees north (vla-like): a direction that cannot be seen then, and one that never can. */
 static void test_horizon(void)
 {
   static const struct {
@@ -262,7 +262,7 @@ static void test_horizon(void)
   }
 }
 
-/* A stream whose observation is another one is turned from that. */
+/* When the observation changes, visibilities are shifted from its phase centre. */
 static void test_new_observation(void)
 {
   g_autofree char *caps = g_strdup_printf(VISIBILITIES, "CF32LE");

@@ -1,4 +1,4 @@
-/* astrorender: what caps it agrees on, when frames are, and that others take them. */
+/* astrorender: the caps that it negotiates, when frames come, and that other elements take them. */
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "tests/elements/elements.h"
@@ -61,7 +61,7 @@ static GstPadProbeReturn offer_pool(GstPad *pad, GstPadProbeInfo *info, gpointer
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Frames fit into what somebody else's pool gives, whatever size that was offered with. */
+/* Frames fit in buffers of another element's pool, whatever size it was offered with. */
 static void foreign_pool(void)
 {
   guint sizes[] = { 0, 7, 64 * 32 * 4, 1 << 20 };
@@ -120,7 +120,7 @@ static guint8 *pull_frame(GstHarness *h, gsize *bytes)
   return data;
 }
 
-/* An observation that comes behind the caps changes what stands around the image. */
+/* An observation that comes after the caps changes the labels around the image. */
 static void observation(void)
 {
   GstHarness *h = gst_harness_new("astrorender");
@@ -139,7 +139,7 @@ static void observation(void)
   gst_harness_teardown(h);
 }
 
-/* One that comes again, as after links change, begins no new waterfall. */
+/* An observation that comes again, as after links change, does not begin a new waterfall. */
 static void known_observation(void)
 {
   guint8 *frames[2];
@@ -200,7 +200,7 @@ static void sources_marked(void)
 {
   static const struct {
     const char *line;
-    gint channel; /* of the event; -1: there is none */
+    gint channel; /* index of the event; -1: there is none */
     gboolean marked;
   } cases[] = {
     { "astrorender title=x", 0, TRUE },
@@ -217,7 +217,7 @@ static void sources_marked(void)
   }
 }
 
-/* Images of other caps have none until something is said of them. */
+/* Images with other caps have no marks until an event brings some. */
 static void sources_of_other_images(void)
 {
   g_autoptr(GstCaps) other = gst_caps_from_string(IMAGE);
@@ -241,7 +241,7 @@ static void sources_of_other_images(void)
   g_free(frames[1]);
 }
 
-/* What others put into such an event is no picture's fault. */
+/* A picture survives whatever other programs put into such an event. */
 static void foreign_sources(void)
 {
   g_autofree guint8 *plain = frame_behind("astrorender title=x", NULL);
@@ -335,7 +335,7 @@ static void graphs(void)
   }
 }
 
-/* Caps that come while a product is chosen find one of those that are. */
+/* Caps that come while a product is chosen have one of the products. */
 static void product_meanwhile(void)
 {
   static const char *const products[] = { "I-MODEL", "I-RESIDUAL", NULL };

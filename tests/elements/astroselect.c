@@ -1,5 +1,5 @@
-/* The element: what goes with what is kept (caps, observation, counts, metas), what is not copied,
- * and what is refused. */
+/* The element: metadata of the samples that are kept (caps, observation, counts, metas), what is
+ * not copied, and what is refused. */
 #include "core/stream/grid.h"
 #include "core/stream/uvw-meta.h"
 #include "core/stream/validity.h"
@@ -39,7 +39,7 @@ static AstroObservation *out_observation(GstHarness *h)
   return observation;
 }
 
-/* A range of channels is a part of the block that came, with its counts and its band. */
+/* A range of channels is a part of the block that came, not a copy, with its counts and band. */
 static void test_band(void)
 {
   const AstroLayout shape = { 2, { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_STATION }, { 16, 4 } };
@@ -68,7 +68,7 @@ static void test_band(void)
   gst_harness_teardown(h);
 }
 
-/* By names too, whichever of caps and observation came first. */
+/* Stations can be chosen by name, whether caps or observation come first. */
 static void test_stations(void)
 {
   static const char *const lists[] = { "3,1", "A004,A002", "3,A002" };
@@ -101,7 +101,7 @@ static void test_stations(void)
   }
 }
 
-/* A file of some stations is that of all, cut: uvw and weights are the same, and so are values. */
+/* A file of some stations is the file of all, cut: uvw, weights and values are the same. */
 static GByteArray *visibilities(const char *settings)
 {
   g_autofree char *line = g_strconcat(
@@ -135,7 +135,7 @@ static void test_backends(void)
   }
 }
 
-/* What keeps everything costs nothing: the very buffer. */
+/* A selection that keeps everything passes the very same buffer on. */
 static void test_all(void)
 {
   GstHarness *h = harness("channels=0- stations=0-3", SPECTRA, NULL);
@@ -148,7 +148,7 @@ static void test_all(void)
   gst_harness_teardown(h);
 }
 
-/* Losses stay where they are; what is all gap is one still. */
+/* Losses stay where they are, and a block that is all gap stays one. */
 static void test_gap(void)
 {
   static const char *const lists[] = { "channels=1-2", "stations=3,0" };
@@ -207,7 +207,7 @@ static void test_grid(void)
   gst_harness_teardown(h);
 }
 
-/* A file's own (u,v,w) go with the baselines, turned where these are. */
+/* A file's own (u,v,w) go with the baselines, and change sign where those are reversed. */
 static void test_uvw(void)
 {
   GstHarness *h = harness("stations=2,0",

@@ -25,7 +25,7 @@ static void push_block(GstHarness *h, const gint8 *all, guint64 first, guint ste
   g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
 }
 
-/* What comes out, and where it says it lies. */
+/* The block that comes out, and its OFFSET and times. */
 static void check_block(GstHarness *h, const gint8 *all, guint64 first, guint steps)
 {
   g_autoptr(GstBuffer) buffer = gst_harness_pull(h);
@@ -41,8 +41,8 @@ static void check_block(GstHarness *h, const gint8 *all, guint64 first, guint st
   g_assert_cmpuint(gst_buffer_get_size(buffer), ==, 3 * steps);
 }
 
-/* Odd is counted from the stream's begin, also where blocks of odd lengths come and some are lost.
- */
+/* Odd samples are counted from the stream's beginning, even if blocks have odd lengths or are
+ * lost. */
 static void test_cuts(void)
 {
   static const struct {
@@ -153,8 +153,8 @@ static void test_refused_streams(void)
       "astrosideband", "expected half the rate, 500 Hz");
 }
 
-/* Where its page says that it does not belong: behind the filter bank, and behind the delays of
- * voltages and of others' spectra. */
+/* In places where its page says it does not belong: after the filter bank, and after the delays of
+ * voltages or of other programs' spectra. */
 static void test_refused_places(void)
 {
   test_refused_by("astroskysrc stations=2 num-buffers=1 ! astrochannelizer channels=8 ! "

@@ -78,8 +78,8 @@ static void test_observation(void)
   test_pulled_end(&r);
 }
 
-/* All the formats and layouts that downstream may ask for, the first that it names, complex before
- * real; a default where it names none. */
+/* All formats and layouts that downstream may ask for: the first that it lists is chosen, complex
+ * before real, or a default if it lists none. */
 static void test_caps(void)
 {
   static const char *const cases[][3] = {
@@ -147,7 +147,7 @@ static GstPadProbeReturn agree_again(GstPad *pad, GstPadProbeInfo *info, gpointe
   return GST_PAD_PROBE_OK;
 }
 
-/* Who is linked in mid-stream does not have all blocks prepared once more. */
+/* An element that is linked in mid-stream does not make the source prepare all blocks again. */
 static void test_repeat_goes_on(void)
 {
   g_autoptr(GPtrArray) memories = g_ptr_array_new_with_free_func((GDestroyNotify)gst_memory_unref);
@@ -166,7 +166,7 @@ static void test_repeat_goes_on(void)
     g_assert_true(memories->pdata[i] == memories->pdata[i - 2]);
 }
 
-/* Blocks come again with the times of their place; no new memory is taken for them. */
+/* Blocks are repeated with the times of their place, without new memory. */
 static void test_repeat(void)
 {
   TestPulled r = test_pulled_run(
@@ -194,7 +194,7 @@ static void test_repeat(void)
   test_pulled_end(&r);
 }
 
-/* The part of a block that the end leaves has every input's samples, wherever they lie. */
+/* The part of a block that the end leaves has samples of every input, in any layout. */
 static void test_repeat_ends_within(void)
 {
   static const guint steps = 12, block = 8, inputs = 6;
@@ -236,7 +236,7 @@ static void test_stopped_while_preparing(void)
 #define ONE_SKY "0.01,0.02,1;0.03,0.04,2"
 #define OTHER_SKY "0.05,0.06,3;0.07,0.08,4;0.09,0.1,5"
 
-/* What one thread gets is not freed by another that sets it. */
+/* A text that one thread gets is not freed when another thread sets it. */
 static void test_set_meanwhile(void)
 {
   static const char *const skies[] = { ONE_SKY, OTHER_SKY, NULL };
@@ -265,7 +265,7 @@ static gpointer ask_for_caps(gpointer pad)
   return NULL;
 }
 
-/* Any thread may ask, also of a source that starts or stops just then. */
+/* Any thread may ask, even while the source starts or stops. */
 static void test_asked_meanwhile(void)
 {
   g_autoptr(GError) error = NULL;
@@ -349,7 +349,7 @@ static void test_again(void)
   gst_object_unref(source);
 }
 
-/* The highest that the refusal of more names is taken, and what is no whole number. */
+/* The highest value that the error names is accepted, as is one that is not whole. */
 static void test_bandwidths(void)
 {
   static const char *const bandwidths[] = { "2147483647", "537199714.75010931", "0.001" };
@@ -424,7 +424,7 @@ static void test_set_in_mid_stream(void)
                          settings);
 }
 
-/* What was said of the steps in use; -1: nothing. */
+/* The scale in the observation that was sent; -1: none was sent. */
 static double told_scale(GstHarness *h)
 {
   GstEvent *event = gst_pad_get_sticky_event(h->sinkpad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
@@ -436,7 +436,7 @@ static double told_scale(GstHarness *h)
   return o->done.scale;
 }
 
-/* The source runs ahead of who pulls: until another scale than that was said. */
+/* The source runs ahead of the test: waits until another scale was sent. */
 static double pull_until_other(GstHarness *h, double scale)
 {
   for (guint i = 0; i < 1000000; i++) {
@@ -447,7 +447,7 @@ static double pull_until_other(GstHarness *h, double scale)
   g_error("no other scale was told");
 }
 
-/* Other samples have other steps, and the observation says so anew; test patterns have none. */
+/* Another format has another scale, and a new observation says so; test patterns have none. */
 static void test_scale_follows_format(void)
 {
   GstHarness *h = gst_harness_new_parse(

@@ -1,5 +1,5 @@
-/* What the element base promises of time, seen through astrotranspose: stamps, gaps, losses, caps
- * that change, flushes. */
+/* Times in the base of elements, seen through astrotranspose: stamps, gaps, losses, caps that
+ * change, flushes. */
 #include "core/stream/validity.h"
 #include "tests/elements/astrostage.h"
 #include "tests/observe.h"
@@ -15,7 +15,8 @@ static void expect(GstBuffer *buffer, guint64 first, guint64 steps, gboolean dis
   g_assert_cmpint(GST_BUFFER_IS_DISCONT(buffer), ==, discont);
 }
 
-/* PTS follows from the index, also after a week of odd blocks, and a loss shows as DISCONT. */
+/* PTS follows from the index, even after a week of blocks of odd lengths, and a loss shows as
+ * DISCONT. */
 static void test_time(void)
 {
   static const guint64 firsts[] = { 0, 7, 12, 100, 201600000000, 201600000003 };
@@ -32,7 +33,7 @@ static void test_time(void)
   gst_harness_teardown(h);
 }
 
-/* A stream without time or offsets counts from zero; one with PTS alone begins where that says. */
+/* A stream without times or offsets counts from zero; one with PTS alone begins where PTS says. */
 static void test_untimed(void)
 {
   GstHarness *h = new_harness();
@@ -56,7 +57,7 @@ static void test_untimed(void)
   gst_harness_teardown(h);
 }
 
-/* Two blocks of one step each, the first at that time: they come out when they went in. */
+/* Two blocks of one step each, the first at that time: they come out with the times they had. */
 static void push_between(GstHarness *h, GstClockTime time, guint64 offset)
 {
   for (guint i = 0; i < 2; i++) {
@@ -73,7 +74,7 @@ static void push_between(GstHarness *h, GstClockTime time, guint64 offset)
   }
 }
 
-/* One that was not said before. */
+/* A segment that is new. */
 static void push_segment(GstHarness *h, guint64 base)
 {
   GstSegment segment;
@@ -82,8 +83,8 @@ static void push_segment(GstHarness *h, guint64 base)
   g_assert_true(gst_harness_push_event(h, gst_event_new_segment(&segment)));
 }
 
-/* A stream need not begin at a whole number of steps: of visibilities a step is seconds. Nor does a
- * segment, whose OFFSET may count from elsewhere. */
+/* A stream need not begin at a whole number of steps, since a step of visibilities takes seconds.
+ * Nor need a segment, in which OFFSET may count from elsewhere. */
 static void test_between_steps(void)
 {
   GstHarness *h = new_harness();
@@ -97,7 +98,7 @@ static void test_between_steps(void)
   gst_harness_teardown(h);
 }
 
-/* Steps that cannot be counted, or timed, are refused: what is reckoned with them would wrap. */
+/* Steps too large to be counted or timed are refused: arithmetic with them would wrap. */
 static void test_too_far(void)
 {
   static const struct {
@@ -126,7 +127,7 @@ static void test_too_far(void)
   }
 }
 
-/* Steps of another length follow those before in time, whether the blocks tell it or not. */
+/* Steps of another length follow on in time, whether the blocks say so or not. */
 static void test_new_rate(gconstpointer timed)
 {
   static const gint rates[] = { 1000, 1000, 2000, 500, 500 };
@@ -152,7 +153,7 @@ static void test_new_rate(gconstpointer timed)
   gst_harness_teardown(h);
 }
 
-/* Offsets that count bytes, as filesrc's do, are no steps; what comes out has a TIME segment. */
+/* Offsets that count bytes, like those of filesrc, are not steps; the output has a TIME segment. */
 static void test_bytes_segment(void)
 {
   GstHarness *h = test_harness("astrotranspose");
@@ -236,7 +237,7 @@ static void test_validity_follows(void)
     g_assert_cmpuint(followed->counts[i], ==, i == 1 * 5 + 4 ? 0 : 1);
   gst_buffer_unref(out);
 
-  /* The buffer's next turn knows nothing of it. */
+  /* When the buffer is used again it has none of the old metadata. */
   gst_harness_push(h, stamped(5, 5));
   out = gst_harness_pull(h);
   g_assert_null(astro_buffer_get_validity(out));
@@ -292,9 +293,8 @@ static GstEvent *caps_of(const char *format)
   return gst_event_new_caps(caps);
 }
 
-/* Blocks of five steps that are worked on or passed on in turn, by their formats, whose source
- * counts bytes. Those that pass say what their steps are, too, once downstream was told of times.
- */
+/* Blocks of five steps that are worked on or passed on, in turn, by their formats; the source
+ * counts bytes. Blocks that pass get times too, once downstream expects them. */
 static void test_passes_between(void)
 {
   static const char *const formats[] = { "CI8", "CF32LE", "CF32LE", "CI8", "CF32LE", "CI8" };
@@ -323,7 +323,7 @@ static void test_passes_between(void)
   gst_harness_teardown(h);
 }
 
-/* Without times what passes stays as it is; the steps count all the same. */
+/* Without times a block that passes stays as it is; its steps count all the same. */
 static void test_passes_before(void)
 {
   GstHarness *h = test_harness("astroconvert");

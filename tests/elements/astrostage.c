@@ -1,5 +1,4 @@
-/* What the element base promises, seen through astrotranspose: who is linked, states, figures,
- * errors. */
+/* The base of elements, seen through astrotranspose: links, states, figures, errors. */
 #include <stdio.h>
 
 #include "core/memory/memory.h"
@@ -24,7 +23,7 @@ static void test_observation_survives(void)
   gst_harness_teardown(h);
 }
 
-/* To nobody what is made of a block is not sent: an error says so. */
+/* Output that nobody is linked to take is not sent, and an error says so. */
 static void test_unlinked(gconstpointer line)
 {
   test_refused(line, "not-linked");
@@ -39,7 +38,7 @@ static void test_unlinked_histogram(void)
   gst_harness_teardown(h);
 }
 
-/* Who is linked later gets what was asked for. */
+/* An element that is linked later gets the format that was asked for. */
 static void test_linked_later(void)
 {
   GstElement *element = gst_element_factory_make("astrochannelizer", NULL);
@@ -78,7 +77,7 @@ static void keep_backend(GObject *stage, GParamSpec *spec, gpointer text)
   g_object_get(stage, "active-backend", text, NULL);
 }
 
-/* Who does the work is told when it is known, and when it is over. */
+/* active-backend changes when the backend is known, and when it is over. */
 static void test_notify(void)
 {
   GstHarness *h = test_harness("astrotranspose");
@@ -127,7 +126,8 @@ static gsize resident_pages(void)
   return resident;
 }
 
-/* A hundred thousand buffers: no more blocks than a handful, and the process does not grow. */
+/* A hundred thousand buffers take no more than a handful of blocks, and the process does not
+ * grow. */
 static void test_no_growth(void)
 {
   GstHarness *h = new_harness();
@@ -186,7 +186,7 @@ static GstPadProbeReturn count_stations(GstPad *pad, GstPadProbeInfo *info, gpoi
   return GST_PAD_PROBE_OK;
 }
 
-/* Counts that do not fit the stream are refused by whatever stage gets them. */
+/* Counts that do not fit the stream are refused by every stage. */
 static void test_bad_validity(void)
 {
   static const char *const stages[] = { "astrodelay", "astrochannelizer channels=4",
@@ -228,7 +228,7 @@ static gpointer push_many(gpointer h)
   return NULL;
 }
 
-/* Figures that are asked for while a stage works are those of one moment. */
+/* Statistics that are read while a stage works belong to one moment. */
 static void test_stats_meanwhile(void)
 {
   GstHarness *h = test_harness("astroconvert");
@@ -248,8 +248,8 @@ static void test_stats_meanwhile(void)
   gst_harness_teardown(h);
 }
 
-/* Of an element that a source's data reaches over others: GStreamer gives it the same caps again
- * and again. A second run says it anew. */
+/* An error appears once, even if a source's data reaches the element through others and GStreamer
+ * gives it the same caps again and again. A second run posts it anew. */
 static void test_said_once(void)
 {
   static const char *const elements[][2] = {

@@ -1,4 +1,4 @@
-/* What tests of the element base share: astrotranspose in a harness, and blocks for it. */
+/* Shared by tests of the base of elements: astrotranspose in a harness, and blocks for it. */
 #pragma once
 
 #include "tests/elements/elements.h"

@@ -1,5 +1,5 @@
-/* Where stages find the steps of buffers, seen through astrotranspose: what comes again or late,
- * times that contradict each other, losses that one of them tells of, and times of arrival. */
+/* How stages find the steps of buffers, seen through astrotranspose: steps that come again or late,
+ * times that contradict each other, losses that only one of them shows, and times of arrival. */
 #include "core/stream/validity.h"
 #include "tests/elements/astrostage.h"
 #include "tests/elements/running.h"
@@ -62,7 +62,7 @@ static void check_again(GstHarness *h, guint64 expected)
   g_assert_cmpuint(again, ==, expected);
 }
 
-/* The next block that came out: these steps, whose bytes are theirs. */
+/* The next block that came out has these steps, with their bytes. */
 static void expect(GstHarness *h, guint64 first, guint64 steps, gboolean is_discont)
 {
   g_autoptr(GstBuffer) out = gst_harness_try_pull(h);
@@ -80,7 +80,7 @@ static void expect(GstHarness *h, guint64 first, guint64 steps, gboolean is_disc
   gst_buffer_unmap(out, &map);
 }
 
-/* By what a block may say which steps it holds. */
+/* The ways in which a block may say which steps it holds. */
 typedef enum { BY_OFFSET, BY_START, BY_TIME, BY_BOTH, BY_BYTES, N_WAYS } Way;
 static const char *const ways[N_WAYS] = { "offset", "start", "time", "both", "bytes" };
 
@@ -99,7 +99,7 @@ typedef struct {
   gboolean is_discont;
 } Sent;
 
-/* Twice, in part, late, and as from a funnel of one stream. */
+/* Steps twice, in part, late, and as from a funnel of one stream. */
 static const Sent sent[] = {
   { 0, 5, 0, 5, FALSE },    { 0, 5, 0, 0, FALSE },      { 5, 5, 5, 5, FALSE },
   { 20, 5, 20, 5, TRUE },   { 10, 5, 0, 0, FALSE },     { 24, 6, 25, 5, FALSE },
@@ -148,8 +148,8 @@ static void test_passed(void)
   gst_harness_teardown(h);
 }
 
-/* The rest of a block keeps the counts of its steps, in any layout, also of groups that the cut
- * goes through. */
+/* The rest of a block keeps the counts of its steps, in any layout, even if the cut goes through a
+ * group. */
 static void test_counts_of_rest(void)
 {
   static const AstroLayout shape = { 2, { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 3, 4 } };
@@ -185,7 +185,8 @@ static void test_counts_of_rest(void)
   gst_harness_teardown(h);
 }
 
-/* Under caps of another rate OFFSET may count on, or anew; what came again is told by the time. */
+/* Under caps of another rate OFFSET may go on or begin anew; the time shows which steps came
+ * again. */
 static void test_new_rate(void)
 {
   static const guint64 offsets[] = { 10, 20, 0 };
@@ -290,7 +291,7 @@ static void test_planes(void)
 
 typedef struct {
   const char *name;
-  guint64 per_block, per_end; /* OFFSET goes up by that; OFFSET_END is so far from it, 0: not set */
+  guint64 per_block, per_end; /* OFFSET grows by that; OFFSET_END is that far from it, 0: not set */
   gboolean is_discont;        /* each says so */
   guint64 steps;              /* of a block */
 } Wrong;
@@ -303,7 +304,7 @@ static const Wrong wrong[] = {
   { "every-other-step", 2, 1, FALSE, 1 },
 };
 
-/* OFFSET is not believed where a time says that it counts something else. */
+/* OFFSET is not believed if the time shows that it counts something else. */
 static void test_wrong(gconstpointer data)
 {
   const Wrong *w = data;
@@ -326,13 +327,13 @@ static void test_wrong(gconstpointer data)
   gst_message_parse_error(message, &error, NULL);
   g_test_message("%s", error->message);
   test_says(error->message, "OFFSET and PTS contradict each other");
-  test_says(error->message, "Expected OFFSET to count time steps at the caps' rate of 1000/3");
+  test_says(error->message, "OFFSET must count time steps at the caps' rate of 1000/3");
   end(h, bus);
 }
 
 /* ---- times alone ---- */
 
-/* Times that are cut to whole nanoseconds, also where their errors add up, are no losses. */
+/* Times that are truncated to nanoseconds are not losses, even if the errors add up. */
 static void test_rounded(gconstpointer adds_up)
 {
   static const char *const rates[] = { "1000000/3", "30000001/7", "390625/1", "1000000000/3" };
@@ -358,8 +359,8 @@ static void test_rounded(gconstpointer adds_up)
   }
 }
 
-/* A source that stamps what came when it came is not taken for one that lost and repeated samples;
- * nor is a clock that runs away from the samples. */
+/* A source that stamps times of arrival is not taken for one that lost and repeated samples; nor is
+ * a clock that drifts away from the samples. */
 static void test_arrival(gconstpointer drifts)
 {
   g_autoptr(GstBus) bus = gst_bus_new();
@@ -378,7 +379,7 @@ static void test_arrival(gconstpointer drifts)
   g_assert_nonnull(message);
   gst_message_parse_error(message, &error, NULL);
   g_test_message("%s", error->message);
-  test_says(error->message, "as where a source stamps times of arrival");
+  test_says(error->message, "Sources that stamp times of arrival");
   end(h, bus);
 }
 
@@ -397,7 +398,7 @@ static void test_stamped(void)
 
 /* ---- several streams ---- */
 
-/* Of two sources in one: each block is of one or the other. */
+/* Two sources mixed in one stream: each block belongs to one or the other. */
 static void test_mixed(gconstpointer data)
 {
   static const char *const ids[] = { "one", "two" };
@@ -422,7 +423,7 @@ static void test_mixed(gconstpointer data)
   end(h, bus);
 }
 
-/* One stream over two ways gives what it gives over one. */
+/* One stream over two ways gives the same as over one. */
 static void test_funnel(void)
 {
 #define SOURCE "astroskysrc stations=3 num-buffers=9 pattern=noise block-steps=700 "

@@ -20,7 +20,7 @@ static GstEvent *event_of(guint regions, const double *pairs)
   return event;
 }
 
-/* Against core, with regions and without, from counts and from sums. */
+/* Compared with the core, with regions and without, from counts and from sums. */
 static void check(guint regions, gboolean sums, AstroEstimator estimator)
 {
   guint cells = regions * regions, n = KINDS * cells * BINS;
@@ -87,7 +87,7 @@ static void test_against_core(void)
         check(regions, sums, e);
 }
 
-/* What comes of caps, an event (or none) and a buffer that do not fit. */
+/* Caps, an event (or none) and a buffer that do not fit together are refused. */
 static void refuse(const char *caps, GstEvent *event, gsize bytes)
 {
   GstHarness *h = gst_harness_new("astrotpacf");
@@ -148,7 +148,7 @@ static void test_refusals(void)
          event_of(1, pairs), 72);
 }
 
-/* Nothing is made of a size that only caps tell of. */
+/* No memory is taken for a size that is only in the caps. */
 static void test_huge(void)
 {
 #define HUGE_HISTOGRAM                                                                             \
@@ -197,8 +197,8 @@ static void check_no_memory(guint64 more)
   gst_harness_teardown(h);
 }
 
-/* A covariance takes the square of the bins that came: with so many bytes more than the process has
- * there is no room for the table of 3.2e9 bytes, or for what it is made of. */
+/* A covariance has the square of the number of bins: with that many more bytes than the process
+ * has, there is no memory for the table of 3.2e9 bytes, or for its parts. */
 static void test_no_memory(void)
 {
   static const guint64 more[] = { G_GUINT64_CONSTANT(1000000000), G_GUINT64_CONSTANT(5000000000) };
@@ -221,7 +221,7 @@ static char *warning_of(const char *line)
   return g_strdup(warning->message);
 }
 
-/* Why there is no w is told of what was counted: of one point there are no pairs, whatever the
+/* If there is no w the reason follows from the counts: one point has no pairs, whatever the
  * estimator divides by. */
 static void test_no_pairs(void)
 {
@@ -242,7 +242,7 @@ static void test_no_pairs(void)
   }
 }
 
-/* Catalogues of different parts of the sky have a w that says nothing. */
+/* Catalogues of different parts of the sky give a w that means nothing. */
 static void test_apart(void)
 {
   g_autofree char *one =
@@ -260,7 +260,7 @@ static void test_apart(void)
   test_says(two, "no point of pad data lies near one of pad data2");
 }
 
-/* Most pairs of this field are wider than its bins, where w is smaller than they tell. */
+/* Most pairs of this field are wider than its bins, where w is smaller than they show. */
 static void test_narrow_bins(void)
 {
   g_autofree char *warning = warning_of(
@@ -298,7 +298,7 @@ static void test_pipeline(void)
   g_assert_cmpfloat_with_epsilon(slope, -0.8, 0.2);
 }
 
-/* The message that w(theta) of catalogues like these comes with; to be freed. */
+/* The message with w(theta) of catalogues like these; to be freed. */
 static GstStructure *told_of(const char *line)
 {
   g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
@@ -320,7 +320,7 @@ static GstStructure *told_of(const char *line)
   return told;
 }
 
-/* Points without clusters, some bins of which have no pairs: no power law is made up. */
+/* Points without clusters, where some bins have no pairs: no power law is fitted. */
 static void test_no_clusters(void)
 {
   g_autoptr(GstStructure) told =

@@ -4,7 +4,7 @@
 
 #define FIELDS "application/x-astro-spectra,format=CI16LE,stations=3,pols=2,channels=5,layout="
 
-/* The core's reference says what a block should become. */
+/* The block that the core's reference makes. */
 static void reference(const char *in_layout, const char *out_layout, guint64 steps,
                       gconstpointer in, gpointer out)
 {
@@ -34,7 +34,7 @@ static const char *const layouts[] = {
   "channel:station:pol:time", "pol:time:channel:station",
 };
 
-/* Any split into buffers gives the bytes that the reference gives for each block. */
+/* However the stream is split into buffers, each block equals the reference's. */
 static void test_values(gconstpointer data)
 {
   const char *in = layouts[GPOINTER_TO_SIZE(data) % 5], *out = layouts[GPOINTER_TO_SIZE(data) / 5];
@@ -56,7 +56,8 @@ static void test_values(gconstpointer data)
   gst_harness_teardown(h);
 }
 
-/* Downstream's first layout wins, also where it would take what upstream gives. */
+/* The first layout that downstream lists wins, even if it would take the one that upstream
+ * gives. */
 static void test_preference(void)
 {
   GstHarness *h = test_harness("astrotranspose");
@@ -71,7 +72,7 @@ static void test_preference(void)
   gst_harness_teardown(h);
 }
 
-/* Through a queue and a filter too, whose answers come in the question's order. */
+/* Through a queue and a filter too, whose answers are in the order of the question. */
 static void test_preference_behind_queue(void)
 {
   GstHarness *h = gst_harness_new_parse("astrotranspose backend=cpu ! queue");
@@ -86,7 +87,7 @@ static void test_preference_behind_queue(void)
   gst_harness_teardown(h);
 }
 
-/* With nothing asked for, the stream stays as it is, the very buffer. */
+/* If nothing is asked for, the stream passes, and buffers are the same. */
 static void test_pass_through(void)
 {
   GstHarness *h = test_harness("astrotranspose");
@@ -118,7 +119,7 @@ static void test_layout_property(void)
   gst_harness_teardown(h);
 }
 
-/* While the stream flows and is negotiated. */
+/* While the stream runs and is negotiated. */
 static void test_layout_changes(void)
 {
   static const char *const orders[] = { "pol:channel:station:time", "time:station:pol:channel",
@@ -136,7 +137,7 @@ static void test_layout_changes(void)
   gst_harness_teardown(h);
 }
 
-/* Upstream that can give several layouts is asked for the one that needs no work. */
+/* If upstream can give several layouts it is asked for the one that needs no work. */
 static void test_upstream(void)
 {
   GstHarness *h = test_harness("astrotranspose");

@@ -1,5 +1,5 @@
 /* Predicted visibilities in pipelines: caps, times, the observation, counts, the end, live, errors,
- * and what the chain from voltages gives beside them. */
+ * and a comparison with the chain from voltages. */
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"
 #include "tests/elements/pulled.h"
@@ -144,7 +144,7 @@ static void test_again(void)
 
 /* The same array, sky and noise as voltages through the filter bank and the correlator: both
  * streams have the same shape, times and counts, and differ as much as noise and sky make them.
- * Power of the difference in units of what one visibility fluctuates by: 2 where both have it
+ * Power of the difference, in units of the fluctuation of one visibility: 2 where both are
  * alike. */
 #define SCENE                                                                                      \
   "stations=9 array=disc sky=0.01,0.02,1;-0.02,0.005,0.5 noise=20 bandwidth=32000 duration=4 "
@@ -169,7 +169,7 @@ static void test_chain(void)
     g_assert_cmpfloat(one.frequency, ==, other.frequency);
     g_assert_cmpfloat(one.bandwidth, ==, other.bandwidth);
     g_assert_cmpuint(GST_BUFFER_PTS(a), ==, GST_BUFFER_PTS(b));
-    /* The spectra at the end that a filter's length lacks make the last dump shorter. */
+    /* The filter's length costs some spectra at the end, so the last dump is shorter. */
     g_assert_cmpuint(GST_BUFFER_DURATION(b), ==, GST_SECOND);
     g_assert_cmpuint(GST_BUFFER_DURATION(a), ==, dumps < 3 ? GST_SECOND : 999 * GST_MSECOND);
     g_assert_cmpuint(astro_buffer_get_validity(a)->full, ==, astro_buffer_get_validity(b)->full);
@@ -178,7 +178,8 @@ static void test_chain(void)
     gsize bytes;
     gst_buffer_extract_dup(a, 0, gst_buffer_get_size(a), (gpointer *)&x, &bytes);
     gst_buffer_extract_dup(b, 0, gst_buffer_get_size(b), (gpointer *)&y, &bytes);
-    /* The band's edges are the filter's; the first dump has the chain's start in it. */
+    /* The filter shapes the edges of the band; the first dump has the beginning of the chain in
+     * it. */
     for (guint c = 1; c < 7 && dumps > 0; c++)
       for (guint i = 0; i < 9; i++)
         for (guint j = 0; j <= i; j++) {
@@ -254,7 +255,7 @@ static void test_errors(void)
   }
 }
 
-/* Who does what the error says gets no other. */
+/* Whoever follows the error's advice gets no other error. */
 static void test_cure(void)
 {
   static const char *const settings[] = {

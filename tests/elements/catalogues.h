@@ -1,4 +1,4 @@
-/* What tests of catalogue elements share: pipelines that end in an appsink. */
+/* Shared by tests of catalogue elements: pipelines that end in an appsink. */
 #pragma once
 
 #include "tests/elements/elements.h"

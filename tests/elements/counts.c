@@ -1,8 +1,8 @@
-/* Whether a stream has counts is said by its caps, which go where a buffer's metas do not. */
+/* The caps say whether a stream has counts, and caps go where metas do not. */
 #include "core/stream/validity.h"
 #include "tests/elements/running.h"
 
-/* As gdppay, a file or a socket: samples, times and caps go through, and nothing else. */
+/* Like gdppay, a file or a socket: only samples, times and caps go through. */
 static GstPadProbeReturn drop_counts(GstPad *pad, GstPadProbeInfo *info, gpointer unused)
 {
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
@@ -12,8 +12,8 @@ static GstPadProbeReturn drop_counts(GstPad *pad, GstPadProbeInfo *info, gpointe
   return GST_PAD_PROBE_OK;
 }
 
-/* Runs a line with a transport behind the element of that name. NULL: it ended well; or the error.
- */
+/* Runs a line with a transport after the element of that name. NULL: it ended well; or the
+ * error. */
 static char *run_over(const char *name, const char *line)
 {
   g_autoptr(GError) error = NULL;
@@ -36,7 +36,8 @@ static char *run_over(const char *name, const char *line)
           "application/x-astro-visibilities,format=CI32LE ! "
 #define MEANS SPECTRA "astrocorrelator integration=50 ! "
 
-/* Whoever takes visibilities, sums or means, does not take what lost its counts for whole. */
+/* Elements that take visibilities, sums or means, do not take a stream that lost its counts for
+ * whole. */
 static void test_dropped(void)
 {
   static const char *const readers[] = {
@@ -62,7 +63,7 @@ static void test_dropped(void)
   }
 }
 
-/* Sums whose caps do not tell of counts are of nobody knows how many samples. */
+/* Sums whose caps do not say counts=true are sums of an unknown number of samples. */
 static void test_sums(void)
 {
   static const char *const readers[] = {
@@ -82,7 +83,7 @@ static void test_sums(void)
   }
 }
 
-/* Filters that do not mention counts let them through, and stages hand on what they say. */
+/* Filters that do not mention counts let them through, and stages pass the field on. */
 static void test_kept(void)
 {
   static const char *const lines[] = {
@@ -116,7 +117,7 @@ static void test_kept(void)
   "application/x-astro-voltages,format=CI8,layout=station:pol:time,stations=3,pols=2,rate=1000/1," \
   "counts=true"
 
-/* Stages that lower counts where something is lost say so too where nothing is. */
+/* Stages that lower counts where something is lost write counts where nothing is lost as well. */
 static void test_made(void)
 {
   GstHarness *h = test_harness("astrochannelizer");

@@ -1,6 +1,6 @@
-/* Gridding, imaging and pair counting on a GPU where there is nothing to do, too little memory, or
- * no time to end: the CPU's answers, errors that say what is lacking, and nothing left behind.
- * Skipped without a GPU. */
+/* Gridding, imaging and pair counting on a GPU with nothing to do, too little memory, or no time to
+ * finish: the CPU's results, errors that say what is missing, and nothing left behind. Skipped
+ * without a GPU. */
 #include "tests/elements/left.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* ---- nothing to do ---- */
 
-/* What a line gives, up to its end or an error. */
+/* The output of a pipeline, up to its end or an error. */
 static GByteArray *answer(const char *line_format, const char *backend, char **error)
 {
   g_autofree char *line = test_replace(line_format, "BACKEND", backend);
@@ -26,8 +26,8 @@ static GByteArray *answer(const char *line_format, const char *backend, char **e
   return bytes;
 }
 
-/* Both backends' answers to a line: the same floats within 1e-4 of the greatest, NaN as NaN, the
- * same integers, or the same error. */
+/* The outputs of both backends for a line: the same floats within 1e-4 of the largest, NaN as NaN,
+ * the same integers, or the same error. */
 static void compare(const char *line_format, gboolean floats)
 {
   g_autofree char *says = NULL, *should_say = NULL;
@@ -176,7 +176,7 @@ static void test_no_memory(void)
     { "32M",
       IMAGE("", "size=4096 cell=30 algorithm=wstacking", "cuda"),
       { "g: a grid of ", " needs ", " bytes, " } },
-    { "1M", /* the grid has room, the slots have not */
+    { "1M", /* there is memory for the grid, but not for the slots */
       IMAGE("", "size=128 algorithm=wstacking", "cuda"),
       { "g: a grid of ", " needs ", " bytes, ", " has " } },
     { "32M", IMAGE("", "size=2048 algorithm=wprojection", "cuda"), { "g: ", " need", " bytes" } },
@@ -185,7 +185,7 @@ static void test_no_memory(void)
   g_autoptr(AstroDevice) device = test_open_device();
   if (!device)
     return;
-  for (guint i = 0; i < 2; i++) { /* the first makes what stays: contexts, libraries */
+  for (guint i = 0; i < 2; i++) { /* the first run makes things that stay: contexts, libraries */
     g_byte_array_unref(test_run_line(IMAGE("num-buffers=3", "size=128", "cuda")));
     g_byte_array_unref(test_run_line(PAIRS("points=1000", "points=1000", "cuda")));
   }

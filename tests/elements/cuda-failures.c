@@ -1,5 +1,5 @@
-/* What CUDA stages do when they are stopped, when memory is out and when the GPU fails: errors that
- * say what and where, and nothing left behind. Skipped without a GPU. */
+/* CUDA stages that are stopped, run out of memory or lose the GPU: errors say what failed and
+ * where, and nothing is left behind. Skipped without a GPU. */
 #include "core/backend/module.h"
 #include "core/transpose/transpose.h"
 #include "tests/elements/left.h"
@@ -48,9 +48,9 @@ static void test_no_such_device(void)
 
 /* ---- no memory ---- */
 
-/* A block that the device has no room for, in the first stage and in a later one; and sums of which
- * there is no room for a single channel. Bytes needed and had are told, NULL frees everything, and
- * the process goes on. */
+/* A block that does not fit on the device, in the first stage and in a later one; and sums that do
+ * not fit even for a single channel. The error has the bytes needed and free, NULL frees
+ * everything, and the process goes on. */
 static void test_no_memory(void)
 {
   static const struct {
@@ -87,8 +87,8 @@ static void test_no_memory(void)
   test_check_left(device, &before);
 }
 
-/* The correlator makes do where its sums and visibilities have no room: 8 channels of 100 stations
- * have sums of 1.3 MB, and each block of visibilities is as large. */
+/* The correlator copes when its sums and visibilities do not fit: 8 channels of 100 stations have
+ * sums of 1.3 MB, and each block of visibilities is as large. */
 #define MANY_STATIONS(backend)                                                                     \
   "astroskysrc stations=100 noise=20 frequency=1.5e8 bandwidth=1e6 block-steps=800 duration=0.02 " \
   "! application/x-astro-voltages,format=CI8 ! astrochannelizer backend=cpu channels=8 taps=1 ! "  \
@@ -127,7 +127,7 @@ typedef struct {
   guint blocks;
 } Fault;
 
-/* Has a kernel of ours read where nothing is: from then on the device refuses everything. */
+/* Makes one of our kernels read an invalid address: from then on the device refuses everything. */
 static GstPadProbeReturn make_fault(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Fault *fault = data;
@@ -149,7 +149,7 @@ static GstPadProbeReturn make_fault(GstPad *pad, GstPadProbeInfo *info, gpointer
   return GST_PAD_PROBE_OK;
 }
 
-/* An error of an element tells the call and the cause, and NULL comes and leaves no block. */
+/* An element's error gives the call and the cause; NULL is reached and leaves no block. */
 static void test_fault_here(void)
 {
   Fault fault = { .device = test_open_device() };
@@ -172,11 +172,11 @@ static void test_fault_here(void)
   astro_memory_reap();
   astro_memory_counters(&after);
   test_check_counters(&after, &before);
-  /* What comes later is told as well. */
+  /* Later failures are reported as well. */
   g_autofree char *again = test_launch(VOLTAGES " ! fakesink");
   g_assert_nonnull(again);
   g_printerr("%s\n", again);
-  /* And what needs no GPU goes on. */
+  /* Pipelines that need no GPU go on. */
   g_byte_array_unref(test_run_line(TEST_SKY "duration=0.02 ! " TEST_CHAIN("cpu")));
   astro_device_unref(fault.device);
 }

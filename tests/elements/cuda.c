@@ -1,5 +1,5 @@
-/* Chains of CUDA stages give what CPU stages give: side by side on one GPU, cut by new caps,
- * flushes and the end, and with nothing on the host between them. Skipped without a GPU. */
+/* Chains of CUDA stages give the same as CPU stages: two on one GPU, cut by new caps, flushes and
+ * the end, and with nothing on the host between them. Skipped without a GPU. */
 #include "core/memory/memory.h"
 #include "core/lib/sky/array.h"
 #include "core/stream/validity.h"
@@ -10,7 +10,7 @@
 
 #define FLOATS(backend)                                                                            \
   TEST_SKY "duration=0.5 ! application/x-astro-voltages,format=CF32LE ! " TEST_CHAIN(backend)
-/* Exact from the filter bank on. */
+/* Exact after the filter bank. */
 #define INTEGERS(backend)                                                                          \
   TEST_SKY                                                                                         \
   "duration=0.5 seed=5 ! application/x-astro-voltages,format=CI8 ! astrochannelizer backend=cpu "  \
@@ -79,7 +79,7 @@ static const Case cases[] = {
     6 },
 };
 
-/* What a harness's sink got: times and counts in one array, samples in the other. */
+/* The output of a harness: times and counts in one array, samples in the other. */
 typedef struct {
   GByteArray *told, *samples;
 } Got;
@@ -121,7 +121,8 @@ static void push(GstHarness *h, const Case *c, guint caps, guint64 first, guint 
   g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
 }
 
-/* before: up to a flush, where a device stage gives less: what it holds back is flushed. */
+/* before: up to a flush, where a device stage gives less, since blocks that it holds back are
+ * dropped. */
 static void play(const Case *c, const char *backend, Got *before, Got *after)
 {
   g_autofree char *stage = g_strdup_printf(c->stage, backend);
@@ -158,7 +159,7 @@ static void play(const Case *c, const char *backend, Got *before, Got *after)
   gst_harness_teardown(h);
 }
 
-/* Blocks that begin so many bytes behind the start of our memory. */
+/* Blocks that begin that many bytes after the start of our memory. */
 static Got play_odd(const Case *c, const char *backend, gsize offset)
 {
   g_autofree char *stage = g_strdup_printf(c->stage, backend);
@@ -217,8 +218,8 @@ static void test_events(gconstpointer data)
 
 /* ---- orders and copies ---- */
 
-/* Parts of our memory that do not begin at a whole sample, as an element that takes a header off
- * leaves them: a kernel's load there would be the end of all work on the device. */
+/* Parts of our memory that do not begin at a whole sample, as after an element that removes a
+ * header: a kernel's load there would end all work on the device. */
 static void test_odd_addresses(void)
 {
   g_autoptr(AstroDevice) device = test_open_device();
@@ -255,8 +256,8 @@ static void test_order(void)
   check_order(TEST_SKY "duration=0.02 ! " TEST_CHAIN("cpu"), "channel:time:station:pol");
 }
 
-/* 50 blocks of voltages go up, what is made of them stays there, and visibilities come down: the
- * seven whole integrations and the one that the end cuts. */
+/* 50 blocks of voltages are copied to the device, everything made of them stays there, and the
+ * visibilities come back: seven whole integrations and the one that the end cuts short. */
 static void test_no_host_between(void)
 {
   AstroMemoryCounters before, after;

@@ -1,5 +1,5 @@
-/* Pipelines with CUDA stages: the bytes of CPU stages, nothing on the host between CUDA stages, and
- * nothing left behind when they are stopped. Skipped without a GPU. */
+/* Pipelines with CUDA stages: the same bytes as CPU stages, nothing on the host between CUDA
+ * stages, and nothing left behind at the stop. Skipped without a GPU. */
 #include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "tests/core/fake-device.h"
@@ -62,8 +62,8 @@ static guint64 host_copies(void)
   return counters.host_copies;
 }
 
-/* A part of our memory that begins within a sample is copied to where samples lie at multiples of
- * their size, as a device's loads need them, and no other part is. */
+/* A part of our memory that begins inside a sample is copied to an address that is a multiple of
+ * the size of a sample, since a device loads whole samples; no other part is copied. */
 static void test_odd_addresses(void)
 {
   enum { PARTS = 5 };
@@ -87,7 +87,7 @@ static void test_odd_addresses(void)
   gst_harness_teardown(h);
 }
 
-/* Blocks go up once and come down once, however many CUDA stages they pass. */
+/* Blocks are copied to the device once and back once, however many CUDA stages they pass. */
 static void test_no_host_between(void)
 {
   AstroMemoryCounters before, after;
@@ -105,8 +105,8 @@ static GstPadProbeReturn count_locked(GstPad *pad, GstPadProbeInfo *info, gpoint
   return GST_PAD_PROBE_OK;
 }
 
-/* A source of another plugin writes into page-locked blocks of ours, all but those that it filled
- * before the stage knew its caps, and the same few blocks go round. */
+/* A source of another plugin writes to our page-locked blocks, except those that it filled before
+ * the stage knew its caps, and the same few blocks are reused. */
 static void test_foreign_source(void)
 {
   g_autoptr(GError) error = NULL;
@@ -224,7 +224,7 @@ static void test_failures(void)
       astro_memory_reap();
       fake_fail(device, calls[c].call, 0);
       g_test_message("%s %u: %s", calls[c].name, nth[n], message);
-      /* Who waits only to free has no use for the bytes, and may go on. */
+      /* A wait that only precedes freeing does not use the bytes, and may go on. */
       if (fake_failures(device) == failures)
         g_assert_cmpstr(message, ==, NULL);
       else
@@ -248,7 +248,7 @@ static GstPadProbeReturn lose(GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* From one call on none succeeds, as after a kernel's fault: an element's error, NULL comes,
+/* From one call on all fail, as after a fault in a kernel: an element's error, NULL is reached,
  * nothing is left behind. */
 static void test_lost(void)
 {
@@ -299,7 +299,7 @@ static void add_tests(void)
   g_test_add_func("/device/stops", test_stops);
   g_test_add_func("/device/two-at-once", test_two_at_once);
   g_test_add_func("/device/no-such-device", test_no_such_device);
-  /* The last, since a device that failed is forgiven more. */
+  /* The last test, since more is forgiven on a device that failed. */
   if (g_str_equal(device->name, "fake")) {
     g_test_add_func("/device/failures", test_failures);
     g_test_add_func("/device/lost", test_lost);

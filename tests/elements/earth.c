@@ -1,5 +1,5 @@
-/* Earth orientation along streams: who has it from whom, what it does to a source's place, and what
- * is told where nobody says which. */
+/* Earth orientation along streams: which element takes it from which, its effect on a source's
+ * place, and warnings if nobody gives it. */
 #include "core/stream/stream.h"
 #include "core/stream/uvw.h"
 #include "tests/earth-orientation.h"
@@ -8,7 +8,8 @@
 
 #define ARCSEC (G_PI / 648000)
 
-/* 27 stations of 3 km at 30 GHz have a beam of 0.6 arcsec; UT1 = UTC moves sources by an arcsec. */
+/* 27 stations over 3 km at 30 GHz have a beam of 0.6 arcsec; UT1 = UTC moves sources by an
+ * arcsec. */
 #define SCENE(hz) "array=vla-like bandwidth=1e6 phase-centre=260,34 noise=0 frequency=" hz " "
 #define TIME "2026-11-20T21:00:00"
 #define VOLTAGES_OF(hz, start)                                                                     \
@@ -18,7 +19,7 @@
 #define VISIBILITIES_OF(sky, start, duration)                                                      \
   "astrovissrc name=src channels=1 pols=1 integration=10 stations=27 sky=" sky                     \
   " start-time=" start " duration=" duration " " SCENE("30e9")
-/* A source 1.1 degrees beside the phase centre, where (u,v,w) have to be right. */
+/* A source 1.1 degrees from the phase centre, where (u,v,w) have to be right. */
 #define VISIBILITIES VISIBILITIES_OF("0.015,-0.012,10", TIME, "10")
 #define LATE "2026-11-27T23:59:50" /* ten seconds before the end of the last day */
 #define IMAGE " ! astrofft ! astroimage ! astromeasure ! fakesink"
@@ -32,17 +33,17 @@
 #define M (-0.012 / ARCSEC)
 
 typedef struct {
-  char *finals, *other, *uvfits; /* files: FILE, OTHER and UVFITS in lines */
+  char *finals, *other, *uvfits; /* files that lines call FILE, OTHER and UVFITS */
   AstroObservation *source;      /* what the source said */
   guint warnings;
-  char *warning, *error; /* of the first, behind its element's name */
+  char *warning, *error; /* of the first warning, after its element's name */
   double l, m;           /* of the brightest source in the image */
   gboolean is_measured;
 } Run;
 
 typedef enum { AS_IT_CAME, UNKNOWN } Said;
 
-/* Streams of others do not say what they were made with. */
+/* Streams of other programs do not say what they were made with. */
 static GstPadProbeReturn listen_in(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT(info);
@@ -168,7 +169,7 @@ static void find_axes(const Run *run, gint64 ns, double axes[3][3], double wrong
   astro_uvw_axes(without, ns, wrong);
 }
 
-/* Where the phase centre is to who took out delays with UT1 = UTC, arcsec. */
+/* Where the phase centre is after delays with UT1 = UTC, arcsec. */
 static void find_centre(const Run *run, double moved[2])
 {
   double axes[3][3], wrong[3][3];
@@ -178,7 +179,7 @@ static void find_centre(const Run *run, double moved[2])
         (wrong[i][0] * axes[2][0] + wrong[i][1] * axes[2][1] + wrong[i][2] * axes[2][2]) / ARCSEC;
 }
 
-/* How far from its place one who takes UT1 for UTC sees a source at l, m, arcsec. */
+/* How far from its place a source at l, m appears with UT1 = UTC, arcsec. */
 static void find_moved(const Run *run, double l, double m, double moved[2])
 {
   double axes[3][3], wrong[3][3], up[3], seen[3] = { 0 }, normal[3] = { 0 };
@@ -190,14 +191,14 @@ static void find_moved(const Run *run, double l, double m, double moved[2])
       seen[i] += wrong[i][k] * (l * axes[0][k] + m * axes[1][k] + n_minus_1 * axes[2][k]);
       normal[i] += wrong[i][k] * up[k];
     }
-  /* The stations lie in a plane, where what w adds to a phase is a place in l and m too. */
+  /* The stations lie in a plane, where the effect of w on a phase is a shift in l and m. */
   const double left = seen[2] - (sqrt(1 - seen[0] * seen[0] - seen[1] * seen[1]) - 1);
   for (guint i = 0; i < 2; i++)
     moved[i] = (seen[i] - left * normal[i] / normal[2] - (i ? m : l)) / ARCSEC;
 }
 
-/* (u,v,w) of the file make a source stand in its place, whoever has the file; without it one that
- * is far from the phase centre moves by hundredths of an arcsec. */
+/* (u,v,w) by the file put a source in its place, whichever element has the file; without it a
+ * source far from the phase centre moves by hundredths of an arcsec. */
 static void test_uvw(Run *run, gconstpointer data)
 {
   double moved[2];
@@ -218,7 +219,7 @@ static void test_uvw(Run *run, gconstpointer data)
   expect_place(run, L + moved[0], M + moved[1], 0.002);
 }
 
-/* Both sides of a simulation take UT1 for UTC, and nothing is to be told. */
+/* Both sides of a simulation assume UT1 = UTC, and there is no warning. */
 static void test_simulated(Run *run, gconstpointer data)
 {
   run_line(run, VISIBILITIES " ! " BESIDE IMAGE, AS_IT_CAME);
@@ -231,31 +232,33 @@ static void test_simulated(Run *run, gconstpointer data)
   g_assert_cmpuint(run->warnings, ==, 0);
 }
 
-/* Once, by the first that computes with it, with numbers; not where the beam is large beside it. */
+/* One warning, by the first element that computes with it, with numbers; none if the beam is much
+ * larger than the error. */
 static void test_told(Run *run, gconstpointer data)
 {
   run_line(run, VOLTAGES "! astrodelay name=delay" CHAIN, UNKNOWN);
   g_assert_cmpstr(run->error, ==, NULL);
   g_assert_cmpuint(run->warnings, ==, 1);
-  test_says(run->warning, "delay: UT1 is taken for UTC, which may put sources up to 11.2 arcsec "
-                          "from their places; the beam is about 0.6");
+  test_says(run->warning, "delay: UT1 = UTC is assumed, which may misplace sources by up to 11.2 "
+                          "arcsec; the beam is about 0.6");
   test_says(run->warning, "earth-orientation");
   run_line(run, VISIBILITIES " ! " BESIDE IMAGE, UNKNOWN);
   g_assert_cmpuint(run->warnings, ==, 1);
-  test_says(run->warning, "gridder: UT1 is taken for UTC, which may put sources in the image's "
-                          "corners up to 0.26 arcsec from their places; the beam is about 0.6");
+  test_says(run->warning,
+            "gridder: UT1 = UTC is assumed, which may misplace sources in the image's "
+            "corners by up to 0.26 arcsec; the beam is about 0.6");
   run_line(run, VISIBILITIES " ! astrofitssink name=sink location=UVFITS", UNKNOWN);
   test_says(run->warning,
-            "sink: UT1 is taken for UTC, which may put sources a degree from the phase "
-            "centre up to 0.236 arcsec from their places; the beam is about 0.6");
+            "sink: UT1 = UTC is assumed, which may misplace sources a degree from the phase "
+            "centre by up to 0.236 arcsec; the beam is about 0.6");
   run_line(run, VISIBILITIES_OF("0,0,1", TIME, "10") " ! " GRIDDER IMAGE, UNKNOWN);
   g_assert_cmpuint(run->warnings, ==, 0);
   run_line(run, VOLTAGES_OF("100e6", TIME) "num-buffers=2 ! astrodelay ! fakesink", UNKNOWN);
   g_assert_cmpuint(run->warnings, ==, 0);
 }
 
-/* Delays of the file's make an image with its source in the phase centre; delays without it move
- * the whole sky, by an arcsec here. */
+/* Delays by the file give an image with its source in the phase centre; delays without it move the
+ * whole sky, by an arcsec here. */
 static void test_delays(Run *run, gconstpointer data)
 {
   double moved[2];
@@ -271,7 +274,7 @@ static void test_delays(Run *run, gconstpointer data)
   expect_place(run, moved[0], moved[1], 0.02);
 }
 
-/* A phase centre that (u,v,w) are shifted to is where the file has it. */
+/* After a shift, the new phase centre is where the file puts it. */
 static void test_shift(Run *run, gconstpointer data)
 {
   /* 0.015, -0.012 of 260, 34 degrees */
@@ -292,12 +295,12 @@ static void test_shift(Run *run, gconstpointer data)
   run_line(run, without, UNKNOWN);
   g_assert_cmpuint(run->warnings, ==, 1);
   test_says(run->warning,
-            "shift: UT1 is taken for UTC, which may put sources at the other centre up "
-            "to 0.26 arcsec from their places");
+            "shift: UT1 = UTC is assumed, which may misplace sources at the other centre by up "
+            "to 0.26 arcsec");
   g_assert_cmpfloat(hypot(run->l / ARCSEC - place[0], run->m / ARCSEC - place[1]), >, 0.01);
 }
 
-/* astroobserve says it for all that comes after, and then nothing is left to be told. */
+/* astroobserve sets it for everything after it, and then there is no warning. */
 static void test_observe(Run *run, gconstpointer data)
 {
   run_line(run,
@@ -308,7 +311,7 @@ static void test_observe(Run *run, gconstpointer data)
   g_assert_cmpuint(run->warnings, ==, 0);
 }
 
-/* A part of a stream that is made with other days than the part before does not fit it. */
+/* A part of a stream with another Earth orientation than the part before does not fit it. */
 static void test_refused_others(Run *run, gconstpointer data)
 {
   static const struct {
@@ -337,7 +340,8 @@ static void test_refused_others(Run *run, gconstpointer data)
   test_says(run->error, "was made with the Earth orientation none, UT1 = UTC");
 }
 
-/* Before the stream begins, and where one without end comes to the file's. */
+/* Days that end before the stream begins, and an endless stream that comes to the end of the
+ * file. */
 static void test_refused_times(Run *run, gconstpointer data)
 {
   run_line(
@@ -358,7 +362,7 @@ static void test_refused_times(Run *run, gconstpointer data)
   test_says(run->error, "/nowhere/finals");
 }
 
-/* The stages along a stream that says nothing of its days, behind the file's last one. */
+/* The stages of a stream without Earth orientation, after the last day of the file. */
 static void test_refused_late(Run *run, gconstpointer data)
 {
   static const char *const lines[] = {
@@ -375,7 +379,8 @@ static void test_refused_late(Run *run, gconstpointer data)
   }
 }
 
-/* What a file was written with comes back with it, so that its sources are in their places. */
+/* The Earth orientation that a file was written with comes back with it, so that sources are where
+ * they were. */
 static void test_files(Run *run, gconstpointer data)
 {
   static const char *const image = "astrofitssrc name=src location=UVFITS ! " BESIDE IMAGE;

@@ -1,4 +1,4 @@
-/* What element tests share: buffers with a pattern, and what came out of a pipeline. */
+/* Shared by tests of elements: buffers with a pattern, and the output of a pipeline. */
 #pragma once
 
 #include <gst/check/gstharness.h>
@@ -11,8 +11,8 @@ static inline GstBuffer *test_buffer(gsize bytes, guint32 seed)
   return gst_buffer_new_wrapped(data, bytes);
 }
 
-/* A harness around a stage on the CPU, which gives a block for each block at once: a device stage
- * holds some back, and on a machine with a GPU auto takes it. */
+/* A harness around a stage on the CPU, which gives each block at once: a device stage holds some
+ * back, and auto takes a GPU if the machine has one. */
 static inline GstHarness *test_harness(const char *factory)
 {
   GstHarness *h = gst_harness_new(factory);
@@ -20,7 +20,7 @@ static inline GstHarness *test_harness(const char *factory)
   return h;
 }
 
-/* Whether the element said that its latency is another since this was asked last. */
+/* Whether the element has posted a new latency since this was asked last. */
 static inline gboolean test_tells_latency(GstBus *bus)
 {
   gboolean told = FALSE;
@@ -32,7 +32,7 @@ static inline gboolean test_tells_latency(GstBus *bus)
   return told;
 }
 
-/* All that a harness's sink got so far, as one array. */
+/* All bytes that a harness's sink got so far. */
 static inline GByteArray *test_pull_all(GstHarness *h)
 {
   GByteArray *bytes = g_byte_array_new();
@@ -81,7 +81,7 @@ static inline char *test_launch(const char *line)
   return found;
 }
 
-/* The line ends with an error of that element, which says so. */
+/* Checks that the line ends with an error of that element which has these words. */
 static inline void test_refused_by(const char *line, const char *element, const char *says)
 {
   g_autofree char *message = test_launch(line);

@@ -1,7 +1,7 @@
 /* A device module for machines without a GPU: the fake device of tests/core and, as its "cuda"
- * backends, the CPU's kernels run late in the device's queues. Elements cannot tell it from the
- * real one: blocks lie where the host crashes, work is done after submit has returned but where its
- * result is asked for, and what is counted is known when it is drained. */
+ * backends, the CPU's kernels, run late in the device's queues. Elements cannot tell it from a real
+ * one: reading its blocks on the host crashes, work is done after submit has returned unless its
+ * result is needed at once, and counts are known when it is drained. */
 #include "config.h"
 
 #include <string.h>
@@ -20,12 +20,12 @@
 #include "tests/tests.h"
 #include "tests/core/fake-device.h"
 
-/* What the fake must know of a stage beside its backend on the CPU. */
+/* Facts about a stage that the fake needs besides its CPU backend. */
 typedef struct {
   const AstroBackend *cpu;
-  /* Whether submit waits, since the caller looks at the result or takes the arguments back. */
+  /* Whether submit waits, because the caller looks at the result or frees the arguments. */
   gboolean (*waits)(gconstpointer arguments);
-  /* Of arguments that nobody waits for, with all that they point to; to be freed. */
+  /* A deep copy of arguments that the caller does not keep, to be freed. */
   gpointer (*keep)(gconstpointer config, gconstpointer arguments);
 } LateStage;
 
@@ -202,14 +202,15 @@ static gpointer keep_image(gconstpointer given_config, gconstpointer given)
   return kept;
 }
 
-/* Which samples are good is the caller's again when submit has returned, and so are the counts. */
+/* The caller owns the list of good samples and the counts, and may change them when submit has
+ * returned. */
 static gboolean correlator_waits(gconstpointer given)
 {
   const AstroCorrelatorArguments *arguments = given;
   return arguments->dump || arguments->valid;
 }
 
-/* The middle of a whole image is looked at at once. */
+/* The caller looks at the middle of a whole image at once. */
 static gboolean image_waits(gconstpointer given)
 {
   const AstroImageArguments *arguments = given;
@@ -248,7 +249,7 @@ LATE_STAGE(image, AstroImageConfig, image_waits, keep_image)
 LATE_STAGE(sideband, AstroSidebandConfig, NULL, keep_sideband)
 LATE_STAGE(transpose, AstroTransposeConfig, NULL, keep_transpose)
 
-/* Catalogues and counts are the host's, on a device too. */
+/* Catalogues and counts are on the host, for a device too. */
 static gpointer create_histogram(gconstpointer config, const AstroPlace *place,
                                  const char **variant, GError **error)
 {

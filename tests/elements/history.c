@@ -1,5 +1,5 @@
-/* What was done to a stream, from its source to files and images: delays that nobody took out, a
- * bandpass of each station, and what a root of Jy is. */
+/* The history of a stream, from its source to files and images: delays that nobody took out, a
+ * bandpass for each station, and the scale in Jy. */
 #include "core/kit/units.h"
 #include "tests/elements/elements.h"
 #include <glib/gstdio.h>
@@ -10,7 +10,7 @@
   "astrochannelizer channels=16 ! %s astrocorrelator integration=1000 name=correlator "
 #define IMAGE "! astrogridder size=64 cell=%s ! astrofft ! astroimage ! astromeasure sky=%s ! "
 
-/* What a pipeline said, and where its first source was found. */
+/* The messages of a pipeline, and where its first source was found. */
 typedef struct {
   char *error, *warnings, *unit;
   double flux;
@@ -96,8 +96,8 @@ static Told correlate(guint stations, const char *array, const char *centre, con
 
 #define TO_IMAGE "! astrogridder name=gridder size=64 cell=120 ! fakesink"
 
-/* Where nobody took delays out no source would be found: that is refused, or where it is nearly
- * right warned of once; what is fine says nothing. */
+/* Without delays taken out no source would be found: that is refused, or gives one warning if it is
+ * nearly right; no warning if it is fine. */
 static void test_undelayed(void)
 {
   static const struct {
@@ -126,8 +126,8 @@ static void test_undelayed(void)
   }
 }
 
-/* Raw correlations may be written, and are read as what they are; of one station delays do not
- * matter. */
+/* Raw correlations may be written, and are read back as raw; delays do not matter for one
+ * station. */
 static void test_undelayed_file(void)
 {
   g_autofree char *folder = g_dir_make_tmp("history-XXXXXX", NULL),
@@ -191,7 +191,7 @@ static void check_flux(const Files *files, const char *from, const char *bank, c
   g_autofree char *image = unit_of(files->image), *visibilities = unit_of(files->visibilities);
   g_assert_cmpstr(image, ==, of_image);
   g_assert_cmpstr(visibilities, ==, of_visibilities);
-  /* The file says the same to who reads it. */
+  /* The file gives the same history when it is read. */
   read = g_strdup_printf("astrofitssrc location=%s ! astrogridder size=64 cell=120 ! astrofft ! "
                          "astroimage ! astromeasure sky=" SKY " ! fakesink",
                          files->visibilities);
@@ -200,8 +200,8 @@ static void check_flux(const Files *files, const char *from, const char *bank, c
   g_assert_cmpfloat_with_epsilon(again.flux, told.flux, 1e-3 * told.flux);
 }
 
-/* Steps of 8 bits come out as the Jy that were put in; recorded without a word of that they come
- * out as steps, which nobody calls Jy, and as Jy where astroobserve says what the recorder knew. */
+/* Steps of 8 bits come out in the Jy that were put in. Recorded without their scale they come out
+ * as steps, which are not called Jy, and as Jy if astroobserve gives the scale. */
 static void test_jansky(void)
 {
   const double raw = 2 * 13 * 13;

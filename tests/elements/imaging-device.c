@@ -1,5 +1,5 @@
-/* Grids to images through CUDA stages: the CPU's images and beams, and nothing on the bus but
- * planes up and pictures down. Without a GPU on the fake device. */
+/* Grids to images through CUDA stages: images and beams equal the CPU's, and only planes and
+ * pictures cross the bus. Without a GPU on the fake device. */
 #include <math.h>
 
 #include "core/backend/backend.h"
@@ -17,7 +17,8 @@
   ",pols=3,width=320,height=320,cell=25.0,image-size=200,products=(string)XX:YY:PSF,"              \
   "spread=semicircle,support=6,beta=13.8,frequency=1.4e9"
 
-/* A plane of random cells; those of the PSF fall off from the middle, as a beam's do. */
+/* A plane of random cells; those of the point-spread function fall off from the middle, like a
+ * beam. */
 static GstBuffer *make_plane(guint number)
 {
   const gsize cells = PRODUCTS * SIZE * SIZE;

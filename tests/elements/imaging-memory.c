@@ -1,17 +1,17 @@
-/* Imaging holds one grid (of W-stacking: one plane), the image, and of visibilities what it must:
+/* Imaging holds one grid (W-stacking: one plane), the image, and no more visibilities than it must:
  * each case is measured in a process of its own. */
 #include "tests/peak.h"
 #include "tests/tests.h"
 
 #include <stdlib.h>
 
-/* Next to no visibilities and tables. */
+/* Hardly any visibilities and tables. */
 #define FEW "stations=20 array=disc channels=1 duration=40 "
 
-/* Of a plane that most of is empty, memory is taken for what is not, unless all is asked for. */
+/* A plane that is mostly empty takes memory only for the rest, unless all of it is asked for. */
 #define WHOLE " ! application/x-astro-uvgrid,touched-only=false"
 
-/* most: times grid, image, and visibilities with their u, v and w. */
+/* most: a multiple of grid, image, and visibilities with their u, v and w. */
 static const struct {
   const char *name, *source, *gridder;
   double least, most; /* least: or it was not measured */
@@ -45,7 +45,7 @@ static void measure(gconstpointer data)
   g_assert_cmpfloat(ratio, <=, test->most);
 }
 
-/* Why peaks here would not be those of the program; NULL: they are. */
+/* The reason why peak memory here differs from that of the program; NULL: it does not. */
 static const char *not_measurable(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,8 +1,8 @@
-/* Streams that are stopped or flushed while a stage is in the middle of work that takes minutes:
- * nobody waits for it, nobody is told of it, and what comes after is made anew. */
+/* Streams that are stopped or flushed while a stage does work that takes minutes: nothing waits for
+ * it, nothing is posted about it, and what comes next starts afresh. */
 #include "tests/elements/running.h"
 
-/* Of a machine that does other things too the quickest of some tries counts. */
+/* The quickest of some tries counts, since the machine may be busy. */
 enum { TRIES = 3, MOST_MS = 1000 };
 
 #define VISIBILITIES "astrovissrc stations=20 duration=600 integration=60 sky=0.001,0.002,3 "
@@ -10,7 +10,7 @@ enum { TRIES = 3, MOST_MS = 1000 };
 
 static const struct {
   const char *name, *line;
-  guint after_ms; /* the first block came to what works long */
+  guint after_ms; /* the first block reached the element that works long */
 } cases[] = {
   { "clean",
     VISIBILITIES "! astrogridder size=1024 cell=90 ! astrofft ! astroimage psf=true ! " SEEN
@@ -60,7 +60,7 @@ static void check_silent(GstElement *pipeline)
   g_assert_null(message);
 }
 
-/* In ms from the call to its return. */
+/* Milliseconds from the call to its return. */
 static gint64 stop(GstElement *pipeline)
 {
   gst_pipeline_set_auto_flush_bus(GST_PIPELINE(pipeline), FALSE);
@@ -96,7 +96,7 @@ static gpointer push(gpointer data)
   return GINT_TO_POINTER(gst_harness_push(push->h, gst_buffer_ref(push->image)));
 }
 
-/* Nothing is posted but that the image came with a point-spread function no larger than itself. */
+/* The only message is that the point-spread function is no larger than the image. */
 static void assert_quiet(GstBus *bus)
 {
   GstMessage *message;
@@ -109,7 +109,7 @@ static void assert_quiet(GstBus *bus)
   }
 }
 
-/* By another thread than the one that cleans. */
+/* Called by another thread than the one that cleans. */
 static void flushed(void)
 {
   g_autoptr(GstBus) bus = gst_bus_new();

@@ -1,5 +1,5 @@
-/* Properties that are set while a stream runs: what is meant for before the start is kept for the
- * next one, and a warning says so; what counts at any time is set without a word. */
+/* Properties that are set while a stream runs. One that should be set before the start is kept for
+ * the next one, and a warning says so; one that counts at any time is set without a warning. */
 #include "tests/elements/elements.h"
 
 typedef struct {
@@ -7,7 +7,7 @@ typedef struct {
   GstBus *bus;
 } Running;
 
-/* An element by itself in state PAUSED, which has a bus of its own. */
+/* An element in state PAUSED, with a bus of its own. */
 static Running start(const char *factory)
 {
   const Running running = { gst_element_factory_make(factory, NULL), gst_bus_new() };
@@ -71,7 +71,7 @@ static void test_warns(void)
         G_VALUE_HOLDS_STRING(&got) ? g_value_dup_string(&got) : gst_value_serialize(&got);
     g_assert_cmpstr(text, ==, cases[i].got);
     g_value_unset(&got);
-    /* and where it is meant to be set */
+    /* and in a state where it should be set */
     gst_element_set_state(running.element, GST_STATE_READY);
     g_autofree char *ready =
         set(&running, cases[i].name, cases[i].before ? cases[i].before : "There");

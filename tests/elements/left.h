@@ -1,10 +1,10 @@
-/* What pipelines on a GPU may leave behind, which is nothing. */
+/* Checks that pipelines leave nothing behind on a GPU. */
 #pragma once
 
 #include "tests/elements/running.h"
 #include "core/backend/device.h"
 
-/* All that a pipeline may leave behind. */
+/* The resources that a pipeline might leave behind. */
 typedef struct {
   AstroMemoryCounters counters;
   AstroDeviceMemory memory;
@@ -42,8 +42,8 @@ static inline void test_check_counters(const AstroMemoryCounters *after,
   g_assert_cmpuint(after->device_bytes, ==, before->device_bytes);
 }
 
-/* Streams and page tables are the driver's own and come in pieces; threads rest in GLib's pool. A
- * leak with every stop would be far beyond either. */
+/* Streams and page tables belong to the driver and come in pieces, and idle threads stay in GLib's
+ * pool. A leak with every stop would be far larger than either. */
 static inline void test_check_left(AstroDevice *device, const TestLeft *before)
 {
   TestLeft after = test_look(device);

@@ -1,5 +1,5 @@
-/* What elements write to the debug log: an engineer who reads it learns what was agreed on, who
- * does the work and why, what was lost, and what the stream waits for. */
+/* The debug log of elements: an engineer who reads it learns what was agreed on, who does the work
+ * and why, what was lost, and what the stream waits for. */
 #include "core/backend/module.h"
 #include "tests/elements/astrostage.h"
 #include "tests/elements/running.h"
@@ -53,7 +53,7 @@ static void stop_listening(Log *log)
   g_free(log);
 }
 
-/* Lines that match, as the shell has it. */
+/* The number of lines that match a pattern with * and ?. */
 static guint count(Log *log, const char *pattern)
 {
   guint n = 0;
@@ -75,7 +75,7 @@ static void assert_said(Log *log, const char *pattern)
 
 /* ---- whole pipelines ---- */
 
-/* Each element in a category that is called as its factory is. */
+/* Each element logs in a category with the name of its factory. */
 static void test_agreed(void)
 {
   Log *log = listen();
@@ -101,8 +101,7 @@ static void test_agreed(void)
   stop_listening(log);
 }
 
-/* Of what a device does auto takes the device, where there is one, and of what it does not the CPU.
- */
+/* If there is a device, auto takes it for the stages that it can do, and the CPU for the others. */
 static void test_why(void)
 {
   const gboolean is_there = astro_backend_prefers_device("transpose", ASTRO_BACKEND_AUTO, 0);
@@ -137,7 +136,7 @@ static void test_jumps(void)
   stop_listening(log);
 }
 
-/* Whoever holds blocks downstream makes the pool grow. */
+/* If an element downstream holds blocks, the pool grows. */
 static void test_pool(void)
 {
   Log *log = listen();
@@ -165,7 +164,7 @@ static void test_waits(void)
   stop_listening(log);
 }
 
-/* Several inputs: a pad that has less than the other. */
+/* Several inputs, one of which has less than the other. */
 static void test_merge(void)
 {
   Log *log = listen();
@@ -204,7 +203,7 @@ static void test_sink(void)
   g_rmdir(folder);
 }
 
-/* At its threshold and no further. */
+/* Nothing is logged beyond the threshold. */
 static void test_threshold(void)
 {
   Log *log = listen();
@@ -239,7 +238,7 @@ static void add_tests(void)
 
 #endif
 
-/* Where there is no GPU a module that takes the host for one serves. */
+/* Without a GPU a fake module that uses the host takes its place. */
 int main(int argc, char **argv)
 {
   const char *build = g_getenv("G_TEST_BUILDDIR");

@@ -1,5 +1,4 @@
-/* An element with several inputs, whose pads a test feeds, each from a thread of its own, and what
- * comes out of it. */
+/* An element with several inputs, which a test feeds with one thread a pad, and its output. */
 #pragma once
 
 #include "core/stream/observation.h"
@@ -16,7 +15,7 @@ typedef struct {
   guint n;
   GstPad *out;
   gboolean is_live;
-  GstClockTime latency; /* of what feeds a pad, where it is live */
+  GstClockTime latency; /* latency of a live source */
   GMutex lock;
   GCond cond;
   GQueue buffers; /* that came out */
@@ -56,7 +55,7 @@ static inline gboolean test_merge_query(GstPad *pad, GstObject *parent, GstQuery
   return TRUE;
 }
 
-/* A pad without a template takes no other caps than the first. */
+/* A pad without a template would only accept the first caps. */
 static inline gboolean test_merge_accept(GstPad *pad, GstObject *parent, GstQuery *query)
 {
   if (GST_QUERY_TYPE(query) != GST_QUERY_ACCEPT_CAPS)
@@ -124,7 +123,7 @@ static inline void test_merge_free(TestMerge *m)
   g_free(m);
 }
 
-/* What comes before the first buffer of a pad. observation may be NULL. */
+/* Sends the events that come before the first buffer of a pad. observation may be NULL. */
 static inline void test_merge_begin(TestMerge *m, guint pad, const char *caps,
                                     const AstroObservation *observation)
 {
@@ -139,7 +138,7 @@ static inline void test_merge_begin(TestMerge *m, guint pad, const char *caps,
     gst_pad_push_event(m->in[pad], astro_observation_to_event(observation));
 }
 
-/* Waits until so many buffers came in all. */
+/* Waits until that many buffers have come in all. */
 static inline void test_merge_wait(TestMerge *m, guint came)
 {
   const gint64 end = g_get_monotonic_time() + (gint64)(TEST_PATIENCE / GST_USECOND);

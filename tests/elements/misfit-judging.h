@@ -1,4 +1,4 @@
-/* Judges what an element did with a misfit, by what it does with the good stream. */
+/* Compares what an element does with a misfit with what it does with the good stream. */
 #pragma once
 
 #include "tests/elements/misfit-kinds.h"
@@ -11,7 +11,7 @@ typedef enum { REFUSED, ACCOUNTED, WARNED, PASSED_ON, SAME, SILENT } TestMisfitA
 static const char *const test_misfit_answers[] = { "refused",   "accounted", "warned",
                                                    "passed on", "the same",  "silent" };
 
-/* Sums of floats that are made in other parts differ in their last digits. */
+/* Sums of floats in another order differ in their last digits. */
 static inline gboolean is_close(const TestMisfitResult *a, const TestMisfitResult *b)
 {
   const float *x = (const float *)(gconstpointer)a->data->data;
@@ -45,7 +45,7 @@ static inline gboolean is_same(const TestMisfitResult *a, const TestMisfitResult
   return has_same_data(a, b) && g_string_equal(a->output, b->output);
 }
 
-/* What an element that does nothing would have given. */
+/* Whether the output is that of an element that does nothing. */
 static inline gboolean is_as_it_came(const TestMisfitResult *result, GPtrArray *items)
 {
   g_auto(TestMisfitResult) input;

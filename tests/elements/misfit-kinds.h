@@ -5,13 +5,13 @@
 #include "core/stream/observation.h"
 #include "tests/elements/recorded.h"
 
-/* What may come of it in silence. */
+/* The results that are allowed without an error or warning. */
 typedef enum {
   NOTHING_SILENT,
-  HARMLESS,  /* the data that a good stream gives, whatever times they have */
+  HARMLESS,  /* the output for a good stream, with any times */
   NO_OUTPUT, /* nothing, of nothing */
-  VISIBLE,   /* other values, which tell of themselves */
-  ANEW /* what a stream gives that begins there: who flushes or says another observation means it */
+  VISIBLE,   /* other values, which show it themselves */
+  ANEW /* the output for a stream that begins there: a flush or a new observation means that */
 } TestMisfitRight;
 
 typedef struct {
@@ -126,7 +126,7 @@ static void has_times_that_jump(GPtrArray *items)
   for_each_buffer(items, time_jumps);
 }
 
-/* Late by some part of a block, each by another. */
+/* Each late by another part of a block. */
 static void time_of_arrival(GstBuffer *buffer, guint n)
 {
   clear_offset(buffer, n);
@@ -318,7 +318,7 @@ static void drop_metas(GstBuffer *buffer, guint n)
   gst_buffer_foreach_meta(buffer, drop_meta, NULL);
 }
 
-/* As gdppay, files and sockets leave it. */
+/* As after gdppay, files and sockets. */
 static void has_lost_its_metas(GPtrArray *items)
 {
   for_each_buffer(items, drop_metas);
@@ -336,7 +336,7 @@ static void is_a_gap_buffer(GPtrArray *items)
                       GST_BUFFER_FLAG_GAP);
 }
 
-/* Only floats can be: others stay as they are. */
+/* Only floats can be NaN: other formats stay as they are. */
 static void is_not_finite(GPtrArray *items)
 {
   const AstroStream stream = test_items_stream(items);
@@ -355,8 +355,8 @@ static void is_not_finite(GPtrArray *items)
   test_replace_item(items, at, buffer);
 }
 
-/* Every buffer in two, as transports cut streams; where time is not the slowest axis bytes cannot
- * be cut. */
+/* Every buffer cut in two, as transports do; if time is not the slowest axis bytes cannot be
+ * cut. */
 static void is_cut_in_halves(GPtrArray *items)
 {
   const AstroStream stream = test_items_stream(items);

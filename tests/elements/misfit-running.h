@@ -1,5 +1,5 @@
-/* Runs a stream through an element, and keeps what came out and what was told: for each misfit, and
- * for the good stream that it is compared with. */
+/* Runs a stream through an element, and keeps its output and messages: for each misfit, and for the
+ * good stream that it is compared with. */
 #pragma once
 
 #include "tests/elements/misfit-stages.h"
@@ -10,16 +10,16 @@
 
 typedef struct {
   GByteArray *data;    /* all that came out */
-  GString *output;     /* where runs of buffers begin, with what is not whole in them */
+  GString *output;     /* where runs of buffers begin, and what is missing in them */
   GHashTable *buffers; /* checksums of each */
   GString *events;     /* caps and observations that came out */
   AstroStream stream;  /* by the last caps */
-  gboolean has_marks;  /* of what is missing: counts, DISCONT, GAP, jumps */
+  gboolean has_marks;  /* signs of what is missing: counts, DISCONT, GAP, jumps */
   GstClockTime next;   /* when the next buffer begins */
   char *error;
   gboolean warned;
-  char *told; /* by statistics and messages: what does not depend on time and on how buffers are cut
-               */
+  char *told; /* parts of statistics and messages that do not depend on time or on how buffers are
+               * cut */
 } TestMisfitResult;
 
 static inline void test_misfit_result_init(TestMisfitResult *result)
@@ -86,8 +86,8 @@ static inline void add_bytes(TestMisfitResult *result, gconstpointer data, gsize
   g_hash_table_add(result->buffers, g_compute_checksum_for_data(G_CHECKSUM_SHA1, data, bytes));
 }
 
-/* Where time is the fastest axis, the bytes of two blocks are others than those of one that has
- * both: they are compared with time as the slowest. */
+/* If time is the fastest axis, the bytes of two blocks differ from those of one block with both:
+ * they are compared with time as the slowest. */
 static inline gpointer in_order_of_time(const AstroStream *stream, const guint8 *data, gsize bytes)
 {
   const gint time = astro_layout_find(&stream->layout, ASTRO_AXIS_TIME);
@@ -155,7 +155,7 @@ static inline void add_output(TestMisfitResult *result, GstHarness *h)
   }
 }
 
-/* Counts of what is missing or came again; not those of buffers, bytes and nanoseconds. */
+/* Counts of what is missing or came again, without those of buffers, bytes and nanoseconds. */
 static inline gboolean add_count(GQuark field, const GValue *value, gpointer told)
 {
   const char *name = g_quark_to_string(field);
@@ -174,7 +174,8 @@ static inline void add_stats(GString *told, GstElement *element)
   gst_structure_free(stats);
 }
 
-/* Of element messages those that tell how it went: astro-gridder's counts, a file's weights. */
+/* Keeps the element messages that report results: counts of astro-gridder, the weights of a
+ * file. */
 static inline void add_message(GstMessage *message, GString *told)
 {
   const GstStructure *s = gst_message_get_structure(message);
@@ -218,7 +219,7 @@ static inline GstHarness *new_harness(const TestMisfitStage *stage, const char *
   return h;
 }
 
-/* Aggregators work in a thread of their own: they are done when they said EOS, or an error. */
+/* Aggregators work in a thread of their own: they are done when they have sent EOS, or an error. */
 static inline void wait_for_end(GstHarness *h, TestMisfitResult *result, GstBus *bus, GString *told)
 {
   const gint64 patience = g_get_monotonic_time() + TEST_PATIENCE / GST_USECOND;
@@ -232,8 +233,8 @@ static inline void wait_for_end(GstHarness *h, TestMisfitResult *result, GstBus 
   }
 }
 
-/* What an aggregator's thread has not come to yet a flush drops: a query that waits in the pad's
- * queue is answered when it has. */
+/* Waits for an aggregator's thread, since a flush would drop what it has not taken yet: a query
+ * that waits in the pad's queue is answered once the thread has come to it. */
 static inline void wait_for_queue(GstHarness *h)
 {
   g_autoptr(GstQuery) query = gst_query_new_drain();

@@ -1,4 +1,4 @@
-/* Each element that takes a stream, with a good stream for it: several buffers, all with numbers,
+/* Each element that takes a stream, with a good stream for it: several buffers, all with OFFSET,
  * times and counts as our own sources and stages give them. */
 #pragma once
 
@@ -6,11 +6,11 @@
 
 typedef struct {
   const char *element;  /* its name, and its settings as in gst-launch */
-  const char *stream;   /* a line that gives what it takes */
+  const char *stream;   /* a line that makes its input */
   const char *pad;      /* its sink pad; NULL: sink */
-  const char *wanted;   /* what downstream takes; NULL: anything */
-  const char *location; /* a sink's: what its file's name ends with; NULL: it has a source pad */
-  gboolean each_alone;  /* a buffer in is a buffer out, whatever came before */
+  const char *wanted;   /* caps that downstream takes; NULL: any */
+  const char *location; /* for a sink: the ending of its file's name; NULL: it has a source pad */
+  gboolean each_alone;  /* each buffer stands for itself */
 } TestMisfitStage;
 
 #define MISFIT_SKY                                                                                 \

@@ -1,10 +1,10 @@
-/* What each element does with a stream that is not quite what it expects. The answers stand in
- * doc/misfits.md, and are these: refused (an error of the element), accounted (the output or the
- * statistics say what is missing or came again), warned, passed on (what comes out is what came in,
- * or each buffer stands for itself, so that the next element sees it as well), or the same as of a
- * good stream, where that is right. An answer that differs from a good stream's in silence is a
- * failure, as is one that the page does not have. With MISFITS_PAGE=FILE the page's table is
- * written there. */
+/* How each element handles a stream that is not quite what it expects. The answers are those in
+ * doc/misfits.md: refused (an error of the element), accounted (the output or the statistics say
+ * what is missing or came again), warned, passed on (what comes out is what came in, or each buffer
+ * stands for itself, so that the next element sees the misfit as well), or the same as for a good
+ * stream, where that is right. A silent answer that differs from that for a good stream is a
+ * failure, and so is one that the page does not have. With MISFITS_PAGE=FILE the table of the page
+ * is written there. */
 #include "tests/elements/misfit-judging.h"
 
 #define N_STAGES G_N_ELEMENTS(test_misfit_stages)

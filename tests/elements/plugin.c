@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Every element and property of ours tells a user what it is, and when it may be set. */
+/* Every element and property has a description, and says when it may be set. */
 static void check_properties(GstElementFactory *factory)
 {
   GstElement *element = gst_element_factory_create(factory, NULL);
@@ -72,7 +72,8 @@ static gboolean is_settable(const GParamSpec *spec)
          (spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE;
 }
 
-/* Properties have their defaults, what is set is what is got, and no other property changes. */
+/* Properties have their defaults, a value that is set can be read again, and no other property
+ * changes. */
 static void check_kept_apart(GstElementFactory *factory)
 {
   GObject *element = G_OBJECT(gst_element_factory_create(factory, NULL));
@@ -134,8 +135,8 @@ static gboolean make_bad(GParamSpec *spec, GValue *value)
   return bad;
 }
 
-/* Of a value that is out of range GLib says so, and the property keeps its default: gst-launch-1.0
- * gives values when an element is made, and goes on. */
+/* GLib complains about a value that is out of range, and the property keeps its default:
+ * gst-launch-1.0 sets values when an element is made, and goes on. */
 /* Older versions of GLib call it a warning, newer ones critical. */
 static void count_out_of_range(const char *domain, GLogLevelFlags level, const char *message,
                                gpointer count)
@@ -191,7 +192,7 @@ static void check_metadata(GstElementFactory *factory)
     g_assert_nonnull(gst_element_factory_get_metadata(factory, fields[i]));
 }
 
-/* A template names what it takes once. */
+/* A template lists each media type once. */
 static void check_templates(GstElementFactory *factory)
 {
   for (const GList *link = gst_element_factory_get_static_pad_templates(factory); link;
@@ -218,7 +219,7 @@ static const GstStaticPadTemplate *find_template(GstElementFactory *factory, con
   return NULL;
 }
 
-/* What comes with no caps, as of a file, is refused by the element, which says what it expects. */
+/* A stream without caps, as from a file, is refused by the element, which says what it expects. */
 static void check_without_caps(GstElementFactory *factory)
 {
   static const struct {
@@ -263,7 +264,7 @@ static void check_all(gconstpointer check)
   gst_plugin_feature_list_free(features);
 }
 
-/* FFTW, which it is linked to, is under the GPL: applications that ask must know. */
+/* The plugin is linked to FFTW, which is under the GPL: applications that ask must be told. */
 static void test_licence(void)
 {
   g_autoptr(GstPlugin) plugin = gst_registry_find_plugin(gst_registry_get(), "astro");
@@ -271,7 +272,7 @@ static void test_licence(void)
   g_assert_cmpstr(gst_plugin_get_license(plugin), ==, "GPL");
 }
 
-/* The reason alone: base classes say of every start that failed that nobody gave one. */
+/* Only the reason is posted: base classes post another error for each start that failed. */
 static void test_failed_start(void)
 {
   static const char *const elements[] = {

@@ -23,7 +23,7 @@ static inline TestPulled test_pulled_run(const char *source, const char *caps)
   return r;
 }
 
-/* NULL at the end, and where nothing comes: then the counting that follows fails. */
+/* NULL at the end, or if nothing comes: then the counting that follows fails. */
 static inline GstBuffer *test_pull(TestPulled *r)
 {
   GstSample *sample = NULL;
@@ -44,8 +44,8 @@ static inline AstroStream test_pulled_stream(TestPulled *r)
   return stream;
 }
 
-/* Of a live source: so many blocks, each not before the clock says that the last of it was taken.
- */
+/* Pulls that many blocks of a live source. None may come before the clock says that its last sample
+ * was taken. */
 static inline void test_pulled_live(TestPulled *r, guint blocks, GstClockTime block)
 {
   g_autoptr(GstClock) clock = gst_pipeline_get_clock(GST_PIPELINE(r->pipeline));
@@ -59,7 +59,7 @@ static inline void test_pulled_live(TestPulled *r, guint blocks, GstClockTime bl
   g_assert_cmpuint(came, ==, blocks);
 }
 
-/* How long the source says that it is, once its first buffer came; -1: it does not say. */
+/* The duration that the source gives once its first buffer came; -1: it gives none. */
 static inline void test_pulled_duration(TestPulled *r, gint64 expected)
 {
   gint64 found = -1;
@@ -76,8 +76,8 @@ static inline void test_pulled_end(TestPulled *r)
   gst_object_unref(r->pipeline);
 }
 
-/* Of a live source of so many blocks, with a pause amid them: times are those of the samples, from
- * 0 on, and the segment says when that was; none is lost. */
+/* Pulls that many blocks of a live source, with a pause among them: times are those of the samples,
+ * from 0 on, the segment says when that was, and no block is lost. */
 static inline void test_pulled_live_times(const char *source, const char *caps, guint blocks,
                                           GstClockTime block)
 {
@@ -105,8 +105,8 @@ static inline void test_pulled_live_times(const char *source, const char *caps, 
   test_pulled_end(&r);
 }
 
-/* Wakes a live source, as GstBaseSrc does before it says why. It waits no more until it may again.
- */
+/* Wakes a live source, as GstBaseSrc does before it gives the reason. The source does not wait
+ * again until it may. */
 static inline void test_wake(GstElement *source, GstTestClock *clock)
 {
   gst_test_clock_wait_for_next_pending_id(clock, NULL);
@@ -119,8 +119,8 @@ static inline void test_wake(GstElement *source, GstTestClock *clock)
   gst_test_clock_wait_for_next_pending_id(clock, NULL);
 }
 
-/* A live source that is woken gives nothing that was not taken yet, also where a pause moved its
- * time; and then what it waited with. source has the name src. */
+/* A live source that is woken does not give a block before its time, even if a pause moved that;
+ * later it gives the block it was waiting with. source has the name src. */
 static inline void test_pulled_live_woken(const char *source)
 {
   g_autofree char *line = g_strconcat(source, " ! appsink name=sink sync=false", NULL);
@@ -146,8 +146,8 @@ static inline void test_pulled_live_woken(const char *source)
   test_pulled_end(&r);
 }
 
-/* The block that a live source waits with when it is flushed is lost: the next one says that
- * something is missing. source has the name src. */
+/* The block that a live source waits with is lost in a flush, and the next one is DISCONT. source
+ * has the name src. */
 static inline void test_pulled_live_flushed(const char *source)
 {
   g_autofree char *line = g_strconcat(source, " ! appsink name=sink sync=false", NULL);
@@ -185,8 +185,8 @@ static inline GstPadProbeReturn test_set_again(GstPad *pad, GstPadProbeInfo *inf
   return GST_PAD_PROBE_OK;
 }
 
-/* All samples and counts of a source; settings, up to a NULL, are set with every buffer, after
- * which caps are asked for again. */
+/* All samples and counts of a source. settings, NULL-terminated, are set with every buffer, after
+ * which caps are negotiated again. */
 static inline GByteArray *test_pulled_all(const char *line, TestSetting *settings)
 {
   g_autofree char *named = g_strconcat(line, " name=source", NULL);
@@ -211,7 +211,7 @@ static inline GByteArray *test_pulled_all(const char *line, TestSetting *setting
   return all;
 }
 
-/* What is set in mid-stream is for the next one. */
+/* Settings in mid-stream count for the next stream. */
 static inline void test_pulled_as_started(const char *line, TestSetting *settings)
 {
   TestSetting none[] = { { NULL, NULL } };

@@ -1,5 +1,5 @@
-/* A stream that a gst-launch line gives, kept whole, so that a test can change it and give it to an
- * element: its sticky events and its buffers, in the order in which they came. */
+/* The stream that a gst-launch line makes, kept whole, so that a test can change it and push it
+ * into an element: sticky events and buffers, in their order. */
 #pragma once
 
 #include "core/stream/stream.h"
@@ -11,7 +11,7 @@ typedef struct {
   GMutex lock;
 } TestRecording;
 
-/* A deep copy, since pools take their blocks back; metas come along. */
+/* A deep copy with metas, since pools take their blocks back. */
 static inline GstPadProbeReturn test_record_item(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   TestRecording *recording = data;
@@ -64,7 +64,7 @@ static inline gpointer test_item_ref(gconstpointer item, gpointer unused)
   return gst_mini_object_ref((GstMiniObject *)item);
 }
 
-/* The same items in an array of its own, which a test may change: what it replaces it copies. */
+/* The same items in a new array that a test may change: it copies items before it replaces them. */
 static inline GPtrArray *test_items_copy(GPtrArray *items)
 {
   return g_ptr_array_copy(items, test_item_ref, NULL);
@@ -96,7 +96,7 @@ static inline gint test_find_event(GPtrArray *items, GstEventType type)
   return -1;
 }
 
-/* The buffer there, made one of our own that may be changed. */
+/* The buffer there, made writable. */
 static inline GstBuffer *test_own_buffer(GPtrArray *items, guint i)
 {
   GstBuffer *own = gst_buffer_copy(items->pdata[i]);
@@ -122,8 +122,8 @@ static inline AstroStream test_items_stream(GPtrArray *items)
   return stream;
 }
 
-/* GStreamer itself warns of events that are missing or out of order where a test leaves them out:
- * until test_log_end these warnings are nothing, and all others the end as ever. */
+/* GStreamer itself warns about events that a test leaves out or sends out of order. Until
+ * test_log_end these warnings are ignored, while all others are still fatal. */
 typedef struct {
   GLogLevelFlags fatal;
   guint handler;

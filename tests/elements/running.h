@@ -1,4 +1,4 @@
-/* Pipelines that tests start, look at and end, all that came out of them being kept. */
+/* Pipelines that tests start, examine and end, with all their output kept. */
 #pragma once
 
 #include "core/memory/memory.h"
@@ -20,7 +20,7 @@ static inline char *test_replace(const char *text, const char *word, const char 
   return g_strjoinv(by, parts);
 }
 
-/* Starts a line, to which a sink is added. bytes, or NULL, gets what comes there. */
+/* Starts a line with a sink added. bytes, or NULL, gets its input. */
 static inline GstElement *test_start(const char *line, GByteArray *bytes)
 {
   g_autoptr(GError) error = NULL;
@@ -57,7 +57,7 @@ static inline char *test_wait(GstElement *pipeline)
   return g_strdup_printf("%s: %s", GST_MESSAGE_SRC_NAME(message), error->message);
 }
 
-/* All that a line gives, to its good end. */
+/* All output of a line, which must end well. */
 static inline GByteArray *test_run_line(const char *line)
 {
   GByteArray *bytes = g_byte_array_new();
@@ -68,7 +68,7 @@ static inline GByteArray *test_run_line(const char *line)
   return bytes;
 }
 
-/* A line that is stopped after so long, wherever it is then. */
+/* Runs a line and stops it after that time, wherever it is then. */
 static inline void test_stop_soon(const char *line, gulong microseconds)
 {
   GstElement *pipeline = test_start(line, NULL);
@@ -77,7 +77,7 @@ static inline void test_stop_soon(const char *line, gulong microseconds)
   test_stop(pipeline);
 }
 
-/* A line that ends with an element's error, in which words occur (up to a NULL). */
+/* Runs a line that must end with an element's error, which has these words (NULL-terminated). */
 static inline void test_fails(const char *line, const char *const *words)
 {
   GstElement *pipeline = test_start(line, NULL);
@@ -94,8 +94,8 @@ static inline void test_skip_for(gconstpointer reason)
   g_test_skip(reason);
 }
 
-/* For main, where there is no GPU: the fake device takes its place, beside which all stages' "cuda"
- * backends are there. An installed test has no fake module beside it. */
+/* For main: without a GPU the fake device takes its place, with "cuda" backends for all stages. An
+ * installed test has no fake module beside it. */
 static inline void test_use_fake_device(void)
 {
   const char *build = g_getenv("G_TEST_BUILDDIR");
@@ -105,7 +105,7 @@ static inline void test_use_fake_device(void)
   g_setenv("ASTRO_CUDA_MODULE", module, TRUE);
 }
 
-/* For add_tests. Where there is no device, a test of that path is skipped instead and says so. */
+/* For add_tests. Without a device, a test of that path is skipped and says so. */
 static inline gboolean test_has_device(const char *path)
 {
   static GError *error = NULL;

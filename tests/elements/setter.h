@@ -32,8 +32,8 @@ static inline void test_setter_stop(TestSetter *setter)
   g_thread_join(setter->thread);
 }
 
-/* The same of an element that makes out of in: its caps have one value of the field or the other,
- * as the texts ask for. */
+/* The same for an element that converts in to out: its caps have one value of the field or the
+ * other, as the texts ask for. */
 static inline void test_caps_meanwhile(GstElement *element, const char *name,
                                        const char *const *texts, const char *in, const char *field,
                                        const char *const *values)
@@ -65,16 +65,16 @@ static inline GstPadProbeReturn test_set_now(GstPad *pad, GstPadProbeInfo *info,
   return GST_PAD_PROBE_OK;
 }
 
-/* What is set from then on is set by another thread after caps were made and before they are agreed
- * on. late is the caller's until the harness is no more. */
+/* Settings in `late` are made by another thread, after caps were made and before they are agreed
+ * on. late stays the caller's until the harness is gone. */
 static inline void test_set_late(GstHarness *h, TestLate *late)
 {
   gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, test_set_now, late, NULL);
 }
 
-#define TEST_LATE_SAYS "properties were set while caps were agreed on"
+#define TEST_LATE_SAYS "properties were set while caps were negotiated"
 
-/* An element that refuses what is set so, since its caps say how large buffers are. */
+/* An element that refuses such a setting, since its caps determine the size of buffers. */
 static inline void test_refuses_late(const char *line, const char *name, const char *value,
                                      const char *caps)
 {

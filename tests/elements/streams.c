@@ -1,5 +1,5 @@
-/* What gst-inspect-1.0 says that elements take and give (their rows Takes and Gives) is so: each
- * format that is named goes through, and each other one is refused. */
+/* The rows Takes and Gives that gst-inspect-1.0 shows for an element are true: each format that
+ * they name goes through, and each other one is refused. */
 #include "core/stream/stream.h"
 #include "tests/elements/elements.h"
 
@@ -17,11 +17,11 @@
   "centre-l=(double)0,centre-m=(double)0,image-size=16,products=(string)I"
 #define OBSERVED "astroobserve array=disc start-time=2026-11-20T12:00:00 phase-centre=zenith ! "
 
-/* media: of the stream that comes, or, where goes is TRUE, of the one that goes out; fields: of the
- * one that comes, whose format is then fixed. */
+/* media: the type of the stream that comes in or, if `goes` is TRUE, of the one that goes out;
+ * fields: of the one that comes in, whose format is then fixed. */
 typedef struct {
   const char *element, *quantity, *media, *fields, *before, *settings;
-  const char *out;  /* media type to ask for; NULL: it is what comes that has the format */
+  const char *out;  /* media type to ask for; NULL: the format is that of the input */
   const char *real; /* fields in the place of fields for real formats; NULL: the same */
 } Case;
 

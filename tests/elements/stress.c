@@ -1,8 +1,8 @@
-/* Elements under threads that do what applications do at the worst moment: buffers while events,
+/* Elements among threads that do what applications do at the worst moment: buffers while events,
  * seeks and changes of state come from elsewhere; and pipelines that are sought, ended, stopped and
- * started at random. Nothing is asked of what comes out: that nothing crashes, hangs, leaks or
- * races is the test, for as long a time as ASTRO_STRESS_SECONDS says, for each element (make
- * check-stress), or the instant that finds what is easy to find. */
+ * started at random. The output does not matter: nothing may crash, hang, leak or race, for
+ * ASTRO_STRESS_SECONDS for each element (make check-stress), or for the moment in which easy
+ * mistakes are found. */
 #include "tests/elements/misfit-stages.h"
 #include "tests/elements/recorded.h"
 #include "tests/tsan-glib.h"
@@ -21,7 +21,7 @@ const char *__tsan_default_options(void)
 }
 #endif
 
-/* Those that no misfit is for. */
+/* Elements that have no misfits. */
 static const TestMisfitStage more[] = {
   { "astrotpacf", MISFIT_CATALOGUES " ! h.data astrocatsrc points=300 catalogues=6 seed=4 "
                                     "footprint=band:0,20,-10,10 ! h.random astrohistogram name=h" },
@@ -84,7 +84,7 @@ typedef struct {
   GstEvent *segment;
 } Pushed;
 
-/* The whole stream. GStreamer's own thread for buffers takes it for granted that nobody flushes. */
+/* The whole stream. GStreamer's own thread for buffers assumes that nobody flushes. */
 static void push_stream(gpointer thread, gpointer data)
 {
   const Pushed *pushed = data;
@@ -162,8 +162,8 @@ static void stress_element(gconstpointer data)
 
 /* ---- pipelines ---- */
 
-/* GStreamer itself hangs where a seek or EOS finds a pipeline on its way to another state, or a
- * source that waits for a sink in PAUSED; so these are for pipelines that play. */
+/* GStreamer itself hangs if a seek or EOS finds a pipeline that changes its state, or a source that
+ * waits for a sink in PAUSED; so these are for pipelines that play. */
 static gboolean plays(GstElement *pipeline)
 {
   GstState state;

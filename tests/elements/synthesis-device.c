@@ -1,6 +1,6 @@
-/* From voltages to an image through CUDA stages alone: the CPU's image, nothing on the bus but the
- * input and the picture, two pipelines at once, and nothing left behind when they are stopped.
- * Without a GPU on the fake device. */
+/* From voltages to an image through CUDA stages only: the image is that of the CPU, nothing crosses
+ * the bus but the input and the picture, two pipelines run at once, and nothing is left behind when
+ * they stop. Without a GPU on the fake device. */
 #include <math.h>
 
 #include "core/backend/module.h"
@@ -10,7 +10,7 @@
 
 #define SKY "sky=\"0.01,0.008,2;-0.012,0.004,1\" noise=1"
 
-/* Everything that is computed is computed by one backend. */
+/* All stages use the same backend. */
 static char *chain(const char *backend, const char *gridder)
 {
   return g_strdup_printf(
@@ -36,7 +36,7 @@ typedef struct {
 static GstPadProbeReturn count_in(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Run *run = data;
-  gsize whole; /* the last block is not full, and goes up as it is */
+  gsize whole; /* the last block is not full, and is copied as it is */
   gst_buffer_get_sizes(GST_PAD_PROBE_INFO_BUFFER(info), NULL, &whole);
   run->bytes_in += whole;
   run->buffers_in++;
@@ -115,8 +115,8 @@ static void test_bus(void)
     g_assert_cmpuint(after.copies_up - before.copies_up, ==, cuda.buffers_in);
     g_assert_cmpuint(after.copies_down - before.copies_down, ==, cuda.buffers_out);
     g_assert_cmpuint(device->bytes_down - down, ==, cuda.out->len);
-    /* Counts of good samples, which the host keeps, go up where some were lost: of the first dump,
-     * since the filter bank begins with none before. */
+    /* Counts of good samples, which the host keeps, are copied to the device if some were lost:
+     * those of the first dump, since the filter bank has nothing before it. */
     g_assert_cmpuint(device->bytes_up - up, >=, cuda.bytes_in);
     g_assert_cmpuint(device->bytes_up - up, <=, cuda.bytes_in + cuda.bytes_in / 50);
     clear(&cpu);
@@ -149,7 +149,7 @@ static void test_two(void)
     clear(&alone[i]);
 }
 
-/* Of the device, by whoever asked for it. */
+/* Bytes in use on the device, whoever asked for them. */
 static gsize bytes_held(AstroDevice *device)
 {
   AstroDeviceMemory memory;
@@ -157,13 +157,13 @@ static gsize bytes_held(AstroDevice *device)
   return memory.ours;
 }
 
-/* Stopped in mid-work again and again. */
+/* Stopped in the middle of its work again and again. */
 static void test_stops(void)
 {
   g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
   AstroMemoryCounters before, after;
   gsize held = 0;
-  /* The fake one is as slow as the CPU. */
+  /* The fake device is as slow as the CPU. */
   const guint rounds = g_str_equal(device->name, "fake") ? 26 : 104;
   for (guint i = 0; i < rounds; i++) {
     g_autofree char *line = g_strdup_printf(
@@ -172,7 +172,7 @@ static void test_stops(void)
         " ! astrofft backend=cuda ! astroimage backend=cuda ! fakesink",
         i % 2 ? "wstacking" : "wprojection", i % 3 ? "uniform" : "natural", i % 5 * 3);
     GstElement *pipeline = gst_parse_launch(line, NULL);
-    if (i == 4) { /* what the first ones made stays: contexts, libraries */
+    if (i == 4) { /* what the first pipelines made stays: contexts, libraries */
       astro_memory_reap();
       astro_memory_counters(&before);
       held = bytes_held(device);
@@ -190,7 +190,8 @@ static void test_stops(void)
   g_assert_cmpuint(bytes_held(device), ==, held);
 }
 
-/* A grid that the device has no room for is refused with the bytes, by auto left to the CPU. */
+/* A grid that does not fit on the device is refused with the number of bytes; auto leaves it to the
+ * CPU. */
 static void test_little_memory(void)
 {
   static const char *const backends[] = { "cuda", "auto" };
@@ -208,9 +209,9 @@ static void test_little_memory(void)
   g_unsetenv("ASTRO_CUDA_MEMORY");
 }
 
-/* Four products of 19 MB a plane where there is room for two of them, or for one plane and not for
- * those that follow; and of 75 MB where W-projection's records leave room for two: they are made
- * one after the other, and go to the host. */
+/* Four products of 19 MB a plane, with memory for two of them, or for one plane but not the next;
+ * and of 75 MB, where W-projection's records leave memory for two. They are made one after the
+ * other and go to the host. */
 static void test_products_in_turn(void)
 {
   static const struct {
@@ -252,7 +253,7 @@ static void add_tests(void)
   g_test_add_func("/synthesis-device/bus", test_bus);
   g_test_add_func("/synthesis-device/two", test_two);
   g_test_add_func("/synthesis-device/stops", test_stops);
-  /* The fake one has all the memory there is. */
+  /* The fake device has unlimited memory. */
   if (g_str_equal(device->name, "fake"))
     return;
   g_test_add_func("/synthesis-device/little-memory", test_little_memory);

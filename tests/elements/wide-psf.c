@@ -1,12 +1,11 @@
-/* Point-spread functions that are twice as large as the image, and what comes of them: pictures
- * without seams. */
+/* Point-spread functions that are twice as large as the image give pictures without seams. */
 #include "core/stream/grid.h"
 #include "tests/elements/elements.h"
 #include "tests/elements/pulled.h"
 
 #include <math.h>
 
-/* What came out of a pipeline first, and the caps that it came with. */
+/* The first buffer that came out of a pipeline, and its caps. */
 typedef struct {
   guint width;
   float *pixels;
@@ -82,7 +81,7 @@ static double rms(const Image *image, gboolean rim)
   return sqrt(sum / count);
 }
 
-/* Between one column (or row) and the next, root mean square. */
+/* Root mean square difference between one column (or row) and the next. */
 static double step(const Image *image, guint at, gboolean of_rows)
 {
   const guint n = image->width;
@@ -101,7 +100,7 @@ static int by_size(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Whether a step from one line to the next stands out of all others. */
+/* Whether a step from one line to the next is far larger than all others. */
 static gboolean has_seam(const Image *image)
 {
   g_autofree double *steps = g_new(double, 2 * (image->width - 1));
@@ -120,9 +119,9 @@ static gboolean has_seam(const Image *image)
   "bandwidth=195312.5 phase-centre=291.5,52.9 start-time=2026-11-20T12:00:00 duration=21600 "      \
   "integration=300 sky=0.002,0.0015,2;-0.003,0.001,1;0.0005,-0.0035,0.5 "
 
-/* First light, and a synthesis with fewer dumps: what is left is the same at the rim as in the
- * middle, and no edge is anywhere. With a point-spread function that is as large as the image the
- * first has both. */
+/* First light, and a synthesis with fewer dumps: the residual is the same at the rim as in the
+ * middle, without edges. With a point-spread function as large as the image, the first has both
+ * faults. */
 static void test_seamless(void)
 {
   static const struct {
@@ -149,7 +148,7 @@ static void test_seamless(void)
   }
 }
 
-/* Sources at the very edges are found, to their places and fluxes. */
+/* Sources at the very edges are found, with their places and fluxes. */
 static void test_at_edges(void)
 {
   Image image = image_of(
@@ -167,7 +166,7 @@ static void test_at_edges(void)
 
 /* ---- who gets one ---- */
 
-/* What is agreed on between an astroimage of that name and what follows. */
+/* The width that is agreed on between the astroimage `maker` and what follows. */
 static guint made_width(const char *line)
 {
   GstElement *pipeline = play(line);
@@ -199,7 +198,7 @@ static void test_who(void)
     { GRID "per-channel=true pols=XX,YY accuracy=1e-6 ! astrofft ! astroimage name=maker ! "
            "astroclean" SINK,
       128 },
-    /* Of those who did not ask for it, and those who cannot have it. */
+    /* Elements that did not ask for it, and those that cannot have it. */
     { GRID "! astrofft ! astroimage name=maker" SINK, 64 },
     { GRID "! astrofft ! astroimage name=maker psf=true" SINK, 64 },
     { GRID "! astrofft ! astroimage name=maker ! astroclean wide-psf=false" SINK, 64 },
@@ -217,7 +216,7 @@ static void test_who(void)
     { GRID "! tee name=t ! queue ! astrofft ! astroimage name=maker ! astroclean" SINK
            " t. ! queue ! fakesink",
       64 },
-    /* Twice this field reaches beyond the hemisphere. */
+    /* Twice this field is larger than the hemisphere. */
     { "astrovissrc stations=8 frequency=2e6 bandwidth=1e5 num-buffers=2 ! astrogridder size=64 "
       "field-of-view=60 ! astrofft ! astroimage name=maker ! astroclean" SINK,
       64 },
@@ -228,7 +227,7 @@ static void test_who(void)
   }
 }
 
-/* Cells that weights are counted in follow the size that was asked for: the beam is the same. */
+/* The cells for weights follow the size that was asked for: the beam is the same. */
 static void test_same_beam(void)
 {
   static const char *const weights[] = { "weighting=uniform", "weighting=briggs robust=0" };

@@ -4,7 +4,13 @@
  *   windows      [-----]                 value n is made of the span samples from
  *                    [-----]             n step - lead on; what of a block makes no
  *                        [-----]         whole window waits for the next one
- */
+ *
+ * Each stage holds the samples that wait in its own way, since each reads them differently. The
+ * filter bank (core/channelizer/stretch.c) reads a block where it lies and holds one window beside
+ * it. Delays (core/delay/window.c) need one contiguous run, as long as the delays make it, so they
+ * copy each block. Transforms (core/fft/cut.c) hold the beginning of one transform, in the order of
+ * the stream's axes. One buffer for all three would cost the filter bank a copy of every block and
+ * the transforms a transposition, which neither makes now. */
 #pragma once
 
 #include <glib.h>
