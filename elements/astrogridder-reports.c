@@ -118,29 +118,28 @@ gboolean astro_gridder_check_delays(GstElement *element, AstroUndelayed *undelay
 }
 
 /* One polarisation that is dead takes the Stokes parameters with it. */
-static const char *advise_products(const AstroCollectConfig *config, const AstroGrid *grid)
+static const char *advise_products(const AstroGridderConfig *config)
 {
-  for (guint i = 0; config->prepare.pols == 2 && grid->products[i]; i++)
-    if (strchr("IQUV", grid->products[i][0]))
+  for (guint i = 0; config->prepare.pols == 2 && config->grid.products[i]; i++)
+    if (strchr("IQUV", config->grid.products[i][0]))
       return ": a Stokes parameter needs all its correlations, property pols takes one alone, as "
              "XX or RR";
   return "";
 }
 
-gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroCollectConfig *config,
-                                    const AstroGrid *grid, const AstroGridCounts *counts,
-                                    GError **error)
+gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroGridderConfig *config,
+                                    const AstroGridCounts *counts, GError **error)
 {
   guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
   if (left_out == 0)
     return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
-  g_autofree char *advice = counts->outside ? advise(told, grid) : NULL;
+  g_autofree char *advice = counts->outside ? advise(told, &config->grid) : NULL;
   return astro_backend_refuse(error,
                               "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
                               " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
                               " outside the grid%s%s",
                               left_out, counts->flagged, counts->not_finite, counts->outside,
-                              advice ? ": " : "", advice ? advice : advise_products(config, grid));
+                              advice ? ": " : "", advice ? advice : advise_products(config));
 }
 
 void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts)

@@ -3,7 +3,7 @@
 
 #include <gst/gst.h>
 
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 #include "core/stream/undelayed.h"
 #include "elements/astrogridder-settings.h"
 
@@ -26,9 +26,8 @@ void astro_gridder_warn_of_losses(GstElement *element, const AstroResult *told,
 void astro_gridder_warn_of_gap(GstElement *element, GstClockTime begin, GstClockTime end);
 
 /* Why there are none at all; FALSE. */
-gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroCollectConfig *config,
-                                    const AstroGrid *grid, const AstroGridCounts *counts,
-                                    GError **error);
+gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroGridderConfig *config,
+                                    const AstroGridCounts *counts, GError **error);
 
 /* At the end, in a message. */
 void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts);

@@ -84,18 +84,18 @@ static void widen(AstroGrid *grid)
 }
 
 gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, const AstroGridChoice *choice,
-                                       AstroGridderConfig *config, AstroGrid *grid, GError **error)
+                                       AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
-  *config = (AstroGridderConfig){ .is_double = choice->is_double,
-                                  .channels = 1,
-                                  .padding = s->padding,
-                                  .accuracy = s->accuracy,
-                                  .support = s->support,
-                                  .oversampling = s->oversampling,
-                                  .w_planes = s->w_planes,
-                                  .interpolated = s->kernel == ASTRO_TAPS_INTERPOLATED,
-                                  .taper = s->taper,
-                                  .deterministic = s->deterministic };
+  *config = (AstroGriddingConfig){ .is_double = choice->is_double,
+                                   .channels = 1,
+                                   .padding = s->padding,
+                                   .accuracy = s->accuracy,
+                                   .support = s->support,
+                                   .oversampling = s->oversampling,
+                                   .w_planes = s->w_planes,
+                                   .interpolated = s->kernel == ASTRO_TAPS_INTERPOLATED,
+                                   .taper = s->taper,
+                                   .deterministic = s->deterministic };
   *grid = (AstroGrid){ .image_size = s->size };
   grid->pixel =
       s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * ASTRO_DEGREE / MAX(s->size, 1);
@@ -144,7 +144,7 @@ gboolean astro_gridder_settings_check(const AstroGridderSettings *s, GError **er
 {
   static const AstroGridChoice choice = { .is_double = TRUE };
   const AstroGridderSettings any = with_any(s);
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid;
   double l, m;
   if (s->size % 2)
@@ -179,7 +179,7 @@ static void copy_field(GstStructure *to, const GstStructure *from, const char *f
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const GstStructure *from,
                                           const AstroGridChoice *choice)
 {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid;
   const gboolean has_planes = astro_gridder_settings_algorithm(s)->has_planes;
   if (!astro_gridder_settings_choose(s, choice, &config, &grid, NULL))

@@ -1,7 +1,7 @@
 /* What a user says to astrogridder, and the grids that follow from it. */
 #pragma once
 
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 #include "elements/base/astrofields.h"
 
 G_BEGIN_DECLS
@@ -56,7 +56,7 @@ typedef struct {
 /* The algorithm's configuration and grid, its products with or without the PSF; to be cleared with
  * astro_grid_clear(). */
 gboolean astro_gridder_settings_choose(const AstroGridderSettings *settings,
-                                       const AstroGridChoice *choice, AstroGridderConfig *config,
+                                       const AstroGridChoice *choice, AstroGriddingConfig *config,
                                        AstroGrid *grid, GError **error);
 
 /* The caps of its grids of visibilities of those caps; NULL: of that choice there are none. */

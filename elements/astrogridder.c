@@ -49,9 +49,9 @@
 
 #include "core/lib/sky/earth-error.h"
 #include "core/stream/uvw-meta.h"
-#include "core/stream/uvw.h"
 #include "elements/base/astroearth.h"
 #include "elements/astrogridder-auto.h"
+#include "elements/astrogridder-collector.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/base/astroincoming.h"
@@ -66,28 +66,12 @@ struct _AstroGridder {
   AstroGridderAuto automatic; /* what they leave to the data */
 
   AstroEarthUse earth;
-  AstroCollectConfig config; /* what was agreed on */
-  AstroGrid grid;            /* its grid, with products */
-  guint interval;            /* dumps of a grid; 0: all */
-  gboolean
-      reader_takes_maps;     /* of what visibilities reached in a plane, nothing else being there */
-  gboolean whole_planes;     /* caps ask for them all the same */
-  gboolean wide_psf;         /* grids are twice as large as the image */
-  gboolean observed;         /* the instance knows the observation */
+  AstroGrid grid; /* agreed on, with its products */
+  AstroGridCollector collector;
+  gboolean wide_psf;         /* the grid is twice as large as the image */
+  gboolean observed;         /* the backend knows the observation */
   AstroUndelayed *undelayed; /* NULL: delays are out, as they should be */
   guint warned_of_delays;
-  GstBuffer *open;         /* dumps go straight into it */
-  gboolean open_is_new;    /* nothing did yet */
-  guint64 dumps;           /* in the grid that is not sent yet */
-  guint64 number;          /* of that grid */
-  guint64 sent;            /* grids; of those before it that had any visibilities */
-  GstClockTime begin, end; /* of what is in it */
-  GstClockTime last;       /* when the last dump in it begins; NONE: it has none */
-  gboolean at_end;         /* the stream's last */
-  gboolean warned;
-  AstroGridCounts counts; /* of grids, those too that were not sent */
-  AstroGridCounts
-      before; /* of other caps and observations: cumulative grids begin anew with them */
 };
 
 G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
@@ -146,8 +130,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
-  const AstroGridder *self = ASTRO_GRIDDER(trans);
-  const gboolean is_open = self->dumps > 0 || (self->config.cumulative && self->number > 0);
+  const gboolean is_open = astro_grid_collector_is_open(&ASTRO_GRIDDER(trans)->collector);
   return (is_open ? astro_stage_fixate_agreed : astro_stage_fixate_preferred)(trans, direction,
                                                                               caps, othercaps);
 }
@@ -160,7 +143,7 @@ static gboolean check_filled(AstroGridder *self, const GstCaps *in, GError **err
   const GstStructure *from = gst_caps_get_structure(in, 0);
   g_auto(AstroGridderSettings) settings;
   double frequency = 0, bandwidth = 0;
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid;
 
   astro_gridder_settings_copy(self, &settings, &self->settings);
@@ -184,7 +167,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   const GstStructure *agreed = gst_caps_get_structure(out, 0);
   gboolean some;
   /* Who says touched-only=false, as a capsfilter may, wants whole planes, whoever reads them. */
-  self->whole_planes = gst_structure_get_boolean(agreed, "touched-only", &some) && !some;
+  self->collector.whole_planes = gst_structure_get_boolean(agreed, "touched-only", &some) && !some;
   self->wide_psf = astro_field_is_true(agreed, "wide-psf");
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
 }
@@ -192,25 +175,11 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 /* Whoever reads may take maps of what visibilities reached, and then nothing else. */
 static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
 {
-  ASTRO_GRIDDER(trans)->reader_takes_maps = astro_reader_takes_maps(query);
+  ASTRO_GRIDDER(trans)->collector.reader_takes_maps = astro_reader_takes_maps(query);
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->decide_allocation(trans, query);
 }
 
-/* Somebody else may read by now than when that was asked: a plane without a map is whole. */
-static gboolean is_with_maps(AstroGridder *self)
-{
-  return self->reader_takes_maps && !self->whole_planes && self->config.algorithm->has_planes &&
-         !GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(self));
-}
-
-static void forget_grid(AstroGridder *self)
-{
-  gst_clear_buffer(&self->open);
-  self->dumps = 0;
-  self->begin = self->last = GST_CLOCK_TIME_NONE;
-}
-
-static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *config, GError **error)
+static gboolean check_agreed(AstroGridder *self, const AstroGridderConfig *config, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   const AstroLayout *layout = &astro_stage_out(stage)->layout;
@@ -222,7 +191,7 @@ static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *confi
 
 /* With the point-spread function where what was agreed on has one product more. */
 static gboolean choose_grid(AstroGridder *self, const AstroGridderSettings *settings,
-                            const AstroStream *out, AstroGridderConfig *config, GError **error)
+                            const AstroStream *out, AstroGriddingConfig *config, GError **error)
 {
   AstroGridChoice choice = { .is_double = out->format == ASTRO_FORMAT_CF64LE,
                              .wide_psf = self->wide_psf };
@@ -244,7 +213,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   const AstroGridderSettings *s = &settings;
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
-  AstroCollectConfig *config = configuration;
+  AstroGridderConfig *config = configuration;
 
   astro_gridder_settings_copy(self, &settings, &self->settings);
   if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
@@ -279,196 +248,26 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .is_double = config->gridder.is_double,
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
   };
-  self->config = *config;
-  self->interval = s->interval;
+  self->collector.config = *config;
+  self->collector.interval = s->interval;
   self->observed = FALSE;
   astro_gridder_warn_of_accuracy(GST_ELEMENT(self), s, &self->grid);
   astro_gridder_warn_of_robust(GST_ELEMENT(self), s);
-  forget_grid(self);
+  astro_grid_collector_forget(&self->collector);
   return TRUE;
 }
 
-/* ---- grids out ---- */
-
-/* Asks the backend for what takes no blocks; what it says is in the stage's result. */
-static gboolean ask(AstroGridder *self, AstroGridCall call, GError **error)
-{
-  const AstroCollectArguments arguments = { .call = call };
-  return astro_stage_submit(ASTRO_STAGE(self), NULL, NULL, &arguments, error);
-}
-
-/* sums: of weights, of each of the grid's channels. */
-static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, const double *sums)
-{
-  const guint channels = self->config.gridder.channels;
-  const guint products = g_strv_length(self->grid.products);
-  const AstroResult *told = astro_stage_result(ASTRO_STAGE(self));
-  const AstroGridCounts *counts = &told->grid_counts;
-  AstroGridMeta *meta = astro_buffer_add_grid(buffer, channels * products);
-  for (guint c = 0; c < channels; c++)
-    for (guint p = 0; p < products; p++)
-      meta->weights[c * products + p] = sums[c];
-  meta->w = told->w;
-  meta->w_step = told->w_step;
-  meta->plane = plane;
-  meta->planes = told->planes;
-  meta->used = counts->used;
-  meta->outside = counts->outside;
-  meta->flagged = counts->flagged;
-  meta->not_finite = counts->not_finite;
-  GST_BUFFER_PTS(buffer) = self->begin;
-  if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_CLOCK_TIME_IS_VALID(self->end))
-    GST_BUFFER_DURATION(buffer) = self->end - self->begin;
-}
-
-/* Dumps that go on adding to the open grid want a copy of it sent. Its map goes to touched, where
- * one was agreed on. */
-static GstBuffer *next_plane(AstroGridder *self, GstBuffer **touched, GError **error)
-{
-  AstroStage *stage = ASTRO_STAGE(self);
-  const gboolean with_map = is_with_maps(self);
-  AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = self->open_is_new };
-  GstBuffer *out;
-  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, &arguments, self->open_is_new,
-                                             !self->config.cumulative, error))
-    return NULL;
-  self->open_is_new = FALSE;
-  if (self->open && !self->config.cumulative)
-    return g_steal_pointer(&self->open);
-  out = astro_stage_new_buffer(stage, astro_collect_grid_bytes(&self->config), error);
-  if (!out)
-    return NULL;
-  if (self->open)
-    arguments.call = ASTRO_GRID_COPY;
-  arguments.is_new = FALSE;
-  if (with_map)
-    *touched = astro_stage_new_aside(stage, astro_collect_map_bytes(&self->config), error);
-  const AstroStageBlocks blocks = { { self->open }, { out, *touched } };
-  if ((with_map && !*touched) ||
-      !astro_stage_submit_blocks(stage, &blocks, &arguments, TRUE, TRUE, error))
-    gst_clear_buffer(&out);
-  return out;
-}
-
-static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
-{
-  if (counts->outside == 0 || self->warned)
-    return;
-  self->warned = TRUE;
-  astro_gridder_warn_of_losses(GST_ELEMENT(self), astro_stage_result(ASTRO_STAGE(self)),
-                               &self->grid, counts);
-}
-
-static gboolean refuse_empty(AstroGridder *self, GError **error)
-{
-  return astro_gridder_refuse_empty(astro_stage_result(ASTRO_STAGE(self)), &self->config,
-                                    &self->grid, &self->counts, error);
-}
-
-/* Data that were lost for a while are no reason to end a stream that has others, before or to come;
- * settings that lose all of them are. */
-static gboolean may_be_empty(const AstroGridder *self, const AstroGridCounts *counts)
-{
-  if (self->sent > 0)
-    return TRUE;
-  return !self->at_end && counts->outside == 0 && counts->flagged + counts->not_finite > 0;
-}
-
-static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
-{
-  if (self->config.cumulative)
-    self->counts = self->before;
-  self->counts.used += counts->used;
-  self->counts.outside += counts->outside;
-  self->counts.flagged += counts->flagged;
-  self->counts.not_finite += counts->not_finite;
-}
-
-static gboolean count(AstroGridder *self, double *sums, GError **error)
-{
-  AstroResult *told = astro_stage_result(ASTRO_STAGE(self));
-  told->sums = sums;
-  const gboolean done = ask(self, ASTRO_GRID_COUNT, error);
-  told->sums = NULL;
-  return done;
-}
-
-/* One plane after the other goes out, so that few are in memory. Weights are known once the grid
- * has begun. */
-static gboolean send_planes(AstroGridder *self, GError **error)
-{
-  AstroStage *stage = ASTRO_STAGE(self);
-  const AstroResult *told = astro_stage_result(stage);
-  g_autofree double *sums = g_new(double, self->config.gridder.channels);
-  if (!ask(self, ASTRO_GRID_BEGIN, error) || !count(self, sums, error))
-    return FALSE;
-  for (guint plane = 0; plane < told->planes; plane++) {
-    g_autoptr(GstBuffer) touched = NULL;
-    GstBuffer *out = next_plane(self, &touched, error);
-    if (!out)
-      return FALSE;
-    describe(self, out, plane, sums);
-    astro_buffer_get_grid(out)->touched = g_steal_pointer(&touched);
-    astro_stage_emit(stage, out, self->number, 1);
-    if (astro_stage_push(stage) != GST_FLOW_OK)
-      return TRUE;
-  }
-  return TRUE;
-}
-
-/* All planes are sent by then: where the stream was to end meanwhile, while others worked on them,
- * nothing is lost. */
-static gboolean end_grid(AstroGridder *self, GError **error)
-{
-  g_autoptr(GError) why = NULL;
-  if (ask(self, ASTRO_GRID_END, &why) ||
-      g_error_matches(why, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP))
-    return TRUE;
-  g_propagate_error(error, g_steal_pointer(&why));
-  return FALSE;
-}
-
-static gboolean send_grid(AstroGridder *self, GError **error)
-{
-  if (!count(self, NULL, error))
-    return FALSE;
-  const AstroGridCounts counts = astro_stage_result(ASTRO_STAGE(self))->grid_counts;
-  add_counts(self, &counts);
-  if (counts.used > 0) {
-    if (!send_planes(self, error))
-      return FALSE;
-    warn_of_losses(self, &counts);
-    self->sent++;
-  } else if (may_be_empty(self, &counts)) {
-    if (self->number == self->sent) /* the first */
-      astro_gridder_warn_of_gap(GST_ELEMENT(self), self->begin, self->end);
-  } else {
-    return refuse_empty(self, error);
-  }
-  if (!end_grid(self, error))
-    return FALSE;
-  self->number++;
-  self->dumps = 0;
-  if (!self->config.cumulative)
-    forget_grid(self);
-  return TRUE;
-}
-
-/* ---- dumps in ---- */
+/* ---- dumps ---- */
 
 static gboolean observe(AstroGridder *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
+  AstroObservation *observation = (AstroObservation *)astro_stage_observation(stage);
   if (self->observed)
     return TRUE;
-  self->before = self->counts;
-  AstroObservation *observation = (AstroObservation *)astro_stage_observation(stage);
-  self->last = GST_CLOCK_TIME_NONE;
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   self->undelayed = astro_undelayed_new(observation, astro_stage_in(stage));
-  const AstroCollectArguments arguments = { .call = ASTRO_GRID_OBSERVE,
-                                            .observation = observation };
-  self->observed = astro_stage_submit(stage, NULL, NULL, &arguments, error);
+  self->observed = astro_grid_collector_observe(&self->collector, observation, error);
   if (self->observed)
     astro_earth_use_tell(&self->earth, GST_ELEMENT(self), observation, astro_stage_in(stage),
                          astro_earth_error_of_uvw(astro_grid_farthest(&self->grid)),
@@ -476,68 +275,20 @@ static gboolean observe(AstroGridder *self, GError **error)
   return self->observed;
 }
 
-static gboolean open_grid(AstroGridder *self, GError **error)
+static gboolean check_delays(AstroGridder *self, gint64 middle_ns, GError **error)
 {
-  if (self->open || !astro_stage_result(ASTRO_STAGE(self))->adds_at_once)
-    return TRUE;
-  self->open =
-      astro_stage_new_buffer(ASTRO_STAGE(self), astro_collect_grid_bytes(&self->config), error);
-  self->open_is_new = TRUE;
-  return self->open != NULL;
-}
-
-/* Steps of one stream come once; but a grid that goes on over segments may be given a time again.
- */
-static gboolean check_time(const AstroGridder *self, GstClockTime begin, GError **error)
-{
-  if (!GST_CLOCK_TIME_IS_VALID(self->last) || begin > self->last)
-    return TRUE;
-  return astro_stream_refuse(
-      error, ASTRO_STREAM_ERROR_SIZE,
-      "visibilities of %.9f s came, and the grid has some of %.9f s already: expected times that "
-      "rise, since each counts once. cumulative=false begins a grid with every segment",
-      (double)begin / GST_SECOND, (double)self->last / GST_SECOND);
-}
-
-static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArguments *arguments,
-                         const GstClockTime times[2], GError **error)
-{
-  AstroStage *stage = ASTRO_STAGE(self);
-  if (!check_time(self, times[0], error) || !open_grid(self, error))
-    return FALSE;
-  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
-    if (!ask(self, ASTRO_GRID_MISS, error))
-      return FALSE;
-  } else {
-    arguments->middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
-    if (self->undelayed &&
-        !astro_gridder_check_delays(GST_ELEMENT(self), self->undelayed, arguments->middle_ns,
-                                    &self->warned_of_delays, error))
-      return FALSE;
-    arguments->is_new = self->open_is_new;
-    if (!astro_uvw_check_time(astro_stage_observation(stage), arguments->middle_ns, error) ||
-        !astro_stage_submit_part(stage, in, self->open, arguments, self->open_is_new, FALSE, error))
-      return FALSE;
-    self->open_is_new = FALSE;
-  }
-  if (!GST_CLOCK_TIME_IS_VALID(self->begin))
-    self->begin = times[0];
-  self->end = times[1];
-  self->last = times[0];
-  self->dumps++;
-  return self->interval == 0 || self->dumps < self->interval || send_grid(self, error);
+  return !self->undelayed || astro_gridder_check_delays(GST_ELEMENT(self), self->undelayed,
+                                                        middle_ns, &self->warned_of_delays, error);
 }
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
-  const guint baselines = self->config.prepare.baselines;
+  const guint baselines = self->collector.config.prepare.baselines;
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
   const double *uvw = NULL;
   AstroLayout shape;
-  AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD,
-                                      .validity = astro_buffer_get_validity(in),
-                                      .shape = &shape };
+  AstroGridderArguments arguments = { .validity = astro_buffer_get_validity(in), .shape = &shape };
 
   if (!observe(self, error) || !(is_gap || astro_buffer_find_uvw(in, astro_stage_observation(stage),
                                                                  steps, baselines, &uvw, error)))
@@ -545,10 +296,13 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   astro_stream_shape(astro_stage_in(stage), steps, &shape);
   for (guint64 i = 0; i < steps; i++) {
     GstClockTime times[2];
+    if (!astro_stage_step_times(stage, in, first, i, steps, times, error))
+      return FALSE;
     arguments.number = i;
     arguments.uvw = uvw ? uvw + 3 * i * baselines : NULL;
-    if (!astro_stage_step_times(stage, in, first, i, steps, times, error) ||
-        !add_dump(self, in, &arguments, times, error))
+    arguments.middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
+    if (!(is_gap || check_delays(self, arguments.middle_ns, error)) ||
+        !astro_grid_collector_add(&self->collector, in, &arguments, times, error))
       return FALSE;
   }
   return TRUE;
@@ -557,26 +311,13 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 /* The first dump of a grid waits for the last. */
 static guint64 latency_steps(AstroStage *stage)
 {
-  const guint interval = ASTRO_GRIDDER(stage)->interval;
+  const guint interval = ASTRO_GRIDDER(stage)->collector.interval;
   return interval > 0 ? interval - 1 : 0;
 }
 
 static gboolean finish(AstroStage *stage, GError **error)
 {
-  AstroGridder *self = ASTRO_GRIDDER(stage);
-  if (self->dumps > 0 && !send_grid(self, error))
-    return FALSE;
-  if (!self->config.cumulative || self->at_end)
-    forget_grid(self);
-  if (!self->at_end)
-    return TRUE;
-  if (self->number == 0)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "the stream ended with no visibilities: there is no grid");
-  if (self->sent == 0)
-    return refuse_empty(self, error);
-  astro_gridder_tell(GST_ELEMENT(self), self->sent, &self->counts);
-  return TRUE;
+  return astro_grid_collector_finish(&ASTRO_GRIDDER(stage)->collector, error);
 }
 
 static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
@@ -594,12 +335,9 @@ static gboolean observed(AstroStage *stage, GError **error)
 static void reset(AstroStage *stage)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
-  forget_grid(self);
+  astro_grid_collector_reset(&self->collector);
   self->observed = FALSE;
-  self->number = self->sent = 0;
-  self->at_end = self->warned = FALSE;
   self->warned_of_delays = 0;
-  self->counts = self->before = (AstroGridCounts){ 0 };
 }
 
 static gboolean leaves_to_data(AstroGridder *self)
@@ -647,7 +385,7 @@ static gboolean observation_event(AstroGridder *self, GstEvent *event)
   const gboolean is_known = astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(self), event);
   gboolean ok = TRUE;
   GstEvent *held;
-  if (self->config.cumulative && self->number > 0)
+  if (self->collector.config.cumulative && self->collector.number > 0)
     return stage_event(self, event);
   astro_gridder_auto_observe(&self->automatic, event);
   if (!astro_gridder_auto_is_waiting(&self->automatic)) {
@@ -670,7 +408,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
 
   /* A flush comes from any thread, while another one is at the end. */
   if (GST_EVENT_IS_SERIALIZED(event))
-    self->at_end = is_end;
+    self->collector.at_end = is_end;
   if (astro_event_is_observation(event))
     return observation_event(self, event);
   if (astro_gridder_auto_holds(&self->automatic, leaves_to_data(self), event))
@@ -720,7 +458,7 @@ static gboolean start(AstroStage *stage)
   astro_gridder_settings_copy(self, &settings, &self->settings);
   self->earth = (AstroEarthUse){ 0 };
   if (astro_gridder_settings_check(&settings, &error)) {
-    self->begin = self->last = GST_CLOCK_TIME_NONE;
+    self->collector.begin = self->collector.last = GST_CLOCK_TIME_NONE;
     return ASTRO_STAGE_CLASS(astro_gridder_parent_class)->start(stage);
   }
   GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
@@ -730,7 +468,7 @@ static gboolean start(AstroStage *stage)
 static void finalize(GObject *object)
 {
   AstroGridder *self = ASTRO_GRIDDER(object);
-  gst_clear_buffer(&self->open);
+  astro_grid_collector_forget(&self->collector);
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   astro_gridder_auto_clear(&self->automatic);
   astro_grid_clear(&self->grid);
@@ -783,4 +521,5 @@ static void astro_gridder_init(AstroGridder *self)
 {
   astro_fields_set_defaults(self);
   astro_gridder_auto_init(&self->automatic);
+  self->collector.stage = ASTRO_STAGE(self);
 }

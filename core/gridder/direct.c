@@ -75,7 +75,7 @@ void astro_direct_image(const AstroGrid *grid, const AstroGridRows *rows, guint 
 /* ---- as an algorithm: the grid whose transform is that image ---- */
 
 struct _AstroGridding {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid; /* without its products */
   guint products;
   fftw_complex *image;
@@ -87,7 +87,7 @@ static gsize pixels(const AstroGridding *self)
   return (gsize)self->grid.size * self->grid.size;
 }
 
-static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
+static gboolean choose(const AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
   double least, greatest;
   if (!astro_grid_n_range(grid, &least, &greatest, error))
@@ -101,12 +101,12 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
   return TRUE;
 }
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   return sizeof(fftw_complex) * (guint64)grid->size * grid->size * g_strv_length(grid->products);
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   AstroGridding *self = g_new0(AstroGridding, 1);

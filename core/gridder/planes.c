@@ -36,7 +36,7 @@ static void find_range(gpointer data, guint64 part)
   range->greatest[part] = greatest;
 }
 
-gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *config,
+gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGriddingConfig *config,
                                const AstroGrid *grid, double least, double greatest, GError **error)
 {
   double n_least, n_greatest;
@@ -68,7 +68,7 @@ gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *co
       least, greatest, n, MAX_PLANES);
 }
 
-gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *config,
+gboolean astro_planes_choose(AstroPlanes *planes, const AstroGriddingConfig *config,
                              const AstroGrid *grid, const AstroGridRows *rows, GError **error)
 {
   Range range = { .rows = rows, .grid = grid };

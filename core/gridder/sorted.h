@@ -40,10 +40,10 @@ typedef struct {
 } AstroPlanes;
 
 /* Planes for all w that rows have. */
-gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *config,
+gboolean astro_planes_choose(AstroPlanes *planes, const AstroGriddingConfig *config,
                              const AstroGrid *grid, const AstroGridRows *rows, GError **error);
 /* The same where their range is known (infinity to 0: there are none). */
-gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *config,
+gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGriddingConfig *config,
                                const AstroGrid *grid, double least, double greatest,
                                GError **error);
 

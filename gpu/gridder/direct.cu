@@ -14,7 +14,7 @@ enum {
 };
 
 struct _AstroGridding {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroPlace place;
   AstroGrid grid; /* without its products */
   guint products;
@@ -178,7 +178,7 @@ static gboolean finish(AstroGridding *self, gpointer grid, GError **error)
 
 /* ---- instances ---- */
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   const guint64 image =
       (guint64)grid->size * grid->size * g_strv_length(grid->products) * config->channels;
@@ -205,7 +205,7 @@ static gboolean send_turns(AstroGridding *self, GError **error)
                                   stream_of(self)));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroDeviceFuncs *funcs = place->device->funcs;

@@ -40,7 +40,7 @@ guint astro_wprojection_oversampling(gboolean interpolated, double accuracy)
   return 0;
 }
 
-AstroTapsConfig astro_wprojection_taps(const AstroGridderConfig *config, const AstroGrid *grid)
+AstroTapsConfig astro_wprojection_taps(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   double accuracy = config->accuracy > 0 ? config->accuracy : DEFAULT_ACCURACY;
   return (AstroTapsConfig){ .grid = grid,
@@ -52,7 +52,7 @@ AstroTapsConfig astro_wprojection_taps(const AstroGridderConfig *config, const A
                             .threads = config->threads };
 }
 
-static gboolean check(const AstroGridderConfig *config, GError **error)
+static gboolean check(const AstroGriddingConfig *config, GError **error)
 {
   const struct {
     const char *name;
@@ -70,7 +70,7 @@ static gboolean check(const AstroGridderConfig *config, GError **error)
 
 /* The widest support, with as much more on either side as the image's distance from the phase
  * centre moves it. */
-static gboolean choose_support(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
+static gboolean choose_support(const AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
   AstroTapsConfig taps = astro_wprojection_taps(config, grid);
   guint support, planes = astro_taps_planes(&taps);
@@ -96,7 +96,7 @@ static gboolean choose_support(const AstroGridderConfig *config, AstroGrid *grid
   return TRUE;
 }
 
-static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
+static gboolean choose(const AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
   double padding = config->padding > 0 ? config->padding : DEFAULT_PADDING;
   double least, greatest;
@@ -114,7 +114,7 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
   return choose_support(config, grid, error);
 }
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   AstroTapsConfig taps = astro_wprojection_taps(config, grid);
   return astro_taps_bytes(&taps);
@@ -137,7 +137,7 @@ static guint64 waiting_memory(const AstroGridding *gridder)
   return all / 8 / gridder->channels;
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   AstroGridding *gridder = g_new0(AstroGridding, 1);

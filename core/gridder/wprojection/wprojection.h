@@ -39,7 +39,7 @@ void astro_wprojection_flush(AstroWProjection *self, gpointer grid);
 void astro_wprojection_counts(const AstroWProjection *self, AstroWProjectionCounts *counts);
 
 /* The tables that a grid and its configuration ask for. */
-AstroTapsConfig astro_wprojection_taps(const AstroGridderConfig *config, const AstroGrid *grid);
+AstroTapsConfig astro_wprojection_taps(const AstroGriddingConfig *config, const AstroGrid *grid);
 
 /* The formula, in double: adds to grid, products x size x size complex. Returns what is outside. */
 guint64 astro_wprojection_reference(const AstroWProjectionConfig *config, const AstroGridRows *rows,

@@ -11,7 +11,7 @@
 #include "core/gridder/wstacking/kernels.h"
 
 struct _AstroGridding {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid; /* without its products */
   const AstroSpreadKernels *kernels;
   AstroSpreadTaps *taps;
@@ -27,7 +27,7 @@ struct _AstroGridding {
 static const AstroSpreadKernels *const variants[] = ASTRO_KERNELS(astro_spread);
 
 /* More of what is set need not help: in single precision wide supports cost accuracy. */
-static gboolean refuse_accuracy(const AstroGridderConfig *config, GError **error)
+static gboolean refuse_accuracy(const AstroGriddingConfig *config, GError **error)
 {
   g_autofree char *padding = g_strdup_printf("padding %g", config->padding);
   g_autofree char *support = g_strdup_printf("support %u", config->support);
@@ -38,7 +38,7 @@ static gboolean refuse_accuracy(const AstroGridderConfig *config, GError **error
                               config->support ? support : "any support");
 }
 
-static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
+static gboolean choose(const AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
   AstroSemicircle shape;
   double least, greatest;
@@ -73,7 +73,7 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
   return TRUE;
 }
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   return sizeof(AstroGridding) + sizeof(AstroSpreadTaps);
 }
@@ -115,7 +115,7 @@ static void flat_w(AstroGridding *self)
     set_term(self, self->taps->w, term * ASTRO_SEMICIRCLE_MAX, term == 0);
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   AstroGridding *self = g_new0(AstroGridding, 1);

@@ -86,7 +86,7 @@ static guint bits_for(guint n)
 }
 
 /* What follows from the configuration and a table's size. */
-static void set_up(AstroGridding *self, const AstroGridderConfig *config, const AstroGrid *grid,
+static void set_up(AstroGridding *self, const AstroGriddingConfig *config, const AstroGrid *grid,
                    guint planes, guint64 taps_bytes)
 {
   self->config.size = grid->size;
@@ -106,7 +106,7 @@ static void set_up(AstroGridding *self, const AstroGridderConfig *config, const 
   self->piece = MIN(self->capacity, G_MAXUINT32 / MOST_OF_SEGMENT);
 }
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   const AstroTapsConfig taps = astro_wprojection_taps(config, grid);
   const guint64 tables = astro_taps_bytes(&taps);
@@ -116,7 +116,7 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
   return tables + lay_out(&self, NULL);
 }
 
-static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *grid,
+static gboolean check_memory(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, GError **error)
 {
   AstroDeviceMemory memory;
@@ -391,7 +391,7 @@ static gboolean start(AstroGridding *self, const AstroTaps *taps, GError **error
                                    stream_of(self))));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroTapsConfig taps_config = astro_wprojection_taps(config, grid);

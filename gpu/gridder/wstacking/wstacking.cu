@@ -10,7 +10,7 @@ enum {
 };
 
 struct _AstroGridding {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroPlace place;
   AstroGrid grid; /* without its products */
   gint multiprocessors;
@@ -178,7 +178,7 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
 /* ---- instances ---- */
 
 /* Slots that come with many visibilities are counted as theirs. */
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   const guint64 bins =
       (guint64)grid->size * grid->size / (WSTACKING_BIN * WSTACKING_BIN) * config->channels;
@@ -209,7 +209,7 @@ static gboolean send_powers(AstroGridding *self, GError **error)
       cudaMemcpyAsync(self->powers, all, sizeof all, cudaMemcpyHostToDevice, stream_of(self)));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroDeviceFuncs *funcs = place->device->funcs;
