@@ -99,8 +99,8 @@ static void map_to_format(const AstroFftSettings *settings, const GstStructure *
     gst_structure_remove_fields(s, "direction", "centred", NULL);
   else if (in == ASTRO_QUANTITY_UVGRID)
     tell_unusual(settings, s, in);
-  /* What need not be made of the output has to be there in the input, and the other way round. */
-  gst_structure_remove_fields(s, "image-only", "touched-only", NULL);
+  /* Which tiles of the one are touched says nothing of the other. */
+  gst_structure_remove_field(s, "touched-only");
   gst_caps_append_structure(result, s);
 }
 
@@ -124,21 +124,6 @@ void astro_fft_map_structure(const AstroFftSettings *settings, const GstStructur
     map_to_format(settings, given, in, to_src, pairs[0].in, pairs[0].out, result);
 }
 
-/* Of a grid with an image in its middle either all is made or the image alone, to whom asks. */
-static void offer_image_only(GstCaps *result)
-{
-  const guint n = gst_caps_get_size(result);
-  for (guint i = 0; i < n; i++) {
-    GstStructure *s = gst_caps_get_structure(result, i);
-    if (!gst_structure_has_field(s, "image-size"))
-      continue;
-    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, FALSE, NULL);
-    s = gst_structure_copy(s);
-    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
-    gst_caps_append_structure(result, s);
-  }
-}
-
 GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, gboolean rows, GstCaps *caps,
                             gboolean to_src)
 {
@@ -158,10 +143,8 @@ GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, gboolean rows, Gst
         gst_caps_append(others, gst_caps_new_empty_simple(astro_quantity_media_type(in)));
       }
   }
-  if (to_src) {
-    offer_image_only(result);
+  if (to_src)
     astro_fft_deny_touched_only(result);
-  }
   for (guint i = 0; to_src && rows && i < gst_caps_get_size(caps); i++)
     astro_fft_offer_rows(settings, gst_caps_get_structure(caps, i), result);
   /* What is none of these is taken last, and refused where an error can say why. */

@@ -44,7 +44,8 @@ gboolean astro_fft_configure(const AstroFftSettings *settings, const AstroStream
 gboolean astro_fft_use_maps(const AstroFftSettings *settings, const AstroStream *in,
                             const GstCaps *caps, AstroFftConfig *config, GError **error);
 
-/* Where the output's caps agree on image-only, nothing else is wanted of the transform. */
-void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config);
+/* Of grids whose caps say how large the image in their middle is, makes nothing else. FALSE: these
+ * are none. */
+gboolean astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config);
 
 G_END_DECLS

@@ -42,14 +42,14 @@ static gboolean check_axes(const AstroFftSettings *settings, const AstroStream *
   return TRUE;
 }
 
-void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config)
+gboolean astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config)
 {
   const GstStructure *s = gst_caps_get_structure(caps, 0);
+  gboolean any = FALSE;
   gint size;
 
-  if (!astro_field_is_true(s, "image-only") || !gst_structure_get_int(s, "image-size", &size) ||
-      size < 1)
-    return;
+  if (!gst_structure_get_int(s, "image-size", &size) || size < 1)
+    return FALSE;
   for (guint i = 0; i < config->n_axes; i++) {
     const AstroAxis axis = out->layout.axes[i];
     const guint64 n = config->extents[i], half = MIN((guint64)size / 2, n / 2);
@@ -57,7 +57,9 @@ void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftC
       continue;
     config->axes[i].wanted = n / 2 - half;
     config->axes[i].n_wanted = MIN(2 * half + 1, n - config->axes[i].wanted);
+    any = TRUE;
   }
+  return any;
 }
 
 static gboolean keeps_v(const AstroStream *in, const AstroStream *out)

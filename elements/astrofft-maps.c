@@ -47,8 +47,7 @@ void astro_fft_offer_rows(const AstroFftSettings *settings, const GstStructure *
                             mapped);
   for (guint i = 0; i < gst_caps_get_size(mapped); i++) {
     GstStructure *s = gst_structure_copy(gst_caps_get_structure(mapped, i));
-    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, TRUE, "touched-only", G_TYPE_BOOLEAN, TRUE,
-                      NULL);
+    gst_structure_set(s, "touched-only", G_TYPE_BOOLEAN, TRUE, NULL);
     gst_caps_append_structure(result, s);
   }
 }

@@ -14,9 +14,10 @@
  * next buffer, and is dropped at the end and where samples are missing. Any other axis keeps its
  * name.
  *
- * Of a grid with image-size in its caps that becomes x and y, image-only=true in the output's caps
- * (astroimage asks for it) says that only the image in the middle is made, which takes about half
- * the time; what lies around it is then undefined.
+ * Where a grid with image-size in its caps becomes x and y, and whoever reads it says in the answer
+ * to an ALLOCATION query that the image in its middle is enough, as astroimage does, nothing else
+ * is made, which takes about half the time; the cells around the image are then undefined. Any
+ * other reader, and any other branch of a tee, gets the whole transform.
  *
  * A plane (layout plane:[channel:]pol:v:u) may come with a map (AstroGridMeta.touched) of those
  * tiles of 16 x 16 cells that hold anything: what else there is is taken for zeros and not read.
@@ -72,6 +73,8 @@ struct _AstroFft {
   GstCaps *taken, *made; /* the input's and the output's */
   AstroFftKind kind;
   gboolean has_maps;                 /* of touched tiles, on buffers */
+  gboolean reader_takes_image;       /* in the middle of a grid, and nothing else */
+  gboolean may_be_image_only;        /* that is enough to make then */
   gboolean within_grid;              /* planes of it are still to come */
   guint64 samples;                   /* of a transform that joins time */
   AstroAxis counted[ASTRO_MAX_AXES]; /* transformed: they lose their counts */
@@ -145,6 +148,19 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->set_caps(trans, in, out);
 }
 
+/* The reader is not known before caps are, for which the transform is made: until it has answered,
+ * it is taken for one like astroimage, and for any other one the transform is made again. */
+static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
+{
+  AstroFft *self = ASTRO_FFT(trans);
+  const gboolean had = self->reader_takes_image;
+  self->reader_takes_image = astro_reader_takes_image_only(query);
+  if (self->may_be_image_only && self->reader_takes_image != had &&
+      !set_caps(trans, self->taken, self->made))
+    return FALSE;
+  return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->decide_allocation(trans, query);
+}
+
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
                           GError **error)
 {
@@ -160,8 +176,11 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
       !astro_fft_use_maps(&settings, in, self->taken, transform, error))
     return FALSE;
   self->has_maps = transform->share_map > 0;
-  if (self->kind == ASTRO_FFT_SAME_STEPS)
-    astro_fft_want_image(astro_stage_out(stage), self->made, transform);
+  AstroFftConfig image_only = *transform;
+  self->may_be_image_only = self->kind == ASTRO_FFT_SAME_STEPS &&
+                            astro_fft_want_image(astro_stage_out(stage), self->made, &image_only);
+  if (self->may_be_image_only && self->reader_takes_image)
+    *transform = image_only;
   if (self->kind == ASTRO_FFT_SPLITS_TIME) {
     self->cut_length = settings.length;
     self->cut = astro_fft_cut_new(in, settings.length, error);
@@ -387,6 +406,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
   trans->fixate_caps = fixate_caps;
   trans->propose_allocation = propose_allocation;
   trans->set_caps = set_caps;
+  trans->decide_allocation = decide_allocation;
   stage->start = start;
   trans->stop = stop;
   stage->stage = "fft";
@@ -414,5 +434,6 @@ static void astro_fft_class_init(AstroFftClass *klass)
 
 static void astro_fft_init(AstroFft *self)
 {
+  self->reader_takes_image = TRUE;
   astro_fields_set_defaults(self);
 }

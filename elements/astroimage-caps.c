@@ -93,8 +93,8 @@ static GstStructure *image_of(const GstStructure *given, const char *stokes)
   GstStructure *s = gst_structure_copy(given);
 
   gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
-  gst_structure_remove_fields(s, "cell", "image-size", "image-only", "touched-only", "spread",
-                              "support", "beta", "oversampling", "interpolated", "rate", NULL);
+  gst_structure_remove_fields(s, "cell", "image-size", "touched-only", "spread", "support", "beta",
+                              "oversampling", "interpolated", "rate", NULL);
   if (!gst_caps_is_fixed(caps))
     gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
   else
@@ -132,19 +132,15 @@ static GstStructure *grid_of(const GstStructure *given, gboolean psf)
   return s;
 }
 
-/* Nothing but the image is read: better if nothing else is made, and best if columns are left to
- * us. */
+/* Best are rows, whose columns are transformed here; then all other grids. */
 static void add_grids(GstCaps *grids, GstStructure *any, const GstStructure *given)
 {
-  GstStructure *best = gst_structure_copy(any);
-  set_grid_layouts(best, gst_structure_get_value(given, "layout"), TRUE);
-  gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, "touched-only", G_TYPE_BOOLEAN, TRUE,
-                    NULL);
-  gst_caps_append_structure(grids, best);
-  set_grid_layouts(any, gst_structure_get_value(given, "layout"), FALSE);
-  best = gst_structure_copy(any);
-  gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
-  gst_caps_append_structure(grids, best);
+  const GValue *layout = gst_structure_get_value(given, "layout");
+  GstStructure *rows = gst_structure_copy(any);
+  set_grid_layouts(rows, layout, TRUE);
+  gst_structure_set(rows, "touched-only", G_TYPE_BOOLEAN, TRUE, NULL);
+  gst_caps_append_structure(grids, rows);
+  set_grid_layouts(any, layout, FALSE);
   gst_caps_append_structure(grids, any);
 }
 
@@ -196,7 +192,7 @@ gboolean astro_image_find_layout(const AstroLayout *layout, gboolean takes_rows,
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
         "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
-        "before it, or v:x with image-only=true and touched-only=true%s",
+        "before it, or v:x with touched-only=true%s",
         name,
         astro_layout_find(layout, ASTRO_AXIS_U) >= 0 ? ": astrofft must stand before astroimage"
                                                      : "");

@@ -8,10 +8,10 @@
  * observation says what the visibilities are in Jy; else they are in the visibilities' own unit,
  * and nobody downstream calls that Jy.
  *
- * Of grids with image-only=true and touched-only=true rows alone may be transformed (layout
+ * Grids with touched-only=true may have their rows transformed and their columns not (layout
  * pol:v:x, with the same axes before it; see astrofft, which makes them where nobody else reads
- * them): their columns are transformed here, a few at a time, and added to the image before they
- * leave the caches.
+ * them): columns are transformed here, a few at a time, and added to the image before they leave
+ * the caches.
  *
  * stokes makes Stokes parameters of XX:XY:YX:YY, RR:RL:LR:LL or some of them; without it products
  * stay as they are, of XY and the like the real parts. A product of a channel without any weight is
@@ -45,8 +45,8 @@ struct _AstroImage {
   gboolean psf;
   char *stokes;
 
-  AstroGrid grid;         /* of the input's caps */
-  gboolean promises_rows; /* they agree on image-only and touched-only */
+  AstroGrid grid;        /* of the input's caps */
+  gboolean touched_only; /* they say so: rows without a touched tile are undefined */
   AstroImageConfig config;
   GstBuffer *image; /* whose planes come */
   guint next_plane;
@@ -91,14 +91,21 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   const GstStructure *s = gst_caps_get_structure(in, 0);
-  self->promises_rows =
-      astro_field_is_true(s, "image-only") && astro_field_is_true(s, "touched-only");
+  self->touched_only = astro_field_is_true(s, "touched-only");
   /* What is held of the old grid is dropped with an error before this is. */
   AstroGrid old = self->grid;
   self->grid = grid;
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_image_parent_class)->set_caps(trans, in, out);
   astro_grid_clear(&old);
   return ok;
+}
+
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
+{
+  if (!GST_BASE_TRANSFORM_CLASS(astro_image_parent_class)->propose_allocation(trans, decide, query))
+    return FALSE;
+  astro_reader_take_image_only(query);
+  return TRUE;
 }
 
 static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
@@ -108,7 +115,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   g_autofree char *stokes = astro_fields_copy_text(self, &self->stokes);
   gboolean rows;
 
-  if (!astro_image_find_layout(&in->layout, self->promises_rows, &rows, error))
+  if (!astro_image_find_layout(&in->layout, self->touched_only, &rows, error))
     return FALSE;
   self->config = (AstroImageConfig){ .from = in->format,
                                      .to = astro_stage_out(stage)->format,
@@ -317,6 +324,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
+  trans->propose_allocation = propose_allocation;
   trans->stop = stop;
   stage->stage = "image";
   stage->takes = takes;
