@@ -1,39 +1,39 @@
 /**
  * SECTION:element-astrogridder
  *
- * Puts visibilities on a grid in (u,v), and in w where that is needed, whose Fourier transform
- * (astrofft) becomes an image of the sky (astroimage). (u,v,w) are computed from the stream's
- * observation, or are those that buffers bring (astrofitssrc uvw=file), with its Earth orientation
- * or that of a file of the IERS in earth-orientation; where there is neither UT1 is taken for UTC,
- * and a warning tells what that may cost at the image's corners where it is more than a tenth of
- * the beam. Visibilities whose delays were not taken out (no astrodelay came before the correlator)
- * are refused, but for those of a flat array whose zenith is the phase centre: a warning says how
- * wrong they are.
+ * Puts visibilities on a grid in (u,v), and in w where that is needed. The Fourier transform of
+ * the grid (astrofft) becomes an image of the sky (astroimage). (u,v,w) are computed from the
+ * stream's observation, or are those that buffers bring (astrofitssrc uvw=file). They use the
+ * observation's Earth orientation, or that of an IERS file in earth-orientation; without either,
+ * UT1 is taken to be UTC, and a warning says how far sources in the image's corners may be off, if
+ * that is more than a tenth of the beam. Visibilities whose delays were not taken out (there was
+ * no astrodelay before the correlator) are refused, except those of a flat array whose phase
+ * centre is at the zenith; a warning says how wrong they are.
  *
- * All that comes until the end of the stream goes into one grid; with an interval, a grid is sent
- * every so many blocks of visibilities, so that an image can be watched while it grows; none is
- * sent where all that an interval had is lost. With algorithm=wstacking a grid is a number of
- * planes, one a buffer. What is flagged, not finite or outside the grid is left out, counted in
- * every grid and told at the end in a message astro-gridder: how many visibilities were used,
- * outside, flagged and not-finite, once for each product that is an image of the sky.
+ * All visibilities until the end of the stream go into one grid. With interval=N a grid is sent
+ * after every N dumps of visibilities, so that an image can be watched while it grows; an interval
+ * whose visibilities were all lost sends none. With algorithm=wstacking a grid has several planes,
+ * one a buffer. Visibilities that are flagged, not finite or outside the grid are left out. They
+ * are counted in every grid, and at the end of the stream in a message astro-gridder: how many
+ * were used, outside, flagged and not-finite, once for each product that is an image of the sky.
  *
- * Most of a plane is empty. Whoever reads grids with a map says so in the answer to an ALLOCATION
- * query, as astrofft does (elements/base/astroreader.h): those tiles of 16 x 16 cells alone are
- * written then that visibilities reached, and a map on the buffer (AstroGridMeta.touched) says
- * which; all others are undefined and stand for zeros. Whoever else reads a grid gets all of it, as
- * does who asks for touched-only=false in caps.
+ * Most of a plane is empty. A reader that takes maps says so in the answer to an ALLOCATION query,
+ * as astrofft does (elements/base/astroreader.h). Then only those tiles of 16 x 16 cells are
+ * written that visibilities reached, and a map on the buffer (AstroGridMeta.touched) says which
+ * they are; all other cells are undefined and count as zeros. Any other reader gets whole planes,
+ * and so does one that asks for touched-only=false in caps.
  *
- * With backend=cuda visibilities, rows and grids stay on the GPU. Where its memory does not hold
- * all products of a grid, they are made one after the other there and sent on from the host; where
- * it does not hold one, an error says how many bytes are needed and there. Threads add to a grid of
- * algorithm=wprojection in no order there, so that its last bits differ from run to run;
- * deterministic=true puts an end to that, at a cost.
+ * With backend=cuda visibilities, rows and grids stay on the GPU. If its memory has no room for
+ * all products of a grid, they are made there one after the other and sent on from the host; if it
+ * has no room for one, an error says how many bytes are needed and there. With
+ * algorithm=wprojection the GPU's threads add to a grid in no fixed order, so that its last bits
+ * differ from run to run; deterministic=true prevents that, at a cost.
  *
- * Where cell and field-of-view are not set, pixels are a quarter of the beam that the baselines of
- * the observation's stations make at the highest frequency: with natural weights all of them, else
- * the longest, which is never lost. Where size is not set, the
- * image is as large as the field-of-view, or holds what a station sees that is as large as the
- * shortest baseline: 1024 to 2048 pixels, and no more than there is above the horizon.
+ * Where neither cell nor field-of-view is set, a pixel is a quarter of the beam that the stations
+ * of the observation give at the highest frequency: the beam of all baselines with natural
+ * weights, else that of the longest. The longest baseline is never lost. Where size is not set,
+ * the image is as large as field-of-view or, without that, shows what the shortest baseline can
+ * see: 1024 to 2048 pixels, and no more than is above the horizon.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft \
@@ -63,14 +63,14 @@
 struct _AstroGridder {
   AstroStage parent;
   AstroGridderSettings settings;
-  AstroGridderAuto automatic; /* what they leave to the data */
+  AstroGridderAuto automatic; /* settings that follow from the data */
 
   AstroEarthUse earth;
   AstroGrid grid; /* agreed on, with its products */
   AstroGridCollector collector;
   gboolean wide_psf;         /* the grid is twice as large as the image */
   gboolean observed;         /* the backend knows the observation */
-  AstroUndelayed *undelayed; /* NULL: delays are out, as they should be */
+  AstroUndelayed *undelayed; /* NULL: delays were taken out, as they should be */
   guint warned_of_delays;
 };
 
@@ -79,7 +79,8 @@ GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_T
 
 /* ---- negotiation ---- */
 
-/* Whoever does not say what he wants gets the first: nothing that he may not know of. */
+/* The first one is for readers that do not say what they want: it is what any reader understands.
+ */
 static const AstroGridChoice choices[] = {
   { FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE }, { TRUE, FALSE, FALSE },
   { TRUE, TRUE, FALSE },   { FALSE, TRUE, TRUE },  { TRUE, TRUE, TRUE },
@@ -118,15 +119,15 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   GstCaps *result = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
     append_choices(self, gst_caps_get_structure(caps, i), may_be_wide, result);
-  /* Settings that give no grid are told of at the start, which linking must not stand before; what
-   * they leave to the data is not known yet. */
+  /* Settings that are impossible are reported at the start, so that elements can be linked before;
+   * those that follow from the data are not known yet. */
   if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
     gst_caps_append(result,
                     gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
   return astro_stage_filter_caps(result, filter);
 }
 
-/* Other caps would end a grid that is half made, or one that goes on adding up. */
+/* New caps would cut a grid in two, or end one that goes on adding up. */
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
@@ -135,8 +136,8 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
                                                                               caps, othercaps);
 }
 
-/* Settings that give no grid with what the data tell leave caps without one, of which it would be
- * said only that fields are missing. */
+/* Checks the settings with those that follow from the data: no caps would be possible if they are
+ * wrong, and the error would only say that fields are missing. */
 static gboolean check_filled(AstroGridder *self, const GstCaps *in, GError **error)
 {
   static const AstroGridChoice choice = { .is_double = TRUE };
@@ -166,13 +167,13 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   }
   const GstStructure *agreed = gst_caps_get_structure(out, 0);
   gboolean some;
-  /* Who says touched-only=false, as a capsfilter may, wants whole planes, whoever reads them. */
+  /* A capsfilter with touched-only=false asks for whole planes, whoever reads them. */
   self->collector.whole_planes = gst_structure_get_boolean(agreed, "touched-only", &some) && !some;
   self->wide_psf = astro_field_is_true(agreed, "wide-psf");
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
 }
 
-/* Whoever reads may take maps of what visibilities reached, and then nothing else. */
+/* Asks whether the reader takes maps of touched tiles, so that nothing else need be written. */
 static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
 {
   ASTRO_GRIDDER(trans)->collector.reader_takes_maps = astro_reader_takes_maps(query);
@@ -189,7 +190,7 @@ static gboolean check_agreed(AstroGridder *self, const AstroGridderConfig *confi
          astro_stage_check_extent(stage, ASTRO_AXIS_POL, g_strv_length(self->grid.products), error);
 }
 
-/* With the point-spread function where what was agreed on has one product more. */
+/* Includes the point-spread function if the agreed caps have one more product. */
 static gboolean choose_grid(AstroGridder *self, const AstroGridderSettings *settings,
                             const AstroStream *out, AstroGriddingConfig *config, GError **error)
 {
@@ -308,7 +309,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   return TRUE;
 }
 
-/* The first dump of a grid waits for the last. */
+/* The first dump of a grid waits for the last one. */
 static guint64 latency_steps(AstroStage *stage)
 {
   const guint interval = ASTRO_GRIDDER(stage)->collector.interval;
@@ -347,8 +348,8 @@ static gboolean leaves_to_data(AstroGridder *self)
   return astro_gridder_auto_is_asked(&settings);
 }
 
-/* Whether what the settings leave to the data is known, of visibilities of that band; or the error.
- */
+/* Whether the settings that follow from the data are known, for visibilities of that band; else
+ * posts the error. */
 static gboolean check_known(AstroGridder *self, const AstroStream *in)
 {
   g_auto(AstroGridderSettings) settings;
@@ -366,7 +367,7 @@ static gboolean stage_event(AstroGridder *self, GstEvent *event)
       ->sink_event(GST_BASE_TRANSFORM(self), event);
 }
 
-/* Without it no caps could be made of these, and nobody would say why. */
+/* Without those settings there would be no caps to agree on, and no error that says why. */
 static gboolean caps_event(AstroGridder *self, GstEvent *event)
 {
   AstroStream in;
@@ -378,8 +379,8 @@ static gboolean caps_event(AstroGridder *self, GstEvent *event)
   return FALSE;
 }
 
-/* What waited for the stations goes on before them, as it came. Of another array the image is
- * another one, but where grids go on adding up. */
+/* Events that waited for the stations go on first, in their order. Another array gives another
+ * image, unless grids go on adding up. */
 static gboolean observation_event(AstroGridder *self, GstEvent *event)
 {
   const gboolean is_known = astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(self), event);
@@ -394,7 +395,7 @@ static gboolean observation_event(AstroGridder *self, GstEvent *event)
       gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
     return ok;
   }
-  /* Whoever asked for memory in the meantime was not told. */
+  /* ALLOCATION queries in the meantime got no answer: they have to be sent again. */
   gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(self));
   while ((held = g_queue_pop_head(&self->automatic.held)))
     ok &= GST_EVENT_TYPE(held) == GST_EVENT_CAPS ? caps_event(self, held) : stage_event(self, held);
@@ -406,7 +407,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   AstroGridder *self = ASTRO_GRIDDER(trans);
   const gboolean is_end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
 
-  /* A flush comes from any thread, while another one is at the end. */
+  /* A flush may come from any thread, while another one is at the end. */
   if (GST_EVENT_IS_SERIALIZED(event))
     self->collector.at_end = is_end;
   if (astro_event_is_observation(event))
@@ -419,7 +420,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   }
   gboolean ok =
       GST_EVENT_TYPE(event) == GST_EVENT_CAPS ? caps_event(self, event) : stage_event(self, event);
-  if (is_end) /* what comes behind it is another stream */
+  if (is_end) /* another stream follows */
     reset(ASTRO_STAGE(self));
   return ok;
 }
@@ -435,7 +436,7 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
   return GST_FLOW_ERROR;
 }
 
-/* To answer how much memory is wanted, the base would agree on caps. */
+/* To answer it, the base class would agree on caps. */
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *asked)
 {
   if (GST_QUERY_TYPE(asked) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK &&
@@ -506,10 +507,9 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   stage->observed = observed;
   stage->reset = reset;
   astro_stage_class_add_pads(stage, visibilities, grids);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Gridder", "Filter/Analyzer",
-                                        "Puts visibilities on a grid, which a Fourier transform "
-                                        "makes an image of",
-                                        ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Gridder", "Filter/Analyzer",
+      "Puts visibilities on a grid whose Fourier transform is an image", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
                                         "visibilities CF32LE CF64LE: channel:baseline:pol:pol");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",

@@ -1,4 +1,4 @@
-/* What the calls of the stage "gridder" do, whichever parts its backend is made of. */
+/* The calls of the stage "gridder", the same whichever parts a backend is made of. */
 #include "config.h"
 #include "core/gridder/backend.h"
 #include "core/backend/device.h"
@@ -112,7 +112,7 @@ typedef struct {
   AstroResult *result;
 } Call;
 
-/* Tables may take minutes. */
+/* Some algorithms compute tables here, which may take minutes. */
 static gboolean observe(AstroGridderBackend *self, const Call *call, GError **error)
 {
   AstroGridderConfig *config = &self->config;

@@ -28,7 +28,7 @@ typedef struct {
 extern const AstroBackend astro_gridder_reference, astro_gridder_cpu;
 extern const AstroBackend *const astro_gridder_backends[];
 
-/* What submit does; the answer is in the result. In the order in which a grid needs them. */
+/* The calls of submit, in the order in which a grid needs them. Answers are in the result. */
 typedef enum {
   /* Before the first dump and whenever the observation changes; forgets all visibilities. Answers
    * adds_at_once, longest and reach. */
@@ -70,7 +70,7 @@ gboolean astro_gridder_fits(const AstroGridderConfig *config, guint64 tables, gu
 
 /* ---- for backends ---- */
 
-/* What a backend is made of. On a device grids and rows are device pointers. */
+/* The parts that a backend is made of. On a device grids and rows are device pointers. */
 typedef struct {
   const AstroPrepareFuncs *prepare;
   const AstroGridAlgorithm *const *algorithms; /* up to a NULL */

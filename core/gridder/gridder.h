@@ -42,7 +42,7 @@ typedef struct {
   gboolean spent;
 } AstroGridRows;
 
-/* What is asked of an algorithm. It chooses where there is a 0. */
+/* The configuration of an algorithm, which chooses where there is a 0. */
 typedef struct {
   gboolean is_double; /* sums, and the values of rows */
   guint channels;     /* of the grid: 1, where all channels go into one, or as many as rows have */

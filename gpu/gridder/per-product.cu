@@ -26,7 +26,7 @@ static cudaStream_t stream_of(const AstroGridding *self)
 }
 
 AstroGridderConfig astro_cuda_one_product(const AstroGridderConfig *config, char *products[2],
-                                   guint *passes)
+                                          guint *passes)
 {
   AstroGridderConfig one = *config;
   *passes = g_strv_length(config->grid.products);
@@ -222,8 +222,8 @@ static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGri
   return NULL;
 }
 
-#define PER_PRODUCT(name)                                                                             \
-  static AstroGridding *create_##name(const AstroGriddingConfig *config, const AstroGrid *grid,     \
+#define PER_PRODUCT(name)                                                                          \
+  static AstroGridding *create_##name(const AstroGriddingConfig *config, const AstroGrid *grid,    \
                                       const AstroPlace *place, const char **variant,               \
                                       GError **error)                                              \
   {                                                                                                \
@@ -249,4 +249,5 @@ static const AstroGridAlgorithm wstacking = {
   .destroy = destroy,
 };
 
-const AstroGridAlgorithm *const astro_cuda_per_product[] = { &direct, &wprojection, &wstacking, NULL };
+const AstroGridAlgorithm *const astro_cuda_per_product[] = { &direct, &wprojection, &wstacking,
+                                                             NULL };

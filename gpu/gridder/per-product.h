@@ -12,7 +12,7 @@ extern "C" {
 /* The configuration of one pass: one of the products, and one of the channels where there are no
  * planes. passes: how many there are. products: two names, which the result points to. */
 AstroGridderConfig astro_cuda_one_product(const AstroGridderConfig *config, char *products[2],
-                                   guint *passes);
+                                          guint *passes);
 
 /* Bytes that the device holds beside rows and the grid of a pass. */
 guint64 astro_cuda_per_product_bytes(const AstroGridderConfig *config);

@@ -180,10 +180,10 @@ static void test_errors(void)
     const char *properties, *caps, *says;
     guint bytes;
   } cases[] = {
-    { "axes=w", "voltages,format=CF32LE,layout=time", "\"w\" is no axis", 64 },
+    { "axes=w", "voltages,format=CF32LE,layout=time", "\"w\" is not an axis", 64 },
     { "axes=u,v,u", "uvgrid,format=CF32LE,layout=v:u,width=2,height=2", "u is there twice", 32 },
     { "axes=channel", "voltages,format=CF32LE,layout=time", "axes names none", 64 },
-    { "axes=time,channel", "voltages,format=CF32LE,layout=time", "has not", 64 },
+    { "axes=time,channel", "voltages,format=CF32LE,layout=time", "is not in the input", 64 },
     { "axes=time", "spectra,format=CF32LE,layout=channel:time:pol,pols=1,channels=4,rate=1/1",
       "names time, which has no fixed length in spectra of layout channel:time:pol", 64 },
     { "axes=pol,time", "spectra,format=F32LE,layout=time:channel:pol,pols=1,channels=4",
@@ -191,7 +191,7 @@ static void test_errors(void)
     { "axes=time", "spectra,format=F32LE,layout=channel:time:pol,pols=1,channels=4",
       "names time, which has no fixed length", 64 },
     { "direction=inverse", "spectra,format=CF32LE,layout=channel:time,channels=4",
-      "next after time", 64 },
+      "right after time", 64 },
     { "", "spectra,format=CF32LE,layout=station:time,stations=4", "axes names none", 64 },
     { "", "voltages,format=CI8,layout=time", "CI8 to CF32LE", 64 },
     { "", "voltages,format=I8,layout=time", "I8 to CF32LE", 64 },

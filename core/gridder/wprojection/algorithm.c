@@ -1,4 +1,4 @@
-/* W-projection among the algorithms of gridding. */
+/* W-projection as one of the gridder's algorithms. */
 #include "config.h"
 #include "core/gridder/wprojection/wprojection.h"
 #include "core/kit/units.h"
@@ -12,18 +12,19 @@
 struct _AstroGridding {
   AstroTaps *taps;
   guint channels;
-  gsize grid_bytes; /* of a channel */
+  gsize grid_bytes; /* of one channel */
   AstroWProjection **channel;
 };
 
-/* What tables err by, however wide their supports are: the share of it that supports may add. */
+/* The accuracy to choose supports for: a share of the error that tables have however wide supports
+ * are. */
 static double table_accuracy(const AstroSpread *spread)
 {
   double n = spread->oversampling;
   return spread->interpolated ? 0.02 / (n * n) : 0.01 / n;
 }
 
-/* Measured: images of 8 taps a cell against the direct transform, 1.4e-2 and 2.4e-4. */
+/* Fitted to measured errors against the direct transform: 1.4e-2 and 2.4e-4 with 8 taps a cell. */
 double astro_wprojection_reach(const AstroSpread *spread)
 {
   double n = spread->oversampling;
@@ -68,8 +69,7 @@ static gboolean check(const AstroGriddingConfig *config, GError **error)
   return astro_gridder_check_spread(config, ASTRO_TAPS_MIN_SUPPORT, ASTRO_TAPS_MAX_SUPPORT, error);
 }
 
-/* The widest support, with as much more on either side as the image's distance from the phase
- * centre moves it. */
+/* The largest support, plus what an image off the phase centre moves it by on either side. */
 static gboolean choose_support(const AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
   AstroTapsConfig taps = astro_wprojection_taps(config, grid);
@@ -130,7 +130,7 @@ static void destroy(AstroGridding *gridder)
   g_free(gridder);
 }
 
-/* Visibilities that wait may take an eighth of what grid and tables do. */
+/* Memory for records that wait: an eighth of that of grids and tables. */
 static guint64 waiting_memory(const AstroGridding *gridder)
 {
   guint64 all = gridder->taps->bytes + gridder->channels * gridder->grid_bytes;
