@@ -371,6 +371,7 @@ static gboolean stop(GstBaseTransform *trans)
   g_clear_pointer(&ASTRO_FFT(trans)->cut, astro_fft_cut_free);
   gst_clear_caps(&ASTRO_FFT(trans)->taken);
   gst_clear_caps(&ASTRO_FFT(trans)->made);
+  ASTRO_FFT(trans)->may_be_image_only = FALSE;
   return ok;
 }
 

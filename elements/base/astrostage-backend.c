@@ -166,15 +166,15 @@ static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GEr
   return TRUE;
 }
 
-/* Whether what a call was told to leave half made is a result all the same. Where the stream is
- * stopped nobody takes it. */
+/* Whether the part that a call has made before it was told to stop counts as a result. It does not
+ * where the stream is stopped, since nobody takes it. */
 static gboolean keeps_part(AstroStage *stage)
 {
   return ASTRO_STAGE_GET_CLASS(stage)->keeps_part &&
          !astro_deadline_is_stopped(&astro_stage_parts(stage)->deadline);
 }
 
-/* As astro_backend_goes_on(), of a stop that the thread does not have set. */
+/* As astro_backend_goes_on(), for a stop that is not set for this thread. */
 static gboolean goes_on(const AstroStop *stop, GError **error)
 {
   const AstroStop *before = astro_stop_set(stop);
@@ -188,9 +188,9 @@ static gboolean is_told_to_stop(gpointer call)
   return astro_is_stopped(call);
 }
 
-/* A call has given something up only where it asked and was told to stop. Time may run out in one
- * that is whole all the same: that is used, and the next call is not begun, unless it has no blocks
- * and but counts, or forgets. */
+/* A call has given something up only if it asked and was told to stop. If time merely ran out in
+ * the meantime, what it made is whole and is used. The next call is not begun then, unless it has
+ * no blocks: such calls only count or forget. */
 static gboolean submit_blocks(AstroStage *stage, const AstroBlock *in, guint n_in,
                               const AstroBlock *out, guint n_out, gconstpointer arguments,
                               GError **error)
@@ -205,7 +205,7 @@ static gboolean submit_blocks(AstroStage *stage, const AstroBlock *in, guint n_i
   const gboolean ok =
       priv->backend->submit(priv->instance, in, n_in, out, n_out, arguments, &priv->result, error);
   astro_stop_set(before);
-  return ok && (!call.stopped || keeps_part(stage) || goes_on(call.stop, error));
+  return ok && (!g_atomic_int_get(&call.stopped) || keeps_part(stage) || goes_on(call.stop, error));
 }
 
 static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, gboolean in_place,

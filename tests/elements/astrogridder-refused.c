@@ -291,7 +291,8 @@ static void test_bad_streams(void)
   static const Refusal cases[] = {
     { "", TEST_VISIBILITIES, "no visibilities", TRUE, 0, FALSE },
     { "", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
-    { "", TEST_VISIBILITIES, "needs all of its correlations; property pols can take a single one", TRUE, 1, TRUE },
+    { "", TEST_VISIBILITIES, "needs all of its correlations; property pols can take a single one",
+      TRUE, 1, TRUE },
     { "pols=XX", TEST_VISIBILITIES, "63 not finite, 0 outside the grid", TRUE, 1, TRUE },
     { "interval=1", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
     { "interval=1 cumulative=true", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
