@@ -1,10 +1,10 @@
-/* Which axes are transformed, and what they and the layout are then called. */
+/* Which axes are transformed, and the names of axes and layouts after that. */
 #include "config.h"
 #include "elements/astrofft-parts.h"
 
 #include <string.h>
 
-/* Both ways. */
+/* In both directions. */
 static const AstroAxis renamed[][2] = { { ASTRO_AXIS_U, ASTRO_AXIS_X },
                                         { ASTRO_AXIS_V, ASTRO_AXIS_Y },
                                         { ASTRO_AXIS_X, ASTRO_AXIS_U },
@@ -29,7 +29,7 @@ gboolean astro_fft_parse_axes(AstroFftSettings *settings, const char *text, GErr
     if (axis == ASTRO_AXIS_NONE || settings->n_axes == ASTRO_MAX_AXES)
       return astro_stream_refuse(
           error, ASTRO_STREAM_ERROR_CAPS,
-          "property axes is \"%s\": \"%s\" is no axis, or one too many; expected names "
+          "property axes is \"%s\": \"%s\" is not an axis, or there are too many; expected names "
           "joined by ',', for instance u,v or time",
           text, names[i]);
     for (guint k = 0; k < settings->n_axes; k++)

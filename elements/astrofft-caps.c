@@ -1,8 +1,8 @@
-/* What caps on one side may be on the other. */
+/* Caps on one side for those on the other. */
 #include "config.h"
 #include "elements/astrofft-parts.h"
 
-/* Of the field layout, one or a list. What cannot be mapped stays as it is where it is alone:
+/* Maps the field layout, a string or a list. A single layout that cannot be mapped stays as it is:
  * astro_fft_configure says what is wrong with it. */
 static void map_layouts(const AstroFftSettings *settings, GstStructure *s, AstroQuantity in,
                         AstroQuantity from, gboolean to_src)
@@ -57,8 +57,8 @@ gboolean astro_fft_is_real(AstroFormat format)
   return !astro_format_info(format)->is_complex;
 }
 
-/* A sky is what a forward, centred transform makes of u and v. Of any other the caps say what it
- * was, so that no element takes it for a sky. */
+/* Only a forward, centred transform of u and v gives a sky. Caps of any other say what it was, so
+ * that no element takes it for a sky. */
 static void tell_unusual(const AstroFftSettings *settings, GstStructure *s, AstroQuantity in)
 {
   const char *text = gst_structure_get_string(s, "layout");
@@ -99,8 +99,8 @@ static void map_to_format(const AstroFftSettings *settings, const GstStructure *
     gst_structure_remove_fields(s, "direction", "centred", NULL);
   else if (in == ASTRO_QUANTITY_UVGRID)
     tell_unusual(settings, s, in);
-  /* What need not be made of the output has to be there in the input, and the other way round. */
-  gst_structure_remove_fields(s, "image-only", "touched-only", NULL);
+  /* Touched tiles of one side say nothing about the other. */
+  gst_structure_remove_field(s, "touched-only");
   gst_caps_append_structure(result, s);
 }
 
@@ -119,24 +119,9 @@ void astro_fft_map_structure(const AstroFftSettings *settings, const GstStructur
     map_to_format(settings, given, in, to_src, here, there, result);
     any = TRUE;
   }
-  /* Refused when it comes, where an error can say why. */
+  /* Refused once the caps come, where an error can say why. */
   if (!any && to_src)
     map_to_format(settings, given, in, to_src, pairs[0].in, pairs[0].out, result);
-}
-
-/* Of a grid with an image in its middle either all is made or the image alone, to whom asks. */
-static void offer_image_only(GstCaps *result)
-{
-  const guint n = gst_caps_get_size(result);
-  for (guint i = 0; i < n; i++) {
-    GstStructure *s = gst_caps_get_structure(result, i);
-    if (!gst_structure_has_field(s, "image-size"))
-      continue;
-    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, FALSE, NULL);
-    s = gst_structure_copy(s);
-    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
-    gst_caps_append_structure(result, s);
-  }
 }
 
 GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, gboolean rows, GstCaps *caps,
@@ -151,20 +136,18 @@ GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, gboolean rows, Gst
       continue;
     if (to_src)
       astro_fft_map_structure(settings, s, from, TRUE, result);
-    /* Of which media types this may have come. */
+    /* All media types that could give this one. */
     for (AstroQuantity in = ASTRO_QUANTITY_UNKNOWN + 1; !to_src && in < ASTRO_N_QUANTITIES; in++)
       if (astro_fft_quantity_out(settings, in) == from) {
         astro_fft_append_inputs(settings, s, in, rows, result);
         gst_caps_append(others, gst_caps_new_empty_simple(astro_quantity_media_type(in)));
       }
   }
-  if (to_src) {
-    offer_image_only(result);
+  if (to_src)
     astro_fft_deny_touched_only(result);
-  }
   for (guint i = 0; to_src && rows && i < gst_caps_get_size(caps); i++)
     astro_fft_offer_rows(settings, gst_caps_get_structure(caps, i), result);
-  /* What is none of these is taken last, and refused where an error can say why. */
+  /* Anything else comes last, and is refused where an error can say why. */
   gst_caps_append(result, others);
   return result;
 }

@@ -1,4 +1,4 @@
-/* The transform that caps agreed on. */
+/* The transform for the caps that were agreed on. */
 #include "config.h"
 #include "elements/astrofft-parts.h"
 #include "elements/base/astrostage.h"
@@ -29,7 +29,7 @@ static gboolean check_axes(const AstroFftSettings *settings, const AstroStream *
   for (guint i = 0; i < settings->n_axes; i++)
     if (astro_layout_find(&in->layout, settings->axes[i]) < 0)
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "property axes names %s, which the input's layout %s has not",
+                                 "property axes names %s, which is not in the input's layout %s",
                                  astro_axis_name(settings->axes[i]), layout);
   for (guint i = 0; i < in->layout.n_axes; i++)
     if (in->layout.extents[i] == 0 && !astro_fft_splits_time(settings, in->quantity) &&
@@ -42,14 +42,14 @@ static gboolean check_axes(const AstroFftSettings *settings, const AstroStream *
   return TRUE;
 }
 
-void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config)
+gboolean astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config)
 {
   const GstStructure *s = gst_caps_get_structure(caps, 0);
+  gboolean any = FALSE;
   gint size;
 
-  if (!astro_field_is_true(s, "image-only") || !gst_structure_get_int(s, "image-size", &size) ||
-      size < 1)
-    return;
+  if (!gst_structure_get_int(s, "image-size", &size) || size < 1)
+    return FALSE;
   for (guint i = 0; i < config->n_axes; i++) {
     const AstroAxis axis = out->layout.axes[i];
     const guint64 n = config->extents[i], half = MIN((guint64)size / 2, n / 2);
@@ -57,7 +57,9 @@ void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftC
       continue;
     config->axes[i].wanted = n / 2 - half;
     config->axes[i].n_wanted = MIN(2 * half + 1, n - config->axes[i].wanted);
+    any = TRUE;
   }
+  return any;
 }
 
 static gboolean keeps_v(const AstroStream *in, const AstroStream *out)
@@ -67,8 +69,8 @@ static gboolean keeps_v(const AstroStream *in, const AstroStream *out)
          astro_layout_find(&out->layout, ASTRO_AXIS_V) >= 0;
 }
 
-/* Of the shape, which has the axis that time is split into. Returns the last that is transformed,
- * along which real samples have half the bins. */
+/* shape: with the axis that time is split into. Returns the last transformed axis, along which real
+ * samples have half as many bins. */
 static gint choose_axes(const AstroFftSettings *settings, AstroQuantity in,
                         const AstroLayout *shape, AstroFftConfig *config)
 {
@@ -87,7 +89,7 @@ static gint choose_axes(const AstroFftSettings *settings, AstroQuantity in,
   return last;
 }
 
-/* bins_in, bins_out: the axis that has half the bins on that side, or -1. */
+/* bins_in, bins_out: the axis with half the bins on that side, or -1. */
 static void set_origins(const AstroFftSettings *settings, AstroFftKind kind,
                         const AstroLayout *shape, gint bins_in, gint bins_out,
                         AstroFftConfig *config)
@@ -105,8 +107,8 @@ static void set_origins(const AstroFftSettings *settings, AstroFftKind kind,
   }
 }
 
-/* The output's caps are of the same axes and lengths; mapped has the output's axes in the order of
- * the shape's. Of time that is joined there is no extent. */
+/* Checks that the output's caps have these axes and lengths. mapped: the output's axes, in the
+ * order of the shape's. There is no length of time that was joined. */
 static gboolean check_agreed(const AstroStream *out, const AstroLayout *mapped,
                              const AstroFftConfig *config, gint bins_out, GError **error)
 {
@@ -139,7 +141,7 @@ gboolean astro_fft_configure(const AstroFftSettings *given, const AstroStream *i
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS, "layout %s: %s", layout,
         splits ? "there are channels already"
-               : "the channel axis must stand next after time (astrotranspose puts it there)");
+               : "the channel axis must come right after time (astrotranspose puts it there)");
   }
   *kind = splits ? ASTRO_FFT_SPLITS_TIME : joins ? ASTRO_FFT_JOINS_TIME : ASTRO_FFT_SAME_STEPS;
   if (splits)

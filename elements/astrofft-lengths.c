@@ -1,4 +1,4 @@
-/* What becomes of extents, rates and bands in caps. */
+/* How extents, rates and bands in caps change. */
 #include "config.h"
 #include "elements/astrofft-parts.h"
 
@@ -14,7 +14,7 @@ guint64 astro_fft_samples_of(const AstroFftSettings *settings, guint64 bins, gbo
   return settings->length / 2 + 1 == bins ? settings->length : MAX(2 * (bins - 1), 1);
 }
 
-/* The rate times a fraction. */
+/* Multiplies the rate by a fraction. */
 static void scale_rate(GstStructure *s, gint n, gint d)
 {
   gint rate_n, rate_d, out_n, out_d;
@@ -26,8 +26,8 @@ static void scale_rate(GstStructure *s, gint n, gint d)
     gst_structure_remove_field(s, "rate");
 }
 
-/* The band's lower edge and width: of complex samples as wide as their rate, of real ones half as
- * wide. */
+/* The lower edge and width of the band: as wide as the rate for complex samples, half as wide for
+ * real ones. */
 static gboolean get_band(const GstStructure *s, double *low, double *width)
 {
   double frequency;
@@ -44,8 +44,8 @@ static void set_band(GstStructure *s, double low, double width)
                     width, NULL);
 }
 
-/* Channels ascend, the band's centre in channel length / 2, or its lower edge in channel 0 where
- * the samples are real. Channels in another order have no frequency that caps could tell. */
+/* Channels ascend. The band's centre is in channel length / 2 or, for real samples, its lower edge
+ * in channel 0. There is no frequency for channels in any other order. */
 static void band_of_channels(const AstroFftSettings *settings, GstStructure *s, gboolean real)
 {
   double n = (double)settings->length, low, width;
@@ -97,7 +97,7 @@ void astro_fft_set_lengths(const AstroFftSettings *settings, GstStructure *s, As
     } else {
       gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", NULL);
     }
-    /* A layout that cannot be joined keeps what belongs to it, for the error that it becomes. */
+    /* A layout that cannot be joined keeps its channels, for the error that follows. */
     if (!has_layout || astro_fft_join_time(&layout))
       gst_structure_remove_field(s, "channels");
   } else if (has_layout && (real_in || real_out)) {

@@ -1,4 +1,4 @@
-/* Grids of which touched tiles alone hold anything, and a map says which. */
+/* Grids with a map of touched tiles, of which the rest is undefined. */
 #include "config.h"
 #include "elements/astrofft-parts.h"
 
@@ -7,8 +7,8 @@ static gboolean takes_maps(const AstroFftSettings *settings)
   return settings->n_axes == 0 && !settings->inverse && settings->centred != ASTRO_CENTRED_FALSE;
 }
 
-/* What of caps of grids can be had with maps: planes, of which most is empty, whose products stand
- * next to their v and u, so that they share one. */
+/* The caps of grids that may have maps: planes, which are mostly empty, whose products stand next
+ * to their v and u and so share a map. */
 static GstCaps *with_maps(const GstCaps *caps)
 {
   g_autoptr(GstCaps) known =
@@ -17,7 +17,7 @@ static GstCaps *with_maps(const GstCaps *caps)
   return gst_caps_intersect_full((GstCaps *)caps, known, GST_CAPS_INTERSECT_FIRST);
 }
 
-/* Whether somebody asks for whole grids, or says that these are. */
+/* Whether caps ask for whole grids, or say that these are whole. */
 static gboolean denies_maps(const GstStructure *s)
 {
   gboolean some;
@@ -47,8 +47,7 @@ void astro_fft_offer_rows(const AstroFftSettings *settings, const GstStructure *
                             mapped);
   for (guint i = 0; i < gst_caps_get_size(mapped); i++) {
     GstStructure *s = gst_structure_copy(gst_caps_get_structure(mapped, i));
-    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, TRUE, "touched-only", G_TYPE_BOOLEAN, TRUE,
-                      NULL);
+    gst_structure_set(s, "touched-only", G_TYPE_BOOLEAN, TRUE, NULL);
     gst_caps_append_structure(result, s);
   }
 }
@@ -60,7 +59,7 @@ void astro_fft_append_inputs(const AstroFftSettings *settings, const GstStructur
   const AstroFftSettings alone = astro_fft_rows_alone(settings);
   g_autoptr(GstCaps) mapped = gst_caps_new_empty();
 
-  /* Neither of the two is for anybody but one reader who takes it. */
+  /* Both are only for a reader that takes them and is the only one. */
   if ((of_rows && !(rows && in == ASTRO_QUANTITY_UVGRID && takes_maps(settings))) ||
       (astro_field_is_true(given, "wide-psf") && !rows))
     return;
@@ -91,9 +90,8 @@ gboolean astro_fft_use_maps(const AstroFftSettings *settings, const AstroStream 
   if (!is_possible && astro_field_is_true(given, "touched-only"))
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "touched-only=true, expected of complex grids of layout "
-        "plane:[channel:]pol:v:u alone that are transformed forward, centred "
-        "and along u and v");
+        "touched-only=true, expected only for complex grids of layout plane:[channel:]pol:v:u that "
+        "are transformed forward, centred and along u and v");
   if (!is_possible || denies_maps(given))
     return TRUE;
   config->share_map = astro_stream_extent(in, ASTRO_AXIS_POL);

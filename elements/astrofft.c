@@ -1,38 +1,40 @@
 /**
  * SECTION:element-astrofft
  *
- * A Fourier transform along any axes of a stream, by FFTW on the CPU and by cuFFT on a GPU (which
- * has to be there, as libcufft.so.12, where backend=cuda is asked for). Forward has the minus in
- * the exponent and no factor; inverse divides by the number of samples, so that the two undo each
- * other. Samples are CF32LE or CF64LE; real ones (F32LE, F64LE) are transformed forward to length /
- * 2 + 1 bins, and inverse from them where downstream asks for them.
+ * A Fourier transform along any axes of a stream, by FFTW on the CPU and by cuFFT on a GPU
+ * (libcufft.so.12 has to be there for backend=cuda). The forward transform has a minus in the
+ * exponent and no factor; the inverse one divides by the number of samples, so that the two undo
+ * each other. Samples are CF32LE or CF64LE. Real ones (F32LE, F64LE) are transformed forward to
+ * length / 2 + 1 bins, and inverse from them if downstream asks for them.
  *
- * Without the property axes a uvgrid is transformed along u and v and becomes one of x and y (and
- * back), and voltages along time: they become spectra of length channels, as from a filter bank of
- * one tap; direction=inverse makes voltages of spectra. Spectrum n is of samples n x length on,
- * counted from the sample with OFFSET 0: what of a buffer makes no whole spectrum waits for the
- * next buffer, and is dropped at the end and where samples are missing. Any other axis keeps its
- * name.
+ * Unless axes is set, a uvgrid is transformed along u and v and becomes one of x and y (and back),
+ * and voltages along time: they become spectra of length channels, as from a filter bank of one
+ * tap; direction=inverse makes voltages from spectra. Spectrum n is made of the samples from n x
+ * length on, counted from the sample with OFFSET 0. Samples at the end of a buffer that do not
+ * fill a spectrum wait for the next buffer, and are dropped at the end of the stream and where
+ * samples are missing. All other axes keep their names.
  *
- * Of a grid with image-size in its caps that becomes x and y, image-only=true in the output's caps
- * (astroimage asks for it) says that only the image in the middle is made, which takes about half
- * the time; what lies around it is then undefined.
+ * A grid with image-size in its caps that becomes x and y may have a reader that needs only the
+ * image in its middle, as astroimage does, and says so in the answer to an ALLOCATION query. Then
+ * nothing else is made, which takes about half the time, and the cells around the image are
+ * undefined. Any other reader gets the whole transform, as do all branches of a tee unless each of
+ * them says so.
  *
  * A plane (layout plane:[channel:]pol:v:u) may come with a map (AstroGridMeta.touched) of those
- * tiles of 16 x 16 cells that hold anything: what else there is is taken for zeros and not read.
- * That is offered to who makes it, astrogridder for one, in the answer to his ALLOCATION query;
- * touched-only=false in the input's caps declines it. Where one stage alone reads the output that
- * takes rows, as astroimage does, rows alone are transformed of such planes, to layout v:x
- * (touched-only=true): rows without such a tile are undefined, and astroimage transforms the
- * columns while it adds them to the image, which saves writing and reading them. A capsfilter of
- * layout plane:pol:y:x between the two asks for the whole transform.
+ * tiles of 16 x 16 cells that hold anything: the rest counts as zeros and is not read. astrofft
+ * offers to use such maps in its answer to an ALLOCATION query of the element before it, such as
+ * astrogridder; touched-only=false in the input's caps declines that. If one stage alone reads the
+ * output and takes rows, as astroimage does, only the rows of such planes are transformed, to
+ * layout v:x with touched-only=true: rows without a touched tile are undefined, and astroimage
+ * transforms the columns while it adds them to the image, which saves writing and reading them. A
+ * capsfilter of layout plane:pol:y:x between the two asks for the whole transform.
  *
- * What x and y of a grid are made with direction=inverse or centred=false says so in its caps;
- * astroimage refuses it.
+ * The caps of x and y that were made with direction=inverse or centred=false say so; astroimage
+ * refuses them.
  *
- * With centred=auto index zero of u, v, x, y and channels lies in the middle (length / 2), so that
- * images have their centre there and channels ascend in frequency; all else counts from the first
- * index.
+ * With centred=auto, index zero of u, v, x, y and channels lies in the middle (length / 2), so
+ * that images have their centre there and channels ascend in frequency; all other axes count from
+ * the first index.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=4 duration=1 ! astroconvert ! \
@@ -68,13 +70,15 @@ struct _AstroFft {
   AstroCentred centred;
   guint length;
 
-  guint64 cut_length;    /* samples of a transform, where time is split */
-  GstCaps *taken, *made; /* the input's and the output's */
+  guint64 cut_length;    /* samples of a transform where time is split into channels */
+  GstCaps *taken, *made; /* caps of input and output */
   AstroFftKind kind;
-  gboolean has_maps;                 /* of touched tiles, on buffers */
-  gboolean within_grid;              /* planes of it are still to come */
-  guint64 samples;                   /* of a transform that joins time */
-  AstroAxis counted[ASTRO_MAX_AXES]; /* transformed: they lose their counts */
+  gboolean has_maps;                 /* buffers may have maps of touched tiles */
+  gboolean reader_takes_image;       /* only the image in the middle of a grid */
+  gboolean may_be_image_only;        /* the caps say where it is */
+  gboolean within_grid;              /* more of its planes will follow */
+  guint64 samples;                   /* of a transform where time is joined */
+  AstroAxis counted[ASTRO_MAX_AXES]; /* transformed axes: they lose their counts */
   guint n_counted;
   AstroFftCut *cut; /* where time is split */
 };
@@ -94,8 +98,8 @@ ASTRO_STATIC_ENUM_TYPE(astro_centred_get_type, "AstroCentred",
                          "false" },
                        { ASTRO_CENTRED_TRUE, "All transformed axes", "true" })
 
-/* As they are now: properties may be set at any time. Of axes that are wrong it takes none, since
- * caps may be asked for before the start, which says what is wrong. */
+/* The settings at this moment, since properties may be set at any time. Wrong axes count as none:
+ * caps may be queried before the start, which reports the error. */
 static gboolean read_settings(AstroFft *self, AstroFftSettings *settings, GError **error)
 {
   g_autofree char *axes = astro_fields_copy_text(self, &self->axes);
@@ -130,7 +134,7 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, Gs
   return TRUE;
 }
 
-/* Planes of one grid have the same caps: astroimage has them half added up. */
+/* All planes of a grid have the same caps, since astroimage adds them up. */
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
@@ -143,6 +147,19 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   gst_caps_replace(&ASTRO_FFT(trans)->taken, in);
   gst_caps_replace(&ASTRO_FFT(trans)->made, out);
   return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->set_caps(trans, in, out);
+}
+
+/* The transform has to be made with the caps, and the reader is known only after them: until it has
+ * answered it is taken for one like astroimage; for any other the transform is made again. */
+static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
+{
+  AstroFft *self = ASTRO_FFT(trans);
+  const gboolean had = self->reader_takes_image;
+  self->reader_takes_image = astro_reader_takes_image_only(query);
+  if (self->may_be_image_only && self->reader_takes_image != had &&
+      !set_caps(trans, self->taken, self->made))
+    return FALSE;
+  return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->decide_allocation(trans, query);
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
@@ -160,8 +177,11 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
       !astro_fft_use_maps(&settings, in, self->taken, transform, error))
     return FALSE;
   self->has_maps = transform->share_map > 0;
-  if (self->kind == ASTRO_FFT_SAME_STEPS)
-    astro_fft_want_image(astro_stage_out(stage), self->made, transform);
+  AstroFftConfig image_only = *transform;
+  self->may_be_image_only = self->kind == ASTRO_FFT_SAME_STEPS &&
+                            astro_fft_want_image(astro_stage_out(stage), self->made, &image_only);
+  if (self->may_be_image_only && self->reader_takes_image)
+    *transform = image_only;
   if (self->kind == ASTRO_FFT_SPLITS_TIME) {
     self->cut_length = settings.length;
     self->cut = astro_fft_cut_new(in, settings.length, error);
@@ -175,8 +195,8 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   return TRUE;
 }
 
-/* Forward has no factor: noise comes out stronger by the number of samples, and weaker by it on the
- * way back. What other axes of samples become has no flux. */
+/* The forward transform has no factor, so that noise grows by the root of the number of samples,
+ * and shrinks by it on the way back. Transforms along other axes of samples have no flux. */
 static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   const AstroFft *self = ASTRO_FFT(stage);
@@ -221,8 +241,8 @@ static gboolean map_samples(GstBuffer *buffer, GstMapInfo *map, GstMapFlags flag
   return astro_backend_no_memory(error, "a buffer cannot be mapped");
 }
 
-/* The samples of the transforms that are whole now: the block, or parts of several. These lie in
- * memory of ours: GStreamer's own ends the program where there is none. */
+/* The samples of the transforms that are complete: the block itself, or parts of several blocks put
+ * together in our own memory (GStreamer's ends the program if there is none). */
 static GstBuffer *samples_of(AstroFft *self, GstBuffer *in, const guint8 *block, gboolean direct,
                              GError **error)
 {
@@ -256,7 +276,7 @@ static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64
     astro_fft_cut_clear(self->cut);
   if (!astro_fft_cut_open(self->cut, in, first, steps, &spectra, &direct, error))
     return FALSE;
-  /* The host looks at what is put together alone: the block may be on a device. */
+  /* The host reads only blocks that are put together; any other may be on a device. */
   const gboolean mapped = !direct && !GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
   if (mapped && !map_samples(in, &map, GST_MAP_READ, error))
     return FALSE;
@@ -320,7 +340,7 @@ static void reset(AstroStage *stage)
     astro_fft_cut_clear(ASTRO_FFT(stage)->cut);
 }
 
-/* What is held makes no whole transform. */
+/* The samples that are kept are less than a transform. */
 static gboolean finish(AstroStage *stage, GError **error)
 {
   reset(stage);
@@ -332,7 +352,7 @@ static guint64 latency_steps(AstroStage *stage)
   return ASTRO_FFT(stage)->cut ? ASTRO_FFT(stage)->cut_length - 1 : 0;
 }
 
-/* A property's setter cannot fail: the start says what is wrong with it. */
+/* A property's setter cannot fail: the start reports errors. */
 static gboolean start(AstroStage *stage)
 {
   AstroFftSettings settings;
@@ -351,6 +371,7 @@ static gboolean stop(GstBaseTransform *trans)
   g_clear_pointer(&ASTRO_FFT(trans)->cut, astro_fft_cut_free);
   gst_clear_caps(&ASTRO_FFT(trans)->taken);
   gst_clear_caps(&ASTRO_FFT(trans)->made);
+  ASTRO_FFT(trans)->may_be_image_only = FALSE;
   return ok;
 }
 
@@ -358,7 +379,7 @@ static gboolean stop(GstBaseTransform *trans)
 
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroFft, axes, "axes", "Axes",
-             "The axes to transform along, joined by ',' (unset: u,v or x,y of a uvgrid or an "
+             "Axes to transform along, joined by ',' (unset: u,v or x,y of a uvgrid or an "
              "image; time of voltages; channel of spectra)",
              NULL),
   ASTRO_ENUM(AstroFft, direction, "direction", "Direction", "The sign of the exponent",
@@ -367,8 +388,8 @@ static const AstroField fields[] = {
              "Axes whose index zero lies in the middle, at length / 2", astro_centred_get_type,
              ASTRO_CENTRED_AUTO),
   ASTRO_UINT(AstroFft, length, "length", "Length",
-             "Samples of a transform along time; of a real inverse one where it is not twice the "
-             "bins less two",
+             "Samples of a transform along time; also of an inverse one to real samples, if not "
+             "twice the bins less two",
              1, MAX_LENGTH, 1024),
   { 0 },
 };
@@ -387,6 +408,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
   trans->fixate_caps = fixate_caps;
   trans->propose_allocation = propose_allocation;
   trans->set_caps = set_caps;
+  trans->decide_allocation = decide_allocation;
   stage->start = start;
   trans->stop = stop;
   stage->stage = "fft";
@@ -414,5 +436,6 @@ static void astro_fft_class_init(AstroFftClass *klass)
 
 static void astro_fft_init(AstroFft *self)
 {
+  self->reader_takes_image = TRUE;
   astro_fields_set_defaults(self);
 }

@@ -13,7 +13,7 @@ static void drop_held(AstroGridderAuto *self)
   g_queue_clear_full(&self->held, (GDestroyNotify)gst_event_unref);
 }
 
-/* Takes the observation. */
+/* Takes ownership of the observation. */
 static void set_observation(AstroGridderAuto *self, AstroObservation *observation)
 {
   g_mutex_lock(&self->lock);
@@ -66,7 +66,7 @@ gboolean astro_gridder_auto_fill(AstroGridderAuto *self, AstroGridderSettings *s
   if (!observation)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "property %s is 0 (from the stations), and the stream has no "
-                               "observation that tells them: expected %s, or astroobserve before "
+                               "observation that has them: expected %s, or astroobserve before "
                                "this",
                                lacking, cure);
   if (!(frequency > 0))
@@ -106,8 +106,8 @@ gboolean astro_gridder_auto_holds(AstroGridderAuto *self, gboolean is_asked, Gst
   if (!astro_gridder_auto_is_waiting(self))
     return FALSE;
   if (type == GST_EVENT_STREAM_START)
-    drop_held(self); /* what comes behind it has caps of its own */
-  /* What is flushed was of before; the caps stay. */
+    drop_held(self); /* new caps will follow */
+  /* A flush drops the events that were kept, but not the caps. */
   while (type == GST_EVENT_FLUSH_STOP && self->held.length > 1)
     gst_event_unref(g_queue_pop_tail(&self->held));
   if (!GST_EVENT_IS_SERIALIZED(event) || type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_EOS ||

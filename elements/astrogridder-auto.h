@@ -1,5 +1,6 @@
-/* Settings of astrogridder that the data are asked for: how large an image is and its pixels. What
- * tells the stations comes behind the caps, so that these wait for it. */
+/* Settings of astrogridder that follow from the data unless the user sets them: the size of the
+ * image and of its pixels. The observation, which has the stations, comes after the caps, so that
+ * caps are kept until then. */
 #pragma once
 
 #include "elements/astrogridder-settings.h"
@@ -8,28 +9,28 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  GMutex lock;                   /* caps are asked for by any thread */
-  AstroObservation *observation; /* the last that came; NULL: none did */
+  GMutex lock;                   /* any thread may query caps */
+  AstroObservation *observation; /* the latest one; NULL: there was none */
   GQueue held;                   /* events, the caps first */
 } AstroGridderAuto;
 
 void astro_gridder_auto_init(AstroGridderAuto *self);
-void astro_gridder_auto_forget(AstroGridderAuto *self); /* as it began */
+void astro_gridder_auto_forget(AstroGridderAuto *self); /* back to the initial state */
 void astro_gridder_auto_clear(AstroGridderAuto *self);
 
 /* Whether the settings leave anything to the data. */
 gboolean astro_gridder_auto_is_asked(const AstroGridderSettings *settings);
 
-/* Fills in what they leave to the data, for visibilities of that band. FALSE: it is not known, and
- * the error says what lacks. */
+/* Fills in such settings, for visibilities of that band. FALSE: they are not known yet, and the
+ * error says what is missing. */
 gboolean astro_gridder_auto_fill(AstroGridderAuto *self, AstroGridderSettings *settings,
                                  double frequency, double bandwidth, GError **error);
 
-/* Whether an event is kept until the stations are known; it is taken then. is_asked: of the
- * settings. */
+/* Whether to keep an event, which is taken then, until the stations are known. is_asked: the
+ * settings leave something to the data. */
 gboolean astro_gridder_auto_holds(AstroGridderAuto *self, gboolean is_asked, GstEvent *event);
 gboolean astro_gridder_auto_is_waiting(const AstroGridderAuto *self);
-/* Of an observation: from now on it is known, and what was held is to be taken from the queue. */
+/* Takes the stations from an observation event; the caller then empties the queue of events. */
 void astro_gridder_auto_observe(AstroGridderAuto *self, GstEvent *event);
 
 G_END_DECLS

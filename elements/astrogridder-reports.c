@@ -29,28 +29,29 @@ void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSetti
                       (NULL));
 }
 
-/* Graphs hand on what they are given, so that robust is "set" where it is not what it would be. */
+/* Graphs pass on all their settings, so that robust may be "set" to its default. */
 void astro_gridder_warn_of_robust(GstElement *element, const AstroGridderSettings *s)
 {
   if (s->robust == 0 || s->weighting == ASTRO_WEIGHTING_BRIGGS)
     return;
   g_autoptr(GEnumClass) weightings = g_type_class_ref(astro_weighting_get_type());
-  GST_ELEMENT_WARNING(element, LIBRARY, SETTINGS,
-                      ("robust=%g does nothing with weighting=%s: expected weighting=briggs, or no "
-                       "robust",
-                       s->robust, g_enum_get_value(weightings, s->weighting)->value_nick),
-                      (NULL));
+  GST_ELEMENT_WARNING(
+      element, LIBRARY, SETTINGS,
+      ("robust=%g has no effect with weighting=%s: expected weighting=briggs, or no "
+       "robust",
+       s->robust, g_enum_get_value(weightings, s->weighting)->value_nick),
+      (NULL));
 }
 
-/* To three digits, which is how it is printed. */
+/* To three digits, as it is printed. */
 static double round_down(double value)
 {
   const double digit = pow(10, floor(log10(value)) - 2);
   return floor(value / digit) * digit;
 }
 
-/* What of the settings would hold all visibilities: a grid of as many pixels reaches as much
- * farther as they are smaller. */
+/* Settings that would hold all visibilities: with the same number of smaller pixels a grid reaches
+ * farther. */
 static char *advise(const AstroResult *told, const AstroGrid *grid)
 {
   const double cell = grid->pixel * ASTRO_DEGREES * 3600;
@@ -78,7 +79,7 @@ void astro_gridder_warn_of_losses(GstElement *element, const AstroResult *told,
 void astro_gridder_warn_of_gap(GstElement *element, GstClockTime begin, GstClockTime end)
 {
   GST_ELEMENT_WARNING(element, STREAM, FAILED,
-                      ("no grid is sent of %.9g to %.9g seconds after the start: none of its "
+                      ("no grid is sent for %.9g to %.9g seconds after the start: none of its "
                        "visibilities can be used",
                        (double)begin / GST_SECOND, (double)end / GST_SECOND),
                       (NULL));
@@ -95,15 +96,15 @@ gboolean astro_gridder_check_delays(GstElement *element, AstroUndelayed *undelay
     return astro_backend_refuse(
         error,
         "the delays of the phase centre have not been taken out of these visibilities, whose "
-        "phases "
-        "are up to %.3g turns from those of their (u,v,w), so that no source would be found: "
+        "phases are up to %.3g turns from those of their (u,v,w), so that no source would be "
+        "found: "
         "expected astrodelay before the filter bank or behind it",
         turns);
   ++*warned;
   if (is_little)
     GST_ELEMENT_WARNING(element, STREAM, FAILED,
                         ("the delays of the phase centre have not been taken out: phases are up to "
-                         "%.3g turns wrong, which the array's zenith alone can do without, and for "
+                         "%.3g turns wrong, which is tolerable only at the array's zenith and for "
                          "a short while. astrodelay takes them out",
                          turns),
                         (NULL));
@@ -111,36 +112,35 @@ gboolean astro_gridder_check_delays(GstElement *element, AstroUndelayed *undelay
     GST_ELEMENT_WARNING(element, STREAM, FAILED,
                         ("the phase centre has left the zenith and its delays have not been taken "
                          "out: phases are up to %.3g turns wrong from here on, and sources move "
-                         "away from their places. astrodelay takes them out",
+                         "away from their positions. astrodelay takes them out",
                          turns),
                         (NULL));
   return TRUE;
 }
 
-/* One polarisation that is dead takes the Stokes parameters with it. */
-static const char *advise_products(const AstroCollectConfig *config, const AstroGrid *grid)
+/* One dead polarisation spoils all Stokes parameters. */
+static const char *advise_products(const AstroGridderConfig *config)
 {
-  for (guint i = 0; config->prepare.pols == 2 && grid->products[i]; i++)
-    if (strchr("IQUV", grid->products[i][0]))
-      return ": a Stokes parameter needs all its correlations, property pols takes one alone, as "
-             "XX or RR";
+  for (guint i = 0; config->prepare.pols == 2 && config->grid.products[i]; i++)
+    if (strchr("IQUV", config->grid.products[i][0]))
+      return ": a Stokes parameter needs all of its correlations; property pols can take a single "
+             "one, such as XX or RR";
   return "";
 }
 
-gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroCollectConfig *config,
-                                    const AstroGrid *grid, const AstroGridCounts *counts,
-                                    GError **error)
+gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroGridderConfig *config,
+                                    const AstroGridCounts *counts, GError **error)
 {
   guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
   if (left_out == 0)
     return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
-  g_autofree char *advice = counts->outside ? advise(told, grid) : NULL;
+  g_autofree char *advice = counts->outside ? advise(told, &config->grid) : NULL;
   return astro_backend_refuse(error,
                               "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
                               " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
                               " outside the grid%s%s",
                               left_out, counts->flagged, counts->not_finite, counts->outside,
-                              advice ? ": " : "", advice ? advice : advise_products(config, grid));
+                              advice ? ": " : "", advice ? advice : advise_products(config));
 }
 
 void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts)

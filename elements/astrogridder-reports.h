@@ -1,41 +1,42 @@
-/* What astrogridder says of visibilities that it cannot use, and of settings that lose some. */
+/* Messages of astrogridder about visibilities that it cannot use, and about settings that lose
+ * some. */
 #pragma once
 
 #include <gst/gst.h>
 
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 #include "core/stream/undelayed.h"
 #include "elements/astrogridder-settings.h"
 
 G_BEGIN_DECLS
 
-/* told: what the backend said of the observation (longest, reach). */
+/* told: the backend's result of ASTRO_GRID_OBSERVE (longest, reach). */
 
-/* Where an accuracy was asked for that W-projection does not reach. */
+/* Warns if W-projection does not reach the accuracy that was set. */
 void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSettings *settings,
                                     const AstroGrid *grid);
 
-/* Where a robust that is not 0 goes with weights that do not ask for it. */
+/* Warns if robust is set with weights that do not use it. */
 void astro_gridder_warn_of_robust(GstElement *element, const AstroGridderSettings *settings);
 
-/* Of visibilities outside the grid, with settings that would hold all. */
+/* Warns of visibilities outside the grid, and suggests settings that would hold all. */
 void astro_gridder_warn_of_losses(GstElement *element, const AstroResult *told,
                                   const AstroGrid *grid, const AstroGridCounts *counts);
 
-/* Of a grid that is not sent since it has none. */
+/* Warns that a grid is not sent, since it has no visibilities. */
 void astro_gridder_warn_of_gap(GstElement *element, GstClockTime begin, GstClockTime end);
 
-/* Why there are none at all; FALSE. */
-gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroCollectConfig *config,
-                                    const AstroGrid *grid, const AstroGridCounts *counts,
-                                    GError **error);
+/* The error that says why there are no visibilities at all; returns FALSE. */
+gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroGridderConfig *config,
+                                    const AstroGridCounts *counts, GError **error);
 
-/* At the end, in a message. */
+/* Posts the message with the counts at the end of the stream. */
 void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts);
 
-/* Of visibilities whose delays are in, before each dump: refuses those of which no picture could be
- * right, and warns of those that nearly are, as of a flat array below its phase centre; and once
- * more where they no longer are. warned: how often it did. */
+/* For visibilities whose delays were not taken out, before each dump: refuses those that cannot
+ * give a correct image, and warns of those that nearly do, as those of a flat array whose phase
+ * centre is at the zenith; and once more when they no longer do. warned: how many warnings there
+ * were. */
 gboolean astro_gridder_check_delays(GstElement *element, AstroUndelayed *undelayed, gint64 ns,
                                     guint *warned, GError **error);
 

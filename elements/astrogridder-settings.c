@@ -17,19 +17,20 @@
 ASTRO_ENUM_TYPE(astro_stokes_get_type, "AstroStokes", { ASTRO_STOKES_I, "Total intensity", "I" },
                 { ASTRO_STOKES_IQUV, "All four", "IQUV" })
 ASTRO_ENUM_TYPE(astro_algorithm_get_type, "AstroAlgorithm",
-                { ASTRO_ALGORITHM_WSTACKING, "Spread over w-planes, to a stated accuracy",
+                { ASTRO_ALGORITHM_WSTACKING, "Spread over w-planes, to the accuracy that is set",
                   "wstacking" },
                 { ASTRO_ALGORITHM_WPROJECTION,
                   "Convolved with functions of w from a table, on one grid", "wprojection" },
                 { ASTRO_ALGORITHM_DIRECT, "The exact sum for every pixel, slow", "direct" })
 ASTRO_ENUM_TYPE(astro_weighting_get_type, "AstroWeighting",
-                { ASTRO_WEIGHTING_NATURAL, "By the samples behind them", "natural" },
-                { ASTRO_WEIGHTING_UNIFORM, "Every cell counts the same", "uniform" },
+                { ASTRO_WEIGHTING_NATURAL, "By the number of good samples", "natural" },
+                { ASTRO_WEIGHTING_UNIFORM, "Every cell has the same weight", "uniform" },
                 { ASTRO_WEIGHTING_BRIGGS, "Between the two, as robust says", "briggs" })
 
 ASTRO_ENUM_TYPE(astro_taps_kind_get_type, "AstroTapsKind",
                 { ASTRO_TAPS_NEAREST, "The nearest in the table", "nearest" },
-                { ASTRO_TAPS_INTERPOLATED, "Between those around in u, v and w", "interpolated" })
+                { ASTRO_TAPS_INTERPOLATED, "Interpolated between those around, in u, v and w",
+                  "interpolated" })
 ASTRO_ENUM_TYPE(astro_taper_get_type, "AstroTaper",
                 { ASTRO_SPREAD_KAISER_BESSEL, "Kaiser-Bessel", "kaiser-bessel" },
                 { ASTRO_SPREAD_SPHEROIDAL, "Prolate spheroidal", "spheroidal" })
@@ -69,7 +70,8 @@ static char **product_names(const AstroGridderSettings *s, gboolean psf)
   return g_strsplit_set(all, ",:", -1);
 }
 
-/* W-projection's functions of w would be four times as large, and the table of them eight times. */
+/* With W-projection the convolution functions would be four times as large, and their table eight
+ * times. */
 static gboolean may_be_wide(const AstroGridderSettings *s, const AstroGrid *grid)
 {
   double least, greatest;
@@ -84,18 +86,18 @@ static void widen(AstroGrid *grid)
 }
 
 gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, const AstroGridChoice *choice,
-                                       AstroGridderConfig *config, AstroGrid *grid, GError **error)
+                                       AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
-  *config = (AstroGridderConfig){ .is_double = choice->is_double,
-                                  .channels = 1,
-                                  .padding = s->padding,
-                                  .accuracy = s->accuracy,
-                                  .support = s->support,
-                                  .oversampling = s->oversampling,
-                                  .w_planes = s->w_planes,
-                                  .interpolated = s->kernel == ASTRO_TAPS_INTERPOLATED,
-                                  .taper = s->taper,
-                                  .deterministic = s->deterministic };
+  *config = (AstroGriddingConfig){ .is_double = choice->is_double,
+                                   .channels = 1,
+                                   .padding = s->padding,
+                                   .accuracy = s->accuracy,
+                                   .support = s->support,
+                                   .oversampling = s->oversampling,
+                                   .w_planes = s->w_planes,
+                                   .interpolated = s->kernel == ASTRO_TAPS_INTERPOLATED,
+                                   .taper = s->taper,
+                                   .deterministic = s->deterministic };
   *grid = (AstroGrid){ .image_size = s->size };
   grid->pixel =
       s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * ASTRO_DEGREE / MAX(s->size, 1);
@@ -127,7 +129,7 @@ static gboolean check_products(const AstroGridderSettings *s, GError **error)
   return TRUE;
 }
 
-/* What the data are asked for is not known yet, and may be anything. */
+/* Values in place of those that will follow from the data. */
 static AstroGridderSettings with_any(const AstroGridderSettings *s)
 {
   AstroGridderSettings any = *s;
@@ -144,7 +146,7 @@ gboolean astro_gridder_settings_check(const AstroGridderSettings *s, GError **er
 {
   static const AstroGridChoice choice = { .is_double = TRUE };
   const AstroGridderSettings any = with_any(s);
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid;
   double l, m;
   if (s->size % 2)
@@ -179,7 +181,7 @@ static void copy_field(GstStructure *to, const GstStructure *from, const char *f
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const GstStructure *from,
                                           const AstroGridChoice *choice)
 {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid;
   const gboolean has_planes = astro_gridder_settings_algorithm(s)->has_planes;
   if (!astro_gridder_settings_choose(s, choice, &config, &grid, NULL))
@@ -210,61 +212,63 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const G
 
 const AstroField astro_gridder_settings_fields[] = {
   ASTRO_UINT(AstroGridderSettings, size, "size", "Size",
-             "Pixels of the image a side, an even number (0: from the field of view, or the "
+             "Pixels along a side of the image, an even number (0: from the field of view, or the "
              "shortest baseline)",
              0, G_MAXINT, 0),
   ASTRO_DOUBLE(AstroGridderSettings, cell, "cell", "Cell",
-               "Of the image: a pixel's side, arcsec (0: from the field of view and the size, or "
+               "Side of a pixel of the image, arcsec (0: from the field of view and the size, or "
                "the longest baseline)",
                0, G_MAXDOUBLE, 0),
   ASTRO_DOUBLE(AstroGridderSettings, field, "field-of-view", "Field of view",
-               "Of the image: all pixels of a side, degrees, in place of cell", 0, G_MAXDOUBLE, 0),
+               "Width of the whole image, degrees, in place of cell", 0, G_MAXDOUBLE, 0),
   ASTRO_TEXT(AstroGridderSettings, pols, "pols", "Polarisations",
-             "What is gridded, joined by ',', some of XX XY YX YY, RR RL LR LL, I Q U V; takes the "
-             "place of stokes. What is gridded together has one beam: a visibility weighs what the "
-             "least of its products that are asked for does",
+             "Products to grid, joined by ',', in place of stokes: some of XX XY YX YY, RR RL LR "
+             "LL, I Q U V. Products that are gridded together have one beam: a visibility has the "
+             "least of their weights",
              NULL),
-  ASTRO_ENUM(AstroGridderSettings, stokes, "stokes", "Stokes", "Stokes parameters that are gridded",
+  ASTRO_ENUM(AstroGridderSettings, stokes, "stokes", "Stokes", "Stokes parameters to grid",
              astro_stokes_get_type, ASTRO_STOKES_I),
   ASTRO_ENUM(AstroGridderSettings, weighting, "weighting", "Weighting",
              "How visibilities are weighted", astro_weighting_get_type, ASTRO_WEIGHTING_NATURAL),
   ASTRO_DOUBLE(AstroGridderSettings, robust, "robust", "Robust",
-               "Of weighting=briggs: -2 is nearly uniform, 2 nearly natural, and what lies beyond "
-               "them little more of either",
+               "With weighting=briggs: -2 is nearly uniform, 2 nearly natural; values beyond "
+               "change little more",
                -5, 5, 0),
   ASTRO_BOOLEAN(AstroGridderSettings, per_channel, "per-channel", "Per channel",
-                "A grid of each channel, not one of all", FALSE),
+                "One grid for each channel, in place of one for all", FALSE),
   ASTRO_UINT(AstroGridderSettings, interval, "interval", "Interval",
-             "Dumps of visibilities after which a grid is sent (0: one at the end)", 0, G_MAXUINT,
-             0),
+             "Number of dumps of visibilities after which a grid is sent (0: one grid, at the end)",
+             0, G_MAXUINT, 0),
   ASTRO_BOOLEAN(AstroGridderSettings, cumulative, "cumulative", "Cumulative",
-                "With an interval: grids hold all that came before too", FALSE),
+                "With an interval: each grid holds all earlier visibilities too", FALSE),
   ASTRO_ENUM(AstroGridderSettings, algorithm, "algorithm", "Algorithm",
              "How visibilities are gridded", astro_algorithm_get_type, ASTRO_ALGORITHM_WSTACKING),
-  ASTRO_DOUBLE(AstroGridderSettings, accuracy, "accuracy", "Accuracy",
-               "Of the image, relative L2; below 1e-5 grids of wstacking are in double precision",
-               1e-12, 0.1, 1e-4, .told = G_STRUCT_OFFSET(AstroGridderSettings, asks_accuracy)),
+  ASTRO_DOUBLE(
+      AstroGridderSettings, accuracy, "accuracy", "Accuracy",
+      "Relative L2 error of the image; below 1e-5 grids of wstacking are in double precision",
+      1e-12, 0.1, 1e-4, .told = G_STRUCT_OFFSET(AstroGridderSettings, asks_accuracy)),
   ASTRO_NUMBER_OR_AUTO(
       AstroGridderSettings, support, "support", "Support",
-      "Cells a side that a visibility is spread over: a number from 1 to 256, or auto",
+      "Cells along a side that a visibility is spread over: a number from 1 to 256, or auto",
       "As few as the accuracy allows", ASTRO_TAPS_MAX_SUPPORT),
   ASTRO_DOUBLE(AstroGridderSettings, padding, "padding", "Padding",
-               "Of the grid over the image (0: what is fastest)", 0, 8, 0),
+               "Size of the grid over that of the image (0: the fastest)", 0, 8, 0),
   ASTRO_TEXT(AstroGridderSettings, centre, "centre", "Centre",
-             "Of the image, \"l,m\": direction cosines from the phase centre", NULL),
+             "Centre of the image, \"l,m\": direction cosines from the phase centre", NULL),
   ASTRO_UINT(AstroGridderSettings, oversampling, "oversampling", "Oversampling",
-             "wprojection: taps a cell in the table", 1, ASTRO_TAPS_MAX_OVERSAMPLING, 8),
+             "wprojection: taps per cell in the table", 1, ASTRO_TAPS_MAX_OVERSAMPLING, 8),
   ASTRO_UINT(AstroGridderSettings, w_planes, "w-planes", "W-planes",
-             "wprojection: values of w in the table, 2 or more where kernel=interpolated (0: from "
-             "the longest baseline and the field)",
+             "wprojection: how many values of w are in the table, 2 or more with "
+             "kernel=interpolated (0: from the longest baseline and the field)",
              0, ASTRO_TAPS_MAX_PLANES, 0),
-  ASTRO_ENUM(AstroGridderSettings, kernel, "kernel", "Kernel", "wprojection: which taps are taken",
+  ASTRO_ENUM(AstroGridderSettings, kernel, "kernel", "Kernel", "wprojection: which taps are used",
              astro_taps_kind_get_type, ASTRO_TAPS_NEAREST),
-  ASTRO_ENUM(AstroGridderSettings, taper, "taper", "Taper", "wprojection: what keeps aliases low",
-             astro_taper_get_type, ASTRO_SPREAD_KAISER_BESSEL),
+  ASTRO_ENUM(AstroGridderSettings, taper, "taper", "Taper",
+             "wprojection: the function that keeps aliases low", astro_taper_get_type,
+             ASTRO_SPREAD_KAISER_BESSEL),
   ASTRO_BOOLEAN(AstroGridderSettings, deterministic, "deterministic", "Deterministic",
-                "On a GPU: sums in one order, so that a grid is the same to the last bit each "
-                "time, at a cost; on the CPU it always is",
+                "On a GPU: adds in a fixed order, so that grids are the same to the last bit each "
+                "time, at a cost; on the CPU they always are",
                 FALSE),
   ASTRO_EARTH_FIELD(AstroGridderSettings, earth_orientation),
   { 0 },

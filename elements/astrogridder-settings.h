@@ -1,7 +1,7 @@
-/* What a user says to astrogridder, and the grids that follow from it. */
+/* The properties of astrogridder, and the grids that follow from them. */
 #pragma once
 
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 #include "elements/base/astrofields.h"
 
 G_BEGIN_DECLS
@@ -24,7 +24,7 @@ typedef struct {
   guint size;   /* 0: from the data (elements/astrogridder-auto.h) */
   double cell;  /* arcsec; 0: from field and size, or the data */
   double field; /* degrees */
-  char *pols;   /* NULL: stokes */
+  char *pols;   /* NULL: those of stokes */
   AstroStokes stokes;
   AstroWeighting weighting;
   double robust;
@@ -32,9 +32,9 @@ typedef struct {
   guint interval;
   AstroAlgorithm algorithm;
   double accuracy, padding;
-  gboolean asks_accuracy; /* somebody set it */
+  gboolean asks_accuracy; /* it was set by the user */
   guint support;
-  guint oversampling, w_planes; /* of wprojection, as kernel and taper */
+  guint oversampling, w_planes; /* these two, kernel and taper: of wprojection */
   AstroTapsKind kernel;
   AstroSpreadKind taper;
   char *centre; /* "l,m", NULL: 0,0 */
@@ -43,28 +43,28 @@ typedef struct {
 
 const AstroGridAlgorithm *astro_gridder_settings_algorithm(const AstroGridderSettings *settings);
 
-/* Whether a grid can be made of them, in any precision; the error names the property. */
+/* Whether they can give a grid, in any precision; the error names the property. */
 gboolean astro_gridder_settings_check(const AstroGridderSettings *settings, GError **error);
 
-/* What a grid may be beyond the settings, as caps agree on it. */
+/* Properties of a grid that caps agree on, beside the settings. */
 typedef struct {
   gboolean is_double;
   gboolean psf;
-  gboolean wide_psf; /* twice as large as the image, with the PSF: core/stream/grid.h */
+  gboolean wide_psf; /* twice as large as the user's image, with the PSF: core/stream/grid.h */
 } AstroGridChoice;
 
-/* The algorithm's configuration and grid, its products with or without the PSF; to be cleared with
- * astro_grid_clear(). */
+/* The algorithm's configuration and the grid, with the PSF among its products or without. Clear the
+ * grid with astro_grid_clear(). */
 gboolean astro_gridder_settings_choose(const AstroGridderSettings *settings,
-                                       const AstroGridChoice *choice, AstroGridderConfig *config,
+                                       const AstroGridChoice *choice, AstroGriddingConfig *config,
                                        AstroGrid *grid, GError **error);
 
-/* The caps of its grids of visibilities of those caps; NULL: of that choice there are none. */
+/* Caps of the grids of visibilities with those caps; NULL: that choice is impossible. */
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *settings,
                                           const GstStructure *from, const AstroGridChoice *choice);
 
 extern const AstroField astro_gridder_settings_fields[];
-/* As they are now: properties of the element may be set at any time. The copy is to be cleared. */
+/* The settings at this moment, since properties may be set at any time. Clear the copy. */
 void astro_gridder_settings_copy(gconstpointer element, AstroGridderSettings *to,
                                  const AstroGridderSettings *from);
 void astro_gridder_settings_clear(AstroGridderSettings *settings);

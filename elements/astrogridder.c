@@ -1,39 +1,39 @@
 /**
  * SECTION:element-astrogridder
  *
- * Puts visibilities on a grid in (u,v), and in w where that is needed, whose Fourier transform
- * (astrofft) becomes an image of the sky (astroimage). (u,v,w) are computed from the stream's
- * observation, or are those that buffers bring (astrofitssrc uvw=file), with its Earth orientation
- * or that of a file of the IERS in earth-orientation; where there is neither UT1 is taken for UTC,
- * and a warning tells what that may cost at the image's corners where it is more than a tenth of
- * the beam. Visibilities whose delays were not taken out (no astrodelay came before the correlator)
- * are refused, but for those of a flat array whose zenith is the phase centre: a warning says how
- * wrong they are.
+ * Puts visibilities on a grid in (u,v), and in w where that is needed. The Fourier transform of
+ * the grid (astrofft) becomes an image of the sky (astroimage). (u,v,w) are computed from the
+ * stream's observation, or are those that buffers bring (astrofitssrc uvw=file). They use the
+ * observation's Earth orientation, or that of an IERS file in earth-orientation; without either,
+ * UT1 is taken to be UTC, and a warning says how far sources in the image's corners may be off, if
+ * that is more than a tenth of the beam. Visibilities whose delays were not taken out (there was
+ * no astrodelay before the correlator) are refused, except those of a flat array whose phase
+ * centre is at the zenith; a warning says how wrong they are.
  *
- * All that comes until the end of the stream goes into one grid; with an interval, a grid is sent
- * every so many blocks of visibilities, so that an image can be watched while it grows; none is
- * sent where all that an interval had is lost. With algorithm=wstacking a grid is a number of
- * planes, one a buffer. What is flagged, not finite or outside the grid is left out, counted in
- * every grid and told at the end in a message astro-gridder: how many visibilities were used,
- * outside, flagged and not-finite, once for each product that is an image of the sky.
+ * All visibilities until the end of the stream go into one grid. With interval=N a grid is sent
+ * after every N dumps of visibilities, so that an image can be watched while it grows; an interval
+ * whose visibilities were all lost sends none. With algorithm=wstacking a grid has several planes,
+ * one a buffer. Visibilities that are flagged, not finite or outside the grid are left out. They
+ * are counted in every grid, and at the end of the stream in a message astro-gridder: how many
+ * were used, outside, flagged and not-finite, once for each product that is an image of the sky.
  *
- * Most of a plane is empty. Whoever reads grids with a map says so in the answer to an ALLOCATION
- * query, as astrofft does (elements/base/astroreader.h): those tiles of 16 x 16 cells alone are
- * written then that visibilities reached, and a map on the buffer (AstroGridMeta.touched) says
- * which; all others are undefined and stand for zeros. Whoever else reads a grid gets all of it, as
- * does who asks for touched-only=false in caps.
+ * Most of a plane is empty. A reader that takes maps says so in the answer to an ALLOCATION query,
+ * as astrofft does (elements/base/astroreader.h). Then only those tiles of 16 x 16 cells are
+ * written that visibilities reached, and a map on the buffer (AstroGridMeta.touched) says which
+ * they are; all other cells are undefined and count as zeros. Any other reader gets whole planes,
+ * and so does one that asks for touched-only=false in caps.
  *
- * With backend=cuda visibilities, rows and grids stay on the GPU. Where its memory does not hold
- * all products of a grid, they are made one after the other there and sent on from the host; where
- * it does not hold one, an error says how many bytes are needed and there. Threads add to a grid of
- * algorithm=wprojection in no order there, so that its last bits differ from run to run;
- * deterministic=true puts an end to that, at a cost.
+ * With backend=cuda visibilities, rows and grids stay on the GPU. If its memory has no room for
+ * all products of a grid, they are made there one after the other and sent on from the host; if it
+ * has no room for one, an error says how many bytes are needed and there. With
+ * algorithm=wprojection the GPU's threads add to a grid in no fixed order, so that its last bits
+ * differ from run to run; deterministic=true prevents that, at a cost.
  *
- * Where cell and field-of-view are not set, pixels are a quarter of the beam that the baselines of
- * the observation's stations make at the highest frequency: with natural weights all of them, else
- * the longest, which is never lost. Where size is not set, the
- * image is as large as the field-of-view, or holds what a station sees that is as large as the
- * shortest baseline: 1024 to 2048 pixels, and no more than there is above the horizon.
+ * Where neither cell nor field-of-view is set, a pixel is a quarter of the beam that the stations
+ * of the observation give at the highest frequency: the beam of all baselines with natural
+ * weights, else that of the longest. The longest baseline is never lost. Where size is not set,
+ * the image is as large as field-of-view or, without that, shows what the shortest baseline can
+ * see: 1024 to 2048 pixels, and no more than is above the horizon.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft \
@@ -49,9 +49,9 @@
 
 #include "core/lib/sky/earth-error.h"
 #include "core/stream/uvw-meta.h"
-#include "core/stream/uvw.h"
 #include "elements/base/astroearth.h"
 #include "elements/astrogridder-auto.h"
+#include "elements/astrogridder-collector.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/base/astroincoming.h"
@@ -63,31 +63,15 @@
 struct _AstroGridder {
   AstroStage parent;
   AstroGridderSettings settings;
-  AstroGridderAuto automatic; /* what they leave to the data */
+  AstroGridderAuto automatic; /* settings that follow from the data */
 
   AstroEarthUse earth;
-  AstroCollectConfig config; /* what was agreed on */
-  AstroGrid grid;            /* its grid, with products */
-  guint interval;            /* dumps of a grid; 0: all */
-  gboolean
-      reader_takes_maps;     /* of what visibilities reached in a plane, nothing else being there */
-  gboolean whole_planes;     /* caps ask for them all the same */
-  gboolean wide_psf;         /* grids are twice as large as the image */
-  gboolean observed;         /* the instance knows the observation */
-  AstroUndelayed *undelayed; /* NULL: delays are out, as they should be */
+  AstroGrid grid; /* agreed on, with its products */
+  AstroGridCollector collector;
+  gboolean wide_psf;         /* the grid is twice as large as the image */
+  gboolean observed;         /* the backend knows the observation */
+  AstroUndelayed *undelayed; /* NULL: delays were taken out, as they should be */
   guint warned_of_delays;
-  GstBuffer *open;         /* dumps go straight into it */
-  gboolean open_is_new;    /* nothing did yet */
-  guint64 dumps;           /* in the grid that is not sent yet */
-  guint64 number;          /* of that grid */
-  guint64 sent;            /* grids; of those before it that had any visibilities */
-  GstClockTime begin, end; /* of what is in it */
-  GstClockTime last;       /* when the last dump in it begins; NONE: it has none */
-  gboolean at_end;         /* the stream's last */
-  gboolean warned;
-  AstroGridCounts counts; /* of grids, those too that were not sent */
-  AstroGridCounts
-      before; /* of other caps and observations: cumulative grids begin anew with them */
 };
 
 G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
@@ -95,7 +79,8 @@ GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_T
 
 /* ---- negotiation ---- */
 
-/* Whoever does not say what he wants gets the first: nothing that he may not know of. */
+/* The first one is for readers that do not say what they want: it is what any reader understands.
+ */
 static const AstroGridChoice choices[] = {
   { FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE }, { TRUE, FALSE, FALSE },
   { TRUE, TRUE, FALSE },   { FALSE, TRUE, TRUE },  { TRUE, TRUE, TRUE },
@@ -134,33 +119,32 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   GstCaps *result = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
     append_choices(self, gst_caps_get_structure(caps, i), may_be_wide, result);
-  /* Settings that give no grid are told of at the start, which linking must not stand before; what
-   * they leave to the data is not known yet. */
+  /* Settings that are impossible are reported at the start, so that elements can be linked before;
+   * those that follow from the data are not known yet. */
   if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
     gst_caps_append(result,
                     gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
   return astro_stage_filter_caps(result, filter);
 }
 
-/* Other caps would end a grid that is half made, or one that goes on adding up. */
+/* New caps would cut a grid in two, or end one that goes on adding up. */
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
-  const AstroGridder *self = ASTRO_GRIDDER(trans);
-  const gboolean is_open = self->dumps > 0 || (self->config.cumulative && self->number > 0);
+  const gboolean is_open = astro_grid_collector_is_open(&ASTRO_GRIDDER(trans)->collector);
   return (is_open ? astro_stage_fixate_agreed : astro_stage_fixate_preferred)(trans, direction,
                                                                               caps, othercaps);
 }
 
-/* Settings that give no grid with what the data tell leave caps without one, of which it would be
- * said only that fields are missing. */
+/* Checks the settings with those that follow from the data: no caps would be possible if they are
+ * wrong, and the error would only say that fields are missing. */
 static gboolean check_filled(AstroGridder *self, const GstCaps *in, GError **error)
 {
   static const AstroGridChoice choice = { .is_double = TRUE };
   const GstStructure *from = gst_caps_get_structure(in, 0);
   g_auto(AstroGridderSettings) settings;
   double frequency = 0, bandwidth = 0;
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid;
 
   astro_gridder_settings_copy(self, &settings, &self->settings);
@@ -183,34 +167,20 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   }
   const GstStructure *agreed = gst_caps_get_structure(out, 0);
   gboolean some;
-  /* Who says touched-only=false, as a capsfilter may, wants whole planes, whoever reads them. */
-  self->whole_planes = gst_structure_get_boolean(agreed, "touched-only", &some) && !some;
+  /* A capsfilter with touched-only=false asks for whole planes, whoever reads them. */
+  self->collector.whole_planes = gst_structure_get_boolean(agreed, "touched-only", &some) && !some;
   self->wide_psf = astro_field_is_true(agreed, "wide-psf");
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
 }
 
-/* Whoever reads may take maps of what visibilities reached, and then nothing else. */
+/* Asks whether the reader takes maps of touched tiles, so that nothing else need be written. */
 static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
 {
-  ASTRO_GRIDDER(trans)->reader_takes_maps = astro_reader_takes_maps(query);
+  ASTRO_GRIDDER(trans)->collector.reader_takes_maps = astro_reader_takes_maps(query);
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->decide_allocation(trans, query);
 }
 
-/* Somebody else may read by now than when that was asked: a plane without a map is whole. */
-static gboolean is_with_maps(AstroGridder *self)
-{
-  return self->reader_takes_maps && !self->whole_planes && self->config.algorithm->has_planes &&
-         !GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(self));
-}
-
-static void forget_grid(AstroGridder *self)
-{
-  gst_clear_buffer(&self->open);
-  self->dumps = 0;
-  self->begin = self->last = GST_CLOCK_TIME_NONE;
-}
-
-static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *config, GError **error)
+static gboolean check_agreed(AstroGridder *self, const AstroGridderConfig *config, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   const AstroLayout *layout = &astro_stage_out(stage)->layout;
@@ -220,9 +190,9 @@ static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *confi
          astro_stage_check_extent(stage, ASTRO_AXIS_POL, g_strv_length(self->grid.products), error);
 }
 
-/* With the point-spread function where what was agreed on has one product more. */
+/* Includes the point-spread function if the agreed caps have one more product. */
 static gboolean choose_grid(AstroGridder *self, const AstroGridderSettings *settings,
-                            const AstroStream *out, AstroGridderConfig *config, GError **error)
+                            const AstroStream *out, AstroGriddingConfig *config, GError **error)
 {
   AstroGridChoice choice = { .is_double = out->format == ASTRO_FORMAT_CF64LE,
                              .wide_psf = self->wide_psf };
@@ -244,7 +214,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   const AstroGridderSettings *s = &settings;
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
-  AstroCollectConfig *config = configuration;
+  AstroGridderConfig *config = configuration;
 
   astro_gridder_settings_copy(self, &settings, &self->settings);
   if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
@@ -279,196 +249,26 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .is_double = config->gridder.is_double,
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
   };
-  self->config = *config;
-  self->interval = s->interval;
+  self->collector.config = *config;
+  self->collector.interval = s->interval;
   self->observed = FALSE;
   astro_gridder_warn_of_accuracy(GST_ELEMENT(self), s, &self->grid);
   astro_gridder_warn_of_robust(GST_ELEMENT(self), s);
-  forget_grid(self);
+  astro_grid_collector_forget(&self->collector);
   return TRUE;
 }
 
-/* ---- grids out ---- */
-
-/* Asks the backend for what takes no blocks; what it says is in the stage's result. */
-static gboolean ask(AstroGridder *self, AstroGridCall call, GError **error)
-{
-  const AstroCollectArguments arguments = { .call = call };
-  return astro_stage_submit(ASTRO_STAGE(self), NULL, NULL, &arguments, error);
-}
-
-/* sums: of weights, of each of the grid's channels. */
-static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, const double *sums)
-{
-  const guint channels = self->config.gridder.channels;
-  const guint products = g_strv_length(self->grid.products);
-  const AstroResult *told = astro_stage_result(ASTRO_STAGE(self));
-  const AstroGridCounts *counts = &told->grid_counts;
-  AstroGridMeta *meta = astro_buffer_add_grid(buffer, channels * products);
-  for (guint c = 0; c < channels; c++)
-    for (guint p = 0; p < products; p++)
-      meta->weights[c * products + p] = sums[c];
-  meta->w = told->w;
-  meta->w_step = told->w_step;
-  meta->plane = plane;
-  meta->planes = told->planes;
-  meta->used = counts->used;
-  meta->outside = counts->outside;
-  meta->flagged = counts->flagged;
-  meta->not_finite = counts->not_finite;
-  GST_BUFFER_PTS(buffer) = self->begin;
-  if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_CLOCK_TIME_IS_VALID(self->end))
-    GST_BUFFER_DURATION(buffer) = self->end - self->begin;
-}
-
-/* Dumps that go on adding to the open grid want a copy of it sent. Its map goes to touched, where
- * one was agreed on. */
-static GstBuffer *next_plane(AstroGridder *self, GstBuffer **touched, GError **error)
-{
-  AstroStage *stage = ASTRO_STAGE(self);
-  const gboolean with_map = is_with_maps(self);
-  AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = self->open_is_new };
-  GstBuffer *out;
-  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, &arguments, self->open_is_new,
-                                             !self->config.cumulative, error))
-    return NULL;
-  self->open_is_new = FALSE;
-  if (self->open && !self->config.cumulative)
-    return g_steal_pointer(&self->open);
-  out = astro_stage_new_buffer(stage, astro_collect_grid_bytes(&self->config), error);
-  if (!out)
-    return NULL;
-  if (self->open)
-    arguments.call = ASTRO_GRID_COPY;
-  arguments.is_new = FALSE;
-  if (with_map)
-    *touched = astro_stage_new_aside(stage, astro_collect_map_bytes(&self->config), error);
-  const AstroStageBlocks blocks = { { self->open }, { out, *touched } };
-  if ((with_map && !*touched) ||
-      !astro_stage_submit_blocks(stage, &blocks, &arguments, TRUE, TRUE, error))
-    gst_clear_buffer(&out);
-  return out;
-}
-
-static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
-{
-  if (counts->outside == 0 || self->warned)
-    return;
-  self->warned = TRUE;
-  astro_gridder_warn_of_losses(GST_ELEMENT(self), astro_stage_result(ASTRO_STAGE(self)),
-                               &self->grid, counts);
-}
-
-static gboolean refuse_empty(AstroGridder *self, GError **error)
-{
-  return astro_gridder_refuse_empty(astro_stage_result(ASTRO_STAGE(self)), &self->config,
-                                    &self->grid, &self->counts, error);
-}
-
-/* Data that were lost for a while are no reason to end a stream that has others, before or to come;
- * settings that lose all of them are. */
-static gboolean may_be_empty(const AstroGridder *self, const AstroGridCounts *counts)
-{
-  if (self->sent > 0)
-    return TRUE;
-  return !self->at_end && counts->outside == 0 && counts->flagged + counts->not_finite > 0;
-}
-
-static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
-{
-  if (self->config.cumulative)
-    self->counts = self->before;
-  self->counts.used += counts->used;
-  self->counts.outside += counts->outside;
-  self->counts.flagged += counts->flagged;
-  self->counts.not_finite += counts->not_finite;
-}
-
-static gboolean count(AstroGridder *self, double *sums, GError **error)
-{
-  AstroResult *told = astro_stage_result(ASTRO_STAGE(self));
-  told->sums = sums;
-  const gboolean done = ask(self, ASTRO_GRID_COUNT, error);
-  told->sums = NULL;
-  return done;
-}
-
-/* One plane after the other goes out, so that few are in memory. Weights are known once the grid
- * has begun. */
-static gboolean send_planes(AstroGridder *self, GError **error)
-{
-  AstroStage *stage = ASTRO_STAGE(self);
-  const AstroResult *told = astro_stage_result(stage);
-  g_autofree double *sums = g_new(double, self->config.gridder.channels);
-  if (!ask(self, ASTRO_GRID_BEGIN, error) || !count(self, sums, error))
-    return FALSE;
-  for (guint plane = 0; plane < told->planes; plane++) {
-    g_autoptr(GstBuffer) touched = NULL;
-    GstBuffer *out = next_plane(self, &touched, error);
-    if (!out)
-      return FALSE;
-    describe(self, out, plane, sums);
-    astro_buffer_get_grid(out)->touched = g_steal_pointer(&touched);
-    astro_stage_emit(stage, out, self->number, 1);
-    if (astro_stage_push(stage) != GST_FLOW_OK)
-      return TRUE;
-  }
-  return TRUE;
-}
-
-/* All planes are sent by then: where the stream was to end meanwhile, while others worked on them,
- * nothing is lost. */
-static gboolean end_grid(AstroGridder *self, GError **error)
-{
-  g_autoptr(GError) why = NULL;
-  if (ask(self, ASTRO_GRID_END, &why) ||
-      g_error_matches(why, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP))
-    return TRUE;
-  g_propagate_error(error, g_steal_pointer(&why));
-  return FALSE;
-}
-
-static gboolean send_grid(AstroGridder *self, GError **error)
-{
-  if (!count(self, NULL, error))
-    return FALSE;
-  const AstroGridCounts counts = astro_stage_result(ASTRO_STAGE(self))->grid_counts;
-  add_counts(self, &counts);
-  if (counts.used > 0) {
-    if (!send_planes(self, error))
-      return FALSE;
-    warn_of_losses(self, &counts);
-    self->sent++;
-  } else if (may_be_empty(self, &counts)) {
-    if (self->number == self->sent) /* the first */
-      astro_gridder_warn_of_gap(GST_ELEMENT(self), self->begin, self->end);
-  } else {
-    return refuse_empty(self, error);
-  }
-  if (!end_grid(self, error))
-    return FALSE;
-  self->number++;
-  self->dumps = 0;
-  if (!self->config.cumulative)
-    forget_grid(self);
-  return TRUE;
-}
-
-/* ---- dumps in ---- */
+/* ---- dumps ---- */
 
 static gboolean observe(AstroGridder *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
+  AstroObservation *observation = (AstroObservation *)astro_stage_observation(stage);
   if (self->observed)
     return TRUE;
-  self->before = self->counts;
-  AstroObservation *observation = (AstroObservation *)astro_stage_observation(stage);
-  self->last = GST_CLOCK_TIME_NONE;
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   self->undelayed = astro_undelayed_new(observation, astro_stage_in(stage));
-  const AstroCollectArguments arguments = { .call = ASTRO_GRID_OBSERVE,
-                                            .observation = observation };
-  self->observed = astro_stage_submit(stage, NULL, NULL, &arguments, error);
+  self->observed = astro_grid_collector_observe(&self->collector, observation, error);
   if (self->observed)
     astro_earth_use_tell(&self->earth, GST_ELEMENT(self), observation, astro_stage_in(stage),
                          astro_earth_error_of_uvw(astro_grid_farthest(&self->grid)),
@@ -476,68 +276,20 @@ static gboolean observe(AstroGridder *self, GError **error)
   return self->observed;
 }
 
-static gboolean open_grid(AstroGridder *self, GError **error)
+static gboolean check_delays(AstroGridder *self, gint64 middle_ns, GError **error)
 {
-  if (self->open || !astro_stage_result(ASTRO_STAGE(self))->adds_at_once)
-    return TRUE;
-  self->open =
-      astro_stage_new_buffer(ASTRO_STAGE(self), astro_collect_grid_bytes(&self->config), error);
-  self->open_is_new = TRUE;
-  return self->open != NULL;
-}
-
-/* Steps of one stream come once; but a grid that goes on over segments may be given a time again.
- */
-static gboolean check_time(const AstroGridder *self, GstClockTime begin, GError **error)
-{
-  if (!GST_CLOCK_TIME_IS_VALID(self->last) || begin > self->last)
-    return TRUE;
-  return astro_stream_refuse(
-      error, ASTRO_STREAM_ERROR_SIZE,
-      "visibilities of %.9f s came, and the grid has some of %.9f s already: expected times that "
-      "rise, since each counts once. cumulative=false begins a grid with every segment",
-      (double)begin / GST_SECOND, (double)self->last / GST_SECOND);
-}
-
-static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArguments *arguments,
-                         const GstClockTime times[2], GError **error)
-{
-  AstroStage *stage = ASTRO_STAGE(self);
-  if (!check_time(self, times[0], error) || !open_grid(self, error))
-    return FALSE;
-  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
-    if (!ask(self, ASTRO_GRID_MISS, error))
-      return FALSE;
-  } else {
-    arguments->middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
-    if (self->undelayed &&
-        !astro_gridder_check_delays(GST_ELEMENT(self), self->undelayed, arguments->middle_ns,
-                                    &self->warned_of_delays, error))
-      return FALSE;
-    arguments->is_new = self->open_is_new;
-    if (!astro_uvw_check_time(astro_stage_observation(stage), arguments->middle_ns, error) ||
-        !astro_stage_submit_part(stage, in, self->open, arguments, self->open_is_new, FALSE, error))
-      return FALSE;
-    self->open_is_new = FALSE;
-  }
-  if (!GST_CLOCK_TIME_IS_VALID(self->begin))
-    self->begin = times[0];
-  self->end = times[1];
-  self->last = times[0];
-  self->dumps++;
-  return self->interval == 0 || self->dumps < self->interval || send_grid(self, error);
+  return !self->undelayed || astro_gridder_check_delays(GST_ELEMENT(self), self->undelayed,
+                                                        middle_ns, &self->warned_of_delays, error);
 }
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
-  const guint baselines = self->config.prepare.baselines;
+  const guint baselines = self->collector.config.prepare.baselines;
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
   const double *uvw = NULL;
   AstroLayout shape;
-  AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD,
-                                      .validity = astro_buffer_get_validity(in),
-                                      .shape = &shape };
+  AstroGridderArguments arguments = { .validity = astro_buffer_get_validity(in), .shape = &shape };
 
   if (!observe(self, error) || !(is_gap || astro_buffer_find_uvw(in, astro_stage_observation(stage),
                                                                  steps, baselines, &uvw, error)))
@@ -545,38 +297,28 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   astro_stream_shape(astro_stage_in(stage), steps, &shape);
   for (guint64 i = 0; i < steps; i++) {
     GstClockTime times[2];
+    if (!astro_stage_step_times(stage, in, first, i, steps, times, error))
+      return FALSE;
     arguments.number = i;
     arguments.uvw = uvw ? uvw + 3 * i * baselines : NULL;
-    if (!astro_stage_step_times(stage, in, first, i, steps, times, error) ||
-        !add_dump(self, in, &arguments, times, error))
+    arguments.middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
+    if (!(is_gap || check_delays(self, arguments.middle_ns, error)) ||
+        !astro_grid_collector_add(&self->collector, in, &arguments, times, error))
       return FALSE;
   }
   return TRUE;
 }
 
-/* The first dump of a grid waits for the last. */
+/* The first dump of a grid waits for the last one. */
 static guint64 latency_steps(AstroStage *stage)
 {
-  const guint interval = ASTRO_GRIDDER(stage)->interval;
+  const guint interval = ASTRO_GRIDDER(stage)->collector.interval;
   return interval > 0 ? interval - 1 : 0;
 }
 
 static gboolean finish(AstroStage *stage, GError **error)
 {
-  AstroGridder *self = ASTRO_GRIDDER(stage);
-  if (self->dumps > 0 && !send_grid(self, error))
-    return FALSE;
-  if (!self->config.cumulative || self->at_end)
-    forget_grid(self);
-  if (!self->at_end)
-    return TRUE;
-  if (self->number == 0)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "the stream ended with no visibilities: there is no grid");
-  if (self->sent == 0)
-    return refuse_empty(self, error);
-  astro_gridder_tell(GST_ELEMENT(self), self->sent, &self->counts);
-  return TRUE;
+  return astro_grid_collector_finish(&ASTRO_GRIDDER(stage)->collector, error);
 }
 
 static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
@@ -594,12 +336,9 @@ static gboolean observed(AstroStage *stage, GError **error)
 static void reset(AstroStage *stage)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
-  forget_grid(self);
+  astro_grid_collector_reset(&self->collector);
   self->observed = FALSE;
-  self->number = self->sent = 0;
-  self->at_end = self->warned = FALSE;
   self->warned_of_delays = 0;
-  self->counts = self->before = (AstroGridCounts){ 0 };
 }
 
 static gboolean leaves_to_data(AstroGridder *self)
@@ -609,8 +348,8 @@ static gboolean leaves_to_data(AstroGridder *self)
   return astro_gridder_auto_is_asked(&settings);
 }
 
-/* Whether what the settings leave to the data is known, of visibilities of that band; or the error.
- */
+/* Whether the settings that follow from the data are known, for visibilities of that band; else
+ * posts the error. */
 static gboolean check_known(AstroGridder *self, const AstroStream *in)
 {
   g_auto(AstroGridderSettings) settings;
@@ -628,7 +367,7 @@ static gboolean stage_event(AstroGridder *self, GstEvent *event)
       ->sink_event(GST_BASE_TRANSFORM(self), event);
 }
 
-/* Without it no caps could be made of these, and nobody would say why. */
+/* Without those settings there would be no caps to agree on, and no error that says why. */
 static gboolean caps_event(AstroGridder *self, GstEvent *event)
 {
   AstroStream in;
@@ -640,14 +379,14 @@ static gboolean caps_event(AstroGridder *self, GstEvent *event)
   return FALSE;
 }
 
-/* What waited for the stations goes on before them, as it came. Of another array the image is
- * another one, but where grids go on adding up. */
+/* Events that waited for the stations go on first, in their order. Another array gives another
+ * image, unless grids go on adding up. */
 static gboolean observation_event(AstroGridder *self, GstEvent *event)
 {
   const gboolean is_known = astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(self), event);
   gboolean ok = TRUE;
   GstEvent *held;
-  if (self->config.cumulative && self->number > 0)
+  if (self->collector.config.cumulative && self->collector.number > 0)
     return stage_event(self, event);
   astro_gridder_auto_observe(&self->automatic, event);
   if (!astro_gridder_auto_is_waiting(&self->automatic)) {
@@ -656,7 +395,7 @@ static gboolean observation_event(AstroGridder *self, GstEvent *event)
       gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
     return ok;
   }
-  /* Whoever asked for memory in the meantime was not told. */
+  /* ALLOCATION queries in the meantime got no answer: they have to be sent again. */
   gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(self));
   while ((held = g_queue_pop_head(&self->automatic.held)))
     ok &= GST_EVENT_TYPE(held) == GST_EVENT_CAPS ? caps_event(self, held) : stage_event(self, held);
@@ -668,9 +407,9 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   AstroGridder *self = ASTRO_GRIDDER(trans);
   const gboolean is_end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
 
-  /* A flush comes from any thread, while another one is at the end. */
+  /* A flush may come from any thread, while another one is at the end. */
   if (GST_EVENT_IS_SERIALIZED(event))
-    self->at_end = is_end;
+    self->collector.at_end = is_end;
   if (astro_event_is_observation(event))
     return observation_event(self, event);
   if (astro_gridder_auto_holds(&self->automatic, leaves_to_data(self), event))
@@ -681,7 +420,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   }
   gboolean ok =
       GST_EVENT_TYPE(event) == GST_EVENT_CAPS ? caps_event(self, event) : stage_event(self, event);
-  if (is_end) /* what comes behind it is another stream */
+  if (is_end) /* another stream follows */
     reset(ASTRO_STAGE(self));
   return ok;
 }
@@ -697,7 +436,7 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
   return GST_FLOW_ERROR;
 }
 
-/* To answer how much memory is wanted, the base would agree on caps. */
+/* To answer it, the base class would agree on caps. */
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *asked)
 {
   if (GST_QUERY_TYPE(asked) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK &&
@@ -720,7 +459,7 @@ static gboolean start(AstroStage *stage)
   astro_gridder_settings_copy(self, &settings, &self->settings);
   self->earth = (AstroEarthUse){ 0 };
   if (astro_gridder_settings_check(&settings, &error)) {
-    self->begin = self->last = GST_CLOCK_TIME_NONE;
+    self->collector.begin = self->collector.last = GST_CLOCK_TIME_NONE;
     return ASTRO_STAGE_CLASS(astro_gridder_parent_class)->start(stage);
   }
   GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
@@ -730,7 +469,7 @@ static gboolean start(AstroStage *stage)
 static void finalize(GObject *object)
 {
   AstroGridder *self = ASTRO_GRIDDER(object);
-  gst_clear_buffer(&self->open);
+  astro_grid_collector_forget(&self->collector);
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   astro_gridder_auto_clear(&self->automatic);
   astro_grid_clear(&self->grid);
@@ -768,10 +507,9 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   stage->observed = observed;
   stage->reset = reset;
   astro_stage_class_add_pads(stage, visibilities, grids);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Gridder", "Filter/Analyzer",
-                                        "Puts visibilities on a grid, which a Fourier transform "
-                                        "makes an image of",
-                                        ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Gridder", "Filter/Analyzer",
+      "Puts visibilities on a grid whose Fourier transform is an image", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
                                         "visibilities CF32LE CF64LE: channel:baseline:pol:pol");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
@@ -783,4 +521,5 @@ static void astro_gridder_init(AstroGridder *self)
 {
   astro_fields_set_defaults(self);
   astro_gridder_auto_init(&self->automatic);
+  self->collector.stage = ASTRO_STAGE(self);
 }

@@ -2,9 +2,9 @@
 
 #include "core/kit/units.h"
 
-#define MIDDLE 256     /* pixels: beams have a few */
-#define LEAST_ACROSS 2 /* pixels of a beam, for sources between them to be found */
-#define MOST_ACROSS 15 /* beyond which pixels tell nothing more, and show less of the sky */
+#define MIDDLE 256     /* pixels: a beam is a few wide */
+#define LEAST_ACROSS 2 /* pixels across a beam: with fewer, sources between them are missed */
+#define MOST_ACROSS 15 /* with more, pixels show nothing new and less of the sky */
 #define WELL_ACROSS 4
 
 void astro_image_beam_prepare(AstroImageBeam *beam, const AstroImageConfig *config)
@@ -42,7 +42,7 @@ void astro_image_beam_choose(AstroImageBeam *beam, const AstroImageConfig *confi
   }
 }
 
-/* Where the main lobe is wider than the middle the whole image is looked at. */
+/* If the main lobe is wider than the middle, the whole image is used. */
 static gboolean fit_lobe(const AstroImageBeam *beam, const AstroImageConfig *config,
                          GstBuffer *image, AstroImageMeta *meta)
 {
@@ -87,7 +87,7 @@ static void warn_of_cell(GstElement *element, const AstroImageConfig *config,
                          cell, enough, field));
 }
 
-/* Each image of a stream would say the same. */
+/* All images of a stream would give the same warning. */
 static void warn(AstroImageBeam *beam, GstElement *element, const AstroImageConfig *config,
                  const AstroImageMeta *meta)
 {

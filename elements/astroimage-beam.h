@@ -1,5 +1,5 @@
-/* The beam of astroimage's images: an ellipse that is fitted to the point-spread function about its
- * peak, alone what the fit needs of an image that may be on a device. */
+/* The beam of astroimage's images: an ellipse fitted to the peak of the point-spread function. The
+ * fit needs only its middle, since the image may be on a device. */
 #pragma once
 
 #include <gst/gst.h>
@@ -10,10 +10,10 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  gint psf;        /* among the image's products; -1: it has none */
-  guint product;   /* that of the channel that the beam is of, among those of all channels */
+  gint psf;        /* index among the image's products; -1: there is none */
+  guint product;   /* the same in the channel that the beam is of, counted through all channels */
   guint size;      /* pixels a side */
-  gpointer middle; /* filled with the image's last plane; NULL: no beam is wanted */
+  gpointer middle; /* filled when the last plane is added; NULL: no beam is wanted */
   gboolean warned;
 } AstroImageBeam;
 
@@ -21,12 +21,13 @@ typedef struct {
 void astro_image_beam_prepare(AstroImageBeam *beam, const AstroImageConfig *config);
 void astro_image_beam_clear(AstroImageBeam *beam);
 
-/* Of which channel the beam is: the middle one, or the nearest to it that has any weight. weights:
- * of the grid's channels and products. */
+/* Chooses the channel that the beam is of: the middle one, or the nearest one with any weight.
+ * weights: of the grid's channels and products. */
 void astro_image_beam_choose(AstroImageBeam *beam, const AstroImageConfig *config,
                              const double *weights);
 
-/* Says in meta and in a message what the beam is, if the image has a point-spread function. */
+/* Fits the beam and writes it to the meta and a message, if the image has a point-spread function.
+ */
 void astro_image_beam_fit(AstroImageBeam *beam, GstElement *element, const AstroImageConfig *config,
                           GstBuffer *image, AstroImageMeta *meta);
 

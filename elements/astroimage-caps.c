@@ -5,7 +5,7 @@
 #include "core/stream/stream.h"
 #include "elements/base/astrofields.h"
 
-/* rows: transformed along u alone. */
+/* rows: only rows are transformed, along u. */
 static const struct {
   const char *grid, *image;
   gboolean rows;
@@ -20,7 +20,7 @@ static const struct {
   { "plane:channel:pol:v:x", "channel:pol:y:x", TRUE },
 };
 
-/* Names to a layout; as it was where there are none. */
+/* Sets the layouts, or leaves the field as it was if there are none. */
 static void take_layouts(GstStructure *s, GValue *list)
 {
   if (gst_value_list_get_size(list))
@@ -60,7 +60,7 @@ static void set_formats(GstStructure *s, gboolean to_src)
   gst_structure_take_value(s, "format", &list);
 }
 
-/* What a grid's caps say of the image. */
+/* Sets the image's fields from the grid's caps. */
 static void describe_image(GstCaps *given, const char *stokes, GstStructure *s)
 {
   AstroImageProduct products[ASTRO_IMAGE_MAX_PRODUCTS];
@@ -85,16 +85,15 @@ static void describe_image(GstCaps *given, const char *stokes, GstStructure *s)
   astro_grid_clear(&grid);
 }
 
-/* Of caps that are fixed and wrong the image has the same shape, and set_caps says what is wrong.
- */
+/* Wrong caps give an image of the same shape: set_caps reports what is wrong. */
 static GstStructure *image_of(const GstStructure *given, const char *stokes)
 {
   g_autoptr(GstCaps) caps = gst_caps_new_full(gst_structure_copy(given), NULL);
   GstStructure *s = gst_structure_copy(given);
 
   gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
-  gst_structure_remove_fields(s, "cell", "image-size", "image-only", "touched-only", "spread",
-                              "support", "beta", "oversampling", "interpolated", "rate", NULL);
+  gst_structure_remove_fields(s, "cell", "image-size", "touched-only", "spread", "support", "beta",
+                              "oversampling", "interpolated", "rate", NULL);
   if (!gst_caps_is_fixed(caps))
     gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
   else
@@ -112,7 +111,7 @@ GstCaps *astro_image_caps_of_grids(const GstCaps *grids, const char *stokes)
   return images;
 }
 
-/* A wide one comes with a larger image than was asked for, unless somebody said how large. */
+/* A wide one comes with a larger image than the user asked for, unless somebody set its size. */
 static void ask_for_wide(GstStructure *grid, const GstStructure *image)
 {
   gint width;
@@ -132,19 +131,15 @@ static GstStructure *grid_of(const GstStructure *given, gboolean psf)
   return s;
 }
 
-/* Nothing but the image is read: better if nothing else is made, and best if columns are left to
- * us. */
+/* Best are grids whose columns are left to us, then all others. */
 static void add_grids(GstCaps *grids, GstStructure *any, const GstStructure *given)
 {
-  GstStructure *best = gst_structure_copy(any);
-  set_grid_layouts(best, gst_structure_get_value(given, "layout"), TRUE);
-  gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, "touched-only", G_TYPE_BOOLEAN, TRUE,
-                    NULL);
-  gst_caps_append_structure(grids, best);
-  set_grid_layouts(any, gst_structure_get_value(given, "layout"), FALSE);
-  best = gst_structure_copy(any);
-  gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
-  gst_caps_append_structure(grids, best);
+  const GValue *layout = gst_structure_get_value(given, "layout");
+  GstStructure *rows = gst_structure_copy(any);
+  set_grid_layouts(rows, layout, TRUE);
+  gst_structure_set(rows, "touched-only", G_TYPE_BOOLEAN, TRUE, NULL);
+  gst_caps_append_structure(grids, rows);
+  set_grid_layouts(any, layout, FALSE);
   gst_caps_append_structure(grids, any);
 }
 
@@ -157,8 +152,8 @@ GstCaps *astro_image_caps_to_grids(const GstCaps *images, gboolean psf, gboolean
     if (is_wide && !may_be_wide)
       continue;
     GstStructure *s = grid_of(given, psf);
-    /* Any other grid is taken last, and refused where an error can say why. What stands between
-     * hands that on as it is, so that it must not ask for what nobody else may have. */
+    /* Any other grid comes last, and is refused where an error can say why. Elements in between
+     * pass this on, so that it must not ask for a form that is for one reader only. */
     if (!is_wide)
       gst_caps_append_structure(others, gst_structure_copy(s));
     set_formats(s, FALSE);
@@ -196,9 +191,9 @@ gboolean astro_image_find_layout(const AstroLayout *layout, gboolean takes_rows,
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
         "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
-        "before it, or v:x with image-only=true and touched-only=true%s",
+        "before it, or v:x with touched-only=true%s",
         name,
-        astro_layout_find(layout, ASTRO_AXIS_U) >= 0 ? ": astrofft must stand before astroimage"
+        astro_layout_find(layout, ASTRO_AXIS_U) >= 0 ? ": astrofft must come before astroimage"
                                                      : "");
   *rows = layouts[kind].rows;
   return TRUE;

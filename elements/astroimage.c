@@ -1,28 +1,29 @@
 /**
  * SECTION:element-astroimage
  *
- * Makes images of transformed grids (uvgrid of layout pol:y:x, with channel and plane
- * before it): cuts out the padded grid's middle, divides by the transform of what visibilities were
- * spread with and by the sums of weights, and turns w-planes to w = 0 and adds them up: an image
- * leaves with its last plane. Right ascension runs to the left. Values are Jy/beam where the
- * observation says what the visibilities are in Jy; else they are in the visibilities' own unit,
- * and nobody downstream calls that Jy.
+ * Makes images of transformed grids (a uvgrid of layout pol:y:x, with channel and plane before
+ * it). It cuts out the middle of the padded grid, divides by the transform of the function that
+ * visibilities were spread with and by the sums of weights, corrects w-planes for their w and adds
+ * them up; an image leaves with its last plane. Right ascension increases to the left. Values are
+ * in Jy/beam if the observation says how the visibilities relate to Jy; else they are in the unit
+ * of the visibilities, and no element downstream calls that Jy.
  *
- * Of grids with image-only=true and touched-only=true rows alone may be transformed (layout
- * pol:v:x, with the same axes before it; see astrofft, which makes them where nobody else reads
- * them): their columns are transformed here, a few at a time, and added to the image before they
- * leave the caches.
+ * Grids with touched-only=true may have their rows transformed and their columns not (layout
+ * pol:v:x, with the same axes before it; astrofft makes them if nobody else reads them). Columns
+ * are then transformed here, a few at a time, and added to the image before they leave the caches.
  *
- * stokes makes Stokes parameters of XX:XY:YX:YY, RR:RL:LR:LL or some of them; without it products
- * stay as they are, of XY and the like the real parts. A product of a channel without any weight is
- * NaN; an image without any is an error. Where the grid is no larger than an image of even size,
- * the first column repeats what the grid has on its other side.
+ * stokes=IQUV, or some of these letters, makes Stokes parameters of XX:XY:YX:YY, RR:RL:LR:LL or
+ * some of them. Otherwise products stay as they are; of XY and the like only the real parts are
+ * used. A product of a channel without any weight is NaN; an image without any weight is an error.
+ * If the grid is no larger than an image of even size, the first column repeats the one on the
+ * other side of the grid.
  *
  * psf=true (or an element downstream that wants it, such as astroclean) asks the gridder for the
- * point-spread function, which becomes the last product, PSF. An ellipse is fitted to its main lobe
- * (of several channels: to that of the middle one, or the one next to it that has visibilities):
- * the beam goes into the image's headers and into an element message "astro-image" with major and
- * minor (full widths at half maximum) and angle (from north through east), degrees.
+ * point-spread function, which becomes the last product, PSF. An ellipse is fitted to its main
+ * lobe (with several channels, that of the middle one, or of the nearest one that has
+ * visibilities). This beam goes into the image's headers and into an element message "astro-image"
+ * with major and minor (full widths at half maximum) and angle (from north through east), in
+ * degrees.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 ! astrofft ! \
@@ -45,12 +46,12 @@ struct _AstroImage {
   gboolean psf;
   char *stokes;
 
-  AstroGrid grid;         /* of the input's caps */
-  gboolean promises_rows; /* they agree on image-only and touched-only */
+  AstroGrid grid;        /* from the input's caps */
+  gboolean touched_only; /* from them too: rows without a touched tile are undefined */
   AstroImageConfig config;
-  GstBuffer *image; /* whose planes come */
+  GstBuffer *image; /* being made: some of its planes are added */
   guint next_plane;
-  GstClockTime begin; /* of the image */
+  GstClockTime begin; /* when the image begins */
   guint64 images;
   AstroImageBeam beam;
 };
@@ -65,7 +66,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 {
   AstroImage *self = ASTRO_IMAGE(trans);
   g_autofree char *stokes = astro_fields_copy_text(self, &self->stokes);
-  /* What is around the middle that is wanted is for the eyes of who asks for it alone. */
+  /* A wide image is only for a reader that asks for it. */
   const gboolean wide = astro_reader_takes(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TAKES_WIDE_PSF);
   GstCaps *result = direction == GST_PAD_SINK ? astro_image_caps_of_grids(caps, stokes)
                                               : astro_image_caps_to_grids(caps, self->psf, wide);
@@ -91,14 +92,21 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   const GstStructure *s = gst_caps_get_structure(in, 0);
-  self->promises_rows =
-      astro_field_is_true(s, "image-only") && astro_field_is_true(s, "touched-only");
-  /* What is held of the old grid is dropped with an error before this is. */
+  self->touched_only = astro_field_is_true(s, "touched-only");
+  /* An unfinished image of the old grid is dropped, with an error, before the new caps hold. */
   AstroGrid old = self->grid;
   self->grid = grid;
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_image_parent_class)->set_caps(trans, in, out);
   astro_grid_clear(&old);
   return ok;
+}
+
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
+{
+  if (!GST_BASE_TRANSFORM_CLASS(astro_image_parent_class)->propose_allocation(trans, decide, query))
+    return FALSE;
+  astro_reader_take_image_only(query);
+  return TRUE;
 }
 
 static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
@@ -108,7 +116,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   g_autofree char *stokes = astro_fields_copy_text(self, &self->stokes);
   gboolean rows;
 
-  if (!astro_image_find_layout(&in->layout, self->promises_rows, &rows, error))
+  if (!astro_image_find_layout(&in->layout, self->touched_only, &rows, error))
     return FALSE;
   self->config = (AstroImageConfig){ .from = in->format,
                                      .to = astro_stage_out(stage)->format,
@@ -139,9 +147,10 @@ static gboolean check_weights(const AstroImage *self, const AstroGridMeta *meta,
   guint n = self->config.channels * self->config.n_in;
 
   if (!meta)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "a grid without the sums of its weights (AstroGridMeta), expected "
-                               "one of astrogridder behind an astrofft of both its axes");
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_SIZE,
+        "a grid without the sums of its weights (AstroGridMeta), expected one from astrogridder "
+        "that astrofft has transformed along both axes");
   if (meta->n_weights != n)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
@@ -183,7 +192,7 @@ static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
   self->next_plane = 0;
 }
 
-/* What values are multiplied by to be Jy. */
+/* The factor that makes values Jy; 0: not known. */
 static double jansky_of(AstroImage *self)
 {
   const AstroObservation *observation = astro_stage_observation(ASTRO_STAGE(self));
@@ -214,10 +223,10 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
 
   if (plane != self->next_plane)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "plane %u of %u of a grid came where plane %u was due", plane,
+                               "plane %u of %u of a grid came where plane %u was expected", plane,
                                planes, self->next_plane);
   if (arguments.first) {
-    forget(self); /* what a submit that was given up has left */
+    forget(self); /* left by a submit that was given up */
     self->image = astro_stage_new_buffer(
         ASTRO_STAGE(self), astro_stream_step_bytes(astro_stage_out(ASTRO_STAGE(self))), error);
     self->begin = GST_BUFFER_PTS(in);
@@ -267,7 +276,7 @@ static gboolean finish(AstroStage *stage, GError **error)
     return TRUE;
   forget(self);
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                             "the stream ended before an image was whole: %u of its planes came",
+                             "the stream ended in the middle of an image: %u of its planes came",
                              came);
 }
 
@@ -317,6 +326,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
+  trans->propose_allocation = propose_allocation;
   trans->stop = stop;
   stage->stage = "image";
   stage->takes = takes;

@@ -5,7 +5,7 @@ example_files += examples/find-elements.sh
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/astrosteps tests/elements/late tests/elements/logs tests/elements/counts tests/elements/outside-stage tests/elements/device \
   tests/elements/misfits tests/elements/stress tests/elements/streams \
-  tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory tests/elements/interrupted
+  tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory tests/elements/interrupted tests/elements/given-up
 
 # A module needs an rpath to be made shared; it is never installed.
 check_LTLIBRARIES = tests/elements/fake-module.la

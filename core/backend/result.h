@@ -28,7 +28,7 @@ typedef struct {
   gboolean complete;
   guint32 *counts;
 
-  /* gridder, as it is called (core/gridder/collect.h): whether dumps go straight into the grid; in
+  /* gridder, as it is called (core/gridder/backend.h): whether dumps go straight into the grid; in
    * wavelengths the longest baseline, and how far the grid holds visibilities; planes of the grid;
    * of a plane w, and what lies between planes (0: nothing to correct in w); counts, and sums of
    * weights of each of the grid's channels. */

@@ -8,15 +8,15 @@
 #define PARTS ASTRO_ROWS_PARTS
 #define OUT G_MAXUINT16
 #define MAX_COLUMNS 8192
-/* Of all visibilities a bucket holds one in so many, where a column does not hold more. */
+/* A bucket has about 1 / SHARES of all visibilities, or a single column with more. */
 #define SHARES 512
-/* Buckets are found by a few of the visibilities. */
+/* Buckets are chosen by a sample: 1 / SAMPLE_OF of the visibilities. */
 #define SAMPLE_OF 64
 #define MAX_SAMPLES (1 << 18)
 
-/* ---- which buckets there are ---- */
+/* ---- choosing buckets ---- */
 
-/* Of a visibility there, in wavelengths: its band's columns stand in a row. */
+/* The column of a visibility at u, v (wavelengths); the columns of a band follow each other. */
 static gsize column_of(const AstroBuckets *self, double u, double v)
 {
   const guint support = self->grid->spread.support;
@@ -27,8 +27,8 @@ static gsize column_of(const AstroBuckets *self, double u, double v)
          (astro_sorted_group(first_u, first_v, self->rows->is_double) >> self->shift);
 }
 
-/* Of each band's columns: how many of the samples. One stretch of visibilities has one, at no
- * regular place, since rows repeat themselves. Returns how many samples there are. */
+/* Counts the samples in each column. There is one sample in each stretch of visibilities, at a
+ * random place, since rows are alike. Returns how many lie in the grid. */
 static guint64 take_samples(const AstroBuckets *self, guint32 *counts)
 {
   const guint64 n = self->rows->rows * self->channels;
@@ -48,11 +48,11 @@ static guint64 take_samples(const AstroBuckets *self, guint32 *counts)
   return held;
 }
 
-/* Columns of a band go into one bucket until it has its share. */
+/* A bucket takes columns of its band until it has its share. */
 static void find_buckets(AstroBuckets *self)
 {
   g_autofree guint32 *counts = g_new0(guint32, (gsize)self->n_bands * self->columns);
-  /* So that there are twice as many at most. */
+  /* Rounded up, so that there are at most 2 * SHARES of them, beside one a band. */
   const guint64 share = take_samples(self, counts) / SHARES + 1;
   guint n = 0;
   self->buckets = g_new0(AstroBucket, (gsize)self->n_bands + 2 * SHARES);
@@ -72,7 +72,7 @@ static void find_buckets(AstroBuckets *self)
   self->n_buckets = n;
 }
 
-/* ---- what is in them ---- */
+/* ---- counting ---- */
 
 static guint16 find_bucket(const AstroBuckets *self, guint64 row, guint channel)
 {
@@ -142,16 +142,16 @@ void astro_buckets_clear(AstroBuckets *self)
   free(self->bucket_of);
 }
 
-/* ---- dealing ---- */
+/* ---- distributing ---- */
 
 typedef struct {
   AstroBuckets *buckets;
   guint32 *from;
-  guint step, words; /* of 8 bytes, of a visibility's values */
+  guint step, words; /* a visibility's values, in words of 8 bytes */
   guint64 *values;
-} Deal;
+} Distribution;
 
-/* A page is given back with the last of the parts that it has values of. */
+/* A page goes back once all parts are done that have values in it. */
 static void give_back(AstroBuckets *self, guint64 part)
 {
   const AstroGridRows *rows = self->rows;
@@ -160,10 +160,10 @@ static void give_back(AstroBuckets *self, guint64 part)
   if (!rows->spent || self->channels != rows->channels)
     return;
   g_mutex_lock(&self->lock);
-  self->dealt[part] = TRUE;
-  while (first > 0 && self->dealt[first - 1])
+  self->done[part] = TRUE;
+  while (first > 0 && self->done[first - 1])
     first--;
-  while (end < PARTS && self->dealt[end])
+  while (end < PARTS && self->done[end])
     end++;
   astro_rows_part(rows->rows, first, &from, &unused);
   astro_rows_part(rows->rows, end - 1, &unused, &to);
@@ -171,11 +171,11 @@ static void give_back(AstroBuckets *self, guint64 part)
   g_mutex_unlock(&self->lock);
 }
 
-static void deal_part(gpointer data, guint64 part)
+static void distribute_part(gpointer data, guint64 part)
 {
-  const Deal *deal = data;
-  AstroBuckets *self = deal->buckets;
-  const guint words = deal->words;
+  const Distribution *target = data;
+  AstroBuckets *self = target->buckets;
+  const guint words = target->words;
   guint64 from, to;
   astro_rows_part(self->rows->rows, part, &from, &to);
   const guint16 *bucket = self->bucket_of + from * self->channels;
@@ -186,20 +186,20 @@ static void deal_part(gpointer data, guint64 part)
       const guint64 at = self->starts[*bucket * PARTS + part]++;
       const guint64 number = row * self->rows->channels + c;
       const guint64 *values = (const guint64 *)self->rows->values + number * words;
-      deal->from[at * deal->step] = (guint32)number;
+      target->from[at * target->step] = (guint32)number;
       for (guint i = 0; i < words; i++)
-        deal->values[at * words + i] = values[i];
+        target->values[at * words + i] = values[i];
     }
   give_back(self, part);
 }
 
-void astro_buckets_deal(AstroBuckets *self, guint32 *from, guint step, gpointer values)
+void astro_buckets_distribute(AstroBuckets *self, guint32 *from, guint step, gpointer values)
 {
-  Deal deal = { .buckets = self,
-                .from = from,
-                .step = step,
-                .words = self->rows->products * (self->rows->is_double ? 2 : 1),
-                .values = values };
-  astro_parallel(PARTS, self->threads, deal_part, &deal);
+  Distribution target = { .buckets = self,
+                          .from = from,
+                          .step = step,
+                          .words = self->rows->products * (self->rows->is_double ? 2 : 1),
+                          .values = values };
+  astro_parallel(PARTS, self->threads, distribute_part, &target);
   g_clear_pointer(&self->bucket_of, free);
 }

@@ -1,20 +1,22 @@
-/* Visibilities dealt out to buckets: the first half of sorting them for spreading. A bucket is a
- * range of the groups of a band of the grid's rows, as wide as to hold a small share of all
- * visibilities, so that sorting one takes little room. */
+/* The first half of sorting visibilities for spreading: they are distributed over buckets. A bucket
+ * is a range of the groups of one band, just wide enough to hold a small share of all visibilities,
+ * so that it can be sorted in little memory. */
 #pragma once
 
 #include "core/gridder/rows.h"
 
 G_BEGIN_DECLS
 
-#define ASTRO_BAND_ROWS 16 /* as many as the largest support: footprints reach one band farther */
+#define ASTRO_BAND_ROWS                                                                            \
+  16 /* the largest support: a footprint reaches no farther than the next band */
 
 static inline guint astro_sorted_block(gboolean is_double)
 {
-  return is_double ? 4 : 8; /* cells: 64 bytes */
+  return is_double ? 4 : 8; /* cells of 64 bytes together */
 }
 
-/* Of a band, where a footprint begins: its block, and the row in it, which changes fastest. */
+/* Number of a group in its band, by where its footprints begin: the block, and the row in the band,
+ * which changes fastest. */
 static inline guint astro_sorted_group(guint u, guint v, gboolean is_double)
 {
   return u / astro_sorted_block(is_double) * ASTRO_BAND_ROWS + v % ASTRO_BAND_ROWS;
@@ -22,34 +24,35 @@ static inline guint astro_sorted_group(guint u, guint v, gboolean is_double)
 
 typedef struct {
   guint band, first_group, n_groups;
-  guint64 start, n; /* visibilities, those of all buckets one after the other */
+  guint64 start, n; /* visibilities, counted through all buckets */
 } AstroBucket;
 
 typedef struct {
-  /* Given: channels first to first + channels of rows. */
+  /* Set by the caller: channels first to first + channels of rows. */
   const AstroGridRows *rows;
   const AstroGrid *grid;
   guint first, channels, threads;
 
-  /* Found, in the order of bands and of columns in them. */
+  /* Set by astro_buckets_count, in the order of bands and of columns in a band. */
   guint n_buckets;
   AstroBucket *buckets;
-  guint64 n; /* visibilities that are in any: not zero, and held by the grid */
+  guint64 n; /* visibilities in all buckets: those that are not zero and lie in the grid */
 
-  double per_cell, middle;       /* cells a wavelength; cell of the origin */
-  guint n_bands, columns, shift; /* a column of a band is 1 << shift groups */
-  guint16 *bucket_at;            /* of each band's columns */
-  guint16 *bucket_of;            /* of each visibility */
-  guint64 *starts;               /* of each bucket and part, then where the next of them goes */
+  double per_cell, middle;       /* cells a wavelength; the cell of the origin */
+  guint n_bands, columns, shift; /* a column is 1 << shift groups of a band */
+  guint16 *bucket_at;            /* the bucket of each column of each band */
+  guint16 *bucket_of;            /* the bucket of each visibility */
+  guint64 *starts; /* for each bucket and part of the rows: where its next visibility goes */
   GMutex lock;
-  guint8 dealt[ASTRO_ROWS_PARTS]; /* parts */
+  guint8 done[ASTRO_ROWS_PARTS]; /* parts of the rows that are done */
 } AstroBuckets;
 
-/* Finds the buckets and counts what is in each. FALSE: there is no memory. */
+/* Chooses the buckets and counts what is in each. FALSE: there is no memory. */
 gboolean astro_buckets_count(AstroBuckets *self);
-/* from[i * step] becomes the number (row * channels + channel) of the i-th visibility, values its
- * values. Of spent rows (AstroGridRows) what was read is given back. */
-void astro_buckets_deal(AstroBuckets *self, guint32 *from, guint step, gpointer values);
+/* Distributes the visibilities: from[i * step] becomes the number (row * channels + channel) of the
+ * i-th, values its values. The pages of spent rows (AstroGridRows) are returned to the system once
+ * they are read. */
+void astro_buckets_distribute(AstroBuckets *self, guint32 *from, guint step, gpointer values);
 void astro_buckets_clear(AstroBuckets *self);
 
 G_END_DECLS

@@ -4,14 +4,14 @@ core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/exte
   core/gridder/planes.c core/gridder/rows.h core/gridder/wstacking/wstacking.c core/gridder/wstacking/kernels.h \
   core/gridder/wstacking/body.h core/gridder/wstacking/reference.c core/gridder/products.c \
   core/gridder/products.h core/gridder/prepare.c core/gridder/prepare.h core/gridder/weighting.c \
-  core/gridder/weighting.h core/gridder/collect.c core/gridder/collect.h core/gridder/collect-host.c \
+  core/gridder/weighting.h core/gridder/backend.c core/gridder/backend.h core/gridder/cpu.c \
   core/gridder/dumps.c core/gridder/dumps.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h \
-  elements/astrogridder-auto.c elements/astrogridder-auto.h \
+  elements/astrogridder-collector.c elements/astrogridder-collector.h elements/astrogridder-auto.c elements/astrogridder-auto.h \
   elements/astrogridder-reports.c elements/astrogridder-reports.h
 core_level_sources += core/gridder/wstacking/kernels-levels.c
-core_tests += tests/core/gridder tests/core/gridder-extent tests/core/gridder-cuda tests/core/gridder-prepare tests/core/gridder-sorted tests/core/collect
+core_tests += tests/core/gridder tests/core/gridder-extent tests/core/gridder-cuda tests/core/gridder-prepare tests/core/gridder-sorted tests/core/gridder-calls
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_core_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
@@ -32,8 +32,8 @@ tests_elements_astrogridder_refused_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridder/direct.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu \
-  gpu/gridder/weighting.cu gpu/gridder/by-product.cu
-gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/by-product.h gpu/gridder/fixed-point.h
+  gpu/gridder/weighting.cu gpu/gridder/per-product.cu
+gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/per-product.h gpu/gridder/fixed-point.h
 gpu_bench_programs += tests/bench/prepare-gpu
 gpu_sources += gpu/gridder/wstacking/wstacking.cu gpu/gridder/wstacking/sort.cu gpu/gridder/wstacking/plan.cu \
   gpu/gridder/wstacking/single.cu gpu/gridder/wstacking/double.cu

@@ -7,7 +7,7 @@
 #include "core/backend/threads.h"
 #include "core/lib/fft/planner.h"
 
-/* Rows from one question whether to go on to the next. */
+/* Rows between two checks whether to stop. */
 #define ASKS_EVERY 256
 
 /* ---- the sum ---- */
@@ -75,7 +75,7 @@ void astro_direct_image(const AstroGrid *grid, const AstroGridRows *rows, guint 
 /* ---- as an algorithm: the grid whose transform is that image ---- */
 
 struct _AstroGridding {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid; /* without its products */
   guint products;
   fftw_complex *image;
@@ -87,26 +87,25 @@ static gsize pixels(const AstroGridding *self)
   return (gsize)self->grid.size * self->grid.size;
 }
 
-static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
+static gboolean choose(const AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
   double least, greatest;
   if (!astro_grid_n_range(grid, &least, &greatest, error))
     return FALSE;
-  /* Two more, so that the last l of an even image, which is + size / 2, is not the first, -size
-   * / 2.
-   */
+  /* Two more, so that the last l of an even image, + size / 2, is not the first one, - size / 2,
+   * again. */
   grid->size = grid->image_size + 2;
   grid->cell = 1 / (grid->size * grid->pixel);
   grid->spread = (AstroSpread){ .kind = ASTRO_SPREAD_NONE };
   return TRUE;
 }
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   return sizeof(fftw_complex) * (guint64)grid->size * grid->size * g_strv_length(grid->products);
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   AstroGridding *self = g_new0(AstroGridding, 1);
@@ -114,7 +113,7 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   self->grid = *grid;
   self->products = g_strv_length(grid->products);
   self->grid.products = NULL;
-  self->grid.image_size = grid->size; /* all that the grid's transform has */
+  self->grid.image_size = grid->size; /* all of the grid's transform */
   self->image = fftw_malloc(bytes(config, grid));
   if (!self->image) {
     astro_backend_no_memory(error, "no memory for an image of %u x %u pixels", grid->size,
@@ -130,7 +129,8 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   return self;
 }
 
-/* Both sides have their origin in the middle: for an even size signs in turn do that. */
+/* Grid and image have their origin in the middle, which for an even size is a matter of alternating
+ * signs. */
 static double sign(const AstroGridding *self, gsize i)
 {
   return (i / self->grid.size + i) & 1 ? -1 : 1;

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what is to be known ---- */
+/* ---- checks ---- */
 
-#define EARTH_CORE 1e6 /* metres: nobody observes from below */
+#define EARTH_CORE 1e6 /* metres: no station is deeper */
 
 static gboolean check_positions(const AstroObservation *o, GError **error)
 {

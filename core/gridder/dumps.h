@@ -1,5 +1,5 @@
-/* What all dumps of visibilities have in common, whoever makes them ready: products, wavenumbers,
- * (u,v,w), and which count of good samples stands behind a value. */
+/* Everything about dumps of visibilities that does not depend on who prepares them, host or device:
+ * products, wavenumbers, (u,v,w), and where the count of good samples of a value is. */
 #pragma once
 
 #include "core/gridder/gridder.h"
@@ -14,7 +14,7 @@ typedef struct {
   guint channels, baselines, pols; /* of a dump: channel:baseline:pol:pol */
   AstroFormat format;              /* CF32LE or CF64LE */
   double frequency, bandwidth;     /* Hz */
-  gboolean is_double;              /* what is prepared */
+  gboolean is_double;              /* the prepared values */
   gboolean keep_weights;           /* for AstroPrepareFuncs.weigh */
 } AstroPrepareConfig;
 
@@ -22,35 +22,35 @@ typedef struct {
   AstroPrepareConfig config;
   AstroGrid grid; /* without its products */
   guint n_products, stations;
-  guint n_counted; /* products without the PSF */
+  guint n_counted; /* products other than the PSF */
   AstroProduct products[ASTRO_MAX_PRODUCTS];
   AstroObservation *observation;
-  AstroTrack *track;   /* axes of (u,v,w) at the middle of a dump */
+  AstroTrack *track;   /* directions of u, v and w at */
   double *wavenumbers; /* of the channels */
   double centre_n_minus_1;
 } AstroDumps;
 
-/* An error where the observation does not say what is needed: positions, phase centre, start,
- * basis. Keeps a reference to it. To be cleared also where it failed. */
+/* Fails where the observation lacks what is needed: positions, phase centre, start, basis. Keeps a
+ * reference to it. Call clear even if this failed. */
 gboolean astro_dumps_init(AstroDumps *dumps, const AstroPrepareConfig *config,
                           const AstroGrid *grid, AstroObservation *observation, GError **error);
 void astro_dumps_clear(AstroDumps *dumps);
 
-/* AstroValidityAxis in what devices divide by quickly. */
+/* AstroValidityAxis in 32 bits, which devices divide faster. */
 typedef struct {
   guint32 group, stride;
 } AstroCountedAxis;
 
-/* Where the count of a value stands: the sum of that for each of its indices. */
+/* The count of a value is counts[channel part + baseline part + pol part]. */
 typedef struct {
   const guint32 *counts; /* NULL: all are valid */
-  guint64 n;             /* that values of the dump have */
+  guint64 n;             /* counts that belong to the dump */
   double full;
   AstroCountedAxis channel, baseline;
   guint32 pol[4];
 } AstroDumpCounts;
 
-/* Of the dump of that number in a buffer of shape. */
+/* For one dump of a buffer of that shape. */
 void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
                        const AstroLayout *shape, guint64 number);
 

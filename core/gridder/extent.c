@@ -7,28 +7,29 @@
 #include "core/stream/uvw.h"
 #include "core/kit/units.h"
 
-#define ARCSECS (ASTRO_DEGREES * 3600) /* of a radian */
+#define ARCSECS (ASTRO_DEGREES * 3600) /* in a radian */
 
 #define PIXELS_A_BEAM 4
 #define SAME_PLACE 1e-3 /* metres */
 
-/* Full width at half maximum of a beam, times the baselines in wavelengths: of Gaussian weights,
- * whose root mean square along u or v is that of the lengths over the root of two; and of the
- * longest one. */
+/* Full width at half maximum of a beam, times a baseline in wavelengths. The first is for Gaussian
+ * weights and the root mean square length (along u or v it is smaller by the root of two), the
+ * second for the longest baseline. */
 #define NATURAL_BEAM (0.375 * G_SQRT2)
 #define FINEST_BEAM 1.0
 
-/* Pixels times the longest baseline: beyond a half it is lost, and a grid's edges need some. */
+/* A pixel times the longest baseline: 0.5 would lose it, and the edges of the grid need some room.
+ */
 #define COARSEST 0.45
 
-/* Pixels a side of an image whose field nobody gave. */
+/* Pixels along a side where no field is set. */
 #define LEAST 1024
 #define MOST 2048
 
-/* Where a dish's response is down to half, in wavelengths over its diameter. */
+/* Angle at which a dish's response is down to half: this times the wavelength over its diameter. */
 #define PRIMARY_BEAM 1.2
 
-/* Of an image about the phase centre whose corners are above the horizon, radians. */
+/* The widest image whose corners are above the horizon, radians; the phase centre is its middle. */
 #define WIDEST 1.2
 
 static gboolean is_nowhere(const double *position)

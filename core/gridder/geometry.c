@@ -18,7 +18,7 @@ guint astro_grid_good_size(guint at_least)
   }
 }
 
-gboolean astro_gridder_check_spread(const AstroGridderConfig *config, guint least, guint most,
+gboolean astro_gridder_check_spread(const AstroGriddingConfig *config, guint least, guint most,
                                     GError **error)
 {
   if (config->support && (config->support < least || config->support > most))

@@ -1,4 +1,4 @@
-/* Where the w-planes of W-stacking stand. */
+/* How many w-planes W-stacking has, and at which w. */
 #include "config.h"
 #include "core/backend/threads.h"
 #include "core/gridder/rows.h"
@@ -36,7 +36,7 @@ static void find_range(gpointer data, guint64 part)
   range->greatest[part] = greatest;
 }
 
-gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *config,
+gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGriddingConfig *config,
                                const AstroGrid *grid, double least, double greatest, GError **error)
 {
   double n_least, n_greatest;
@@ -49,7 +49,7 @@ gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *co
                            .support = grid->spread.support,
                            .n = 1,
                            .n_middle = (n_greatest + n_least) / 2 };
-  /* All w are as good as one where no phase in the image differs by what matters. */
+  /* One plane will do where phases in the image differ by less than the accuracy. */
   if (2 * G_PI * half_n * half_w < config->accuracy / 10)
     return TRUE;
   planes->step = 1 / (2 * MIN((double)grid->size / grid->image_size, 2) * half_n);
@@ -68,7 +68,7 @@ gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *co
       least, greatest, n, MAX_PLANES);
 }
 
-gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *config,
+gboolean astro_planes_choose(AstroPlanes *planes, const AstroGriddingConfig *config,
                              const AstroGrid *grid, const AstroGridRows *rows, GError **error)
 {
   Range range = { .rows = rows, .grid = grid };

@@ -8,14 +8,14 @@
 
 struct _AstroPrepare {
   AstroDumps dumps;
-  double *positions; /* of the stations at one time: u v w */
+  double *positions; /* u v w of each station at one time */
 
   guint64 rows, capacity;
   double *uvw;
-  float *weights, *factors; /* where they are kept */
+  float *weights, *factors; /* NULL unless keep_weights */
   gpointer values;
   AstroGridCounts counts;
-  double *sums; /* of weights, of the channels */
+  double *sums; /* of the weights, one a channel */
 };
 
 static void drop_weights(AstroPrepare *self)
@@ -61,7 +61,7 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
 
 /* ---- counts of good samples ---- */
 
-/* With where an index stands in tables: divisions take longer. */
+/* With tables of the parts of an index: divisions take longer. */
 typedef struct {
   AstroDumpCounts dump;
   guint32 *channel, *baseline;
@@ -139,8 +139,8 @@ static void read_pair(const AstroPrepare *self, gconstpointer dump, gsize at,
                           : (complex double)((const complex float *)dump)[at * n + k];
 }
 
-/* Seen from the other end of the baseline: conjugate, with XY and YX exchanged. */
-static void turn_round(complex double correlations[4], guint n)
+/* The baseline seen from its other end: conjugates, with XY and YX exchanged. */
+static void seen_from_other_end(complex double correlations[4], guint n)
 {
   for (guint k = 0; k < n; k++)
     correlations[k] = conj(correlations[k]);
@@ -151,9 +151,8 @@ static void turn_round(complex double correlations[4], guint n)
   }
 }
 
-/* The weight that all products of a visibility have; 0 and a count where they cannot be used. At 0
- * Hz, where samples that no mixer has moved have their first channel, there is their offset alone.
- */
+/* The weight of all products of a visibility; 0, and counted, where they cannot be used. A channel
+ * at 0 Hz, the first one of samples that no mixer has moved, has nothing but their offset. */
 static double weigh(AstroPrepare *self, const Counts *counts, guint channel, guint baseline,
                     const complex double correlations[4])
 {
@@ -202,10 +201,10 @@ static void put(const AstroPrepare *self, gsize at, const complex double correla
   }
 }
 
-/* What turns the image's centre, here l = m = 0, into the phase centre in u and v; and a source
- * there, in w too, into what preparation makes of it. */
-static void find_turns(const AstroPrepare *self, double u, double v, double w,
-                       complex double *to_centre, complex double *source)
+/* Phase factors: to_centre moves the image's centre, here l = m = 0, to the phase centre in u and
+ * v; source is what preparation makes of a source there, which has a phase in w too. */
+static void find_phases(const AstroPrepare *self, double u, double v, double w,
+                        complex double *to_centre, complex double *source)
 {
   *to_centre = *source = 1;
   if (self->dumps.grid.centre_l == 0 && self->dumps.grid.centre_m == 0)
@@ -225,7 +224,7 @@ static float add_visibility(AstroPrepare *self, gconstpointer dump, const Counts
   complex double correlations[4] = { 0 }, to_centre, source;
 
   read_pair(self, dump, (gsize)channel * self->dumps.config.baselines + baseline, correlations);
-  /* Rounded here, so that values and sums have the same. */
+  /* Rounded here, so that values and sums use the same weight. */
   float weight = (float)weigh(self, counts, channel, baseline, correlations);
   if (weight > 0 && !astro_grid_holds(&self->dumps.grid, u, v)) {
     self->counts.outside += self->dumps.n_counted;
@@ -234,8 +233,8 @@ static float add_visibility(AstroPrepare *self, gconstpointer dump, const Counts
   if (weight > 0)
     self->counts.used += self->dumps.n_counted;
   if (sign < 0)
-    turn_round(correlations, self->dumps.config.pols * self->dumps.config.pols);
-  find_turns(self, u, v, w, &to_centre, &source);
+    seen_from_other_end(correlations, self->dumps.config.pols * self->dumps.config.pols);
+  find_phases(self, u, v, w, &to_centre, &source);
   put(self, to, correlations, weight * to_centre, weight * source);
   if (self->dumps.config.keep_weights) {
     self->weights[to] = weight;
@@ -245,7 +244,7 @@ static float add_visibility(AstroPrepare *self, gconstpointer dump, const Counts
   return weight;
 }
 
-/* The row of a baseline is kept where anything of it can be used. */
+/* Keeps a baseline's row if any visibility of it can be used. */
 static void add_row(AstroPrepare *self, gconstpointer dump, const Counts *counts, guint baseline,
                     const double uvw[3])
 {

@@ -11,7 +11,7 @@ typedef struct {
   complex double factors[4];
 } Row;
 
-/* I, Q, U, V as the IAU has them: XX = I + Q, XY = U + iV; RR = I + V, RL = Q + iU. */
+/* I, Q, U, V by the IAU's definition: XX = I + Q, XY = U + iV; RR = I + V, RL = Q + iU. */
 static const Row linear[] = {
   { "XX", { 1, 0, 0, 0 } },    { "XY", { 0, 1, 0, 0 } },
   { "YX", { 0, 0, 1, 0 } },    { "YY", { 0, 0, 0, 1 } },

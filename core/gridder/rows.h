@@ -1,11 +1,11 @@
-/* What sorting visibilities and choosing their planes ask of each of them. */
+/* Helpers to look at each visibility of some rows, as sorting and choosing planes do. */
 #pragma once
 
 #include "core/gridder/gridder.h"
 
 G_BEGIN_DECLS
 
-/* Parts of the rows, looked at side by side; as many whatever the threads. */
+/* Rows are looked at in so many parts in parallel, however many threads there are. */
 #define ASTRO_ROWS_PARTS 64
 
 static inline void astro_rows_part(guint64 rows, guint64 part, guint64 *from, guint64 *to)
@@ -30,7 +30,8 @@ static inline gboolean astro_rows_is_zero(const AstroGridRows *rows, guint64 at)
   return TRUE;
 }
 
-/* Cells from the grid's first to the first that a visibility is spread over; inside is -1 to 1. */
+/* The first cell of a footprint, counted from the grid's; inside: how far it lies inside the edge
+ * of the spreading function, -1 to 1. */
 static inline guint astro_first_cell(double position, guint support, double *inside)
 {
   const double edge = position - support / 2.0;

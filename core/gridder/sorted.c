@@ -13,20 +13,20 @@ typedef struct {
   const AstroPlanes *planes;
   AstroSorted *sorted;
   AstroBuckets buckets;
-  AstroSortedBand *groups; /* of each bucket */
-  guint32 *from;           /* visibilities, row * channels + channel, as they were dealt */
-  guint step;              /* between them */
-  gint failed;             /* to get memory */
+  AstroSortedBand *groups; /* one a bucket; its band is not used */
+  guint32 *from; /* number (row * channels + channel) of each visibility, bucket by bucket */
+  guint step;    /* between two of them */
+  gint failed;   /* memory ran out */
   GMutex lock;
   gsize room_bytes; /* to sort the largest bucket in */
-  GSList *rooms;    /* that nobody is in */
+  GSList *rooms;    /* rooms that are not in use */
 } Sorting;
 
 /* ---- in a bucket ---- */
 
-/* Where one visibility goes: half a cache line, since they are read in no order. */
+/* The place of one visibility: half a cache line, since they are read in random order. */
 typedef struct {
-  double u, v, w; /* inside the edges; of one plane alone, w in wavelengths */
+  double u, v, w; /* as AstroSorted has them; where there is one plane, w in wavelengths */
   guint16 plane;
   guint8 offset;
 } Place;
@@ -54,14 +54,14 @@ static guint32 find_place(const Sorting *s, const AstroBucket *bucket, guint32 f
   return astro_sorted_group(u, v, rows->is_double) - bucket->first_group;
 }
 
-/* That the value is turned by: w times -n_middle. */
-static double turns_of(const AstroPlanes *planes, const Place *place)
+/* Phase of the value in turns: w times -n_middle. */
+static double phase_of(const AstroPlanes *planes, const Place *place)
 {
   const double steps = place->plane - (place->w + 1) / 2 + planes->support / 2.0;
   return -planes->n_middle * (planes->step > 0 ? planes->first + steps * planes->step : place->w);
 }
 
-/* order[i] becomes the i-th of those in from by their key; stable. counts has n_keys + 1 places. */
+/* to[i] becomes the i-th of those in from by their key; stable. counts has room for n_keys + 1. */
 static void sort_by(const guint32 *from, guint32 *to, guint64 n, const guint32 *keys,
                     guint32 *counts, guint n_keys)
 {
@@ -74,8 +74,8 @@ static void sort_by(const guint32 *from, guint32 *to, guint64 n, const guint32 *
     to[counts[keys[from[i]]]++] = from[i];
 }
 
-/* exp(2 pi i turns), to 1e-16; without a call, which would take as long as all else here. */
-static inline void turn_of(double turns, double *re, double *im)
+/* exp(2 pi i turns), to 1e-16; inline, since a call would take as long as all else here. */
+static inline void phase_factor(double turns, double *re, double *im)
 {
   const double whole = (turns + 0x1.8p52) - 0x1.8p52;
   ASTRO_TURN_BY_QUARTER(double, (turns - whole) * (G_PI / 2), *re, *im);
@@ -89,7 +89,7 @@ static inline void turn_of(double turns, double *re, double *im)
     const Real *from = values;                                                                     \
     Real *to = (Real *)sorted->values + 2 * at * products;                                         \
     double re, im;                                                                                 \
-    turn_of(turns_of(s->planes, place), &re, &im);                                                 \
+    phase_factor(phase_of(s->planes, place), &re, &im);                                            \
     for (guint p = 0; p < products; p++, from += 2, to += 2) {                                     \
       to[0] = (Real)(from[0] * re - from[1] * im);                                                 \
       to[1] = (Real)(from[0] * im + from[1] * re);                                                 \
@@ -131,7 +131,7 @@ static void note_groups(const Sorting *s, guint64 number, const guint32 *groups,
   }
 }
 
-/* Rooms are used again: fresh memory costs more than what is done in it. */
+/* Rooms are used again: getting fresh memory costs more than the work done in it. */
 static gpointer take_room(Sorting *s)
 {
   g_mutex_lock(&s->lock);
@@ -183,7 +183,7 @@ static void sort_bucket(gpointer data, guint64 number)
   guint32 *groups = (guint32 *)(values + n * value), *first_planes = groups + n;
   guint32 *one = first_planes + n, *two = one + n;
   g_autofree guint32 *counts = g_new(guint32, n_keys + 1);
-  /* All that was dealt to the bucket is here before any of it is overwritten. */
+  /* Everything in the bucket is copied here before any of it is overwritten. */
   for (guint64 i = 0; i < n; i++) {
     groups[i] = find_place(s, bucket, s->from[(bucket->start + i) * s->step], &places[i]);
     first_planes[i] = places[i].plane;
@@ -203,7 +203,7 @@ static void sort_bucket(gpointer data, guint64 number)
   give_room(s, room);
 }
 
-/* A band has its buckets' groups one after the other. */
+/* Puts the groups of a band's buckets one after the other. */
 static void join_groups(Sorting *s)
 {
   const AstroBuckets *buckets = &s->buckets;
@@ -269,12 +269,12 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
   sorted->n_bands = s.buckets.n_bands;
   sorted->bands = g_new0(AstroSortedBand, sorted->n_bands);
   s.groups = g_new0(AstroSortedBand, s.buckets.n_buckets);
-  /* What is not counted is not dealt, and what is not dealt cannot be sorted. */
+  /* Where counting was given up, the rest must not run. */
   if (!s.failed && !astro_is_given_up() && allocate(sorted)) {
     for (guint i = 0; i < s.buckets.n_buckets; i++)
       s.room_bytes = MAX(s.room_bytes, s.buckets.buckets[i].n * room_of_one(rows));
-    s.from = sorted->u; /* which come to stand there after these are read */
-    astro_buckets_deal(&s.buckets, s.from, s.step, sorted->values);
+    s.from = sorted->u; /* overwritten by u only after these are read */
+    astro_buckets_distribute(&s.buckets, s.from, s.step, sorted->values);
     if (!astro_is_given_up())
       astro_parallel(s.buckets.n_buckets, threads, sort_bucket, &s);
   } else {

@@ -1,6 +1,6 @@
-/* Visibilities sorted for spreading: by bands of the grid's rows, in a band by groups whose
- * footprints begin in the same row and the same block of cells, in a group by the first of the
- * w-planes that they are spread over. */
+/* Visibilities sorted for spreading: by band; within a band by group, whose footprints begin in the
+ * same row and the same block of cells (64 bytes); within a group by the first of the w-planes that
+ * they are spread over. */
 #pragma once
 
 #include "core/gridder/buckets.h"
@@ -8,8 +8,8 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  guint64 start;     /* among all visibilities */
-  guint32 n, lo, hi; /* visibilities; those from lo to hi reach the current plane */
+  guint64 start;     /* the first of them, among all visibilities */
+  guint32 n, lo, hi; /* visibilities; those from lo to hi are spread over the current plane */
   guint32 row, block;
 } AstroSortedGroup;
 
@@ -26,29 +26,29 @@ typedef struct {
   guint n_bands, planes;
   AstroSortedBand *bands;
   guint16 *first_planes;
-  guint8 *offsets; /* of the first cell in its block */
-  /* Where the first cells and plane stand inside the function's edge, -1 to 1; and values: single
-   * or double. */
+  guint8 *offsets; /* of the footprint's first cell, in its block */
+  /* u, v, w: how far the first cell and plane lie inside the edge of the spreading function, -1
+   * to 1. All are single or double precision. */
   gpointer u, v, w, values;
 } AstroSorted;
 
-/* Where planes stand: w of the first and the distance between them (0: one plane, at first). */
+/* The w of the planes: that of the first one, and the distance between them (0: there is one). */
 typedef struct {
   double first, step;
   guint support, n;
-  double n_middle; /* values are turned by -2 pi w n_middle */
+  double n_middle; /* phase factor of the values: exp(-2 pi i w n_middle) */
 } AstroPlanes;
 
-/* Planes for all w that rows have. */
-gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *config,
+/* Planes for every w in the rows. */
+gboolean astro_planes_choose(AstroPlanes *planes, const AstroGriddingConfig *config,
                              const AstroGrid *grid, const AstroGridRows *rows, GError **error);
-/* The same where their range is known (infinity to 0: there are none). */
-gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *config,
+/* The same where the range of w is known already (infinity to 0: there are no visibilities). */
+gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGriddingConfig *config,
                                const AstroGrid *grid, double least, double greatest,
                                GError **error);
 
-/* Channels first to first + n of rows. Values of zero and what the grid does not hold are left out.
- * Does not depend on threads. */
+/* Sorts channels first to first + n of rows, but for values of zero and those outside the grid. The
+ * result does not depend on threads. */
 AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
                               const AstroGrid *grid, const AstroPlanes *planes, guint threads,
                               GError **error);

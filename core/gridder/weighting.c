@@ -37,7 +37,7 @@ static void fill(const Density *density, const AstroWeights *weights, const Astr
     }
 }
 
-/* Briggs 1995: the noise that robust 0 balances against is that of the mean cell. */
+/* Briggs 1995: robust 0 balances against the noise of the mean cell. */
 static double robustness(const Density *density, const AstroWeights *weights)
 {
   double sum = 0, squares = 0;

@@ -1,4 +1,4 @@
-/* Weights that depend on how many visibilities fall into the same cell. */
+/* Uniform and Briggs weights, which depend on how many visibilities fall into the same cell. */
 #pragma once
 
 #include "core/gridder/gridder.h"
@@ -6,23 +6,24 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  ASTRO_WEIGHTING_NATURAL, /* as they come */
-  ASTRO_WEIGHTING_UNIFORM, /* every cell counts the same */
+  ASTRO_WEIGHTING_NATURAL, /* by the good samples behind them */
+  ASTRO_WEIGHTING_UNIFORM, /* every cell has the same weight */
   ASTRO_WEIGHTING_BRIGGS   /* between the two: robust -2 uniform, 2 natural */
 } AstroWeighting;
 
 typedef struct {
   AstroWeighting weighting;
   double robust;
-  gboolean per_channel; /* cells of each channel are its own */
+  gboolean per_channel; /* each channel has cells of its own */
   const AstroGrid *grid;
-  const float *weights; /* natural ones, [row][channel] */
-  float *factors;       /* that values were multiplied by, and are from now on */
-  gpointer values;      /* of the rows, to be changed */
-  double *sums;         /* out: of the new weights, of each channel */
+  const float *weights; /* natural weights, [row][channel] */
+  float *factors;       /* in and out: the factors that values are multiplied by, beside the natural
+                           weights */
+  gpointer values;      /* in and out: those of the rows */
+  double *sums;         /* out: of the new weights, one a channel */
 } AstroWeights;
 
-/* Cells are those of a grid without padding; a visibility counts in the cell opposite too. */
+/* Cells are those of a grid without padding. A visibility counts in the opposite cell too. */
 gboolean astro_weights_apply(const AstroWeights *weights, const AstroGridRows *rows,
                              GError **error);
 

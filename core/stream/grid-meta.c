@@ -15,6 +15,15 @@ GType astro_grid_meta_api_get_type(void)
   return type;
 }
 
+GType astro_grid_image_only_api_get_type(void)
+{
+  static gsize type = 0;
+  static const gchar *tags[] = { NULL };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, gst_meta_api_type_register("AstroGridImageOnlyAPI", tags));
+  return type;
+}
+
 GType astro_image_meta_api_get_type(void)
 {
   static gsize type = 0;

@@ -62,9 +62,7 @@ static inline guint astro_grid_wanted(const AstroGrid *grid)
  * oversampling, interpolated. Only cell or pixel must be there: others have a meaning where they
  * are missing (centre 0, no spread, the whole grid, products I, XX:YY or XX:XY:YX:YY by their
  * number).
- *
- * After the FFT image-only=true may be agreed on: nothing is promised then of what lies outside the
- * image, image-size / 2 pixels to either side of the middle. */
+ */
 gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **error);
 /* Of images alone: they need not be square (size is the width then) nor tell how large a pixel is
  * (pixel and cell are 0 then). */
@@ -107,6 +105,11 @@ typedef struct {
 GType astro_grid_meta_api_get_type(void);
 const GstMetaInfo *astro_grid_meta_get_info(void);
 #define ASTRO_GRID_META_API astro_grid_meta_api_get_type()
+
+/* In the answer to an ALLOCATION query: of a transformed grid the reader looks at the image in its
+ * middle alone, image-size / 2 pixels to either side; the rest may be left undefined. */
+GType astro_grid_image_only_api_get_type(void);
+#define ASTRO_GRID_IMAGE_ONLY_API astro_grid_image_only_api_get_type()
 
 AstroGridMeta *astro_buffer_add_grid(GstBuffer *buffer, guint n_weights);
 AstroGridMeta *astro_buffer_get_grid(GstBuffer *buffer); /* NULL: it has none */

@@ -45,6 +45,16 @@ gboolean astro_reader_takes_maps(GstQuery *query)
   return gst_query_find_allocation_meta(query, ASTRO_GRID_META_API, NULL);
 }
 
+void astro_reader_take_image_only(GstQuery *query)
+{
+  gst_query_add_allocation_meta(query, ASTRO_GRID_IMAGE_ONLY_API, NULL);
+}
+
+gboolean astro_reader_takes_image_only(GstQuery *query)
+{
+  return gst_query_find_allocation_meta(query, ASTRO_GRID_IMAGE_ONLY_API, NULL);
+}
+
 /* The one source pad that passes on what comes in at a sink pad; NULL: there is none, or more. */
 static GstPad *only_way_on(GstPad *sink)
 {

@@ -21,6 +21,10 @@ AstroDevice *astro_reader_find(GstQuery *query);
 void astro_reader_take_maps(GstQuery *query);
 gboolean astro_reader_takes_maps(GstQuery *query);
 
+/* The same for transformed grids of which the image in the middle alone is defined. */
+void astro_reader_take_image_only(GstQuery *query);
+gboolean astro_reader_takes_image_only(GstQuery *query);
+
 /* Forms of a stream that caps agree on where its one reader takes them: AstroStageClass.takes. */
 #define ASTRO_TAKES_ROWS "rows"         /* grids of which rows alone are transformed */
 #define ASTRO_TAKES_WIDE_PSF "wide-psf" /* more of an image than a user asked for */

@@ -166,18 +166,52 @@ static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GEr
   return TRUE;
 }
 
-/* Where the stream is stopped nobody takes it. */
+/* Whether the part that a call has made before it was told to stop counts as a result. It does not
+ * where the stream is stopped, since nobody takes it. */
 static gboolean keeps_part(AstroStage *stage)
 {
   return ASTRO_STAGE_GET_CLASS(stage)->keeps_part &&
          !astro_deadline_is_stopped(&astro_stage_parts(stage)->deadline);
 }
 
+/* As astro_backend_goes_on(), for a stop that is not set for this thread. */
+static gboolean goes_on(const AstroStop *stop, GError **error)
+{
+  const AstroStop *before = astro_stop_set(stop);
+  const gboolean ok = astro_backend_goes_on(error);
+  astro_stop_set(before);
+  return ok;
+}
+
+static gboolean is_told_to_stop(gpointer call)
+{
+  return astro_is_stopped(call);
+}
+
+/* A call has given something up only if it asked and was told to stop. If time merely ran out in
+ * the meantime, what it made is whole and is used. The next call is not begun then, unless it has
+ * no blocks: such calls only count or forget. */
+static gboolean submit_blocks(AstroStage *stage, const AstroBlock *in, guint n_in,
+                              const AstroBlock *out, guint n_out, gconstpointer arguments,
+                              GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroStoppable call = { .stop = &priv->deadline.stop };
+  const AstroStop stop = { is_told_to_stop, &call };
+
+  if (n_in + n_out > 0 && !keeps_part(stage) && !goes_on(call.stop, error))
+    return FALSE;
+  const AstroStop *before = astro_stop_set(&stop);
+  const gboolean ok =
+      priv->backend->submit(priv->instance, in, n_in, out, n_out, arguments, &priv->result, error);
+  astro_stop_set(before);
+  return ok && (!g_atomic_int_get(&call.stopped) || keeps_part(stage) || goes_on(call.stop, error));
+}
+
 static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, gboolean in_place,
                               GstMapFlags flags, gconstpointer arguments, gboolean last,
                               GError **error)
 {
-  AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroBlock in[ASTRO_STAGE_BLOCKS], out[ASTRO_STAGE_BLOCKS];
   guint n_in = 0;
 
@@ -189,11 +223,7 @@ static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, g
     in[n_in++] = from->faces[i].block;
   for (guint i = 0; i < to->n; i++)
     out[i] = to->faces[i].block;
-  const AstroStop *before = astro_stop_set(&priv->deadline.stop);
-  gboolean ok = priv->backend->submit(priv->instance, in, n_in, out, to->n, arguments,
-                                      &priv->result, error) &&
-                (keeps_part(stage) || astro_backend_goes_on(error));
-  astro_stop_set(before);
+  const gboolean ok = submit_blocks(stage, in, n_in, out, to->n, arguments, error);
   return close_faces(stage, to, to->n, flags, last, ok ? error : NULL) && ok;
 }
 

@@ -1,6 +1,6 @@
-/* The direct transform: a thread sums all visibilities into its pixel, in double and in one order.
- * The grid is the transform of that image, made by its sums as well: they are few beside those of
- * visibilities. */
+/* The direct transform: a thread sums all visibilities into its pixel, in double precision and in a
+ * fixed order. The grid is the transform of that image, made by plain sums too: there are few of
+ * them beside those over visibilities. */
 #include "gpu/gridder/gridder.h"
 
 extern "C" {
@@ -9,18 +9,18 @@ extern "C" {
 }
 
 enum {
-  SIDE = 16,     /* of a block's square of pixels */
+  SIDE = 16,     /* pixels along a side of a block's square */
   TOGETHER = 64, /* rows that a block reads at once */
 };
 
 struct _AstroGridding {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroPlace place;
   AstroGrid grid; /* without its products */
   guint products;
-  gboolean waits; /* the image holds what no grid does */
+  gboolean waits; /* the image holds sums that are not in the grid yet */
   double2 *image; /* channels x products x size x size */
-  double2 *lines; /* as many, half transformed */
+  double2 *lines; /* the same size, transformed along one axis */
   double2 *turns; /* exp(2 pi i k / size) */
 };
 
@@ -38,7 +38,8 @@ static cudaStream_t stream_of(const AstroGridding *self)
 
 struct Sums {
   AstroGridRows rows;
-  guint size, groups, channels; /* of the grid; of the rows, on each of the grid's */
+  guint size, groups,
+      channels; /* size of the grid; its channels; channels of rows in each of them */
   double pixel, centre_l, centre_m;
   double2 *image;
 };
@@ -53,7 +54,7 @@ template <typename Value> static __device__ void add_pixel(const Sums &sum, guin
   const double r2 =
       (sum.centre_l + l) * (sum.centre_l + l) + (sum.centre_m + m) * (sum.centre_m + m);
   const double n_minus_1 = -r2 / (1 + sqrt(1 - r2));
-  const bool is_sky = r2 < 1; /* else it is below the horizon */
+  const bool is_sky = r2 < 1; /* below the horizon there is none */
   double2 sums[ASTRO_MAX_PRODUCTS] = {};
 
   for (guint64 first = 0; first < sum.rows.rows; first += TOGETHER) {
@@ -178,7 +179,7 @@ static gboolean finish(AstroGridding *self, gpointer grid, GError **error)
 
 /* ---- instances ---- */
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   const guint64 image =
       (guint64)grid->size * grid->size * g_strv_length(grid->products) * config->channels;
@@ -205,7 +206,7 @@ static gboolean send_turns(AstroGridding *self, GError **error)
                                   stream_of(self)));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroDeviceFuncs *funcs = place->device->funcs;

@@ -1,6 +1,5 @@
-/* Sums that are the same in whatever order they are made: of up to 2^36 numbers from 0 to a little
- * over 1, in two whole numbers, 2^-24 and 2^-52 a unit. Exact for single precision numbers from
- * 2^-28 on. */
+/* Sums that do not depend on their order: of up to 2^36 numbers from 0 to a little over 1, in two
+ * integers whose units are 2^-24 and 2^-52. Exact for single precision numbers from 2^-28 on. */
 #pragma once
 
 #include <glib.h>

@@ -1,7 +1,7 @@
-/* The stage "gridder": visibilities made ready, held and gridded on the device. What follows what
- * is core/gridder's (collect.c). */
+/* The backend "cuda" of the stage "gridder": visibilities are prepared, held and gridded on the
+ * device. core/gridder/backend.c says what its calls do. */
 #include "gpu/gridder/prepare.h"
-#include "gpu/gridder/by-product.h"
+#include "gpu/gridder/per-product.h"
 
 extern "C" {
 #include "core/memory/pool.h"
@@ -33,7 +33,7 @@ const AstroGridAlgorithm *const astro_cuda_algorithms[] = {
   NULL,
 };
 
-static const AstroGridPlace whole = {
+static const AstroGridderParts whole = {
   .prepare = &astro_cuda_prepare_funcs,
   .algorithms = astro_cuda_algorithms,
   .together = TOGETHER,
@@ -42,14 +42,14 @@ static const AstroGridPlace whole = {
   .copy = copy,
 };
 
-static const AstroGridPlace in_turns = {
+static const AstroGridderParts per_product = {
   .prepare = &astro_cuda_prepare_funcs,
-  .algorithms = astro_cuda_turns,
+  .algorithms = astro_cuda_per_product,
   .host_grids = TRUE,
   .enter = enter,
 };
 
-static const AstroGridAlgorithm *algorithm_of(const AstroCollectConfig *config)
+static const AstroGridAlgorithm *algorithm_of(const AstroGridderConfig *config)
 {
   return astro_grid_algorithm_find(astro_cuda_algorithms, config->algorithm->name);
 }
@@ -58,37 +58,38 @@ static const AstroGridAlgorithm *algorithm_of(const AstroCollectConfig *config)
 
 static gboolean shape(gconstpointer configuration, GError **error)
 {
-  const AstroCollectConfig *config = (const AstroCollectConfig *)configuration;
+  const AstroGridderConfig *config = (const AstroGridderConfig *)configuration;
   if (algorithm_of(config))
     return TRUE;
   return astro_backend_refuse(error, "%s has no kernels for CUDA", config->algorithm->name);
 }
 
-/* Of whole grids on the device: planes follow each other, those that elements keep in work. */
-static guint64 tables_of(const AstroCollectConfig *config, guint turns)
+/* Beside one grid of all products (passes > 1: there are several): with planes, as many grids more
+ * as elements keep in work. */
+static guint64 tables_of(const AstroGridderConfig *config, guint passes)
 {
-  const guint64 others = turns > 1 && config->algorithm->has_planes ? ASTRO_POOL_DEPTH : 0;
+  const guint64 others = passes > 1 && config->algorithm->has_planes ? ASTRO_POOL_DEPTH : 0;
   return algorithm_of(config)->bytes(&config->gridder, &config->grid) +
-         others * astro_collect_grid_bytes(config);
+         others * astro_gridder_grid_bytes(config);
 }
 
-/* Those that there is room for: whole grids, or their products one after the other where that needs
- * less. */
-static const AstroGridPlace *choose_place(const AstroCollectConfig *config, const AstroPlace *place,
-                                          GError **error)
+/* Grids of all products where the device has room for them, else of one product after the other if
+ * that needs less. */
+static const AstroGridderParts *choose_parts(const AstroGridderConfig *config,
+                                             const AstroPlace *place, GError **error)
 {
   AstroDeviceMemory memory;
   char *products[2];
-  guint turns;
-  const AstroCollectConfig one = astro_cuda_turn(config, products, &turns);
-  const guint64 tables = tables_of(config, turns), of_turns = astro_cuda_turns_bytes(config);
-  const gboolean helps = astro_collect_needs(&one, of_turns) < astro_collect_needs(config, tables);
+  guint passes;
+  const AstroGridderConfig one = astro_cuda_one_product(config, products, &passes);
+  const guint64 tables = tables_of(config, passes), of_one = astro_cuda_per_product_bytes(config);
+  const gboolean helps = astro_gridder_needs(&one, of_one) < astro_gridder_needs(config, tables);
   if (!place->device->funcs->memory(place->device, &memory, error))
     return NULL;
-  if (astro_collect_fits(config, tables, memory.free, place->device->name, helps ? NULL : error))
+  if (astro_gridder_fits(config, tables, memory.free, place->device->name, helps ? NULL : error))
     return &whole;
-  if (helps && astro_collect_fits(&one, of_turns, memory.free, place->device->name, error))
-    return &in_turns;
+  if (helps && astro_gridder_fits(&one, of_one, memory.free, place->device->name, error))
+    return &per_product;
   if (helps)
     g_prefix_error(error, "even one product at a time: ");
   return NULL;
@@ -97,26 +98,27 @@ static const AstroGridPlace *choose_place(const AstroCollectConfig *config, cons
 static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  const AstroCollectConfig *config = (const AstroCollectConfig *)configuration;
-  const AstroGridPlace *chosen = shape(config, error) ? choose_place(config, place, error) : NULL;
+  const AstroGridderConfig *config = (const AstroGridderConfig *)configuration;
+  const AstroGridderParts *chosen =
+      shape(config, error) ? choose_parts(config, place, error) : NULL;
   *variant = config->algorithm->name;
-  return chosen ? astro_collect_new(config, place, chosen) : NULL;
+  return chosen ? astro_gridder_backend_new(config, place, chosen) : NULL;
 }
 
 static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 {
-  return astro_cuda_drain(astro_collect_place((AstroCollect *)instance), error);
+  return astro_cuda_drain(astro_gridder_backend_place((AstroGridderBackend *)instance), error);
 }
 
 const AstroBackend astro_cuda_gridder = {
   .stage = "gridder",
   .kind = ASTRO_BACKEND_CUDA,
-  .config_bytes = sizeof(AstroCollectConfig),
+  .config_bytes = sizeof(AstroGridderConfig),
   .shape = shape,
   .create = create,
-  .submit = astro_collect_submit,
+  .submit = astro_gridder_backend_submit,
   .drain = drain,
-  .destroy = astro_collect_free,
-  .host_out = astro_collect_host_out,
+  .destroy = astro_gridder_backend_free,
+  .host_out = astro_gridder_backend_host_out,
   .parts = &whole,
 };

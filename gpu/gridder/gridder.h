@@ -1,5 +1,5 @@
-/* Gridding algorithms on the device, as core/gridder/gridder.h has them on the CPU: what the
- * stage "gridder" drives. */
+/* Gridding algorithms of the device, by the interface that core/gridder/gridder.h has for those of
+ * the host. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
@@ -8,7 +8,7 @@ extern "C" {
 #include "core/gridder/gridder.h"
 }
 
-/* AstroGridAlgorithms of the device, but for choose, and those that work there for grids that are
- * too large for it (gpu/gridder/by-product.cu); up to a NULL. */
+/* Each list ends with a NULL. The second one is for grids of which the device has room for one
+ * product only (gpu/gridder/per-product.cu). None has choose: the host's answers for them. */
 extern const AstroGridAlgorithm astro_cuda_direct, astro_cuda_wprojection, astro_cuda_wstacking;
-extern const AstroGridAlgorithm *const astro_cuda_algorithms[], *const astro_cuda_turns[];
+extern const AstroGridAlgorithm *const astro_cuda_algorithms[], *const astro_cuda_per_product[];

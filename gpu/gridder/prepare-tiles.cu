@@ -1,6 +1,7 @@
-/* Dumps of visibilities made ready where they lie: a tile of baselines and channels a block, read
- * along baselines, as dumps have them, and written along channels, as rows do. Baselines of which
- * nothing can be used stay as rows of zeros, so that the host knows how many rows there are. */
+/* Prepares dumps of visibilities that lie on the device. A block has a tile of baselines and
+ * channels, which it reads along baselines, as they lie in dumps, and writes along channels, as
+ * they lie in rows. Baselines without any usable visibility become rows of zeros, so that the host
+ * knows how many rows there are. */
 #include "gpu/gridder/prepare-tiles.h"
 
 enum { ROWS = 32, CHANNELS = 8, THREADS = ROWS * CHANNELS, ENOUGH_BLOCKS = 2048 };
@@ -12,7 +13,7 @@ __device__ inline double2 times(double2 a, double2 b)
   return make_double2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-__device__ inline double2 turn_of(double turns)
+__device__ inline double2 phase_factor(double turns)
 {
   double2 turn;
   sincospi(2 * (turns - rint(turns)), &turn.y, &turn.x);
@@ -31,7 +32,8 @@ __device__ inline void stations_of(guint pair, guint *i, guint *j)
   *j = (guint)(pair - (guint64)larger * (larger - 1) / 2);
 }
 
-/* To the last bit what the host makes of it, so that both leave out the same: nothing is fused. */
+/* The same to the last bit as on the host, so that both leave out the same visibilities: no fused
+ * arithmetic. */
 __device__ inline double along(const double axis[3], const double *p)
 {
   return __dadd_rn(__dadd_rn(__dmul_rn(axis[0], p[0]), __dmul_rn(axis[1], p[1])),
@@ -95,7 +97,8 @@ __device__ inline Value value_of(const PrepareRun &work, guint product, double2 
   return rounded;
 }
 
-/* A visibility's values go to its place in the tile; what became of it is said. */
+/* Puts the values of a visibility into its place in the tile, and returns whether it was used or
+ * why not. */
 template <typename In, typename Value>
 __device__ Fate prepare_visibility(const PrepareRun &work, guint channel, guint baseline,
                                    const double uvw[3], Value *to, float *rounded)
@@ -127,8 +130,8 @@ __device__ Fate prepare_visibility(const PrepareRun &work, guint channel, guint 
     }
   }
   if (weight > 0 && (work.centre_l != 0 || work.centre_m != 0)) {
-    to_centre = turn_of(-(u * work.centre_l + v * work.centre_m));
-    source = turn_of(w * work.centre_n_minus_1);
+    to_centre = phase_factor(-(u * work.centre_l + v * work.centre_m));
+    source = phase_factor(w * work.centre_n_minus_1);
   }
   to_centre = make_double2(weight * to_centre.x, weight * to_centre.y);
   source = make_double2(weight * source.x, weight * source.y);
@@ -138,7 +141,7 @@ __device__ Fate prepare_visibility(const PrepareRun &work, guint channel, guint 
   return fate;
 }
 
-/* What became of a warp's visibilities of a channel. */
+/* Counts what became of a warp's visibilities, which are of one channel. */
 __device__ inline void count(AstroCudaTotals *totals, Fate fate, float weight)
 {
   const guint used = __popc(__ballot_sync(~0u, fate == USED)),
@@ -214,7 +217,7 @@ static __global__ void __launch_bounds__(THREADS)
 gboolean astro_prepare_tiles(const PrepareRun *run, gboolean from_double, gboolean to_double,
                              cudaStream_t stream, GError **error)
 {
-  /* (u,v,w) are computed once for all tiles of a block. */
+  /* A block computes (u,v,w) once for all its tiles. */
   const guint tiles = (run->channels + CHANNELS - 1) / CHANNELS,
               along = (run->pairs + ROWS - 1) / ROWS;
   const dim3 blocks(along, CLAMP(ENOUGH_BLOCKS / along, 1, MIN(tiles, G_MAXUINT16)));

@@ -3,13 +3,13 @@
 
 #include "gpu/gridder/prepare.h"
 
-/* A dump and its rows; all pointers are of the device. */
+/* A dump and its rows; all pointers are device pointers. */
 struct PrepareRun {
   const void *dump;
   AstroDumpCounts counts; /* on the device */
   guint channels, baselines, pairs, correlations, n_products;
   AstroProduct products[ASTRO_MAX_PRODUCTS];
-  gboolean used[4]; /* by any of them */
+  gboolean used[4]; /* by any product */
   double axes[3][3];
   const double *positions, *wavenumbers;
   const double *
@@ -21,6 +21,6 @@ struct PrepareRun {
   AstroCudaTotals *totals;
 };
 
-/* From and to single or double precision. */
+/* Reads and writes single or double precision. */
 gboolean astro_prepare_tiles(const PrepareRun *run, gboolean from_double, gboolean to_double,
                              cudaStream_t stream, GError **error);

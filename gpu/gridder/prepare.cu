@@ -1,15 +1,14 @@
-/* Dumps of visibilities made ready on the device: where they are kept, and what is known of them.
- */
+/* Visibilities prepared on the device: memory for them, copies from the host, and counts. */
 #include "gpu/gridder/prepare-tiles.h"
 
 #include <string.h>
 
-enum { FIRST_VALUES = 1 << 20 }; /* that there is room for at first */
+enum { FIRST_VALUES = 1 << 20 }; /* room to begin with */
 
 struct _AstroPrepare {
   AstroDumps dumps;
   AstroPlace place;
-  guint pairs; /* rows of a dump */
+  guint pairs; /* baselines between two stations: rows of a dump */
   double *positions, *wavenumbers;
   AstroCudaTotals *totals;
   gpointer staging, counts; /* counts of good samples, page-locked and on the device */
@@ -19,15 +18,15 @@ struct _AstroPrepare {
 
   guint64 rows, capacity;
   double *uvw;
-  float *weights, *factors; /* where they are kept */
+  float *weights, *factors; /* NULL unless keep_weights */
   gpointer values;
-  gpointer aligned; /* a dump whose address suits no load */
-  double *given;    /* (u,v,w) that a dump brings; NULL: none did yet */
+  gpointer aligned; /* a copy of a dump that is not aligned for loads */
+  double *given;    /* (u,v,w) that a dump brings; NULL: none has brought any */
 
-  gboolean totals_known; /* what follows is what totals says */
+  gboolean totals_known; /* known and sums are what totals says */
   AstroGridCounts known;
   double *sums;
-  guint64 missing; /* visibilities of dumps that did not come, flagged */
+  guint64 missing; /* visibilities of lost dumps, which count as flagged */
 };
 
 static cudaStream_t stream_of(const AstroPrepare *self)
@@ -79,7 +78,7 @@ static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
   return TRUE;
 }
 
-/* Twice as much each time, or as much as there is. */
+/* Twice as much each time or, if there is not as much, what is needed. */
 static gboolean make_room(AstroPrepare *self, GError **error)
 {
   const guint64 wanted = self->rows + self->pairs;
@@ -127,8 +126,8 @@ static gboolean lost_nothing(const AstroDumpCounts *counts)
   return TRUE;
 }
 
-/* Counts go by way of a page-locked block, so that nobody waits for the queue; those that say
- * nothing stay. */
+/* Counts are copied from a page-locked block, so that nobody waits for the queue. Nothing is copied
+ * where all samples are good. */
 static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
@@ -157,7 +156,7 @@ static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError 
   return self->staged != NULL;
 }
 
-/* Loads are of whole values, which a buffer's part need not be aligned to. */
+/* A part of a buffer need not be aligned to whole values, which are loaded at once. */
 static gboolean align(AstroPrepare *self, gconstpointer *dump, GError **error)
 {
   const AstroPrepareConfig *config = &self->dumps.config;
@@ -174,7 +173,7 @@ static gboolean align(AstroPrepare *self, gconstpointer *dump, GError **error)
   return TRUE;
 }
 
-/* Few streams have them: from pageable memory, which the call has read when it returns. */
+/* From pageable memory, since few streams bring them; the call has read it when it returns. */
 static gboolean send_uvw(AstroPrepare *self, const double *uvw, GError **error)
 {
   const gsize bytes = 3 * (gsize)self->dumps.config.baselines * sizeof *uvw;

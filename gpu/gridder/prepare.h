@@ -1,4 +1,5 @@
-/* Visibilities made ready on the device (core/gridder/prepare.h), and what its files share. */
+/* Visibilities prepared on the device (core/gridder/prepare.h): declarations that its files share.
+ */
 #pragma once
 
 #include "gpu/gridder/fixed-point.h"
@@ -8,13 +9,13 @@ extern "C" {
 #include "core/gridder/prepare.h"
 }
 
-/* Of a channel; visibilities are counted once, not for each product. */
+/* Totals of one channel; a visibility counts once, not once a product. */
 struct AstroCudaTotals {
   AstroFixed weights;
   unsigned long long used, outside, flagged, not_finite;
 };
 
-/* What weighting changes: rows as they are held, with device pointers. */
+/* Rows whose weights are changed, with device pointers. */
 struct AstroCudaWeights {
   AstroWeighting weighting;
   double robust;
@@ -23,7 +24,7 @@ struct AstroCudaWeights {
   const float *weights;
   float *factors;
   gpointer values;
-  AstroCudaTotals *totals; /* whose weights are made anew */
+  AstroCudaTotals *totals; /* out: the sums of the new weights */
 };
 
 gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGridRows *rows,

@@ -1,5 +1,5 @@
-/* Weights that depend on how many visibilities fall into the same cell: cells and sums are whole
- * numbers, so that they do not depend on the order in which threads come. */
+/* Uniform and Briggs weights, which depend on how many visibilities fall into the same cell. Sums
+ * of weights are integers, so that they do not depend on the order of threads. */
 #include "gpu/gridder/prepare.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ enum { THREADS = 256, MOST_BLOCKS = 1024, PARTS = 512 };
 
 struct Density {
   AstroGridRows rows;
-  guint from, channels; /* of the rows */
+  guint from, channels; /* channels of rows whose cells are shared */
   guint size;
   double cell;
   AstroFixed *cells;
@@ -28,7 +28,7 @@ __device__ inline gsize place(const Density &d, double u, double v)
   return y * d.size + x;
 }
 
-/* Which visibilities a thread takes: all of one channel, so that sums of it stay in registers. */
+/* The visibilities of a thread: all of one channel, so that their sum stays in a register. */
 struct Share {
   guint64 row, step; /* the first, and between them */
   guint channel;
@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(THREADS) fill_cells(const __grid_consta
   }
 }
 
-/* The block's sum in thread 0, in one order. */
+/* The sum over the block, in thread 0 and in a fixed order. */
 __device__ inline double2 sum_of_block(double2 value)
 {
   __shared__ double2 all[THREADS];
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(THREADS) sum_cells(const __grid_constan
     d.parts[blockIdx.x] = sum;
 }
 
-/* Briggs 1995: the noise that robust 0 balances against is that of the mean cell. */
+/* Briggs 1995: robust 0 balances against the noise of the mean cell. */
 static __global__ void __launch_bounds__(THREADS)
     find_slope(const __grid_constant__ Density d, double noise)
 {

@@ -118,7 +118,7 @@ static void imager_open(Imager *self, const AstroGridRows *rows, double longest,
   TestGriddingConfig *config = &self->config;
   config->algorithm = &astro_wstacking;
   config->gridder =
-      (AstroGridderConfig){ .is_double = is_double, .channels = 1, .accuracy = accuracy };
+      (AstroGriddingConfig){ .is_double = is_double, .channels = 1, .accuracy = accuracy };
   config->grid = (AstroGrid){ .image_size = size,
                               .pixel = 1 / (2.6 * longest),
                               .products = names + 4 - products };

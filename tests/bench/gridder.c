@@ -18,7 +18,7 @@
 
 typedef struct {
   AstroGridRows rows;
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid;
   AstroGridding *gridding;
   gpointer fft, image;
@@ -49,9 +49,9 @@ static void imager_open(Imager *self, double accuracy, guint size, double pixel)
   const char *variant;
   GError *error = NULL;
   const guint products = self->rows.products;
-  self->config = (AstroGridderConfig){ .is_double = self->rows.is_double,
-                                       .channels = 1,
-                                       .accuracy = accuracy };
+  self->config = (AstroGriddingConfig){ .is_double = self->rows.is_double,
+                                        .channels = 1,
+                                        .accuracy = accuracy };
   self->grid = (AstroGrid){ .image_size = size, .pixel = pixel, .products = names(products) };
   if (!astro_wstacking.choose(&self->config, &self->grid, &error))
     give_up(error);

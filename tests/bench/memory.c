@@ -51,11 +51,11 @@ static guint64 table_bytes(guint number)
   const AstroPrepareConfig prepare = { .channels = CHANNELS,
                                        .frequency = FREQUENCY,
                                        .bandwidth = BANDWIDTH };
-  const AstroGridderConfig config = { .channels = 1,
-                                      .accuracy = cases[number].accuracy,
-                                      .oversampling = OVERSAMPLING,
-                                      .taper = ASTRO_SPREAD_KAISER_BESSEL,
-                                      .longest = astro_prepare_longest(&prepare, array) };
+  const AstroGriddingConfig config = { .channels = 1,
+                                       .accuracy = cases[number].accuracy,
+                                       .oversampling = OVERSAMPLING,
+                                       .taper = ASTRO_SPREAD_KAISER_BESSEL,
+                                       .longest = astro_prepare_longest(&prepare, array) };
   AstroGrid grid = { .image_size = cases[number].size,
                      .pixel = FIELD / cases[number].size / 3600 * (G_PI / 180) };
   g_autoptr(GError) error = NULL;

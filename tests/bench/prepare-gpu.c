@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/backend/module.h"
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"
 #include "tests/observe.h"
@@ -30,13 +30,13 @@ static AstroBlock new_block(gsize bytes)
 
 /* Not gridded: with these weights rows wait for all others, and the direct transform has no
  * planes to begin with. */
-static gpointer new_collect(const AstroBackend *backend, char **products, AstroWeighting weighting)
+static gpointer new_gridder(const AstroBackend *backend, char **products, AstroWeighting weighting)
 {
   const AstroPlace place = { .device = device, .queue = queue };
   g_autoptr(AstroObservation) observation = test_observe("lofar-like", STATIONS);
   GError *error = NULL;
   const char *variant;
-  AstroCollectConfig config = {
+  AstroGridderConfig config = {
     .algorithm = &astro_direct,
     .gridder = { .channels = 1 },
     .grid = { .image_size = SIZE, .products = products },
@@ -51,26 +51,26 @@ static gpointer new_collect(const AstroBackend *backend, char **products, AstroW
   };
   config.grid.pixel = 0.4 / astro_prepare_longest(&config.prepare, observation);
   astro_direct.choose(&config.gridder, &config.grid, NULL);
-  const AstroCollectArguments arguments = { .call = ASTRO_GRID_OBSERVE,
+  const AstroGridderArguments arguments = { .call = ASTRO_GRID_OBSERVE,
                                             .observation = observation };
-  gpointer collect = backend->create(&config, &place, &variant, &error);
-  if (!collect || !backend->submit(collect, NULL, 0, NULL, 0, &arguments, NULL, &error))
+  gpointer gridder = backend->create(&config, &place, &variant, &error);
+  if (!gridder || !backend->submit(gridder, NULL, 0, NULL, 0, &arguments, NULL, &error))
     g_error("%s", error->message);
-  return collect;
+  return gridder;
 }
 
-static double add_dumps(const AstroBackend *backend, gpointer collect, const AstroBlock *dump,
+static double add_dumps(const AstroBackend *backend, gpointer gridder, const AstroBlock *dump,
                         const AstroValidityMeta *validity, guint n)
 {
   GError *error = NULL;
   wait_for_device();
   const gint64 start = g_get_monotonic_time();
   for (guint i = 0; i < n; i++) {
-    AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD,
+    AstroGridderArguments arguments = { .call = ASTRO_GRID_ADD,
                                         .shape = &shape,
                                         .validity = validity,
                                         .middle_ns = i * G_GINT64_CONSTANT(10000000000) };
-    if (!backend->submit(collect, dump, 1, NULL, 0, &arguments, NULL, &error))
+    if (!backend->submit(gridder, dump, 1, NULL, 0, &arguments, NULL, &error))
       g_error("%s", error->message);
   }
   wait_for_device();
@@ -78,16 +78,16 @@ static double add_dumps(const AstroBackend *backend, gpointer collect, const Ast
 }
 
 /* Bytes read and written a second by a copy. */
-static double copy_rate(const AstroBackend *backend, gpointer collect)
+static double copy_rate(const AstroBackend *backend, gpointer gridder)
 {
   AstroBlock from = new_block((gsize)1 << 30), to = new_block((gsize)1 << 30);
-  AstroCollectArguments arguments = { .call = ASTRO_GRID_COPY };
+  AstroGridderArguments arguments = { .call = ASTRO_GRID_COPY };
   double seconds = 0;
   for (guint round = 0; round < 2; round++) {
     wait_for_device();
     const gint64 start = g_get_monotonic_time();
     for (guint i = 0; i < 20; i++)
-      backend->submit(collect, &from, 1, &to, 1, &arguments, NULL, NULL);
+      backend->submit(gridder, &from, 1, &to, 1, &arguments, NULL, NULL);
     wait_for_device();
     seconds = (double)(g_get_monotonic_time() - start) * 1e-6 / 20;
   }
@@ -107,16 +107,16 @@ static void bench_case(const AstroBackend *backend, const AstroBlock *dump, char
   g_autofree char *weigh_name = g_strdup_printf(
       "weights of %s, %s", names, weighting == ASTRO_WEIGHTING_BRIGGS ? "Briggs" : "uniform");
   GError *error = NULL;
-  const AstroCollectArguments begin = { .call = ASTRO_GRID_BEGIN };
-  gpointer collect = new_collect(backend, products, weighting);
-  const double rate = copy_rate(backend, collect);
-  add_dumps(backend, collect, dump, validity, WARM);
-  const double seconds = add_dumps(backend, collect, dump, validity, TIMED);
+  const AstroGridderArguments begin = { .call = ASTRO_GRID_BEGIN };
+  gpointer gridder = new_gridder(backend, products, weighting);
+  const double rate = copy_rate(backend, gridder);
+  add_dumps(backend, gridder, dump, validity, WARM);
+  const double seconds = add_dumps(backend, gridder, dump, validity, TIMED);
   bench_row(name, TIMED * visibilities * (4 * 8 + n * 8 + 8) / seconds / 1e12, rate / 1e12, "TB/s",
             0);
   wait_for_device();
   const gint64 start = g_get_monotonic_time();
-  if (!backend->submit(collect, NULL, 0, NULL, 0, &begin, NULL, &error))
+  if (!backend->submit(gridder, NULL, 0, NULL, 0, &begin, NULL, &error))
     g_error("%s", error->message);
   wait_for_device();
   const double weighing = (double)(g_get_monotonic_time() - start) * 1e-6;
@@ -124,7 +124,7 @@ static void bench_case(const AstroBackend *backend, const AstroBlock *dump, char
             ((WARM + TIMED) * visibilities * (4 + 8 + n * 16) + SIZE * SIZE * 16.0) / weighing /
                 1e12,
             rate / 1e12, "TB/s", 0);
-  backend->destroy(collect);
+  backend->destroy(gridder);
 }
 
 int main(int argc, char **argv)

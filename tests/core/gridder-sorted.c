@@ -10,7 +10,7 @@ enum { CHANNELS = 3, PRODUCTS = 2 };
 
 typedef struct {
   AstroGridRows rows;
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid;
   AstroPlanes planes;
   double wavenumbers[CHANNELS];

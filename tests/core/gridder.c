@@ -381,11 +381,11 @@ static void test_refused(void)
                        .pixel = cases[i].pixel,
                        .centre_l = cases[i].centre_l,
                        .products = test_two_products };
-    const AstroGridderConfig config = { .is_double = cases[i].is_double,
-                                        .channels = 1,
-                                        .accuracy = cases[i].accuracy,
-                                        .padding = cases[i].padding,
-                                        .support = cases[i].support };
+    const AstroGriddingConfig config = { .is_double = cases[i].is_double,
+                                         .channels = 1,
+                                         .accuracy = cases[i].accuracy,
+                                         .padding = cases[i].padding,
+                                         .support = cases[i].support };
     GError *error = NULL;
     g_assert_false(astro_wstacking.choose(&config, &grid, &error));
     g_assert_nonnull(strstr(error->message, cases[i].says));

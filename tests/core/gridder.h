@@ -9,7 +9,7 @@
 
 typedef struct {
   AstroGrid grid;
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGridRows rows;
   double *uvw, *wavenumbers, *values;
   float *single;
@@ -34,7 +34,7 @@ static inline void test_setting_make(TestSetting *s, GRand *random, guint size, 
   const guint products = 2;
   memset(s, 0, sizeof *s);
   s->grid = (AstroGrid){ .image_size = size, .pixel = pixel, .products = test_two_products };
-  s->config = (AstroGridderConfig){ .is_double = is_double, .channels = 1, .accuracy = 1e-4 };
+  s->config = (AstroGriddingConfig){ .is_double = is_double, .channels = 1, .accuracy = 1e-4 };
   s->uvw = g_new(double, 3 * rows);
   s->wavenumbers = g_new(double, channels);
   s->values = g_new(double, (gsize)2 * rows * channels * products);

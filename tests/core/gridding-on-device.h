@@ -23,7 +23,7 @@ static inline gboolean test_gridding_there(void)
 
 /* grid is what algorithm->choose made of it. Errors of the device's algorithm are the caller's. */
 static inline gboolean test_gridding_new(TestGridding *self, const AstroGridAlgorithm *algorithm,
-                                         const AstroGridderConfig *config, const AstroGrid *grid,
+                                         const AstroGriddingConfig *config, const AstroGrid *grid,
                                          GError **error)
 {
   const TestGriddingConfig whole = { algorithm, *config, *grid };

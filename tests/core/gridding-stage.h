@@ -4,11 +4,11 @@
 
 #include "core/backend/device.h"
 #include "core/backend/module.h"
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 
 typedef struct {
   const AstroGridAlgorithm *algorithm; /* the host's */
-  AstroGridderConfig gridder;
+  AstroGriddingConfig gridder;
   AstroGrid grid; /* as algorithm->choose left it; products are the caller's */
 } TestGriddingConfig;
 
@@ -25,7 +25,7 @@ typedef struct {
 } TestGriddingArguments;
 
 typedef struct {
-  const AstroGridPlace *where;
+  const AstroGridderParts *parts;
   const AstroGridAlgorithm *algorithm; /* there */
   AstroGridding *gridder;
   AstroPlace place;
@@ -33,8 +33,8 @@ typedef struct {
   gboolean is_double;
 } TestGriddingStage;
 
-/* Where the device's gridder works; NULL: there is none. */
-static inline const AstroGridPlace *test_gridding_where(void)
+/* What the device's gridder is made of; NULL: there is none. */
+static inline const AstroGridderParts *test_gridding_parts(void)
 {
   const AstroBackend *backend = astro_module_backend("gridder");
   return backend ? backend->parts : NULL;
@@ -43,7 +43,7 @@ static inline const AstroGridPlace *test_gridding_where(void)
 static inline gboolean test_gridding_shape(gconstpointer given, GError **error)
 {
   const TestGriddingConfig *config = given;
-  if (astro_grid_algorithm_find(test_gridding_where()->algorithms, config->algorithm->name))
+  if (astro_grid_algorithm_find(test_gridding_parts()->algorithms, config->algorithm->name))
     return TRUE;
   return astro_backend_refuse(error, "%s has no kernels for CUDA", config->algorithm->name);
 }
@@ -51,7 +51,7 @@ static inline gboolean test_gridding_shape(gconstpointer given, GError **error)
 static inline void test_gridding_destroy(gpointer instance)
 {
   TestGriddingStage *self = instance;
-  if (self->gridder && self->where->enter(&self->place, NULL))
+  if (self->gridder && self->parts->enter(&self->place, NULL))
     self->algorithm->destroy(self->gridder);
   g_free(self);
 }
@@ -60,12 +60,12 @@ static inline gpointer test_gridding_create(gconstpointer given, const AstroPlac
                                             const char **variant, GError **error)
 {
   const TestGriddingConfig *config = given;
-  const AstroGridPlace *where = test_gridding_where();
-  if (!test_gridding_shape(config, error) || !where->enter(place, error))
+  const AstroGridderParts *parts = test_gridding_parts();
+  if (!test_gridding_shape(config, error) || !parts->enter(place, error))
     return NULL;
   TestGriddingStage *self = g_new0(TestGriddingStage, 1);
-  self->where = where;
-  self->algorithm = astro_grid_algorithm_find(where->algorithms, config->algorithm->name);
+  self->parts = parts;
+  self->algorithm = astro_grid_algorithm_find(parts->algorithms, config->algorithm->name);
   self->place = *place;
   self->products = g_strv_length(config->grid.products);
   self->is_double = config->gridder.is_double;
@@ -82,7 +82,7 @@ static inline gboolean test_gridding_add(TestGriddingStage *self, const AstroGri
 {
   const AstroGridAlgorithm *algorithm = self->algorithm;
   result->planes = 1;
-  return (!first || self->where->zero(&self->place, out->data, out->bytes, error)) &&
+  return (!first || self->parts->zero(&self->place, out->data, out->bytes, error)) &&
          algorithm->add(self->gridder, rows, out->data, error) &&
          (!algorithm->finish || algorithm->finish(self->gridder, out->data, error)) &&
          (!result->spread || !algorithm->count ||
@@ -96,7 +96,7 @@ static inline gboolean test_gridding_run(gpointer instance, const AstroBlock *in
   TestGriddingStage *self = instance;
   const TestGriddingArguments *arguments = given;
   AstroGridRows rows = { 0 };
-  if (!self->where->enter(&self->place, error))
+  if (!self->parts->enter(&self->place, error))
     return FALSE;
   if (n_in == 3)
     rows = (AstroGridRows){ .rows = arguments->rows,
@@ -138,5 +138,5 @@ static inline const AstroBackend *test_gridding_backend(void)
     .drain = test_gridding_drain,
     .destroy = test_gridding_destroy,
   };
-  return test_gridding_where() ? &backend : NULL;
+  return test_gridding_parts() ? &backend : NULL;
 }

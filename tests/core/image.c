@@ -279,7 +279,7 @@ static void check_sources(const AstroBackend *backend, gboolean off_centre)
                      .centre_l = off_centre ? 0.3 : 0,
                      .centre_m = off_centre ? -0.2 : 0,
                      .products = names };
-  AstroGridderConfig gridding = {
+  AstroGriddingConfig gridding = {
     .is_double = TRUE, .channels = 1, .accuracy = 1e-10, .longest = 400
   };
   double uvw[ROWS][3], wavenumber = 1;

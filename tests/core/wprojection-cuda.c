@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
   AstroGrid grid;
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroTaps *taps;
   AstroWProjectionConfig own;
 } DeviceSetting;

@@ -196,15 +196,15 @@ static ImageError image_error(const ImageCase *c)
                      .centre_l = c->centre_l,
                      .centre_m = c->centre_m,
                      .products = g_strsplit("I", ":", -1) };
-  const AstroGridderConfig config = { .channels = 1,
-                                      .padding = 1.5,
-                                      .accuracy = c->accuracy,
-                                      .longest = c->w_max,
-                                      .oversampling = c->oversampling,
-                                      .w_planes = c->planes,
-                                      .interpolated = c->interpolated,
-                                      .taper = c->taper,
-                                      .is_double = TRUE };
+  const AstroGriddingConfig config = { .channels = 1,
+                                       .padding = 1.5,
+                                       .accuracy = c->accuracy,
+                                       .longest = c->w_max,
+                                       .oversampling = c->oversampling,
+                                       .w_planes = c->planes,
+                                       .interpolated = c->interpolated,
+                                       .taper = c->taper,
+                                       .is_double = TRUE };
   const char *variant;
   TestRows rows;
 

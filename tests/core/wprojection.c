@@ -272,7 +272,7 @@ static void test_tapers(void)
 static void test_far_off_centre(void)
 {
   g_autoptr(GError) error = NULL;
-  const AstroGridderConfig config = { .channels = 1, .longest = 1700, .oversampling = 8 };
+  const AstroGriddingConfig config = { .channels = 1, .longest = 1700, .oversampling = 8 };
   const double centres[] = { 0, 0.3, 0.7 };
   for (guint i = 0; i < G_N_ELEMENTS(centres); i++) {
     AstroGrid grid = { .image_size = 96,

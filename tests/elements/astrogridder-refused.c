@@ -131,8 +131,8 @@ static void test_idle_robust(void)
     { "robust=0" },
     { "robust=-2 weighting=briggs" },
     { "robust=-5 weighting=briggs" },
-    { "robust=-2", "robust=-2 does nothing with weighting=natural: expected weighting=briggs" },
-    { "robust=0.5 weighting=uniform", "robust=0.5 does nothing with weighting=uniform: expected" },
+    { "robust=-2", "robust=-2 has no effect with weighting=natural: expected weighting=briggs" },
+    { "robust=0.5 weighting=uniform", "robust=0.5 has no effect with weighting=uniform: expected" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *debug = NULL;
@@ -291,7 +291,8 @@ static void test_bad_streams(void)
   static const Refusal cases[] = {
     { "", TEST_VISIBILITIES, "no visibilities", TRUE, 0, FALSE },
     { "", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
-    { "", TEST_VISIBILITIES, "needs all its correlations, property pols takes one", TRUE, 1, TRUE },
+    { "", TEST_VISIBILITIES, "needs all of its correlations; property pols can take a single one",
+      TRUE, 1, TRUE },
     { "pols=XX", TEST_VISIBILITIES, "63 not finite, 0 outside the grid", TRUE, 1, TRUE },
     { "interval=1", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
     { "interval=1 cumulative=true", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },

@@ -191,7 +191,7 @@ static char *told_grids(TestRig *rig, guint *warnings, guint *errors)
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING) {
       g_autoptr(GError) warning = NULL;
       gst_message_parse_warning(message, &warning, NULL);
-      test_says(warning->message, "no grid is sent of 0 to 600 seconds after the start");
+      test_says(warning->message, "no grid is sent for 0 to 600 seconds after the start");
       (*warnings)++;
     }
     *errors += GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR;

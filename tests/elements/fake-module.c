@@ -12,7 +12,7 @@
 #include "core/correlator/correlator.h"
 #include "core/delay/delay.h"
 #include "core/lib/fft/fft.h"
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 #include "core/histogram/histogram.h"
 #include "core/image/image.h"
 #include "core/sideband/sideband.h"
@@ -244,7 +244,7 @@ LATE_STAGE(convert, AstroConvertConfig, NULL, keep_convert)
 LATE_STAGE(correlator, AstroCorrelatorConfig, correlator_waits, keep_correlator)
 LATE_STAGE(delay, AstroDelayConfig, NULL, NULL) /* its model goes on with the next block */
 LATE_STAGE(fft, AstroFftConfig, NULL, keep_fft)
-LATE_STAGE(gridder, AstroCollectConfig, NULL, NULL) /* its dumps go with what buffers say */
+LATE_STAGE(gridder, AstroGridderConfig, NULL, NULL) /* its dumps go with what buffers say */
 LATE_STAGE(image, AstroImageConfig, image_waits, keep_image)
 LATE_STAGE(sideband, AstroSidebandConfig, NULL, keep_sideband)
 LATE_STAGE(transpose, AstroTransposeConfig, NULL, keep_transpose)

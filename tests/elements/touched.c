@@ -43,7 +43,7 @@ static void find_agreed(GstElement *pipeline, Agreed *agreed)
       image &&
       g_str_has_suffix(gst_structure_get_string(gst_caps_get_structure(image, 0), "layout"), "v:x");
   if (agreed->rows)
-    g_assert_true(has_flag(image, "image-only") && has_flag(image, "touched-only"));
+    g_assert_true(has_flag(image, "touched-only"));
 }
 
 /* NaN for what a plane does not promise: tiles that are not touched; of rows, those without any. */
@@ -204,8 +204,6 @@ static const struct {
   /* What the capsfilter asks for. */
   { GRIDDER "size=96 ! astrofft name=f ! application/x-astro-uvgrid,layout=plane:pol:y:x" IMAGE,
     TRUE, FALSE },
-  { GRIDDER "size=96 ! astrofft name=f ! application/x-astro-uvgrid,image-only=false" IMAGE, TRUE,
-    FALSE },
   /* Somebody else reads it too. */
   { GRIDDER "size=96 ! tee name=t ! queue ! astrofft name=f" IMAGE ASIDE, FALSE, TRUE },
   { GRIDDER "size=96 ! astrofft name=f ! tee name=t ! queue" IMAGE ASIDE, TRUE, FALSE },
@@ -260,6 +258,20 @@ static void test_others(void)
     g_assert_false(agreed.touched);
     g_assert_cmpfloat(test_bytes_distance(found, expected, FALSE), <=, 3e-6);
   }
+}
+
+/* Beside an astroimage, which looks at the middle alone. */
+static void test_aside(void)
+{
+  Agreed agreed;
+  g_autoptr(GByteArray) expected =
+      run(GRIDDER "size=96 ! astrofft name=f ! fakesink name=sink", "cpu", &agreed, FALSE);
+  g_autoptr(GByteArray) found =
+      run(GRIDDER "size=96 ! astrofft name=f ! tee name=t ! queue ! astroimage ! "
+                  "fakesink async=false t. ! queue ! fakesink name=sink",
+          "cpu", &agreed, FALSE);
+  g_assert_false(agreed.rows);
+  g_assert_cmpfloat(test_bytes_distance(found, expected, FALSE), <=, 3e-6);
 }
 
 /* A reader that is no astrofft, which may take maps or not. */
@@ -460,8 +472,7 @@ static void test_errors(void)
     const char *element, *layout, *touched_only, *more, *says;
     gboolean pushes;
   } cases[] = {
-    { "astroimage", "plane:pol:v:x", "false", ",image-only=true", "touched-only=true", FALSE },
-    { "astroimage", "plane:pol:v:x", "true", "", "image-only=true", FALSE },
+    { "astroimage", "plane:pol:v:x", "false", "", "touched-only=true", FALSE },
     { "astrofft axes=u", "plane:pol:v:u", "true", "", "touched-only=true", FALSE },
     { "astrofft", "pol:plane:v:u", "true", "", "touched-only=true", FALSE },
     { "astrofft", "plane:channel:pol:v:u", "true", "", "expected 18", TRUE },
@@ -496,6 +507,7 @@ static void add_tests(void)
     g_test_add_data_func("/touched/images/cuda", "cuda", test_images);
   g_test_add_func("/touched/lines", test_lines);
   g_test_add_func("/touched/others", test_others);
+  g_test_add_func("/touched/aside", test_aside);
   g_test_add_func("/touched/other-reader", test_other_reader);
   g_test_add_data_func("/touched/late", "size=96", test_late);
   g_test_add_data_func("/touched/late/cumulative", "size=96 interval=4 cumulative=true", test_late);

@@ -1,9 +1,10 @@
-/* One text for both precisions: the file that includes it says the reals of a vector (LANES), how
- * many of them side by side are summed in registers (ABREAST), their type (REAL), an integer of the
- * same size (INTEGER) and the functions' prefix (SPREAD).
+/* One source for both precisions. The file that includes it defines the lanes of a vector (LANES),
+ * how many vectors side by side are summed in registers (ABREAST), the type of reals (REAL), an
+ * integer of the same size (INTEGER) and the prefix of the functions (SPREAD).
  *
- * Taps and cells are complex, real part first. Sums of tap x value are kept apart for the value's
- * real and imaginary part; what has to change places does so once, as the grid is touched. */
+ * Taps and cells are complex, real part first. The sums of tap x value are kept apart for the real
+ * and the imaginary part of values; the swap of real and imaginary parts that the second needs is
+ * done once, when it is added to the grid. */
 #define JOINED(a, b) a##b
 #define NAMED(prefix, name) JOINED(prefix, name)
 #define Vector NAMED(SPREAD, _vector)
@@ -26,15 +27,15 @@ typedef REAL Vector __attribute__((vector_size(VECTOR)));
 typedef REAL Unaligned __attribute__((vector_size(VECTOR), aligned(sizeof(REAL)), may_alias));
 typedef INTEGER Index __attribute__((vector_size(VECTOR)));
 
-/* i times what is there: neighbours exchanged, the new real parts negative. */
-static inline Vector NAMED(SPREAD, _turned)(Vector x)
+/* Times i: neighbours swapped, with the sign of the new real parts changed. */
+static inline Vector NAMED(SPREAD, _times_i)(Vector x)
 {
   const Index neighbours = { NAMED(NEIGHBOURS_, LANES) };
   const Vector signs = { NAMED(SIGNS_, LANES) };
   return ASTRO_SHUFFLE(x, neighbours) * signs;
 }
 
-/* Unrolled whatever the optimization, or sums would not stay in registers. */
+/* Unrolled at every level of optimization, or sums would not stay in registers. */
 static inline __attribute__((always_inline)) void
 NAMED(SPREAD, _block)(const AstroWProjectionWork *work, gsize column, const guint products,
                       const guint rows, const guint abreast)
@@ -67,7 +68,7 @@ NAMED(SPREAD, _block)(const AstroWProjectionWork *work, gsize column, const guin
       REAL *cells = (REAL *)work->grid + p * work->product_stride +
                     k / abreast * work->grid_stride + column + k % abreast * LANES;
       if (k < abreast || k / abreast < work->rows)
-        *(Unaligned *)cells += by_real[k][p] + NAMED(SPREAD, _turned)(by_imaginary[k][p]);
+        *(Unaligned *)cells += by_real[k][p] + NAMED(SPREAD, _times_i)(by_imaginary[k][p]);
     }
 }
 

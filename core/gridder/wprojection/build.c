@@ -16,12 +16,12 @@ typedef double complex Complex;
 
 #define MAX_SAMPLES 2048
 
-/* What is transformed for a plane. */
+/* The function that is transformed for a plane. */
 typedef struct {
   const AstroGrid *grid;
   double w, w_step;
   double field;                    /* radians, of the whole padded grid */
-  double height, slope_l, slope_m; /* n - 1 in the middle, and its slope there */
+  double height, slope_l, slope_m; /* n - 1 in the middle of the image, and its slope there */
 } Screen;
 
 static double n_minus_1(double l, double m)
@@ -35,8 +35,8 @@ static double sinc(double x)
   return fabs(x) < 1e-8 ? 1 : sin(G_PI * x) / (G_PI * x);
 }
 
-/* What w errs by from nearest plane to plane (or between two) takes a factor away that is known at
- * each pixel, and given back here as far as it is not too small. */
+/* Rounding w to the nearest plane (or interpolating between two) damps the image by this factor at
+ * each pixel, which the function is divided by; it is kept from being too small. */
 static double w_loss(const Screen *screen, double height)
 {
   double loss = sinc(MIN(fabs(screen->w_step * height), 0.5));
@@ -56,15 +56,15 @@ static void screen_init(Screen *screen, const AstroTapsConfig *config, double w,
                       .slope_m = -grid->centre_m / n };
 }
 
-/* n less the plane that touches it in the middle: what is left to (u,v) moves the function there,
- * and the height in the middle turns the visibility. */
+/* n less its tangent plane in the middle of the image. The slope is left to (u,v), where it moves
+ * the function, and the height to the phase of visibilities. */
 static double bulge(const Screen *screen, double l, double m)
 {
   double height = n_minus_1(screen->grid->centre_l + l, screen->grid->centre_m + m);
   return height - screen->height - screen->slope_l * l - screen->slope_m * m;
 }
 
-/* At x, y of the padded field, -1/2 to 1/2. */
+/* At x, y of the padded field, each from -1/2 to 1/2. */
 static Complex screen_at(const Screen *screen, double x, double y, double taper)
 {
   double height = bulge(screen, x * screen->field, y * screen->field), turns = screen->w * height;
@@ -118,7 +118,8 @@ static void free_row(Row *row)
   fftw_free(row->samples);
 }
 
-/* Cells that the function can be spread over, for the slope of the phase at the field's corner. */
+/* How many cells the function can be spread over, by the slope of the phase in the field's corner.
+ */
 static double reach(const Screen *screen)
 {
   double l = fabs(screen->grid->centre_l) + screen->field / 2;
@@ -128,8 +129,8 @@ static double reach(const Screen *screen)
   return 2 * screen->w * slope / screen->grid->cell;
 }
 
-/* Adds the power of the function along one axis, at distance 0, 1, ... from its middle, summed
- * over the other axis: slices of the screen transformed one by one. */
+/* Adds the power of the function along one axis, at distance 0, 1, ... from its middle, summed over
+ * the other axis: slices of the screen are transformed one by one. */
 static void add_power(const Screen *screen, gboolean along_v, guint samples, const Row *row,
                       double *power)
 {
@@ -149,7 +150,7 @@ static void add_power(const Screen *screen, gboolean along_v, guint samples, con
   }
 }
 
-/* Few sizes, so that visibilities of many planes are spread together. */
+/* Rounds up to one of a few sizes, so that visibilities of many planes can be spread together. */
 static guint round_support(guint cells)
 {
   guint step = cells <= 16 ? 2 : cells <= 64 ? 4 : 8;
@@ -169,7 +170,7 @@ static guint measure_support(const Screen *screen, double accuracy)
   free_row(&row);
   for (guint i = 0; i <= samples / 2; i++)
     total += power[i];
-  /* total is that of both axes, each of which holds all of the power. */
+  /* total is of both axes, each of which has all of the power. */
   for (left = total - power[0]; left > accuracy * accuracy * total / 2; left -= power[++distance])
     if (distance >= samples / 2)
       break;
@@ -188,8 +189,8 @@ guint astro_taps_planes(const AstroTapsConfig *config)
   for (gint corner = 0; corner < 4; corner++)
     deepest =
         MAX(deepest, fabs(bulge(&screen, corner & 1 ? half : -half, corner & 2 ? half : -half)));
-  /* Steps at the image's corner a quarter of those in u or v at its side: all short baselines round
-   * to the first plane alike, so that what w errs by does not average out. */
+  /* At the image's corner a step in w matters a quarter as much as one in u or v at its side: short
+   * baselines all round to the first plane, so that the error in w does not average out. */
   double step = 0.125 * grid->image_size / grid->size / grid->spread.oversampling / deepest;
   return (guint)CLAMP(ceil(config->w_max / step), 1, 4094) + 2;
 }
@@ -222,7 +223,7 @@ gboolean astro_taps_supports(const AstroTapsConfig *config, guint first, guint n
   gboolean all = TRUE;
   if (!config->support)
     astro_parallel(n, config->threads, support_of_plane, &work);
-  const gboolean given_up = astro_is_given_up(); /* some were not measured then */
+  const gboolean given_up = astro_is_given_up(); /* some were not measured */
   for (guint i = 0; i < n; i++) {
     supports[i] = config->support ? config->support
                   : given_up      ? ASTRO_TAPS_MIN_SUPPORT
@@ -238,13 +239,14 @@ typedef struct {
   const AstroTapsConfig *config;
 } Build;
 
-/* What a plane's sets have in common along either axis. */
+/* Factors that all sets of a plane share, along either axis. */
 typedef struct {
   guint samples, support;
   Row row;
-  Complex *turns;   /* of each set: exp(2 pi i x fraction of a cell) at the samples, over samples */
-  Complex *offsets; /* of each set and tap: what the first sample's place adds */
-  guint *firsts;    /* of each set: the sample that tap 0 is, counted round */
+  Complex *turns; /* of each set: exp(2 pi i x fraction of a cell) at the samples, divided by their
+                     number */
+  Complex *offsets; /* of each set and tap: the phase for where the first sample is */
+  guint *firsts;    /* of each set: the sample that tap 0 is, modulo their number */
 } Axis;
 
 static void axis_init(Axis *axis, const AstroTaps *taps, guint plane, guint samples)
@@ -275,7 +277,7 @@ static void axis_clear(Axis *axis)
   g_free(axis->firsts);
 }
 
-/* Transforms a row of samples and takes the taps of a set. */
+/* Transforms a row of samples and picks the taps of a set. */
 static void take_taps(const Axis *axis, guint set, const Complex *in, Complex *out, gsize step)
 {
   const Complex *turns = axis->turns + (gsize)set * axis->samples;
@@ -298,10 +300,10 @@ static void store_row(const AstroTapsPlane *plane, gsize at, gboolean is_double,
       ((float complex *)plane->taps)[at + x] = (float complex)row[x];
 }
 
-/* ---- what is even ---- */
+/* ---- mirror images ---- */
 
-/* The set whose taps lie as far on the other side of the middle, in the opposite order, where it
- * comes before set; else set itself, which is to be computed then. */
+/* The mirror image of a set (its taps in opposite order), if it has a smaller number; else set
+ * itself, which has to be computed. */
 static guint source_of(const Build *build, guint plane, guint set)
 {
   const AstroGrid *grid = build->config->grid;
@@ -312,7 +314,8 @@ static guint source_of(const Build *build, guint plane, guint set)
   return is_even && mirror >= 0 && mirror < (gint)set ? (guint)mirror : set;
 }
 
-/* Rows of a set are those of another, the last one first where over_v, backwards where over_u. */
+/* Copies a set from its mirror image: rows in opposite order with over_v, each backwards with
+ * over_u. */
 static void copy_mirrored(const AstroTaps *taps, const AstroTapsPlane *plane, gsize to, gsize from,
                           gboolean over_v, gboolean over_u)
 {
@@ -344,7 +347,7 @@ static void fill_mirrored(const Build *build, guint index)
 
 /* ---- planes ---- */
 
-/* From rows that are transformed along v. */
+/* Makes a set from columns that are transformed along v. */
 static void build_set(const AstroTaps *taps, guint index, guint v, guint u, const Axis *axis,
                       const Complex *rows, Complex *row)
 {

@@ -1,10 +1,10 @@
-/* Values spread over a grid by convolution functions, in both precisions. */
+/* The kernels of W-projection for one instruction set, in both precisions (body.h). */
 #include "config.h"
 #include "core/gridder/wprojection/kernels.h"
 
 #include "core/backend/level.h"
 
-/* Vectors side by side whose sums registers hold. */
+/* Vectors side by side whose sums fit into registers. */
 #if LEVEL_REGISTERS == 32
 #define ABREAST 3
 #else

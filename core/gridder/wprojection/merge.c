@@ -1,13 +1,14 @@
-/* Waiting records are sorted by the grid's columns that their support begins in, and added up where
- * they are of the same place: groups of columns are tasks of their own, and sums are in an order
- * that depends on the records alone. */
+/* Waiting records are sorted by the columns of the grid that their footprints begin in, and those
+ * with the same taps in the same cells are added up. Groups of columns are separate tasks; the
+ * order of sums depends on the records alone. */
 #include "config.h"
 #include "core/backend/threads.h"
 #include "core/gridder/wprojection/records.h"
 
 #include <string.h>
 
-/* While they are sorted: first cells in v and, from the window's left, u, set, and which it is. */
+/* An entry while they are sorted: first cell in v; first cell in u, from the window's left; set;
+ * index of the record. */
 #define INDEX_BITS 22
 #define SHIFT_BITS 4
 #define ENTRY(v, shift, set, index)                                                                \
@@ -19,8 +20,8 @@
 #define ENTRY_SHIFT(entry) ((guint)((entry) >> (INDEX_BITS + SET_BITS) & ((1u << SHIFT_BITS) - 1)))
 #define ENTRY_V(entry) ((guint)((entry) >> (INDEX_BITS + SET_BITS + SHIFT_BITS)))
 
-/* A wider window takes in more columns, so that more records are summed in registers before the
- * grid is touched, and works on more zeros. */
+/* A wider window takes more columns, so that more records are summed in registers before the grid
+ * is touched, but also works on more zeros. */
 static void choose_windows(AstroWProjection *self)
 {
   guint64 n[MAX_CLASSES] = { 0 };
@@ -31,7 +32,8 @@ static void choose_windows(AstroWProjection *self)
     guint narrow = class->stride - ASTRO_TAPS_PADDING;
     double size = self->config.size;
     double in_reach = (double)n[i] * (narrow - class->support + 1) * class->support;
-    /* Records crowd in the grid's middle: four in reach of a row there are far less on average. */
+    /* A wide window suits few records. Most lie in the middle of the grid, so that four within
+     * reach of a row there are far fewer on average. */
     gboolean few = in_reach < size * size / 16;
     class->window = few && class->stride <= self->config.size ? class->stride : narrow;
     class->columns = class->window - class->support + 1;
@@ -46,7 +48,7 @@ static guint group_of(const AstroWProjection *self, guint64 key)
   return class->first_group + KEY_U(key) / class->columns;
 }
 
-/* Each group's entries together, in the order of records. */
+/* Puts the entries of each group together, in the order of records. */
 static void group_entries(Flush *flush)
 {
   const AstroWProjection *self = flush->self;
@@ -69,8 +71,8 @@ static void group_entries(Flush *flush)
   }
 }
 
-/* By place, and by index in places: eight bits at a time from INDEX_BITS on. Returns where the
- * sorted ones are. */
+/* Sorts by place, and by index within a place, eight bits at a time from INDEX_BITS on. Returns
+ * which of the two arrays has the result. */
 static guint64 *sort_entries(guint64 *entries, guint64 *scratch, guint64 n)
 {
   guint64 different = 0;
@@ -96,7 +98,8 @@ static guint64 *sort_entries(guint64 *entries, guint64 *scratch, guint64 n)
   return entries;
 }
 
-/* Where the set's taps would be for row 0 of the grid and a window's left. */
+/* Where the set's taps would be if the footprint began in row 0 of the grid and at the window's
+ * left. */
 static gconstpointer taps_of(const AstroWProjection *self, guint64 entry)
 {
   const AstroTaps *taps = self->config.taps;
@@ -155,7 +158,7 @@ void astro_wprojection_merge(Flush *flush)
   flush->groups = g_new0(Group, flush->n_groups);
   group_entries(flush);
   astro_parallel(flush->n_groups, self->config.threads, merge_group, flush);
-  if (astro_is_given_up()) /* groups that were not merged have no places */
+  if (astro_is_given_up()) /* groups that were not merged are undefined */
     return;
   for (guint i = 0; i < flush->n_groups; i++)
     self->counts.spread += flush->groups[i].n;

@@ -1,4 +1,5 @@
-/* Where visibilities lie among the taps: shared, so that rounding is the same everywhere. */
+/* Where visibilities lie among the taps. All kernels share this, so that rounding is the same
+ * everywhere. */
 #pragma once
 
 #include "core/gridder/wprojection/wprojection.h"
@@ -7,19 +8,20 @@
 
 G_BEGIN_DECLS
 
-/* A row's (u,v,w) on the taps' own lattice (cells times oversampling from the grid's cell 0, and
- * planes): times a wavenumber plus the origin. And turns that its values get a wavenumber. */
+/* A row as a line on the lattice of the taps: u and v in cells times oversampling, counted from the
+ * grid's cell 0, and w in planes, are these factors times a wavenumber, plus origin for u and v.
+ * turns: the phase of its values, a wavenumber. */
 typedef struct {
   double u, v, w, origin, turns;
 } AstroTapsLine;
 
-/* One of the 1 or 8 places that a visibility goes to. */
+/* A point of the lattice: a visibility goes to the nearest one, or to the 8 around it. */
 typedef struct {
   gint64 u, v;
   guint plane;
 } AstroTapsPoint;
 
-/* Rounded twice, as processors without fused arithmetic do. */
+/* Rounded after the product too, as on processors without fused arithmetic. */
 ASTRO_TAPS_INLINE double astro_taps_along(double start, double slope, double x)
 {
 #ifdef __CUDA_ARCH__
@@ -43,14 +45,14 @@ ASTRO_TAPS_INLINE AstroTapsLine astro_taps_line(const AstroWProjectionConfig *co
 
 #define ASTRO_TAPS_FAR (1 << 30)
 
-/* Of numbers nearer than that, to 2^-22. */
+/* For numbers nearer to 0 than that, exact to 2^-22. */
 ASTRO_TAPS_INLINE gint64 astro_taps_floor(double x)
 {
   return (gint64)(x + ASTRO_TAPS_FAR) - ASTRO_TAPS_FAR;
 }
 
-/* The point, or the first of eight with the fractions that the others weigh. FALSE: far outside,
- * or not finite. */
+/* The nearest point, or the first of the eight around and how far beyond it the visibility lies.
+ * FALSE: it is far outside, or not finite. */
 ASTRO_TAPS_INLINE gboolean astro_taps_point(const AstroTapsLine *line, double wavenumber,
                                             gboolean interpolated, AstroTapsPoint *point,
                                             double fractions[3])
@@ -80,7 +82,7 @@ ASTRO_TAPS_INLINE gboolean astro_taps_same(const AstroTapsPoint *a, const AstroT
   return a->u == b->u && a->v == b->v && a->plane == b->plane;
 }
 
-/* Corner 0 ... 7: one more of u, v, w by its bits. */
+/* Corner 0 ... 7 of the eight: bits say in which of u, v, w it is one farther. */
 ASTRO_TAPS_INLINE AstroTapsPoint astro_taps_corner(const AstroTapsPoint *point, guint corner)
 {
   AstroTapsPoint at = { point->u + (corner & 1), point->v + (corner >> 1 & 1),

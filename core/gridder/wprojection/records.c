@@ -1,4 +1,5 @@
-/* Visibilities become records: neighbours of a row that share a place among the taps are one. */
+/* Visibilities become records: neighbouring channels of a row that lie at the same point of the
+ * taps' lattice are one record. */
 #include "config.h"
 #include "core/backend/threads.h"
 #include "core/gridder/wprojection/places.h"
@@ -6,25 +7,25 @@
 
 #include <string.h>
 
-#define PIECES 32          /* of rows, collected at once */
-#define PIECE_RECORDS 2048 /* at most about as many of each */
+#define PIECES 32          /* of rows, collected in parallel */
+#define PIECE_RECORDS 2048 /* at most, about, of a piece */
 
 typedef struct {
   AstroWProjection *self;
   const AstroGridRows *rows;
   guint first, n;         /* channels */
   gboolean ordered;       /* their frequencies ascend or descend */
-  guint64 row, rows_each; /* of the first piece; of each */
-  guint64 room;           /* records of a piece */
+  guint64 row, rows_each; /* first row of the first piece; rows of each piece */
+  guint64 room;           /* records that a piece has room for */
   guint64 n_records[PIECES], gridded[PIECES], outside[PIECES];
 } Collect;
 
-/* What a piece makes of its rows. */
+/* The records of a piece of the rows. */
 typedef struct {
   const Collect *work;
   guint64 *keys;
   guint8 *values;
-  double *sums; /* of a run: corners x products, complex */
+  double *sums; /* of neighbouring channels: corners x products, complex */
   guint64 n, gridded, outside;
 } Piece;
 
@@ -41,7 +42,7 @@ static gboolean any_value(gconstpointer values, gsize at, guint reals, gboolean 
   return any;
 }
 
-/* The keys of a point's corners, FALSE where one of them is outside. */
+/* The keys of a point's corners; FALSE: one of them is outside. */
 static gboolean find_keys(const AstroWProjection *self, const AstroTapsPoint *point,
                           guint n_corners, guint64 *keys)
 {
@@ -58,7 +59,8 @@ static gboolean find_keys(const AstroWProjection *self, const AstroTapsPoint *po
   return TRUE;
 }
 
-/* How many channels from the first on are at the same point: all coordinates grow together. */
+/* How many channels from this one on lie at the same point. All coordinates rise together, so that
+ * the last one can be searched for. */
 static guint run_length(const Collect *work, const AstroTapsLine *line, guint channel,
                         const AstroTapsPoint *point)
 {
@@ -82,7 +84,8 @@ static guint run_length(const Collect *work, const AstroTapsLine *line, guint ch
   return same + 1 - channel;
 }
 
-/* Sums of values of neighbouring channels, each turned and, where there are corners, weighted. */
+/* Sums of the values of neighbouring channels, each with its phase and, where there are corners,
+ * its weight. */
 static inline __attribute__((always_inline)) void add_plain(double *sums, gconstpointer values,
                                                             gsize at, guint n, const guint reals,
                                                             const gboolean is_double)
@@ -133,7 +136,7 @@ static void add_run(const Collect *work, const AstroTapsLine *line, guint channe
     add_plain(sums, rows->values, at, n, reals, FALSE);
 }
 
-/* Records of what is not zero. */
+/* Writes a record for each corner, unless its sum is zero. */
 static void put_run(Piece *piece, const guint64 *keys, guint n_corners)
 {
   const AstroWProjection *self = piece->work->self;
@@ -213,7 +216,8 @@ static gboolean is_ordered(const double *numbers, guint n)
   return up || down;
 }
 
-/* The records of a piece, spread before where there is no room. */
+/* Appends the records of a piece to those that wait, which are spread when there is no more room.
+ */
 static void take_piece(AstroWProjection *self, const Collect *work, guint64 piece, gpointer grid)
 {
   const guint64 *keys = self->piece_keys + piece * work->room;
@@ -253,7 +257,7 @@ void astro_wprojection_add(AstroWProjection *self, const AstroGridRows *rows, gu
   for (; work.row < rows->rows; work.row += PIECES * work.rows_each) {
     guint64 pieces = MIN((rows->rows - work.row + work.rows_each - 1) / work.rows_each, PIECES);
     astro_parallel(pieces, self->config.threads, collect_piece, &work);
-    if (astro_is_given_up()) /* pieces that were not collected have no number of records */
+    if (astro_is_given_up()) /* pieces that were not collected have no counts */
       return;
     for (guint64 i = 0; i < pieces; i++)
       take_piece(self, &work, i, grid);

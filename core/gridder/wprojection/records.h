@@ -1,7 +1,7 @@
-/* What the parts of W-projection on the CPU share. Rows are collected as records, one for each
- * place among the taps that neighbours of a row share; waiting records are merged, that is sorted
- * by the grid's columns that their support begins in and added up where they are of the same place;
- * what is left is spread. */
+/* Shared by the parts of W-projection on the CPU. Rows are collected as records (records.c), which
+ * wait until there are many. They are merged then (merge.c): sorted by the columns of the grid that
+ * their footprints begin in, and added up where they have the same taps in the same cells. The rest
+ * is spread (spread.c). */
 #pragma once
 
 #include "core/gridder/wprojection/kernels.h"
@@ -9,9 +9,9 @@
 
 G_BEGIN_DECLS
 
-#define MAX_CLASSES 63 /* of planes of one support */
+#define MAX_CLASSES 63 /* a class: all planes of one support */
 
-/* A record's key: class of support, first cells in u and v, index of the set among all planes. */
+/* A record's key: class, first cells in u and v, index of the set among those of all planes. */
 #define SET_BITS 22
 #define CELL_BITS 16
 #define KEY(class, u, v, set)                                                                      \
@@ -22,16 +22,17 @@ G_BEGIN_DECLS
 #define KEY_V(key) ((guint)((key) >> (SET_BITS + CELL_BITS) & ((1u << CELL_BITS) - 1)))
 #define KEY_CLASS(key) ((guint)((key) >> (SET_BITS + 2 * CELL_BITS)))
 
-/* Planes of one support, whose records begin in groups of columns. */
+/* All planes of one support. Their records are divided into groups by the columns of the grid that
+ * they begin in. */
 typedef struct {
   guint support;
-  guint stride;  /* of their taps' rows: the narrowest window and ASTRO_TAPS_PADDING */
-  guint window;  /* cells */
-  guint columns; /* of the grid that a group's supports begin in */
+  guint stride;  /* from row to row of taps: the narrowest window and ASTRO_TAPS_PADDING */
+  guint window;  /* cells that a group's footprints lie in */
+  guint columns; /* of the grid, in which a group's footprints begin */
   guint groups, first_group;
 } SupportClass;
 
-/* Records of a class that begin in neighbouring columns. */
+/* Records of a class whose footprints begin in neighbouring columns. */
 typedef struct {
   guint64 first, n;
 } Group;
@@ -44,18 +45,18 @@ struct _AstroWProjection {
   guint n_classes;
   SupportClass classes[MAX_CLASSES];
   guint8 *class_of_plane;
-  /* waiting */
+  /* ---- records that wait ---- */
   guint64 n, capacity;
   guint64 *keys;
   guint8 *values;
-  /* of pieces of rows that are collected at once */
+  /* ---- pieces of rows that are collected in parallel ---- */
   guint64 room, *piece_keys;
   guint8 *piece_values;
-  /* as they are spread */
+  /* ---- while records are spread ---- */
   guint64 *entries;
-  guint8 *sums;        /* of each record that is left */
-  gconstpointer *taps; /* as they were for row 0 of the grid, where entries were being sorted */
-  guint32 *first_rows; /* where keys were */
+  guint8 *sums;        /* one for each record that is left after merging */
+  gconstpointer *taps; /* as if footprints began in row 0 of the grid; uses the memory of entries */
+  guint32 *first_rows; /* uses the memory of keys */
 };
 
 /* Records on their way to the grid. */
@@ -72,7 +73,8 @@ static inline guint group_left(const AstroWProjection *self, const SupportClass 
   return MIN(group * class->columns, self->config.size - class->window);
 }
 
-/* Makes the groups of all waiting records, and adds up those of the same place. */
+/* Divides all waiting records into groups, and adds up those with the same taps in the same cells.
+ */
 void astro_wprojection_merge(Flush *flush);
 void astro_wprojection_spread(const Flush *flush);
 

@@ -1,14 +1,13 @@
-/* Merged records onto the grid. Bands of the grid's rows are tasks of their own: each goes through
- * the groups of columns, and for each row of the grid sums all records that reach it in registers,
- * over the window that a group's supports lie in. Sums at a cell are in an order that depends on
- * the records alone. */
+/* Adds merged records to the grid. Bands of rows of the grid are separate tasks. A task goes
+ * through the groups of columns, and for each row of the grid sums all records that reach it in
+ * registers, over the window of the group. The order of sums depends on the records alone. */
 #include "config.h"
 #include "core/backend/threads.h"
 #include "core/gridder/wprojection/records.h"
 
 #define BAND 16 /* rows of the grid in a task */
 
-/* The first of n ascending numbers that is at least what is asked. */
+/* Index of the first of n rising numbers that is at least least. */
 static guint64 first_at_least(const guint32 *numbers, guint64 n, gint64 least)
 {
   guint64 low = 0;
@@ -22,7 +21,7 @@ static guint64 first_at_least(const guint32 *numbers, guint64 n, gint64 least)
   return low;
 }
 
-/* Products from the given one on, as many as the width has, of rows from up to end. */
+/* Adds rows from up to end of a group, for as many products as the width says, from product on. */
 static void spread_group(const Flush *flush, const SupportClass *class, guint index, guint from,
                          guint end, guint product, guint width)
 {

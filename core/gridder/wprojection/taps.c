@@ -1,8 +1,8 @@
-/* Tables of taps: their memory. What is in them is computed in build.c. */
+/* Memory of the tables of taps; build.c computes them. */
 #include "config.h"
 #include "core/gridder/wprojection/taps.h"
 
-#define ALIGNMENT 64 /* of rows: a line of the cache, the longest vector */
+#define ALIGNMENT 64 /* of rows, in bytes: a cache line, and the longest vector */
 
 static void set_up_plane(AstroTapsPlane *plane, guint support)
 {

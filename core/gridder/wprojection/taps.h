@@ -1,17 +1,17 @@
-/* The convolution functions of W-projection: for each w-plane, oversampling x oversampling sets of
- * support x support taps, the transform of a taper times exp(-2 pi i w (n - 1)) sampled at every
- * cell from where a visibility lies between them.
+/* The convolution functions of W-projection. For each w-plane there are oversampling x oversampling
+ * sets of support x support taps: the transform of a taper times exp(-2 pi i w (n - 1)), sampled at
+ * every cell, one set for each place of a visibility between two cells.
  *
- * Rows of a set are contiguous and followed by zeros, at least ASTRO_TAPS_PADDING of them, and sets
- * are separated by ASTRO_TAPS_ROWS rows of zeros, so that a window of whole vectors around the
- * support can be read from any cell on. */
+ * The rows of a set are followed by at least ASTRO_TAPS_PADDING zeros, and sets are separated by
+ * ASTRO_TAPS_ROWS rows of zeros, so that a window of whole vectors around the support can be read
+ * from any cell on. */
 #pragma once
 
 #include "core/gridder/gridder.h"
 
 G_BEGIN_DECLS
 
-/* The CUDA module compiles what decides on places for its devices too. */
+/* The CUDA module compiles the functions that place visibilities for its devices too. */
 #ifdef __CUDACC__
 #define ASTRO_TAPS_INLINE static inline __host__ __device__
 #else
@@ -24,7 +24,7 @@ G_BEGIN_DECLS
 #define ASTRO_TAPS_MAX_SETS (1 << 22) /* of all planes together */
 #define ASTRO_TAPS_MAX_PLANES 65536
 #define ASTRO_TAPS_STEP 8    /* windows are multiples of this many cells */
-#define ASTRO_TAPS_PADDING 8 /* zeros behind a row at least */
+#define ASTRO_TAPS_PADDING 8 /* zeros after a row, at least */
 #define ASTRO_TAPS_ROWS 3    /* zero rows between sets */
 
 typedef struct {
@@ -32,42 +32,43 @@ typedef struct {
   guint stride; /* complex values from row to row */
   gsize set;    /* complex values from set to set */
   gpointer block;
-  gpointer taps; /* the first set's first tap */
+  gpointer taps; /* first tap of the first set */
 } AstroTapsPlane;
 
 typedef struct {
   guint oversampling, n_planes;
   gboolean interpolated, is_double;
   double w_step; /* wavelengths between planes; the first is at 0 */
-  /* Images off the phase centre: by how much of w the functions' middle moves in u and v, and turns
-   * (n - 1 in the middle) that visibilities get before they are spread. */
+  /* For images off the phase centre, a unit of w: how far the middle of functions moves in u and v,
+   * and the phase (n - 1 in the middle, in turns) that visibilities are given before they are
+   * spread. */
   double u_per_w, v_per_w, turns_per_w;
   guint64 bytes;
   AstroTapsPlane *planes;
 } AstroTaps;
 
-/* All zeros, to be filled; NULL: bytes needed and had are in the error. */
+/* Filled with zeros. NULL: the error says how many bytes are needed and there. */
 AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *supports,
                           gboolean is_double, GError **error);
-/* What it allocates. */
+/* Bytes that it allocates. */
 guint64 astro_taps_bytes_of(guint oversampling, guint n_planes, const guint *supports,
                             gboolean is_double);
 void astro_taps_free(AstroTaps *taps);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroTaps, astro_taps_free)
 
-/* Where a set begins, in complex values from the plane's first tap. */
+/* Where a set begins, in complex values from the first tap of its plane. */
 ASTRO_TAPS_INLINE gsize astro_taps_offset(const AstroTaps *taps, guint plane, guint v, guint u)
 {
   return ((gsize)v * taps->oversampling + u) * taps->planes[plane].set;
 }
 
-/* The grid's cell where a support begins, and which of the plane's sets falls there. */
+/* Along one axis: the cell that a footprint begins in, and which of the plane's sets it has. */
 typedef struct {
   gint64 cell;
   guint set;
 } AstroTapsPlace;
 
-/* fine: a coordinate in cells times oversampling, from the grid's cell 0; no more than 2^30. */
+/* fine: a coordinate in cells times oversampling, from the grid's cell 0; 2^30 at most. */
 ASTRO_TAPS_INLINE AstroTapsPlace astro_taps_place(const AstroTaps *taps, guint plane, gint64 fine)
 {
   gint n = (gint)taps->oversampling;
@@ -77,7 +78,7 @@ ASTRO_TAPS_INLINE AstroTapsPlace astro_taps_place(const AstroTaps *taps, guint p
   return place;
 }
 
-/* Cells from the middle of the function to tap 0 of a set; negative. */
+/* Cells from the middle of the function to tap 0 of a set: negative. */
 static inline double astro_taps_position(const AstroTaps *taps, guint plane, guint set)
 {
   double n = taps->oversampling;
@@ -85,8 +86,8 @@ static inline double astro_taps_position(const AstroTaps *taps, guint plane, gui
   return (set - (double)half) / n;
 }
 
-/* A plane's zeros in front of its first set and behind its last, and all of it, in complex values.
- */
+/* front: zeros before a plane's first set, and after its last. length: all of a plane. In complex
+ * values. */
 static inline gsize astro_taps_front(const AstroTapsPlane *plane)
 {
   return (gsize)(ASTRO_TAPS_ROWS + 1) * plane->stride;
@@ -97,19 +98,20 @@ static inline gsize astro_taps_length(const AstroTapsPlane *plane, guint oversam
   return plane->set * oversampling * oversampling + 2 * astro_taps_front(plane);
 }
 
-/* What tables are built from: of grid its size, cell, centre and spread. */
+/* The input of a table. grid: size, cell, centre and spread are needed. */
 typedef struct {
   const AstroGrid *grid;
   double w_max;  /* wavelengths */
-  guint planes;  /* 0: enough that w errs no more than u and v do */
-  guint support; /* 0: of each plane as small as accuracy allows */
+  guint planes;  /* 0: so many that rounding w costs no more than rounding u and v */
+  guint support; /* 0: for each plane as small as the accuracy allows */
   double accuracy;
   gboolean is_double;
   guint threads;
 } AstroTapsConfig;
 
 guint astro_taps_planes(const AstroTapsConfig *config);
-/* Of each plane, and whether the last ones want more than ASTRO_TAPS_MAX_SUPPORT. */
+/* Supports of n planes from first on. FALSE: the last ones would need more than
+ * ASTRO_TAPS_MAX_SUPPORT. */
 gboolean astro_taps_supports(const AstroTapsConfig *config, guint first, guint n, guint *supports);
 guint64 astro_taps_bytes(const AstroTapsConfig *config);
 AstroTaps *astro_taps_build(const AstroTapsConfig *config, GError **error);

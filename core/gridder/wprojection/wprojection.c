@@ -1,4 +1,4 @@
-/* A grid's W-projection on the CPU: what it holds, and when records go to the grid. */
+/* W-projection of one grid on the CPU: its memory, and when waiting records are spread. */
 #include "config.h"
 #include "core/gridder/wprojection/records.h"
 

@@ -17,7 +17,7 @@ enum {
   NAME(LANES) = LEVEL_BYTES / sizeof(REAL),
   NAME(BLOCK) = 32 / sizeof(REAL), /* cells whose groups are one */
   NAME(ROW) = (2 * (ASTRO_SEMICIRCLE_MAX + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES),
-  /* Taps are evaluated in vectors of no more than half of the longest function's. */
+  /* Taps are evaluated in vectors no longer than half of the widest footprint. */
   NAME(TAPS) = MIN((guint)NAME(LANES), ASTRO_SEMICIRCLE_HALF),
   NAME(PARTS) = ASTRO_SEMICIRCLE_HALF / NAME(TAPS),
   NAME(LINE) = NAME(BLOCK) + NAME(ROW) * NAME(LANES) /* taps and zeros on both sides */
@@ -32,7 +32,7 @@ typedef typeof((NAME(Taps)){ 0 } < (NAME(Taps)){ 0 }) NAME(TapPlaces);
 
 /* A handful of visibilities, their taps evaluated. */
 typedef struct {
-  NAME(Vector) u[HANDFUL][NAME(ROW)];          /* in their places in the row */
+  NAME(Vector) u[HANDFUL][NAME(ROW)];          /* at their places in the row */
   _Alignas(64) REAL line[HANDFUL][NAME(LINE)]; /* in u, from BLOCK on; all else is 0 */
   _Alignas(64) REAL v[HANDFUL][2 * ASTRO_SEMICIRCLE_MAX];
   NAME(Places) taps[HANDFUL / NAME(LANES)]; /* in w, by their numbers */
@@ -42,7 +42,7 @@ typedef struct {
 
 G_STATIC_ASSERT(sizeof(NAME(Handful)) <= ASTRO_SPREAD_ROOM);
 
-/* The first and the last taps of an axis: those at one end are those at the other of -x. */
+/* Both ends of an axis: the last taps at x are the first ones at -x, in opposite order. */
 static inline __attribute__((always_inline)) void NAME(store_taps)(REAL *to, const guint support,
                                                                    const NAME(Taps) * even,
                                                                    const NAME(Taps) * odd,
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void NAME(store_taps)(REAL *to, con
   }
 }
 
-/* A polynomial is the sum of its even and its odd powers, both in x^2. */
+/* A polynomial is the sum of its even and its odd powers, both polynomials in x^2. */
 static inline __attribute__((always_inline)) void
 NAME(evaluate_taps)(const AstroSpreadTaps *taps, const guint support, const guint degree,
                     const REAL *at_x, const REAL *at_y, REAL *to_x, REAL *to_y)
@@ -88,8 +88,8 @@ NAME(evaluate_taps)(const AstroSpreadTaps *taps, const guint support, const guin
   NAME(store_taps)(to_y, support, at[1][0], at[1][1], y);
 }
 
-/* Each visibility has another tap in w. Where one instruction finds as many in a table as a vector
- * has lanes, so many are evaluated at once. */
+/* Each visibility has a different tap in w. Where one instruction looks up as many values in a
+ * table as a vector has lanes, a whole vector of them is evaluated at once. */
 static inline __attribute__((always_inline)) void NAME(evaluate_w)(const AstroSpreadPlane *p,
                                                                    guint64 from, guint n,
                                                                    const guint degree,
@@ -100,8 +100,9 @@ static inline __attribute__((always_inline)) void NAME(evaluate_w)(const AstroSp
 #if LEVEL_BYTES == 64
   enum { TABLES = ASTRO_SEMICIRCLE_MAX / NAME(LANES) };
   const NAME(Vector) *tables = (const NAME(Vector) *)terms;
-  const guint full =
-      p->sorted->n - from < HANDFUL ? n : HANDFUL; /* of a known number, in vectors */
+  const guint full = p->sorted->n - from < HANDFUL
+                         ? n
+                         : HANDFUL; /* a constant number, where possible, for whole vectors */
   for (guint i = 0; i < full; i++) {
     ((typeof(h->taps[0][0]) *)h->taps)[i] = p->plane - first_planes[i];
     h->w[i] = at[i];
@@ -127,16 +128,16 @@ static inline __attribute__((always_inline)) void NAME(evaluate_w)(const AstroSp
 #endif
 }
 
-/* Values by taps in w and what the plane is turned by. */
+/* Multiplies values by their taps in w and by the plane's phase factor. */
 static inline __attribute__((always_inline)) void NAME(weigh)(const AstroSpreadPlane *p,
                                                               guint64 from, guint n,
                                                               const guint products,
                                                               NAME(Handful) * h)
 {
   const REAL *value = (const REAL *)p->sorted->values + 2 * from * products;
-  const REAL turn[2] = { (REAL)p->turn[0], (REAL)p->turn[1] };
+  const REAL factor[2] = { (REAL)p->phase_factor[0], (REAL)p->phase_factor[1] };
   for (guint i = 0; i < n; i++) {
-    const REAL re = h->w[i] * turn[0], im = h->w[i] * turn[1];
+    const REAL re = h->w[i] * factor[0], im = h->w[i] * factor[1];
     for (guint product = 0; product < products; product++, value += 2) {
       h->values[product][i][0] = value[0] * re - value[1] * im;
       h->values[product][i][1] = value[0] * im + value[1] * re;
@@ -175,7 +176,8 @@ static inline __attribute__((always_inline)) void NAME(evaluate)(const AstroSpre
     NAME(weigh)(p, from, n, products, h);
 }
 
-/* Over and over; a vector that is put together of scalars becomes an instruction for each. */
+/* Repeats a complex number through a vector. A vector put together from scalars would become an
+ * instruction for each of them. */
 static inline __attribute__((always_inline)) NAME(Vector) NAME(repeat)(const REAL pair[2])
 {
 #if LEVEL_BYTES == 64
@@ -194,7 +196,7 @@ static inline __attribute__((always_inline)) NAME(Vector) NAME(repeat)(const REA
   return ASTRO_SHUFFLE(((NAME(Vector)){ pair[0], pair[1] }), places);
 }
 
-/* Rows first to first + rows of the footprint, summed in registers. */
+/* Adds rows first to first + rows of the footprint, summed in registers. */
 static inline __attribute__((always_inline)) void
 NAME(sum_rows)(const NAME(Handful) * h, guint product, guint n, const guint first, const guint rows,
                const guint row, guint n_there, REAL *cells, gsize stride)
@@ -224,7 +226,7 @@ NAME(sum_rows)(const NAME(Handful) * h, guint product, guint n, const guint firs
   }
 }
 
-/* All rows, as many at once as registers hold. */
+/* Adds all rows, as many at once as registers hold. */
 static inline __attribute__((always_inline)) void NAME(sum)(const NAME(Handful) * h, guint product,
                                                             guint n, const guint support,
                                                             guint n_there, REAL *cells,
@@ -239,8 +241,8 @@ static inline __attribute__((always_inline)) void NAME(sum)(const NAME(Handful) 
   (h, product, n, first, MIN(rows, support - first), row, n_there, cells, stride);
 }
 
-/* Of a handful that begins there; the parts are functions of their own, so that registers are for
- * the one that runs. */
+/* For a handful of visibilities from that one on. Each part is a function of its own, so that it
+ * has all registers. */
 typedef void (*NAME(Evaluate))(const AstroSpreadPlane *p, guint64 from, guint n, NAME(Handful) * h);
 typedef void (*NAME(Sum))(const NAME(Handful) * h, guint product, guint n, guint n_there,
                           REAL *cells, gsize stride);
@@ -251,7 +253,7 @@ NAME(spread)(const AstroSpreadPlane *p, const AstroSortedGroup *group, gpointer 
 {
   const guint row = (2 * (support + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES);
   const gsize stride = 2 * (gsize)p->size;
-  /* The last block's footprints end with the grid's row; beyond are zeros only. */
+  /* The last footprints end with the grid's row; the vectors beyond it hold zeros only. */
   const guint n_there = MIN(row, 2 * (p->size - group->block * (guint)NAME(BLOCK)) / NAME(LANES));
   REAL *cells = (REAL *)p->grid + group->row * stride + 2 * group->block * NAME(BLOCK);
 

@@ -1,4 +1,4 @@
-/* Visibilities spread over planes of a grid, in both precisions. */
+/* The kernels of W-stacking for one instruction set, in both precisions (body.h). */
 #include "config.h"
 #include "core/gridder/wstacking/kernels.h"
 
@@ -9,8 +9,7 @@
 #include <immintrin.h>
 #endif
 
-/* Every check that a sanitizer adds to an unrolled kernel would be compiled for each of its
- * thousands of operations. */
+/* A sanitizer would add its checks to each of the thousands of operations of an unrolled kernel. */
 #ifdef __SANITIZE_ADDRESS__
 #define UNROLLED
 #else

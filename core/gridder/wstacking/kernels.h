@@ -1,4 +1,4 @@
-/* Spreading sorted visibilities over one plane: one table of kernels for each instruction set, of a
+/* Kernels that spread sorted visibilities over one plane: a table for each instruction set, with a
  * function for each support. */
 #pragma once
 
@@ -12,14 +12,15 @@ G_BEGIN_DECLS
 
 #define ASTRO_SPREAD_SUPPORTS (ASTRO_SEMICIRCLE_MAX - ASTRO_SEMICIRCLE_MIN + 1)
 
-#define ASTRO_SPREAD_ROOM (32 << 10) /* bytes that a kernel works in */
+#define ASTRO_SPREAD_ROOM (32 << 10) /* bytes of scratch memory of a kernel */
 
-/* Polynomials of the taps, term by term, least power first, single or double as the visibilities.
- * Of u and v only the first taps: the last ones are their mirror images. */
+/* The taps as polynomials, term by term from the least power on, single or double precision as the
+ * visibilities are. In u and v only the first half of the taps: the others are their mirror images.
+ */
 typedef struct {
   guint support, degree;
   double beta;
-  gboolean is_flat; /* one plane: nothing is spread in w */
+  gboolean is_flat; /* there is one plane: nothing is spread in w */
   _Alignas(64) double terms[ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_HALF];
   _Alignas(64) double w[ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX];
 } AstroSpreadTaps;
@@ -28,13 +29,13 @@ typedef struct {
   const AstroSorted *sorted;
   const AstroSpreadTaps *taps;
   guint plane;
-  double turn[2]; /* complex factor of this plane */
-  guint size;     /* of the grid */
+  double phase_factor[2]; /* of this plane, complex */
+  guint size;             /* of the grid */
   gpointer grid;
 } AstroSpreadPlane;
 
-/* All that a group's visibilities from lo to hi add to the plane. room: bytes aligned to 64, zeros
- * at first, and of one kernel alone. */
+/* Adds a group's visibilities from lo to hi to the plane. room: scratch memory, aligned to 64
+ * bytes, zeros at first, that no other kernel uses. */
 typedef void (*AstroSpreadGroup)(const AstroSpreadPlane *plane, const AstroSortedGroup *group,
                                  gpointer room);
 

@@ -1,4 +1,5 @@
-/* The formula: every visibility times the function of its distance to every cell and plane. */
+/* The formula: each visibility times the spreading function of its distance to each cell and plane.
+ */
 #include "config.h"
 #include "core/gridder/wstacking/kernels.h"
 
@@ -7,7 +8,8 @@ static double read_at(const AstroSorted *sorted, gconstpointer values, guint64 a
   return sorted->is_double ? ((const double *)values)[at] : (double)((const float *)values)[at];
 }
 
-/* Of a tap that many cells past the first, which stands that far inside the function's edge. */
+/* The tap that many cells after the first; inside: how far the first one lies inside the function's
+ * edge. */
 static double tap_at(const AstroSpreadTaps *taps, double inside, guint tap)
 {
   const double distance = (inside + 1) / 2 + tap - taps->support / 2.0;
@@ -35,8 +37,8 @@ static void spread(const AstroSpreadPlane *p, const AstroSortedGroup *group, gpo
     for (guint product = 0; product < s->products; product++) {
       const guint64 at = 2 * (i * s->products + product);
       const double re = read_at(s, s->values, at), im = read_at(s, s->values, at + 1);
-      const double value[2] = { w * (re * p->turn[0] - im * p->turn[1]),
-                                w * (re * p->turn[1] + im * p->turn[0]) };
+      const double value[2] = { w * (re * p->phase_factor[0] - im * p->phase_factor[1]),
+                                w * (re * p->phase_factor[1] + im * p->phase_factor[0]) };
       for (guint y = 0; y < taps->support; y++)
         for (guint x = 0; x < taps->support; x++)
           add_value(p, (product * size + group->row + y) * size + first_u + x, value,

@@ -1,5 +1,5 @@
-/* W-stacking: visibilities are spread over a few w-planes as they are over cells in u and v, with
- * the same function; each plane's image is turned to w = 0 and all are added (astroimage). */
+/* W-stacking: visibilities are spread over a few w-planes as they are over cells in u and v, by the
+ * same function. astroimage corrects the image of each plane for its w and adds them up. */
 #include "config.h"
 #include "core/gridder/gridder.h"
 
@@ -11,23 +11,24 @@
 #include "core/gridder/wstacking/kernels.h"
 
 struct _AstroGridding {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroGrid grid; /* without its products */
   const AstroSpreadKernels *kernels;
   AstroSpreadTaps *taps;
   AstroPlanes planes;
-  guint next; /* plane */
+  guint next; /* the next plane */
   guint n_sorted;
-  AstroSorted **sorted; /* of each of the grid's channels */
+  AstroSorted **sorted; /* one a channel of the grid */
 };
 
-/* A side. It is a good size itself; and bands of rows are numbered in 16 bits (buckets.c). */
+/* Along a side. It is a good size itself; and bands have numbers of 16 bits (buckets.c). */
 #define MAX_CELLS 1000000
 
 static const AstroSpreadKernels *const variants[] = ASTRO_KERNELS(astro_spread);
 
-/* More of what is set need not help: in single precision wide supports cost accuracy. */
-static gboolean refuse_accuracy(const AstroGridderConfig *config, GError **error)
+/* A larger padding or support does not always help: in single precision wide supports cost
+ * accuracy. */
+static gboolean refuse_accuracy(const AstroGriddingConfig *config, GError **error)
 {
   g_autofree char *padding = g_strdup_printf("padding %g", config->padding);
   g_autofree char *support = g_strdup_printf("support %u", config->support);
@@ -38,7 +39,7 @@ static gboolean refuse_accuracy(const AstroGridderConfig *config, GError **error
                               config->support ? support : "any support");
 }
 
-static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
+static gboolean choose(const AstroGriddingConfig *config, AstroGrid *grid, GError **error)
 {
   AstroSemicircle shape;
   double least, greatest;
@@ -73,7 +74,7 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
   return TRUE;
 }
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   return sizeof(AstroGridding) + sizeof(AstroSpreadTaps);
 }
@@ -107,15 +108,15 @@ static void fill_taps(AstroGridding *self)
   }
 }
 
-/* The one plane takes all as it is. */
-static void flat_w(AstroGridding *self)
+/* With one plane every tap in w is 1. */
+static void use_one_plane(AstroGridding *self)
 {
   self->taps->is_flat = TRUE;
   for (guint term = 0; term < ASTRO_SEMICIRCLE_TERMS; term++)
     set_term(self, self->taps->w, term * ASTRO_SEMICIRCLE_MAX, term == 0);
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   AstroGridding *self = g_new0(AstroGridding, 1);
@@ -158,7 +159,7 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
   if (!astro_planes_choose(&self->planes, &self->config, &self->grid, rows, error))
     return FALSE;
   if (self->planes.step == 0)
-    flat_w(self);
+    use_one_plane(self);
   self->n_sorted = self->config.channels;
   self->sorted = g_new0(AstroSorted *, self->n_sorted);
   for (guint i = 0; i < self->n_sorted; i++)
@@ -175,14 +176,14 @@ typedef struct {
   AstroSpreadGroup spread;
   guint support, rows; /* in w, in v */
   const guint *bands;
-  guint8 *touched;    /* [band][tile]; NULL: the grid is zeros already */
+  guint8 *touched;    /* [band][tile]; NULL: the grid has been filled with zeros */
   guint tiles, reach; /* reach: cells of a row that a group's kernel adds to */
 } Work;
 
-/* A footprint is at most a band and a tile high, and begins in its band. */
+/* A footprint is no higher than a band or a tile, and begins in its group's band. */
 G_STATIC_ASSERT(ASTRO_BAND_ROWS == ASTRO_GRID_TILE && ASTRO_SEMICIRCLE_MAX <= ASTRO_BAND_ROWS);
 
-/* ---- what a plane has ---- */
+/* ---- finding a plane's visibilities ---- */
 
 static guint first_tile(const Work *work, const AstroSortedGroup *group)
 {
@@ -203,7 +204,7 @@ static void touch(const Work *work, const AstroSortedGroup *group)
     memset(work->touched + row * work->tiles + first, TRUE, n);
 }
 
-/* Finds the visibilities of the band's groups that reach the plane. */
+/* Finds in each group of a band the visibilities that are spread over this plane. */
 static void find_band(gpointer data, guint64 number)
 {
   Work *work = data;
@@ -223,7 +224,7 @@ static void find_band(gpointer data, guint64 number)
 
 /* ---- spreading ---- */
 
-/* Tiles of a row, from first to end. */
+/* Fills the touched tiles of a row from first to end with zeros. */
 static void clear_tiles(const Work *work, guint row, guint first, guint end)
 {
   const AstroSpreadPlane *plane = &work->plane;
@@ -242,8 +243,8 @@ static void clear_tiles(const Work *work, guint row, guint first, guint end)
   }
 }
 
-/* Every other band clears its row of tiles and the next, which is nobody else's then, up to a tile,
- * just before it is needed. */
+/* Tiles are cleared just before they are needed: every other band clears those of its own row of
+ * tiles and of the next, which no other task uses at that time. */
 static guint clear_until(const Work *work, guint band, guint from, guint end)
 {
   if (!work->touched || band % 2 || from >= end)
@@ -254,7 +255,7 @@ static guint clear_until(const Work *work, guint band, guint from, guint end)
   return end;
 }
 
-/* Rows of a footprint lie so far apart that nothing else foresees them. */
+/* Prefetches the rows of a footprint, which lie too far apart for the processor to foresee. */
 static void fetch(const Work *work, const AstroSortedGroup *group)
 {
   enum { LINE = 64 };
@@ -270,7 +271,7 @@ static void fetch(const Work *work, const AstroSortedGroup *group)
 
 static void spread_band(gpointer data, guint64 number)
 {
-  /* Groups: fetched ahead, and from one question whether to go on to the next. */
+  /* Groups to prefetch ahead, and between two checks whether to stop. */
   enum { AHEAD = 4, ASKS_EVERY = 64 };
   Work *work = data;
   _Alignas(64) char room[ASTRO_SPREAD_ROOM] = { 0 };
@@ -291,7 +292,7 @@ static void spread_band(gpointer data, guint64 number)
   clear_until(work, at, cleared, work->tiles);
 }
 
-/* Bands overlap only the next, so that every other one may be worked on at once. */
+/* A band overlaps only the next one, so that every other band can be worked on in parallel. */
 static void every_other(AstroGridding *self, Work *work, AstroTask task)
 {
   const guint n = work->sorted->n_bands;
@@ -315,7 +316,7 @@ static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpoin
     .plane = { .sorted = sorted,
                .taps = self->taps,
                .plane = self->next,
-               .turn = { cos(2 * G_PI * turns), sin(2 * G_PI * turns) },
+               .phase_factor = { cos(2 * G_PI * turns), sin(2 * G_PI * turns) },
                .size = self->grid.size,
                .grid = grid },
     .sorted = sorted,
@@ -325,7 +326,7 @@ static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpoin
     .rows = self->grid.spread.support,
     .touched = touched,
     .tiles = astro_grid_tiles(self->grid.size),
-    /* Whole vectors of the widest kind, which are a block. */
+    /* Whole blocks, which are vectors of the widest kind. */
     .reach = (block - 1 + self->grid.spread.support + block - 1) / block * block,
   };
   every_other(self, &work, find_band);
@@ -336,8 +337,8 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
                       double *w_step, GError **error)
 {
   const double at = self->planes.first + self->next * self->planes.step;
-  /* What values were turned by, at the plane instead of at their w: the plane's image is then as if
-   * they had not been. */
+  /* The phase that values were given for their w, now for the plane's: it cancels in the image of
+   * the plane. */
   const double turns = at * self->planes.n_middle;
   const gsize cell = 2 * (self->config.is_double ? sizeof(double) : sizeof(float));
   const gsize tiles = astro_grid_tiles(self->grid.size), map = tiles * tiles;

@@ -1,5 +1,5 @@
-/* What W-projection's ways to spread have in common: records read, taps times values summed, and
- * sums added to the grid. */
+/* Shared by both ways to spread in W-projection: reading records, summing taps times values, and
+ * adding sums to the grid. */
 #pragma once
 
 #include "gpu/gridder/wprojection/wprojection.h"
@@ -53,7 +53,7 @@ static __device__ inline WProjectionRecord read_record(const WProjectionRecord *
   return *(const WProjectionRecord *)&bits;
 }
 
-/* Of the products that are spread. */
+/* The values of a record, of N products. */
 template <typename Value, int N>
 static __device__ inline const WProjectionValues<Value, N> *values_of(const WProjectionSpread &s)
 {

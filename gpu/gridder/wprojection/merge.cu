@@ -1,5 +1,5 @@
-/* Records sorted by place, and added up where they are of one. Sorting keeps the order of equal
- * keys and sums are made in it, so that they are the same each time. */
+/* Sorts records by key and adds up those with the same taps in the same cells. Sorting keeps the
+ * order of equal keys, and sums are made in that order, so that they are the same each time. */
 #include "gpu/gridder/wprojection/wprojection.h"
 
 #include <cub/block/block_reduce.cuh>
@@ -8,7 +8,7 @@
 
 enum {
   THREADS = WPROJECTION_THREADS,
-  MOST = 64, /* records that a thread adds up: what is of one place may be left in several sums */
+  MOST = 64, /* records that a thread adds up; more of one key stay in several sums */
 };
 
 static __device__ bool is_head(const WProjectionMerge &m, guint64 i)
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(THREADS)
     m.block_counts[blockIdx.x] = n;
 }
 
-/* before: the key in front of it in order; of the first, its complement. */
+/* before: the key of the record before it; for the first record, the complement of its own. */
 static __device__ WProjectionRecord make_record(const WProjectionMerge &m, guint64 key,
                                                 guint64 before)
 {
@@ -53,7 +53,7 @@ static __device__ WProjectionRecord make_record(const WProjectionMerge &m, guint
   return record;
 }
 
-/* Sums of N products of the records from i on; the largest of their reals. */
+/* Sums N products of the records from i on; returns the largest real. */
 template <typename Value, int N>
 static __device__ double add_up(const WProjectionMerge &m, guint64 i, guint64 end, guint product,
                                 guint64 at)
@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(THREADS) merge(const __grid_constant__ 
     atomicMax((unsigned long long *)m.largest, (unsigned long long)__double_as_longlong(largest));
 }
 
-/* Where records of each class begin. */
+/* Finds where the records of each class begin. */
 static __global__ void find_classes(const __grid_constant__ WProjectionMerge m)
 {
   guint32 low = 0, high = m.block_counts[(m.n + THREADS - 1) / THREADS];

@@ -1,6 +1,7 @@
-/* Rows to records: threads take up to 16 channels of a row each and count runs of channels at one
- * place; knowing how many records come before theirs, they find the runs again and write them.
- * Records are in the order of the rows, so that sums of them are the same each time. */
+/* Makes records of rows. A thread takes up to 16 channels of a row and counts runs of channels at
+ * the same point of the taps' lattice. Once it is known how many records come before them, threads
+ * find their runs again and write them. Records are in the order of the rows, so that sums of them
+ * are the same each time. */
 #include "gpu/gridder/wprojection/wprojection.h"
 
 #include <cub/block/block_reduce.cuh>
@@ -8,7 +9,7 @@
 
 enum { THREADS = WPROJECTION_THREADS, SCAN_THREADS = 1024, CORNERS = 8 };
 
-/* A thread's channels, and where it is in them. */
+/* The channels of a thread, and how far it has come. */
 struct Segment {
   AstroTapsLine line;
   guint64 row;
@@ -37,7 +38,7 @@ struct Run {
   AstroTapsPoint point;
 };
 
-/* The next channels that are at one place, if it is inside. */
+/* The next run of channels at one point, if it is inside the grid. */
 template <bool INTERPOLATED>
 static __device__ bool next_run(const WProjectionCollect &c, Segment *segment, Run *run)
 {
@@ -87,7 +88,7 @@ static __global__ void __launch_bounds__(THREADS)
     c.block_counts[blockIdx.x] = n;
 }
 
-/* What a visibility's values are multiplied by. */
+/* The factor that a visibility's values are multiplied by. */
 template <bool INTERPOLATED>
 static __device__ double2 factor(const Segment &segment, double wavenumber, guint corner)
 {
@@ -104,7 +105,7 @@ static __device__ double2 factor(const Segment &segment, double wavenumber, guin
   return make_double2(weight * cosine, weight * sine);
 }
 
-/* N values, 16 bytes at once where they lie so. */
+/* Loads N values, 16 bytes at once where they are aligned to that. */
 template <typename Value, int N>
 static __device__ WProjectionValues<Value, N> read_values(const Value *from, bool wide)
 {
@@ -128,7 +129,7 @@ static __device__ void write_values(Value *to, const WProjectionValues<Value, N>
       to[p] = values.v[p];
 }
 
-/* Sums of N products of a run. */
+/* Sums N products of a run. */
 template <typename Value, bool INTERPOLATED, int N>
 static __device__ void put(const WProjectionCollect &c, const Segment &segment, const Run &run,
                            guint corner, guint product, Value *to)

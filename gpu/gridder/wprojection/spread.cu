@@ -1,10 +1,10 @@
-/* Spreading on any device and in either precision: a team of threads owns a square of cells as
- * large as what supports that begin in one tile reach, as if the grid were paved with it, so that
- * each thread's cells are under every tile's square exactly once wherever that lies (Romein 2012,
- * where the square is one support's). A thread has several cells of a column and keeps their sums
- * in registers while records are of one tile; only those that a move to the next tile leaves are
- * added to the grid. Records of a tile that want the same taps, if shifted, follow each other and
- * find them in the first cache. */
+/* Spreading on any device and in either precision. A team of threads owns a square of cells, as
+ * large as the footprints that begin in one tile reach. The grid is thought of as paved with that
+ * square, so that each of its cells, taken modulo the square, belongs to one thread wherever a
+ * tile's footprints lie (Romein 2012, whose square is one footprint). A thread has several cells of
+ * a column and keeps their sums in registers as long as records are of one tile; when it moves to
+ * the next tile, only the cells that leave the square are added to the grid. Records of a tile that
+ * need the same taps, if shifted, follow each other and find them in the first cache. */
 #include "gpu/gridder/wprojection/cells.h"
 
 enum {
@@ -14,7 +14,7 @@ enum {
   MAX_CHUNK = 512,
 };
 
-/* How a square of cells is divided among teams, a slice each, and threads. */
+/* How a square of cells is divided among teams, each of which has a slice, and among threads. */
 struct Division {
   guint width, columns, rows; /* of the square; of a team's threads */
   guint slices_u, slices_v;
@@ -31,16 +31,16 @@ struct Spread {
 
 /* ---- a thread's cells ---- */
 
-/* COUNT cells of a column, as many rows of threads apart. */
+/* A thread's cells: COUNT of a column, as far apart as a team has rows of threads. */
 template <typename Value, int N, int COUNT> struct Cells {
   Value sums[COUNT][N];
-  guint32 taps[COUNT]; /* from the set's first to those that the cells are under */
+  guint32 taps[COUNT]; /* offsets from the set's first tap to those over the cells */
 };
 
 struct Column {
   guint x, y, width, stride, rows;
 
-  /* From the first cell of a square that begins there to ours. */
+  /* Cells to the right, from the first cell of a square that begins there to ours. */
   __device__ guint right(guint u) const
   {
     const guint left = u % width;
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constan
 
 /* ---- launching ---- */
 
-/* The best of those with count cells a thread; the share of their lanes that have cells. */
+/* The best division with count cells a thread. Returns the share of lanes that have cells. */
 static double divide(guint width, guint count, Division *best)
 {
   double best_share = 0;

@@ -1,8 +1,8 @@
-/* Spreading in single precision with taps in shared memory: a block owns the cells that supports
- * which begin in one tile reach, or some rows of them, sums in registers. A warp of its own looks
- * ahead for the sets of taps that records to come want and has the bulk copy engine bring them, one
- * copy for all of a tile's records that want the same; the others read them there, each record's
- * shifted to its place. */
+/* Spreading in single precision with taps in shared memory. A block owns the cells that the
+ * footprints which begin in one tile reach, or some rows of them, and has their sums in registers.
+ * One warp looks ahead for the sets of taps that coming records need and has the bulk copy engine
+ * bring them, with one copy for all records of a tile that need the same. The other warps read them
+ * there, shifted for each record. */
 #include "gpu/runtime/barrier.h"
 #include "gpu/gridder/wprojection/cells.h"
 
@@ -11,9 +11,9 @@ enum {
   MOST_STAGES = 8,
   MIN_CHUNK = 32, /* records of a block before its sums go to the grid */
   MAX_CHUNK = 512,
-  ROUNDS = 8,                   /* of blocks, at most; each takes several chunks then */
-  ABOVE = WPROJECTION_TILE - 1, /* rows of a set's surroundings in front of a block's first */
-  LEFT = 4,                     /* cells in front of that: whole pieces of 16 bytes */
+  ROUNDS = 8, /* rounds of blocks, at most; with more, a block takes several chunks */
+  ABOVE = WPROJECTION_TILE - 1, /* rows of zeros before a set that a block may need */
+  LEFT = 4,                     /* cells before them: whole pieces of 16 bytes */
 };
 
 struct Staged {
@@ -27,13 +27,13 @@ struct Shared {
   guint64 full[MOST_STAGES], empty[MOST_STAGES];
   alignas(LINE) guint8 stages[];
 };
-enum { KEPT = sizeof(Shared) + 1024 /* by the device, of each block's */ };
+enum { KEPT = sizeof(Shared) + 1024 /* the device keeps these of each block's */ };
 
-/* Cells of a thread: with 7 and 14 squares of 16, 32, 64 ... and 3 more cells are divided well. */
+/* Cells of a thread: 7 and 14 divide squares of 16, 32, 64 ... and 3 more cells well. */
 enum { FEW = 7, MANY = 14 };
 
-/* Warps of a multiprocessor, such that registers hold sums of so many cells and what is read ahead.
- */
+/* How many warps a multiprocessor can run if registers hold sums of so many cells and what is read
+ * ahead. */
 static constexpr guint most_warps(guint count)
 {
   return count == MANY ? 12 : 16;
@@ -83,7 +83,7 @@ static __device__ void produce(const Staged &w, Shared *shared, guint slice, gui
 /* A thread's cells: COUNT rows of a column. */
 template <int N, int COUNT> struct Cells {
   guint x, y; /* in the square */
-  bool any;   /* not there just to fill a warp */
+  bool any;   /* whether the thread has any cells */
   float2 sums[COUNT][N];
 
   template <bool FIXED>
@@ -206,8 +206,9 @@ template <int COUNT> static void (*kernel_of_count(guint group, gboolean fixed))
                       : kernel_of<1, COUNT>(fixed);
 }
 
-/* The best division of the square for count cells a thread. Gives what of the multiprocessor's time
- * goes to sums that are wanted, and blocks that share one. */
+/* The best division of the square with count cells a thread. Returns the share of the
+ * multiprocessor's time that goes to cells in the square; blocks: how many share a multiprocessor.
+ */
 static double divide(Staged *w, guint count, guint *blocks)
 {
   const double own_share = count == MANY ? 0.75 : 0.65; /* of instructions, four products */

@@ -1,33 +1,34 @@
-/* W-projection's instances on the device: memory, tables, and the order of the steps. Records wait
- * until there is no room for a piece of rows, so that much is added up before it is spread; a
- * piece's records are counted first and their number comes to the host, which is the one thing that
- * it waits for. */
+/* W-projection on the device: memory, tables, and the order of the steps. Records wait until there
+ * is no room for those of another piece of rows, so that many are added up before they are spread.
+ * The records of a piece are counted first; the host waits for their number, and for nothing else.
+ */
 #include "gpu/gridder/wprojection/wprojection.h"
 
 #include <math.h>
 
 enum { LEAST_STAGED = 12 /* cells of a support */ };
-/* Of records. */
+/* Memory of records. */
 #define LEAST_MEMORY ((guint64)512 << 20)
 #define MOST_MEMORY ((guint64)2 << 30)
-/* Of a segment, between planes; those of a piece are counted in 32 bits. */
+/* The most records of a segment, where taps are interpolated. Those of a piece are counted in 32
+ * bits. */
 #define MOST_OF_SEGMENT (8 * WPROJECTION_SEGMENT)
 
 struct _AstroGridding {
   AstroPlace place;
   AstroWProjectionConfig config; /* its taps are device memory */
-  guint grids;                   /* as many as channels on grids of their own */
+  guint grids;                   /* channels that have grids of their own */
   gboolean is_double, interpolated, deterministic;
   gint multiprocessors, shared_bytes; /* 0: the bulk copy engine is not used */
   guint n_classes, supports[WPROJECTION_CLASSES], strides[WPROJECTION_CLASSES];
-  gint taps_exponent; /* all are less than 2 to this */
+  gint taps_exponent; /* all taps are less than 2 to this power */
   WProjectionKeys keys;
   guint64 capacity, n; /* records */
   guint64 piece;       /* segments that are collected at once */
 
   gpointer tables; /* all taps, then planes, their classes and AstroTaps */
   const guint8 *class_of_plane;
-  gpointer block; /* all that follows */
+  gpointer block; /* memory of all that follows */
   guint64 *keys_in, *keys_out, *largest, *spread;
   guint32 *indices_in, *indices_out, *block_counts, *class_starts;
   gpointer values, sums, scratch;
@@ -55,7 +56,7 @@ static gsize grid_cells(const AstroGridding *self)
   return (gsize)self->config.size * self->config.size * self->config.products * self->grids;
 }
 
-/* Sets the pieces of a block at the address, or counts their bytes from NULL. */
+/* Divides the block at that address, or counts the bytes that are needed if it is NULL. */
 static gsize lay_out(AstroGridding *self, guint8 *block)
 {
   gsize at = 0;
@@ -85,8 +86,8 @@ static guint bits_for(guint n)
   return n > 1 ? g_bit_storage(n - 1) : 0;
 }
 
-/* What follows from the configuration and a table's size. */
-static void set_up(AstroGridding *self, const AstroGridderConfig *config, const AstroGrid *grid,
+/* Sets all that follows from the configuration and the size of the table. */
+static void set_up(AstroGridding *self, const AstroGriddingConfig *config, const AstroGrid *grid,
                    guint planes, guint64 taps_bytes)
 {
   self->config.size = grid->size;
@@ -98,7 +99,7 @@ static void set_up(AstroGridding *self, const AstroGridderConfig *config, const 
   self->keys = { bits_for(WPROJECTION_CLASSES + 1), bits_for(self->grids),
                  MAX(bits_for(grid->size), (guint)WProjectionKeys::STRIP_BITS),
                  bits_for(planes * grid->spread.oversampling * grid->spread.oversampling) };
-  /* A fourth of what grid and tables take, within reason. */
+  /* A quarter of the memory of grids and tables, within limits. */
   const guint64 of_record = 2 * value_bytes(self) + 2 * (8 + 4) + sizeof(WProjectionRecord);
   const guint64 memory =
       (grid_cells(self) * value_bytes(self) / self->config.products + taps_bytes) / 4;
@@ -106,7 +107,7 @@ static void set_up(AstroGridding *self, const AstroGridderConfig *config, const 
   self->piece = MIN(self->capacity, G_MAXUINT32 / MOST_OF_SEGMENT);
 }
 
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   const AstroTapsConfig taps = astro_wprojection_taps(config, grid);
   const guint64 tables = astro_taps_bytes(&taps);
@@ -116,7 +117,7 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
   return tables + lay_out(&self, NULL);
 }
 
-static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *grid,
+static gboolean check_memory(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, GError **error)
 {
   AstroDeviceMemory memory;
@@ -178,7 +179,7 @@ static gint exponent_of(const AstroTaps *taps)
   return largest > 0 ? ilogb(largest) + 1 : 0;
 }
 
-/* With the zeros around its sets; whole lines. */
+/* With the zeros around its sets, in whole lines. */
 static gsize plane_bytes(const AstroTaps *taps, guint plane)
 {
   return astro_taps_length(&taps->planes[plane], taps->oversampling) * (taps->is_double ? 16 : 8);
@@ -283,7 +284,7 @@ static gboolean flush(AstroGridding *self, gpointer grid, GError **error)
 
 /* ---- collecting ---- */
 
-/* How many records the segments make. */
+/* Counts the records of the segments. */
 static gboolean count(AstroGridding *self, const WProjectionCollect *collect, guint64 *n,
                       GError **error)
 {
@@ -296,8 +297,8 @@ static gboolean count(AstroGridding *self, const WProjectionCollect *collect, gu
   return TRUE;
 }
 
-/* Segments of a piece, where so many made too many records; as few as there is room for in any case
- * at least. */
+/* How many segments to try after so many made too many records: at least as many as there is room
+ * for in any case. */
 static guint64 fewer_segments(const AstroGridding *self, guint64 segments, guint64 records)
 {
   const guint64 least = self->capacity / (WPROJECTION_SEGMENT * (self->interpolated ? 8 : 1));
@@ -391,7 +392,7 @@ static gboolean start(AstroGridding *self, const AstroTaps *taps, GError **error
                                    stream_of(self))));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroTapsConfig taps_config = astro_wprojection_taps(config, grid);

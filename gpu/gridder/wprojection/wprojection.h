@@ -1,7 +1,8 @@
-/* W-projection on the device: what its steps share. Visibilities are collected as records, a key
- * and values for each place among the taps that neighbouring channels of a row share (collect);
- * records are sorted by their keys and those of one place added up (merge); what is left is spread,
- * records of neighbouring cells together (spread). */
+/* W-projection on the device: declarations that its steps share. Visibilities are collected as
+ * records, a key and values for each run of neighbouring channels of a row at the same point of the
+ * taps' lattice (records.cu). Records are sorted by their keys, and those with the same key are
+ * added up (merge.cu). The rest is spread, records of neighbouring cells together (spread.cu,
+ * staged.cu). */
 #pragma once
 
 #include "gpu/gridder/gridder.h"
@@ -15,10 +16,10 @@ enum {
   WPROJECTION_SEGMENT = 16, /* channels that a thread collects */
 };
 
-/* A key's fields, the most significant first: class, grid, strip of tiles along u, tile in u, tile
- * in v within the strip, the set of taps among those of all planes, cell in v and u within the
- * tile. Hence records of a tile that want the same taps, shifted, are neighbours once sorted, and
- * so are tiles. */
+/* The fields of a key, the most significant first: class, grid, strip of tiles along u, tile in u,
+ * tile in v within the strip, the set of taps among those of all planes, cell in v and u within the
+ * tile. Once sorted, records of a tile that need the same taps, shifted, are neighbours, and so are
+ * tiles. */
 struct WProjectionKeys {
   enum { TILE_BITS = 2, STRIP_BITS = 6 };
   guint classes, grids, cells, sets; /* bits; cells no less than STRIP_BITS */
@@ -49,12 +50,12 @@ static_assert(WPROJECTION_TILE == 1 << WProjectionKeys::TILE_BITS &&
                   WPROJECTION_TILE <= ASTRO_TAPS_PADDING + 1,
               "tables have zeros around sets for every place in a tile");
 
-/* A sorted record, all but its values: the first cell of the tile that its support begins in, and
- * what would be the tap there. Around a set's taps are the zeros that supports which begin
- * elsewhere in the tile need. */
+/* A sorted record without its values: the first cell of the tile that its footprint begins in, and
+ * the tap that would be there. The zeros around a set's taps serve footprints that begin elsewhere
+ * in the tile. */
 struct alignas(16) WProjectionRecord {
-  /* Of place: whether the record before is of another tile, or wants other taps; cells down and
-   * right in the tile. */
+  /* Bits of place: whether the record before is of another tile, or needs other taps. The other
+   * bits are cells down and right in the tile. */
   enum { NEW_TILE = 128, NEW_SET = 64 };
   gconstpointer taps;
   guint32 cell;  /* v and u, 16 bits each: fields of their own would be packed and unpacked in
@@ -85,7 +86,7 @@ struct alignas(16) WProjectionRecord {
   {
     return where & NEW_SET;
   }
-  /* From the set's first tap to what would be the tile's, complex values. */
+  /* From the set's first tap to the one that would be the tile's, in complex values. */
   __device__ guint shift(guint stride) const
   {
     return (where >> WProjectionKeys::TILE_BITS) % WPROJECTION_TILE * stride +
@@ -93,8 +94,8 @@ struct alignas(16) WProjectionRecord {
   }
 };
 
-/* Rows to records, in pieces of segments: up to WPROJECTION_SEGMENT channels of a row, of one grid.
- */
+/* Collecting records of rows, in pieces of segments: up to WPROJECTION_SEGMENT channels of a row,
+ * for one grid. */
 struct WProjectionCollect {
   AstroWProjectionConfig config; /* its taps and their planes are on the device */
   const guint8 *class_of_plane;
@@ -102,11 +103,11 @@ struct WProjectionCollect {
   WProjectionKeys keys;
   AstroGridRows rows;
   gboolean wide;            /* all of a visibility's values lie at multiples of 16 bytes */
-  guint channels, segments; /* of a grid, of a row */
+  guint channels, segments; /* channels in a grid; segments in a row */
   guint64 first, n;         /* segments */
   guint8 *counts;           /* of a segment's records */
-  guint32 *block_counts;    /* of records; then where a block's begin */
-  guint64 base;             /* record that the piece's first is */
+  guint32 *block_counts;    /* of records; later where each block's begin */
+  guint64 base;             /* index of the piece's first record */
   guint64 *to_keys;
   guint32 *to_indices;
   gpointer to_values;
@@ -120,10 +121,10 @@ static inline guint wprojection_blocks(guint64 n)
 gboolean wprojection_count(const WProjectionCollect *collect, cudaStream_t stream, GError **error);
 gboolean wprojection_collect(const WProjectionCollect *collect, cudaStream_t stream,
                              GError **error);
-/* Counts of blocks to where each begins, and their sum behind them. */
+/* Turns counts of blocks into where each begins, with their sum behind them. */
 gboolean wprojection_scan(guint32 *counts, guint n, cudaStream_t stream, GError **error);
 
-/* Records to sorted records, values of the same place added up. */
+/* Sorting records, and adding up the values of those with the same key. */
 struct WProjectionMerge {
   const AstroTaps *taps; /* on the device, as its planes */
   WProjectionKeys keys;
@@ -135,61 +136,63 @@ struct WProjectionMerge {
   gconstpointer values; /* [record][product] */
   gpointer scratch;     /* of the sort */
   gsize scratch_bytes;
-  guint32 *block_counts; /* and their sum: records that are left */
+  guint32 *block_counts; /* and their sum: how many records are left */
   WProjectionRecord *records;
   gpointer sums;         /* by groups of products, each [capacity][product of the group] */
   guint32 *class_starts; /* WPROJECTION_CLASSES + 1 */
-  guint64 *spread;       /* records that are left are added to it */
+  guint64 *spread;       /* the number of records that are left is added to it */
   guint64 *largest;      /* bits of the largest real in sums, a double; or NULL */
 };
 
 gsize wprojection_sort_bytes(guint64 capacity, guint bits);
 gboolean wprojection_merge(const WProjectionMerge *merge, cudaStream_t stream, GError **error);
 
-/* Of a group of products, read and written as many bytes at once as there are, up to 16. */
+/* The values of a group of products, read and written in pieces as large as possible, up to 16
+ * bytes. */
 template <typename Value, int N>
 struct alignas(sizeof(Value) * N > 16 ? 16 : sizeof(Value) * N) WProjectionValues {
   Value v[N];
 };
 
-/* Products from the given one on that are spread at once. */
+/* How many products from the given one on are spread at once. */
 static inline __host__ __device__ guint wprojection_group(guint product, guint products)
 {
   guint left = products - product;
   return left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
 
-/* Sums as integers, which are the same whatever order they are added in. What they count in follows
- * from the bounds of taps and records (each less than 2 to its exponent) and the largest value, so
- * that no sum overflows. */
+/* Sums as integers, which do not depend on the order of adding. Their unit follows from the bounds
+ * of taps and records (each less than 2 to its exponent) and the largest value, so that no sum
+ * overflows. */
 struct WProjectionFixed {
-  gint64 *grid;           /* as the grid; NULL: sums go straight to the grid */
-  const guint64 *largest; /* as in merging */
+  gint64 *grid;           /* laid out as the grid; NULL: sums are added to the grid itself */
+  const guint64 *largest; /* as WProjectionMerge has it */
   gint taps_exponent, records_exponent;
 };
 
 struct WProjectionSpread {
   const WProjectionRecord *records;
-  gconstpointer sums; /* as merging leaves them */
+  gconstpointer sums; /* as WProjectionMerge left them */
   guint64 capacity;
-  const guint32 *range; /* of records: the class's first, and the next class's */
+  const guint32 *range; /* first record of the class, and of the next class */
   guint support, stride;
   guint size, products, product, group;
   gboolean is_double;
   gpointer grid;
   WProjectionFixed fixed;
   gint multiprocessors;
-  guint shared_bytes; /* that a multiprocessor's blocks may share, each less what it has besides */
+  guint shared_bytes; /* shared memory for all blocks of a multiprocessor, less what each of them
+                         needs besides */
 };
 
-/* n: no more records than these. */
+/* n: at most so many records. */
 gboolean wprojection_spread(const WProjectionSpread *spread, guint64 n, cudaStream_t stream,
                             GError **error);
-/* The same in single precision, where its code is there: taps brought to shared memory by the bulk
+/* The same in single precision, where the device can: taps are brought to shared memory by the bulk
  * copy engine. */
 gboolean wprojection_can_stage(gboolean *can, GError **error);
 gboolean wprojection_spread_staged(const WProjectionSpread *spread, guint64 n, cudaStream_t stream,
                                    GError **error);
-/* Adds sums to the grid and makes them 0. */
+/* Adds the sums to the grid and sets them to 0. */
 gboolean wprojection_unfix(const WProjectionFixed *fixed, gpointer grid, gsize n,
                            gboolean is_double, cudaStream_t stream, GError **error);

@@ -1,10 +1,11 @@
-/* What a plane's warps are to do: the window of every bin, and tiles shared out. Tiles that they
- * have nothing to do with can be cleared here. */
+/* Plans the work of a plane's warps: the window of every bin, and which warp takes which tile or
+ * part of one. Tiles without any work can be cleared here. */
 #include "gpu/gridder/wstacking/wstacking.h"
 
 enum {
   THREADS = 256,
-  LEAST_SHARE = 1024, /* visibilities that a warp takes of a tile whose others have to be added */
+  LEAST_SHARE = 1024, /* visibilities that a warp takes at least of a tile that is shared, since
+                         sums have to be added later */
 };
 
 static __device__ guint32 find(const guint16 *planes, guint32 from, guint32 to, guint least)
@@ -37,7 +38,7 @@ static __global__ void __launch_bounds__(THREADS)
     atomicAdd(&p.plan.counts->reaching, n);
 }
 
-/* Of this lane's n, where in what was counted before; the warp's are counted at once. */
+/* Reserves n places for each lane and returns where its own begin; one atomic operation a warp. */
 static __device__ guint take(guint *counter, guint n)
 {
   const guint lane = threadIdx.x % 32;
@@ -66,8 +67,8 @@ static __device__ guint visibilities_of(const WstackingPlane &p, guint tile)
   return n;
 }
 
-/* A visibility is in the bins of at most 4 tiles, and a tile of more than a share has fewer than
- * two parts a share: so there are slots enough. */
+/* A visibility is in the bins of at most 4 tiles, and a tile with more than a share has fewer than
+ * two parts a share, so that there are enough slots. */
 static __global__ void __launch_bounds__(THREADS)
     share_out(const __grid_constant__ WstackingPlane p)
 {
@@ -88,8 +89,8 @@ static __global__ void __launch_bounds__(THREADS)
     p.plan.touched[tile] = n != 0;
 }
 
-/* Zeros to the tiles that no visibility reaches: a warp goes along a row of the grid, which memory
- * takes better than tile after tile. */
+/* Clears the tiles that no visibility reaches. A warp goes along a row of the grid, which is faster
+ * than going from tile to tile. */
 static __global__ void __launch_bounds__(THREADS)
     clear(const __grid_constant__ WstackingPlane p, guint cells, gsize rows)
 {

@@ -1,5 +1,5 @@
-/* Tiles in single precision: each number is a sum of two of TF32, and products are three, which
- * leaves 22 bits. */
+/* Tiles in single precision. Each number is a sum of two TF32 numbers, and each product of three,
+ * which gives 22 bits. */
 #include "gpu/gridder/wstacking/tile.h"
 
 struct SingleTaps {
@@ -33,7 +33,7 @@ struct SingleTaps {
   }
 };
 
-/* A number as the sum of two that TF32 holds, but for 2^-22 of it. */
+/* A number as the sum of two TF32 numbers, exact to 2^-22 of it. */
 struct Split {
   guint32 high, low;
 
@@ -62,7 +62,7 @@ struct SingleMatrix {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
 
-  /* Tensor cores cut what they add: their sums go no further than these visibilities. */
+  /* Tensor cores truncate sums, so that only so many visibilities are added by them. */
   template <bool WIDE, int PRODUCTS>
   static __device__ __forceinline__ void add(const Taps &taps, const Ring<float, PRODUCTS> &ring,
                                              guint at, Sums<float, PRODUCTS> &sums)
@@ -117,7 +117,7 @@ struct SingleMatrix {
   }
 };
 
-/* Blocks that registers let run at once without spills. */
+/* Blocks that can run at once without spilling registers. */
 static constexpr int blocks_of(int products)
 {
   return products == 1 ? 7 : products == 2 ? 5 : 4;

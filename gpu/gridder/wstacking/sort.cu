@@ -1,5 +1,5 @@
-/* Visibilities into bins and planes: keys, CUB's radix sort, and values moved once to where they
- * belong. */
+/* Sorts visibilities by bin and plane: keys, CUB's radix sort, and one move of the values to their
+ * places. */
 #include "gpu/gridder/wstacking/wstacking.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -13,7 +13,8 @@ static guint blocks_of(guint64 n)
 
 /* ---- where a visibility goes ---- */
 
-/* As core/gridder/sorted.c; without contractions, so that all kernels find the same cell. */
+/* The same as in core/gridder/sorted.c; without fused arithmetic, so that all kernels find the same
+ * cell. */
 static __device__ guint first_cell(double position, guint support, double *inside)
 {
   const double edge = __dsub_rn(position, support * 0.5), first = ceil(edge);
@@ -107,7 +108,7 @@ gboolean astro_wstacking_range(const WstackingRows *rows, guint64 range[2], cuda
 
 /* ---- keys ---- */
 
-/* A key is bin * planes + first plane; of what is not used, one past all. */
+/* A key is bin * planes + first plane; for unused visibilities, one past all others. */
 template <typename Key, typename Value>
 static __global__ void __launch_bounds__(THREADS)
     make_keys(const __grid_constant__ WstackingRows r, guint side, Key past, Key *keys,

@@ -8,8 +8,8 @@
 
 enum { WARPS = 4, LANES = 32, RING = 2 * LANES, HALF = WSTACKING_TILE / 2 };
 
-/* Visibilities that reach the tile, cells counted from its first: as soon as there are 32 they are
- * added while the next go behind them. */
+/* The visibilities that reach the tile; cells count from its first. As soon as there are 32 they
+ * are added, while the next ones are put behind them. */
 template <typename Real, int PRODUCTS> struct Ring {
   typedef typename WstackingComplex<Real>::Type Value;
   struct alignas(sizeof(Real) * 4) {
@@ -19,8 +19,8 @@ template <typename Real, int PRODUCTS> struct Ring {
   Value values[PRODUCTS][RING]; /* times the tap in w */
 };
 
-/* Of one visibility along u and v, the taps at cells g and g + 8 of the tile: the first of its
- * cells that is g but for a multiple of 8, and, WIDE (support above 8), the one 8 farther. */
+/* The taps of one visibility along u and v at cells g and g + 8 of the tile: at the first of its
+ * cells that equals g modulo 8 and, with WIDE (a support above 8), at the one 8 farther. */
 template <bool WIDE, typename Real, typename Taps>
 static __device__ __forceinline__ void taps_at(const Taps &taps, const Real (&inside)[2],
                                                const gint (&cell)[2], gint g, Real (&low)[2],
@@ -50,7 +50,7 @@ template <typename Real, int PRODUCTS> struct Sums {
   Real cells[PRODUCTS][2][2][2][2]; /* half, part, row, column */
 };
 
-/* The windows that reach a tile, one a lane, and where each begins in all of them together. */
+/* The windows that reach a tile, one a lane, and the number of visibilities in those before it. */
 struct Windows {
   guint32 before, from;
   gint cell_u, cell_v; /* of the bin, from the tile's first */
@@ -83,7 +83,7 @@ static __device__ __forceinline__ Windows windows_of(const WstackingPlane &p, gu
   return w;
 }
 
-/* The k-th visibility of all windows; k past the last gives one of value 0. All lanes call it. */
+/* Visibility k of all windows together; past the last, one of value 0. All lanes call it. */
 template <typename Real, int PRODUCTS>
 static __device__ __forceinline__ Loaded<Real, PRODUCTS> load(const WstackingPlane &p,
                                                               const Windows &w, guint k, guint to)
@@ -106,8 +106,8 @@ static __device__ __forceinline__ Loaded<Real, PRODUCTS> load(const WstackingPla
   return loaded;
 }
 
-/* Puts those of a batch that reach the tile at that place of the ring and behind; returns how many.
- */
+/* Puts those visibilities of a batch that reach the tile into the ring from that place on; returns
+ * how many. */
 template <typename Real, int PRODUCTS, typename Taps>
 static __device__ __forceinline__ guint stage(const WstackingPlane &p, const Taps &taps,
                                               const Loaded<Real, PRODUCTS> &loaded, bool is_there,
@@ -127,7 +127,7 @@ static __device__ __forceinline__ guint stage(const WstackingPlane &p, const Tap
     visit.cell[1] = cell_v;
     const guint tap = (p.plane - (loaded.place.cells >> 6)) % WSTACKING_PLANES;
     const Real w = p.is_flat ? 1 : taps.at(loaded.place.w, tap);
-    const Real re = w * (Real)p.turn[0], im = w * (Real)p.turn[1];
+    const Real re = w * (Real)p.phase_factor[0], im = w * (Real)p.phase_factor[1];
 #pragma unroll
     for (int i = 0; i < PRODUCTS; i++) {
       ring->values[i][to].x = loaded.values[i].x * re - loaded.values[i].y * im;
@@ -137,7 +137,7 @@ static __device__ __forceinline__ guint stage(const WstackingPlane &p, const Tap
   return __popc(reaching);
 }
 
-/* Adding takes DEPTH at once: behind the last, there are as many of value 0. */
+/* DEPTH visibilities are added at once: puts some of value 0 behind the last ones. */
 template <int DEPTH, typename Real, int PRODUCTS>
 static __device__ __forceinline__ void pad(guint at, Ring<Real, PRODUCTS> *ring)
 {
@@ -163,7 +163,7 @@ static __device__ __forceinline__ void put_pair(double *to, const double (&re)[2
   ((double2 *)to)[1] = make_double2(re[1], im[1]);
 }
 
-/* To the grid, or to a slot, which is a tile of its own. */
+/* Writes to the grid, or to a slot, which is laid out as a tile. */
 template <typename Real, int PRODUCTS>
 static __device__ __forceinline__ void put_tile(const WstackingPlane &p, const WstackingItem &item,
                                                 const Sums<Real, PRODUCTS> &sums)
@@ -193,7 +193,7 @@ template <typename Matrix, typename Real, int PRODUCTS, bool WIDE>
 static __device__ __forceinline__ void
 sum_items(const WstackingPlane &p, const typename Matrix::Taps &taps, Ring<Real, PRODUCTS> *ring)
 {
-  /* Where registers allow, a batch is loaded while the one before is in work. */
+  /* Loads the next batch while one is in work, where there are enough registers. */
   constexpr bool AHEAD = sizeof(Real) * PRODUCTS <= 16;
   const guint lane = threadIdx.x % LANES, items = p.plan.counts->items;
   guint number = lane == 0 ? atomicAdd(&p.plan.counts->next, 1) : 0;
@@ -203,7 +203,7 @@ sum_items(const WstackingPlane &p, const typename Matrix::Taps &taps, Ring<Real,
       break;
     const WstackingItem item = p.plan.items[number];
     if (lane == 0)
-      number = atomicAdd(&p.plan.counts->next, 1); /* asked for before it is needed */
+      number = atomicAdd(&p.plan.counts->next, 1); /* requested before it is needed */
     const Windows windows = windows_of(p, item.tile);
     Sums<Real, PRODUCTS> sums = {};
     Loaded<Real, PRODUCTS> loaded;
@@ -233,7 +233,7 @@ sum_items(const WstackingPlane &p, const typename Matrix::Taps &taps, Ring<Real,
   }
 }
 
-/* Tiles that several warps shared, their sums in one order. */
+/* Adds up the tiles that several warps shared, in a fixed order. */
 template <typename Real>
 static __global__ void __launch_bounds__(256) add_slots(const __grid_constant__ WstackingPlane p)
 {
@@ -263,7 +263,7 @@ static __global__ void __launch_bounds__(256) add_slots(const __grid_constant__ 
 
 typedef void (*WstackingKernel)(WstackingPlane);
 
-/* As many blocks as run at once, which take items until there are none. */
+/* As many blocks as run at once; they take items until there are none left. */
 template <typename Real>
 static gboolean launch(const WstackingPlane *plane, WstackingKernel kernel, guint multiprocessors,
                        cudaStream_t stream, GError **error)

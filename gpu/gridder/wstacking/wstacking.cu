@@ -6,21 +6,21 @@
 
 enum {
   LEAST_SLOTS = 1024,
-  MORE_SLOTS = 512, /* visibilities for each slot more */
+  MORE_SLOTS = 512, /* visibilities for each slot beyond the first ones */
 };
 
 struct _AstroGridding {
-  AstroGridderConfig config;
+  AstroGriddingConfig config;
   AstroPlace place;
   AstroGrid grid; /* without its products */
   gint multiprocessors;
   AstroPlanes planes;
-  guint next; /* plane */
+  guint next; /* the next plane */
   WstackingPlane work;
   guint64 *range;
   double *powers;
-  guint8 *touched; /* room for a plane's map, where nobody wants it */
-  gpointer room;   /* all that begin needs, kept for the next */
+  guint8 *touched; /* a plane's map where the caller wants none */
+  gpointer room;   /* memory for begin, kept for the next call */
   gsize room_bytes;
 };
 
@@ -55,7 +55,7 @@ static gsize slot_bytes(guint products, gboolean is_double)
          (is_double ? sizeof(double) : sizeof(float));
 }
 
-/* Sorting's own room is the slots', which planes need after it. */
+/* Sorting uses the memory of the slots, which planes need only after it. */
 static gpointer lay_out(AstroGridding *self, Room *room)
 {
   WstackingPlane *work = &self->work;
@@ -159,12 +159,12 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
                       double *w_step, GError **error)
 {
   const double at = self->planes.first + self->next * self->planes.step;
-  /* What values were turned by, at the plane instead of at their w. */
+  /* The phase that values were given for their w, now for the plane's. */
   const double turns = at * self->planes.n_middle, angle = 2 * G_PI * (turns - rint(turns));
   WstackingPlane *work = &self->work;
   work->plane = self->next++;
-  work->turn[0] = cos(angle);
-  work->turn[1] = sin(angle);
+  work->phase_factor[0] = cos(angle);
+  work->phase_factor[1] = sin(angle);
   work->grid = grid;
   work->plan.touched = touched ? touched : self->touched;
   *w = at;
@@ -177,8 +177,8 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
 
 /* ---- instances ---- */
 
-/* Slots that come with many visibilities are counted as theirs. */
-static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+/* Slots for many visibilities are counted with these. */
+static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
   const guint64 bins =
       (guint64)grid->size * grid->size / (WSTACKING_BIN * WSTACKING_BIN) * config->channels;
@@ -209,7 +209,7 @@ static gboolean send_powers(AstroGridding *self, GError **error)
       cudaMemcpyAsync(self->powers, all, sizeof all, cudaMemcpyHostToDevice, stream_of(self)));
 }
 
-static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroDeviceFuncs *funcs = place->device->funcs;

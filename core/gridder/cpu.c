@@ -1,17 +1,17 @@
-/* Collecting on the host: the backends reference and cpu. */
+/* The backends of the stage "gridder" on the host: reference and cpu. */
 #include "config.h"
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 
 #include <string.h>
 
 static gboolean shape(gconstpointer configuration, GError **error)
 {
-  const AstroCollectConfig *config = configuration;
-  return astro_collect_fits(config, config->algorithm->bytes(&config->gridder, &config->grid),
+  const AstroGridderConfig *config = configuration;
+  return astro_gridder_fits(config, config->algorithm->bytes(&config->gridder, &config->grid),
                             astro_host_memory(), "this machine", error);
 }
 
-/* ---- where it happens ---- */
+/* ---- their parts ---- */
 
 static gboolean zero(const AstroPlace *place, gpointer grid, gsize bytes, GError **error)
 {
@@ -29,7 +29,7 @@ static gboolean copy(const AstroPlace *place, gpointer to, gconstpointer from, g
 static const AstroGridAlgorithm *const algorithms[] = { &astro_wstacking, &astro_wprojection,
                                                         &astro_direct, NULL };
 
-static const AstroGridPlace host = {
+static const AstroGridderParts host = {
   .prepare = &astro_prepare_funcs,
   .algorithms = algorithms,
   .zero = zero,
@@ -38,13 +38,13 @@ static const AstroGridPlace host = {
 
 /* ---- backends ---- */
 
-static gpointer create_of(const AstroCollectConfig *config, const AstroPlace *place,
+static gpointer create_of(const AstroGridderConfig *config, const AstroPlace *place,
                           gboolean is_reference, const char **variant)
 {
-  AstroCollectConfig whole = *config;
+  AstroGridderConfig whole = *config;
   whole.gridder.is_reference = is_reference;
   *variant = config->algorithm->name;
-  return astro_collect_new(&whole, place, &host);
+  return astro_gridder_backend_new(&whole, place, &host);
 }
 
 static gpointer create_reference(gconstpointer config, const AstroPlace *place,
@@ -62,21 +62,21 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 const AstroBackend astro_gridder_reference = {
   .stage = "gridder",
   .kind = ASTRO_BACKEND_REFERENCE,
-  .config_bytes = sizeof(AstroCollectConfig),
+  .config_bytes = sizeof(AstroGridderConfig),
   .shape = shape,
   .create = create_reference,
-  .submit = astro_collect_submit,
-  .destroy = astro_collect_free,
+  .submit = astro_gridder_backend_submit,
+  .destroy = astro_gridder_backend_free,
 };
 
 const AstroBackend astro_gridder_cpu = {
   .stage = "gridder",
   .kind = ASTRO_BACKEND_CPU,
-  .config_bytes = sizeof(AstroCollectConfig),
+  .config_bytes = sizeof(AstroGridderConfig),
   .shape = shape,
   .create = create,
-  .submit = astro_collect_submit,
-  .destroy = astro_collect_free,
+  .submit = astro_gridder_backend_submit,
+  .destroy = astro_gridder_backend_free,
 };
 
 const AstroBackend *const astro_gridder_backends[] = { &astro_gridder_reference, &astro_gridder_cpu,

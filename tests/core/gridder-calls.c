@@ -1,7 +1,7 @@
 /* The stage "gridder" without pipelines: dumps with flags, NaN and visibilities outside the grid
  * become the same grids with every backend. */
 #include "core/backend/module.h"
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 #include "core/stream/uvw.h"
 #include "tests/core/on-device.h"
 #include "tests/core/touched.h"
@@ -55,10 +55,10 @@ static gsize dump_values(const Setting *s)
 
 /* The longest baselines reach beyond the grid. */
 static void configure(const Setting *s, const AstroObservation *observation, char **products,
-                      AstroCollectConfig *config)
+                      AstroGridderConfig *config)
 {
   GError *error = NULL;
-  *config = (AstroCollectConfig){
+  *config = (AstroGridderConfig){
     .algorithm = s->algorithm,
     .gridder = { .is_double = s->is_double,
                  .channels = s->per_channel ? s->channels : 1,
@@ -175,7 +175,7 @@ static void clear_run(Run *run)
 }
 
 static void submit(Run *run, gpointer in, gsize in_bytes, gpointer out,
-                   const AstroCollectArguments *arguments)
+                   const AstroGridderArguments *arguments)
 {
   const AstroBlock from = { in, in_bytes }, to = { out, run->bytes };
   GError *error = NULL;
@@ -186,11 +186,11 @@ static void submit(Run *run, gpointer in, gsize in_bytes, gpointer out,
 
 static void ask(Run *run, AstroGridCall call)
 {
-  submit(run, NULL, 0, NULL, &(AstroCollectArguments){ .call = call });
+  submit(run, NULL, 0, NULL, &(AstroGridderArguments){ .call = call });
 }
 
 /* Into a block of NaN. */
-static void plane_with_map(Run *run, gpointer plane, const AstroCollectArguments *arguments)
+static void plane_with_map(Run *run, gpointer plane, const AstroGridderArguments *arguments)
 {
   const Setting *s = run->setting;
   const guint channels = s->per_channel ? s->channels : 1;
@@ -212,7 +212,7 @@ static void plane_with_map(Run *run, gpointer plane, const AstroCollectArguments
 
 static void plane_of(Run *run, Grid *grid)
 {
-  AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = run->open_is_new };
+  AstroGridderArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = run->open_is_new };
   gpointer plane = test_alloc(run->bytes);
   if (run->open)
     submit(run, NULL, 0, run->open, &arguments);
@@ -275,7 +275,7 @@ static void add_dumps(Run *run, gpointer dumps, GRand *random)
     for (guint i = 0; i < n; i++) {
       const gint64 middle_ns = (first + i) * G_GINT64_CONSTANT(90000000000);
       g_autofree double *uvw = bring_uvw(s, middle_ns);
-      AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD,
+      AstroGridderArguments arguments = { .call = ASTRO_GRID_ADD,
                                           .validity = astro_buffer_get_validity(buffer),
                                           .shape = &shape,
                                           .number = i,
@@ -304,17 +304,17 @@ static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gp
   g_autoptr(GRand) random = g_rand_new_with_seed(seed);
   g_autoptr(AstroObservation) observation = observe(s->stations);
   g_auto(GStrv) products = g_strsplit(s->products, ",", -1);
-  AstroCollectConfig config;
+  AstroGridderConfig config;
   const char *variant;
   GError *error = NULL;
   configure(s, observation, products, &config);
-  *run = (Run){ .setting = s, .backend = backend, .bytes = astro_collect_grid_bytes(&config) };
-  run->map_bytes = with_maps ? astro_collect_map_bytes(&config) : 0;
+  *run = (Run){ .setting = s, .backend = backend, .bytes = astro_gridder_grid_bytes(&config) };
+  run->map_bytes = with_maps ? astro_gridder_map_bytes(&config) : 0;
   g_assert_true(backend->shape(&config, &error));
   run->instance = backend->create(&config, &place, &variant, &error);
   g_assert_no_error(error);
   submit(run, NULL, 0, NULL,
-         &(AstroCollectArguments){ .call = ASTRO_GRID_OBSERVE, .observation = observation });
+         &(AstroGridderArguments){ .call = ASTRO_GRID_OBSERVE, .observation = observation });
   add_dumps(run, dumps, random);
   g_clear_pointer(&run->open, test_free);
   backend->destroy(run->instance);
@@ -481,15 +481,15 @@ static void test_refused_maps(void)
     g_autoptr(AstroObservation) observation = observe(s.stations);
     g_auto(GStrv) products = g_strsplit(s.products, ",", -1);
     const AstroPlace place = { .threads = 1 };
-    AstroCollectConfig config;
-    AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE };
+    AstroGridderConfig config;
+    AstroGridderArguments arguments = { .call = ASTRO_GRID_PLANE };
     const char *variant;
     g_autoptr(GError) error = NULL;
     configure(&s, observation, products, &config);
     gpointer instance = astro_gridder_cpu.create(&config, &place, &variant, &error);
-    const gsize map_bytes = astro_collect_map_bytes(&config);
+    const gsize map_bytes = astro_gridder_map_bytes(&config);
     g_assert_cmpuint(map_bytes > 0, ==, i == 0);
-    const AstroBlock out[] = { { NULL, astro_collect_grid_bytes(&config) },
+    const AstroBlock out[] = { { NULL, astro_gridder_grid_bytes(&config) },
                                { &arguments, i ? 1000 : map_bytes - 1 } };
     g_assert_false(astro_gridder_cpu.submit(instance, NULL, 0, out, 2, &arguments, NULL, &error));
     g_assert_nonnull(strstr(error->message, "map of touched tiles"));
@@ -515,38 +515,38 @@ static gboolean grid_until(const Setting *s, gpointer dumps, gint asks)
   const gsize bytes = dump_values(s) * 8;
   g_autoptr(AstroObservation) observation = observe(s->stations);
   g_auto(GStrv) products = g_strsplit(s->products, ",", -1);
-  AstroCollectConfig config;
+  AstroGridderConfig config;
   const char *variant;
   GError *error = NULL;
   AstroLayout shape;
   AstroResult result = { .planes = 1 };
   configure(s, observation, products, &config);
   make_shape(s, 1, &shape);
-  gpointer collect = astro_gridder_cpu.create(&config, &place, &variant, &error);
-  const gsize grid_bytes = astro_collect_grid_bytes(&config);
+  gpointer gridder = astro_gridder_cpu.create(&config, &place, &variant, &error);
+  const gsize grid_bytes = astro_gridder_grid_bytes(&config);
   gpointer grid = test_alloc(grid_bytes);
   const AstroBlock out = { grid, grid_bytes };
-  const AstroCollectArguments observe_it = { .call = ASTRO_GRID_OBSERVE,
+  const AstroGridderArguments observe_it = { .call = ASTRO_GRID_OBSERVE,
                                              .observation = observation },
                               begin_it = { .call = ASTRO_GRID_BEGIN };
   astro_stop_set(&stop);
-  gboolean ok = astro_gridder_cpu.submit(collect, NULL, 0, NULL, 0, &observe_it, NULL, &error) &&
+  gboolean ok = astro_gridder_cpu.submit(gridder, NULL, 0, NULL, 0, &observe_it, NULL, &error) &&
                 astro_backend_goes_on(&error);
   for (guint i = 0; i < DUMPS && ok; i++) {
     const AstroBlock in = { (char *)dumps + i * bytes, bytes };
-    AstroCollectArguments arguments = { .call = ASTRO_GRID_ADD, .shape = &shape, .is_new = i == 0 };
-    ok = astro_gridder_cpu.submit(collect, &in, 1, &out, 1, &arguments, NULL, &error) &&
+    AstroGridderArguments arguments = { .call = ASTRO_GRID_ADD, .shape = &shape, .is_new = i == 0 };
+    ok = astro_gridder_cpu.submit(gridder, &in, 1, &out, 1, &arguments, NULL, &error) &&
          astro_backend_goes_on(&error);
   }
-  ok = ok && astro_gridder_cpu.submit(collect, NULL, 0, NULL, 0, &begin_it, &result, &error) &&
+  ok = ok && astro_gridder_cpu.submit(gridder, NULL, 0, NULL, 0, &begin_it, &result, &error) &&
        astro_backend_goes_on(&error);
   for (guint plane = 0; plane < result.planes && ok; plane++) {
-    AstroCollectArguments arguments = { .call = ASTRO_GRID_PLANE };
-    ok = astro_gridder_cpu.submit(collect, NULL, 0, &out, 1, &arguments, NULL, &error) &&
+    AstroGridderArguments arguments = { .call = ASTRO_GRID_PLANE };
+    ok = astro_gridder_cpu.submit(gridder, NULL, 0, &out, 1, &arguments, NULL, &error) &&
          astro_backend_goes_on(&error);
   }
   astro_stop_set(NULL);
-  astro_gridder_cpu.destroy(collect);
+  astro_gridder_cpu.destroy(gridder);
   test_check_guard(grid, grid_bytes);
   test_free(grid);
   if (ok)
@@ -594,7 +594,7 @@ static gpointer create_limited(gconstpointer config, const AstroPlace *place, co
 static gpointer create_short(gconstpointer configuration, const AstroPlace *place,
                              const char **variant, GError **error)
 {
-  const AstroCollectConfig *config = configuration;
+  const AstroGridderConfig *config = configuration;
   g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
   g_autoptr(GError) refused = NULL;
   AstroDeviceMemory memory;
@@ -625,17 +625,17 @@ static void add_tests(void)
     short_of_memory.create = create_short;
     backends[3] = &short_of_memory;
   }
-  g_test_add_data_func("/collect/direct", &astro_direct, test_backends);
-  g_test_add_data_func("/collect/wprojection", &astro_wprojection, test_backends);
-  g_test_add_data_func("/collect/wstacking", &astro_wstacking, test_backends);
-  g_test_add_data_func("/collect/given-up/direct", &astro_direct, test_given_up);
-  g_test_add_data_func("/collect/given-up/wprojection", &astro_wprojection, test_given_up);
-  g_test_add_data_func("/collect/given-up/wstacking", &astro_wstacking, test_given_up);
-  g_test_add_data_func("/collect/brought/direct", &astro_direct, test_brought);
-  g_test_add_data_func("/collect/brought/wprojection", &astro_wprojection, test_brought);
-  g_test_add_data_func("/collect/brought/wstacking", &astro_wstacking, test_brought);
-  g_test_add_func("/collect/maps", test_maps);
-  g_test_add_func("/collect/maps/refused", test_refused_maps);
+  g_test_add_data_func("/gridder-calls/direct", &astro_direct, test_backends);
+  g_test_add_data_func("/gridder-calls/wprojection", &astro_wprojection, test_backends);
+  g_test_add_data_func("/gridder-calls/wstacking", &astro_wstacking, test_backends);
+  g_test_add_data_func("/gridder-calls/given-up/direct", &astro_direct, test_given_up);
+  g_test_add_data_func("/gridder-calls/given-up/wprojection", &astro_wprojection, test_given_up);
+  g_test_add_data_func("/gridder-calls/given-up/wstacking", &astro_wstacking, test_given_up);
+  g_test_add_data_func("/gridder-calls/brought/direct", &astro_direct, test_brought);
+  g_test_add_data_func("/gridder-calls/brought/wprojection", &astro_wprojection, test_brought);
+  g_test_add_data_func("/gridder-calls/brought/wstacking", &astro_wstacking, test_brought);
+  g_test_add_func("/gridder-calls/maps", test_maps);
+  g_test_add_func("/gridder-calls/maps/refused", test_refused_maps);
 }
 
 int main(int argc, char **argv)

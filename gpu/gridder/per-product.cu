@@ -1,8 +1,7 @@
-/* A grid of many products where the device has room for one: each is gridded by itself, on a grid
- * that the others use after it, and copied down. Algorithms with planes begin once for each product
- * and keep what they made of it, so that a plane's products come one after the other; the others
- * begin anew. */
-#include "gpu/gridder/by-product.h"
+/* Each product is gridded by itself, on a device grid that the next one uses again, and copied to
+ * the host. An algorithm with planes begins once for each product and keeps what it made of the
+ * rows, so that the products of a plane come one after the other; other algorithms begin anew. */
+#include "gpu/gridder/per-product.h"
 
 #include <float.h>
 #include <string.h>
@@ -12,12 +11,12 @@ enum { THREADS = 256, MOST_BLOCKS = 65536 };
 struct _AstroGridding {
   const AstroGridAlgorithm *algorithm; /* of the device */
   AstroPlace place;
-  guint products, turns, n_gridders;
+  guint products, passes, n_gridders;
   gboolean has_planes, by_channel;
-  guint channels;  /* of a turn's grid */
-  gsize plane;     /* bytes of a channel of it */
+  gpointer part;   /* the grid of a pass, on the device */
+  guint channels;  /* that it has */
+  gsize plane;     /* bytes of one of them */
   gsize map_bytes; /* of touched tiles */
-  gpointer part;   /* it */
   AstroGridding **gridders;
 };
 
@@ -26,41 +25,41 @@ static cudaStream_t stream_of(const AstroGridding *self)
   return astro_cuda_stream(self->place.queue);
 }
 
-AstroCollectConfig astro_cuda_turn(const AstroCollectConfig *config, char *products[2],
-                                   guint *turns)
+AstroGridderConfig astro_cuda_one_product(const AstroGridderConfig *config, char *products[2],
+                                          guint *passes)
 {
-  AstroCollectConfig one = *config;
-  *turns = g_strv_length(config->grid.products);
+  AstroGridderConfig one = *config;
+  *passes = g_strv_length(config->grid.products);
   products[0] = config->grid.products[0];
   products[1] = NULL;
   one.grid.products = products;
   one.cumulative = FALSE; /* rows are held, not a grid */
   if (!config->algorithm->has_planes) {
-    *turns *= config->gridder.channels;
+    *passes *= config->gridder.channels;
     one.gridder.channels = 1;
   }
   return one;
 }
 
-static guint gridders_of(const AstroCollectConfig *config, guint turns)
+static guint gridders_of(const AstroGridderConfig *config, guint passes)
 {
-  return config->algorithm->has_planes ? turns : 1;
+  return config->algorithm->has_planes ? passes : 1;
 }
 
-guint64 astro_cuda_turns_bytes(const AstroCollectConfig *config)
+guint64 astro_cuda_per_product_bytes(const AstroGridderConfig *config)
 {
   char *products[2];
-  guint turns;
-  const AstroCollectConfig one = astro_cuda_turn(config, products, &turns);
+  guint passes;
+  const AstroGridderConfig one = astro_cuda_one_product(config, products, &passes);
   const AstroGridAlgorithm *device =
       astro_grid_algorithm_find(astro_cuda_algorithms, config->algorithm->name);
-  return gridders_of(config, turns) * device->bytes(&one.gridder, &one.grid);
+  return gridders_of(config, passes) * device->bytes(&one.gridder, &one.grid);
 }
 
-/* ---- a turn's rows ---- */
+/* ---- the rows of a pass ---- */
 
-/* Planes are laid out by what is used of the rows, and are to be the same for all products: where
- * another product is not zero, none is quite. */
+/* Planes are chosen from the visibilities that are not zero, and must be the same for all products:
+ * where any product of a visibility is not zero, the others become the least number above zero. */
 template <typename Value>
 __device__ static Value never_zero(const Value *all, guint products, Value value)
 {
@@ -72,30 +71,30 @@ __device__ static Value never_zero(const Value *all, guint products, Value value
   return value;
 }
 
-/* Number i of n stands at i * every; its visibility has so many products. */
+/* Takes value i of n from i * every, where every is the number of products of a visibility. */
 template <typename Value>
 static __global__ void __launch_bounds__(THREADS)
-    take_values(const Value *from, Value *to, guint64 n, guint every, guint turn, bool has_planes)
+    take_values(const Value *from, Value *to, guint64 n, guint every, guint pass, bool has_planes)
 {
   for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < n;
        i += (guint64)gridDim.x * THREADS) {
     const Value *all = from + i * every;
-    to[i] = has_planes ? never_zero(all, every, all[turn]) : all[turn];
+    to[i] = has_planes ? never_zero(all, every, all[pass]) : all[pass];
   }
 }
 
 template <typename Value>
-static void take_all(const AstroGridding *self, const AstroGridRows *rows, guint turn,
+static void take_all(const AstroGridding *self, const AstroGridRows *rows, guint pass,
                      gpointer values, guint64 n)
 {
   const guint every = self->products * (self->by_channel ? rows->channels : 1);
   const guint blocks = (guint)CLAMP((n + THREADS - 1) / THREADS, 1, MOST_BLOCKS);
   take_values<<<blocks, THREADS, 0, stream_of(self)>>>((const Value *)rows->values, (Value *)values,
-                                                       n, every, turn, (bool)self->has_planes);
+                                                       n, every, pass, (bool)self->has_planes);
 }
 
-/* values: room for those of a turn. */
-static gboolean take(const AstroGridding *self, const AstroGridRows *rows, guint turn,
+/* values: room for the values of one pass. */
+static gboolean take(const AstroGridding *self, const AstroGridRows *rows, guint pass,
                      gpointer values, AstroGridRows *one, GError **error)
 {
   *one = *rows;
@@ -103,9 +102,9 @@ static gboolean take(const AstroGridding *self, const AstroGridRows *rows, guint
   one->values = values;
   if (self->by_channel) {
     one->channels = 1;
-    one->wavenumbers += turn / self->products;
+    one->wavenumbers += pass / self->products;
   }
-  (rows->is_double ? take_all<double2> : take_all<float2>)(self, rows, turn, values,
+  (rows->is_double ? take_all<double2> : take_all<float2>)(self, rows, pass, values,
                                                            one->rows * one->channels);
   return CUDA_TRY(cudaGetLastError());
 }
@@ -121,11 +120,11 @@ static gpointer room_for(const AstroGridding *self, const AstroGridRows *rows, G
 
 /* ---- grids ---- */
 
-/* A turn's grid may be of several channels, whose other products lie between them. */
-static gboolean bring_down(const AstroGridding *self, gpointer grid, guint turn, GError **error)
+/* The grid of a pass may have several channels; on the host all products lie between them. */
+static gboolean bring_down(const AstroGridding *self, gpointer grid, guint pass, GError **error)
 {
   for (gsize channel = 0; channel < self->channels; channel++)
-    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)grid + (turn + channel * self->products) * self->plane,
+    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)grid + (pass + channel * self->products) * self->plane,
                                   (guint8 *)self->part + channel * self->plane, self->plane,
                                   cudaMemcpyDeviceToHost, stream_of(self))))
       return FALSE;
@@ -138,41 +137,41 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
 {
   gpointer values = room_for(self, rows, error);
   gboolean ok = values != NULL;
-  for (guint turn = 0; ok && turn < self->turns; turn++) {
+  for (guint pass = 0; ok && pass < self->passes; pass++) {
     AstroGridRows one;
-    ok = take(self, rows, turn, values, &one, error) &&
-         self->algorithm->begin(self->gridders[turn], &one, planes, error);
+    ok = take(self, rows, pass, values, &one, error) &&
+         self->algorithm->begin(self->gridders[pass], &one, planes, error);
   }
   astro_cuda_free(&self->place, &values);
   return ok;
 }
 
-/* Grids come down whole, so that all tiles are touched. */
+/* Grids are copied whole, so that all their tiles count as touched. */
 static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w,
                       double *w_step, GError **error)
 {
   if (touched)
     memset(touched, 1, self->map_bytes);
-  for (guint turn = 0; turn < self->turns; turn++)
-    if (!self->algorithm->plane(self->gridders[turn], self->part, NULL, w, w_step, error) ||
-        !bring_down(self, grid, turn, error))
+  for (guint pass = 0; pass < self->passes; pass++)
+    if (!self->algorithm->plane(self->gridders[pass], self->part, NULL, w, w_step, error) ||
+        !bring_down(self, grid, pass, error))
       return FALSE;
   return CUDA_TRY(cudaStreamSynchronize(stream_of(self)));
 }
 
-/* In place of what grid held, and with nothing left for finish. */
+/* Overwrites the grid, and leaves nothing for finish. */
 static gboolean fill(AstroGridding *self, const AstroGridRows *rows, gpointer grid, GError **error)
 {
   const AstroGridAlgorithm *device = self->algorithm;
   gpointer values = room_for(self, rows, error);
   gboolean ok = values != NULL;
-  for (guint turn = 0; ok && turn < self->turns; turn++) {
+  for (guint pass = 0; ok && pass < self->passes; pass++) {
     AstroGridRows one;
     ok = CUDA_TRY(cudaMemsetAsync(self->part, 0, self->channels * self->plane, stream_of(self))) &&
-         take(self, rows, turn, values, &one, error) &&
+         take(self, rows, pass, values, &one, error) &&
          device->add(self->gridders[0], &one, self->part, error) &&
          (!device->finish || device->finish(self->gridders[0], self->part, error)) &&
-         bring_down(self, grid, turn, error);
+         bring_down(self, grid, pass, error);
   }
   ok = ok && CUDA_TRY(cudaStreamSynchronize(stream_of(self)));
   astro_cuda_free(&self->place, &values);
@@ -191,14 +190,14 @@ static void destroy(AstroGridding *self)
   g_free(self);
 }
 
-static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGridderConfig *config,
+static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGriddingConfig *config,
                              const AstroGrid *grid, const AstroPlace *place, const char **variant,
                              GError **error)
 {
-  const AstroCollectConfig all = { algorithm, *config, *grid };
+  const AstroGridderConfig all = { algorithm, *config, *grid };
   AstroGridding *self = g_new0(AstroGridding, 1);
   char *products[2];
-  const AstroCollectConfig one = astro_cuda_turn(&all, products, &self->turns);
+  const AstroGridderConfig one = astro_cuda_one_product(&all, products, &self->passes);
 
   self->algorithm = algorithm;
   self->place = *place;
@@ -206,10 +205,10 @@ static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGri
   self->has_planes = algorithm->has_planes;
   self->by_channel = config->channels > one.gridder.channels;
   self->channels = one.gridder.channels;
-  self->plane = astro_collect_grid_bytes(&one) / self->channels;
+  self->plane = astro_gridder_grid_bytes(&one) / self->channels;
   self->map_bytes =
       (gsize)self->channels * astro_grid_tiles(grid->size) * astro_grid_tiles(grid->size);
-  self->n_gridders = gridders_of(&all, self->turns);
+  self->n_gridders = gridders_of(&all, self->passes);
   self->gridders = g_new0(AstroGridding *, self->n_gridders);
   gboolean ok =
       place->device->funcs->alloc(place->device, self->channels * self->plane, &self->part, error);
@@ -223,17 +222,17 @@ static AstroGridding *create(const AstroGridAlgorithm *algorithm, const AstroGri
   return NULL;
 }
 
-#define IN_TURNS(name)                                                                             \
-  static AstroGridding *create_##name(const AstroGridderConfig *config, const AstroGrid *grid,     \
+#define PER_PRODUCT(name)                                                                          \
+  static AstroGridding *create_##name(const AstroGriddingConfig *config, const AstroGrid *grid,    \
                                       const AstroPlace *place, const char **variant,               \
                                       GError **error)                                              \
   {                                                                                                \
     return create(&astro_cuda_##name, config, grid, place, variant, error);                        \
   }
 
-IN_TURNS(direct)
-IN_TURNS(wprojection)
-IN_TURNS(wstacking)
+PER_PRODUCT(direct)
+PER_PRODUCT(wprojection)
+PER_PRODUCT(wstacking)
 
 static const AstroGridAlgorithm direct = {
   .name = "direct", .create = create_direct, .add = fill, .destroy = destroy
@@ -250,4 +249,5 @@ static const AstroGridAlgorithm wstacking = {
   .destroy = destroy,
 };
 
-const AstroGridAlgorithm *const astro_cuda_turns[] = { &direct, &wprojection, &wstacking, NULL };
+const AstroGridAlgorithm *const astro_cuda_per_product[] = { &direct, &wprojection, &wstacking,
+                                                             NULL };

@@ -1,41 +1,42 @@
+/* The calls of the stage "gridder", the same whichever parts a backend is made of. */
 #include "config.h"
-#include "core/gridder/collect.h"
+#include "core/gridder/backend.h"
 #include "core/backend/device.h"
 
 #include <string.h>
 
-struct _AstroCollect {
-  AstroCollectConfig config;
-  const AstroGridPlace *where;
-  const AstroGridAlgorithm *algorithm; /* there */
+struct _AstroGridderBackend {
+  AstroGridderConfig config;
+  const AstroGridderParts *parts;
+  const AstroGridAlgorithm *algorithm; /* among the parts */
   AstroPlace place;
-  gboolean at_once;
+  gboolean at_once; /* dumps are added to the grid as they come; else rows are held */
   AstroPrepare *prepare;
   AstroGridding *gridder;
 };
 
-guint64 astro_collect_grid_bytes(const AstroCollectConfig *config)
+guint64 astro_gridder_grid_bytes(const AstroGridderConfig *config)
 {
   const AstroGrid *grid = &config->grid;
   return (guint64)grid->size * grid->size * g_strv_length(grid->products) *
          config->gridder.channels * (config->gridder.is_double ? 16 : 8);
 }
 
-guint64 astro_collect_map_bytes(const AstroCollectConfig *config)
+guint64 astro_gridder_map_bytes(const AstroGridderConfig *config)
 {
   const guint64 tiles = astro_grid_tiles(config->grid.size);
   return config->algorithm->has_planes ? tiles * tiles * config->gridder.channels : 0;
 }
 
-guint64 astro_collect_needs(const AstroCollectConfig *config, guint64 tables)
+guint64 astro_gridder_needs(const AstroGridderConfig *config, guint64 tables)
 {
-  return astro_collect_grid_bytes(config) * (config->cumulative ? 2 : 1) + tables;
+  return astro_gridder_grid_bytes(config) * (config->cumulative ? 2 : 1) + tables;
 }
 
-gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, guint64 had,
+gboolean astro_gridder_fits(const AstroGridderConfig *config, guint64 tables, guint64 had,
                             const char *who, GError **error)
 {
-  const guint64 needed = astro_collect_needs(config, tables);
+  const guint64 needed = astro_gridder_needs(config, tables);
   if (needed < had)
     return TRUE;
   return astro_backend_no_memory(
@@ -57,72 +58,73 @@ const AstroGridAlgorithm *astro_grid_algorithm_find(const AstroGridAlgorithm *co
   return NULL;
 }
 
-AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPlace *place,
-                                const AstroGridPlace *where)
+AstroGridderBackend *astro_gridder_backend_new(const AstroGridderConfig *config,
+                                               const AstroPlace *place,
+                                               const AstroGridderParts *parts)
 {
-  AstroCollect *self = g_new0(AstroCollect, 1);
+  AstroGridderBackend *self = g_new0(AstroGridderBackend, 1);
   self->config = *config;
   self->config.gridder.threads = place->threads;
-  self->where = where;
-  self->algorithm = astro_grid_algorithm_find(where->algorithms, config->algorithm->name);
+  self->parts = parts;
+  self->algorithm = astro_grid_algorithm_find(parts->algorithms, config->algorithm->name);
   self->place = *place;
   self->at_once = !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL &&
-                  !where->host_grids;
+                  !parts->host_grids;
   return self;
 }
 
-gboolean astro_collect_host_out(gpointer instance)
+gboolean astro_gridder_backend_host_out(gpointer instance)
 {
-  const AstroCollect *self = instance;
-  return self->where->host_grids;
+  const AstroGridderBackend *self = instance;
+  return self->parts->host_grids;
 }
 
-static gboolean enter(const AstroCollect *self, GError **error)
+static gboolean enter(const AstroGridderBackend *self, GError **error)
 {
-  return !self->where->enter || self->where->enter(&self->place, error);
+  return !self->parts->enter || self->parts->enter(&self->place, error);
 }
 
-const AstroPlace *astro_collect_place(const AstroCollect *self)
+const AstroPlace *astro_gridder_backend_place(const AstroGridderBackend *self)
 {
   return &self->place;
 }
 
-static void forget_observation(AstroCollect *self)
+static void forget_observation(AstroGridderBackend *self)
 {
-  g_clear_pointer(&self->prepare, self->where->prepare->destroy);
+  g_clear_pointer(&self->prepare, self->parts->prepare->destroy);
   g_clear_pointer(&self->gridder, self->algorithm->destroy);
 }
 
-void astro_collect_free(gpointer instance)
+void astro_gridder_backend_free(gpointer instance)
 {
-  AstroCollect *self = instance;
+  AstroGridderBackend *self = instance;
   if (enter(self, NULL))
     forget_observation(self);
   g_free(self);
 }
 
-/* ---- what is asked for ---- */
+/* ---- calls ---- */
 
 typedef struct {
   const AstroBlock *in, *out;
   guint n_in, n_out;
-  const AstroCollectArguments *arguments;
+  const AstroGridderArguments *arguments;
   AstroResult *result;
 } Call;
 
-/* Tables may take minutes. */
-static gboolean observe(AstroCollect *self, const Call *call, GError **error)
+/* Some algorithms compute tables here, which may take minutes. */
+static gboolean observe(AstroGridderBackend *self, const Call *call, GError **error)
 {
-  AstroCollectConfig *config = &self->config;
+  AstroGridderConfig *config = &self->config;
   AstroObservation *observation = call->arguments->observation;
   const char *variant;
   forget_observation(self);
-  /* With the longest baseline known the support may grow: what it does to caps is nothing. */
+  /* The longest baseline is known now: the support may grow, which caps do not depend on. */
   if (observation)
     config->gridder.longest = astro_prepare_longest(&config->prepare, observation);
   if (!config->algorithm->choose(&config->gridder, &config->grid, error))
     return FALSE;
-  self->prepare = self->where->prepare->create(&config->prepare, &config->grid, observation,
+  self->prepare = self->parts->prepare->create(&config->prepare, &config->grid, observation,
                                                &self->place, error);
   if (!self->prepare)
     return FALSE;
@@ -134,42 +136,42 @@ static gboolean observe(AstroCollect *self, const Call *call, GError **error)
   return self->gridder != NULL;
 }
 
-/* Rows that wait go into the grid, where there are as many as that. */
-static gboolean add_rows(AstroCollect *self, guint64 values, gpointer grid, GError **error)
+/* Adds the prepared rows to the grid if they have at least that many values. */
+static gboolean add_rows(AstroGridderBackend *self, guint64 values, gpointer grid, GError **error)
 {
   AstroGridRows rows;
-  self->where->prepare->rows(self->prepare, &rows);
+  self->parts->prepare->rows(self->prepare, &rows);
   if (rows.rows == 0 || rows.rows * rows.channels * rows.products < values)
     return TRUE;
   const gboolean ok = self->algorithm->add(self->gridder, &rows, grid, error);
-  self->where->prepare->forget_rows(self->prepare);
+  self->parts->prepare->forget_rows(self->prepare);
   return ok;
 }
 
-static gboolean add_dump(AstroCollect *self, const Call *call, GError **error)
+static gboolean add_dump(AstroGridderBackend *self, const Call *call, GError **error)
 {
   const AstroPrepareConfig *prepare = &self->config.prepare;
-  const AstroCollectArguments *a = call->arguments;
+  const AstroGridderArguments *a = call->arguments;
   const AstroBlock *out = call->out;
   const gsize bytes = (gsize)prepare->channels * prepare->baselines * prepare->pols *
                       prepare->pols * astro_format_info(prepare->format)->bytes;
   const char *dump = (const char *)call->in->data + a->number * bytes;
-  if (self->at_once && a->is_new && !self->where->zero(&self->place, out->data, out->bytes, error))
+  if (self->at_once && a->is_new && !self->parts->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
-  return self->where->prepare->add(self->prepare, dump, a->validity, a->shape, a->number,
+  return self->parts->prepare->add(self->prepare, dump, a->validity, a->shape, a->number,
                                    a->middle_ns, a->uvw, error) &&
-         (!self->at_once || add_rows(self, self->where->together, out->data, error));
+         (!self->at_once || add_rows(self, self->parts->together, out->data, error));
 }
 
-static gboolean add_missing(AstroCollect *self, const Call *call, GError **error)
+static gboolean add_missing(AstroGridderBackend *self, const Call *call, GError **error)
 {
-  self->where->prepare->add_missing(self->prepare);
+  self->parts->prepare->add_missing(self->prepare);
   return TRUE;
 }
 
-static gboolean begin(AstroCollect *self, const Call *call, GError **error)
+static gboolean begin(AstroGridderBackend *self, const Call *call, GError **error)
 {
-  const AstroPrepareFuncs *prepare = self->where->prepare;
+  const AstroPrepareFuncs *prepare = self->parts->prepare;
   AstroGridRows rows;
   call->result->planes = 1;
   if (self->at_once)
@@ -190,9 +192,9 @@ static gboolean begin(AstroCollect *self, const Call *call, GError **error)
   return TRUE;
 }
 
-static gboolean check_map(const AstroCollect *self, const AstroBlock *map, GError **error)
+static gboolean check_map(const AstroGridderBackend *self, const AstroBlock *map, GError **error)
 {
-  const guint64 bytes = astro_collect_map_bytes(&self->config);
+  const guint64 bytes = astro_gridder_map_bytes(&self->config);
   if (bytes > 0 && map->bytes >= bytes)
     return TRUE;
   return astro_backend_refuse(error,
@@ -201,7 +203,7 @@ static gboolean check_map(const AstroCollect *self, const AstroBlock *map, GErro
                               map->bytes, bytes, self->config.algorithm->name);
 }
 
-static gboolean fill_plane(AstroCollect *self, const Call *call, GError **error)
+static gboolean fill_plane(AstroGridderBackend *self, const Call *call, GError **error)
 {
   const AstroGridAlgorithm *algorithm = self->algorithm;
   const AstroBlock *out = call->out;
@@ -212,27 +214,27 @@ static gboolean fill_plane(AstroCollect *self, const Call *call, GError **error)
     return FALSE;
   if (algorithm->has_planes)
     return algorithm->plane(self->gridder, out->data, touched, &result->w, &result->w_step, error);
-  if ((!self->at_once || call->arguments->is_new) && !self->where->host_grids &&
-      !self->where->zero(&self->place, out->data, out->bytes, error))
+  if ((!self->at_once || call->arguments->is_new) && !self->parts->host_grids &&
+      !self->parts->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
   AstroGridRows rows;
-  self->where->prepare->rows(self->prepare, &rows);
+  self->parts->prepare->rows(self->prepare, &rows);
   const gboolean added = self->at_once ? add_rows(self, 0, out->data, error)
                                        : algorithm->add(self->gridder, &rows, out->data, error);
   return added && (!algorithm->finish || algorithm->finish(self->gridder, out->data, error));
 }
 
-static gboolean copy_grid(AstroCollect *self, const Call *call, GError **error)
+static gboolean copy_grid(AstroGridderBackend *self, const Call *call, GError **error)
 {
-  return self->where->copy(&self->place, call->out->data, call->in->data, call->out->bytes, error);
+  return self->parts->copy(&self->place, call->out->data, call->in->data, call->out->bytes, error);
 }
 
-static gboolean count(AstroCollect *self, const Call *call, GError **error)
+static gboolean count(AstroGridderBackend *self, const Call *call, GError **error)
 {
   AstroResult *result = call->result;
   const AstroGridCounts *counts;
   const double *all;
-  if (!self->where->prepare->totals(self->prepare, &counts, &all, error))
+  if (!self->parts->prepare->totals(self->prepare, &counts, &all, error))
     return FALSE;
   result->grid_counts = *counts;
   for (guint i = 0; result->sums && i < self->config.gridder.channels; i++)
@@ -242,26 +244,26 @@ static gboolean count(AstroCollect *self, const Call *call, GError **error)
   return TRUE;
 }
 
-static gboolean end(AstroCollect *self, const Call *call, GError **error)
+static gboolean end(AstroGridderBackend *self, const Call *call, GError **error)
 {
   if (self->config.cumulative)
     return TRUE;
-  self->where->prepare->drop_rows(self->prepare);
-  return self->where->prepare->reset_counts(self->prepare, error);
+  self->parts->prepare->drop_rows(self->prepare);
+  return self->parts->prepare->reset_counts(self->prepare, error);
 }
 
-gboolean astro_collect_submit(gpointer collect, const AstroBlock *in, guint n_in,
-                              const AstroBlock *out, guint n_out, gconstpointer given,
-                              AstroResult *result, GError **error)
+gboolean astro_gridder_backend_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                                      const AstroBlock *out, guint n_out, gconstpointer given,
+                                      AstroResult *result, GError **error)
 {
-  static gboolean (*const calls[])(AstroCollect * self, const Call *call, GError **error) = {
+  static gboolean (*const calls[])(AstroGridderBackend * self, const Call *call, GError **error) = {
     [ASTRO_GRID_OBSERVE] = observe,  [ASTRO_GRID_ADD] = add_dump,
     [ASTRO_GRID_MISS] = add_missing, [ASTRO_GRID_BEGIN] = begin,
     [ASTRO_GRID_PLANE] = fill_plane, [ASTRO_GRID_COPY] = copy_grid,
     [ASTRO_GRID_COUNT] = count,      [ASTRO_GRID_END] = end,
   };
-  const AstroCollectArguments *arguments = given;
+  const AstroGridderArguments *arguments = given;
   AstroResult unasked = { 0 };
   const Call call = { in, out, n_in, n_out, arguments, result ? result : &unasked };
-  return enter(collect, error) && calls[arguments->call](collect, &call, error);
+  return enter(instance, error) && calls[arguments->call](instance, &call, error);
 }

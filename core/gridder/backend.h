@@ -1,0 +1,105 @@
+/* The stage "gridder": dumps of visibilities in, planes of grids out. Every backend works alike and
+ * is made of parts of its own (AstroGridderParts), on the host or on a device:
+ *
+ *   a collector      which dumps make a grid (astrogridder has one): calls submit
+ *     |  AstroGridCall
+ *   backend.c        the same for every backend: what a call does, in which order
+ *     |  AstroGridderParts
+ *   cpu.c            the host's: prepare.c, wstacking, wprojection, direct
+ *   gpu/gridder      a device's: the same by kernels of its own
+ */
+#pragma once
+
+#include "core/gridder/prepare.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const AstroGridAlgorithm *algorithm; /* the host's; backends find theirs by its name */
+  AstroGriddingConfig gridder;         /* longest is set once the observation is known */
+  AstroGrid grid;                      /* as algorithm->choose left it; products are the caller's */
+  AstroPrepareConfig prepare;
+  AstroWeighting weighting;
+  double robust;
+  gboolean per_channel;
+  gboolean cumulative; /* a grid holds the visibilities of earlier ones too */
+} AstroGridderConfig;
+
+extern const AstroBackend astro_gridder_reference, astro_gridder_cpu;
+extern const AstroBackend *const astro_gridder_backends[];
+
+/* The calls of submit, in the order in which a grid needs them. Answers are in the result. */
+typedef enum {
+  /* Before the first dump and whenever the observation changes; forgets all visibilities. Answers
+   * adds_at_once, longest and reach. */
+  ASTRO_GRID_OBSERVE,
+  /* Adds a dump of the block in. The block out is the grid; it is needed only where OBSERVE
+   * answered adds_at_once. */
+  ASTRO_GRID_ADD,
+  ASTRO_GRID_MISS, /* counts a dump that was lost */
+  /* The grid has all its dumps. Answers how many planes it has. */
+  ASTRO_GRID_BEGIN,
+  /* Fills the block out with the next plane, or completes the grid that dumps were added to at
+   * once, and answers its w. A second block out is filled with the map of touched tiles. */
+  ASTRO_GRID_PLANE,
+  ASTRO_GRID_COPY,  /* copies a grid that goes on: block in to block out */
+  ASTRO_GRID_COUNT, /* answers grid_counts, and sums where there is room for them */
+  ASTRO_GRID_END,   /* forgets the grid's visibilities, unless grids are cumulative */
+} AstroGridCall;
+
+typedef struct {
+  AstroGridCall call;
+  AstroObservation *observation; /* OBSERVE; NULL is an error */
+  /* ADD: the same as for AstroPrepareFuncs.add */
+  const AstroValidityMeta *validity;
+  const AstroLayout *shape;
+  guint64 number;
+  gint64 middle_ns;
+  const double *uvw;
+  gboolean is_new; /* ADD, PLANE: the grid that dumps are added to is to be filled with zeros */
+} AstroGridderArguments;
+
+/* Bytes of a plane of a grid, and of its map of touched tiles (0: it has none). */
+guint64 astro_gridder_grid_bytes(const AstroGridderConfig *config);
+guint64 astro_gridder_map_bytes(const AstroGridderConfig *config);
+/* Bytes that are needed at once beside the visibilities: grids, and tables of so many bytes. */
+guint64 astro_gridder_needs(const AstroGridderConfig *config, guint64 tables);
+/* Whether who (a noun) has as much. An error says how much is needed and there. */
+gboolean astro_gridder_fits(const AstroGridderConfig *config, guint64 tables, guint64 had,
+                            const char *who, GError **error);
+
+/* ---- for backends ---- */
+
+/* The parts that a backend is made of. On a device grids and rows are device pointers. */
+typedef struct {
+  const AstroPrepareFuncs *prepare;
+  const AstroGridAlgorithm *const *algorithms; /* up to a NULL */
+  /* Grids are host pointers though rows are not, and each is filled from all rows at once. */
+  gboolean host_grids;
+  /* Where dumps are added to the grid at once: not before that many values have come. */
+  guint64 together;
+  gboolean (*enter)(const AstroPlace *place, GError **error); /* before all others; or NULL */
+  gboolean (*zero)(const AstroPlace *place, gpointer grid, gsize bytes, GError **error);
+  gboolean (*copy)(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
+                   GError **error);
+} AstroGridderParts;
+
+/* The algorithm of that name, or NULL. */
+const AstroGridAlgorithm *astro_grid_algorithm_find(const AstroGridAlgorithm *const *algorithms,
+                                                    const char *name);
+
+typedef struct _AstroGridderBackend AstroGridderBackend; /* an instance */
+
+AstroGridderBackend *astro_gridder_backend_new(const AstroGridderConfig *config,
+                                               const AstroPlace *place,
+                                               const AstroGridderParts *parts);
+const AstroPlace *astro_gridder_backend_place(const AstroGridderBackend *backend);
+
+/* For tables of backends. */
+gboolean astro_gridder_backend_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                                      const AstroBlock *out, guint n_out, gconstpointer arguments,
+                                      AstroResult *result, GError **error);
+gboolean astro_gridder_backend_host_out(gpointer instance);
+void astro_gridder_backend_free(gpointer instance);
+
+G_END_DECLS
