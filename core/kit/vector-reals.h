@@ -35,11 +35,16 @@ static inline REALS NAME(magnitude)(REALS a)
   return (REALS)((WHOLES)a & ~(WHOLES)NAME(all)((REAL)-0.0));
 }
 
-/* Comparisons do not hold for NaN. */
+/* Comparisons do not hold for NaN. GCC's own < and >= would let it pick by branches what a mask is
+ * for. */
 static inline MASK NAME(below)(REALS a, REALS b)
 {
-#ifdef ASTRO_LEVEL_AVX512
+#if defined ASTRO_LEVEL_AVX512
   return SUFFIXED_MASK(cmp)(a, b, _CMP_LT_OQ);
+#elif defined ASTRO_LEVEL_AVX2
+  return (MASK)SUFFIXED(cmp)(a, b, _CMP_LT_OQ);
+#elif defined __SSE2__
+  return (MASK)SUFFIXED(cmplt)(a, b);
 #else
   return a < b;
 #endif
@@ -47,8 +52,12 @@ static inline MASK NAME(below)(REALS a, REALS b)
 
 static inline MASK NAME(at_least)(REALS a, REALS b)
 {
-#ifdef ASTRO_LEVEL_AVX512
+#if defined ASTRO_LEVEL_AVX512
   return SUFFIXED_MASK(cmp)(a, b, _CMP_GE_OQ);
+#elif defined ASTRO_LEVEL_AVX2
+  return (MASK)SUFFIXED(cmp)(a, b, _CMP_GE_OQ);
+#elif defined __SSE2__
+  return (MASK)SUFFIXED(cmpge)(a, b);
 #else
   return a >= b;
 #endif
@@ -88,16 +97,6 @@ static inline REALS NAME(pick)(MASK mask, REALS a, REALS b)
   return SUFFIXED(blendv)(b, a, (REALS)mask);
 #else
   return (REALS)(((WHOLES)a & mask) | ((WHOLES)b & ~mask));
-#endif
-}
-
-/* a in the lanes of the mask, 0 in the others. */
-static inline REALS NAME(where)(MASK mask, REALS a)
-{
-#ifdef ASTRO_LEVEL_AVX512
-  return SUFFIXED(maskz_mov)(mask, a);
-#else
-  return (REALS)((WHOLES)a & mask);
 #endif
 }
 
