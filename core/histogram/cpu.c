@@ -3,7 +3,8 @@
  * their separations, first in single precision, and in double where that cannot tell. */
 #include "core/backend/threads.h"
 #include "core/histogram/bounds.h"
-#include "core/histogram/pairs.h"
+#include "core/histogram/check.h"
+#include "core/histogram/count.h"
 
 #include <math.h>
 
@@ -242,7 +243,7 @@ const AstroBackend astro_histogram_cpu = {
   .stage = "histogram",
   .kind = ASTRO_BACKEND_CPU,
   .config_bytes = sizeof(AstroHistogramConfig),
-  .shape = histogram_shape,
+  .shape = astro_histogram_shape,
   .create = cpu_create,
   .submit = cpu_submit,
   .destroy = histogram_destroy,

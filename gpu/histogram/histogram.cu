@@ -5,6 +5,8 @@
  * counts. */
 #include "gpu/histogram/copies.h"
 
+#include "core/histogram/check.h"
+
 #define MOST_LEAF_PAIRS ((guint64)1 << 23)  /* of a slice: 400 MB of lists */
 #define LEAST_LEAF_PAIRS ((guint64)1 << 14) /* where memory is short */
 #define MOST_SEEDS 32768                    /* pairs of cells that a slice begins with */
@@ -503,7 +505,7 @@ extern const AstroBackend astro_cuda_histogram = {
   .stage = "histogram",
   .kind = ASTRO_BACKEND_CUDA,
   .config_bytes = sizeof(AstroHistogramConfig),
-  .shape = histogram_shape,
+  .shape = astro_histogram_shape,
   .create = cuda_create,
   .submit = cuda_submit,
   .drain = cuda_drain,

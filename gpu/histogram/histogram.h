@@ -4,7 +4,7 @@
 #include "gpu/runtime/cuda.h"
 
 #include "core/histogram/bounds.h"
-#include "core/histogram/pairs.h"
+#include "core/histogram/count.h"
 
 /* A catalogue on the device, as core/histogram/points.h has it. */
 struct HistogramTree {
