@@ -8,9 +8,10 @@
 G_DEFINE_QUARK(astro_histogram_error, astro_histogram_error)
 
 ASTRO_ENUM_TYPE(astro_precision_get_type, "AstroPrecision",
-                { ASTRO_PRECISION_EXACT, "What double precision gives, to the last pair", "exact" },
-                { ASTRO_PRECISION_SINGLE, "Pairs very near to an edge may fall beside it",
-                  "single" })
+                { ASTRO_PRECISION_EXACT, "By the rule in double precision, to the last pair",
+                  "exact" },
+                { ASTRO_PRECISION_SINGLE,
+                  "Pairs very near an edge may be counted on its other side", "single" })
 
 ASTRO_ENUM_TYPE(astro_pair_method_get_type, "AstroPairMethod",
                 { ASTRO_PAIR_METHOD_AUTO, "The faster one", "auto" },

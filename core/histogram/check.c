@@ -1,3 +1,4 @@
+/* What the histogram refuses. */
 #include "core/histogram/check.h"
 
 #include "core/histogram/points.h"

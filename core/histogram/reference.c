@@ -1,4 +1,4 @@
-/* The plain double loop: what every other way of counting is held against. */
+/* The plain double loop, against which every other way of counting is checked. */
 #include "core/histogram/check.h"
 #include "core/histogram/count.h"
 

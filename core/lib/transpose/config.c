@@ -1,3 +1,4 @@
+/* Checks configurations, makes them from layouts, and simplifies them. */
 #include "core/lib/transpose/config.h"
 
 #include "core/backend/backend.h"

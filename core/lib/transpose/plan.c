@@ -1,3 +1,4 @@
+/* Cuts a block into boxes, and lays out their stages. */
 #include "core/lib/transpose/plan.h"
 #include <string.h>
 

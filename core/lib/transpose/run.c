@@ -1,3 +1,4 @@
+/* Runs a plan: boxes through their two stages, or pieces of long units straight through. */
 #include "core/backend/threads.h"
 #include "core/lib/transpose/plan.h"
 
