@@ -2,14 +2,15 @@
  * are the vectors, WHOLES vectors of integers of the same width, MASK the result of a comparison.
  */
 
-static inline REALS NAME(load)(const REAL *from)
+/* Loads and stores are at any address. */
+static inline REALS NAME(load)(gconstpointer from)
 {
   REALS loaded;
   __builtin_memcpy(&loaded, from, sizeof loaded);
   return loaded;
 }
 
-static inline void NAME(store)(REAL *to, REALS stored)
+static inline void NAME(store)(gpointer to, REALS stored)
 {
   __builtin_memcpy(to, &stored, sizeof stored);
 }
@@ -35,8 +36,8 @@ static inline REALS NAME(magnitude)(REALS a)
   return (REALS)((WHOLES)a & ~(WHOLES)NAME(all)((REAL)-0.0));
 }
 
-/* Comparisons do not hold for NaN. GCC's own < and >= would let it pick by branches what a mask is
- * for. */
+/* Comparisons with NaN do not hold. They are intrinsics where there are any: GCC takes apart the
+ * masks of its own < and >=, and branches on them or blends. */
 static inline MASK NAME(below)(REALS a, REALS b)
 {
 #if defined ASTRO_LEVEL_AVX512

@@ -1,9 +1,10 @@
 /* Vectors as wide as the level that a source is built for, and the operations on them that several
  * kernels need, under one name at every level. Kernels written in these are one text, *-levels.c.
  *
- * The types are GCC's vectors: + - * & | << and so on work on them, lane by lane. Comparisons go by
- * name, as AVX-512 keeps their results in registers of their own. Each operation on reals is
- * there twice: floats_least for Floats, doubles_least for Doubles. */
+ * The types are GCC's vectors, so + - * & | << and the like work on them lane by lane, and so do
+ * the intrinsics of the level. Only what these cannot say for every level has a name here.
+ * Comparisons have one, as AVX-512 keeps their results in registers of their own. Operations on
+ * reals come in two kinds: floats_least for Floats, doubles_least for Doubles. */
 #pragma once
 
 #include "core/kit/vector-size.h"
@@ -19,9 +20,8 @@ typedef float Floats __attribute__((vector_size(LEVEL_BYTES)));
 typedef double Doubles __attribute__((vector_size(LEVEL_BYTES)));
 typedef gint32 Ints __attribute__((vector_size(LEVEL_BYTES)));
 typedef gint64 Longs __attribute__((vector_size(LEVEL_BYTES)));
-typedef guint8 Bytes __attribute__((vector_size(LEVEL_BYTES)));
 
-/* Which lanes a comparison holds for: a bit a lane, or all bits of the lane. */
+/* The lanes that a comparison holds for: a bit for each lane, or all the bits of the lane. */
 #ifdef ASTRO_LEVEL_AVX512
 typedef __mmask16 FloatsMask;
 typedef __mmask8 DoublesMask;

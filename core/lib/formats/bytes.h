@@ -4,7 +4,8 @@
 
 #include "core/lib/formats/many.h"
 
-/* Vectors of bytes, twice as wide bytes shifted. */
+/* Vectors of bytes, and the same in pairs, which can be shifted. */
+typedef guint8 Bytes __attribute__((vector_size(LEVEL_BYTES)));
 typedef guint16 Pairs __attribute__((vector_size(LEVEL_BYTES)));
 
 static inline Bytes bytes_load(gconstpointer from)

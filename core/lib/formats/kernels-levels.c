@@ -1,5 +1,12 @@
-/* The kernels, for every pair of formats: components are taken from one format, multiplied, and put
- * in the other, as many at once as the level can. */
+/* The kernels for every pair of formats. They take components from one format, multiply them, and
+ * put them in the other, as many at once as the level can. The levels differ in two headers, which
+ * have the same names in them:
+ *
+ *   single_from_i8(in, i)        components i, i + 1, ... of the input, in single precision
+ *   single_put_i8(out, i, whole) puts products, rounded by rounding.h, in the output
+ *   single_to_f16(...)           rounds and puts products where that is one step
+ *   double_...                   the same in double precision
+ */
 #include "config.h"
 #include "core/backend/level.h"
 #include "core/lib/formats/kernels.h"
@@ -56,7 +63,7 @@ TO_ITSELF(double, Double, f64)
       fetch_ahead(fetched);                                                                        \
       fetched += at_once * ASTRO_CONVERT_BITS_##from / 8;                                          \
       const Type x = precision##_from_##from(in, i);                                               \
-      clipped += count(precision##_to_##to(out, i, x, x * factor));                                \
+      clipped += count_lanes(precision##_to_##to(out, i, x, x * factor));                          \
     }                                                                                              \
     return clipped;                                                                                \
   }

@@ -16,7 +16,7 @@ enum { SINGLE_AT_ONCE = LEVEL_FLOATS, DOUBLE_AT_ONCE = LEVEL_DOUBLES };
 
 #define single_all(number) floats_all((float)(number))
 #define double_all(number) doubles_all(number)
-#define count(clipped) (guint) __builtin_popcount(clipped)
+#define count_lanes(clipped) (guint) __builtin_popcount(clipped)
 
 static inline void fetch_ahead(gconstpointer in)
 {

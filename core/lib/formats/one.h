@@ -25,7 +25,7 @@ typedef gint32 Whole, Half; /* products in single and in double precision, round
 
 #define single_outside(fits) (guint) !(fits)
 #define double_outside(fits) (guint) !(fits)
-#define count(clipped) (clipped)
+#define count_lanes(clipped) (clipped)
 
 /* The whole number nearest to the one held, and 0 where the product is not a number. Adding 1.5 *
  * 2^23 leaves it, rounded to even, in the low bits. */
