@@ -33,7 +33,7 @@ core_tests += tests/core/hardened tests/core/stream tests/core/observation tests
   tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
 dist_files += tests/core/memory.h
 
-core_libastro_core_la_SOURCES = $(core_sources) $(core_level_sources)
+core_libastro_core_la_SOURCES = $(core_sources) $(core_level_sources) $(core_exact_level_sources)
 core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
 core_libastro_core_la_LIBADD = $(core_kernels) core/api/libgstastro-1.0.la $(core_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
 
@@ -44,9 +44,11 @@ core_libastro_avx512_la_SOURCES = $(core_avx512_sources) $(core_level_sources)
 core_libastro_avx512_la_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_LEVEL_AVX512
 core_libastro_avx512_la_CFLAGS = $(AM_CFLAGS) $(AVX512_CFLAGS)
 # Where a product is rounded before it is added to, as it is without these instruction sets.
-core_libastro_exact_avx2_la_SOURCES = $(core_exact_avx2_sources)
+core_libastro_exact_avx2_la_SOURCES = $(core_exact_level_sources)
+core_libastro_exact_avx2_la_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_LEVEL_AVX2
 core_libastro_exact_avx2_la_CFLAGS = $(AM_CFLAGS) $(AVX2_CFLAGS) -ffp-contract=off
-core_libastro_exact_avx512_la_SOURCES = $(core_exact_avx512_sources)
+core_libastro_exact_avx512_la_SOURCES = $(core_exact_level_sources)
+core_libastro_exact_avx512_la_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_LEVEL_AVX512
 core_libastro_exact_avx512_la_CFLAGS = $(AM_CFLAGS) $(AVX512_CFLAGS) -ffp-contract=off
 core_libastro_vnni_la_SOURCES = $(core_vnni_sources)
 core_libastro_vnni_la_CFLAGS = $(AM_CFLAGS) $(VNNI_CFLAGS)

@@ -1,3 +1,4 @@
+/* What convert refuses. */
 #include "config.h"
 #include "core/convert/check.h"
 

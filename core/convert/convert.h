@@ -1,24 +1,25 @@
 /* Convert: samples from one format to another of the same kind (complex or real).
  *
- * The arithmetic is fixed to the bit, so that all backends and variants agree. For each component:
+ * A component is a real sample, or the real or imaginary part of a complex one. The arithmetic is
+ * fixed to the bit, so that all backends and variants agree. For each component:
  *
  * - It is read exactly; U64LE is rounded to double.
  *
- * - The product in * scale is rounded once: in single precision, the scale being rounded to single
- *   first, where both formats are among CI4, CI8, CI16LE, CF16LE, CF32LE, I8, I16LE, F32LE; else
- *   in double.
+ * - The product in * scale is rounded once. If both formats are among CI4, CI8, CI16LE, CF16LE,
+ *   CF32LE, I8, I16LE and F32LE, that is in single precision, with the scale rounded to single
+ *   first; else in double.
  *
- * - A whole-number format takes the product rounded to the nearest whole number, ties to even, then
- *   held to its range, which is all of it: -8 to 7, -128 to 127, ..., 0 to 2^64 - 1. Clipped is
- *   what does not fit once rounded (127.4 fits CI8, 127.5 does not), infinity, and NaN, which
- *   becomes 0.
+ * - An integer format takes the product rounded to the nearest integer, ties to even, and then
+ *   held to its full range: -8 to 7, -128 to 127, ..., 0 to 2^64 - 1. A component is clipped if it
+ *   does not fit once rounded (127.4 fits CI8, 127.5 does not), if it is infinite, or if it is NaN,
+ *   which becomes 0.
  *
  * - A floating-point format takes the product rounded once, ties to even; denormals are kept, zeros
  *   keep their sign. A NaN becomes the positive quiet NaN without payload (7e00, 7fc00000,
- *   7ff8000000000000). Clipped is only what was finite and is infinite in CF16LE.
+ *   7ff8000000000000). A component is clipped only if it was finite and is infinite in CF16LE.
  *
- * From a format to itself with scale 1 the bits are copied as they are and nothing is clipped. The
- * rounding mode is the default one, to nearest. */
+ * From a format to itself with scale 1, bits are copied as they are and nothing is clipped. The
+ * rounding mode is the default, to nearest. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -36,31 +37,32 @@ typedef struct {
   guint64 samples; /* whole samples in the block */
 } AstroConvertArguments;
 
-/* Whether there is a conversion: both complex or both real. */
+/* Whether the formats can be converted: both are complex, or both real. */
 gboolean astro_convert_possible(AstroFormat from, AstroFormat to);
 
-/* The scale that scale=auto picks for a block: the rms of its components becomes a quarter of full
- * scale for 8 bits, 2.95 steps for 4 bits (least distortion of noise), 1/16 of full scale for 16
- * and 32 bits, 1 for floating point and U64LE. 0 where the block tells none: it is empty or all
- * zero, or nothing in it is finite. Components that are not finite are left out; full scale is
- * 2^(bits - 1). Reads the whole block; the result does not depend on the number of threads. */
+/* The scale that scale=auto picks for a block. The rms of the components becomes a quarter of full
+ * scale for 8 bits, 2.95 steps for 4 bits (the least distortion of noise), and 1/16 of full scale
+ * for 16 and 32 bits; for floating point and U64LE the scale is 1. Full scale is 2^(bits - 1).
+ * Components that are not finite are left out. Returns 0 if no scale can be told: the block is
+ * empty or all zero, or nothing in it is finite. Reads the whole block; the result does not depend
+ * on the number of threads. */
 double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer block,
                                 guint64 samples);
-/* The same of a block of that shape, with samples that have no count left out; of means that become
- * sums, each as large as its count makes it. */
+/* The same for a block of that shape, leaving out samples whose count is 0. become_sums: the block
+ * holds means that become sums, so each is taken times its count. */
 double astro_convert_auto_scale_of_good(AstroFormat from, AstroFormat to, gconstpointer block,
                                         const AstroValidityMeta *meta, const AstroLayout *shape,
                                         gboolean become_sums);
 
-/* Visibilities of CI32LE are sums and those of floats are means of what their counts say. Whether
- * it is one into the other, and the conversion of a block of that shape by its counts: sums of
- * nothing, which are 0, stay 0. Returns how many components were clipped. */
+/* Visibilities in CI32LE are sums over the good samples, those in floating point are means. Whether
+ * a conversion goes from one to the other; and that conversion of a block of that shape, with its
+ * counts. Sums over no samples, which are 0, stay 0. Returns how many components were clipped. */
 gboolean astro_convert_is_counted(const AstroStream *from, const AstroStream *to);
 guint64 astro_convert_counted(const AstroConvertConfig *config, gpointer out, gconstpointer in,
                               double scale, const AstroValidityMeta *meta,
                               const AstroLayout *shape);
 
-/* submit takes one block in and one out, which may lie at any address but must not overlap, and an
+/* submit takes one block in and one out, at any addresses as long as they do not overlap, and an
  * AstroConvertArguments *. */
 extern const AstroBackend astro_convert_reference;
 extern const AstroBackend astro_convert_cpu;

@@ -1,3 +1,4 @@
+/* Conversions between visibilities that are sums and visibilities that are means. */
 #include "config.h"
 #include "core/convert/convert.h"
 #include "core/lib/formats/kernels.h"

@@ -1,4 +1,4 @@
-/* The cpu backend: picks kernels and splits the work into tasks. */
+/* The cpu backend: picks kernels and splits blocks into tasks. */
 #include "config.h"
 #include "core/convert/check.h"
 #include "core/lib/formats/kernels.h"
@@ -8,19 +8,19 @@
 
 #include <string.h>
 
-/* A task reads and writes this much: it costs far more than handing it out. */
+/* A task reads and writes this many bytes: enough that handing it out costs little beside it. */
 #define TASK_BYTES ((gsize)1 << 19)
 
-/* Blocks whose output is larger are written past the caches: they would not stay there, and a line
- * that is not read before it is written is a third of the traffic less. Whole lines at once are
- * needed for that, so kernels write to a piece that stays in the first cache and is copied on. */
+/* A larger output is written past the caches. It would not stay in them, and lines that need not be
+ * read before they are written save a third of the traffic. That takes whole lines at once, so
+ * kernels write to a piece that stays in the first cache and is copied from there. */
 #define STREAM_BYTES ((gsize)4 << 20)
 #define PIECE_BYTES 2048
 
 typedef struct {
   AstroVariant variant;
   const AstroConvertKernels *kernels;
-  AstroConvertCopy copy; /* NULL where nothing can be written past the caches */
+  AstroConvertCopy copy; /* NULL if this variant cannot write past the caches */
 } Variant;
 
 static const Variant variants[] = {
@@ -48,7 +48,7 @@ typedef struct {
   guint8 *out;
   guint64 task_samples;
   gboolean stream;
-  guint64 clipped; /* a sum of whole numbers: the order in which tasks end does not matter */
+  guint64 clipped; /* an integer, so the order in which tasks end does not matter */
 } Work;
 
 static guint64 convert_samples(const Convert *convert, gpointer out, gconstpointer in,
@@ -64,7 +64,7 @@ static guint64 convert_samples(const Convert *convert, gpointer out, gconstpoint
   return clipped;
 }
 
-/* The first samples, up to a multiple of 64 bytes, are written as they are. */
+/* The samples before the first multiple of 64 bytes are written directly. */
 static guint64 convert_past_caches(const Convert *convert, gpointer out_start,
                                    gconstpointer in_start, guint64 samples, double scale)
 {
@@ -104,7 +104,7 @@ static void copy_task(gpointer data, guint64 task)
   memcpy(work->out + first * bytes, work->in + first * bytes, samples * bytes);
 }
 
-/* A sample must begin at a multiple of 64 bytes. */
+/* Some sample must begin at a multiple of 64 bytes. */
 static gboolean can_stream(const Convert *convert, gconstpointer out, guint64 samples)
 {
   return convert->copy && samples * convert->to_bytes > STREAM_BYTES &&

@@ -1,4 +1,4 @@
-/* The definition in convert.h, one component at a time. */
+/* The definition of convert.h, one component at a time. */
 #include "config.h"
 #include "core/convert/convert.h"
 #include "core/convert/check.h"
@@ -9,12 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-/* in: the component as read, product: the same times the scale. write returns whether it clipped.
- */
+/* in: the component as it was read; product: that times the scale. write returns whether it
+ * clipped. */
 typedef double (*ReadFunc)(const guint8 *block, guint64 component);
 typedef gboolean (*WriteFunc)(guint8 *block, guint64 component, double in, double product);
 
-/* The half nearest to a value: its last place is worth 2^(exponent - 10), and 2^-24 at least. */
+/* The half nearest to a value. Its last place is worth 2^(exponent - 10), but at least 2^-24. */
 static guint16 half_nearest(double value)
 {
   if (isnan(value))
@@ -24,7 +24,7 @@ static guint16 half_nearest(double value)
   if (isinf(value))
     return sign | 0x7c00;
   gint exponent = value > 0 ? MAX(ilogb(value), -14) : -14;
-  double places = rint(ldexp(value, 10 - exponent)); /* 1024 to 2048, less where denormal */
+  double places = rint(ldexp(value, 10 - exponent)); /* 1024 to 2048, or less if denormal */
   if (exponent + 15 + (places == 2048) > 30)
     return sign | 0x7c00;
   return sign | (guint16)((exponent + 14) * 1024 + (gint)places);
@@ -57,8 +57,7 @@ static double read_f16(const guint8 *block, guint64 component)
   return astro_half_value(half);
 }
 
-/* The whole number nearest to the product, held to [low, high]. beyond: the first value past high.
- */
+/* The integer nearest to the product, not below low. beyond: the first value that is too large. */
 static gboolean hold(double product, double low, double beyond, double *whole, gboolean *above)
 {
   *whole = isnan(product) ? 0 : rint(product);

@@ -11,10 +11,10 @@
 /* Components of a task; a multiple of LANES. */
 #define TASK_COMPONENTS ((guint64)1 << 17)
 
-/* A task adds in so many sums that do not wait for each other. */
+/* A task adds up this many sums, so that no addition waits for the one before. */
 #define LANES 16
 
-/* The finite components: the sum of their squares, times 2^(2 exponent), and their count. */
+/* The sum of the squares of the finite components is squares times 2^(2 exponent). */
 typedef struct {
   double squares;
   gint exponent;
@@ -23,7 +23,7 @@ typedef struct {
 
 typedef Power (*PowerFunc)(gconstpointer block, gsize components);
 
-/* Squares of whole numbers of 16 bits add up exactly. */
+/* Squares of 16-bit integers add up exactly. */
 #define POWER_INTEGER(name, type)                                                                  \
   static Power power_##name(gconstpointer block, gsize components)                                 \
   {                                                                                                \
@@ -48,7 +48,7 @@ static Power power_i4(gconstpointer block, gsize components)
   return (Power){ (double)squares, 0, components };
 }
 
-/* The squares of the values times unit, which keeps them within the range of double. */
+/* Values are multiplied by unit, which keeps their squares within the range of double. */
 #define POWER_WIDE(name, type)                                                                     \
   static Power power_##name(gconstpointer block, gsize components, double unit)                    \
   {                                                                                                \
@@ -86,7 +86,7 @@ static Power power_f32(gconstpointer block, gsize components)
   return power_any_f32(block, components, 1);
 }
 
-/* The largest value becomes about 1, or less where the unit that does so would overflow. */
+/* The unit makes the largest value about 1, or less if such a unit would overflow. */
 static Power power_f64(gconstpointer block, gsize components)
 {
   double largest = 0;
@@ -121,7 +121,7 @@ static Power power_f16(gconstpointer block, gsize components)
   return power;
 }
 
-/* target: the rms that a stream of this format should have; 0: whatever it has. */
+/* target: the rms that a stream of this format should have, or 0 to leave it as it is. */
 static const struct {
   PowerFunc power;
   double target;
@@ -144,7 +144,7 @@ typedef struct {
   AstroFormat format;
   const guint8 *block;
   guint64 components;
-  Power *powers; /* one a task, added in their order */
+  Power *powers; /* one a task, added up in order */
 } Work;
 
 static void power_task(gpointer data, guint64 task)
@@ -182,7 +182,7 @@ static double pick(AstroFormat from, AstroFormat to, Power power)
   if (!(power.squares > 0))
     return 0;
   double rms = sqrt(power.squares / (double)power.finite);
-  /* Held to what the product's precision can take, however faint the block. */
+  /* However faint the block, the scale must stay finite in the precision of the product. */
   return MIN(ldexp(formats[to].target / rms, -power.exponent),
              astro_format_is_double(from) ? G_MAXDOUBLE : (double)G_MAXFLOAT);
 }

@@ -1,4 +1,4 @@
-/* The bin rule, and what is made of counts. */
+/* The bin rule, bins and their edges, and how many values a histogram has. */
 #include "core/histogram/histogram.h"
 #include "core/kit/enum.h"
 #include "core/kit/units.h"
@@ -8,9 +8,10 @@
 G_DEFINE_QUARK(astro_histogram_error, astro_histogram_error)
 
 ASTRO_ENUM_TYPE(astro_precision_get_type, "AstroPrecision",
-                { ASTRO_PRECISION_EXACT, "What double precision gives, to the last pair", "exact" },
-                { ASTRO_PRECISION_SINGLE, "Pairs very near to an edge may fall beside it",
-                  "single" })
+                { ASTRO_PRECISION_EXACT, "By the rule in double precision, to the last pair",
+                  "exact" },
+                { ASTRO_PRECISION_SINGLE,
+                  "Pairs very near an edge may be counted on its other side", "single" })
 
 ASTRO_ENUM_TYPE(astro_pair_method_get_type, "AstroPairMethod",
                 { ASTRO_PAIR_METHOD_AUTO, "The faster one", "auto" },
@@ -35,38 +36,15 @@ double astro_chord_square(double arcmin)
   return 4 * (half * half);
 }
 
-gboolean astro_histogram_edges_check(const AstroHistogramConfig *config, GError **error)
-{
-  if (config->n_edges < 2 || config->n_edges > ASTRO_HISTOGRAM_MAX_EDGES) {
-    g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-                "%u edges of bins: 2 to %d are possible", config->n_edges,
-                ASTRO_HISTOGRAM_MAX_EDGES);
-    return FALSE;
-  }
-  for (guint k = 0; k < config->n_edges; k++) {
-    double edge = config->edges[k];
-    if (!isfinite(edge) || edge < 0) {
-      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-                  "edge %u is %g, expected a finite number of 0 or more arcminutes", k, edge);
-      return FALSE;
-    }
-    if (k > 0 && !(edge > config->edges[k - 1])) {
-      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-                  "edge %u is %.17g after %.17g: edges rise", k, edge, config->edges[k - 1]);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
 static gboolean check_range(double min_arcmin, double max_arcmin, double lowest, GError **error)
 {
   if (isfinite(min_arcmin) && isfinite(max_arcmin) && min_arcmin >= lowest &&
       max_arcmin > min_arcmin)
     return TRUE;
   g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-              "bins from %g to %g arcmin: the second angle must be the larger one%s", min_arcmin,
-              max_arcmin, lowest > 0 ? ", and both above 0 as bins are even in the logarithm" : "");
+              "bins from %g to %g arcmin: the second angle must be the larger one, and both %s",
+              min_arcmin, max_arcmin,
+              lowest > 0 ? "above 0, as the bins are even in the logarithm" : "0 or more");
   return FALSE;
 }
 
@@ -75,11 +53,11 @@ gboolean astro_histogram_edges_per_decade(AstroHistogramConfig *config, double m
 {
   if (!check_range(min_arcmin, max_arcmin, G_MINDOUBLE, error))
     return FALSE;
-  /* A hair of slack: 0.01 to 10000 is six decades, whatever log10 rounds to. */
+  /* A little slack: 0.01 to 10000 is six decades, whatever log10 rounds to. */
   double n_bins = ceil(bins_per_decade * log10(max_arcmin / min_arcmin) - 1e-9);
   if (!(bins_per_decade > 0) || !(n_bins < ASTRO_HISTOGRAM_MAX_EDGES)) {
     g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-                "%g bins a decade from %g to %g arcmin make %g bins: 1 to %d are possible",
+                "%g bins a decade from %g to %g arcmin make %g bins, expected 1 to %d",
                 bins_per_decade, min_arcmin, max_arcmin, n_bins, ASTRO_HISTOGRAM_MAX_EDGES - 1);
     return FALSE;
   }

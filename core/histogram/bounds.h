@@ -1,5 +1,5 @@
-/* Where the pairs of two cells, or of two leaves in single precision, may lie. For C and, on the
- * device and off it, for CUDA. */
+/* Bounds on the separations of the pairs of two cells, and on the errors of single precision.
+ * Shared by C and by CUDA, on the host and on the device. */
 #pragma once
 
 #include "core/histogram/points.h"
@@ -12,14 +12,16 @@
 #define ON_BOTH
 #endif
 
-/* More than the roundings of the bin rule and of the bounds together, in squares of chords. */
+/* More than the rounding errors of the bin rule and of the bounds together, in squares of chords.
+ */
 #define MARGIN 1e-14
-/* Bounds the roundings of single precision: about 30 of 2^-24 each, of the largest term. */
+/* Bounds the rounding errors of single precision: about 30 of 2^-24, relative to the largest term.
+ */
 #define DOUBT 2e-6
-/* Of the square of an edge's chord: how far off single precision may put it. */
+/* How far off single precision may put an edge, relative to the square of its chord. */
 #define SINGLE_TOLERANCE 1e-5
 
-/* The edges [first, last) are those that pairs may lie on both sides of. */
+/* Pairs may lie on both sides of the edges [first, last), and of no others. */
 typedef struct {
   guint first, last;
 } Edges;
@@ -30,7 +32,7 @@ ON_BOTH static inline double between_squared(const Cell *a, const Cell *b)
   return dx * dx + dy * dy + dz * dz;
 }
 
-/* Drops the edges that all pairs of the two caps lie on one side of. squares: of the edges' chords.
+/* Drops the edges that have all pairs of the two caps on one side. squares: of the edges' chords.
  */
 ON_BOTH static inline Edges narrow(const double *squares, const Cell *a, const Cell *b, Edges edges)
 {
@@ -54,8 +56,8 @@ ON_BOTH static inline Edges narrow(const double *squares, const Cell *a, const C
   return edges;
 }
 
-/* How far off single precision may put the square of a pair's chord, less that of the lowest edge:
- * square and distance are those of the cells' middles. */
+/* The largest error of single precision in the square of a pair's chord, less that of the lowest
+ * edge. square and distance are those between the middles of the two cells. */
 ON_BOTH static inline double single_doubt(double square, double distance, double reach,
                                           double lowest)
 {

@@ -1,11 +1,9 @@
 core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram/halve.h core/histogram/halve.c \
   core/histogram/histogram.h core/histogram/bins.c core/histogram/points.h core/histogram/points.c \
-  core/histogram/pairs.h core/histogram/pairs.c core/histogram/reference.c core/histogram/cpu.c \
-  core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
-  core/histogram/rows.h core/histogram/weighted.h core/histogram/kernels-c.c
-# The bin rule rounds every operation by itself; AM_CFLAGS see to it that all portable files do.
-core_exact_avx2_sources += core/histogram/kernels-avx2.c
-core_exact_avx512_sources += core/histogram/kernels-avx512.c
+  core/histogram/check.h core/histogram/check.c core/histogram/count.h core/histogram/count.c core/histogram/reference.c core/histogram/cpu.c \
+  core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h
+# The bin rule rounds every operation by itself.
+core_exact_level_sources += core/histogram/kernels-levels.c
 core_tests += tests/core/histogram tests/core/histogram-large tests/core/histogram-calls \
   tests/core/histogram-refused
 fuzz_programs += tests/fuzz/events

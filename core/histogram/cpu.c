@@ -1,9 +1,10 @@
-/* Pairs of cells of two trees. Where all pairs of two cells fall between the same two edges they
- * are counted whole; two leaves are compared with those edges only that cut through the range of
- * their separations, first in single precision, and in double where that cannot tell. */
+/* The cpu backend walks two trees at once. Two cells whose pairs all fall between the same two
+ * edges are counted as a whole. Two leaves are compared only with the edges within the range of
+ * their separations: first in single precision, then in double if that cannot tell. */
 #include "core/backend/threads.h"
 #include "core/histogram/bounds.h"
-#include "core/histogram/pairs.h"
+#include "core/histogram/check.h"
+#include "core/histogram/count.h"
 
 #include <math.h>
 
@@ -15,7 +16,8 @@ typedef struct {
   double weights[ASTRO_HISTOGRAM_MAX_EDGES + 1];
 } Walk;
 
-/* total pairs, below[k] of them below edge first + k, of n. */
+/* Adds pairs to their places: total in all, of which below[k] lie below edge first + k, for n
+ * edges. */
 static void tally(Walk *walk, guint first, guint n, guint64 total, const guint64 *below)
 {
   guint64 before = 0;
@@ -26,7 +28,7 @@ static void tally(Walk *walk, guint first, guint n, guint64 total, const guint64
   }
 }
 
-/* Two different leaves with weights, whose pairs n edges cut through. */
+/* Counts and weighs the pairs of two different leaves, for n edges. */
 static void weigh_leaves(Walk *walk, const Cell *a, const Cell *b, guint first, guint n)
 {
   static const double ones[LEAF_POINTS] = { [0 ... LEAF_POINTS - 1] = 1 };
@@ -44,19 +46,20 @@ static void weigh_leaves(Walk *walk, const Cell *a, const Cell *b, guint first, 
   }
 }
 
-/* Tries two different leaves in single precision. */
+/* Counts the pairs of two different leaves in single precision; FALSE if that cannot tell. */
 static gboolean below_in_single(const Walk *walk, const Cell *a, const Cell *b, guint first,
                                 guint n, guint64 *below)
 {
   const Counter *counter = walk->counter;
   const double *squares = counter->squares + first;
-  if (isinf(squares[0])) /* bins that begin above 180 degrees */
+  if (isinf(squares[0])) /* the bins begin above 180 degrees */
     return FALSE;
   double dx = a->x - b->x, dy = a->y - b->y, dz = a->z - b->z;
   double square = dx * dx + dy * dy + dz * dz, reach = a->chord + b->chord;
   double distance = sqrt(square);
   double doubt = single_doubt(square, distance, reach, squares[0]);
-  /* from b's middle to its furthest point the distance of a's points changes by so much */
+  /* How much the square of the distance of a's points changes from b's middle to its furthest
+   * point. */
   double lower = 2 * (distance + a->chord) * b->chord, raise = lower + b->chord * b->chord;
   LeafShift shift = { (float)(2 * dx),        (float)(2 * dy),
                       (float)(2 * dz),        (float)(square - squares[0]),
@@ -75,7 +78,7 @@ static void visit_leaves(Walk *walk, const Cell *a, const Cell *b, Edges edges)
 {
   const HistogramKernels *kernels = walk->counter->kernels;
   guint first = edges.first, n = edges.last - edges.first;
-  if (n == 0) { /* by brute force pairs are computed though it is known where they fall */
+  if (n == 0) { /* brute force computes pairs though it is known where they fall */
     first = first > 0 ? first - 1 : 0;
     n = 1;
   }
@@ -90,7 +93,7 @@ static void visit_leaves(Walk *walk, const Cell *a, const Cell *b, Edges edges)
   tally(walk, first, n, a->n * b->n, below);
 }
 
-/* The pairs of a leaf with itself: all of them, less each point with itself, halved. */
+/* The pairs within a leaf: those of all points with all, less each point with itself, halved. */
 static void visit_leaf(Walk *walk, const Cell *cell, Edges edges)
 {
   const Counter *counter = walk->counter;
@@ -130,7 +133,7 @@ static void visit(Walk *walk, const Cell *a, const Cell *b, Edges edges)
     visit_leaves(walk, a, b, edges);
     return;
   }
-  /* cells of like size are both split */
+  /* Cells of similar size are both split. */
   gboolean split_a = a->left && (!b->left || 2 * a->chord > b->chord),
            split_b = b->left && (!a->left || 2 * b->chord > a->chord);
   const Cell *as = split_a ? &walk->a->cells[a->left] : a,
@@ -156,7 +159,7 @@ typedef struct {
   Count count;
   gboolean alone;
   guint64 n_places;
-  double *task_weights; /* n_places each task, so that they are summed in one order */
+  double *task_weights; /* n_places a task, so that they are always summed in the same order */
 } Tasks;
 
 static void count_tops(gpointer data, guint64 task)
@@ -242,7 +245,7 @@ const AstroBackend astro_histogram_cpu = {
   .stage = "histogram",
   .kind = ASTRO_BACKEND_CPU,
   .config_bytes = sizeof(AstroHistogramConfig),
-  .shape = histogram_shape,
+  .shape = astro_histogram_shape,
   .create = cpu_create,
   .submit = cpu_submit,
   .destroy = histogram_destroy,

@@ -1,3 +1,4 @@
+/* One count for each kind of pairs, added up over random catalogues. */
 #include "core/histogram/from-catalogues.h"
 
 #include "core/backend/threads.h"
@@ -11,7 +12,7 @@
 
 typedef struct {
   const char *name;
-  AstroSide a, b; /* the same one: pairs of a catalogue with itself */
+  AstroSide a, b; /* the same for pairs within one catalogue */
 } Kind;
 
 static const Kind kinds_of_one[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA },
@@ -22,11 +23,11 @@ static const Kind kinds_of_two[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA2 }
                                      { "rd", ASTRO_SIDE_RANDOM, ASTRO_SIDE_DATA2 },
                                      { "rr", ASTRO_SIDE_RANDOM, ASTRO_SIDE_RANDOM2 } };
 
-/* A catalogue made ready, and what its regions weigh. */
+/* A prepared catalogue, and the weights of its regions. */
 typedef struct {
   AstroPoints *points;
   double *weight, *square; /* sums of weights and of their squares by region */
-  guint64 n_negative;      /* points whose weight is below 0 */
+  guint64 n_negative;      /* points with negative weights */
 } Side;
 
 struct _AstroCollector {
@@ -38,17 +39,17 @@ struct _AstroCollector {
   const Kind *kinds[MAX_KINDS];
   guint n_kinds;
   const Kind *now;
-  const AstroStop *stop; /* of the call that is at work */
+  const AstroStop *stop; /* of the call in progress */
   AstroRegions *regions;
   gboolean has_region_column;
   Side sides[ASTRO_N_SIDES];
-  gsize values;                    /* of a kind */
-  guint64 *counts, *latest_counts; /* latest: of one catalogue, as the backend writes them */
-  double *sums, *latest_sums;      /* where there are weights */
+  gsize values;                    /* of one kind */
+  guint64 *counts, *latest_counts; /* latest: of one catalogue, which the backend writes */
+  double *sums, *latest_sums;      /* if there are weights */
   double *pairs, *latest_pairs;    /* [kind][region][region] */
-  guint64 n_random;                /* of values */
-  guint64 n_points[ASTRO_N_SIDES], latest_n_points[ASTRO_N_SIDES]; /* the same of points */
-  gboolean submitted[MAX_KINDS]; /* latest is written until the backend is drained */
+  guint64 n_random;                /* in values */
+  guint64 n_points[ASTRO_N_SIDES], latest_n_points[ASTRO_N_SIDES]; /* in values */
+  gboolean submitted[MAX_KINDS]; /* until the backend is drained it may still write latest */
 };
 
 static void side_clear(Side *side)
@@ -119,9 +120,9 @@ static gboolean refuse_counts(const AstroCollector *collector, gsize all, double
                                  bytes * 1e-9, (double)astro_host_memory() * 1e-9);
 }
 
-/* Regions are counted with each other, so that many of them take more than there is. What is asked
- * for together counts, with the copy that is sent on: the system promises each block by itself, and
- * ends the program as they fill. */
+/* Every region is counted with every other, so many regions may need more memory than there is. All
+ * blocks are added up, with the copy that is sent on: the system grants each block by itself, and
+ * kills the program when they fill up. */
 static gboolean alloc_counts(AstroCollector *collector, GError **error)
 {
   AstroHistogramConfig *config = &collector->config;
@@ -179,7 +180,7 @@ static void find_regions(gpointer data, guint64 task)
     find->column[i] = astro_regions_find(find->regions, catalogue->ra[i], catalogue->dec[i]);
 }
 
-/* *column: of the regions that were made here, to be freed; NULL where there are none. */
+/* *column: each point's region, to be freed, or NULL if no regions were made from the data. */
 static gboolean region_column(const AstroCollector *collector, const AstroCatalogue *catalogue,
                               double **column, GError **error)
 {
@@ -193,7 +194,7 @@ static gboolean region_column(const AstroCollector *collector, const AstroCatalo
                  find_regions, &find);
   return !find.work.stopped ||
          astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
-                    "stopped while points were found regions");
+                    "stopped while points were being assigned to regions");
 }
 
 static void weigh_regions(AstroCollector *collector, Side *side, const AstroCatalogue *catalogue,
@@ -222,10 +223,10 @@ static gboolean has_random(const Kind *kind)
   return is_random(kind->a) || is_random(kind->b);
 }
 
-#define MOST_WEIGHT 1e154 /* of a catalogue: its square is a number */
+#define MOST_WEIGHT 1e154 /* of a catalogue: its square is still finite */
 
-/* Weights below 0 take something off others, as those of differences do. Where there are no others
- * a sign is wrong, or a value that stands for a missing one is taken for a weight. */
+/* Negative weights beside positive ones are allowed, as in differences of catalogues. If all are
+ * negative, a sign is wrong, or a value that stands for a missing weight was taken for one. */
 static gboolean has_weight_above_0(AstroSide side, const AstroCatalogue *catalogue, GError **error)
 {
   guint64 below = 0, above = 0;
@@ -240,7 +241,7 @@ static gboolean has_weight_above_0(AstroSide side, const AstroCatalogue *catalog
                     astro_side_name(side), below, catalogue->n);
 }
 
-/* Every estimator divides by pairs with random points. */
+/* Random weights may not be negative, as every estimator divides by pairs with random points. */
 static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, GError **error)
 {
   double sum = 0;
@@ -272,7 +273,7 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
     return refuse(which, "has weights, and those before it had none", error);
   if (collector->has_region_column && !catalogue->region)
     return refuse(which, "has no column of regions, but the data catalogue has", error);
-  if (collector->regions && catalogue->region) /* they would be left aside */
+  if (collector->regions && catalogue->region) /* it would be ignored */
     return refuse(which, "has a column of regions, but the data catalogue has none", error);
   if (!check_weights(which, catalogue, error))
     return FALSE;
@@ -292,7 +293,7 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
   return TRUE;
 }
 
-/* The pairs at any separation that a count of that kind takes part of. */
+/* The weight of all pairs of that kind, at any separation. */
 static void set_pairs(AstroCollector *collector, guint kind)
 {
   guint regions = astro_histogram_regions(&collector->config);
@@ -322,7 +323,7 @@ gboolean astro_collector_finish(AstroCollector *collector, GError **error)
   if (collector->backend->drain && collector->instance &&
       !collector->backend->drain(collector->instance, NULL, error))
     return FALSE;
-  gboolean has_counted[2] = { FALSE }; /* pairs of data alone, pairs with random points */
+  gboolean has_counted[2] = { FALSE }; /* pairs of data alone, and pairs with random points */
   for (guint k = 0; k < collector->n_kinds; k++) {
     if (!collector->submitted[k])
       continue;
@@ -371,7 +372,7 @@ static gboolean set_sides(AstroCollector *collector, AstroSide first, const Astr
          (!needs(collector, second) || set_side(collector, second, two, error));
 }
 
-/* A device is still counting the catalogues before while these are made ready. */
+/* A device may still count the catalogues before while these are being prepared. */
 static gboolean count_kinds(AstroCollector *collector, gboolean with_random,
                             AstroHistogramCall *call, GError **error)
 {

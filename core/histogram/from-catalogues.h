@@ -1,5 +1,5 @@
-/* From catalogues to histograms of all kinds of pairs: DD once, DR and RR with every random
- * catalogue that comes, summed up. Two data catalogues give D1D2, D1R2, R1D2 and R1R2. */
+/* Collects histograms of all kinds of pairs from catalogues: DD once, and sums of DR and RR over
+ * all random catalogues. Two data catalogues give D1D2, D1R2, R1D2 and R1R2. */
 #pragma once
 
 #include "core/lib/catalogue/catalogue.h"
@@ -10,8 +10,8 @@ G_BEGIN_DECLS
 
 typedef struct _AstroCollector AstroCollector;
 
-/* config: weighted where any catalogue has weights. is_there: which sides have catalogues.
- * Regions are the catalogues' column, or made from the first data catalogue. */
+/* config: weighted if any catalogue has weights. is_there: which sides have catalogues. Regions are
+ * read from a column of the catalogues, or made from the first data catalogue. */
 AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
                                     const gboolean is_there[ASTRO_N_SIDES],
                                     const AstroBackend *backend, const AstroPlace *place,
@@ -19,8 +19,8 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
 void astro_collector_free(AstroCollector *collector);
 const char *astro_collector_variant(const AstroCollector *collector); /* NULL before a count */
 
-/* Data first. Empty catalogues are refused. What a device counts is waited for at the next call: so
- * long a call's progress may be called. */
+/* Data come first. Empty catalogues are refused. A device may still be counting when these return;
+ * the next call waits for it, and until then it may call progress. */
 gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogue *data,
                                   const AstroCatalogue *data2, AstroHistogramCall *call,
                                   GError **error);
@@ -28,17 +28,17 @@ gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalo
                                     const AstroCatalogue *random2, AstroHistogramCall *call,
                                     GError **error);
 
-/* FALSE where there is to be a random catalogue, and none came. */
+/* FALSE if a random catalogue was expected and none came. */
 gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error);
 
-/* Waits for what is being counted, before values are asked for. After an error, and where that was
- * that a count is cancelled, values are those of the catalogues before. */
+/* Waits until everything is counted, before values are asked for. After an error, including that of
+ * a cancelled count, values are those of the catalogues before it. */
 gboolean astro_collector_finish(AstroCollector *collector, GError **error);
-guint64 astro_collector_n_random(const AstroCollector *collector); /* that values are of */
+guint64 astro_collector_n_random(const AstroCollector *collector); /* in values */
 
 char *astro_collector_kinds(const AstroCollector *collector);      /* "dd:dr:rr" */
-const char *astro_collector_kind(const AstroCollector *collector); /* that is counted now */
-/* Points of the latest catalogue whose weight is below 0. */
+const char *astro_collector_kind(const AstroCollector *collector); /* being counted now */
+/* How many points of the latest catalogue have negative weights. */
 guint64 astro_collector_n_negative(const AstroCollector *collector, AstroSide side);
 gboolean astro_collector_is_weighted(const AstroCollector *collector);
 /* U64 counts, or F64 sums of weights, [kind][region][region][bin]. */

@@ -1,4 +1,4 @@
-/* Quick select: what lies on which side is all that matters, so that nothing is sorted. */
+/* Quick select. Only the side on which an item lies matters, so nothing is sorted. */
 #include "core/histogram/halve.h"
 
 static inline void swap_items(AstroVector *items, double *weights, guint64 a, guint64 b)
@@ -34,7 +34,7 @@ void astro_select(AstroVector *items, double *weights, guint64 n, guint64 k, gui
         break;
       swap_items(items, weights, i++, j--);
     }
-    /* items before i are <= pivot, those from i on >= pivot (an i == j holds the pivot itself) */
+    /* Items before i are <= pivot, those from i on >= pivot; if i == j, that item is the pivot. */
     guint64 split = MAX(i, 1);
     if (k == split)
       return;

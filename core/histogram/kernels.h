@@ -1,5 +1,5 @@
-/* Two leaves of points against each other: how many of their pairs lie below each of a few edges.
- */
+/* Kernels that take two leaves of points and count how many of their pairs lie below each of a few
+ * edges. */
 #pragma once
 
 #include "core/backend/cpu.h"
@@ -8,37 +8,40 @@
 
 G_BEGIN_DECLS
 
-/* Places past the last point of a leaf hold NaN positions, weight 0 and an infinite square. */
+/* Past the last point of a leaf positions are NaN, weights 0 and squares infinite, so that no edge
+ * counts them. */
 typedef struct {
   double x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS];
 } LeafPositions;
 
-/* The same points as seen from the middle of their leaf. */
+/* The same points, relative to the middle of their leaf. */
 typedef struct {
   float x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS];
   float square[LEAF_POINTS]; /* of the distance from the middle */
 } LeafOffsets;
 
-/* The vector from b's middle to a's, twice, and its square less the lowest edge. */
+/* Twice the vector from b's middle to a's, and its square less the lowest edge. */
 typedef struct {
   float twice_x, twice_y, twice_z;
   float square;
-  /* A point of a whose square less the edge, from b's middle, is more than above, or less than
-   * below, is on one side of it with all the points of b. */
+  /* For a point of a, take the square of its distance from b's middle, less the lowest edge. If
+   * that is more than `above` or less than `below`, the point's pairs with b lie all on one side.
+   */
   float above, below;
 } LeafShift;
 
 typedef struct {
-  /* limits are edges less the lowest edge. Returns FALSE where a pair lies within doubt of a limit,
-   * so that single precision cannot tell; below is then of no use. */
+  /* In single precision. limits are the edges less the lowest edge. Returns FALSE if a pair lies
+   * within doubt of a limit, where single precision cannot tell; below is then not to be used. */
   gboolean (*below_single)(const LeafOffsets *a, guint n_a, const LeafOffsets *b, guint n_b,
                            const LeafShift *shift, const float *limits, guint n_limits, float doubt,
                            guint64 *below);
+  /* In double precision, by the bin rule. */
   void (*below)(const LeafPositions *a, guint n_a, const LeafPositions *b, const double *edges,
                 guint n_edges, guint64 *below);
-  /* Pairs and their weights in each of n_edges + 1 places: below the first edge, between two, from
-   * the last one on. No place is a difference of sums, which would leave what rounding did to all
-   * pairs in a place that has few, or none but of weight 0. */
+  /* Pairs and the sums of their weights in each of n_edges + 1 places: below the first edge,
+   * between two edges, from the last one on. Each place has a sum of its own: the difference of two
+   * running sums would carry the rounding errors of all pairs into a place that holds few. */
   void (*weighted)(const LeafPositions *a, const double *weight_a, guint n_a,
                    const LeafPositions *b, const double *weight_b, const double *edges,
                    guint n_edges, guint64 *counts, double *sums);

@@ -1,8 +1,9 @@
-/* Points into unit vectors, regions and a tree.
+/* Makes unit vectors, regions and a tree of the points of a catalogue.
  *
- * Every leaf but the last of a region is full, which keeps vectors full too. A cell's children lie
- * side by side, its other descendants behind them: how many there are follows from the leaves
- * alone, so subtrees are built in parallel and the tree is the same for any number of threads. */
+ * Every leaf but the last of a region is full, so that vectors are full too. A cell's children lie
+ * side by side, with its other descendants behind them. How many there are follows from the number
+ * of leaves, so subtrees are built in parallel and the tree is the same for any number of threads.
+ */
 #include "core/histogram/points.h"
 #include "core/backend/threads.h"
 #include "core/histogram/halve.h"
@@ -11,18 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About this many tops: enough tasks (pairs of tops) for many cores and for progress. */
+/* About this many tops give enough tasks (pairs of tops) for many cores and for reports of
+ * progress. */
 #define TOPS_WANTED 128
 
-/* A point that has no place yet. Those of a leaf lie where its positions will, so that the tree is
- * made in its own memory; weights, if there are any, are moved along. */
+/* A point that is still being sorted. The points of a leaf lie where its positions will be, so that
+ * the tree is made in place; weights, if there are any, are moved along. */
 typedef AstroVector Item;
 G_STATIC_ASSERT(sizeof(Item) * LEAF_POINTS == sizeof(LeafPositions));
 
-/* A cell on the way to becoming a top. */
+/* A cell that is, or will be split into, tops. */
 typedef struct {
   guint32 cell, region;
-  guint32 free; /* where its descendants go */
+  guint32 free; /* where its descendants go in cells */
 } Branch;
 
 typedef struct {
@@ -32,7 +34,7 @@ typedef struct {
   AstroStoppable work;
 } Build;
 
-/* Points of a cell that is made without asking whether it is still wanted. */
+/* Cells of this many points are made without asking whether the count was cancelled. */
 #define UNASKED_POINTS 65536
 
 #define ITEMS_AT_ONCE 8192
@@ -47,7 +49,7 @@ static Item *items_of(const AstroPoints *points, const Cell *cell)
   return (Item *)(gpointer)&points->positions[cell->first_leaf];
 }
 
-/* NULL where there are no weights. */
+/* NULL if there are no weights. */
 static double *weights_of(const AstroPoints *points, const Cell *cell)
 {
   return points->weights ? points->weights + (gsize)cell->first_leaf * LEAF_POINTS : NULL;
@@ -77,7 +79,7 @@ static void measure_cell(Cell *cell, const Item *items, const double *weights)
   for (guint64 i = 0; i < cell->n && weights; i++)
     weight += weights[i];
   double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
-  if (length < 1e-6 * cell->n) { /* points all around: any middle will do */
+  if (length < 1e-6 * cell->n) { /* the points lie all around: any middle will do */
     sum[0] = sum[1] = 0;
     sum[2] = length = 1;
   }
@@ -89,7 +91,7 @@ static void measure_cell(Cell *cell, const Item *items, const double *weights)
     double dx = items[i].x[0] - cell->x, dy = items[i].x[1] - cell->y, dz = items[i].x[2] - cell->z;
     furthest = MAX(furthest, dx * dx + dy * dy + dz * dz);
   }
-  /* more than the rounding of the lines above; a chord is at most 2 */
+  /* allows for the rounding errors of the lines above; a chord is at most 2 */
   cell->chord = MIN(sqrt(furthest) * (1 + 1e-14) + 1e-15, 2);
   double square = cell->chord * cell->chord;
   cell->cos_radius = 1 - square / 2;
@@ -122,7 +124,7 @@ static void fill_leaf(AstroPoints *points, const Cell *cell)
   }
 }
 
-/* Splits a cell in two at free and free + 1, which hold whole leaves. */
+/* Splits a cell into whole leaves on either side: its children are the cells free and free + 1. */
 static void split_cell(AstroPoints *points, guint32 index, guint32 free)
 {
   Cell *cell = &points->cells[index];
@@ -166,12 +168,12 @@ static void split_branch(gpointer data, guint64 task)
     split_cell(build->points, branch->cell, branch->free);
 }
 
-/* The branches of the next level: children, and leaves as they are. */
+/* Replaces branches by their children; leaves stay. */
 static void descend(Build *build, guint threads)
 {
   const Cell *cells = build->points->cells;
   astro_parallel(build->n_branches, threads, split_branch, build);
-  if (build->work.stopped) /* there are no children */
+  if (build->work.stopped) /* not all have children */
     return;
   Branch *next = g_new(Branch, 2 * (gsize)build->n_branches + 1);
   guint n = 0;
@@ -246,11 +248,11 @@ static gboolean check_point(const double *ra, const double *dec, const double *w
                             const double *region, guint64 i, guint n_regions, GError **error)
 {
   if (!isfinite(ra[i]))
-    return refuse(error, i, "right ascension", ra[i], "degrees");
+    return refuse(error, i, "right ascension", ra[i], "a finite number of degrees");
   if (!(fabs(dec[i]) <= 90))
     return refuse(error, i, "declination", dec[i], "-90 to 90 degrees");
   if (weight && !isfinite(weight[i]))
-    return refuse(error, i, "weight", weight[i], "a number");
+    return refuse(error, i, "weight", weight[i], "a finite number");
   if (region && !(region[i] >= 0 && region[i] < n_regions && region[i] == floor(region[i])))
     return refuse_region(error, i, region[i], n_regions);
   return TRUE;
@@ -273,7 +275,7 @@ static gboolean count_regions(AstroPoints *points, const double *ra, const doubl
   return TRUE;
 }
 
-/* Right ascensions and declinations by region, to be converted in place. */
+/* Sorts right ascensions and declinations by region; they become unit vectors in place. */
 static void place_items(AstroPoints *points, const double *ra, const double *dec,
                         const double *weight, const double *region)
 {
@@ -288,7 +290,7 @@ static void place_items(AstroPoints *points, const double *ra, const double *dec
     if (weight)
       points->weights[place] = weight[i];
   }
-  /* places without a point are converted too */
+  /* places that no point takes are converted too */
   for (guint r = 0; r < points->n_regions; r++)
     for (; next[r] % LEAF_POINTS; next[r]++)
       items[next[r]].x[0] = items[next[r]].x[1] = 0;
@@ -341,7 +343,8 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
   }
   gsize leaves = MAX(points->n_leaves, 1);
   if (!alloc_leaves(points, leaves, weight != NULL)) {
-    astro_backend_no_memory(error, "no memory to count pairs of %" G_GUINT64_FORMAT " points", n);
+    astro_backend_no_memory(
+        error, "not enough memory to count the pairs of %" G_GUINT64_FORMAT " points", n);
     astro_points_free(points);
     return NULL;
   }
@@ -353,7 +356,7 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
   if (!build.work.stopped)
     return points;
   g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
-              "stopped while %" G_GUINT64_FORMAT " points were made ready", n);
+              "stopped while %" G_GUINT64_FORMAT " points were being prepared", n);
   astro_points_free(points);
   return NULL;
 }

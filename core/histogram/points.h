@@ -1,4 +1,4 @@
-/* What AstroPoints holds. */
+/* The tree behind AstroPoints. */
 #pragma once
 
 #include "core/histogram/histogram.h"
@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* A cell of the tree: a cap around a unit vector that holds all its points. */
+/* A cell of the tree: a cap around a unit vector, with all the points in it. */
 typedef struct {
   double x, y, z;
   double chord;                  /* from the middle to the furthest point */
@@ -14,27 +14,27 @@ typedef struct {
   double weight;
   guint64 n;
   guint32 first_leaf;
-  guint32 left; /* its index in cells, the right one follows; 0: this is a leaf */
+  guint32 left; /* index of the left child in cells, the right one follows; 0 for a leaf */
 } Cell;
 
-/* A cell where tasks start, and its region. */
+/* A cell where tasks begin, and its region. */
 typedef struct {
   guint32 cell;
   guint32 region;
 } Top;
 
 struct _AstroPoints {
-  guint64 serial; /* no two have the same one, so that what is kept of one is known again */
+  guint64 serial; /* unique, so that a device knows the catalogues that it keeps */
   guint64 n;
   guint n_regions;
   guint64 *region_n;          /* points of each region */
-  guint32 *region_first_leaf; /* all leaves of a region but its last are full */
+  guint32 *region_first_leaf; /* all leaves of a region are full but its last */
   guint32 n_leaves;
-  LeafPositions *positions; /* one each leaf */
+  LeafPositions *positions; /* one a leaf */
   LeafOffsets *offsets;
-  double *weights; /* LEAF_POINTS each leaf; NULL where there are none */
+  double *weights; /* LEAF_POINTS a leaf; NULL if there are none */
   Cell *cells;
-  Top *tops; /* ordered by region; together they hold all points */
+  Top *tops; /* ordered by region; between them they hold all points */
   guint n_tops;
 };
 

@@ -1,5 +1,6 @@
-/* The plain double loop: what every other way of counting is held against. */
-#include "core/histogram/pairs.h"
+/* The plain double loop, against which every other way of counting is checked. */
+#include "core/histogram/check.h"
+#include "core/histogram/count.h"
 
 static void reference_row(Count *count, guint region_a, guint region_b, guint64 i, guint64 first)
 {
@@ -55,7 +56,7 @@ const AstroBackend astro_histogram_reference = {
   .stage = "histogram",
   .kind = ASTRO_BACKEND_REFERENCE,
   .config_bytes = sizeof(AstroHistogramConfig),
-  .shape = histogram_shape,
+  .shape = astro_histogram_shape,
   .create = reference_create,
   .submit = reference_submit,
   .destroy = histogram_destroy,

@@ -1,5 +1,5 @@
-/* The sky halved again and again by planes along the widest axis, in proportion to the regions that
- * each side is to hold. */
+/* Regions are made by planes that cut the sky in two, again and again, each across the widest axis.
+ * Either side gets points in proportion to the regions that it is to hold. */
 #include "core/histogram/regions.h"
 #include "core/histogram/histogram.h"
 #include "core/histogram/halve.h"
@@ -8,7 +8,7 @@
 typedef struct {
   guint axis;
   double threshold;  /* points below it are on the left */
-  guint left, right; /* splits; those of n_regions - 1 and above are regions */
+  guint left, right; /* splits; from n_regions - 1 on, regions */
 } Split;
 
 struct _AstroRegions {
@@ -16,25 +16,25 @@ struct _AstroRegions {
   Split *splits; /* n_regions - 1 */
 };
 
-/* Places that are still to be cut: n of them into n_regions. */
+/* n places that are still to be cut into n_regions. */
 typedef struct {
   AstroVector *places;
   guint64 n;
   double low[3], high[3]; /* of the places */
   guint first_region, n_regions;
-  guint split; /* the first of n_regions - 1 that are theirs */
+  guint split; /* the first of its n_regions - 1 splits */
 } Part;
 
 typedef struct {
   AstroRegions *regions;
-  Part *parts, *halves; /* of this level, and of the next: two for each */
+  Part *parts, *halves; /* of this level, and two of the next for each */
   AstroStoppable *work;
 } Level;
 
-/* Places of a part that is cut without asking whether it is still wanted. */
+/* Parts of this many places are cut without asking whether the work was cancelled. */
 #define UNASKED_PLACES 65536
 
-/* The cores' work; the result does not depend on it. */
+/* Enough tasks for many cores; the result does not depend on them. */
 #define PARTS_WANTED 64
 #define POINTS_AT_ONCE 65536
 
@@ -60,7 +60,7 @@ static guint widest_axis(const Part *part)
   return widest;
 }
 
-/* A region, or the split that divides it further. */
+/* The index of a part in Split: that of its region, or of the split that cuts it further. */
 static guint name_of(const AstroRegions *regions, const Part *part)
 {
   return part->n_regions == 1 ? regions->n_regions - 1 + part->first_region : part->split;
@@ -83,7 +83,7 @@ static void halve(AstroRegions *regions, const Part *part, Part halves[2])
                       .split = part->split + on_left };
   measure(&halves[0]);
   measure(&halves[1]);
-  /* a plane between two points rather than through one */
+  /* The plane runs between two points rather than through one. */
   double threshold = (halves[0].high[axis] + halves[1].low[axis]) / 2;
   regions->splits[part->split] =
       (Split){ axis, threshold, name_of(regions, &halves[0]), name_of(regions, &halves[1]) };
@@ -113,8 +113,8 @@ static void cut_task(gpointer data, guint64 task)
   cut_part(level, &level->parts[task]);
 }
 
-/* Level by level, until there are parts for all cores; then each to its regions, while its places
- * are in the caches. */
+/* Cuts level by level until there are parts for all cores. Then each part is cut down to its
+ * regions by one thread, while its places are in the caches. */
 static void cut(AstroRegions *regions, AstroVector *places, guint64 n, AstroStoppable *work)
 {
   Level level = { .regions = regions, .parts = g_new(Part, 1), .work = work };
@@ -156,7 +156,7 @@ AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, 
   if (n_regions < 1 || n_regions > n) {
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS,
                 "%u regions of %" G_GUINT64_FORMAT
-                " points: expected 1 to as many as there are points",
+                " points: expected at least 1, and no more than there are points",
                 n_regions, n);
     return NULL;
   }
@@ -175,7 +175,7 @@ AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, 
   if (!work.stopped)
     return regions;
   g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
-              "stopped while %" G_GUINT64_FORMAT " points were cut into regions", n);
+              "stopped while %" G_GUINT64_FORMAT " points were being cut into regions", n);
   astro_regions_free(regions);
   return NULL;
 }

@@ -1,4 +1,4 @@
-/* The sky in regions, for errors by jackknife. */
+/* The sky cut into regions, for jackknife errors. */
 #pragma once
 
 #include "core/backend/threads.h"
@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* Compact cells on the sky that hold equally many points of the catalogue they are made from, to
- * within one where no points coincide. Any point of the sky belongs to one. */
+/* Compact regions that hold equally many points of the catalogue they are made from, to within one
+ * unless points coincide. Together they cover the sky. */
 typedef struct _AstroRegions AstroRegions;
 AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
                                 const AstroStop *stop, GError **error);

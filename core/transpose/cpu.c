@@ -1,3 +1,4 @@
+/* The cpu backend: plans each block and runs the plan with the kernels of this machine. */
 #include "core/lib/transpose/plan.h"
 
 #include "core/backend/instance.h"

@@ -1,5 +1,5 @@
-/* The formula: the sample at (i0, i1, ...) of the output is the one with the same steps of the same
- * axes in the input. */
+/* The definition: each sample of the output is the input's sample at the same step of every axis.
+ */
 #include "core/transpose/check.h"
 
 #include "core/backend/instance.h"

@@ -1,12 +1,12 @@
-/* To CI8 from CI4 and CI8, with as few instructions as keep up with device memory; conversions
- * between whole numbers and single precision, which have an eighth of the rate of others, are too
- * many at two a component. */
+/* CI4 and CI8 to CI8, with few enough instructions to keep up with device memory. Conversions
+ * between integers and single precision run at an eighth of the rate of other instructions, so two
+ * for each component are too many. */
 #include "gpu/convert/convert.h"
 #include "gpu/runtime/samples.h"
 
 #include <math.h>
 
-/* Four bytes of a and b, which the low bits of the choice's nibbles number. */
+/* Four bytes of a and b, picked by the low bits of the nibbles of choice. */
 __device__ inline guint32 choose(guint32 a, guint32 b, guint32 choice)
 {
   guint32 bytes;
@@ -14,10 +14,10 @@ __device__ inline guint32 choose(guint32 a, guint32 b, guint32 choice)
   return bytes;
 }
 
-/* ---- CI4: there are 16 nibbles, whose results are looked up, four at a time, in tables that
- * registers hold ---- */
+/* ---- CI4: the results for the 16 nibbles are looked up, four at a time, in tables in registers
+ * ---- */
 
-/* A byte for each nibble: of 0 to 7, and what turns those into the bytes of 8 to 15. */
+/* A byte for each nibble: those of 0 to 7, and the bits by which those of 8 to 15 differ. */
 struct Table {
   guint32 low[2], turn[2];
 };
@@ -32,12 +32,13 @@ __device__ inline guint32 look_up(const Table &table, guint32 nibbles, guint32 h
          (choose(table.turn[0], table.turn[1], nibbles) & high);
 }
 
-/* Of four samples. */
+/* Converts four samples. */
 template <bool CLIPS>
 __device__ inline uint2 widen(const Nibbles &tables, guint32 samples, int *clipped)
 {
   const guint32 nibbles =
-      (samples & 0x0f0f0f0f) << 4 | (samples >> 4 & 0x0f0f0f0f); /* re, the high one, comes first */
+      (samples & 0x0f0f0f0f) << 4 |
+      (samples >> 4 & 0x0f0f0f0f); /* the real part, in the high nibble, comes first */
   const guint32 low = nibbles & 0x77777777, is_high = nibbles >> 3 & 0x11111111;
   guint32 bytes[2];
 #pragma unroll

@@ -1,5 +1,5 @@
-/* Convert on the GPU: the arithmetic of core/convert/convert.h, to the bit. The work is moving
- * bytes: each thread turns a group of components whose larger side is 16 bytes. */
+/* Convert on the GPU, with the arithmetic of core/convert/convert.h to the bit. Moving bytes takes
+ * all the time, so each thread converts a group of components whose larger side has 16 bytes. */
 #include "gpu/runtime/clipped.h"
 #include "gpu/convert/convert.h"
 #include "gpu/runtime/samples.h"
@@ -15,7 +15,7 @@ typedef struct {
   gint multiprocessors;
 } Convert;
 
-/* ---- formats: how a component is read and written; Type holds one, or two for CI4 ---- */
+/* ---- formats: how a component is read and written; a Type holds one, or two for CI4 ---- */
 
 template <AstroFormat F> struct Format;
 template <> struct Format<ASTRO_FORMAT_CI4> {
@@ -62,7 +62,7 @@ template <AstroFormat F> constexpr bool fits_single()
          F == ASTRO_FORMAT_I8 || F == ASTRO_FORMAT_I16LE;
 }
 
-/* Bytes of that many components. */
+/* How many bytes that many components have. */
 template <AstroFormat F> constexpr int bytes_of(int components)
 {
   return F == ASTRO_FORMAT_CI4 ? components / 2
@@ -111,8 +111,8 @@ template <AstroFormat FROM, AstroFormat TO, int N> struct Components {
   }
 };
 
-/* Groups as large as they may be, then the rest sample by sample; a block that does not lie at a
- * multiple of its groups is all rest. */
+/* Converts groups that are as large as possible, then the rest sample by sample. All of a block is
+ * rest if it does not lie at a multiple of its groups. */
 template <AstroFormat FROM, AstroFormat TO>
 static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 components,
                     double scale)

@@ -6,8 +6,8 @@
 typedef struct {
   const guint8 *in;
   guint8 *out;
-  guint64 groups;   /* of components, on both sides at multiples of their size */
-  guint64 *counter; /* on the device: clipped components are added */
+  guint64 groups;   /* of components, at multiples of their size on both sides */
+  guint64 *counter; /* of clipped components, on the device */
   gint multiprocessors;
 } AstroConvertWork;
 
@@ -17,16 +17,16 @@ void astro_convert_nibbles(const AstroConvertWork *work, float scale,
 void astro_convert_bytes(const AstroConvertWork *work, float scale,
                          cudaStream_t stream); /* CI8 to CI8, I8 to I8 */
 
-/* ---- what both files' kernels share ---- */
+/* ---- shared by the kernels of both files ---- */
 
 #ifdef __CUDACC__
-/* A conversion makes a group of one side, In, one of the other, Out, and adds to a thread's count
- * of what was clipped, if it COUNTS. What STREAMS writes is not kept in the caches, which pays
- * where more is written than read. Few blocks go on from part to part where they count, so that few
- * add to the counter; else each makes one part and ends: those at work are then next to each other
- * in memory. */
+/* A Conversion makes a group Out from a group In, and if it COUNTS, adds to the thread's count of
+ * clipped components. If it STREAMS, its output is not kept in the caches, which pays if more is
+ * written than read. If conversions count, few blocks go on from part to part, so that few add to
+ * the counter; else each block does one part and ends, so that the parts in progress are next to
+ * each other in memory. */
 enum { CONVERT_THREADS = 256 };
-/* Of a thread: independent loads in flight. */
+/* Groups that a thread loads at once, independently of each other. */
 template <typename Conversion> static constexpr int CONVERT_GROUPS = Conversion::COUNTS ? 4 : 2;
 
 template <typename Conversion>

@@ -1,4 +1,4 @@
-/* Catalogues on the device: a few are kept, since one is counted against many. */
+/* Catalogues on the device. A few are kept, as one is counted against many. */
 #include "gpu/histogram/copies.h"
 
 #include "core/backend/threads.h"
@@ -69,7 +69,7 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
       (copy->weights || !points->weights))
     return TRUE;
   forget(copies, copy);
-  /* some more: the next catalogue is seldom of the very same size */
+  /* A little more, as the next catalogue is seldom of exactly the same size. */
   cells += cells / 64;
   leaves += leaves / 64;
   gsize a_leaf = LEAF_POINTS * sizeof(float4) + sizeof(LeafPositions) +
@@ -98,8 +98,8 @@ static void copy_part(gpointer data, guint64 task)
   memcpy(part->to + first, part->from + first, MIN(COPIED_AT_ONCE, part->bytes - first));
 }
 
-/* By way of page-locked memory, filled by several threads. When this returns the points may be
- * freed. */
+/* Sends points up through page-locked memory, which several threads fill. The points may be freed
+ * when this returns. */
 static gboolean send_bytes(HistogramCopies *copies, gpointer to, gconstpointer from, gsize bytes,
                            GError **error)
 {
@@ -161,7 +161,7 @@ HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *
   if (!copy) {
     copy = oldest(copies, keep);
     gboolean has_room = make_room(copies, copy, points, NULL);
-    if (!has_room) { /* without those that may be of use later */
+    if (!has_room) { /* free the catalogues that might have been of use later */
       for (guint i = 0; i < HISTOGRAM_COPIES; i++)
         if (&copies->copies[i] != keep)
           forget(copies, &copies->copies[i]);

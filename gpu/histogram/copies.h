@@ -4,22 +4,22 @@
 #include "gpu/histogram/histogram.h"
 
 struct HistogramCopy {
-  guint64 serial;  /* of the points; 0: none */
-  guint64 turn;    /* the least was used the longest ago */
-  float4 *offsets; /* in one block with what follows */
+  guint64 serial;  /* of the points; 0 if there are none */
+  guint64 turn;    /* the lowest is the least recently used */
+  float4 *offsets; /* in one allocation with the arrays below */
   LeafPositions *positions;
   Cell *cells;
-  double *weights; /* NULL: no room for any */
+  double *weights; /* NULL if there is no room for any */
   gsize room_cells, room_leaves;
   gboolean has_weights;
-  cudaEvent_t ready; /* it is there */
-  cudaEvent_t used;  /* no count reads it any more */
+  cudaEvent_t ready; /* it has arrived */
+  cudaEvent_t used;  /* no count reads it any longer */
 };
 
-/* Data, and a random catalogue that is sent up while those before it are counted. */
+/* For data, and for a random catalogue that is sent up while the ones before it are counted. */
 #define HISTOGRAM_COPIES 4
 
-/* Page-locked memory on the way up. */
+/* Page-locked memory that catalogues pass through on their way up. */
 struct HistogramStage {
   guint8 *host;
   cudaEvent_t sent;
@@ -36,12 +36,12 @@ struct HistogramCopies {
   guint64 turn;
 };
 
-/* Zeroed before; to be cleared if it fails, too. */
+/* copies must be zeroed before, and cleared even if this fails. */
 gboolean histogram_copies_init(HistogramCopies *copies, const AstroPlace *place, GError **error);
 void histogram_copies_clear(HistogramCopies *copies);
 
-/* That of these points, sent up if it is not there, in place of another one than keep. The caller's
- * queue waits for ready and records used. */
+/* The copy of these points. If there is none, they are sent up in place of a copy other than keep.
+ * The caller's queue must wait for ready and record used. */
 HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points,
                                     const HistogramCopy *keep, GError **error);
 HistogramTree histogram_copy_tree(const HistogramCopy *copy);

@@ -1,19 +1,21 @@
-/* Pair counts on a device. A count is planned on the host as slices: pairs of cells whose pairs of
- * leaves, were none counted whole, fit the lists. A slice is a row of kernels; the host is at most
- * two slices ahead, so that a count can be stopped. What submit queued last is still at work when
- * it returns, so that the host can make the next catalogue ready beside it: drain brings the
- * counts. */
+/* Pair counts on a device. The host plans a count in slices. A slice is a set of pairs of cells
+ * whose pairs of leaves fit the lists even if no cells are counted as a whole. The device works
+ * through it in a series of kernels; the host is at most two slices ahead, so that a count can be
+ * cancelled. When submit returns, the last slices are still being counted, so that the host can
+ * prepare the next catalogue meanwhile; drain fetches the counts. */
 #include "gpu/histogram/copies.h"
 
+#include "core/histogram/check.h"
+
 #define MOST_LEAF_PAIRS ((guint64)1 << 23)  /* of a slice: 400 MB of lists */
-#define LEAST_LEAF_PAIRS ((guint64)1 << 14) /* where memory is short */
+#define LEAST_LEAF_PAIRS ((guint64)1 << 14) /* if memory is short */
 #define MOST_SEEDS 32768                    /* pairs of cells that a slice begins with */
 #define FEW_LEAF_PAIRS 1024                 /* of a pair of cells that is not worth another look */
-#define COUNTERS 65536                      /* about so many copies of values */
+#define COUNTERS 65536                      /* about this many values in all copies together */
 #define MOST_COPIES 32
 #define BYTES_A_LEAF_PAIR (3 * sizeof(HistogramPair))
 
-/* Lengths of lists, at the head of the seeds that are sent up. */
+/* Lengths of lists, which precede the seeds that are sent up. */
 enum { N_SEEDS, N_SURE, SURE_TAKEN, N_EXACT, EXACT_TAKEN, N_SPLIT, NUMBERS = 64 };
 
 struct Seeds {
@@ -21,7 +23,7 @@ struct Seeds {
   HistogramPair pairs[MOST_SEEDS];
 };
 
-/* What an instance keeps on the device whatever it counts. */
+/* Kept on the device for all counts of an instance. */
 struct Fixed {
   double squares[ASTRO_HISTOGRAM_MAX_EDGES];
   Seeds seeds;
@@ -35,11 +37,11 @@ struct Job {
   cudaEvent_t done;
 };
 
-/* At work on the device, or free. */
+/* Being counted on the device, or free. */
 struct Slice {
   Seeds *seeds;
   cudaEvent_t done;
-  Job *job; /* NULL: free */
+  Job *job; /* NULL if free */
   guint64 pairs;
 };
 
@@ -54,13 +56,13 @@ struct CudaCounter {
   guint copies_of_values;
   HistogramCopies copies;
   Fixed *fixed;         /* on the device */
-  Seeds *seeds;         /* the slices', page-locked */
-  HistogramPair *lists; /* two of half the leaf pairs, two of all */
+  Seeds *seeds;         /* of the slices, page-locked */
+  HistogramPair *lists; /* two for half the leaf pairs, two for all */
   guint64 leaf_pairs;
   Slice slices[SLICES];
   guint next;
   GQueue jobs;     /* submitted, oldest first */
-  GPtrArray *idle; /* jobs with their memory */
+  GPtrArray *idle; /* jobs that are done, with their memory */
 };
 
 static cudaStream_t stream_of(const CudaCounter *self)
@@ -120,7 +122,7 @@ static gboolean retire_all(CudaCounter *self, GError **error)
 
 /* ---- lists ---- */
 
-/* Room for a count of so many pairs of leaves, or for as many as there is memory for. */
+/* Makes room for a count of that many pairs of leaves, or for as many as memory allows. */
 static gboolean make_lists(CudaCounter *self, guint64 wanted, GError **error)
 {
   guint64 room = LEAST_LEAF_PAIRS;
@@ -238,20 +240,21 @@ static void add_whole(Plan *plan, const HistogramPair *pair, const Cell *a, cons
     count->sums[value] += a->weight * b->weight;
 }
 
-/* Far wider than any edge that their pairs may lie on both sides of: most of their leaves are too
- * far from each other, and are better left out before they take up a slice. */
+/* Whether the cells reach far beyond every edge that their pairs may lie on both sides of. Then
+ * most of their leaves are too far from each other, and are better left out before they fill a
+ * slice. */
 static gboolean is_wide(const Plan *plan, const Cell *a, const Cell *b, Edges edges)
 {
   const double reach = a->chord + b->chord;
   return edges.last > 0 && reach * reach > 16 * plan->self->counter->squares[edges.last - 1];
 }
 
-/* The slice gets the pair, or the next one. */
+/* Adds the pair to this slice, or else to the next one. */
 static gboolean plan_seed(Plan *plan, const HistogramPair *pair, const Cell *a, const Cell *b,
                           gboolean is_self)
 {
   guint64 most = MAX(leaves_of(a), leaves_of(b));
-  /* before it is known whether this slice takes it: too many levels are no harm */
+  /* Before it is known whether this slice takes the pair: extra levels do no harm. */
   plan->most_leaves = MAX(plan->most_leaves, most);
   gboolean ok = add_seed(plan, pair, leaves_of(a) * leaves_of(b),
                          is_self ? a->n * (a->n - 1) / 2 : a->n * b->n);
@@ -259,7 +262,7 @@ static gboolean plan_seed(Plan *plan, const HistogramPair *pair, const Cell *a, 
   return ok;
 }
 
-/* FALSE: an error, or cancelled. */
+/* Returns FALSE on an error, or if the count was cancelled. */
 static gboolean plan_pair(Plan *plan, HistogramPair pair)
 {
   const Count *count = &plan->job->count;
@@ -343,17 +346,17 @@ static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
                  .exact = list_of(self, self->lists + 2 * self->leaf_pairs, N_EXACT) };
   gboolean ok = slice_begin(&plan) && plan_tops(&plan);
   if (ok) {
-    /* what was counted on the host after the last slice, or without any */
+    /* Pairs that the host counted after the last slice, or without any. */
     if (plan.slice->job != job && plan.slice->pairs > 0)
       count_report(count, plan.slice->pairs);
     histogram_sum(plan.count, stream);
   }
-  /* even of a count that failed: what was queued still reads */
+  /* Even if the count failed, as queued kernels still read. */
   return CUDA_TRY(cudaEventRecord(a->used, stream)) && CUDA_TRY(cudaEventRecord(b->used, stream)) &&
          ok && CUDA_TRY(cudaGetLastError()) && CUDA_TRY(cudaEventRecord(job->done, stream));
 }
 
-/* Adds what the device counted to what the host did. */
+/* Adds the counts of the device to those of the host. */
 static gboolean fetch(CudaCounter *self, Job *job, GError **error)
 {
   gsize bytes = self->values * sizeof(guint64);
@@ -466,7 +469,7 @@ static gboolean prepare(CudaCounter *self, const AstroPlace *place, GError **err
       !funcs->alloc(self->device, sizeof(Fixed), (gpointer *)&self->fixed, error) ||
       !CUDA_TRY(cudaMemcpyAsync(
           self->fixed->squares, self->counter->squares, bytes, cudaMemcpyHostToDevice,
-          stream_of(self))) || /* on the queue: ours do not wait for another's */
+          stream_of(self))) || /* on our queue, which does not wait for others */
       !CUDA_TRY(cudaMallocHost((void **)&self->seeds, SLICES * sizeof(Seeds))))
     return FALSE;
   for (guint i = 0; i < SLICES; i++) {
@@ -503,7 +506,7 @@ extern const AstroBackend astro_cuda_histogram = {
   .stage = "histogram",
   .kind = ASTRO_BACKEND_CUDA,
   .config_bytes = sizeof(AstroHistogramConfig),
-  .shape = histogram_shape,
+  .shape = astro_histogram_shape,
   .create = cuda_create,
   .submit = cuda_submit,
   .drain = cuda_drain,

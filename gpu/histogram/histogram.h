@@ -1,21 +1,21 @@
-/* Pair counts on a device: catalogues that are there, lists of pairs of cells, and the kernels. */
+/* Pair counts on a device: catalogues, lists of pairs of cells, and the kernels. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
 
 #include "core/histogram/bounds.h"
-#include "core/histogram/pairs.h"
+#include "core/histogram/count.h"
 
-/* A catalogue on the device, as core/histogram/points.h has it. */
+/* A catalogue on the device, laid out as in core/histogram/points.h. */
 struct HistogramTree {
   const Cell *cells;
   const LeafPositions *positions;
   const float4 *offsets; /* LEAF_POINTS each leaf: x, y, z from its middle, and the square; past the
                             last infinite */
-  const double *weights; /* NULL where there are none */
+  const double *weights; /* NULL if there are none */
 };
 
-/* Two cells, or one with itself, and the edges between which their pairs may lie. */
+/* Two cells, or one with itself, and the edges that their pairs may lie on both sides of. */
 struct HistogramPair {
   guint32 a, b;
   guint16 first, last;
@@ -29,37 +29,37 @@ struct HistogramList {
   guint32 *n, *taken;
 };
 
-/* One count. Sums are kept in copies, so that few atomics meet: value v of copy c is at c * values
- * + v. */
+/* One count. There are several copies of the values, so that few atomics collide: value v of copy c
+ * is at c * values + v. */
 struct HistogramCount {
   HistogramTree a, b;
   const double *squares; /* of the edges' chords */
   guint64 *counts;
-  double *sums; /* NULL where there are no weights */
+  double *sums; /* NULL if there are no weights */
   guint64 values;
   guint32 copies, n_edges, n_regions;
-  bool alone;                /* pairs of one catalogue: a and b are the same */
-  bool brute;                /* cells are not counted whole */
+  bool alone;                /* pairs within one catalogue: a and b are the same */
+  bool brute;                /* cells are not counted as a whole */
   bool single;               /* precision: an edge may be off by SINGLE_TOLERANCE */
   HistogramList sure, exact; /* leaves for single precision, and for double */
 };
 
-/* Pairs of leaves of up to so many edges are tried in single precision. */
+/* Pairs of leaves with up to this many edges are tried in single precision. */
 #define HISTOGRAM_SINGLE_EDGES 4
 
-/* Pairs of cells into whole counts, pairs of leaves, and pairs to split. from: candidates, or
- * (is_split) pairs whose children are. */
+/* Sorts pairs of cells: counted as a whole, pairs of leaves, or to be split. from holds the pairs,
+ * or if is_split the pairs whose children they are. */
 void histogram_visit(const HistogramCount &count, bool is_split, HistogramList from,
                      HistogramList to, guint blocks, cudaStream_t stream);
-/* Those of the list sure in single precision, the doubtful ones appended to exact; then those of
- * exact. */
+/* Counts the list sure in single precision and appends doubtful pairs to exact; then counts exact.
+ */
 void histogram_leaves(const HistogramCount &count, guint blocks, cudaStream_t stream);
-/* Kernels are loaded while there is memory for them. */
+/* Loads the kernels while there is still memory for them. */
 gboolean histogram_leaves_prepare(GError **error);
 gboolean histogram_tree_prepare(GError **error);
-/* copies into the first one */
+/* Adds up the copies into the first one. */
 void histogram_sum(const HistogramCount &count, cudaStream_t stream);
-/* What a catalogue's leaves look like in single precision. */
+/* Fills in the offsets of a catalogue's leaves. */
 void histogram_offsets(const Cell *cells, guint n_cells, const LeafPositions *positions,
                        float4 *offsets, cudaStream_t stream);
 
@@ -72,7 +72,7 @@ __device__ inline guint32 lane_of()
   return threadIdx.x % WARP;
 }
 
-/* Bins alone are kept: places 1 to n_edges - 1. */
+/* Only bins are kept: places 1 to n_edges - 1. */
 __device__ inline bool is_bin(const HistogramCount &count, guint32 place)
 {
   return place >= 1 && place < count.n_edges;
@@ -89,15 +89,16 @@ __device__ inline guint64 copy_of(const HistogramCount &count)
   return blockIdx.x % count.copies * count.values;
 }
 
-/* pairs (below 2^48) of every lane to its value; lanes of the same value together. All lanes call
- * it. */
+/* Adds each lane's pairs (below 2^48) to its value, with lanes of the same value added up first.
+ * All lanes must call it. */
 __device__ inline void add_pairs(const HistogramCount &count, bool has, guint64 value,
                                  guint64 pairs)
 {
   guint32 left = __ballot_sync(EVERY_LANE, has);
   while (left) {
     int leader = __ffs(left) - 1;
-    guint64 wanted = __shfl_sync(EVERY_LANE, value, leader); /* by every lane, those without too */
+    guint64 wanted =
+        __shfl_sync(EVERY_LANE, value, leader); /* by every lane, even those without pairs */
     bool mine = has && value == wanted;
     guint32 low = __reduce_add_sync(EVERY_LANE, mine ? (guint32)pairs & 0xffffff : 0),
             high = __reduce_add_sync(EVERY_LANE, mine ? (guint32)(pairs >> 24) : 0);

@@ -1,8 +1,8 @@
-/* Pairs of leaves, a warp each: in single precision where no pair is so near to an edge that it
- * cannot tell, in double precision, as the bin rule says, otherwise. */
+/* Pairs of leaves, a warp each: in single precision unless a pair is so near an edge that it cannot
+ * tell, else in double precision by the bin rule. */
 #include "gpu/histogram/histogram.h"
 
-/* A lane has 4 points of a leaf and 8 of the other one: 12 loads for 32 pairs. */
+/* A lane has 4 points of one leaf and 8 of the other: 12 loads for 32 pairs. */
 enum {
   THREADS = 256,
   WARPS = THREADS / WARP,
@@ -11,9 +11,9 @@ enum {
   EDGES = HISTOGRAM_SINGLE_EDGES
 };
 
-/* What the lanes of a warp need to know of a pair of leaves: the vector from b's middle to a's,
- * twice, and its square less the lowest edge; the other edges less the lowest; a pair nearer than
- * doubt to an edge is doubtful. */
+/* A pair of leaves, for the lanes of a warp: twice the vector from b's middle to a's, and its
+ * square less the lowest edge; the other edges less the lowest. Pairs nearer an edge than doubt are
+ * doubtful. */
 struct Leaves {
   float4 shift;
   float limits[EDGES - 1], doubt;
@@ -41,7 +41,7 @@ __device__ static Leaves prepare(const HistogramCount &count, const HistogramPai
   return leaves;
 }
 
-/* below[k] += pairs of this lane below edge k. Returns the distance to the nearest edge. */
+/* Adds this lane's pairs below edge k to below[k]. Returns the distance to the nearest edge. */
 template <guint N>
 __device__ static float count_below(const Leaves &leaves, const float4 *a, const float4 *b,
                                     guint32 below[EDGES])
@@ -77,7 +77,7 @@ __device__ static float count_below(const Leaves &leaves, const float4 *a, const
   return nearest;
 }
 
-/* Two sums of up to 1024 in one. */
+/* Two sums of up to 1024 each in one number. */
 template <guint N> __device__ static void sum_lanes(guint32 below[EDGES])
 {
 #pragma unroll
@@ -120,7 +120,7 @@ __device__ static void append(HistogramList list, bool has, const HistogramPair 
     list.pairs[first + __popc(lanes & ((1u << lane_of()) - 1))] = pair;
 }
 
-/* Every lane's own pair of leaves: how many of its pairs lie in which place. */
+/* Each lane adds the pairs of its own pair of leaves to their places. */
 __device__ static void tally(const HistogramCount &count, bool has, const HistogramPair &pair,
                              const guint32 below[EDGES])
 {
@@ -188,7 +188,7 @@ enum { EXACT_THREADS = 128, EXACT_WARPS = EXACT_THREADS / WARP };
 
 /* A warp's own histogram of the pairs of two regions. */
 struct Bins {
-  double *sums; /* NULL where there are no weights */
+  double *sums; /* NULL if there are no weights */
   guint32 *counts;
   guint32 low, high; /* the places used */
   guint32 region_a, region_b;
@@ -214,7 +214,7 @@ __device__ static void flush(const HistogramCount &count, Bins &bins)
   bins.high = bins.pairs = 0;
 }
 
-/* The square of a chord, by the bin rule. */
+/* The square of a chord by the bin rule. */
 __device__ static double chord_square(double x, double y, double z, const LeafPositions &leaf,
                                       guint32 j)
 {
@@ -229,7 +229,7 @@ __device__ static double sum_of_lanes(double value)
   return value;
 }
 
-/* One point a lane against the points [from, to) of a leaf. */
+/* A point for each lane, against the points [from, to) of a leaf. */
 struct Row {
   double x, y, z, weight;
   const LeafPositions *leaf;
@@ -341,7 +341,7 @@ __global__ void __launch_bounds__(EXACT_THREADS)
       bins.sums[place] = 0;
   }
   flush(count, bins);
-  /* many at once where there are many */
+  /* Many at once if there are many. */
   const guint32 at_once = min(max(n / (gridDim.x * EXACT_WARPS * 4), 1u), 32u);
   for (;;) {
     guint32 first = take(count.exact.taken, at_once);

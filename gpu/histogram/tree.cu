@@ -1,4 +1,4 @@
-/* From pairs of cells to pairs of leaves, a level of the trees at a time, and what goes with
+/* Splits pairs of cells into pairs of leaves, a level of the trees at a time; and prepares
  * catalogues. */
 #include "gpu/histogram/histogram.h"
 
@@ -6,12 +6,12 @@ enum { THREADS = 256, WARPS = THREADS / WARP, LISTS = 3 };
 
 enum Fate { NOTHING, SPLIT, SURE, EXACT, WHOLE };
 
-/* By fate, from SPLIT on. A kernel's argument, so that it can be indexed. */
+/* The list for each fate, from SPLIT on. An argument of the kernel, so that it can be indexed. */
 struct Lists {
   HistogramList of[LISTS];
 };
 
-/* Child k of 4 of a pair that is to be split; false: there are fewer. */
+/* Child k of up to 4 of a pair that is to be split; false if there are fewer. */
 __device__ static bool take_child(const HistogramCount &count, HistogramPair &pair, guint32 k)
 {
   guint32 left_a = count.a.cells[pair.a].left, left_b = count.b.cells[pair.b].left;
@@ -30,8 +30,7 @@ __device__ static Fate fate_of_leaves(const HistogramCount &count, HistogramPair
 {
   if (count.sums)
     return EXACT;
-  if (pair.first ==
-      pair.last) { /* by brute force pairs are computed though it is known where they fall */
+  if (pair.first == pair.last) { /* brute force computes pairs though it is known where they fall */
     pair.first = pair.first > 0 ? pair.first - 1 : 0;
     pair.last = pair.first + 1;
   }
@@ -52,9 +51,8 @@ __device__ static Fate fate_of(const HistogramCount &count, HistogramPair &pair,
   return a.left || b.left ? SPLIT : fate_of_leaves(count, pair);
 }
 
-/* Every thread's pair to the list of its fate, with one atomic a block and list: neighbours stay
- * neighbours.
- */
+/* Appends each thread's pair to the list of its fate, with one atomic for a block and list, so that
+ * neighbours stay neighbours. */
 __device__ static void append(const Lists &lists, Fate fate, const HistogramPair &pair)
 {
   __shared__ guint32 first[LISTS][WARPS];
@@ -128,7 +126,7 @@ void histogram_visit(const HistogramCount &count, bool is_split, HistogramList f
     visit<false><<<blocks, THREADS, 0, stream>>>(count, from, lists);
 }
 
-/* A warp a cell; those that are leaves have offsets. */
+/* A warp for each cell; only leaves have offsets. */
 __global__ void __launch_bounds__(THREADS)
     make_offsets(const Cell *cells, guint32 n_cells, const LeafPositions *positions,
                  float4 *offsets)

@@ -1,10 +1,10 @@
-/* Transpose of samples of one byte: blocks of 8 x 8 are turned in registers, so that device memory
- * sees pieces of 256 bytes and shared memory words of 8; a block loads its next tile while it
- * stores one. Where the output's rows are short and those of the next batch follow them, both count
- * as one row, folded. */
+/* Transposes samples of one byte. Squares of 8 x 8 are transposed in registers, so that device
+ * memory sees pieces of 256 bytes and shared memory words of 8. A block loads its next tile while
+ * it stores one. If the output's rows are short and those of the next batch follow them, both count
+ * as one folded row. */
 #include "gpu/transpose/transpose.h"
 
-enum { BLOCK = 8, WIDTH = 32 * BLOCK, BANDS = 2 /* of a warp: 8 rows of a tile */ };
+enum { BLOCK = 8, WIDTH = 32 * BLOCK, BANDS = 2 /* of 8 rows of a tile, for each warp */ };
 
 /* Byte i of row j becomes byte j of row i. */
 __device__ inline void turn_4(guint32 &a, guint32 &b, guint32 &c, guint32 &d)
@@ -33,7 +33,7 @@ __device__ inline void turn_8(uint2 (&rows)[BLOCK])
 
 template <int HEIGHT> struct Bytes {
   static constexpr int THREADS = 32 * HEIGHT / BLOCK / BANDS,
-                       WORDS = HEIGHT / BLOCK /* of a turned row */;
+                       WORDS = HEIGHT / BLOCK /* of a transposed row */;
   static constexpr int SHARED_BYTES = WIDTH * HEIGHT;
 
   static __device__ void load(const TransposeTile &tile, const guint8 *in,
@@ -52,7 +52,7 @@ template <int HEIGHT> struct Bytes {
     }
   }
 
-  /* Words along a row are swapped about so that neither side meets a bank twice. */
+  /* Words along a row are permuted so that neither side uses a bank twice. */
   static __device__ guint32 place(guint32 row, guint32 word)
   {
     return row * WORDS + (word ^ (row / BLOCK % 16));

@@ -1,18 +1,18 @@
-/* Transpose on the GPU. After simplification (core/lib/transpose) the innermost axes of input and
- * output either are the same, then words are gathered in runs, or differ, then tiles of the two
- * axes turn in shared memory, so that both sides of device memory see whole lines. */
+/* Transpose on the GPU. After simplification (core/lib/transpose), if the innermost axes of input
+ * and output are the same, words are gathered in runs. If they differ, tiles of the two axes are
+ * transposed in shared memory, so that device memory sees whole lines on both sides. */
 #include "gpu/transpose/transpose.h"
 
 extern "C" {
 #include "core/transpose/check.h"
 }
 
-enum { THREADS = 256, WARPS = THREADS / 32, TILE = 32 /* words a side */ };
+enum { THREADS = 256, WARPS = THREADS / 32, TILE = 32 /* words on a side */ };
 
-/* A tile is worth its shared memory where both axes fill a good part of it. */
+/* A tile is worth its shared memory only if both axes fill a good part of it. */
 enum { LEAST_EXTENT = 16 };
 
-/* Where an axis of as many is cut: samples of every word, and of every tile. */
+/* Axes are cut at multiples of this, which are whole words and whole tiles of every kind. */
 enum { WHOLE = 256 };
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
   gint multiprocessors;
 } Transpose;
 
-/* ---- gather: one word of the output a thread ---- */
+/* ---- gather: each thread makes one word of the output ---- */
 
 template <typename Word>
 __global__ void __launch_bounds__(THREADS)
@@ -37,9 +37,8 @@ __global__ void __launch_bounds__(THREADS)
 
 /* ---- tiles ---- */
 
-/* PACK samples of a type fill a word; a word's worth of rows is read, turned in registers, and
- * written to a tile whose words along a row are swapped about so that neither side meets a bank
- * twice. */
+/* PACK samples fill a word. As many rows are read, transposed in registers and written to a tile,
+ * whose words along a row are permuted so that neither side uses a bank twice. */
 template <typename Sample, typename Word>
 __global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, TransposeTiles tiles)
 {
@@ -81,7 +80,7 @@ __global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, T
   }
 }
 
-/* ---- which one, and how it is started ---- */
+/* ---- which kernel, and how it is launched ---- */
 
 typedef struct {
   guint n;
@@ -164,13 +163,13 @@ static void launch_turn(const Transpose *self, gconstpointer in, gpointer out, c
           (const Sample *)in, (Sample *)out, tiles);
 }
 
-/* Larger tiles where they are filled as well as smaller ones would be. */
+/* Whether larger tiles are filled as well as smaller ones would be. */
 static gboolean fills(guint64 extent, guint32 tile, guint32 smaller)
 {
   return (extent + tile - 1) / tile * tile == (extent + smaller - 1) / smaller * smaller;
 }
 
-/* The axis of the batch that follows the output's in the output joins it. */
+/* Joins the output's innermost axis with the axis of the batch that follows it in the output. */
 static void fold(TransposeTiles *tiles)
 {
   TransposeAxes *batch = &tiles->batch;
@@ -202,7 +201,7 @@ static void launch_bytes(const Transpose *self, gconstpointer in, gpointer out, 
                         astro_cuda_stream(self->place.queue));
 }
 
-/* Whether all rows begin at whole words of pack samples on both sides. */
+/* Whether all rows begin at words of pack samples on both sides. */
 static gboolean packs(const Strides *s, gconstpointer in, gconstpointer out, gsize word, guint pack)
 {
   if ((guintptr)in % word || (guintptr)out % word)
@@ -218,7 +217,7 @@ typedef void (*TurnFunc)(const Transpose *, gconstpointer, gpointer, const Strid
                          guint64);
 typedef void (*GatherFunc)(const Transpose *, gconstpointer, gpointer, const Strides *, guint64);
 
-/* Small samples go several to a word, where rows are whole words. */
+/* Several small samples go in a word if rows are whole words. */
 static const struct {
   gsize bytes;
   struct {
@@ -252,7 +251,7 @@ static guint kernel_of(gsize bytes)
   return k;
 }
 
-/* Runs of whole words where the innermost axis stays: the widest word that divides them. */
+/* If the innermost axis stays, its runs are moved in the widest word that divides them. */
 static void widen(AstroTransposeConfig *config, gconstpointer in, gconstpointer out)
 {
   guint last = config->n_axes - 1;
@@ -264,8 +263,8 @@ static void widen(AstroTransposeConfig *config, gconstpointer in, gconstpointer 
   }
 }
 
-/* Kernels count samples in 31 bits: of a larger block the longest axis is cut, where all rows still
- * begin at whole words, and its parts are turned one after the other. */
+/* Kernels count samples in 31 bits. A larger block is cut along its longest axis, so that all rows
+ * still begin at whole words, and its parts are transposed one after the other. */
 static void turn_part(Transpose *self, const guint8 *in, guint8 *out, const Strides *s, gsize bytes,
                       gboolean aligned)
 {
@@ -320,7 +319,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return CUDA_TRY(cudaMemcpyAsync(out->data, in->data, samples * config.sample_bytes,
                                     cudaMemcpyDeviceToDevice,
                                     astro_cuda_stream(self->place.queue)));
-  /* Axes may have been folded into samples that are longer than the block is aligned. */
+  /* Axes may have been folded into samples that need more alignment than the block has. */
   gboolean aligned = (guintptr)in->data % config.sample_bytes == 0 &&
                      (guintptr)out->data % config.sample_bytes == 0;
   if (aligned)

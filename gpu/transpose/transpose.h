@@ -15,20 +15,21 @@ struct TransposeAxes {
 
 struct TransposeTiles {
   TransposeAxes batch;
-  guint32 in_extent, out_extent; /* of the input's and the output's innermost axis, in samples */
+  guint32 in_extent, out_extent; /* of the innermost axes of input and output, in samples */
   AstroDivisor in_tiles, out_tiles;
-  guint64 row_from, row_to; /* between neighbours along the other's axis, in samples */
+  guint64 row_from, row_to; /* samples between neighbours along the other's innermost axis */
   guint32 n;                /* tiles in all */
-  /* Of samples of a byte: the output's axis is as many folds of one that is so long; samples from
-   * fold to fold. */
+  /* Only for samples of a byte: the length of a fold of the output's axis, and the samples from
+   * fold to fold in the input. */
   AstroDivisor fold;
   guint64 fold_from;
 };
 
-/* Needed before the function below, while the device is current: allows its kernels their tiles. */
+/* Allows the kernels of the function below their shared memory. To be called before it, while the
+ * device is current. */
 gboolean astro_transpose_bytes_init(GError **error);
-/* Samples of a byte; rows begin and end at multiples of 8. tall: tiles have 256 samples along the
- * output's axis, else 128; along the input's they have 256. */
+/* Transposes samples of a byte, whose rows begin and end at multiples of 8. Tiles have 256 samples
+ * along the input's axis, and along the output's 256 if tall, else 128. */
 void astro_transpose_bytes(gconstpointer in, gpointer out, const TransposeTiles *tiles,
                            gboolean tall, gint multiprocessors, cudaStream_t stream);
 
@@ -48,11 +49,12 @@ __device__ inline void transpose_offsets(const TransposeAxes &axes, guint32 inde
   }
 }
 
-/* Where a tile lies: its first sample in the input and the output, and how much of it is there. */
+/* A tile: its first sample in the input and the output, and how much of it lies within the block.
+ */
 struct TransposeTile {
-  guint64 from, to;      /* from is of row 0 */
+  guint64 from, to;      /* from: of row 0 */
   guint32 row;           /* along the output's axis */
-  guint32 columns, rows; /* samples along the input's axis and the output's, from the first on */
+  guint32 columns, rows; /* samples left along the input's axis and the output's */
 
   __device__ TransposeTile(const TransposeTiles &tiles, guint32 number, guint32 width,
                            guint32 height)

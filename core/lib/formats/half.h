@@ -1,10 +1,10 @@
-/* Half precision, as references read it. */
+/* Half precision, as the reference backends read it. */
 #pragma once
 
 #include <glib.h>
 #include <math.h>
 
-/* The value of a half: sign, exponent of 5 bits, fraction of 10. */
+/* A half has a sign, 5 bits of exponent and 10 of fraction. */
 static inline double astro_half_value(guint16 half)
 {
   gint exponent = half >> 10 & 31, fraction = half & 1023;

@@ -1,27 +1,27 @@
-/* The kernels behind the cpu backend: one table an instruction set, a kernel for every pair of
- * formats. */
+/* Conversion kernels: a table for each instruction set, with a kernel for every pair of formats.
+ * core/convert/convert.h fixes the arithmetic. */
 #pragma once
 
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
 
-/* Kernels of instruction sets take a multiple of this many samples; the portable ones take any. */
+/* Vector kernels take a multiple of this many samples, the portable ones any number. */
 #define ASTRO_CONVERT_STEP 64
 
-/* Converts so many components (two a complex sample), fewer than 2^31, and returns how many were
- * clipped. */
+/* Converts that many components, fewer than 2^31, and returns how many were clipped. A complex
+ * sample has two components. */
 typedef guint64 (*AstroConvertKernel)(gpointer out, gconstpointer in, gsize components,
                                       double scale);
 
-/* [from][to]; NULL where the instruction set has nothing to offer over the portable kernel. */
+/* [from][to]; NULL where the instruction set is no faster than the portable kernel. */
 typedef AstroConvertKernel AstroConvertKernels[ASTRO_N_FORMATS][ASTRO_N_FORMATS];
 
 extern const AstroConvertKernels astro_convert_kernels_c;
 extern const AstroConvertKernels astro_convert_kernels_avx2;
 extern const AstroConvertKernels astro_convert_kernels_avx512;
 
-/* Copies past the caches to an address that is a multiple of 64. Other threads see what was copied
+/* Copies past the caches to an address that is a multiple of 64. Other threads may look at the copy
  * after astro_convert_copy_end. */
 typedef void (*AstroConvertCopy)(gpointer out, gconstpointer in, gsize bytes);
 
@@ -29,17 +29,18 @@ void astro_convert_copy_avx2(gpointer out, gconstpointer in, gsize bytes);
 void astro_convert_copy_avx512(gpointer out, gconstpointer in, gsize bytes);
 void astro_convert_copy_end(void);
 
-/* A nibble has sixteen values: what each becomes in CI4 (as a low nibble) or CI8, and 0xff where
- * that is clipped. */
+/* The product of each of the sixteen values of a nibble: as a low nibble for CI4 or a byte for CI8,
+ * and 0xff where it is clipped. */
 typedef struct {
   guint8 becomes[16], clipped[16];
 } AstroConvertNibbles;
 
 void astro_convert_nibbles(AstroConvertNibbles *nibbles, AstroFormat to, double scale);
 
-/* Every pair, as X(from's format, its component, to's format, its component), in five lists:
- * product in single precision, the same of what has few values and between CI8 and CI4 (worth
- * kernels of their own), product in double, and those with U64LE. */
+/* Every pair of formats, as X(from's format, its component, to's format, its component), in five
+ * lists: products in single precision; two lists of such pairs that have faster kernels of their
+ * own, as nibbles have few values (NIBBLES) and whole bytes may stay whole (NARROW); products in
+ * double precision; and pairs with U64LE. */
 #define ASTRO_CONVERT_PAIRS_SINGLE(X)                                                              \
   X(CI8, i8, CI8, i8)                                                                              \
   ASTRO_CONVERT_TO_SINGLE_(X, CI4, i4)                                                             \

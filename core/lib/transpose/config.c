@@ -1,3 +1,4 @@
+/* Checks configurations, makes them from layouts, and simplifies them. */
 #include "core/lib/transpose/config.h"
 
 #include "core/backend/backend.h"
@@ -25,14 +26,15 @@ gboolean astro_transpose_check(const AstroTransposeConfig *config, gsize *bytes,
     if (!config->extents[i])
       return astro_backend_refuse(error, "transpose: axis %u has no steps", i);
     if (!g_size_checked_mul(&total, total, config->extents[i]) || total > G_MAXSSIZE)
-      return astro_backend_refuse(error, "transpose: a block of more bytes than can be addressed");
+      return astro_backend_refuse(error,
+                                  "transpose: the block has more bytes than can be addressed");
   }
   *bytes = total;
   return TRUE;
 }
 
-/* The place of the axis in the layout that is not yet taken: an axis may stand in a layout twice,
- * and then the first is the first. */
+/* The first place of the axis in the layout that is not yet taken: a layout may have an axis twice,
+ * and these keep their order. */
 static gint find_free(const AstroLayout *layout, AstroAxis axis, guint taken)
 {
   for (guint i = 0; i < layout->n_axes; i++)
@@ -60,14 +62,15 @@ gboolean astro_transpose_config(AstroTransposeConfig *config, const AstroLayout 
   if (!fits) {
     g_autofree char *from_text = astro_layout_to_string(from),
                     *to_text = astro_layout_to_string(to);
-    return astro_backend_refuse(error, "transpose: %s is no permutation of %s of the same extents",
+    return astro_backend_refuse(error,
+                                "transpose: %s is not a permutation of %s with the same extents",
                                 to_text, from_text);
   }
   gsize bytes;
   return astro_transpose_check(config, &bytes, error);
 }
 
-/* Takes the axis out; those behind it move up. */
+/* Removes the axis; those behind it move up. */
 static void drop_axis(AstroTransposeConfig *config, guint axis)
 {
   guint kept = 0;

@@ -1,6 +1,5 @@
-/* What the transpose needs from an instruction set. Everything strided happens between two small
- * stages that stay in the caches of a core, so kernels need not care for pages, cache sets or
- * alignment. */
+/* The kernels of transposition. Everything strided happens between two small stages that stay in
+ * the caches of a core (plan.h), so kernels need not care about pages, cache sets or alignment. */
 #pragma once
 
 #include "core/lib/transpose/prefetch.h"
@@ -8,9 +7,10 @@
 
 G_BEGIN_DECLS
 
-/* out[column_to[c] + r * unit] = in[r * in_pitch + c * unit] for all rows r and columns c, `times`
- * times over, each time `in_step` and `out_step` bytes further. All distances are in bytes. Kernels
- * may read past the end of a row: there are ASTRO_TRANSPOSE_SLACK bytes behind the last one. */
+/* The unit at out[column_to[c] + r * unit] becomes the one at in[r * in_pitch + c * unit], for all
+ * rows r and columns c. This is done `times` times, each time `in_step` and `out_step` bytes
+ * further on. All distances are in bytes. Kernels may read past the end of a row:
+ * ASTRO_TRANSPOSE_SLACK bytes behind the last one may be read. */
 #define ASTRO_TRANSPOSE_SLACK 64
 typedef struct {
   guint8 *out;
@@ -20,19 +20,19 @@ typedef struct {
   gsize rows, columns;
   gsize times, out_step, in_step;
   gsize unit;
-  AstroTransposeAhead *ahead; /* what to ask the memory for meanwhile, or NULL */
+  AstroTransposeAhead *ahead; /* rows to fetch meanwhile, or NULL */
 } AstroTransposePlane;
 
 #define ASTRO_TRANSPOSE_UNITS 5 /* 1, 2, 4, 8, 16 bytes */
 
 typedef struct {
   AstroVariant variant;
-  /* By the logarithm of the unit. */
+  /* Indexed by the binary logarithm of the unit. */
   void (*transpose[ASTRO_TRANSPOSE_UNITS])(const AstroTransposePlane *plane);
-  /* For any other unit of at least 2 bytes. */
+  /* For any other unit, of at least 2 bytes. */
   void (*rearrange)(const AstroTransposePlane *plane);
   void (*copy)(guint8 *to, const guint8 *from, gsize bytes);
-  /* As copy, whole cache lines bypassing the caches; fence before another thread may look. */
+  /* Copies, with whole cache lines bypassing the caches. After fence other threads may look. */
   void (*stream)(guint8 *to, const guint8 *from, gsize bytes);
   void (*fence)(void);
 } AstroTransposeKernels;
@@ -41,7 +41,7 @@ extern const AstroTransposeKernels astro_transpose_kernels_c;
 extern const AstroTransposeKernels astro_transpose_kernels_avx2;
 extern const AstroTransposeKernels astro_transpose_kernels_avx512;
 
-/* The fastest that astro_cpu_level() allows. */
+/* The fastest kernels that astro_cpu_level() allows. */
 const AstroTransposeKernels *astro_transpose_kernels(void);
 
 G_END_DECLS

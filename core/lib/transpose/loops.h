@@ -1,9 +1,9 @@
-/* Nested loops over two sides at once. Private to core/transpose. */
+/* Nested loops that step through two blocks at once. For transposition only. */
 #pragma once
 
 #include "core/stream/stream.h"
 
-/* The first is the innermost. */
+/* The first loop is the innermost. from, to: bytes between two steps on either side. */
 typedef struct {
   guint n;
   gsize steps[ASTRO_MAX_AXES], from[ASTRO_MAX_AXES], to[ASTRO_MAX_AXES];
@@ -27,8 +27,8 @@ static inline void astro_transpose_add_loop(AstroTransposeLoops *loops, gsize st
   loops->at[loops->n++] = 0;
 }
 
-/* Moves both sides to the next turn; FALSE after the last. */
-static inline gboolean astro_transpose_turn(AstroTransposeLoops *loops, const guint8 **from,
+/* Moves both sides on by one step; FALSE after the last. */
+static inline gboolean astro_transpose_next(AstroTransposeLoops *loops, const guint8 **from,
                                             guint8 **to)
 {
   for (guint i = 0; i < loops->n; i++) {

@@ -1,12 +1,13 @@
+/* Cuts a block into boxes, and lays out their stages. */
 #include "core/lib/transpose/plan.h"
 #include <string.h>
 
 #define LINE 64
 #define TASK_BYTES (1024 * 1024)
 #define MIN_STAGE_BYTES (896 * 1024)
-#define BOXES 16      /* of a block, so that all threads have some */
-#define ROW_UNITS 256 /* from which on a row of the first stage does not take one more axis */
-#define LONG_UNIT 512 /* a unit from which on stages gain nothing */
+#define BOXES 16      /* at least, in a block, so that all threads have some */
+#define ROW_UNITS 256 /* a row of the first stage that is this long takes no further axis */
+#define LONG_UNIT 512 /* units of this many bytes gain nothing from stages */
 #define CACHES_BYTES (8 * 1024 * 1024)
 
 static const gsize run_bytes[] = { 4096, 2048, 1024, 512, 256, 128, 64 };
@@ -24,7 +25,7 @@ gsize astro_transpose_grain(gsize bytes)
   return LINE / greatest_common_divisor(LINE, bytes);
 }
 
-/* Equal parts of about the steps needed, each a whole number of lines where that takes few steps.
+/* Equal parts of about the steps needed, each a whole number of cache lines if few steps make one.
  */
 static gsize block_steps(guint64 extent, gsize step_bytes, gsize needed)
 {
@@ -37,7 +38,7 @@ static gsize block_steps(guint64 extent, gsize step_bytes, gsize needed)
   return MIN(extent, steps);
 }
 
-/* Grows the box along axes, the last one first, until a run is that long. */
+/* Grows the box along axes, the last one first, until its run is that long. */
 static void grow(AstroTransposePlan *plan, const guint *axes, gsize bytes)
 {
   gsize run = plan->unit;
@@ -51,19 +52,19 @@ static void grow(AstroTransposePlan *plan, const guint *axes, gsize bytes)
   }
 }
 
-/* An odd number of lines. */
+/* The next odd number of cache lines. */
 static gsize row_pitch(gsize bytes)
 {
   return ((bytes + LINE - 1) / LINE | 1) * LINE;
 }
 
-/* The first stage holds runs of the input, one a row, the rows in the output's order; the second
- * runs of the output, the rows in the input's order. So the runs of one are the rows of the other,
- * where the axes allow it, and one call of a kernel turns the whole box. */
+/* The first stage holds runs of the input, one a row, with the rows in the output's order; the
+ * second holds runs of the output, with the rows in the input's order. So the runs of one are the
+ * rows of the other, if the axes allow it, and one call of a kernel transposes the whole box. */
 static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
 {
   guint n = plan->n_axes;
-  gsize from = plan->unit, to = plan->unit; /* of the runs so far */
+  gsize from = plan->unit, to = plan->unit; /* length of the runs so far */
   gboolean in_run = TRUE, out_run = TRUE;
   for (guint i = n; i-- > 0;) {
     AstroTransposeAxis *a = &plan->axes[natural[i]], *b = &plan->axes[plan->order[i]];
@@ -98,9 +99,9 @@ static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
   plan->stage_out_bytes = to;
 }
 
-/* The kernel turns planes whose rows are the output's innermost axis with whatever follows it
- * evenly in both stages, and whose columns are the input's innermost axes. Axes of few steps are so
- * put together to columns of many; only the first few columns of a box at the edge are used. */
+/* The kernel transposes planes. Their rows are the output's innermost axis, with the axes that
+ * follow it evenly in both stages; their columns are the input's innermost axes. Axes of few steps
+ * are thus joined into many columns, of which boxes at the edge use only the first. */
 static void choose_planes(AstroTransposePlan *plan)
 {
   gsize from = plan->axes[plan->order[plan->n_axes - 1]].stage_from, columns = 1;
@@ -149,8 +150,7 @@ static void cut_boxes(AstroTransposePlan *plan, gsize bytes, gsize most)
   plan->boxes_per_task = MAX(1, TASK_BYTES / box_bytes);
 }
 
-/* Sorts the axes, slowest of the input first, and joins those that follow each other on both sides.
- */
+/* Sorts the axes, slowest of the input first, and joins those that are neighbours on both sides. */
 static void take_axes(AstroTransposePlan *plan, const AstroTransposeAxis *axes, guint n)
 {
   for (guint i = 0; i < n; i++) {
@@ -172,7 +172,7 @@ static void take_axes(AstroTransposePlan *plan, const AstroTransposeAxis *axes, 
   }
 }
 
-/* The output's order: the axes by their steps in it. */
+/* Sorts the axes by their steps in the output, slowest first. */
 static void sort_order(AstroTransposePlan *plan)
 {
   for (guint i = 0; i < plan->n_axes; i++) {
@@ -189,7 +189,7 @@ void astro_transpose_plan_part(AstroTransposePlan *plan, const AstroTransposeMem
   if (!memory)
     memory =
         astro_cpu_third_cache_is_near() ? &astro_transpose_near_cache : &astro_transpose_far_cache;
-  *plan = (AstroTransposePlan){ .unit = unit, .asks = memory->asks };
+  *plan = (AstroTransposePlan){ .unit = unit, .fetches = memory->fetches };
   take_axes(plan, axes, n);
   const AstroTransposeAxis *last = plan->n_axes ? &plan->axes[plan->n_axes - 1] : NULL;
   if (last && last->from == unit && last->to == unit) {

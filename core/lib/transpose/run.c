@@ -1,7 +1,8 @@
+/* Runs a plan: boxes through their two stages, or pieces of long units straight through. */
 #include "core/backend/threads.h"
 #include "core/lib/transpose/plan.h"
 
-#define STRIP_BYTES (32 * 1024) /* rows of the first stage that are filled and turned at once */
+#define STRIP_BYTES (32 * 1024) /* of the first stage that are filled and transposed at once */
 
 /* What the tasks of one run share. */
 typedef struct {
@@ -11,7 +12,7 @@ typedef struct {
   const guint8 *in;
 } Run;
 
-/* Each thread keeps its two stages, so that they stay in its core's cache from task to task. */
+/* Each thread keeps its two stages, so that they stay in the caches of its core. */
 typedef struct {
   gsize bytes;
   guint8 *data;
@@ -40,8 +41,8 @@ static guint8 *thread_stages(gsize bytes)
   return stages->data;
 }
 
-/* The rows of the first stage that such a part of a box fills, from where they lie in the input;
- * the bytes of each. */
+/* Loops over the rows of the first stage that a part of a box of that size fills. Returns the bytes
+ * of a row. */
 static gsize rows_of(const AstroTransposePlan *plan, const gsize *size, AstroTransposeLoops *rows)
 {
   gsize bytes = plan->unit;
@@ -62,14 +63,14 @@ static void copy_in(const Run *run, const gsize *size, guint8 *stage, const guin
   gsize bytes = rows_of(run->plan, size, &rows);
   do
     run->kernels->copy(stage, in, bytes);
-  while (astro_transpose_turn(&rows, &in, &stage));
+  while (astro_transpose_next(&rows, &in, &stage));
 }
 
 void astro_transpose_next_row(AstroTransposeAhead *ahead)
 {
-  guint8 stage, *to = &stage; /* where the row will go does not matter here */
+  guint8 stage, *to = &stage; /* loops have two sides, but here the second does not matter */
   ahead->at = 0;
-  if (!astro_transpose_turn(&ahead->rows, &ahead->row, &to))
+  if (!astro_transpose_next(&ahead->rows, &ahead->row, &to))
     ahead->row = NULL;
 }
 
@@ -91,13 +92,13 @@ static void copy_out(const Run *run, const gsize *size, guint8 *out, const guint
       run->kernels->stream(out, stage, bytes);
     else
       run->kernels->copy(out, stage, bytes);
-  while (astro_transpose_turn(&rows, &stage, &out));
+  while (astro_transpose_next(&rows, &stage, &out));
 }
 
-/* From stage to stage, plane by plane: the kernel repeats along one axis, loops go over the rest.
- */
-static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8 *from,
-                     AstroTransposeAhead *ahead)
+/* Transposes from stage to stage, plane by plane. The kernel repeats along one axis, loops go over
+ * the rest. */
+static void transpose_box(const Run *run, const gsize *size, guint8 *to, const guint8 *from,
+                          AstroTransposeAhead *ahead)
 {
   const AstroTransposePlan *plan = run->plan;
   AstroTransposeLoops rest = { 0 };
@@ -132,11 +133,11 @@ static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8
       vector_unit ? run->kernels->transpose[__builtin_ctzl(plan->unit)] : run->kernels->rearrange;
   do
     kernel(&plane);
-  while (astro_transpose_turn(&rest, &plane.in, &plane.out));
+  while (astro_transpose_next(&rest, &plane.in, &plane.out));
 }
 
 /* A box goes through the first stage in strips of its rows, which stay in or near the innermost
- * cache: whole rows of the faster axes, some steps of one, single steps of the slower. */
+ * cache: all steps of the faster axes, some steps of one axis, and one step of the slower axes. */
 typedef struct {
   gsize step[ASTRO_MAX_AXES];
   gsize n;
@@ -167,7 +168,8 @@ static Strips cut_strips(const AstroTransposePlan *plan, const gsize *size)
   return strips;
 }
 
-/* The strip's size, and moves from and to, the box's begin on either side, to the strip's. */
+/* Finds the size of a strip, and moves from and to from the beginning of the box to that of the
+ * strip. */
 static void find_strip(const AstroTransposePlan *plan, const Strips *strips, const gsize *size,
                        gsize strip, gsize *strip_size, const guint8 **from, guint8 **to)
 {
@@ -183,13 +185,13 @@ static void find_strip(const AstroTransposePlan *plan, const Strips *strips, con
   }
 }
 
-/* Fills the second stage. */
-static void turn_strips(const Run *run, const gsize *size, guint8 *stage_out, guint8 *stage_in,
-                        const guint8 *in)
+/* Fills the second stage, strip by strip. */
+static void transpose_strips(const Run *run, const gsize *size, guint8 *stage_out, guint8 *stage_in,
+                             const guint8 *in)
 {
   const AstroTransposePlan *plan = run->plan;
   const Strips strips = cut_strips(plan, size);
-  gsize sizes[2][ASTRO_MAX_AXES]; /* of this strip and the next, in turn */
+  gsize sizes[2][ASTRO_MAX_AXES]; /* of this strip and the next, alternating */
   const guint8 *from = in;
   guint8 *to = stage_out;
 
@@ -202,12 +204,12 @@ static void turn_strips(const Run *run, const gsize *size, guint8 *stage_out, gu
     guint8 *next_to = stage_out;
     if (strip + 1 < strips.n)
       find_strip(plan, &strips, size, strip + 1, next, &next_from, &next_to);
-    if (strip + 1 < strips.n && plan->asks) {
+    if (strip + 1 < strips.n && plan->fetches) {
       ahead.row = next_from;
       ahead.row_bytes = rows_of(plan, next, &ahead.rows);
     }
     copy_in(run, here, stage_in, from);
-    turn_box(run, here, to, stage_in, &ahead);
+    transpose_box(run, here, to, stage_in, &ahead);
     from = next_from;
     to = next_to;
   }
@@ -227,8 +229,8 @@ static void box_task(gpointer data, guint64 task)
     gsize size[ASTRO_MAX_AXES];
     const guint8 *in = run->in;
     guint8 *out = run->out;
-    /* The output's innermost axis first: boxes that share a line of the output follow each other.
-     */
+    /* The output's innermost axis comes first, so that boxes that share a cache line of the output
+     * follow each other. */
     for (guint i = plan->n_axes; i-- > 0;) {
       guint which = plan->order[i];
       const AstroTransposeAxis *axis = &plan->axes[which];
@@ -238,13 +240,13 @@ static void box_task(gpointer data, guint64 task)
       in += start * axis->from;
       out += start * axis->to;
     }
-    turn_strips(run, size, stage_out, stage_in, in);
+    transpose_strips(run, size, stage_out, stage_in, in);
     copy_out(run, size, out, stage_out);
   }
   run->kernels->fence();
 }
 
-/* Long units go straight from the input to the output, in the output's order. */
+/* Copies long units straight from the input to the output, in the output's order. */
 static void piece_task(gpointer data, guint64 task)
 {
   const Run *run = data;

@@ -1,18 +1,26 @@
-/* The kernels of transpose, written once for vectors of LANES * 16 bytes. The including file
- * defines LANES, Lane (16 bytes), Vector and
+/* The kernels of transposition, for vectors of LANES * 16 bytes. kernels-levels.c defines LANES,
+ * Lane (16 bytes), Vector and
  *
  *   void store_part(guint8 *to, Lane lane, gsize first, gsize bytes)
  *
- * which stores bytes first ... first + bytes - 1 of the lane, first being 0 or 8; and, where LANES
- * is not 1, what loads 16 bytes from each of LANES places, and stores a part of each lane to one:
+ * which stores bytes first ... first + bytes - 1 of the lane, where first is 0 or 8. If LANES is
+ * not 1 there are also
  *
  *   Vector load_lanes(const guint8 *from, gsize step)
  *   void store_lanes(guint8 *const *to, Vector lanes, gsize first, gsize bytes)
  *
- * A square is of 16-byte rows, one row a register; the lanes of wide registers hold several
+ * which load 16 bytes from each of LANES places, and store a part of each lane to a place of its
+ * own.
+ *
+ * A square has rows of 16 bytes, one in a register; the lanes of wide registers hold several
  * squares. Interleaving the first half of the registers with the second half, once for every binary
- * digit of the row number, turns the square over: each pass moves one digit from the register's
- * number to the place within it. */
+ * digit of the row number, transposes the square: each pass moves one digit from the register's
+ * number to the place within it. With four samples a, b, c and d in each of rows 0 to 3:
+ *
+ *   a0 b0 c0 d0      a0 a2 b0 b2      a0 a1 a2 a3
+ *   a1 b1 c1 d1      c0 c2 d0 d2      b0 b1 b2 b3
+ *   a2 b2 c2 d2 ---> a1 a3 b1 b3 ---> c0 c1 c2 c3
+ *   a3 b3 c3 d3      c1 c3 d1 d3      d0 d1 d2 d3 */
 #pragma once
 
 #include "core/lib/transpose/kernels.h"
@@ -21,7 +29,7 @@
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 
-/* Which samples of two lanes side by side, n to a lane, come of interleaving their low (high)
+/* Which samples of two lanes side by side, n to a lane, make up their interleaved low (high)
  * halves. */
 #define PAIR(i, n) i, i + n
 #define LOW_2(at, n) PAIR(at, n)
@@ -49,7 +57,7 @@
                        : (type)__builtin_shufflevector((As8)a, (As8)b, lanes(which##_2, 2));       \
   }
 
-/* Where squares go: square l's column c begins at out + l * out_step + column_to[c + l * columns].
+/* Where squares go: column c of square l begins at out + l * out_step + column_to[c + l * columns].
  */
 typedef struct {
   guint8 *out;
@@ -62,8 +70,9 @@ INLINE guint8 *place(const Places *to, gsize square, gsize column)
   return to->out + square * to->out_step + to->column_to[column + square * to->columns];
 }
 
-/* SQUARES: squares that lie `in_step` bytes apart, a lane each, of n rows and columns or fewer.
- * HALF: those of n / 2 or fewer, where two columns share a register. */
+/* squares_...: transposes squares that lie `in_step` bytes apart, a lane each, of at most n rows
+ * and columns. half_...: the same for at most n / 2, where two columns share a register. any_...:
+ * picks one of them. */
 #define SQUARES(type, name, lanes, LOAD, STORE)                                                    \
   INTERLEAVE(type, name, lanes, LOW)                                                               \
   INTERLEAVE(type, name, lanes, HIGH)                                                              \
@@ -134,7 +143,7 @@ SQUARES(Vector, vector, LANES_4, load_lanes, store_vector)
 SQUARES(Vector, vector, LANES_2, load_lanes, store_vector)
 #endif
 
-/* LANES squares below each other, whole, of n columns or fewer. */
+/* LANES whole squares below each other, of at most n columns. */
 INLINE void tall(guint8 *out, const guint32 *column_to, const guint8 *in, gsize in_pitch,
                  gsize columns, gsize unit)
 {
@@ -150,7 +159,7 @@ INLINE void tall(guint8 *out, const guint32 *column_to, const guint8 *in, gsize 
 }
 #endif
 
-/* Lanes are squares below each other as far as rows go, then squares side by side. */
+/* Lanes take squares below each other while there are rows enough, then squares side by side. */
 INLINE void transpose_one(guint8 *out, const guint8 *in, const AstroTransposePlane *plane,
                           gsize unit)
 {
@@ -161,7 +170,7 @@ INLINE void transpose_one(guint8 *out, const guint8 *in, const AstroTransposePla
 #if LANES > 1
   for (; r + LANES * n <= rows; r += LANES * n)
     for (gsize c = 0; c < columns; c += n) {
-      astro_transpose_ask(plane->ahead, LANES * 16 * n);
+      astro_transpose_fetch(plane->ahead, LANES * 16 * n);
       tall(out + r * unit, column_to + c, in + r * in_pitch + c * unit, in_pitch, columns - c,
            unit);
     }
@@ -170,20 +179,20 @@ INLINE void transpose_one(guint8 *out, const guint8 *in, const AstroTransposePla
     gsize c = 0;
 #if LANES > 1
     for (; c + LANES * n <= columns; c += LANES * n) {
-      astro_transpose_ask(plane->ahead, LANES * 16 * n);
+      astro_transpose_fetch(plane->ahead, LANES * 16 * n);
       any_vector((Places){ out + r * unit, 0, n, column_to + c }, in + r * in_pitch + c * unit,
                  in_pitch, 16, rows - r, n, unit);
     }
 #endif
     for (; c < columns; c += n) {
-      astro_transpose_ask(plane->ahead, 16 * n);
+      astro_transpose_fetch(plane->ahead, 16 * n);
       any_lane((Places){ out + r * unit, 0, 0, column_to + c }, in + r * in_pitch + c * unit,
                in_pitch, 0, rows - r, columns - c, unit);
     }
   }
 }
 
-/* Planes of few rows and columns are taken LANES at a time, a lane each. */
+/* Planes with few rows are taken LANES at a time, a lane each. */
 INLINE void transpose(const AstroTransposePlane *plane, gsize unit)
 {
   gsize i = 0;
@@ -193,7 +202,7 @@ INLINE void transpose(const AstroTransposePlane *plane, gsize unit)
     for (; i + LANES <= plane->times; i += LANES)
       for (gsize r = 0; r < plane->rows; r += n)
         for (gsize c = 0; c < plane->columns; c += n) {
-          astro_transpose_ask(plane->ahead, LANES * 16 * n);
+          astro_transpose_fetch(plane->ahead, LANES * 16 * n);
           any_vector((Places){ plane->out + i * plane->out_step + r * unit, plane->out_step, 0,
                                plane->column_to + c },
                      plane->in + i * plane->in_step + r * plane->in_pitch + c * unit,
@@ -215,8 +224,8 @@ TRANSPOSE(4)
 TRANSPOSE(8)
 TRANSPOSE(16)
 
-/* Whole pieces and then the last one, which may overlap the one before: no loop over single bytes.
- */
+/* Copies whole pieces and then the last one, which may overlap the one before, so that no loop goes
+ * over single bytes. */
 #define COPY_PIECES(type)                                                                          \
   if (bytes >= sizeof(type)) {                                                                     \
     for (gsize i = 0; i + sizeof(type) < bytes; i += sizeof(type))                                 \
@@ -247,7 +256,7 @@ static void copy(guint8 *to, const guint8 *from, gsize bytes)
   copy_inline(to, from, bytes);
 }
 
-/* A unit of n to 2 n bytes is two pieces of n that may overlap: no choice is left to the loop. */
+/* A unit of n to 2 n bytes is two pieces of n, which may overlap, so the loop has no branches. */
 typedef guint8 Piece16 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef guint8 Piece32 __attribute__((vector_size(32), aligned(1), may_alias));
 
@@ -268,7 +277,7 @@ COPY_PAIR(copy_pair_32, Piece32)
     for (gsize c = 0; c < plane->columns; c++) {                                                   \
       guint8 *out = plane->out + i * plane->out_step + plane->column_to[c];                        \
       const guint8 *in = plane->in + i * plane->in_step + c * unit;                                \
-      astro_transpose_ask(plane->ahead, plane->rows *unit);                                        \
+      astro_transpose_fetch(plane->ahead, plane->rows *unit);                                      \
       for (gsize r = 0; r < plane->rows; r++)                                                      \
         copy_unit(out + r * unit, in + r * plane->in_pitch, unit);                                 \
     }

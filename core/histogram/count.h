@@ -1,4 +1,4 @@
-/* One count: what both backends are asked for, checked, and the sums that tasks add to. */
+/* One count of pairs: what a backend was asked for, and the sums that its tasks add to. */
 #pragma once
 
 #include "core/histogram/points.h"
@@ -10,12 +10,12 @@ typedef struct {
   AstroHistogramConfig config;
   double squares[ASTRO_HISTOGRAM_MAX_EDGES]; /* of the edges' chords */
   guint threads;
-  const HistogramKernels *kernels; /* NULL: the reference */
+  const HistogramKernels *kernels; /* NULL: the reference, or a device */
 } Counter;
 
 typedef struct {
   const Counter *counter;
-  const AstroPoints *a, *b; /* the same one for pairs of one catalogue */
+  const AstroPoints *a, *b; /* the same for pairs within one catalogue */
   guint64 *counts;
   double *sums; /* NULL where there are no weights */
   const AstroHistogramCall *call;
@@ -24,21 +24,22 @@ typedef struct {
   gint cancelled; /* atomic */
 } Count;
 
-gboolean histogram_shape(gconstpointer config, GError **error);
 gpointer histogram_create(gconstpointer config, const AstroPlace *place,
                           const HistogramKernels *kernels, GError **error);
 void histogram_destroy(gpointer counter);
 
-/* Fills in a count from what submit got and clears the outputs. */
+/* Checks what submit got, sets the count up for it and clears the outputs. */
 gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in, guint n_in,
                      const AstroBlock *out, guint n_out, gconstpointer arguments, GError **error);
 gboolean count_is_cancelled(Count *count);
-void count_report(Count *count, guint64 pairs);   /* done since the last report */
-gboolean count_end(Count *count, GError **error); /* FALSE where it was cancelled */
+/* pairs: those counted since the last report. */
+void count_report(Count *count, guint64 pairs);
+/* FALSE with an error if the count was cancelled. */
+gboolean count_end(Count *count, GError **error);
 
-/* Adds a histogram of n_edges + 1 places (below the first edge, the bins, from the last edge on) to
- * a cell of the outputs. Weights may be NULL. Only counts may be added from several threads at
- * once. */
+/* Adds the bins among n_edges + 1 places (below the first edge, the bins, from the last edge on) to
+ * the outputs for these two regions. Weights may be NULL. Several threads may add counts at once,
+ * but not weights. */
 void count_add(Count *count, guint region_a, guint region_b, const guint64 *places,
                const double *weights);
 

@@ -1,21 +1,12 @@
-/* What the backends share: checks, outputs, progress. */
-#include "core/histogram/pairs.h"
+/* What the backends share: their instance, outputs and progress. */
+#include "core/histogram/count.h"
 
-gboolean histogram_shape(gconstpointer config, GError **error)
-{
-  const AstroHistogramConfig *histogram = config;
-  if (!astro_histogram_edges_check(histogram, error))
-    return FALSE;
-  gsize regions = astro_histogram_regions(histogram);
-  if (regions <= G_MAXUINT16)
-    return TRUE;
-  return astro_backend_refuse(error, "%" G_GSIZE_FORMAT " regions: 65535 are possible", regions);
-}
+#include "core/histogram/check.h"
 
 gpointer histogram_create(gconstpointer config, const AstroPlace *place,
                           const HistogramKernels *kernels, GError **error)
 {
-  if (!histogram_shape(config, error))
+  if (!astro_histogram_shape(config, error))
     return NULL;
   Counter *counter = g_new(Counter, 1);
   counter->config = *(const AstroHistogramConfig *)config;
@@ -31,39 +22,13 @@ void histogram_destroy(gpointer counter)
   g_free(counter);
 }
 
-static gboolean check_points(const AstroPoints *points, guint n_regions, GError **error)
-{
-  if (points->n_regions == n_regions)
-    return TRUE;
-  return astro_backend_refuse(error, "points in %u regions, expected %u", points->n_regions,
-                              n_regions);
-}
-
-static gboolean check_blocks(const AstroHistogramConfig *config, guint n_in, const AstroBlock *out,
-                             guint n_out, GError **error)
-{
-  gsize bytes = astro_histogram_values(config) * sizeof(guint64);
-  guint wanted = config->weighted ? 2 : 1;
-  gboolean fits = (n_in == 1 || n_in == 2) && n_out == wanted;
-  for (guint k = 0; fits && k < n_out; k++)
-    fits = out[k].bytes >= bytes;
-  return fits ||
-         astro_backend_refuse(
-             error,
-             "a histogram takes 1 or 2 catalogues and gives %u blocks of %" G_GSIZE_FORMAT " bytes",
-             wanted, bytes);
-}
-
 gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in, guint n_in,
                      const AstroBlock *out, guint n_out, gconstpointer arguments, GError **error)
 {
   const AstroHistogramConfig *config = &counter->config;
-  if (!check_blocks(config, n_in, out, n_out, error))
+  if (!astro_histogram_check(config, in, n_in, out, n_out, error))
     return FALSE;
   const AstroPoints *a = in[0].data, *b = in[n_in - 1].data;
-  guint regions = astro_histogram_regions(config);
-  if (!check_points(a, regions, error) || !check_points(b, regions, error))
-    return FALSE;
   *count = (Count){ .counter = counter,
                     .a = a,
                     .b = b,
