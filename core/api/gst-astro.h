@@ -1,15 +1,17 @@
-/* What a stage outside the tree of gst-astro needs: pkg-config gst-astro-1.0, and this header.
+/* For a stage outside the source tree of gst-astro: pkg-config gst-astro-1.0, and this header.
  *
- * stream.h        what flows: media types, formats, layouts, and the caps that say so
- * observation.h   what a stream is of; history.h what was done to it, earth.h how the earth stood
- * validity.h      how many good samples stand behind each value of a buffer
+ * stream.h        streams: media types, formats, layouts, and their caps
+ * observation.h   telescope, time and direction; history.h what was done to a stream; earth.h the
+ *                 earth's orientation
+ * validity.h      counts of good samples behind each value of a buffer
  * languages.h     all of these for Python and other languages
- * memory.h        blocks with a face on the host and one on a device; pool.h where they go round
- * backend.h       who does the work of a stage; threads.h how it is spread over cores
- * stage.h         the base of elements with one input and one output, merge.h of those with several
- *                 inputs; fields.h their properties
+ * memory.h        blocks on the host and on a device; pool.h reuses them
+ * backend.h       the backends of a stage; threads.h spreads work over cores
+ * stage.h         the base class of elements with one input and one output; merge.h that of
+ * elements with several inputs; fields.h their properties
  *
- * doc/first-stage.md, installed in share/doc/gst-astro, makes a stage with them, step by step. */
+ * doc/first-stage.md, installed in share/doc/gst-astro, explains step by step how to make a stage
+ * with them. */
 #pragma once
 
 #include <astro/enum.h>

@@ -1,3 +1,4 @@
+/* Keeps account of lost samples, and the counts of values computed from windows. */
 #include "config.h"
 #include "core/lib/stretch/losses.h"
 
@@ -5,7 +6,7 @@ struct _AstroLosses {
   AstroStream stream;
   guint stations;
   GArray **lost;  /* of each station: AstroLoss, in the order of time; NULL: none yet */
-  GArray *latest; /* AstroLoss of the block read last, by station */
+  GArray *latest; /* AstroLoss of the latest block, by station */
 };
 
 AstroLosses *astro_losses_new(const AstroStream *stream)
@@ -55,7 +56,8 @@ void astro_losses_find(const AstroStream *stream, GstBuffer *in, guint64 first, 
         found(data, &(AstroLoss){ station, first + from, first + to });
 }
 
-/* Caps may tell of any number of stations, a block that came has as many. */
+/* Made only for the first loss: caps may announce any number of stations, but a block that has
+ * arrived does have as many. */
 static void make_lists(AstroLosses *losses)
 {
   losses->lost = g_new(GArray *, losses->stations);
@@ -86,9 +88,9 @@ void astro_losses_read(AstroLosses *losses, GstBuffer *in, guint64 first, guint6
   *n = losses->latest->len;
 }
 
-/* Counts of time and station, in the order in which the values have them, all of them whole. */
+/* Counts by time and station, in the order of the values' axes, initially full. */
 typedef struct {
-  AstroValidityMeta *meta; /* NULL: none are needed so far */
+  AstroValidityMeta *meta; /* NULL: not needed so far */
   guint64 time, station;   /* strides */
 } Counts;
 
@@ -111,7 +113,7 @@ static void add_counts(Counts *counts, GstBuffer *out, const AstroLosses *losses
   counts->station = station < 0 ? 0 : strides[station];
 }
 
-/* How much of the window lies in the loss. */
+/* The number of samples of the window that are lost. */
 static guint64 overlap(const AstroWindows *windows, guint64 n, const AstroLoss *loss)
 {
   guint64 begin = n * windows->step - windows->lead, end = begin + windows->span;
@@ -120,7 +122,7 @@ static guint64 overlap(const AstroWindows *windows, guint64 n, const AstroLoss *
   return end > begin ? end - begin : 0;
 }
 
-/* Losses that were moved may overlap: a count does not fall below 0. */
+/* Losses that were moved may overlap, so a count is kept from falling below 0. */
 static void subtract(guint32 *count, guint64 missing)
 {
   *count -= (guint32)MIN(missing, *count);
