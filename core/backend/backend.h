@@ -72,7 +72,7 @@ typedef struct {
   gpointer (*create)(gconstpointer config, const AstroPlace *place, const char **variant,
                      GError **error);
   /* Does the work on blocks (CPU) or queues it (device). The stage's header says which blocks and
-   * what arguments are. result: room for what comes of the work besides blocks; NULL if it is not
+   * what arguments are. result: for results besides the blocks; NULL if they are not
    * wanted. */
   gboolean (*submit)(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
                      guint n_out, gconstpointer arguments, AstroResult *result, GError **error);

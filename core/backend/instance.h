@@ -5,7 +5,7 @@
 
 ASTRO_BEGIN_DECLS
 
-/* For create: allocates an instance of so many bytes, all zero except for a copy of the
+/* For create: allocates an instance of the given size, all zero except for a copy of the
  * configuration at its start; freed with g_free. NULL, with error set, if the backend's shape
  * refuses the configuration. */
 gpointer astro_instance_new(const AstroBackend *backend, gsize bytes, gconstpointer config,

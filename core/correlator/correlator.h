@@ -30,7 +30,7 @@
  *   product  rows x columns of tiles that stay in the caches: a letter each, here 2 x 2
  *   strip    products side by side, one task: B and C, or D, E and F
  *   quad     four consecutive samples of one input, in a lane of 32 bits
- *   digit    a byte of a longer sample: products are of digits */
+ *   digit    a byte of a longer sample: products are made digit by digit */
 #pragma once
 
 #include "core/backend/backend.h"

@@ -72,7 +72,7 @@ static inline gboolean astro_correlator_on_diagonal(const AstroCorrelatorProduct
 /* Where a tile belongs among the sums of a channel, or its means. */
 typedef struct {
   gpointer sums;
-  float *means; /* NULL; or gets the sums times factor, if the tile is all there is of its pairs */
+  float *means; /* NULL; or gets the sums times factor, if the tile has all steps of its pairs */
   double factor;
   guint pols, inputs;
   guint row, column; /* panels */
@@ -83,8 +83,8 @@ typedef struct {
   guint worth;       /* for integrations of fewer time steps the next kernel is faster; */
   guint worth_alone; /* the same with a single panel of inputs */
   guint samples;     /* time steps per packed step */
-  guint pass; /* time steps that multiply takes at once: so many of a panel stay in the cache */
-  guint one_strip_panels; /* a channel of at most so many panels is one strip */
+  guint pass; /* time steps that multiply takes at once: those of a panel stay in the cache */
+  guint one_strip_panels; /* a channel of at most this many panels is one strip */
   guint one_strip_pass;   /* the pass in that case */
   guint wide;       /* columns per row in products of a channel with more than one strip; 0: one */
   guint span;       /* largest number of time steps in a tile before it is added to the sums */

@@ -20,7 +20,7 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
 void astro_correlator_panels_free(AstroCorrelatorPanels *self);
 const AstroCorrelatorPlan *astro_correlator_panels_plan(const AstroCorrelatorPanels *self);
 
-/* Whether visibilities can be made directly from so many time steps. */
+/* Whether visibilities can be made directly from that many time steps. */
 gboolean astro_correlator_panels_make_means(const AstroCorrelatorPanels *self, guint64 count);
 
 /* sums: of all channels. out: NULL; or receives the visibilities of an integration that has only

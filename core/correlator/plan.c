@@ -5,7 +5,7 @@ enum {
   STRIP = 4,  /* products per strip, whose tiles fit in the second-level cache too */
   SQUARE = 8, /* panels per side: tiles of a square and a pass of its panels fit in the second-level
                  cache */
-  SHARED = 16, /* from so many panels on, threads that share a channel gain more than they wait */
+  SHARED = 16, /* from this many panels on, threads that share a channel gain more than they wait */
   TASKS = 4,   /* number wanted per thread, so that all end at about the same time */
 };
 #define PACKED_BYTES ((gsize)16 << 20) /* of a channel, or a quarter of its sums */

@@ -43,7 +43,7 @@ double astro_bandpass_at(const AstroBandpass *bandpass, double frequency);
 double astro_calibration_bandpass(const AstroCalibration *calibration, guint input,
                                   double frequency);
 
-/* Checksums of the gains and delays, and of the bandpasses; NULL where there is nothing to undo. */
+/* Checksums of the gains and delays, and of the bandpasses; NULL if there is nothing to undo. */
 char *astro_calibration_sum_gains(const AstroCalibration *calibration);
 char *astro_calibration_sum_bandpass(const AstroCalibration *calibration);
 /* Make the calibration as if the file had no such lines. */

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 
 #define ASTRO_FITS_ERROR astro_fits_error_quark()
 typedef enum {
-  ASTRO_FITS_ERROR_OPEN,    /* the file cannot be opened, or is of no known kind */
+  ASTRO_FITS_ERROR_OPEN,    /* the file cannot be opened, or its kind is unknown */
   ASTRO_FITS_ERROR_FORMAT,  /* the content is wrong: says what was found and expected */
   ASTRO_FITS_ERROR_READ,    /* the operating system reports an error */
   ASTRO_FITS_ERROR_HEADER,  /* a header cannot be written */

@@ -10,7 +10,7 @@ gboolean astro_select_check(const AstroSelectConfig *config, const AstroBlock *i
                             const AstroBlock *out, guint n_out,
                             const AstroSelectArguments *arguments, GError **error);
 
-/* The axes of a block of so many steps, and what is kept of each. */
+/* The axes of a block with that many steps, and the part that is kept of each. */
 typedef struct {
   AstroLayout in, out;
   AstroSelectPick pick[ASTRO_MAX_AXES];

@@ -2,8 +2,7 @@
  * cut. Along that axis a row has segments: runs of values that are contiguous in the input too. A
  * plan has the tables for that. If some pairs are reversed, a row consists of single values. A task
  * handles some rows, or part of a long one; it makes them in scratch memory and writes them to the
- * output past the caches, as writing through the caches would first read what is overwritten.
- * keep. */
+ * output past the caches, as writing through the caches would first read what is overwritten. */
 #include "config.h"
 #include "core/select/check.h"
 

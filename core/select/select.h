@@ -59,17 +59,17 @@ typedef struct {
  * if it is left out, and with a step after a colon; and names. Returns the indices as guint64, or
  * NULL with an error. Names that are not known become G_MAXUINT64. */
 GArray *astro_select_read_list(const char *text, const AstroSelectFrom *from, GError **error);
-/* How many indices a list keeps of so many; 0: unknown, as extent is 0 and the list has an open
+/* How many of extent indices a list keeps; 0: unknown, as extent is 0 and the list has an open
  * range. */
 guint64 astro_select_count(const char *text, guint64 extent);
 /* Whether a list has names, so that these must be known. */
 gboolean astro_select_has_names(const char *text);
 
-/* The baselines between the stations that are kept, of so many: a triangle, or all pairs of a full
+/* The baselines between the stations that are kept, out of `of`: a triangle, or all pairs of a full
  * one. */
 GArray *astro_select_baselines(const GArray *stations, guint64 of, gboolean is_full);
 
-/* The band of the channels that are kept, of so many; they must be consecutive. */
+/* The band of the channels that are kept, out of `of`; they must be consecutive. */
 gboolean astro_select_band(const GArray *channels, guint64 of, double *frequency, double *bandwidth,
                            GError **error);
 

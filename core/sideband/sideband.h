@@ -30,7 +30,7 @@ typedef struct {
   guint64 steps;
 } AstroSidebandArguments;
 
-/* Reverses the counts of a block where they are given per channel. */
+/* Reverses the counts of a block if they are given per channel. */
 void astro_sideband_reverse_validity(AstroValidityMeta *meta);
 
 /* submit takes one input block, one output block, which may be the same for the CPU backend, and an

@@ -18,7 +18,7 @@ ASTRO_BEGIN_DECLS
 /* The function that visibilities were spread with; images are divided by its transform. */
 typedef enum {
   ASTRO_SPREAD_NONE, /* nothing to divide by */
-  /* exp(beta (sqrt(1 - (2x/support)^2) - 1)) in u and v, and in w where there are planes */
+  /* exp(beta (sqrt(1 - (2x/support)^2) - 1)) in u and v, and in w if there are planes */
   ASTRO_SPREAD_SEMICIRCLE,
   /* W-projection: the transform of a tapered image, tabulated at `oversampling` taps per cell; the
    * nearest tap is used, or an interpolation between taps */

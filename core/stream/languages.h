@@ -17,7 +17,7 @@ GType astro_earth_get_type(void);
 const char *astro_layout_get_axis(const AstroLayout *layout, guint i);
 guint64 astro_layout_get_extent(const AstroLayout *layout, guint i);
 /* The layout of a stream's buffers, with its free axis left open; and the same with all extents
- * set, for a buffer of so many steps. */
+ * set, for a buffer of that many steps. */
 AstroLayout *astro_stream_get_layout(const AstroStream *stream);
 AstroLayout *astro_stream_get_shape(const AstroStream *stream, guint64 steps);
 

@@ -45,7 +45,7 @@ void astro_observation_swap_array(AstroObservation *a, AstroObservation *b);
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,
                                      GError **error);
 char *astro_observation_get_start(const AstroObservation *observation);
-/* The time so many nanoseconds after the start. Both return NULL if there is no start. */
+/* The time that many nanoseconds after the start. Both return NULL if there is no start. */
 char *astro_observation_get_time(const AstroObservation *observation, guint64 ns_since_start);
 /* The same for messages, without trailing zeros of the fraction. */
 char *astro_observation_tell_time(const AstroObservation *observation, guint64 ns_since_start);

@@ -28,7 +28,7 @@ static void uvw_free(GstMeta *meta, GstBuffer *buffer)
   g_free(((AstroUvwMeta *)meta)->uvw);
 }
 
-/* A part of a buffer gets its own steps. A part of a step gets no meta, and is refused where
+/* A part of a buffer gets its own steps. A part of a step gets no meta, and is refused if
  * (u,v,w) are needed. */
 static gboolean uvw_transform(GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type,
                               gpointer data)

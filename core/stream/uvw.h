@@ -24,8 +24,8 @@ G_BEGIN_DECLS
 gboolean astro_uvw_check_time(const AstroObservation *observation, gint64 ns_since_start,
                               GError **error);
 
-/* Unit vectors in the frame of the positions (ITRF), so many nanoseconds after the start: [0] east
- * and [1] north (both of ICRS, at the phase centre), and [2] toward the phase centre. */
+/* Unit vectors in the frame of the positions (ITRF), that many nanoseconds after the start: [0]
+ * east and [1] north (both of ICRS, at the phase centre), and [2] toward the phase centre. */
 void astro_uvw_axes(const AstroObservation *observation, gint64 ns_since_start, double axes[3][3]);
 
 /* Fills in n_stations x 3 metres, for each station relative to the geocentre. The difference of two

@@ -80,7 +80,7 @@ static const char *obstacle(const AstroFitsHeader *header, const Sky *sky)
   if (equinox != 2000 || g_str_has_prefix(system, "FK4"))
     return "the equinox is not 2000";
   if (pixel_of(sky) == 0 || pole != 180)
-    return "its pixels are not square with north up";
+    return "its pixels are not squares with north up";
   if (!(fabs(sky->value[1]) <= 90) || !(fabs(sky->value[0]) <= 360))
     return "its phase centre is not on the sky";
   return NULL;
