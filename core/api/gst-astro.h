@@ -2,7 +2,7 @@
  *
  * stream.h        streams: media types, formats, layouts, and their caps
  * observation.h   telescope, time and direction; history.h what was done to a stream; earth.h the
- *                 earth's orientation
+ *                 Earth's orientation
  * validity.h      counts of good samples behind each value of a buffer
  * languages.h     all of these for Python and other languages
  * memory.h        blocks on the host and on a device; pool.h reuses them

@@ -70,7 +70,7 @@ gint64 astro_delay_sample_ns(const AstroStream *stream, guint64 sample)
   return (gint64)astro_stream_time(stream, sample);
 }
 
-#define RADIANS_PER_SECOND 7.3e-5 /* upper limit of the rotation of the earth */
+#define RADIANS_PER_SECOND 7.3e-5 /* upper limit of the rotation of the Earth */
 
 /* The delay that counts is that at the time when the sample was taken. The model changes by
  * `change` per second meanwhile, which is large only for spacecraft. */

@@ -30,7 +30,7 @@ void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds);
 /* The difference between the largest and the smallest delay at that time. */
 double astro_delay_model_spread(AstroDelayModel *model, gint64 ns);
 
-/* Upper limits of the delays at any time: of the geometry, which changes as the earth rotates, and
+/* Upper limits of the delays at any time: of the geometry, which changes as the Earth rotates, and
  * of geometry and instrument together (longest). */
 double astro_delay_model_reach(const AstroDelayModel *model);
 

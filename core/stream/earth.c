@@ -8,7 +8,7 @@
 #include "core/stream/stream.h"
 
 #define JULIAN_OF_MJD_ZERO 678576 /* GDate's Julian day, which counts from the year 1 */
-#define ARCSEC_PER_SECOND 15.041  /* rotation of the earth */
+#define ARCSEC_PER_SECOND 15.041  /* rotation of the Earth */
 #define MOST_POLE 2.0             /* arcsec; in fact it stays within 0.7 */
 #define MOST_UT1_UTC 100.0        /* s; as long as there are leap seconds it stays below 1 */
 #define MOST_CHANGE 0.02          /* s per day; the largest so far is 0.005 */

@@ -1,4 +1,4 @@
-/* The orientation of the earth: UT1 - UTC and the position of the pole for each day, as published
+/* The orientation of the Earth: UT1 - UTC and the position of the pole for each day, as published
  * by the IERS. An observation carries the values with which its delays and (u,v,w) are computed, so
  * that all stages of a stream use the same ones. */
 #pragma once

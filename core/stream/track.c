@@ -28,7 +28,7 @@ void astro_track_free(AstroTrack *track)
   g_free(track);
 }
 
-/* Both anchors are rotated with the earth to the time asked for. The little by which they then
+/* Both anchors are rotated with the Earth to the time asked for. The little by which they then
  * differ (precession, aberration) is taken to grow linearly with time. */
 void astro_track_axes(AstroTrack *track, gint64 ns_since_start, double axes[3][3])
 {

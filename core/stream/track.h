@@ -1,6 +1,6 @@
 /* The axes of (u,v,w) as a function of time, at the cost of one rotation per call: astro_uvw_axes()
  * is called only once a minute. The result is within 1e-12 of it, or within 5e-12 with polar
- * motion, as the earth then rotates about an axis slightly off that of the positions. It is
+ * motion, as the Earth then rotates about an axis slightly off that of the positions. It is
  * continuous, and does not depend on the times asked for before. */
 #pragma once
 

@@ -11,7 +11,7 @@
 
 typedef struct {
   double to_earth[3][3]; /* GCRS to ITRF */
-  double velocity[3];    /* of the earth, as a fraction of the speed of light */
+  double velocity[3];    /* of the Earth, as a fraction of the speed of light */
   double sun_distance;   /* au */
   double contraction;    /* sqrt(1 - velocity^2) */
 } Moment;

@@ -1,7 +1,7 @@
 /* Positions of the stations as seen from the phase centre: the only place where (u,v,w), and so
  * delays, are computed from an observation and a time.
  *
- * Modelled with ERFA: precession and nutation (IAU 2006/2000A), the earth's rotation, leap seconds,
+ * Modelled with ERFA: precession and nutation (IAU 2006/2000A), the Earth's rotation, leap seconds,
  * annual aberration; UT1 - UTC and polar motion if the observation has them (earth.h), else UT1 =
  * UTC (an error of up to 13.5 arcsec of rotation) and no polar motion (0.5 arcsec). Left out: the
  * IERS's corrections to the nutation model and tides within a day (0.001 arcsec), diurnal

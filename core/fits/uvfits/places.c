@@ -1,5 +1,5 @@
 /* Finds where the stations are, and which (u,v,w) are right. Offsets from an array's centre may be
- * along the axes of the earth or rotated to the centre's meridian, but the keywords say FRAME =
+ * along the axes of the Earth or rotated to the centre's meridian, but the keywords say FRAME =
  * ITRF in both cases. Also, not all writers define (u,v,w) as station 1 minus station 2. Other
  * programs make images with the (u,v,w) of the groups, we compute them from the positions; so the
  * interpretation that comes closest to the groups' is taken. If it is not close enough to give the

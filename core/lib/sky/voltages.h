@@ -8,8 +8,8 @@
  * are those of ARCHITECTURE.md. Delays follow the rotation of the Earth and are accurate to 4e-4
  * cycles over the inner 90% of the band.
  *
- * Real voltages have twice the bandwidth as their rate, with the band's lower edge at zero: they
- * are sqrt(2) re(E_i(t) exp(i pi bandwidth t)), so that they have the same power as complex ones.
+ * The rate of real voltages is twice the bandwidth, with the band's lower edge at zero: they are
+ * sqrt(2) re(E_i(t) exp(i pi bandwidth t)), so that they have the same power as complex ones.
  *
  * The same seed gives the same samples, however they are divided into blocks. */
 #pragma once
@@ -23,8 +23,7 @@ typedef enum {
   ASTRO_PATTERN_SKY,
   ASTRO_PATTERN_TONE,  /* half of full scale, at tone from the centre of the band, in all inputs */
   ASTRO_PATTERN_NOISE, /* only receiver noise */
-  ASTRO_PATTERN_IMPULSE, /* one sample of half full scale every ASTRO_IMPULSE_PERIOD, the first at 0
-                          */
+  ASTRO_PATTERN_IMPULSE, /* half of full scale once in ASTRO_IMPULSE_PERIOD, first at 0 */
   ASTRO_PATTERN_RAMP, /* re counts samples, im inputs (station x pols + pol), both wrap around; real
                          samples are re */
 } AstroPattern;
@@ -38,9 +37,8 @@ typedef struct {
   AstroObservation *observation;
   const AstroSky *sky;
   double noise; /* Jy, in each polarisation of each station */
-  double
-      scale; /* of integer samples, in steps per square root of Jy; 0: chosen from the mean power */
-  double tone; /* Hz */
+  double scale; /* of integer samples, steps per square root of Jy; 0: from the mean power */
+  double tone;  /* Hz */
   guint64 seed;
   guint threads;
 } AstroVoltagesConfig;
