@@ -68,7 +68,7 @@ static gboolean validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
     return FALSE;
   AstroValidityMeta *meta = astro_buffer_get_validity(out);
   if (meta)
-    astro_sideband_turn_validity(meta);
+    astro_sideband_reverse_validity(meta);
   return TRUE;
 }
 

@@ -1,9 +1,10 @@
-/* Add: what several streams say of the same, as one. Sums (of visibilities in CI32LE, grids, pair
- * counts) are added up; means of visibilities by the good samples behind each:
+/* Add: combines several streams of the same quantity. Sums (visibilities in CI32LE, grids, pair
+ * counts) are added; means of visibilities are weighted by the good samples behind each:
  *
  *   V = sum over streams of c V / sum over streams of c,   c' = sum of c
  *
- * What is lost has no weight. A block is put together of pieces, steps of a buffer of one stream.
+ * Lost samples have no weight. A block is combined from pieces; a piece is some steps of a buffer
+ * of one stream.
  */
 #pragma once
 
@@ -13,15 +14,16 @@
 
 G_BEGIN_DECLS
 
-/* Time is the slowest axis, or there is none. */
+/* Time must be the slowest axis, if there is one. */
 typedef struct {
   AstroStream stream;
 } AstroAddConfig;
 
-/* Steps first to first + n of a buffer of so many, which are steps at on of the block. */
+/* Steps first to first + n of a buffer with `steps` steps; they are the steps from `at` on in the
+ * block. */
 typedef struct {
   guint64 steps, first, n, at;
-  const AstroValidityMeta *meta; /* NULL: each value has all its samples, which are full many */
+  const AstroValidityMeta *meta; /* NULL: no losses, and every value has `full` samples */
   guint32 full;
 } AstroAddPiece;
 
@@ -30,17 +32,17 @@ typedef struct {
   const AstroAddPiece *pieces;
 } AstroAddArguments;
 
-/* submit takes a block of each piece, one out, and an AstroAddArguments *. Those without data are
- * lost. An integer that the sum does not fit is an error. */
+/* submit takes an input block for each piece, one output block, and an AstroAddArguments *. Pieces
+ * without data are lost. An integer sum that does not fit the format is an error. */
 extern const AstroBackend astro_add_reference;
 extern const AstroBackend astro_add_cpu;
-extern const AstroBackend *const astro_add_backends[]; /* up to a NULL */
+extern const AstroBackend *const astro_add_backends[]; /* ends with NULL */
 
-/* Whether values are weighted means. */
+/* Whether values are means, to be weighted by their counts. */
 gboolean astro_add_is_mean(const AstroStream *stream);
 
-/* The counts of a block, added to out; full: of all streams together. A piece that is lost has no
- * meta, and full is 0. */
+/* Adds the counts of a block to out; full is that of all streams together. A piece that is lost has
+ * no meta, and its full is 0. */
 void astro_add_validity(const AstroAddConfig *config, const AstroAddArguments *arguments,
                         guint n_pieces, guint32 full, GstBuffer *out);
 

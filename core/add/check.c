@@ -1,3 +1,4 @@
+/* Checks configurations and blocks of the add stage. */
 #include "config.h"
 #include "core/add/check.h"
 
@@ -23,10 +24,11 @@ gboolean astro_add_shape(gconstpointer data, GError **error)
                                 "F32LE, F64LE or U64LE",
                                 astro_format_name(config->stream.format));
   return astro_layout_find(&config->stream.layout, ASTRO_AXIS_TIME) <= 0 ||
-         astro_backend_refuse(error,
-                              "layout %s has time behind other axes: expected it first, or none "
-                              "(astrotranspose)",
-                              layout);
+         astro_backend_refuse(
+             error,
+             "layout %s has time after other axes: expected it first, or not at all "
+             "(astrotranspose)",
+             layout);
 }
 
 guint64 astro_add_values(const AstroAddConfig *config)
@@ -60,10 +62,10 @@ gboolean astro_add_check(const AstroAddConfig *config, const AstroBlock *in, gui
 
 gboolean astro_add_refuse_large(const AstroAddConfig *config, GError **error)
 {
-  return astro_backend_refuse(error, "a sum is beyond what %s holds%s",
+  return astro_backend_refuse(error, "a sum does not fit %s%s",
                               astro_format_name(config->stream.format),
                               config->stream.quantity == ASTRO_QUANTITY_VISIBILITIES
-                                  ? ": expected means (CF32LE), which astrocorrelator sends where "
-                                    "its caps say so, or shorter integrations"
+                                  ? ": expected means (CF32LE), which astrocorrelator sends if "
+                                    "its caps ask for them, or shorter integrations"
                                   : "");
 }

@@ -1,4 +1,4 @@
-/* What the backends ask of a configuration and of blocks. */
+/* Checks of configurations and blocks for both backends. */
 #pragma once
 
 #include "core/add/add.h"
@@ -13,7 +13,7 @@ gboolean astro_add_check(const AstroAddConfig *config, const AstroBlock *in, gui
 /* The axes of a piece's buffer. */
 void astro_add_piece_shape(const AstroAddConfig *config, const AstroAddPiece *piece,
                            AstroLayout *shape);
-/* Values of a step. */
+/* Number of values in a step. */
 guint64 astro_add_values(const AstroAddConfig *config);
 gboolean astro_add_refuse_large(const AstroAddConfig *config, GError **error);
 

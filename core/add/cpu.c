@@ -1,5 +1,5 @@
-/* Some thousand values at a time: what pieces add to them is summed in double, or in integers that
- * are wide enough, which stay in a core's innermost cache. */
+/* The CPU backend. It handles about a thousand values at a time: the sums over pieces, in double or
+ * in wide enough integers, stay in the L1 cache. */
 #include "config.h"
 #include "core/add/check.h"
 
@@ -15,12 +15,12 @@ typedef struct {
   guint threads;
 } Add;
 
-/* Where the counts behind a piece's values are. */
+/* How to find the counts behind a piece's values. */
 typedef struct {
   AstroLayout shape;
   AstroValidityAxis axes[ASTRO_MAX_AXES];
-  guint64 shared; /* neighbours that share one */
-  guint n_axes;   /* the slower ones, which tell them apart */
+  guint64 shared; /* number of neighbours that share a count */
+  guint n_axes;   /* the slower axes, which have counts of their own */
 } Counts;
 
 typedef struct {
@@ -29,9 +29,9 @@ typedef struct {
   const AstroBlock *in;
   guint n_in;
   guint8 *out;
-  guint64 values; /* of a step */
-  gsize bytes;    /* of one */
-  Counts *counts; /* of each piece */
+  guint64 values; /* per step */
+  gsize bytes;    /* per value */
+  Counts *counts; /* per piece */
   gint is_large;  /* atomic: a sum did not fit */
 } Work;
 
@@ -59,8 +59,8 @@ static guint32 count_at(const AstroAddPiece *piece, const Counts *c, guint64 val
 
 /* ---- chunks ---- */
 
-/* The part of a piece that a chunk of the block's values has: from its value at first on, which is
- * so far into the chunk. */
+/* The part of a piece that falls in a chunk of the block's values: it starts at the piece's value
+ * `first`, and `into` values into the chunk. */
 typedef struct {
   guint64 first, n, into;
 } Part;
@@ -117,7 +117,7 @@ static void add_means(const Work *work, guint64 first, guint64 n)
   }
 }
 
-/* Sums of numbers of one type in another: parts are the numbers of a value. */
+/* Sums of Type computed in Wide; parts is the number of components per value. */
 #define SUM(name, Type, Wide, PLUS, FITS)                                                          \
   static void name(Work *work, guint64 first, guint64 n, guint parts)                              \
   {                                                                                                \

@@ -1,4 +1,4 @@
-/* Value by value. */
+/* The reference backend: value by value. */
 #include "config.h"
 #include "core/add/check.h"
 
@@ -11,10 +11,10 @@ typedef struct {
   const AstroAddArguments *arguments;
   const AstroBlock *in;
   guint n_in;
-  guint64 values; /* of a step */
+  guint64 values; /* per step */
 } Work;
 
-/* Of a piece, the value of the block at that place; FALSE: it has none there. */
+/* Finds the value that a piece has for a place in the block; FALSE if it has none. */
 static gboolean find(const Work *work, guint piece, guint64 place, gconstpointer *value,
                      guint32 *count)
 {

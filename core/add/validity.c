@@ -1,8 +1,8 @@
-/* The good samples behind sums and means: those of all streams together. */
+/* Counts of the good samples behind sums and means: those of all streams together. */
 #include "config.h"
 #include "core/add/check.h"
 
-/* An axis is counted if any piece tells its places apart. */
+/* Whether any piece has separate counts along an axis. */
 static gboolean is_counted(const AstroAddConfig *config, const AstroAddArguments *arguments,
                            guint n_pieces, guint axis, guint n_axes)
 {
@@ -14,7 +14,7 @@ static gboolean is_counted(const AstroAddConfig *config, const AstroAddArguments
       continue;
     astro_add_piece_shape(config, piece, &shape);
     astro_validity_axes(piece->meta, &shape, axes);
-    /* One step of a layout without time has an axis less than several have. */
+    /* A single step of a layout without time has one axis less than several steps have. */
     const gint own = (gint)axis + (gint)shape.n_axes - (gint)n_axes;
     if (own >= 0 && axes[own].stride)
       return TRUE;

@@ -1,15 +1,17 @@
-/* For stages outside the tree of gst-astro: this header, and the flags of pkg-config gst-astro-1.0.
+/* For a stage outside the source tree of gst-astro: pkg-config gst-astro-1.0, and this header.
  *
- * stream.h        streams: media types, formats, layouts, and the caps that describe them
- * observation.h   who looked where; history.h what was done to a stream; earth.h Earth orientation
- * validity.h      counts of the good samples behind each value of a buffer
+ * stream.h        streams: media types, formats, layouts, and their caps
+ * observation.h   telescope, time and direction; history.h what was done to a stream; earth.h the
+ *                 Earth's orientation
+ * validity.h      counts of good samples behind each value of a buffer
  * languages.h     all of these for Python and other languages
- * memory.h        blocks that are on the host, on a device, or on both; pool.h reuses them
- * backend.h       tables of functions that do the work; threads.h spreads it over cores
- * stage.h         the base of elements with one input and one output; merge.h the base of those with
- *                 several inputs; fields.h their properties
+ * memory.h        blocks on the host and on a device; pool.h reuses them
+ * backend.h       the backends of a stage; threads.h spreads work over cores
+ * stage.h         the base class of elements with one input and one output; merge.h that of
+ *                 elements with several inputs; fields.h their properties
  *
- * doc/first-stage.md, installed in share/doc/gst-astro, makes a stage with them, step by step. */
+ * doc/first-stage.md, installed in share/doc/gst-astro, explains step by step how to make a stage
+ * with them. */
 #pragma once
 
 #include <astro/enum.h>

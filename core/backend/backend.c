@@ -1,3 +1,4 @@
+/* Chooses a backend for a stage, and opens devices. */
 #include "config.h"
 #include "core/backend/module.h"
 
@@ -10,10 +11,9 @@ gboolean astro_backend_goes_on(GError **error)
 {
   if (!astro_is_given_up())
     return TRUE;
-  return astro_fail(
-      error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP,
-      "interrupted in the middle of work that takes longer: what was half made is not "
-      "kept");
+  return astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP,
+                    "interrupted in the middle of long work: the unfinished result is not "
+                    "kept");
 }
 
 guint64 astro_host_memory(void)
@@ -22,10 +22,10 @@ guint64 astro_host_memory(void)
 }
 
 static const GEnumValue kinds[] = {
-  { ASTRO_BACKEND_AUTO, "CUDA where a device is there, else the CPU", "auto" },
-  { ASTRO_BACKEND_REFERENCE, "The formula, slow and obvious", "reference" },
+  { ASTRO_BACKEND_AUTO, "CUDA if there is a device, else the CPU", "auto" },
+  { ASTRO_BACKEND_REFERENCE, "The plain formula, slow but obvious", "reference" },
   { ASTRO_BACKEND_CPU, "The fastest kernel that this machine's CPU runs", "cpu" },
-  { ASTRO_BACKEND_CUDA, "An NVIDIA GPU; an error where there is none", "cuda" },
+  { ASTRO_BACKEND_CUDA, "An NVIDIA GPU; an error if there is none", "cuda" },
   { 0, NULL, NULL },
 };
 
@@ -151,7 +151,7 @@ const AstroBackend *astro_backend_choose(const char *stage, const AstroBackend *
             ? choose_cuda(stage, own[0]->config_bytes, device_index, config, device, error)
             : choose_own(stage, own, kind, config, error);
     if (backend)
-      *why = g_strdup_printf("backend=%s was asked for", astro_backend_kind_name(kind));
+      *why = g_strdup_printf("backend=%s was set", astro_backend_kind_name(kind));
     return backend;
   }
   const AstroBackend *cuda =

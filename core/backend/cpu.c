@@ -1,3 +1,4 @@
+/* Detects the machine's instruction sets and picks variants of kernels. */
 #include "config.h"
 #include "core/backend/cpu.h"
 
@@ -23,7 +24,7 @@ static gboolean amx_permitted(void)
   return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
 
-/* __builtin_cpu_supports also asks whether the system saves the registers. */
+/* __builtin_cpu_supports also checks that the operating system saves the registers. */
 static AstroCpuLevel detect(void)
 {
   unsigned a, b, c, d = 0;
@@ -76,9 +77,8 @@ AstroCpuLevel astro_cpu_level(void)
     if (strcmp(names[i], cap) == 0)
       return MIN(i, level);
   if (g_atomic_int_compare_and_exchange(&reported, 0, 1))
-    g_warning(
-        "ASTRO_CPU=%s is no instruction set that we know (c, avx2, avx512, vnni, amx): ignored",
-        cap);
+    g_warning("ASTRO_CPU=%s is not a known instruction set (c, avx2, avx512, vnni, amx): ignored",
+              cap);
   return level;
 }
 

@@ -1,3 +1,4 @@
+/* Reference counts of devices. */
 #include "core/backend/device.h"
 
 AstroDevice *astro_device_ref(AstroDevice *device)

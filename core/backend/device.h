@@ -1,32 +1,33 @@
-/* A device as the memory sees it: somewhere to keep a second face of a block, queues that run in
- * order beside the host, and events that mark a place in a queue.
+/* A device as the memory sees it: a place for a second copy of a block (its device face), queues
+ * that run in order beside the host, and events that mark a position in a queue.
  *
  * The CUDA module implements this with streams and events; tests implement it with threads and a
- * second host area. No call waits for work to end, but for event_wait, unlock_host and free. */
+ * second area of host memory. No call waits for queued work, except event_wait, unlock_host and
+ * free. */
 #pragma once
 
 #include "core/backend/handles.h"
 
 G_BEGIN_DECLS
 
-typedef struct _AstroEvent AstroEvent; /* a place in a queue */
+typedef struct _AstroEvent AstroEvent; /* a position in a queue */
 
 typedef enum {
   ASTRO_COPY_UP,   /* host to device */
   ASTRO_COPY_DOWN, /* device to host */
 } AstroCopyDirection;
 
-/* Bytes of a device's memory. */
+/* Memory of a device, in bytes. */
 typedef struct {
   gsize free, whole;
-  gsize ours; /* that alloc gave out and free has not had back */
+  gsize ours; /* allocated by alloc and not yet freed */
 } AstroDeviceMemory;
 
 typedef struct {
   gboolean (*alloc)(AstroDevice *device, gsize bytes, gpointer *face, GError **error);
   void (*free)(AstroDevice *device, gpointer face);
   gboolean (*memory)(AstroDevice *device, AstroDeviceMemory *memory, GError **error);
-  /* Page-locks a host area so that copies run beside the host. */
+  /* Page-locks an area of host memory, so that copies run asynchronously. */
   gboolean (*lock_host)(AstroDevice *device, gpointer host, gsize bytes, GError **error);
   void (*unlock_host)(AstroDevice *device, gpointer host);
 
@@ -38,23 +39,23 @@ typedef struct {
 
   AstroEvent *(*event_record)(AstroDevice *device, AstroQueue *queue, GError **error);
   void (*event_free)(AstroDevice *device, AstroEvent *event);
-  /* TRUE only for work that ended well; what failed is for event_wait to say. */
+  /* TRUE only for work that ended without an error; event_wait reports errors. */
   gboolean (*event_done)(AstroDevice *device, AstroEvent *event);
   gboolean (*event_wait)(AstroDevice *device, AstroEvent *event, GError **error);
 
   void (*close)(AstroDevice *device); /* frees the device itself */
 } AstroDeviceFuncs;
 
-/* What every device starts with; implementations append their own. Made by a module's open function
- * with one reference. */
+/* Every device starts with this; implementations append their own members. A module's open function
+ * makes it with one reference. */
 struct _AstroDevice {
   const AstroDeviceFuncs *funcs;
   gint ref_count;
   gint index;
   char *name;
   AstroQueue *up, *down; /* the two copy queues, shared by all memory of this device */
-  /* Counters, atomic, kept by whoever copies or waits: what was moved, and how often the host
-   * waited for an event that was not done. */
+  /* Atomic counters, kept by whoever copies or waits: bytes copied, and how often the host waited
+   * for an event that was not done. */
   gsize bytes_up, bytes_down, host_waits;
 };
 

@@ -1,5 +1,5 @@
-/* A device's handles, for who hands them on and does not look into them: core/backend/device.h has
- * what they stand for. */
+/* Opaque handles of devices, for code that only passes them on; core/backend/device.h defines them.
+ */
 #pragma once
 
 #include <glib.h>
@@ -8,7 +8,7 @@
 ASTRO_BEGIN_DECLS
 
 typedef struct _AstroDevice AstroDevice;
-typedef struct _AstroQueue AstroQueue; /* a device's own: a stream */
+typedef struct _AstroQueue AstroQueue; /* a queue of a device: a CUDA stream */
 
 AstroDevice *astro_device_ref(AstroDevice *device);
 void astro_device_unref(AstroDevice *device);

@@ -1,3 +1,4 @@
+/* Makes instances that begin with a copy of the configuration. */
 #include "config.h"
 #include "core/backend/instance.h"
 

@@ -1,12 +1,13 @@
-/* Instances as most backends on the host begin them: with a copy of the configuration. */
+/* How most host backends begin their instances: with a copy of the configuration. */
 #pragma once
 
 #include "core/backend/backend.h"
 
 ASTRO_BEGIN_DECLS
 
-/* For create: an instance of so many bytes, zeros but for the configuration that it begins with, to
- * be freed with g_free. NULL and the error: the backend's shape does not take that. */
+/* For create: allocates an instance of the given size, all zero except for a copy of the
+ * configuration at its start; freed with g_free. NULL, with error set, if the backend's shape
+ * refuses the configuration. */
 gpointer astro_instance_new(const AstroBackend *backend, gsize bytes, gconstpointer config,
                             GError **error);
 

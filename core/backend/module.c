@@ -1,4 +1,4 @@
-/* The CUDA module: found, opened, checked, and reported once where it does not fit. */
+/* Finds, opens and checks the CUDA module, and reports once if it does not fit. */
 #include "config.h"
 #include "core/paths.h"
 #include "core/backend/module.h"
@@ -11,20 +11,19 @@ static gboolean fits(const AstroModule *module, const char *path, GError **error
 {
   if (module->abi != ASTRO_MODULE_ABI) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
-                "%s: its interface has version %u, expected %u", path, module->abi,
+                "%s: version %u of the interface, expected %u", path, module->abi,
                 ASTRO_MODULE_ABI);
     return FALSE;
   }
   if (module->bytes != sizeof *module) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
-                "%s: its table has %u bytes, expected %u", path, module->bytes,
-                (guint)sizeof *module);
+                "%s: a table of %u bytes, expected %u", path, module->bytes, (guint)sizeof *module);
     return FALSE;
   }
   if (g_strcmp0(module->version, PACKAGE_VERSION) != 0) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
-                "%s: it is of version %s, expected %s", path,
-                module->version ? module->version : "(none)", PACKAGE_VERSION);
+                "%s: version %s, expected %s", path, module->version ? module->version : "(none)",
+                PACKAGE_VERSION);
     return FALSE;
   }
   return TRUE;
@@ -32,7 +31,7 @@ static gboolean fits(const AstroModule *module, const char *path, GError **error
 
 const AstroModule *astro_module_load(const char *path, GError **error)
 {
-  /* Local: a broken module must not lend its symbols to others. */
+  /* Local, so that a broken module does not provide symbols to others. */
   GModule *library = g_module_open(path, G_MODULE_BIND_LOCAL | G_MODULE_BIND_LAZY);
   gpointer table = NULL;
 
@@ -45,7 +44,7 @@ const AstroModule *astro_module_load(const char *path, GError **error)
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
                 "%s exports no table astro_module", path);
   } else if (fits(table, path, error)) {
-    /* The CUDA runtime does not survive being unloaded. */
+    /* The CUDA runtime does not survive unloading. */
     g_module_make_resident(library);
     return table;
   }
@@ -53,8 +52,8 @@ const AstroModule *astro_module_load(const char *path, GError **error)
   return NULL;
 }
 
-/* $ASTRO_CUDA_MODULE, else beside the library: the install's module folder or the build tree's
- * gpu/. */
+/* $ASTRO_CUDA_MODULE, else beside the library: the module folder of the install, or gpu/ of the
+ * build tree. */
 static char *find(void)
 {
   const char *named = g_getenv("ASTRO_CUDA_MODULE");
@@ -87,7 +86,7 @@ const AstroModule *astro_module_get(GError **error)
       failure = g_error_new(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
                             "the CUDA module is not installed");
     if (!module && path)
-      g_warning("%s: left out", failure->message);
+      g_warning("%s: not used", failure->message);
     g_once_init_leave(&tried, 1);
   }
   if (!module && error)

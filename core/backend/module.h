@@ -1,5 +1,5 @@
-/* Who finds the backends: the CUDA module, its devices, and the choice among a stage's tables; and
- * where an install lies. */
+/* Finds the CUDA module and its devices, chooses among the backends of a stage, and finds installed
+ * files. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -13,41 +13,41 @@ typedef struct {
   guint32 abi;
   guint32 bytes; /* sizeof(AstroModule) */
   const char *version;
-  gint (*n_devices)(GError **error); /* -1: no driver or one too old; the error says */
+  gint (*n_devices)(GError **error); /* -1: no driver, or too old a one; error says which */
   AstroDevice *(*open)(gint index, GError **error);
-  char *(*describe)(gint index);       /* a line about a device, for gst-astro devices */
-  const AstroBackend *const *backends; /* up to a NULL */
+  char *(*describe)(gint index);       /* one line about a device, for "gst-astro devices" */
+  const AstroBackend *const *backends; /* ends with NULL */
 } AstroModule;
 
-/* The CUDA module, loaded on first use: $ASTRO_CUDA_MODULE, or beside the library in the install or
- * the build tree. NULL where there is none that fits; the reason is logged once and given in error.
- */
+/* The CUDA module, loaded on first use from $ASTRO_CUDA_MODULE, or from beside the library in the
+ * install or the build tree. NULL if none is found that fits; the reason is logged once and given
+ * in error. */
 const AstroModule *astro_module_get(GError **error);
-/* Its backend of a stage; NULL where there is none. */
+/* The module's backend for a stage; NULL if there is none. */
 const AstroBackend *astro_module_backend(const char *stage);
-/* What astro_module_get uses; for tests. */
+/* Used by astro_module_get; public for tests. */
 const AstroModule *astro_module_load(const char *path, GError **error);
 
-/* The device of that index, opened once and then kept for the process. */
+/* The device with this index, opened once and then kept until the process ends. */
 AstroDevice *astro_device_open(gint index, GError **error);
 
-/* Chooses among a stage's own tables (up to a NULL: the reference and cpu ones) and the module's.
- * auto takes cuda where a device is there and takes the shape, then cpu; an explicit kind is taken
- * or is an error. On success *device is set for a device backend, else NULL, and *why says in a
- * sentence, the caller's, why it is that one. */
+/* Chooses among a stage's own tables (the reference and cpu ones, ended by NULL) and the module's.
+ * auto takes cuda if there is a device that takes the configuration, else cpu; any other kind is
+ * taken or gives an error. On success *device is set for a device backend, else NULL, and *why is a
+ * sentence with the reason, to be freed. */
 const AstroBackend *astro_backend_choose(const char *stage, const AstroBackend *const *own,
                                          AstroBackendKind kind, gint device_index,
                                          gconstpointer config, AstroDevice **device, char **why,
                                          GError **error);
 
-/* Whether a device would do the stage's work, as far as can be told before there is a
+/* Whether a device would do the stage's work, as far as that is known before there is a
  * configuration: for negotiation. */
 gboolean astro_backend_prefers_device(const char *stage, AstroBackendKind kind, gint device_index);
 
-/* Where an installed path lies now, the prefix moved or not: PATH as configured, the part under the
- * prefix kept. */
+/* Where an installed path is now, whether or not the prefix was moved: the path as configured, with
+ * the present prefix. */
 char *astro_relocate(const char *configured_path);
-/* The folder that libgstastro-1.0 was loaded from. */
+/* The folder from which libgstastro-1.0 was loaded. */
 char *astro_library_folder(void);
 
 ASTRO_END_DECLS

@@ -1,4 +1,4 @@
-/* See once.h. */
+/* The lock of FFTW's planner, once for the process. */
 #include "core/backend/once.h"
 
 GMutex *astro_fftw_mutex(void)

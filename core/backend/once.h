@@ -1,5 +1,5 @@
-/* What there is once in a process, whichever of its libraries have a copy of the science: this one
- * they all share. */
+/* State that must exist only once in a process, even when several of its libraries contain a copy
+ * of the science code: they all share this library. */
 #pragma once
 
 #include <glib.h>
@@ -7,7 +7,7 @@
 
 ASTRO_BEGIN_DECLS
 
-/* FFTW's planner is one, and bears one caller at a time. */
+/* FFTW's planner is global and takes one caller at a time. */
 GMutex *astro_fftw_mutex(void);
 
 ASTRO_END_DECLS

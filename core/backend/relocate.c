@@ -1,3 +1,4 @@
+/* Finds installed files after the prefix was moved. */
 #include "config.h"
 #include "core/paths.h"
 #include "core/backend/module.h"
@@ -5,8 +6,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* The library's own place now: PREFIX/lib/libgstastro-1.0.so.0, the prefix moved or not, or the
- * .libs folder of a build tree. */
+/* The folder of the library now: PREFIX/lib, whether or not the prefix was moved, or the .libs
+ * folder of a build tree. */
 char *astro_library_folder(void)
 {
   Dl_info info;
@@ -21,7 +22,7 @@ char *astro_relocate(const char *configured_path)
   g_autofree char *folder = astro_library_folder();
   gsize prefix = strlen(ASTRO_PREFIX);
 
-  /* ASTRO_LIBDIR below the prefix tells how much of the folder is the prefix. */
+  /* The part of ASTRO_LIBDIR below the prefix tells where in the folder the prefix ends. */
   if (folder && g_str_has_prefix(ASTRO_LIBDIR, ASTRO_PREFIX) &&
       g_str_has_prefix(configured_path, ASTRO_PREFIX) &&
       g_str_has_suffix(folder, &ASTRO_LIBDIR[prefix])) {

@@ -1,4 +1,4 @@
-/* What a stage gives beside its blocks. */
+/* The results of a stage besides its blocks. */
 #pragma once
 
 #include "core/kit/exports.h"
@@ -7,40 +7,41 @@ ASTRO_BEGIN_DECLS
 
 struct _AstroCleanResult; /* core/clean/clean.h */
 
-/* In visibilities of one product each; the point-spread function is made of none. */
+/* Counted in visibilities of one product each; those of the point-spread function are not counted.
+ */
 typedef struct {
   guint64 used, outside, flagged, not_finite;
 } AstroGridCounts;
 
-/* Who calls a backend hands this to submit, which fills in what it knows when it returns, and to
- * drain, which fills in what work that was queued has counted since. A stage writes its own members
- * and leaves the others alone. Pointers are room that the caller has made; NULL: it does not ask.
+/* The caller of a backend passes this to submit, which fills in what is known when it returns, and
+ * to drain, which fills in what queued work has counted since. A stage writes its own members and
+ * leaves the others alone. Pointers are memory of the caller; NULL if it does not want that member.
  */
 typedef struct {
-  /* convert, channelizer: components beyond the range of the output's format, added to what there
-   * is. A device's are known when it is drained. */
+  /* convert, channelizer: components beyond the range of the output format, added to the value that
+   * is there. A device knows them only when it is drained. */
   guint64 clipped;
 
-  /* correlator, of an integration that ends: samples added in all, times channel_step, which is the
-   * count of a baseline that lost nothing; complete: no baseline lost any, and counts are left
-   * alone; else the good samples behind each channel:baseline of the output. */
+  /* correlator, at the end of an integration: samples added in total, times channel_step, which is
+   * the count of a baseline without losses. complete: no baseline had losses, and counts are not
+   * written; else counts are the good samples behind each channel:baseline of the output. */
   guint64 samples;
   gboolean complete;
   guint32 *counts;
 
-  /* gridder, as it is called (core/gridder/backend.h): whether dumps go straight into the grid; in
-   * wavelengths the longest baseline, and how far the grid holds visibilities; planes of the grid;
-   * of a plane w, and what lies between planes (0: nothing to correct in w); counts, and sums of
-   * weights of each of the grid's channels. */
+  /* gridder, by call (core/gridder/backend.h): whether dumps are added to the grid at once; the
+   * longest baseline, and the reach of the grid, in wavelengths; the planes of the grid; w of a
+   * plane, and the distance between planes (0: no correction in w is needed); counts, and the sums
+   * of weights of each of the grid's channels. */
   gboolean adds_at_once;
   double longest, reach;
   guint planes;
   double w, w_step;
   AstroGridCounts grid_counts;
   double *sums;
-  guint64 *spread; /* visibilities spread so far, where those of one place are added up before */
+  guint64 *spread; /* visibilities spread so far, where those at one position are added up first */
 
-  /* image, with its last plane: pixels of its middle, as arguments ask for them. */
+  /* image, with its last plane: pixels of the image's middle that arguments ask for. */
   gpointer middle;
 
   /* clean: [channel][product] */

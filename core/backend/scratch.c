@@ -1,3 +1,4 @@
+/* Scratch memory for parallel tasks. */
 #include "config.h"
 #include "core/backend/scratch.h"
 
@@ -30,7 +31,7 @@ gpointer astro_scratch_take(AstroScratch *scratch)
   return block ? block : g_aligned_alloc0(1, scratch->bytes, PAGE);
 }
 
-/* The next to be taken is the one that is still in the caches. */
+/* Pushed in front, so that the next task takes the block that is still in the caches. */
 void astro_scratch_give(AstroScratch *scratch, gpointer block)
 {
   g_async_queue_push_front(scratch->idle, block);

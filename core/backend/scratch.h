@@ -1,4 +1,5 @@
-/* Memory for tasks that work side by side: kept, since a fresh block costs as much as the work. */
+/* Scratch memory for parallel tasks. Blocks are kept, because allocating a new one costs as much as
+ * the work. */
 #pragma once
 
 #include <glib.h>
@@ -11,7 +12,7 @@ typedef struct AstroScratch AstroScratch;
 AstroScratch *astro_scratch_new(gsize bytes);
 void astro_scratch_free(AstroScratch *scratch);
 
-/* At a page's begin; zeros at first, then what was left there. */
+/* Aligned to a page; zeros the first time, later whatever the last user left in it. */
 gpointer astro_scratch_take(AstroScratch *scratch);
 void astro_scratch_give(AstroScratch *scratch, gpointer block);
 

@@ -1,5 +1,6 @@
-/* A job is a range of tasks. Workers and the callers themselves take tasks from jobs, the oldest
- * first; `busy` threads are never more than the machine has cores, whoever called. */
+/* The pool of threads. A job is a range of tasks. Workers and callers take tasks from jobs, the
+ * oldest job first; at most as many threads are `busy` as the machine has cores, however many
+ * callers there are. */
 #include "config.h"
 #include "core/backend/threads.h"
 
@@ -15,10 +16,10 @@ typedef struct {
 
 typedef struct {
   guint64 next, n, done;
-  guint helpers, max_helpers; /* threads at work on it */
+  guint helpers, max_helpers; /* threads that work on it */
   AstroTask task;
   gpointer data;
-  const AstroStop *stop; /* that the caller had set */
+  const AstroStop *stop; /* set by the caller */
   GCond finished;
 } Job;
 
@@ -38,10 +39,10 @@ gboolean astro_is_given_up(void)
 
 static struct {
   GMutex lock;
-  GQueue jobs;   /* with tasks that nobody has taken */
-  GQueue asleep; /* workers, the last one to fall asleep first */
+  GQueue jobs;   /* that still have tasks to be taken */
+  GQueue asleep; /* workers, the last to fall asleep first */
   guint busy, cores, workers;
-  cpu_set_t cpus; /* that workers may run on */
+  cpu_set_t cpus; /* on which workers may run */
 } pool;
 
 guint astro_threads(void)
@@ -49,7 +50,7 @@ guint astro_threads(void)
   static gsize cores = 0;
   if (g_once_init_enter(&cores)) {
     cpu_set_t set;
-    /* A kernel for more cores than a set has room for fails. */
+    /* Fails if the kernel supports more cores than a cpu_set_t can hold. */
     guint n = sched_getaffinity(0, sizeof set, &set) == 0 ? (guint)CPU_COUNT(&set)
                                                           : g_get_num_processors();
     g_once_init_leave(&cores, MAX(n, 1));
@@ -57,8 +58,9 @@ guint astro_threads(void)
   return (guint)cores;
 }
 
-/* A virtual machine's kernel takes an idle CPU of its own for one that its host has taken away, and
- * puts a thread that wakes up beside the one that woke it: two on one core, the other core idle. */
+/* The kernel of a virtual machine takes an idle CPU for one that the host has taken away, and puts
+ * a thread that wakes up beside the thread that woke it: both on one core, with the other core
+ * idle. So a worker is kept off the CPU of the thread that wakes it. */
 static void avoid(Worker *worker, int cpu)
 {
   cpu_set_t cpus = pool.cpus;
@@ -69,8 +71,8 @@ static void avoid(Worker *worker, int cpu)
     worker->avoided = cpu;
 }
 
-/* No more than can help, as one more might take the place of one that has a core of its own.
- * avoided: a CPU whose thread goes on, or -1. Called with the lock held. */
+/* Wakes no more than `most` workers: one more might take the core of a busy thread. avoided: a CPU
+ * whose thread continues to run, or -1. Called with the lock held. */
 static void wake(guint most, int avoided)
 {
   for (guint i = 0; i < most; i++) {
@@ -83,7 +85,7 @@ static void wake(guint most, int avoided)
   }
 }
 
-/* Called and left with the lock held. */
+/* Called with the lock held, and returns with it held. */
 static void help(Job *job)
 {
   const AstroStop *before = astro_stop_set(job->stop);
@@ -100,7 +102,7 @@ static void help(Job *job)
     if (++job->done == job->n)
       g_cond_signal(&job->finished);
   }
-  /* The job may be gone from here on, unless it is the caller's own. */
+  /* From here on the job may be freed already, unless it is the caller's own. */
   pool.busy--;
   astro_stop_set(before);
   if (!g_queue_is_empty(&pool.jobs))
@@ -150,7 +152,7 @@ static void start_workers(void)
     g_autoptr(GError) error = NULL;
     GThread *thread = g_thread_try_new("astro-worker", work, NULL, &error);
     if (!thread) {
-      g_info("%u threads at work, not %u: %s", pool.workers, pool.cores, error->message);
+      g_info("%u worker threads instead of %u: %s", pool.workers, pool.cores, error->message);
       break;
     }
     g_thread_unref(thread);
@@ -181,8 +183,8 @@ void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data)
   g_queue_push_tail(&pool.jobs, &job);
   if (pool.busy < pool.cores)
     wake(MIN(job.max_helpers, pool.cores - pool.busy) - 1, sched_getcpu());
-  /* The caller works too where a core is free; else the workers, who are on older jobs, come to it.
-   * Where the system gave us none, there are callers alone. */
+  /* The caller works too if a core is free; else workers on older jobs will come to this one. If
+   * the system gave us no workers, callers do everything. */
   if (pool.busy < pool.cores || pool.workers == 0)
     help(&job);
   while (job.done < job.n)

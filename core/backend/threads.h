@@ -1,5 +1,5 @@
 /* One pool of threads for the process, sized by the machine. Stages split work into tasks whose
- * number depends on the work alone, so that results do not depend on the number of threads. */
+ * number depends only on the work, so that results do not depend on the number of threads. */
 #pragma once
 
 #include <glib.h>
@@ -10,33 +10,35 @@ ASTRO_BEGIN_DECLS
 typedef void (*AstroTask)(gpointer data, guint64 task);
 
 /* Runs task(data, 0) ... task(data, n - 1), in any order, and returns when all are done. At most
- * max_threads at once (0: as many as the machine has); over all callers together no more threads
- * are busy than the machine has cores. The calling thread takes part. Tasks may not call this. */
+ * max_threads run at once (0: as many as the machine has cores); over all callers together no more
+ * threads are busy than the machine has cores. The calling thread takes part. Tasks must not call
+ * this. */
 void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data);
 
-/* Whether work is to be given up: asked from any thread, at any time. */
+/* Asks whether work is to be given up; called from any thread at any time. */
 typedef struct {
   gboolean (*asked)(gpointer data);
   gpointer data;
 } AstroStop;
 
-/* One piece of work that may be given up. Once it is it stays so, whatever is said later. */
+/* A piece of work that may be given up. Once stopped it stays stopped, even if stop changes its
+ * answer. */
 typedef struct {
-  const AstroStop *stop; /* NULL: it is not */
+  const AstroStop *stop; /* NULL: it is never given up */
   gint stopped;          /* atomic */
 } AstroStoppable;
 gboolean astro_is_stopped(AstroStoppable *work);
 
-/* What holds for the calling thread from now on, and for the tasks that it has others do: once stop
- * is asked for, tasks that have not begun are passed over and long loops end, so that what they
- * were to make is not there. Whoever set it looks at astro_is_given_up() before he uses anything
- * that was made; until then stop must not take back what it said. Gives what held before, to be set
- * again. NULL: what follows is done whatever is said. */
+/* Sets the stop of the calling thread, and of the tasks that it hands out, from now on: once stop
+ * says so, tasks that have not begun are skipped and long loops end, so that their results are
+ * missing. Whoever sets it calls astro_is_given_up() before using any result; until then stop must
+ * not take back its answer. Returns the stop that was set before, to be restored. NULL: work is
+ * never given up. */
 const AstroStop *astro_stop_set(const AstroStop *stop);
-/* Whether what the calling thread does is to be given up. Loops that may take more than a tenth of
- * a second ask between their parts; it takes some nanoseconds. */
+/* Whether the calling thread's work is to be given up. Loops that may take more than a tenth of a
+ * second ask between their parts; a call takes some nanoseconds. */
 gboolean astro_is_given_up(void);
 
-guint astro_threads(void); /* cores that this process may use */
+guint astro_threads(void); /* number of cores that this process may use */
 
 ASTRO_END_DECLS

@@ -1,3 +1,4 @@
+/* Checks configurations of the channelizer, and computes the spectra of blocks. */
 #include "config.h"
 #include "core/channelizer/check.h"
 
@@ -71,7 +72,7 @@ gboolean astro_channelizer_shape(gconstpointer data, GError **error)
     return astro_backend_refuse(error, "channelizer: %u taps, expected 1 to %d", config->taps,
                                 ASTRO_CHANNELIZER_MAX_TAPS);
   if (config->window >= ASTRO_N_WINDOWS)
-    return astro_backend_refuse(error, "channelizer: window %d is none of ours", config->window);
+    return astro_backend_refuse(error, "channelizer: there is no window %d", config->window);
   if (!(config->beta >= 0 && config->beta <= 100))
     return astro_backend_refuse(error, "channelizer: beta %g, expected 0 to 100", config->beta);
   if (!isfinite(config->gain))
@@ -150,7 +151,7 @@ gboolean astro_channelizer_check_call(const AstroChannelizerConfig *config, cons
   if (!g_size_checked_mul(&in_bytes, step_bytes, arguments->steps) ||
       !g_size_checked_mul(&out_bytes, inputs * config->channels, spectra) ||
       !g_size_checked_mul(&out_bytes, out_bytes, astro_format_info(config->to)->bytes))
-    return astro_backend_refuse(error, "channelizer: a block of more bytes than can be addressed");
+    return astro_backend_refuse(error, "channelizer: a block has more bytes than can be addressed");
   if (n_in > 1 || n_out != (spectra > 0))
     return astro_backend_refuse(error,
                                 "channelizer: %u blocks in and %u out, expected at most one and %d",

@@ -1,19 +1,20 @@
-/* What both host backends ask of a configuration and of a call. */
+/* Checks of configurations and calls for both host backends. */
 #pragma once
 
 #include "core/channelizer/channelizer.h"
 
 G_BEGIN_DECLS
 
-/* The shape query of every backend. */
+/* The shape function of every backend. */
 gboolean astro_channelizer_shape(gconstpointer config, GError **error);
 
-/* Where the row of a spectrum of an input stands among the rows of a block of count spectra:
+/* The position of an input's spectrum among the rows of a block of count spectra:
  * [station][pol][time][input channel]. */
 guint64 astro_channelizer_row(const AstroChannelizerConfig *config, guint input, guint64 spectrum,
                               guint64 count);
 
-/* Whether a call's blocks hold what its arguments say; spectra is how many it has to give. */
+/* Whether a call's blocks have the sizes that its arguments need; spectra is how many the call
+ * makes. */
 gboolean astro_channelizer_check_call(const AstroChannelizerConfig *config, const AstroBlock *in,
                                       guint n_in, const AstroBlock *out, guint n_out,
                                       const AstroChannelizerArguments *arguments, guint64 spectra,

@@ -1,5 +1,6 @@
-/* The cpu backend. A task makes a group of spectra of one input: samples to single precision, the
- * filter, FFTW, and the output's format, each while what it reads is still in the core's cache. */
+/* The CPU backend. A task makes a group of spectra of one input: it converts samples to single
+ * precision, filters them, runs FFTW, and converts to the output format, each step while its input
+ * is still in the core's cache. */
 #include "config.h"
 #include "core/channelizer/check.h"
 #include "core/channelizer/fir.h"
@@ -13,30 +14,31 @@
 #include "core/backend/threads.h"
 #include "core/lib/fft/planner.h"
 
-/* A group's filtered samples: as many spectra as fill this, within limits. */
+/* Size of a group's filtered samples: it has as many spectra as fit in this, within limits. */
 #define GROUP_BYTES (256 * 1024)
 #define MOST_SPECTRA 512
 #define LEAST_SPECTRA 4
-/* Samples to single precision are made in strips of so many columns. */
+/* Samples are converted to single precision in strips of this many values. */
 #define STRIP_FLOATS 4096
-/* Rows at multiples of this many floats would share few lines of the innermost cache. */
+/* Rows at a distance of a multiple of this many floats would compete for few lines of the L1 cache.
+ */
 #define ALIAS_FLOATS 1024
 #define LINE_FLOATS 16
-/* Small transforms are done several at a time. */
+/* Small transforms are done in batches of about this many samples. */
 #define BATCH_SAMPLES 512
-/* Blocks whose output is larger are written past the caches: they would not stay there, and a line
- * that is not read before it is written is traffic saved. */
+/* Larger output blocks are written past the caches: they would not stay there, and writing a line
+ * without reading it first saves memory traffic. */
 #define STREAM_BYTES ((gsize)4 << 20)
 #define STREAM_ALIGNMENT 64
-/* What FFTW's plans ask of addresses. */
+/* Alignment that FFTW's plans need. */
 #define PLAN_ALIGNMENT 16
-/* Seconds; measuring transforms of large primes would take longer. */
+/* Limit in seconds: measuring transforms of large primes would take longer. */
 #define PLANNING_TIME 2.0
 
 static const struct {
   AstroVariant variant;
   AstroFir fir;
-  AstroConvertCopy copy; /* NULL where nothing can be written past the caches */
+  AstroConvertCopy copy; /* NULL if there is no copy past the caches */
 } variants[] = {
 #ifdef ASTRO_X86_KERNELS
   { { "avx512", ASTRO_CPU_AVX512 }, astro_fir_avx512, astro_convert_copy_avx512 },
@@ -52,19 +54,19 @@ typedef struct {
   AstroFir fir;
   AstroConvertCopy copy;
   AstroStretch stretch;
-  AstroSamples to;     /* from CF32LE */
-  float *gains;        /* of each bin's components; NULL: 1 */
-  float *weights;      /* [tap][sample], both components of a complex one alike */
-  guint components;    /* of a sample */
-  guint64 step, split; /* samples of a row before split go to the transform's end */
-  guint batch, group;  /* spectra a plan, spectra a task; counted from spectrum 0 */
-  guint bins;          /* of a transform */
+  AstroSamples to;     /* converts from CF32LE */
+  float *gains;        /* for each bin's components; NULL: 1 */
+  float *weights;      /* [tap][sample], with equal values for both components */
+  guint components;    /* per sample */
+  guint64 step, split; /* samples of a row before split go to the end of the transform */
+  guint batch, group;  /* spectra per plan and per task; both are counted from spectrum 0 */
+  guint bins;          /* per transform */
   fftwf_plan plan;
 
   /* Strides and sizes in floats. */
   gsize filtered_stride, strip_stride, filtered_floats, strip_floats, bins_floats;
-  gboolean direct;     /* FFTW writes the output itself */
-  AstroScratch *rooms; /* of a task: what is filtered, a strip, bins */
+  gboolean direct;     /* FFTW writes the output directly */
+  AstroScratch *rooms; /* scratch memory of tasks: filtered samples, a strip, bins */
 } Cpu;
 
 static gboolean is_real(const Cpu *cpu)
@@ -72,34 +74,36 @@ static gboolean is_real(const Cpu *cpu)
   return cpu->components == 1;
 }
 
-/* Multiplying every second sample by -1 moves the band by half its width, so that an even number of
- * channels comes out ascending. */
+/* Multiplying every second sample by -1 shifts the band by half its width, so that an even number
+ * of channels comes out ascending. */
 static void set_weights(Cpu *cpu)
 {
   guint64 span = astro_channelizer_span(&cpu->config);
   g_autofree double *weights = g_new(double, span);
-  gboolean turn = !is_real(cpu) && cpu->config.channels % 2 == 0;
+  gboolean shifts = !is_real(cpu) && cpu->config.channels % 2 == 0;
 
   astro_channelizer_weights(&cpu->config, weights);
   cpu->weights = g_aligned_alloc(span * cpu->components, sizeof(float), 64);
   for (guint64 i = 0; i < span; i++) {
     guint64 place = (i % cpu->step + cpu->step - cpu->split) % cpu->step;
     for (guint c = 0; c < cpu->components; c++)
-      cpu->weights[i * cpu->components + c] = (float)(turn && place % 2 ? -weights[i] : weights[i]);
+      cpu->weights[i * cpu->components + c] =
+          (float)(shifts && place % 2 ? -weights[i] : weights[i]);
   }
 }
 
-/* A channel's bin: those below the band's centre come last where the samples were not turned. */
+/* Assigns gains to bins. If samples are not shifted, channels below the centre of the band are in
+ * the last bins. */
 static void set_gains(Cpu *cpu)
 {
   guint channels = cpu->config.channels;
-  guint turned = !is_real(cpu) && channels % 2 ? channels / 2 : 0;
+  guint below = !is_real(cpu) && channels % 2 ? channels / 2 : 0;
 
   if (!cpu->config.gains)
     return;
   cpu->gains = g_new0(float, 2 * (gsize)cpu->bins);
   for (guint k = 0; k < channels; k++) {
-    guint bin = k < turned ? channels - turned + k : k - turned;
+    guint bin = k < below ? channels - below + k : k - below;
     cpu->gains[2 * bin] = cpu->gains[2 * bin + 1] = cpu->config.gains[k];
   }
 }
@@ -113,7 +117,7 @@ static void set_sizes(Cpu *cpu)
 {
   cpu->step = astro_channelizer_step(&cpu->config);
   gsize width = cpu->step * cpu->components;
-  /* The row's samples begin at index -lead, and those at a multiple of step go to the front. */
+  /* A row's samples begin at index -lead; those at multiples of step come to the front. */
   cpu->split = astro_channelizer_lead(&cpu->config) % cpu->step;
   cpu->batch = 1;
   while (cpu->batch * 2 * cpu->step <= BATCH_SAMPLES)
@@ -156,8 +160,8 @@ static gboolean make_plan(Cpu *cpu, GError **error)
   astro_fft_planner_unlock();
   astro_scratch_give(cpu->rooms, room);
   if (!cpu->plan)
-    astro_backend_no_memory(
-        error, "channelizer: FFTW makes no plan for %d transforms of %d samples", batch, n);
+    astro_backend_no_memory(error, "channelizer: FFTW cannot plan %d transforms of %d samples",
+                            batch, n);
   return cpu->plan != NULL;
 }
 
@@ -201,17 +205,18 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return NULL;
 }
 
-/* What the tasks of one call share. */
+/* Data shared by the tasks of a call. */
 typedef struct {
   Cpu *cpu;
   AstroSpectra spectra;
   guint64 first_group, groups;
   guint8 *out;
-  gboolean stream; /* past the caches */
+  gboolean stream; /* write past the caches */
   guint64 clipped;
 } Call;
 
-/* Columns begin to end of the rows from a sample on; stride: of what is given, in floats. */
+/* Returns columns begin to end of the rows from a sample on; *stride is that of the result, in
+ * floats. */
 static const float *read_strip(Cpu *cpu, guint input, guint64 sample, guint64 rows, guint64 begin,
                                guint64 end, float *strip, gsize *stride)
 {
@@ -230,7 +235,7 @@ static const float *read_strip(Cpu *cpu, guint input, guint64 sample, guint64 ro
   return strip;
 }
 
-/* Columns begin to end of so many spectra; within them a column goes to another's place. */
+/* Filters columns begin to end of some spectra; the columns before split go to the end of a row. */
 static void filter(Cpu *cpu, float *filtered, const float *rows, gsize stride, guint64 begin,
                    guint64 end, guint spectra)
 {
@@ -246,17 +251,17 @@ static void filter(Cpu *cpu, float *filtered, const float *rows, gsize stride, g
              (end - middle) * c, cpu->config.taps, spectra);
 }
 
-/* A spectrum in the output's format, its channels ascending. */
+/* Converts a spectrum to the output format, with channels ascending. */
 static guint64 give(const Cpu *cpu, guint8 *out, const fftwf_complex *bins)
 {
   guint channels = cpu->config.channels;
-  guint turned = !is_real(cpu) && channels % 2 ? channels / 2 : 0;
+  guint below = !is_real(cpu) && channels % 2 ? channels / 2 : 0;
   guint64 clipped = 0;
-  /* The upper half of the transform lies below the band's centre. */
-  if (turned)
-    clipped += astro_samples_convert(&cpu->to, out, bins + channels - turned, turned);
+  /* The upper half of the transform is below the centre of the band. */
+  if (below)
+    clipped += astro_samples_convert(&cpu->to, out, bins + channels - below, below);
   return clipped +
-         astro_samples_convert(&cpu->to, out + turned * cpu->to.to_bytes, bins, channels - turned);
+         astro_samples_convert(&cpu->to, out + below * cpu->to.to_bytes, bins, channels - below);
 }
 
 static void multiply(float *values, const float *factors, gsize n)
@@ -276,9 +281,10 @@ static void transform(const Cpu *cpu, float *filtered, fftwf_complex *bins)
       multiply((float *)(bins + (gsize)i * cpu->bins), cpu->gains, 2 * (gsize)cpu->bins);
 }
 
-/* Spectra begin to end of a batch that starts at filtered; out is that of begin, the next one
- * out_stride bytes on. Small transforms are always done by the whole batch, each in its place, so
- * that a spectrum has the same bits whatever it came with. */
+/* Transforms spectra begin to end of a batch that starts at filtered; out is where spectrum begin
+ * goes, and the next one goes out_stride bytes further on. Small transforms always run as the whole
+ * batch, each at its position, so that a spectrum has the same bits regardless of the others in its
+ * call. */
 static guint64 transform_batch(const Call *call, float *filtered, fftwf_complex *bins, guint begin,
                                guint end, guint8 *out, gsize out_stride)
 {
@@ -307,7 +313,7 @@ static guint64 transform_batch(const Call *call, float *filtered, fftwf_complex 
   return clipped;
 }
 
-/* Rows must be whole lines: what is copied past the caches is. */
+/* Copies past the caches write whole cache lines, so rows must be whole lines. */
 static gboolean can_stream(const Cpu *cpu, const AstroBlock *out)
 {
   gsize row_bytes = cpu->config.channels * cpu->to.to_bytes;

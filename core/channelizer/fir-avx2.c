@@ -1,20 +1,21 @@
+/* The filter with AVX2. */
 #include "config.h"
 #include "core/channelizer/fir.h"
 
 #include <immintrin.h>
 
 #define LANES 8
-#define ROWS 4 /* that share the loads of weights */
+#define ROWS 4 /* rows that share a load of weights */
 
-/* As many lanes from the front as the width has. */
+/* A mask of the first lanes, as many as the width has. */
 static inline __m256i first_lanes(gsize width)
 {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)MIN(width, LANES)), lane);
 }
 
-/* Unrolled whatever the optimization, or sums would not stay in registers. Sums of n_rows rows and
- * n_vectors whole vectors in registers. */
+/* Sums n_rows rows of n_vectors whole vectors. The loops are unrolled at all optimization levels,
+ * as the sums would not stay in registers otherwise. */
 static inline __attribute__((always_inline)) void
 add_block(float *out, gsize out_stride, const float *in, gsize in_stride, const float *weights,
           gsize weights_stride, guint taps, const guint n_rows, const guint n_vectors)

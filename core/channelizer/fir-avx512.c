@@ -1,13 +1,14 @@
+/* The filter with AVX-512. */
 #include "config.h"
 #include "core/channelizer/fir.h"
 
 #include <immintrin.h>
 
 #define LANES 16
-#define ROWS 4 /* that share the loads of weights */
+#define ROWS 4 /* rows that share a load of weights */
 
-/* Unrolled whatever the optimization, or sums would not stay in registers. Sums of n_rows rows and
- * n_vectors vectors in registers; mask: of the last vector. */
+/* Sums n_rows rows of n_vectors vectors; mask selects lanes of the last one. The loops are unrolled
+ * at all optimization levels, as the sums would not stay in registers otherwise. */
 static inline __attribute__((always_inline)) void
 add_block(float *out, gsize out_stride, const float *in, gsize in_stride, const float *weights,
           gsize weights_stride, guint taps, const guint n_rows, const guint n_vectors,

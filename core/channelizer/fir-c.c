@@ -1,7 +1,8 @@
+/* The filter in portable C. */
 #include "config.h"
 #include "core/channelizer/fir.h"
 
-/* Columns at a time: sums that stay in registers or the innermost cache. */
+/* Columns per round: their sums stay in registers or in the L1 cache. */
 #define COLUMNS 64
 
 static void add_columns(float *restrict out, const float *in, gsize in_stride, const float *weights,

@@ -1,3 +1,4 @@
+/* Reads gains of channels. */
 #include "config.h"
 #include "core/channelizer/gains.h"
 

@@ -1,4 +1,4 @@
-/* The formula, in double precision. */
+/* The reference backend: the formula in double precision. */
 #include "config.h"
 #include "core/channelizer/check.h"
 #include "core/channelizer/stretch.h"
@@ -10,7 +10,7 @@ typedef struct {
   AstroChannelizerConfig config;
   AstroStretch stretch;
   double *weights;
-  complex double *turns; /* exp(-2 pi i n / step) */
+  complex double *phasors; /* exp(-2 pi i n / step) */
 } Reference;
 
 static void destroy(gpointer instance)
@@ -18,7 +18,7 @@ static void destroy(gpointer instance)
   Reference *reference = instance;
   astro_stretch_clear(&reference->stretch);
   g_free(reference->weights);
-  g_free(reference->turns);
+  g_free(reference->phasors);
   g_free(reference);
 }
 
@@ -32,9 +32,9 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   guint64 step = astro_channelizer_step(&reference->config);
   reference->weights = g_new(double, astro_channelizer_span(&reference->config));
   astro_channelizer_weights(&reference->config, reference->weights);
-  reference->turns = g_new(complex double, step);
+  reference->phasors = g_new(complex double, step);
   for (guint64 n = 0; n < step; n++)
-    reference->turns[n] = cexp(-2 * M_PI * I * (double)n / (double)step);
+    reference->phasors[n] = cexp(-2 * M_PI * I * (double)n / (double)step);
   *variant = "c";
   if (astro_stretch_init(&reference->stretch, &reference->config, place->threads, error))
     return reference;
@@ -42,7 +42,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return NULL;
 }
 
-/* X[n][k], with samples x from index first on. */
+/* X[n][k]; x has the samples from index first on. */
 static complex double value(const Reference *reference, const float *x, guint64 first,
                             guint channel)
 {
@@ -53,8 +53,8 @@ static complex double value(const Reference *reference, const float *x, guint64 
   complex double sum = 0;
   for (guint64 i = 0; i < span; i++) {
     complex double sample = is_complex ? x[2 * i] + I * x[2 * i + 1] : x[i];
-    guint64 turn = frequency * ((first + i) % step) % step;
-    sum += reference->weights[i] * sample * reference->turns[turn];
+    guint64 cycle = frequency * ((first + i) % step) % step;
+    sum += reference->weights[i] * sample * reference->phasors[cycle];
   }
   return sum;
 }

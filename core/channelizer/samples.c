@@ -1,3 +1,4 @@
+/* Converts samples between formats inside a task. */
 #include "config.h"
 #include "core/channelizer/samples.h"
 

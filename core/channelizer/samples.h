@@ -1,4 +1,4 @@
-/* Samples from one complex or real format to another, by convert's kernels, inside a task. */
+/* Converts samples between formats inside a task, with the kernels of the convert stage. */
 #pragma once
 
 #include "core/lib/formats/kernels.h"
@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 typedef struct {
   AstroConvertKernel kernel;  /* for multiples of ASTRO_CONVERT_STEP components */
   AstroConvertKernel rest;    /* for any number */
-  guint components;           /* of a sample */
-  gsize from_bytes, to_bytes; /* of a sample */
+  guint components;           /* per sample */
+  gsize from_bytes, to_bytes; /* per sample */
   gboolean same;
 } AstroSamples;
 

@@ -1,3 +1,4 @@
+/* Holds the unbroken stretch of samples from which spectra are made. */
 #include "config.h"
 #include "core/channelizer/stretch.h"
 
@@ -6,7 +7,7 @@
 
 #include <string.h>
 
-/* Where blocks are not [station][pol][channel][time] already: what is to be done with them. */
+/* The transposition of blocks to [station][pol][channel][time], if they have another order. */
 static gboolean transpose_config(const AstroStretch *stretch, guint64 steps,
                                  AstroTransposeConfig *transpose, GError **error)
 {
@@ -49,7 +50,7 @@ gboolean astro_stretch_init(AstroStretch *stretch, const AstroChannelizerConfig 
                                    "channelizer: no memory to hold %u taps of %" G_GUINT64_FORMAT
                                    " samples of %u inputs",
                                    config->taps, astro_channelizer_step(config), stretch->inputs);
-  /* Two steps show the order of axes as any number does. */
+  /* The order of axes is the same for any number of steps; two suffice. */
   if (!transpose_config(stretch, 2, &transpose, error))
     return FALSE;
   astro_transpose_simplify(&transpose);
@@ -75,13 +76,15 @@ gboolean astro_stretch_spectra(const AstroStretch *stretch,
   if (!arguments->restart && arguments->first != stretch->end)
     return astro_backend_refuse(error,
                                 "channelizer: a block from sample %" G_GUINT64_FORMAT
-                                " on, expected one from %" G_GUINT64_FORMAT " on or a new start",
+                                " on, expected one from sample %" G_GUINT64_FORMAT
+                                " on, or a restart",
                                 arguments->first, stretch->end);
   return astro_channelizer_block_spectra(stretch->config, begin_of(stretch, arguments),
                                          arguments->first, arguments->steps, spectra, error);
 }
 
-static gboolean turn(AstroStretch *stretch, const AstroBlock *in, guint64 steps, GError **error)
+static gboolean transpose_block(AstroStretch *stretch, const AstroBlock *in, guint64 steps,
+                                GError **error)
 {
   AstroTransposeConfig transpose;
   gsize bytes = steps * astro_stream_step_bytes(&stretch->config->in);
@@ -109,7 +112,7 @@ gboolean astro_stretch_open(AstroStretch *stretch, const AstroBlock *in,
 {
   stretch->block = in ? in->data : NULL;
   if (in && arguments->steps && stretch->is_transposed &&
-      !turn(stretch, in, arguments->steps, error))
+      !transpose_block(stretch, in, arguments->steps, error))
     return FALSE;
   stretch->begin = begin_of(stretch, arguments);
   if (arguments->restart)
@@ -134,7 +137,7 @@ static gboolean is_of(const AstroStretch *stretch, guint input, const AstroLoss 
          channel < loss->channel_end;
 }
 
-/* Whether the loss comes before all of an input's that end behind that sample. */
+/* Whether the loss comes before all losses of the input that end after the sample. */
 static gboolean is_before(const AstroStretch *stretch, guint input, guint64 sample,
                           const AstroLoss *loss)
 {
@@ -146,7 +149,8 @@ static gboolean is_before(const AstroStretch *stretch, guint input, guint64 samp
   return loss->to <= sample;
 }
 
-/* The first of the input's losses that ends behind that sample, or the first of a later input. */
+/* The first of the input's losses that ends after the sample, or else the first loss of a later
+ * input. */
 static guint find_loss(const AstroStretch *stretch, guint input, guint64 sample)
 {
   guint low = 0, high = stretch->n_losses;
@@ -160,7 +164,7 @@ static guint find_loss(const AstroStretch *stretch, guint input, guint64 sample)
   return low;
 }
 
-/* Zeros the lost ones among samples from that index on, of some bytes each. */
+/* Sets lost samples to zero among n samples from index `from` on, of the given size. */
 static void drop_lost(const AstroStretch *stretch, guint input, guint64 from, gsize n,
                       gpointer data, gsize bytes)
 {

@@ -1,17 +1,18 @@
+/* The weights of the filter bank: windows, and the lowpass. */
 #include "config.h"
 #include "core/channelizer/channelizer.h"
 
 #include <math.h>
 
-/* How far from a channel's centre, in channels, the response stays flat, and to what factor. */
+/* How far from a channel's centre, in channels, the response stays flat, and to which factor. */
 #define FLAT_TO 0.4
 #define FLAT_FACTOR 0.98855 /* -0.1 dB */
 #define LEAST_CUTOFF 0.5
 #define MOST_CUTOFF 0.7
-/* Samples a tap of the lowpass whose cutoff is looked for: it hardly depends on them. */
+/* Samples per tap in the search for the cutoff, which hardly depends on it. */
 #define TRIAL_STEP 64
 
-/* Windows over u from -1 to 1. */
+/* Windows as functions of u from -1 to 1. */
 static double hann(double u, double beta)
 {
   return 0.5 + 0.5 * cos(M_PI * u);
@@ -28,7 +29,7 @@ static double blackman_harris(double u, double beta)
   return 0.35875 + 0.48829 * cos(p) + 0.14128 * cos(2 * p) + 0.01168 * cos(3 * p);
 }
 
-/* The modified Bessel function of the first kind and order 0, by its series. */
+/* The modified Bessel function of the first kind of order 0, as a series. */
 static double bessel(double x)
 {
   double sum = 1, term = 1;
@@ -62,7 +63,7 @@ static double sinc(double x)
   return fabs(x) < 1e-12 ? 1 : sin(M_PI * x) / (M_PI * x);
 }
 
-/* The lowpass at sample i of taps x step; cutoff in channels, 0: none. */
+/* The lowpass at sample i of taps x step; cutoff is in channels, 0: no sinc. */
 static double lowpass(const AstroChannelizerConfig *config, double step, double i, double cutoff)
 {
   AstroWindow window = config->window;
@@ -73,7 +74,7 @@ static double lowpass(const AstroChannelizerConfig *config, double step, double 
          sinc(2 * cutoff * from_middle / step);
 }
 
-/* The response FLAT_TO channels from the centre, as a part of that at the centre. */
+/* The response FLAT_TO channels from the centre, relative to that at the centre. */
 static double flatness(const AstroChannelizerConfig *config, double cutoff)
 {
   guint length = config->taps * TRIAL_STEP;

@@ -1,10 +1,11 @@
+/* Checks configurations and calls of CLEAN, and writes its output. */
 #include "config.h"
 #include "core/clean/check.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The beam is drawn down to this. */
+/* The beam is drawn down to this level. */
 #define FAINTEST 1e-8
 
 gboolean astro_clean_check(gconstpointer given, GError **error)
@@ -20,7 +21,7 @@ gboolean astro_clean_check(gconstpointer given, GError **error)
         config->channels, config->products, config->size);
   if (config->in_size < config->size)
     return astro_backend_refuse(
-        error, "clean: the middle %u pixels of an image of %u, expected as many or less",
+        error, "clean: the middle %u pixels of an image of %u, expected at most as many",
         config->size, config->in_size);
   if (!(config->gain > 0 && config->gain <= 1))
     return astro_backend_refuse(error, "clean: gain %g, expected more than 0 and at most 1",
@@ -33,10 +34,11 @@ gboolean astro_clean_check(gconstpointer given, GError **error)
                                 "clean: auto-threshold %g times the noise, expected at least 0",
                                 config->auto_threshold);
   if (2 * (guint64)config->border >= config->size)
-    return astro_backend_refuse(error, "clean: a border of %u leaves nothing of %u pixels",
+    return astro_backend_refuse(error,
+                                "clean: a border of %u pixels leaves nothing of an image of %u",
                                 config->border, config->size);
   if (config->output > ASTRO_CLEAN_ALL)
-    return astro_backend_refuse(error, "clean: output %d is none of ours", config->output);
+    return astro_backend_refuse(error, "clean: there is no output %d", config->output);
   return TRUE;
 }
 
@@ -66,7 +68,7 @@ gsize astro_clean_in(const AstroCleanConfig *config, guint channel, guint produc
   return (channel * (config->products + 1) + product) * config->in_size * config->in_size;
 }
 
-/* The centre is pixel number size / 2 of both. */
+/* In both images the centre is at pixel size / 2. */
 void astro_clean_crop(const AstroCleanConfig *config, gconstpointer in, gsize at, gpointer image)
 {
   const gsize bytes = astro_format_info(config->format)->bytes, size = config->size;
@@ -103,7 +105,8 @@ gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock
       n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in, bytes_out);
 }
 
-/* East is against x: an axis at angle t from north through east lies along (-sin t, cos t). */
+/* East is toward negative x: an axis at angle t from north through east points to (-sin t, cos t).
+ */
 AstroCleanBeam astro_clean_beam(const AstroCleanConfig *config,
                                 const AstroCleanArguments *arguments)
 {

@@ -1,4 +1,4 @@
-/* The cpu backend: one image after another, each by all threads. */
+/* The CPU backend: one image after another, each with all threads. */
 #include "config.h"
 #include "core/clean/hogbom.h"
 
@@ -10,7 +10,7 @@ typedef struct {
   AstroCleanConfig config;
   const AstroCleanKernels *kernels;
   guint threads;
-  gsize bytes; /* of an image */
+  gsize bytes; /* per image */
   gpointer residual, model;
 } Cpu;
 
@@ -37,7 +37,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return self;
 }
 
-/* With the first image: a size that only caps tell of may be any. */
+/* Allocates at the first image: caps alone may announce any size. */
 static gboolean make_room(Cpu *self, GError **error)
 {
   if (self->model || (posix_memalign(&self->residual, 64, self->bytes) == 0 &&

@@ -1,8 +1,9 @@
-/* One text for both precisions: the including file defines REAL, SUBTRACT and HOGBOM.
+/* Hogbom's minor cycles, as one text for both precisions: the including file defines REAL, SUBTRACT
+ * and HOGBOM.
  *
- * The cycles run over the part inside the border alone, where peaks are looked for. What lies
- * outside is brought up to date once, at the end: with all that a pixel of the model came to, which
- * is far less work than cycle by cycle, since cycles come back to the same few pixels. */
+ * The cycles run only over the part inside the border, where peaks are searched. The part outside
+ * is brought up to date once at the end, with the total of each pixel of the model. That is far
+ * less work than doing it in every cycle, since cycles come back to the same few pixels. */
 #include "core/clean/hogbom.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "core/backend/threads.h"
 #include "core/clean/stop.h"
 
-/* What is worth a task. */
+/* The smallest amount of work for a task. */
 #define TASK_PIXELS (64 * 1024)
 
 typedef struct {
@@ -20,17 +21,18 @@ typedef struct {
   guint threads;
   const REAL *psf;
   REAL *residual, *model;
-  REAL *greatest; /* of each row inside the border */
-  guint rows_a_task;
+  REAL *greatest;    /* of each row inside the border: the largest absolute value */
+  guint rows_a_task; /* rows per task */
 
-  guint x, y; /* of the peak */
+  guint x, y; /* position of the peak */
   REAL flux;
 
-  guint *components; /* pixels of the model */
+  guint *components; /* indices of the nonzero pixels of the model */
   guint n_components;
 } Run;
 
-/* What the point-spread function's row for a row of the image covers of columns begin to end. */
+/* Subtracts the point-spread function's row from columns begin to end of a row of the image, as far
+ * as it covers them. */
 static REAL subtract(const Run *run, guint row, guint begin, guint end, guint x, guint y, REAL flux)
 {
   gint size = (gint)run->config->in_size;
@@ -54,7 +56,7 @@ static REAL greatest_of(const REAL *values, gsize n)
   return most;
 }
 
-/* Whether the point-spread function reaches all columns inside the border. */
+/* Whether the point-spread function covers all columns inside the border. */
 static gboolean reaches(const Run *run)
 {
   guint size = run->config->size, border = run->config->border;
@@ -80,7 +82,7 @@ static void cycle_rows(gpointer data, guint64 task)
   }
 }
 
-/* The first of the highest; 0 where nothing is left, or only what is masked. */
+/* Finds the first of the highest pixels; 0 if nothing is left, or only masked pixels. */
 static REAL find_peak(Run *run)
 {
   guint size = run->config->size, border = run->config->border, best = border;
@@ -122,8 +124,8 @@ static gboolean is_finite(const REAL *values, gsize n)
   return TRUE;
 }
 
-/* Pixels that are not finite become NaN, which stays NaN and is above nothing: no peak is found
- * there. FALSE where there is no other one to look at. */
+/* Pixels that are NaN or infinite become NaN, which stays NaN and compares as not greater, so that
+ * no peak is found there. FALSE if there is no other pixel inside the border. */
 static gboolean mask(const Run *run)
 {
   guint size = run->config->size, border = run->config->border;
@@ -158,7 +160,7 @@ static AstroCleanResult cycle(Run *run)
     run->flux = (REAL)(config->gain * (double)peak);
     run->model[run->y * config->size + run->x] += run->flux;
     result.flux += (double)run->flux;
-    /* Whole cycles alone, of which the loop asks. */
+    /* Cycles always run to their end; the loop asks between them whether to stop. */
     const AstroStop *before = astro_stop_set(NULL);
     astro_parallel((rows + run->rows_a_task - 1) / run->rows_a_task, run->threads, cycle_rows, run);
     astro_stop_set(before);

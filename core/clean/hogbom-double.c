@@ -1,3 +1,4 @@
+/* Hogbom's minor cycles in double precision. */
 #include "config.h"
 
 #define REAL double

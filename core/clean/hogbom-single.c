@@ -1,3 +1,4 @@
+/* Hogbom's minor cycles in single precision. */
 #include "config.h"
 
 #define REAL float

@@ -1,4 +1,4 @@
-/* The minor cycles in one precision. */
+/* The minor cycles in single and in double precision. */
 #pragma once
 
 #include "core/clean/check.h"
@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* Of an image and its point-spread function: model is filled, and residual, which begins as the
- * image, is left. */
+/* Cleans an image with its point-spread function. residual starts as the image; model is filled in.
+ */
 typedef AstroCleanResult (*AstroHogbom)(const AstroCleanConfig *config,
                                         const AstroCleanKernels *kernels, guint threads,
                                         gconstpointer psf, gpointer residual, gpointer model);

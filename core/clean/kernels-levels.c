@@ -1,4 +1,5 @@
-/* The subtraction of a beam from a row, which also finds the greatest of what is left. */
+/* Subtracts a row of the point-spread function from a row of the image, and finds the largest
+ * absolute value left. */
 #include "config.h"
 #include "core/clean/kernels.h"
 

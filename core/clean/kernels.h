@@ -1,4 +1,4 @@
-/* What the minor cycles need from an instruction set. */
+/* The kernels of the minor cycles for each instruction set. */
 #pragma once
 
 #include "core/backend/cpu.h"
@@ -7,7 +7,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   AstroVariant variant;
-  /* rest -= flux x psf; returns the greatest absolute value of the rest. */
+  /* rest -= flux x psf; returns the largest absolute value of rest. */
   float (*subtract_single)(float *rest, const float *psf, gsize n, float flux);
   double (*subtract_double)(double *rest, const double *psf, gsize n, double flux);
 } AstroCleanKernels;

@@ -1,4 +1,4 @@
-/* The reference backend: the whole point-spread function from the whole image, in double
+/* The reference backend: subtracts the whole point-spread function from the whole image, in double
  * precision. */
 #include "config.h"
 #include "core/clean/check.h"
@@ -34,7 +34,7 @@ static gboolean is_finite(const double *values, gsize n)
   return TRUE;
 }
 
-/* Pixels that are not finite are masked. FALSE where there is no other one to look at. */
+/* Masks pixels that are NaN or infinite. FALSE if there is no other pixel inside the border. */
 static gboolean mask(const Image *image)
 {
   guint size = image->config->size, border = image->config->border;
@@ -65,7 +65,7 @@ static void find_peak(const Image *image, guint *x, guint *y)
       }
 }
 
-/* Where the point-spread function is known. */
+/* Subtracts where the point-spread function is known. */
 static void subtract(const Image *image, guint x, guint y, double flux)
 {
   gint size = (gint)image->config->size, psf = (gint)image->config->in_size;
@@ -109,7 +109,7 @@ static double *read_image(const AstroCleanConfig *config, gconstpointer data, gs
   return values;
 }
 
-/* The middle of it alone. */
+/* Reads only the middle of an image. */
 static double *read_middle(const AstroCleanConfig *config, gconstpointer data, gsize at)
 {
   const gsize n = (gsize)config->size * config->size;
@@ -118,7 +118,7 @@ static double *read_middle(const AstroCleanConfig *config, gconstpointer data, g
   return read_image(config, middle, 0, n);
 }
 
-/* In the image's own format, to be freed. */
+/* Values rounded to the image's format; to be freed. */
 static gpointer rounded(const AstroCleanConfig *config, const double *values)
 {
   gsize n = (gsize)config->size * config->size;

@@ -1,3 +1,4 @@
+/* Decides when the minor cycles end. */
 #include "config.h"
 #include "core/clean/stop.h"
 
@@ -7,10 +8,10 @@
 #include "core/clean/check.h"
 #include "core/kit/noise.h"
 
-/* Pixels that tell the noise to a hundredth, in a millisecond. */
+/* Number of pixels that give the noise to a percent, in a millisecond. */
 #define SAMPLE 32768
 
-/* Times the noise that the highest of its own peaks come to in a large image. */
+/* The highest peaks of noise alone in a large image, in units of the noise. */
 #define NOISE_PEAKS 4.0
 
 void astro_clean_stop_init(AstroCleanStop *stop, const AstroCleanConfig *config,
@@ -31,7 +32,8 @@ static double size_at(const AstroCleanStop *stop, gsize at)
                               : (double)((const float *)stop->residual)[at]);
 }
 
-/* Inside the border. An odd step, so that no sample is of a few columns alone. */
+/* Measures the noise inside the border. The step is odd, so that samples do not all come from a few
+ * columns. */
 static double measure(const AstroCleanStop *stop)
 {
   const guint size = stop->config->size, border = stop->config->border, side = size - 2 * border;
@@ -46,7 +48,7 @@ static double measure(const AstroCleanStop *stop)
   return astro_noise_of_sizes(stop->sizes, used);
 }
 
-/* Whether the peak is no higher than so many times the noise. */
+/* Whether the peak is at most `times` the noise. */
 static gboolean is_within(AstroCleanStop *stop, double peak, double times)
 {
   if (!stop->is_final && peak <= times * stop->noise)

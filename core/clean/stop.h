@@ -1,28 +1,28 @@
-/* When the minor cycles have come down to the noise. */
+/* Decides when the minor cycles end: at a threshold, or at the noise. */
 #pragma once
 
 #include "core/clean/clean.h"
 
 G_BEGIN_DECLS
 
-/* Cycles that go on in the noise take its peaks away, and what is left looks quieter than it is. So
- * the noise is measured again and again while sources and their sidelobes still stand out, and
- * never after: from where nothing does, it stays as it is. */
+/* Cycles that go on in the noise remove its peaks, and the residual then looks quieter than it is.
+ * So the noise is measured repeatedly as long as sources and their sidelobes stand out, and no more
+ * afterwards: it keeps its last value. */
 typedef struct {
   const AstroCleanConfig *config;
   gconstpointer residual;
   gboolean is_double;
-  double *sizes; /* room for a sample of them */
+  double *sizes; /* buffer for a sample of absolute values */
   double noise;
   gboolean is_final;
 } AstroCleanStop;
 
-/* residual: size x size numbers, which cycles change. */
+/* residual: size x size numbers, which the cycles change. */
 void astro_clean_stop_init(AstroCleanStop *stop, const AstroCleanConfig *config,
                            gconstpointer residual, gboolean is_double);
 void astro_clean_stop_clear(AstroCleanStop *stop);
 
-/* Fills in the result's peaks and, where the last one ends the cycles, its end. */
+/* Fills in the result's peaks; TRUE, with the result's end, if the cycles are to end. */
 gboolean astro_clean_stop(AstroCleanStop *stop, double peak, AstroCleanResult *result);
 
 G_END_DECLS

@@ -1,3 +1,4 @@
+/* Checks configurations of the correlator. */
 #include "core/correlator/sums.h"
 
 static gboolean check_layout(const AstroCorrelatorConfig *config, GError **error)

@@ -1,3 +1,4 @@
+/* Counts good samples of baselines. */
 #include "core/correlator/counts.h"
 #include <string.h>
 
@@ -24,7 +25,7 @@ void astro_correlator_counts_reset(AstroCorrelatorCounts *counts)
   counts->tables = 0;
 }
 
-/* Makes room for that many tables; the one for all channels becomes the start of each. */
+/* Allocates that many tables; if there was one for all channels, each starts with a copy of it. */
 static gboolean grow(AstroCorrelatorCounts *counts, guint tables, GError **error)
 {
   if (counts->tables >= tables)
@@ -46,7 +47,7 @@ static gboolean grow(AstroCorrelatorCounts *counts, guint tables, GError **error
   return TRUE;
 }
 
-/* Sets a bit for every good step of a station; TRUE where one is missing. */
+/* Sets a bit for every good step of a station; TRUE if any step is missing. */
 static gboolean gather(guint64 *bits, const guint8 *valid, gsize stride, guint64 count)
 {
   guint64 good = 0;
@@ -103,7 +104,7 @@ gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
           continue;
         guint64 lost = count - common(bits + i * words, bits + j * words, words);
         guint64 baseline = (guint64)i * (i + 1) / 2 + j;
-        /* One table for all channels still serves, or each channel has its own. */
+        /* Either one table serves all channels, or each channel has its own. */
         guint from = channels == 1 ? 0 : c, to = channels == 1 ? counts->tables : c + 1;
         for (guint t = from; t < to; t++)
           counts->lost[t * counts->baselines + baseline] += (guint32)lost;
@@ -146,7 +147,7 @@ gboolean astro_correlator_refuse_sum(const AstroCorrelatorConfig *config,
                                      const AstroCorrelatorCounts *counts, guint channel,
                                      GError **error)
 {
-  /* By whether steps and channels are summed: who sums none cannot sum fewer. */
+  /* Advice depends on whether steps and channels are summed: a single one cannot be reduced. */
   static const char *const fewer[2][2] = {
     { "", " or a smaller channel step" },
     { " or a shorter integration", ", a shorter integration or a smaller channel step" },

@@ -1,16 +1,17 @@
-/* How many good samples each baseline of an integration has. */
+/* Counts of good samples for each baseline of an integration. */
 #pragma once
 
 #include "core/correlator/correlator.h"
 
 G_BEGIN_DECLS
 
-/* What was lost is rare, so it is what is counted: table[channel][baseline], one channel for all
- * while every loss was common to all channels, none while there was no loss. Lower triangle. */
+/* Losses are rare, so losses are counted: table[channel][baseline], with one table for all channels
+ * as long as every loss was common to all channels, and none as long as there was no loss. Lower
+ * triangle. */
 typedef struct {
   guint stations, channels;
   guint64 baselines;
-  guint64 samples; /* time steps added, lost ones among them */
+  guint64 samples; /* time steps added, including lost ones */
   guint tables;    /* 0, 1 or channels */
   guint32 *lost;
 } AstroCorrelatorCounts;
@@ -20,12 +21,13 @@ void astro_correlator_counts_init(AstroCorrelatorCounts *counts,
 void astro_correlator_counts_reset(AstroCorrelatorCounts *counts);
 void astro_correlator_counts_free(AstroCorrelatorCounts *counts);
 
-/* Counts the steps of a submit. *loss: whether any sample was lost, FALSE on error (no memory). */
+/* Counts the steps of a submit. *loss: whether any sample was lost. FALSE on an error (no memory).
+ */
 gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
                                      const AstroCorrelatorArguments *arguments, gboolean *loss,
                                      GError **error);
 
-/* The good samples behind a baseline of the group of so many channels that become one. */
+/* The good samples behind a baseline, in a group of `step` channels that become one. */
 static inline guint64 astro_correlator_counts_good(const AstroCorrelatorCounts *counts, guint step,
                                                    guint group, guint64 baseline)
 {
@@ -35,12 +37,12 @@ static inline guint64 astro_correlator_counts_good(const AstroCorrelatorCounts *
   return count;
 }
 
-/* What the result says of the integration: its samples and, where some were lost and the result has
- * room for them, the good ones behind each channel:baseline of the output. */
+/* Fills in the result for the integration: its samples, and if some were lost and the result has
+ * room, the good samples behind each channel:baseline of the output. */
 void astro_correlator_counts_tell(const AstroCorrelatorCounts *counts,
                                   const AstroCorrelatorConfig *config, AstroResult *result);
 
-/* FALSE, with an error that says that a sum of that channel does not fit CI32LE, and what would. */
+/* FALSE, with an error that a sum of that channel does not fit CI32LE, and what to do about it. */
 gboolean astro_correlator_refuse_sum(const AstroCorrelatorConfig *config,
                                      const AstroCorrelatorCounts *counts, guint channel,
                                      GError **error);

@@ -1,4 +1,4 @@
-/* The cpu backend: spectra of any order are gathered to rows where they do not lie so, and added to
+/* The CPU backend: spectra whose rows are not contiguous are gathered first; then they are added to
  * the sums of an integration panel by panel. */
 #include "core/backend/threads.h"
 #include "core/kit/pages.h"
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 enum {
-  GATHERED_STEPS = 1024, /* wanted, where GATHERED_BYTES allow */
-  LEAST_GATHERED = 64,   /* steps */
-  LEAST_IN_PLACE = 256,  /* steps */
+  GATHERED_STEPS = 1024, /* number wanted, if GATHERED_BYTES allows it */
+  LEAST_GATHERED = 64,   /* smallest number of steps */
+  LEAST_IN_PLACE = 256,  /* fewer steps are gathered */
 };
-#define GATHERED_BYTES ((gsize)64 << 20) /* of all channels */
+#define GATHERED_BYTES ((gsize)64 << 20) /* for all channels */
 
 typedef struct {
   AstroCorrelatorConfig config;
@@ -20,7 +20,7 @@ typedef struct {
   AstroCorrelatorSums sums;
   AstroCorrelatorCounts counts;
   guint threads;
-  guint8 *gathered; /* channel:time:station:pol; made at the first need */
+  guint8 *gathered; /* channel:time:station:pol; allocated when first needed */
   guint64 gathered_steps, capacity;
 } Cpu;
 
@@ -29,8 +29,8 @@ static gsize row_bytes(const Cpu *self)
   return self->plan->inputs * self->plan->sample_bytes;
 }
 
-/* Adds spectra to the sums; or, where they are all that an integration to be dumped has, makes its
- * visibilities at once and says so. */
+/* Adds spectra to the sums; or, if they are all of an integration to be dumped, makes its
+ * visibilities directly and returns TRUE. */
 static gboolean correlate(Cpu *self, const AstroCorrelatorSpectra *spectra, float *dump)
 {
   const gboolean whole = dump && self->counts.samples == spectra->count &&

@@ -1,3 +1,4 @@
+/* The correlator's portable kernels for float samples. */
 #define SCALAR float
 #define TILE float
 #define BYTES 16

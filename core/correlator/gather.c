@@ -1,9 +1,10 @@
+/* Gathers spectra, and sets lost samples to zero. */
 #include "core/correlator/gather.h"
 #include "core/backend/threads.h"
 #include "core/lib/transpose/plan.h"
 #include <string.h>
 
-enum { ROWS = 32 }; /* copied by a task */
+enum { ROWS = 32 }; /* rows per task */
 
 static void copy_rows(gpointer data, guint64 task)
 {

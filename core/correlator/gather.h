@@ -1,4 +1,4 @@
-/* Brings spectra of any order to channel:time:station:pol, the order that kernels read. */
+/* Gathers spectra of any order to channel:time:station:pol, the order that kernels read. */
 #pragma once
 
 #include "core/correlator/sums.h"
@@ -17,7 +17,7 @@ typedef struct {
 
 void astro_correlator_gather(const AstroCorrelatorGather *gather, guint threads);
 
-/* Zeroes the samples that are not valid, from the arguments' first step + skip on. */
+/* Sets samples that are not valid to zero, from the arguments' first step + skip on. */
 void astro_correlator_blank(const AstroCorrelatorGather *gather,
                             const AstroCorrelatorArguments *arguments, guint64 skip, guint threads);
 

@@ -1,5 +1,5 @@
-/* Products of 16-bit samples, and of their sums and differences, below 2^32, are exact in double,
- * and so are sums up to two million of them. */
+/* Kernels for 16-bit samples. Products of samples, and of their sums and differences, are below
+ * 2^32 and so exact in double, as are sums of up to two million of them. */
 #include "config.h"
 #include "core/correlator/kernels.h"
 

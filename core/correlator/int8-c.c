@@ -1,5 +1,5 @@
-/* Portable: products of 8-bit samples and of their sums and differences, below 2^16, in float,
- * whose sums are exact up to 257 of them. */
+/* Portable kernels for 8-bit samples. Products of samples, and of their sums and differences, are
+ * below 2^16 and so exact in float, as are sums of up to 257 of them. */
 #define SCALAR float
 #define TILE gint32
 #define BYTES 16

@@ -1,3 +1,4 @@
+/* Converts an integration time to a number of spectra. */
 #include "core/correlator/integration.h"
 #include "core/stream/stream.h"
 
@@ -9,9 +10,9 @@ gboolean astro_integration_spectra(double seconds, gint rate_n, gint rate_d, gui
   if (rate_n <= 0 || rate_d <= 0)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "property integration-time is %.15g s, and the spectra's caps have no rate to count it by: "
-        "expected field rate in the caps (spectra a second), or property integration (spectra) in "
-        "its place",
+        "property integration-time is %.15g s, but the spectra's caps have no rate: "
+        "expected field rate in the caps (spectra per second), or property integration (spectra) "
+        "in its place",
         seconds);
   const double rate = (double)rate_n / rate_d, number = rint(seconds * rate);
   if (!(number >= 1 && number < G_MAXUINT))

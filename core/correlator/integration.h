@@ -1,12 +1,12 @@
-/* How many spectra an integration of so many seconds has. */
+/* Converts an integration time to a number of spectra. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* The whole number that is nearest, of spectra that come at rate_n / rate_d a second. FALSE: error
- * says why there is none. */
+/* The nearest integer, for rate_n / rate_d spectra per second. FALSE with error set if there is
+ * none. */
 gboolean astro_integration_spectra(double seconds, gint rate_n, gint rate_d, guint *spectra,
                                    GError **error);
 

@@ -1,7 +1,7 @@
-/* Which kernels there are for each format, fastest first, and how much they take at a time. */
+/* The tables of kernels for each format, fastest first, with their block sizes. */
 #include "core/correlator/kernels.h"
 
-/* Of samples as words of 16 bits, packed the same way for any width of vector. */
+/* For samples as 16-bit words, packed the same way for vectors of any width. */
 #define WORDS_KERNEL(name, the_level)                                                              \
   {                                                                                                \
     .variant = { #name, the_level }, .samples = 2, .pass = 128, .one_strip_pass = 128,             \
@@ -21,7 +21,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .pass = 512,
       .one_strip_pass = 512,
       .one_strip_panels = 64,
-      .wide = 4, /* turning a row takes as long as its products with a column or two */
+      .wide = 4, /* transposing a row takes as long as its products with a column or two */
       .span = 32768,
       .step_bytes = 2048,
       .panel_gap = 128,
@@ -104,8 +104,8 @@ static const AstroCorrelatorKernel int16_kernels[] = {
   INT16_KERNEL(c, ASTRO_CPU_C),
 };
 
-/* 16 samples a chain; what 16 or, of two chains, 32 of them add up to, 32 times in a tile: where
- * all round the same way a million samples stay below 2e-6. */
+/* A chain sums 16 samples; 16 such sums, or 32 with two chains, are added in a tile, up to 32
+ * times: even if all round in the same direction, a million samples stay below 2e-6. */
 #define FLOAT_KERNEL(name, the_level, the_samples, the_span)                                       \
   {                                                                                                \
     .variant = { #name, the_level }, .samples = the_samples, .pass = 128, .one_strip_pass = 32,    \
@@ -130,7 +130,8 @@ static const AstroCorrelatorKernel float_kernels[] = {
       .step_bytes = 6144,
       .traits_bytes = TRAITS_BYTES,
       .panel_gap = 128,
-      .packed_panels = 8, /* looked at before: a pass of them stays in the second cache */
+      .packed_panels =
+          8, /* they are measured before: a pass of them stays in the second-level cache */
       .tile_bytes = 2048,
       .measure = { [ASTRO_FORMAT_CF16LE] = astro_correlator_measure_cf16_amx,
                    [ASTRO_FORMAT_CF32LE] = astro_correlator_measure_cf32_amx },

@@ -1,8 +1,9 @@
-/* The kernels of the cpu backend. Private to core/correlator.
+/* The kernels of the CPU backend. Private to core/correlator.
  *
  * An input is one polarisation of one station. Inputs are packed in panels of 16, several time
- * steps (a kernel's own number, samples in a step) side by side as its instructions want them; what
- * lacks to whole panels and steps is zero. A tile is the sums of the 256 pairs between two panels.
+ * steps (samples per step, a kernel's own number) next to each other as its instructions need them;
+ * padding to whole panels and steps is zero. A tile is the sums of the 256 pairs between two
+ * panels.
  */
 #pragma once
 
@@ -13,46 +14,47 @@
 G_BEGIN_DECLS
 
 #define PANEL 16
-#define TRAITS_BYTES 320 /* of a panel that has any */
+#define TRAITS_BYTES 320 /* size of the traits of a panel */
 
-/* Samples of some panels before packing: inputs side by side, time steps stride bytes apart. */
+/* Samples of some panels before packing: inputs are contiguous, time steps are stride bytes apart.
+ */
 typedef struct {
   const guint8 *first;
   gsize stride;
   guint count;        /* time steps, at least 1 */
-  guint panels;       /* those that are packed together */
+  guint panels;       /* number of panels packed together */
   guint inputs;       /* of the last panel, at most 16 */
-  gsize panel_stride; /* from packed panel to panel, and from traits to traits */
+  gsize panel_stride; /* between packed panels, and between their traits */
 } AstroCorrelatorRows;
 
-/* All steps of a pass, before any of them is packed, where a kernel must know what panels hold.
- * traits: what it keeps of a packed panel besides; zero at first. */
+/* For kernels that must know the values in panels before packing: looks at all steps of a pass.
+ * traits: what the kernel keeps about a packed panel; zero at first. */
 typedef void (*AstroCorrelatorMeasure)(gpointer traits, const AstroCorrelatorRows *rows);
 
-/* Some steps of a pass, one part after the other. */
+/* Packs some steps of a pass; called part after part. */
 typedef void (*AstroCorrelatorPack)(guint8 *packed, gpointer traits,
                                     const AstroCorrelatorRows *rows);
 
-/* Memory that will be wanted: rows of bytes. */
+/* Rows of memory to prefetch. */
 typedef struct {
   const guint8 *first;
   gsize row_bytes, stride;
   guint64 rows;
 } AstroCorrelatorNext;
 
-/* Adds the products of some steps of row panels with column panels to tiles. */
+/* A call that adds the products of row panels with column panels to tiles, for some steps. */
 typedef struct {
-  guint8 *tiles;              /* of rows x columns pairs */
-  gsize tiles_stride;         /* from row to row */
+  guint8 *tiles;              /* rows x columns tiles */
+  gsize tiles_stride;         /* between rows */
   const guint8 *left, *right; /* packed row panels and column panels */
-  gsize panel_stride;         /* from panel to panel */
-  gsize traits;               /* from a panel's first byte to its traits */
+  gsize panel_stride;         /* between panels */
+  gsize traits;               /* offset of a panel's traits from its first byte */
   guint rows, columns;
-  guint below; /* the first row is so many panels behind the first column; columns beyond a row's
-                  own panel are not wanted */
+  guint below; /* how many panels the first row comes after the first column; columns beyond a row's
+                  own panel are not needed */
   guint steps;
-  gboolean first;           /* tiles hold nothing yet */
-  AstroCorrelatorNext next; /* what will be packed or multiplied then */
+  gboolean first;           /* tiles are uninitialised */
+  AstroCorrelatorNext next; /* what will be packed or multiplied next */
 } AstroCorrelatorProduct;
 
 static inline guint astro_correlator_columns(const AstroCorrelatorProduct *product, guint row)
@@ -60,7 +62,7 @@ static inline guint astro_correlator_columns(const AstroCorrelatorProduct *produ
   return MIN(product->columns, product->below + row + 1);
 }
 
-/* Whether the last of these columns is the row's own panel. */
+/* Whether the last of a row's columns is its own panel. */
 static inline gboolean astro_correlator_on_diagonal(const AstroCorrelatorProduct *product,
                                                     guint row)
 {
@@ -70,7 +72,7 @@ static inline gboolean astro_correlator_on_diagonal(const AstroCorrelatorProduct
 /* Where a tile belongs among the sums of a channel, or its means. */
 typedef struct {
   gpointer sums;
-  float *means; /* NULL, or takes sums times factor of a tile that is all there is of its pairs */
+  float *means; /* NULL; or gets the sums times factor, if the tile has all steps of its pairs */
   double factor;
   guint pols, inputs;
   guint row, column; /* panels */
@@ -78,19 +80,19 @@ typedef struct {
 
 typedef struct {
   AstroVariant variant;
-  guint worth;       /* integrations of fewer time steps are faster by the next kernel; */
-  guint worth_alone; /* these of one panel of inputs */
-  guint samples;     /* time steps in a step */
-  guint pass; /* time steps that multiply takes at once: panels of so many stay in the cache */
-  guint one_strip_panels; /* a channel of so many panels at most is one strip */
-  guint one_strip_pass;   /* the pass there */
-  guint wide; /* products of a channel that is more than one strip have so many columns for a row;
-                 0: one */
-  guint span; /* time steps in a tile at most, before it is added to the sums */
-  gsize step_bytes;   /* a packed panel's step */
-  gsize traits_bytes; /* of a packed panel's traits */
-  gsize panel_gap; /* between packed panels, whose lines would compete for places in the caches */
-  guint packed_panels; /* that are packed together, at most; 0: each by itself */
+  guint worth;       /* for integrations of fewer time steps the next kernel is faster; */
+  guint worth_alone; /* the same with a single panel of inputs */
+  guint samples;     /* time steps per packed step */
+  guint pass; /* time steps that multiply takes at once: those of a panel stay in the cache */
+  guint one_strip_panels; /* a channel of at most this many panels is one strip */
+  guint one_strip_pass;   /* the pass in that case */
+  guint wide;       /* columns per row in products of a channel with more than one strip; 0: one */
+  guint span;       /* largest number of time steps in a tile before it is added to the sums */
+  gsize step_bytes; /* size of a packed step of a panel */
+  gsize traits_bytes;  /* size of a panel's traits */
+  gsize panel_gap;     /* gap between packed panels, as their lines would compete for places in the
+                          caches */
+  guint packed_panels; /* largest number packed together; 0: one at a time */
   gsize tile_bytes;
   AstroCorrelatorMeasure measure[ASTRO_N_FORMATS]; /* or NULL */
   AstroCorrelatorPack pack[ASTRO_N_FORMATS];
@@ -99,7 +101,7 @@ typedef struct {
   AstroCorrelatorMeans means;
 } AstroCorrelatorKernel;
 
-/* The fastest that this machine has for a correlation. */
+/* The fastest kernel that this machine has for a configuration. */
 const AstroCorrelatorKernel *astro_correlator_kernel(const AstroCorrelatorConfig *config);
 
 #define ASTRO_CORRELATOR_MEANS(name)                                                               \

@@ -1,5 +1,5 @@
-/* Sums to means, sums left at zero. A mean is its sum times 1 / count, the same on every machine.
- */
+/* Converts sums to means, and clears the sums. A mean is its sum times 1 / count, the same on every
+ * machine. */
 #include "config.h"
 #include "core/correlator/kernels.h"
 

@@ -1,6 +1,6 @@
 /* The sums of a block of outer.h over a run of lanes. Included by it with BLOCK (the function's
- * name), BLOCK_ROWS, BLOCK_BYTES (of a vector) and BLOCK_VECTORS (in a row), which it takes away
- * again. */
+ * name), BLOCK_ROWS, BLOCK_BYTES (size of a vector) and BLOCK_VECTORS (vectors per row), which are
+ * undefined again at the end. */
 
 static inline __attribute__((always_inline)) void BLOCK(const OuterRow row, guint first,
                                                         guint column, guint n)

@@ -1,22 +1,22 @@
-/* Products of panels by three real products for each complex one instead of four. With a row's
- * sample (a, b) and a column's (c, d) the sums of ac, bd and (a + b)(c - d) give all: real parts
- * are ac + bd, imaginary ones (a + b)(c - d) - ac + bd. Packed panels hold four planes of a chunk
- * of lanes, re, im, re + im, re - im, then those of the next. A tile is the sums of the three
- * products, in this order.
+/* Products of panels, with three real products for each complex one instead of four. For a row's
+ * sample (a, b) and a column's (c, d), the sums of ac, bd and (a + b)(c - d) give everything: the
+ * real part is ac + bd, the imaginary part (a + b)(c - d) - ac + bd. A packed panel has four planes
+ * for a chunk of lanes, re, im, re + im, re - im, then those of the next chunk. A tile has the sums
+ * of the three products, in this order.
  *
- * For any width of vector. Included with
+ * For vectors of any width. Included with
  * SCALAR    the type of a packed lane
- * TILE      of a sum in a tile
- * BYTES     of a vector
- * ROWS      of the block of sums that registers hold; it has VECTORS vectors in a row
+ * TILE      the type of a sum in a tile
+ * BYTES     the size of a vector
+ * ROWS      rows of the block of sums in registers; each row has VECTORS vectors
  * CHUNK     lanes of an input in a chunk: packing comes in parts of 64 samples, which are whole
  *           chunks
- * RUN       lanes that registers sum before they are added to a tile, in whole chunks
- * and may be with
- * CHAINS                   sums that take turns in a run, which makes each shorter: a step is so
- *                          many lanes of an input
- * MULTIPLY_ADD(sum, a, b)  where that is more than sum + a * b
- * STARTS                   where sums do not begin with nothing */
+ * RUN       lanes that are summed in registers before they are added to a tile; whole chunks
+ * and optionally with
+ * CHAINS                   number of sums used in rotation in a run, which makes each chain
+ *                          shorter; a step has as many lanes of an input
+ * MULTIPLY_ADD(sum, a, b)  if it is more than sum + a * b
+ * STARTS                   if sums do not begin with zero */
 #include "core/correlator/prefetch.h"
 
 #ifndef CHAINS
@@ -27,24 +27,25 @@
 #endif
 
 enum {
-  PLANES = 4, /* of a packed panel */
-  SUMS = 3,   /* of a tile */
+  PLANES = 4, /* per packed panel */
+  SUMS = 3,   /* per tile */
   LANES = BYTES / sizeof(SCALAR),
   COLUMNS = VECTORS * LANES,
-  PART = CHUNK * PANEL,  /* of a plane: a chunk's lanes */
-  PAIRS = PANEL * PANEL, /* of a tile, or one sum of each */
-  /* Rows that a single vector of columns is multiplied with, so that there are sums enough to hide
-   * the latency of each. */
+  PART = CHUNK * PANEL,  /* elements of a plane: a chunk's lanes */
+  PAIRS = PANEL * PANEL, /* per tile and sum */
+  /* Rows that a single vector of columns is multiplied with, so that there are enough independent
+   * sums to hide latency. */
   TALL = ROWS * CHAINS < 8 ? 2 * ROWS : ROWS,
-  /* Of a loop whose sums are just enough, so that what it counts does not delay them. */
+  /* Unrolls loops whose sums are just enough, so that loop counters do not delay them. */
   UNROLLED = TALL > ROWS ? 4 : 1,
 };
 
-/* The planes of rows and columns whose products a sum takes. */
+/* The planes of rows and of columns that each sum multiplies. */
 static const guint8 row_plane[SUMS] = { 0, 1, 2 };
 static const guint8 column_plane[SUMS] = { 0, 1, 3 };
 
-/* The 16 inputs' lanes number `lane` in the first plane; other planes have theirs PART further. */
+/* Lanes `lane` of the 16 inputs in the first plane; the other planes follow at distances of PART.
+ */
 static inline SCALAR *packed_lanes(guint8 *packed, guint lane)
 {
   return (SCALAR *)packed + lane / CHUNK * PLANES * PART + lane % CHUNK * PANEL;
@@ -55,7 +56,7 @@ typedef struct {
   TILE *tiles;
   const SCALAR *left, *right;
   gsize panel_stride; /* of column panels */
-  const TILE *starts; /* what the sums of each row begin with, with STARTS */
+  const TILE *starts; /* with STARTS: initial values of each row's sums */
   guint lanes;
 } OuterRow;
 
@@ -71,14 +72,14 @@ typedef struct {
 #define BLOCK_VECTORS 1
 #include "core/correlator/outer-block.h"
 
-/* All that some rows on the diagonal have pairs in. */
+/* For rows on the diagonal that have pairs only in half a vector. */
 #define BLOCK multiply_half
 #define BLOCK_ROWS TALL
 #define BLOCK_BYTES (BYTES / 2)
 #define BLOCK_VECTORS 1
 #include "core/correlator/outer-block.h"
 
-/* Some columns with the rows from first to end, of a run. */
+/* Multiplies some columns with rows first to end, over a run. */
 static inline __attribute__((always_inline)) void multiply_rows(const OuterRow row, guint column,
                                                                 guint n, guint first, guint end,
                                                                 guint lanes,
@@ -95,8 +96,8 @@ static inline __attribute__((always_inline)) void multiply_rows(const OuterRow r
   }
 }
 
-/* By value, since tiles may alias anything: what is in registers stays there. Runs are whole but
- * for the last, and loops of a length that is known have no remainders. */
+/* row is passed by value, since tiles may alias anything: so its members stay in registers. All
+ * runs but the last are whole, so that loops of known length have no remainders. */
 static void multiply_columns(OuterRow row, guint column, guint n, guint first, guint end,
                              AstroCorrelatorAhead *ahead)
 {
@@ -116,7 +117,7 @@ static guint columns_at_once(guint rest)
   return rest >= COLUMNS ? COLUMNS : rest > LANES / 2 ? LANES : LANES / 2;
 }
 
-/* Some column panels, of which the last may be the row's own. */
+/* Multiplies with some column panels, of which the last may be the row's own. */
 static void multiply_row(const OuterRow *row, guint panel, guint end, gboolean diagonal,
                          AstroCorrelatorAhead *ahead)
 {
@@ -125,7 +126,7 @@ static void multiply_row(const OuterRow *row, guint panel, guint end, gboolean d
     n = columns_at_once(plain - c);
     multiply_columns(*row, c, n, 0, PANEL, ahead);
   }
-  /* Stations straddle no block: above the diagonal no pair is wanted. */
+  /* No station straddles two blocks, so no pairs above the diagonal are needed. */
   for (guint r = 0; diagonal && r < PANEL; r += TALL)
     for (guint c = 0, n; c < r + TALL; c += n) {
       n = columns_at_once(r + TALL - c);
@@ -139,7 +140,7 @@ static AstroCorrelatorAhead ahead_of(const AstroCorrelatorProduct *product)
   return astro_correlator_ahead(product, blocks * runs);
 }
 
-/* The tiles of a row, which are cleared where they hold nothing yet. */
+/* The tiles of a row; cleared if they are uninitialised. */
 static OuterRow row_of(const AstroCorrelatorProduct *product, guint i)
 {
   OuterRow row = {
@@ -154,7 +155,7 @@ static OuterRow row_of(const AstroCorrelatorProduct *product, guint i)
   return row;
 }
 
-/* The function that a kernel's table wants. */
+/* Defines the function for a kernel's table. */
 #define MULTIPLY_ROWS(name)                                                                        \
   void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product)                     \
   {                                                                                                \

@@ -1,5 +1,5 @@
-/* Packs samples one by one for outer.h; for formats that have no faster way. A sample is so many
- * stored components, in, of which re_of and im_of are its numbers. Included with SCALAR. */
+/* Packs samples one by one for outer.h, for formats without a faster way. A sample has `components`
+ * stored components, in; re_of and im_of are expressions for its parts. Included with SCALAR. */
 #include "core/correlator/kernels.h"
 
 #define PACK_OUTER(name, component, components, re_of, im_of)                                      \

@@ -1,39 +1,41 @@
+/* Adds spectra to sums, or makes visibilities of them: packs panels and multiplies them, shared by
+ * threads. */
 #include "core/backend/threads.h"
 #include "core/correlator/packing.h"
 #include "core/correlator/packed-products.h"
 #include "core/kit/pages.h"
 #include <stdlib.h>
 
-enum { PACKED_PANELS = 4 }; /* packed by a task where threads share channels */
+enum { PACKED_PANELS = 4 }; /* packed per task, if threads share channels */
 
 struct _AstroCorrelatorPanels {
   AstroCorrelatorConfig config;
   AstroCorrelatorPlan plan;
-  guint at_once; /* threads */
+  guint at_once; /* number of threads */
   GMutex lock;
-  GPtrArray *scratches; /* idle ones */
-  guint8 *shared;       /* the panels that tasks share: channel:pass:panel:step */
+  GPtrArray *scratches; /* those not in use */
+  guint8 *shared;       /* panels that tasks share: channel:pass:panel:step */
 };
 
-/* What a task needs of its own. */
+/* Memory of one task. */
 typedef struct {
   guint8 *packed; /* panels, pass:panel:step */
   guint8 *tiles;
-  AstroCorrelatorSums sums; /* zero between uses; of a channel, where that is one strip */
+  AstroCorrelatorSums sums; /* zero between uses; sums of a channel that is one strip */
 } Scratch;
 
-/* Spectra that are being added. */
+/* Spectra being added. */
 typedef struct {
   AstroCorrelatorPanels *panels;
   AstroCorrelatorSpectra spectra;
-  AstroCorrelatorSums all;  /* channels' sums */
-  float *out;               /* an integration that is all here: its visibilities; else NULL */
-  guint64 start;            /* of the span in work */
-  guint at;                 /* the channel in work; the first one, where threads share some */
-  guint channels;           /* so many then */
-  guint8 *packed;           /* of that channel, where it is shared */
+  AstroCorrelatorSums all; /* sums of all channels */
+  float *out;    /* visibilities of an integration that is complete with these spectra; else NULL */
+  guint64 start; /* of the present span */
+  guint at;      /* the present channel; the first one if threads share some */
+  guint channels;           /* the number of channels that are shared */
+  guint8 *packed;           /* panels of that channel, if it is shared */
   AstroCorrelatorSums sums; /* of that channel */
-  float *means;             /* of that channel, where a span is all of the integration; else NULL */
+  float *means;             /* of that channel, if a span is the whole integration; else NULL */
 } Work;
 
 static gint64 *sums_of(const Work *work, guint channel)
@@ -47,7 +49,7 @@ static float *means_of(const Work *work, guint channel)
                    : NULL;
 }
 
-/* Of the span in work. */
+/* Number of passes in the present span. */
 static guint passes_of(const Work *work)
 {
   guint pass = work->panels->plan.pass;
@@ -55,7 +57,7 @@ static guint passes_of(const Work *work)
   return (guint)((count + pass - 1) / pass);
 }
 
-/* The first time step of a pass, and the one behind its last. */
+/* The first time step of a pass, and the one after its last. */
 static guint64 begin_of(const Work *work, guint pass)
 {
   return work->start + (guint64)pass * work->panels->plan.pass;
@@ -67,7 +69,7 @@ static guint64 end_of(const Work *work, guint pass)
   return MIN(MIN(work->spectra.count, work->start + plan->span), begin_of(work, pass) + plan->pass);
 }
 
-/* Some panels of a pass, into a slot for a pass. */
+/* Packs some panels of a pass into the slot of a pass. */
 static void pack_panels(const Work *work, guint8 *packed, guint panel, guint end_panel, guint pass,
                         guint slot)
 {
@@ -86,7 +88,7 @@ static gsize strip_stride(const AstroCorrelatorPlan *plan, const AstroCorrelator
   return (strip->end - strip->column) * plan->kernel->tile_bytes;
 }
 
-/* One pass of a strip. */
+/* Multiplies one pass of a strip. */
 static void multiply_strip(const Work *work, const guint8 *packed, guint8 *tiles,
                            const AstroCorrelatorStrip *strip, guint pass, guint slot)
 {
@@ -169,8 +171,8 @@ static void give_scratch(AstroCorrelatorPanels *self, Scratch *scratch)
   g_mutex_unlock(&self->lock);
 }
 
-/* A span of a channel that is one strip, pass by pass, so that neither tiles nor packed panels ever
- * leave the cache. */
+/* Correlates a span of a channel that is one strip, pass by pass, so that neither tiles nor packed
+ * panels ever leave the cache. */
 static void correlate_one_strip(const Work *work, const Scratch *scratch, guint passes)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
@@ -231,7 +233,7 @@ static Work shared_channel(const Work *work, guint number)
   return own;
 }
 
-/* Parts of a pass that are packed by a task each. */
+/* Number of tasks that pack a pass. */
 static guint packed_parts(const AstroCorrelatorPlan *plan)
 {
   return (plan->panels + PACKED_PANELS - 1) / PACKED_PANELS;
@@ -247,7 +249,7 @@ static void pack_task(gpointer data, guint64 task)
   pack_panels(&own, own.packed, panel, MIN(panel + PACKED_PANELS, plan->panels), pass, pass);
 }
 
-/* The longest strips of all channels come first. */
+/* Tasks with the longest strips of all channels come first. */
 static void strip_task(gpointer data, guint64 task)
 {
   const Work *work = data;
@@ -285,7 +287,7 @@ void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrela
     }
 }
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
 static void scratch_free(gpointer data)
 {

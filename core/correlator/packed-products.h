@@ -1,5 +1,5 @@
-/* Adds spectra that lie as rows of inputs to sums, or makes visibilities of them at once: packed
- * into panels, and panel multiplied with panel. Private to core/correlator. */
+/* Adds spectra with contiguous rows of inputs to sums, or makes visibilities directly: packs them
+ * into panels, and multiplies panels. Private to core/correlator. */
 #pragma once
 
 #include "core/correlator/plan.h"
@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct _AstroCorrelatorPanels AstroCorrelatorPanels;
 
-/* Rows of inputs, station:pol. */
+/* Spectra with contiguous rows of inputs, station:pol. */
 typedef struct {
   const guint8 *first;
   gsize channel, time; /* strides */
@@ -20,11 +20,11 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
 void astro_correlator_panels_free(AstroCorrelatorPanels *self);
 const AstroCorrelatorPlan *astro_correlator_panels_plan(const AstroCorrelatorPanels *self);
 
-/* Whether visibilities can be made of so many time steps at once. */
+/* Whether visibilities can be made directly from that many time steps. */
 gboolean astro_correlator_panels_make_means(const AstroCorrelatorPanels *self, guint64 count);
 
-/* sums: of all channels. out: NULL; or takes, where that can be, the visibilities of an integration
- * of these steps alone, and the sums are left alone. */
+/* sums: of all channels. out: NULL; or receives the visibilities of an integration that has only
+ * these steps, if possible, and the sums are left alone. */
 void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrelatorSpectra *spectra,
                                  AstroCorrelatorSums sums, float *out);
 

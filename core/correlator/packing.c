@@ -1,20 +1,21 @@
+/* Packs spectra into panels as a kernel reads them. */
 #include "core/correlator/packing.h"
 
 enum {
   LINE = 64,
-  PACKED_STEPS = 64, /* packed at a time */
+  PACKED_STEPS = 64, /* per call of a kernel */
 };
 
-/* Panels of a pass that are packed one after the other. */
+/* Panels of a pass that are packed one after another. */
 typedef struct {
   const AstroCorrelatorPlan *plan;
   const AstroCorrelatorSamples *samples;
-  guint8 *packed;      /* the first */
-  guint panel, end;    /* from, to */
+  guint8 *packed;      /* of the first panel */
+  guint panel, end;    /* panels from, to */
   guint64 first, last; /* time steps from, to */
 } Part;
 
-/* Asks for a part of some rows before they are needed. */
+/* Prefetches a part of some rows. */
 static void fetch(const AstroCorrelatorRows *rows, gsize bytes, guint part, guint parts)
 {
   const guint end = (guint)((guint64)rows->count * (part + 1) / parts);
@@ -28,7 +29,7 @@ static guint packed_together(const AstroCorrelatorPlan *plan)
   return MAX(plan->kernel->packed_panels, 1);
 }
 
-/* Some time steps of some panels that lie side by side. */
+/* Some time steps of adjacent panels. */
 static AstroCorrelatorRows rows_of(const Part *part, guint panel, guint end_panel, guint64 step,
                                    guint64 end_step)
 {
@@ -48,9 +49,9 @@ static AstroCorrelatorMeasure measure_of(const AstroCorrelatorPlan *plan)
   return plan->kernel->measure[plan->from];
 }
 
-/* In blocks of steps whose lines of the source stay in the first cache until every panel had its
- * part of them. Where a channel is one strip, products asked for them; the processor reads ahead by
- * itself where rows are packed whole. */
+/* Packs in blocks of steps whose source lines stay in the L1 cache until every panel has read its
+ * part of them. If a channel is one strip, the products have prefetched the lines already; if rows
+ * are packed whole, the processor prefetches by itself. */
 static void pack_part(const Part *part)
 {
   const AstroCorrelatorPlan *plan = part->plan;
@@ -87,7 +88,8 @@ static void measure_part(const Part *part)
   }
 }
 
-/* Panels that are looked at before come in parts that stay in the second cache meanwhile. */
+/* Panels that are measured first are packed in groups that stay in the second-level cache in
+ * between. */
 void astro_correlator_pack_panels(const AstroCorrelatorPlan *plan,
                                   const AstroCorrelatorSamples *samples, guint8 *packed,
                                   guint panel, guint end_panel, guint64 first, guint64 last)

@@ -1,15 +1,17 @@
+/* Divides a correlation on the CPU into tasks. */
 #include "core/correlator/plan.h"
 
 enum {
-  STRIP = 4,   /* products, whose tiles fit the second cache too */
-  SQUARE = 8,  /* panels on a side: tiles and a pass of panels of it fit the second cache */
-  SHARED = 16, /* panels from which on threads that share a channel gain more than they wait */
-  TASKS = 4,   /* wanted for each thread, so that all end at about the same time */
+  STRIP = 4,  /* products per strip, whose tiles fit in the second-level cache too */
+  SQUARE = 8, /* panels per side: tiles of a square and a pass of its panels fit in the second-level
+                 cache */
+  SHARED = 16, /* from this many panels on, threads that share a channel gain more than they wait */
+  TASKS = 4,   /* number wanted per thread, so that all end at about the same time */
 };
 #define PACKED_BYTES ((gsize)16 << 20) /* of a channel, or a quarter of its sums */
 #define SHARED_BYTES ((gsize)64 << 20) /* of channels that threads share */
 
-/* Of the rows of panels from one product's first row on. */
+/* Number of strips in the rows of panels that start with `row`. */
 static guint strips_of_row(const AstroCorrelatorPlan *plan, guint row)
 {
   const guint width = plan->columns * plan->products;
@@ -35,7 +37,7 @@ gboolean astro_correlator_plan_strip(const AstroCorrelatorPlan *plan, guint64 nu
   return FALSE;
 }
 
-/* Whether threads that take whole channels are at work for three quarters of the time. */
+/* Whether threads that take whole channels are busy for three quarters of the time. */
 static gboolean enough_channels(guint channels, guint threads)
 {
   const guint rounds = (channels + threads - 1) / threads;
@@ -49,7 +51,7 @@ static void count_strips(AstroCorrelatorPlan *plan)
     plan->strips += strips_of_row(plan, row);
 }
 
-/* Products of a channel that a thread has for itself, but is more than one strip. */
+/* Products of a channel that one thread handles alone, but that is more than one strip. */
 static void cut_channel(AstroCorrelatorPlan *plan)
 {
   const guint wide = MAX(plan->kernel->wide, 1);
@@ -59,7 +61,7 @@ static void cut_channel(AstroCorrelatorPlan *plan)
   count_strips(plan);
 }
 
-/* Products of channels that threads share: the largest that leave enough for each of them. */
+/* Products of channels that threads share: the largest that make enough tasks for each thread. */
 static void cut_shared(AstroCorrelatorPlan *plan, guint channels, guint threads)
 {
   const gsize packed = astro_correlator_packed_bytes(plan);

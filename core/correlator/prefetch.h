@@ -1,5 +1,5 @@
-/* Asks for memory that will be wanted after a product, evenly, since products leave the memory
- * idle. Private to core/correlator. */
+/* Prefetches memory that is needed after a product, spread evenly over the product, which leaves
+ * memory idle. Private to core/correlator. */
 #pragma once
 
 #include "core/correlator/kernels.h"
@@ -7,11 +7,11 @@
 typedef struct {
   AstroCorrelatorNext want;
   const guint8 *at;
-  gssize left;       /* bytes of its row */
-  guint lines, line; /* so many at a time, so many bytes apart */
+  gssize left;       /* bytes left in the present row */
+  guint lines, line; /* number of prefetches at a time, and their distance in bytes */
 } AstroCorrelatorAhead;
 
-/* times: that the kernel asks, in each tile. */
+/* times: how often the kernel calls astro_correlator_ask in each tile. */
 static inline AstroCorrelatorAhead astro_correlator_ahead(const AstroCorrelatorProduct *product,
                                                           guint times)
 {

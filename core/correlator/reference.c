@@ -1,4 +1,5 @@
-/* The formula, sample by sample: what all other backends are held against. */
+/* The reference backend: the formula, sample by sample. All other backends are tested against it.
+ */
 #include "core/lib/formats/half.h"
 #include "core/correlator/kernels.h"
 
@@ -10,7 +11,7 @@ typedef struct {
   AstroCorrelatorConfig config;
   AstroCorrelatorSums sums;
   AstroCorrelatorCounts counts;
-  Sample *samples; /* of a spectrum's channel */
+  Sample *samples; /* of one channel of a spectrum */
 } Reference;
 
 static Sample read_sample(AstroFormat format, gconstpointer from)
@@ -50,7 +51,7 @@ static gboolean is_valid(const AstroCorrelatorArguments *arguments, guint64 t, g
                           s * arguments->valid_station] != 0;
 }
 
-/* Products of integers are exact in double, their sums in int64. */
+/* Products of integers are exact in double, and their sums in int64. */
 static void add_step(Reference *self, const guint8 *in, const AstroCorrelatorArguments *arguments,
                      guint64 t, guint c)
 {

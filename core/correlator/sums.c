@@ -1,3 +1,4 @@
+/* The sums of an integration, and the visibilities made from them. */
 #include "core/correlator/sums.h"
 #include "core/backend/threads.h"
 #include "core/kit/pages.h"
@@ -24,7 +25,7 @@ static gboolean sums_bytes(const AstroCorrelatorConfig *config, gsize *bytes)
          g_size_checked_mul(bytes, n, 2 * sizeof(gint64));
 }
 
-/* Integrations that are all in one block leave the sums alone, which are then no memory. */
+/* Integrations within a single block never touch the sums, which then take no memory. */
 gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config,
                                    GError **error)
 {
@@ -72,7 +73,7 @@ void astro_correlator_strides(AstroCorrelatorStrides *strides, const AstroCorrel
     stride *= extent;
   }
   if (astro_layout_find(layout, ASTRO_AXIS_TIME) < 0)
-    strides->time = stride; /* blocks of whole frames: time stands before all */
+    strides->time = stride; /* blocks of whole frames: time comes first */
 }
 
 gboolean astro_correlator_check_blocks(const AstroCorrelatorConfig *config, const AstroBlock *in,
@@ -111,10 +112,10 @@ typedef struct {
   gpointer out;
   gboolean is_float;
   AstroCorrelatorMeans means;
-  gint failed; /* channel whose sums do not fit, plus 1 */
+  gint failed; /* channel whose sums do not fit, plus 1; 0: none */
 } Dump;
 
-/* The sum over a group of channels of one product. */
+/* The sum of one product over a group of channels. */
 typedef struct {
   gint64 re, im;
   double real_re, real_im;
@@ -142,7 +143,8 @@ static inline Total total(const Dump *dump, guint group, guint64 index)
   return sum;
 }
 
-/* Sums beyond int32 are looked for before anything is written. The least int32 has no conjugate. */
+/* Finds sums beyond int32 before anything is written. In a full triangle the lowest int32 is also
+ * refused, as it cannot be conjugated. */
 static void check_group(gpointer data, guint64 group)
 {
   Dump *dump = data;
@@ -202,7 +204,7 @@ static void clear_group(gpointer data, guint64 group)
   memset(dump->sums.integer + group * n, 0, n * sizeof(gint64));
 }
 
-/* The same where nothing was lost and sums and means stand in the same order. */
+/* The same if nothing was lost, and sums and means are in the same order. */
 static void write_means(gpointer data, guint64 channel)
 {
   Dump *dump = data;
@@ -259,7 +261,7 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     astro_parallel(groups, threads, write_means, &dump);
   else
     astro_parallel(groups, threads, write_group, &dump);
-  if (!plain) /* means leave zeros */
+  if (!plain) /* means have cleared them */
     astro_parallel(groups, threads, clear_group, &dump);
   astro_correlator_end(config, counts, result);
   return !dump.failed;

@@ -1,5 +1,5 @@
-/* The sums of an integration, and the visibilities made of them: what all backends on the host
- * share. */
+/* The sums of an integration, and the visibilities made from them, as all host backends share them.
+ */
 #pragma once
 
 #include "core/correlator/counts.h"
@@ -14,7 +14,7 @@ typedef union {
   double *real;
 } AstroCorrelatorSums;
 
-/* Complex sums of one channel. */
+/* Number of complex sums per channel. */
 static inline guint64 astro_correlator_channel_sums(const AstroCorrelatorConfig *config)
 {
   return astro_correlator_baselines(config->stations, ASTRO_TRIANGLE_LOWER) * config->pols *
@@ -26,14 +26,14 @@ gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrela
                                    GError **error);
 void astro_correlator_sums_free(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config);
 
-/* Bytes between neighbours on each axis of a block of so many time steps. */
+/* Bytes between neighbours along each axis of a block with that many time steps. */
 typedef struct {
   gsize time, channel, station, pol;
 } AstroCorrelatorStrides;
 void astro_correlator_strides(AstroCorrelatorStrides *strides, const AstroCorrelatorConfig *config,
                               guint64 steps);
 
-/* Whether the inputs of a time step and channel lie side by side, station by station. */
+/* Whether the inputs of a time step and channel are contiguous, station by station. */
 static inline gboolean astro_correlator_has_rows(const AstroCorrelatorStrides *strides, guint pols,
                                                  guint stations, gsize sample_bytes)
 {
@@ -41,28 +41,28 @@ static inline gboolean astro_correlator_has_rows(const AstroCorrelatorStrides *s
          (stations == 1 || strides->station == pols * sample_bytes);
 }
 
-/* Whether the blocks of a submit are there and of the size that the arguments say. */
+/* Whether the blocks of a submit exist and have the sizes that the arguments need. */
 gboolean astro_correlator_check_blocks(const AstroCorrelatorConfig *config, const AstroBlock *in,
                                        guint n_in, const AstroBlock *out, guint n_out,
                                        const AstroCorrelatorArguments *arguments, GError **error);
 
-/* Forgets an integration. */
+/* Drops an integration. */
 void astro_correlator_clear(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                             AstroCorrelatorCounts *counts);
 
-/* Whether visibilities are the sums as they stand, times one factor. */
+/* Whether visibilities are the sums in the same order, times one factor. */
 gboolean astro_correlator_plain(const AstroCorrelatorConfig *config,
                                 const AstroCorrelatorCounts *counts);
 
-/* Says what there is to say of the integration, and forgets its counts. */
+/* Fills in the result for the integration, and resets its counts. */
 void astro_correlator_end(const AstroCorrelatorConfig *config, AstroCorrelatorCounts *counts,
                           AstroResult *result);
 
-/* n parts of sums times factor; the sums become zero. */
+/* Writes n components of sums times factor, and sets the sums to zero. */
 typedef void (*AstroCorrelatorMeans)(float *restrict out, gpointer sums, guint64 n, double factor);
 
-/* Writes the visibilities and says what there is to say of the integration, then clears both. means
- * serves where nothing was lost. */
+/* Writes the visibilities and the result of the integration, then resets both sums and counts.
+ * means is used if nothing was lost. */
 gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                                AstroCorrelatorCounts *counts, gpointer out,
                                AstroCorrelatorMeans means, guint threads, AstroResult *result,

@@ -1,6 +1,6 @@
 /* Adds a tile (16 x 16 real parts, then as many imaginary ones) to the sums of its channel, or
- * makes its means. Included by each file of kernels, with SUM and TILE the types of both: its
- * compiler flags make it fast. */
+ * makes its means. Included by each file of kernels, with SUM and TILE as the types of both, so
+ * that it is compiled with that file's flags and is fast. */
 #include "core/correlator/kernels.h"
 
 static inline __attribute__((always_inline)) void add_rows(const AstroCorrelatorPlace *place,
@@ -44,7 +44,7 @@ static inline void add_tile(const AstroCorrelatorPlace *place, const TILE *re, c
     add_rows(place, re, im, 2, FALSE);
 }
 
-/* The imaginary parts of a tile on the diagonal, of which im re alone was summed. */
+/* The imaginary parts of a tile on the diagonal, for which only im re was summed. */
 static inline void subtract_transpose(TILE *im, const TILE *im_re)
 {
   for (guint r = 0; r < PANEL; r++)
@@ -52,7 +52,8 @@ static inline void subtract_transpose(TILE *im, const TILE *im_re)
       im[r * PANEL + c] = im_re[r * PANEL + c] - im_re[c * PANEL + r];
 }
 
-/* The parts of a tile of outer.h's three sums. An input's own product has no imaginary part. */
+/* The real and imaginary parts of a tile from outer.h's three sums. An input's own product has no
+ * imaginary part. */
 static inline void parts_of_sums(TILE *restrict re, TILE *restrict im, const TILE *restrict sums,
                                  gboolean diagonal)
 {
@@ -65,7 +66,7 @@ static inline void parts_of_sums(TILE *restrict re, TILE *restrict im, const TIL
     im[i * PANEL + i] = 0;
 }
 
-/* The function that a kernel's table wants. */
+/* Defines the function for a kernel's table. */
 #define ADD_TILES(name, add)                                                                       \
   void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile)          \
   {                                                                                                \

@@ -1,3 +1,4 @@
+/* Reads the file of gains, delays and bandpasses, and looks up a bandpass. */
 #include "config.h"
 #include "core/delay/calibration.h"
 #include "core/kit/units.h"
@@ -10,10 +11,10 @@ typedef struct {
   const AstroObservation *observation;
   guint pols;
   AstroCalibration *calibration;
-  GByteArray **points; /* of each input's bandpass: double[2] after double[2] */
+  GByteArray **points; /* the bandpass of each input: pairs of frequency and amplitude */
 } Reader;
 
-/* Which inputs a line is about: first, first + step ... below last. */
+/* Marks the inputs that a line applies to. */
 static gboolean find_inputs(const Reader *reader, char **fields, gboolean *chosen, GError **error)
 {
   guint stations = reader->observation->n_stations, pols = reader->pols, found = 0;
@@ -36,7 +37,7 @@ static gboolean find_inputs(const Reader *reader, char **fields, gboolean *chose
   return found > 0;
 }
 
-/* Of a gain and of a bandpass, whose product samples in single precision are divided by. */
+/* Limit of a gain and of a bandpass: samples in single precision are divided by their product. */
 #define LARGEST_AMPLITUDE 1e15
 
 static gboolean is_amplitude(double number)
@@ -133,7 +134,7 @@ static gboolean has_fields(guint n, guint kind)
          n <= 1 + kinds[kind].names + kinds[kind].max_numbers;
 }
 
-/* A word may have two forms, of different lengths. */
+/* A word may have two forms, with different numbers of fields. */
 static gboolean read_line(Reader *reader, char **fields, GError **error)
 {
   const guint n = g_strv_length(fields);
@@ -171,7 +172,7 @@ static AstroBandpass new_bandpass(const GByteArray *points)
   return bandpass;
 }
 
-/* Many inputs may have one, and all have none. */
+/* Inputs with equal points share one bandpass; number 0 is that of inputs without points. */
 static void take_bandpasses(Reader *reader)
 {
   AstroCalibration *calibration = reader->calibration;
@@ -240,8 +241,8 @@ void astro_calibration_free(AstroCalibration *calibration)
   g_free(calibration);
 }
 
-/* The first of the bandpass's frequencies that is not below; n where all are. They are asked for
- * each channel and each block. */
+/* The index of the first point whose frequency is not below this one; n if there is none. A binary
+ * search, as it runs for each channel of each block. */
 static guint find_frequency(const AstroBandpass *bandpass, double frequency)
 {
   guint first = 0, last = bandpass->n;
@@ -274,7 +275,7 @@ double astro_calibration_bandpass(const AstroCalibration *calibration, guint inp
                            frequency);
 }
 
-/* ---- which, and without ---- */
+/* ---- checksums, and dropping parts ---- */
 
 static void add_doubles(GChecksum *sum, const double *numbers, guint n)
 {

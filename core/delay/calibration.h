@@ -1,14 +1,14 @@
-/* What the instrument does to the signal, from a file of lines:
+/* The instrument's gains, delays and bandpasses, read from a text file:
  *
- *   gain STATION POL AMPLITUDE [PHASE]   what the signal is multiplied by; degrees
- *   delay STATION POL NANOSECONDS        how late it comes, at all frequencies
+ *   gain STATION POL AMPLITUDE [PHASE]   the signal was multiplied by this; degrees
+ *   delay STATION POL NANOSECONDS        the signal arrives this much late, at all frequencies
  *   bandpass [STATION POL] FREQUENCY AMPLITUDE
- *                                        what it is multiplied by at that frequency (Hz)
+ *                                        the signal at this frequency (Hz) was multiplied by this
  *
- * A bandpass without STATION and POL is that of all inputs. Its lines add points, whose frequencies
- * have to rise; between them it goes in straight lines, beyond them it is flat. It is undone in
- * spectra only. STATION is a name of the observation or *, POL is 0, 1 or *; later lines of gain
- * and delay replace earlier ones. */
+ * A bandpass line without STATION and POL applies to all inputs. Each bandpass line adds a point;
+ * the frequencies must rise. Between the points the bandpass is interpolated linearly, beyond them
+ * it is constant. It is undone in spectra only. STATION is a station's name in the observation or
+ * *, POL is 0, 1 or *. Later gain and delay lines replace earlier ones. */
 #pragma once
 
 #include "core/kit/lines.h"
@@ -23,13 +23,13 @@ typedef struct {
 
 typedef struct {
   double amplitude, phase, delay; /* radians, seconds */
-  guint bandpass;                 /* which one */
+  guint bandpass;                 /* index in bandpasses */
 } AstroInputCalibration;
 
 typedef struct {
   guint n_inputs;
   AstroInputCalibration *inputs; /* stations x pols */
-  guint n_bandpasses;            /* no two alike; the first is flat */
+  guint n_bandpasses;            /* all different; the first is flat */
   AstroBandpass *bandpasses;
 } AstroCalibration;
 
@@ -39,14 +39,14 @@ void astro_calibration_free(AstroCalibration *calibration);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroCalibration, astro_calibration_free)
 
 double astro_bandpass_at(const AstroBandpass *bandpass, double frequency);
-/* That of an input. */
+/* The bandpass of one input at a frequency. */
 double astro_calibration_bandpass(const AstroCalibration *calibration, guint input,
                                   double frequency);
 
-/* Which gains and delays, or bandpasses, they are; NULL: none, there is nothing to undo. */
+/* Checksums of the gains and delays, and of the bandpasses; NULL if there is nothing to undo. */
 char *astro_calibration_sum_gains(const AstroCalibration *calibration);
 char *astro_calibration_sum_bandpass(const AstroCalibration *calibration);
-/* As if the file had no lines of them. */
+/* Make the calibration as if the file had no such lines. */
 void astro_calibration_drop_gains(AstroCalibration *calibration);
 void astro_calibration_drop_bandpass(AstroCalibration *calibration);
 

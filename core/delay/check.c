@@ -1,15 +1,17 @@
+/* Checks configurations of the delay stage. */
 #include "config.h"
 #include "core/delay/instance.h"
 
-/* Of spectra the first channel may reach below 0 Hz: a filter bank's is centred on the band's edge.
- */
+/* For spectra the first channel may reach below 0 Hz: the first channel of a filter bank is centred
+ * on the band's edge. */
 static gboolean check_band(const AstroStream *stream, const char *side, GError **error)
 {
   return stream->frequency >= 0.5 * stream->bandwidth ||
-         astro_backend_refuse(error,
-                              "delay, %s: frequency=%.15g Hz, expected the band's centre, at least "
-                              "%.15g Hz of a bandwidth of %.15g Hz",
-                              side, stream->frequency, 0.5 * stream->bandwidth, stream->bandwidth);
+         astro_backend_refuse(
+             error,
+             "delay, %s: frequency=%.15g Hz, expected the centre of the band, at least "
+             "%.15g Hz of a bandwidth of %.15g Hz",
+             side, stream->frequency, 0.5 * stream->bandwidth, stream->bandwidth);
 }
 
 static gboolean takes_format(const AstroStream *stream)
@@ -47,12 +49,12 @@ gboolean astro_delay_shape(gconstpointer config, GError **error)
     return FALSE;
   if (c->in.quantity != c->out.quantity || !astro_layout_is_equal(&c->in.layout, &c->out.layout))
     return astro_backend_refuse(
-        error, "delay changes formats alone: input and output need the same layout and extents");
+        error, "delay changes only the format: input and output need the same layout and extents");
   return astro_format_info(c->in.format)->is_complex ==
              astro_format_info(c->out.format)->is_complex ||
          astro_backend_refuse(
              error,
-             "delay, output: format %s of an input of %s, expected both complex or "
+             "delay, output: format %s for an input of format %s, expected both complex or "
              "both real",
              astro_format_name(c->out.format), astro_format_name(c->in.format));
 }

@@ -1,3 +1,4 @@
+/* The CPU backend: tiles of channels or samples, spread over threads. */
 #include "config.h"
 #include "core/delay/instance.h"
 
@@ -7,14 +8,14 @@
 #include "core/backend/threads.h"
 
 #define TILE ASTRO_DELAY_TILE
-#define TASK_INPUTS 32 /* worked on by a task */
+#define TASK_INPUTS 32 /* inputs per task */
 
 typedef struct {
   AstroDelayInstance *instance;
   const AstroDelayArguments *arguments;
   AstroDelayRows in, out;
-  double *delays; /* steps (spectra) or ends of stretches (voltages) x inputs */
-  float *gains;   /* spectra: inputs x (re, im) x channels, to multiply with; NULL: none */
+  double *delays; /* (steps of spectra, or ends of stretches of voltages) x inputs */
+  float *gains;   /* spectra: inputs x (re, im) x channels, to multiply by; NULL: none */
   guint64 first_tile;
   guint stretch;
 } Work;
@@ -71,23 +72,23 @@ static guint64 n_groups(const AstroDelayInstance *instance)
   return (n_inputs(instance) + TASK_INPUTS - 1) / TASK_INPUTS;
 }
 
-static void turn_tile(const Work *work, guint64 step, guint input, guint channel, guint n,
-                      AstroTile *tile)
+static void rotate_tile(const Work *work, guint64 step, guint input, guint channel, guint n,
+                        AstroTile *tile)
 {
   const AstroDelayInstance *instance = work->instance;
   double delay = work->delays[step * n_inputs(instance) + input];
   guint grains = (n + ASTRO_DELAY_GRAIN - 1) / ASTRO_DELAY_GRAIN;
-  instance->kernels->turn(tile->re, tile->im,
-                          -(instance->first_frequency + channel * instance->channel_width) * delay,
-                          -instance->channel_width * delay, grains * ASTRO_DELAY_GRAIN);
+  instance->kernels->rotate(
+      tile->re, tile->im, -(instance->first_frequency + channel * instance->channel_width) * delay,
+      -instance->channel_width * delay, grains * ASTRO_DELAY_GRAIN);
   if (work->gains) {
     const float *gains = work->gains + 2 * (gsize)input * instance->channels + channel;
     multiply(tile, gains, gains + instance->channels, n);
   }
 }
 
-/* Some inputs of one spectrum. */
-static void turn_spectrum(gpointer data, guint64 task)
+/* Rotates some inputs of one spectrum. */
+static void rotate_spectrum(gpointer data, guint64 task)
 {
   const Work *work = data;
   const AstroDelayInstance *instance = work->instance;
@@ -96,7 +97,7 @@ static void turn_spectrum(gpointer data, guint64 task)
   const guint end = MIN(first + TASK_INPUTS, n_inputs(instance));
   AstroTile tile;
 
-  memset(&tile, 0, sizeof tile); /* vectors go on past the last channel */
+  memset(&tile, 0, sizeof tile); /* the kernels work on whole vectors, past the last channel */
   for (guint input = first; input < end; input++) {
     gsize from = step * work->in.strides.time + input_offset(instance, &work->in, input);
     gsize to = step * work->out.strides.time + input_offset(instance, &work->out, input);
@@ -104,14 +105,14 @@ static void turn_spectrum(gpointer data, guint64 task)
       guint n = MIN(TILE, instance->channels - channel);
       instance->kernels->load[instance->in_format->format](
           work->in.data + (from + channel) * instance->in_format->bytes, n, tile.re, tile.im);
-      turn_tile(work, step, input, channel, n, &tile);
+      rotate_tile(work, step, input, channel, n, &tile);
       store(instance, &tile, 0, n, work->out.data + (to + channel) * instance->out_format->bytes);
     }
   }
 }
 
-static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
-                             const AstroDelayArguments *arguments, GError **error)
+static gboolean rotate_spectra(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
+                               const AstroDelayArguments *arguments, GError **error)
 {
   const AstroDelayConfig *config = &instance->config;
   Work work = { .instance = instance, .arguments = arguments };
@@ -133,7 +134,7 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
   work.gains = gains;
   if (work.in.data != in)
     astro_delay_move(&config->in, arguments->steps, &work.in, &block_in, instance->threads);
-  astro_parallel(arguments->steps * n_groups(instance), instance->threads, turn_spectrum, &work);
+  astro_parallel(arguments->steps * n_groups(instance), instance->threads, rotate_spectrum, &work);
   if (work.out.data != out)
     astro_delay_move(&config->out, arguments->steps, &block_out, &work.out, instance->threads);
   return TRUE;
@@ -141,11 +142,11 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
 
 /* ---- voltages ---- */
 
-/* Samples over which the delay is one straight line. */
+/* Samples over which the delay changes linearly. */
 typedef struct {
-  gint64 first;          /* sample that the first one's delay takes it to, rounded down */
-  double fraction, gain; /* what is left of that; to multiply with */
-  double phase, rate;    /* turns, and turns a sample, to turn by */
+  gint64 first;          /* input sample at the delayed time of the first sample, rounded down */
+  double fraction, gain; /* the fraction that was rounded off; a factor for the samples */
+  double phase, rate;    /* rotation: cycles, and cycles per sample */
 } Stretch;
 
 static Stretch find_stretch(const Work *work, guint input, guint64 sample, guint64 index)
@@ -154,20 +155,20 @@ static Stretch find_stretch(const Work *work, guint input, guint64 sample, guint
   const AstroCalibration *calibration = astro_delay_model_calibration(work->arguments->model);
   double here = work->delays[index * n_inputs(instance) + input];
   double there = work->delays[(index + 1) * n_inputs(instance) + input];
-  double f0 = instance->zero_frequency, gain = 1, turns = 0;
-  /* The delay is that of the moment when the sample was taken, a delay ago. */
+  double f0 = instance->zero_frequency, gain = 1, cycles = 0;
+  /* The delay that counts is that at the time when the sample was taken, one delay earlier. */
   double slope = (there - here) * instance->rate / work->stretch;
   here *= 1 - slope;
   there *= 1 - slope;
   if (calibration) {
     gain = 1 / calibration->inputs[input].amplitude;
-    turns = calibration->inputs[input].phase / (2 * G_PI);
+    cycles = calibration->inputs[input].phase / (2 * G_PI);
   }
   double at = -0.5 * (here + there) * instance->rate, whole = floor(at);
   return (Stretch){ .first = (gint64)sample + (gint64)whole,
                     .fraction = at - whole,
                     .gain = gain,
-                    .phase = -f0 * here - turns,
+                    .phase = -f0 * here - cycles,
                     .rate = -f0 * (there - here) / work->stretch };
 }
 
@@ -253,7 +254,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   if (!astro_delay_shape(config, error))
     return NULL;
   AstroDelayInstance *instance = astro_delay_instance_new(config, place);
-  instance->turn_spectra = turn_spectra;
+  instance->rotate_spectra = rotate_spectra;
   instance->delay_voltages = delay_voltages;
   *variant = instance->kernels->variant.name;
   return instance;

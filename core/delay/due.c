@@ -1,8 +1,9 @@
+/* Finds and records the corrections that a stream needs. */
 #include "config.h"
 #include "core/delay/due.h"
 
-/* Whether something is left to undo of what has that checksum (NULL: nothing) behind what had
- * another. */
+/* Whether a correction with the checksum sum (NULL: none) is still to be made in a stream in which
+ * one with the checksum undone (NULL: none) was made. */
 static gboolean find_left(const char *sum, const char *undone, const char *of, gboolean *left,
                           GError **error)
 {
@@ -11,7 +12,7 @@ static gboolean find_left(const char *sum, const char *undone, const char *of, g
     return TRUE;
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
               "the %s of another calibration %s been undone before this element: expected the same "
-              "file, of which nothing is done twice, or one without them",
+              "file, whose corrections are not made twice, or one without them",
               of, g_str_equal(of, "bandpass") ? "has" : "have");
   return FALSE;
 }
@@ -21,7 +22,7 @@ static gboolean check_waiting(const char *sum, const AstroHistory *history, GErr
   if (!sum || !history->bandpass_left || g_str_equal(sum, history->bandpass_left))
     return TRUE;
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-              "the calibration has another bandpass than that of the element before it, which is "
+              "the calibration of an earlier element has another bandpass, which is "
               "still to be undone: expected the same file");
   return FALSE;
 }

@@ -1,5 +1,5 @@
-/* What is left to do: what delays and a calibration are about, less what was done to the stream
- * already. */
+/* Finds which corrections a stream still needs: the delays and the calibration, less those that
+ * were applied before. */
 #pragma once
 
 #include "core/delay/calibration.h"
@@ -11,13 +11,13 @@ typedef struct {
   gboolean geometry, gains, bandpass;
 } AstroDelayDue;
 
-/* Takes out of a calibration (NULL: none) what is not due: what was undone before, and of voltages
- * the bandpass. An error where another calibration was undone, which this one would come on top of.
- */
+/* Removes from a calibration (NULL: none) the parts that are not due: those undone before, and for
+ * voltages the bandpass. It is an error if another calibration was undone before, as this one would
+ * come on top of it. */
 gboolean astro_delay_due(AstroDelayDue *due, AstroCalibration *calibration, AstroQuantity quantity,
                          const AstroHistory *history, GError **error);
 
-/* What the stream's history is once it is done, with a calibration as it came from its file. */
+/* Writes in the history what has been corrected; the calibration must be as read from its file. */
 void astro_delay_record(const AstroCalibration *calibration, AstroQuantity quantity,
                         AstroHistory *history);
 

@@ -1,3 +1,5 @@
+/* Makes an instance of the delay stage, and cuts streams of voltages into the calls of its kernels.
+ */
 #include "config.h"
 #include "core/delay/instance.h"
 
@@ -68,10 +70,10 @@ gint64 astro_delay_sample_ns(const AstroStream *stream, guint64 sample)
   return (gint64)astro_stream_time(stream, sample);
 }
 
-#define RADIANS_PER_SECOND 7.3e-5 /* at most, that the earth turns */
+#define RADIANS_PER_SECOND 7.3e-5 /* upper limit of the rotation of the Earth */
 
-/* A sample's delay is that of when it was taken, which differs by what changed meanwhile: much for
- * spacecraft alone. */
+/* The delay that counts is that at the time when the sample was taken. The model changes by
+ * `change` per second meanwhile, which is large only for spacecraft. */
 guint64 astro_delay_margin(const AstroDelayModel *model, const AstroStream *stream)
 {
   double change = astro_delay_model_reach(model) * RADIANS_PER_SECOND;
@@ -104,9 +106,10 @@ static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, 
   if (!out)
     return TRUE;
   if (keep < window->start)
-    return astro_backend_refuse(error, "delay: samples before %" G_GINT64_FORMAT " are gone",
-                                window->start + margin);
-  /* At the end of a stream nothing follows: zeros stand for it. */
+    return astro_backend_refuse(
+        error, "delay: samples before %" G_GINT64_FORMAT " have been dropped already",
+        window->start + margin);
+  /* Zeros stand for the samples after the end of a stream. */
   guint64 last_tile = arguments->out_first + arguments->out_steps + ASTRO_DELAY_TILE - 1;
   gint64 needed = tile_floor(last_tile) + margin;
   gint64 missing = needed - window->start - (gint64)window->length;
@@ -130,7 +133,8 @@ gboolean astro_delay_check_call(const AstroDelayConfig *config, const AstroBlock
           astro_stream_extent(&config->in, ASTRO_AXIS_STATION) &&
       astro_delay_model_pols(arguments->model) == astro_stream_extent(&config->in, ASTRO_AXIS_POL))
     return TRUE;
-  return astro_backend_refuse(error, "delay: blocks or stations are not those of the streams");
+  return astro_backend_refuse(
+      error, "delay: the sizes of the blocks or the number of stations do not fit the streams");
 }
 
 gboolean astro_delay_submit(gpointer data, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -143,7 +147,7 @@ gboolean astro_delay_submit(gpointer data, const AstroBlock *in, guint n_in, con
   if (!astro_delay_check_call(&instance->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
   if (instance->config.in.quantity == ASTRO_QUANTITY_SPECTRA)
-    return instance->turn_spectra(instance, in->data, out->data, arguments, error);
+    return instance->rotate_spectra(instance, in->data, out->data, arguments, error);
   return submit_voltages(instance, n_in ? in->data : NULL, n_out ? out->data : NULL, arguments,
                          error);
 }

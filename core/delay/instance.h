@@ -1,11 +1,11 @@
-/* What the backends of this stage share. */
+/* The instance of the delay stage, and the functions that its backends share. */
 #pragma once
 
 #include "core/delay/delay.h"
 #include "core/lib/interpolate/kernels.h"
 #include "core/lib/sky/store.h"
 
-/* Samples of every input as they came, from the absolute sample start on. */
+/* The latest samples of every input, in its own format; start is the number of the first. */
 typedef struct {
   gint64 start;
   gsize length, capacity;
@@ -16,7 +16,7 @@ typedef struct {
   gsize time, station, pol, channel; /* in samples */
 } AstroDelayStrides;
 
-/* A block, or room for as many samples in another order. */
+/* A block, or a buffer for as many samples in another order. */
 typedef struct {
   guint8 *data;
   AstroDelayStrides strides;
@@ -37,17 +37,17 @@ struct AstroDelayInstance {
   double rate;
   double zero_frequency;                 /* of voltages */
   double first_frequency, channel_width; /* of spectra */
-  /* The work itself, of reference or cpu. */
-  gboolean (*turn_spectra)(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
-                           const AstroDelayArguments *arguments, GError **error);
+  /* The kernels of the reference or of the CPU backend. */
+  gboolean (*rotate_spectra)(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
+                             const AstroDelayArguments *arguments, GError **error);
   gboolean (*delay_voltages)(AstroDelayInstance *instance, guint8 *out,
                              const AstroDelayArguments *arguments, GError **error);
   AstroDelayWindow window;
-  AstroDelayRoom rows_in, rows_out; /* of blocks of another order */
+  AstroDelayRoom rows_in, rows_out; /* for blocks whose rows are not contiguous */
 };
 
 gboolean astro_delay_shape(gconstpointer config, GError **error);
-/* Whether a call's blocks and model are of the streams' sizes. */
+/* Whether the blocks and the model of a call fit the streams. */
 gboolean astro_delay_check_call(const AstroDelayConfig *config, const AstroBlock *in, guint n_in,
                                 const AstroBlock *out, guint n_out,
                                 const AstroDelayArguments *arguments, GError **error);
@@ -58,28 +58,28 @@ gboolean astro_delay_submit(gpointer instance, const AstroBlock *in, guint n_in,
                             const AstroBlock *out, guint n_out, gconstpointer arguments,
                             AstroResult *result, GError **error);
 
-/* Samples that go into one of voltages. */
+/* Number of input samples that make one output sample of voltages. */
 guint astro_delay_taps(const AstroStream *voltages);
-/* What zero in the samples of voltages stands for. */
+/* The sky frequency at zero frequency of the samples. */
 double astro_delay_zero_frequency(const AstroStream *voltages);
 
 void astro_delay_strides(const AstroStream *stream, guint64 steps, AstroDelayStrides *strides);
 
-/* Moves steps of a stream, of which from and to are in different orders. */
+/* Copies steps of a stream between two orders of samples. */
 void astro_delay_move(const AstroStream *stream, guint64 steps, const AstroDelayRows *to,
                       const AstroDelayRows *from, guint threads);
 
-/* Where the samples of a block's rows (an input's in time, or its channels of a time step) lie side
- * by side: in the block if they do so there, else in the room. */
+/* Finds rows (an input's samples in time, or the channels of an input at a time step) whose samples
+ * are contiguous: in the block if its layout has them so, else in the room. */
 gboolean astro_delay_rows(AstroDelayRows *rows, const AstroStream *stream, guint64 steps,
                           const AstroDelayRows *block, AstroDelayRoom *room, GError **error);
 
-/* An input's samples in the window, from that one on. */
+/* An input's samples in the window, from the given sample on. */
 const guint8 *astro_delay_window_at(const AstroDelayInstance *instance, guint input, gint64 sample);
-/* Adds n samples (NULL: zeros) behind the last one; those before keep may go. */
+/* Appends n samples (NULL: zeros); samples before keep may be dropped. */
 gboolean astro_delay_window_append(AstroDelayInstance *instance, const guint8 *in, gsize n,
                                    gint64 keep, GError **error);
 
-/* Middle of a spectrum, start of a sample. */
+/* The time of the middle of a spectrum, and of the start of a sample. */
 gint64 astro_delay_spectrum_ns(const AstroStream *stream, guint64 step);
 gint64 astro_delay_sample_ns(const AstroStream *stream, guint64 sample);

@@ -1,3 +1,4 @@
+/* Moves losses of the input to where they are in the output. */
 #include "config.h"
 #include "core/delay/losses.h"
 
@@ -5,7 +6,7 @@
 
 #include "core/delay/instance.h"
 
-/* Samples that the output of each input lags by. */
+/* By how many samples the output of each input lags. */
 static double *find_lags(AstroDelayModel *model, const AstroStream *stream, guint64 sample)
 {
   guint inputs = astro_delay_model_stations(model) * astro_delay_model_pols(model);
@@ -16,11 +17,11 @@ static double *find_lags(AstroDelayModel *model, const AstroStream *stream, guin
   return lags;
 }
 
-/* Losses on their way to the output. */
+/* How losses move to the output. */
 typedef struct {
   AstroLosses *losses;
   guint pols;
-  gint64 reach; /* of the interpolation */
+  gint64 reach; /* of the interpolation, in samples */
   double *lags;
 } Move;
 

@@ -1,4 +1,4 @@
-/* Which samples of delayed voltages rest on samples that were lost: a loss moves with the delay of
+/* Tracks which samples of delayed voltages depend on lost samples: a loss moves with the delay of
  * its station and grows by the reach of the interpolation. */
 #pragma once
 
@@ -7,12 +7,12 @@
 
 G_BEGIN_DECLS
 
-/* Of all stations, from one sample on (0: all there are) and before another (G_MAXUINT64: alike).
- */
+/* Adds a loss of all stations, from one sample (0: everything before) to another (G_MAXUINT64:
+ * everything after). */
 void astro_delay_losses_add(AstroLosses *losses, AstroDelayModel *model, const AstroStream *stream,
                             guint64 from, guint64 to);
 
-/* What a block of the input says of itself: GAP, or its counts. */
+/* Adds the losses of an input block: its GAP flag, or its counts. */
 void astro_delay_losses_read(AstroLosses *losses, AstroDelayModel *model, const AstroStream *stream,
                              GstBuffer *in, guint64 first, guint64 steps);
 

@@ -1,3 +1,4 @@
+/* Computes the delays of all inputs from the observation and the calibration. */
 #include "config.h"
 #include "core/delay/model.h"
 
@@ -9,7 +10,7 @@
 
 struct AstroDelayModel {
   guint stations, pols;
-  AstroTrack *track; /* NULL: all positions are nought, so that time makes no difference */
+  AstroTrack *track; /* NULL: all positions are zero, and delays do not depend on time */
   double *positions; /* relative to the array's centre, over the speed of light */
   AstroCalibration *calibration;
   gint64 epoch; /* ns */
@@ -110,7 +111,7 @@ guint astro_delay_model_stretch(const AstroDelayModel *model, double frequency, 
   const guint stretch = astro_fraction_stretch(reach, frequency, rate);
   if (!stretch)
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "delays of up to %g s at %g Hz turn too fast for %g samples a second, expected "
+                "delays of up to %g s at %g Hz change too fast for %g samples a second, expected "
                 "more than %.4g",
                 reach, frequency, rate, astro_fraction_least_rate(reach, frequency));
   return stretch;

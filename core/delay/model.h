@@ -1,5 +1,6 @@
-/* How early each input has the wave from the phase centre, against the array's centre, as time goes
- * on: geometry less the instrument's own delay; and what else the instrument does. */
+/* How much earlier each input receives the wave from the phase centre than the array's centre does,
+ * as a function of time: the geometry less the instrument's own delay. It also keeps the
+ * calibration. */
 #pragma once
 
 #include "core/delay/calibration.h"
@@ -8,9 +9,9 @@ G_BEGIN_DECLS
 
 typedef struct AstroDelayModel AstroDelayModel;
 
-/* The observation needs stations, and for the delays of geometry a start and a phase centre; where
- * those are out of the stream already the instrument's are all there is. calibration may be NULL;
- * it is taken. */
+/* The observation needs stations; geometric delays also need a start and a phase centre. If
+ * with_geometry is FALSE (geometric delays were taken out before), only the instrument's delays are
+ * left. Takes ownership of calibration, which may be NULL. */
 AstroDelayModel *astro_delay_model_new(AstroObservation *observation, gboolean with_geometry,
                                        guint pols, AstroCalibration *calibration, GError **error);
 void astro_delay_model_free(AstroDelayModel *model);
@@ -20,20 +21,20 @@ guint astro_delay_model_stations(const AstroDelayModel *model);
 guint astro_delay_model_pols(const AstroDelayModel *model);
 const AstroCalibration *astro_delay_model_calibration(const AstroDelayModel *model); /* or NULL */
 
-/* What the stream's step 0 comes after the observation's start, in ns; 0 until this is called. */
+/* How long after the observation's start the stream's step 0 is; 0 until this is called. */
 void astro_delay_model_set_epoch(AstroDelayModel *model, gint64 ns_since_start);
 
-/* Seconds, stations x pols, so many ns after step 0. One thread at a time. */
+/* Delays in seconds, stations x pols, at a time after step 0. Not thread-safe. */
 void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds);
 
-/* The latest input's less the earliest one's then. */
+/* The difference between the largest and the smallest delay at that time. */
 double astro_delay_model_spread(AstroDelayModel *model, gint64 ns);
 
-/* No delay is ever larger: of the geometry, which turns with the earth; and with the instrument's,
- * which stay. */
+/* Upper limits of the delays at any time: of the geometry, which changes as the Earth rotates, and
+ * of geometry and instrument together (longest). */
 double astro_delay_model_reach(const AstroDelayModel *model);
 
-/* astro_fraction_stretch of the model's delays; 0: error says what would be enough. */
+/* astro_fraction_stretch of the model's delays; 0 with error set if the rate is too low. */
 guint astro_delay_model_stretch(const AstroDelayModel *model, double frequency, double rate,
                                 GError **error);
 double astro_delay_model_longest(const AstroDelayModel *model);

@@ -1,12 +1,12 @@
-/* The formulas, in double precision: a turn for every channel, and a sum of all taps, with the
- * delay of its moment, for every sample. */
+/* The formulas in double precision: a rotation for every channel of spectra; for every sample of
+ * voltages a sum over all taps, with the delay at the time of that sample. */
 #include "config.h"
 #include "core/delay/instance.h"
 
 #include <complex.h>
 #include <math.h>
 
-/* What the instrument multiplied an input by, at all frequencies. */
+/* The gain that the instrument multiplied an input by, at all frequencies. */
 static double complex gain_of(const AstroDelayModel *model, guint input)
 {
   const AstroCalibration *calibration = astro_delay_model_calibration(model);
@@ -21,9 +21,9 @@ static double bandpass_of(const AstroDelayModel *model, guint input, double freq
   return calibration ? astro_calibration_bandpass(calibration, input, frequency) : 1;
 }
 
-static double complex turn_by(double turns)
+static double complex phasor_of(double cycles)
 {
-  return cexp(2 * I * G_PI * (turns - floor(turns)));
+  return cexp(2 * I * G_PI * (cycles - floor(cycles)));
 }
 
 static void load(const AstroDelayInstance *instance, const guint8 *in, guint n, float *re,
@@ -40,8 +40,8 @@ static void store(const AstroDelayInstance *instance, double complex value, guin
       re, im, 1, 1, out + offset * instance->out_format->bytes);
 }
 
-static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
-                             const AstroDelayArguments *arguments, GError **error)
+static gboolean rotate_spectra(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
+                               const AstroDelayArguments *arguments, GError **error)
 {
   g_autofree double *delays = g_new(double, instance->stations * instance->pols);
   AstroDelayStrides strides;
@@ -58,7 +58,7 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
         float re, im;
         load(instance, in + offset * instance->in_format->bytes, 1, &re, &im);
         store(instance,
-              (re + I * im) * turn_by(-frequency * delays[input]) /
+              (re + I * im) * phasor_of(-frequency * delays[input]) /
                   (gain_of(arguments->model, input) *
                    bandpass_of(arguments->model, input, frequency)),
               out, offset);
@@ -67,8 +67,8 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
   return TRUE;
 }
 
-/* The sum of all taps: the input's voltage between two samples, of real ones the analytic signal.
- */
+/* The sum over all taps: the input's voltage between two samples; for real voltages the analytic
+ * signal. */
 static double complex voltage_at(const AstroDelayInstance *instance, guint input, gint64 sample,
                                  double fraction)
 {
@@ -102,12 +102,12 @@ static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
     astro_delay_model_at(arguments->model, astro_delay_sample_ns(stream, sample) + GST_SECOND,
                          next);
     for (guint input = 0; input < inputs; input++) {
-      /* The delay is that of the moment when the sample was taken, a delay ago. */
+      /* The delay that counts is that at the time when the sample was taken, one delay earlier. */
       double delay = delays[input] * (1 - (next[input] - delays[input]));
       double at = -delay * instance->rate, whole = floor(at);
       store(instance,
             voltage_at(instance, input, (gint64)sample + (gint64)whole, at - whole) *
-                turn_by(-instance->zero_frequency * delay) / gain_of(arguments->model, input),
+                phasor_of(-instance->zero_frequency * delay) / gain_of(arguments->model, input),
             out,
             step * strides.time + input / instance->pols * strides.station +
                 input % instance->pols * strides.pol);
@@ -122,7 +122,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   if (!astro_delay_shape(config, error))
     return NULL;
   AstroDelayInstance *instance = astro_delay_instance_new(config, place);
-  instance->turn_spectra = turn_spectra;
+  instance->rotate_spectra = rotate_spectra;
   instance->delay_voltages = delay_voltages;
   *variant = "c";
   return instance;

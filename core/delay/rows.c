@@ -1,3 +1,4 @@
+/* Copies samples to where each row is contiguous, and back. */
 #include "config.h"
 #include "core/delay/instance.h"
 #include "core/lib/transpose/plan.h"

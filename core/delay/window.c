@@ -1,3 +1,4 @@
+/* The window of the latest samples of all inputs. */
 #include "config.h"
 #include "core/delay/instance.h"
 
@@ -19,7 +20,7 @@ const guint8 *astro_delay_window_at(const AstroDelayInstance *instance, guint in
   return window_at(instance, input, sample);
 }
 
-/* Room for length samples of which those from keep on stay. */
+/* Makes room for length samples and keeps those from sample keep on. */
 static gboolean make_room(AstroDelayInstance *instance, gint64 keep, gsize length, GError **error)
 {
   AstroDelayWindow *window = &instance->window, old = *window;

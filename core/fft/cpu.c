@@ -1,4 +1,4 @@
-/* The cpu backend: the passes of a transform one after another. */
+/* The CPU backend: the passes of a transform one after another. */
 #include "config.h"
 #include "core/lib/fft/check.h"
 #include "core/lib/fft/lines.h"
@@ -8,11 +8,11 @@ typedef struct {
   const AstroFftPrecision *precision;
   guint threads, n_passes;
   AstroFftLines *lines[ASTRO_MAX_AXES];
-  gpointer between; /* what several passes to real samples leave to one another */
+  gpointer between; /* intermediate complex values of several passes to real samples */
   gsize between_bytes;
-  /* A grid of visibilities is empty for the most part, whole rows of it: they need neither be
-   * transformed nor written and read again, where the lines of the first pass are the rows of the
-   * second. */
+  /* A grid of visibilities is mostly empty, with whole rows of zeros. These need not be
+   * transformed, written and read again if the lines of the first pass are the rows of the second.
+   */
   gboolean skips_blank;
   guint8 *blank;
   gsize n_blank;
@@ -42,7 +42,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->precision =
       astro_format_is_double(self->config.from) ? &astro_fft_double : &astro_fft_single;
   self->threads = place->threads;
-  /* Of two steps: an axis behind the free one is along the block only where it is the last. */
+  /* With two steps: an axis after the free one counts as contiguous only if it is the last. */
   self->n_passes = astro_fft_passes(&self->config, 2, passes);
   self->skips_blank = self->n_passes > 1 && passes[0].inner == 1 && passes[1].inner > 1 &&
                       passes[1].inner == passes[0].n_out;
@@ -57,7 +57,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return self;
 }
 
-/* Several passes to real samples cannot use the output for what is still complex. */
+/* Several passes to real samples cannot keep complex intermediate values in the output. */
 static gpointer room_between(Cpu *self, const AstroFftPass *pass, const AstroBlock *out)
 {
   if (self->n_passes == 1 || astro_format_info(self->config.to)->is_complex)

@@ -1,3 +1,4 @@
+/* Divides samples into transforms along time. */
 #include "config.h"
 #include "core/fft/cut.h"
 #include "core/backend/backend.h"
@@ -7,23 +8,23 @@
 struct AstroFftCut {
   AstroStream in;
   guint64 length;
-  guint64 outer;        /* of the samples [outer][time][inner] */
-  gsize inner_bytes;    /* all that stands behind the time axis */
-  AstroWindows windows; /* side by side */
+  guint64 outer;        /* samples are [outer][time][inner] */
+  gsize inner_bytes;    /* size of everything after the time axis */
+  AstroWindows windows; /* transforms do not overlap */
   AstroLosses *losses;
-  const AstroLoss *lost; /* of the block */
+  const AstroLoss *lost; /* losses in the block */
   guint n_lost;
 
   gboolean started;
-  guint64 begin, next; /* of the stretch */
+  guint64 begin, next; /* start and end of the stretch */
   guint8 *held;        /* [outer][length][inner] */
   guint64 held_from, held_steps;
 
-  guint64 first, steps; /* of the block */
+  guint64 first, steps; /* the block */
   AstroSpectra transforms;
 };
 
-/* Room for what makes no whole transform. */
+/* Allocates space for samples that do not fill a transform. */
 static gboolean make_room(AstroFftCut *self, GError **error)
 {
   gsize bytes;
@@ -98,8 +99,8 @@ gsize astro_fft_cut_bytes(const AstroFftCut *self)
   return self->transforms.count * self->length * self->outer * self->inner_bytes;
 }
 
-/* Samples from begin to end, of a piece of the stream that starts at from and is steps long, to
- * another one. Returns how many bytes they are. */
+/* Copies samples begin to end from a piece of the stream to another; each piece has a first sample
+ * and a number of steps. Returns how many bytes were copied. */
 static gsize copy_part(const AstroFftCut *self, guint8 *to, guint64 to_from, guint64 to_steps,
                        const guint8 *from, guint64 from_from, guint64 from_steps, guint64 begin,
                        guint64 end)
@@ -115,7 +116,7 @@ static gsize copy_part(const AstroFftCut *self, guint8 *to, guint64 to_from, gui
   return begin < end ? self->outer * (end - begin) * inner : 0;
 }
 
-/* A station's samples from begin to end. */
+/* Sets a station's samples begin to end to zero. */
 static void clear_samples(const AstroFftCut *self, guint8 *to, guint64 to_from, guint64 to_steps,
                           guint station, guint64 begin, guint64 end)
 {
@@ -161,7 +162,7 @@ void astro_fft_cut_fill(const AstroFftCut *self, const guint8 *block, guint8 *ou
   clear_lost(self, out, from, steps);
 }
 
-/* What is held stays where it is while a transform's samples come: blocks may be far shorter. */
+/* Samples are held in place until a transform is complete: blocks may be much shorter. */
 gsize astro_fft_cut_close(AstroFftCut *self, const guint8 *block)
 {
   guint64 from = (self->transforms.first + self->transforms.count) * self->length;
@@ -169,7 +170,7 @@ gsize astro_fft_cut_close(AstroFftCut *self, const guint8 *block)
 
   self->held_steps = 0;
   self->held_from = from;
-  if (from >= end) /* all is used, or lies before the first whole transform */
+  if (from >= end) /* all are used, or come before the first whole transform */
     return 0;
   self->held_steps = end - from;
   gsize moved = copy_part(self, self->held, from, self->length, block, self->first, self->steps,

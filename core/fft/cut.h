@@ -1,6 +1,6 @@
-/* Samples on their way to transforms along time: transform k is of samples k x length on, counted
- * from the sample with index 0, however the stream was cut. What of a block makes no whole
- * transform is kept for the next one. */
+/* Divides samples into transforms along time: transform k takes samples from k x length on, counted
+ * from the sample with index 0, regardless of how the stream was divided. Samples of a block that
+ * do not fill a transform are kept for the next block. */
 #pragma once
 
 #include "core/lib/stretch/losses.h"
@@ -11,21 +11,22 @@ typedef struct AstroFftCut AstroFftCut;
 
 AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length, GError **error);
 void astro_fft_cut_free(AstroFftCut *cut);
-void astro_fft_cut_clear(AstroFftCut *cut); /* a new stretch begins */
+void astro_fft_cut_clear(AstroFftCut *cut); /* for a new stretch of samples */
 
-/* Takes note of a block (its place, GAP and counts). The transforms that are whole with it: where
- * there are any, *direct says that they are of the block as it stands. */
+/* Notes a block's position, GAP flag and counts, and finds the transforms that it completes. If
+ * there are any, *direct is TRUE if they are made of this whole block and nothing else. */
 gboolean astro_fft_cut_open(AstroFftCut *cut, GstBuffer *in, guint64 first, guint64 steps,
                             AstroSpectra *transforms, gboolean *direct, GError **error);
 
-/* Bytes of the samples of those transforms, and the samples; block may be NULL: zeros. */
+/* The size of the samples for those transforms, and the samples themselves; block may be NULL:
+ * zeros. */
 gsize astro_fft_cut_bytes(const AstroFftCut *cut);
 void astro_fft_cut_fill(const AstroFftCut *cut, const guint8 *block, guint8 *out);
 
-/* Keeps what is left of the block, and returns how many bytes were moved for that. */
+/* Keeps the rest of the block, and returns how many bytes were copied for that. */
 gsize astro_fft_cut_close(AstroFftCut *cut, const guint8 *block);
 
-/* Gives a block of spectra the counts of good samples behind each, if any are missing. */
+/* Adds counts of good samples to a block of spectra, if any samples are missing. */
 gboolean astro_fft_cut_mark(AstroFftCut *cut, GstBuffer *out, const AstroLayout *layout);
 
 G_END_DECLS

@@ -1,3 +1,4 @@
+/* Counts after a transform. */
 #include "config.h"
 #include "core/fft/validity.h"
 

@@ -1,12 +1,13 @@
-/* What a transform does to counts: a value is made of all that stands along the transformed axes,
- * so it has the smallest of their counts. */
+/* Counts after a transform: a value is made of all samples along the transformed axes, so it gets
+ * the smallest of their counts. */
 #pragma once
 
 #include "core/stream/validity.h"
 
 G_BEGIN_DECLS
 
-/* The counts of in for out, without those axes. Axes that are left have the same names. */
+/* Adds the counts of in to out, without the transformed axes. The other axes must have the same
+ * names. */
 void astro_fft_validity(GstBuffer *out, GstBuffer *in, const AstroAxis *transformed, guint n);
 
 G_END_DECLS

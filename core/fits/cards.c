@@ -1,10 +1,11 @@
+/* Writes headers of HDUs card by card. */
 #include "core/fits/cards.h"
 #include "core/fits/cfitsio.h"
 
 #include <string.h>
 
 #define CARD 80
-#define MAX_TEXT 60 /* letters of a string, so that a comment has room */
+#define MAX_TEXT 60 /* characters of a string, to leave room for a comment */
 
 static void put_card(GString *header, const char *key, const char *value, const char *comment)
 {

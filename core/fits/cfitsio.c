@@ -1,3 +1,4 @@
+/* Helpers for CFITSIO. */
 #include "core/fits/cfitsio.h"
 
 #define BLOCK 2880
@@ -26,7 +27,7 @@ char *astro_fits_ascii(const char *text)
 gboolean astro_fits_scratch_open(AstroFitsScratch *scratch, gsize bytes, GError **error)
 {
   int status = 0;
-  /* CFITSIO looks at what lies behind its last write. */
+  /* CFITSIO reads a little past its last write. */
   scratch->bytes = (bytes / BLOCK + 16) * BLOCK;
   scratch->data = calloc(scratch->bytes, 1);
   fits_create_memfile(&scratch->file, &scratch->data, &scratch->bytes, 64 * BLOCK, realloc,

@@ -1,4 +1,4 @@
-/* What the writers share of CFITSIO: it puts headers and tables together in memory. */
+/* Helpers for CFITSIO, with which the writers assemble headers and tables in memory. */
 #pragma once
 
 #include "core/fits/fits.h"
@@ -6,18 +6,18 @@
 
 G_BEGIN_DECLS
 
-/* Sets an error "DOING: what CFITSIO says" where status tells of one; whether it did not. */
+/* Whether status is free of errors; if not, sets an error "DOING: what CFITSIO says". */
 gboolean astro_fits_check(int status, const char *doing, GError **error);
 
-/* Text as FITS takes it: what is no printable ASCII becomes a question mark. */
+/* Text as FITS allows it: characters other than printable ASCII become question marks. */
 char *astro_fits_ascii(const char *text);
 
 typedef struct {
   fitsfile *file;
   void *data;
-  size_t bytes; /* allocated; how many are used CFITSIO tells */
+  size_t bytes; /* allocated; CFITSIO knows how many are used */
 } AstroFitsScratch;
-/* bytes: what it will take, about. */
+/* bytes: an estimate of the size. */
 gboolean astro_fits_scratch_open(AstroFitsScratch *scratch, gsize bytes, GError **error);
 void astro_fits_scratch_free(AstroFitsScratch *scratch);
 

@@ -1,3 +1,4 @@
+/* Opens FITS files, and reads their headers and bytes. */
 #include "core/fits/file.h"
 #include "core/backend/backend.h"
 #include "core/fits/fits.h"
@@ -13,8 +14,8 @@
 #define BLOCK 2880
 #define CARD 80
 #define CACHE (1u << 20)
-#define AT_ONCE (16u << 20) /* bytes, between which reading can be given up */
-/* Bytes that are read after a jump, twice as many each time reading goes on from there. */
+#define AT_ONCE (16u << 20) /* bytes; between such pieces reading can be given up */
+/* Bytes to read after a seek; doubled each time reading continues from there. */
 #define FIRST_AHEAD 4096
 
 static const char file_begin[] = "SIMPLE  =";
@@ -72,8 +73,7 @@ const AstroFitsHeader *astro_fits_file_primary(const AstroFitsFile *file)
   return astro_fits_file_header(file, 0);
 }
 
-/* All that is read of a file comes through here, so that whoever reads much of it can be stopped.
- */
+/* All reads of a file come through here, so that long reads can be given up. */
 static gboolean fill(AstroFitsFile *file, guint64 at, guint8 *data, gsize bytes, gsize *done,
                      GError **error)
 {
@@ -102,7 +102,7 @@ static gboolean check_whole(AstroFitsFile *file, guint64 at, gsize done, gsize b
     return TRUE;
   return astro_fits_wrong(file, error,
                           "cut short: the file ends at %" G_GUINT64_FORMAT
-                          " bytes, within what its headers tell of",
+                          " bytes, but its headers announce more",
                           at + done);
 }
 
@@ -135,8 +135,8 @@ gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gs
   return found != NULL;
 }
 
-/* A card's value as text: without quotes, its spaces at the end and the comment. Strings get a
- * quote in front, to tell them from numbers. */
+/* A card's value as text, without quotes, trailing spaces and the comment. Strings get a quote in
+ * front, to tell them from numbers. */
 static char *value_of(const char *card)
 {
   const char *text = card + 10, *end = card + CARD;
@@ -165,8 +165,8 @@ static char *value_of(const char *card)
   return g_string_free(value, FALSE);
 }
 
-/* AIPS tells of a beam, in degrees, in its history: "AIPS   CLEAN BMAJ=  1.25E-02 BMIN=  1.25E-02
- * BPA=   0.00". The last one holds. */
+/* AIPS gives the beam in HISTORY cards, in degrees: "AIPS   CLEAN BMAJ=  1.25E-02 BMIN=  1.25E-02
+ * BPA=   0.00". The last one counts. */
 static void take_history(AstroFitsHeader *header, const char *card)
 {
   static const char *const names[] = { "BMAJ", "BMIN", "BPA" };
@@ -184,7 +184,7 @@ static void take_history(AstroFitsHeader *header, const char *card)
   }
 }
 
-/* TRUE at the card END. Of a keyword that is there twice the first counts. */
+/* TRUE for the card END. If a keyword appears twice the first counts. */
 static gboolean take_card(AstroFitsHeader *header, const char *card)
 {
   gsize length = 8;
@@ -216,7 +216,7 @@ gboolean astro_fits_get_double(const AstroFitsHeader *header, const char *key, d
   if (!text || !text[0] || text[0] == '\'')
     return FALSE;
   g_strlcpy(number, text, sizeof number);
-  g_strdelimit(number, "Dd", 'E'); /* Fortran's exponents */
+  g_strdelimit(number, "Dd", 'E'); /* exponents as Fortran writes them */
   double found = g_ascii_strtod(number, &end);
   if (*end || !isfinite(found))
     return FALSE;
@@ -256,11 +256,10 @@ static gboolean wrong_shape(const AstroFitsFile *file, const char *key, gint64 f
                             GError **error)
 {
   return astro_fits_wrong(
-      file, error, "%s is missing or has the value %" G_GINT64_FORMAT ", which it cannot have", key,
-      found);
+      file, error, "%s is missing or has an impossible value, %" G_GINT64_FORMAT, key, found);
 }
 
-/* How large the data are that follow. */
+/* Finds the size of the data that follow. */
 static gboolean read_shape(const AstroFitsFile *file, AstroFitsHeader *header, GError **error)
 {
   gint64 bitpix = 0, n_axes = -1, parameters = 0, groups = 1;
@@ -283,7 +282,7 @@ static gboolean read_shape(const AstroFitsFile *file, AstroFitsHeader *header, G
     if (length < 0)
       return wrong_shape(file, key, length, error);
     header->axes[i] = length;
-    /* a first axis of no length marks groups, and is none of theirs */
+    /* a first axis of length 0 marks random groups, and is not one of the groups' axes */
     header->groups = header->groups && (i > 0 || length == 0);
     if (!(header->groups && i == 0) && !g_uint64_checked_mul(&values, values, length))
       return wrong_shape(file, key, length, error);
@@ -337,15 +336,16 @@ static gboolean refuse_begin(const AstroFitsFile *file, const char *start, GErro
                             "cut short: the file ends at %" G_GUINT64_FORMAT
                             " bytes, within its first header",
                             file->bytes);
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-              "%s is no FITS file: it does not begin with \"%s\". Samples without a header go by "
-              "filesrc and astroobserve, as in the graph correlate-file",
-              file->name, file_begin);
+  g_set_error(
+      error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+      "%s is not a FITS file: it does not begin with \"%s\". Samples without a header go by "
+      "filesrc and astroobserve, as in the graph correlate-file",
+      file->name, file_begin);
   return FALSE;
 }
 
-/* What follows the first header is read as far as it makes sense: files may end in padding or
- * worse. */
+/* Headers after the first are read as long as they make sense: files may end in padding or rubbish.
+ */
 static gboolean read_headers(AstroFitsFile *file, GError **error)
 {
   char start[sizeof file_begin] = "";
@@ -366,7 +366,7 @@ static gboolean read_headers(AstroFitsFile *file, GError **error)
   return file->headers->len > 0;
 }
 
-/* No byte of the file's begin is one that text does not have. */
+/* Whether the start of the file has only bytes that occur in text. */
 static gboolean begins_as_text(AstroFitsFile *file)
 {
   guint8 begin[BLOCK];

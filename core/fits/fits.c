@@ -1,3 +1,4 @@
+/* Chooses the reader or writer of a FITS file, and keeps what they share. */
 #include "core/fits/fits.h"
 #include "core/backend/backend.h"
 #include "core/kit/enum.h"
@@ -18,8 +19,9 @@ G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
 
 ASTRO_ENUM_TYPE(astro_fits_uvw_get_type, "AstroFitsUvw",
                 { ASTRO_FITS_UVW_AUTO,
-                  "The stations', refused where the file's own make another picture", "auto" },
-                { ASTRO_FITS_UVW_FILE, "The file's own, which go with the buffers", "file" },
+                  "Those of the stations; refused if the file's own would give another picture",
+                  "auto" },
+                { ASTRO_FITS_UVW_FILE, "The file's own, sent along with the buffers", "file" },
                 { ASTRO_FITS_UVW_TABLE, "Those of the stations, times and phase centre", "table" })
 
 const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
@@ -86,7 +88,7 @@ gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCap
          astro_grid_from_image_caps(&contents->grid, caps, error);
 }
 
-/* The field psf tells that there is a point-spread function. */
+/* The field psf says that there is a point-spread function. */
 static void put_grid(const AstroGrid *grid, GstCaps *caps)
 {
   astro_grid_to_caps(grid, caps);
@@ -110,8 +112,8 @@ GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents)
   return caps;
 }
 
-/* Names cut minutes off and do not round them. A hair of slack: -60 degrees that were radians on
- * their way are no -59 59'. */
+/* Names truncate minutes. The small addition makes -60 degrees, converted to radians and back, 60
+ * and not 59 59'. */
 static guint whole_minutes(double minutes)
 {
   return (guint)(minutes + 1e-6);
@@ -126,8 +128,8 @@ char *astro_fits_field_name(const AstroObservation *o)
                          o->phase_dec < 0 ? '-' : '+', dec_minutes / 60, dec_minutes % 60);
 }
 
-/* Those with a suffix of their own come before those without one. A file that gets packed has it
- * before that of gzip. */
+/* Kinds with a suffix come before those without one in the list. A file to be packed has its suffix
+ * before ".gz". */
 const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const char *path,
                                                   GError **error)
 {
@@ -138,7 +140,7 @@ const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const 
     if (kind->quantity == quantity && (!kind->suffix || g_str_has_suffix(name, kind->suffix)))
       return kind;
   }
-  astro_fits_refuse(error, "there are no files of %s", astro_quantity_name(quantity));
+  astro_fits_refuse(error, "there is no file format for %s", astro_quantity_name(quantity));
   return NULL;
 }
 
@@ -156,7 +158,7 @@ static gboolean is_wanted(const AstroFitsReaderKind *kind, const AstroFitsOption
   return !options->wanted || gst_caps_can_intersect(caps, options->wanted);
 }
 
-/* fpack puts tiles of an image into the rows of a table. */
+/* fpack stores tiles of an image in the rows of a table. */
 static gboolean is_packed_image(const AstroFitsFile *file)
 {
   const AstroFitsHeader *header;
@@ -166,12 +168,12 @@ static gboolean is_packed_image(const AstroFitsFile *file)
   return header && g_strcmp0(g_hash_table_lookup(header->values, "ZIMAGE"), "T") == 0;
 }
 
-/* What streams of one media type are called that downstream asks for, and where a file of them goes
- * that came to another place. */
+/* How messages name the streams of each media type, and where such a file belongs if it was given
+ * to the wrong element. */
 static const struct {
   const char *media_type, *name, *goes_to;
 } roles[] = {
-  { "application/x-astro-visibilities", "visibilities, which UVFITS holds",
+  { "application/x-astro-visibilities", "visibilities (UVFITS)",
     "visibilities go to astrogridder, as in the graph image" },
   { "application/x-astro-image", "a FITS image",
     "an image goes to astrorender, as examples/picture.sh makes pictures" },
@@ -200,11 +202,10 @@ static void refuse_unwanted(const char *file, const AstroFitsReaderKind *found,
                roles[wants].name, roles[has].goes_to, caps);
   else
     astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-               "%s: found %s, which does not give what is wanted downstream: %s", file, found->name,
-               caps);
+               "%s: found %s, but downstream needs %s", file, found->name, caps);
 }
 
-/* A file may be of several kinds: UVFITS has tables too. */
+/* A file may be of several kinds: UVFITS also contains tables. */
 static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
                                             const AstroFitsOptions *options, GError **error)
 {
@@ -212,7 +213,7 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
   const char *name = astro_fits_file_name(file);
   if (is_packed_image(file)) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-                "%s: found an image that is packed in tiles (ZIMAGE), expected one that is not: "
+                "%s: found an image packed in tiles (ZIMAGE), expected an unpacked one: "
                 "unpack it with funpack",
                 name);
     return NULL;
@@ -229,11 +230,11 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
       return reader_kinds[i];
     unwanted = unwanted ? unwanted : reader_kinds[i];
     if (unwanted == &astro_blocks_reader)
-      break; /* its arrays are images too, and would be taken for what they are not */
+      break; /* its arrays look like images too, and would be read wrongly */
   }
   if (!unwanted) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-                "%s: a FITS file of a kind that is not read, expected UVFITS (random groups), "
+                "%s: a FITS file of an unknown kind, expected UVFITS (random groups), "
                 "an image, a catalogue (a table) or the blocks of a stream",
                 name);
     return NULL;
@@ -255,7 +256,7 @@ AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions
   reader->kind = find_kind(file, options, error);
   if (reader->kind)
     reader->instance = reader->kind->open(file, options, &reader->contents, error);
-  /* Where it was given up something may be missing that a file may lack. */
+  /* If opening was given up, something optional may be missing although the file has it. */
   if (reader->instance && astro_backend_goes_on(error))
     return reader;
   astro_fits_reader_close(reader);

@@ -1,25 +1,27 @@
+/* Recognises files of other programs. */
 #include "core/fits/foreign.h"
 
 #include <string.h>
 
 #define CARD 80
 #define SAMPLES                                                                                    \
-  ": its headers are not read here; samples without them, as baseband's or a recorder's own "      \
-  "tools "                                                                                         \
-  "unpack them, go by filesrc and astroobserve"
+  ": its headers are not read; unpack its samples with baseband or the recorder's own "            \
+  "tools, "                                                                                        \
+  "and read them with filesrc and astroobserve"
 #define PICTURE                                                                                    \
-  " picture, of whose colours nobody can tell the values: expected the FITS file that it was "     \
-  "made of"
-#define TO_UVFITS " makes UVFITS of it, which astrofitssrc reads"
+  " picture, whose colours do not give the values: expected the FITS file that it was "            \
+  "made from"
+#define TO_UVFITS " converts it to UVFITS, which astrofitssrc reads"
 
 /* ---- folders ---- */
 
 static const struct {
-  const char *files[2]; /* that are in it */
+  const char *files[2]; /* that it contains */
   const char *told;
 } folders[] = {
   { { "table.dat", "ANTENNA/table.dat" }, "a Measurement Set: CASA's exportuvfits" TO_UVFITS },
-  { { "table.dat" }, "a CASA table, part of a Measurement Set: of that exportuvfits" TO_UVFITS },
+  { { "table.dat" },
+    "a CASA table, part of a Measurement Set: for the whole set, exportuvfits" TO_UVFITS },
   { { "visdata", "header" }, "a MIRIAD data set: its task fits with op=uvout" TO_UVFITS },
 };
 
@@ -44,7 +46,7 @@ static gboolean is_card(const guint8 *card, const char *key)
   return memcmp(card, key, strlen(key)) == 0;
 }
 
-/* Cards as FITS has them, without SIMPLE, up to END; one tells the bytes of a block. */
+/* FITS-like cards without SIMPLE, up to END; one gives the bytes per block. */
 static gboolean is_guppi(const guint8 *bytes, gsize n)
 {
   gboolean has_block = FALSE;
@@ -59,7 +61,7 @@ static gboolean is_guppi(const guint8 *bytes, gsize n)
   return FALSE;
 }
 
-/* Lines of a keyword and a value, filled up with zeros. */
+/* Lines of keyword and value, padded with zeros. */
 static gboolean is_dada(const guint8 *bytes, gsize n)
 {
   g_autofree char *text = g_strndup((const char *)bytes, MIN(n, 4096));
@@ -80,8 +82,8 @@ static gboolean vdif_at(const guint8 *bytes, gsize n, gsize at, Vdif *header)
   return TRUE;
 }
 
-/* VDIF has no mark of its own. Two frames with one epoch, length, version and number of bits, in
- * one second or the next, are no accident. */
+/* VDIF has no magic number. But two frames with the same epoch, length, version and number of bits,
+ * within a second of each other, are no accident. */
 static gboolean is_vdif(const guint8 *bytes, gsize n)
 {
   Vdif a, b;
@@ -95,7 +97,7 @@ static gboolean is_vdif(const guint8 *bytes, gsize n)
          a.words[2] == b.words[2] && a.words[3] >> 26 == b.words[3] >> 26;
 }
 
-/* A mark at the beginning, or a function that knows. */
+/* Recognised by bytes at the start, or by a function. */
 static const struct {
   const char *mark;
   gsize length;
@@ -103,7 +105,8 @@ static const struct {
   const char *told;
 } kinds[] = {
   { "\x89HDF\r\n\x1a\n", 8, NULL,
-    "an HDF5 file: of visibilities in it (uvh5) pyuvdata's UVData.write_uvfits makes UVFITS, which "
+    "an HDF5 file: if it holds visibilities (uvh5), pyuvdata's UVData.write_uvfits converts it to "
+    "UVFITS, which "
     "astrofitssrc reads" },
   { "\x0c\0\0\0HEADER_START", 16, NULL, "a SIGPROC file of powers" SAMPLES },
   { "\x89PNG\r\n\x1a\n", 8, NULL, "a PNG" PICTURE },
@@ -133,11 +136,11 @@ const char *astro_foreign_fits(const AstroFitsFile *file)
     return NULL;
   astro_fits_get_string(primary, "FITSTYPE", &type);
   if (g_str_equal(type, "PSRFITS"))
-    return "a PSRFITS file: nothing here reads powers or profiles of pulsars; PSRCHIVE and PRESTO "
-           "do";
+    return "a PSRFITS file: powers and profiles of pulsars cannot be read; PSRCHIVE and PRESTO "
+           "can read them";
   if (!primary->groups && astro_fits_file_find_table(file, "UV_DATA"))
     return "a FITS-IDI file: CASA's importfitsidi and exportuvfits, or AIPS's "
            "FITLD "
-           "and FITTP, make UVFITS of it, which astrofitssrc reads";
+           "and FITTP, convert it to UVFITS, which astrofitssrc reads";
   return NULL;
 }

@@ -1,15 +1,15 @@
-/* Files that people bring and that are not read here: an error says what such a file is, by its
- * content, and how to come from it to one that is. */
+/* Recognises files of other programs by their content, so that an error can say what such a file is
+ * and how to convert it to one that can be read. */
 #pragma once
 
 #include "core/fits/file.h"
 
 G_BEGIN_DECLS
 
-/* How much of a file's beginning tells all kinds apart. */
+/* How many bytes from the start of a file are needed to tell all kinds apart. */
 #define ASTRO_FOREIGN_BYTES (64u << 10)
 
-/* "a Measurement Set: ..." to go behind "FILE is"; NULL: none that is known. */
+/* "a Measurement Set: ...", to follow "FILE is"; NULL: not recognised. */
 const char *astro_foreign_folder(const char *path);
 const char *astro_foreign_bytes(const guint8 *bytes, gsize n);
 const char *astro_foreign_fits(const AstroFitsFile *file);

@@ -1,3 +1,4 @@
+/* Packs and unpacks gzip. */
 #include "core/fits/gzip.h"
 #include "core/backend/backend.h"
 #include "core/fits/write-all.h"
@@ -6,16 +7,16 @@
 #include <string.h>
 
 #define PIECE (1u << 18)
-/* As CFITSIO has it: samples are noise for the most part, and time is all that more would cost. */
+/* As CFITSIO does: samples are mostly noise, so that a higher level would only take more time. */
 #define LEVEL 1
 
 typedef struct {
   int from, to;
   GConverter *converter;
   guint8 in[PIECE], out[PIECE];
-  gsize held; /* bytes of in */
+  gsize held; /* bytes waiting in in */
   gboolean at_end;
-  gboolean may_be_given_up; /* what is written is kept whole */
+  gboolean may_be_given_up; /* not while packing: what was written is to be kept whole */
 } Conversion;
 
 static gboolean fail(GError **error, int cause)
@@ -38,7 +39,7 @@ static gboolean refill(Conversion *c, GError **error)
   return TRUE;
 }
 
-/* Up to the converter's end; what it left of the input is held, and filled up. */
+/* Runs the converter to its end; input that it did not use stays in c->in, which is refilled. */
 static gboolean convert(Conversion *c, GError **error)
 {
   GConverterResult result;

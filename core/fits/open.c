@@ -1,3 +1,4 @@
+/* Opens regular files, and unpacks those that gzip packed. */
 #include "core/fits/open.h"
 #include "core/backend/backend.h"
 #include "core/fits/fits.h"
@@ -18,7 +19,7 @@ static gboolean refuse(GError **error, AstroFitsError code, const char *doing, c
   return FALSE;
 }
 
-/* A folder may be how another program keeps such data. */
+/* A folder may be the data set of another program. */
 static gboolean refuse_kind(GError **error, const char *path, const struct stat *there)
 {
   const char *told = S_ISDIR(there->st_mode) ? astro_foreign_folder(path) : NULL;
@@ -39,7 +40,7 @@ static gboolean unpack(int from, int to, const char *path, GError **error)
   const gboolean partial = g_error_matches(why, G_IO_ERROR, G_IO_ERROR_PARTIAL_INPUT);
   const gboolean wrong = partial || g_error_matches(why, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
   return refuse(error, wrong ? ASTRO_FITS_ERROR_FORMAT : ASTRO_FITS_ERROR_READ, "unpack", path,
-                partial ? "cut short: the file ends within what gzip packed" : why->message);
+                partial ? "cut short: the file ends within the data packed by gzip" : why->message);
 }
 
 static int new_nameless_file(const char *path, GError **error)

@@ -1,3 +1,4 @@
+/* Writes a file under a temporary name and renames it when it is complete. */
 #include "core/fits/part-file.h"
 #include "core/fits/gzip.h"
 #include "core/fits/write-all.h"
@@ -10,17 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Small pieces are gathered, so that a file of short records does not cost a system call for each.
+/* Small writes are gathered, so that a file of short records does not cost a system call for each.
  */
 #define GATHER (1u << 20)
-#define MOST_LINKS 40 /* one to the next, as in Linux */
-#define MOST_TRIES 16 /* where other writers come and go under the same name */
+#define MOST_LINKS 40 /* followed from one to the next, as in Linux */
+#define MOST_TRIES 16 /* if other writers come and go under the same name */
 
 struct _AstroPartFile {
   char *path, *part;
-  int fd;        /* where bytes go: the part, or what it is packed of at the end */
-  int part_fd;   /* holds the lock */
-  guint64 bytes; /* written and gathered */
+  int fd;        /* bytes are written here: the part, or what is packed into it at the end */
+  int part_fd;   /* has the lock */
+  guint64 bytes; /* written or gathered */
   gsize gathered;
   guint8 gather[GATHER];
 };
@@ -46,8 +47,7 @@ static gboolean flush(AstroPartFile *file, GError **error)
   return write_all(file, file->gather, bytes, error);
 }
 
-/* What a symbolic link leads to, which need not be there: a rename would replace the link itself.
- */
+/* The target of a symbolic link, which need not exist: a rename would replace the link itself. */
 static char *follow(const char *path)
 {
   char *name = g_strdup(path);
@@ -61,24 +61,25 @@ static char *follow(const char *path)
   return name;
 }
 
-/* What somebody else put there under the name of a part is neither followed nor emptied. */
+/* A file that somebody else put there under the part's name is neither followed nor emptied. */
 static gboolean check_left_part(const struct stat *there, const char *part, GError **error)
 {
-  const char *found = !S_ISREG(there->st_mode)     ? "something that is no regular file"
+  const char *found = !S_ISREG(there->st_mode)     ? "something other than a regular file"
                       : there->st_uid != geteuid() ? "a file of another user"
-                      : there->st_nlink > 1        ? "a file that has other names too"
+                      : there->st_nlink > 1        ? "a file with other hard links"
                                                    : NULL;
   if (!found)
     return TRUE;
-  g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS,
-              "cannot create %s: found %s, expected nothing or a part that was left behind: remove "
-              "it or choose another name",
-              part, found);
+  g_set_error(
+      error, G_IO_ERROR, G_IO_ERROR_EXISTS,
+      "cannot create %s: found %s, expected nothing or an unfinished file of this program: remove "
+      "it or choose another name",
+      part, found);
   return FALSE;
 }
 
-/* A descriptor of the part, made anew or left behind by a writer that was killed; -1 with an error.
- * Nothing waits for the other end of a FIFO. */
+/* A descriptor of the part, either new or left behind by a killed writer; -1 with an error. Opening
+ * a FIFO does not wait for its other end. */
 static int open_or_make(const char *part, GError **error)
 {
   int fd = -1;
@@ -109,7 +110,7 @@ static int open_or_make(const char *part, GError **error)
   return -1;
 }
 
-/* Whether what was opened still has the name: a writer that ended meanwhile has renamed it. */
+/* Whether the opened file still has this name: a writer that ended in between has renamed it. */
 static gboolean has_name(int fd, const char *part)
 {
   struct stat open, named;
@@ -117,7 +118,8 @@ static gboolean has_name(int fd, const char *part)
          open.st_ino == named.st_ino;
 }
 
-/* Locked before it is cut, so that the part of a writer that is still at work stays whole. */
+/* The file is locked before it is emptied, so that the part of a writer still at work stays whole.
+ */
 static int open_part(const char *part, GError **error)
 {
   for (guint i = 0; i < MOST_TRIES; i++) {
@@ -136,13 +138,13 @@ static int open_part(const char *part, GError **error)
     if (is_held)
       break;
   }
-  g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "cannot create %s: another writer holds it",
+  g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "cannot create %s: another writer is using it",
               part);
   return -1;
 }
 
-/* Bytes that were written may change up to the end, so that only then they can be packed: up to
- * there they are in a file without a name beside the part. */
+/* Bytes may be overwritten until the end, so that packing must wait until then: until then they are
+ * in a nameless file beside the part. */
 static int open_plain(const char *part, GError **error)
 {
   g_autofree char *name = g_strconcat(part, ".XXXXXX", NULL);
@@ -231,7 +233,7 @@ static gboolean pack(AstroPartFile *file, GError **error)
 {
   if (file->fd == file->part_fd)
     return TRUE;
-  lseek(file->fd, 0, SEEK_SET); /* of a regular file: it cannot fail */
+  lseek(file->fd, 0, SEEK_SET); /* cannot fail for a regular file */
   if (astro_gzip_pack(file->fd, file->part_fd, error))
     return TRUE;
   g_prefix_error(error, "cannot write to %s: ", file->part);

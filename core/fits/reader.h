@@ -1,4 +1,4 @@
-/* The reader's side of the table of kinds. */
+/* The functions that the reader of each kind of file has. */
 #pragma once
 
 #include "core/fits/fits.h"
@@ -7,15 +7,15 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  const char *name; /* "UVFITS", or what text would hold */
-  const char *caps; /* what it gives */
+  const char *name; /* "UVFITS", or the word for its content */
+  const char *caps; /* the caps it gives */
   gboolean (*recognises)(const AstroFitsFile *file);
   gpointer (*open)(AstroFitsFile *file, const AstroFitsOptions *options,
                    AstroFitsContents *contents, GError **error);
-  /* NULL: a frame is one step of the stream. */
+  /* NULL: each frame is one step of the stream. */
   gboolean (*next)(gpointer reader, guint64 *steps, gboolean *end, GError **error);
   gboolean (*read)(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error);
-  void (*close)(gpointer reader); /* leaves the file open */
+  void (*close)(gpointer reader); /* does not close the file */
 } AstroFitsReaderKind;
 
 G_END_DECLS

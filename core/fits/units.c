@@ -1,3 +1,4 @@
+/* Reads units in headers. */
 #include "core/fits/units.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ static const struct {
 } prefixes[] = { { 'n', 1e-9 }, { 'u', 1e-6 }, { 'm', 1e-3 }, { 'k', 1e3 },
                  { 'K', 1e3 },  { 'M', 1e6 },  { 'G', 1e9 },  { 'T', 1e12 } };
 
-/* A unit that goes on in letters is another one. */
+/* A unit that continues with letters is a different one. */
 static gboolean begins(const char *text, const char *unit)
 {
   gsize length = strlen(unit);

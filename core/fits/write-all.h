@@ -1,11 +1,11 @@
-/* All of some bytes to a descriptor, however few it takes at a time. */
+/* Writes all bytes to a descriptor, however few it takes at a time. */
 #pragma once
 
 #include <errno.h>
 #include <glib.h>
 #include <unistd.h>
 
-/* 0, or the errno of what went wrong. */
+/* 0, or the errno of the failure. */
 static inline int astro_write_all(int fd, const guint8 *data, gsize bytes)
 {
   while (bytes > 0) {

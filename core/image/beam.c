@@ -1,16 +1,18 @@
+/* Fits the beam to the main lobe of a point-spread function. */
 #include "config.h"
 #include "core/image/image.h"
 
 #include <math.h>
 
-/* Of the peak: what belongs to the main lobe, and what does where that has too few pixels. */
+/* Levels relative to the peak: pixels above the first are the main lobe; the second is for lobes
+ * with too few pixels. */
 static const double levels[] = { 0.35, 0.1 };
 #define LEAST_PIXELS 6 /* for three unknowns */
 #define MOST_PIXELS 65536
 #define ITERATIONS 100
 
 typedef struct {
-  double x, y, value; /* pixels from the peak, over the peak */
+  double x, y, value; /* position relative to the peak, in pixels; value relative to the peak */
 } Pixel;
 
 typedef struct {
@@ -26,7 +28,7 @@ static double value_at(const Psf *psf, guint x, guint y)
                                            : ((const float *)psf->data)[at];
 }
 
-/* The pixels above a level that hang together with the peak. */
+/* Finds the pixels above a level that are connected with the peak. */
 static GArray *find_lobe(const Psf *psf, double level, gboolean *cut)
 {
   guint middle = psf->size / 2;
@@ -63,7 +65,7 @@ typedef struct {
   double p[3];
 } Form;
 
-/* Solves the normal equations of three unknowns. */
+/* Solves the normal equations for three unknowns. */
 static gboolean solve(double m[3][4], double x[3])
 {
   for (guint i = 0; i < 3; i++) {
@@ -87,7 +89,7 @@ static void add_equation(double m[3][4], const double by[3], double rest)
   }
 }
 
-/* One step of Gauss and Newton; the first is of logarithms, which need no start. */
+/* One Gauss-Newton step; the first step fits logarithms, which need no initial values. */
 static gboolean improve(const GArray *lobe, gboolean first, Form *form)
 {
   double m[3][4] = { { 0 } }, step[3];
@@ -150,7 +152,7 @@ gboolean astro_image_fit_beam(AstroFormat format, gconstpointer data, guint size
     *cut = ends;
   if (!found)
     return FALSE;
-  /* East is against x. */
+  /* East is toward negative x. */
   double a = form.p[0], b = form.p[1], c = form.p[2];
   double middle = (a + c) / 2, apart = hypot((a - c) / 2, b);
   *major = 2 * sqrt(G_LN2 / (middle - apart)) * pixel;

@@ -1,3 +1,4 @@
+/* Checks and small computations that the backends of imaging share. */
 #include "config.h"
 #include "core/image/check.h"
 
@@ -11,7 +12,7 @@ static gboolean has_format(AstroFormat format, gboolean is_complex)
   return format == ASTRO_FORMAT_F32LE || format == ASTRO_FORMAT_F64LE;
 }
 
-/* No pixel may lie beyond the horizon, where there is no n. */
+/* No pixel may be beyond the horizon, where n does not exist. */
 static gboolean check_field(const AstroGrid *grid, GError **error)
 {
   double half = grid->image_size / 2 * grid->pixel;
@@ -37,11 +38,12 @@ gboolean astro_image_check(gconstpointer given, GError **error)
   if (!config->channels || !config->n_in || !config->n_out ||
       config->n_out > ASTRO_IMAGE_MAX_PRODUCTS)
     return astro_backend_refuse(
-        error, "image: %u channels of %u products to %u, expected 1 or more, to %d at most",
+        error,
+        "image: %u channels of %u products to %u, expected 1 or more, and at most %d products out",
         config->channels, config->n_in, config->n_out, ASTRO_IMAGE_MAX_PRODUCTS);
   for (guint i = 0; i < config->n_out; i++)
     if (!config->products[i].n_terms)
-      return astro_backend_refuse(error, "image: product %u of no terms, expected 1 or 2", i);
+      return astro_backend_refuse(error, "image: product %u has no terms, expected 1 or 2", i);
   for (guint i = 0; i < config->n_out; i++)
     for (guint k = 0; k < config->products[i].n_terms; k++)
       if (config->products[i].terms[k].product >= config->n_in)
@@ -55,7 +57,7 @@ gboolean astro_image_check(gconstpointer given, GError **error)
   return check_field(&config->grid, error);
 }
 
-/* Of the map of touched tiles. */
+/* Size of the map of touched tiles. */
 static gsize map_bytes(const AstroImageConfig *config)
 {
   gsize tiles = astro_grid_tiles(config->grid.size);

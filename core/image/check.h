@@ -1,3 +1,4 @@
+/* Checks and small computations that the backends of imaging share. */
 #pragma once
 
 #include "core/image/image.h"
@@ -9,22 +10,22 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
                                 const AstroBlock *out, guint n_out,
                                 const AstroImageArguments *arguments, GError **error);
 
-/* Of the map of touched tiles, for each row whether none of its tiles was touched, [channel][v]. */
+/* Finds rows in which no tile is touched: blank[channel][v]. */
 void astro_image_find_blank(const AstroImageConfig *config, const guint8 *map, guint8 *blank);
 
-/* n - 1 at so far from the phase centre, without losing it in 1. */
+/* n - 1 at l, m from the phase centre, computed without cancellation. */
 double astro_image_n_minus_1(double l, double m);
 
-/* What a term is multiplied by: its factor over the weights. NaN where there are none. */
+/* The weight of a term: its factor divided by the sum of weights; NaN if that is 0. */
 double astro_image_scale(const AstroImageConfig *config, const AstroImageArguments *arguments,
                          guint channel, const AstroImageTerm *term);
 
-/* Whether the middle of the image, which this plane finishes, is asked for. */
+/* Whether the result wants the middle of the image, and this plane completes the image. */
 gboolean astro_image_wants_middle(const AstroImageArguments *arguments, const AstroResult *result);
-/* For backends on the host: that middle, where it is. */
+/* For host backends: copies that middle, if it is wanted. */
 void astro_image_copy_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
                              gconstpointer image, AstroResult *result);
-/* Bytes from the image's begin to that middle's, and from row to row. */
+/* Offset of that middle in the image in bytes, and bytes from row to row. */
 gsize astro_image_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
                          gsize *pitch);
 

@@ -1,3 +1,4 @@
+/* Transforms planes along v in columns, and adds them to the image. */
 #include "config.h"
 #include "core/image/columns.h"
 
@@ -7,13 +8,13 @@
 #include "core/backend/threads.h"
 #include "core/image/check.h"
 
-/* Strips of columns that a task takes, so that rows of the image are read and written by several
- * cache lines. */
+/* Strips of columns per task: rows of the image are then accessed by several cache lines at a time.
+ */
 #define STRIPS 4
 #define SUMS_BYTES (STRIPS * ASTRO_FFT_COLUMNS_BYTES)
 #define CACHE_LINE 64
-/* Rows that are fetched before they are read, to the next cache: they lie so far apart that nothing
- * else foresees them, and in the way of one another in the innermost one. */
+/* How many rows ahead to prefetch, to the second-level cache: rows are so far apart that the
+ * processor does not prefetch them, and they would evict each other from the L1 cache. */
 #define FETCH 16
 #define NEXT_CACHE 2
 
@@ -23,19 +24,20 @@ struct AstroImageColumns {
   const AstroFftColumnsKernels *transforms;
   AstroFftColumns *fft;
   gboolean from_double, to_double;
-  /* About the phase centre rows have the same phases on both sides: bin -k has those of bin k. */
+  /* With the phase centre in the middle, rows on both sides have the same phases: bin -k has those
+   * of bin k. */
   gboolean is_even;
   guint8 *blank; /* [channel][v] */
   AstroScratch *rooms;
 };
 
-/* What a task works in, one behind the other. */
+/* A task's scratch memory, divided into consecutive parts. */
 typedef struct {
-  guint8 *samples; /* of columns between the steps of their transform */
-  guint8 *work;    /* of the transform */
-  guint8 *made;    /* bins k1 + n1 k2 of all k2 */
+  guint8 *samples; /* columns between the steps of their transform */
+  guint8 *work;    /* scratch memory of the transform */
+  guint8 *made;    /* bins k1 + n1 k2 for all k2 */
   guint8 *phases;  /* [k1][k2][re, im][column] */
-  guint8 *sums;    /* [product of the image][y][column of all strips] */
+  guint8 *sums;    /* [image product][y][column of all strips] */
   gsize bytes;
 } Room;
 
@@ -98,10 +100,10 @@ typedef struct {
   Room room;
   guint channel;
   guint x, columns; /* a strip: pixels x to x + columns - 1 of all rows */
-  guint8 *sums;     /* its sums' first */
+  guint8 *sums;     /* start of the strip's sums */
 } Task;
 
-/* The row of the image that a bin is; none: the image's size or more. */
+/* The row of the image for a bin; the image size or more if there is none. */
 static guint row_of(const AstroImageColumns *self, guint k1, guint k2)
 {
   const guint size = self->config.grid.size, half = self->config.grid.image_size / 2;
@@ -118,7 +120,7 @@ static void set_reals(const AstroImageColumns *self, guint8 *to, gsize at, const
       ((float *)to)[at + i] = (float)values[i];
 }
 
-/* The middle of the pixel x in row y, n of them from there on. */
+/* The strip of n pixels of row y from pixel x on. */
 static AstroImageStrip strip_at(const AstroGrid *grid, guint x, guint y, guint n)
 {
   const double half = grid->image_size / 2;
@@ -128,7 +130,7 @@ static AstroImageStrip strip_at(const AstroGrid *grid, guint x, guint y, guint n
                             .n = n };
 }
 
-/* Of a row, to where those of bin number `bin` are. */
+/* Computes the phases of a row, and stores them as those of bin number `bin`. */
 static void find_phases(const Task *task, guint y, gsize bin)
 {
   const AstroImageColumns *self = task->self;
@@ -150,7 +152,8 @@ static void find_all_phases(const Task *task)
   for (guint k1 = 0; k1 < (self->is_even ? n1 / 2 + 1 : n1); k1++)
     for (guint k2 = 0; k2 < n2; k2++) {
       guint y = row_of(self, k1, k2);
-      /* The first row of an image of even size has no other, but is on the other side of one. */
+      /* The first row of an image of even size has no opposite row, but is itself the opposite of
+       * one. */
       if (y == 2 * half && y == image)
         y = 0;
       if (y < image)
@@ -158,7 +161,8 @@ static void find_all_phases(const Task *task)
     }
 }
 
-/* Terms are added product of the grid by product. */
+/* Whether a term is the first to be added to its product: terms are added in the order of the
+ * grid's products. */
 static gboolean is_first(const AstroImageProduct *product, guint term)
 {
   for (guint i = 0; i < product->n_terms; i++)
@@ -168,10 +172,10 @@ static gboolean is_first(const AstroImageProduct *product, guint term)
   return TRUE;
 }
 
-/* Rows of bins k2 to end - 1 to the sums of a product of the image; their phases are those from bin
- * number `phases` on, step by step. */
-static void turn_rows(const Task *task, const guint8 *made, guint k1, guint k2, guint end,
-                      gsize phases, gssize step, guint product, guint term)
+/* Adds rows of bins k2 to end - 1, times their phases, to the sums of a product of the image; the
+ * phases start at those of bin number `phases` and move on by step. */
+static void rotate_rows(const Task *task, const guint8 *made, guint k1, guint k2, guint end,
+                        gsize phases, gssize step, guint product, guint term)
 {
   const AstroImageColumns *self = task->self;
   const AstroImageProduct *made_of = &self->config.products[product];
@@ -187,12 +191,12 @@ static void turn_rows(const Task *task, const guint8 *made, guint k1, guint k2, 
                                 .imaginary = made_of->terms[term].imaginary,
                                 .first = is_first(made_of, term) };
 
-  self->kernels->turn_rows[self->from_double](&rows);
+  self->kernels->rotate_rows[self->from_double](&rows);
 }
 
-/* Bins k1 + n1 k2 of a product of the grid, which the image has from the middle on and up to it,
- * to the sums of all products of the image that have a part of it. */
-static void turn_bins(const Task *task, const guint8 *made, guint k1, guint product)
+/* Adds bins k1 + n1 k2 of a product of the grid to all products of the image that use it. In the
+ * image these bins are in two runs, from the middle on and up to the middle. */
+static void rotate_bins(const Task *task, const guint8 *made, guint k1, guint product)
 {
   const AstroImageColumns *self = task->self;
   const guint image = self->config.grid.image_size, size = self->config.grid.size;
@@ -209,9 +213,10 @@ static void turn_bins(const Task *task, const guint8 *made, guint k1, guint prod
         if (self->config.products[out].terms[t].product != product || begin >= end)
           continue;
         if (other)
-          turn_rows(task, made, k1, begin, end, (gsize)(n1 - k1) * n2 + n2 - 1 - begin, -1, out, t);
+          rotate_rows(task, made, k1, begin, end, (gsize)(n1 - k1) * n2 + n2 - 1 - begin, -1, out,
+                      t);
         else
-          turn_rows(task, made, k1, begin, end, (gsize)k1 * n2 + begin, 1, out, t);
+          rotate_rows(task, made, k1, begin, end, (gsize)k1 * n2 + begin, 1, out, t);
       }
 }
 
@@ -221,7 +226,7 @@ static void make_product(const Task *task, guint product)
   const AstroFftColumnsKernels *transforms = self->transforms;
   const gsize size = self->config.grid.size, half = self->config.grid.image_size / 2;
   const gsize cell = self->from_double ? 2 * sizeof(double) : 2 * sizeof(float);
-  /* Pixels go against the columns. The grid repeats itself, where the image is as large as it. */
+  /* Pixels run opposite to columns. If the image is as large as the grid, columns wrap around. */
   const gsize end = size / 2 + half + 1 - task->x, u = end - task->columns;
   const AstroFftColumnsFrom from = {
     .at = task->call->in + ((task->channel * self->config.n_in + product) * size * size + u) * cell,
@@ -236,11 +241,11 @@ static void make_product(const Task *task, guint product)
   transforms->begin(self->fft, task->room.samples, task->room.work);
   for (guint k1 = 0; k1 < n1; k1++) {
     transforms->finish(self->fft, k1, task->room.samples, task->room.made, task->room.work);
-    turn_bins(task, task->room.made, k1, product);
+    rotate_bins(task, task->room.made, k1, product);
   }
 }
 
-/* The sums of pixels from x on to the image, n of each row. */
+/* Adds the sums of n pixels from x on to the image, for all rows. */
 static void add_sums(const Task *task, guint x, guint n)
 {
   const AstroImageColumns *self = task->self;
@@ -269,7 +274,7 @@ static void add_sums(const Task *task, guint x, guint n)
   }
 }
 
-/* Strips end where cache lines of the plane do: the first one has so many columns. */
+/* The number of columns in the first strip: strips end at cache lines of the plane. */
 static guint first_strip(const AstroImageColumns *self)
 {
   const AstroGrid *grid = &self->config.grid;
@@ -307,7 +312,7 @@ static void run_task(gpointer data, guint64 number)
   for (guint64 strip = first; begin_of(self, strip) < end; strip++) {
     task.x = begin_of(self, strip);
     task.columns = begin_of(self, strip + 1) - task.x;
-    /* Columns that there are not leave something in the next strip's sums, which come after it. */
+    /* Unused columns of a strip write into the next strip's sums, which overwrite them later. */
     task.sums = task.room.sums + (task.x - x) * real;
     find_all_phases(&task);
     for (guint product = 0; product < self->config.n_in; product++)

@@ -1,5 +1,5 @@
-/* For the cpu backend: planes that are transformed along u alone. A task takes a few columns of
- * them, transforms them along v in its caches and adds the result to the image. */
+/* For the CPU backend: planes that are transformed along u only. A task takes a few columns,
+ * transforms them along v in its caches, and adds the result to the image. */
 #pragma once
 
 #include "core/lib/fft/columns.h"
@@ -18,13 +18,13 @@ void astro_image_columns_free(AstroImageColumns *self);
 typedef struct {
   const AstroImageArguments *arguments;
   const guint8 *in;
-  const guint8 *map; /* of touched tiles, or NULL */
+  const guint8 *map; /* touched tiles, or NULL */
   guint8 *out;
   const double *inverse;
   const AstroImageSeries *series;
 } AstroImageColumnsCall;
 
-/* A plane to the image. */
+/* Adds a plane to the image. */
 void astro_image_columns_add(AstroImageColumns *self, const AstroImageColumnsCall *call,
                              guint threads);
 

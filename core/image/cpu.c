@@ -1,7 +1,7 @@
-/* The cpu backend. A task makes a row of the image in all products, a strip of pixels at a time:
- * what is computed once a pixel (the phase of w) serves all products, and the pixels on the other
- * sides of the phase centre. Planes that are yet to be transformed along v go by columns
- * (core/image/columns.h). */
+/* The CPU backend. A task makes a row of the image in all products, a strip of pixels at a time:
+ * the phases for w are computed once per pixel and used for all products, and for the pixels on the
+ * other sides of the phase centre. Planes that are still to be transformed along v are handled in
+ * columns (core/image/columns.h). */
 #include "config.h"
 #include "core/image/check.h"
 
@@ -27,7 +27,7 @@ typedef struct {
   const AstroImageKernels *kernels;
   guint threads;
   double *inverse;
-  double w_step; /* that the series is for */
+  double w_step; /* for which the series was made */
   AstroImageSeries series;
   AstroImageColumns *columns; /* with transforms_v */
 } Cpu;
@@ -66,7 +66,7 @@ typedef struct {
   guint8 *out;
 } Call;
 
-/* Pixels of a strip are counted along l, which is against x. */
+/* Pixels of a strip are counted along l, opposite to x. */
 static void load(const Call *call, gsize end, gsize n, double *sums)
 {
   if (call->cpu->config.to == ASTRO_FORMAT_F64LE)
@@ -87,13 +87,13 @@ static void store(const Call *call, gsize end, gsize n, const double *sums)
       ((float *)call->out)[end - i] = (float)sums[i];
 }
 
-/* What the pixels of a strip are multiplied by, whatever their product. */
+/* Factors for the pixels of a strip, the same for all products. */
 typedef struct {
   double re[ASTRO_IMAGE_STRIP], im[ASTRO_IMAGE_STRIP], minus_re[ASTRO_IMAGE_STRIP];
   double correction[ASTRO_IMAGE_STRIP];
 } Factors;
 
-/* The imaginary part is the real one of what is turned back by a quarter. */
+/* The imaginary part is the real part after a rotation by -90 degrees. */
 static void add_term(const Call *call, guint channel, const AstroImageTerm *term, gsize at, gsize n,
                      double *sums, const Factors *by)
 {
@@ -108,7 +108,7 @@ static void add_term(const Call *call, guint channel, const AstroImageTerm *term
     kernels->add_single(sums, (const float *)call->in + 2 * at, n, a, b, scale);
 }
 
-/* Pixels l to l + n - 1 (from the image's middle) of row y. */
+/* Makes pixels l to l + n - 1 (relative to the image's middle) of row y. */
 static void make_strip(const Call *call, guint channel, gsize y, gint64 l, gsize n,
                        const Factors *by)
 {
@@ -152,18 +152,18 @@ static void find_factors(const Call *call, gsize y, gint64 l, gsize n, Factors *
     cpu->kernels->corrections(&strip, cpu->inverse + half + l, &cpu->series, by->correction);
 }
 
-static void turn_round(const Factors *by, gsize n, gboolean last, Factors *round)
+static void mirror(const Factors *by, gsize n, gboolean last, Factors *mirrored)
 {
   for (gsize i = 0; i < n; i++) {
-    round->re[i] = by->re[n - 1 - i];
-    round->im[i] = by->im[n - 1 - i];
-    round->minus_re[i] = by->minus_re[n - 1 - i];
+    mirrored->re[i] = by->re[n - 1 - i];
+    mirrored->im[i] = by->im[n - 1 - i];
+    mirrored->minus_re[i] = by->minus_re[n - 1 - i];
   }
   for (gsize i = 0; last && i < n; i++)
-    round->correction[i] = by->correction[n - 1 - i];
+    mirrored->correction[i] = by->correction[n - 1 - i];
 }
 
-/* About the phase centre, n - 1 is the same on all four sides. */
+/* If the phase centre is in the middle, n - 1 is the same on all four sides. */
 static gboolean is_even(double centre)
 {
   return centre == 0;
@@ -174,7 +174,7 @@ static guint64 rows_of_tasks(const AstroGrid *grid)
   return is_even(grid->centre_m) ? grid->image_size / 2 + 1 : grid->image_size;
 }
 
-/* A row, and the one on the other side of the middle where that has the same factors. */
+/* Makes a row, and the row on the other side of the middle if it has the same factors. */
 static void task(gpointer data, guint64 number)
 {
   const Call *call = data;
@@ -185,10 +185,10 @@ static void task(gpointer data, guint64 number)
   const guint channel = (guint)(number / rows);
   const gint64 y = (gint64)(number % rows), other = 2 * half - y;
   const gboolean has_other = is_even(grid->centre_m) && other != y && other < image;
-  Factors by, round;
+  Factors by, mirrored;
 
   for (gint64 l = is_even(grid->centre_l) ? 0 : lowest, n; l <= half; l += n) {
-    /* The grid repeats itself, where the image is as large as it. */
+    /* If the image is as large as the grid, columns wrap around. */
     const gint64 end = size - size / 2;
     n = MIN(MIN(half + 1 - l, l < end ? end - l : half + 1 - l), ASTRO_IMAGE_STRIP);
     find_factors(call, (gsize)y, l, (gsize)n, &by);
@@ -197,14 +197,14 @@ static void task(gpointer data, guint64 number)
       make_strip(call, channel, (gsize)other, l, (gsize)n, &by);
     if (!is_even(grid->centre_l))
       continue;
-    /* From the least l that there is to the one next to the middle. */
+    /* From the lowest l that exists to the one next to the middle. */
     const gint64 from = MAX(-(l + n - 1), lowest), to = MIN(-l, -1);
     if (from > to)
       continue;
-    turn_round(&by, (gsize)(1 - l - from), call->arguments->last, &round);
-    make_strip(call, channel, (gsize)y, from, (gsize)(to - from + 1), &round);
+    mirror(&by, (gsize)(1 - l - from), call->arguments->last, &mirrored);
+    make_strip(call, channel, (gsize)y, from, (gsize)(to - from + 1), &mirrored);
     if (has_other)
-      make_strip(call, channel, (gsize)other, from, (gsize)(to - from + 1), &round);
+      make_strip(call, channel, (gsize)other, from, (gsize)(to - from + 1), &mirrored);
   }
 }
 

@@ -1,4 +1,5 @@
-/* Phases of pixels, their sums with transformed grids, and the corrections of pixels. */
+/* The kernels of imaging: phases of pixels, their products with transformed grids, and corrections.
+ */
 #include "config.h"
 #include "core/image/kernels.h"
 
@@ -39,7 +40,8 @@ static inline Vector counting(void)
   return v;
 }
 
-/* The nearest whole number, by what is lost next to one so large that it has no fraction. */
+/* Rounds to the nearest integer: adding a number so large that it has no fraction removes the
+ * fraction. */
 static inline Vector nearest(Vector x)
 {
   const double large = 0x1.8p52;
@@ -59,8 +61,8 @@ static void phases(const AstroImageStrip *strip, double w, double *re, double *i
   const Vector count = counting();
 
   for (gsize i = 0; i < strip->n; i += LANES) {
-    Vector turns = w * n_minus_1(strip, i, count), c, s;
-    ASTRO_TURN_BY_QUARTER(Vector, (turns - nearest(turns)) * (-2 * G_PI / 4), c, s);
+    Vector cycles = w * n_minus_1(strip, i, count), c, s;
+    ASTRO_TURN_BY_QUARTER(Vector, (cycles - nearest(cycles)) * (-2 * G_PI / 4), c, s);
     STORE(re + i, c);
     STORE(im + i, s);
   }
@@ -105,7 +107,7 @@ static void corrections(const AstroImageStrip *strip, const double *by,
       STORE(corrections + i, LOAD(corrections + i) * series_at(series, n_minus_1(strip, i, count)));
 }
 
-#define TURN_ROWS(name, REAL)                                                                      \
+#define ROTATE_ROWS(name, REAL)                                                                    \
   static void name(const AstroImageRows *rows)                                                     \
   {                                                                                                \
     typedef REAL Columns __attribute__((vector_size(ASTRO_FFT_COLUMNS_BYTES), may_alias));         \
@@ -126,8 +128,8 @@ static void corrections(const AstroImageStrip *strip, const double *by,
     }                                                                                              \
   }
 
-TURN_ROWS(turn_single, float)
-TURN_ROWS(turn_double, double)
+ROTATE_ROWS(rotate_single, float)
+ROTATE_ROWS(rotate_double, double)
 
 #define ADD_ROW(name, SUM, PIXEL)                                                                  \
   static void name(gpointer to, gconstpointer from, gsize n, const double *by, gboolean first)     \
@@ -153,7 +155,7 @@ const AstroImageKernels LEVEL_NAMED(astro_image_kernels) = {
   .add_single = add_single,
   .add_double = add_double,
   .corrections = corrections,
-  .turn_rows = { turn_single, turn_double },
+  .rotate_rows = { rotate_single, rotate_double },
   .add_row = { { add_single_to_single, add_single_to_double },
                { add_double_to_single, add_double_to_double } },
 };

@@ -1,5 +1,5 @@
-/* What imaging needs from an instruction set: rows of pixels in double precision, a strip at a
- * time. Strips are as long as asked for, and arrays have room for ASTRO_IMAGE_STRIP. */
+/* The kernels of imaging for each instruction set. They handle strips of a row's pixels in double
+ * precision, of any length up to ASTRO_IMAGE_STRIP, for which arrays must have room. */
 #pragma once
 
 #include "core/backend/cpu.h"
@@ -9,23 +9,24 @@ G_BEGIN_DECLS
 
 #define ASTRO_IMAGE_STRIP 512
 
-/* A strip: l of its first pixel and from pixel to pixel, m of its row, from the phase centre. */
+/* A strip, relative to the phase centre: l of its first pixel and the step of l, and m of its row.
+ */
 typedef struct {
   double l, pixel, m;
   gsize n;
 } AstroImageStrip;
 
-/* Rows of a few columns, as transforms of columns leave them (core/lib/fft/columns.h): of samples
- * and of phases, the real parts of all columns, then the imaginary parts; sums of all columns. All
- * are of one precision. */
+/* Rows of a few columns as transforms of columns leave them (core/lib/fft/columns.h): samples and
+ * phases have the real parts of all columns, then the imaginary parts; sums have all columns. All
+ * have the same precision. */
 typedef struct {
   guint rows;
   gconstpointer samples, phases;
   gpointer sums;
-  gssize phases_step; /* from row to row, rows */
-  gsize sums_step;    /* bytes */
+  gssize phases_step; /* from row to row, in rows */
+  gsize sums_step;    /* from row to row, in bytes */
   double scale;
-  gboolean imaginary, first; /* the part that is wanted; sums hold nothing yet */
+  gboolean imaginary, first; /* which part to use; sums are uninitialised */
 } AstroImageRows;
 
 typedef struct {
@@ -37,13 +38,13 @@ typedef struct {
                      double a);
   void (*add_double)(double *sums, const double *in, gsize n, const double *re, const double *im,
                      double a);
-  /* by x the series at n - 1; a series without terms is 1. */
+  /* corrections = by times the series at n - 1; a series without terms is 1. */
   void (*corrections)(const AstroImageStrip *strip, const double *by,
                       const AstroImageSeries *series, double *corrections);
-  /* sums += scale times a part of samples times phases, single or double. */
-  void (*turn_rows[2])(const AstroImageRows *rows);
-  /* pixels += sums, times corrections unless there are none; first: pixels hold nothing yet. By
-   * precision, of sums and of pixels. */
+  /* sums += scale times the chosen part of samples times phases, in single or double precision. */
+  void (*rotate_rows[2])(const AstroImageRows *rows);
+  /* pixels += sums, then times corrections unless NULL; first: pixels are uninitialised. Indexed by
+   * the precision of sums and of pixels. */
   void (*add_row[2][2])(gpointer pixels, gconstpointer sums, gsize n, const double *corrections,
                         gboolean first);
 } AstroImageKernels;

@@ -1,11 +1,13 @@
+/* Combines products of the grid to Stokes parameters. */
 #include "config.h"
 #include "core/image/image.h"
 
 #include <string.h>
 
-/* Stokes parameters of products of receivers: V_ij = <E_i conj(E_j)>, XY = U + iV, RL = Q + iU.
- * Images of cross products are complex, since each visibility is in them once: with the reversed
- * baseline's, which is the conjugate of the other product, XY's would be (XY + conj(YX)) / 2. */
+/* Stokes parameters from products of receivers: V_ij = <E_i conj(E_j)>, XY = U + iV, RL = Q + iU.
+ * Images of cross products are complex, since each visibility is gridded once. If the reversed
+ * baselines were gridded too, which have the conjugate of the other product, the image of XY would
+ * be (XY + conj(YX)) / 2. */
 static const struct {
   char stokes;
   struct {
@@ -61,8 +63,8 @@ static guint fail(const AstroGrid *grid, const char *stokes, const char *expecte
 {
   g_autofree char *names = g_strjoinv(":", grid->products);
   astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                      "stokes is \"%s\" of products %s, expected %s", stokes ? stokes : "", names,
-                      expected);
+                      "stokes is \"%s\" but the products are %s, expected %s", stokes ? stokes : "",
+                      names, expected);
   return 0;
 }
 
@@ -83,7 +85,7 @@ guint astro_image_products(const AstroGrid *grid, const char *stokes,
     if (!letter_name(*letter) || strchr(letter + 1, *letter))
       return fail(grid, stokes, "some of the letters I, Q, U and V", error);
     if (!make(grid, *letter, &products[n++]))
-      return fail(grid, stokes, "products that it can be made of", error);
+      return fail(grid, stokes, "products from which it can be made", error);
   }
   gint psf = astro_grid_find(grid, ASTRO_PRODUCT_PSF);
   if (psf >= 0)

@@ -59,9 +59,9 @@ static void make_pixel(const Call *call, guint channel, guint product, guint y, 
   gsize size = grid->size, image = grid->image_size;
   double l = ((double)(image / 2) - x) * grid->pixel, m = (y - (double)(image / 2)) * grid->pixel;
   double n_minus_1 = astro_image_n_minus_1(grid->centre_l + l, grid->centre_m + m);
-  double turns = arguments->w * n_minus_1;
-  double complex phase = cexp(-2 * G_PI * I * (turns - rint(turns)));
-  /* The grid repeats itself, where the image is as large as it. */
+  double cycles = arguments->w * n_minus_1;
+  double complex phase = cexp(-2 * G_PI * I * (cycles - rint(cycles)));
+  /* If the image is as large as the grid, columns wrap around. */
   gsize u = (size / 2 + image / 2 - x) % size, v = size / 2 - image / 2 + y;
   gsize at = ((gsize)(channel * config->n_out + product) * image + y) * image + x;
   double sum = arguments->first ? 0 : get(call, at);
@@ -91,7 +91,7 @@ static double *find_corrections(const AstroGrid *grid)
   return corrections;
 }
 
-/* Transformed along v, in double precision, rows that are zeros for nothing. */
+/* Transforms a plane along v in double precision; rows without touched tiles count as zeros. */
 static double complex *transform_v(const AstroImageConfig *config, gconstpointer plane,
                                    const guint8 *map, GError **error)
 {

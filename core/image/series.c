@@ -1,3 +1,4 @@
+/* Factors for a finished image. */
 #include "config.h"
 #include "core/image/series.h"
 
@@ -6,7 +7,7 @@
 #include "core/lib/spread/spread.h"
 #include "core/image/check.h"
 
-/* A series is as good as its last terms are small, beside the first. */
+/* A series is accurate enough when its last terms are this small, relative to the first. */
 #define NEGLIGIBLE 1e-15
 
 static void fit_series(const AstroGrid *grid, double w_step, AstroImageSeries *series, guint n)
@@ -26,7 +27,7 @@ static void fit_series(const AstroGrid *grid, double w_step, AstroImageSeries *s
   }
 }
 
-/* n - 1 is greatest at the pixel next to the phase centre and least at a corner. */
+/* n - 1 is greatest at the pixel next to the phase centre, and least at a corner. */
 void astro_image_series_set(AstroImageSeries *series, const AstroGrid *grid, double w_step)
 {
   double half = grid->image_size / 2 * grid->pixel;

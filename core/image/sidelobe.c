@@ -1,3 +1,4 @@
+/* Finds the highest sidelobe of a point-spread function. */
 #include "config.h"
 #include "core/image/image.h"
 
@@ -6,7 +7,7 @@ static double value_at(AstroFormat format, gconstpointer data, gsize at)
   return format == ASTRO_FORMAT_F64LE ? ((const double *)data)[at] : ((const float *)data)[at];
 }
 
-/* Whether nothing around it is higher. */
+/* Whether no neighbour is higher. */
 static gboolean is_peak(AstroFormat format, gconstpointer psf, guint size, gsize at)
 {
   const double value = value_at(format, psf, at);

@@ -1,3 +1,4 @@
+/* Checks configurations and blocks of the join stage, and bands that are joined. */
 #include "config.h"
 #include "core/join/check.h"
 
@@ -38,7 +39,7 @@ gboolean astro_join_check(const AstroJoinConfig *config, const AstroBlock *in, g
       out->bytes < arguments->steps * astro_stream_step_bytes(&config->out))
     return astro_backend_refuse(error,
                                 "join: %u blocks in, %u out of %" G_GSIZE_FORMAT
-                                " bytes, expected some and one of %" G_GSIZE_FORMAT,
+                                " bytes, expected at least one and one of %" G_GSIZE_FORMAT,
                                 n_in, n_out, n_out ? out->bytes : 0,
                                 arguments->steps * astro_stream_step_bytes(&config->out));
   for (guint i = 0; i < n_in; i++)
@@ -91,14 +92,15 @@ gboolean astro_join_bands(const AstroJoinBand *bands, guint n, double *frequency
     const double other = b->bandwidth / (double)b->channels;
     const double end = a->frequency + a->bandwidth / 2, begin = b->frequency - b->bandwidth / 2;
     if (!(fabs(other - width) <= 1e-9 * width))
-      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "%s: channels are %.9g MHz wide, and those of %s %.9g MHz: "
-                                 "expected the same width",
-                                 b->name, other / MHZ, a->name, width / MHZ);
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "%s: channels are %.9g MHz wide, but those of %s are %.9g MHz wide: "
+          "expected the same width",
+          b->name, other / MHZ, a->name, width / MHZ);
     if (!(fabs(end - begin) <= 1e-6 * width))
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "%s: the band begins at %.9g MHz, and that of %s ends at %.9g "
-                                 "MHz: expected bands that adjoin, rising with the pads' numbers",
+                                 "%s: the band begins at %.9g MHz, but that of %s ends at %.9g "
+                                 "MHz: expected contiguous bands, rising with the pads' numbers",
                                  b->name, begin / MHZ, a->name, end / MHZ);
   }
   const double low = bands[0].frequency - bands[0].bandwidth / 2,

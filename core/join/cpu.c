@@ -1,7 +1,8 @@
-/* The block is cut into boxes that stay in a core's caches while all pieces put their part there:
- * one place along the slower axes, a range of one, all of the faster. A box lies together in the
- * block, so that one of short rows is made aside and then goes to memory past the caches, which
- * have to fetch what they are to keep. */
+/* The CPU backend. The block is divided into boxes that stay in a core's caches while all pieces
+ * are copied to them: one index along the slower axes, a range of one axis, all of the faster ones.
+ * A box is contiguous in the block. So if its rows are short it is made in scratch memory and then
+ * written to the block past the caches, as writing through the caches would first read what is
+ * overwritten. */
 #include "config.h"
 #include "core/join/check.h"
 
@@ -14,9 +15,9 @@
 #include "core/lib/transpose/kernels.h"
 
 #define BOX_BYTES ((gsize)128 << 10) /* at most */
-#define PAST_CACHES                                                                                \
-  ((gsize)4 << 20)    /* blocks from this size on are not in them when they are read */
-#define LONG_ROW 1024 /* bytes that go past the caches as they are read */
+/* Larger blocks are no longer in the caches when they are read. */
+#define PAST_CACHES ((gsize)4 << 20)
+#define LONG_ROW 1024 /* bytes; longer rows are written past the caches directly */
 
 typedef struct {
   AstroJoinConfig config;
@@ -33,9 +34,9 @@ typedef struct {
   guint8 *out;
   AstroJoinAxes axes;
   guint64 strides[ASTRO_MAX_AXES]; /* of the block, in bytes */
-  gsize bytes;                     /* of a sample */
-  guint cut;                       /* the axis that boxes have a range of */
-  guint64 range, ranges;           /* of so many, and how many there are */
+  gsize bytes;                     /* per sample */
+  guint cut;                       /* the axis of which boxes have a range */
+  guint64 range, ranges;           /* length of the range, and number of ranges */
   Way way;
   AstroScratch *scratch;
   const AstroTransposeKernels *kernels;
@@ -45,7 +46,7 @@ typedef struct {
   guint64 first[ASTRO_MAX_AXES], n[ASTRO_MAX_AXES];
 } Box;
 
-/* Rows of bytes that lie together on both sides, by their distances there. */
+/* Rows that are contiguous on both sides, with their distances there. */
 typedef struct {
   guint n_axes;
   guint64 n[ASTRO_MAX_AXES], to[ASTRO_MAX_AXES], from[ASTRO_MAX_AXES];
@@ -67,7 +68,7 @@ static void stream_line(const AstroTransposeKernels *kernels, guint8 *to, guint6
     kernels->stream(to, from, bytes);
 }
 
-/* from: NULL of what is lost; kernels: where rows go past the caches. */
+/* from: NULL for lost pieces; kernels: to write rows past the caches, or NULL. */
 static void copy_rows(const Rows *rows, const AstroTransposeKernels *kernels, guint axis,
                       guint8 *to, const guint8 *from)
 {
@@ -89,7 +90,7 @@ static void copy_rows(const Rows *rows, const AstroTransposeKernels *kernels, gu
 
 /* ---- boxes ---- */
 
-/* to: where the box begins. */
+/* to_box: where the box begins. */
 static void copy_piece(const Work *work, const Box *box, guint number, guint8 *to_box)
 {
   const AstroJoinPiece *piece = &work->arguments->pieces[number];

@@ -1,5 +1,5 @@
-/* Join: streams that hold parts of an axis, side by side in one. A block is put together of pieces:
- * some steps of a buffer of one of the streams, or of what is lost. */
+/* Join: combines streams that have parts of an axis to one stream. A block is combined from pieces;
+ * a piece is some steps of a buffer of one of the streams, or a loss. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -13,8 +13,9 @@ typedef struct {
   AstroAxis axis;
 } AstroJoinConfig;
 
-/* Steps first to first + n of a buffer of so many, which are steps at on of the block; and along
- * the axis that is joined, what it holds of it. Pieces do not overlap, and leave nothing out. */
+/* Steps first to first + n of a buffer with `steps` steps; they are the steps from `at` on in the
+ * block. Along the joined axis the buffer has `extent` elements, from `place` on. Pieces do not
+ * overlap, and cover the whole block. */
 typedef struct {
   guint64 place, extent;
   guint64 steps, first, n;
@@ -26,24 +27,24 @@ typedef struct {
   const AstroJoinPiece *pieces;
 } AstroJoinArguments;
 
-/* submit takes a block of each piece, one out, and an AstroJoinArguments *. A block without data is
- * lost: zeros take its place. */
+/* submit takes an input block for each piece, one output block, and an AstroJoinArguments *. An
+ * input block without data is a loss: zeros are written for it. */
 extern const AstroBackend astro_join_reference;
 extern const AstroBackend astro_join_cpu;
-extern const AstroBackend *const astro_join_backends[]; /* up to a NULL */
+extern const AstroBackend *const astro_join_backends[]; /* ends with NULL */
 
-/* What is known of a piece's samples. */
+/* The counts of a piece. */
 typedef struct {
-  const AstroValidityMeta *meta; /* NULL: all are good, or none */
+  const AstroValidityMeta *meta; /* NULL: all samples are good, or with is_lost none */
   gboolean is_lost;
 } AstroJoinCounts;
 
-/* The counts of a block, added to out where something is missing or counted. */
+/* Adds the counts of a block to out, if there are losses or counts. */
 void astro_join_validity(const AstroJoinConfig *config, const AstroJoinArguments *arguments,
                          const AstroJoinCounts *counts, guint n_pieces, GstBuffer *out);
 
-/* One band of those that adjoin, in the order in which they are joined. names: of the streams, for
- * the error. */
+/* One of several contiguous bands, in the order in which they are joined. name: of its stream, for
+ * errors. */
 typedef struct {
   const char *name;
   double frequency, bandwidth;

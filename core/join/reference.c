@@ -1,4 +1,4 @@
-/* Value by value. */
+/* The reference backend: value by value. */
 #include "config.h"
 #include "core/join/check.h"
 

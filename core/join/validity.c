@@ -1,4 +1,4 @@
-/* Counts of a block, of those of its pieces. */
+/* Counts of a block, from those of its pieces. */
 #include "config.h"
 #include "core/join/check.h"
 
@@ -10,7 +10,7 @@ typedef struct {
   guint n;
   AstroJoinAxes axes;
   AstroLayout shape;           /* of the counts */
-  guint which[ASTRO_MAX_AXES]; /* axis of the block that each of its axes is */
+  guint which[ASTRO_MAX_AXES]; /* for each of its axes, the axis of the block */
 } Join;
 
 static gboolean is_whole(const Join *join)
@@ -30,7 +30,7 @@ static guint32 find_full(const Join *join)
   return MAX(full, 1);
 }
 
-/* Whether every piece has all steps of the block, and those alone. */
+/* Whether every piece has exactly the steps of the block. */
 static gboolean is_uncut(const Join *join)
 {
   for (guint i = 0; i < join->n; i++)
@@ -40,8 +40,8 @@ static gboolean is_uncut(const Join *join)
   return TRUE;
 }
 
-/* The same counts in all streams, which do not tell the places along the joined axis apart, are
- * those of the block. */
+/* If all streams have the same counts, and none along the joined axis, they are also those of the
+ * block. */
 static const AstroValidityMeta *find_shared(const Join *join)
 {
   const AstroValidityMeta *first = join->counts[0].meta;
@@ -61,7 +61,8 @@ static const AstroValidityMeta *find_shared(const Join *join)
   return first;
 }
 
-/* In how many groups an axis is counted: as in the pieces where these agree; 0: it is not. */
+/* The number of groups along an axis of the counts: as in the pieces if they agree; 0: no counts
+ * along it. */
 static guint64 find_groups(const Join *join, guint axis)
 {
   const guint64 extent = join->axes.shape.extents[axis];
@@ -97,7 +98,8 @@ static void find_shape(Join *join)
   }
 }
 
-/* Along one axis of the counts: where a piece's stand in the block and in its own. */
+/* Along one axis of the counts: the range of a piece in the block, and offsets in its own counts.
+ */
 typedef struct {
   guint64 first, n;
   guint64 *from;

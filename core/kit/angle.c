@@ -1,3 +1,4 @@
+/* Parses angles. */
 #include "config.h"
 #include "core/kit/angle.h"
 
@@ -6,7 +7,7 @@
 
 #include "core/kit/lines.h"
 
-/* Of hours or degrees and of minutes: digits alone. */
+/* Parses whole hours, degrees or minutes: digits only. */
 static gboolean parse_whole(const char *text, double limit, double *value)
 {
   *value = g_ascii_strtod(text, NULL);

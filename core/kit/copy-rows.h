@@ -1,5 +1,5 @@
-/* Copies of rows of bytes at even distances, as many stages make them of a few bytes each: memcpy
- * of a size that is known where it is compiled is a load and a store. */
+/* Copies rows of a few bytes at regular distances, as many stages need it: memcpy of a size known
+ * at compile time is one load and one store. */
 #pragma once
 
 #include <glib.h>

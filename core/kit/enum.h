@@ -1,11 +1,11 @@
-/* The names that a user gives the values of a C enumeration, as GObject's properties want them. */
+/* Enumerations as GObject property types, with the names that users type. */
 #pragma once
 
 #include <glib-object.h>
 
 G_BEGIN_DECLS
 
-/* Defines GType function(void). Values are { VALUE, "what it is", "its name" }, in the order of the
+/* Defines GType function(void). Values are { VALUE, "description", "name" }, in the order of the
  * enumeration. */
 #define ASTRO_ENUM_TYPE(function, name, ...)                                                       \
   GType function(void)                                                                             \

@@ -1,7 +1,7 @@
-/* Which functions the library libgstastro-1.0 exports: those of headers that say so in place of
- * G_BEGIN_DECLS, since it is compiled with all others hidden. Of the headers that are installed
- * they are the API (core/api/gst-astro-1.0.symbols), of the others what the plugin, gst-astro, the
- * CUDA module and the tests of the same release call. */
+/* Which functions the library libgstastro-1.0 exports: those of headers that use these macros in
+ * place of G_BEGIN_DECLS, since it is compiled with all others hidden. Functions of installed
+ * headers are the API (core/api/gst-astro-1.0.symbols); those of other headers are for the plugin,
+ * gst-astro, the CUDA module and the tests of the same release. */
 #pragma once
 
 #include <glib.h>

@@ -1,3 +1,4 @@
+/* Sets an error and returns FALSE. */
 #include "core/kit/fail.h"
 
 gboolean astro_fail(GError **error, GQuark domain, gint code, const char *format, ...)

@@ -1,4 +1,4 @@
-/* Setting an error and returning FALSE in one, for checks to return. */
+/* Sets an error and returns FALSE in one call, so that a check can return it. */
 #pragma once
 
 #include <glib.h>

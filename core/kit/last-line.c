@@ -1,15 +1,16 @@
+/* Tells a file that was cut off from one that just lacks the last newline. */
 #include "core/kit/last-line.h"
 #include "core/kit/values.h"
 #include "core/kit/angle.h"
 
 #include <string.h>
 
-#define LINES_ABOVE 100 /* that are looked at */
-#define ENOUGH_LINES 3  /* with as many digits each, for these to be how the file is written */
+#define LINES_ABOVE 100 /* how many of them to look at */
+#define ENOUGH_LINES 3  /* this many with equal numbers of digits show how the file is written */
 
 typedef struct {
   guint columns;
-  char *last; /* value; to be freed */
+  char *last; /* the last value; to be freed */
 } Line;
 
 static gboolean is_end(char letter)
@@ -17,7 +18,8 @@ static gboolean is_end(char letter)
   return letter == '\n' || letter == '\r';
 }
 
-/* Takes the line before at off the text; FALSE: there is none. No values: nothing but a comment. */
+/* Reads the line before *at and moves *at to its start; FALSE if there is none. A line without
+ * values holds only a comment. */
 static gboolean take_line_before(const char *text, const char **at, char separator, Line *line)
 {
   const char *end = *at, *begin;
@@ -47,15 +49,16 @@ static gboolean is_number(const char *text)
   return (end != text && *end == 0) || astro_sixtieths_parse(text, FALSE, &degrees);
 }
 
-/* Behind the decimal point, an exponent among them: what programs write as many of in each line. */
+/* The number of characters after the decimal point, including an exponent: programs write as many
+ * in each line. */
 static gsize decimals(const char *number)
 {
   const char *point = strchr(number, '.');
   return point ? strlen(point + 1) : 0;
 }
 
-/* Of the lines above that have a number where the last one ends: the fewest values, and decimals
- * where all have as many. */
+/* The lines above that end with a number: the fewest values in any of them, and their decimals if
+ * all have as many. */
 typedef struct {
   guint lines, least_columns;
   gsize decimals;
@@ -93,7 +96,7 @@ AstroLastLine astro_last_line_judge(const char *text, gsize length, char separat
     is_wanted = is_wanted || (wanted[w] >= 0 && (guint)wanted[w] + 1 == last.columns);
   const Above above = look_above(text, at, separator);
   if (above.lines && last.columns < above.least_columns) {
-    *told = g_strdup_printf("%u values and no end of the line, where lines above have %u",
+    *told = g_strdup_printf("%u values without a newline at the end, where lines above have %u",
                             last.columns, above.least_columns);
     return ASTRO_LAST_LINE_CUT;
   }
@@ -104,13 +107,14 @@ AstroLastLine astro_last_line_judge(const char *text, gsize length, char separat
     return ASTRO_LAST_LINE_WHOLE;
   if (has_form && decimals(value) < above.decimals) {
     *told =
-        g_strdup_printf("\"%.40s\" and no end of the line, where lines above have %" G_GSIZE_FORMAT
-                        " digits behind the decimal point",
+        g_strdup_printf("\"%.40s\" and no newline after it, where lines above have %" G_GSIZE_FORMAT
+                        " digits after the decimal point",
                         value, above.decimals);
     return ASTRO_LAST_LINE_CUT;
   }
-  *told = g_strdup_printf("\"%.40s\" and no end of the line: if the file was cut there, digits are "
-                          "missing; if not, end the line",
-                          value);
+  *told =
+      g_strdup_printf("\"%.40s\" and no newline after it: if the file was cut there, digits are "
+                      "missing; if not, add the newline",
+                      value);
   return ASTRO_LAST_LINE_DOUBTFUL;
 }

@@ -1,3 +1,4 @@
+/* Reads text files of numbers line by line. */
 #include "config.h"
 #include "core/kit/lines.h"
 
@@ -7,7 +8,7 @@
 
 G_DEFINE_QUARK(astro_sky_error, astro_sky_error)
 
-#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* of UTF-8: some editors begin files with it */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* UTF-8; some editors put it at the start of files */
 
 void astro_lines_init(AstroLines *lines, const char *name, char *text)
 {
@@ -24,7 +25,8 @@ gboolean astro_lines_open(AstroLines *lines, const char *path, GError **error)
   gsize length;
   if (stat(path, &there) == 0 && (S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode))) {
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
-                "%s is a device, expected a text file", path); /* one like /dev/zero has no end */
+                "%s is a device, expected a text file",
+                path); /* reading one such as /dev/zero would never end */
     return FALSE;
   }
   if (!g_file_get_contents(path, &text, &length, &cause)) {

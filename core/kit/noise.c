@@ -1,9 +1,10 @@
+/* Estimates noise from a median. */
 #include "config.h"
 #include "core/kit/noise.h"
 
 #include <math.h>
 
-/* Of normal noise, over the median of its sizes. */
+/* Standard deviation of normal noise divided by the median of its absolute values. */
 #define DEVIATION 1.482602218505602
 
 static void swap(double *a, double *b)
@@ -13,7 +14,8 @@ static void swap(double *a, double *b)
   *b = kept;
 }
 
-/* Hoare's selection, with the middle of three as the pivot: what sorting gives, in linear time. */
+/* Hoare's selection with the median of three as the pivot: the value that sorting would put at nth,
+ * in linear time. */
 static double select_nth(double *values, gsize n, gsize nth)
 {
   gsize from = 0, to = n - 1;

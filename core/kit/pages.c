@@ -1,3 +1,4 @@
+/* Allocates memory on large pages. */
 #include "config.h"
 #include "core/kit/pages.h"
 
@@ -35,7 +36,7 @@ void astro_pages_zeros_free(gpointer memory, gsize bytes)
   munmap(memory, bytes);
 }
 
-/* Advice on the whole large pages of some memory. */
+/* Gives advice on the whole large pages within some memory. */
 static void advise(gpointer memory, gsize bytes, int advice)
 {
   const gsize from = ((gsize)memory + ASTRO_LARGE_PAGE - 1) & ~(ASTRO_LARGE_PAGE - 1);

@@ -1,5 +1,6 @@
-/* Memory on large pages, whose addresses the processor keeps at hand: a wish, since a machine may
- * have none. Blocks shorter than such a page are as any other. */
+/* Memory on large pages, which need fewer entries in the processor's address cache (TLB). This is
+ * only a request, as a machine may have none. Blocks smaller than a large page are ordinary memory.
+ */
 #pragma once
 
 #include <glib.h>
@@ -9,20 +10,20 @@ ASTRO_BEGIN_DECLS
 
 #define ASTRO_LARGE_PAGE ((gsize)2 << 20)
 
-/* At whole cache lines, or whole multiples of align (a power of two) where that is more, for
- * free(); NULL where there is none. */
+/* Aligned to cache lines, or to align (a power of two) if that is more. Free with free(); NULL if
+ * there is no memory. */
 gpointer astro_pages_alloc(gsize bytes);
 gpointer astro_pages_alloc_aligned(gsize bytes, gsize align);
 
-/* Zeros that are no memory before they are touched; NULL where there are none. */
+/* Zeros that take no physical memory before they are touched; NULL if there is no memory. */
 gpointer astro_pages_zeros(gsize bytes);
 void astro_pages_zeros_free(gpointer memory, gsize bytes);
 
-/* The same wish for what malloc gave. */
+/* Requests large pages for memory that malloc returned. */
 void astro_pages_wish(gpointer memory, gsize bytes);
 
-/* Memory of the process's own that nobody reads any more: what of it is whole pages goes back to
- * the system before it is freed. */
+/* Returns whole pages of memory whose contents are no longer needed to the system, before the
+ * memory is freed. */
 void astro_pages_give_back(gpointer memory, gsize bytes);
 
 ASTRO_END_DECLS

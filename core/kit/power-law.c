@@ -1,9 +1,10 @@
+/* Fits power laws. */
 #include "core/kit/power-law.h"
 
 #include <math.h>
 
-#define LEAST_SHARE 0.1 /* of the Poisson error: a jackknife's that is smaller is no estimate */
-#define LEAST_BINS 3    /* that stand out: two have a power law whatever they are */
+#define LEAST_SHARE 0.1 /* of the Poisson error: a smaller jackknife error is no estimate */
+#define LEAST_BINS 3    /* that exceed their error: a power law fits any two points */
 
 double astro_power_law_error(const AstroPowerLawBins *bins, guint k)
 {
@@ -24,7 +25,7 @@ static gboolean is_within(const AstroPowerLawBins *bins, guint k, double low, do
          !isnan(astro_power_law_error(bins, k));
 }
 
-/* A straight line through the logarithms: the error of log y is error / y. */
+/* Fits a straight line through the logarithms: the error of log y is error / y. */
 gboolean astro_power_law_line(const AstroPowerLawBins *bins, double low, double high,
                               AstroPowerLaw *law)
 {
@@ -47,7 +48,7 @@ gboolean astro_power_law_line(const AstroPowerLawBins *bins, double low, double 
   }
   double determinant = s * sxx - sx * sx;
   if (law->n_used < 2 || !(determinant > 0)) {
-    g_snprintf(law->reason, sizeof law->reason, "%u of %u bins can be used, expected 2 at least",
+    g_snprintf(law->reason, sizeof law->reason, "%u of %u bins can be used, expected at least 2",
                law->n_used, bins->n);
     return FALSE;
   }
@@ -56,7 +57,7 @@ gboolean astro_power_law_line(const AstroPowerLawBins *bins, double low, double 
   return TRUE;
 }
 
-/* Two standard deviations above what chi squared is by chance. */
+/* Chi squared of n bins by chance, plus two standard deviations. */
 static double most_by_chance(guint n)
 {
   return n + 2 * sqrt(2.0 * n);
@@ -77,7 +78,7 @@ static gboolean stands_out(const AstroPowerLawBins *bins, double low, double hig
   }
   if (out < LEAST_BINS)
     g_snprintf(law->reason, sizeof law->reason,
-               "%u of %u bins are above 0 by more than their error, expected %u at least", out,
+               "%u of %u bins are above 0 by more than their error, expected at least %u", out,
                bins->n, LEAST_BINS);
   else if (chi_square <= most_by_chance(n))
     g_snprintf(law->reason, sizeof law->reason,

@@ -1,5 +1,5 @@
-/* splitmix64 (Steele, Lea and Flood): numbers of which one bit of the seed changes half the bits.
- */
+/* splitmix64 (Steele, Lea and Flood): changing one bit of the seed changes half the bits of the
+ * numbers. */
 #pragma once
 
 #include <glib.h>

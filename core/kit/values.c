@@ -1,11 +1,11 @@
-/* Values between separators, with quotes as CSV has them. */
+/* Splits lines into values, with quotes as in CSV. */
 #include "core/kit/values.h"
 
 #include <math.h>
 #include <string.h>
 
-/* text is behind a quote that opens: the one that closes, or the end. Two of them are one within.
- */
+/* Finds the closing quote, or the end; text is just after the opening one. Two quotes in a row
+ * stand for one within the value. */
 static const char *closing_quote(const char *text)
 {
   for (; *text; text++)
@@ -61,7 +61,8 @@ GPtrArray *astro_values_split(char *line, char separator)
   return values;
 }
 
-/* 15 digits are a double's own where it was made of so many; 17 tell any from its neighbours. */
+/* 15 digits suffice for a double that was made from so few; 17 tell any double from its neighbours.
+ */
 void astro_values_append(GString *text, double value)
 {
   char number[G_ASCII_DTOSTR_BUF_SIZE] = "";

@@ -1,4 +1,4 @@
-/* A line of text as values between separators. A quote opens where a value begins. */
+/* Splits a line of text into values at separators. A quote counts only at the start of a value. */
 #pragma once
 
 #include <glib.h>
@@ -7,24 +7,24 @@ G_BEGIN_DECLS
 
 #define ASTRO_VALUES_SEPARATORS " \t,;"
 
-/* The first such letter that is not within quotes, or NULL. */
+/* The first such letter outside of quotes, or NULL. */
 const char *astro_values_find(const char *text, char letter);
 
-/* The strongest one that the line has: a semicolon, then a comma, a tab, a blank. So a name may
- * hold blanks where there are commas, and a decimal comma is no number where there are semicolons.
+/* The strongest separator in the line: a semicolon, then a comma, a tab, a blank. So names may
+ * contain blanks in a file with commas, and a decimal comma is not a separator in a file with
+ * semicolons.
  */
 char astro_values_separator(const char *line);
 
-/* Cuts the next value out, or returns NULL. Blanks do not stack up with a comma; two commas enclose
- * nothing. Where blanks separate, tabs, commas and semicolons do so too. */
+/* Cuts out and returns the next value, or NULL. Blanks beside a comma do not add a value; two
+ * commas enclose an empty one. If blanks separate values, tabs, commas and semicolons do so too. */
 char *astro_values_next(char **rest, char separator);
 
-/* All of them. */
+/* All values of the line. */
 GPtrArray *astro_values_split(char *line, char separator);
 
-/* As short as it can be and still be read back as the same double. What is not a number is an empty
- * value. */
+/* Appends the shortest text that reads back as the same double. NaN or infinity appends nothing. */
 void astro_values_append(GString *text, double value);
-#define ASTRO_VALUES_NUMBER_BYTES 24 /* at most: "-2.2250738585072014e-308" */
+#define ASTRO_VALUES_NUMBER_BYTES 24 /* upper limit: "-2.2250738585072014e-308" */
 
 G_END_DECLS

@@ -1,4 +1,5 @@
-/* Point sources in images: where peaks are, between the pixels too, and how bright. */
+/* Measures point sources in images: positions of peaks, with fractions of pixels, and brightness.
+ */
 #pragma once
 
 #include "core/stream/grid.h"
@@ -10,10 +11,10 @@ G_BEGIN_DECLS
 typedef struct {
   guint size;
   double *values; /* [y][x] */
-  guint border;   /* pixels along the edges that count neither as sources nor as noise */
+  guint border;   /* pixels along the edges that count neither as source nor as noise */
 } AstroPlane;
 
-/* channel and product: which of the block's planes, channel:pol:y:x or pol:y:x, F32LE or F64LE. */
+/* channel and product select a plane of the block, channel:pol:y:x or pol:y:x, F32LE or F64LE. */
 void astro_plane_init(AstroPlane *plane, const AstroStream *stream, gconstpointer block,
                       guint channel, guint product);
 void astro_plane_clear(AstroPlane *plane);
@@ -23,30 +24,31 @@ typedef struct {
   double value;
 } AstroPeak;
 
-/* The highest pixel within reach pixels of (x, y), fitted. FALSE where it is no peak: at the edge
- * of the image, not above 0, or with a higher neighbour outside the reach. */
+/* The highest pixel within reach pixels of (x, y), with a fit. FALSE if it is not a peak: at the
+ * edge of the image, not above 0, or with a higher neighbour outside the reach. */
 gboolean astro_peak_near(const AstroPlane *plane, double x, double y, double reach,
                          AstroPeak *peak);
 
-/* All peaks above threshold and no nearer to each other than reach pixels, the brightest first, max
- * of them at most. */
+/* All peaks above threshold that are at least reach pixels from each other, the brightest first, at
+ * most max of them. */
 GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach, guint max);
 
-/* What a peak must exceed for not to be a sidelobe of brighter ones. */
+/* Values to tell peaks from sidelobes of brighter ones. */
 typedef struct {
-  double sidelobe; /* the highest, over its source */
-  double left;     /* of a source so much at most has its sidelobes yet: CLEAN took the rest */
+  double sidelobe; /* the highest sidelobe relative to its source */
+  double left; /* at most this much of a source still has its sidelobes: CLEAN removed the rest */
 } AstroSidelobes;
 
-/* Cuts off a list of peaks, the brightest first, where the next may be made of the sidelobes of
- * those before it. Returns below what that is, 0 where nothing may be. */
+/* Cuts off a list of peaks, the brightest first, where the next may consist of sidelobes of those
+ * before it. Returns the level below which that is so; 0 if there is none. */
 double astro_peaks_trust(GArray *peaks, const AstroSidelobes *sidelobes);
 
-/* How far the plane goes below zero, where an image of intensity has no sources: what is as high
- * above it may be as little of one. 0: nowhere. */
+/* How far the plane goes below zero, where an image of intensity has no sources: peaks no higher
+ * than that may not be sources either. 0: nowhere. */
 double astro_plane_depth(const AstroPlane *plane);
 
-/* Of the noise, by the median of the values' sizes, which sources do not move; NaN is left out. */
+/* The standard deviation of the noise, from the median of absolute values, which sources hardly
+ * change; NaN is ignored. */
 double astro_plane_rms(const AstroPlane *plane);
 
 G_END_DECLS

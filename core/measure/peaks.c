@@ -1,3 +1,4 @@
+/* Finds and fits the peaks of an image. */
 #include "config.h"
 #include "core/measure/measure.h"
 
@@ -28,7 +29,7 @@ static double at(const AstroPlane *plane, guint x, guint y)
   return plane->values[(gsize)y * plane->size + x];
 }
 
-/* Of equal neighbours the first is the peak. */
+/* The first of equal neighbours is taken as the peak. */
 static gboolean is_peak(const AstroPlane *plane, guint x, guint y)
 {
   double value = at(plane, x, y);
@@ -43,8 +44,8 @@ static gboolean is_peak(const AstroPlane *plane, guint x, guint y)
   return TRUE;
 }
 
-/* The Gaussian through a pixel and its eight neighbours: of their logarithms (or, where one is not
- * above 0, of themselves) the quadratic with the least squares of errors. */
+/* The Gaussian through a pixel and its eight neighbours: a quadratic function fitted by least
+ * squares to their logarithms, or to the values themselves if one is not above 0. */
 static void fit(const AstroPlane *plane, guint x, guint y, AstroPeak *peak)
 {
   double f[3][3], sum = 0, u1 = 0, v1 = 0, u2 = 0, v2 = 0, uv = 0;
@@ -62,7 +63,8 @@ static void fit(const AstroPlane *plane, guint x, guint y, AstroPeak *peak)
       u2 += (u * u - 2. / 3) * value / 2;
       v2 += (v * v - 2. / 3) * value / 2;
     }
-  /* sum + u1 u + v1 v + u2 (u^2 - 2/3) + v2 (v^2 - 2/3) + uv u v, greatest where its slopes end. */
+  /* sum + u1 u + v1 v + u2 (u^2 - 2/3) + v2 (v^2 - 2/3) + uv u v, greatest where both derivatives
+   * are 0. */
   double determinant = 4 * u2 * v2 - uv * uv;
   double du = 0, dv = 0;
   if (u2 < 0 && determinant > 0) {
@@ -101,13 +103,14 @@ static gint compare_peaks(gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* The peaks that were kept, in square cells of which one and its neighbours hold whatever is near:
- * an image of noise has a peak for every dozen of pixels, too many to compare each with all. */
+/* The peaks that are kept, sorted into square cells, so that close ones are in the same or in
+ * neighbouring cells: an image of noise has a peak per dozen pixels, too many to compare all pairs.
+ */
 typedef struct {
   double side;
-  guint n;        /* cells a side */
-  guint *last;    /* of each cell: 1 + the index of the peak that came last, 0: none */
-  GArray *before; /* guint, of each peak: the one of its cell before it, likewise */
+  guint n;        /* cells per side */
+  guint *last;    /* per cell: 1 + the index of its latest peak; 0: none */
+  GArray *before; /* guint, per peak: the previous one in its cell, in the same way */
   GArray *peaks;
 } Kept;
 
@@ -115,7 +118,7 @@ static Kept kept_new(const AstroPlane *plane, double reach)
 {
   Kept kept = { .before = g_array_new(FALSE, FALSE, sizeof(guint)),
                 .peaks = g_array_new(FALSE, FALSE, sizeof(AstroPeak)) };
-  /* A little wider, so that no rounding puts what is within reach two cells away. */
+  /* A little wider, so that rounding cannot put peaks within reach two cells apart. */
   kept.side = MAX(reach, 1) * (1 + 1e-9);
   kept.n = (guint)(plane->size / kept.side) + 1;
   kept.last = g_new0(guint, (gsize)kept.n * kept.n);
@@ -129,7 +132,7 @@ static GArray *kept_finish(Kept *kept)
   return kept->peaks;
 }
 
-/* What is no number is near nothing, wherever it is put. */
+/* NaN is close to nothing, so its cell does not matter. */
 static guint cell_of(const Kept *kept, double x)
 {
   return x > 0 ? (guint)MIN(x / kept->side, kept->n - 1.0) : 0;
@@ -158,7 +161,7 @@ static void keep_apart(Kept *kept, const AstroPeak *peak, double reach)
   *cell = kept->peaks->len;
 }
 
-/* Pixels before the first that counts: one or two are left at least. */
+/* The first pixel that counts, along an axis: at least one or two pixels remain. */
 static guint border_of(const AstroPlane *plane)
 {
   return MIN(plane->border, (plane->size - 1) / 2);
@@ -182,7 +185,7 @@ GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach
   return kept_finish(&kept);
 }
 
-/* Between pixels a sidelobe is a little higher than at them, and noise adds to it. */
+/* Between pixels a sidelobe is a little higher than at pixels, and noise adds to it. */
 #define MARGIN 1.1
 
 double astro_peaks_trust(GArray *peaks, const AstroSidelobes *sidelobes)
@@ -214,7 +217,7 @@ double astro_plane_rms(const AstroPlane *plane)
 {
   const guint from = border_of(plane), side = plane->size - 2 * from;
   gsize n = (gsize)side * side, used = 0;
-  /* As many as tell the median to a thousandth. */
+  /* Enough values to give the median to a thousandth. */
   gsize step = MAX(n / 1000003, 1) | 1;
   g_autofree double *sizes = g_new(double, n / step + 1);
   for (gsize i = 0; i < n; i += step) {

@@ -1,9 +1,9 @@
-/* Buffers for a device: whatever memory they hold becomes one AstroMemory. */
+/* Buffers for a device: their memories are combined to one AstroMemory. */
 #include "core/memory/memory.h"
 #include "core/memory/faces.h"
 #include "core/backend/backend.h"
 
-/* The bytes of several memories where they lie in one block side by side, as after splitting. */
+/* Shares the bytes of several memories if they are contiguous in one block, as after splitting. */
 static GstMemory *share_span(GstBuffer *buffer)
 {
   const guint n = gst_buffer_n_memory(buffer);
@@ -82,7 +82,7 @@ gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags 
   return astro_memory_release(gst_buffer_peek_memory(buffer, 0), queue, flags, copy_down, error);
 }
 
-/* Our blocks begin aligned, so that nothing needs to come down from a device to be looked at. */
+/* Our blocks are aligned, so that nothing needs to be copied from a device to check it. */
 static gboolean is_aligned(GstBuffer *buffer, gsize unit)
 {
   GstMemory *first = gst_buffer_n_memory(buffer) > 0 ? gst_buffer_peek_memory(buffer, 0) : NULL;
@@ -95,7 +95,7 @@ static gboolean is_aligned(GstBuffer *buffer, gsize unit)
     return at % unit == 0;
   }
   if (!gst_memory_map(first, &map, GST_MAP_READ))
-    return TRUE; /* whoever reads it says so */
+    return TRUE; /* whoever reads it will report the error */
   at = (gsize)map.data;
   gst_memory_unmap(first, &map);
   return at % unit == 0;

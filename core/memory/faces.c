@@ -1,3 +1,4 @@
+/* The two faces of a block: the state machine behind AstroMemory. */
 #include "core/memory/faces.h"
 #include "core/memory/memory.h"
 #include "core/backend/backend.h"
@@ -10,8 +11,8 @@
 
 AstroFacesCounters astro_faces_counters;
 
-/* An event that several hold: a face, the other face (a copy reads one and writes the other) and
- * threads that wait for it without the lock. */
+/* An event shared by several holders: a face, the other face (a copy reads one and writes the
+ * other), and threads that wait for it without the lock. */
 typedef struct {
   gint ref_count;
   AstroDevice *device;
@@ -21,27 +22,27 @@ typedef struct {
 enum { HOST = 1, DEVICE = 2 };
 
 struct _AstroFaces {
-  /* pthread's, not GLib's: ThreadSanitizer knows it and so checks all that it guards. */
+  /* pthread's, not GLib's: ThreadSanitizer knows it, and so can check everything that it guards. */
   pthread_mutex_t lock;
   pthread_cond_t released;
   AstroFaces *next; /* in the reaper's list */
 
   gsize bytes;
   gpointer host;
-  AstroDevice *lock_device; /* that page-locked the host face, or NULL */
+  AstroDevice *lock_device; /* the one that page-locked the host face, or NULL */
   gpointer face;            /* on device; NULL until a device asks for it */
   AstroDevice *device;
-  guint current;  /* HOST, DEVICE or both; neither: a device failed and the bytes are lost */
-  guint acquired; /* acquires not yet released */
-  /* Work is queued that no event could be recorded behind: no telling when it ends. What it writes
-   * is not used again, what it reads is not written, and the calls that free wait for the device.
-   */
+  guint current;  /* HOST, DEVICE or both; 0: a device failed and the bytes are lost */
+  guint acquired; /* number of acquires not yet released */
+  /* Work is queued after which no event could be recorded, so that its end is unknown. What it
+   * writes is not used again, what it reads is not overwritten, and functions that free wait for
+   * the device. */
   gboolean broken;
 
-  Mark *host_writer;         /* the copy down that is coming */
-  GPtrArray *host_readers;   /* copies up */
-  Mark *device_writer;       /* a kernel or a copy up */
-  GPtrArray *device_readers; /* kernels and copies down */
+  Mark *host_writer;         /* a copy from the device that is under way */
+  GPtrArray *host_readers;   /* copies to the device */
+  Mark *device_writer;       /* a kernel or a copy to the device */
+  GPtrArray *device_readers; /* kernels and copies from the device */
 };
 
 static Mark *mark_ref(Mark *mark)
@@ -71,7 +72,7 @@ static void mark_set(Mark **place, Mark *mark)
   *place = mark;
 }
 
-/* Every failing call of a device comes by here, so that the error names it. */
+/* Every failing call of a device comes here, so that the error names it. */
 static gboolean failed(AstroDevice *device, const char *call, GError **error)
 {
   if (error != NULL && *error == NULL)
@@ -84,8 +85,9 @@ static gboolean failed(AstroDevice *device, const char *call, GError **error)
 
 static gboolean lost(GError **error)
 {
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
-              "the bytes of this memory are lost or still in use: work of a device on it failed");
+  g_set_error(
+      error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
+      "the bytes of this memory are lost or still in use, as work of a device on it has failed");
   return FALSE;
 }
 
@@ -144,8 +146,9 @@ static Mark *any_mark(AstroFaces *faces)
   return faces->device_readers->len > 0 ? faces->device_readers->pdata[0] : NULL;
 }
 
-/* Waits without the lock: the caller looks at everything anew. Where the work failed, the face that
- * it was to write is not current; its mark stays, since the work may not be over. */
+/* Waits without the lock, so that the caller must check everything again. If the work failed, the
+ * face that it should have written is no longer current; its mark stays, since the work may still
+ * be running. */
 static gboolean wait_for(AstroFaces *faces, Mark *mark, GError **error)
 {
   AstroDevice *device = mark->device;
@@ -162,7 +165,7 @@ static gboolean wait_for(AstroFaces *faces, Mark *mark, GError **error)
   if (!done) {
     if (mark == faces->host_writer)
       faces->current &= ~HOST;
-    /* A copy up that failed spoils what kernels made of it too. */
+    /* A failed copy to the device also spoils what kernels made from it. */
     if (mark == faces->device_writer || g_ptr_array_find(faces->host_readers, mark, NULL))
       faces->current &= ~DEVICE;
   }
@@ -175,7 +178,7 @@ static gboolean copy_down(AstroFaces *faces, GError **error)
   AstroDevice *device = faces->device;
   if (faces->broken || !(faces->current & DEVICE))
     return lost(error);
-  /* That writer came after the copies up that read the host face. */
+  /* That writer is queued after the copies to the device that read the host face. */
   if (!queue_after(device, device->down, faces->device_writer, error))
     return FALSE;
   if (!device->funcs->queue_copy(device, device->down, ASTRO_COPY_DOWN, faces->host, faces->face,
@@ -228,7 +231,8 @@ static void free_device_face(AstroFaces *faces)
   faces->device = NULL;
 }
 
-/* A block has one device face: another device's bytes come by way of the host, which waits. */
+/* A block has one device face: bytes of another device are copied by way of the host, which waits.
+ */
 static gboolean leave_other_device(AstroFaces *faces, AstroDevice *device, GError **error)
 {
   while (faces->device != NULL && faces->device != device) {
@@ -248,8 +252,8 @@ static gboolean leave_other_device(AstroFaces *faces, AstroDevice *device, GErro
       continue;
     }
     free_device_face(faces);
-    /* Both bits: bytes that mean nothing, or that host and device agree on; a new face has them
-     * only in the first case, and cannot tell. */
+    /* Both bits are set if the bytes are undefined, or if host and device agree. Only in the first
+     * case would a new device face be current, and the cases cannot be told apart. */
     faces->current &= HOST;
   }
   return TRUE;
@@ -304,7 +308,7 @@ gpointer astro_faces_map(AstroFaces *faces, GstMapFlags flags, gboolean whole, G
   return host;
 }
 
-/* Nothing changes: a write counted from its map on. The lock orders what was written before what
+/* Changes nothing: a write counts from its map on. The lock orders what was written before what
  * other threads do next, also for ThreadSanitizer, which cannot see GStreamer's reference counts.
  */
 void astro_faces_unmap(AstroFaces *faces)
@@ -405,7 +409,7 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
   align |= ASTRO_MEMORY_ALIGN - 1;
   gsize room = MAX(bytes, 1);
   if (device != NULL) {
-    /* Whole pages: two blocks on one page cannot both be page-locked. */
+    /* Whole pages, as two blocks in one page cannot both be page-locked. */
     const gsize page = (gsize)sysconf(_SC_PAGESIZE) - 1;
     align |= page;
     room = room > G_MAXSIZE - page ? G_MAXSIZE : (room + page) & ~page;
@@ -437,8 +441,8 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
   return faces;
 }
 
-/* The last holder is gone, but threads may have left the lock a moment ago: taking it once more
- * orders their last look before the end. */
+/* There are no other holders, but threads may have released the lock just now: taking it once more
+ * orders their last access before the end. */
 void astro_faces_free(AstroFaces *faces)
 {
   pthread_mutex_lock(&faces->lock);
@@ -455,7 +459,7 @@ void astro_faces_destroy(AstroFaces *faces)
 {
   GPtrArray *several[] = { faces->host_readers, faces->device_readers };
   Mark *single[] = { faces->host_writer, faces->device_writer };
-  /* A wait that fails is no reason to keep the memory: freeing waits for the device as well. */
+  /* Memory is freed even if a wait fails: freeing also waits for the device. */
   for (guint i = 0; i < 2; i++) {
     for (guint j = 0; j < several[i]->len; j++) {
       Mark *mark = several[i]->pdata[j];

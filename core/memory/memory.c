@@ -1,26 +1,27 @@
+/* The allocator of AstroMemory. */
 #include "core/memory/memory.h"
 #include "core/memory/faces.h"
 #include "core/backend/backend.h"
 #include "core/backend/device.h"
 
-/* Parts that gst_memory_share() gives out point at their root's faces and keep the root alive. */
+/* Parts made by gst_memory_share() point to their root's faces and keep the root alive. */
 typedef struct {
   GstMemory memory;
   AstroFaces *faces;
 } AstroMemory;
 
-/* The process's own allocator has no device. Those for a device page-lock what they give out, and
- * since page-locking costs far more than a copy, keep some freed blocks for the next call. */
+/* The allocator of the process has no device. Allocators for a device page-lock their blocks, and
+ * since page-locking costs far more than a copy, they keep some freed blocks for reuse. */
 #define MAX_IDLE 8
-/* A block that was just freed may still be copied from, and its next user would wait for that; so
- * one goes out again only when these many rest. */
+/* A freed block may still be copied from, and its next user would wait for that; so blocks are
+ * reused only when at least this many are idle. */
 #define MIN_IDLE 4
 
 struct _AstroAllocator {
   GstAllocator parent;
   AstroDevice *device;
   GMutex lock;
-  GQueue idle; /* AstroFaces *, whole blocks, the longest idle first */
+  GQueue idle; /* AstroFaces *, whole blocks, longest idle first */
 };
 
 G_DEFINE_TYPE(AstroAllocator, astro_allocator, GST_TYPE_ALLOCATOR)
@@ -245,7 +246,7 @@ static GstMemory *memory_copy(GstMemory *memory, gssize offset, gssize size)
   return copy;
 }
 
-/* Read-only, as parts of system memory are: GStreamer then copies before it writes to one. */
+/* Read-only, like parts of system memory: GStreamer then copies before it writes to one. */
 static GstMemory *memory_share(GstMemory *memory, gssize offset, gssize size)
 {
   GstMemory *root = memory->parent != NULL ? memory->parent : memory;
@@ -266,8 +267,8 @@ static GstMemory *allocator_alloc(GstAllocator *allocator, gsize bytes, GstAlloc
   return new_full(allocator, bytes, params, ASTRO_ALLOCATOR(allocator)->device);
 }
 
-/* Whether the allocator keeps the block. What is queued on it goes on: its next user waits for
- * that. */
+/* Whether the allocator keeps the block. Work queued on it continues: the next user waits for it.
+ */
 static gboolean keep_idle(AstroAllocator *self, AstroFaces *faces)
 {
   AstroFaces *oldest = NULL;
@@ -286,7 +287,7 @@ static gboolean keep_idle(AstroAllocator *self, AstroFaces *faces)
 
 static void allocator_free(GstAllocator *allocator, GstMemory *memory)
 {
-  /* A part let go of its root before it came here: the faces may be gone. */
+  /* A part has released its root before it came here: the faces may be freed already. */
   if (memory->parent == NULL && !keep_idle(ASTRO_ALLOCATOR(allocator), faces_of(memory)))
     astro_faces_free(faces_of(memory));
   g_free(memory);

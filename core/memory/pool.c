@@ -1,3 +1,4 @@
+/* A pool of buffers with our memory. */
 #include "core/memory/pool.h"
 #include "core/memory/memory.h"
 #include "core/stream/validity.h"
@@ -5,10 +6,10 @@
 struct _AstroBufferPool {
   GstBufferPool parent;
   AstroDevice *device;
-  guint bytes; /* of a buffer, and how its memory is laid out: as configured */
+  guint bytes; /* size of a buffer, and parameters of its memory, as configured */
   GstAllocationParams params;
-  GError *error; /* of the last buffer that failed to settle; under the object's lock */
-  guint made;    /* buffers, atomic */
+  GError *error; /* of the last buffer that did not settle; under the object's lock */
+  guint made;    /* number of buffers, atomic */
 };
 
 G_DEFINE_TYPE(AstroBufferPool, astro_buffer_pool, GST_TYPE_BUFFER_POOL)
@@ -25,7 +26,7 @@ static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
     GST_WARNING_OBJECT(pool, "incomplete configuration %" GST_PTR_FORMAT, config);
     return FALSE;
   }
-  /* Whatever allocator was asked for: the blocks of this pool are ours. */
+  /* Regardless of the requested allocator, the blocks of this pool are ours. */
   g_autoptr(GstAllocator) allocator = astro_allocator_get();
   gst_buffer_pool_config_set_allocator(config, allocator, &params);
   self->bytes = bytes;
@@ -48,7 +49,7 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **buffer,
   return GST_FLOW_OK;
 }
 
-/* What fails to settle goes out no more: the tag makes the pool drop it. */
+/* A buffer that does not settle is not used again: the tag makes the pool drop it. */
 static GstFlowReturn pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer,
                                          GstBufferPoolAcquireParams *params)
 {
@@ -85,7 +86,7 @@ static void pool_reset_buffer(GstBufferPool *pool, GstBuffer *buffer)
   GstMeta *meta = gst_buffer_get_meta(buffer, ASTRO_VALIDITY_META_API);
   if (meta != NULL)
     astro_validity_meta_clear((AstroValidityMeta *)meta);
-  /* The base class puts a resized buffer back to the very start of its memory. */
+  /* The base class moves a resized buffer back to the very start of its memory. */
   if (!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY)) {
     const gsize prefix = astro_memory_prefix(&self->params);
     gsize offset;

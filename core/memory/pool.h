@@ -1,5 +1,5 @@
-/* Buffers of our memory that go round. One goes out again only after all work queued on it is done;
- * a pool that has an upper bound makes its users wait for one. */
+/* A pool of buffers with our memory, which are reused. A buffer is given out again only after all
+ * work queued on it is done; if the pool has an upper bound, its users wait for a buffer. */
 #pragma once
 
 #include <gst/gst.h>
@@ -15,17 +15,18 @@ G_DECLARE_FINAL_TYPE(AstroBufferPool, astro_buffer_pool, ASTRO, BUFFER_POOL, Gst
 /* device may be NULL; else blocks are page-locked for it. */
 GstBufferPool *astro_buffer_pool_new(AstroDevice *device);
 
-/* Configures and activates: a shortcut for the usual case. NULL where that failed. */
+/* Configures and activates a pool, as usually needed. NULL if that failed. */
 GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, gsize bytes,
                                             guint min, guint max);
 
-/* Deactivates and gives up a pool where there is one; its buffers come home one by one. */
+/* Deactivates and unrefs a pool, if there is one; buffers in use return to it later. */
 void astro_buffer_pool_clear(GstBufferPool **pool);
 
-/* Buffers that it made since it was made itself. */
+/* The number of buffers that the pool has allocated so far. */
 guint astro_buffer_pool_made(GstBufferPool *pool);
 
-/* Why the last buffer was not given, where a device failed: FALSE where it was something else. */
+/* The error if the last buffer could not be given because a device failed. FALSE if there was
+ * another reason. */
 gboolean astro_buffer_pool_take_error(GstBufferPool *pool, GError **error);
 
 ASTRO_END_DECLS

@@ -1,10 +1,10 @@
-/* Frees blocks that were given up while a device still works on them, so that dropping the last
+/* Frees blocks that were released while a device still works on them, so that dropping the last
  * reference never waits. Its thread lives as long as there is something to free. */
 #include "core/memory/faces.h"
 
 #include <pthread.h>
 
-/* pthread primitives where GLib's would do: ThreadSanitizer knows these. */
+/* pthread primitives instead of GLib's, as ThreadSanitizer knows these. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static AstroFaces *first, *last;
@@ -54,7 +54,7 @@ void astro_reaper_give(AstroFaces *faces)
   if (thread != NULL)
     g_thread_unref(thread);
   else
-    reap(NULL); /* no thread to be had: then this one waits */
+    reap(NULL); /* no thread can be started: free in this one, which waits */
 }
 
 void astro_reaper_wait(void)

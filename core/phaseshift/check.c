@@ -1,3 +1,4 @@
+/* Checks configurations and blocks of the phase shift, and makes means of sums. */
 #include "config.h"
 #include "core/phaseshift/check.h"
 
@@ -25,11 +26,11 @@ static gboolean check_formats(AstroFormat in, AstroFormat out, GError **error)
   if ((in == ASTRO_FORMAT_CI32LE && out == ASTRO_FORMAT_CF32LE) ||
       (in == out && (in == ASTRO_FORMAT_CF32LE || in == ASTRO_FORMAT_CF64LE)))
     return TRUE;
-  return astro_backend_refuse(
-      error,
-      "phaseshift from format=%s to %s, expected CF32LE or CF64LE that stay "
-      "so, or CI32LE to CF32LE: turned visibilities are no whole numbers",
-      astro_format_name(in), astro_format_name(out));
+  return astro_backend_refuse(error,
+                              "phaseshift from format=%s to %s, expected CF32LE or CF64LE to the "
+                              "same format, or CI32LE to CF32LE: "
+                              "rotated visibilities are not whole numbers",
+                              astro_format_name(in), astro_format_name(out));
 }
 
 gboolean astro_phaseshift_shape(gconstpointer config, GError **error)
@@ -46,7 +47,7 @@ gboolean astro_phaseshift_shape(gconstpointer config, GError **error)
                                 "expected both: phases follow from them",
                                 c->in.frequency, c->in.bandwidth);
   return astro_layout_is_equal(&c->in.layout, &c->out.layout) ||
-         astro_backend_refuse(error, "phaseshift: input and output have other extents");
+         astro_backend_refuse(error, "phaseshift: input and output must have the same extents");
 }
 
 gboolean astro_phaseshift_check(const AstroPhaseshiftConfig *config, const AstroBlock *in,
@@ -56,7 +57,8 @@ gboolean astro_phaseshift_check(const AstroPhaseshiftConfig *config, const Astro
   const gsize in_bytes = arguments->steps * astro_stream_step_bytes(&config->in),
               out_bytes = arguments->steps * astro_stream_step_bytes(&config->out);
   if (n_in != 1 || n_out != 1 || in->bytes < in_bytes || out->bytes < out_bytes)
-    return astro_backend_refuse(error, "phaseshift: blocks are not those of the streams");
+    return astro_backend_refuse(error,
+                                "phaseshift: the sizes of the blocks do not fit the streams");
   return config->in.format != ASTRO_FORMAT_CI32LE || arguments->validity ||
          astro_backend_refuse(error,
                               "sums (CI32LE) came without the counts that make means of them: "
@@ -97,7 +99,7 @@ void astro_phaseshift_means(const AstroPhaseshiftConfig *config,
   float *means = out;
   AstroLayout shape;
   astro_stream_shape(&config->in, arguments->steps, &shape);
-  const guint lead = shape.n_axes - 4; /* a time axis may come before the others */
+  const guint lead = shape.n_axes - 4; /* there may be a time axis before the others */
   for (guint64 b = 0; b < size.baselines; b++)
     for (guint v = 0; v < size.values; v++, sums += 2, means += 2) {
       guint64 index[ASTRO_MAX_AXES] = { step };

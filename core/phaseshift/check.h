@@ -1,4 +1,4 @@
-/* What both backends ask of a configuration and of blocks, and what they know of a stream. */
+/* Checks of configurations and blocks, and sizes of streams, for both backends. */
 #pragma once
 
 #include "core/phaseshift/phaseshift.h"
@@ -11,17 +11,17 @@ gboolean astro_phaseshift_check(const AstroPhaseshiftConfig *config, const Astro
                                 const AstroPhaseshiftArguments *arguments, GError **error);
 
 typedef struct {
-  guint channels, stations, values; /* of a baseline: products */
+  guint channels, stations, values; /* products of a baseline */
   guint64 baselines;
 } AstroPhaseshiftSize;
 
 AstroPhaseshiftSize astro_phaseshift_size(const AstroStream *stream);
 
-/* -2 pi f / c of a channel, and from one channel to the next. */
+/* -2 pi f / c of a channel, and the difference between neighbouring channels. */
 double astro_phaseshift_wavenumber(const AstroStream *stream, guint channel);
 double astro_phaseshift_spacing(const AstroStream *stream);
 
-/* Makes means of the sums of a channel of a step. */
+/* Divides the sums of one channel of one step by their counts. */
 void astro_phaseshift_means(const AstroPhaseshiftConfig *config,
                             const AstroPhaseshiftArguments *arguments, guint64 step, guint channel,
                             gconstpointer in, gpointer out);

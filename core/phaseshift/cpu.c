@@ -1,5 +1,6 @@
-/* Sines and cosines are taken of stations alone, and of few channels: what a baseline is turned by
- * is the product of its two stations' phasors. Memory is what is left to wait for. */
+/* The CPU backend. Sines and cosines are computed per station and for few channels only: the phase
+ * factor of a baseline is the product of its two stations' phasors. Memory is the bottleneck that
+ * is left. */
 #include "config.h"
 #include "core/phaseshift/check.h"
 
@@ -9,7 +10,7 @@
 #include "core/backend/instance.h"
 #include "core/backend/threads.h"
 
-#define TASK_BASELINES 4096 /* about so many a task, in whole rows of stations */
+#define TASK_BASELINES 4096 /* about as many per task, in whole rows of stations */
 
 typedef struct {
   double re, im;
@@ -19,8 +20,8 @@ typedef struct {
   AstroPhaseshiftConfig config;
   AstroPhaseshiftSize size;
   guint threads;
-  guint tasks; /* of a channel */
-  guint *rows; /* the first station of each task, and behind them the number of stations */
+  guint tasks; /* per channel */
+  guint *rows; /* the first station of each task, and at the end the number of stations */
 } Phaseshift;
 
 typedef struct {
@@ -33,7 +34,7 @@ typedef struct {
 
 /* ---- phasors ---- */
 
-#define GROUP 64 /* channels, each turned from the one before: rounding stays at 1e-14 */
+#define GROUP 64 /* channels whose phasors follow by multiplication, to 1e-14 */
 
 static Phasor phasor_at(double angle)
 {
@@ -45,8 +46,8 @@ static guint n_groups(const Phaseshift *self)
   return (self->size.channels + GROUP - 1) / GROUP;
 }
 
-/* A group of channels of a step. Angles are taken from the first station: what all have in common
- * no baseline sees. */
+/* Makes the phasors of a group of channels of a step. Angles are relative to the first station:
+ * what all stations have in common cancels in baselines. */
 static void make_phasors(gpointer data, guint64 task)
 {
   const Work *work = data;
@@ -71,7 +72,7 @@ static void make_phasors(gpointer data, guint64 task)
 
 /* ---- values ---- */
 
-#define STRIP 64 /* baselines whose turns are made at a time */
+#define STRIP 64 /* baselines whose phase factors are made at a time */
 
 typedef float Floats __attribute__((vector_size(16)));
 typedef float AnyFloats __attribute__((vector_size(16), aligned(4), may_alias));
@@ -80,10 +81,10 @@ typedef double Doubles __attribute__((vector_size(32)));
 typedef double AnyDoubles __attribute__((vector_size(32), aligned(8), may_alias));
 typedef gint64 DoublePlaces __attribute__((vector_size(32)));
 
-/* Rows of stations, each with all before it and itself, of n values a baseline, two at a time. One
- * text for either precision; n is a constant where it is called, so that what follows from it is
- * known when it is compiled. */
-#define TURN(name, Real, Pair, AnyPair, Places)                                                    \
+/* Rotates rows of stations, each with the baselines to all stations before it and to itself, with n
+ * values per baseline, two values at a time. One text serves both precisions; n is a constant at
+ * the call, so that the compiler can simplify what depends on it. */
+#define ROTATE(name, Real, Pair, AnyPair, Places)                                                  \
   static inline __attribute__((always_inline)) void name(                                          \
       const Phasor *phasors, guint first, guint end, const Real *in, Real *out, guint n)           \
   {                                                                                                \
@@ -115,10 +116,10 @@ typedef gint64 DoublePlaces __attribute__((vector_size(32)));
       }                                                                                            \
   }
 
-TURN(turn_floats, float, Floats, AnyFloats, FloatPlaces)
-TURN(turn_doubles, double, Doubles, AnyDoubles, DoublePlaces)
+ROTATE(rotate_floats, float, Floats, AnyFloats, FloatPlaces)
+ROTATE(rotate_doubles, double, Doubles, AnyDoubles, DoublePlaces)
 
-static void turn_rows(const Work *work, const Phasor *phasors, guint first, guint end, gsize at)
+static void rotate_rows(const Work *work, const Phasor *phasors, guint first, guint end, gsize at)
 {
   const AstroPhaseshiftConfig *config = &work->self->config;
   const gsize bytes = astro_stream_sample_bytes(&config->out);
@@ -126,24 +127,24 @@ static void turn_rows(const Work *work, const Phasor *phasors, guint first, guin
   gpointer out = work->out + at * bytes;
   const gboolean has_one = work->self->size.values == 1;
   if (config->out.format == ASTRO_FORMAT_CF64LE && has_one)
-    turn_doubles(phasors, first, end, in, out, 1);
+    rotate_doubles(phasors, first, end, in, out, 1);
   else if (config->out.format == ASTRO_FORMAT_CF64LE)
-    turn_doubles(phasors, first, end, in, out, 4);
+    rotate_doubles(phasors, first, end, in, out, 4);
   else if (has_one)
-    turn_floats(phasors, first, end, in, out, 1);
+    rotate_floats(phasors, first, end, in, out, 1);
   else
-    turn_floats(phasors, first, end, in, out, 4);
+    rotate_floats(phasors, first, end, in, out, 4);
 }
 
-static void turn_task(gpointer data, guint64 task)
+static void rotate_task(gpointer data, guint64 task)
 {
   const Work *work = data;
   const Phaseshift *self = work->self;
-  const guint64 channel = task / self->tasks; /* of all steps */
+  const guint64 channel = task / self->tasks; /* counted over all steps */
   const guint first = self->rows[task % self->tasks], end = self->rows[task % self->tasks + 1];
   const guint64 before = (guint64)first * (first + 1) / 2;
-  turn_rows(work, work->phasors + channel * self->size.stations, first, end,
-            (channel * self->size.baselines + before) * self->size.values);
+  rotate_rows(work, work->phasors + channel * self->size.stations, first, end,
+              (channel * self->size.baselines + before) * self->size.values);
 }
 
 static void make_means(gpointer data, guint64 task)
@@ -178,13 +179,13 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     astro_parallel(channels, self->threads, make_means, &work);
     work.in = work.out;
   }
-  astro_parallel(channels * self->tasks, self->threads, turn_task, &work);
+  astro_parallel(channels * self->tasks, self->threads, rotate_task, &work);
   return TRUE;
 }
 
 /* ---- instances ---- */
 
-/* Later rows are longer: each task gets rows until it has baselines enough. */
+/* Later rows are longer: each task gets rows until it has enough baselines. */
 static void share_rows(Phaseshift *self)
 {
   const guint stations = self->size.stations;

@@ -1,4 +1,4 @@
-/* The formula, value by value. */
+/* The reference backend: the formula, value by value. */
 #include "config.h"
 #include "core/phaseshift/check.h"
 
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Both parts, from one place to the same or another. */
-static void turn_value(AstroFormat format, gconstpointer in, gpointer out, double complex by)
+/* in and out may be the same. */
+static void rotate_value(AstroFormat format, gconstpointer in, gpointer out, double complex by)
 {
   if (format == ASTRO_FORMAT_CF64LE) {
     double complex value;
@@ -24,9 +24,9 @@ static void turn_value(AstroFormat format, gconstpointer in, gpointer out, doubl
   }
 }
 
-static void turn_channel(const AstroPhaseshiftConfig *config,
-                         const AstroPhaseshiftArguments *arguments, guint64 step, guint channel,
-                         const guint8 *in, guint8 *out)
+static void rotate_channel(const AstroPhaseshiftConfig *config,
+                           const AstroPhaseshiftArguments *arguments, guint64 step, guint channel,
+                           const guint8 *in, guint8 *out)
 {
   const AstroPhaseshiftSize size = astro_phaseshift_size(&config->in);
   const gsize bytes = astro_stream_sample_bytes(&config->out);
@@ -40,7 +40,7 @@ static void turn_channel(const AstroPhaseshiftConfig *config,
     for (guint j = 0; j <= i; j++) {
       const double complex by = cexp(I * wavenumber * (nearer[i] - nearer[j]));
       for (guint v = 0; v < size.values; v++, in += bytes, out += bytes)
-        turn_value(config->out.format, in, out, by);
+        rotate_value(config->out.format, in, out, by);
     }
 }
 
@@ -57,8 +57,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   for (guint64 step = 0; step < arguments->steps; step++)
     for (guint channel = 0; channel < size.channels; channel++) {
       const guint64 at = step * size.channels + channel;
-      turn_channel(config, arguments, step, channel, (const guint8 *)in->data + at * from,
-                   (guint8 *)out->data + at * to);
+      rotate_channel(config, arguments, step, channel, (const guint8 *)in->data + at * from,
+                     (guint8 *)out->data + at * to);
     }
   return TRUE;
 }

@@ -1,3 +1,4 @@
+/* Computes how much nearer each station is to the new phase centre than to the old one. */
 #include "config.h"
 #include "core/phaseshift/phaseshift.h"
 
@@ -36,16 +37,17 @@ double astro_shift_distance(const AstroShift *shift)
   return shift->distance;
 }
 
-/* The difference of the directions first: stations are far from the geocentre, and apart little. */
+/* Subtracts the directions before multiplying by positions: stations are far from the geocentre but
+ * close to each other, so that this order rounds less. */
 void astro_shift_at(AstroShift *shift, gint64 ns_since_start, double *nearer)
 {
-  double from[3][3], to[3][3], turn[3];
+  double from[3][3], to[3][3], change[3];
   astro_track_axes(shift->from, ns_since_start, from);
   astro_track_axes(shift->to, ns_since_start, to);
   for (guint k = 0; k < 3; k++)
-    turn[k] = to[2][k] - from[2][k];
+    change[k] = to[2][k] - from[2][k];
   for (guint i = 0; i < shift->observation->n_stations; i++) {
     const double *p = &shift->observation->positions[3 * i];
-    nearer[i] = p[0] * turn[0] + p[1] * turn[1] + p[2] * turn[2];
+    nearer[i] = p[0] * change[0] + p[1] * change[1] + p[2] * change[2];
   }
 }

@@ -1,14 +1,15 @@
+/* Round numbers beside a colour bar, and their unit. */
 #include "core/render/bar-ticks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FEWEST 3 /* round numbers that a scale wants */
+#define FEWEST 3 /* round numbers that a scale should have */
 #define FIRST_DECADES 9
 #define MOST_LINEAR 10
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 static double place_of(const AstroColouring *c, double value)
 {
@@ -25,7 +26,7 @@ typedef struct {
   double least_gap;
 } Found;
 
-/* Whoever came first stays. */
+/* Ticks added first are kept. */
 static void add(Found *found, const AstroColouring *c, double value)
 {
   if (found->n == ASTRO_MAX_TICKS || !(value >= c->low && value <= c->high))
@@ -58,7 +59,7 @@ static void add_decades(Found *found, const AstroColouring *c)
 
 /* ---- texts ---- */
 
-/* Of a stretched scale each number has the digits that it needs. */
+/* On a stretched scale each number has as many digits as it needs. */
 static void write_texts(Found *found, double unit)
 {
   for (guint i = 0; i < found->n; i++)
@@ -66,7 +67,7 @@ static void write_texts(Found *found, double unit)
                     found->ticks[i].value / unit);
 }
 
-/* Evenly spaced values, with as many digits as their step has. */
+/* Evenly spaced values, with the digits of their step. */
 static void add_linear(Found *found, const AstroColouring *c, gboolean is_angle, double unit,
                        guint most)
 {
@@ -81,7 +82,7 @@ static void add_linear(Found *found, const AstroColouring *c, gboolean is_angle,
   }
 }
 
-/* Finer where a range has so few round numbers that it would not be told from another. */
+/* Steps are made finer if a range has too few round numbers to be recognised. */
 static guint linear_ticks(const AstroColouring *c, gboolean is_angle, double unit, double least_gap,
                           AstroTick *ticks)
 {
@@ -127,7 +128,7 @@ static void write_power(char *text, gsize bytes, gint power, const char *name)
   g_string_free(out, TRUE);
 }
 
-/* Janskys come in all sizes, and have prefixes for them. */
+/* Janskys come in all magnitudes, and have prefixes for them. */
 static const struct {
   double from, unit;
   const char *prefix;

@@ -1,10 +1,10 @@
 /* The colours of colormaps: 256 of each, 0xRRGGBB. Viridis and inferno are by Nathaniel Smith and
- * Stefan van der Walt, twilight (which comes back to where it began, for angles) by Bastian
- * Bechtold; all are in the public domain (CC0). */
+ * Stefan van der Walt, twilight (cyclic, for angles) by Bastian Bechtold; all are in the public
+ * domain (CC0). */
 #include "core/render/colormap.h"
 
 const guint32 astro_colormap_colours[ASTRO_N_COLORMAPS][ASTRO_COLORMAP_LEVELS] = {
-  /* perceptually even, from dark blue to yellow */
+  /* perceptually uniform, from dark blue to yellow */
   [ASTRO_COLORMAP_VIRIDIS] = {
     0x440154, 0x440256, 0x450457, 0x450559, 0x46075a, 0x46085c, 0x460a5d, 0x460b5e, 0x470d60,
     0x470e61, 0x471063, 0x471164, 0x471365, 0x481467, 0x481668, 0x481769, 0x48186a, 0x481a6c,
@@ -36,7 +36,7 @@ const guint32 astro_colormap_colours[ASTRO_N_COLORMAPS][ASTRO_COLORMAP_LEVELS] =
     0xdfe318, 0xe2e418, 0xe5e419, 0xe7e419, 0xeae51a, 0xece51b, 0xefe51c, 0xf1e51d, 0xf4e61e,
     0xf6e620, 0xf8e621, 0xfbe723, 0xfde725,
   },
-  /* from black over red to light yellow */
+  /* perceptually uniform, from black through red to light yellow */
   [ASTRO_COLORMAP_INFERNO] = {
     0x000004, 0x010005, 0x010106, 0x010108, 0x02010a, 0x02020c, 0x02020e, 0x030210, 0x040312,
     0x040314, 0x050417, 0x060419, 0x07051b, 0x08051d, 0x09061f, 0x0a0722, 0x0b0724, 0x0c0826,

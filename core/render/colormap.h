@@ -1,4 +1,4 @@
-/* Colours for values. */
+/* Colormaps. */
 #pragma once
 
 #include <glib-object.h>

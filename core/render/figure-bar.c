@@ -1,11 +1,12 @@
+/* Draws the colour bar beside a panel. */
 #include "core/render/figure-bar.h"
 #include "core/render/bar-ticks.h"
 
 #include <math.h>
 #include <string.h>
 
-/* In letters' heights. */
-#define GAP 2.0 /* at least, from number to number */
+/* In units of the letters' height. */
+#define GAP 2.0 /* at least, between numbers */
 #define TICK 0.3
 #define ABOVE 0.4
 #define UNIT 1.5
@@ -25,7 +26,7 @@ static void draw_colours(cairo_surface_t *page, const AstroPanelPlace *p, const 
   cairo_surface_mark_dirty(page);
 }
 
-/* Whole pixels, so that nothing of what stood there before shines through. */
+/* Clears whole pixels, so that nothing drawn there earlier shows through. */
 static void clear(const AstroPen *pen, cairo_t *cr, double x, double y, double width, double height)
 {
   astro_pen_use_page(pen, cr);
@@ -47,7 +48,8 @@ static void draw_unit(const AstroPen *pen, cairo_t *cr, const AstroPanelPlace *p
   cairo_restore(cr);
 }
 
-/* Numbers at the ends stay within the bar's height, so that they meet nothing above and below. */
+/* Numbers at the ends stay within the bar's height, so that they do not overlap what is above and
+ * below. */
 static void draw_numbers(const AstroPen *pen, cairo_t *cr, const AstroPanelPlace *p,
                          const AstroTick *ticks, guint n)
 {

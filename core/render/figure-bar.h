@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* Draws the bar unless it is the one that `key` tells of, which then tells of this one. */
+/* Draws the bar unless `key` says that it is already there; key is then set for this one. */
 void astro_figure_draw_bar(const AstroPen *pen, cairo_surface_t *page, const AstroPanel *panel,
                            const AstroPanelPlace *p, const AstroColouring *c, char **key);
 

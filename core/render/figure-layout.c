@@ -1,9 +1,10 @@
+/* Chooses where panels and their colour bars are on a page. */
 #include "core/render/figure-layout.h"
 #include "core/render/panel-axes.h"
 
 #include <math.h>
 
-/* In letters' heights. */
+/* In units of the letters' height. */
 #define BOTTOM 3.6
 #define BAR_GAP 0.8
 #define BAR 1.0
@@ -30,7 +31,7 @@ static Margins margins_of(const AstroRenderStyle *style, const AstroPanel *panel
   return m;
 }
 
-/* What serves all panels, whose insides are of one size then. */
+/* The largest margins of all panels, so that their insides have the same size. */
 static Margins widest_margins(const AstroRenderStyle *style, const AstroPanel *panels, guint n,
                               const AstroPageLayout *page, guint height)
 {
@@ -43,7 +44,7 @@ static Margins widest_margins(const AstroRenderStyle *style, const AstroPanel *p
   return all;
 }
 
-/* Sides of the inside, in a cell of that size. */
+/* The width and height of the inside, in a cell of the given size. */
 static void fit(const AstroPanel *panel, const Margins *m, double width, double height, double *w,
                 double *h)
 {
@@ -58,7 +59,7 @@ static void fit(const AstroPanel *panel, const Margins *m, double width, double 
   }
 }
 
-/* As many columns as make the panels largest. */
+/* The number of columns for which the panels are largest. */
 static guint choose_columns(const AstroPanel *panels, guint n, const Margins *m, double width,
                             double height)
 {
@@ -77,7 +78,7 @@ static guint choose_columns(const AstroPanel *panels, guint n, const Margins *m,
   return best;
 }
 
-/* FALSE where a panel gets too small for what is beside it. */
+/* FALSE if a panel gets too small for the texts beside it. */
 static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *panels, guint n,
                              guint width, guint height, const AstroPageLayout *page,
                              AstroPanelPlace *places)

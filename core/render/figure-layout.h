@@ -1,16 +1,16 @@
-/* Where panels stand on a page. */
+/* The layout of panels on a page. */
 #pragma once
 
 #include "core/render/panel.h"
 
 G_BEGIN_DECLS
 
-/* How wide the numbers beside a colour bar are, in letters' heights. */
+/* The width of the numbers beside a colour bar, in units of the letters' height. */
 #define ASTRO_BAR_LABELS 6.4
 
 typedef struct {
-  gint x, y, width, height; /* of the panel's inside */
-  gint bar_x, bar_width;    /* of the colour bar beside it; 0: none */
+  gint x, y, width, height; /* inside the panel's frame */
+  gint bar_x, bar_width;    /* of the colour bar beside it; width 0: none */
 } AstroPanelPlace;
 
 typedef struct {

@@ -1,3 +1,4 @@
+/* Draws a page with panels, and keeps it from frame to frame. */
 #include "core/render/figure.h"
 #include "core/render/figure-bar.h"
 #include "core/render/figure-layout.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A pixel that a line over the panels covers in part: colours times opacity. */
+/* A pixel that a line over the panels covers in part, its colour multiplied by its opacity. */
 typedef struct {
   guint32 x, y, colour;
 } Over;
@@ -15,7 +16,7 @@ typedef struct {
 struct _AstroFigure {
   const AstroRenderStyle *style;
   AstroPen pen;
-  char *key, *title; /* what the page is of */
+  char *key, *title; /* what the page shows */
   char **bar_keys;   /* the numbers beside each colour bar */
   AstroPageLayout layout;
   AstroPanelPlace *places;
@@ -65,7 +66,7 @@ static void keep_surface(cairo_surface_t **surface, gint width, gint height)
 
 /* ---- lines over the panels ---- */
 
-/* Few pixels are lines: those alone are kept, and cleared from the surface. */
+/* Lines cover few pixels, so only those are kept, and cleared from the surface. */
 static void move_over(AstroFigure *f, const AstroPanelPlace *p)
 {
   cairo_surface_flush(f->lines);
@@ -134,7 +135,7 @@ static void draw_page(AstroFigure *f, const AstroPanel *panels)
   cairo_destroy(cr);
 }
 
-/* ---- what changes more often ---- */
+/* ---- the title ---- */
 
 static void draw_title(AstroFigure *f, const char *title)
 {

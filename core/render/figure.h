@@ -1,4 +1,4 @@
-/* A page with panels: what stays from frame to frame is drawn once and kept. */
+/* A page with panels: the parts that do not change from frame to frame are drawn once and kept. */
 #pragma once
 
 #include "core/render/panel.h"
@@ -11,18 +11,19 @@ typedef struct _AstroFigure AstroFigure;
 AstroFigure *astro_figure_new(const AstroRenderStyle *style);
 void astro_figure_free(AstroFigure *figure);
 
-/* Draws what changed since the frame before, and copies the page. colouring: of each panel. */
+/* Draws what has changed since the previous frame, and copies the page. colouring: of each panel.
+ */
 void astro_figure_draw(AstroFigure *figure, const AstroPanel *panels, guint n_panels,
                        AstroColouring *const *colouring, const char *title,
                        const AstroRenderTarget *target);
 
-/* Where a panel's pixels are in the frame that was drawn last. */
+/* The rectangle of a panel's pixels in the frame that was drawn last. */
 void astro_figure_place(const AstroFigure *figure, guint panel, const AstroRenderTarget *target,
                         AstroRectangle *place);
-/* Lines over the pixels of all panels, beams, and points. */
+/* Draws grid lines over the pixels of all panels, beams, and points. */
 void astro_figure_finish(AstroFigure *figure, const AstroPanel *panels, guint n_panels,
                          const AstroRenderTarget *target);
 
-guint32 astro_figure_blank(const AstroRenderStyle *style); /* 0xRRGGBB of no number */
+guint32 astro_figure_blank(const AstroRenderStyle *style); /* 0xRRGGBB of NaN */
 
 G_END_DECLS

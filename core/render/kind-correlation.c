@@ -7,7 +7,7 @@
 
 typedef struct {
   guint bins;
-  gint theta, low, high, w, error, dd; /* columns; -1: not there */
+  gint theta, low, high, w, error, dd; /* indices of columns; -1: not there */
 } Kind;
 
 static gint column_of(char **columns, const char *name)
@@ -57,7 +57,7 @@ static void include(double value, double *least, double *most)
 
 #define AS_GOOD_AS_WHOLE 1e-6 /* of a decade: edges of bins are rounded */
 
-/* Whole decades around what is drawn. */
+/* Whole decades around the points. */
 static void set_range(AstroPanelAxis *axis, double least, double most)
 {
   axis->from = least <= most ? pow(10, floor(log10(least) + AS_GOOD_AS_WHOLE)) : 1;
@@ -71,8 +71,8 @@ static const double *values_of(const Kind *k, const double *table, gint column)
   return column < 0 ? NULL : table + (gsize)column * k->bins;
 }
 
-/* Sums of weights are no counts that an error could be told from; the bins that have any stand for
- * as many pairs as need be. */
+/* The error of a bin cannot be estimated from sums of weights, as these are not counts; bins with
+ * any pairs are then treated as if they had infinitely many. */
 static void set_pairs(const Kind *k, const double *dd, double *pairs)
 {
   gboolean are_counts = TRUE;
@@ -82,7 +82,7 @@ static void set_pairs(const Kind *k, const double *dd, double *pairs)
     pairs[b] = are_counts || !(dd[b] > 0) ? dd[b] : INFINITY;
 }
 
-/* Of all bins, as astrotpacf tells of it. */
+/* Fits all bins, as astrotpacf reports. */
 static void fit(const Kind *k, const double *table, AstroPanel *panel)
 {
   AstroPowerLaw law = { .amplitude = NAN, .slope = NAN };
@@ -113,7 +113,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
     *p = (AstroPanelPoint){ cell(k, table, k->theta, b), cell(k, table, k->low, b),
                             cell(k, table, k->high, b), cell(k, table, k->w, b),
                             cell(k, table, k->error, b) };
-    if (cell(k, table, k->dd, b) == 0) /* nothing was measured there */
+    if (cell(k, table, k->dd, b) == 0) /* there is no measurement there */
       p->y = NAN;
     if (!(p->x > 0) || !isfinite(p->x) || !isfinite(p->y) || p->y == 0)
       continue;
@@ -126,7 +126,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   }
   fit(k, table, panel);
   g_free(panel->y.label);
-  panel->y.label = g_strdup(any_below ? "w(θ), hollow where below 0" : "w(θ)");
+  panel->y.label = g_strdup(any_below ? "w(θ), hollow if below 0" : "w(θ)");
   set_range(&panel->x, x[0], x[1]);
   set_range(&panel->y, y[0], y[1]);
 }

@@ -1,5 +1,5 @@
-/* Visibilities as a fringe: the phase of the first two stations' baseline over time, and its lags.
- */
+/* Visibilities as a fringe: the phase of the baseline of the first two stations over time, and its
+ * lags. */
 #include "core/render/lags.h"
 #include "core/render/visibilities.h"
 #include "core/kit/units.h"
@@ -7,18 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Seconds up to which the time axis counts in seconds, and then in minutes. */
+/* Seconds up to which the time axis is in seconds, and then in minutes. */
 #define MOST_SECONDS 180
 #define MOST_MINUTES (180 * 60)
-#define GAP                                                                                        \
-  1.5 /* integrations, from the middle of one to the next, beyond which some are missing */
+#define GAP 1.5 /* integrations between two middles, above which some are missing */
 
 enum { PHASE, LAGS };
 
 typedef struct {
   AstroRenderVisibilities v;
-  guint most, shown, lags; /* integrations, the newest last */
-  double last, step;       /* middle of the newest, and from one to the next: seconds, or numbers */
+  guint most, shown, lags; /* numbers of integrations (the newest is last) and of lags */
+  double last, step;       /* middle of the newest, and distance of two: seconds, or integrations */
   gboolean has_times;
   AstroLags *finder;
   double (*spectrum)[2];
@@ -29,7 +28,7 @@ typedef struct {
 /* ---- panels ---- */
 
 static const struct {
-  double from, seconds; /* of the lags' range; of a unit */
+  double from, seconds; /* the smallest range of lags; in a unit */
   const char *name;
 } units[] = { { 2, 1, "s" }, { 2e-3, 1e-3, "ms" }, { 2e-6, 1e-6, "µs" }, { 0, 1e-9, "ns" } };
 
@@ -44,7 +43,7 @@ static AstroPanelAxis lag_axis(const Kind *k)
   while (range < units[i].from)
     i++;
   const double half = range / 2 / units[i].seconds, place = 2 * half / k->lags;
-  /* The first place is the most negative lag, in its middle. */
+  /* The first row is centred on the most negative lag. */
   return (AstroPanelAxis){ g_strdup_printf("Lag (%s)", units[i].name), -half - place / 2,
                            half - place / 2 };
 }
@@ -62,12 +61,13 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   gboolean good = astro_render_visibilities_open(&k->v, in, error);
   if (good && k->v.stations < 2)
     good = astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
-                               "a fringe is of two stations, and there is one: expected "
+                               "a fringe needs two stations, but there is one: expected "
                                "view=spectrum or matrix");
   if (good && k->v.channels > G_MAXINT / 16)
-    good = astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
-                               "channels is %" G_GUINT64_FORMAT ", expected at most %d of a fringe",
-                               k->v.channels, G_MAXINT / 16);
+    good =
+        astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
+                            "channels is %" G_GUINT64_FORMAT ", expected at most %d for a fringe",
+                            k->v.channels, G_MAXINT / 16);
   if (!good) {
     g_free(k);
     return NULL;
@@ -107,7 +107,7 @@ static void begin(Kind *k)
   k->phases = g_new(float, k->most);
 }
 
-/* The newest place, with nothing in it yet; the oldest integration goes where all are taken. */
+/* Adds an empty column for the newest integration; drops the oldest if all columns are taken. */
 static void make_place(Kind *k)
 {
   if (k->shown == k->most) {
@@ -122,7 +122,8 @@ static void make_place(Kind *k)
   k->shown++;
 }
 
-/* Integrations that are missing leave their places free; time that runs back begins anew. */
+/* Missing integrations leave their columns empty; if time runs backwards, the picture starts again.
+ */
 static void go_to(Kind *k, double time, double step)
 {
   const double ahead = k->shown ? (time - k->last) / k->step : 1;
@@ -131,7 +132,7 @@ static void go_to(Kind *k, double time, double step)
   else if (ahead > GAP)
     for (guint i = 1; i < fmin(round(ahead), k->most); i++)
       make_place(k);
-  if (k->shown == 0) /* the last one of a stream may be shorter than all before it */
+  if (k->shown == 0) /* the last one of a stream may be shorter than the others */
     k->step = step;
   make_place(k);
   k->last = time;
@@ -153,7 +154,7 @@ static void take_one(Kind *k, const AstroRenderIntegration *shown)
   k->phases[k->shown - 1] = (float)(atan2(mean[1], mean[0]) * ASTRO_DEGREES);
 }
 
-/* ---- what is drawn ---- */
+/* ---- drawing ---- */
 
 static void set_time_axis(const Kind *k, AstroPanelAxis *axis, double *unit)
 {

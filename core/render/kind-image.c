@@ -1,4 +1,4 @@
-/* Images of the sky: a panel each product. */
+/* Images of the sky: one panel per product. */
 #include "core/render/panel.h"
 #include "core/render/sexagesimal.h"
 #include "core/kit/units.h"
@@ -14,7 +14,7 @@ typedef struct {
   gboolean channel_first;
   gint channel;
   GArray *products; /* of the panels: indices, guint */
-  float *seen;      /* how many channels a pixel's mean is of */
+  float *seen;      /* how many channels are in the mean of a pixel */
 } Kind;
 
 static gboolean choose_products(Kind *k, const AstroRenderInput *in, GError **error)
@@ -25,17 +25,18 @@ static gboolean choose_products(Kind *k, const AstroRenderInput *in, GError **er
   if (k->products->len == 0) {
     g_autofree char *there = g_strjoinv(", ", in->grid.products);
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
-                               "the image has no product %s, but %s", in->style->product, there);
+                               "the image has no product %s, expected one of %s",
+                               in->style->product, there);
   }
   if (k->products->len > MOST_PANELS)
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
-                               "%u products are more than the %d that one picture shows: choose "
+                               "found %u products, expected at most %d in one picture: choose "
                                "one",
                                k->products->len, MOST_PANELS);
   return astro_render_check_channel(k->channel, k->channels, error);
 }
 
-/* The plane may be no square, whose sides WCS counts from. */
+/* The plane may not be square, but the grid for WCS has only one size. */
 static AstroWcs *new_wcs(const Kind *k, const AstroRenderInput *in)
 {
   AstroWcsKeys keys;
@@ -45,18 +46,18 @@ static AstroWcs *new_wcs(const Kind *k, const AstroRenderInput *in)
   return astro_wcs_new(&keys, NULL);
 }
 
-/* Offsets from the middle of a field so small that right ascensions along its edge would differ in
- * their last digits alone. */
+/* Offsets are shown for fields so small that right ascensions along their edge would differ only in
+ * the last digits. */
 static const struct {
-  double from;  /* such a field's width, arcsec */
-  double units; /* an arcsec */
+  double from;  /* the smallest width of such a field, arcsec */
+  double units; /* per arcsec */
   const char *name;
 } small_fields[] = { { 4, 1, "arcsec" }, { 0.004, 1e3, "mas" }, { 0, 1e6, "µas" } };
 
 #define SMALL_FIELD 20.0              /* arcsec */
-#define ARCSEC (3600 * ASTRO_DEGREES) /* of a radian */
+#define ARCSEC (3600 * ASTRO_DEGREES) /* per radian */
 
-/* Where offsets count from, to a tenth of a pixel. */
+/* The position from which offsets count, to a tenth of a pixel. */
 static char *place_of(double degrees, double pixel, gboolean of_ra)
 {
   char text[48];
@@ -84,7 +85,7 @@ static void set_offsets(const Kind *k, const AstroRenderInput *in, AstroPanel *p
                                m + (-0.5 - y) * pixel, m + ((double)k->height - 0.5 - y) * pixel };
 }
 
-/* Offsets in degrees where the place in the sky is not known, pixels where their size is not. */
+/* Offsets in degrees if the position on the sky is not known, pixels if their size is not. */
 static void set_axes(const Kind *k, const AstroRenderInput *in, AstroPanel *panel)
 {
   double pixel = in->grid.pixel * ASTRO_DEGREES, x = (double)(k->width / 2),
@@ -151,7 +152,7 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   return k;
 }
 
-/* A channel without visibilities is NaN and none of those that a mean is of. */
+/* A channel without visibilities is NaN and is left out of the mean. */
 static void add_value(Kind *k, gsize i, double value, float *sums)
 {
   gboolean good = value - value == 0;
@@ -178,7 +179,7 @@ static gsize plane_of(const Kind *k, guint64 channel, guint product)
   return k->channel_first ? channel * k->pols + product : product;
 }
 
-/* One plane of floats is shown where it lies. */
+/* A single plane of floats is shown directly from the buffer. */
 static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {

@@ -1,5 +1,5 @@
-/* Spectra as a waterfall: power over frequency, a row each buffer, the newest on top. It grows
- * until it has all the rows that were asked for: what is empty says nothing. */
+/* Spectra as a waterfall: power over frequency, one row per buffer, the newest on top. It grows
+ * until it has all rows that the user asked for, so that no empty rows are shown. */
 #include "core/render/panel.h"
 #include "core/kit/units.h"
 
@@ -10,8 +10,8 @@ typedef struct {
   AstroStream stream;
   guint64 channels;
   guint rows, shown;
-  guint64 *durations;  /* of the rows, ns; 0: not known */
-  double *sums, *good; /* of a row: powers, and how much of a channel's samples was not lost */
+  guint64 *durations;  /* of the rows, ns; 0: unknown */
+  double *sums, *good; /* of a row: powers, and the fraction of a channel's samples that is good */
 } Kind;
 
 static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
@@ -81,7 +81,7 @@ static void find_powers(AstroFormat format, gconstpointer data, guint64 at, guin
   }
 }
 
-/* stride: samples from channel to channel. */
+/* stride: samples between channels. */
 static void add_powers(const Kind *k, gconstpointer data, guint64 n, guint64 stride)
 {
   double powers[STRIP];
@@ -99,7 +99,7 @@ static void add_powers(const Kind *k, gconstpointer data, guint64 n, guint64 str
   }
 }
 
-/* What is lost is zeros in the samples, of which a mean power is none. */
+/* Lost samples are zeros, and a mean power must not include them. */
 static void find_good(const Kind *k, const AstroRenderMoment *moment)
 {
   const AstroValidityMeta *meta = moment->validity;
@@ -122,7 +122,7 @@ static void find_good(const Kind *k, const AstroRenderMoment *moment)
     k->good[c] = sums[c * groups / k->channels] * (double)groups / (double)n / MAX(meta->full, 1);
 }
 
-/* Seconds where all that is shown has a length. */
+/* Seconds if the length of all rows is known. */
 static void set_times(const Kind *k, AstroPanelAxis *axis)
 {
   double seconds = 0;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What is farther below the largest power is rounding, and would only lengthen the axis. */
+/* Powers farther below the largest are rounding errors, and would only lengthen the axis. */
 #define MOST_DB 160
 
 typedef AstroRenderVisibilities Kind;

@@ -1,3 +1,4 @@
+/* Finds the lags of a band by a Fourier transform. */
 #include "core/render/lags.h"
 #include "core/lib/fft/planner.h"
 
@@ -5,15 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_LAGS 1024 /* that a picture shows */
-#define LEAST_LAGS 128 /* that it should have, so that a peak has a shape */
+#define MOST_LAGS 1024 /* in a picture */
+#define LEAST_LAGS 128 /* at least, so that a peak has a shape */
 #define FINER                                                                                      \
-  4 /* steps for one, so that a peak between them is seen with 0.97 of its height at least */
+  4 /* steps per lag, so that a peak between two steps keeps at least 0.97 of its height */
 #define MOST_FINER 16
 
 struct _AstroLags {
   guint64 channels;
-  gint n; /* of the transform */
+  gint n; /* length of the transform */
   fftw_complex *data;
   fftw_plan plan;
 };
@@ -69,7 +70,7 @@ void astro_lags_find(AstroLags *lags, const double (*spectrum)[2], float *amplit
   for (guint i = 0; i < count; i++)
     amplitudes[i] = good ? 0 : NAN;
   for (guint k = 0; k < n && good; k++) {
-    /* The upper half of the transform is of negative lags. */
+    /* The upper half of the transform has the negative lags. */
     const guint64 place = ((guint64)k + n / 2) % n * count / n;
     const double amplitude = hypot(lags->data[k][0], lags->data[k][1]) / (double)good;
     amplitudes[place] = fmaxf(amplitudes[place], (float)amplitude);

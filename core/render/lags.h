@@ -7,15 +7,15 @@ G_BEGIN_DECLS
 
 typedef struct _AstroLags AstroLags;
 
-/* Of so many channels, as several times that many lags (zeros beside the band make the steps
- * finer), up to a number that a picture shows. */
+/* The number of lags for that many channels: several times as many (zeros beside the band make the
+ * steps finer), up to the number that fits a picture. */
 guint astro_lags_count(guint64 channels);
 AstroLags *astro_lags_new(guint64 channels);
 void astro_lags_free(AstroLags *lags);
 
-/* spectrum: real and imaginary parts, [channel][2]; what is no number counts as 0. amplitudes:
- * astro_lags_count of them, from the most negative lag up, lag 0 in the middle; a tone of amplitude
- * A that turns once from channel to channel a lag's step is A. Where several lags share a place it
+/* spectrum: real and imaginary parts, [channel][2]; NaN counts as 0. amplitudes: astro_lags_count
+ * of them, from the most negative lag up, lag 0 in the middle. A spectrum of amplitude A whose
+ * phase changes linearly over the channels gives A at its lag. If several lags share an element, it
  * has the largest. */
 void astro_lags_find(AstroLags *lags, const double (*spectrum)[2], float *amplitudes);
 

@@ -1,3 +1,4 @@
+/* Draws axes and grid lines of panels. */
 #include "core/render/panel-axes.h"
 #include "core/render/ticks.h"
 
@@ -9,9 +10,9 @@
 #define LETTERS_A_TICK 6
 #define LETTERS_A_SKY_TICK 8 /* hours, minutes and seconds are longer */
 
-/* In letters' heights. */
+/* In units of the letters' height. */
 #define LEAST_LEFT 6.0
-#define LEFT_LABEL 1.55 /* with what is free on either side of it */
+#define LEFT_LABEL 1.55 /* with the space on either side of it */
 #define DIGIT 0.64
 #define LETTER 0.75
 #define OTHER 0.45 /* point, minus, and the marks of hours and degrees */
@@ -32,7 +33,8 @@ static void find_sky(guint em, const AstroPanel *panel, const AstroPanelPlace *p
                       most_x(em, p, LETTERS_A_SKY_TICK), most_y(em, p));
 }
 
-/* Ticks along the lower (x) or the left edge; of the sky, where its lines meet them. */
+/* Ticks along the lower edge (is_x) or the left edge; for the sky, where its coordinate lines meet
+ * the edge. */
 static guint edge_ticks(guint em, const AstroPanel *panel, const AstroPanelPlace *p, gboolean is_x,
                         AstroTick *ticks)
 {
@@ -46,7 +48,7 @@ static guint edge_ticks(guint em, const AstroPanel *panel, const AstroPanelPlace
                          is_x ? (double[]){ right, -0.5 } : (double[]){ -0.5, top }, ticks);
 }
 
-/* Labels that would touch the one before are left out. */
+/* Labels that would touch the previous one are left out. */
 void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                              const AstroPanelPlace *p)
 {
@@ -68,7 +70,7 @@ void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel 
   astro_pen_text(pen, cr, panel->x.label, p->x + p->width * 0.5, bottom + 2.1 * em, 0.5, 0, FALSE);
 }
 
-/* How far the numbers on the left and the label beside them reach. */
+/* The width of the numbers on the left and the label beside them. */
 static double reach_left(const AstroTick *ticks, guint n)
 {
   double widest = 0;
@@ -152,7 +154,7 @@ static void straight_lines(const AstroPen *pen, cairo_t *cr, const AstroPanel *p
   cairo_stroke(cr);
 }
 
-/* Whether the sky reaches both ends of the lower (is_x) or the left edge. */
+/* Whether both ends of the lower (is_x) or the left edge are on the sky. */
 static gboolean sees_edge(const AstroPanel *panel, gboolean is_x)
 {
   const double right = panel->width - 0.5, top = panel->height - 0.5;
@@ -161,9 +163,8 @@ static gboolean sees_edge(const AstroPanel *panel, gboolean is_x)
          astro_wcs_world(panel->wcs, is_x ? right : -0.5, is_x ? -0.5 : top, &ra, &dec);
 }
 
-/* Where an edge shows hardly a coordinate, since the sky ends before it, they stand along the
- * middle, if that shows more.
- */
+/* If an edge has hardly any coordinates, because the sky ends before it, they are written along the
+ * middle of the panel if that has more. */
 static void middle_labels(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                           const AstroPanelPlace *p, const AstroSkyGrid *sky)
 {

@@ -1,4 +1,4 @@
-/* What stands around a panel and over it: axes with their ticks, and lines of a grid. */
+/* The surroundings of a panel, axes with their ticks, and grid lines over it. */
 #pragma once
 
 #include "core/render/figure-layout.h"
@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* What the numbers and the label take on the left of a panel of at most that height, in letters'
- * heights (em pixels). */
+/* The width that numbers and label take on the left of a panel of at most that height, in units of
+ * the letters' height (em pixels). */
 double astro_panel_left(const AstroPanel *panel, guint em, gint height);
 
 void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,

@@ -1,9 +1,10 @@
+/* Draws points, fits and curves in panels. */
 #include "core/render/panel-curves.h"
 
 #include <math.h>
 
 #define MOST_NAMED 12
-#define FEW_VALUES 0.2 /* of the pixels across: each gets a dot of its own */
+#define FEW_VALUES 0.2 /* of the panel's width in pixels: below that each value has a dot */
 
 static double along(const AstroPanelAxis *axis, double value)
 {
@@ -27,7 +28,7 @@ static void set_colour(cairo_t *cr, const double *colour, gboolean red_first)
   cairo_set_source_rgb(cr, colour[red_first ? 2 : 0], colour[1], colour[red_first ? 0 : 2]);
 }
 
-/* Nothing is drawn beyond the panel. */
+/* Nothing is drawn outside the panel. */
 static void begin(cairo_t *cr, const AstroPanelPlace *p)
 {
   cairo_save(cr);
@@ -73,7 +74,7 @@ void astro_panel_draw_points(const AstroPen *pen, cairo_t *cr, const AstroPanel 
   cairo_restore(cr);
 }
 
-/* ---- the law that fits them ---- */
+/* ---- the fit ---- */
 
 void astro_panel_draw_fit(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                           const AstroPanelPlace *p, gboolean is_bare, gboolean red_first)
@@ -104,8 +105,9 @@ void astro_panel_draw_fit(const AstroPen *pen, cairo_t *cr, const AstroPanel *pa
 
 /* ---- curves ---- */
 
-/* More values than a line could show: what a column of pixels has of them, from the least to the
- * largest, and as far as the column before, so that nothing is torn apart. */
+/* For more values than a line can show: each column of pixels is filled from the smallest to the
+ * largest of its values, and as far as the last value of the previous column, so that there are no
+ * gaps. */
 static void draw_columns(cairo_t *cr, const AstroPanel *panel, const AstroPanelPlace *p,
                          const float *values, double em)
 {

@@ -6,15 +6,15 @@
 
 G_BEGIN_DECLS
 
-/* With error bars, hollow where values are below 0 on a logarithmic axis. */
+/* With error bars; hollow if values are below 0 on a logarithmic axis. */
 void astro_panel_draw_points(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                              const AstroPanelPlace *place, gboolean red_first);
 
-/* The power law that fits the points, and its numbers where there is room (not is_bare). */
+/* The power law that fits the points, and its numbers if there is space (not is_bare). */
 void astro_panel_draw_fit(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                           const AstroPanelPlace *place, gboolean is_bare, gboolean red_first);
 
-/* A line for each row of values, with the names of a few (not is_bare). */
+/* A line for each row of values, with names if there are only a few (not is_bare). */
 void astro_panel_draw_curves(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                              const AstroPanelPlace *place, gboolean is_bare, gboolean red_first);
 

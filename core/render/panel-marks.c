@@ -1,3 +1,4 @@
+/* Draws over panels what may change with each frame. */
 #include "core/render/panel-marks.h"
 #include "core/render/panel-curves.h"
 
@@ -5,11 +6,11 @@
 
 #define BEAM_MOST 0.3 /* of a panel's side */
 
-/* In letters' heights. */
+/* In units of the letters' height. */
 #define VALUE_ROOM 4.0
 #define LEAST_RADIUS 0.9
 
-/* Dark and light, so that it is seen on any colour. */
+/* Dark and light, so that it is visible on any colour. */
 static void stroke_twice(cairo_t *cr)
 {
   for (guint light = 0; light < 2; light++) {
@@ -27,7 +28,7 @@ static double scale_of(const AstroPanel *panel, const AstroPanelPlace *p)
   return (double)p->width / panel->width;
 }
 
-/* The beam's ellipse in the lower left corner, and its axes beside it. */
+/* Draws the beam as an ellipse in the lower left corner, and its axes beside it. */
 static void draw_beam(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                       const AstroPanelPlace *p)
 {
@@ -47,7 +48,7 @@ static void draw_beam(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                         0.5);
 }
 
-/* Around the beam, so that the source itself is seen. */
+/* The circle is larger than the beam, so that the source itself remains visible. */
 static void draw_source(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                         const AstroPanelPlace *p, const AstroPanelMark *mark)
 {
@@ -78,7 +79,7 @@ static void draw_sources(const AstroPen *pen, cairo_t *cr, const AstroPanel *pan
   cairo_restore(cr);
 }
 
-/* Where pixels are so few that they say little by their colours. */
+/* Numbers, if there are so few pixels that their colours say little. */
 static void draw_values(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                         const AstroPanelPlace *p)
 {

@@ -1,5 +1,5 @@
-/* What is drawn over a panel anew in each frame: curves, points with their errors and the law that
- * fits them, numbers in pixels, sources, and the beam. */
+/* Draws over a panel anew in each frame: curves, points with their errors and the fit, numbers in
+ * pixels, sources, and the beam. */
 #pragma once
 
 #include "core/render/figure-layout.h"
@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* is_bare: without texts and beams, for which there is no room. */
+/* is_bare: without texts and beams, because there is no space for them. */
 void astro_panel_draw_marks(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                             const AstroPanelPlace *place, gboolean is_bare, gboolean red_first);
 

@@ -1,3 +1,4 @@
+/* The choices of users for pictures, and the memory of panels. */
 #include "core/render/panel.h"
 #include "core/kit/enum.h"
 
@@ -11,7 +12,7 @@ ASTRO_ENUM_TYPE(astro_theme_get_type, "AstroTheme",
 
 ASTRO_ENUM_TYPE(astro_scaling_get_type, "AstroScaling",
                 { ASTRO_SCALING_EXACT,
-                  "Each value as a square of its own, enlarged by whole numbers", "exact" },
+                  "Each value as a square of its own, enlarged by a whole number", "exact" },
                 { ASTRO_SCALING_SMOOTH, "Interpolated, so that the image fills its place",
                   "smooth" })
 

@@ -1,5 +1,5 @@
-/* Inside the pictures: a kind of stream fills panels with what there is to see, figure.c puts them
- * on a page. */
+/* The parts inside pictures: a kind of stream fills panels with what there is to see, figure.c
+ * draws them on a page. */
 #pragma once
 
 #include "core/lib/wcs/wcs.h"
@@ -11,9 +11,9 @@ typedef struct {
   char *label;        /* NULL: no axis */
   double from, to;    /* at the panel's left or lower, and right or upper edge */
   gboolean is_log;    /* from and to are above 0 */
-  gboolean whole;     /* numbers of things: ticks are whole */
+  gboolean whole;     /* counts things: ticks are integers */
   gboolean is_angle;  /* degrees: ticks are parts of a circle */
-  char *const *names; /* of things, somebody else's; NULL: they are numbered */
+  char *const *names; /* of things, not owned; NULL: they are numbered */
   guint n_names;
 } AstroPanelAxis;
 
@@ -33,26 +33,26 @@ typedef struct {
   char *title; /* NULL: none */
   AstroPanelAxis x, y;
 
-  /* Values, or points where values is NULL. Values are the panel's own, or those of the buffer that
-   * is drawn. */
+  /* Values, or points if values is NULL. Values are the panel's own, or those of the buffer that is
+   * drawn. */
   const float *values; /* [height][width] */
   float *own;
   guint width, height;
-  gboolean upward;        /* the first row is the lowest */
+  gboolean upward;        /* the first row is at the bottom */
   gboolean is_square;     /* so are its pixels */
   gboolean is_smooth;     /* its pixels may be interpolated */
-  gboolean is_whole;      /* its pixels are enlarged by whole numbers alone */
-  gboolean is_stacked;    /* panels stand below each other, since x is the same */
-  gboolean is_curves;     /* no pixels: each row of values is a curve, at even steps of x */
-  gboolean says_values;   /* few pixels, with numbers in them and no lines through these */
-  char *const *names;     /* of curves, somebody else's; NULL: they are numbered */
-  gboolean is_angle;      /* degrees from -180 to 180: a cyclic colormap, whatever is asked for */
-  gboolean is_model;      /* no beam belongs to it */
+  gboolean is_whole;      /* its pixels are only enlarged by whole numbers */
+  gboolean is_stacked;    /* panels are drawn below each other, since x is the same */
+  gboolean is_curves;     /* not pixels: each row of values is a curve, at even steps of x */
+  gboolean says_values;   /* few pixels, with their values written in them and no grid lines */
+  char *const *names;     /* of curves, not owned; NULL: they are numbered */
+  gboolean is_angle;      /* degrees from -180 to 180: always has the cyclic colormap */
+  gboolean is_model;      /* it has no beam */
   gboolean is_sky;        /* sources are marked in it */
-  gboolean skip_diagonal; /* values there do not count for the range */
+  gboolean skip_diagonal; /* values there are ignored for the range */
   const char *unit;       /* of the values; NULL: none */
   double beam[3];         /* axes in pixels, 0: none; angle from north, which is up, through east */
-  char beam_text[64];     /* the same for a reader */
+  char beam_text[64];     /* for a reader */
   AstroWcs *wcs;          /* of the sky, whose lines replace the axes; NULL: none */
 
   AstroPanelMark *marks;
@@ -60,8 +60,8 @@ typedef struct {
 
   AstroPanelPoint *points;
   guint n_points;
-  double amplitude, slope; /* of the power law that fits the points; NaN or 0: none does */
-  double fit_from, fit_to; /* x of the points it fits */
+  double amplitude, slope; /* of the power law that fits the points; NaN or 0: there is none */
+  double fit_from, fit_to; /* x of the points that it fits */
 } AstroPanel;
 
 static inline gboolean astro_panel_has_pixels(const AstroPanel *panel)
@@ -81,9 +81,10 @@ typedef struct {
   AstroQuantity quantity;
   AstroView view; /* of visibilities */
   const char *caps;
-  /* Adds the panels, and gives what take wants. */
+  /* Adds the panels, and returns the first argument of take. */
   gpointer (*open)(const AstroRenderInput *input, GArray *panels, GError **error);
-  /* steps: of the buffer. Without a time axis data are the last of them, unless all are taken. */
+  /* steps: of the buffer. If the layout has no time axis, data are only the last step, unless
+   * takes_all is set. */
   void (*take)(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                AstroPanel *panels);
   void (*close)(gpointer kind);
@@ -93,11 +94,11 @@ typedef struct {
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_matrix,
     astro_render_spectrum, astro_render_fringe, astro_render_correlation;
 
-/* Room for the values, NaN all, or points that its sizes tell of. */
+/* Allocates the values, all NaN, or the points of a panel, by its sizes. */
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error);
 void astro_panel_clear(gpointer panel);
 
-/* Whether a channel that was asked for (-1: the mean of all) is among those there are. */
+/* Whether the channel that the user asked for (-1: the mean of all) exists. */
 gboolean astro_render_check_channel(gint channel, guint64 channels, GError **error);
 
 #define astro_render_refuse(error, code, ...)                                                      \

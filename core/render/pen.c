@@ -1,3 +1,4 @@
+/* Draws text, in the colours of a theme. */
 #include "core/render/pen.h"
 
 const AstroThemeColours astro_theme_colours[] = {
@@ -16,7 +17,7 @@ void astro_pen_init(AstroPen *pen, const AstroRenderStyle *style)
   *pen = (AstroPen){ .theme = &astro_theme_colours[style->theme],
                      .fonts = pango_cairo_font_map_new() };
   pen->context = pango_font_map_create_context(pen->fonts);
-  /* Letters without coloured edges: the order of colours in a pixel is then all the same. */
+  /* Gray antialiasing, so that the order of colours in a pixel does not matter. */
   cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
   pango_cairo_context_set_font_options(pen->context, options);
   cairo_font_options_destroy(options);
@@ -35,7 +36,7 @@ static PangoLayout *new_layout(const AstroPen *pen, const char *what, gint *w, g
   pango_font_description_set_absolute_size(font, pen->em * PANGO_SCALE);
   pango_layout_set_font_description(layout, font);
   if (*what == '-' && g_ascii_isdigit(what[1])) {
-    /* The minus of a number is as wide as its digits. */
+    /* A minus sign is as wide as a digit, a hyphen is not. */
     g_autofree char *number = g_strconcat("−", what + 1, NULL);
     pango_layout_set_text(layout, number, -1);
   } else

@@ -1,8 +1,9 @@
+/* The reference for drawing an array of values as pixels. */
 #include "core/render/pixels.h"
 
 #include <math.h>
 
-/* Summed down the columns first. */
+/* Sums down the columns first, as the fast version does. */
 static float mean(const AstroPixels *p, guint x0, guint x1, guint y0, guint y1)
 {
   float sum = 0, count = 0;

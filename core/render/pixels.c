@@ -1,3 +1,4 @@
+/* Draws an array of values as a rectangle of pixels. */
 #include "core/render/pixels.h"
 
 #include <math.h>
@@ -13,8 +14,8 @@ static void find_edges(guint values, guint pixels, guint *first, guint *end)
 
 #define STRIP 256
 
-/* Several values at once, told by name: a choice between values by NaN is not made into one by the
- * compiler, which minds what the processor would report. */
+/* Several values at once, in explicit vectors: the compiler does not vectorise a choice that
+ * depends on NaN, because of the exceptions that a comparison may raise. */
 typedef float Values __attribute__((vector_size(16), aligned(4), may_alias));
 typedef gint32 Mask __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -34,7 +35,8 @@ static void add_strip(const float *restrict row, guint n, float *restrict sums,
   }
 }
 
-/* Sums of the numbers of each column in some rows; strips, whose sums stay close by. */
+/* For each column, the sum and number of the values other than NaN in some rows; strip by strip, so
+ * that the sums stay in cache. */
 static void add_rows(const AstroPixels *p, guint first, guint end, float *sums, float *counts)
 {
   for (guint x = 0; x < p->width; x += STRIP) {
@@ -46,7 +48,7 @@ static void add_rows(const AstroPixels *p, guint first, guint end, float *sums, 
   }
 }
 
-/* 0 / 0 is no number, as it should be. */
+/* 0 / 0 gives NaN, as it should. */
 static void divide(float *restrict sums, const float *restrict counts, guint n)
 {
   for (guint i = 0; i < n; i++)
@@ -83,12 +85,12 @@ typedef struct {
   const AstroColouring *c;
   guint width;          /* of the rectangle */
   guint *first, *end;   /* columns */
-  float *sums, *counts; /* a value a column of the array */
-  float *means;         /* a value a column of the rectangle */
+  float *sums, *counts; /* one value per column of the array */
+  float *means;         /* one value per column of the rectangle */
   guint32 *colours;     /* of a row of the array */
 } Draw;
 
-/* Fewer columns than pixels: each value's colour is looked up once and stands in several. */
+/* No fewer pixels than columns: each value's colour is looked up once and repeated. */
 static void draw_wider(Draw *d, guint first, guint end, guint32 *to)
 {
   const float *row = d->p->values + (gsize)first * d->p->width;

@@ -1,8 +1,8 @@
-/* An array of values as a rectangle of pixels.
+/* Draws an array of values as a rectangle of pixels.
  *
  * Column i of the rectangle shows the values from column floor(i w / W) of the array up to, but not
- * including, floor((i + 1) w / W), and at least one; rows likewise. Where that is more than one
- * value, the mean of those that are numbers is shown. */
+ * including, floor((i + 1) w / W), and at least one; rows likewise. If that is more than one value,
+ * the pixel shows their mean without NaNs. */
 #pragma once
 
 #include "core/render/stretch.h"
@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct {
   const float *values; /* [height][width] */
   guint width, height;
-  gboolean upward; /* the array's first row is the rectangle's lowest */
+  gboolean upward; /* the array's first row is at the bottom of the rectangle */
 } AstroPixels;
 
 typedef struct {
@@ -23,7 +23,7 @@ typedef struct {
 
 void astro_pixels_draw(const AstroPixels *pixels, const AstroColouring *colouring,
                        const AstroRectangle *to);
-/* The same pixel by pixel, by the formulas. */
+/* The same pixel by pixel, directly from the formulas. */
 void astro_pixels_draw_reference(const AstroPixels *pixels, const AstroColouring *colouring,
                                  const AstroRectangle *to);
 

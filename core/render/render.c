@@ -1,3 +1,4 @@
+/* Pictures of streams. */
 #include "core/render/render.h"
 #include "core/render/figure.h"
 #include "core/render/smooth.h"
@@ -5,21 +6,21 @@
 
 #include <math.h>
 
-/* The first that fits is taken: of visibilities, the one that view names. */
+/* The first kind that fits is used: for visibilities, the one named by view. */
 static const AstroRenderKind *const kinds[] = { &astro_render_image,  &astro_render_spectra,
                                                 &astro_render_matrix, &astro_render_spectrum,
                                                 &astro_render_fringe, &astro_render_correlation };
 
 struct _AstroRenderer {
   AstroRenderStyle style;
-  char *title, *product; /* the style's */
+  char *title, *product; /* owned strings of the style */
   const AstroRenderKind *kind;
   gpointer instance;
   AstroRenderInput input;
   AstroObservation *observation;
   GArray *panels;
   AstroColouring **colouring; /* of each panel */
-  AstroFigure *figure;        /* from the first frame on, and the panels' values too */
+  AstroFigure *figure;        /* allocated with the first frame, like the panels' values */
 };
 
 static AstroView view_of(const AstroRenderer *r)
@@ -46,7 +47,7 @@ static const AstroRenderKind *find_kind(const AstroRenderer *r, GError **error)
   return NULL;
 }
 
-/* What the template says of formats and layouts. */
+/* Checks formats and layouts against the template. */
 static gboolean check_caps(const AstroRenderKind *kind, const GstCaps *caps, GError **error)
 {
   g_autoptr(GstCaps) expected = gst_caps_from_string(kind->caps);
@@ -110,7 +111,7 @@ void astro_renderer_free(AstroRenderer *r)
   g_free(r);
 }
 
-/* "Telescope  150.000 MHz  2026-11-20 21:30:09 UTC", as far as it is known. */
+/* "Telescope  150.000 MHz  2026-11-20 21:30:09 UTC", as far as these are known. */
 static char *make_title(const AstroRenderer *r, gint64 middle_ns)
 {
   const AstroObservation *o = r->observation;
@@ -141,7 +142,8 @@ static void find_range(const AstroRenderer *r, const AstroPanel *panel, float *l
     *high = (float)r->style.high;
 }
 
-/* Images and spectra have faint and bright beside each other; visibilities are compared. */
+/* Images and spectra have faint and bright features side by side; visibilities are for comparison.
+ */
 static AstroStretch stretch_of(const AstroRenderer *r)
 {
   if (r->style.stretch == ASTRO_STRETCH_AUTO && r->kind->quantity == ASTRO_QUANTITY_VISIBILITIES)
@@ -167,7 +169,7 @@ static void colour_panel(const AstroRenderer *r, guint i, gboolean red_first)
 static void write_beam(AstroPanel *panel, const AstroImageMeta *image)
 {
   static const struct {
-    double from, units; /* arcsec, of an arcsec */
+    double from, units; /* smallest axis in arcsec, and units per arcsec */
     const char *mark;
   } units[] = { { 3600, 1 / 3600.0, "°" },
                 { 60, 1 / 60.0, "′" },
@@ -186,7 +188,7 @@ static void write_beam(AstroPanel *panel, const AstroImageMeta *image)
              units[i].mark, angle < -0.5 ? "−" : "", fabs(angle));
 }
 
-/* Models are not seen through a beam. */
+/* Models have no beam. */
 static void set_beams(const AstroRenderer *r, const AstroImageMeta *image)
 {
   double pixel = r->input.grid.pixel;
@@ -202,7 +204,7 @@ static void set_beams(const AstroRenderer *r, const AstroImageMeta *image)
   }
 }
 
-/* The point-spread function is of no place in the sky. */
+/* The pixels of the point-spread function are not positions on the sky. */
 static void set_marks(const AstroRenderer *r, const AstroRenderMoment *moment)
 {
   const AstroGrid *grid = &r->input.grid;
@@ -221,7 +223,7 @@ static void set_marks(const AstroRenderer *r, const AstroRenderMoment *moment)
   }
 }
 
-/* Caps may tell of any size: room is made once there is a frame of it. */
+/* Caps may announce any size: memory is only allocated once there is a frame. */
 static gboolean begin(AstroRenderer *r, GError **error)
 {
   for (guint i = 0; i < r->panels->len; i++) {

@@ -1,5 +1,5 @@
 /* Pictures of streams: images of the sky, spectra (a waterfall), visibilities (a matrix of
- * stations) and correlation functions, each with axes, scales and a title. */
+ * stations, spectra or a fringe) and correlation functions, each with axes, scales and a title. */
 #pragma once
 
 #include "core/render/stretch.h"
@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 
 #define ASTRO_RENDER_ERROR astro_render_error_quark()
 typedef enum {
-  ASTRO_RENDER_ERROR_CAPS,  /* the stream cannot be shown so */
-  ASTRO_RENDER_ERROR_STYLE, /* what is asked for is not in the stream */
+  ASTRO_RENDER_ERROR_CAPS,  /* there is no such picture of the stream */
+  ASTRO_RENDER_ERROR_STYLE, /* the stream does not contain what the user asked for */
 } AstroRenderError;
 GQuark astro_render_error_quark(void);
 
@@ -26,7 +26,7 @@ typedef enum { ASTRO_SCALING_EXACT, ASTRO_SCALING_SMOOTH } AstroScaling;
 #define ASTRO_TYPE_SCALING astro_scaling_get_type()
 GType astro_scaling_get_type(void);
 
-/* Of visibilities: what they are shown as. */
+/* The picture of visibilities. */
 typedef enum {
   ASTRO_VIEW_MATRIX,
   ASTRO_VIEW_SPECTRUM,
@@ -39,7 +39,7 @@ GType astro_view_get_type(void);
 typedef struct {
   AstroColormap colormap;
   AstroStretch stretch;
-  double percent;   /* of the values, in their middle, that the colours span */
+  double percent;   /* of the values, around their median, that the colours span */
   double low, high; /* of the colours; NaN: from the values of each frame */
   AstroTheme theme;
   AstroScaling scaling; /* of images */
@@ -51,7 +51,7 @@ typedef struct {
   guint rows;          /* of a waterfall, or columns of a fringe */
 } AstroRenderStyle;
 
-/* A frame in memory, four bytes a pixel. */
+/* A frame in memory, with four bytes per pixel. */
 typedef struct {
   guint8 *data;
   gsize stride; /* bytes from row to row */
@@ -61,37 +61,36 @@ typedef struct {
 
 typedef struct _AstroRenderer AstroRenderer;
 
-/* observation: NULL where none is known. Fonts come with the first frame. */
+/* observation: NULL if none is known. Fonts are loaded with the first frame. */
 AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *style,
                                   const AstroObservation *observation, GError **error);
 void astro_renderer_free(AstroRenderer *render);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRenderer, astro_renderer_free)
 
-/* A source that somebody has looked for, to be marked in an image. */
+/* A source that a search has been made for, to be marked in an image. */
 typedef struct {
   guint number;
   double l, m;
-  gboolean found; /* else it should be there, and is not seen */
+  gboolean found; /* FALSE: it should be there, but is not visible */
 } AstroRenderMark;
 
-/* What is known of a buffer beside its samples. */
+/* Properties of a buffer beside its samples. */
 typedef struct {
-  gint64 middle_ns;                  /* of what it shows, from the observation's start */
-  guint64 duration_ns;               /* 0: not known */
+  gint64 middle_ns;                  /* of the time that it shows, from the observation's start */
+  guint64 duration_ns;               /* 0: unknown */
   const AstroImageMeta *image;       /* whose beam is drawn; NULL: none */
-  const AstroValidityMeta *validity; /* what was lost is not shown; NULL: nothing was */
-  gboolean is_gap;                   /* all was */
+  const AstroValidityMeta *validity; /* lost samples are not shown; NULL: nothing is lost */
+  gboolean is_gap;                   /* everything is lost */
   const AstroRenderMark *marks;      /* of images */
   guint n_marks;
 } AstroRenderMoment;
 
-/* One buffer's samples as a picture, of the last one where it holds several images or integrations.
- */
+/* Draws a buffer's samples as a picture, of the last image or integration if there are several. */
 gboolean astro_renderer_frame(AstroRenderer *render, gconstpointer data, gsize bytes,
                               const AstroRenderMoment *moment, const AstroRenderTarget *target,
                               GError **error);
 
-/* What can be shown, for a template. */
+/* The caps that can be shown, for a pad template. */
 GstCaps *astro_render_get_caps(void);
 
 G_END_DECLS

@@ -1,3 +1,4 @@
+/* Round steps and texts of right ascension and declination. */
 #include "core/render/sexagesimal.h"
 #include "core/render/ticks.h"
 
@@ -5,7 +6,7 @@
 
 #define DEGREES_AN_HOUR 15.0
 #define MOST_DECIMALS 9
-#define SLACK 1e-9 /* of a step: what doubles lose in going from unit to unit */
+#define SLACK 1e-9 /* of a step: rounding errors of conversions between units */
 
 /* Seconds of time and of arc have the same steps up to the larger units, which differ. */
 static const double hours[] = { 1,   2,   5,    10,   15,   20,   30,    60,    120,  300,
@@ -16,7 +17,7 @@ static const double hours[] = { 1,   2,   5,    10,   15,   20,   30,    60,    
 
 double astro_sexagesimal_step(gboolean of_ra, double span, guint most)
 {
-  const double unit = of_ra ? DEGREES_AN_HOUR / 3600 : 1 / 3600.0; /* degrees a second */
+  const double unit = of_ra ? DEGREES_AN_HOUR / 3600 : 1 / 3600.0; /* degrees per second */
   const double *steps = of_ra ? hours : degrees;
   const guint n = of_ra ? G_N_ELEMENTS(hours) : G_N_ELEMENTS(degrees);
   const double least = span / unit / MAX(most, 1) * (1 - SLACK);
@@ -28,7 +29,7 @@ double astro_sexagesimal_step(gboolean of_ra, double span, guint most)
   return steps[n - 1] * unit;
 }
 
-/* Decimals of a second that a step below one needs. */
+/* The decimals of a second for a step below one second. */
 static gint decimals_of(double step)
 {
   return step >= 1 - SLACK ? 0 : CLAMP((gint)-floor(log10(step) + SLACK), 0, MOST_DECIMALS);
@@ -40,7 +41,7 @@ void astro_sexagesimal_text(char *text, gsize bytes, gboolean of_ra, double valu
   const double unit = of_ra ? DEGREES_AN_HOUR / 3600 : 1 / 3600.0, least = step / unit;
   const gint decimals = decimals_of(least);
   const double scale = pow(10, decimals);
-  /* Rounded once, in the last place that is shown, so that no part of it comes out as 60. */
+  /* Rounded once, in the last digit shown, so that no part comes out as 60. */
   double last = round(fabs(value) / unit * scale);
   const char *sign = of_ra ? "" : value < 0 && last > 0 ? "−" : "+";
   const double whole = floor(last / scale), rest = last - whole * scale;

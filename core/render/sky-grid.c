@@ -5,12 +5,12 @@
 
 #include <math.h>
 
-#define SAMPLES 24 /* along each side of the image, to see what it shows */
+#define SAMPLES 24 /* along each side of the image, to find the range of coordinates */
 #define WALK 400   /* steps along an edge */
-#define JUMP 90    /* degrees from one step to the next that are no way but a turn of the circle */
+#define JUMP 90    /* degrees between steps, above which the coordinate has wrapped around */
 
 #define POLE_STEP 30.0 /* two hours */
-#define FINEST 1e-12   /* of a coordinate: steps that doubles tell apart */
+#define FINEST 1e-12   /* of a coordinate: the smallest step that doubles resolve */
 
 enum { RA, DEC };
 
@@ -34,7 +34,7 @@ void astro_sky_grid_find(AstroSkyGrid *grid, const AstroWcs *wcs, guint width, g
   *grid = (AstroSkyGrid){ { 0, 0 }, { INFINITY, INFINITY }, { -INFINITY, -INFINITY }, 0 };
   for (guint i = 0; i <= SAMPLES; i++)
     for (guint j = 0; j <= SAMPLES; j++) {
-      /* From the middle on, so that RA counts from there. */
+      /* Starts in the middle, so that RA counts from there. */
       double x = fmod(i * 1.0 / SAMPLES + 0.5, 1.0001) * width - 0.5,
              y = fmod(j * 1.0 / SAMPLES + 0.5, 1.0001) * height - 0.5;
       if (!any && astro_wcs_world(wcs, x, y, &ra, &dec)) {
@@ -53,12 +53,12 @@ void astro_sky_grid_find(AstroSkyGrid *grid, const AstroWcs *wcs, guint width, g
     if (span > FINEST * (fmax(fabs(grid->low[k]), fabs(grid->high[k])) + zero))
       grid->step[k] = astro_sexagesimal_step(k == RA, span, most[k]);
   }
-  /* Around a pole lines divide the circle. */
+  /* Around a pole all lines are shown. */
   grid->step[RA] = fmin(grid->step[RA], POLE_STEP);
 }
 
-/* The tick's value in the grid's counting: right ascensions are whole steps from 0, not from the
- * middle. */
+/* The coordinate of tick k relative to the grid's origin: right ascensions are whole steps from 0,
+ * but the grid's count from the middle. */
 static double offset_of(const AstroSkyGrid *grid, gboolean of_ra, double k, double *value)
 {
   guint axis = of_ra ? RA : DEC;
@@ -69,7 +69,7 @@ static double offset_of(const AstroSkyGrid *grid, gboolean of_ra, double k, doub
 static void add_tick(const AstroSkyGrid *grid, gboolean of_ra, double value, double place,
                      AstroTick *tick)
 {
-  /* A whole turn is 0, though as a number of steps it may come out the least bit below. */
+  /* A full circle is 0, though rounding may make it slightly less. */
   const double step = grid->step[of_ra ? RA : DEC];
   tick->value = of_ra ? value - 360 * floor((value + step * 1e-6) / 360) : value;
   tick->place = place;

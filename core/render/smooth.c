@@ -1,10 +1,11 @@
+/* Draws an image smoothly enlarged or reduced. */
 #include "core/render/smooth.h"
 
 #include <math.h>
 #include <string.h>
 
-#define CUBIC 4        /* values that a cubic goes through */
-#define MOST_REDUCED 4 /* beyond that whole values are means enough */
+#define CUBIC 4        /* values for a cubic */
+#define MOST_REDUCED 4 /* above that, means of whole values are good enough */
 
 gboolean astro_smooth_serves(const AstroPixels *p, guint width, guint height)
 {
@@ -23,7 +24,7 @@ static void cubic_weights(double part, double w[CUBIC])
   w[3] = (-t2 + t3) / 2;
 }
 
-/* Beyond the edges the outermost values go on. */
+/* Outside the edges the outermost values are repeated. */
 static void enlarge(guint values, guint pixels, guint i, AstroSmoothTaps *taps)
 {
   const double at = (i + 0.5) * values / pixels - 0.5, below = floor(at);
@@ -72,8 +73,8 @@ typedef struct {
   const AstroPixels *p;
   const AstroColouring *c;
   gboolean of_levels;
-  float *levels;         /* of the last CUBIC rows, in turn; NaN where a value is no number */
-  guint row_of[CUBIC];   /* which ones these are */
+  float *levels;         /* of the last CUBIC rows, row y at y % CUBIC; NaN where a value is NaN */
+  guint row_of[CUBIC];   /* numbers of these rows */
   float *sums, *weights; /* of a row of pixels, by column of values */
   guint32 colours[ASTRO_COLORMAP_LEVELS]; /* of levels */
 } Smooth;
@@ -98,7 +99,8 @@ static void add_row(const float *restrict row, float weight, guint n, float *res
                     float *restrict weights)
 {
   for (guint x = 0; x < n; x++) {
-    const gboolean good = row[x] - row[x] == 0; /* what is infinite has a colour, and no mean */
+    const gboolean good =
+        row[x] - row[x] == 0; /* an infinite value has a colour, but must not be in a mean */
     sums[x] += good ? weight * row[x] : 0;
     weights[x] += good ? weight : 0;
   }

@@ -1,3 +1,4 @@
+/* Ranges of values, and tables from values to colours. */
 #include "core/render/stretch.h"
 #include "core/kit/enum.h"
 
@@ -6,20 +7,20 @@
 
 #define ASINH_AT_END 100.0
 #define LOG_AT_END 1000.0
-#define SAMPLES 16384       /* values that tell how far most of them reach */
-#define QUARTILES 1.349     /* from one to the other, of a normal distribution, in deviations */
-#define LINEAR_WITHIN 3     /* deviations */
-#define LEAST_SOFTNESS 3e-4 /* of the range: steps of the table tell values apart down to here */
+#define SAMPLES 16384       /* values sampled to find the range of most of them */
+#define QUARTILES 1.349     /* from one to the other, of a normal distribution, in sigma */
+#define LINEAR_WITHIN 3     /* sigma */
+#define LEAST_SOFTNESS 3e-4 /* of the range: steps of the table resolve values down to this */
 #define HALF_KEYS 65536     /* values of half the bits of a float */
 
 ASTRO_ENUM_TYPE(
-    astro_stretch_get_type, "AstroStretch", { ASTRO_STRETCH_LINEAR, "In proportion", "linear" },
+    astro_stretch_get_type, "AstroStretch", { ASTRO_STRETCH_LINEAR, "Linear", "linear" },
     { ASTRO_STRETCH_ASINH, "Inverse hyperbolic sine: linear for small values", "asinh" },
     { ASTRO_STRETCH_LOG, "Logarithm, over three decades", "log" },
     { ASTRO_STRETCH_PERCENTILE, "By rank: as many pixels in every colour", "percentile" },
     { ASTRO_STRETCH_AUTO,
       "Images and spectra by inverse hyperbolic sine about the median, linear within three times "
-      "the noise; all else in proportion",
+      "the noise; all others linear",
       "auto" })
 
 double astro_stretch(AstroStretch stretch, double t)
@@ -36,7 +37,7 @@ double astro_stretch(AstroStretch stretch, double t)
 
 /* ---- ranges ---- */
 
-/* Many values side by side, since the compiler may not change the order of one minimum. */
+/* Many minima in parallel, since the compiler may not reorder the comparisons of one. */
 #define LANES 32
 
 typedef struct {
@@ -79,7 +80,7 @@ static gsize find_extremes(const float *values, gsize n, float *low, float *high
   return finite;
 }
 
-/* Numbers in the order of their floats. */
+/* Integers in the same order as their floats. */
 static guint32 key_of(float value)
 {
   guint32 bits;
@@ -95,7 +96,8 @@ static float value_of(guint32 key)
   return value;
 }
 
-/* In which of the counts the value of that rank is; rank becomes the one among those. */
+/* The index of the count that contains the value of that rank; rank becomes its rank within that
+ * count. */
 static guint32 find_rank(const guint32 *counts, gsize *rank)
 {
   guint32 k = 0;
@@ -104,7 +106,8 @@ static guint32 find_rank(const guint32 *counts, gsize *rank)
   return k;
 }
 
-/* The value of that rank among the finite ones, by halves of their bits. */
+/* The value of that rank among the finite ones, found by the upper and then the lower half of the
+ * bits. */
 static float select_rank(const float *values, gsize n, const guint32 *upper, guint32 *lower,
                          gsize rank)
 {
@@ -140,7 +143,7 @@ gboolean astro_range_find(const float *values, gsize n, double percent, float *l
 
 /* ---- tables ---- */
 
-/* A step's level is the part of the values below it and half of those in it. */
+/* A step's level is the fraction of the values below it plus half of those in it. */
 static void rank_levels(AstroColouring *c, const float *values, gsize n)
 {
   g_autofree guint32 *counts = g_new0(guint32, ASTRO_STRETCH_STEPS + 1);
@@ -155,11 +158,11 @@ static void rank_levels(AstroColouring *c, const float *values, gsize n)
   }
 }
 
-/* Noise is what most values are: their quartiles tell of it, and no source does. Where they are the
- * same (models are zeros for the most part) a part of the range serves. */
+/* Most values are noise: their quartiles measure it and are not affected by sources. If the
+ * quartiles are equal (models are mostly zeros) a fraction of the range is used. */
 static void find_softness(AstroColouring *c, const float *values, gsize n)
 {
-  const gsize step = n / SAMPLES | 1; /* odd, or it would meet few columns of an image */
+  const gsize step = n / SAMPLES | 1; /* odd, or it would sample only a few columns of an image */
   const gsize samples = (n + step - 1) / step;
   const double least = LEAST_SOFTNESS * ((double)c->high - c->low);
   g_autofree float *some = g_new(float, MAX(samples, 1));
@@ -171,7 +174,7 @@ static void find_softness(AstroColouring *c, const float *values, gsize n)
   astro_range_find(some, samples, 0, &low, &ignored);
   c->centre = low;
   c->softness = quartiles > 0 ? fmax(LINEAR_WITHIN * quartiles / QUARTILES, least) : 10 * least;
-  if (!(c->softness > 0)) /* one value alone */
+  if (!(c->softness > 0)) /* all values are the same */
     c->softness = 1;
 }
 

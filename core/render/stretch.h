@@ -1,8 +1,8 @@
-/* From values to colours.
+/* Converts values to colours.
  *
- * A value's place between the range's ends, 0 to 1, is rounded to ASTRO_STRETCH_STEPS steps; the
- * stretch takes a step to one of the colormap's levels, so that a table serves every value. What is
- * no number has a colour of its own. */
+ * A value's position in the range, 0 to 1, is rounded to ASTRO_STRETCH_STEPS steps; the stretch
+ * maps a step to one of the colormap's levels, so that a table serves every value. NaN has a colour
+ * of its own. */
 #pragma once
 
 #include "core/render/colormap.h"
@@ -13,34 +13,34 @@ typedef enum {
   ASTRO_STRETCH_LINEAR,
   ASTRO_STRETCH_ASINH,      /* asinh(100 t) / asinh(100) */
   ASTRO_STRETCH_LOG,        /* log(1 + 1000 t) / log(1001) */
-  ASTRO_STRETCH_PERCENTILE, /* the part of the values that is smaller */
-  ASTRO_STRETCH_AUTO, /* asinh about the median, linear as far as most values reach; renderers take
-                         it for images and spectra, and proportion for all else */
+  ASTRO_STRETCH_PERCENTILE, /* the fraction of values that are smaller */
+  ASTRO_STRETCH_AUTO, /* asinh about the median, linear over the range of most values; renderers use
+                         it for images and spectra, and linear for all others */
   ASTRO_N_STRETCHES
 } AstroStretch;
 #define ASTRO_TYPE_STRETCH astro_stretch_get_type()
 GType astro_stretch_get_type(void);
 
-/* 0 to 1 in, 0 to 1 out. Not for ASTRO_STRETCH_PERCENTILE and ASTRO_STRETCH_AUTO, which are no
- * functions of t alone. */
+/* Maps 0..1 to 0..1. Not for ASTRO_STRETCH_PERCENTILE and ASTRO_STRETCH_AUTO, which depend on the
+ * values. */
 double astro_stretch(AstroStretch stretch, double t);
 
 #define ASTRO_STRETCH_STEPS 65536
 
 typedef struct {
-  float low, high, scale;                  /* steps a unit */
+  float low, high, scale;                  /* steps per unit */
   float level[ASTRO_STRETCH_STEPS];        /* of the colormap, before rounding: 0 to 1 */
-  guint32 pixels[ASTRO_STRETCH_STEPS + 1]; /* the last one is of what is no number */
-  /* What the table is of. */
+  guint32 pixels[ASTRO_STRETCH_STEPS + 1]; /* the last one is for NaN */
+  /* The settings for which the table was made. */
   gboolean is_set, red_first;
   AstroStretch stretch;
   AstroColormap colormap;
   guint32 blank;
-  /* Of ASTRO_STRETCH_AUTO: about which value, and how far from it, it is linear. */
+  /* For ASTRO_STRETCH_AUTO: the centre of the linear part, and its width. */
   double centre, softness, at_low, scale_auto;
 } AstroColouring;
 
-/* The step of a value; ASTRO_STRETCH_STEPS of what is no number. */
+/* The step of a value; ASTRO_STRETCH_STEPS for NaN. */
 static inline guint32 astro_colouring_step(const AstroColouring *c, float value)
 {
   float t = (value - c->low) * c->scale;
@@ -49,20 +49,20 @@ static inline guint32 astro_colouring_step(const AstroColouring *c, float value)
   return value == value ? (guint32)(gint32)(t + 0.5f) : ASTRO_STRETCH_STEPS;
 }
 
-/* Where the values are that the middle percent of all finite ones lie between, percent 100: the
- * least and the largest. FALSE where none is finite: 0 and 1. */
+/* The range of the middle percent of all finite values; with 100, from the smallest to the largest.
+ * FALSE if none is finite: 0 and 1. */
 gboolean astro_range_find(const float *values, gsize n, double percent, float *low, float *high);
 
-/* What ASTRO_STRETCH_AUTO makes of a value, 0 to 1 from c->low to c->high. */
+/* The level, 0 to 1, to which ASTRO_STRETCH_AUTO maps a value from c->low to c->high. */
 double astro_stretch_auto(const AstroColouring *c, double value);
 
-/* The table; nothing to do where it is there already. values: what ASTRO_STRETCH_PERCENTILE and
- * ASTRO_STRETCH_AUTO go by. blank: 0xRRGGBB of what is no number. */
+/* Sets the table unless it is up to date. values: for ASTRO_STRETCH_PERCENTILE and
+ * ASTRO_STRETCH_AUTO. blank: 0xRRGGBB of NaN. */
 void astro_colouring_set(AstroColouring *c, AstroColormap colormap, AstroStretch stretch, float low,
                          float high, const float *values, gsize n, guint32 blank,
                          gboolean red_first);
 
-/* As a pixel holds it: its bytes are B G R 0xff, or R G B 0xff. */
+/* The colour as a pixel holds it: its bytes are B G R 0xff, or R G B 0xff. */
 static inline guint32 astro_colour_pixel(guint32 rgb, gboolean red_first)
 {
   guint32 swapped = (rgb & 0xff) << 16 | (rgb & 0xff00) | rgb >> 16;

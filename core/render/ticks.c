@@ -1,3 +1,4 @@
+/* Positions and texts of the numbers along an axis. */
 #include "core/render/ticks.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ void astro_axis_around(AstroPanelAxis *axis, double low, double high)
     axis->to = axis->from + step;
 }
 
-/* Parts of a circle that are whole in degrees. */
+/* Parts of a circle in whole degrees. */
 static double angle_step(double span, guint most)
 {
   static const double steps[] = { 1, 2, 5, 10, 15, 30, 45, 90, 180 };
@@ -47,7 +48,7 @@ static double angle_step(double span, guint most)
   return 360;
 }
 
-/* Things are named where there are names for all of them, else counted. */
+/* Stations and the like are named if all have names, else numbered. */
 static void write_text(const AstroPanelAxis *axis, double value, double step, AstroTick *tick)
 {
   if (axis->names && value >= 0 && value < axis->n_names)
@@ -78,7 +79,7 @@ static guint linear_ticks(const AstroPanelAxis *axis, guint most, AstroTick *tic
   return n;
 }
 
-/* Of few decades twos and fives too, that a reader has more than their ends. */
+/* A few decades have ticks at 2 and 5 too, so that a reader sees more than their ends. */
 static guint parts_of_decades(const AstroPanelAxis *axis, double low, double high, AstroTick *ticks)
 {
   static const double parts[] = { 1, 2, 5 };

@@ -1,3 +1,4 @@
+/* Common to all pictures of visibilities. */
 #include "core/render/visibilities.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ Shown astro_render_integration(const Visibilities *v, gconstpointer data, guint6
   return shown;
 }
 
-/* The good part of the samples behind a visibility. */
+/* The fraction of good samples in a visibility. */
 static double weight_of(const Shown *shown, guint64 channel, guint64 baseline, guint p, guint q)
 {
   const guint64 all[] = { shown->number, channel, baseline, p, q };

@@ -1,5 +1,5 @@
-/* What pictures of visibilities have in common: the product and channels that are shown, and means
- * of what was not lost. */
+/* Common to all pictures of visibilities: the product and channels that are shown, and means of the
+ * good samples. */
 #pragma once
 
 #include "core/render/panel.h"
@@ -22,25 +22,25 @@ typedef struct {
 gboolean astro_render_visibilities_open(AstroRenderVisibilities *v, const AstroRenderInput *in,
                                         GError **error);
 
-/* Names of all the stations, somebody else's; NULL: they have none. */
+/* Names of all stations, not owned; NULL: they have none. */
 char *const *astro_render_visibilities_names(const AstroRenderVisibilities *v,
                                              const AstroRenderInput *in);
 
-/* An integration of a buffer, and what was lost of it. */
+/* An integration of a buffer, and its losses. */
 typedef struct {
   gconstpointer data; /* of this integration */
-  guint64 number;     /* where it stands in the buffer */
+  guint64 number;     /* index in the buffer */
   AstroLayout shape;  /* of the buffer */
   const AstroRenderMoment *moment;
 } AstroRenderIntegration;
 
-/* data: of the buffer's first integration, of the number that are in it. */
+/* data: of the first integration in the buffer; steps: the number of integrations in it. */
 AstroRenderIntegration astro_render_integration(const AstroRenderVisibilities *v,
                                                 gconstpointer data, guint64 steps, guint64 number,
                                                 const AstroRenderMoment *moment);
 
 /* The mean over channels of station i's polarisation p with station j's q, j <= i, weighted by the
- * good samples behind it, as sums of them are already. NaN where there are none. */
+ * number of good samples, as sums of samples already are. NaN if there are none. */
 void astro_render_visibilities_mean(const AstroRenderVisibilities *v,
                                     const AstroRenderIntegration *shown, guint64 first,
                                     guint64 channels, guint64 baseline, guint p, guint q,

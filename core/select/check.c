@@ -1,3 +1,4 @@
+/* Checks configurations and blocks of the select stage, and finds what is kept. */
 #include "config.h"
 #include "core/select/check.h"
 
@@ -9,18 +10,19 @@ static gboolean check_pick(const AstroSelectConfig *config, guint i, GError **er
   const AstroAxis axis = config->in.layout.axes[i];
   const guint64 extent = config->in.layout.extents[i];
   if (pick->n && extent == 0)
-    return astro_backend_refuse(error, "axis %s has no length of its own to be cut",
+    return astro_backend_refuse(error,
+                                "axis %s has no fixed length, so parts of it cannot be selected",
                                 astro_axis_name(axis));
   for (guint64 k = 0; k < pick->n; k++)
     if (astro_select_from(pick, k) >= extent)
       return astro_backend_refuse(error,
-                                  "%s %" G_GUINT64_FORMAT " is kept of %" G_GUINT64_FORMAT
+                                  "%s %" G_GUINT64_FORMAT " is to be kept of %" G_GUINT64_FORMAT
                                   ", expected an index below that",
                                   astro_axis_name(axis), astro_select_from(pick, k), extent);
   return TRUE;
 }
 
-static gboolean can_turn(AstroFormat format)
+static gboolean can_conjugate(AstroFormat format)
 {
   return format == ASTRO_FORMAT_CF32LE || format == ASTRO_FORMAT_CF64LE ||
          format == ASTRO_FORMAT_CI32LE;
@@ -34,10 +36,10 @@ gboolean astro_select_shape(gconstpointer data, GError **error)
     if (!check_pick(config, i, error))
       return FALSE;
   astro_select_axes(config, 1, &axes);
-  return !axes.has_turned || can_turn(config->in.format) ||
+  return !axes.has_reversed || can_conjugate(config->in.format) ||
          astro_backend_refuse(error,
-                              "visibilities in %s cannot be conjugated, as those of stations in "
-                              "another order are: expected CF32LE, CF64LE or CI32LE",
+                              "visibilities in %s cannot be conjugated, as reordering stations "
+                              "requires: expected CF32LE, CF64LE or CI32LE",
                               astro_format_name(config->in.format));
 }
 
@@ -48,7 +50,8 @@ gboolean astro_select_check(const AstroSelectConfig *config, const AstroBlock *i
   const gsize sample = astro_stream_sample_bytes(&config->in);
   AstroSelectAxes axes;
   if (n_in != 1 || n_out != 1 || !arguments || arguments->steps == 0)
-    return astro_backend_refuse(error, "select: expected a block in, a block out and steps");
+    return astro_backend_refuse(
+        error, "select: expected one block in, one block out and at least one step");
   astro_select_axes(config, arguments->steps, &axes);
   const gsize from = astro_layout_samples(&axes.in) * sample,
               to = astro_layout_samples(&axes.out) * sample;
@@ -66,7 +69,7 @@ void astro_select_axes(const AstroSelectConfig *config, guint64 steps, AstroSele
   astro_stream_shape(&config->in, steps, &axes->in);
   axes->out = axes->in;
   axes->baseline = axes->pol[0] = axes->pol[1] = -1;
-  /* Frames of a layout that names no time have it before all axes. */
+  /* In layouts without time, frames put it in front of all axes. */
   const guint frames = axes->in.n_axes - config->in.layout.n_axes;
   for (guint i = frames; i < axes->in.n_axes; i++) {
     const AstroSelectPick *pick = &config->pick[i - frames];
@@ -79,7 +82,7 @@ void astro_select_axes(const AstroSelectConfig *config, guint64 steps, AstroSele
       axes->pol[pols++] = (gint)i;
   }
   for (guint64 k = 0; axes->baseline >= 0 && k < axes->pick[axes->baseline].n; k++)
-    axes->has_turned |= astro_select_is_turned(&axes->pick[axes->baseline], k);
+    axes->has_reversed |= astro_select_is_reversed(&axes->pick[axes->baseline], k);
 }
 
 void astro_select_swap(const AstroSelectAxes *axes, const guint64 strides[ASTRO_MAX_AXES],
@@ -126,7 +129,7 @@ gboolean astro_select_find_part(const AstroSelectConfig *config, guint64 steps, 
         return FALSE;
       cut = (gint)i;
     } else if (cut < 0 && axes.in.extents[i] > 1) {
-      break; /* what is kept would lie in several places */
+      break; /* the kept values would be in several places */
     }
   for (guint i = 0; cut < 0 && i < axes.in.n_axes; i++)
     if (axes.pick[i].n)
@@ -142,5 +145,5 @@ gboolean astro_select_find_part(const AstroSelectConfig *config, guint64 steps, 
   for (guint i = (guint)cut + 1; i < axes.in.n_axes; i++)
     inner *= axes.in.extents[i];
   *offset = astro_select_from(pick, 0) * inner;
-  return !astro_select_is_turned(pick, 0);
+  return !astro_select_is_reversed(pick, 0);
 }

@@ -1,8 +1,8 @@
-/* Rows: places of the axes before the last one of which something is kept. Along that one a row has
- * segments, runs of neighbours that lie together in the input too; a plan has the tables for that.
- * Where pairs are turned a row is of single values. Tasks have some rows, or a part of a long one;
- * they are made aside and then go to memory past the caches, which have to fetch what they are to
- * keep. */
+/* The CPU backend. A row is one combination of indices along the axes before the last axis that is
+ * cut. Along that axis a row has segments: runs of values that are contiguous in the input too. A
+ * plan has the tables for that. If some pairs are reversed, a row consists of single values. A task
+ * handles some rows, or part of a long one; it makes them in scratch memory and writes them to the
+ * output past the caches, as writing through the caches would first read what is overwritten. */
 #include "config.h"
 #include "core/select/check.h"
 
@@ -14,38 +14,38 @@
 #include "core/backend/threads.h"
 #include "core/lib/transpose/kernels.h"
 
-#define TASK_BYTES ((gsize)128 << 10) /* of the output, at most */
-#define PAST_CACHES                                                                                \
-  ((gsize)4 << 20) /* blocks from this size on are not in them when they are read */
+#define TASK_BYTES ((gsize)128 << 10) /* of the output, upper limit */
+/* Larger blocks are no longer in the caches when they are read. */
+#define PAST_CACHES ((gsize)4 << 20)
 
 typedef struct {
-  guint64 first, n; /* along the output's axis, and how many that lie together */
-  guint64 from;     /* along the input's */
-  gboolean is_turned;
+  guint64 first, n; /* position along the output's axis, and length */
+  guint64 from;     /* position along the input's axis */
+  gboolean is_reversed;
 } Segment;
 
 typedef struct {
   AstroSelectAxes axes;
-  guint last;                                                /* the axis that has segments */
-  guint64 straight[ASTRO_MAX_AXES], swapped[ASTRO_MAX_AXES]; /* strides, in bytes */
-  gsize inner;                                               /* bytes of one index of that axis */
+  guint last;                                                /* the axis with segments */
+  guint64 straight[ASTRO_MAX_AXES], swapped[ASTRO_MAX_AXES]; /* strides in bytes */
+  gsize inner;                                               /* bytes per index of that axis */
   GArray *segments;
-  guint64 even;    /* rows that follow one another in the input at one distance */
-  gsize even_step; /* which is that */
-  gsize unit;      /* bytes of every segment, where they are as large and small; else 0 */
+  guint64 even;    /* number of rows at a constant distance in the input */
+  gsize even_step; /* that distance */
+  gsize unit;      /* bytes per segment, if all are equal and small; else 0 */
   guint64 rows;
-  gsize row_bytes;       /* of the output */
-  gboolean fits_aside;   /* every task's part */
-  guint64 pieces, piece; /* of a row, and segments of one; or rows of a task, where pieces is 1 */
+  gsize row_bytes;       /* in the output */
+  gboolean fits_aside;   /* every task's part fits in scratch memory */
+  guint64 pieces, piece; /* pieces per row, and segments per piece; if pieces is 1, rows per task */
 } Plan;
 
 typedef struct {
   AstroSelectConfig config;
   guint64 *indices[ASTRO_MAX_AXES];
   guint threads;
-  guint64 steps; /* that the plan is for; 0: there is none */
+  guint64 steps; /* for which the plan was made; 0: there is no plan */
   Plan plan;
-  AstroScratch *scratch; /* what tasks make */
+  AstroScratch *scratch; /* output of tasks */
 } Select;
 
 typedef struct {
@@ -62,10 +62,10 @@ static void add_segments(Plan *plan, guint64 longest)
   const AstroSelectPick *pick = &plan->axes.pick[plan->last];
   const guint64 n = plan->axes.out.extents[plan->last];
   for (guint64 i = 0; i < n;) {
-    Segment s = { i, 1, astro_select_from(pick, i), astro_select_is_turned(pick, i) };
-    while (!s.is_turned && s.n < longest && i + s.n < n &&
+    Segment s = { i, 1, astro_select_from(pick, i), astro_select_is_reversed(pick, i) };
+    while (!s.is_reversed && s.n < longest && i + s.n < n &&
            astro_select_from(pick, i + s.n) == s.from + s.n &&
-           !astro_select_is_turned(pick, i + s.n))
+           !astro_select_is_reversed(pick, i + s.n))
       s.n++;
     g_array_append_val(plan->segments, s);
     i += s.n;
@@ -77,13 +77,13 @@ static void find_unit(Plan *plan)
   const Segment *segments = (const Segment *)(gconstpointer)plan->segments->data;
   const gsize bytes = segments[0].n * plan->inner;
   for (guint i = 0; i < plan->segments->len; i++)
-    if (segments[i].n * plan->inner != bytes || segments[i].is_turned)
+    if (segments[i].n * plan->inner != bytes || segments[i].is_reversed)
       return;
   if (bytes <= 64 && (bytes & (bytes - 1)) == 0)
     plan->unit = bytes;
 }
 
-/* Segments of one row may be of any size. */
+/* The largest number of bytes that a task makes: segments may have different sizes. */
 static gsize find_largest(const Plan *plan)
 {
   const Segment *segments = (const Segment *)(gconstpointer)plan->segments->data;
@@ -110,7 +110,7 @@ static void make_plan(Select *self, guint64 steps)
   astro_layout_strides(&axes->in, plan->straight);
   for (guint i = 0; i < axes->in.n_axes; i++) {
     plan->straight[i] *= sample;
-    if (axes->pick[i].n || axes->has_turned)
+    if (axes->pick[i].n || axes->has_reversed)
       plan->last = i;
   }
   astro_select_swap(axes, plan->straight, plan->swapped);
@@ -119,7 +119,7 @@ static void make_plan(Select *self, guint64 steps)
   for (guint i = 0; i < plan->last; i++)
     plan->rows *= axes->out.extents[i];
   plan->even = 1;
-  for (guint i = plan->last; i-- > 0 && !axes->pick[i].n && !axes->has_turned;)
+  for (guint i = plan->last; i-- > 0 && !axes->pick[i].n && !axes->has_reversed;)
     plan->even *= axes->out.extents[i];
   plan->even_step = plan->last > 0 ? plan->straight[plan->last - 1] : 0;
   plan->row_bytes = axes->out.extents[plan->last] * plan->inner;
@@ -139,10 +139,10 @@ static void make_plan(Select *self, guint64 steps)
 
 /* ---- rows ---- */
 
-/* Where a row comes from, by either order of the polarisations. */
+/* Where a row is in the input, with the polarisations in either order. */
 typedef struct {
   gsize straight, swapped;
-  gboolean is_turned;
+  gboolean is_reversed;
 } Row;
 
 static Row find_row(const Plan *plan, guint64 number)
@@ -154,12 +154,12 @@ static Row find_row(const Plan *plan, guint64 number)
     const guint64 from = astro_select_from(&axes->pick[i], index);
     row.straight += from * plan->straight[i];
     row.swapped += from * plan->swapped[i];
-    row.is_turned |= (gint)i == axes->baseline && astro_select_is_turned(&axes->pick[i], index);
+    row.is_reversed |= (gint)i == axes->baseline && astro_select_is_reversed(&axes->pick[i], index);
   }
   return row;
 }
 
-/* Small segments, by loads and stores of their size. */
+/* Copies small segments with loads and stores of their size. */
 #define GATHER(name, bytes)                                                                        \
   static void name(const Segment *segments, guint64 n, gsize stride, const guint8 *in,             \
                    guint8 *out)                                                                    \
@@ -186,7 +186,7 @@ static void copy_units(const Plan *plan, const Segment *segments, guint64 n, con
   gather[__builtin_ctzl(plan->unit)](segments, n, plan->inner, in, out);
 }
 
-static void turn_segment(const Work *work, const Segment *s, const guint8 *in, guint8 *out)
+static void conjugate_segment(const Work *work, const Segment *s, const guint8 *in, guint8 *out)
 {
   const Plan *plan = &work->self->plan;
   for (guint64 i = 0; i < s->n; i++)
@@ -201,21 +201,21 @@ static void copy_row(const Work *work, guint64 number, const Segment *segments, 
   const Plan *plan = &work->self->plan;
   const Row row = find_row(plan, number);
   guint8 *out = to - segments->first * plan->inner;
-  if (plan->unit && !row.is_turned) {
+  if (plan->unit && !row.is_reversed) {
     copy_units(plan, segments, n, work->in + row.straight, out);
     return;
   }
   for (guint64 i = 0; i < n; i++) {
     const Segment *s = &segments[i];
-    if (row.is_turned || s->is_turned)
-      turn_segment(work, s, work->in + row.swapped, out);
+    if (row.is_reversed || s->is_reversed)
+      conjugate_segment(work, s, work->in + row.swapped, out);
     else
       memcpy(out + s->first * plan->inner, work->in + row.straight + s->from * plan->inner,
              s->n * plan->inner);
   }
 }
 
-/* Whole rows that lie at one distance: segment by segment where there are fewer of these. */
+/* Copies rows at a constant distance, segment by segment if there are fewer segments than rows. */
 static void copy_even(const Work *work, guint64 number, guint64 n, guint8 *to)
 {
   const Plan *plan = &work->self->plan;
@@ -246,7 +246,7 @@ static void copy_rows(const Work *work, guint64 first, guint64 end, guint8 *to)
 
 /* ---- tasks ---- */
 
-/* A part of a row, or some rows, made where to says; how many bytes. */
+/* Makes part of a row, or some rows, at to; returns how many bytes. */
 static gsize fill(const Work *work, guint64 task, guint8 *to)
 {
   const Plan *plan = &work->self->plan;

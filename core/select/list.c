@@ -1,4 +1,4 @@
-/* Lists as users write them. */
+/* Reads the lists of stations, channels and the like in properties: numbers, ranges and names. */
 #include "config.h"
 #include "core/select/select.h"
 
@@ -19,7 +19,7 @@ static gboolean read_number(const char **text, guint64 *number)
   return TRUE;
 }
 
-/* Names may have digits and dashes: what is no range is one. */
+/* Names may contain digits and dashes: an item that is not a range is a name. */
 static Item read_item(const char *text)
 {
   const Item name = { .is_name = TRUE };
@@ -54,7 +54,7 @@ static gboolean refuse_name(const char *item, const AstroSelectFrom *from, GErro
   for (guint i = 0; i < MIN(n, some); i++)
     g_string_append_printf(names, "%s%s", i ? ", " : "", from->names[i]);
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "%s: none has the name \"%s\", expected %s%s, or a number from 0 on",
+                             "%s: there is no \"%s\", expected %s%s, or a number from 0 on",
                              from->what, item, names->str, n > some ? " ..." : "");
 }
 
@@ -66,7 +66,7 @@ static gboolean add_name(GArray *list, const char *item, const AstroSelectFrom *
     if (!strcmp(from->names[i], item)) {
       if (found != G_MAXUINT64)
         return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                   "%s: two have the name \"%s\", expected a number from 0 on",
+                                   "%s: two are named \"%s\", expected a number from 0 on",
                                    from->what, item);
       found = i;
     }
@@ -90,24 +90,25 @@ static gboolean add_item(GArray *list, const char *text, const AstroSelectFrom *
     return refuse_range(text, from, error);
   if (item.last < item.first || item.step == 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "%s: \"%s\" is no range, expected FIRST-LAST or FIRST-LAST:STEP, "
-                               "with a last that is not below the first and a step of at least 1",
+                               "%s: \"%s\" is not a range, expected FIRST-LAST or FIRST-LAST:STEP, "
+                               "with LAST not below FIRST and STEP at least 1",
                                from->what, text);
   for (guint64 i = item.first; i <= item.last; i += MIN(item.step, from->extent))
     g_array_append_val(list, i);
   return TRUE;
 }
 
-/* A station twice would be correlated with itself as if it were another. */
+/* A station listed twice would be correlated with itself as if it were two stations. */
 static gboolean check_once(const GArray *list, const AstroSelectFrom *from, GError **error)
 {
   g_autofree guint8 *seen = g_malloc0(from->extent);
   for (guint i = 0; i < list->len; i++) {
     const guint64 index = g_array_index(list, guint64, i);
     if (index < from->extent && seen[index]++)
-      return astro_stream_refuse(
-          error, ASTRO_STREAM_ERROR_CAPS,
-          "%s: number %" G_GUINT64_FORMAT " is there twice, expected each once", from->what, index);
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "%s: number %" G_GUINT64_FORMAT
+                                 " is listed twice, expected each once",
+                                 from->what, index);
   }
   return TRUE;
 }
@@ -115,7 +116,7 @@ static gboolean check_once(const GArray *list, const AstroSelectFrom *from, GErr
 static gboolean refuse_empty(const char *text, const AstroSelectFrom *from, GError **error)
 {
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "%s: \"%s\" has an empty place, expected numbers from 0 on, ranges "
+                             "%s: \"%s\" has an empty item, expected numbers from 0 on, ranges "
                              "and names joined by ','",
                              from->what, text);
 }
@@ -157,7 +158,7 @@ gboolean astro_select_has_names(const char *text)
   return FALSE;
 }
 
-/* ---- what follows from a list ---- */
+/* ---- baselines and bands of a list ---- */
 
 GArray *astro_select_baselines(const GArray *stations, guint64 of, gboolean is_full)
 {
@@ -168,7 +169,7 @@ GArray *astro_select_baselines(const GArray *stations, guint64 of, gboolean is_f
       const guint64 a = kept[i], b = kept[j];
       const guint64 pair = is_full  ? a * of + b
                            : a >= b ? a * (a + 1) / 2 + b
-                                    : (b * (b + 1) / 2 + a) | ASTRO_SELECT_TURNED;
+                                    : (b * (b + 1) / 2 + a) | ASTRO_SELECT_REVERSED;
       g_array_append_val(list, pair);
     }
   return list;
@@ -183,10 +184,10 @@ gboolean astro_select_band(const GArray *channels, guint64 of, double *frequency
   for (guint i = 1; i < channels->len; i++)
     if (kept[i] != kept[i - 1] + 1)
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "channels: %" G_GUINT64_FORMAT " stands after %" G_GUINT64_FORMAT
-                                 ", and caps tell frequencies by a centre and a width alone: "
-                                 "expected channels that follow one another, rising; several "
-                                 "astroselect behind a tee keep several bands",
+                                 "channels: %" G_GUINT64_FORMAT " follows %" G_GUINT64_FORMAT
+                                 ", but caps describe frequencies only by a centre and a width: "
+                                 "expected consecutive channels, rising; several "
+                                 "astroselect after a tee keep several bands",
                                  kept[i], kept[i - 1]);
   const double width = *bandwidth / (double)of;
   const double middle = (double)kept[0] + (double)channels->len / 2 - (double)of / 2;

@@ -1,5 +1,5 @@
-/* What else buffers say of what is kept: sums of weights, which tiles of a grid were touched,
- * (u,v,w) that visibilities bring with them. */
+/* Selects what metas have besides counts: sums of weights, touched tiles of a grid, and (u,v,w) of
+ * visibilities. */
 #include "config.h"
 #include "core/select/check.h"
 
@@ -21,7 +21,7 @@ static guint kept_of(const AstroSelectConfig *config, AstroAxis axis)
   return (guint)(pick->n ? pick->n : astro_stream_extent(&config->in, axis));
 }
 
-/* How many weights are kept; 0 where there are none. */
+/* The number of weights that are kept; 0 if there are none. */
 static guint kept_weights(const AstroSelectConfig *config, guint n_weights)
 {
   const guint64 all = astro_stream_extent(&config->in, ASTRO_AXIS_CHANNEL) *
@@ -30,7 +30,7 @@ static guint kept_weights(const AstroSelectConfig *config, guint n_weights)
                           : 0;
 }
 
-/* Where the weight of a channel and a product that are kept was. */
+/* The index in the input of a weight that is kept. */
 static guint64 weight_from(const AstroSelectConfig *config, guint kept)
 {
   const guint pols = kept_of(config, ASTRO_AXIS_POL);
@@ -89,7 +89,7 @@ static void keep_image(const AstroSelectConfig *config, const AstroImageMeta *in
   }
 }
 
-/* A pair the other way round has the opposite (u,v,w). */
+/* A reversed pair has the opposite (u,v,w). */
 static void keep_uvw(const AstroSelectConfig *config, const AstroUvwMeta *in, GstBuffer *buffer)
 {
   const AstroSelectPick *pick = pick_of(config, ASTRO_AXIS_BASELINE);
@@ -100,7 +100,7 @@ static void keep_uvw(const AstroSelectConfig *config, const AstroUvwMeta *in, Gs
     for (guint b = 0; b < kept; b++)
       for (guint k = 0; k < 3; k++, to++) {
         const double from = in->uvw[3 * (step * in->baselines + astro_select_from(pick, b)) + k];
-        *to = astro_select_is_turned(pick, b) ? -from : from;
+        *to = astro_select_is_reversed(pick, b) ? -from : from;
       }
 }
 

@@ -1,4 +1,4 @@
-/* Value by value. */
+/* The reference backend: value by value. */
 #include "config.h"
 #include "core/select/check.h"
 
@@ -26,14 +26,15 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     guint64 index[ASTRO_MAX_AXES], at = 0, rest = sample;
     for (guint i = axes.out.n_axes; i-- > 0; rest /= axes.out.extents[i])
       index[i] = rest % axes.out.extents[i];
-    const gboolean is_turned =
-        axes.has_turned && astro_select_is_turned(&axes.pick[axes.baseline], index[axes.baseline]);
-    const guint64 *strides = is_turned ? swapped : straight;
+    const gboolean is_reversed =
+        axes.has_reversed &&
+        astro_select_is_reversed(&axes.pick[axes.baseline], index[axes.baseline]);
+    const guint64 *strides = is_reversed ? swapped : straight;
     for (guint i = 0; i < axes.in.n_axes; i++)
       at += astro_select_from(&axes.pick[i], index[i]) * strides[i];
     const guint8 *from = (const guint8 *)in->data + at * bytes;
     guint8 *to = (guint8 *)out->data + sample * bytes;
-    if (is_turned)
+    if (is_reversed)
       astro_select_conjugate(config->in.format, to, from);
     else
       memcpy(to, from, bytes);

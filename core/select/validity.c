@@ -2,9 +2,9 @@
 #include "config.h"
 #include "core/select/check.h"
 
-/* Where the counts of an axis's indices stand among the input's, as the output has them. */
+/* For an axis of the output's counts: offsets in the input's counts. */
 typedef struct {
-  guint64 n; /* in the output; 0: not counted */
+  guint64 n; /* length in the output; 0: no counts along the axis */
   guint64 *straight, *swapped;
 } Counted;
 
@@ -19,14 +19,14 @@ static gboolean is_pol(const AstroSelectAxes *axes, guint i)
   return (gint)i == axes->pol[0] || (gint)i == axes->pol[1];
 }
 
-/* Pairs that are turned have the counts of the polarisations in the other place: all three axes are
- * counted then. */
+/* Whether counts differ between polarisations while some pairs are reversed, and so have the
+ * polarisations exchanged: then all three axes need counts of their own. */
 static gboolean is_mixed(const Counts *counts)
 {
   gboolean pols = FALSE;
   for (guint i = 0; i < counts->axes.in.n_axes; i++)
     pols |= is_pol(&counts->axes, i) && counts->in[i].stride;
-  return counts->axes.has_turned && pols;
+  return counts->axes.has_reversed && pols;
 }
 
 static guint64 place(AstroValidityAxis axis, guint64 index)
@@ -64,15 +64,15 @@ static void fill(const Counts *counts, const AstroValidityMeta *meta, AstroValid
   guint64 index[ASTRO_MAX_AXES] = { 0 };
   for (guint64 k = 0, n = astro_layout_samples(shape); k < n; k++) {
     guint64 straight = 0, swapped = 0;
-    gboolean is_turned = FALSE;
+    gboolean is_reversed = FALSE;
     for (guint i = 0; i < shape->n_axes; i++) {
       const guint which = axis[i];
       straight += counts->counted[which].straight[index[i]];
       swapped += counts->counted[which].swapped[index[i]];
-      is_turned |= is_mixed && (gint)which == counts->axes.baseline &&
-                   astro_select_is_turned(&counts->axes.pick[which], index[i]);
+      is_reversed |= is_mixed && (gint)which == counts->axes.baseline &&
+                     astro_select_is_reversed(&counts->axes.pick[which], index[i]);
     }
-    out->counts[k] = meta->counts[is_turned ? swapped : straight];
+    out->counts[k] = meta->counts[is_reversed ? swapped : straight];
     for (guint i = shape->n_axes; i-- > 0;) {
       if (++index[i] < shape->extents[i])
         break;

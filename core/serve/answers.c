@@ -1,4 +1,4 @@
-/* What requests get, in the server's thread. */
+/* Answers requests, in the server's thread. */
 #include "config.h"
 #include "core/serve/pictures-parts.h"
 
@@ -10,18 +10,18 @@
 struct _AstroAnswers {
   AstroPictureServer *pictures;
   GQueue viewers; /* Viewer * */
-  GSource *look;  /* for viewers who have left */
+  GSource *look;  /* checks for viewers who have left */
 };
 
-/* How often they are looked for. */
+/* How often to check for viewers who have left. */
 #define LOOK_MS 500
 
-/* Somebody who has the stream. */
+/* A client that receives the stream. */
 typedef struct {
   AstroAnswers *answers;
   SoupServerMessage *message;
-  guint64 number; /* of the picture that he got last */
-  guint chunks;   /* that are on their way to him */
+  guint64 number; /* of the picture that was sent last */
+  guint chunks;   /* number of chunks not yet sent completely */
   gboolean is_done;
 } Viewer;
 
@@ -39,8 +39,8 @@ static void send_text(Viewer *viewer, const char *text)
   send_bytes(viewer, bytes);
 }
 
-/* The boundary goes out right behind a picture, not before the next one: browsers show a part when
- * they see where it ends. */
+/* The boundary is sent directly after a picture, not before the next one: browsers show a part only
+ * when they see its end. */
 static void send_part(Viewer *viewer, const AstroShown *shown)
 {
   g_autofree char *head =
@@ -57,7 +57,8 @@ static void end_stream(Viewer *viewer)
   soup_message_body_complete(soup_server_message_get_response_body(viewer->message));
 }
 
-/* For one who has all that was sent. FALSE: there is nothing to send. */
+/* Sends the next picture to a viewer that has received everything so far. FALSE: there is nothing
+ * to send. */
 static gboolean send_next(Viewer *viewer)
 {
   AstroShown shown = { 0 };
@@ -90,7 +91,8 @@ static void on_bytes(SoupServerMessage *message, guint bytes, gpointer data)
 
 static G_DEFINE_QUARK(astro - viewer, viewer)
 
-/* With the message, which a server that is closed gives up before it is finished. */
+/* Called when the message is freed, as a server that is closed drops messages before they are
+ * finished. */
 static void free_viewer(gpointer data)
 {
   Viewer *viewer = data;
@@ -196,7 +198,7 @@ static gboolean is_read_only(SoupServerMessage *message)
   return method == SOUP_METHOD_GET || method == SOUP_METHOD_HEAD;
 }
 
-/* Before a body that comes with a request: nobody keeps it. */
+/* Called before the body of a request is read: bodies are not kept. */
 static void on_head(SoupServer *server, SoupServerMessage *message, const char *path,
                     GHashTable *query, gpointer data)
 {
@@ -209,20 +211,19 @@ static void on_head(SoupServer *server, SoupServerMessage *message, const char *
   soup_message_headers_replace(head, "Connection", "close");
   soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
   if (!astro_host_is_ours(host, astro_picture_server_address(answers->pictures))) {
-    g_autofree char *text =
-        g_strdup_printf("These pictures are not at the address that was asked for. Open %s\n",
-                        astro_picture_server_page(answers->pictures));
+    g_autofree char *text = g_strdup_printf("These pictures are at another address. Open %s\n",
+                                            astro_picture_server_page(answers->pictures));
     answer_text(message, SOUP_STATUS_FORBIDDEN, "text/plain", text);
   } else if (!is_read_only(message)) {
     soup_message_headers_replace(head, "Allow", "GET, HEAD");
-    answer_text(message, SOUP_STATUS_METHOD_NOT_ALLOWED, "text/plain", "There is only GET.\n");
+    answer_text(message, SOUP_STATUS_METHOD_NOT_ALLOWED, "text/plain", "Only GET is supported.\n");
   }
 }
 
 static void on_request(SoupServer *server, SoupServerMessage *message, const char *path,
                        GHashTable *query, gpointer data)
 {
-  /* libsoup takes a query for a part of the path where HTTP/1.0 names no host. */
+  /* libsoup takes a query as part of the path if an HTTP/1.0 request names no host. */
   g_autofree char *place = g_strndup(path, strcspn(path, "?"));
   for (guint i = 0; i < G_N_ELEMENTS(places); i++)
     if (g_str_equal(place, places[i].path)) {

@@ -1,12 +1,13 @@
-/* Connections are accepted here and not by libsoup, which has no patience to lose and no bound of
- * their number. A connection is libsoup's once it is accepted, and known here as long as it lives.
- */
+/* Accepts connections. libsoup could do it, but has neither time limits nor a limit for the number
+ * of connections. Once accepted a connection belongs to libsoup, and is tracked here as long as it
+ * lives. */
 #include "config.h"
 #include "core/serve/pictures-parts.h"
 
 #include <sys/socket.h>
 
-/* Before the next try where no call can be taken: no descriptors are left, for instance. */
+/* Delay before the next try if no connection can be accepted, for instance because there are no
+ * file descriptors left. */
 #define RETRY_MS 100
 
 struct _AstroCallers {
@@ -15,12 +16,12 @@ struct _AstroCallers {
   GCancellable *closing;
   gint64 patience; /* us */
   GSource *sweep, *retry;
-  GQueue all; /* Caller *, of those who are not hung up on */
+  GQueue all; /* Caller *, except those that were hung up on */
 };
 
 typedef struct {
-  AstroCallers *callers;         /* NULL: it is hung up on */
-  GSocketConnection *connection; /* libsoup's */
+  AstroCallers *callers;         /* NULL: it was hung up on */
+  GSocketConnection *connection; /* belongs to libsoup */
   AstroCallerPhase phase;
   gint64 since;
 } Caller;
@@ -29,7 +30,7 @@ typedef struct {
 
 static G_DEFINE_QUARK(astro - caller, caller)
 
-/* A message has the remote address of its connection. */
+/* Found by way of the connection's remote address, which a message refers to. */
 static Caller *caller_of(SoupServerMessage *message)
 {
   return g_object_get_qdata(G_OBJECT(soup_server_message_get_remote_address(message)),
@@ -43,7 +44,8 @@ void astro_caller_note(SoupServerMessage *message, AstroCallerPhase phase)
   caller->since = g_get_monotonic_time();
 }
 
-/* Nobody has more to say behind a request that is being answered. */
+/* Clients send nothing after a request that is being answered, so that input means that they have
+ * left. */
 gboolean astro_caller_has_left(SoupServerMessage *message)
 {
   const Caller *caller = caller_of(message);
@@ -59,7 +61,7 @@ static void forget(Caller *caller)
   caller->callers = NULL;
 }
 
-/* libsoup finds the connection at its end, and closes it. */
+/* Shuts the connection down: libsoup notices its end, and closes it. */
 static void hang_up(Caller *caller)
 {
   g_socket_shutdown(g_socket_connection_get_socket(caller->connection), TRUE, TRUE, NULL);
@@ -84,7 +86,7 @@ static void free_caller(gpointer data)
 
 /* ---- all ---- */
 
-/* The one who has kept us waiting longest, of those who ask for something or take it. */
+/* The caller in that phase who has been inactive longest. */
 static Caller *find_idlest(const AstroCallers *callers, AstroCallerPhase phase)
 {
   Caller *idlest = NULL;
@@ -96,7 +98,7 @@ static Caller *find_idlest(const AstroCallers *callers, AstroCallerPhase phase)
   return idlest;
 }
 
-/* FALSE: all who are here only wait for pictures. */
+/* FALSE: all callers are only waiting for pictures. */
 static gboolean make_room(AstroCallers *callers)
 {
   if (callers->all.length < ASTRO_PICTURES_MOST_CALLERS)
@@ -126,7 +128,7 @@ static void take_call(AstroCallers *callers, GSocketConnection *connection)
 {
   g_autoptr(GSocketAddress) local = g_socket_connection_get_local_address(connection, NULL);
   g_autoptr(GSocketAddress) remote = g_socket_connection_get_remote_address(connection, NULL);
-  if (!local || !remote || !make_room(callers)) /* the one who called may be gone */
+  if (!local || !remote || !make_room(callers)) /* the caller may be gone already */
     return;
   Caller *caller = g_new(Caller, 1);
   *caller = (Caller){ callers, connection, ASTRO_CALLER_ASKS, g_get_monotonic_time() };
@@ -159,7 +161,7 @@ static void on_call(GObject *listener, GAsyncResult *result, gpointer data)
   g_autoptr(GError) error = NULL;
   g_autoptr(GSocketConnection) connection =
       g_socket_listener_accept_finish(G_SOCKET_LISTENER(listener), result, NULL, &error);
-  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) /* callers are gone by now */
+  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) /* callers is freed by now */
     return;
   AstroCallers *callers = data;
   if (connection)

@@ -1,3 +1,4 @@
+/* Checks the host name of requests. */
 #include "core/serve/host.h"
 
 #include <string.h>

@@ -1,22 +1,22 @@
-/* Whether a request means this server. A page of a foreign name, whose address is changed to ours
- * once it is loaded (DNS rebinding), would else read pictures as if they were its own; what
- * browsers say in Host gives it away. */
+/* Tells whether a request is meant for this server. Otherwise a page from another host name that is
+ * made to resolve to our address once it is loaded (DNS rebinding) could read pictures as if they
+ * were its own; the header Host that browsers send gives it away. */
 #pragma once
 
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
 
-/* host: of the request, with a port or without; NULL: none was given, which no browser does. ours:
- * the address that is listened at.
+/* host: the header Host of the request, with or without a port; NULL: there was none, which no
+ * browser does. ours: the address at which the server listens.
  *
- * Good are localhost and addresses in figures, since nobody can make names of theirs of them: the
- * one that is listened at, the machine's own (127.0.0.1), or any where all interfaces are listened
- * at; and where that is more than the machine itself, its name. The port may be any: those who come
- * through a tunnel know another one. */
+ * Accepted are localhost and numeric addresses, since nobody can register those as names of their
+ * own: the one at which the server listens, loopback addresses (127.0.0.1), or any address if it
+ * listens at all interfaces; and, if it listens at more than loopback, the name of the machine. The
+ * port may be any, since those who come through a tunnel use another one. */
 gboolean astro_host_is_ours(const char *host, GInetAddress *ours);
 
-/* What to open in a browser; to be freed. */
+/* The address to open in a browser; to be freed. */
 char *astro_host_page(GInetAddress *ours, guint16 port);
 
 G_END_DECLS

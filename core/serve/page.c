@@ -1,9 +1,10 @@
+/* The HTML page that shows the pictures. */
 #include "config.h"
 #include "core/serve/page.h"
 
-/* A part is a line with the boundary, lines of its head, an empty one, and as many bytes as its
- * head says, behind which a line ends. A stream that ended is asked for again, quietly: the next
- * observation may come at the same address. */
+/* A part of the stream is a line with the boundary, its header lines, an empty line, as many bytes
+ * as its header says, and the end of a line. A stream that has ended is requested again, without a
+ * message: the next observation may come at the same address. */
 
 const char astro_page[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>gst-astro</title>\n"

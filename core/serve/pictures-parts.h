@@ -1,5 +1,6 @@
-/* Inside the server of pictures: pictures.c has what its users and its thread share, callers.c the
- * connections and answers.c what requests get. Those two run in the server's thread alone. */
+/* The parts inside the server of pictures: pictures.c holds what its users and its thread share,
+ * callers.c the connections and answers.c the responses. The latter two run only in the server's
+ * thread. */
 #pragma once
 
 #include "core/serve/pictures.h"
@@ -12,20 +13,20 @@ G_BEGIN_DECLS
 
 typedef struct _AstroCallers AstroCallers;
 
-/* Hands calls at the listener to the server, in the context that is the thread's default; hangs up
- * on those who keep it waiting longer than that. */
+/* Passes connections at the listener to the server, in the default context of the thread; closes
+ * those that keep it waiting longer than patience_ms. */
 AstroCallers *astro_callers_new(GSocketListener *listener, SoupServer *server, guint patience_ms);
 void astro_callers_free(AstroCallers *callers);
 
 typedef enum {
   ASTRO_CALLER_ASKS,  /* its request is on its way */
   ASTRO_CALLER_TAKES, /* bytes are on their way to it */
-  ASTRO_CALLER_WAITS  /* for us, as long as it likes */
+  ASTRO_CALLER_WAITS  /* it waits for us, as long as it likes */
 } AstroCallerPhase;
-/* What the one who sent the message does from now on. */
+/* Notes the phase of the connection from which the message came. */
 void astro_caller_note(SoupServerMessage *message, AstroCallerPhase phase);
-/* Whether one who waits has hung up, which libsoup does not look for while it has nothing to send.
- */
+/* Whether a waiting client has closed the connection, which libsoup does not notice while it has
+ * nothing to send. */
 gboolean astro_caller_has_left(SoupServerMessage *message);
 
 /* ---- answers ---- */
@@ -45,7 +46,7 @@ typedef struct {
 } AstroShown;
 void astro_shown_clear(AstroShown *shown);
 
-/* The newest picture where its number is another than that: TRUE. is_over: none will come. */
+/* The newest picture if its number is not the given one: TRUE. is_over: no more will come. */
 gboolean astro_picture_server_newest(AstroPictureServer *server, guint64 number, AstroShown *shown,
                                      gboolean *is_over);
 void astro_picture_server_count_viewer(AstroPictureServer *server, gint change);

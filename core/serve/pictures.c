@@ -1,9 +1,10 @@
+/* The server of pictures: its thread, and the newest picture. */
 #include "config.h"
 #include "core/serve/pictures-parts.h"
 
 #include "core/serve/host.h"
 
-/* That viewers have for the last picture. */
+/* The time that viewers have to receive the last picture. */
 #define LAST_SECONDS 5
 
 struct _AstroPictureServer {
@@ -12,7 +13,7 @@ struct _AstroPictureServer {
   guint16 port;
   char *page;
 
-  /* the thread, and what is used in it alone once it runs */
+  /* the thread, and what only it uses once it runs */
   GThread *thread;
   GMainContext *context;
   GMainLoop *loop;
@@ -59,7 +60,8 @@ void astro_picture_server_count_viewer(AstroPictureServer *s, gint change)
 
 /* ---- the thread ---- */
 
-/* Never at once, as g_main_context_invoke would where the thread is about to run. */
+/* Never runs the function at once, as g_main_context_invoke would if the thread has not started
+ * yet. */
 static void run_in_thread(AstroPictureServer *s, GSourceFunc function)
 {
   g_autoptr(GSource) source = g_idle_source_new();
@@ -80,7 +82,7 @@ static gboolean quit(gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Closes all connections; what was under way hears of it. */
+/* Closes all connections, and lets the operations under way see it. */
 static void close_all(AstroPictureServer *s)
 {
   g_socket_listener_close(s->listener);
@@ -113,7 +115,8 @@ static gboolean listen_at(AstroPictureServer *s, const char *address, guint16 po
   g_autoptr(GError) why = NULL;
   if (!wanted) {
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-                "%s is no address of an interface, expected one in figures, as 127.0.0.1", address);
+                "%s is not an address of an interface, expected a numeric one such as 127.0.0.1",
+                address);
     return FALSE;
   }
   if (!g_socket_listener_add_address(s->listener, wanted, G_SOCKET_TYPE_STREAM,

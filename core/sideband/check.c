@@ -1,8 +1,9 @@
+/* Checks configurations and blocks of the sideband stage, and reverses the counts of channels. */
 #include "config.h"
 #include "core/sideband/check.h"
 
-/* A band narrower than real samples carry begins at their zero. Turned it would begin elsewhere,
- * where nobody looks for it. */
+/* The band of real samples begins at their zero frequency. If it is narrower than they can carry it
+ * would begin elsewhere after the reversal, where no stage expects it. */
 static gboolean check_real(const AstroStream *stream, GError **error)
 {
   const double carried = stream->rate_n > 0 ? (double)stream->rate_n / stream->rate_d / 2 : 0;
@@ -12,7 +13,7 @@ static gboolean check_real(const AstroStream *stream, GError **error)
   return astro_backend_refuse(
       error,
       "bandwidth=%.15g Hz of real samples at a rate of %d/%d, expected half "
-      "the rate, %.15g Hz: a narrower band is not turned",
+      "the rate, %.15g Hz: a narrower band cannot be reversed",
       stream->bandwidth, stream->rate_n, stream->rate_d, carried);
 }
 
@@ -66,7 +67,7 @@ AstroSidebandSpan astro_sideband_span(const AstroStream *stream, guint64 steps)
   return span;
 }
 
-void astro_sideband_turn_validity(AstroValidityMeta *meta)
+void astro_sideband_reverse_validity(AstroValidityMeta *meta)
 {
   const gint channel = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL);
   guint64 outer = 1, inner = 1;

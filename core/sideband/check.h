@@ -1,4 +1,5 @@
-/* What both backends ask of a configuration and of blocks, and how both see a block. */
+/* Checks of configurations and blocks for both backends, and the shape of a block as they see it.
+ */
 #pragma once
 
 #include "core/sideband/sideband.h"
@@ -10,9 +11,9 @@ gboolean astro_sideband_check(const AstroSidebandConfig *config, const AstroBloc
                               const AstroBlock *out, guint n_out,
                               const AstroSidebandArguments *arguments, GError **error);
 
-/* A block as outer x extent x inner samples; the axis in the middle is the one along which samples
- * change their place (channels of spectra) or their sign (time of real voltages). Of complex
- * voltages none does: all are inner. */
+/* A block as outer x extent x inner samples. The axis in the middle is the one along which samples
+ * are reordered (channels of spectra) or change sign (time of real voltages). Complex voltages need
+ * neither: all their samples are inner. */
 typedef struct {
   guint64 outer, extent, inner;
 } AstroSidebandSpan;

@@ -1,3 +1,4 @@
+/* The CPU backend: rows of samples are copied, and signs changed by masks. */
 #include "config.h"
 #include "core/sideband/check.h"
 #include "core/sideband/signs.h"
@@ -7,21 +8,22 @@
 
 #include <string.h>
 
-/* A task reads and writes this much: it costs far more than handing it out. */
+/* How much a task reads and writes: enough that the cost of handing it out does not matter. */
 #define TASK_BYTES ((gsize)1 << 18)
-/* Masks are repeated until there are so many: what is left of a vector at their end is little. */
+/* Masks are repeated until there are at least this many, so that few incomplete vectors remain at
+ * their end. */
 #define MASKS 4096
 
 typedef struct {
   AstroSidebandConfig config;
   guint threads;
   guint component_bytes, sample_bytes;
-  gsize components; /* of a sample */
+  gsize components; /* per sample */
   AstroSidebandSigns signs;
   guint8 *masks;
-  gsize n_masks; /* whole periods */
-  gsize period;  /* of signs, in components */
-  gsize step;    /* of those, of real voltages: a step of time; else 0 */
+  gsize n_masks; /* a whole number of periods */
+  gsize period;  /* of the pattern of signs, in components */
+  gsize step;    /* components per time step of real voltages; else 0 */
 } Sideband;
 
 typedef struct {
@@ -29,14 +31,14 @@ typedef struct {
   const guint8 *in;
   guint8 *out;
   AstroSidebandSpan span;
-  guint64 into;    /* a row's first component, of a period of signs */
-  guint64 of_task; /* components of a row of voltages, or units of spectra */
-  guint64 n;       /* of those in all; of voltages in each row */
+  guint64 into;    /* position of a row's first component in the period of signs */
+  guint64 of_task; /* components of voltages per task, or units of spectra */
+  guint64 n;       /* number of units in total; for voltages, components per row */
 } Work;
 
-/* n components from that one on, into is its place in the period. */
-static void turn_signs(const Work *work, guint64 component, guint64 n, gconstpointer from,
-                       guint64 into)
+/* Changes signs of n components from the given one on; into is its position in the period. */
+static void change_signs(const Work *work, guint64 component, guint64 n, gconstpointer from,
+                         guint64 into)
 {
   const Sideband *sideband = work->sideband;
   const guint bytes = sideband->component_bytes;
@@ -49,30 +51,30 @@ static void turn_signs(const Work *work, guint64 component, guint64 n, gconstpoi
   }
 }
 
-/* A piece of a row of voltages; complex ones have one row, real ones one for all that lies outside
- * of time. */
-static void turn_voltages(gpointer data, guint64 task)
+/* Part of a row of voltages. Complex voltages have one row; real ones have a row for each index of
+ * the axes outside of time. */
+static void reverse_voltages(gpointer data, guint64 task)
 {
   const Work *work = data;
   const Sideband *sideband = work->sideband;
   const guint64 tasks = (work->n + work->of_task - 1) / work->of_task;
   const guint64 begin = task % tasks * work->of_task, row = task / tasks * work->n;
 
-  turn_signs(work, row + begin, MIN(work->of_task, work->n - begin),
-             work->in + (row + begin) * sideband->component_bytes,
-             (work->into + begin) % sideband->period);
+  change_signs(work, row + begin, MIN(work->of_task, work->n - begin),
+               work->in + (row + begin) * sideband->component_bytes,
+               (work->into + begin) % sideband->period);
 }
 
-/* Samples that were moved. */
+/* Conjugates samples that have been moved to the output. */
 static void conjugate(const Work *work, guint64 sample, guint64 n)
 {
   const Sideband *sideband = work->sideband;
-  turn_signs(work, sample * sideband->components, n * sideband->components,
-             work->out + sample * sideband->sample_bytes, 0);
+  change_signs(work, sample * sideband->components, n * sideband->components,
+               work->out + sample * sideband->sample_bytes, 0);
 }
 
-/* A spectrum whose channels lie next to each other, or a pair of channels of one whose do not. */
-static void turn_unit(const Work *work, guint64 unit)
+/* One spectrum whose channels are contiguous, or else a pair of channels. */
+static void reverse_unit(const Work *work, guint64 unit)
 {
   const guint bytes = work->sideband->sample_bytes;
   const guint64 channels = work->span.extent, inner = work->span.inner;
@@ -92,13 +94,13 @@ static void turn_unit(const Work *work, guint64 unit)
     conjugate(work, b, inner);
 }
 
-static void turn_spectra(gpointer data, guint64 task)
+static void reverse_spectra(gpointer data, guint64 task)
 {
   const Work *work = data;
   const guint64 begin = task * work->of_task, end = MIN(begin + work->of_task, work->n);
 
   for (guint64 unit = begin; unit < end; unit++)
-    turn_unit(work, unit);
+    reverse_unit(work, unit);
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -121,20 +123,20 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     work.into = arguments->first % 2 * sideband->step;
     work.of_task = TASK_BYTES / sideband->component_bytes;
     astro_parallel(span->outer * ((work.n + work.of_task - 1) / work.of_task), sideband->threads,
-                   turn_voltages, &work);
+                   reverse_voltages, &work);
     return TRUE;
   }
   const guint64 of_unit =
       (span->inner == 1 ? span->extent : 2 * span->inner) * sideband->sample_bytes;
   work.n = span->outer * (span->inner == 1 ? 1 : (span->extent + 1) / 2);
   work.of_task = MAX(TASK_BYTES / of_unit, 1);
-  astro_parallel((work.n + work.of_task - 1) / work.of_task, sideband->threads, turn_spectra,
+  astro_parallel((work.n + work.of_task - 1) / work.of_task, sideband->threads, reverse_spectra,
                  &work);
   return TRUE;
 }
 
-/* Imaginary parts, or odd time steps: the second half of each period. A byte of CI4 has both parts.
- */
+/* The second half of each period changes sign: imaginary parts, or odd time steps. A byte of CI4
+ * holds both parts. */
 static void make_masks(Sideband *sideband)
 {
   const guint bytes = sideband->component_bytes;

@@ -1,4 +1,4 @@
-/* The formula, sample by sample. */
+/* The reference backend: the formula, sample by sample. */
 #include "config.h"
 #include "core/sideband/check.h"
 
@@ -14,7 +14,8 @@
     memcpy(component, &value, sizeof value);                                                       \
   } while (0)
 
-/* Of CI4 a sample, whose imaginary part is the low nibble. */
+/* component is a part of a sample; for CI4 it is the whole sample, whose imaginary part is the low
+ * nibble. */
 static void negate(AstroFormat format, guint8 *component)
 {
   const AstroFormatInfo *info = astro_format_info(format);

@@ -1,17 +1,18 @@
-/* Sideband: a band that came upside down the right way up.
+/* Sideband: reverses a band whose frequencies fall where they should rise.
  *
- * A mixer's lower sideband, and real samples of an even Nyquist zone, hold the lowest frequency
- * where the highest is expected. Turned are
+ * A mixer's lower sideband, and real samples of an even Nyquist zone, have the lowest frequency
+ * where the highest is expected. They are put right as follows:
  *
- * - complex voltages by conjugation: what lay below the band's centre lies above it;
+ * - complex voltages are conjugated: what was below the centre of the band is then above it;
  *
- * - real voltages by a change of sign of every odd time step, counted from the stream's begin: a
- *   tone of f cycles a sample becomes one of 1/2 - f;
+ * - real voltages change sign at every odd time step, counted from the start of the stream: a tone
+ * of
+ *   f cycles per sample becomes one of 1/2 - f;
  *
- * - spectra by the order of their channels, and conjugation of each.
+ * - spectra get the order of their channels reversed, and each sample is conjugated.
  *
- * Floats change their sign bit and nothing else. Integers take their negative; the least of them,
- * -8 of CI4, has none and becomes the greatest, 7. */
+ * Floats change only their sign bit. Integers are negated; the lowest value, such as -8 of CI4,
+ * cannot be negated and saturates to the highest, 7. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -21,7 +22,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  AstroStream stream; /* voltages or spectra, as they come and go */
+  AstroStream stream; /* voltages or spectra; input and output are the same */
 } AstroSidebandConfig;
 
 typedef struct {
@@ -29,13 +30,13 @@ typedef struct {
   guint64 steps;
 } AstroSidebandArguments;
 
-/* The counts of a turned block: of channels, where they are counted, in the turned order. */
-void astro_sideband_turn_validity(AstroValidityMeta *meta);
+/* Reverses the counts of a block if they are given per channel. */
+void astro_sideband_reverse_validity(AstroValidityMeta *meta);
 
-/* submit takes one block in and one out, which may be the same for the cpu backend, and an
+/* submit takes one input block, one output block, which may be the same for the CPU backend, and an
  * AstroSidebandArguments *. */
 extern const AstroBackend astro_sideband_reference;
 extern const AstroBackend astro_sideband_cpu;
-extern const AstroBackend *const astro_sideband_backends[]; /* up to a NULL */
+extern const AstroBackend *const astro_sideband_backends[]; /* ends with NULL */
 
 G_END_DECLS

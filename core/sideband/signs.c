@@ -1,10 +1,11 @@
+/* Loops that change signs and reverse samples, for each size. */
 #include "config.h"
 #include "core/sideband/signs.h"
 
 #include <string.h>
 
-/* Vectors as every machine has them in some width: what takes time here is memory. negative is what
- * x, a vector, becomes where its mask has all bits. */
+/* Vectors of the width that every machine has: memory is the bottleneck here. negative is the value
+ * of vector x where the mask is set. */
 #define SIGNS(name, type, negative)                                                                \
   static void signs_##name(gpointer out, gconstpointer in, gconstpointer masks, gsize n)           \
   {                                                                                                \
@@ -24,11 +25,11 @@
     }                                                                                              \
   }
 
-/* A comparison that holds is -1; the complement is one less than the negative. */
+/* A comparison that is true gives -1; the complement is one less than the negative. */
 SIGNS(i8, gint8, ~x - (x != G_MININT8))
 SIGNS(i16, gint16, ~x - (x != G_MININT16))
 SIGNS(i32, gint32, ~x - (x != G_MININT32))
-/* Of a byte its low nibble: the complement of 8 is 7. */
+/* Negates only the low nibble of a byte: the complement of 8 is 7. */
 SIGNS(i4, gint8, (x & ~15) | ((((x ^ 15) & 15) - ((x & 15) != 8)) & 15))
 SIGNS(f16, gint16, x ^ G_MININT16)
 SIGNS(f32, gint32, x ^ G_MININT32)
@@ -60,7 +61,7 @@ typedef struct {
   guint64 parts[2];
 } Wide;
 
-/* From both ends, so that what is overwritten was read. */
+/* Works from both ends inwards, so that every sample is read before it is overwritten. */
 #define REVERSE(type)                                                                              \
   static void reverse_##type(type *out, const type *in, gsize n)                                   \
   {                                                                                                \

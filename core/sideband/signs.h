@@ -1,23 +1,23 @@
-/* Signs of components, and orders of samples: the loops of the cpu backend. */
+/* Loops of the CPU backend that change signs and reorder samples. */
 #pragma once
 
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
 
-/* What is counted: halves of complex samples, real samples, or bytes of CI4, which are whole ones.
- */
+/* Size of a component: half of a complex sample, a real sample, or a byte of CI4, which is a whole
+ * sample. */
 guint astro_sideband_component_bytes(AstroFormat format);
 
-/* Changes the sign of those of n components whose masks, as large as they are, have all bits set;
- * the others' masks have none. in may be out. */
+/* Changes the sign of those of n components whose masks have all bits set; the other masks are
+ * zero. A mask is as large as a component. in may be out. */
 typedef void (*AstroSidebandSigns)(gpointer out, gconstpointer in, gconstpointer masks, gsize n);
 
 AstroSidebandSigns astro_sideband_signs(AstroFormat format);
 
-/* n samples of 1, 2, 4, 8 or 16 bytes, the last one first. in may be out. */
+/* Copies n samples of 1, 2, 4, 8 or 16 bytes in reverse order. in may be out. */
 void astro_sideband_reverse(gpointer out, gconstpointer in, gsize n, guint sample_bytes);
-/* Two rows of so many bytes, each to where the other one stands. */
+/* Exchanges two rows of as many bytes. */
 void astro_sideband_exchange(gpointer out_a, gpointer out_b, gconstpointer in_a, gconstpointer in_b,
                              gsize bytes);
 

@@ -1,19 +1,20 @@
+/* Lists what the event about a correlation function may tell. */
 #include "core/stream/correlation-about.h"
 
 const AstroAboutField astro_about_fields[] = {
-  { "estimator", "ESTIMATR", "how w is made of the pairs" },
-  { "constraint", "INTCONST", "integral constraint that is added to w" },
-  { "regions", "NREGIONS", "left out one by one for the errors" },
-  { "samples", "NSAMPLES", "regions that have points" },
-  { "data", "NDATA", "points of the data" },
-  { "data2", "NDATA2", "points of the second data" },
-  { "random", "NRANDOM", "random points of all catalogues" },
-  { "random2", "NRANDOM2", "random points of all second catalogues" },
-  { "catalogues", "NCATALOG", "random catalogues" },
-  { "dd-pairs", "DDPAIRS", "at any separation, or their weights" },
-  { "dr-pairs", "DRPAIRS", "at any separation, or their weights" },
-  { "rd-pairs", "RDPAIRS", "at any separation, or their weights" },
-  { "rr-pairs", "RRPAIRS", "at any separation, or their weights" },
+  { "estimator", "ESTIMATR", "how w is computed from the pairs" },
+  { "constraint", "INTCONST", "integral constraint added to w" },
+  { "regions", "NREGIONS", "regions of the jackknife" },
+  { "samples", "NSAMPLES", "regions with points" },
+  { "data", "NDATA", "number of data points" },
+  { "data2", "NDATA2", "number of points of the second data" },
+  { "random", "NRANDOM", "random points, all catalogues" },
+  { "random2", "NRANDOM2", "random points, all second catalogues" },
+  { "catalogues", "NCATALOG", "number of random catalogues" },
+  { "dd-pairs", "DDPAIRS", "all pairs, or their weights" },
+  { "dr-pairs", "DRPAIRS", "all pairs, or their weights" },
+  { "rd-pairs", "RDPAIRS", "all pairs, or their weights" },
+  { "rr-pairs", "RRPAIRS", "all pairs, or their weights" },
   { NULL, NULL, NULL },
 };
 

@@ -1,5 +1,5 @@
-/* How a correlation function was made, for those who write it down. Travels as a sticky custom
- * downstream event before it. */
+/* How a correlation function was made, for elements that write it to files. It travels ahead of the
+ * function as a sticky custom downstream event. */
 #pragma once
 
 #include <gst/gst.h>
@@ -11,10 +11,11 @@ ASTRO_BEGIN_DECLS
 
 gboolean astro_event_is_about(GstEvent *event);
 
-/* What the event may tell, up to a field NULL: a string, a double or an unsigned 64-bit number. */
+/* Fields that the event may have: a string, a double or an unsigned 64-bit number. The list ends
+ * with field NULL. */
 typedef struct {
   const char *field;
-  const char *key; /* of a FITS header */
+  const char *key; /* keyword in a FITS header */
   const char *meaning;
 } AstroAboutField;
 extern const AstroAboutField astro_about_fields[];

@@ -1,3 +1,4 @@
+/* UT1 - UTC and polar motion of an observation's days. */
 #include "config.h"
 #include "core/stream/earth.h"
 
@@ -6,13 +7,13 @@
 
 #include "core/stream/stream.h"
 
-#define JULIAN_OF_MJD_ZERO 678576 /* GLib's, which counts from the year 1 */
-#define ARCSEC_PER_SECOND 15.041  /* that the earth turns by */
-#define MOST_POLE 2.0             /* arcsec: it keeps within 0.7 */
-#define MOST_UT1_UTC 100.0        /* s: leap seconds keep it below 1 while there are any */
-#define MOST_CHANGE 0.02          /* s a day: days have differed by 0.005 */
-#define DAYS_BEFORE 3             /* of an observation; interpolation reads one of them */
-#define DAYS_BEHIND 400           /* predictions reach no farther */
+#define JULIAN_OF_MJD_ZERO 678576 /* GDate's Julian day, which counts from the year 1 */
+#define ARCSEC_PER_SECOND 15.041  /* rotation of the Earth */
+#define MOST_POLE 2.0             /* arcsec; in fact it stays within 0.7 */
+#define MOST_UT1_UTC 100.0        /* s; as long as there are leap seconds it stays below 1 */
+#define MOST_CHANGE 0.02          /* s per day; the largest so far is 0.005 */
+#define DAYS_BEFORE 3             /* kept before an observation; interpolation reads one of them */
+#define DAYS_BEHIND 400           /* kept after its start; predictions reach no further */
 
 AstroEarth *astro_earth_ref(AstroEarth *earth)
 {
@@ -55,7 +56,7 @@ char *astro_earth_wrong_day(const AstroEarthDay *before, const AstroEarthDay *da
   const double change = day->ut1_utc - before->ut1_utc - leap_between(before, day);
   if (fabs(change) > MOST_CHANGE)
     return g_strdup_printf("UT1 - UTC is %g s and %g s the day before, expected a change of at "
-                           "most %g s, but for leap seconds",
+                           "most %g s apart from leap seconds",
                            day->ut1_utc, before->ut1_utc, MOST_CHANGE);
   return NULL;
 }
@@ -64,7 +65,7 @@ static char *date_of(gint32 mjd)
 {
   GDate date;
   const gint64 julian = (gint64)mjd + JULIAN_OF_MJD_ZERO;
-  if (julian < 1 || julian > 3652059) /* the year 9999's last */
+  if (julian < 1 || julian > 3652059) /* the last day of the year 9999 */
     return g_strdup_printf("MJD %d", mjd);
   g_date_clear(&date, 1);
   g_date_set_julian(&date, (guint32)julian);
@@ -102,7 +103,7 @@ AstroEarth *astro_earth_new(const char *name, gint32 first_mjd, const AstroEarth
   return earth;
 }
 
-/* Lagrange's weights of four points, a step apart, at x steps from the first. */
+/* Lagrange's weights of four points at distance 1, at x from the first. */
 static void weigh(double x, double weights[4])
 {
   weights[0] = -(x - 1) * (x - 2) * (x - 3) / 6;
@@ -111,7 +112,7 @@ static void weigh(double x, double weights[4])
   weights[3] = x * (x - 1) * (x - 2) / 6;
 }
 
-/* A leap second moves a day's 0h by a second, in which UT1 - UTC changes by less than 0.1 us. */
+/* A leap second moves 0h of a day by a second, in which UT1 - UTC changes by less than 0.1 us. */
 void astro_earth_at(const AstroEarth *earth, gint32 mjd, double days_since, AstroEarthDay *now)
 {
   double weights[4];
@@ -128,7 +129,7 @@ void astro_earth_at(const AstroEarth *earth, gint32 mjd, double days_since, Astr
     now->pole_y += weights[i] * values->pole_y;
     now->ut1_utc += weights[i] * (values->ut1_utc - earth->leaps[first + i]);
   }
-  now->ut1_utc += earth->leaps[CLAMP(day, 0, last)]; /* the clock is that day's UTC */
+  now->ut1_utc += earth->leaps[CLAMP(day, 0, last)]; /* the clock started as that day's UTC */
 }
 
 gboolean astro_earth_covers(const AstroEarth *earth, gint32 mjd, double days_since)
@@ -161,7 +162,7 @@ AstroEarth *astro_earth_cut(const AstroEarth *earth, gint32 mjd)
                          (guint)(to - from + 1), NULL);
 }
 
-/* UT1 - UTC of the same day is of the same clock. */
+/* Both values of UT1 - UTC are relative to the same day's UTC. */
 double astro_earth_difference(const AstroEarth *a, const AstroEarth *b, gint32 mjd)
 {
   double most = 0;

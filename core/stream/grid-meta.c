@@ -1,10 +1,11 @@
+/* Metas of grids and images. */
 #include "config.h"
 #include "core/stream/grid.h"
 
 #include <string.h>
 
-/* No tag: elements that change the samples and not what they are of (astrofft, a foreign one) keep
- * these metas with the buffer. */
+/* These metas have no tags: elements that change samples but not their meaning (astrofft, or one
+ * from elsewhere) keep them with the buffer. */
 
 GType astro_grid_meta_api_get_type(void)
 {
@@ -58,7 +59,8 @@ static void image_free(GstMeta *meta, GstBuffer *buffer)
   g_free(((AstroImageMeta *)meta)->levels);
 }
 
-/* All but the header and the arrays, which the copy has of its own; a map is shared. */
+/* Copies all fields after the header and then gives the copy its own arrays; the map of tiles is
+ * shared. */
 #define COPY_FIELDS(to, from, first)                                                               \
   memcpy(&(to)->first, &(from)->first, sizeof *(from) - ((char *)&(from)->first - (char *)(from)))
 

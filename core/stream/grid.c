@@ -1,3 +1,4 @@
+/* Reads and writes the caps fields of grids and images. */
 #include "config.h"
 #include "core/stream/grid.h"
 
@@ -44,7 +45,8 @@ static gboolean products_from_text(AstroGrid *grid, const char *text, guint64 po
   return refuse(error, "products", text, expected);
 }
 
-/* A field of another type would be as good as left out, and the image another one. */
+/* A field of the wrong type must not be taken as missing: the image would silently be a different
+ * one. */
 static gboolean refuse_field(GError **error, const char *name, const GValue *found,
                              const char *expected)
 {

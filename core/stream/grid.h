@@ -1,27 +1,27 @@
-/* Grids of visibilities and images: what their caps say beyond the stream's fields, and what each
- * buffer says of itself.
+/* Grids of visibilities and images: fields of their caps, and the metas of their buffers.
  *
- * Grids are square. Element (v, u) of a grid of size n stands for ((u - n/2) cell, (v - n/2) cell)
- * wavelengths, and after the FFT for l = (u - n/2) pixel, m = (v - n/2) pixel about the centre,
- * where pixel = 1 / (n cell). Images have x the other way round, as the sky is drawn and FITS
- * counts: pixel (y, x) of an image of size k stands for l = (k/2 - x) pixel, m = (y - k/2) pixel.
+ * Grids are square. Element (v, u) of a grid of size n is at ((u - n/2) cell, (v - n/2) cell)
+ * wavelengths, and after the FFT at l = (u - n/2) pixel, m = (v - n/2) pixel from the centre, where
+ * pixel = 1 / (n cell). Images have x reversed, as the sky is drawn and FITS counts: pixel (y, x)
+ * of an image of size k is at l = (k/2 - x) pixel, m = (y - k/2) pixel.
  *
- * Products name what the pol axis holds, joined by ':', for instance XX:XY:YX:YY, I, I:Q:U:V. One
- * more may follow them, PSF, gridded from the weights alone. In images, what was made of a product
- * has it as the first part of its name: I-MODEL, I-RESIDUAL. */
+ * "products" names the elements of the pol axis, joined by ':', for instance XX:XY:YX:YY, I,
+ * I:Q:U:V. A last product PSF may follow: the point-spread function, gridded from the weights
+ * alone. In images, what was made of a product has a second part in its name: I-MODEL, I-RESIDUAL.
+ */
 #pragma once
 
 #include "core/stream/stream.h"
 
 ASTRO_BEGIN_DECLS
 
-/* The function that visibilities were spread with, whose transform an image is divided by. */
+/* The function that visibilities were spread with; images are divided by its transform. */
 typedef enum {
   ASTRO_SPREAD_NONE, /* nothing to divide by */
-  /* exp(beta (sqrt(1 - (2x/support)^2) - 1)) in u and v, and in w where there are planes */
+  /* exp(beta (sqrt(1 - (2x/support)^2) - 1)) in u and v, and in w if there are planes */
   ASTRO_SPREAD_SEMICIRCLE,
-  /* W-projection: nearest of oversampling taps a cell, or interpolated between them, of the
-   * transform of an image that tapers off */
+  /* W-projection: the transform of a tapered image, tabulated at `oversampling` taps per cell; the
+   * nearest tap is used, or an interpolation between taps */
   ASTRO_SPREAD_KAISER_BESSEL,
   ASTRO_SPREAD_SPHEROIDAL,
   ASTRO_N_SPREADS
@@ -31,7 +31,7 @@ typedef struct {
   AstroSpreadKind kind;
   guint support; /* cells */
   double beta;
-  guint oversampling;    /* taps a cell; 0 where there is no table */
+  guint oversampling;    /* taps per cell; 0 if there is no table */
   gboolean interpolated; /* between taps */
 } AstroSpread;
 
@@ -39,50 +39,50 @@ typedef struct {
 
 typedef struct {
   guint size;                /* cells of the grid along u and v */
-  guint image_size;          /* pixels wanted of its middle */
-  guint middle;              /* of those, what somebody looks at; 0: all of them */
+  guint image_size;          /* wanted pixels from the grid's middle */
+  guint middle;              /* pixels that the user asked for, if image_size is larger; else 0 */
   double cell;               /* wavelengths */
   double pixel;              /* radians */
   double centre_l, centre_m; /* of the image, from the phase centre */
-  char **products;           /* as many as the pol axis is long */
+  char **products;           /* as many as the pol axis has elements */
   AstroSpread spread;
 } AstroGrid;
 
-/* Where astroclean asks for a wide point-spread function (wide-psf=true in caps), grids and images
- * are twice as large as the user's image, which is their middle: what is around it is there for the
- * point-spread function alone. Whatever follows from the size that a user set (cells that weights
- * are counted in, advice) goes by this one. */
+/* The image size that the user asked for. When astroclean asks for a wide point-spread function
+ * (wide-psf=true in caps), grids and images are twice as large, and the user's image is their
+ * middle: the rest is needed only for the point-spread function. Everything that depends on the
+ * user's size (cells for weighting, advice in messages) must use this one. */
 static inline guint astro_grid_wanted(const AstroGrid *grid)
 {
   return grid->middle ? grid->middle : grid->image_size;
 }
 
-/* pixel, image size and centre of an image's caps go by the same names; a grid's are all here:
- * cell, pixel, image-size, middle, centre-l, centre-m, products, spread, support, beta,
- * oversampling, interpolated. Only cell or pixel must be there: others have a meaning where they
- * are missing (centre 0, no spread, the whole grid, products I, XX:YY or XX:XY:YX:YY by their
- * number).
+/* In caps, pixel, middle, centre-l, centre-m and products are fields of images and of grids; cell,
+ * image-size, spread, support, beta, oversampling and interpolated of grids only. Only cell or
+ * pixel is required: other fields have defaults (centre 0, no spread, the whole grid, products I,
+ * XX:YY or XX:XY:YX:YY by their number).
  */
 gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **error);
-/* Of images alone: they need not be square (size is the width then) nor tell how large a pixel is
- * (pixel and cell are 0 then). */
+/* For images only: they need not be square (size is the width then) and need no pixel size (pixel
+ * and cell are 0 then). */
 gboolean astro_grid_from_image_caps(AstroGrid *grid, const GstCaps *caps, GError **error);
-/* Whether a stream's axes are those that images have here: pol:y:x, maybe with channel before. */
+/* Whether a stream's axes are those of an image: pol:y:x, or channel:pol:y:x. */
 gboolean astro_image_check_layout(const AstroStream *stream, GError **error);
 void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps);
 void astro_grid_clear(AstroGrid *grid);
 
-/* From the phase centre to the image's farthest corner: direction cosines, at most 1. */
+/* The largest distance of the image's corners from the phase centre, in direction cosines, at most
+ * 1. */
 double astro_grid_farthest(const AstroGrid *grid);
 
-gint astro_grid_find(const AstroGrid *grid, const char *product); /* -1: it has none */
+gint astro_grid_find(const AstroGrid *grid, const char *product); /* -1: there is no such product */
 
-/* A plane's buffer may say of tiles of so many cells a side which ones visibilities reached
- * (touched, below): the others are zeros to whoever reads them, whatever the buffer holds there.
- * Whoever makes planes does so where all who read them say that they heed such maps, in the answer
- * to an ALLOCATION query; touched-only=false in caps asks for whole planes all the same. That goes
- * on to hold of rows that are transformed along u alone (layout v:x with touched-only=true in
- * caps): those that no touched tile has a part of are zeros. */
+/* A plane's buffer may have a map (touched, below) of the tiles of ASTRO_GRID_TILE x
+ * ASTRO_GRID_TILE cells that visibilities reached. All other tiles are to be read as zeros,
+ * whatever the buffer holds there. Makers of planes send such maps if all readers say in their
+ * answer to an ALLOCATION query that they heed them; touched-only=false in caps asks for whole
+ * planes even so. This also applies to rows transformed along u only (layout v:x with
+ * touched-only=true in caps): rows without any touched tile are to be read as zeros. */
 #define ASTRO_GRID_TILE 16
 
 static inline guint astro_grid_tiles(guint size)
@@ -90,16 +90,16 @@ static inline guint astro_grid_tiles(guint size)
   return (size + ASTRO_GRID_TILE - 1) / ASTRO_GRID_TILE;
 }
 
-/* Of buffers of grids, before and after the FFT: which w-planes they hold and what was summed in
- * the whole grid. An image is complete with its last plane. */
+/* Meta of grids, before and after the FFT: the w-planes in this buffer, and sums over the whole
+ * grid. An image is complete when its last plane has been added. */
 typedef struct {
   GstMeta meta;
-  double w, w_step;    /* of the buffer's first plane and between planes, wavelengths; 0: no w */
-  guint plane, planes; /* the first plane of this buffer; planes of the whole grid */
-  guint n_weights;     /* channels x products, 0 before it is set */
+  double w, w_step; /* w of the first plane, and the distance of planes, in wavelengths; 0: no w */
+  guint plane, planes; /* first plane in this buffer; planes of the whole grid */
+  guint n_weights;     /* channels x products; 0 until set */
   double *weights;     /* sums of weights, [channel][product] */
-  guint64 used, outside, flagged, not_finite; /* visibilities (a product each, not the PSF) */
-  GstBuffer *touched; /* a byte of each tile, [channel][row of tiles][tile]; NULL: all are */
+  guint64 used, outside, flagged, not_finite; /* visibilities (one per product, without the PSF) */
+  GstBuffer *touched; /* a byte per tile, [channel][row of tiles][tile]; NULL: all are touched */
 } AstroGridMeta;
 
 GType astro_grid_meta_api_get_type(void);
@@ -114,17 +114,17 @@ GType astro_grid_image_only_api_get_type(void);
 AstroGridMeta *astro_buffer_add_grid(GstBuffer *buffer, guint n_weights);
 AstroGridMeta *astro_buffer_get_grid(GstBuffer *buffer); /* NULL: it has none */
 
-/* Of a channel and product of an image that was cleaned; zeros where none was. */
+/* Levels of a cleaned channel and product of an image; zeros if it was not cleaned. */
 typedef struct {
-  double noise; /* Jy/beam, as it was before CLEAN took any of it for sources; 0: not known */
-  double left;  /* Jy/beam: the highest of what CLEAN left, whose sidelobes are there yet */
+  double noise; /* Jy/beam, before CLEAN removed any of it as sources; 0: unknown */
+  double left;  /* Jy/beam: the highest residual of CLEAN, whose sidelobes are still in the image */
 } AstroImageLevels;
 
-/* Of buffers of images: the beam (radians; full widths at half maximum, and the angle of the major
- * axis from north through east) where it was fitted; the highest sidelobe of the point-spread
- * function, over its peak (0: not known); the border, pixels along the edges where CLEAN looked for
- * no sources, so that what the array adds to the image is still there (0: there is none, or nothing
- * was cleaned); and of each channel and product the sum of weights and what CLEAN left. */
+/* Meta of images: the fitted beam if there is one (in radians: full widths at half maximum, and the
+ * angle of the major axis from north through east); the highest sidelobe of the point-spread
+ * function relative to its peak (0: unknown); the border, a number of pixels along the edges where
+ * CLEAN looked for no sources, so that their sidelobes are still in the image (0: none, or not
+ * cleaned); and for each channel and product the sum of weights and the levels that CLEAN left. */
 typedef struct {
   GstMeta meta;
   gboolean has_beam;

@@ -1,3 +1,4 @@
+/* The event with the summary of a stream of histograms. */
 #include "core/stream/histogram-summary.h"
 #include "core/stream/stream.h"
 
@@ -77,7 +78,7 @@ gboolean astro_summary_from_event(AstroSummary *summary, GstEvent *event, GError
     g_autofree char *text = s ? gst_structure_to_string(s) : NULL;
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "%.200s: expected kinds, regions, edges and pairs of fitting lengths, and counts, if any, "
+        "%.200s: expected kinds, regions, edges and pairs of matching lengths, and counts, if any, "
         "as bytes",
         text ? text : "an empty event");
   }

@@ -1,5 +1,5 @@
-/* The summary: what a stream of histograms says beside its counts. Travels as a sticky custom
- * downstream event before them. */
+/* The summary of a stream of histograms: totals besides the counts. It travels ahead of them as a
+ * sticky custom downstream event. */
 #pragma once
 
 #include <gst/gst.h>
@@ -9,7 +9,7 @@ ASTRO_BEGIN_DECLS
 
 #define ASTRO_SUMMARY_EVENT "astro-histogram"
 
-/* Whose points they are. */
+/* The set of points. */
 typedef enum {
   ASTRO_SIDE_DATA,
   ASTRO_SIDE_RANDOM,
@@ -20,15 +20,16 @@ typedef enum {
 const char *astro_side_name(AstroSide side); /* "data2" */
 
 typedef struct {
-  guint n_kinds;   /* dd, dr ...: as the caps' field pairs names them */
-  guint n_regions; /* 1: none */
+  guint n_kinds;   /* dd, dr, ...: named by the caps field pairs */
+  guint n_regions; /* 1: no regions */
   guint n_edges;
   double *edges; /* arcminutes */
   double *pairs; /* [kind][region][region]: pairs at any separation, or their weights */
-  /* How many points that are of, those of all random catalogues together; 0: none, or not told. */
+  /* Number of points in each set, with those of all random catalogues added up; 0: none, or
+   * unknown. */
   guint64 points[ASTRO_N_SIDES];
-  guint64 catalogues; /* random ones of a side */
-  GBytes *counts;     /* where the stream holds sums of weights: the U64 counts, alike; else NULL */
+  guint64 catalogues; /* number of random catalogues per side */
+  GBytes *counts;     /* if the stream holds sums of weights: the same counts as U64; else NULL */
 } AstroSummary;
 
 void astro_summary_init(AstroSummary *summary, guint n_kinds, guint n_regions, guint n_edges);

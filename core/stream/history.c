@@ -1,3 +1,4 @@
+/* The history of a stream, in memory and in the observation event. */
 #include "config.h"
 #include "core/stream/history.h"
 
@@ -53,7 +54,7 @@ const char *astro_history_image_unit(const AstroHistory *done, gboolean is_model
   return is_model ? "Jy/pixel" : "Jy/beam";
 }
 
-/* ---- in the event ---- */
+/* ---- in the observation event ---- */
 
 static const char *const delays_names[] = { [ASTRO_DELAYS_IN] = "in", [ASTRO_DELAYS_OUT] = "out" };
 
@@ -135,7 +136,7 @@ static gboolean read_delays(AstroHistory *history, const GstStructure *s, GError
          refuse("delays", value, "a string, \"in\" or \"out\"", error);
 }
 
-/* A text of nothing is none, as in the struct. */
+/* An empty text means none, as NULL does in the struct. */
 static gboolean read_field(gpointer member, const GValue *value)
 {
   if (G_VALUE_HOLDS_BOOLEAN(value)) {

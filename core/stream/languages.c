@@ -1,3 +1,4 @@
+/* Boxed types, and accessors of arrays, for languages other than C. */
 #include "config.h"
 #include "core/stream/languages.h"
 
@@ -86,7 +87,7 @@ gboolean astro_buffer_set_counts(GstBuffer *buffer, const AstroStream *stream, c
 
   if (!gst_buffer_is_writable(buffer))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "a buffer that others hold too, expected a writable one");
+                               "the buffer is shared, expected a writable one");
   if (!astro_stream_steps(stream, gst_buffer_get_size(buffer), &steps, error) ||
       !astro_layout_parse(&counted, axes, stream->quantity, error))
     return FALSE;

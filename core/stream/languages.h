@@ -1,5 +1,5 @@
-/* For languages other than C, which reach neither into arrays of structs nor into memory of others:
- * types that they can make and keep, and what stands in the arrays. */
+/* For languages other than C, which cannot access arrays in structs or memory owned by others:
+ * boxed types, and functions for the elements of arrays. */
 #pragma once
 
 #include "core/stream/observation.h"
@@ -12,32 +12,32 @@ GType astro_stream_get_type(void);
 GType astro_observation_get_type(void);
 GType astro_earth_get_type(void);
 
-/* Axis i of a layout, 0 is the slowest: its name, and how long it is, 0 where that follows from a
- * buffer's size. */
+/* Axis i of a layout, 0 being the slowest: its name, and its length, which is 0 if it follows from
+ * the size of buffers. */
 const char *astro_layout_get_axis(const AstroLayout *layout, guint i);
 guint64 astro_layout_get_extent(const AstroLayout *layout, guint i);
-/* The layout of the buffers of a stream, its free axis left open; and one with all extents set, of
- * a buffer of so many steps. */
+/* The layout of a stream's buffers, with its free axis left open; and the same with all extents
+ * set, for a buffer of that many steps. */
 AstroLayout *astro_stream_get_layout(const AstroStream *stream);
 AstroLayout *astro_stream_get_shape(const AstroStream *stream, guint64 steps);
 
-/* Station i of an observation: its name, and x y z, geocentric, in metres. FALSE: there are not so
- * many. */
+/* Station i of an observation: its name, and its geocentric x y z in metres. FALSE if there is no
+ * such station. */
 gboolean astro_observation_get_station(const AstroObservation *observation, guint i,
                                        const char **name, double *x, double *y, double *z);
 gboolean astro_observation_set_station(AstroObservation *observation, guint i, const char *name,
                                        double x, double y, double z);
 void astro_observation_set_telescope(AstroObservation *observation, const char *telescope);
 
-/* Counts of the good samples behind a buffer's values, one for each index along the axes named,
- * such as "time:station", in the order of the stream's layout and the last the fastest; full is
- * that of a value that lost nothing. An error says what does not fit. */
+/* Sets counts of the good samples behind a buffer's values, one for each index along the named
+ * axes, such as "time:station", which must be in the order of the stream's layout (the last is the
+ * fastest). full is the count of a value without losses. An error says what does not fit. */
 gboolean astro_buffer_set_counts(GstBuffer *buffer, const AstroStream *stream, const char *axes,
                                  guint32 full, const guint32 *counts, gsize n, GError **error);
-/* A copy of a buffer's counts, to be freed, and how many there are; NULL where it has none, and all
- * is valid. Over which axes, and the full count, its AstroValidityMeta tells. */
+/* A copy of a buffer's counts, to be freed, and their number; NULL if there are none, and all
+ * samples are good. Their axes and the full count are in its AstroValidityMeta. */
 guint32 *astro_buffer_get_counts(GstBuffer *buffer, gsize *n);
-/* The axes of the counts, "time:station". */
+/* The axes of the counts, such as "time:station". */
 char *astro_validity_meta_get_axes(const AstroValidityMeta *meta);
 
 ASTRO_END_DECLS

@@ -1,3 +1,4 @@
+/* The observation and its event. */
 #include "config.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
@@ -68,7 +69,7 @@ void astro_observation_unref(AstroObservation *observation)
   g_free(observation);
 }
 
-/* GDateTime takes 60 and more for 59. */
+/* GDateTime takes seconds of 60 and more as 59. */
 static gboolean has_60_seconds(const char *iso8601)
 {
   const char *time = iso8601 + strcspn(iso8601, "Tt ");
@@ -76,8 +77,8 @@ static gboolean has_60_seconds(const char *iso8601)
   return length >= 6 && time[length - 1] >= '6';
 }
 
-/* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. Longer ones may
- * round to a second more in its sum of both. */
+/* GDateTime keeps microseconds but we need nanoseconds: the fraction is parsed here. It is cut
+ * after nine digits, as GDateTime may round longer ones up to the next second. */
 static char *cut_fraction(const char *iso8601, guint64 *ns)
 {
   const char *point = strpbrk(iso8601, ".,"), *digit = point ? point + 1 : "";
@@ -103,7 +104,7 @@ gboolean astro_observation_set_start(AstroObservation *observation, const char *
         "time \"%s\" is not of the form 2026-11-20T12:00:00[.fraction][Z] (UTC)", iso8601);
   if (has_60_seconds(iso8601))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "time \"%s\" has seconds from 60 on, expected 0 to 59: leap "
+                               "time \"%s\" has 60 seconds or more, expected 0 to 59: leap "
                                "seconds are not counted here",
                                iso8601);
   gint64 unix_seconds = g_date_time_to_unix(time);
@@ -144,7 +145,7 @@ char *astro_observation_tell_time(const AstroObservation *observation, guint64 n
   return g_strdup_printf("%.*sZ", (int)(exact[length - 1] == '.' ? length - 1 : length), exact);
 }
 
-/* Numbers travel as arrays in the event's structure, so that any tool can print them. */
+/* Numbers are sent as arrays in the event's structure, so that any tool can print them. */
 static void set_doubles(GstStructure *s, const char *field, const double *values, gsize n)
 {
   GValue array = G_VALUE_INIT, one = G_VALUE_INIT;
@@ -170,7 +171,7 @@ static void set_strings(GstStructure *s, const char *field, char **values, guint
   gst_structure_take_value(s, field, &array);
 }
 
-#define EARTH_VALUES 3 /* of a day: AstroEarthDay's fields */
+#define EARTH_VALUES 3 /* per day: the fields of AstroEarthDay */
 
 static void set_earth(GstStructure *s, const AstroEarth *earth)
 {
@@ -230,7 +231,7 @@ static gboolean get_doubles(const GstStructure *s, const char *field, double *va
     const GValue *value = gst_value_array_get_value(array, i);
     if (!G_VALUE_HOLDS_DOUBLE(value) || !isfinite(g_value_get_double(value)))
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "observation event: %s[%u] is no finite double", field, i);
+                                 "observation event: %s[%u] is not a finite double", field, i);
     values[i] = g_value_get_double(value);
   }
   return TRUE;
@@ -243,7 +244,7 @@ static gboolean get_names(const GstStructure *s, AstroObservation *o, GError **e
     const GValue *value = gst_value_array_get_value(array, i);
     if (!G_VALUE_HOLDS_STRING(value) || !g_value_get_string(value))
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "observation event: stations[%u] is no name", i);
+                                 "observation event: stations[%u] is not a string", i);
     g_free(o->names[i]);
     o->names[i] = g_value_dup_string(value);
   }
@@ -257,13 +258,13 @@ static gboolean get_positions(const GstStructure *s, AstroObservation *o, GError
   for (guint i = 0; i < 3 * o->n_stations; i++)
     if (fabs(o->positions[i]) > ASTRO_OBSERVATION_MAX_METRES)
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "observation event: station %s stands at %g m, expected at most "
+                                 "observation event: station %s is at %g m, expected at most "
                                  "%g m from the geocentre along each axis",
                                  o->names[i / 3], o->positions[i], ASTRO_OBSERVATION_MAX_METRES);
   return TRUE;
 }
 
-/* A name alone says that UT1 is taken for UTC. */
+/* A name without days means that UT1 is taken as UTC. */
 static gboolean get_earth(const GstStructure *s, AstroObservation *o, GError **error)
 {
   const char *name = gst_structure_get_string(s, "earth-orientation");
@@ -312,8 +313,8 @@ static gboolean refuse_field(const char *field, const GValue *value, const char 
                              found ? found : "", expected);
 }
 
-/* Fields may be left out; but one of another type, as applications and scripts make them, would be
- * as good as left out and nobody told. Of a pair both are there or none. */
+/* Fields may be missing; but a field of the wrong type, as applications and scripts make them, must
+ * not be taken as missing without a word. The two fields of a pair need each other. */
 static gboolean check_fields(const GstStructure *s, GError **error)
 {
   static const struct {
@@ -330,7 +331,7 @@ static gboolean check_fields(const GstStructure *s, GError **error)
     { "start-mjd", "start-ns", G_TYPE_INT, -678575, 2973483, "an int, a day of years 1 to 9999" },
     { "start-ns", "start-mjd", G_TYPE_UINT64, 0, 86401e9, "a guint64, nanoseconds into the day" },
     { "uvw-metres", NULL, G_TYPE_DOUBLE, 0, ASTRO_OBSERVATION_MAX_METRES,
-      "a double, metres of the longest (u,v,w) that buffers bring" },
+      "a double, metres of the longest (u,v,w) in the buffers" },
     { "earth-orientation", "earth-orientation-mjd", G_TYPE_STRING, 0, 0, "a string" },
     { "earth-orientation-mjd", "earth-orientation-days", G_TYPE_INT, -678575, 2973483,
       "an int, a day of years 1 to 9999" },

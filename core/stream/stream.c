@@ -1,3 +1,4 @@
+/* Parses streams from caps, writes them to caps, and computes their sizes, times and bands. */
 #include "config.h"
 #include "core/stream/stream.h"
 
@@ -23,13 +24,13 @@ static const AstroFormatInfo formats[ASTRO_N_FORMATS] = {
   [ASTRO_FORMAT_I16LE] = { "I16LE", 2, FALSE, FALSE },
 };
 
-/* Where an axis's length stands in caps. */
+/* How caps give an axis's length. */
 typedef enum { LENGTH_FREE, LENGTH_INT, LENGTH_NAMES } LengthKind;
 
 static const struct {
   const char *name, *field;
   LengthKind length;
-  AstroQuantity twice_in; /* the one quantity whose layouts may name it twice */
+  AstroQuantity twice_in; /* the only quantity whose layouts may name it twice */
 } axes[ASTRO_N_AXES] = {
   [ASTRO_AXIS_TIME] = { "time", NULL, LENGTH_FREE },
   [ASTRO_AXIS_STATION] = { "station", "stations", LENGTH_INT },
@@ -181,8 +182,8 @@ gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity
   for (guint i = 0; names[i]; i++) {
     AstroAxis axis = astro_axis_from_name(names[i]);
     if (axis == ASTRO_AXIS_NONE)
-      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "layout \"%s\": \"%s\" is no axis",
-                                 text, names[i]);
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "layout \"%s\": there is no axis \"%s\"", text, names[i]);
     if (layout->n_axes == ASTRO_MAX_AXES)
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "layout \"%s\": more than %d axes",
                                  text, ASTRO_MAX_AXES);
@@ -248,10 +249,11 @@ guint64 astro_layout_stride_of(const AstroLayout *shape, const guint64 strides[A
   return at < 0 ? 0 : strides[at];
 }
 
-/* As many as a process has addresses for; far below what a later product could wrap at. */
+/* A process cannot address more; and products of such sizes cannot overflow later. */
 #define MAX_STEP_BYTES ((gsize)1 << 47)
 
-/* The length of an axis from caps: a positive int, or the number of names in a string a:b:c. */
+/* Reads the length of an axis from caps: a positive int, or the number of names in a string a:b:c.
+ */
 static gboolean read_extent(const GstStructure *s, AstroAxis axis, guint64 *extent, GError **error)
 {
   const char *field = axes[axis].field;
@@ -378,7 +380,8 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
   stream->quantity = astro_quantity_from_media_type(gst_structure_get_name(s));
   if (stream->quantity == ASTRO_QUANTITY_UNKNOWN)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "media type %s is none of ours (" MEDIA_PREFIX "voltages ...)",
+                               "media type %s is not one of gst-astro's (" MEDIA_PREFIX
+                               "voltages ...)",
                                gst_structure_get_name(s));
 
   const char *format = read_string(s, "format", error);
@@ -404,7 +407,7 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
     if (!g_size_checked_mul(&bytes, bytes, *extent ? *extent : 1) || bytes > MAX_STEP_BYTES) {
       g_autofree char *text = gst_caps_to_string(caps);
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "one time step needs more bytes than memory has addresses: %s",
+                                 "one time step has more bytes than memory has addresses: %s",
                                  text);
     }
   }
@@ -420,7 +423,7 @@ GstCaps *astro_stream_to_caps(const AstroStream *stream)
       gst_caps_new_simple(astro_quantity_media_type(stream->quantity), "format", G_TYPE_STRING,
                           formats[stream->format].name, "layout", G_TYPE_STRING, layout, NULL);
 
-  /* Names (columns, pairs) are for the stage to write: a length alone does not tell them. */
+  /* Axes with names (columns, pairs) are left to the stage: the length does not tell the names. */
   for (guint i = 0; i < stream->layout.n_axes; i++)
     if (axes[stream->layout.axes[i]].length == LENGTH_INT)
       gst_caps_set_simple(caps, axes[stream->layout.axes[i]].field, G_TYPE_INT,
@@ -475,9 +478,9 @@ gboolean astro_stream_check_sums(const AstroStream *stream, GError **error)
          stream->has_counts ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "visibilities in CI32LE are sums, and the caps do not say "
-                             "counts=true: without counts nobody knows of how many samples. "
+                             "counts=true: without counts the number of samples is unknown. "
                              "Expected them as astrocorrelator sends them, or means (CF32LE), "
-                             "which it sends where its caps say so");
+                             "which it sends if its caps ask for them");
 }
 
 gboolean astro_stream_check_counts(const AstroStream *stream, GstBuffer *buffer, GError **error)
@@ -485,9 +488,9 @@ gboolean astro_stream_check_counts(const AstroStream *stream, GstBuffer *buffer,
   return !stream->has_counts || astro_buffer_get_validity(buffer) ||
          GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "the caps say counts=true and a buffer has no counts of good samples: "
-                             "something in between dropped them, such as gdppay, a file or a "
-                             "socket, which keep samples and caps alone. Expected the stream as "
+                             "the caps say counts=true but a buffer has no counts of good samples: "
+                             "something on the way dropped them, such as gdppay, a file or a "
+                             "socket, which keep only samples and caps. Expected the stream as "
                              "it was made, or one that went through astrofitssink and "
                              "astrofitssrc, which keep them");
 }
@@ -523,7 +526,7 @@ guint64 astro_stream_step_of_rate(const AstroStream *stream, guint64 step, const
                                      (guint64)other->rate_d * (guint64)stream->rate_n);
 }
 
-/* Of a rate that had to be rounded to whole samples. */
+/* A rate may have been rounded to a whole number of samples. */
 #define BAND_ROUNDING 1e-5
 
 gboolean astro_stream_check_band(const AstroStream *voltages, GError **error)
@@ -547,9 +550,9 @@ gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *ste
   if (bytes % step != 0)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
-        "a buffer of %" G_GSIZE_FORMAT " bytes holds no whole number of steps of %" G_GSIZE_FORMAT
-        " bytes (%" G_GSIZE_FORMAT
-        " are left over): a file's size has to be a multiple, and its source's blocksize too",
+        "a buffer of %" G_GSIZE_FORMAT " bytes is not a whole number of steps of %" G_GSIZE_FORMAT
+        " bytes (%" G_GSIZE_FORMAT " are left over): the size of a file and the blocksize of its "
+        "source must be multiples of a step",
         bytes, step, bytes % step);
   *steps = bytes / step;
   return TRUE;

@@ -1,3 +1,4 @@
+/* Interpolates the axes of (u,v,w) between whole minutes. */
 #include "config.h"
 #include "core/stream/track.h"
 
@@ -5,13 +6,13 @@
 #include <string.h>
 
 #define INTERVAL G_GINT64_CONSTANT(60000000000)
-#define EARTH_RATE 7.292115855e-14 /* radians a nanosecond, against the stars */
+#define EARTH_RATE 7.292115855e-14 /* radians per nanosecond, relative to the stars */
 
 struct AstroTrack {
   AstroObservation *observation;
-  gint64 interval; /* which one, of those that start at multiples of INTERVAL */
+  gint64 interval; /* number of the present interval: they start at multiples of INTERVAL */
   gboolean filled;
-  double anchors[2][3][3]; /* at its start and its end */
+  double anchors[2][3][3]; /* the axes at the interval's start and end */
 };
 
 AstroTrack *astro_track_new(AstroObservation *observation)
@@ -27,8 +28,8 @@ void astro_track_free(AstroTrack *track)
   g_free(track);
 }
 
-/* Both anchors are turned by the earth to the time asked for; what little they then differ by
- * (precession, aberration) grows in proportion to time. */
+/* Both anchors are rotated with the Earth to the time asked for. The little by which they then
+ * differ (precession, aberration) is taken to grow linearly with time. */
 void astro_track_axes(AstroTrack *track, gint64 ns_since_start, double axes[3][3])
 {
   gint64 interval = ns_since_start / INTERVAL - (ns_since_start % INTERVAL < 0);
@@ -44,9 +45,9 @@ void astro_track_axes(AstroTrack *track, gint64 ns_since_start, double axes[3][3
   double passed = (double)(ns_since_start - interval * INTERVAL);
   memset(axes, 0, 9 * sizeof(double));
   for (guint end = 0; end < 2; end++) {
-    double turned = EARTH_RATE * (passed - (double)(end * INTERVAL));
+    double angle = EARTH_RATE * (passed - (double)(end * INTERVAL));
     double weight = end ? passed / INTERVAL : 1 - passed / INTERVAL;
-    double cosine = weight * cos(turned), sine = weight * sin(turned);
+    double cosine = weight * cos(angle), sine = weight * sin(angle);
     for (guint i = 0; i < 3; i++) {
       const double *anchor = track->anchors[end][i];
       axes[i][0] += cosine * anchor[0] + sine * anchor[1];

@@ -1,3 +1,4 @@
+/* Computes the phase errors of visibilities whose delays were not removed. */
 #include "config.h"
 #include "core/stream/undelayed.h"
 

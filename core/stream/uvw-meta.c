@@ -1,10 +1,11 @@
+/* The meta with a buffer's own (u,v,w). */
 #include "config.h"
 #include "core/stream/uvw-meta.h"
 #include "core/stream/stream.h"
 
 #include <string.h>
 
-/* No tag: whatever is done to the values, they stay of the same baselines and times. */
+/* No tag: whatever is done to the values, their baselines and times stay the same. */
 GType astro_uvw_meta_api_get_type(void)
 {
   static gsize type = 0;
@@ -27,8 +28,8 @@ static void uvw_free(GstMeta *meta, GstBuffer *buffer)
   g_free(((AstroUvwMeta *)meta)->uvw);
 }
 
-/* Of a part, the steps that it is; parts of a step have none, and are refused where they are
- * needed. */
+/* A part of a buffer gets its own steps. A part of a step gets no meta, and is refused if
+ * (u,v,w) are needed. */
 static gboolean uvw_transform(GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type,
                               gpointer data)
 {
@@ -90,12 +91,12 @@ gboolean astro_buffer_find_uvw(GstBuffer *buffer, const AstroObservation *observ
   if (!meta)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "the observation says that buffers bring (u,v,w) of their own and this one has none: an "
-        "element on the way dropped them (a file or a payloader in between does); link "
+        "the observation says that buffers have (u,v,w) of their own but this one has none: an "
+        "element on the way dropped them, as a file or a payloader does; link "
         "astrofitssrc uvw=file without it, or set uvw=table there");
   if (meta->steps != steps || meta->baselines != baselines)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "a buffer brings (u,v,w) of %" G_GUINT64_FORMAT
+                               "a buffer has (u,v,w) of %" G_GUINT64_FORMAT
                                " times and %" G_GUINT64_FORMAT
                                " baselines, expected %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT,
                                meta->steps, meta->baselines, steps, baselines);

@@ -1,3 +1,4 @@
+/* Computes (u,v,w), zeniths and direction cosines. */
 #include "config.h"
 #include "core/stream/uvw.h"
 #include "core/stream/stream.h"
@@ -10,7 +11,7 @@
 
 typedef struct {
   double to_earth[3][3]; /* GCRS to ITRF */
-  double velocity[3];    /* of the earth, over that of light */
+  double velocity[3];    /* of the Earth, as a fraction of the speed of light */
   double sun_distance;   /* au */
   double contraction;    /* sqrt(1 - velocity^2) */
 } Moment;
@@ -20,7 +21,7 @@ static double dot(const double a[3], const double b[3])
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Both clocks run on evenly from the start, so that a leap second moves nothing. */
+/* Both clocks run evenly from the start, so that a leap second has no effect. */
 static void moment_at(const AstroObservation *observation, gint64 ns_since_start, Moment *moment)
 {
   double tt[2], ut1[2], heliocentric[2][3], barycentric[2][3], tai_minus_utc = 0, fraction;
@@ -51,7 +52,7 @@ static void aberrate(const Moment *moment, const double direction[3], double app
   eraAb(natural, velocity, moment->sun_distance, moment->contraction, apparent);
 }
 
-/* East, north and toward of a direction, in the frame of the direction. */
+/* Unit vectors to the east, to the north and toward a direction, in the frame of the direction. */
 static void tangent_axes(double ra, double dec, double axes[3][3])
 {
   double sin_ra = sin(ra), cos_ra = cos(ra), sin_dec = sin(dec), cos_dec = cos(dec);
@@ -61,8 +62,9 @@ static void tangent_axes(double ra, double dec, double axes[3][3])
   eraCr(rows, axes);
 }
 
-/* Turns vector by the smallest rotation that takes from to to, two unit vectors close to each
- * other: aberration shifts along great circles, so this keeps north where aberration takes it. */
+/* Rotates vector by the smallest rotation that takes from to to, two unit vectors close to each
+ * other. Aberration shifts along great circles, so this takes north to where aberration moves it.
+ */
 static void carry_along(const double from[3], const double to[3], double vector[3])
 {
   double axis[3] = { from[1] * to[2] - from[2] * to[1], from[2] * to[0] - from[0] * to[2],
@@ -86,7 +88,7 @@ gboolean astro_uvw_check_time(const AstroObservation *observation, gint64 ns_sin
   g_autofree char *span = astro_earth_span(earth);
   g_autofree char *time = astro_observation_get_time(observation, (guint64)ns_since_start);
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                             "the Earth orientation of %s covers %s, and the stream has come to "
+                             "the Earth orientation of %s covers %s, but the stream has reached "
                              "%s: expected a file that covers it, or another start",
                              earth->name, span, time ? time : "no time");
 }
@@ -135,7 +137,7 @@ void astro_zenith(const AstroObservation *observation, gint64 ns_since_start,
   astro_up(position, up);
   eraTrxp(moment.to_earth, up, apparent);
   eraCp(apparent, direction);
-  /* Each round leaves a ten-thousandth of the error before it. */
+  /* Each round reduces the error by a factor of ten thousand. */
   for (guint round = 0; round < 4; round++) {
     double length;
     aberrate(&moment, direction, shifted);

@@ -1,16 +1,16 @@
-/* Where the stations are as seen from the phase centre: the one place that turns an observation and
- * a time into (u,v,w), and so into delays.
+/* Positions of the stations as seen from the phase centre: the only place where (u,v,w), and so
+ * delays, are computed from an observation and a time.
  *
- * Modelled with ERFA: precession and nutation (IAU 2006/2000A), the earth's rotation, leap seconds,
- * annual aberration; UT1 - UTC and polar motion where the observation has them (earth.h), else UT1
- * = UTC (up to 13.5 arcsec of rotation) and no polar motion (0.5 arcsec). Left out: what the IERS
- * measures of nutation beside the model and of tides within a day (0.001 arcsec), diurnal
- * aberration (0.3 arcsec), gravitational deflection, refraction. The phase
- * centre stands at its aberrated place; offsets from it (l,m) are not stretched by aberration, a
- * ten-thousandth of the offset. All lengths are kept: u^2 + v^2 + w^2 is the square of the
+ * Modelled with ERFA: precession and nutation (IAU 2006/2000A), the Earth's rotation, leap seconds,
+ * annual aberration; UT1 - UTC and polar motion if the observation has them (earth.h), else UT1 =
+ * UTC (an error of up to 13.5 arcsec of rotation) and no polar motion (0.5 arcsec). Left out: the
+ * IERS's corrections to the nutation model and tides within a day (0.001 arcsec), diurnal
+ * aberration (0.3 arcsec), gravitational deflection, refraction. The phase centre is at its
+ * aberrated position; offsets from it (l,m) are not stretched by aberration, an error of a
+ * ten-thousandth of the offset. Lengths are preserved: u^2 + v^2 + w^2 is the square of the
  * position.
  *
- * All functions want an observation with a start; those on (u,v,w) one with a phase centre too. */
+ * All functions need an observation with a start; those for (u,v,w) also need a phase centre. */
 #pragma once
 
 #include "core/stream/observation.h"
@@ -19,35 +19,38 @@ G_BEGIN_DECLS
 
 #define ASTRO_LIGHT_SPEED 299792458.0 /* m/s */
 
-/* Whether the observation's days of UT1 - UTC and the pole, if it has any, reach that far. */
+/* Whether the observation's values of UT1 - UTC and polar motion, if it has any, cover that time.
+ */
 gboolean astro_uvw_check_time(const AstroObservation *observation, gint64 ns_since_start,
                               GError **error);
 
-/* Unit vectors in the frame of the positions (ITRF) at that many nanoseconds from the start: [0]
- * east, [1] north (both of ICRS, at the phase centre) and [2] toward the phase centre. */
+/* Unit vectors in the frame of the positions (ITRF), that many nanoseconds after the start: [0]
+ * east and [1] north (both of ICRS, at the phase centre), and [2] toward the phase centre. */
 void astro_uvw_axes(const AstroObservation *observation, gint64 ns_since_start, double axes[3][3]);
 
-/* Fills n_stations x 3 metres, each station relative to the geocentre. The difference of two
- * stations is the (u,v,w) of ARCHITECTURE.md's signs; a wave from the phase centre reaches a
- * station w/c before the geocentre. */
+/* Fills in n_stations x 3 metres, for each station relative to the geocentre. The difference of two
+ * stations is their (u,v,w), with the signs given in ARCHITECTURE.md; a wave from the phase centre
+ * reaches a station w/c before the geocentre. */
 void astro_uvw(const AstroObservation *observation, gint64 ns_since_start, double *uvw);
-/* The same along axes of that moment; track.h has them at less cost for many moments. */
+/* The same with given axes; track.h computes these faster for many times. */
 void astro_uvw_along(const AstroObservation *observation, const double axes[3][3], double *uvw);
 
-/* The unit vector toward the zenith, of the WGS84 ellipsoid. */
+/* The unit vector toward the zenith (WGS84 ellipsoid). */
 void astro_up(const double position[3], double up[3]);
 
-/* The ICRS direction that stands in the zenith of a position. */
+/* The ICRS direction of the zenith at a position. */
 void astro_zenith(const AstroObservation *observation, gint64 ns_since_start,
                   const double position[3], double *ra, double *dec);
 
-/* ICRS direction to direction cosines about the phase centre and back; n may be negative. */
+/* From an ICRS direction to direction cosines about the phase centre, and back; n may be negative.
+ */
 void astro_lmn_from_direction(const AstroObservation *observation, double ra, double dec,
                               double lmn[3]);
 void astro_direction_from_lmn(const AstroObservation *observation, const double lmn[3], double *ra,
                               double *dec);
 
-/* East-north-up metres about a geodetic place (WGS84; radians, metres) to geocentric metres. */
+/* From east-north-up metres about a geodetic position (WGS84; radians, metres) to geocentric
+ * metres. */
 void astro_geocentric_from_local(double latitude, double longitude, double height,
                                  const double enu[3], double xyz[3]);
 

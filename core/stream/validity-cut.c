@@ -1,4 +1,4 @@
-/* Steps cut off the front of a buffer, with their counts. */
+/* Cuts steps off the front of a buffer, with their counts. */
 #include "config.h"
 #include "core/stream/validity.h"
 
@@ -12,7 +12,7 @@ static guint64 product(const AstroLayout *shape, guint from, guint to)
   return n;
 }
 
-/* Elements of a shape from a step of its axis at on, one row of time after the other. */
+/* Copies the elements of a shape from step `first` of its axis `at` on. */
 static void copy_rows(guint8 *to, const guint8 *from, const AstroLayout *shape, guint at,
                       guint64 first, gsize bytes)
 {
@@ -23,7 +23,7 @@ static void copy_rows(guint8 *to, const guint8 *from, const AstroLayout *shape, 
            (steps - first) * inner);
 }
 
-/* Groups of steps that share a count need not begin where the cut is, so each step gets its own. */
+/* Groups of steps that share a count may not begin at the cut, so each step gets its own count. */
 static void cut_counts(GstBuffer *out, const AstroValidityMeta *meta, guint64 steps, guint64 first)
 {
   AstroLayout shape = meta->shape;
@@ -46,7 +46,7 @@ static void cut_counts(GstBuffer *out, const AstroValidityMeta *meta, guint64 st
   }
 }
 
-/* Bytes of what stays, where time is not the slowest axis. */
+/* Copies the samples that are kept, if time is not the slowest axis. */
 static GstBuffer *gather(GstBuffer *buffer, const AstroLayout *shape, guint at, guint64 first,
                          gsize bytes)
 {

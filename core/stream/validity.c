@@ -1,9 +1,10 @@
+/* The meta with counts of good samples. */
 #include "config.h"
 #include "core/stream/validity.h"
 
 #include <string.h>
 
-/* The tag keeps GstBaseTransform from copying counts blindly to a buffer with other axes. */
+/* The tag keeps GstBaseTransform from copying counts unchanged to a buffer with other axes. */
 #define TAG_AXES "astro-axes"
 
 GType astro_validity_meta_api_get_type(void)
@@ -45,9 +46,9 @@ static guint32 smallest(const AstroValidityMeta *meta)
   return least;
 }
 
-/* A part of a buffer keeps its own counts where the part is whole steps of the slowest counted axis
- * and that axis is the buffer's slowest; any other part gets the smallest count there is for all of
- * it: too few good samples is safe, too many is not. */
+/* A part of a buffer keeps its own counts if it consists of whole steps of the slowest counted axis
+ * and that axis is the buffer's slowest. Any other part gets the smallest count of the whole
+ * buffer: too few good samples are safe, too many are not. */
 static void copy_region(GstBuffer *dest, const AstroValidityMeta *meta, gsize offset, gsize size,
                         gsize whole)
 {
@@ -114,7 +115,7 @@ AstroValidityMeta *astro_buffer_add_validity(GstBuffer *buffer, const AstroLayou
 
   if (!meta) {
     meta = (AstroValidityMeta *)gst_buffer_add_meta(buffer, astro_validity_meta_get_info(), NULL);
-    /* A pool then keeps the storage for the buffer's next turn; its reset clears the counts. */
+    /* A pool then keeps the storage for the buffer's next use; its reset clears the counts. */
     if (buffer->pool)
       GST_META_FLAG_SET(meta, GST_META_FLAG_POOLED);
   }
@@ -152,8 +153,8 @@ static char *describe(const AstroLayout *shape)
   return g_string_free(text, FALSE);
 }
 
-/* The first counted axis that the shape has: of one frame the time is no axis, and may be counted
- * all the same. */
+/* The first counted axis that the shape has. A single frame has no time axis, but its counts may
+ * have one. */
 static guint first_counted(const AstroLayout *counted, const AstroLayout *shape)
 {
   return counted->n_axes && counted->axes[0] == ASTRO_AXIS_TIME && counted->extents[0] == 1 &&
@@ -180,7 +181,7 @@ gboolean astro_validity_check(const AstroValidityMeta *meta, const AstroLayout *
     return TRUE;
   g_autofree char *counted = describe(&meta->shape), *had = describe(shape);
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                             "the validity of a buffer counts over %s, expected axes of the "
+                             "the counts of a buffer are over %s, expected axes of the "
                              "buffer's %s in their order, and extents that divide theirs",
                              counted, had);
 }
@@ -192,8 +193,8 @@ void astro_validity_axes(const AstroValidityMeta *meta, const AstroLayout *shape
   guint64 strides[ASTRO_MAX_AXES];
   guint next = first_counted(counted, shape);
   astro_layout_strides(counted, strides);
-  /* Counted axes stand in the stream's order, so one pass finds them; an axis named twice is
-   * matched in order. */
+  /* Counted axes are in the stream's order, so one pass finds them; an axis named twice is matched
+   * in order. */
   for (guint i = 0; i < shape->n_axes; i++) {
     axes[i] = (AstroValidityAxis){ .group = MAX(shape->extents[i], 1) };
     if (next == counted->n_axes || counted->axes[next] != shape->axes[i])
@@ -232,7 +233,7 @@ void astro_validity_run_init(AstroValidityRun *run, const AstroValidityMeta *met
   astro_validity_axes(meta, shape, run->axes);
 }
 
-/* To the next group of the fastest axis. */
+/* Moves to the next group along the fastest axis. */
 static void step_group(AstroValidityRun *run)
 {
   guint axis = run->shape->n_axes - 1;
@@ -281,7 +282,7 @@ void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMe
     .station = find_axis(axes, shape, ASTRO_AXIS_STATION),
     .pol = find_axis(axes, shape, ASTRO_AXIS_POL),
     .pols = 1,
-    .steps = time < 0 ? 1 : shape->extents[time], /* a frame is a step */
+    .steps = time < 0 ? 1 : shape->extents[time], /* a frame is one step */
   };
   if (samples->pol.stride)
     samples->pols = shape->extents[astro_layout_find(shape, ASTRO_AXIS_POL)];
@@ -312,7 +313,7 @@ gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 c
   return *from < *to;
 }
 
-/* Frames, in layouts that name no time, have it before all axes. */
+/* In layouts without time, frames put it in front of all axes. */
 static AstroLayout with_frames(const AstroLayout *layout, const AstroLayout *counted)
 {
   AstroLayout all = { 0 };

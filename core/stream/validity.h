@@ -1,9 +1,9 @@
-/* Validity: how many good samples stand behind each value of a buffer, or behind each group of
+/* Validity: the number of good samples behind each value of a buffer, or behind each group of
  * values.
  *
- * The meta counts over some of the stream's axes, in the stream's own order; axes that it leaves
- * out are groups that share one count. A buffer without counts is wholly valid, unless its stream's
- * caps say counts=true (stream.h): then they were lost. */
+ * The meta has counts over some of the stream's axes, in the stream's order; values that differ
+ * only in the other axes share a count. A buffer without counts has no losses, unless its stream's
+ * caps say counts=true (stream.h): then the counts got lost. */
 #pragma once
 
 #include "core/stream/stream.h"
@@ -12,53 +12,52 @@ ASTRO_BEGIN_DECLS
 
 typedef struct {
   GstMeta meta;
-  AstroLayout shape; /* every extent set; no axes: one count for the whole buffer */
-  guint32 full;      /* the count of a value that lost nothing */
-  guint32 *counts;   /* NULL: nothing is known to be missing */
-  /* The slowest counted axis is the buffer's slowest axis: parts of the buffer keep their counts.
-   */
+  AstroLayout shape; /* all extents are set; no axes: one count for the whole buffer */
+  guint32 full;      /* the count of a value without losses */
+  guint32 *counts;   /* NULL: no losses are known */
+  /* The slowest counted axis is the buffer's slowest axis, so that parts of the buffer keep their
+   * counts. */
   gboolean slowest_first;
-  guint32 *storage; /* of counts; kept while the buffer waits in a pool */
-  gsize capacity;   /* counts that the storage holds */
+  guint32 *storage; /* holds counts; kept while the buffer waits in a pool */
+  gsize capacity;   /* number of counts that fit in storage */
 } AstroValidityMeta;
 
 GType astro_validity_meta_api_get_type(void);
 const GstMetaInfo *astro_validity_meta_get_info(void);
 #define ASTRO_VALIDITY_META_API astro_validity_meta_api_get_type()
 
-/* Counts all set to full. Replaces counts that the buffer had. */
+/* Adds counts, all set to full; replaces counts that the buffer had. */
 AstroValidityMeta *astro_buffer_add_validity(GstBuffer *buffer, const AstroLayout *shape,
                                              guint32 full);
-AstroValidityMeta *astro_buffer_get_validity(GstBuffer *buffer); /* NULL: all is valid */
-/* Forgets the counts and keeps the storage: what a pool does with a buffer that came back. */
+AstroValidityMeta *astro_buffer_get_validity(GstBuffer *buffer); /* NULL: no losses */
+/* Drops the counts but keeps the storage; a pool does this when a buffer comes back. */
 void astro_validity_meta_clear(AstroValidityMeta *meta);
 
-/* Whether it counts over axes of the shape, in its order, each count for so many neighbours; an
- * error says what does not fit. All below takes that for granted. */
+/* Whether the meta counts over axes of the shape, in its order, each count for the same number of
+ * neighbours; an error says what does not fit. The functions below rely on this. */
 gboolean astro_validity_check(const AstroValidityMeta *meta, const AstroLayout *shape,
                               GError **error);
 
 guint64 astro_validity_n_counts(const AstroValidityMeta *meta);
-/* The count behind the value at that index of the stream's shape (an index an axis of shape). */
+/* The count behind the value at an index of the stream's shape, which has one index per axis. */
 guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,
                           const guint64 index[ASTRO_MAX_AXES]);
 
-/* Where the count behind a value stands: at the sum of index / group * stride over the axes of the
+/* How to find the count behind a value: at the sum of index / group * stride over the axes of the
  * stream's shape. */
 typedef struct {
-  guint64 group;  /* neighbours that share a count */
-  guint64 stride; /* 0: all along it share one */
-} AstroValidityAxis;
+  guint64 group;     /* number of neighbours that share a count */
+  guint64 stride;    /* 0: all along it share one */
+} AstroValidityAxis; /* 0: all values along the axis share a count */
 
 void astro_validity_axes(const AstroValidityMeta *meta, const AstroLayout *shape,
                          AstroValidityAxis axes[ASTRO_MAX_AXES]);
 
-/* Walks through a buffer's values as they lie in memory, so many neighbours at a time as share a
- * count. */
+/* Walks through a buffer's values in memory order, in runs of neighbours with the same count. */
 typedef struct {
   guint64 first, length; /* of the run, in values */
   guint32 count;
-  /* where it goes on */
+  /* private: */
   const AstroValidityMeta *meta;
   const AstroLayout *shape;
   AstroValidityAxis axes[ASTRO_MAX_AXES];
@@ -67,33 +66,33 @@ typedef struct {
 
 void astro_validity_run_init(AstroValidityRun *run, const AstroValidityMeta *meta,
                              const AstroLayout *shape);
-gboolean astro_validity_next_run(AstroValidityRun *run); /* FALSE: there is none */
+gboolean astro_validity_next_run(AstroValidityRun *run); /* FALSE: there are no more */
 
 /* The axes of voltages and spectra, looked up once for all of a buffer's samples. */
 typedef struct {
   const AstroValidityMeta *meta;
   AstroValidityAxis time, channel, station, pol;
-  guint64 pols; /* with counts of their own */
+  guint64 pols; /* number of polarisations with counts of their own */
   guint64 steps;
 } AstroValiditySamples;
 
 void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMeta *meta,
                             const AstroLayout *shape);
-/* Whether nothing is missing in any polarisation of what is at those indices; those of axes that
- * the stream does not have are not looked at. */
+/* Whether no polarisation has losses at those indices; indices of axes that the stream does not
+ * have are ignored. */
 gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 time, guint64 channel,
                                  guint64 station);
-/* The next run of steps, from the old to on, in which the station's samples of a channel are not
- * whole. FALSE: there is none. */
+/* The next run of steps, from the previous *to on, in which the station has losses in that channel.
+ * FALSE if there is none. */
 gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 channel,
                                   guint64 station, guint64 *from, guint64 *to);
 
-/* The steps of a buffer of so many from the one at first on, with their counts: a new buffer, which
- * shares memory with the old one where time is the slowest axis. NULL: no memory. */
+/* The steps of a buffer from step `first` on, with their counts, as a new buffer, which shares
+ * memory with the old one if time is the slowest axis. NULL: no memory. */
 GstBuffer *astro_buffer_from_step(GstBuffer *buffer, const AstroStream *stream, guint64 steps,
                                   guint64 first);
 
-/* Copies src's counts to dest in the order in which the axes stand in layout. */
+/* Copies the counts of src to dest, reordered to the order of axes in layout. */
 gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout);
 
 ASTRO_END_DECLS

@@ -1,4 +1,4 @@
-/* What the event astro-correlation says, put together. */
+/* Makes the event that says how a correlation function was made. */
 #include "core/tpacf/about.h"
 
 static void set_number(GstStructure *s, const char *field, guint64 number)

@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* kinds: the histogram's, "dd" and so on. */
+/* kinds: names of the kinds of pairs in the histogram, "dd" and so on. */
 GstEvent *astro_about_to_event(const AstroTpacfConfig *config, const AstroTpacfResult *result,
                                const AstroSummary *summary, char **kinds);
 

@@ -1,9 +1,10 @@
+/* Writes tables as CSV text. */
 #include "core/tpacf/csv.h"
 #include "core/kit/values.h"
 
 #include <string.h>
 
-#define FIELD_BYTES (ASTRO_VALUES_NUMBER_BYTES + 1) /* and a comma */
+#define FIELD_BYTES (ASTRO_VALUES_NUMBER_BYTES + 1) /* with a comma */
 
 static guint n_columns(const char *names)
 {

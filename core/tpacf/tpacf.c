@@ -1,5 +1,5 @@
-/* What is left without a region is added up, never the whole less a part: sums of weights of very
- * different sizes would lose what stays. */
+/* Estimates w(theta). Leave-one-out sums are always added up, never computed as the whole less a
+ * part: with weights of very different sizes the subtraction would lose the small ones. */
 #include "core/tpacf/tpacf.h"
 #include "core/kit/enum.h"
 
@@ -55,7 +55,7 @@ static const struct {
   [ASTRO_ESTIMATOR_HAMILTON] = { "hamilton", hamilton, TRUE, TRUE, TRUE, FALSE },
 };
 
-/* A kind of pairs summed over regions: all of them, or those that one region takes part in. */
+/* A kind of pairs summed over regions: all pairs, or those without one of the regions. */
 typedef struct {
   double *counts; /* n_bins */
   double pairs;
@@ -89,8 +89,8 @@ static void sum_add(const AstroTpacfConfig *config, const Sum *from, Sum *to)
   to->pairs += from->pairs;
 }
 
-/* Adds what one region has with those before another, or behind it, to what is left without that
- * other one. */
+/* Adds the pairs of one region with others to all sums without a third region: in each direction, a
+ * sum gets what comes before its own region. */
 static void add_row(const AstroTpacfConfig *config, const AstroPairs *pairs, guint row,
                     gboolean behind, Sum *left)
 {
@@ -104,7 +104,7 @@ static void add_row(const AstroTpacfConfig *config, const AstroPairs *pairs, gui
   g_free(passed.counts);
 }
 
-/* Without each of the regions. */
+/* The sums without each of the regions. */
 static Sum *sums_left(const AstroTpacfConfig *config, const AstroPairs *pairs)
 {
   Sum *left = g_new(Sum, config->n_regions);
@@ -117,7 +117,7 @@ static Sum *sums_left(const AstroTpacfConfig *config, const AstroPairs *pairs)
   return left;
 }
 
-/* Whether a region takes part in any pairs. */
+/* Whether a region has any pairs. */
 static gboolean has_pairs(const AstroTpacfConfig *config, const AstroPairs *pairs, guint region)
 {
   for (guint other = 0; pairs->counts && other < config->n_regions; other++)
@@ -143,8 +143,8 @@ static double estimate(const AstroTpacfConfig *config, const Sum sums[N_KINDS], 
   return isfinite(w) ? w : NAN;
 }
 
-/* The first kind that lacks, and what it is of. Of two catalogues one random catalogue makes rd or
- * dr, and never rr. */
+/* The first kind that is missing, and its points. With two data catalogues, one random catalogue
+ * makes rd or dr, but never rr. */
 static const char *missing_kind(const AstroTpacfConfig *config)
 {
   const gboolean of_two = config->rd.counts || config->dr.counts;
@@ -164,12 +164,12 @@ static gboolean check_kinds(const AstroTpacfConfig *config, GError **error)
   if (!missing)
     return TRUE;
   g_set_error(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_PAIRS,
-              "the estimator %s needs pairs of kind %s, and the histogram has none",
+              "the estimator %s needs pairs of kind %s, but the histogram has none",
               estimators[config->estimator].name, missing);
   return FALSE;
 }
 
-/* A divisor made of weights of both signs may come out as anything. */
+/* A divisor summed from weights of both signs may be anything. */
 static gboolean check_signs(const AstroTpacfConfig *config, GError **error)
 {
   const AstroEstimator e = config->estimator;
@@ -184,12 +184,11 @@ static gboolean check_signs(const AstroTpacfConfig *config, GError **error)
   for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
     for (gsize i = 0; kinds[k].divides && kinds[k].pairs->counts && i < cells * config->n_bins; i++)
       if (kinds[k].pairs->counts[i] < 0) {
-        g_set_error(
-            error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_WEIGHTS,
-            "the estimator %s divides by %s, whose weights sum up to %g in bin %u: expected "
-            "no negative weights",
-            estimators[e].name, kinds[k].name, kinds[k].pairs->counts[i],
-            (guint)(i % config->n_bins));
+        g_set_error(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_WEIGHTS,
+                    "the estimator %s divides by %s, whose weights sum to %g in bin %u: expected "
+                    "no negative weights",
+                    estimators[e].name, kinds[k].name, kinds[k].pairs->counts[i],
+                    (guint)(i % config->n_bins));
         return FALSE;
       }
   return TRUE;
@@ -201,8 +200,8 @@ static void sums_free(Sum *sums, guint n)
     g_free(sums[i].counts);
 }
 
-/* The covariance over leave-one-out samples; regions without any pairs are no samples. FALSE where
- * memory is out: a histogram is small beside the covariance of very many bins. */
+/* The covariance of leave-one-out samples; regions without pairs make no samples. FALSE if there is
+ * no memory: with very many bins the covariance is far larger than the histogram. */
 static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
                           AstroTpacfResult *result)
 {
@@ -275,7 +274,7 @@ static double sum_bins(const Sum *sum, guint n_bins)
 }
 
 #define MOST_ROUNDS 1000
-#define SETTLED 1e-9 /* of the constraint, from one round to the next */
+#define SETTLED 1e-9 /* relative change of the constraint in a round */
 
 static AstroPowerLawBins bins_of(const AstroTpacfResult *result)
 {
@@ -283,7 +282,7 @@ static AstroPowerLawBins bins_of(const AstroTpacfResult *result)
                               result->n_bins };
 }
 
-/* sum(rr w) / sum(rr) of the power law that fits w with a constraint added best. */
+/* sum(rr w) / sum(rr) for the power law that best fits w plus the constraint. */
 static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, double constraint,
                             AstroTpacfResult *raised, double *lost)
 {
@@ -302,10 +301,10 @@ static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, doubl
   return below > 0 && isfinite(*lost);
 }
 
-/* w as estimated lacks C = sum(rr w) / sum(rr), since the mean density is that of the same field.
- * With the power law that fits w + C best, C follows; rounds settle it, some 300 where w is nearly
- * flat. Where it is flat (points without clustering) every C makes a larger one, and none is added.
- */
+/* The estimated w is too low by C = sum(rr w) / sum(rr), since the mean density is that of the same
+ * field. C follows from the power law that best fits w + C; this is iterated, for some 300 rounds
+ * if w is nearly flat. If w is flat (points without clustering), every C gives a larger one, and
+ * none is added. */
 static void constrain(const Sum *rr, AstroTpacfResult *result)
 {
   AstroTpacfResult raised = *result;
@@ -314,7 +313,7 @@ static void constrain(const Sum *rr, AstroTpacfResult *result)
   double constraint = 0, lost;
   result->is_unsettled = TRUE;
   raised.w = g_new(double, result->n_bins);
-  /* Those that w has without the constraint, or rounds would not settle. */
+  /* The errors are those of w without the constraint: otherwise the rounds would not converge. */
   raised.error = g_new(double, result->n_bins);
   raised.pairs = NULL;
   for (guint k = 0; k < result->n_bins; k++)
@@ -349,10 +348,11 @@ static const char *kind_without_pairs(const AstroTpacfConfig *config,
   return NULL;
 }
 
-#define MORE_THAN_CHANCE 10 /* pairs that would be in the bins */
+#define MORE_THAN_CHANCE 10 /* expected number of pairs in the bins */
 
-/* Pairs of one kind that no bin has, though by the share of random pairs, or of others where those
- * have none, there would be many. Sums of weights have no such scale. */
+/* Finds a kind of which no bin has pairs, although there should be many, judging by the share of
+ * random pairs in the bins (or of another kind if there are none). Sums of weights have no such
+ * scale. */
 static const char *find_apart(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
                               const Sum sums[N_KINDS])
 {

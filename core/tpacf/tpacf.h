@@ -14,10 +14,10 @@ typedef enum {
   ASTRO_TPACF_ERROR_MEMORY,
 } AstroTpacfError;
 GQuark astro_tpacf_error_quark(void);
-/* FALSE and an error that names the sizes. */
+/* FALSE, with an error that names the sizes. */
 gboolean astro_tpacf_no_memory(GError **error, guint bins, guint regions);
 
-/* dd, dr, rr are counts divided by the pairs there are; rd is dr where one catalogue is meant. */
+/* dd, dr, rr are counts divided by the total number of pairs; with only one catalogue rd is dr. */
 typedef enum {
   ASTRO_ESTIMATOR_LANDY_SZALAY,  /* (dd - dr - rd + rr) / rr */
   ASTRO_ESTIMATOR_NATURAL,       /* dd / rr - 1 */
@@ -27,9 +27,9 @@ typedef enum {
 #define ASTRO_TYPE_ESTIMATOR astro_estimator_get_type()
 GType astro_estimator_get_type(void);
 
-/* Pairs of one kind by regions: counts, or sums of products of weights, in [region][region][bin],
- * and in [region][region] the pairs, or sums, at any separation. Sums over several random
- * catalogues are fine. counts NULL: there are none of this kind. */
+/* Pairs of one kind by region: counts, or sums of products of weights, in [region][region][bin];
+ * and in [region][region] the total number of pairs at any separation, or their sum. They may be
+ * summed over several random catalogues. counts NULL: there are no pairs of this kind. */
 typedef struct {
   const double *counts;
   const double *pairs;
@@ -41,42 +41,42 @@ typedef struct {
   guint n_regions; /* 1: no jackknife */
   guint n_bins;
   const double *edges;       /* n_bins + 1 */
-  AstroPairs dd, dr, rd, rr; /* rd may be none: dr then stands for both */
-  /* How many pairs are behind dd's sums of weights, alike; NULL: dd holds counts. */
+  AstroPairs dd, dr, rd, rr; /* rd may be missing: then dr is used for both */
+  /* The numbers of pairs behind dd's sums of weights, in the same order; NULL: dd has counts. */
   const guint64 *dd_numbers;
 } AstroTpacfConfig;
 
-/* What cannot be told is NaN. errors: from the jackknife (the square roots of the covariance's
- * diagonal), without regions those of Poisson counts, (1 + w) / sqrt(DD); NaN in bins that have
- * none. */
+/* Undefined values are NaN. error: with regions from the jackknife (square roots of the
+ * covariance's diagonal), else of Poisson counts, (1 + w) / sqrt(DD); NaN for bins without pairs.
+ */
 typedef struct {
-  guint n_bins, n_used; /* n_used: leave-one-out samples behind the covariance, 0 for none */
-  guint n_undefined;    /* bins whose w is NaN since a divisor is 0 */
-  /* NULL, or why that is so of all bins: a kind of which there are no pairs, or none that weigh
-   * anything. */
+  guint n_bins, n_used; /* n_used: number of leave-one-out samples for the covariance; 0: none */
+  guint n_undefined;    /* bins whose w is NaN because a divisor is 0 */
+  /* NULL, or a kind of pairs that makes all bins undefined, because it has no pairs, or only pairs
+   * of weight 0. */
   const char *kind_without_pairs;
-  /* NULL, or points that have pairs, of which none is as near as the bins are wide, though others
-   * are: they lie in different parts of the sky. Completes "no point of". */
+  /* NULL, or the two sets of points that have pairs, but none as close as the bins, although other
+   * sets have such pairs: they are in different parts of the sky. Completes "no point of". */
   const char *apart;
-  double *theta; /* geometric middles; of a bin that begins at 0, the middle */
+  double *theta; /* geometric middles; for a bin that begins at 0, the middle */
   double *w, *error;
-  double *pairs;      /* of the data in each bin, not their weights; NULL: not told */
+  double *pairs; /* number of pairs of the data in each bin, not their weights; NULL: unknown */
   double *covariance; /* n_bins x n_bins; NULL without regions */
-  double constraint;  /* added to w where the integral constraint is asked for */
-  /* Of the random pairs there are, those in the bins: the constraint is their mean. It is too large
-   * where others are wider. */
+  double constraint;  /* added to w if the integral constraint was requested */
+  /* The share of random pairs that are in the bins: the constraint is their mean, and too large if
+   * many pairs are wider. */
   double constraint_share;
-  /* It was asked for and is not added: there are no random pairs, or w is no power law that tells
-   * it. */
+  /* The constraint was requested but not added: there are no random pairs, or w is not a power law
+   * from which it follows. */
   gboolean is_unsettled;
 } AstroTpacfResult;
 
-/* Weights may be negative where the estimator does not divide by their sums. */
+/* Weights may be negative if the estimator does not divide by their sums. */
 gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
                              GError **error);
 void astro_tpacf_clear(AstroTpacfResult *result);
 
-/* Fits w = amplitude theta^slope to bins within the range. FALSE where w does not tell one. */
+/* Fits w = amplitude theta^slope to bins within the range. FALSE if the fit fails. */
 gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
                          AstroPowerLaw *law);
 

@@ -89,7 +89,7 @@ static void test_large(void)
       const AstroBlock in[2] = { { k ? (gpointer)&all : (gpointer)most, 8 }, { &one, 8 } };
       g_autoptr(GError) error = NULL;
       g_assert_false(run(astro_add_backends[i], &config, &arguments, in, 2, &out, &error));
-      test_says(error->message, "a sum is beyond what");
+      test_says(error->message, "a sum does not fit");
       const AstroBlock fits[2] = { { k ? (gpointer)&all : (gpointer)most, 8 }, { NULL, 0 } };
       g_assert_true(run(astro_add_backends[i], &config, &arguments, fits, 2, &out, NULL));
     }
@@ -199,7 +199,7 @@ static void test_refused(void)
     const char *caps, *says;
   } cases[] = {
     { "application/x-astro-visibilities,layout=baseline:time,baselines=1,format=CF32LE",
-      "has time behind other axes" },
+      "has time after other axes" },
     { "application/x-astro-uvgrid,layout=pol:v:u,pols=1,width=1,height=1,format=CI8",
       "values in CI8 cannot be added" },
   };

@@ -33,7 +33,7 @@ static const AstroBackend *choose(AstroBackendKind kind, int value, GError **err
       astro_backend_choose("test-stage", own, kind, 0, &config, &device, &why, error);
   g_assert_null(device);
   if (backend)
-    test_says(why, kind == ASTRO_BACKEND_AUTO ? "auto takes cpu: " : "was asked for");
+    test_says(why, kind == ASTRO_BACKEND_AUTO ? "auto takes cpu: " : "was set");
   else
     g_assert_null(why);
   return backend;
@@ -84,7 +84,7 @@ static void test_broken_modules(void)
     { "int nothing;", "no table" },
     { "struct { unsigned abi, bytes; } astro_module = {999, 8};", "version 999" },
     { "struct { unsigned abi, bytes; } astro_module = {" G_STRINGIFY(ASTRO_MODULE_ABI) ", 8};",
-      "has 8 bytes" },
+      "a table of 8 bytes" },
     { "#include <stddef.h>\nstruct { unsigned abi, bytes; const char *version; void *rest[4]; } "
       "astro_module = {" G_STRINGIFY(ASTRO_MODULE_ABI) ", sizeof astro_module, \"0.0.1\"};",
       "version 0.0.1" },

@@ -188,7 +188,7 @@ static void test_cut(void)
   astro_catalogue_clear(&catalogue);
   parse("dec,z,ra,w\n1,2,3,4\n3,4,5", "3", "1", NULL, NULL, &catalogue, &error);
   g_assert_nonnull(error);
-  test_says(error->message, "3 values and no end of the line, where lines above have 4");
+  test_says(error->message, "3 values without a newline at the end, where lines above have 4");
 }
 
 static void test_numbers(void)
@@ -283,19 +283,21 @@ static void test_bad_text(void)
     { "ra dec\ndeg\n1 2\n", "ra", "dec", "line 2: \"deg\" in column 1" },
     /* positions in one column, or written in another way in some lines */
     { "ra,dec\n00:04:00,2\n", "ra", "dec",
-      "line 2: \"2\" in column 2 is a number of degrees, where other places or the units are hours "
-      "or degrees, minutes and seconds: expected all of both columns in degrees, or as 13:31:08.3 "
+      "line 2: \"2\" in column 2 is a number of degrees, but other positions or the units are "
+      "hours "
+      "or degrees, minutes and seconds: expected all values of both columns in degrees, or as "
+      "13:31:08.3 "
       "and +30:30:33" },
     { "ra,dec\n1,2\n3,+02:00:00\n", "ra", "dec", "line 3: \"+02:00:00\" in column 2 is hours or" },
     { "ra\tdec\nh:m:s\td:m:s\n1\t2\n", "ra", "dec", "line 3: \"1\" in column 1 is a number of" },
     { "ra\tdec\ndeg\tdeg\n1:2:3\t4:5:6\n", "ra", "dec", "line 3: \"1:2:3\" in column 1 is hours" },
     { "ra,dec\n24:00:00,+02:00:00\n", "ra", "dec",
-      "line 2: \"24:00:00\" in column 1 is no number, expected a right ascension in degrees, or "
+      "line 2: \"24:00:00\" in column 1 is not a number, expected a right ascension in degrees, or "
       "as" },
     { "ra,dec\n23:60:00,+02:00:00\n", "ra", "dec",
-      "line 2: \"23:60:00\" in column 1 is no number" },
+      "line 2: \"23:60:00\" in column 1 is not a number" },
     { "ra,dec\n23:50:00,+90:00:01\n", "ra", "dec", "line 2: declination 90.000277" },
-    { "ra,dec\n23:50,+90:00\n", "ra", "dec", "line 2: \"23:50\" in column 1 is no number" },
+    { "ra,dec\n23:50,+90:00\n", "ra", "dec", "line 2: \"23:50\" in column 1 is not a number" },
     { "ra dec\n1 2\ndeg deg\n", "ra", "dec", "line 3: \"deg\" in column 1" },
     { ECSV
       "# datatype:\n# - {name: ra, unit: hourangle}\n# - {name: dec, unit: deg}\nra dec\n1 2\n",
@@ -332,11 +334,11 @@ static void test_zero_bytes(void)
   } wrong[] = {
     { "\xfd"
       "7zXZ\0\0#\n1,2\n",
-      13, "zeros, line 1: a zero byte, which no text has" },
+      13, "zeros, line 1: found a zero byte, expected text" },
     { "ra,dec\n1,2\0"
       "3\n",
-      13, "zeros, line 2: a zero byte" },
-    { "ra,dec\n1,2\n\0\0\0", 14, "zeros, line 3: a zero byte" },
+      13, "zeros, line 2: found a zero byte" },
+    { "ra,dec\n1,2\n\0\0\0", 14, "zeros, line 3: found a zero byte" },
   };
   const AstroCatalogueColumns columns = { .ra = "1", .dec = "2" };
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {

@@ -80,7 +80,7 @@ static void test_another(void)
   } cases[] = {
     { GAINS, "gain * * 3\n", "gains and delays of another calibration", ASTRO_QUANTITY_VOLTAGES },
     { BANDPASS, "bandpass 1e8 3\n", "bandpass of another calibration", ASTRO_QUANTITY_SPECTRA },
-    { BANDPASS, "bandpass 1e8 3\n", "another bandpass than that", ASTRO_QUANTITY_VOLTAGES },
+    { BANDPASS, "bandpass 1e8 3\n", "another bandpass, which", ASTRO_QUANTITY_VOLTAGES },
   };
   const AstroHistory before = { 0 };
   g_autoptr(AstroObservation) observation = test_observe_aside("disc", 3);

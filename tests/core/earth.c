@@ -218,7 +218,7 @@ static void test_refused(void)
     { 2, 8, "x1363.00",
       "/folder/finals:3: columns 8 to 15 hold \"x1363.00\", expected the modified Julian date" },
     { 2, 8, "61363.50", ":3: the modified Julian date is 61363.5, expected a day from 0 to" },
-    { 2, 8, "61364.00", ":3: the modified Julian date is 61364, expected 61363: a line a day" },
+    { 2, 8, "61364.00", ":3: the modified Julian date is 61364, expected 61363: one line per day" },
     { 3, 19, " 0.11 954", ":4: columns 19 to 27 hold \"0.11 954\", expected the pole's x" },
     { 3, 38, "      nan", ":4: columns 38 to 46 hold \"nan\", expected the pole's y" },
     { 3, 38, " 9.323707", ":4: the pole is at x 0.114954, y 9.32371 arcsec, expected at most 2" },
@@ -227,7 +227,7 @@ static void test_refused(void)
       ":5: UT1 - UTC is -0.178688 s and -0.0769478 s the day before, expected a change of" },
     { 4, 59, "-990786882", ":5: UT1 - UTC is -9.90787e+08 s, expected at most 100" },
     { 4, 19, "                                                  ",
-      "/folder/finals:6: values come again behind days without any" },
+      "/folder/finals:6: found values again after days without any" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *text = change(test_finals_2026, cases[i].line, cases[i].column, cases[i].with);
@@ -280,12 +280,11 @@ static void test_amend(void)
   g_assert_true(astro_earth_amend(o, path, NULL));
   g_assert_true(astro_earth_settle(o, NULL, &is_assumed, NULL));
   g_assert_false(is_assumed);
-  refuse_amend(
-      o, changed,
-      "they put sources up to 0.00015 arcsec apart. Expected the same file from the source "
-      "on, or earth-orientation unset here");
+  refuse_amend(o, changed,
+               "sources differ by up to 0.00015 arcsec. Expected the same file from the source "
+               "on, or earth-orientation unset here");
   refuse_amend(early, path,
-               " covers 2026-11-17 to 2026-11-28, and the observation starts at "
+               " covers 2026-11-17 to 2026-11-28, but the observation starts at "
                "2016-12-31T12:00:00.000000000Z");
   refuse_amend(startless, path, "the observation has no start");
   refuse_amend(o, "/nowhere/finals", "/nowhere/finals");
@@ -293,8 +292,8 @@ static void test_amend(void)
   g_assert_true(astro_earth_settle(none, "", &is_assumed, NULL));
   g_assert_true(is_assumed);
   refuse_amend(none, path,
-               "was made with the Earth orientation none, UT1 = UTC: they put sources "
-               "up to 1.23 arcsec apart");
+               "was computed with the Earth orientation none, UT1 = UTC: sources differ by "
+               "up to 1.23 arcsec");
   test_remove_finals(path);
   test_remove_finals(changed);
 }
@@ -308,8 +307,8 @@ static void test_check_time(void)
   g_assert_true(astro_uvw_check_time(o, 43200 * SECOND, &error));
   g_assert_false(astro_uvw_check_time(o, 43201 * SECOND, &error));
   g_assert_cmpstr(error->message, ==,
-                  "the Earth orientation of finals covers 2026-11-17 to 2026-11-28, and the stream "
-                  "has come to 2026-11-28T00:00:01.000000000Z: expected a file that covers it, or "
+                  "the Earth orientation of finals covers 2026-11-17 to 2026-11-28, but the stream "
+                  "has reached 2026-11-28T00:00:01.000000000Z: expected a file that covers it, or "
                   "another start");
 }
 
@@ -354,7 +353,7 @@ static void test_bad_events(void)
     { "earth-orientation=finals,earth-orientation-mjd=61361,earth-orientation-days=<0.1,0.2,nan,0."
       "1,0.2,"
       "0.3,0.1,0.2,0.3,0.1,0.2,0.3>",
-      "earth-orientation-days[2] is no finite double" },
+      "earth-orientation-days[2] is not a finite double" },
     { "earth-orientation=finals,earth-orientation-mjd=61361,earth-orientation-days=<0.1,0.2,0.3,0."
       "1,0.2,"
       "0.3,0.1,0.2,0.4,0.1,0.2,0.3>",

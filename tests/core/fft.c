@@ -191,7 +191,7 @@ static void test_errors(void)
     { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 0, 2, 3 } } },
       "3 samples wanted from 2 on" },
     { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 0, 0, 4 } } },
-      "a transform that makes 3" },
+      "but the transform has only 3" },
   };
   for (guint b = 0; test_backends[b]; b++) {
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

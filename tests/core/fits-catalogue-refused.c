@@ -37,7 +37,7 @@ static void refused_tables(TestPlace *place, gconstpointer data)
   t = test_plain;
   t.rows = 0;
   test_make_table(place, &t);
-  test_expect_refused(place->path, NULL, "table STARS: it has no rows");
+  test_expect_refused(place->path, NULL, "table STARS: the table has no rows");
   test_end_file(test_begin_file(place->path));
   test_expect_refused(place->path, NULL, "expected UVFITS");
 }
@@ -143,7 +143,7 @@ static void refused_text(TestPlace *place, gconstpointer data)
     { "l,b\n1,2\n", { .where = NULL }, "no column \"RA\"; there are: l, b" },
     { "ra,dec\n1,2\n", { .where = "ra > 1" }, "none of the 1 points" },
     { "1,91\n", { .where = NULL }, "-90 to 90" },
-    { "1,nan\n", { .where = NULL }, "no number" },
+    { "1,nan\n", { .where = NULL }, "not a number" },
     { "ra,dec\n", { .where = NULL }, "no points" },
     { "ra,dec\n1,2\n\nra,dec\n", { .where = NULL }, "catalogue 2 has no points" },
     { "any words", { .where = NULL }, "SIMPLE" },
@@ -162,12 +162,12 @@ static void unwanted(TestPlace *place, gconstpointer data)
   AstroFitsOptions options = { .wanted = gst_caps_from_string("application/x-astro-visibilities") };
   test_make_table(place, &test_plain);
   test_expect_refused(place->path, &options,
-                      "found a catalogue (a table), expected visibilities, which UVFITS holds: a "
+                      "found a catalogue (a table), expected visibilities (UVFITS): a "
                       "catalogue goes to astrohistogram, as in the graph tpacf-files (downstream "
                       "takes application/x-astro-visibilities)");
   g_assert_true(g_file_set_contents(place->path, "1 2\n", -1, NULL));
   test_expect_refused(place->path, &options,
-                      "found text (a catalogue), expected visibilities, which UVFITS holds");
+                      "found text (a catalogue), expected visibilities (UVFITS)");
   gst_caps_unref(options.wanted);
   options.wanted = gst_caps_from_string("application/x-astro-catalogue");
   astro_fits_reader_close(test_open_good(place->path, &options));

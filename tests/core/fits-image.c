@@ -206,9 +206,12 @@ static void refused_products(TestPlace *place, gconstpointer data)
   static const struct {
     const char *products, *says;
     guint pols;
-  } cases[] = { { "I:Z", "products has Z", 2 },          { "I:I-NOISE", "products has I-NOISE", 2 },
-                { "I:I-PSF", "products has I-PSF", 2 },  { "I:Q:V", "no STOKES axis can name", 3 },
-                { "I:I", "no STOKES axis can name", 2 }, { "I:XX", "no STOKES axis can name", 2 } };
+  } cases[] = { { "I:Z", "products has Z", 2 },
+                { "I:I-NOISE", "products has I-NOISE", 2 },
+                { "I:I-PSF", "products has I-PSF", 2 },
+                { "I:Q:V", "no STOKES axis can express", 3 },
+                { "I:I", "no STOKES axis can express", 2 },
+                { "I:XX", "no STOKES axis can express", 2 } };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     AstroFitsContents contents;
     g_autoptr(GError) error = NULL;

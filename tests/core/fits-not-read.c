@@ -114,7 +114,7 @@ static void files(TestPlace *place, gconstpointer data)
     { make_guppi_of_text, "is a GUPPI raw recording", "filesrc and astroobserve" },
     { make_dada, "is a DADA recording", "filesrc and astroobserve" },
     { make_mark5b, "is a Mark 5B recording", "filesrc and astroobserve" },
-    { make_hdf5, "is an HDF5 file: of visibilities in it (uvh5)", "UVData.write_uvfits" },
+    { make_hdf5, "is an HDF5 file: if it holds visibilities (uvh5)", "UVData.write_uvfits" },
     { make_sigproc, "is a SIGPROC file", "filesrc and astroobserve" },
     { make_png, "is a PNG picture", "expected the FITS file" },
     { make_jpeg, "is a JPEG picture", "expected the FITS file" },
@@ -175,7 +175,7 @@ static void write_table(const char *path, const char *type, const char *table)
 static void kinds_of_fits(TestPlace *place, gconstpointer data)
 {
   write_table(place->path, "PSRFITS", "SUBINT");
-  check_refused(place->path, "is a PSRFITS file", "nothing here reads powers");
+  check_refused(place->path, "is a PSRFITS file", "powers and profiles of pulsars cannot be read");
   write_table(place->path, NULL, "UV_DATA");
   check_refused(place->path, "is a FITS-IDI file", "importfitsidi");
 }

@@ -242,9 +242,9 @@ static void planted_part(Names *names, gconstpointer data)
   g_assert_cmpint(symlink("not there", names->part), ==, 0);
   check_part_refused(names, NULL, "symbolic link");
   g_assert_cmpint(link(target, names->part), ==, 0);
-  check_part_refused(names, target, "other names");
+  check_part_refused(names, target, "other hard links");
   g_assert_cmpint(mkfifo(names->part, 0600), ==, 0);
-  check_part_refused(names, NULL, "no regular file");
+  check_part_refused(names, NULL, "other than a regular file");
   g_unlink(target);
   if (geteuid() == 0) {
     g_assert_true(g_file_set_contents(names->part, "theirs", -1, NULL));

@@ -163,15 +163,15 @@ static void refused(TestPlace *place, gconstpointer data)
   static const struct {
     const char *text, *where, *says;
   } wrong[] = {
-    { "ra,dec\n1,2\n", "ra > 1", "none of the 1 points of catalogue 1 is taken" },
-    { "ra,dec\n1,2\nra,dec\n0,2\n", "ra > 0", "none of the 1 points of catalogue 2 is taken" },
+    { "ra,dec\n1,2\n", "ra > 1", "none of the 1 points of catalogue 1 is selected" },
+    { "ra,dec\n1,2\nra,dec\n0,2\n", "ra > 0", "none of the 1 points of catalogue 2 is selected" },
     { "ra,dec\n", "ra > 0", "catalogue 1 has no points" },
-    { "ra,dec\n1,2\n", "colour > 1", "there are the columns: ra, dec" },
-    { "1,2\n", "ra > 1", "there are the columns: col1, col2" },
+    { "ra,dec\n1,2\n", "colour > 1", "the columns are: ra, dec" },
+    { "1,2\n", "ra > 1", "the columns are: col1, col2" },
     { "ra,dec\n1,2\n", "ra >", "syntax error" },
     { "ra,dec\n1,2\n", "ra", "logical" },
     { "ra,dec\n1,2\n", "#ROW < 2", "more than one row" },
-    { "ra,dec\n1,2\n1\n", "ra > 0", "line 3: 1 columns, expected 2 at least" },
+    { "ra,dec\n1,2\n1\n", "ra > 0", "line 3: 1 columns, expected 2 or more" },
   };
   for (guint k = 0; k < G_N_ELEMENTS(wrong); k++) {
     AstroFitsOptions options = { .where = wrong[k].where };
@@ -183,7 +183,7 @@ static void refused(TestPlace *place, gconstpointer data)
     g_string_append(wide, ",3");
   g_assert_true(g_file_set_contents(place->path, wide->str, -1, NULL));
   AstroFitsOptions options = { .where = "col1 > 0" };
-  test_expect_refused(place->path, &options, "points of at most 999 columns");
+  test_expect_refused(place->path, &options, "at most 999 columns");
 }
 
 static void add_tests(void)

@@ -202,15 +202,16 @@ static void test_products(void)
       "V=+0.5ReRR-0.5ReLL U=+0.5ImRL-0.5ImLR Q=+0.5ReRL+0.5ReLR I=+0.5ReRR+0.5ReLL" },
     { "I:Q:U:V:PSF", "Q", "Q=+1ReQ PSF=+1RePSF" },
     { "I:PSF", "", "I=+1ReI PSF=+1RePSF" },
-    { "XX:YY", "U", "stokes is \"U\" of products XX:YY, expected products that it can be made of" },
+    { "XX:YY", "U",
+      "stokes is \"U\" but the products are XX:YY, expected products from which it can be made" },
     { "XX:YY", "IX",
-      "stokes is \"IX\" of products XX:YY, expected some of the letters I, Q, U "
+      "stokes is \"IX\" but the products are XX:YY, expected some of the letters I, Q, U "
       "and V" },
     { "XX:YY", "II",
-      "stokes is \"II\" of products XX:YY, expected some of the letters I, Q, U "
+      "stokes is \"II\" but the products are XX:YY, expected some of the letters I, Q, U "
       "and V" },
     { "A:B:C:D:E:F:G:H:I", NULL,
-      "stokes is \"\" of products A:B:C:D:E:F:G:H:I, expected fewer products" },
+      "stokes is \"\" but the products are A:B:C:D:E:F:G:H:I, expected fewer products" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *text = products_text(cases[i].names, cases[i].stokes);

@@ -143,7 +143,7 @@ static void test_kernels(void)
         }
         memcpy(out_re, re, bytes);
         memcpy(out_im, im, bytes);
-        kernels->turn(out_re, out_im, phase, rate, n);
+        kernels->rotate(out_re, out_im, phase, rate, n);
         test_check_guard(out_re, bytes);
         test_check_guard(out_im, bytes);
         for (guint i = 0; i < n; i++) {

@@ -297,11 +297,11 @@ static void test_bands(void)
   } cases[] = {
     { { { "a", 100e6, 4e6, 4 }, { "b", 103e6, 2e6, 2 }, { "c", 104.5e6, 1e6, 1 } }, NULL },
     { { { "a", 100e6, 4e6, 4 }, { "b", 104e6, 2e6, 2 }, { "c", 105.5e6, 1e6, 1 } },
-      "b: the band begins at 103 MHz, and that of a ends at 102 MHz" },
+      "b: the band begins at 103 MHz, but that of a ends at 102 MHz" },
     { { { "a", 103e6, 2e6, 2 }, { "b", 100e6, 4e6, 4 }, { "c", 104.5e6, 1e6, 1 } },
-      "b: the band begins at 98 MHz, and that of a ends at 104 MHz" },
+      "b: the band begins at 98 MHz, but that of a ends at 104 MHz" },
     { { { "a", 100e6, 4e6, 4 }, { "b", 103e6, 2e6, 4 }, { "c", 104.5e6, 1e6, 1 } },
-      "b: channels are 0.5 MHz wide, and those of a 1 MHz" },
+      "b: channels are 0.5 MHz wide, but those of a are 1 MHz wide" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;

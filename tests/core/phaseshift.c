@@ -221,10 +221,10 @@ static void test_refused(void)
     const char *says;
   } cases[] = {
     { { single, twice }, "from format=CF32LE to CF64LE" },
-    { { sums, sums }, "no whole numbers" },
+    { { sums, sums }, "not whole numbers" },
     { { silent, silent }, "frequency=0 Hz" },
     { { other, other }, "expected visibilities of layout channel:baseline:pol:pol" },
-    { { single, stream_of(ASTRO_FORMAT_CF32LE, 4, 4, 2) }, "other extents" },
+    { { single, stream_of(ASTRO_FORMAT_CF32LE, 4, 4, 2) }, "the same extents" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;

@@ -356,11 +356,11 @@ static void test_errors(void)
     double frequency, bandwidth;
     guint64 baselines;
   } cases[] = {
-    { "formats are", ASTRO_FORMAT_CI8, 1, 1, 1e8, 1e6, 3 },
-    { "a rate", ASTRO_FORMAT_CF32LE, 0, 1, 1e8, 1e6, 3 },
+    { "expected the format", ASTRO_FORMAT_CI8, 1, 1, 1e8, 1e6, 3 },
+    { "no rate", ASTRO_FORMAT_CF32LE, 0, 1, 1e8, 1e6, 3 },
     { "below 0 Hz", ASTRO_FORMAT_CF32LE, 1, 1, 1e5, 1e6, 3 },
     { "baselines", ASTRO_FORMAT_CF32LE, 1, 1, 1e8, 1e6, 4 },
-    { "samples behind a visibility", ASTRO_FORMAT_CF32LE, 1, 1000000, 1e8, 1e6, 3 },
+    { "samples in a visibility", ASTRO_FORMAT_CF32LE, 1, 1000000, 1e8, 1e6, 3 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;

@@ -46,7 +46,7 @@ static void fringe_of_one(void)
   g_autoptr(GstCaps) caps = gst_caps_from_string(TEST_VISIBILITIES "channels=8,baselines=1,pols=1");
   g_autoptr(GError) error = NULL;
   g_assert_null(astro_renderer_new(caps, &style, NULL, &error));
-  g_assert_nonnull(strstr(error->message, "a fringe is of two stations, and there is one"));
+  g_assert_nonnull(strstr(error->message, "a fringe needs two stations, but there is one"));
 }
 
 /* Streams of others, whose baselines do not make a triangle or are in another order. */

@@ -473,7 +473,7 @@ static void refused(void)
   } cases[] = {
     { "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=ra:dec", NULL,
       "no pictures of catalogue", -1 },
-    { TEST_IMAGE "width=4,height=4,pols=1", "Q", "no product Q, but I", -1 },
+    { TEST_IMAGE "width=4,height=4,pols=1", "Q", "no product Q, expected one of I", -1 },
     { TEST_IMAGE "width=4,height=4,pols=1", NULL, "no channel 1, expected 0, or -1 for", 1 },
     { TEST_SPECTRA "format=F32LE,channels=4", NULL, "expected", -1 },
     { "application/x-astro-spectra,format=CF32LE,layout=station:pol:time,stations=2,pols=1", NULL,
@@ -524,7 +524,7 @@ static void huge(void)
     g_autoptr(AstroRenderer) render = test_new_render(caps[i], &test_plain);
     g_autoptr(GError) error = NULL;
     g_assert_false(astro_renderer_frame(render, data, sizeof data, &test_five, &target, &error));
-    g_assert_nonnull(strstr(error->message, "no whole number"));
+    g_assert_nonnull(strstr(error->message, "not a whole number"));
   }
 }
 

@@ -46,15 +46,15 @@ static void test_refused_lists(void)
     { "0-5", "is beyond" },
     { "5-", "is beyond" },
     { "99999999999999999999999", "is beyond" },
-    { "3-1", "is no range" },
-    { "0-3:0", "is no range" },
-    { "1,0-2", "number 1 is there twice" },
-    { "A001,0", "number 0 is there twice" },
-    { "A002", "none has the name \"A002\", expected A001, CS-2" },
-    { "A004", "two have the name" },
-    { "1,,2", "has an empty place" },
-    { "", "has an empty place" },
-    { "-1", "none has the name" },
+    { "3-1", "is not a range" },
+    { "0-3:0", "is not a range" },
+    { "1,0-2", "number 1 is listed twice" },
+    { "A001,0", "number 0 is listed twice" },
+    { "A002", "there is no \"A002\", expected A001, CS-2" },
+    { "A004", "two are named" },
+    { "1,,2", "has an empty item" },
+    { "", "has an empty item" },
+    { "-1", "there is no" },
   };
   const AstroSelectFrom from = { "stations", 5, names };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -80,7 +80,7 @@ static void test_band(void)
     g_assert_cmpfloat(astro_channel_frequency(frequency, bandwidth, 3, i), ==,
                       astro_channel_frequency(150e6, 16e6, 16, (guint)kept[i]));
   g_assert_false(astro_select_band(gap, 16, &frequency, &bandwidth, &error));
-  test_says(error->message, "channels: 6 stands after 4");
+  test_says(error->message, "channels: 6 follows 4");
   bandwidth = 0;
   g_assert_true(astro_select_band(gap, 16, &frequency, &bandwidth, NULL));
 }
@@ -361,7 +361,7 @@ static void test_refused(void)
   g_autoptr(GError) error = NULL;
   config.pick[1] = (AstroSelectPick){ beyond, 1 };
   g_assert_null(astro_select_cpu.create(&config, &place, &variant, &error));
-  test_says(error->message, "station 9 is kept of 7");
+  test_says(error->message, "station 9 is to be kept of 7");
   g_clear_error(&error);
   config.pick[1].n = 0;
   config.pick[0] = (AstroSelectPick){ beyond, 1 };

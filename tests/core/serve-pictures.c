@@ -206,7 +206,7 @@ static void cannot_listen(Place *place, gconstpointer data)
 {
   static const struct {
     const char *address, *says;
-  } cases[] = { { "localhost!", "is no address" }, { "203.0.113.1", "cannot listen at" } };
+  } cases[] = { { "localhost!", "is not an address" }, { "203.0.113.1", "cannot listen at" } };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
     g_assert_null(astro_picture_server_new(cases[i].address, 0, &error));

@@ -215,11 +215,11 @@ static void test_counts(void)
 
   AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &shape, 11);
   memcpy(meta->counts, counts, sizeof counts);
-  astro_sideband_turn_validity(meta);
+  astro_sideband_reverse_validity(meta);
   g_assert_cmpmem(meta->counts, sizeof turned, turned, sizeof turned);
   meta = astro_buffer_add_validity(buffer, &without, 11);
   memcpy(meta->counts, counts, sizeof counts);
-  astro_sideband_turn_validity(meta);
+  astro_sideband_reverse_validity(meta);
   g_assert_cmpmem(meta->counts, sizeof counts, counts, sizeof counts);
 }
 

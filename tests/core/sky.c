@@ -129,7 +129,7 @@ static void test_array_errors(void)
     { "", 0, "0 stations found, expected 1" },
     { "# only this\n", 3, "0 stations found, expected 3" },
     { "6.4e6 0 0\n6.4e6 1 0\n", 3,
-      "2 stations found, expected 3: set stations=2, as many as the file has, or, of a simulation, "
+      "2 stations found, expected 3: set stations=2, the number in the file, or, in a simulation, "
       "0" },
     { "6.4e6 0 0\n\n6.4e6 1\n", 0, "a.txt:3: 2 fields found" },
     { "6.4e6 0 0 A 5\n", 0, "a.txt:1: 5 fields found" },
@@ -137,16 +137,17 @@ static void test_array_errors(void)
     { "6.4e6 1,5 0\n", 0, "a.txt:1: y is \"1,5\"" },
     { "nan 0 0\n", 0, "a.txt:1: x is \"nan\"" },
     { "1e300 0 0\n", 0, "a.txt:1: x is \"1e300\"" },
-    { "6.4e6 0 0\n1 2 3\n", 0, "a.txt:2: (1, 2, 3) lies inside the earth: set latitude" },
-    { "site 1 2\n6.4e6 0 0\n", 0, "a.txt:2: (6.4e6, 0, 0) is no place in metres east" },
+    { "6.4e6 0 0\n1 2 3\n", 0, "a.txt:2: (1, 2, 3) is inside the Earth: set latitude" },
+    { "site 1 2\n6.4e6 0 0\n", 0, "a.txt:2: (6.4e6, 0, 0) cannot be metres east" },
     { "site 1\n", 0, "a.txt:1: 1 numbers of a site found, expected latitude" },
     { "site 1 2 3 4\n", 0, "a.txt:1: 4 numbers of a site found, expected latitude" },
     { "site 91 2\n", 0, "a.txt:1: latitude is \"91\", expected a number within 90 degrees" },
     { "site -30:42:00 2\n", 0, "latitude is \"-30:42:00\", expected a number within 90 degrees" },
     { "site 1 nan\n", 0, "longitude is \"nan\", expected a number within 360 degrees" },
     { "site 1 2 1km\n", 0, "height is \"1km\", expected a number within 1e+06 metres" },
-    { "site 1 2\nsite 1 2\n", 0, "a.txt:2: a site was found, expected one before all stations" },
-    { "6.4e6 0 0\nsite 1 2\n", 0, "a.txt:2: a site was found, expected one before" },
+    { "site 1 2\nsite 1 2\n", 0,
+      "a.txt:2: found a site, expected it once and before all stations" },
+    { "6.4e6 0 0\nsite 1 2\n", 0, "a.txt:2: found a site, expected it once and before" },
     { "site 1 2\n", 0, "0 stations found, expected 1" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -158,7 +159,7 @@ static void test_array_errors(void)
   g_autoptr(GError) error = NULL;
   const AstroSite site = { 52.9 * DEGREE, 6.9 * DEGREE };
   g_assert_null(read_array("3826577.1 461022.9 5064892.8\n", 0, &site, &error));
-  test_says(error->message, "a.txt:1: (3826577.1, 461022.9, 5064892.8) is no place in metres east");
+  test_says(error->message, "a.txt:1: (3826577.1, 461022.9, 5064892.8) cannot be metres east");
   g_clear_error(&error);
   g_assert_null(astro_array_new("no-such-array", 3, NULL, &error));
   g_assert_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE);
@@ -230,8 +231,8 @@ static void test_inline(void)
     { "0,-1.5,1", "must be below 1" },
     { "0,0,-1", "flux must be at least 0" },
     { "no-such-file", "neither a file nor a list" },
-    { "/dev/null", "is no regular file" },
-    { "/", "is no regular file" },
+    { "/dev/null", "is not a regular file" },
+    { "/", "is not a regular file" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autoptr(GError) wrong = NULL;
@@ -254,7 +255,7 @@ static void test_no_files(void)
   g_assert_cmpint(mkfifo(pipe, 0600), ==, 0);
   g_assert_null(astro_sky_new(pipe, &error));
   g_assert_nonnull(error);
-  test_says(error->message, "is no regular file");
+  test_says(error->message, "is not a regular file");
   g_unlink(pipe);
   g_rmdir(folder);
 }

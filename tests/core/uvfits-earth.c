@@ -102,7 +102,7 @@ static void test_none(TestPlace *place, gconstpointer data)
   g_assert_cmpuint(earth_of(reader)->n, ==, 0);
   astro_fits_reader_close(reader);
   g_assert_null(open_file(place->path, finals, &error));
-  test_says(error->message, "was made with the Earth orientation none, UT1 = UTC");
+  test_says(error->message, "was computed with the Earth orientation none, UT1 = UTC");
   test_remove_finals(finals);
 }
 
@@ -168,7 +168,8 @@ static void test_broken(TestPlace *place, gconstpointer data)
     double value;       /* in row 5 */
     const char *says;
   } cases[] = {
-    { "MJD", 61366, "table EARTH ORIENTATION, row 5: MJD is 61366, expected 61365: a row a day" },
+    { "MJD", 61366,
+      "table EARTH ORIENTATION, row 5: MJD is 61366, expected 61365, one row per day" },
     { "UT1-UTC", 0.3, "2026-11-21: UT1 - UTC is 0.3 s and -0.0769478 s the day before" },
     { "POLE", 7, "2026-11-21: the pole is at x 7, y 0.324255 arcsec, expected at most 2" },
     { NULL, 0, "table EARTH ORIENTATION lacks column MJD of 1 numbers" },
@@ -209,7 +210,7 @@ static void test_late(TestPlace *place, gconstpointer data)
   gpointer writer = astro_uvfits_writer.create(file, &c, NULL);
   g_assert_false(astro_uvfits_writer.write(writer, &frames, &tally, &error));
   test_says(error->message,
-            "covers 2026-11-17 to 2026-11-28, and the stream has come to 2026-11-28");
+            "covers 2026-11-17 to 2026-11-28, but the stream has reached 2026-11-28");
   astro_uvfits_writer.destroy(writer);
   astro_part_file_discard(file);
   astro_fits_contents_clear(&c);

@@ -250,9 +250,9 @@ static void missing(TestPlace *place, gconstpointer data)
   observation->has_start = TRUE;
   const gint32 today = observation->start_mjd;
   observation->start_mjd = 124593;
-  check_refused(&c, place->path, "MJD 124593, UVFITS takes a day of 1858 to 2132");
+  check_refused(&c, place->path, "MJD 124593, UVFITS takes a day from 1858 to 2132");
   observation->start_mjd = -21504;
-  check_refused(&c, place->path, "MJD -21504, UVFITS takes a day of 1858 to 2132");
+  check_refused(&c, place->path, "MJD -21504, UVFITS takes a day from 1858 to 2132");
   observation->start_mjd = today;
   observation->has_phase_centre = FALSE;
   check_refused(&c, place->path, "phase centre");

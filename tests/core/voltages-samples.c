@@ -211,7 +211,7 @@ static void test_errors(void)
   struct {
     AstroVoltagesConfig config;
     const char *says;
-  } cases[] = { { good, "formats are" },
+  } cases[] = { { good, "expected the format" },
                 { good, "below 0 Hz" },
                 { good, "start" },
                 { good, "number of stations" },

@@ -283,9 +283,9 @@ static void test_errors(void)
     { "taps=33", "format=CI8,layout=time", "33 taps", 2 },
     { "beta=-1", "format=CI8,layout=time", "beta -1", 2 },
     { "channels=8", "format=CI8,layout=time,stations=2,pols=2,layout=station:pol:time",
-      "no whole number of steps of 8 bytes (6 are left over): a file's size has to be a multiple, "
-      "and its "
-      "source's blocksize too",
+      "is not a whole number of steps of 8 bytes (6 are left over): the size of a file and the "
+      "blocksize of its source must be "
+      "multiples of a step",
       30 },
     { "channels=8", "format=CF64LE,layout=time", "CF64LE", 32 },
     { "channels=8", "format=CF64LE,layout=time:station,stations=2147483647", "CF64LE", 32 },

@@ -229,8 +229,8 @@ static void test_errors(void)
       "rate 1/1000 divided by an integration of 2000000000 spectra is 1/2000000000000, expected a "
       "fraction of whole numbers of at most 2147483647" },
     { "CI8,layout=time:station,stations=2", "integration-time=0.5", "",
-      "property integration-time is 0.5 s, and the spectra's caps have no rate to count it by: "
-      "expected field rate in the caps (spectra a second), or property integration (spectra)" },
+      "property integration-time is 0.5 s, but the spectra's caps have no rate: "
+      "expected field rate in the caps (spectra per second), or property integration (spectra)" },
     { "CI8,layout=time:station,stations=2,rate=100/1", "integration-time=0.004", "",
       "property integration-time is 0.004 s, less than half of one of the spectra at 100/1 a "
       "second: expected 0.01 to " },

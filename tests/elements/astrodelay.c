@@ -446,7 +446,7 @@ static void test_errors(void)
                "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=150.0,"
                "bandwidth=1e6 ! astroobserve array=disc phase-centre=zenith "
                "start-time=2026-11-20T12:00:00 ! astrodelay ! fakesink"),
-      g_strdup("frequency=150 Hz, expected the band's centre, at least 500000 Hz of a "
+      g_strdup("frequency=150 Hz, expected the centre of the band, at least 500000 Hz of a "
                "bandwidth of 1000000 Hz") },
     { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
                "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=5e5,"

@@ -198,8 +198,8 @@ static void test_errors(void)
     { "direction=inverse", "voltages,format=F32LE,layout=time", "real samples", 64 },
     { "length=268435456", "voltages,format=CF32LE,layout=time:station,stations=65536",
       "no memory to hold", 64 },
-    { "", "uvgrid,format=CF32LE,layout=v:u,width=4,height=4", "no whole number", 100 },
-    { "", "image,format=F32LE,layout=y:x,width=4,height=4", "no whole number", 100 },
+    { "", "uvgrid,format=CF32LE,layout=v:u,width=4,height=4", "not a whole number", 100 },
+    { "", "image,format=F32LE,layout=y:x,width=4,height=4", "not a whole number", 100 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line =

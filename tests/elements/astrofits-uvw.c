@@ -75,7 +75,7 @@ static void mirrored(TestFile *place, gconstpointer data)
     g_assert_true(memcmp(again, right, sizeof right) == 0);
 
     mirror_u(place);
-    test_check_launch("u has the other sign", place->path, "astrofitssrc location=%s ! fakesink",
+    test_check_launch("u has the opposite sign", place->path, "astrofitssrc location=%s ! fakesink",
                       place->path);
     find_in_file(place, "uvw=table", algorithms[i], table);
     find_in_file(place, "uvw=file", algorithms[i], file);
@@ -101,7 +101,7 @@ static void carried(TestFile *place, gconstpointer data)
   test_check_launch(NULL, NULL, "astrofitssrc location=%s uvw=file ! astrofitssink location=%s",
                     place->path, copy);
   g_assert_cmpint(g_rename(copy, place->path), ==, 0);
-  test_check_launch("u has the other sign", place->path, "astrofitssrc location=%s ! fakesink",
+  test_check_launch("u has the opposite sign", place->path, "astrofitssrc location=%s ! fakesink",
                     place->path);
   find_in_file(place, "uvw=file", "wstacking", copied);
   g_assert_true(memcmp(straight, copied, sizeof straight) == 0);

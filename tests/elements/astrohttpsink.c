@@ -111,7 +111,7 @@ static void bad(void)
   g_autofree char *found =
       test_launch("fakesrc num-buffers=1 ! image/jpeg ! astrohttpsink address=nowhere");
   g_assert_nonnull(found);
-  g_assert_nonnull(strstr(found, "nowhere is no address"));
+  g_assert_nonnull(strstr(found, "nowhere is not an address"));
 }
 
 /* An empty buffer is not a picture. */

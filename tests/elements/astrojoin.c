@@ -124,7 +124,7 @@ static void test_refused_lines(void)
       "pad sink_0: voltages of layout time:station have no axis \"pol\"" },
     { "astrojoin name=j axis=channel ! fakesink " FAKE(BAND "frequency=2e6,bandwidth=4e6")
           FAKE(BAND "frequency=7e6,bandwidth=4e6"),
-      "pad sink_1: the band begins at 5 MHz, and that of sink_0 ends at 4 MHz" },
+      "pad sink_1: the band begins at 5 MHz, but that of sink_0 ends at 4 MHz" },
     { "astrojoin name=j axis=channel ! fakesink " FAKE(BAND "frequency=2e6,bandwidth=4e6")
           FAKE(BAND "frequency=5e6,bandwidth=2e6"),
       "pad sink_1: channels are 0.5 MHz wide" },

@@ -454,12 +454,13 @@ static void test_used(void)
     const char *properties, *caps, *says;
     AstroDelays delays;
   } cases[] = {
-    { "phase-centre=180,-45", VOLTAGES, "phase-centre is another", ASTRO_DELAYS_OUT },
+    { "phase-centre=180,-45", VOLTAGES, "phase-centre is not the one", ASTRO_DELAYS_OUT },
     { "phase-centre=180,-45", VOLTAGES, "before astrodelay", ASTRO_DELAYS_OUT },
     { "phase-centre=180,-45", VISIBILITIES, "or astrophaseshift", ASTRO_DELAYS_OUT },
     { "phase-centre=180,-45", VISIBILITIES, "or astrophaseshift", ASTRO_DELAYS_UNTOLD },
-    { "start-time=2026-11-20T12:00:00.5", VISIBILITIES, "start-time is another", ASTRO_DELAYS_OUT },
-    { "array=vla-like", VOLTAGES, "array is another", ASTRO_DELAYS_OUT },
+    { "start-time=2026-11-20T12:00:00.5", VISIBILITIES, "start-time is not the one",
+      ASTRO_DELAYS_OUT },
+    { "array=vla-like", VOLTAGES, "array is not the one", ASTRO_DELAYS_OUT },
     { "delays=in", VOLTAGES, "the stream says that they are out", ASTRO_DELAYS_OUT },
     { "delays=out", VOLTAGES, "the stream says that they are in", ASTRO_DELAYS_IN },
     { "phase-centre=180,-45", VOLTAGES, NULL, ASTRO_DELAYS_IN },
@@ -630,7 +631,7 @@ static void test_bad(void)
   } cases[] = {
     { VOLTAGES, "phase-centre=1,2", "nothing, since array is not set and none came" },
     { VOLTAGES, "array=nowhere", "neither a file nor one of disc" },
-    { VOLTAGES, "array=disc latitude=3", "latitude is set and longitude is not" },
+    { VOLTAGES, "array=disc latitude=3", "latitude is set but longitude is not" },
     { VOLTAGES, "array=disc phase-centre=zenith", "there is no start-time" },
     { VOLTAGES, "array=disc phase-centre=1,2,3", "and +30:30:33, or zenith" },
     { VOLTAGES, "array=disc phase-centre=1,91", "and +30:30:33, or zenith" },

@@ -288,7 +288,7 @@ static void bad(void)
       "no channel 9" },
     { "astroskysrc stations=1 num-buffers=1 ! astrochannelizer channels=4 ! astrotranspose ! "
       "astrocorrelator integration=4 ! astrorender view=fringe ! fakesink",
-      "a fringe is of two stations, and there is one: expected view=spectrum or matrix" },
+      "a fringe needs two stations, but there is one: expected view=spectrum or matrix" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     test_refused(cases[i].line, cases[i].says);

@@ -245,7 +245,7 @@ static void test_errors(void)
     { "phase-centre=0,-60 sky=0.9,0,1;-0.9,0,1 latitude=60 longitude=0",
       "all sources are never up together there" },
     { "phase-centre=180,10 num-buffers=600",
-      "it is up for 780 s from the start on, expected a duration of at most that" },
+      "it is up for 780 s from the start on, expected at most this duration" },
     { "! application/x-astro-visibilities,format=CI32LE", "can't handle caps" },
     { "stations=3 ! application/x-astro-visibilities,baselines=4", "downstream takes none" },
   };

@@ -56,7 +56,7 @@ static void test_dropped(void)
   for (guint i = 0; i < G_N_ELEMENTS(readers); i++) {
     g_autofree char *message = run_over("i", readers[i]);
     g_test_message("%s", message);
-    test_says(message, "the caps say counts=true and a buffer has no counts of good samples");
+    test_says(message, "the caps say counts=true but a buffer has no counts of good samples");
     test_says(message, "gdppay");
     g_assert_true(g_str_has_prefix(message, "t: "));
     g_assert_false(g_file_test("counts.uvfits", G_FILE_TEST_EXISTS));

@@ -332,12 +332,12 @@ static void test_refused_others(Run *run, gconstpointer data)
     run_line(run, cases[i].line, AS_IT_CAME);
     g_test_message("%s", run->error);
     test_says(run->error, name);
-    test_says(run->error, "they put sources up to 0.0135 arcsec apart");
+    test_says(run->error, "sources differ by up to 0.0135 arcsec");
     test_says(run->error, run->other);
     test_says(run->error, "2026-11-17 to 2026-11-28");
   }
   run_line(run, VISIBILITIES " ! " BESIDE "earth-orientation=FILE" IMAGE, AS_IT_CAME);
-  test_says(run->error, "was made with the Earth orientation none, UT1 = UTC");
+  test_says(run->error, "was computed with the Earth orientation none, UT1 = UTC");
 }
 
 /* Days that end before the stream begins, and an endless stream that comes to the end of the
@@ -349,14 +349,14 @@ static void test_refused_times(Run *run, gconstpointer data)
       VISIBILITIES_OF("0,0,1", "2026-12-20T21:00:00", "10") "earth-orientation=FILE ! fakesink",
       AS_IT_CAME);
   test_says(run->error,
-            " covers 2026-11-17 to 2026-11-28, and the observation starts at 2026-12-20");
+            " covers 2026-11-17 to 2026-11-28, but the observation starts at 2026-12-20");
   run_line(run, VISIBILITIES_OF("0,0,1", LATE, "20") "earth-orientation=FILE ! fakesink",
            AS_IT_CAME);
-  test_says(run->error, " to 2026-11-28, and the stream has come to "
+  test_says(run->error, " to 2026-11-28, but the stream has reached "
                         "2026-11-28T00:00:10.000000000Z");
   run_line(run, VISIBILITIES_OF("0,0,1", LATE, "0") "earth-orientation=FILE ! fakesink",
            AS_IT_CAME);
-  test_says(run->error, "and the stream has come to 2026-11-28T00:00:10.000000000Z");
+  test_says(run->error, "but the stream has reached 2026-11-28T00:00:10.000000000Z");
   run_line(run, VISIBILITIES "earth-orientation=/nowhere/finals ! fakesink", AS_IT_CAME);
   test_says(run->error, "src: ");
   test_says(run->error, "/nowhere/finals");
@@ -375,7 +375,7 @@ static void test_refused_late(Run *run, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
     run_line(run, lines[i], UNKNOWN);
     test_says(run->error, "gridder: ");
-    test_says(run->error, " to 2026-11-28, and the stream has come to 2026-11-28");
+    test_says(run->error, " to 2026-11-28, but the stream has reached 2026-11-28");
   }
 }
 
@@ -401,7 +401,7 @@ static void test_files(Run *run, gconstpointer data)
   g_assert_cmpuint(run->warnings, ==, 0);
   run_line(run, given, AS_IT_CAME);
   test_says(run->error, "src: ");
-  test_says(run->error, "was made with the Earth orientation none, UT1 = UTC");
+  test_says(run->error, "was computed with the Earth orientation none, UT1 = UTC");
 }
 
 static void add_tests(void)

@@ -37,13 +37,13 @@ static const Case cases[] = {
                  "! astrogridder backend=cpu algorithm=wprojection size=2048 cell=90 w-planes=1000 "
                  "oversampling=16 support=16 ! astrofft ! astroimage "
                  "! astrofitssink location=made.fits",
-    "seen", 400, 1, "interrupted in the middle of work", NULL, "made.fits" },
+    "seen", 400, 1, "interrupted in the middle of long work", NULL, "made.fits" },
   { "direct",
     VISIBILITIES "! tee name=u\nu. ! queue ! astrofitssink location=made.uvfits async=false\nu. "
                  "! " SEEN
                  "! astrogridder backend=cpu algorithm=direct size=2048 cell=20 ! astrofft "
                  "! astroimage ! astrofitssink location=made.fits async=false",
-    "seen", 1500, 1, "interrupted in the middle of work", "made.uvfits", "made.fits" },
+    "seen", 1500, 1, "interrupted in the middle of long work", "made.uvfits", "made.fits" },
   { "visibilities",
     "astrovissrc stations=400 channels=4000 sky=sky.txt duration=600 integration=60 "
     "! filesink location=made.raw",

@@ -323,7 +323,7 @@ static void check_earth_orientation(void)
   /* own.uvfits was made without. */
   g_auto(Result) other = run("run image uvfits=own.uvfits output=bad.fits size=256 cell=20 "
                              "earth-orientation=finals2000A.all");
-  assert_refused(&other, 1, "was made with the Earth orientation none, UT1 = UTC");
+  assert_refused(&other, 1, "was computed with the Earth orientation none, UT1 = UTC");
 }
 
 /* A dirty image's list has none of its sidelobes, says so, and how to go on; a cleaned one has all

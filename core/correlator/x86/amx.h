@@ -1,6 +1,6 @@
-/* Matrix tiles, for the kernels of AMX: 16 inputs by 64 samples as a row operand (a row of bytes an
- * input), 16 quads by 16 inputs as a column operand. Packed panels are column operands; a row panel
- * is turned from them just before its products. */
+/* Matrix tiles for AMX kernels: 16 inputs by 64 samples as a row operand (a row of bytes per
+ * input), and 16 quads by 16 inputs as a column operand. Packed panels are column operands; a row
+ * panel is transposed from them just before its products. */
 #pragma once
 
 #include "core/correlator/x86/pack-fours.h"
@@ -8,14 +8,14 @@
 
 enum { OPERAND = 16 * 64 }; /* bytes of a tile register */
 
-/* Turns 16 quads of 16 inputs into 16 rows of 64 samples, four inputs at a time. Loads put their
- * lanes together, which leaves half the permutations. */
-static ALWAYS_INLINE void turn(guint8 *rows, const guint8 *quads)
+/* Transposes 16 quads of 16 inputs to 16 rows of 64 samples, four inputs at a time. Lanes are
+ * combined while loading, which saves half of the permutations. */
+static ALWAYS_INLINE void transpose(guint8 *rows, const guint8 *quads)
 {
   for (guint lane = 0; lane < 4; lane++) {
     const __m128i *from = (const __m128i *)quads + lane;
     __m512i *to = (__m512i *)rows + 4 * lane;
-    __m512i part[4]; /* of four inputs: quads q, 4 + q, 8 + q, 12 + q, a lane each */
+    __m512i part[4]; /* for four inputs: quads q, 4 + q, 8 + q, 12 + q, one per 128-bit lane */
 #pragma GCC unroll 4
     for (guint q = 0; q < 4; q++) {
       part[q] = _mm512_castsi128_si512(from[4 * q]);
@@ -34,13 +34,13 @@ static ALWAYS_INLINE void turn(guint8 *rows, const guint8 *quads)
   }
 }
 
-/* Packs four time steps of some inputs of a panel, of which count are there; the rest is zero. */
+/* Packs four time steps, of which count exist, for some inputs of a panel; the rest is zero. */
 typedef void (*PackQuads)(guint8 *to, gconstpointer traits, const guint8 *in, gsize stride,
                           guint count, guint inputs);
 
-/* Four time steps of all panels, then the next four: as samples lie in memory, so that the
- * processor reads ahead by itself. operands: of a step. Whole panels have constants, which let
- * loads join what follows by themselves. */
+/* Packs four time steps of all panels, then the next four: this is the order in memory, so that the
+ * processor prefetches by itself. operands: per step. For whole panels arguments are constants, so
+ * that the compiler can merge loads. */
 static ALWAYS_INLINE void pack_rows(guint8 *packed, gconstpointer traits,
                                     const AstroCorrelatorRows *rows, gsize sample_bytes,
                                     guint operands, PackQuads pack_quads)

@@ -1,13 +1,13 @@
-/* Matrix tiles of samples that are numbers of several bytes: each byte is a digit, and products of
+/* Matrix tiles for samples that are numbers of several bytes: each byte is a digit. Products of
  * digits, which are exact, are summed in int32 by rank, the power of 256 that they stand for. A
- * packed step holds the digits of real parts, then those of imaginary ones. In memory a tile is re,
- * then im, of TILE.
+ * packed step has the digits of real parts, then those of imaginary parts. In memory a tile is re,
+ * then im, of type TILE.
  *
- * Included by a file that has defined
- * TILE, DIGITS, RANKS, MOST_STEPS (of a pass)
+ * Included by a file that defines
+ * TILE, DIGITS, RANKS, MOST_STEPS (per pass)
  * multiply_digits(left, right)  adds products of 64 samples of two parts to registers 0, 1, ... by
  *                               rank, the highest first
- * add_values(to, sums)          what the sums of a pass come to */
+ * add_values(to, sums)          adds the value of a pass's sums */
 #include "core/correlator/prefetch.h"
 #include "core/correlator/x86/amx.h"
 
@@ -15,27 +15,27 @@ enum {
   PART = DIGITS * OPERAND,
   STEP = 2 * PART,
   PAIRS = PANEL * PANEL,
-  ASKED_LINES = 8, /* at a time: more take the line buffers that operands come through */
+  ASKED_LINES = 8, /* at a time: more would take up the line buffers that operands pass through */
 };
 
 typedef gint32 Sums[RANKS][PAIRS];
 
-/* What products of two parts of panels are added to. */
+/* Where products of two parts of panels are added. */
 typedef struct {
   TILE *part;                /* re or im of a tile */
   gconstpointer left, right; /* the panels' traits */
-  gboolean first;            /* the part holds nothing yet */
+  gboolean first;            /* the part is uninitialised */
   gboolean minus;
 } Target;
 
 static void multiply_digits(const guint8 *left, const guint8 *right);
 static void add_values(const Target *to, const Sums sums);
 
-/* Bytes 0 to 3 of the lanes of four time steps: quads of each. */
+/* Bytes 0 to 3 of the lanes of four time steps, as quads of each byte. */
 static ALWAYS_INLINE void quads_of_bytes(__m512i quads[4], const __m512i steps[4])
 {
   const __m512i even = _mm512_set1_epi32(0x00ff00ff), low = _mm512_set1_epi32(0xffff);
-  __m512i bytes_02[2], bytes_13[2]; /* of two steps */
+  __m512i bytes_02[2], bytes_13[2]; /* from two steps */
 #pragma GCC unroll 2
   for (guint i = 0; i < 2; i++) {
     const __m512i a = steps[2 * i], b = steps[2 * i + 1];
@@ -75,8 +75,8 @@ static ALWAYS_INLINE void multiply_steps(const guint8 *left, const guint8 *right
   }
 }
 
-/* re re + im im, then im re, then re im, which on the diagonal is the transpose of im re and not
- * summed. Sums become values as soon as a pass is over: beside products that costs more. */
+/* re re + im im, then im re, then re im; on the diagonal the last is the transpose of im re and not
+ * summed. Sums are converted to values right after a pass: doing so between products costs more. */
 static ALWAYS_INLINE void multiply_panels(Target *to, const guint8 *row, const guint8 *column,
                                           guint steps, gboolean diagonal,
                                           AstroCorrelatorAhead *ahead)
@@ -113,7 +113,7 @@ static void multiply_product(const AstroCorrelatorProduct *product)
     const guint8 *left = product->left + i * product->panel_stride;
     TILE *tile = (TILE *)(product->tiles + i * product->tiles_stride);
     for (gsize at = 0; at < product->steps * STEP; at += OPERAND)
-      turn(row + at, left + at);
+      transpose(row + at, left + at);
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       const guint8 *right = product->right + j * product->panel_stride;
       Target to = { .part = tile + 2 * j * PAIRS,
@@ -126,7 +126,7 @@ static void multiply_product(const AstroCorrelatorProduct *product)
   _tile_release();
 }
 
-/* The functions that a kernel's table wants. */
+/* Defines the functions for a kernel's table. */
 #define DIGITS_KERNEL(name, add)                                                                   \
   void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product)                     \
   {                                                                                                \

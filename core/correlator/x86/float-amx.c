@@ -1,8 +1,8 @@
-/* Products of floating-point samples by matrix tiles of bytes. Within a pass the real and imaginary
- * parts of an input are taken as integers of 24 bits, times one power of two that is the input's
- * own, and cut into three digits of eight bits with signs, high, middle, low. All products of them
- * are summed but those of low with low, which are 2^-30 of the largest. So the one error of weight
- * is that of samples rounded to 2^-23 of the largest of 256. */
+/* Products of floating-point samples by matrix tiles of bytes. Within a pass, the real and
+ * imaginary parts of an input are taken as integers of 24 bits times a power of two of their own,
+ * and split into three signed digits of eight bits, high, middle, low. All products of digits are
+ * summed except low with low, which are 2^-30 of the largest. So the only significant error is that
+ * samples are rounded to 2^-23 of the largest of 256. */
 #include "core/correlator/x86/tile-float.h"
 #include <math.h>
 
@@ -11,18 +11,19 @@
 #define MOST_STEPS 4
 #include "core/correlator/x86/bytewise.h"
 
-/* Of a packed panel, for a pass. A half is eight inputs, whose parts side by side fill a vector. */
+/* Traits of a packed panel, for a pass. A half is eight inputs, whose real and imaginary parts fill
+ * a vector. */
 typedef struct {
-  guint32 largest[2][PANEL]; /* magnitudes' bits, of each half's parts */
+  guint32 largest[2][PANEL]; /* bits of the largest magnitude, for the parts of each half */
   float scale[2][PANEL];     /* parts times 2^scale are integers of 24 bits */
-  float back[PANEL];         /* an input's share of the power of two of rank 0 */
+  float back[PANEL];         /* an input's share of the exponent of rank 0 */
 } Traits;
 
 G_STATIC_ASSERT(sizeof(Traits) <= TRAITS_BYTES);
 
 /* ---- packing ---- */
 
-/* Of two halves: what the real parts' places hold. */
+/* Indices that select the real parts from two halves. */
 static ALWAYS_INLINE __m512i even_lanes(void)
 {
   return _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -41,9 +42,9 @@ static ALWAYS_INLINE __m512 load_half(const guint8 *row, guint half, guint input
                                    : _mm256_maskz_loadu_epi16(parts, row + half * 32));
 }
 
-/* The least power of two that makes 0x7f7f7f or less of the largest part, which is the most that
- * three digits with signs hold; 0x10101 lets fractions that come to more carry into the exponent.
- * What is no number makes its input's sums none. */
+/* The smallest power of two that scales the largest part to at most 0x7f7f7f, the largest number
+ * that three signed digits hold; adding 0x10101 lets larger fractions carry into the exponent. A
+ * NaN input makes all its sums NaN. */
 static ALWAYS_INLINE void set_scales(Traits *traits)
 {
   const __m512i even = even_lanes();
@@ -59,7 +60,8 @@ static ALWAYS_INLINE void set_scales(Traits *traits)
     power[half] = _mm512_mask_mov_ps(power[half], none, _mm512_set1_ps(NAN));
     _mm512_store_ps(traits->scale[half], _mm512_sub_ps(_mm512_set1_ps(23), power[half]));
   }
-  /* Two inputs' scales of 23 bits, less the 8 of rank 3: sums are counted from rank 3 up. */
+  /* The scales of two inputs, 23 bits each, less the 8 of rank 3: sums are counted from rank 3 up.
+   */
   _mm512_store_ps(traits->back, _mm512_sub_ps(_mm512_permutex2var_ps(power[0], even, power[1]),
                                               _mm512_set1_ps(23 - 4)));
 }
@@ -113,7 +115,8 @@ static ALWAYS_INLINE void pack_half(__m512i quads[4], const Traits *traits, cons
       continue;
     __m512 parts = load_half(in + t * stride, half, inputs, format);
     __m512i number = _mm512_cvtps_epi32(_mm512_scalef_ps(parts, scale));
-    /* With 128 added to each digit there are none below zero, so that digits are bytes. */
+    /* Adding 128 to each digit makes all digits non-negative, so that they become separate bytes.
+     */
     steps[t] = _mm512_xor_si512(_mm512_add_epi32(number, bias), bias);
   }
   quads_of_bytes(quads, steps);
@@ -162,7 +165,7 @@ void astro_correlator_pack_cf16_amx(guint8 *packed, gpointer traits,
 
 /* ---- products ---- */
 
-/* Eight products take six operands: the row's digits stay while the column's go by. */
+/* Eight products need six operands: the row's digits stay loaded while the column's pass by. */
 static ALWAYS_INLINE void multiply_digits(const guint8 *left, const guint8 *right)
 {
   _tile_loadd(4, left, 64);

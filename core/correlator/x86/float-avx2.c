@@ -1,3 +1,4 @@
+/* Kernels for float samples with AVX2. */
 #define SCALAR float
 #define TILE float
 #define BYTES 32
@@ -11,7 +12,7 @@
 #include "core/correlator/tile.h"
 #include <immintrin.h>
 
-/* 8 samples' lanes of all planes. */
+/* Packs 8 samples' lanes of all planes. */
 static inline void part_8(float *out, __m256 a, __m256 b)
 {
   __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));

@@ -1,3 +1,4 @@
+/* Kernels for float samples with AVX-512. */
 #define SCALAR float
 #define TILE float
 #define BYTES 64

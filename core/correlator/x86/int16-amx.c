@@ -1,5 +1,5 @@
-/* Products of 16-bit samples by matrix tiles of bytes: a high digit with a sign, a low one without,
- * exact in all. */
+/* Products of 16-bit samples by matrix tiles of bytes: a signed high digit and an unsigned low one;
+ * everything is exact. */
 #define TILE double
 #define SUM gint64
 #include "core/correlator/tile.h"

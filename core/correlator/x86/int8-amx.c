@@ -1,5 +1,5 @@
-/* Products of bytes by matrix tiles. re re + im im, im re and re im are summed apart, each in its
- * own tile register, so that nothing is ever negated; in memory a tile is re, then im. */
+/* Products of bytes by matrix tiles. re re + im im, im re and re im are summed separately, each in
+ * its own tile register, so that nothing is ever negated; in memory a tile is re, then im. */
 #include "core/correlator/x86/tile-int32.h"
 #include "core/correlator/prefetch.h"
 #include "core/correlator/x86/amx.h"
@@ -7,7 +7,7 @@
 enum {
   TILE_BYTES = 2 * OPERAND,
   MOST_STEPS = 16,
-  ASKED_LINES = 4, /* at a time: more take the line buffers that operands come through */
+  ASKED_LINES = 4, /* at a time: more would take up the line buffers that operands pass through */
 };
 
 static ALWAYS_INLINE void pack_quads(guint8 *to, const guint8 *in, gsize stride, guint count,
@@ -39,13 +39,13 @@ void astro_correlator_pack_ci4_amx(guint8 *packed, gpointer traits, const AstroC
   pack_rows(packed, traits, rows, 1, 2, pack_quads_ci4);
 }
 
-/* What the products of a tile need. */
+/* The inputs of a tile's products. */
 typedef struct {
-  guint8 *last, *tile, *next; /* the tile before, this one, the one after */
-  guint8 *parts;              /* of the tile before: im re, re im */
+  guint8 *last, *tile, *next; /* the previous tile, this one, the next one */
+  guint8 *parts;              /* of the previous tile: im re, re im */
   const guint8 *left, *right;
   guint steps;
-  gboolean first;    /* tiles hold nothing yet */
+  gboolean first;    /* tiles are uninitialised */
   gboolean diagonal; /* re im is the transpose of im re, and not summed */
   AstroCorrelatorAhead *ahead;
 } Products;
@@ -66,7 +66,8 @@ static ALWAYS_INLINE void subtract_parts(guint8 *im, const guint8 *parts)
       _tile_loadd(reg, from, 64);                                                                  \
   } while (0)
 
-/* Operands are in registers 5 to 7, those of columns first, which come from the second cache. */
+/* Operands are in registers 5 to 7. Those of columns are loaded first, as they come from the
+ * second-level cache. */
 #define STEP(RE, RE_IM, IM_RE, exchange)                                                           \
   do {                                                                                             \
     _tile_loadd(6, right, 64);                                                                     \
@@ -84,11 +85,12 @@ static ALWAYS_INLINE void subtract_parts(guint8 *im, const guint8 *parts)
     astro_correlator_ask(products->ahead);                                                         \
   } while (0)
 
-/* The sums of a tile take three of five registers. The next tile's go to the two others (and to
- * this one's first) while the last products run, and this one's are stored while the first of the
- * next run, so that products never wait for sums. A register is part of its instruction: each of
- * the five places that sums can have is functions of its own. IM_RE had the last tile's re,
- * BEFORE_RE_IM and BEFORE_IM_RE its other sums; they take re and re im of the next. */
+/* The sums of a tile take three of five registers. The next tile's sums are loaded to the two
+ * others (and to the first of this tile's) while the last products run, and this tile's are stored
+ * while the first products of the next run, so that products never wait for sums. Register numbers
+ * are part of the instructions, so each of the five assignments needs its own functions. IM_RE held
+ * the previous tile's re, BEFORE_RE_IM and BEFORE_IM_RE its other sums; they take re and re im of
+ * the next. */
 #define PLACE(n, RE, RE_IM, IM_RE, BEFORE_RE_IM, BEFORE_IM_RE)                                     \
   static void multiply_##n(const Products *products)                                               \
   {                                                                                                \
@@ -109,7 +111,7 @@ static ALWAYS_INLINE void subtract_parts(guint8 *im, const guint8 *parts)
     for (; s < steps; s++)                                                                         \
       STEP(RE, RE_IM, IM_RE, );                                                                    \
   }                                                                                                \
-  /* Where no tile comes after. */                                                                 \
+  /* For a tile without a next one. */                                                             \
   static void store_##n(const Products *products)                                                  \
   {                                                                                                \
     _tile_stored(RE, products->tile, 64);                                                          \
@@ -131,13 +133,14 @@ static const struct {
   { multiply_3, store_3 }, { multiply_4, store_4 },
 };
 
-/* A row panel of a pass stays in the first cache; columns and tiles stream past it. It is turned
- * before its products and not beside those of the row before: two of them, the columns and the
- * tiles that go by do not fit. */
+/* A row panel of a pass stays in the L1 cache while columns and tiles stream past it. It is
+ * transposed before its products, not during those of the row before: two row panels, the columns
+ * and the tiles together do not fit. */
 void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
 {
   guint8 row[MOST_STEPS * 2 * OPERAND] __attribute__((aligned(64)));
-  guint8 none[TILE_BYTES] __attribute__((aligned(64))); /* before the first tile, after the last */
+  guint8 none[TILE_BYTES]
+      __attribute__((aligned(64))); /* stands before the first tile and after the last */
   guint8 parts[2 * OPERAND] __attribute__((aligned(64)));
   AstroCorrelatorAhead ahead = astro_correlator_ahead(product, product->steps);
   ahead.lines = MIN(ahead.lines, ASKED_LINES);
@@ -156,7 +159,7 @@ void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
     const guint8 *quads = product->left + i * product->panel_stride;
     const guint columns = astro_correlator_columns(product, i);
     for (gsize at = 0; at < 2 * product->steps * OPERAND; at += OPERAND) {
-      turn(row + at, quads + at);
+      transpose(row + at, quads + at);
       astro_correlator_ask(&ahead);
     }
     for (guint j = 0; j < columns; j++) {

@@ -1,5 +1,5 @@
-/* Samples, their sums and differences in int16, two times of an input side by side in a lane of 32
- * bits, so that one multiply-add of neighbours takes both. */
+/* Products of samples, and of their sums and differences, in int16: two time steps of an input
+ * share a lane of 32 bits, so that one multiply-add instruction handles both. */
 #include "core/correlator/kernels.h"
 #include <immintrin.h>
 
@@ -30,10 +30,10 @@ static inline Lanes4 multiply_add_4(Lanes4 sum, Lanes4 a, Lanes4 b)
 #define SUM gint64
 #include "core/correlator/tile.h"
 
-/* Bytes re im of 8 inputs at two times. */
+/* Packs bytes re im of 8 inputs at two time steps. */
 static inline void pack_8(gint32 *out, __m128i early, __m128i late)
 {
-  /* re re' of an input, then its im im'. */
+  /* re re' of an input, then im im'. */
   __m256i re_im = _mm256_setr_m128i(_mm_unpacklo_epi8(early, late), _mm_unpackhi_epi8(early, late));
   __m256i low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(re_im));
   __m256i high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(re_im, 1));
@@ -46,7 +46,7 @@ static inline void pack_8(gint32 *out, __m128i early, __m128i late)
   _mm256_store_si256((__m256i *)(out + 3 * PART), _mm256_sub_epi16(re, im));
 }
 
-/* A row of 16 samples as bytes re im; zeros where there is none. */
+/* A row of 16 samples as bytes re im; zeros if there is no such row. */
 typedef struct {
   __m128i low, high;
 } Row;

@@ -1,4 +1,5 @@
-/* int8-avx2.c, which packs the panels, in larger vectors: for machines without VNNI. */
+/* The kernel of int8-avx2.c, which also packs the panels, with larger vectors: for machines without
+ * VNNI. */
 #include "core/correlator/kernels.h"
 #include <immintrin.h>
 

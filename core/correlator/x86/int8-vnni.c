@@ -1,9 +1,10 @@
-/* Dot products of four samples at a time. The instruction multiplies unsigned bytes by signed ones,
- * so columns are taken with 128 added, by an exclusive or; what that adds depends on the row alone,
- * and sums begin with as much less. Three products for a complex one (outer.h) want re + im and
- * re - im in a byte too. Those of 4 bits always fit, and of 8 bits as long as samples keep within
- * +-63 or their root mean square within some 20; a panel that does not fit takes four products. All
- * is exact modulo 2^32, and the true sums of a span fit. */
+/* Products by dot products of four samples at a time. The instruction multiplies unsigned bytes by
+ * signed ones, so 128 is added to columns by an exclusive or. What that adds to sums depends only
+ * on the row, and sums begin with that much less. Three real products for a complex one (outer.h)
+ * need re + im and re - im in a byte too. For 4-bit samples they always fit; for 8-bit ones they
+ * fit as long as samples are within +-63, or their root mean square is below about 20. A panel that
+ * does not fit needs four products. Everything is exact modulo 2^32, and the true sums of a span
+ * fit. */
 #include "core/correlator/x86/pack-fours.h"
 
 typedef gint32 Lanes16 __attribute__((vector_size(64), may_alias));
@@ -34,11 +35,11 @@ static inline Lanes8 multiply_add_8(Lanes8 sum, Lanes8 row, Lanes8 column)
 #include "core/correlator/outer.h"
 #include "core/correlator/x86/tile-int32.h"
 
-/* What sums of each row begin with: the three of outer.h, and of four products the imaginary part,
- * while the real part has that of re + im. */
+/* Initial values of each row's sums: those of outer.h's three products, and for four products that
+ * of the imaginary part, while the real part uses that of re + im. */
 typedef struct {
   gint32 starts[SUMS][PANEL], start_im[PANEL];
-  __mmask64 large; /* re + im or re - im does not fit everywhere */
+  __mmask64 large; /* nonzero: re + im or re - im does not fit everywhere */
 } Traits;
 
 G_STATIC_ASSERT(sizeof(Traits) <= TRAITS_BYTES);
@@ -70,7 +71,7 @@ static ALWAYS_INLINE void pack_quads(guint8 *packed, Traits *traits,
     out[CHUNK] = im;
     sum_re = _mm512_dpbusd_epi32(sum_re, bias, re);
     sum_im = _mm512_dpbusd_epi32(sum_im, bias, im);
-    if (large) /* nobody will look at the rest */
+    if (large) /* the other planes will not be used */
       continue;
     out[2 * CHUNK] = _mm512_add_epi8(re, im);
     out[3 * CHUNK] = _mm512_sub_epi8(re, im);
@@ -110,8 +111,8 @@ void astro_correlator_pack_ci4_vnni(guint8 *packed, gpointer traits,
 
 /* ---- four products ---- */
 
-/* Of a tile's three sums the first takes the real parts and the last both, which leaves the
- * imaginary ones in their difference. */
+/* The first of a tile's three sums gets the real part, and the last the sum of real and imaginary
+ * part, so that their difference is the imaginary part. */
 static void multiply_large_block(const OuterRow *row, const Traits *traits, guint first,
                                  guint panel)
 {
@@ -156,7 +157,7 @@ static void multiply_large(const OuterRow *row, const Traits *traits, guint pane
   }
 }
 
-/* Columns of small panels together, large ones each for itself. */
+/* Column panels that fit are multiplied together, others one at a time. */
 void astro_correlator_multiply_int8_vnni(const AstroCorrelatorProduct *product)
 {
   AstroCorrelatorAhead ahead = ahead_of(product);

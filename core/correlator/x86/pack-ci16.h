@@ -1,4 +1,4 @@
-/* Packs CI16 for outer.h, sixteen inputs at once. Included with SCALAR double. */
+/* Packs CI16 for outer.h, 16 inputs at once. Included with SCALAR double. */
 #include <immintrin.h>
 
 static inline void part_16(double *out, __m512i parts)

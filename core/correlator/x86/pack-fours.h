@@ -1,12 +1,13 @@
-/* Packs 8-bit and 4-bit samples into quads: four samples of an input side by side in a lane of 32
- * bits, 16 real quads of a panel, then 16 imaginary ones. For the files of AVX-512 VNNI and AMX. */
+/* Packs 8-bit and 4-bit samples into quads: four samples of an input in a lane of 32 bits; first
+ * the 16 real quads of a panel, then the 16 imaginary ones. For the AVX-512 VNNI and AMX kernels.
+ */
 #include "core/correlator/kernels.h"
 #include <immintrin.h>
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Four time steps of 16 inputs; those from count on are zero, and so are inputs that the mask
- * lacks. Constants for a whole panel let the loads join the rows by themselves. */
+/* Packs four time steps of 16 inputs; steps from count on are zero, and so are inputs outside of
+ * the mask. With constants for a whole panel the compiler merges the loads. */
 static ALWAYS_INLINE void quad_pack_ci8(__m512i *re, __m512i *im, const guint8 *in, gsize stride,
                                         guint count, __mmask16 inputs)
 {
@@ -20,9 +21,9 @@ static ALWAYS_INLINE void quad_pack_ci8(__m512i *re, __m512i *im, const guint8 *
                                     : inputs == 0xffff
                                         ? _mm256_loadu_si256((const __m256i *)(in + t * stride))
                                         : _mm256_maskz_loadu_epi16(inputs, in + t * stride));
-  /* A lane holds four inputs at two times, four words each. Shifts and bitwise operations leave one
-   * permutation for each part, since there is one unit for these. 0xe4: the third operand chooses
-   * between the first two. */
+  /* A 128-bit lane has four inputs at two time steps, in four words each. With shifts and bitwise
+   * operations only one permutation per part is left, as there is only one execution unit for
+   * these. 0xe4: the third operand selects between the first two. */
   __m512i early = _mm512_permutex2var_epi64(row[0], order, row[1]);
   __m512i late = _mm512_permutex2var_epi64(row[2], order, row[3]);
   *re = _mm512_shuffle_epi8(_mm512_ternarylogic_epi32(early, _mm512_slli_epi16(late, 8), low, 0xe4),
@@ -49,7 +50,7 @@ static ALWAYS_INLINE void quad_pack_ci4(__m512i *re, __m512i *im, const guint8 *
   all = _mm512_mask_broadcast_i32x4(all, 0x0f00, row[2]);
   all = _mm512_mask_broadcast_i32x4(all, 0xf000, row[3]);
   all = _mm512_shuffle_epi8(_mm512_permutexvar_epi32(order, all), to_quads);
-  /* (nibble ^ 8) - 8 extends its sign. */
+  /* (nibble ^ 8) - 8 extends the sign. */
   *re = _mm512_sub_epi8(_mm512_ternarylogic_epi32(_mm512_srli_epi16(all, 4), nibble, sign, 0x6a),
                         sign);
   *im = _mm512_sub_epi8(_mm512_ternarylogic_epi32(all, nibble, sign, 0x6a), sign);

@@ -1,6 +1,6 @@
-/* tile.h's add_tile with AVX-512, for whole tiles off the diagonal, of 32-bit parts and 64-bit
+/* tile.h's add_tile with AVX-512, for whole tiles off the diagonal with 32-bit parts and 64-bit
  * sums. Included with SUM and TILE, and with
- * WIDEN(parts)           8 parts (__m256i) as doubles
+ * WIDEN(parts)           converts 8 parts (__m256i) to doubles
  * WIDEN_ADD(sum, parts)  adds them to the 8 sums there */
 #include "core/correlator/tile.h"
 #include <immintrin.h>
@@ -17,7 +17,7 @@ static inline Row load_row(const TILE *re, const TILE *im)
   return (Row){ _mm512_permutex2var_epi32(a, low, b), _mm512_permutex2var_epi32(a, high, b) };
 }
 
-/* Adds 16 parts to the sums from `at` on, or makes their means. */
+/* Adds 16 parts to the sums from `at` on, or makes means of them. */
 static inline __attribute__((always_inline)) void add_16(const AstroCorrelatorPlace *place,
                                                          guint64 at, __m512i parts, gboolean means)
 {
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void add_16(const AstroCorrelatorPl
   WIDEN_ADD(sum + 8, high);
 }
 
-/* The two rows of a station: XX XY YX YY of four stations of the columns. */
+/* Adds the two rows of a station: XX XY YX YY with four stations of the columns. */
 static inline __attribute__((always_inline)) void
 add_station(const AstroCorrelatorPlace *place, guint64 at, __m512i x, __m512i y, gboolean means)
 {

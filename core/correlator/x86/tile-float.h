@@ -1,4 +1,4 @@
-/* Tiles of float added to sums of double with AVX-512. */
+/* Adds tiles of float to sums of double with AVX-512. */
 #define TILE float
 #define SUM double
 #define WIDEN(parts) _mm512_cvtps_pd(_mm256_castsi256_ps(parts))

@@ -1,4 +1,4 @@
-/* Tiles of int32 added to sums of int64 with AVX-512. */
+/* Adds tiles of int32 to sums of int64 with AVX-512. */
 #define TILE gint32
 #define SUM gint64
 #define WIDEN(parts) _mm512_cvtepi32_pd(parts)

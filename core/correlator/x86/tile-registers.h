@@ -1,10 +1,10 @@
-/* How the tile registers of AMX are configured, for the kernels and for what times them. */
+/* The configuration of AMX tile registers, for the kernels and their benchmarks. */
 #pragma once
 
 #include <glib.h>
 
-/* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
- * compiler thinks that only its start is read. */
+/* Eight tile registers of 16 rows by 64 bytes. It is constant so that all of it is in memory: the
+ * compiler assumes that only its first bytes are read. */
 static const struct {
   guint8 palette, start, reserved[14];
   guint16 row_bytes[16];

@@ -1,3 +1,4 @@
+/* Reads arrays from a file of blocks. */
 #include "config.h"
 #include "core/fits/blocks/read.h"
 
@@ -29,12 +30,13 @@ gboolean astro_blocks_check_array(const AstroBlocksReader *r, const AstroFitsHea
                             name, header->bitpix, zero, words->bitpix,
                             astro_fits_words_zero(words));
   if (header->groups || header->n_parameters || header->n_groups != 1)
-    return astro_fits_wrong(r->file, error, "%s is no plain array, as PCOUNT and GCOUNT say", name);
+    return astro_fits_wrong(r->file, error,
+                            "%s is not a plain array, according to PCOUNT and GCOUNT", name);
   const guint64 end = astro_fits_file_bytes(r->file);
   if (header->data > end || header->bytes > end - header->data)
     return astro_fits_wrong(r->file, error,
                             "cut short: %s has %" G_GUINT64_FORMAT
-                            " bytes, of which %" G_GUINT64_FORMAT " are there",
+                            " bytes, but only %" G_GUINT64_FORMAT " are in the file",
                             name, header->bytes, end - MIN(end, header->data));
   return TRUE;
 }
@@ -55,7 +57,7 @@ gpointer astro_blocks_read_array(const AstroBlocksReader *r, const AstroFitsHead
     return NULL;
   g_autofree char *data = g_try_malloc(header->bytes + 1);
   if (!data) {
-    astro_fits_wrong(r->file, error, "%s is larger than memory holds", name);
+    astro_fits_wrong(r->file, error, "there is no memory for %s", name);
     return NULL;
   }
   data[header->bytes] = 0;

@@ -1,3 +1,4 @@
+/* Reads what belongs to a block: its counts, its grid's weights, its histogram's summary. */
 #include "config.h"
 #include "core/fits/blocks/read.h"
 
@@ -21,7 +22,7 @@ static gboolean read_counts_shape(const AstroBlocksReader *r, const AstroFitsHea
   if (fits && !shape->n_axes)
     fits = header->axes[0] == 1;
   return fits || astro_fits_wrong(r->file, error,
-                                  "COUNTS has other axes than AXES tells: found \"%s\" of %u axes",
+                                  "AXES of COUNTS is \"%s\", which does not match its %u axes",
                                   axes, header->n_axes);
 }
 
@@ -61,7 +62,7 @@ gboolean astro_blocks_read_grid(const AstroBlocksReader *r, guint block, GstBuff
   if (r->stream.quantity != ASTRO_QUANTITY_UVGRID)
     return TRUE;
   if (!header)
-    return astro_fits_wrong(r->file, error, "a grid has no WEIGHTS, sums of its weights");
+    return astro_fits_wrong(r->file, error, "a grid has no array WEIGHTS with its sums of weights");
   if (!astro_blocks_get_number(r, header, "PLANES", 0, G_MAXUINT, &planes, error) ||
       !astro_blocks_get_number(r, header, "PLANE", 0, MAX(planes - 1, 0), &plane, error) ||
       !astro_blocks_get_number(r, header, "USED", 0, G_MAXINT64, &used, error) ||
@@ -70,11 +71,11 @@ gboolean astro_blocks_read_grid(const AstroBlocksReader *r, guint block, GstBuff
       !astro_blocks_get_number(r, header, "NOTFINIT", 0, G_MAXINT64, &not_finite, error))
     return FALSE;
   if (!astro_fits_get_double(header, "W", &w) || !astro_fits_get_double(header, "WSTEP", &w_step))
-    return astro_fits_wrong(r->file, error, "WEIGHTS: W or WSTEP is missing or no number");
+    return astro_fits_wrong(r->file, error, "WEIGHTS: W or WSTEP is missing or not a number");
   if (header->bytes != expected * sizeof(double))
     return astro_fits_wrong(r->file, error,
                             "WEIGHTS has %" G_GUINT64_FORMAT " bytes, expected %" G_GUINT64_FORMAT
-                            " numbers, one a channel and product",
+                            " numbers, one per channel and product",
                             header->bytes, expected);
   g_autofree double *weights =
       astro_blocks_read_array(r, header, "WEIGHTS", &astro_fits_doubles, error);
@@ -93,7 +94,8 @@ gboolean astro_blocks_read_grid(const AstroBlocksReader *r, guint block, GstBuff
   return TRUE;
 }
 
-/* Whole numbers of EDGES, and how many values the arrays have by them. */
+/* Reads the integers in the header of EDGES, checks the lengths of the arrays against them, and
+ * reads the arrays. */
 static gboolean begin_summary(const AstroBlocksReader *r, guint block, const AstroFitsHeader *edges,
                               AstroSummary *summary, GError **error)
 {
@@ -112,7 +114,7 @@ static gboolean begin_summary(const AstroBlocksReader *r, guint block, const Ast
   if (!pairs || pairs->bytes != n_pairs * sizeof(double) || edges->bytes < 2 * sizeof(double) ||
       edges->bytes / sizeof(double) > G_MAXUINT)
     return astro_fits_wrong(r->file, error,
-                            "EDGES or PAIRS have another length than a histogram's, of %d kinds of "
+                            "EDGES or PAIRS have the wrong length for a histogram of %d kinds of "
                             "pairs and %d regions",
                             (gint)kinds, (gint)regions);
   g_autofree double *found = astro_blocks_read_array(r, edges, "EDGES", &astro_fits_doubles, error);
@@ -142,7 +144,7 @@ gboolean astro_blocks_read_summary(const AstroBlocksReader *r, guint block, guin
   gboolean ok = !sums || sums->bytes == bytes ||
                 astro_fits_wrong(r->file, error,
                                  "SUMS has %" G_GUINT64_FORMAT " bytes, expected %" G_GUINT64_FORMAT
-                                 ", as many counts as the histogram has values",
+                                 ", one count for each value of the histogram",
                                  sums->bytes, bytes);
   if (ok && sums) {
     gpointer counts = astro_blocks_read_array(r, sums, "SUMS", &astro_fits_sums, error);

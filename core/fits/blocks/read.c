@@ -1,3 +1,5 @@
+/* Reads files of blocks (core/fits/blocks/blocks.h): the headers of the file, and one block after
+ * the other. */
 #include "config.h"
 #include "core/fits/blocks/read.h"
 
@@ -28,7 +30,7 @@ static gboolean next_block(gpointer reader, guint64 *steps, gboolean *end, GErro
   return (*steps > 0 && header->bytes % step == 0) ||
          astro_fits_wrong(r->file, error,
                           "block %u has %" G_GUINT64_FORMAT
-                          " bytes, expected a multiple of %" G_GUINT64_FORMAT " by CAPS",
+                          " bytes, expected a multiple of %" G_GUINT64_FORMAT " according to CAPS",
                           r->next + 1, header->bytes, step);
 }
 
@@ -84,8 +86,8 @@ static gboolean read_caps(const AstroBlocksReader *r, AstroFitsContents *content
   const AstroFitsHeader *header = astro_fits_file_header(r->file, 1);
   if (!astro_blocks_is_named(header, "CAPS"))
     return astro_fits_wrong(r->file, error,
-                            "the array CAPS, which says what stream it is of, is "
-                            "missing behind the first header");
+                            "the array CAPS, which describes the stream, is "
+                            "missing after the first header");
   g_autofree char *text = astro_blocks_read_array(r, header, "CAPS", &astro_fits_letters, error);
   if (!text)
     return FALSE;
@@ -99,7 +101,7 @@ static gboolean read_caps(const AstroBlocksReader *r, AstroFitsContents *content
   }
   g_autoptr(GstCaps) allowed = gst_caps_from_string(astro_blocks_reader.caps);
   return gst_caps_can_intersect(caps, allowed) ||
-         astro_fits_wrong(r->file, error, "CAPS tells of %s, which do not go block by block",
+         astro_fits_wrong(r->file, error, "CAPS describes %s, which are not stored in blocks",
                           astro_quantity_name(contents->stream.quantity));
 }
 
@@ -127,7 +129,7 @@ static gboolean read_observation(const AstroBlocksReader *r, AstroFitsContents *
   return contents->observation != NULL;
 }
 
-/* A file that lacks its end, or an array in its middle, would be a shorter stream. */
+/* A file that lacks its end, or an array in its middle, would be read as a shorter stream. */
 static gboolean find_blocks(AstroBlocksReader *r, GError **error)
 {
   const AstroFitsHeader *header;
@@ -138,8 +140,8 @@ static gboolean find_blocks(AstroBlocksReader *r, GError **error)
     g_array_append_val(r->blocks, i);
     if (astro_blocks_number(header, "EXTVER") != r->blocks->len)
       return astro_fits_wrong(r->file, error,
-                              "block %u calls itself %" G_GINT64_FORMAT
-                              ": blocks are missing or in another order",
+                              "block %u has EXTVER %" G_GINT64_FORMAT
+                              ": blocks are missing or in the wrong order",
                               r->blocks->len, astro_blocks_number(header, "EXTVER"));
   }
   return astro_blocks_get_number(r, astro_fits_file_primary(r->file), "NBLOCKS", 0, G_MAXINT64,

@@ -1,3 +1,4 @@
+/* Converts numbers between memory and the arrays of FITS. */
 #include "core/fits/blocks/blocks.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ AstroFitsWords astro_fits_words_of(AstroFormat format)
   return words[format];
 }
 
-/* Bytes have no sign in FITS, all other integers have one. */
+/* Bytes are unsigned in FITS, all other integers are signed. */
 double astro_fits_words_zero(const AstroFitsWords *words)
 {
   if (!words->is_moved)
@@ -35,8 +36,7 @@ double astro_fits_words_zero(const AstroFitsWords *words)
   }
 #define AS_IT_IS(value) (value)
 
-/* low, high: whether the byte that the sign is in is the first or the last one of what comes out.
- */
+/* low, high: flip the sign bit, which is in the first or in the last byte of the result. */
 static void swap_words(gint bitpix, gboolean low, gboolean high, gconstpointer from, gpointer to,
                        gsize bytes)
 {

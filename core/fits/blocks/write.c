@@ -1,3 +1,4 @@
+/* Writes files of blocks (core/fits/blocks/blocks.h). */
 #include "config.h"
 #include "core/fits/blocks/blocks.h"
 #include "core/fits/cards.h"
@@ -10,12 +11,12 @@ typedef struct {
   AstroPartFile *file;
   AstroStream stream;
   gint64 blocks;
-  guint8 *room; /* numbers on their way to the file */
+  guint8 *room; /* buffer for converted numbers */
 } Writer;
 
 /* ---- arrays ---- */
 
-/* The header of an array; axes slowest first. More cards may follow. */
+/* Starts the header of an array with axes slowest first. More cards may follow. */
 static GString *begin_array(const Writer *w, const char *name, const AstroFitsWords *words,
                             const AstroLayout *shape)
 {
@@ -38,11 +39,11 @@ static GString *begin_array(const Writer *w, const char *name, const AstroFitsWo
   }
   astro_fits_put_string(header, "EXTNAME", name, "");
   if (w->blocks > 0)
-    astro_fits_put_integer(header, "EXTVER", w->blocks, "of the block that it is, or goes with");
+    astro_fits_put_integer(header, "EXTVER", w->blocks, "number of the block");
   return header;
 }
 
-/* header is freed. */
+/* Frees header. */
 static gboolean end_array(Writer *w, GString *header, const AstroFitsWords *words,
                           gconstpointer data, gsize bytes, GError **error)
 {
@@ -69,7 +70,7 @@ static gboolean write_row(Writer *w, const char *name, const AstroFitsWords *wor
                    n * (gsize)(ABS(words->bitpix) / 8), error);
 }
 
-/* ---- what goes with a block ---- */
+/* ---- what belongs to a block ---- */
 
 static gboolean write_counts(Writer *w, const AstroValidityMeta *validity, GError **error)
 {
@@ -81,7 +82,7 @@ static gboolean write_counts(Writer *w, const AstroValidityMeta *validity, GErro
                         ? begin_array(w, "COUNTS", &astro_fits_counts, &validity->shape)
                         : begin_row(w, "COUNTS", &astro_fits_counts, n);
   astro_fits_put_string(header, "AXES", axes, "slowest first");
-  astro_fits_put_integer(header, "FULL", validity->full, "of a value that lost nothing");
+  astro_fits_put_integer(header, "FULL", validity->full, "count of a value without losses");
   return end_array(w, header, &astro_fits_counts, validity->counts, n * sizeof *validity->counts,
                    error);
 }
@@ -91,7 +92,7 @@ static gboolean write_grid(Writer *w, const AstroGridMeta *grid, GError **error)
   if (!grid)
     return TRUE;
   if (grid->touched)
-    return astro_fits_refuse(error, "the grid has tiles that are left undefined (touched-only=true "
+    return astro_fits_refuse(error, "the grid has undefined tiles (touched-only=true "
                                     "in its caps), expected a whole one");
   GString *header = begin_row(w, "WEIGHTS", &astro_fits_doubles, grid->n_weights);
   astro_fits_put_double(header, "W", grid->w, "wavelengths, of the block's first plane");
@@ -120,7 +121,8 @@ static gboolean write_summary(Writer *w, GstEvent *told, GError **error)
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
     astro_fits_put_integer_n(header, "POINTS", side + 1, (gint64)summary.points[side],
                              astro_side_name(side));
-  astro_fits_put_integer(header, "NRANDOM", (gint64)summary.catalogues, "random catalogues a side");
+  astro_fits_put_integer(header, "NRANDOM", (gint64)summary.catalogues,
+                         "random catalogues per side");
   gboolean ok = end_array(w, header, &astro_fits_doubles, summary.edges,
                           summary.n_edges * sizeof *summary.edges, error) &&
                 write_row(w, "PAIRS", &astro_fits_doubles, summary.pairs,

@@ -1,3 +1,4 @@
+/* Finds out what is in a file of images: HDUs, axes, products, units and frequencies. */
 #include "core/fits/image/reader.h"
 #include "core/fits/units.h"
 
@@ -18,7 +19,7 @@ static gboolean is_image(const AstroFitsHeader *header, guint index)
   return TRUE;
 }
 
-/* The primary HDU, or the one behind it where that has no data. NULL: it is no image. */
+/* The primary HDU, or the next one if the primary has no data. NULL: it is not an image. */
 static const AstroFitsHeader *first_image(const AstroFitsFile *file, guint *index)
 {
   const AstroFitsHeader *header = astro_fits_file_header(file, *index = 0);
@@ -54,12 +55,13 @@ static gboolean read_axes(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
     astro_fits_get_string_n(header, "CTYPE", i + 1, &type);
     gboolean is_stokes = g_str_equal(type, "STOKES"), is_freq = g_str_has_prefix(type, "FREQ");
     AstroFitsImageAxis *axis = is_stokes ? &hdu->stokes : &hdu->channel;
-    /* Any other axis with a length is one of channels whose frequencies are not known. */
+    /* Any other axis longer than 1 is taken as channels of unknown frequency. */
     if (is_stokes || is_freq || header->axes[i] > 1) {
       if (axis->n > 1 || (axis->number && (is_stokes || is_freq)))
         return astro_fits_wrong(
-            r->file, error, "axis %u is \"%s\" and axis %u another one of %s, expected one", i + 1,
-            type, axis->number, is_stokes ? "STOKES" : "FREQ or of channels");
+            r->file, error,
+            "axis %u is \"%s\" but axis %u is already an axis of %s, expected only one", i + 1,
+            type, axis->number, is_stokes ? "STOKES" : "FREQ or channels");
       *axis = (AstroFitsImageAxis){ header->axes[i], stride, 0, 1, 0, i + 1 };
       astro_fits_get_double_n(header, "CRVAL", i + 1, &axis->value);
       astro_fits_get_double_n(header, "CRPIX", i + 1, &axis->pixel);
@@ -84,7 +86,7 @@ static gint code_at(const AstroFitsImageAxis *stokes, guint64 i)
 
 #define MAX_PRODUCTS 12
 
-/* The names of an HDU's products in the stream's order. */
+/* Finds the names of an HDU's products in the order of the stream. */
 static gboolean read_products(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
                               GPtrArray *names, GError **error)
 {
@@ -104,7 +106,7 @@ static gboolean read_products(const AstroFitsImageReader *r, AstroFitsImageHdu *
   }
   for (guint i = 0; i < n; i++) {
     AstroFitsProduct product = { hdu->role, code_at(&hdu->stokes, hdu->product_at[i]) };
-    /* 0 is AIPS's beam. */
+    /* AIPS marks its beam by 0. */
     char *name = product.code == 0 && n == 1 ? g_strdup(ASTRO_PRODUCT_PSF)
                                              : astro_fits_product_to_name(&product);
     if (!name)
@@ -119,7 +121,7 @@ static gboolean read_products(const AstroFitsImageReader *r, AstroFitsImageHdu *
 
 /* ---- HDUs ---- */
 
-/* Values of the stream are Jy a beam, those of a model Jy a pixel, or nobody knows. */
+/* Values become Jy/beam, or Jy/pixel for a model; if the unit is unknown they stay as they are. */
 static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
                       AstroFitsContents *contents)
 {
@@ -137,11 +139,11 @@ static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
     hdu->zero *= jansky;
   }
   const gboolean is_none = !unit[0] || g_str_equal(unit, "UNCALIB");
-  if (good || is_none || contents->note) /* one HDU's is enough said */
+  if (good || is_none || contents->note) /* a note for one HDU is enough */
     return;
   g_autofree char *valid = g_utf8_make_valid(unit, -1);
   astro_fits_contents_note(contents, astro_fits_file_name(r->file),
-                           "BUNIT is \"%s\", expected Jy/beam: values go on as they are", valid);
+                           "BUNIT is \"%s\", expected Jy/beam: values are not converted", valid);
 }
 
 static const char *role_of(const AstroFitsHeader *header, gboolean *is_known)
@@ -174,15 +176,15 @@ static gboolean add_hdu(AstroFitsImageReader *r, const AstroFitsHeader *header,
   there -= MIN(there, header->data);
   if (header->bytes > there)
     return astro_fits_wrong(r->file, error,
-                            "cut short: the header tells of %" G_GUINT64_FORMAT
-                            " bytes of an image and the file ends after %" G_GUINT64_FORMAT
+                            "cut short: the header announces %" G_GUINT64_FORMAT
+                            " bytes of an image but the file ends after %" G_GUINT64_FORMAT
                             " of them",
                             header->bytes, there);
   g_array_append_val(r->hdus, hdu);
   return TRUE;
 }
 
-/* Extensions of other names or shapes are no parts of this stream. */
+/* Extensions with other names or shapes do not belong to this stream. */
 static gboolean belongs(const AstroFitsImageReader *r, const AstroFitsHeader *header)
 {
   const AstroFitsHeader *first = g_array_index(r->hdus, AstroFitsImageHdu, 0).header;
@@ -204,7 +206,7 @@ static gboolean find_hdus(AstroFitsImageReader *r, AstroFitsContents *contents, 
   return TRUE;
 }
 
-/* An image has HDUs of one EXTVER and of different roles. */
+/* The HDUs of an image have the same EXTVER and different roles. */
 static guint count_of_image(const AstroFitsImageReader *r, guint first)
 {
   const AstroFitsImageHdu *hdus = (const AstroFitsImageHdu *)(gpointer)r->hdus->data;
@@ -218,7 +220,7 @@ static guint count_of_image(const AstroFitsImageReader *r, guint first)
   return r->hdus->len - first;
 }
 
-/* Names of the products of an image; NULL and an error where it has another number of channels. */
+/* The names of an image's products; NULL and an error if its number of channels differs. */
 static char **read_image(AstroFitsImageReader *r, guint first, GError **error)
 {
   g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
@@ -227,7 +229,7 @@ static char **read_image(AstroFitsImageReader *r, guint first, GError **error)
     if (hdu->channel.n != r->channels) {
       astro_fits_wrong(r->file, error,
                        "an extension has %" G_GUINT64_FORMAT
-                       " channels, expected %" G_GUINT64_FORMAT " as in the first image",
+                       " channels, expected %" G_GUINT64_FORMAT ", as in the first image",
                        hdu->channel.n, r->channels);
       return NULL;
     }
@@ -245,8 +247,7 @@ static gboolean read_images(AstroFitsImageReader *r, AstroFitsContents *contents
   for (guint first = 0; first < r->hdus->len; first += r->per_image) {
     guint n = count_of_image(r, first);
     if (n != r->per_image)
-      return astro_fits_wrong(r->file, error,
-                              "image %u has %u HDUs, expected %u as the first one has",
+      return astro_fits_wrong(r->file, error, "image %u has %u HDUs, expected %u like the first",
                               first / r->per_image + 1, n, r->per_image);
     g_auto(GStrv) names = read_image(r, first, error);
     if (!names)
@@ -281,7 +282,7 @@ static gboolean describe(AstroFitsImageReader *r, AstroStream *stream, GError **
   if (r->width > G_MAXINT || r->height > G_MAXINT || r->channels > G_MAXINT ||
       !g_uint64_checked_mul(&samples, r->width * r->height, r->channels) ||
       !g_uint64_checked_mul(&samples, samples, r->pols * sizeof(double)) || samples > G_MAXSSIZE)
-    return astro_fits_wrong(r->file, error, "the image is larger than memory can be");
+    return astro_fits_wrong(r->file, error, "the image is too large for any memory");
   stream->quantity = ASTRO_QUANTITY_IMAGE;
   stream->format = r->bitpix == -64 || r->bitpix >= 32 ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE;
   stream->layout =
@@ -297,7 +298,7 @@ static gboolean describe(AstroFitsImageReader *r, AstroStream *stream, GError **
   return TRUE;
 }
 
-/* CASA gives every plane of a cube its own, in a table behind it. */
+/* CASA gives every plane of a cube its own beam, in a table after the image. */
 static void note_beams(const AstroFitsImageReader *r, const AstroFitsHeader *first,
                        AstroFitsContents *contents)
 {
@@ -308,7 +309,7 @@ static void note_beams(const AstroFitsImageReader *r, const AstroFitsHeader *fir
                              "one for all (BMAJ, BMIN)");
 }
 
-/* Channels of velocities or wavelengths, or of frequencies in no unit that is known. */
+/* Notes channels in velocities or wavelengths, or in an unknown unit. */
 static void note_channels(const AstroFitsImageReader *r, AstroFitsContents *contents)
 {
   const AstroFitsImageHdu *first = &g_array_index(r->hdus, AstroFitsImageHdu, 0);
@@ -323,12 +324,12 @@ static void note_channels(const AstroFitsImageReader *r, AstroFitsContents *cont
   g_autofree char *valid = g_utf8_make_valid(told, -1);
   astro_fits_contents_note(
       contents, astro_fits_file_name(r->file),
-      "axis %u is %s, expected FREQ in Hz above 0: channels go on without frequencies",
+      "axis %u is %s, expected FREQ in Hz above 0: channels get no frequencies",
       first->channel.number, valid);
 }
 
-/* What the header says of which frame frequencies are, and in which card: before there was SPECSYS
- * it was part of the axis's name. */
+/* The frame of the frequencies according to the header, and the card that says so: before SPECSYS
+ * existed it was part of the axis's name. */
 static const char *frame_of(const AstroFitsImageReader *r, const AstroFitsHeader *first,
                             char **card)
 {
@@ -345,7 +346,7 @@ static const char *frame_of(const AstroFitsImageReader *r, const AstroFitsHeader
   return type + strlen("FREQ-");
 }
 
-/* The stream's frequencies are the observer's, and written as such. */
+/* Frequencies in a stream are topocentric, and are written as such. */
 static void note_frame(const AstroFitsImageReader *r, const AstroFitsHeader *first,
                        AstroFitsContents *contents)
 {
@@ -355,15 +356,15 @@ static void note_frame(const AstroFitsImageReader *r, const AstroFitsHeader *fir
   if (frame[0] && !g_str_has_prefix(frame, "TOP") && !g_str_has_prefix(frame, "OBS")) {
     g_autofree char *valid = g_utf8_make_valid(frame, -1);
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
-                             "frequencies are of frame %s (%s), expected TOPOCENT: they go on "
-                             "as they are, and are written as TOPOCENT",
+                             "frequencies are in frame %s (%s), expected TOPOCENT: they are "
+                             "not converted, and would be written as TOPOCENT",
                              valid, card);
   }
   if ((astro_fits_get_double(first, "RESTFRQ", &line) ||
        astro_fits_get_double(first, "RESTFREQ", &line)) &&
       line > 0)
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
-                             "the rest frequency of %.10g Hz (RESTFRQ) goes no further", line);
+                             "the rest frequency of %.10g Hz (RESTFRQ) is not passed on", line);
 }
 
 gboolean astro_fits_image_read_headers(AstroFitsImageReader *r, AstroFitsContents *contents,

@@ -1,3 +1,4 @@
+/* Names of products, and their numbers in FITS. */
 #include "core/fits/image/image.h"
 #include "core/stream/grid.h"
 
@@ -5,7 +6,7 @@
 
 const char *const astro_fits_image_roles[] = { "MODEL", "RESIDUAL", ASTRO_PRODUCT_PSF, NULL };
 
-/* In a stream's order. */
+/* In the order of a stream. */
 static const struct {
   const char *name;
   gint code;

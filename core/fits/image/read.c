@@ -1,3 +1,4 @@
+/* Reads the pixels of images. */
 #include "core/fits/image/reader.h"
 #include "core/kit/units.h"
 
@@ -39,7 +40,7 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
                               contents->observation, &start_ns, &duration_ns);
   r->observation = contents->observation;
   contents->duration_ns = start_ns + duration_ns;
-  r->row = g_malloc(r->width * file_value_bytes(r)); /* the file has that many */
+  r->row = g_malloc(r->width * file_value_bytes(r)); /* no more than the file has */
   return r;
 }
 
@@ -95,7 +96,7 @@ static void reverse(guint8 *row, guint64 n, gsize bytes)
   }
 }
 
-/* at: of the plane, in values behind the HDU's begin. */
+/* at: where the plane begins in the HDU, counted in values. */
 static gboolean read_plane(AstroFitsImageReader *r, const AstroFitsImageHdu *hdu, guint64 at,
                            guint8 *plane, gsize value_bytes, GError **error)
 {
@@ -128,7 +129,7 @@ static gboolean read_hdu(AstroFitsImageReader *r, const AstroFitsImageHdu *hdu, 
   return TRUE;
 }
 
-/* By keywords, or else by AIPS's history. */
+/* From keywords, else from AIPS's history. */
 static void read_beam(const AstroFitsHeader *header, AstroFitsFrame *frame)
 {
   static const char *const keys[][3] = {

@@ -1,26 +1,26 @@
-/* Where an image is in the sky, and when it was taken. */
+/* Finds where an image is in the sky, and when it was taken. */
 #include "core/fits/image/reader.h"
 #include "core/kit/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SAME 1e-6 /* sides of pixels that are equal, and turns that are none */
+#define SAME 1e-6 /* tolerance for square pixels and for no rotation */
 
 typedef struct {
   const char *type[2], *unit[2];
   double value[2], pixel[2];
-  double matrix[2][2]; /* degrees a pixel */
+  double matrix[2][2]; /* degrees per pixel */
 } Sky;
 
-/* Steps stand in CDELT with PC or CROTA beside it, or in CD. */
+/* The step is in CDELT, together with PC or CROTA, or else in CD. */
 static void read_matrix(const AstroFitsHeader *header, double matrix[2][2])
 {
-  double delta[2] = { 1, 1 }, turn = 0;
+  double delta[2] = { 1, 1 }, rotation = 0;
   gboolean any = FALSE;
   for (guint i = 0; i < 2; i++) {
     any = astro_fits_get_double_n(header, "CDELT", i + 1, &delta[i]) || any;
-    astro_fits_get_double_n(header, "CROTA", i + 1, &turn);
+    astro_fits_get_double_n(header, "CROTA", i + 1, &rotation);
   }
   for (guint i = 0; i < 2; i++)
     for (guint j = 0; j < 2; j++) {
@@ -28,7 +28,7 @@ static void read_matrix(const AstroFitsHeader *header, double matrix[2][2])
       g_autofree char *pc_key = g_strdup_printf("PC%u_%u", i + 1, j + 1),
                       *cd_key = g_strdup_printf("CD%u_%u", i + 1, j + 1);
       if (!astro_fits_get_double(header, pc_key, &pc) && i != j)
-        pc = sin(turn * ASTRO_DEGREE);
+        pc = sin(rotation * ASTRO_DEGREE);
       matrix[i][j] = any ? pc * delta[i] : 0;
       if (astro_fits_get_double(header, cd_key, &cd))
         matrix[i][j] = cd;
@@ -52,7 +52,7 @@ static gboolean is_degrees(const char *unit)
   return g_ascii_strncasecmp(unit, "deg", 3) == 0;
 }
 
-/* Radians; 0 where a pixel is no square along the axes. */
+/* In radians; 0 if pixels are not square and aligned with the axes. */
 static double pixel_of(const Sky *sky)
 {
   double x = fabs(sky->matrix[0][0]), y = fabs(sky->matrix[1][1]);
@@ -60,7 +60,7 @@ static double pixel_of(const Sky *sky)
   return is_straight && fabs(x - y) <= SAME * y ? y * ASTRO_DEGREE : 0;
 }
 
-/* What keeps the stream from telling where the image is; NULL: nothing. */
+/* The reason why the stream cannot say where the image is; NULL: none. */
 static const char *obstacle(const AstroFitsHeader *header, const Sky *sky)
 {
   double equinox = 2000, pole = sky->value[1] >= 90 ? 0 : 180, slant[2] = { 0, 0 };
@@ -82,7 +82,7 @@ static const char *obstacle(const AstroFitsHeader *header, const Sky *sky)
   if (pixel_of(sky) == 0 || pole != 180)
     return "its pixels are not squares with north up";
   if (!(fabs(sky->value[1]) <= 90) || !(fabs(sky->value[0]) <= 360))
-    return "its phase centre is nowhere";
+    return "its phase centre is not on the sky";
   return NULL;
 }
 
@@ -127,8 +127,9 @@ void astro_fits_image_read_sky(AstroFitsImageReader *r, AstroFitsContents *conte
     g_autofree char *first = g_utf8_make_valid(sky.type[0], -1),
                     *second = g_utf8_make_valid(sky.type[1], -1);
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
-                             "read without its place in the sky (%s, %s): %s", first, second, why);
-  } else if (why) { /* none is told; how large a pixel is may be */
+                             "read without its position on the sky (%s, %s): %s", first, second,
+                             why);
+  } else if (why) { /* there is no position, but the size of a pixel may be known */
     grid->pixel = is_degrees(sky.unit[0]) && is_degrees(sky.unit[1]) ? pixel_of(&sky) : 0;
   } else {
     r->flip_x = sky.matrix[0][0] > 0;

@@ -1,4 +1,4 @@
-/* Images and cubes; image.h tells how a stream of them is laid out. */
+/* Writes images and cubes; image.h says how a stream of them is stored. */
 #include "core/fits/cards.h"
 #include "core/fits/image/image.h"
 #include "core/kit/units.h"
@@ -8,12 +8,12 @@
 
 #define GATHER (256u << 10)
 
-/* Products of a stream that one HDU holds. */
+/* Products of a stream that go to the same HDU. */
 typedef struct {
   const char *role;
   guint n;
   guint *index; /* in the stream */
-  gint *code;   /* on the STOKES axis, which goes on in equal steps */
+  gint *code;   /* on the STOKES axis, which has equal steps */
 } Hdu;
 
 typedef struct {
@@ -23,11 +23,11 @@ typedef struct {
   gboolean channel_first; /* channel:pol:y:x */
   gsize value_bytes;
   GArray *hdus;
-  gint64 version; /* EXTVER of the image that is written */
+  gint64 version; /* EXTVER of the image being written */
   guint8 *gather;
 } Writer;
 
-/* ---- which HDU has what ---- */
+/* ---- products to HDUs ---- */
 
 static void clear_hdu(gpointer data)
 {
@@ -42,13 +42,13 @@ static Hdu *hdu_of_role(Writer *w, const char *role)
     if (g_array_index(w->hdus, Hdu, h).role == role)
       return &g_array_index(w->hdus, Hdu, h);
   Hdu hdu = { .role = role, .index = g_new(guint, w->pols), .code = g_new(gint, w->pols) };
-  /* What has no role is what most readers want: the first. */
+  /* Most readers want products without a role, so they come first. */
   guint at = role ? w->hdus->len : 0;
   g_array_insert_val(w->hdus, at, hdu);
   return &g_array_index(w->hdus, Hdu, at);
 }
 
-/* Sorted away from zero, as FITS numbers products. */
+/* Sorted by absolute value, the order of FITS's numbers. */
 static void add_product(Hdu *hdu, gint code, guint index)
 {
   guint at = hdu->n++;
@@ -65,7 +65,7 @@ static gint step_of(const Hdu *hdu)
   return hdu->n > 1 ? hdu->code[1] - hdu->code[0] : 1;
 }
 
-/* Stokes parameters, circular or linear correlations. */
+/* Stokes parameters, circular correlations or linear ones. */
 static gint family_of(gint code)
 {
   return code > 0 ? 0 : code > -5 ? 1 : 2;
@@ -79,8 +79,8 @@ static gboolean plan_hdus(Writer *w, GError **error)
     if (!astro_fits_product_from_name(&product, names[p]))
       return astro_fits_refuse(
           error,
-          "products has %s, expected Stokes parameters, correlations (XX, RL ...), those "
-          "with -MODEL or -RESIDUAL behind them, or PSF",
+          "products has %s, expected Stokes parameters, correlations (XX, RL ...), "
+          "these followed by -MODEL or -RESIDUAL, or PSF",
           names[p]);
     add_product(hdu_of_role(w, product.role), product.code, p);
   }
@@ -92,7 +92,7 @@ static gboolean plan_hdus(Writer *w, GError **error)
         g_autofree char *all = g_strjoinv(":", names);
         return astro_fits_refuse(
             error,
-            "products are %s, which no STOKES axis can name: it goes on in equal steps of "
+            "products are %s, which no STOKES axis can express: it takes equal steps in "
             "I Q U V, RR LL RL LR or XX YY XY YX",
             all);
       }
@@ -116,7 +116,7 @@ static void put_shape(const Writer *w, GString *header, const Hdu *hdu, gboolean
   if (is_primary)
     astro_fits_put_logical(header, "EXTEND", TRUE, "extensions may follow");
   else {
-    astro_fits_put_integer(header, "PCOUNT", 0, "nothing behind the image");
+    astro_fits_put_integer(header, "PCOUNT", 0, "nothing after the image");
     astro_fits_put_integer(header, "GCOUNT", 1, "one image");
   }
   if (!is_primary || hdu->role)
@@ -136,8 +136,8 @@ static void put_axis(GString *header, guint axis, const char *type, double value
     astro_fits_put_string_n(header, "CUNIT", axis, unit, "unit");
 }
 
-/* The reference pixel is the phase centre, which may lie outside of the image: l and m count from
- * there. */
+/* The reference pixel is the phase centre, from which l and m count; it may be outside of the
+ * image. */
 static void put_sky(const Writer *w, GString *header)
 {
   const AstroGrid *grid = &w->contents.grid;
@@ -153,7 +153,7 @@ static void put_sky(const Writer *w, GString *header)
   put_axis(header, 2, placed ? "DEC--SIN" : "Y", dec, (double)(w->height / 2) + 1 - m, pixel, unit);
   if (!placed)
     return;
-  /* At the celestial pole another value is understood where none is written. */
+  /* Without it, readers assume another value at the celestial pole. */
   astro_fits_put_double(header, "LONPOLE", 180, "north is up");
   astro_fits_put_double(header, "EQUINOX", 2000, "of RA and DEC");
   astro_fits_put_string(header, "RADESYS", "ICRS", "of RA and DEC");
@@ -182,11 +182,11 @@ static void put_times(const Writer *w, GString *header, const AstroFitsFrames *f
     if (zone)
       *zone = 0; /* FITS dates are UTC by TIMESYS */
     astro_fits_put_string(header, "TIMESYS", "UTC", "of dates");
-    astro_fits_put_string(header, "DATE-OBS", start ? start : "", "begin");
+    astro_fits_put_string(header, "DATE-OBS", start ? start : "", "start");
   }
   if (frames->duration_ns > 0)
     astro_fits_put_double(header, "TELAPSE", frames->duration_ns / ASTRO_NS_PER_SECOND,
-                          "[s] from begin to end");
+                          "[s] from start to end");
 }
 
 static void put_beam(GString *header, const AstroImageMeta *image)
@@ -196,7 +196,7 @@ static void put_beam(GString *header, const AstroImageMeta *image)
   astro_fits_put_double(header, "BPA", image->angle * ASTRO_DEGREES, "[deg] north through east");
 }
 
-/* Of what was made of an image, but not of the PSF that it was made with. */
+/* Whether it was made from a cleaned image; the PSF is not. */
 static gboolean is_cleaned(const Hdu *hdu, const AstroFitsFrames *frames)
 {
   return frames->image && frames->image->border > 0 && g_strcmp0(hdu->role, ASTRO_PRODUCT_PSF) != 0;
@@ -223,14 +223,14 @@ static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFra
   put_band_and_products(w, header, hdu);
   if (o && o->has_phase_centre) {
     g_autofree char *field = astro_fits_field_name(o);
-    astro_fits_put_string(header, "OBJECT", field, "field, named after its place");
+    astro_fits_put_string(header, "OBJECT", field, "field, named by position");
   }
   if (o) {
     astro_fits_put_string(header, "TELESCOP", o->telescope, "telescope");
     astro_fits_put_string(header, "INSTRUME", o->telescope, "telescope");
   }
   put_times(w, header, frames);
-  astro_fits_put_string(header, "ORIGIN", "gst-astro", "what wrote this");
+  astro_fits_put_string(header, "ORIGIN", "gst-astro", "program that wrote this");
   return astro_fits_write_cards(w->file, header, error);
 }
 
@@ -329,7 +329,7 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
   return NULL;
 }
 
-/* Each image was whole when it was written. */
+/* Nothing is left to do: each image was written completely. */
 static gboolean finish(gpointer writer, GError **error)
 {
   return TRUE;

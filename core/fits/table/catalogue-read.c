@@ -1,3 +1,4 @@
+/* Reads catalogues from FITS tables: binary or ASCII ones, with row filters. */
 #include "core/fits/table/catalogue-read.h"
 #include "core/lib/catalogue/units.h"
 #include "core/fits/table/row-filter.h"
@@ -5,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PIECE (1u << 20) /* bytes that are read at once, where a row has not more */
+#define PIECE (1u << 20) /* bytes read at once, if a row is not longer */
 #define N_COLUMNS 4
 enum { RA, DEC, WEIGHT, REGION };
 
@@ -18,15 +19,15 @@ typedef struct {
 
 typedef struct {
   AstroFitsFile *file;
-  char *columns[N_COLUMNS], *where, *name; /* of the tables; NULL until the first is found */
-  guint next;                              /* header */
+  char *columns[N_COLUMNS], *where, *name; /* name: of the tables; NULL until the first is found */
+  guint next;                              /* index of the header */
   gboolean is_open;
   AstroFitsTable table;
   Wanted wanted[N_COLUMNS];
   guint64 piece_rows, n_points;
   guint8 *rows;
-  char *keep;   /* of a piece */
-  guint8 *kept; /* of the table, a bit a row; NULL: all are */
+  char *keep;   /* whether a row of the piece passes */
+  guint8 *kept; /* the same for the whole table, a bit per row; NULL: all pass */
 } Reader;
 
 void astro_catalogue_describe(AstroFitsContents *contents, const AstroCatalogueColumns *columns)
@@ -61,7 +62,7 @@ static gboolean wrong(const Reader *r, GError **error, const char *format, ...)
 
 /* ---- columns ---- */
 
-/* By name, or by number from 1. */
+/* Finds a column by its name, or by its number from 1. */
 static const AstroFitsColumn *find_column(const AstroFitsTable *table, const char *name)
 {
   guint64 number;
@@ -101,7 +102,7 @@ static gboolean find_columns(Reader *r, GError **error)
     if (!astro_fits_column_is_number(wanted->column) || wanted->column->repeat != 1)
       return wrong(r, error,
                    "column %s holds %" G_GUINT64_FORMAT
-                   " of type %c a row, expected one number (B, I, J, K, E or D)",
+                   " values of type %c per row, expected one number (B, I, J, K, E or D)",
                    wanted->column->name, wanted->column->repeat, wanted->column->type);
     if (c <= DEC && !read_unit(r, wanted, error))
       return FALSE;
@@ -145,7 +146,8 @@ static gboolean try_table(Reader *r, const AstroFitsHeader *header, GError **err
   return r->is_open && find_columns(r, error);
 }
 
-/* The first table that has the columns; where none has, the error speaks of the first one. */
+/* Opens the first table that has the columns; if there is none, the error is about the first table.
+ */
 static gboolean open_first(Reader *r, GError **error)
 {
   g_autoptr(GError) first = NULL;
@@ -159,7 +161,7 @@ static gboolean open_first(Reader *r, GError **error)
   return FALSE;
 }
 
-/* A later table is another catalogue where it has the first one's name. */
+/* A later table with the name of the first one is a further catalogue. */
 static gboolean open_next(Reader *r, gboolean *end, GError **error)
 {
   const AstroFitsHeader *header;
@@ -208,14 +210,14 @@ static gboolean next_table(gpointer reader, guint64 *n_points, gboolean *end, GE
     return FALSE;
   forget_rows(r);
   if (r->table.n_rows == 0)
-    return wrong(r, error, "it has no rows");
+    return wrong(r, error, "the table has no rows");
   r->piece_rows = CLAMP(PIECE / r->table.row_bytes, 1, r->table.n_rows);
   r->rows = g_malloc(r->piece_rows * r->table.row_bytes);
   r->n_points = r->table.n_rows;
   if (r->where && !filter_rows(r, error))
     return FALSE;
   if (r->n_points == 0)
-    return wrong(r, error, "none of %" G_GUINT64_FORMAT " rows passes where \"%s\"",
+    return wrong(r, error, "none of %" G_GUINT64_FORMAT " rows passes where=\"%s\"",
                  r->table.n_rows, r->where);
   *n_points = r->n_points;
   return TRUE;
@@ -223,7 +225,7 @@ static gboolean next_table(gpointer reader, guint64 *n_points, gboolean *end, GE
 
 /* ---- points ---- */
 
-/* Moves what the filter keeps to the front. */
+/* Moves the values that the filter keeps to the front. */
 static guint64 select_values(const Reader *r, guint64 first, guint64 n, double *values)
 {
   guint64 kept = 0;

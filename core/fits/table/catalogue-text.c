@@ -1,3 +1,4 @@
+/* Reads catalogues from text. */
 #include "core/fits/table/catalogue-read.h"
 #include "core/fits/foreign.h"
 #include "core/fits/open.h"
@@ -7,7 +8,7 @@
 
 typedef struct {
   AstroCatalogue points; /* of all catalogues */
-  GArray *ends;          /* of each, in points */
+  GArray *ends;          /* of each catalogue, as a number of points */
   guint next;
 } Reader;
 
@@ -18,9 +19,10 @@ static gboolean is_text(const AstroFitsFile *file)
 
 static gboolean refuse(const AstroFitsFile *file, GError **error, const char *why)
 {
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-              "%s is no FITS file (it does not begin with \"SIMPLE  =\"), and read as text: %s",
-              astro_fits_file_name(file), why);
+  g_set_error(
+      error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+      "%s is not a FITS file (it does not begin with \"SIMPLE  =\"), and was read as text: %s",
+      astro_fits_file_name(file), why);
   return FALSE;
 }
 

@@ -1,3 +1,4 @@
+/* Runs CFITSIO's row filters on rows that were read without CFITSIO. */
 #include "core/fits/table/row-filter.h"
 #include "core/fits/cfitsio.h"
 
@@ -8,16 +9,16 @@ struct _AstroRowFilter {
   AstroFitsScratch scratch;
   const AstroFitsTable *table;
   char *expression;
-  guint64 row_bytes; /* of CFITSIO's table */
-  guint8 *packed;    /* rows of an ASCII table as binary ones, where numbers are doubles */
+  guint64 row_bytes; /* in CFITSIO's table */
+  guint8 *packed;    /* rows of an ASCII table as binary ones, with numbers as doubles */
 };
 
-/* CFITSIO keeps its error messages, and in older versions the expression it is at, for all threads
- * together. */
+/* CFITSIO has one list of error messages for all threads, and in older versions also one current
+ * expression. */
 static GMutex cfitsio;
 
-/* It reads the numbers of an expression as the program's locale writes them: 20.5 would be 20 in an
- * application that sets a decimal comma. */
+/* CFITSIO parses the numbers of an expression in the program's locale: 20.5 would be read as 20 in
+ * an application that sets a decimal comma. */
 static locale_t enter_cfitsio(void)
 {
   static locale_t plain;
@@ -33,7 +34,7 @@ static void leave_cfitsio(locale_t before)
   g_mutex_unlock(&cfitsio);
 }
 
-/* These look at other rows than their own, of which CFITSIO sees but a piece. */
+/* These use several rows, but CFITSIO sees only a piece of the table. */
 static const char *const across_rows[] = { "#row", "accum(", "seqdiff(", "{" };
 
 static gboolean refuse(const AstroRowFilter *f, GError **error, const char *why)
@@ -47,8 +48,7 @@ static gboolean check_expression(const AstroRowFilter *f, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS(across_rows); i++)
     if (strstr(lower, across_rows[i])) {
       g_autofree char *why = g_strdup_printf(
-          "\"%s\" looks at more than one row: only what a row says of itself is known",
-          across_rows[i]);
+          "\"%s\" uses more than one row: only the values of one row can be used", across_rows[i]);
       return refuse(f, error, why);
     }
   return TRUE;
@@ -63,12 +63,12 @@ static gboolean check(const AstroRowFilter *f, int status, GError **error)
   fits_read_errmsg(first);
   fits_clear_errmsg();
   g_autofree char *columns = astro_fits_table_names(f->table);
-  g_autofree char *why = g_strdup_printf("%s%s%s; there are the columns: %s", text,
-                                         first[0] ? ": " : "", first, columns);
+  g_autofree char *why =
+      g_strdup_printf("%s%s%s; the columns are: %s", text, first[0] ? ": " : "", first, columns);
   return refuse(f, error, why);
 }
 
-/* Variable-length arrays are bytes without a name: what they point at is not there. */
+/* Variable-length arrays become bytes without a name, as the array's heap is not there. */
 static char *form_of(const AstroFitsColumn *c)
 {
   guint64 bytes = c->type == 'P' ? 8 : c->type == 'Q' ? 16 : 0;
@@ -88,7 +88,7 @@ static void write_number(fitsfile *file, const char *key, guint column, double v
   fits_write_key_dbl(file, name, value, 17, NULL, status);
 }
 
-/* What of a column's header its values depend on. */
+/* Writes the keywords that affect a column's values. */
 static void write_scales(const AstroRowFilter *f, fitsfile *file, int *status)
 {
   for (guint i = 0; !f->packed && i < f->table->n_columns; i++) {
@@ -115,7 +115,7 @@ static void create_table(AstroRowFilter *f, guint64 n_rows, int *status)
     g_ptr_array_add(forms, form_of(&t->columns[i]));
     used += astro_fits_column_bytes(&t->columns[i]);
   }
-  if (used < f->row_bytes) { /* a row may end in bytes of no column */
+  if (used < f->row_bytes) { /* a row may end with bytes that belong to no column */
     g_ptr_array_add(names, g_strdup(""));
     g_ptr_array_add(forms, g_strdup_printf("%" G_GUINT64_FORMAT "B", f->row_bytes - used));
   }
@@ -126,7 +126,7 @@ static void create_table(AstroRowFilter *f, guint64 n_rows, int *status)
   fits_set_hdustruc(f->scratch.file, status);
 }
 
-/* Fields may overlap, but not so that a small file takes much memory. */
+/* Fields may overlap, but not so much that a small file takes a lot of memory. */
 static gboolean prepare_packing(AstroRowFilter *f, guint64 n_rows, GError **error)
 {
   const AstroFitsTable *t = f->table;
@@ -134,7 +134,7 @@ static gboolean prepare_packing(AstroRowFilter *f, guint64 n_rows, GError **erro
   for (guint i = 0; i < t->n_columns; i++)
     f->row_bytes += astro_fits_column_bytes(&t->columns[i]);
   if (f->row_bytes > sizeof(double) * (t->row_bytes + t->n_columns))
-    return refuse(f, error, "expected a table whose columns do not overlap");
+    return refuse(f, error, "the columns of the table overlap, expected separate ones");
   f->packed = g_malloc(n_rows * f->row_bytes);
   return TRUE;
 }

@@ -1,3 +1,4 @@
+/* Reads numbers and tables from FITS files. */
 #include "core/fits/table/table.h"
 #include "core/fits/fits.h"
 
@@ -40,8 +41,8 @@ double astro_fits_value(const guint8 *data, gint bitpix, guint64 i, const gint64
   return blank && value == *blank ? NAN : (double)value;
 }
 
-/* What is missing from 64 bits with no sign is 2^63: as doubles the two cancel to a multiple of
- * 1024. */
+/* Unsigned 64-bit integers are stored minus 2^63. As doubles the two would cancel to a multiple of
+ * 1024, so the sign bit is flipped instead. */
 double astro_fits_scaled_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank,
                                double scale, double zero)
 {
@@ -60,7 +61,7 @@ void astro_fits_floats(const guint8 *data, gint bitpix, guint64 n, const gint64 
       out[i] = (float)(astro_fits_value(data, bitpix, i, blank) * scale + zero);
     return;
   }
-  for (guint64 i = 0; i < n; i++) { /* nearly all there are: vectors */
+  for (guint64 i = 0; i < n; i++) { /* the most common case, which the compiler vectorises */
     guint32 bits;
     memcpy(&bits, data + 4 * i, sizeof bits);
     bits = GUINT32_FROM_BE(bits);
@@ -70,7 +71,7 @@ void astro_fits_floats(const guint8 *data, gint bitpix, guint64 n, const gint64 
     out[i] = (float)((double)out[i] * scale + zero);
 }
 
-/* Types of columns, and the BITPIX of the numbers. */
+/* Types of columns, and their BITPIX or bits per value. */
 static const struct {
   char type;
   gint bitpix;
@@ -112,7 +113,7 @@ static gboolean bad_table(const AstroFitsTable *table, GError **error, const cha
                           where, what);
 }
 
-/* Both kinds of tables have it. */
+/* For both kinds of tables. */
 static void read_name_and_scale(const AstroFitsTable *table, guint i)
 {
   AstroFitsColumn *column = &table->columns[i];
@@ -142,7 +143,7 @@ static gboolean read_column(AstroFitsTable *table, guint i, guint64 *offset, GEr
   g_autofree char *blank = g_strdup_printf("TNULL%u", i + 1);
   column->has_blank = astro_fits_get_integer(table->header, blank, &column->blank);
   if (!bits_of(column->type))
-    return bad_table(table, error, "TFORM is of no known type", i + 1);
+    return bad_table(table, error, "TFORM has an unknown type", i + 1);
   if (!g_uint64_checked_mul(&bits, column->repeat, ABS(bits_of(column->type))) ||
       bits / 8 > table->row_bytes - *offset)
     return bad_table(table, error, "columns are wider than a row", i + 1);
@@ -178,7 +179,7 @@ gboolean astro_fits_table_open(AstroFitsTable *table, AstroFitsFile *file,
       astro_fits_table_clear(table);
       return FALSE;
     }
-  table->row = table->n_rows ? g_malloc(table->row_bytes) : NULL; /* the file has that many */
+  table->row = table->n_rows ? g_malloc(table->row_bytes) : NULL; /* no more than the file has */
   return TRUE;
 }
 

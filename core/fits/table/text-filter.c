@@ -1,34 +1,33 @@
-/* The text is read three times: to see what its columns hold, to put them into a table for the
- * filter, and to read the points that it passed. So no more than a piece of the table is ever in
- * memory. */
+/* Reads the text three times: to find what its columns hold, to filter it as pieces of a table, and
+ * to read the points that passed. So only a piece of the table is ever in memory. */
 #include "core/fits/table/text-filter.h"
 #include "core/fits/table/row-filter.h"
 
 #include <math.h>
 #include <string.h>
 
-#define PIECE (1u << 20) /* bytes that are filtered at once, where a row has not more */
-#define MOST_COLUMNS 999 /* of a table in FITS */
-#define NONE G_MININT64  /* stands for an empty value among whole numbers */
+#define PIECE (1u << 20) /* bytes filtered at once, if a row is not longer */
+#define MOST_COLUMNS 999 /* the limit of FITS tables */
+#define NONE G_MININT64  /* a missing integer */
 
-/* A column is of the first kind that all of its values allow. */
+/* A column has the first kind that all of its values allow. */
 enum { WHOLE, REAL, TRUTH, TEXT, N_KINDS };
 
 typedef struct {
-  gboolean refuses[N_KINDS]; /* that it is of that kind, since a value is not */
-  gsize longest;             /* letters */
-  guint kind;                /* once all values were seen */
+  gboolean refuses[N_KINDS]; /* some value is not of that kind */
+  gsize longest;             /* in characters */
+  guint kind;                /* set when all values were seen */
   char *name;
 } Column;
 
 typedef struct {
-  AstroFitsTable table; /* what the filter sees; its columns are made of those here */
-  GArray *columns;      /* of Column */
+  AstroFitsTable table; /* as the filter sees it, with columns that are made from those below */
+  GArray *columns;      /* elements are Column */
   AstroRowFilter *filter;
   guint64 n_points, piece_points, in_piece, done;
   guint8 *piece;
-  char *keep;   /* of a piece */
-  guint8 *kept; /* of all points, a bit each */
+  char *keep;   /* whether a row of the piece passes */
+  guint8 *kept; /* the same for all points, a bit each */
 } Text;
 
 /* ---- what columns hold ---- */
@@ -80,8 +79,8 @@ static void put_text(const char *value, guint8 *to, gsize bytes)
 }
 
 static const struct {
-  char type;   /* as FITS has it */
-  gsize bytes; /* 0: those of the longest value */
+  char type;   /* of TFORM */
+  gsize bytes; /* 0: as many as the longest value has */
   gboolean (*allows)(const char *value);
   void (*put)(const char *value, guint8 *to, gsize bytes);
 } kinds[N_KINDS] = {
@@ -119,7 +118,7 @@ static gboolean see_columns(gpointer data, const GPtrArray *names, const GPtrArr
     add_column(t, names);
   if (t->columns->len > MOST_COLUMNS)
     return astro_fits_wrong(t->table.file, error,
-                            "where takes points of at most %d columns, and there are more",
+                            "where= works with at most %d columns, but there are more",
                             MOST_COLUMNS);
   for (guint i = 0; i < values->len; i++) {
     const char *value = values->pdata[i];

@@ -1,4 +1,4 @@
-/* Row filters for catalogues in text, by the same expressions as for tables. */
+/* Row filters for catalogues in text, with the same expressions as for tables. */
 #pragma once
 
 #include "core/lib/catalogue/catalogue.h"
@@ -6,10 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* As astro_catalogue_parse_text, of the points that the expression passes. Its columns have the
- * names of the heading, or are col1, col2 and so on. They hold whole numbers, numbers, truth values
- * (True and False) or text, as all of their values allow; an empty value is none. file is for
- * errors. */
+/* Like astro_catalogue_parse_text, but takes only points that pass the expression. Its columns have
+ * the names in the heading, or are called col1, col2 and so on. A column has integers, numbers,
+ * truth values (True and False) or text, whichever comes first that all its values allow; an empty
+ * value is missing. file is for error messages. */
 gboolean astro_text_filter_parse(AstroFitsFile *file, const char *text, gsize length,
                                  const AstroCatalogueColumns *columns, const char *expression,
                                  AstroCatalogue *catalogue, GArray *ends, GError **error);

@@ -1,4 +1,4 @@
-/* Fields of ASCII tables (XTENSION = 'TABLE'). */
+/* Reads fields of ASCII tables (XTENSION = 'TABLE'). */
 #include "core/fits/table/table.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@ const char *astro_fits_text_column(const AstroFitsTable *table, guint n, AstroFi
   g_autofree char *key = g_strdup_printf("TBCOL%u", n);
   astro_fits_get_string_n(table->header, "TFORM", n, &form);
   if (!form[0] || !strchr("AIFED", form[0]) || !g_ascii_isdigit(form[1]))
-    return "TFORM is of no known type";
+    return "TFORM has an unknown type";
   if (!astro_fits_get_integer(table->header, key, &place) || place < 1)
-    return "TBCOL, where the field begins, expected to be 1 or more";
+    return "TBCOL is missing or invalid: it must be 1 or more";
   column->offset = (guint64)place - 1;
   column->width = g_ascii_strtoull(form + 1, &end, 10);
   column->decimals = *end == '.' ? g_ascii_strtoull(end + 1, NULL, 10) : 0;
@@ -29,8 +29,8 @@ const char *astro_fits_text_column(const AstroFitsTable *table, guint n, AstroFi
   return NULL;
 }
 
-/* Without the blanks around it, and with E for Fortran's D. FALSE where nothing is left, or more
- * than a number has. */
+/* Copies a field without the blanks around it. FALSE if nothing is left, or if it is too long for a
+ * number. */
 static gboolean get_text(const AstroFitsColumn *column, const guint8 *row, char *text)
 {
   const char *at = (const char *)row + column->offset, *end = at + column->width;
@@ -45,8 +45,8 @@ static gboolean get_text(const AstroFitsColumn *column, const guint8 *row, char 
   return TRUE;
 }
 
-/* A blank field is 0 to the standard. But those who write tables of stars leave blank what they do
- * not know, and a place or a weight that nobody gave is not to be made up. */
+/* According to the standard a blank field is 0. But authors of catalogues leave unknown values
+ * blank, and a position or weight that nobody gave must not be made up. */
 double astro_fits_text_number(const AstroFitsColumn *column, const guint8 *row)
 {
   char text[LONGEST_NUMBER + 1], *end;

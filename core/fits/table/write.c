@@ -1,4 +1,4 @@
-/* Tables of doubles: columns in a stream, rows in a file. */
+/* Writes tables of doubles: a stream has them by columns, a file by rows. */
 #include "core/fits/table/write.h"
 #include "core/kit/values.h"
 #include "core/fits/cards.h"
@@ -9,20 +9,20 @@
 
 #define MAX_FIELDS 999
 #define GATHER (1u << 20)
-#define VECTOR "cov" /* columns cov0, cov1 ... at the end are one field */
+#define VECTOR "cov" /* the last columns, cov0, cov1 ..., are one field */
 
 typedef struct {
   AstroPartFile *file;
   const char *name; /* EXTNAME */
   char **columns;
   guint n_columns, n_fields, version;
-  guint vector; /* columns of the last field */
-  guint64 rows; /* of a table; 0: what a buffer has */
+  guint vector; /* number of columns in the last field */
+  guint64 rows; /* rows per table; 0: as many as the buffer has */
 } Writer;
 
 /* ---- headers ---- */
 
-/* NULL: none. */
+/* The unit of a column; NULL: none. */
 static const char *unit_of(const char *name)
 {
   static const struct {
@@ -58,7 +58,7 @@ static gboolean write_primary(Writer *w, GError **error)
   return astro_fits_write_cards(w->file, header, error);
 }
 
-/* NULL: nothing is known, or it is no number. */
+/* The value of a field; NULL if it is missing, NaN or infinite. */
 static const GValue *told_of(const GstStructure *about, const AstroAboutField *field)
 {
   const GValue *value = about ? gst_structure_get_value(about, field->field) : NULL;
@@ -66,7 +66,7 @@ static const GValue *told_of(const GstStructure *about, const AstroAboutField *f
   return is_double && !isfinite(g_value_get_double(value)) ? NULL : value;
 }
 
-/* How a correlation function was made. */
+/* Writes how a correlation function was made. */
 static void put_about(GString *header, const GstStructure *about)
 {
   for (const AstroAboutField *field = astro_about_fields; field->field; field++) {
@@ -91,11 +91,11 @@ static gboolean write_table_header(Writer *w, guint64 rows, const GstStructure *
   astro_fits_put_integer(header, "NAXIS", 2, "rows of bytes");
   astro_fits_put_integer(header, "NAXIS1", w->n_columns * sizeof(double), "bytes of a row");
   astro_fits_put_integer(header, "NAXIS2", rows, "rows");
-  astro_fits_put_integer(header, "PCOUNT", 0, "nothing behind the rows");
+  astro_fits_put_integer(header, "PCOUNT", 0, "nothing after the rows");
   astro_fits_put_integer(header, "GCOUNT", 1, "one table");
   astro_fits_put_integer(header, "TFIELDS", w->n_fields, "fields of a row");
   astro_fits_put_string(header, "EXTNAME", w->name, "what this is");
-  astro_fits_put_integer(header, "EXTVER", ++w->version, "of several of one name");
+  astro_fits_put_integer(header, "EXTVER", ++w->version, "number of the table with this name");
   for (guint f = 0; f < w->n_fields; f++) {
     gboolean is_vector = w->vector && f + 1 == w->n_fields;
     put_field(header, f + 1, is_vector ? VECTOR : w->columns[f], is_vector ? w->vector : 1);
@@ -123,8 +123,8 @@ static gboolean write_rows(Writer *w, const double *data, guint64 rows, GError *
   return astro_fits_write_padding(w->file, error);
 }
 
-/* Tables begin with their heading each, which is how the reader of text tells several. text: what
- * stands above it. */
+/* Each table begins with a heading; this is how the reader of text tells several tables apart.
+ * text: lines to write before it. */
 static gboolean write_lines(Writer *w, GString *text, const double *data, guint64 rows,
                             GError **error)
 {
@@ -147,7 +147,7 @@ static gboolean write_lines(Writer *w, GString *text, const double *data, guint6
   return astro_part_file_write(w->file, text->str, text->len, error);
 }
 
-/* Nothing but columns: many readers of CSV know no comments. */
+/* Only columns: many readers of CSV do not allow comments. */
 static gboolean write_csv(Writer *w, const double *data, guint64 rows, const GstStructure *about,
                           GError **error)
 {
@@ -174,7 +174,7 @@ static void add_meta(GString *text, const GstStructure *about)
   }
 }
 
-/* Astropy's form of CSV, with units and what is known of the table in comments. */
+/* Astropy's enhanced CSV, with units and what is known about the table in comments. */
 static gboolean write_ecsv(Writer *w, const double *data, guint64 rows, const GstStructure *about,
                            GError **error)
 {
@@ -273,7 +273,7 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
   if (w->n_fields <= MAX_FIELDS)
     return w;
   g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_HEADER,
-              "%u columns are more than the %d of a table", w->n_fields, MAX_FIELDS);
+              "found %u columns, expected at most %d in a table", w->n_fields, MAX_FIELDS);
   destroy(w);
   return NULL;
 }
@@ -287,7 +287,7 @@ static gpointer create_fits(AstroPartFile *file, const AstroFitsContents *conten
   return NULL;
 }
 
-/* Each table was whole when it was written. */
+/* Nothing is left to do: each table was written completely. */
 static gboolean finish(gpointer writer, GError **error)
 {
   return TRUE;

@@ -1,6 +1,6 @@
-/* The AIPS AN table. Positions are written from the geocentre (ARRAYX, ARRAYY and ARRAYZ are 0),
- * which is the one form that all readers take alike: offsets from a middle elsewhere are turned by
- * AIPS and pyuvdata, as AIPS memo 117 wants it, and not by casacore. */
+/* The AIPS AN table. Positions are written relative to the geocentre (ARRAYX, ARRAYY and ARRAYZ are
+ * 0), the only form that all readers understand in the same way: offsets from another array centre
+ * are rotated by AIPS and pyuvdata, as AIPS memo 117 demands, but not by casacore. */
 #include "core/fits/uvfits/uvfits.h"
 #include "core/fits/uvfits/earth.h"
 #include "core/kit/units.h"
@@ -11,14 +11,14 @@
 
 #define TABLE "AIPS AN"
 #define MJD_ZERO 2400000.5
-#define SIDEREAL_DEGREES_PER_DAY 360.98564736629 /* of UT1, IAU 1982 as memo 117 has it */
+#define SIDEREAL_DEGREES_PER_DAY 360.98564736629 /* of UT1, IAU 1982 as in memo 117 */
 #define SECONDS_TT_MINUS_TAI 32.184
-#define AT_GEOCENTRE 1000.0 /* metres: no array's middle is that close to it */
-#define MAX_NUMBER 1e6      /* of stations */
+#define AT_GEOCENTRE 1000.0 /* metres: no array's centre is that close to it */
+#define MAX_NUMBER 1e6      /* of a station */
 
 static const char *const middle_keys[3] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
 
-/* Greenwich's sidereal time and TAI - UTC at the start of the observation's day. */
+/* Greenwich sidereal time and TAI - UTC at the start of the observation's day. */
 static void clocks(const AstroObservation *o, double *sidereal_degrees, double *tai_minus_utc)
 {
   const gint32 mjd = o->start_mjd;
@@ -65,15 +65,15 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
 
   write_integer(file, "EXTVER", 1, "number of this array", status);
   for (guint i = 0; i < 3; i++)
-    write_key(file, middle_keys[i], 0, "positions count from the geocentre (m)", status);
+    write_key(file, middle_keys[i], 0, "positions are relative to the geocentre (m)", status);
   write_key(file, "GSTIA0", sidereal, "sidereal time at 0h of RDATE (deg)", status);
   write_key(file, "DEGPDY", SIDEREAL_DEGREES_PER_DAY, "rotation of the earth (deg/day)", status);
   write_key(file, "FREQ", frequency, "reference frequency (Hz)", status);
-  write_text(file, "RDATE", date, "day that times count from", status);
+  write_text(file, "RDATE", date, "day 0 of the times", status);
   astro_uvfits_write_earth_keys(file, o, status);
   write_key(file, "DATUTC", 0, "time of the data - UTC (s)", status);
   write_key(file, "IATUTC", tai_minus_utc, "TAI - UTC (s)", status);
-  /* Readers look at one or the other. */
+  /* Some readers look at one keyword, some at the other. */
   write_text(file, "TIMSYS", "UTC", "clock of the times", status);
   write_text(file, "TIMESYS", "UTC", "clock of the times", status);
   write_text(file, "ARRNAM", array, "name of the array", status);
@@ -105,7 +105,7 @@ enum {
 static const struct {
   const char *name, *form, *unit;
 } columns[N_COLUMNS] = {
-  [ANNAME] = { "ANNAME", NULL, "" }, /* as wide as the longest name */
+  [ANNAME] = { "ANNAME", NULL, "" }, /* width: that of the longest name */
   [STABXYZ] = { "STABXYZ", "3D", "METERS" }, [ORBPARM] = { "ORBPARM", "0D", "" },
   [NOSTA] = { "NOSTA", "1J", "" },           [MNTSTA] = { "MNTSTA", "1J", "" },
   [STAXOF] = { "STAXOF", "1E", "METERS" },   [POLTYA] = { "POLTYA", "1A", "" },
@@ -134,7 +134,7 @@ static void write_station(fitsfile *file, const AstroObservation *o, guint i, in
 {
   const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
   g_autofree char *name = astro_fits_ascii(o->names[i]);
-  int number = i + 1, mount = 0; /* alt-azimuth; the observation does not tell */
+  int number = i + 1, mount = 0; /* alt-azimuth; unknown in the observation */
   float axis_offset = 0, angles[2] = { basis->angles[0], basis->angles[1] };
   fits_write_col(file, TSTRING, 1 + ANNAME, number, 1, 1, &name, status);
   fits_write_col(file, TDOUBLE, 1 + STABXYZ, number, 1, 3, &o->positions[3 * i], status);
@@ -166,14 +166,14 @@ void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas)
   g_clear_pointer(&antennas->array, g_free);
 }
 
-/* IAT and TAI are one clock with two names. */
+/* IAT and TAI are two names of the same clock. */
 static gboolean is_atomic(const char *clock)
 {
   return g_str_equal(clock, "IAT") || g_str_equal(clock, "TAI");
 }
 
-/* AIPS memo 117 has the keyword TIMESYS; CASA and others write TIMSYS. Half a minute lies between
- * what the two may say. */
+/* AIPS memo 117 has the keyword TIMESYS; CASA and others write TIMSYS. If they disagree, times may
+ * be wrong by half a minute. */
 static gboolean find_clock(const AstroFitsTable *table, const char **clock, GError **error)
 {
   const char *standard = "", *usual = "";
@@ -184,8 +184,8 @@ static gboolean find_clock(const AstroFitsTable *table, const char **clock, GErr
       (is_atomic(standard) && is_atomic(usual)))
     return TRUE;
   return astro_fits_wrong(table->file, error,
-                          "table AIPS AN: times are of clock \"%s\" by TIMESYS and of \"%s\" by "
-                          "TIMSYS, expected one of them or the same twice: delete the wrong one",
+                          "table AIPS AN: the clock of times is \"%s\" in TIMESYS but \"%s\" in "
+                          "TIMSYS, expected the same in both, or only one: delete the wrong one",
                           standard, usual);
 }
 
@@ -203,15 +203,15 @@ static gboolean read_clock(const AstroFitsTable *table, double *seconds_to_utc, 
   if (!is_atomic(clock) || !astro_fits_get_double(table->header, "IATUTC", &offset))
     return astro_fits_wrong(
         table->file, error,
-        "times are of clock \"%s\" (TIMSYS), expected UTC, or IAT or TAI with their offset "
-        "to UTC (IATUTC)",
+        "the clock of times is \"%s\" (TIMSYS), expected UTC, or IAT or TAI with their offset "
+        "from UTC (IATUTC)",
         clock);
   *seconds_to_utc = -offset;
   return TRUE;
 }
 
-/* Every array of a file has a table, numbered by EXTVER; groups of the others are refused when they
- * come, unless nothing tells whose they are. */
+/* Every array of a file has its own table, numbered by EXTVER. Groups of other arrays than the
+ * first are refused when they are read, unless nothing tells which array they belong to. */
 static gboolean count_arrays(AstroFitsFile *file, guint *arrays, GError **error)
 {
   const AstroFitsHeader *header;
@@ -226,15 +226,15 @@ static gboolean count_arrays(AstroFitsFile *file, guint *arrays, GError **error)
     astro_fits_get_integer(header, "EXTVER", &version);
     if (version == 1 && has_first)
       return astro_fits_wrong(file, error,
-                              "two tables AIPS AN are of array 1 (EXTVER), expected one of each "
-                              "array: whose stations are meant is not known");
+                              "two tables AIPS AN are for array 1 (EXTVER), expected one for each "
+                              "array: which of them has the stations is unknown");
     has_first = has_first || version == 1;
     ++*arrays;
   }
   return TRUE;
 }
 
-/* Arrays at the geocentre are left-handed where no keyword says otherwise. */
+/* Arrays at the geocentre are left-handed unless a keyword says otherwise. */
 static gboolean read_frame(const AstroFitsTable *table, AstroUvfitsAntennas *antennas,
                            GError **error)
 {
@@ -246,10 +246,11 @@ static gboolean read_frame(const AstroFitsTable *table, AstroUvfitsAntennas *ant
   for (guint k = 0; k < 3; k++) {
     astro_fits_get_double(header, middle_keys[k], &middle[k]);
     if (!(fabs(middle[k]) < ASTRO_OBSERVATION_MAX_METRES))
-      return astro_fits_wrong(table->file, error,
-                              "table AIPS AN: the array's middle has %s %g m, expected less than "
-                              "%g m from the geocentre",
-                              middle_keys[k], middle[k], ASTRO_OBSERVATION_MAX_METRES);
+      return astro_fits_wrong(
+          table->file, error,
+          "table AIPS AN: the centre of the array has %s %g m, expected less than "
+          "%g m from the geocentre",
+          middle_keys[k], middle[k], ASTRO_OBSERVATION_MAX_METRES);
   }
   gboolean at_geocentre = fabs(middle[0]) < AT_GEOCENTRE && fabs(middle[1]) < AT_GEOCENTRE &&
                           fabs(middle[2]) < AT_GEOCENTRE;
@@ -257,7 +258,7 @@ static gboolean read_frame(const AstroFitsTable *table, AstroUvfitsAntennas *ant
   if (g_str_equal(hand, "LEFT") || (hand[0] == 0 && at_geocentre))
     antennas->frame |= ASTRO_UVFITS_LEFT_HANDED;
   if (!at_geocentre && !g_str_equal(frame, "ITRF"))
-    antennas->frame |= ASTRO_UVFITS_TURNED;
+    antennas->frame |= ASTRO_UVFITS_ROTATED;
   return TRUE;
 }
 
@@ -265,10 +266,10 @@ void astro_uvfits_place_antenna(const AstroUvfitsAntennas *antennas, guint i,
                                 AstroUvfitsFrame frame, double position[3])
 {
   const double *offset = &antennas->offsets[3 * i], *middle = antennas->middle;
-  double turn = frame & ASTRO_UVFITS_TURNED ? atan2(middle[1], middle[0]) : 0;
+  double angle = frame & ASTRO_UVFITS_ROTATED ? atan2(middle[1], middle[0]) : 0;
   double x = offset[0], y = frame & ASTRO_UVFITS_LEFT_HANDED ? -offset[1] : offset[1];
-  position[0] = middle[0] + x * cos(turn) - y * sin(turn);
-  position[1] = middle[1] + x * sin(turn) + y * cos(turn);
+  position[0] = middle[0] + x * cos(angle) - y * sin(angle);
+  position[1] = middle[1] + x * sin(angle) + y * cos(angle);
   position[2] = middle[2] + offset[2];
 }
 
@@ -280,9 +281,9 @@ static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, 
 
   if (!name || !position || !number)
     return astro_fits_wrong(table->file, error, "table AIPS AN lacks column %s",
-                            !name       ? "ANNAME, of text"
-                            : !position ? "STABXYZ, of three numbers"
-                                        : "NOSTA, of numbers");
+                            !name       ? "ANNAME (text)"
+                            : !position ? "STABXYZ (three numbers)"
+                                        : "NOSTA (numbers)");
   for (guint i = 0; i < antennas->n; i++) {
     if (!astro_fits_table_read(table, i, error))
       return FALSE;
@@ -297,7 +298,7 @@ static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, 
       double metres = astro_fits_table_number(table, position, k);
       if (!(fabs(metres) < ASTRO_OBSERVATION_MAX_METRES))
         return astro_fits_wrong(table->file, error,
-                                "table AIPS AN: station \"%s\" (row %u) stands at %g m",
+                                "table AIPS AN: station \"%s\" (row %u) is at %g m",
                                 antennas->names[i], i + 1, metres);
       antennas->offsets[3 * i + k] = metres;
     }
@@ -318,7 +319,7 @@ gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *an
 
   memset(antennas, 0, sizeof *antennas);
   if (!header)
-    return astro_fits_wrong(file, error, "no table AIPS AN, which holds the stations' positions");
+    return astro_fits_wrong(file, error, "there is no table AIPS AN with the stations' positions");
   if (!count_arrays(file, &antennas->arrays, error) ||
       !astro_fits_table_open(&table, file, header, error))
     return FALSE;

@@ -1,13 +1,14 @@
-/* Frequencies: the axis FREQ, and where several setups or IFs are in a file, table AIPS FQ. */
+/* Reads frequencies: from the axis FREQ, and if a file has several setups or IFs, from the table
+ * AIPS FQ. */
 #include "core/fits/uvfits/reader.h"
 #include "core/stream/uvw.h"
 #include "core/kit/units.h"
 
 #include <math.h>
 
-#define SAME_WIDTH 1e-6 /* of widths that a table has as floats */
+#define SAME_WIDTH 1e-6 /* relative tolerance for widths that the table has as floats */
 
-/* The row of the groups' setup; the only one where there is one. */
+/* Reads the row of the groups' frequency setup; if there is only one row, that one. */
 static gboolean read_setup_row(const AstroUvfitsReader *r, AstroFitsTable *table, GError **error)
 {
   const AstroFitsColumn *number = astro_fits_table_find(table, "FRQSEL", FALSE, 1);
@@ -19,12 +20,11 @@ static gboolean read_setup_row(const AstroUvfitsReader *r, AstroFitsTable *table
     if (astro_fits_table_number(table, number, 0) == r->first_setup)
       return TRUE;
   }
-  return astro_fits_wrong(r->file, error,
-                          "groups are of FREQSEL %g, which table AIPS FQ does not have",
+  return astro_fits_wrong(r->file, error, "groups have FREQSEL %g, which is not in table AIPS FQ",
                           r->first_setup);
 }
 
-/* The axis has what the first setup has. */
+/* Corrects the axis by the values of the setup. */
 static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError **error)
 {
   AstroUvfitsAxis *freq = &r->axes[FREQ];
@@ -34,7 +34,7 @@ static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError *
   if ((!begin || table->n_rows < 1) && n > 1)
     return astro_fits_wrong(
         r->file, error,
-        "%" G_GUINT64_FORMAT " IFs and table AIPS FQ has not as many values of \"IF FREQ\"", n);
+        "%" G_GUINT64_FORMAT " IFs, but table AIPS FQ has fewer values of \"IF FREQ\"", n);
   if (!begin || table->n_rows < 1)
     return TRUE;
   if (!read_setup_row(r, table, error))
@@ -57,13 +57,13 @@ static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError *
   return TRUE;
 }
 
-/* Several IFs are channels that follow each other where their frequencies do. */
+/* Several IFs become consecutive channels if their frequencies are contiguous. */
 static gboolean read_setups(AstroUvfitsReader *r, GError **error)
 {
   const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS FQ");
   AstroFitsTable table;
   if (!header && r->axes[IF].n > 1)
-    return astro_fits_wrong(r->file, error, "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ",
+    return astro_fits_wrong(r->file, error, "%" G_GUINT64_FORMAT " IFs, but no table AIPS FQ",
                             r->axes[IF].n);
   if (!header)
     return TRUE;
@@ -91,7 +91,7 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
       bytes > G_MAXSSIZE)
     return astro_fits_wrong(r->file, error,
                             "%" G_GUINT64_FORMAT " stations and %" G_GUINT64_FORMAT
-                            " channels are more than one integration can have",
+                            " channels are too many for one integration",
                             stations, channels);
   if (!(middle > 0))
     return astro_fits_wrong(r->file, error,

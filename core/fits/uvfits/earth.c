@@ -1,3 +1,4 @@
+/* Writes and reads Earth orientation in UVFITS. */
 #include "core/fits/uvfits/earth.h"
 
 #include <math.h>
@@ -7,9 +8,9 @@
 #include "core/kit/units.h"
 
 #define TABLE "EARTH ORIENTATION"
-#define SOURCE_KEY "EARTHORI" /* in the station table: says that (u,v,w) are ours, and of what */
+#define SOURCE_KEY "EARTHORI" /* in table AIPS AN, if (u,v,w) are ours: their Earth orientation */
 #define MOST_ROWS 100000
-#define CLOSE 0.1 /* arcsec: what one value of a day is wrong by in a day or more */
+#define CLOSE 0.1 /* arcsec: the error of a constant value after a day or so */
 
 enum { DAY, UT1, POLE, N_COLUMNS };
 
@@ -30,7 +31,7 @@ void astro_uvfits_write_earth_keys(fitsfile *file, const AstroObservation *o, in
   fits_write_key(file, TDOUBLE, "POLARX", &day.pole_x, "pole at 0h of RDATE (arcsec)", status);
   fits_write_key(file, TDOUBLE, "POLARY", &day.pole_y, "pole at 0h of RDATE (arcsec)", status);
   fits_write_key(file, TDOUBLE, "UT1UTC", &day.ut1_utc, "UT1 - UTC at 0h of RDATE (s)", status);
-  fits_write_key(file, TSTRING, SOURCE_KEY, name, "where UT1 and pole are from", status);
+  fits_write_key(file, TSTRING, SOURCE_KEY, name, "source of UT1 and pole", status);
 }
 
 gboolean astro_uvfits_write_earth(fitsfile *file, const AstroObservation *o, GError **error)
@@ -70,7 +71,7 @@ static gboolean read_row(AstroFitsTable *table, const AstroFitsColumn *const fou
   if (mjd != *first_mjd + (double)row)
     return astro_fits_wrong(table->file, error,
                             "table " TABLE ", row %" G_GUINT64_FORMAT
-                            ": MJD is %g, expected %" G_GINT64_FORMAT ": a row a day",
+                            ": MJD is %g, expected %" G_GINT64_FORMAT ", one row per day",
                             row + 1, mjd, *first_mjd + (gint64)row);
   *day = (AstroEarthDay){ .pole_x = astro_fits_table_number(table, found[POLE], 0),
                           .pole_y = astro_fits_table_number(table, found[POLE], 1),
@@ -105,7 +106,7 @@ static AstroEarth *read_rows(AstroFitsTable *table, const char *name, GError **e
   return earth;
 }
 
-/* Of a file that we wrote. */
+/* For files written by gst-astro. */
 static AstroEarth *read_table(AstroUvfitsReader *r, const char *name, GError **error)
 {
   const AstroFitsHeader *header = astro_fits_file_find_table(r->file, TABLE);
@@ -119,7 +120,7 @@ static AstroEarth *read_table(AstroUvfitsReader *r, const char *name, GError **e
   return earth;
 }
 
-/* Of others' files: one value for all days of the file. NULL where they say none. */
+/* For files of other programs: one value for all days. NULL if they have none. */
 static AstroEarth *read_keys(const AstroFitsHeader *header, AstroUvfitsReader *r,
                              AstroFitsContents *contents)
 {
@@ -144,7 +145,7 @@ static AstroEarth *read_keys(const AstroFitsHeader *header, AstroUvfitsReader *r
   return astro_earth_new("UT1UTC of the table AIPS AN", o->start_mjd - 1, days, n, NULL);
 }
 
-/* A file of all days goes before one value for all days. */
+/* A file with values for each day is better than one value for all days. */
 static gboolean prefer_options(AstroUvfitsReader *r, const char *file, AstroFitsContents *contents,
                                GError **error)
 {

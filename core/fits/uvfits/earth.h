@@ -1,5 +1,5 @@
-/* Earth orientation in UVFITS: of the day that times count from in the station table, as others
- * read it; and all that (u,v,w) were computed with in a table of our own. */
+/* Earth orientation in UVFITS: the values of the day from which times count are in the station
+ * table, where others read them; all values used for (u,v,w) are in a table of our own. */
 #pragma once
 
 #include "core/fits/cfitsio.h"
@@ -8,14 +8,14 @@
 
 G_BEGIN_DECLS
 
-/* Keywords of the station table, which is the one written last. */
+/* Keywords of the station table, which must be the last table written so far. */
 void astro_uvfits_write_earth_keys(fitsfile *file, const AstroObservation *observation,
                                    int *status);
-/* A row a day; nothing where UT1 is taken for UTC. */
+/* Writes one row per day; nothing if UT1 is taken as UTC. */
 gboolean astro_uvfits_write_earth(fitsfile *file, const AstroObservation *observation,
                                   GError **error);
 
-/* Of the file, else of options; after the times are known. */
+/* Reads it from the file, else from options; the times must be known. */
 gboolean astro_uvfits_read_earth(AstroUvfitsReader *r, const AstroFitsOptions *options,
                                  AstroFitsContents *contents, GError **error);
 

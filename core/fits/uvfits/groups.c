@@ -1,3 +1,4 @@
+/* Reads the parameters, times and values of groups. */
 #include "core/fits/uvfits/reader.h"
 #include "core/kit/units.h"
 
@@ -5,16 +6,16 @@
 #include <string.h>
 
 #define JD_OF_MJD_ZERO 2400000.5
-#define MANY_STATIONS 65536  /* baselines from here on are 2048 a1 + a2 beyond it, as some write */
-#define NO_HUNDREDTHS 131072 /* single precision loses them from here on */
-/* Integration times are floats of seconds. Where frames follow each other at about that distance,
- * the distance, which is known better, is the integration time. */
+#define MANY_STATIONS 65536  /* from here on a baseline is 65536 + 2048 a1 + a2 */
+#define NO_HUNDREDTHS 131072 /* from here on single precision has no hundredths */
+/* Integration times are floats in seconds. If the spacing of frames is this close to one, the
+ * spacing is used, as it is known more exactly. */
 #define INTTIM_SLACK 1e-5
-#define SAME_INTTIM 1e-3           /* of its length, that groups' may differ by */
-#define LONGEST_IN_DAYS (1.0 / 24) /* that an integration time may be: an hour */
-#define SAME_AS_STEP 0.01          /* of the step in time, that INTTIM in days may differ by */
+#define SAME_INTTIM 1e-3           /* relative difference allowed between groups */
+#define LONGEST_IN_DAYS (1.0 / 24) /* days are considered up to an hour */
+#define SAME_AS_STEP 0.01 /* tolerance between INTTIM in days and the time step, relative */
 #define UNTOLD_NS 1000000000
-#define FRAMES_TO_TELL 16 /* the step in time */
+#define FRAMES_TO_TELL 16 /* read to find the time step */
 
 double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p)
 {
@@ -22,8 +23,8 @@ double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p
   return r->parameters[i] * r->scale[i] + r->zero[i];
 }
 
-/* Nanoseconds since start_day's midnight. The zero, a Julian date, is taken off by itself: the sum
- * would be good to 40 microseconds only. */
+/* Nanoseconds since midnight of start_day. The zero, a Julian date, is subtracted separately: the
+ * sum would be exact only to 40 microseconds. */
 static double time_of(const AstroUvfitsReader *r)
 {
   double days = 0, rest = 0;
@@ -43,15 +44,15 @@ static gboolean find_station(const AstroUvfitsReader *r, guint64 group, double n
   gpointer found =
       fabs(number) < 1e6 ? g_hash_table_lookup(r->station_of, GINT_TO_POINTER((gint)number)) : NULL;
   if (!found)
-    return astro_fits_wrong(r->file, error,
-                            "group %" G_GUINT64_FORMAT
-                            " is of station %g, which table AIPS AN does not have",
-                            astro_uvfits_place(r, group) + 1, number);
+    return astro_fits_wrong(
+        r->file, error, "group %" G_GUINT64_FORMAT " has station %g, which is not in table AIPS AN",
+        astro_uvfits_place(r, group) + 1, number);
   *station = GPOINTER_TO_UINT(found) - 1;
   return TRUE;
 }
 
-/* SUBARRAY tells, or the hundredths of BASELINE, as far as single precision has them. */
+/* The subarray is in SUBARRAY, or in the hundredths of BASELINE as far as single precision has
+ * them. */
 static gboolean check_subarray(const AstroUvfitsReader *r, guint64 index, double baseline,
                                double subarray, GError **error)
 {
@@ -59,18 +60,19 @@ static gboolean check_subarray(const AstroUvfitsReader *r, guint64 index, double
     const double told = astro_uvfits_parameter(r, SUBARRAY);
     subarray = told == 0 && r->antennas.arrays == 1 ? 1 : told;
   } else if (baseline >= NO_HUNDREDTHS && r->header->bitpix == -32 && r->antennas.arrays > 1) {
-    return astro_fits_wrong(r->file, error,
-                            "group %" G_GUINT64_FORMAT " has a BASELINE of %.0f, too large to tell "
-                            "of which of %u arrays (tables AIPS AN) it is, and no SUBARRAY: split "
-                            "the file by array first",
-                            astro_uvfits_place(r, index) + 1, baseline, r->antennas.arrays);
+    return astro_fits_wrong(
+        r->file, error,
+        "group %" G_GUINT64_FORMAT " has a BASELINE of %.0f, too large to tell to "
+        "which of %u arrays (tables AIPS AN) it belongs, and no SUBARRAY: split "
+        "the file by array first",
+        astro_uvfits_place(r, index) + 1, baseline, r->antennas.arrays);
   }
   if (fabs(subarray - 1) < 0.5)
     return TRUE;
   return astro_fits_wrong(
       r->file, error,
       "group %" G_GUINT64_FORMAT
-      " is of subarray %g, expected one array only: split the file by array first",
+      " belongs to subarray %g, expected only one array: split the file by array first",
       astro_uvfits_place(r, index) + 1, subarray);
 }
 
@@ -105,12 +107,12 @@ static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfit
     return TRUE;
   return astro_fits_wrong(r->file, error,
                           "group %" G_GUINT64_FORMAT
-                          " is of %s %g and the first of %g: split the file first",
+                          " has %s %g but the first group has %g: split the file first",
                           astro_uvfits_place(r, index) + 1, astro_uvfits_parameters[p].name,
                           astro_uvfits_parameter(r, p), first);
 }
 
-/* Numbers as the file has them, up to the next that are fetched; NULL is an error. */
+/* Numbers as stored in the file, valid until the next are fetched; NULL on an error. */
 static const guint8 *fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n,
                            GError **error)
 {
@@ -160,8 +162,9 @@ gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfit
          read_stations(r, index, group, error);
 }
 
-/* Groups of one frame have one time, give or take what a float of days loses. Where short baselines
- * are averaged longer, as some files have it, middles lie half an integration apart. */
+/* Groups of one frame have the same time, apart from rounding of a float of days. If short
+ * baselines are averaged over longer times, as in some files, their middles differ by half an
+ * integration. */
 gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b)
 {
   gint64 slack = r->integration_ns ? r->integration_ns / 4 : 1000000;
@@ -174,8 +177,9 @@ gint64 astro_uvfits_length(const AstroUvfitsReader *r, const AstroUvfitsGroup *g
   return own > 0 && own < r->integration_ns - r->integration_ns / 1000 ? own : r->integration_ns;
 }
 
-/* The shortest time from one frame to the next among the first ones, since pauses may lie between;
- * 0: there is one frame. Among these groups one may have another INTTIM; 0: none has. */
+/* The shortest time between consecutive frames among the first frames, since there may be pauses;
+ * 0: there is only one frame. *other_seconds is a different INTTIM among these groups; 0: there is
+ * none. */
 static gboolean find_step(AstroUvfitsReader *r, const AstroUvfitsGroup *first, gint64 *step,
                           double *other_seconds, GError **error)
 {
@@ -199,8 +203,8 @@ static gboolean find_step(AstroUvfitsReader *r, const AstroUvfitsGroup *first, g
   return TRUE;
 }
 
-/* No frame begins before time zero. Where groups do not tell how long they are, the start was taken
- * for the first one's middle. */
+/* No frame may begin before time zero. If groups have no integration time, the start was set to the
+ * first group's middle. */
 static void move_start(AstroUvfitsReader *r, AstroObservation *o, gint64 first_ns)
 {
   gint64 too_early = r->integration_ns / 2 - first_ns;
@@ -213,8 +217,9 @@ static void move_start(AstroUvfitsReader *r, AstroObservation *o, gint64 first_n
   r->start_ns = o->start_ns;
 }
 
-/* Lengths are seconds, yet some write days, 86400 times too few. Those are known by the next
- * integration, which begins where such a one ends; where none tells, a warning does. */
+/* Integration times are in seconds, but some programs write days, numbers 86400 times too small.
+ * The next integration shows this, as it begins where such a time, taken as days, ends; if there is
+ * none, a note is added. */
 static void find_unit_of_lengths(AstroUvfitsReader *r, AstroUvfitsGroup *first, gint64 step,
                                  double *other_seconds, AstroFitsContents *contents)
 {
@@ -228,12 +233,12 @@ static void find_unit_of_lengths(AstroUvfitsReader *r, AstroUvfitsGroup *first, 
     first->seconds *= per_day;
     *other_seconds *= per_day;
     astro_fits_contents_note(contents, file,
-                             "integration times (INTTIM) of %g with %g s from one to the next are "
-                             "days: taken for %g s",
+                             "integration times (INTTIM) of %g, %g s apart, must be days: "
+                             "they are taken as %g s",
                              told, step / ASTRO_NS_PER_SECOND, first->seconds);
   } else if (step == 0 || days_ns < step) {
     astro_fits_contents_note(contents, file,
-                             "integration times (INTTIM) of %g are taken for seconds, as they "
+                             "integration times (INTTIM) of %g are taken as seconds, as they "
                              "should be; were they days, they would be %g s",
                              told, told * per_day);
   }
@@ -255,17 +260,17 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
   if (step > 0 && (first.seconds == 0 ||
                    fabs(step - first.seconds * ASTRO_NS_PER_SECOND) <= step * INTTIM_SLACK + 1))
     r->integration_ns = step;
-  if (r->integration_ns == 0) { /* one frame, whose middle is all that matters */
+  if (r->integration_ns == 0) { /* one frame, of which only the middle matters */
     r->integration_ns = UNTOLD_NS;
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
-                             "one integration whose length nothing tells (no INTTIM): taken for "
+                             "one integration of unknown length (no INTTIM): taken as "
                              "%g s",
                              UNTOLD_NS / ASTRO_NS_PER_SECOND);
   }
   if (first.seconds > 0 && other_seconds > first.seconds)
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
-                             "groups have integration times of %g s and %g s (INTTIM): all go on "
-                             "as if %g s long",
+                             "groups have integration times of %g s and %g s (INTTIM): all are "
+                             "taken as %g s",
                              first.seconds, other_seconds, r->integration_ns / ASTRO_NS_PER_SECOND);
   move_start(r, contents->observation, first.middle_ns);
   if (!astro_uvfits_read_group(r, 0, &first, error) ||
@@ -281,8 +286,8 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
   return TRUE;
 }
 
-/* DATE-OBS where it tells the time of day and lies at or before the first integration, as in files
- * that begin with lost data; else the first integration's begin. */
+/* The start is DATE-OBS if that has a time of day and is not after the first integration, as in
+ * files that begin with lost data; else the begin of the first integration. */
 gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GError **error)
 {
   g_autoptr(AstroObservation) told = astro_observation_new(0);
@@ -291,13 +296,14 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
 
   if (!fetch_parameters(r, 0, error))
     return FALSE;
-  /* Found from the first group: whole days before any double is asked to hold nanoseconds. */
+  /* The day comes from the first group: whole days are split off before a double has to hold
+   * nanoseconds. */
   r->start_day = 0;
   first = time_of(r);
   if (!(first >= 0 && first < ASTRO_UVFITS_DAYS * ASTRO_NS_PER_DAY))
     return astro_fits_wrong(
         r->file, error,
-        "the first group's DATE is MJD %g, expected a Julian date of " ASTRO_UVFITS_YEARS,
+        "the first group's DATE is MJD %g, expected a Julian date from " ASTRO_UVFITS_YEARS,
         first / ASTRO_NS_PER_DAY);
   r->start_day = (gint64)floor(first / ASTRO_NS_PER_DAY);
   first = time_of(r);

@@ -1,3 +1,4 @@
+/* Reads the header of UVFITS: axes, parameters, products, stations and the phase centre. */
 #include "core/fits/uvfits/reader.h"
 #include "core/fits/units.h"
 #include "core/kit/units.h"
@@ -9,7 +10,7 @@ static const char *const axis_names[N_KNOWN_AXES] = {
   "COMPLEX", "STOKES", "FREQ", "IF", "RA", "DEC"
 };
 
-/* Axes others than ours may be there with a length of 1. */
+/* Other axes are allowed if their length is 1. */
 static gboolean read_axes(AstroUvfitsReader *r, GError **error)
 {
   for (guint k = 0; k < N_KNOWN_AXES; k++)
@@ -27,13 +28,12 @@ static gboolean read_axes(AstroUvfitsReader *r, GError **error)
       return astro_fits_wrong(r->file, error,
                               "axis %d is \"%s\" with %" G_GUINT64_FORMAT
                               " values, expected COMPLEX, STOKES, FREQ, IF, RA or DEC "
-                              "with at least one, or another with one",
+                              "with at least one, or another axis with one",
                               i + 1, type, length);
     if (known >= 0) {
       AstroUvfitsAxis *axis = &r->axes[known];
       if (axis->found)
-        return astro_fits_wrong(r->file, error, "axis %d is \"%s\" for the second time", i + 1,
-                                type);
+        return astro_fits_wrong(r->file, error, "axis %d is a second axis \"%s\"", i + 1, type);
       axis->found = TRUE;
       axis->n = length;
       axis->stride = r->group_values;
@@ -64,7 +64,8 @@ static gboolean read_axes(AstroUvfitsReader *r, GError **error)
   return TRUE;
 }
 
-/* Names of (u,v,w) go on with a projection, as in UU---SIN; along the pole they are others. */
+/* Names of (u,v,w) continue with a projection, as in UU---SIN; projected on the pole (NCP) they are
+ * something else. */
 static gboolean is_named(const char *type, AstroUvfitsParameter p)
 {
   const char *name = astro_uvfits_parameters[p].name;
@@ -90,7 +91,7 @@ static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
     const char *type = "";
     r->scale[i] = 1;
     astro_fits_get_string_n(r->header, "PTYPE", i + 1, &type);
-    type += *type == '_'; /* which astropy's users put before a name that is there twice */
+    type += *type == '_'; /* which users of astropy put before a name that appears twice */
     astro_fits_get_double_n(r->header, "PSCAL", i + 1, &r->scale[i]);
     astro_fits_get_double_n(r->header, "PZERO", i + 1, &r->zero[i]);
     for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)
@@ -107,7 +108,7 @@ static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
   return TRUE;
 }
 
-/* A file cut short is better said at once than in the middle. */
+/* It is better to report a truncated file at once than in the middle. */
 static gboolean check_size(const AstroUvfitsReader *r, GError **error)
 {
   guint64 there = astro_fits_file_bytes(r->file);
@@ -115,13 +116,13 @@ static gboolean check_size(const AstroUvfitsReader *r, GError **error)
   if (r->header->bytes <= there)
     return TRUE;
   return astro_fits_wrong(r->file, error,
-                          "cut short: the header tells of %" G_GUINT64_FORMAT
+                          "cut short: the header announces %" G_GUINT64_FORMAT
                           " groups of %" G_GUINT64_FORMAT
-                          " values and the file ends after %" G_GUINT64_FORMAT " bytes of them",
+                          " values but the file ends after %" G_GUINT64_FORMAT " bytes of them",
                           r->n_groups, r->n_parameters + r->group_values, there);
 }
 
-/* A stream of one polarisation has one name for it. */
+/* A stream with one polarisation has only one name for it. */
 static void note_other_name(AstroUvfitsReader *r, const AstroUvfitsBasis *basis, double stokes,
                             AstroFitsContents *contents)
 {
@@ -129,7 +130,7 @@ static void note_other_name(AstroUvfitsReader *r, const AstroUvfitsBasis *basis,
   if (stokes == basis->first)
     return;
   astro_fits_contents_note(
-      contents, astro_fits_file_name(r->file), "its visibilities are %s: they go on by the name %s",
+      contents, astro_fits_file_name(r->file), "its visibilities are %s, but will be called %s",
       stokes > 0 ? "Stokes I" : astro_uvfits_products[(gsize)(basis->first - stokes)].name[column],
       astro_uvfits_products[0].name[column]);
 }
@@ -144,7 +145,7 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **bas
   for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++)
     r->product_at[p] = -1;
   r->pols = 1;
-  /* One parallel hand alone, whichever, or total intensity is what a single receiver sees. */
+  /* A single receiver gives one parallel hand or total intensity. */
   if (!a->found ||
       (a->n == 1 && (first == 1 || first == -1 || first == -2 || first == -5 || first == -6))) {
     r->product_at[0] = 0;
@@ -158,7 +159,7 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **bas
       return astro_fits_wrong(
           r->file, error,
           "axis STOKES has the value %g, expected correlations (-1 to -4 or -5 to -8), or "
-          "Stokes I (1) alone",
+          "only Stokes I (1)",
           first + s * a->delta);
     r->product_at[(guint)product] = s;
   }
@@ -174,7 +175,7 @@ static gboolean read_station_numbers(AstroUvfitsReader *r, GError **error)
   for (guint i = 0; i < r->antennas.n; i++)
     if (!g_hash_table_insert(r->station_of, GINT_TO_POINTER(r->antennas.numbers[i]),
                              GUINT_TO_POINTER(i + 1)))
-      return astro_fits_wrong(r->file, error, "table AIPS AN names station number %d twice",
+      return astro_fits_wrong(r->file, error, "table AIPS AN has station number %d twice",
                               r->antennas.numbers[i]);
   return TRUE;
 }
@@ -190,7 +191,7 @@ typedef struct {
   double ra, dec, equinox;
 } Place;
 
-/* Where the table of sources has that one; FALSE and no error where it has not. */
+/* Looks up a source in the table of sources; FALSE without an error if it is not there. */
 static gboolean read_source(AstroUvfitsReader *r, double source, Place *place, GError **error)
 {
   const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS SU");
@@ -213,8 +214,8 @@ static gboolean read_source(AstroUvfitsReader *r, double source, Place *place, G
   return found;
 }
 
-/* Groups that name their source are of the place that a table has for it, whatever the axes say:
- * theirs is that of another source, or none, where the file had several. */
+/* If groups name their source, its position in the table counts, whatever the axes say: in a file
+ * of several sources they may have the position of another one, or none. */
 gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error)
 {
   g_autoptr(GError) broken = NULL;
@@ -226,9 +227,9 @@ gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *
       !read_source(r, r->first_source, &place, &broken) &&
       (broken || !ra->found || (place.ra == 0 && place.dec == 0))) {
     if (!broken)
-      return astro_fits_wrong(
-          r->file, error, "groups are of source %g and no row of a table AIPS SU tells its place",
-          r->first_source);
+      return astro_fits_wrong(r->file, error,
+                              "groups have source %g, but no table AIPS SU has its position",
+                              r->first_source);
     g_propagate_error(error, g_steal_pointer(&broken));
     return FALSE;
   }
@@ -244,7 +245,7 @@ gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *
   return TRUE;
 }
 
-/* As astro_history_jansky() has it; a unit that goes on is another one. */
+/* As in astro_history_jansky(); Jy followed by something else is a different unit. */
 static double read_scale(const AstroFitsHeader *header)
 {
   const char *unit = "", *rest;

@@ -1,10 +1,10 @@
-/* Groups in the order of their times. Most files have them so; others have one baseline after the
- * other, or observations put together as they came. */
+/* Sorts groups by time. Most files have them in this order; others have one baseline after another,
+ * or several observations put together. */
 #include "core/fits/uvfits/reader.h"
 
 #include <math.h>
 
-#define GROUPS_TO_TELL 1024 /* whether groups are in order; all of them are read only if not */
+#define GROUPS_TO_TELL 1024 /* read to check the order; all are read only if it fails */
 
 typedef struct {
   double time;
@@ -18,8 +18,8 @@ static int by_time(gconstpointer one, gconstpointer two)
   return order ? order : (a->group > b->group) - (a->group < b->group);
 }
 
-/* One group of each of many parts of the file, nowhere the same of a part, so that they keep in
- * step with no order of baselines. */
+/* Reads one group from each of many parts of the file, each time at a different position within the
+ * part, so that no regular order of baselines can fool the test. */
 static gboolean are_in_order(AstroUvfitsReader *r, gboolean *in_order, GError **error)
 {
   guint64 n = MIN(r->n_groups, GROUPS_TO_TELL);
@@ -44,8 +44,8 @@ gboolean astro_uvfits_sort_groups(AstroUvfitsReader *r, GError **error)
   g_autofree guint64 *order = g_try_new(guint64, r->n_groups);
   if (!timed || !order)
     return astro_fits_wrong(r->file, error,
-                            "no memory to put %" G_GUINT64_FORMAT
-                            " groups in order: sort the file by time first",
+                            "there is no memory to sort %" G_GUINT64_FORMAT
+                            " groups: sort the file by time first",
                             r->n_groups);
   for (guint64 i = 0; i < r->n_groups; i++) {
     timed[i].group = i;

@@ -1,4 +1,4 @@
-/* What a group of UVFITS says before its values. A file has some of these, in any order. */
+/* Random parameters that precede a group's values. A file has some of these, in any order. */
 #pragma once
 
 #include <glib.h>

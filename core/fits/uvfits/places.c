@@ -1,20 +1,20 @@
-/* Where the stations are, and whose (u,v,w) go on. Offsets from an array's middle stand along the
- * axes of the earth or turned to the middle's meridian, and the keywords that should tell say FRAME
- * = ITRF of both. Nor do all writers count (u,v,w) from station 2 to station 1. Others make images
- * of the (u,v,w) in the groups, we of the positions: those that come closest to the groups' are
- * right. Where they come not close enough for the same picture, somebody has to say whom to
- * believe. */
+/* Finds where the stations are, and which (u,v,w) are right. Offsets from an array's centre may be
+ * along the axes of the Earth or rotated to the centre's meridian, but the keywords say FRAME =
+ * ITRF in both cases. Also, not all writers define (u,v,w) as station 1 minus station 2. Other
+ * programs make images with the (u,v,w) of the groups, we compute them from the positions; so the
+ * interpretation that comes closest to the groups' is taken. If it is not close enough to give the
+ * same picture, the user must say which to believe. */
 #include "core/fits/uvfits/uvw.h"
 #include "core/stream/uvw.h"
 #include "core/kit/units.h"
 
 #include <math.h>
 
-/* Groups that are compared: all, or runs of neighbours from all over the file, since axes are known
- * at little cost for one time only. */
+/* Groups to compare: all, or runs of neighbours from all over the file, since the axes at each new
+ * time take long to compute. */
 #define ENOUGH_GROUPS 1024
 #define RUN 16
-/* Correlation of (u,v,w) that are meant to be the same, of some frame or the other way round. */
+/* Correlation of (u,v,w) that are meant to be the same, in some frame or with the opposite sign. */
 #define ALIKE 0.99
 #define SAME 1e-9
 #define ARCSEC (ASTRO_DEGREE / 3600)
@@ -47,7 +47,7 @@ static guint64 sample(const AstroUvfitsReader *r, guint64 i)
   return r->n_groups <= ENOUGH_GROUPS ? i : last / (runs - 1) * (i / RUN) + i % RUN;
 }
 
-/* A group that cannot be read is told of when its turn comes. */
+/* A group that cannot be read will be reported when it is due. */
 static void add_groups(AstroUvfitsReader *r, const AstroObservation *o, AstroUvfitsUvwSums *sums)
 {
   AstroUvfitsGroup group;
@@ -74,7 +74,7 @@ static AstroUvfitsFrame find_frame(const AstroUvfitsReader *r, const AstroUvfits
   return fabs(*correlation) >= ALIKE ? best : told;
 }
 
-/* Arcseconds for people: no exponents of large ones. */
+/* Arcseconds for messages: large values without an exponent. */
 static char *arcsec(double radians)
 {
   const double seconds = radians / ARCSEC;
@@ -84,8 +84,9 @@ static char *arcsec(double radians)
 static gboolean check_picture(const AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
                               AstroUvfitsFrame frame, double wavelength, GError **error)
 {
-  static const char *const mirrored[] = { "", ", u has the other sign", ", v has the other sign",
-                                          ", w has the other sign" };
+  static const char *const mirrored[] = { "", ", u has the opposite sign",
+                                          ", v has the opposite sign",
+                                          ", w has the opposite sign" };
   const double sign = r->conjugated ? -1 : 1, signs[] = { sign, sign, sign },
                unit = astro_uvfits_uvw_unit(sums, r->reference_wavelength);
   const AstroUvfitsMove move = astro_uvfits_uvw_move(sums, frame, signs, unit, wavelength);
@@ -95,14 +96,14 @@ static gboolean check_picture(const AstroUvfitsReader *r, const AstroUvfitsUvwSu
                   *beam = arcsec(move.beam);
   return astro_fits_wrong(
       r->file, error,
-      "the groups' (u,v,w) are not those of the stations in table AIPS AN at the phase centre%s: a "
-      "source %s arcsec from it, the edge of a picture of %d beams, would be moved by %s arcsec, "
-      "where the beam has %s. uvw=file takes the groups' (u,v,w), uvw=table the stations'",
+      "the groups' (u,v,w) do not match the stations in table AIPS AN and the phase centre%s: a "
+      "source %s arcsec from it, at the edge of a picture of %d beams, would move by %s arcsec, "
+      "and the beam is %s arcsec wide. uvw=file takes the groups' (u,v,w), uvw=table the stations'",
       mirrored[1 + astro_uvfits_uvw_mirrored(sums, frame, sign, unit, wavelength)], radius,
       (int)(2 * move.radius / move.beam + 0.5), moved, beam);
 }
 
-/* Values go on as the file's (u,v,w) have them, whichever way round they are. */
+/* Takes the file's (u,v,w), and values with the sign that belongs to them. */
 static gboolean take_files(AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
                            AstroFitsContents *contents, GError **error)
 {
@@ -110,7 +111,7 @@ static gboolean take_files(AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
   double longest = 0, uvw[3];
   if (r->place[UU] < 0 || r->place[VV] < 0 || r->place[WW] < 0)
     return astro_fits_wrong(r->file, error,
-                            "uvw=file, and groups have no parameters UU, VV and WW");
+                            "uvw=file, but groups have no parameters UU, VV and WW");
   for (guint64 i = 0; i < r->n_groups; i++) {
     if (!astro_uvfits_read_group(r, i, &group, error))
       return FALSE;
@@ -122,7 +123,7 @@ static gboolean take_files(AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
   longest *= r->metres_per_unit;
   if (!(longest > 0 && longest <= ASTRO_OBSERVATION_MAX_METRES))
     return astro_fits_wrong(r->file, error,
-                            "uvw=file, and the longest (u,v,w) of all groups has %g m, expected "
+                            "uvw=file, but the longest (u,v,w) of all groups is %g m, expected "
                             "more than 0 and at most %g m",
                             longest, ASTRO_OBSERVATION_MAX_METRES);
   contents->observation->uvw_metres = longest;

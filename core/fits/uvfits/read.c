@@ -1,3 +1,4 @@
+/* Reads UVFITS: puts groups together to frames. */
 #include "core/fits/uvfits/read.h"
 #include "core/fits/uvfits/earth.h"
 #include "core/fits/uvfits/reader.h"
@@ -34,7 +35,7 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
   if (!astro_uvfits_read_header(r, &basis, contents, error))
     goto failed;
 
-  /* The file has that many bytes for a group: see check_size. */
+  /* The file has at least as many bytes per group: see check_size. */
   r->parameters = g_new(double, r->n_parameters);
   r->values = g_new(float, r->group_values);
   r->raw = g_malloc(MAX(r->n_parameters, r->group_values) * (ABS(r->header->bitpix) / 8));
@@ -76,15 +77,15 @@ static guint64 baseline_of(const AstroUvfitsGroup *group)
   return i * (i + 1) / 2 + j;
 }
 
-/* Puts a group's values in their places of a frame. */
+/* Puts a group's values where they belong in a frame. */
 static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, AstroFitsFrame *frame)
 {
   guint64 baselines = (guint64)r->antennas.n * (r->antennas.n + 1) / 2,
           baseline = baseline_of(group), stride = r->axes[COMPLEX].stride, per_if = r->axes[FREQ].n,
           from = 0, in_if = 0;
-  /* The pair (j, i), whose conjugate is ours. */
-  gboolean turned = group->station[0] <= group->station[1];
-  float sign = turned == r->conjugated ? 1 : -1;
+  /* The pair is (j, i); we need its conjugate. */
+  gboolean swapped = group->station[0] <= group->station[1];
+  float sign = swapped == r->conjugated ? 1 : -1;
 
   for (guint64 c = 0; c < r->channels; c++, from += r->axes[FREQ].stride) {
     if (in_if++ == per_if) {
@@ -98,7 +99,7 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
       if (r->product_at[p] < 0)
         continue;
       const float *value = r->values + from + r->product_at[p] * r->axes[STOKES].stride;
-      guint64 at = to + pols[turned] * r->pols + pols[!turned];
+      guint64 at = to + pols[swapped] * r->pols + pols[!swapped];
       guint32 count = count_of(r, value, stride);
       if (count && (!isfinite(value[0]) || !isfinite(value[stride]))) {
         frame->not_finite++;
@@ -111,8 +112,8 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
   }
 }
 
-/* Our V_ij goes with (u,v,w) from i to j, a group's with those from its first station to its
- * second. Values without (u,v,w) cannot be used. */
+/* Our V_ij needs (u,v,w) of i minus j; a group has those of its first station minus its second.
+ * Values without (u,v,w) cannot be used. */
 static void place_uvw(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
                       AstroFitsFrame *frame)
 {
@@ -134,7 +135,7 @@ static void place_uvw(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
     }
 }
 
-/* Where integration times vary, a baseline may come again before the first one's is over. */
+/* If integration times vary, a baseline may come again before the first one's time is over. */
 static gboolean is_of_next_frame(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
                                  const AstroUvfitsGroup *first, const guint8 *seen)
 {
@@ -157,11 +158,12 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   if (!astro_uvfits_read_group(r, r->next, &first, error))
     return FALSE;
   if (r->any_before && first.middle_ns < r->last_ns)
-    return astro_fits_wrong(
-        r->file, error,
-        "group %" G_GUINT64_FORMAT " is %g s before the one before it: sort the file by time "
-        "first",
-        astro_uvfits_place(r, r->next) + 1, (r->last_ns - first.middle_ns) / ASTRO_NS_PER_SECOND);
+    return astro_fits_wrong(r->file, error,
+                            "group %" G_GUINT64_FORMAT
+                            " is %g s earlier than the previous group: sort the file by time "
+                            "first",
+                            astro_uvfits_place(r, r->next) + 1,
+                            (r->last_ns - first.middle_ns) / ASTRO_NS_PER_SECOND);
   memset(frame->data, 0, samples * 2 * sizeof(float));
   memset(frame->counts, 0, samples * sizeof *frame->counts);
   if (r->metres_per_unit > 0)
@@ -174,7 +176,7 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
     if (seen[baseline_of(&group)]++)
       return astro_fits_wrong(r->file, error,
                               "group %" G_GUINT64_FORMAT
-                              " is the second of stations %d and %d in one integration",
+                              " is the second one for stations %d and %d in one integration",
                               astro_uvfits_place(r, r->next) + 1,
                               r->antennas.numbers[MIN(group.station[0], group.station[1])],
                               r->antennas.numbers[MAX(group.station[0], group.station[1])]);

@@ -1,3 +1,4 @@
+/* Products, bases and parameters of UVFITS. */
 #include "core/fits/uvfits/uvfits.h"
 #include "core/fits/uvfits/parameters.h"
 

@@ -1,9 +1,10 @@
+/* Compares a file's (u,v,w) with our own. */
 #include "core/fits/uvfits/uvw.h"
 #include "core/stream/uvw.h"
 
 #include <math.h>
 
-#define ABOUT 1.5 /* times: lengths that are alike but for what is wrong with them */
+#define ABOUT 1.5 /* factor within which lengths count as equal */
 
 void astro_uvfits_uvw_add(AstroUvfitsUvwSums *sums, const double file[3],
                           double ours[ASTRO_UVFITS_FRAMES][3])
@@ -48,8 +49,8 @@ double astro_uvfits_uvw_unit(const AstroUvfitsUvwSums *sums, double reference_wa
   return best;
 }
 
-/* A difference in u and v moves a source by its share of the baseline times the distance from the
- * phase centre. One in w does as much less as that distance is less than a radian. */
+/* A relative difference in u and v moves a source by that share of its distance from the phase
+ * centre. One in w has an effect smaller by the factor of that distance in radians. */
 AstroUvfitsMove astro_uvfits_uvw_move(const AstroUvfitsUvwSums *sums, AstroUvfitsFrame frame,
                                       const double signs[3], double unit, double wavelength)
 {

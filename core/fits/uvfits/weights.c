@@ -1,19 +1,19 @@
-/* How weights become counts. Those of our files are counts already. Others may be any numbers: they
- * are multiplied by a power of two that gives the largest a count of 32 bits, so that their digits
- * stay and all shares of the largest are the file's. The largest of all, and whether all are whole,
- * only all of them tell: a sample missed fractions, which then were rounded to 1. So all are looked
- * at when the file is opened, some five times faster than they are read afterwards. */
+/* Converts weights to counts. Weights in our files are counts already. Others may be any numbers:
+ * they are multiplied by a power of two that makes the largest a count of 32 bits, so that digits
+ * and ratios are preserved. The largest weight, and whether all are integers, is known only after
+ * reading all of them: taking a sample had missed fractions, which were then rounded to 1. So all
+ * are read when the file is opened, which is some five times faster than reading the data. */
 #include "core/fits/uvfits/reader.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Read at once; more than the file keeps, so that it goes straight here. */
+/* Bytes read at once; more than the file's cache holds, so that it is bypassed. */
 #define CHUNK_BYTES (2u << 20)
-#define WHOLE_FROM 8388608.0f /* single precision has no fractions from here on */
+#define WHOLE_FROM 8388608.0f /* from here on single precision has no fractions */
 #define COUNT_BITS 32
-/* Below that many counts a weight's digits are lost to more than a thousandth of it. */
+/* A weight of fewer counts is rounded by more than a thousandth. */
 #define FEW_COUNTS 512
 
 typedef struct {
@@ -30,19 +30,19 @@ static inline void look_at(float weight, Weights *w)
   w->least = good && weight < w->least ? weight : w->least;
 }
 
-/* Nearly all files have single precision as it is meant, real and imaginary part and weight side by
- * side. */
+/* Nearly all files have single precision without scaling, with real part, imaginary part and weight
+ * next to each other. */
 static gboolean is_plain(const AstroUvfitsReader *r)
 {
   return r->header->bitpix == -32 && r->value_scale == 1 && r->value_zero == 0 &&
          r->axes[COMPLEX].stride == 1;
 }
 
-/* Weights that come again, as most do, cost a comparison. */
+/* Most weights equal the one before, which costs only a comparison. */
 static void look_at_plain(const AstroUvfitsReader *r, const guint8 *group, Weights *w)
 {
   const guint8 *at = group + 4 * (r->n_parameters + 2), *end = at + 4 * r->group_values;
-  guint32 before = 0; /* as in the file; 0 is no weight */
+  guint32 before = 0; /* as in the file; 0 is not a weight */
   for (; at < end; at += 12) {
     guint32 bits;
     float weight;
@@ -96,8 +96,8 @@ static void choose_scale(AstroUvfitsReader *r, const Weights *w, AstroFitsConten
   r->full = (guint32)(w->largest * r->weight_scale);
   if (w->least * r->weight_scale < FEW_COUNTS)
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
-                             "weights lie between %g and %g, farther apart than counts can tell: "
-                             "they go on in steps of %g",
+                             "weights are between %g and %g, a range too large for counts: "
+                             "they are rounded to steps of %g",
                              w->least, w->largest, 1 / r->weight_scale);
 }
 
@@ -105,7 +105,7 @@ gboolean astro_uvfits_scale_weights(AstroUvfitsReader *r, AstroFitsContents *con
                                     GError **error)
 {
   Weights weights = { .least = FLT_MAX, .whole = TRUE };
-  guint64 *order = g_steal_pointer(&r->order); /* as they lie in the file */
+  guint64 *order = g_steal_pointer(&r->order); /* reads in the order of the file */
   const gboolean done =
       r->axes[COMPLEX].n != 3 ||
       (is_plain(r) ? look_at_chunks(r, &weights, error) : look_at_groups(r, &weights, error));

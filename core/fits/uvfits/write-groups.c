@@ -1,16 +1,17 @@
+/* Writes groups of UVFITS. */
 #include "core/fits/uvfits/writer.h"
 #include "core/kit/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MAX_BASELINE_NUMBERS 255 /* stations that 256 a1 + a2 can name */
-/* Groups put together before they are written: enough to read whole cache lines of the input, whose
- * baselines lie next to each other, few enough to stay in the cache. */
+#define MAX_BASELINE_NUMBERS 255 /* stations that 256 a1 + a2 can express */
+/* Groups are gathered before they are written: enough to read whole cache lines of the input, where
+ * baselines are next to each other, and few enough to stay in the cache. */
 #define GATHER_BYTES (256u << 10)
 #define GATHER_GROUPS 16
-/* DATE is the sum of two floats. The first takes steps of this (0.01 s), which it holds exactly for
- * two days, the second the rest: together they are good to a nanosecond. */
+/* DATE is the sum of two floats. The first is a multiple of this step (0.01 s), which a float holds
+ * exactly for two days; the second is the rest. Together they are exact to a nanosecond. */
 #define DATE_STEPS_PER_DAY 8388608.0
 
 static const AstroUvfitsParameter few_stations[] = {
@@ -42,10 +43,10 @@ void astro_uvfits_clear_groups(AstroUvfitsWriter *w)
 
 /* ---- counts of good samples ---- */
 
-/* Where the count of a value stands: the sum of one entry for each of its indices. */
+/* Finds the count of a value: its position is the sum of one entry for each of its indices. */
 typedef struct {
-  const AstroValidityMeta *meta; /* NULL: there are none */
-  guint64 *of[ASTRO_MAX_AXES];   /* an entry an index of each axis of the shape */
+  const AstroValidityMeta *meta; /* NULL: no counts */
+  guint64 *of[ASTRO_MAX_AXES];   /* an entry per index of each axis of the shape */
   AstroLayout shape;             /* axes as in the buffer */
 } CountTable;
 
@@ -89,7 +90,8 @@ static inline guint32 big_endian(float value)
   return GUINT32_TO_BE(bits);
 }
 
-/* given: (u,v,w) of our baseline, which is the pair's the other way round; NULL: the stations'. */
+/* given: (u,v,w) of our baseline, whose sign is opposite to that of the pair; NULL: computed from
+ * stations. */
 static void put_parameters(const AstroUvfitsWriter *w, guint32 *group, guint i, guint j,
                            const double *given, double days, double seconds)
 {
@@ -110,8 +112,8 @@ static void put_parameters(const AstroUvfitsWriter *w, guint32 *group, guint i, 
     group[k] = big_endian(values[w->parameters[k]]);
 }
 
-/* One visibility, of a sum or a mean, as the mean, in Jy where that is known. FALSE: it is no
- * number. */
+/* Gets a visibility as a mean, from a sum or a mean, in Jy if the scale is known. FALSE: it is NaN
+ * or infinite. */
 static gboolean get_mean(const AstroUvfitsWriter *w, gconstpointer data, guint64 at, guint32 count,
                          float value[2])
 {
@@ -138,12 +140,12 @@ static void add_to_tally(AstroFitsTally *tally, const AstroFitsTally *more)
     tally->least = tally->least ? MIN(tally->least, more->least) : more->least;
 }
 
-/* Fills the values of n groups, baselines first ... of one frame. */
+/* Fills in the values of n groups of one frame, from baseline `first` on. */
 static void put_values(const AstroUvfitsWriter *w, gconstpointer frame, const CountTable *counts,
                        guint64 frame_index, guint64 first, guint n, AstroFitsTally *tally)
 {
   AstroFitsTally here = { .values = (guint64)w->channels * n * w->products, .least = G_MAXUINT32 };
-  guint lead = counts->shape.n_axes == 5; /* a time axis before the others */
+  guint lead = counts->shape.n_axes == 5; /* there is a time axis before the others */
   guint64 in_time = counts->meta && lead ? counts->of[0][frame_index] : 0;
 
   for (guint c = 0; c < w->channels; c++)
@@ -180,7 +182,7 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
 {
   const guint8 *frame =
       (const guint8 *)frames->data + index * astro_stream_step_bytes(&w->contents.stream);
-  /* Halves of nanoseconds are dropped here and by the reader alike. */
+  /* Half nanoseconds are dropped here in the same way as by the reader. */
   gint64 begin = gst_util_uint64_scale(frames->duration_ns, index, frames->frames);
   gint64 end = gst_util_uint64_scale(frames->duration_ns, index + 1, frames->frames);
   gint64 middle = frames->start_ns + begin + (end - begin) / 2;
@@ -191,7 +193,7 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
 
   if (!astro_uvw_check_time(w->contents.observation, middle, error))
     return FALSE;
-  /* a track, since nutation took more time than all else of a short frame of few baselines */
+  /* a track, since nutation took longer than everything else for a short frame of few baselines */
   astro_track_axes(w->track, middle, axes);
   astro_uvw_along(w->contents.observation, axes, w->uvw);
   for (guint64 first = 0; first < w->baselines; first += w->gather_groups) {

@@ -1,3 +1,4 @@
+/* Writes the header of UVFITS, and the tables after the groups. */
 #include "core/fits/uvfits/earth.h"
 #include "core/fits/uvfits/writer.h"
 #include "core/kit/units.h"
@@ -5,7 +6,7 @@
 #include <string.h>
 
 #define JD_OF_MJD_ZERO 2400000.5
-#define STATION_BYTES 128 /* of a row of the station table, about */
+#define STATION_BYTES 128 /* per row of the station table, approximately */
 
 static double channel_frequency(const AstroStream *stream, guint channel)
 {
@@ -13,8 +14,9 @@ static double channel_frequency(const AstroStream *stream, guint channel)
   return astro_channel_frequency(stream->frequency, stream->bandwidth, channels, channel);
 }
 
-/* The channel that frequencies count from. The first one of samples that no mixer has moved is at 0
- * Hz, where programs that take its frequency for the file's find no wavelength. */
+/* The channel at the reference pixel. The first channel of samples that no mixer has moved is at 0
+ * Hz, and programs that take the reference frequency for the whole file could not compute a
+ * wavelength from it. */
 static guint reference_channel(const AstroStream *stream)
 {
   return channel_frequency(stream, 0) > 0 ? 0 : 1;
@@ -29,16 +31,16 @@ gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
     return FALSE;
   if (!o)
     return astro_fits_refuse(
-        error, "UVFITS needs the observation (stations, phase centre, start) and no event "
+        error, "UVFITS needs the observation (stations, phase centre, start) but no event "
                "\"" ASTRO_OBSERVATION_EVENT "\" came with the stream");
   if (!o->has_start)
-    return astro_fits_refuse(error, "UVFITS needs a start time and the observation has none");
+    return astro_fits_refuse(error, "UVFITS needs a start time but the observation has none");
   if (o->start_mjd < 0 || o->start_mjd >= ASTRO_UVFITS_DAYS)
     return astro_fits_refuse(
-        error, "the observation starts on MJD %d, UVFITS takes a day of " ASTRO_UVFITS_YEARS,
+        error, "the observation starts on MJD %d, UVFITS takes a day from " ASTRO_UVFITS_YEARS,
         o->start_mjd);
   if (!o->has_phase_centre)
-    return astro_fits_refuse(error, "UVFITS needs a phase centre and the observation has none");
+    return astro_fits_refuse(error, "UVFITS needs a phase centre but the observation has none");
   if (c->stream.frequency <= 0 || c->stream.bandwidth <= 0)
     return astro_fits_refuse(
         error, "UVFITS needs the fields \"frequency\" and \"bandwidth\" (Hz) in the caps");
@@ -56,7 +58,7 @@ gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
         c->stations ? g_strdup_printf("stations=%u, ", c->stations) : g_strdup("");
     return astro_fits_refuse(error,
                              "the caps have %sbaselines=%" G_GUINT64_FORMAT
-                             " and the observation %u stations, which make %" G_GUINT64_FORMAT
+                             " but the observation has %u stations, which make %" G_GUINT64_FORMAT
                              " baselines with autocorrelations",
                              stations, baselines, o->n_stations,
                              (guint64)o->n_stations * (o->n_stations + 1) / 2);
@@ -121,7 +123,7 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   char *zone = start ? strchr(start, 'Z') : NULL;
 
   if (zone)
-    *zone = 0; /* FITS dates are UTC without saying so */
+    *zone = 0; /* dates in FITS are UTC by default */
   ra = ra < 0 ? ra + 360 : ra;
   fits_write_grphdr(file, TRUE, FLOAT_IMG, 7, axes, w->n_parameters, 1, TRUE, status);
   write_text(file, "OBJECT", field, status);
@@ -150,8 +152,8 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   fits_write_history(file, "AIPS WTSCAL = 1.0", status);
 }
 
-/* Header and tables are made in memory and copied, so that the groups can be written straight to
- * the file and every failed write is seen. */
+/* Header and tables are made in memory and then copied, so that the groups can be written straight
+ * to the file and every failed write is noticed. */
 gboolean astro_uvfits_write_header(AstroUvfitsWriter *w, GError **error)
 {
   AstroFitsScratch scratch = { 0 };
@@ -159,7 +161,7 @@ gboolean astro_uvfits_write_header(AstroUvfitsWriter *w, GError **error)
   int status = 0;
   gboolean done = FALSE;
 
-  /* It makes room for one group behind the header. */
+  /* CFITSIO reserves space for one group after the header. */
   if (!astro_fits_scratch_open(&scratch,
                                STATION_BYTES * w->contents.observation->n_stations +
                                    w->group_floats * sizeof *w->gather,

@@ -1,3 +1,4 @@
+/* Writes UVFITS: the header, the groups, and the tables after them. */
 #include "core/fits/uvfits/writer.h"
 
 #define BLOCK 2880
@@ -18,7 +19,7 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
 
   AstroUvfitsWriter *w = g_new0(AstroUvfitsWriter, 1);
   w->file = file;
-  /* What else contents hold stays the caller's. */
+  /* The caller keeps the other members of contents. */
   w->contents = (AstroFitsContents){ .stream = contents->stream,
                                      .observation = astro_observation_ref(contents->observation) };
   w->pols = astro_stream_extent(&contents->stream, ASTRO_AXIS_POL);
@@ -42,7 +43,7 @@ static gboolean finish(gpointer writer, GError **error)
   g_autofree char *card = g_strdup_printf("GCOUNT  = %20" G_GUINT64_FORMAT " /%*s", w->groups,
                                           ASTRO_UVFITS_CARD - 32, "");
   if (w->groups == 0)
-    return astro_fits_refuse(error, "UVFITS needs at least one integration and none came");
+    return astro_fits_refuse(error, "UVFITS needs at least one integration but none came");
   return astro_part_file_write(w->file, zeros, left ? BLOCK - left : 0, error) &&
          astro_part_file_write(w->file, w->tail, w->tail_bytes, error) &&
          astro_part_file_patch(w->file, w->gcount_at, card, ASTRO_UVFITS_CARD, error);

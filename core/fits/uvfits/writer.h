@@ -1,5 +1,5 @@
-/* Inside the writer of UVFITS: write-header.c makes what stands before and behind the
- * groups, write-groups.c the groups, write.c the file of both. */
+/* Private to the writer of UVFITS: write-header.c makes what comes before and after the groups,
+ * write-groups.c the groups, write.c the whole file. */
 #pragma once
 
 #include "core/fits/uvfits/parameters.h"
@@ -22,20 +22,20 @@ typedef struct {
   guint32 *gather; /* groups, big-endian */
   AstroTrack *track;
   double *uvw;
-  guint8 *tail; /* the HDUs behind the groups */
+  guint8 *tail; /* the HDUs after the groups */
   gsize tail_bytes;
   guint64 gcount_at;
-  double jansky; /* that values are multiplied by: 1 where nobody knows what they are */
+  double jansky; /* factor to convert values to Jy; 1 if the scale is unknown */
   guint64 groups;
 } AstroUvfitsWriter;
 
-/* Whether everything is there that a header says. */
+/* Checks that the contents have all that a header needs. */
 gboolean astro_uvfits_check_contents(const AstroFitsContents *contents, GError **error);
 
-/* Writes the header and keeps the tail, and where the number of groups belongs. */
+/* Writes the header, and keeps the tail and the position of the number of groups. */
 gboolean astro_uvfits_write_header(AstroUvfitsWriter *w, GError **error);
 
-/* Chooses the parameters that groups have, and makes room for groups. */
+/* Chooses the parameters of groups, and allocates the buffer for groups. */
 void astro_uvfits_init_groups(AstroUvfitsWriter *w);
 void astro_uvfits_clear_groups(AstroUvfitsWriter *w);
 gboolean astro_uvfits_write_groups(gpointer writer, const AstroFitsFrames *frames,

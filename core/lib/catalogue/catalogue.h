@@ -15,11 +15,11 @@ typedef enum {
 } AstroCatalogueError;
 GQuark astro_catalogue_error_quark(void);
 
-/* Columns of n values; NULL where there is none. */
+/* Columns of n values; NULL for a column that is absent. */
 typedef struct {
   guint64 n;
   double *ra, *dec, *weight, *region;
-  char *note; /* what the text that it was read from leaves in doubt; NULL: nothing */
+  char *note; /* doubts about the text that was read; NULL: none */
 } AstroCatalogue;
 void astro_catalogue_clear(AstroCatalogue *catalogue);
 /* Whether both have the same points in the same order, as one file read twice does. */
@@ -34,8 +34,9 @@ typedef struct {
 void astro_random_init(AstroRandom *random, guint64 seed, guint64 index);
 double astro_random_uniform(AstroRandom *random); /* 0 <= it < 1 */
 
-/* All points within radius of a place, a band of right ascensions (eastward from ra_min to ra_max,
- * which may pass 360) and declinations, or where another catalogue has points (mask.h). */
+/* All points within a radius around a place, a band of right ascensions (eastward from ra_min to
+ * ra_max, which may pass 360) and declinations, or the cells in which another catalogue has points
+ * (mask.h). */
 typedef enum {
   ASTRO_FOOTPRINT_BAND,
   ASTRO_FOOTPRINT_CAP,
@@ -55,10 +56,10 @@ gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, do
 gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points,
                                  AstroRandom *random, AstroCatalogue *catalogue, GError **error);
 
-/* After Soneira and Peebles: discs of radius hold `children` smaller ones each, down to `levels`;
- * the middles of the smallest are the points. w(theta) falls as theta^slope from radius down to the
- * smallest disc, where discs shrink by children^(1 / (2 + slope)) from level to level. Points of a
- * disc that reaches over the footprint's rim are kept inside only. */
+/* The model of Soneira and Peebles: each disc holds `children` smaller ones, over `levels` levels;
+ * the centres of the smallest are the points. w(theta) falls as theta^slope from radius down to the
+ * smallest disc, if discs shrink by children^(1 / (2 + slope)) from level to level. Points of a
+ * disc that reaches over the rim of the footprint are kept only inside it. */
 typedef struct {
   double slope;  /* -2 < slope < 0 */
   double radius; /* of the largest discs */
@@ -69,35 +70,40 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
                                    const AstroClustering *clustering, guint64 points,
                                    AstroRandom *random, AstroCatalogue *catalogue, GError **error);
 
-/* Which columns of a text hold what: names of the heading line or numbers from 1; NULL for none. */
+/* The columns of a text: names in its heading or numbers from 1; NULL for none. */
 typedef struct {
   const char *ra, *dec, *weight, *region;
 } AstroCatalogueColumns;
 
-/* Lines of values, the same separator between them throughout: semicolons where the first line has
- * any, else commas, else tabs, else blanks. A value may stand in double quotes. # begins a comment.
- * A first line without a number is a heading, and so is a comment above the points that has a word
- * for each column and all the names asked for. Without one, columns are found by number, and "ra"
- * and "dec" are the first two, with a note where there are more. Degrees, but where ECSV's header
- * says radians; or, where both columns are so throughout, hours, minutes and seconds of right
- * ascension and degrees, minutes and seconds of declination, with colons or (as VizieR has it)
- * blanks between them. The heading line said again begins another catalogue: all points follow each
- * other, and how many there are up to the end of each catalogue is added to ends (of guint64; may
- * be NULL), where one without points is an error. A last line that was cut is one too; where it may
- * have been, the catalogue has a note. name is for errors. */
+/* Lines of values, all with the same separator: semicolons if the first line has any, else commas,
+ * else tabs, else blanks. A value may be in double quotes. # begins a comment.
+ *
+ * A first line without a number is a heading; so is a comment above the points that has one word
+ * for each column and all the names asked for. Without a heading, columns are found by number, and
+ * "ra" and "dec" are the first two, with a note if there are more.
+ *
+ * Positions are in degrees, unless the header of ECSV says radians; or, if both columns are so
+ * throughout, in hours, minutes and seconds of right ascension and degrees, minutes and seconds of
+ * declination, with colons or (as in VizieR's tables) blanks between them.
+ *
+ * The same heading again begins another catalogue: the points of all follow one another, and the
+ * number of points up to the end of each catalogue is added to ends (of guint64; may be NULL); a
+ * catalogue without points is then an error. So is a last line that was cut; if it may have been
+ * cut, the catalogue has a note. name is for error messages. */
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
                                     GArray *ends, GError **error);
-/* Sees each point before it is read, as its values in all columns; names: of the columns, NULL
- * where they have none. *take: whether it is read at all. FALSE: error says why nothing is. */
+/* Called for each point before it is read, with its values in all columns; names: of the columns,
+ * NULL if they have none. *take: whether the point is read at all. FALSE: error says why reading
+ * ends. */
 typedef gboolean (*AstroCatalogueSee)(gpointer data, const GPtrArray *names,
                                       const GPtrArray *values, gboolean *take, GError **error);
-/* The same of the points that see takes. */
+/* The same for the points that see takes. */
 gboolean astro_catalogue_parse_seen(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogueSee see,
                                     gpointer data, AstroCatalogue *catalogue, GArray *ends,
                                     GError **error);
-/* Catalogue i of those, in the memory of all of them. */
+/* Catalogue i of them, which shares the memory of all. */
 AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i);
 
 G_END_DECLS

@@ -1,3 +1,4 @@
+/* Columns of catalogues, and catalogues put together from parts. */
 #include "core/lib/catalogue/columns.h"
 #include "core/backend/backend.h"
 
@@ -44,11 +45,11 @@ gboolean astro_catalogue_is_same(const AstroCatalogue *a, const AstroCatalogue *
 
 gboolean astro_catalogue_no_memory(GError **error, guint64 points)
 {
-  return astro_backend_no_memory(error, "%" G_GUINT64_FORMAT " points are more than memory holds",
+  return astro_backend_no_memory(error, "%" G_GUINT64_FORMAT " points do not fit into memory",
                                  points);
 }
 
-/* FALSE: there is no room. */
+/* FALSE: there is no memory. */
 static gboolean append_column(double **column, guint64 n_before, gint place, const double *data,
                               guint64 n)
 {
@@ -63,7 +64,7 @@ static gboolean append_column(double **column, guint64 n_before, gint place, con
   return TRUE;
 }
 
-/* What a catalogue says of itself, beside ra and dec. */
+/* The names of the columns of a catalogue. */
 static char *name_columns(gboolean weight, gboolean region)
 {
   return g_strconcat("ra:dec", weight ? ":weight" : "", region ? ":region" : "", NULL);

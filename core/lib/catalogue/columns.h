@@ -1,20 +1,20 @@
-/* Catalogues as streams carry them: columns one after the other, named in the caps. */
+/* Catalogues as they are in streams: columns one after the other, named in the caps. */
 #pragma once
 
 #include "core/lib/catalogue/catalogue.h"
 
 G_BEGIN_DECLS
 
-/* Places of the columns; -1: there is none. */
+/* Indices of the columns; -1: there is none. */
 typedef struct {
   guint n;
   gint ra, dec, weight, region;
 } AstroColumnPlaces;
 
-/* names: "ra:dec:weight". ra and dec must be there; others than these four are passed over. */
+/* names: "ra:dec:weight". ra and dec must be there; other columns than these four are ignored. */
 gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GError **error);
 
-/* Adds n points to a catalogue; FALSE where points before have other columns. */
+/* Adds n points to a catalogue; FALSE if earlier points have other columns. */
 gboolean astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlaces *places,
                                 const double *data, guint64 n, GError **error);
 

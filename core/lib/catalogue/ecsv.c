@@ -1,5 +1,6 @@
-/* The header of ECSV (Astropy's text tables): YAML in comments, of which the columns' units are
- * read. A column is a list's item, "- {name: ra, unit: rad, ...}" or a line for each of its keys.
+/* The header of ECSV (Astropy's text tables): YAML in comments, from which the units of the columns
+ * are read. A column is an item of a list, "- {name: ra, unit: rad, ...}" or one line for each of
+ * its keys.
  */
 #include "core/lib/catalogue/units.h"
 
@@ -7,7 +8,7 @@
 
 #define MARK " %ECSV "
 
-/* text is behind a quote that opens. Two of them are one within. */
+/* text is after an opening quote. Two quotes are one within the text. */
 static char *skip_quoted(char *text, char quote)
 {
   for (; *text && (*text != quote || text[1] == quote); text++)
@@ -15,8 +16,8 @@ static char *skip_quoted(char *text, char quote)
   return text;
 }
 
-/* Cuts the next "key: value" out. A comma ends it before a blank and not in quotes. An item begins
- * with what is skipped. */
+/* Cuts out the next "key: value". It ends with a comma before a blank, outside quotes. Blanks,
+ * commas and braces before it are skipped. */
 static char *next_pair(char **rest)
 {
   char *at = *rest + strspn(*rest, " ,{"), *end = at;
@@ -71,7 +72,7 @@ GPtrArray *astro_catalogue_ecsv_units(const GPtrArray *comments)
       if (*line != '-')
         in_columns = g_str_has_prefix(line, "datatype:");
     }
-    if (in_columns && (*line == '-' || *line == ' ')) /* in braces a line goes on */
+    if (in_columns && (*line == '-' || *line == ' ')) /* within braces a line continues */
       g_string_append_printf(item, "%s%s", strchr(item->str, '{') ? " " : ", ", line + 1);
   }
   return units;

@@ -1,5 +1,5 @@
-/* The sky in rows of declination, cut into cells that are about square. Cells of the mask are those
- * that hold a point. */
+/* The sky is cut into rows of declination, and these into cells that are about square. Cells of the
+ * mask are those with a point. */
 #include "core/lib/catalogue/mask.h"
 #include "core/kit/units.h"
 
@@ -8,7 +8,7 @@
 
 #define COARSEST 32.
 #define FINEST (1. / 32)
-/* Points a cell holds at least in the mean, so that few cells within the footprint are empty. */
+/* The least mean number of points per cell, so that few cells within the footprint are empty. */
 #define POINTS_A_CELL 16
 
 typedef struct {
@@ -18,8 +18,8 @@ typedef struct {
 struct _AstroMask {
   double cell; /* degrees: the height of a row */
   gsize n;
-  Place *places; /* that are in, in order */
-  double *area;  /* of each and all before it, in steradians */
+  Place *places; /* of the cells in the mask, in order */
+  double *area;  /* of each cell and all before it, in steradians */
 };
 
 static guint columns_of(double cell, guint row)
@@ -32,8 +32,8 @@ static Place place_of(double cell, double ra, double dec)
 {
   guint rows = (guint)ceil(180 / cell);
   guint row = MIN((guint)((dec + 90) / cell), rows - 1), columns = columns_of(cell, row);
-  double turn = ra / 360 - floor(ra / 360);
-  return (Place){ row, MIN((guint)(turn * columns), columns - 1) };
+  double cycle = ra / 360 - floor(ra / 360);
+  return (Place){ row, MIN((guint)(cycle * columns), columns - 1) };
 }
 
 static int compare_places(gconstpointer a, gconstpointer b)
@@ -43,7 +43,7 @@ static int compare_places(gconstpointer a, gconstpointer b)
                           : (p->column > q->column) - (p->column < q->column);
 }
 
-/* The bounds of a cell: sines of declination, turns of right ascension. */
+/* The bounds of a cell: sines of declination, cycles of right ascension. */
 typedef struct {
   double low, high, west, east;
 } Bounds;
@@ -81,10 +81,11 @@ AstroMask *astro_mask_new(const double *ra, const double *dec, guint64 n, double
                           GError **error)
 {
   if (n == 0 || !(cell == 0 || (cell >= FINEST && cell <= COARSEST))) {
-    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
-                "a footprint of %" G_GUINT64_FORMAT " points in cells of %g degrees: one point or "
-                "more, and cells of %g to %g degrees, or 0 for as fine as the points allow",
-                n, cell, FINEST, COARSEST);
+    g_set_error(
+        error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+        "a footprint of %" G_GUINT64_FORMAT " points in cells of %g degrees: expected one "
+        "point or more, and cells of %g to %g degrees, or 0 for as fine as the points allow",
+        n, cell, FINEST, COARSEST);
     return NULL;
   }
   if (cell > 0)
@@ -130,7 +131,7 @@ double astro_mask_cell(const AstroMask *mask)
 void astro_mask_random(const AstroMask *mask, AstroRandom *random, double *ra, double *dec)
 {
   double area = astro_random_uniform(random) * mask->area[mask->n - 1];
-  gsize first = 0, last = mask->n - 1; /* the first cell whose area is above lies between them */
+  gsize first = 0, last = mask->n - 1; /* they enclose the first cell whose summed area is larger */
   while (first < last) {
     gsize middle = (first + last) / 2;
     if (mask->area[middle] > area)
@@ -139,9 +140,9 @@ void astro_mask_random(const AstroMask *mask, AstroRandom *random, double *ra, d
       first = middle + 1;
   }
   Bounds bounds = bounds_of(mask, mask->places[first]);
-  double turn = bounds.west + (bounds.east - bounds.west) * astro_random_uniform(random);
+  double cycle = bounds.west + (bounds.east - bounds.west) * astro_random_uniform(random);
   double sine = bounds.low + (bounds.high - bounds.low) * astro_random_uniform(random);
-  *ra = turn * 360;
+  *ra = cycle * 360;
   *dec = asin(CLAMP(sine, -1, 1)) * ASTRO_DEGREES;
 }
 
@@ -171,7 +172,8 @@ void astro_mask_cap(const AstroMask *mask, AstroFootprint *cap)
     double cosine = at[0] * sum[0] + at[1] * sum[1] + at[2] * sum[2];
     furthest = MAX(furthest, acos(CLAMP(cosine, -1, 1)) * ASTRO_DEGREES);
   }
-  /* no corner is further than a cell and a half from the middle, a pole's wide cells included */
+  /* no corner is further away than a cell and a half from the centre of its cell, even for the wide
+   * cells at a pole */
   *cap = (AstroFootprint){ .shape = ASTRO_FOOTPRINT_CAP,
                            .ra = atan2(sum[1], sum[0]) * ASTRO_DEGREES,
                            .dec = asin(CLAMP(sum[2], -1, 1)) * ASTRO_DEGREES,

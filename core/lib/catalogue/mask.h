@@ -1,12 +1,12 @@
-/* Where on the sky the points of a catalogue lie: a grid of cells. */
+/* The part of the sky where the points of a catalogue are: a grid of cells. */
 #pragma once
 
 #include "core/lib/catalogue/catalogue.h"
 
 G_BEGIN_DECLS
 
-/* cell: degrees; 0: as fine as it may be with points enough in the cells. The mask ends where cells
- * do, up to one past the points. */
+/* cell: degrees; 0: the finest with enough points per cell. The mask ends at borders of cells, so
+ * up to one cell beyond the points. */
 AstroMask *astro_mask_new(const double *ra, const double *dec, guint64 n, double cell,
                           GError **error);
 void astro_mask_free(AstroMask *mask);
@@ -15,9 +15,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroMask, astro_mask_free)
 gboolean astro_mask_contains(const AstroMask *mask, double ra, double dec);
 double astro_mask_area(const AstroMask *mask); /* square degrees */
 double astro_mask_cell(const AstroMask *mask); /* degrees */
-/* A point anywhere within, evenly. */
+/* A random point within the mask, uniformly distributed. */
 void astro_mask_random(const AstroMask *mask, AstroRandom *random, double *ra, double *dec);
-/* A cap that holds the mask. */
+/* A cap that encloses the mask. */
 void astro_mask_cap(const AstroMask *mask, AstroFootprint *cap);
 
 G_END_DECLS

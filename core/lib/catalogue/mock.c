@@ -1,4 +1,4 @@
-/* Catalogues made at random. */
+/* Random catalogues, uniform and clustered. */
 #include "core/backend/threads.h"
 #include "core/lib/catalogue/mask.h"
 #include "core/kit/fail.h"
@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#define POINTS_AT_ONCE 65536 /* of a thread's task */
-#define MOST_DRAWS 1e10      /* a quarter of an hour or so */
+#define POINTS_AT_ONCE 65536 /* in a thread's task */
+#define MOST_DRAWS 1e10      /* takes about a quarter of an hour */
 
 G_DEFINE_QUARK(astro_catalogue_error, astro_catalogue_error)
 
@@ -29,14 +29,15 @@ gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error)
         "a cap of %g degrees around %g, %g: radius above 0 and up to 180, declination -90 to 90",
         f->radius, f->ra, f->dec);
   else
-    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
-                "a band from right ascension %g to %g, declination %g to %g: both must rise, by "
-                "360 degrees at most and within -90 to 90",
-                f->ra_min, f->ra_max, f->dec_min, f->dec_max);
+    g_set_error(
+        error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+        "a band from right ascension %g to %g, declination %g to %g: expected both to rise, by "
+        "at most 360 degrees and within -90 to 90",
+        f->ra_min, f->ra_max, f->dec_min, f->dec_max);
   return FALSE;
 }
 
-/* Square of half the chord: accurate for small separations too. */
+/* The square of half the chord: accurate for small separations too. */
 static double haversine(double ra1, double dec1, double ra2, double dec2)
 {
   double a = sin((dec2 - dec1) / 2 / ASTRO_DEGREES), b = sin((ra2 - ra1) / 2 / ASTRO_DEGREES);
@@ -58,7 +59,7 @@ gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, do
          dec <= footprint->dec_max;
 }
 
-/* The place at a distance and direction (from north through east) of another one. */
+/* The place at a distance and direction (from north through east) from another one. */
 static void offset_by(double ra, double dec, double distance, double direction, double *to_ra,
                       double *to_dec)
 {
@@ -69,8 +70,8 @@ static void offset_by(double ra, double dec, double distance, double direction, 
   *to_dec = atan2(z, hypot(x, east)) * ASTRO_DEGREES;
 }
 
-/* The two random numbers that a point takes. A band's second is the fourth that is drawn: two were
- * once lost here, and a seed's points are to stay what they were. */
+/* The two random numbers for a point. For a band the second is the fourth drawn: an earlier version
+ * dropped two, and a seed must keep giving the same points. */
 static void draw(const AstroFootprint *footprint, AstroRandom *random, double *u, double *v)
 {
   const guint lost = footprint->shape == ASTRO_FOOTPRINT_BAND ? 2 : 0;
@@ -88,7 +89,7 @@ static void place_in_cap(double ra, double dec, double radius, double u, double 
   offset_by(ra, dec, 2 * asin(half) * ASTRO_DEGREES, direction, to_ra, to_dec);
 }
 
-/* Not in a mask, whose points take three numbers. */
+/* Not for a mask, whose points take three numbers. */
 static void place_in(const AstroFootprint *footprint, double u, double v, double *ra, double *dec)
 {
   if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
@@ -113,7 +114,7 @@ static void random_in(const AstroFootprint *footprint, AstroRandom *random, doub
   place_in(footprint, u, v, ra, dec);
 }
 
-/* At point i: a point is made in little more than it takes to ask. */
+/* Asks only at every 65536th point, since making a point takes little longer than asking. */
 static gboolean goes_on(guint64 i)
 {
   return i % POINTS_AT_ONCE != 0 || !astro_is_given_up();
@@ -144,7 +145,8 @@ static void place_points(gpointer data, guint64 task)
     place_in(p->footprint, ra[i], dec[i], &ra[i], &dec[i]);
 }
 
-/* The numbers come one after the other; what takes the time is to make places of them. */
+/* The numbers must be drawn one after the other; converting them to places takes most of the time
+ * and is done in threads. */
 static void draw_and_place(const AstroFootprint *footprint, AstroRandom *random,
                            const AstroCatalogue *catalogue)
 {
@@ -167,7 +169,7 @@ gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points
   return TRUE;
 }
 
-/* Where the middles of discs may lie that reach into the footprint. */
+/* The footprint of the centres of discs that may reach into the footprint. */
 static AstroFootprint grown(const AstroFootprint *footprint, double by)
 {
   AstroFootprint wide = *footprint;
@@ -224,17 +226,16 @@ static gboolean check_clustering(const AstroClustering *clustering, GError **err
     return refuse_model(error, "clusters with slope %g, expected one above -2 and below 0",
                         c->slope);
   if (!(c->radius > 0 && c->radius <= 60))
-    return refuse_model(error, "clusters of radius %g degrees, expected above 0, 60 at most",
+    return refuse_model(error, "clusters of radius %g degrees, expected above 0 and at most 60",
                         c->radius);
   if (c->children < 2 || c->levels < 1 || pow(c->children, c->levels) > 1e6)
     return refuse_model(error,
                         "clusters of %u levels with %u clusters in each (levels, children): "
-                        "expected 1 level or more of 2 or more, that make 1e6 points at most",
+                        "expected 1 or more levels of 2 or more, with at most 1e6 points",
                         c->levels, c->children);
   return TRUE;
 }
 
-/* In steradians. */
 static double area_of(const AstroFootprint *f)
 {
   if (f->shape == ASTRO_FOOTPRINT_MASK)
@@ -246,18 +247,18 @@ static double area_of(const AstroFootprint *f)
                    (f->ra_max - f->ra_min) / ASTRO_DEGREES;
 }
 
-/* Points are drawn evenly over wide in the mean, and what lies outside of the footprint is lost. */
+/* Points are drawn uniformly, on average, over the wide footprint, and those outside the footprint
+ * are lost. */
 static gboolean check_draws(const AstroFootprint *footprint, const AstroFootprint *wide,
                             guint64 points, GError **error)
 {
   double lost = area_of(wide) / area_of(footprint), draws = lost * (double)points;
   if (draws <= MOST_DRAWS)
     return TRUE;
-  g_set_error(
-      error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
-      "clusters reach over %g times the footprint's area, so that %g points are to be drawn "
-      "for %" G_GUINT64_FORMAT " within: expected smaller clusters, and %g at most",
-      lost, draws, points, MOST_DRAWS);
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
+              "clusters cover %g times the area of the footprint, so that %g points would be drawn "
+              "for %" G_GUINT64_FORMAT " within it: expected smaller clusters, with at most %g",
+              lost, draws, points, MOST_DRAWS);
   return FALSE;
 }
 

@@ -1,4 +1,4 @@
-/* xoshiro256++ (Blackman and Vigna), seeded by splitmix64. */
+/* Random numbers: xoshiro256++ (Blackman and Vigna), seeded by splitmix64. */
 #include "core/lib/catalogue/catalogue.h"
 #include "core/kit/split-mix.h"
 

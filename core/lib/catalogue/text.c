@@ -1,4 +1,4 @@
-/* Catalogues in text: semicolons, commas, tabs or blanks between values. */
+/* Reads catalogues from text: semicolons, commas, tabs or blanks between values. */
 #include "core/lib/catalogue/catalogue.h"
 #include "core/kit/last-line.h"
 #include "core/lib/catalogue/units.h"
@@ -11,7 +11,7 @@
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 enum { RA, DEC, WEIGHT, REGION, N_WANTED };
 
-/* How places are written, in both columns and throughout. */
+/* How positions are written, the same in both columns and in all lines. */
 typedef enum { UNKNOWN, NUMBERS, SIXTIETHS } Writing;
 static const char *const writings[] = {
   [NUMBERS] = "a number of degrees", [SIXTIETHS] = "hours or degrees, minutes and seconds"
@@ -20,10 +20,11 @@ static const char *const writings[] = {
 typedef struct {
   const char *name;
   guint64 line;
-  char *heading;         /* the line that names the columns; NULL: none, or a comment */
-  GArray *ends;          /* of the catalogues, in points before (guint64); NULL: not asked for */
-  char separator;        /* of the first line; 0 above it */
-  GPtrArray *comments;   /* above the first line, without their # */
+  char *heading; /* the line that names the columns; NULL: none, or a comment */
+  GArray
+      *ends; /* of the catalogues, as numbers of points before them (guint64); NULL: not wanted */
+  char separator;        /* of the first line; 0 before it */
+  GPtrArray *comments;   /* before the first line, without their # */
   gint column[N_WANTED]; /* counted from 0; -1: not wanted */
   gboolean is_radians[N_WANTED];
   Writing writing;
@@ -51,7 +52,7 @@ static gboolean refuse(const Reader *reader, AstroCatalogueError code, GError **
   return FALSE;
 }
 
-/* A line that is unlike the first one is taken for what it is. */
+/* A line that does not have the separator of the first line is split at its own. */
 static char separator_here(const Reader *reader, const char *line)
 {
   return astro_values_find(line, reader->separator) ? reader->separator
@@ -75,8 +76,8 @@ static gboolean has_number(const GPtrArray *values)
   return FALSE;
 }
 
-/* A line with a number is a point: its name may come first. So is one that begins with a number,
- * though the separator that it seems to have makes it part of a longer value. */
+/* A line with a number is a point: its name may come first. So is a line that begins with a number,
+ * even if the separator that it seems to have makes the number part of a longer value. */
 static gboolean is_point(const char *line, const GPtrArray *values)
 {
   char *end;
@@ -92,7 +93,7 @@ static gint find_name(const GPtrArray *names, const char *wanted)
   return -1;
 }
 
-/* Where names would be, but there are none: right ascension comes first. */
+/* The columns if there are no names: right ascension comes first. */
 static gint usual_column(const char *name)
 {
   static const char *const usual[] = { "ra", "dec" };
@@ -109,7 +110,8 @@ static gint parse_place(const char *wanted)
                                                                               : -1;
 }
 
-/* Whether a comment heads the columns: a word for each, and among them the names asked for. */
+/* Whether a comment is the heading of the columns: it has a word for each column, and the names
+ * asked for are among them. */
 static gboolean is_heading(const GPtrArray *words, const GPtrArray *first,
                            const char *const wanted[N_WANTED])
 {
@@ -120,7 +122,8 @@ static gboolean is_heading(const GPtrArray *words, const GPtrArray *first,
   return has_all;
 }
 
-/* Names that no heading has been compared with may be those of other columns. */
+/* If there is no heading, the first two columns may be others than right ascension and declination.
+ */
 static char *note_usual(const Reader *reader, guint n_columns)
 {
   return g_strdup_printf("%s: no line names its %u columns: right ascension is taken from column "
@@ -129,7 +132,7 @@ static char *note_usual(const Reader *reader, guint n_columns)
                          reader->name, n_columns, reader->column[RA] + 1, reader->column[DEC] + 1);
 }
 
-/* Finds columns by names, or by number. names: NULL where there are none. */
+/* Finds columns by name, or by number. names: NULL if there are none. */
 static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED],
                               const GPtrArray *names, guint n_columns, GError **error)
 {
@@ -161,8 +164,8 @@ static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED]
   return TRUE;
 }
 
-/* The comment that heads the columns, the last one where several do, and what stands below it;
- * NULL: none. Both are to be freed, the first with its words. */
+/* Returns the words of the comment that is the heading of the columns, the last one if several are,
+ * and the comment below it; NULL: none. Both are to be freed, the first with its words. */
 static GPtrArray *find_heading(const Reader *reader, const GPtrArray *first,
                                const char *const wanted[N_WANTED], char **below)
 {
@@ -181,7 +184,7 @@ static GPtrArray *find_heading(const Reader *reader, const GPtrArray *first,
   return NULL;
 }
 
-/* Both columns are written in one way. */
+/* Both columns must be written in the same way. */
 static gboolean read_unit(const char *unit, gboolean *is_radians, Writing *writing)
 {
   const Writing said = astro_catalogue_unit_is_sixtieths(unit) ? SIXTIETHS
@@ -195,7 +198,7 @@ static gboolean read_unit(const char *unit, gboolean *is_radians, Writing *writi
   return TRUE;
 }
 
-/* ECSV tells units; other texts are in degrees. */
+/* ECSV gives units; other texts are in degrees. */
 static gboolean read_units(Reader *reader, GError **error)
 {
   g_autoptr(GPtrArray) units = astro_catalogue_ecsv_units(reader->comments);
@@ -214,7 +217,7 @@ static gboolean is_rule(const char *word)
   return *word && word[strspn(word, "-=")] == 0;
 }
 
-/* Below the names some programs, VizieR among them, have a line of units, and one of rules. */
+/* Some programs, VizieR among them, write a line of units and a line of rules below the names. */
 static gboolean read_below_names(Reader *reader, const char *line)
 {
   g_autofree char *copy = g_strdup(line);
@@ -262,7 +265,7 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
   return TRUE;
 }
 
-/* What one line has in another way than others is more likely a mistake than a place. */
+/* A value written in another way than the others is more likely a mistake than a position. */
 static gboolean check_writing(Reader *reader, const char *text, guint column, GError **error)
 {
   const Writing found = strpbrk(text, ": ") ? SIXTIETHS : NUMBERS;
@@ -270,12 +273,12 @@ static gboolean check_writing(Reader *reader, const char *text, guint column, GE
     reader->writing = found;
   return found == reader->writing ||
          refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
-                "\"%.40s\" in column %u is %s, where other places or the units are %s: expected "
-                "all of both columns " ASTRO_ANGLES_EXPECTED,
+                "\"%.40s\" in column %u is %s, but other positions or the units are %s: expected "
+                "all values of both columns " ASTRO_ANGLES_EXPECTED,
                 text, column, writings[found], writings[reader->writing]);
 }
 
-/* With colons between them or, as VizieR has it, blanks. */
+/* With colons between them or, as in VizieR's tables, blanks. */
 static gboolean read_sixtieths(const char *text, gboolean is_ra, double *degrees)
 {
   g_autofree char *with_colons = g_strdelimit(g_strdup(text), " ", ':');
@@ -292,8 +295,8 @@ static gboolean read_place(Reader *reader, gboolean is_dec, char *text, guint co
   if (!(reader->writing == SIXTIETHS ? read_sixtieths(text, !is_dec, &value)
                                      : parse_number(text, &value) && isfinite(value)))
     return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
-                  "\"%.40s\" in column %u is no number, expected %s " ASTRO_ANGLES_EXPECTED, text,
-                  column, is_dec ? "a declination" : "a right ascension");
+                  "\"%.40s\" in column %u is not a number, expected %s " ASTRO_ANGLES_EXPECTED,
+                  text, column, is_dec ? "a declination" : "a right ascension");
   if (reader->is_radians[w])
     value = astro_catalogue_degrees(value, is_dec);
   if (is_dec && fabs(value) > 90)
@@ -309,8 +312,8 @@ static gboolean read_value(Reader *reader, guint w, char *text, guint column, GE
   if (w <= DEC)
     return read_place(reader, w == DEC, text, column, error);
   if (!parse_number(text, &value) || !isfinite(value))
-    return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "\"%.40s\" in column %u is no number",
-                  text, column);
+    return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
+                  "\"%.40s\" in column %u is not a number", text, column);
   reader->values[w][reader->n] = value;
   return TRUE;
 }
@@ -325,7 +328,7 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
         return FALSE;
   reader->n++;
   return n == reader->n_needed || refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
-                                         "%u columns, expected %u at least", n, reader->n_needed);
+                                         "%u columns, expected %u or more", n, reader->n_needed);
 }
 
 static gboolean is_taken(Reader *reader, const char *line, gboolean *take, GError **error)
@@ -345,7 +348,8 @@ static gboolean take_point(Reader *reader, char *line, GError **error)
   return is_taken(reader, line, &take, error) && (!take || read_line(reader, line, error));
 }
 
-/* Cuts a comment off, and keeps it where it is all there is, and above the first line. */
+/* Removes a comment, and keeps it if the line has nothing else and is above the first line of
+ * values. */
 static gboolean is_empty(Reader *reader, char *line, gboolean is_above)
 {
   char *comment = (char *)astro_values_find(line, '#');
@@ -357,7 +361,7 @@ static gboolean is_empty(Reader *reader, char *line, gboolean is_above)
   return empty;
 }
 
-/* A line ends in \n, \r or both. */
+/* A line ends with \n, \r or both. */
 static const char *end_of_line(const char *at, const char *end)
 {
   while (at < end && *at != '\n' && *at != '\r')
@@ -373,7 +377,7 @@ static guint64 count_lines(const char *text, gsize length)
   return lines;
 }
 
-/* A point each line at most. */
+/* Each line holds at most one point. */
 static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, guint64 lines,
                           GError **error)
 {
@@ -396,7 +400,7 @@ static gboolean end_catalogue(Reader *reader, GError **error)
     return TRUE;
   if (seen)
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_TEXT,
-                "%s: none of the %" G_GUINT64_FORMAT " points of catalogue %u is taken",
+                "%s: none of the %" G_GUINT64_FORMAT " points of catalogue %u is selected",
                 reader->name, seen, last + 1);
   else
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_TEXT,
@@ -405,7 +409,8 @@ static gboolean end_catalogue(Reader *reader, GError **error)
   return FALSE;
 }
 
-/* Looks at what is no comment. *is_names: it names columns, or tells of them below their names. */
+/* Handles a line that is not a comment. *is_names: it names the columns, or is a line of units or
+ * rules below their names. */
 static gboolean take_line(Reader *reader, const AstroCatalogueColumns *columns, char *line,
                           gboolean *is_names, GError **error)
 {
@@ -424,7 +429,7 @@ static gboolean take_line(Reader *reader, const AstroCatalogueColumns *columns, 
   return !point || take_point(reader, line, error);
 }
 
-/* What is wrong in the last line may be that the rest of it is missing. */
+/* An error in the last line may be because the rest of it is missing. */
 static gboolean say_unended(GError **error)
 {
   if (error && *error) {
@@ -435,7 +440,7 @@ static gboolean say_unended(GError **error)
   return FALSE;
 }
 
-/* Of a last line that nothing ends: an error where it was cut, a note where it may have been. */
+/* A last line without a newline: an error if it was cut, a note if it may have been cut. */
 static gboolean check_last_line(Reader *reader, const char *text, gsize length, GError **error)
 {
   char *told;
@@ -456,7 +461,7 @@ static gboolean check_last_line(Reader *reader, const char *text, gsize length, 
 static gboolean read_lines(Reader *reader, const char *text, gsize length,
                            const AstroCatalogueColumns *columns, GError **error)
 {
-  gboolean is_names = FALSE; /* the line before */
+  gboolean is_names = FALSE; /* so was the line before */
   gsize mark = strlen(BYTE_ORDER_MARK);
   const char *at = text, *end = text + length;
   if (length >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0)
@@ -468,7 +473,7 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
     at = stop + 1 + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n');
     reader->line++;
     if (has_zero)
-      return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "a zero byte, which no text has");
+      return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "found a zero byte, expected text");
     const guint64 before = reader->n;
     if (!is_empty(reader, line, !reader->separator) &&
         !take_line(reader, columns, line, &is_names, error))

@@ -1,3 +1,4 @@
+/* Units of positions in catalogues. */
 #include "core/lib/catalogue/units.h"
 #include "core/kit/units.h"
 
@@ -30,7 +31,7 @@ gboolean astro_catalogue_unit_is_sixtieths(const char *unit)
 double astro_catalogue_degrees(double radians, gboolean is_dec)
 {
   double degrees = radians * ASTRO_DEGREES;
-  /* A pole as a float of radians lies a little beyond it. */
+  /* The pole as a float of radians is slightly beyond 90 degrees. */
   gboolean is_pole = is_dec && fabs(degrees) > 90 && fabs(radians) <= (float)G_PI_2;
   return is_pole ? copysign(90, degrees) : degrees;
 }

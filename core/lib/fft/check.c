@@ -1,10 +1,11 @@
+/* Checks the configuration and calls of a transform, and divides it into passes. */
 #include "config.h"
 #include "core/lib/fft/check.h"
 
-/* FFTW counts with int. */
+/* FFTW's lengths are int. */
 #define MOST_SAMPLES ((guint64)1 << 30)
 
-/* What is wanted is widened to whole cache lines, which is where it is copied by. */
+/* The wanted range is widened to whole cache lines, since these are what is copied. */
 #define WANTED_GRAIN 16
 
 static gboolean is_real(AstroFormat format)
@@ -39,7 +40,7 @@ guint64 astro_fft_extent(const AstroFftConfig *config, guint axis, gboolean out)
   return halved ? config->extents[axis] / 2 + 1 : config->extents[axis];
 }
 
-/* Lines are known to be blank before they are transformed, which those along u are first. */
+/* Blank lines must be known before they are transformed: those along u come first. */
 static gboolean check_map(const AstroFftConfig *config, GError **error)
 {
   const guint n = config->n_axes;
@@ -58,8 +59,8 @@ static gboolean check_map(const AstroFftConfig *config, GError **error)
     return TRUE;
   return astro_backend_refuse(
       error,
-      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " grids of %u axes share a map of "
-      "touched tiles, expected a part of complex grids of fixed length that are "
+      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " grids with %u axes share a map of "
+      "touched tiles, expected a divisor of the number of complex grids of fixed size that are "
       "transformed along the last axis, or the last two",
       config->share_map, grids, n);
 }
@@ -73,8 +74,8 @@ gboolean astro_fft_check(gconstpointer given, GError **error)
       component_bytes(config->from) != component_bytes(config->to))
     return astro_backend_refuse(
         error,
-        "%s to %s is no Fourier transform, expected CF32LE, CF64LE, F32LE or F64LE of one "
-        "precision (astroconvert makes them)",
+        "%s to %s is not a Fourier transform, expected CF32LE, CF64LE, F32LE or F64LE of one "
+        "precision (astroconvert converts to them)",
         astro_format_info(config->from)->name, astro_format_info(config->to)->name);
   if ((is_real(config->from) && is_real(config->to)) ||
       (is_real(config->from) && config->inverse) || (is_real(config->to) && !config->inverse))
@@ -99,7 +100,7 @@ gboolean astro_fft_check(gconstpointer given, GError **error)
     if (axis->n_wanted > made || axis->wanted > made - axis->n_wanted)
       return astro_backend_refuse(error,
                                   "%" G_GUINT64_FORMAT " samples wanted from %" G_GUINT64_FORMAT
-                                  " on, of a transform that makes %" G_GUINT64_FORMAT,
+                                  " on, but the transform has only %" G_GUINT64_FORMAT,
                                   axis->n_wanted, axis->wanted, made);
   }
   gint halved = astro_fft_halved(config);
@@ -109,7 +110,7 @@ gboolean astro_fft_check(gconstpointer given, GError **error)
                                 "the bins of real samples begin at zero: they cannot be centred");
   if (n_transformed == 0 || n_free > 1)
     return astro_backend_refuse(
-        error, "a transform along %u axes with %u free ones, expected 1 or more, and 1 at most",
+        error, "a transform along %u axes with %u free ones, expected 1 or more, and at most 1",
         n_transformed, n_free);
   return check_map(config, error);
 }
@@ -179,7 +180,8 @@ static void find_wanted(const AstroFftAxis *axis, guint64 n, guint64 *first, gui
   *count = MIN((end + WANTED_GRAIN - 1) / WANTED_GRAIN * WANTED_GRAIN, n) - *first;
 }
 
-/* Along the last axis, where it has been transformed before. */
+/* In passes along other axes only the wanted part of the last axis is computed, if that has been
+ * transformed before. */
 static void find_lines(const AstroFftConfig *config, guint64 last_extent, gboolean is_last,
                        AstroFftPass *pass)
 {
@@ -202,7 +204,7 @@ guint astro_fft_passes(const AstroFftConfig *config, guint64 steps,
 
   for (guint i = 0; i < config->n_axes; i++)
     has_free |= config->extents[i] == 0;
-  /* From the last axis, whose lines lie next to one another, unless that one must come last. */
+  /* Start with the last axis, whose lines are contiguous, unless that one must come last. */
   for (guint k = 0; k < config->n_axes; k++) {
     guint a = is_real(config->to) ? k : config->n_axes - 1 - k;
     const AstroFftAxis *axis = &config->axes[a];
@@ -220,7 +222,8 @@ guint astro_fft_passes(const AstroFftConfig *config, guint64 steps,
                             .real_in = real && is_real(config->from),
                             .real_out = real && is_real(config->to),
                             .inverse = config->inverse };
-    /* Every other axis is as long as on the complex side, since the real one is first or last. */
+    /* Every other axis has the length that it has on the complex side, since the pass with the real
+     * side is first or last. */
     for (guint b = 0; b < config->n_axes; b++) {
       guint64 extent = config->extents[b] ? config->extents[b] : steps;
       if ((gint)b == halved)

@@ -1,4 +1,4 @@
-/* What both backends refuse, and the lines that a transform along an axis is made of. */
+/* Checks for both backends, and the passes along axes of which a transform consists. */
 #pragma once
 
 #include "core/lib/fft/fft.h"
@@ -11,19 +11,19 @@ gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in
                               const AstroBlock *out, guint n_out, const guint64 *steps,
                               GError **error);
 
-/* Which tiles of a block's grids hold anything: its lines along u are [grids][rows], and so many
- * grids one after another share a map. */
+/* The tiles of a block's grids that hold anything: its lines along u are [grids][rows], and `share`
+ * consecutive grids share a map. */
 typedef struct {
   const guint8 *map; /* [grids / share][rows of tiles][tiles] */
   guint64 share, rows;
-  guint tiles; /* of a line */
+  guint tiles; /* in a line */
 } AstroFftTouched;
 
-/* Of a call that passed its check; FALSE: all tiles do. */
+/* For a call that has passed its check; FALSE: there is no map, so all tiles may hold something. */
 gboolean astro_fft_touched(const AstroFftConfig *config, const AstroBlock *in, guint n_in,
                            AstroFftTouched *touched);
 
-/* The tiles of a line. */
+/* The part of the map for the tiles of a line. */
 static inline const guint8 *astro_fft_touched_line(const AstroFftTouched *touched, guint64 line)
 {
   const guint64 grid = line / touched->rows, row = line % touched->rows;
@@ -32,22 +32,22 @@ static inline const guint8 *astro_fft_touched_line(const AstroFftTouched *touche
              touched->tiles;
 }
 
-/* Samples are [outer][n of the line][inner] on both sides. Of the lines only those are made whose
- * inner index, modulo period, lies among n_lines from first_line on, and of each only n_wanted
+/* Samples are [outer][n of the line][inner] in both input and output. Only those lines are computed
+ * whose inner index, modulo period, is among n_lines from first_line on, and of each only n_wanted
  * samples from wanted on. */
 typedef struct {
   guint64 outer, inner;
   guint64 period, first_line, n_lines;
   guint64 wanted, n_wanted;
-  guint64 n;           /* of the transform */
-  guint64 n_in, n_out; /* samples of a line */
+  guint64 n;           /* length of the transform */
+  guint64 n_in, n_out; /* samples in a line */
   guint64 origin_in, origin_out;
   gboolean real_in, real_out;
   gboolean inverse;
 } AstroFftPass;
 
-/* Fills the passes of a block in the order to make them in, and returns how many: the one that a
- * real side needs is first or last. */
+/* Fills the passes of a block in the order of execution, and returns their number: the pass with a
+ * real input or output is first or last. */
 guint astro_fft_passes(const AstroFftConfig *config, guint64 steps,
                        AstroFftPass passes[ASTRO_MAX_AXES]);
 

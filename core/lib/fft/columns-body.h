@@ -1,5 +1,5 @@
-/* One text for both precisions: the including file defines REAL, INTEGER (as wide) and
- * NAME(name). */
+/* The kernels of the transforms of columns, the same source for both precisions: the including file
+ * defines REAL, INTEGER (of the same size) and NAME(name). */
 typedef REAL NAME(Vector) __attribute__((vector_size(LEVEL_BYTES)));
 typedef struct {
   NAME(Vector) re, im;
@@ -48,8 +48,8 @@ static INLINE void NAME(dft8)(Complex *x)
   }
 }
 
-/* Samples in pairs about the first: what pairs add up to goes with the cosines, their differences
- * with the sines. */
+/* Takes samples in pairs around the first: the sums of pairs are multiplied by the cosines, their
+ * differences by the sines. */
 static INLINE void NAME(dft_odd)(Complex *x, const guint n, const double *cosines,
                                  const double *sines)
 {
@@ -89,7 +89,7 @@ static INLINE void NAME(dft_prime)(Complex *x, const guint n)
     NAME(dft_odd)(x, 7, cosines7, sines7);
 }
 
-/* Of two factors without a common one: as transforms of two axes, no twiddles between. */
+/* For two coprime factors: a transform along two axes, without twiddles between them. */
 static INLINE void NAME(dft_coprime)(Complex *x, const guint a, const guint b)
 {
   Complex rows[5][4], column[5];
@@ -159,8 +159,8 @@ static INLINE void NAME(put)(REAL *at, Complex x)
   *(Vector *)(at + COLUMNS) = x.im;
 }
 
-/* From [done][radix][left] samples to [radix][done][left], autosorting. The last pass, of which
- * nothing is left, may have its results multiplied by twiddles, one each. */
+/* From [done][radix][left] samples to [radix][done][left], which sorts the result on the way. The
+ * last pass, where left is 1, may multiply its results by twiddles, one each. */
 typedef struct {
   const REAL *in;
   REAL *out;
@@ -200,7 +200,7 @@ static INLINE void NAME(pass)(const Pass *pass, const guint radix, const gboolea
     }
 }
 
-/* Any radix, by its roots. */
+/* Any radix, by its roots of unity. */
 static void NAME(pass_any)(const Pass *pass, guint radix, gboolean last, const REAL *roots)
 {
   for (guint k = 0; k < pass->done; k++)
@@ -254,14 +254,14 @@ static void NAME(make_pass)(const Pass *pass, guint radix, gboolean last, const 
 
 /* ---- a step ---- */
 
-/* A transform of the step; the last pass multiplies by `twiddles`, unless there are none. */
+/* A transform of the step; the last pass multiplies by `twiddles` if there are any. */
 static void NAME(transform)(const AstroFftStep *step, const REAL *in, gsize in_pitch, REAL *out,
                             gsize out_pitch, const REAL *twiddles, REAL *work)
 {
   REAL *const works[2] = { work, work + step->m * SAMPLE };
   Pass pass = { .in = in, .in_pitch = in_pitch, .done = 1, .left = step->m };
 
-  /* A pass that is not done in registers may not be in place. */
+  /* Only a single pass that is done in registers can be in place. */
   if (step->n_passes == 1 && in == out) {
     for (guint i = 0; i < step->m; i++)
       NAME(put)(work + i * SAMPLE, NAME(get)(in + i * in_pitch));
@@ -306,9 +306,9 @@ static void NAME(finish)(const AstroFftColumns *self, guint k1, gconstpointer ro
    SAMPLE, NULL, (REAL *)work + at);
 }
 
-/* ---- from a plane ---- */
+/* ---- reading a plane ---- */
 
-/* Real and imaginary parts of samples next to one another, the last first. */
+/* Separates the real and imaginary parts of contiguous samples, and reverses their order. */
 static INLINE void NAME(split)(const REAL *samples, REAL *to)
 {
   typedef REAL Unaligned

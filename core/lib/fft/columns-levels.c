@@ -1,4 +1,4 @@
-/* Transforms of columns, in both precisions. */
+/* Kernels of the transforms of columns, in both precisions, for one instruction set. */
 #include "config.h"
 #include "core/lib/fft/columns.h"
 
@@ -9,13 +9,13 @@
 
 #define INLINE inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
-/* Rows that are fetched before they are read: they lie so far apart that nothing else foresees
- * them, and so many that they lie in the way of one another in the innermost cache. */
+/* Rows that are prefetched: they are so far apart that the hardware does not predict them, and so
+ * many that they evict one another from the L1 cache. */
 #define FETCH 32
 #define NEXT_CACHE 2
 #define CACHE_LINE 64
 
-/* Of 2 pi i / n. */
+/* Cosines and sines of 2 pi k / n. */
 static const double cosines3[] = { 1, -0.5, -0.5 },
                     sines3[] = { 0, 0.86602540378443864676, -0.86602540378443864676 },
                     cosines5[] = { 1, 0.30901699437494742410, -0.80901699437494742410,

@@ -1,12 +1,13 @@
+/* Plans the transforms of columns: radices, passes and twiddles. */
 #include "config.h"
 #include "core/lib/fft/columns.h"
 
 #include <math.h>
 
-/* Radices with a kernel of their own, of which a step is made in as few passes as can be. */
+/* Radices with a kernel of their own, by which a step is done in as few passes as possible. */
 static const guint radices[] = { 12, 10, 9, 8, 7, 6, 5, 4, 3, 2 };
 
-/* The fewest passes that m can be made in, at most `most`; 0: it cannot. */
+/* The smallest number of passes for m, at most `most`; 0: there is none. */
 static guint find_passes(guint m, guint most, guint *found)
 {
   if (most == 0)
@@ -23,7 +24,7 @@ static guint find_passes(guint m, guint most, guint *found)
     if (!n)
       continue;
     best = n + 1;
-    most = n; /* only fewer are of interest from here on */
+    most = n; /* only fewer passes are of interest from here on */
     found[0] = radices[i];
     for (guint k = 0; k < n; k++)
       found[k + 1] = rest[k];
@@ -31,7 +32,7 @@ static guint find_passes(guint m, guint most, guint *found)
   return best;
 }
 
-/* Other primes are passes too, slow ones; so is 1. */
+/* Other primes are passes too, but slow; so is 1. */
 static guint find_all_passes(guint m, guint *found)
 {
   guint n = 0, smooth = 1;
@@ -102,7 +103,7 @@ AstroFftColumns *astro_fft_columns_new(guint n, gboolean is_double)
   self->columns = ASTRO_FFT_COLUMNS_BYTES / (is_double ? sizeof(double) : sizeof(float));
   set_step(&self->steps[0], n1, is_double);
   set_step(&self->steps[1], n / n1, is_double);
-  /* Odd, so that the samples of the first step's transforms are spread over the cache. */
+  /* An odd pitch spreads the samples of the first step's transforms over the cache. */
   self->pitch = n / n1 | 1;
   self->between = new_roots(is_double, n);
   for (guint j = 0; j < n / n1; j++)

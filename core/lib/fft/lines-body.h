@@ -1,4 +1,5 @@
-/* One text for both precisions: the including file defines REAL, FFTW() and PRECISION. */
+/* Transforms the lines of a pass, the same source for both precisions: the including file defines
+ * REAL, FFTW() and PRECISION. */
 #include "core/lib/fft/lines.h"
 
 #include <fftw3.h>
@@ -8,26 +9,24 @@
 #include "core/backend/threads.h"
 #include "core/lib/fft/planner.h"
 
-/* Lines across a block are taken so many bytes wide where they are many: whole cache lines, two
- * at a time. */
+/* Lines across a block are taken in groups this many bytes wide if there are enough: two whole
+ * cache lines. */
 #define ACROSS_BYTES 128
-/* Their samples pass through a stage of so many rows that stays in the innermost cache. */
+/* Their samples go through a stage of this many rows, which stays in the L1 cache. */
 #define STAGE_ROWS 64u
-/* Small transforms are done several at a time, always by the whole batch. */
+/* Several small transforms are done at once, always a whole batch. */
 #define BATCH_SAMPLES 512
-/* What a task does of lines along a block. */
+/* The samples of a task with lines along a block. */
 #define TASK_SAMPLES (32 * 1024)
-/* Lines at multiples of this many bytes would share few lines of the innermost cache. */
+/* Lines at multiples of this many bytes would share few lines of the L1 cache. */
 #define ALIAS_BYTES 4096
 #define CACHE_LINE 64
-/* Rows that are fetched before they are read: they lie so far apart that nothing else foresees
- * them.
- */
+/* Rows that are prefetched: they are so far apart that the hardware does not predict them. */
 #define AHEAD 8
-/* Blocks that are larger are written past the caches: a line that is not read before it is written
- * is traffic saved. */
+/* Larger blocks are written past the caches, which saves reading each cache line before it is
+ * written. */
 #define STREAM_BYTES ((gsize)16 << 20)
-/* A task's room at most, where a few lines do not need more. */
+/* The memory of a task at most, unless a few lines need more. */
 #define ROOM_BYTES ((gsize)8 << 20)
 /* Seconds; measuring transforms of large primes would take longer. */
 #define PLANNING_TIME 2.0
@@ -35,11 +34,11 @@
 struct AstroFftLines {
   const AstroTransposeKernels *kernels;
   gboolean along;
-  gboolean signs;            /* the output's origin is moved by the signs of the input */
+  gboolean signs;            /* the output's origin is moved by changing signs of the input */
   guint width_in, width_out; /* components of a sample */
-  guint batch;               /* lines of a plan */
+  guint batch;               /* lines transformed by a plan */
   FFTW(plan) plan;
-  gsize pitch_in, pitch_out; /* of lines in a room, components */
+  gsize pitch_in, pitch_out; /* between lines in the memory of a task, components */
 
   gsize room_in, room_out, room_bytes;
   AstroScratch *rooms;
@@ -71,7 +70,7 @@ static void set_sizes(AstroFftLines *self, const AstroFftPass *pass)
   guint least = self->along ? 1 : ACROSS_BYTES / (2 * sizeof(REAL));
 
   self->pitch_in = pitch_of(pass->n_in, self->width_in);
-  /* Lines along a block may be written there at once, one after another. */
+  /* Lines along a block may be written directly to their place, one after another. */
   self->pitch_out =
       self->along ? pass->n_out * self->width_out : pitch_of(pass->n_out, self->width_out);
   self->batch = 1;
@@ -113,7 +112,7 @@ static gboolean make_plan(AstroFftLines *self, const AstroFftPass *pass, GError 
   memset(in, 0, self->room_bytes);
   astro_scratch_give(self->rooms, in);
   if (!self->plan)
-    astro_backend_no_memory(error, "FFTW makes no plan for %d transforms of %d samples", batch, n);
+    astro_backend_no_memory(error, "FFTW cannot plan %d transforms of %d samples", batch, n);
   return self->plan != NULL;
 }
 
@@ -126,7 +125,7 @@ static AstroFftLines *create(const AstroFftPass *pass, gboolean along,
   self->along = along;
   self->width_in = pass->real_in ? 1 : 2;
   self->width_out = pass->real_out ? 1 : 2;
-  /* Every second sample's sign turned moves the output by half its length. */
+  /* Changing the sign of every second sample moves the output by half its length. */
   self->signs = along && !pass->real_in && pass->n % 2 == 0 && pass->origin_out == pass->n / 2;
   set_sizes(self, pass);
   if (make_plan(self, pass, error))
@@ -137,7 +136,7 @@ static AstroFftLines *create(const AstroFftPass *pass, gboolean along,
 
 /* ---- the copies ---- */
 
-/* Samples times a and b in turn. */
+/* Copies samples, multiplied by a and b alternately. */
 static void copy(REAL *to, const REAL *from, gsize n, guint width, REAL a, REAL b)
 {
   gsize i = 0;
@@ -171,15 +170,15 @@ typedef struct {
   const AstroFftPass *pass;
   const REAL *in;
   REAL *out;
-  const guint8 *blank_in; /* rows that are zeros; NULL: not known */
+  const guint8 *blank_in; /* rows that are zeros; NULL: unknown */
   guint8 *blank_out;
-  const AstroFftTouched *touched; /* NULL: all is */
+  const AstroFftTouched *touched; /* NULL: all tiles are touched */
   guint64 n_lines, per_task;
   gboolean stream;
   REAL scale;
 } Run;
 
-/* Samples of a line that is not all zeros are looked at up to the first that is none. */
+/* A line that is not all zeros is only read up to its first other sample. */
 static gboolean is_blank(const REAL *line, gsize n)
 {
   gsize i = 0;
@@ -195,7 +194,8 @@ static gboolean is_blank(const REAL *line, gsize n)
   return i == n;
 }
 
-/* What is wanted of a line's samples from room_from on, n of them, which belong to index to on. */
+/* Returns how many of n samples of a line are wanted, and moves room_from and to, the indices of
+ * the first in the task's memory and in the line, to the first wanted one. */
 static guint64 clip(const AstroFftPass *pass, guint64 *to, guint64 *room_from, guint64 n)
 {
   guint64 begin = MAX(*to, pass->wanted), end = MIN(*to + n, pass->wanted + pass->n_wanted);
@@ -206,8 +206,8 @@ static guint64 clip(const AstroFftPass *pass, guint64 *to, guint64 *room_from, g
   return end - begin;
 }
 
-/* Samples from `at` to end of a line, which belong to index to on; of tiles (NULL: of all) those
- * that are touched, and zeros for the others. */
+/* Copies the samples of a line from `at` to end to index `to` on; tiles: those that are touched
+ * (NULL: all), others are filled with zeros. */
 static void gather_part(const Run *run, const REAL *line, guint64 at, guint64 end,
                         const guint8 *tiles, REAL *room, guint64 to)
 {
@@ -226,7 +226,7 @@ static void gather_part(const Run *run, const REAL *line, guint64 at, guint64 en
   }
 }
 
-/* From the origin to the end, then from the beginning. */
+/* From the origin to the end, then from the start. */
 static void gather_along(const Run *run, guint64 line, REAL *room)
 {
   const AstroFftPass *pass = run->pass;
@@ -271,7 +271,8 @@ static gboolean is_untouched(const AstroFftTouched *touched, guint64 begin, guin
   return TRUE;
 }
 
-/* Whether all lines from begin to end are zeros, and so are their transforms; notes it. */
+/* Whether all lines from begin to end are zeros, so that their transforms are too; marks them in
+ * blank_out. */
 static gboolean pass_blank(const Run *run, guint64 begin, guint64 end)
 {
   gsize line = run->pass->n_in * run->lines->width_in;
@@ -348,12 +349,12 @@ static void stage_rows(const guint8 *from, gsize row, guint rows, guint ahead, g
   }
 }
 
-/* Samples [j][line] of a range of rows to [line][j]. */
+/* Transposes samples [j][line] of a range of rows to [line][j]. */
 static void gather_rows(const AstroFftLines *self, const REAL *from, gsize row, guint64 rows,
                         const guint8 *blank, guint lines, REAL *to, REAL *stage)
 {
   gsize unit = self->width_in * sizeof(REAL), bytes = lines * unit;
-  guint32 columns[BATCH_SAMPLES]; /* as many as there are lines of one sample in a batch */
+  guint32 columns[BATCH_SAMPLES]; /* room for the largest batch, of lines with one sample */
 
   for (guint i = 0; i < lines; i++)
     columns[i] = (guint32)(i * self->pitch_in * sizeof(REAL));
@@ -379,8 +380,8 @@ static void gather_rows(const AstroFftLines *self, const REAL *from, gsize row, 
   }
 }
 
-/* And back: the room's lines to a range of rows, at once or through the stage and past the caches.
- */
+/* The reverse: transposes lines of the task's memory to a range of rows, directly or through the
+ * stage and past the caches. */
 static void scatter_rows(const AstroFftLines *self, REAL *to, gsize row, guint64 rows, guint lines,
                          const REAL *from, guint8 *stage)
 {
@@ -407,7 +408,7 @@ static void scatter_rows(const AstroFftLines *self, REAL *to, gsize row, guint64
   }
 }
 
-/* Where line number i begins: outer and inner index. */
+/* The outer and inner index of line number i. */
 static guint64 place_of(const AstroFftPass *pass, guint64 i, guint64 *inner)
 {
   guint64 at = i / pass->n_lines * pass->period + pass->first_line + i % pass->n_lines;
@@ -415,7 +416,7 @@ static guint64 place_of(const AstroFftPass *pass, guint64 i, guint64 *inner)
   return at / pass->inner;
 }
 
-/* Lines from begin to end are of one outer index, next to one another. */
+/* Lines from begin to end are contiguous and have the same outer index. */
 static void gather_across(const Run *run, guint64 begin, guint lines, REAL *room, REAL *stage)
 {
   const AstroFftLines *self = run->lines;
@@ -445,7 +446,7 @@ static void scatter_across(const Run *run, guint64 begin, guint lines, const REA
   guint64 inner, outer = place_of(pass, begin, &inner);
   REAL *to = run->out + outer * pass->n_out * row + inner * self->width_out;
   guint8 *through = run->stream ? (guint8 *)stage : NULL;
-  /* The room holds the samples from the output's origin on, then those before it. */
+  /* The memory holds the samples from the output's origin on, then those before it. */
   guint64 first = pass->n_out - pass->origin_out;
   const guint64 parts[2][3] = { { pass->origin_out, 0, first }, { 0, first, pass->origin_out } };
 
@@ -491,7 +492,7 @@ static void task(gpointer data, guint64 number)
   astro_scratch_give(self->rooms, room);
 }
 
-/* Rows must be whole lines: what is written past the caches is. */
+/* Rows must be whole cache lines, as only these are written past the caches. */
 static gboolean can_stream(const AstroFftLines *self, const AstroFftPass *pass, gconstpointer out)
 {
   gsize row = (self->along ? pass->n_out : pass->inner) * self->width_out * sizeof(REAL);

@@ -1,3 +1,4 @@
+/* Transforms of lines in double precision. */
 #include "config.h"
 
 #define REAL double

@@ -1,3 +1,4 @@
+/* Transforms of lines in single precision. */
 #include "config.h"
 
 #define REAL float

@@ -1,3 +1,4 @@
+/* The lock of FFTW's planner, and its wisdom in files. */
 #include "config.h"
 #include "core/lib/fft/planner.h"
 #include "core/backend/once.h"
@@ -7,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Single precision and double know nothing of each other. */
+/* FFTW keeps separate wisdom for single and double precision. */
 static struct {
   const char *file, *version;
   char *(*export)(void);
   int (*import)(const char *text);
-  char *kept; /* the wisdom that the file holds, as far as we know; NULL: to be replaced */
+  char *kept; /* the wisdom in the file, as far as known; NULL: the file is to be replaced */
 } wisdoms[] = {
   { "fftwf-wisdom", fftwf_version, fftwf_export_wisdom_to_string, fftwf_import_wisdom_from_string },
   { "fftw-wisdom", fftw_version, fftw_export_wisdom_to_string, fftw_import_wisdom_from_string },
@@ -23,14 +24,14 @@ char *astro_fft_planner_file(gboolean is_double)
   return g_build_filename(g_get_user_cache_dir(), "gst-astro", wisdoms[!!is_double].file, NULL);
 }
 
-/* Adds the file's wisdom to our own; FALSE where what has its name is none. FFTW refuses what
- * another machine wrote. */
+/* Adds the wisdom in the file to that of this process; FALSE if the file exists but is not valid.
+ * FFTW rejects wisdom of another machine. */
 static gboolean read_file(guint i, const char *path)
 {
   gboolean is_there;
   g_autofree char *text = astro_wisdom_read(path, wisdoms[i].version, &is_there);
   if (text && !wisdoms[i].import(text))
-    g_debug("%s: no wisdom of this machine", path);
+    g_debug("%s: wisdom of another machine", path);
   return text || !is_there;
 }
 
@@ -53,7 +54,8 @@ void astro_fft_planner_unlock(void)
   g_mutex_unlock(astro_fftw_mutex());
 }
 
-/* Other processes may have kept theirs meanwhile; the file is replaced as a whole. */
+/* Other processes may have saved theirs in the meantime, so it is read first; the file is replaced
+ * as a whole. */
 static void keep(guint i)
 {
   char *learned = wisdoms[i].export();
@@ -70,7 +72,7 @@ static void keep(guint i)
   wisdoms[i].kept = wisdoms[i].export();
   g_mkdir_with_parents(folder, 0700);
   if (wisdoms[i].kept && !astro_wisdom_write(path, wisdoms[i].kept, wisdoms[i].version, &error))
-    g_debug("wisdom is not kept: %s", error->message);
+    g_debug("wisdom is not saved: %s", error->message);
 }
 
 void astro_fft_planner_keep(void)

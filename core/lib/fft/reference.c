@@ -1,4 +1,4 @@
-/* The reference backend: the sums as they are written, in double precision. */
+/* The reference backend: the sums as written in the formula, in double precision. */
 #include "config.h"
 #include "core/lib/fft/check.h"
 
@@ -51,7 +51,8 @@ static void write_sample(AstroFormat format, gpointer data, guint64 i, double co
   }
 }
 
-/* The bins that a real line's transform leaves out are those there are, conjugated. */
+/* The bins that are omitted in the transform of a real line are conjugates of those that are there.
+ */
 static double complex bin(const AstroFftPass *pass, const double complex *in, guint64 j)
 {
   guint64 at = j < pass->n_in ? j : pass->n - j;
@@ -62,19 +63,19 @@ static void transform_line(const AstroFftPass *pass, const double complex *roots
                            const double complex *in, double complex *out)
 {
   for (guint64 k = 0; k < pass->n_out; k++) {
-    guint64 turn = (k + pass->n - pass->origin_out) % pass->n;
-    guint64 at = (pass->n - pass->origin_in) % pass->n * turn % pass->n;
+    guint64 step = (k + pass->n - pass->origin_out) % pass->n;
+    guint64 at = (pass->n - pass->origin_in) % pass->n * step % pass->n;
     double complex sum = 0;
     for (guint64 j = 0; j < pass->n; j++) {
       sum += bin(pass, in, j) * roots[at];
-      at += turn;
+      at += step;
       at -= at >= pass->n ? pass->n : 0;
     }
     out[k * pass->inner] = pass->inverse ? sum / (double)pass->n : sum;
   }
 }
 
-/* The samples after a pass; takes those before. */
+/* Returns the samples after a pass; takes ownership of those before it. */
 static double complex *make_pass(const AstroFftPass *pass, double complex *in)
 {
   double complex *out = g_new(double complex, pass->outer * pass->n_out * pass->inner);
@@ -92,7 +93,7 @@ static double complex *make_pass(const AstroFftPass *pass, double complex *in)
   return out;
 }
 
-/* What visibilities did not reach is zero, whatever it holds. */
+/* Untouched tiles count as zeros, whatever they hold. */
 static void blank_untouched(const AstroFftTouched *touched, double complex *samples, guint64 lines,
                             guint64 n)
 {

@@ -1,3 +1,4 @@
+/* Reads and writes files of FFTW's wisdom, with a checksum. */
 #include "core/lib/fft/wisdom.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 /* Thousands of shapes take less than a megabyte. */
 #define MOST_BYTES (16u << 20)
 
-/* All that the wisdom has to have before it: of a version whose name was changed it is no other's.
- */
+/* The whole header of the wisdom. Since it names the version, changing the version in a file does
+ * not make it valid for another. */
 static char *header_of(const char *wisdom, gsize length, const char *version)
 {
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -30,7 +31,7 @@ char *astro_wisdom_pack(const char *wisdom, const char *version)
 
 char *astro_wisdom_unpack(const char *packed, gsize length, const char *version)
 {
-  gsize at = 0; /* behind the header */
+  gsize at = 0; /* after the header */
   for (guint line = 0; line < HEADER_LINES; line++) {
     const char *end = at < length ? memchr(packed + at, '\n', length - at) : NULL;
     if (!end)
@@ -45,7 +46,7 @@ char *astro_wisdom_unpack(const char *packed, gsize length, const char *version)
   return fits ? g_strndup(packed + at, rest) : NULL;
 }
 
-/* FALSE where it is no regular file of ours, too large or cannot be read. */
+/* FALSE if it is not a regular file of this user, is too large or cannot be read. */
 static gboolean read_whole(int fd, char **bytes, gsize *length)
 {
   struct stat there;
@@ -64,7 +65,7 @@ static gboolean read_whole(int fd, char **bytes, gsize *length)
   return TRUE;
 }
 
-/* Neither a link is followed nor does the other end of a FIFO make anybody wait. */
+/* Links are not followed, and opening a FIFO does not wait for its other end. */
 char *astro_wisdom_read(const char *path, const char *version, gboolean *is_there)
 {
   g_autofree char *packed = NULL;
@@ -77,7 +78,7 @@ char *astro_wisdom_read(const char *path, const char *version, gboolean *is_ther
       read_whole(fd, &packed, &length) ? astro_wisdom_unpack(packed, length, version) : NULL;
   close(fd);
   if (!wisdom)
-    g_debug("%s: no whole wisdom of this FFTW, or not ours", path);
+    g_debug("%s: not valid wisdom of this FFTW, or another user's", path);
   return wisdom;
 }
 

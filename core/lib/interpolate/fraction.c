@@ -1,14 +1,15 @@
+/* Filters for delays of a fraction of a sample. */
 #include "config.h"
 #include "core/lib/interpolate/fraction.h"
 
 #include <math.h>
 
-#define STEPS 1024      /* linear between them: 2e-6 */
-#define KAISER_BETA 4.9 /* the least error over 90% of the band for this number of taps */
+#define STEPS 1024      /* rows of the tables; interpolation between them has an error of 2e-6 */
+#define KAISER_BETA 4.9 /* the smallest error over 90% of the band for this number of taps */
 
-#define EARTH_RATE 7.2921e-5 /* radians a second */
-#define LIMIT 1e-4           /* turns */
-#define SHORTEST 64          /* samples of a straight line */
+#define EARTH_RATE 7.2921e-5 /* radians per second */
+#define LIMIT 1e-4           /* cycles */
+#define SHORTEST 64          /* samples taken as linear */
 #define LONGEST 1024
 
 /* The modified Bessel function of order zero, by its series. */
@@ -62,7 +63,7 @@ static const RealRow *real_table(void)
   return (const RealRow *)rows;
 }
 
-/* On a straight line from a row of n numbers to the next. */
+/* Interpolates linearly between a row of n numbers and the next. */
 static void between(const float *rows, guint n, double fraction, double gain, float *out)
 {
   guint step = (guint)MIN(fraction * STEPS, STEPS - 1);
@@ -97,7 +98,8 @@ guint astro_fraction_stretch(double reach, double frequency, double rate)
 
 double astro_fraction_least_rate(double reach, double frequency)
 {
-  const double turn = EARTH_RATE * SHORTEST;
-  /* What is told in four digits is to be enough when it is typed. */
-  return reach * turn / 4 < LIMIT ? 1.001 * turn * sqrt(frequency * reach / (8 * LIMIT)) : INFINITY;
+  const double angle = EARTH_RATE * SHORTEST;
+  /* Rounded up so that the four digits in the message are enough when typed. */
+  return reach * angle / 4 < LIMIT ? 1.001 * angle * sqrt(frequency * reach / (8 * LIMIT))
+                                   : INFINITY;
 }

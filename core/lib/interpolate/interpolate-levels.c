@@ -1,4 +1,5 @@
-/* Samples between samples, in floats, turned by phases that change steadily. */
+/* Interpolation of samples in floats, rotated by phases that change linearly, for one instruction
+ * set. */
 #include "config.h"
 #include "core/lib/interpolate/kernels.h"
 
@@ -7,14 +8,14 @@
 #include <math.h>
 
 #define LANES LEVEL_FLOATS
-#define VECTORS 4 /* of each component in flight: enough to hide the latency of a sum */
+#define VECTORS 4 /* per component in registers: enough to hide the latency of an addition */
 #define STRIP (VECTORS * LANES)
 G_STATIC_ASSERT(ASTRO_DELAY_GRAIN % STRIP == 0);
 
 typedef float Vector __attribute__((vector_size(4 * LANES)));
 typedef float Unaligned __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
-/* From words that hold a sample each, from any address on. */
+/* Each word holds a sample; words may be at any address. */
 #define LOAD(name, Sample, of_re, of_im)                                                           \
   static void name(gconstpointer in, guint n, float *restrict re, float *restrict im)              \
   {                                                                                                \
@@ -56,21 +57,21 @@ LOAD_REAL(load_f32, float)
 
 typedef struct {
   double re, im;
-} Turn;
+} Phasor;
 
-static Turn turn_by(double turns)
+static Phasor phasor_of(double cycles)
 {
-  double angle = 2 * G_PI * (turns - floor(turns));
-  return (Turn){ cos(angle), sin(angle) };
+  double angle = 2 * G_PI * (cycles - floor(cycles));
+  return (Phasor){ cos(angle), sin(angle) };
 }
 
-static Turn product(Turn a, Turn b)
+static Phasor product(Phasor a, Phasor b)
 {
-  return (Turn){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re };
+  return (Phasor){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re };
 }
 
-/* The turns within a strip, by doubling. */
-static void fill_strip(Turn step, float re[STRIP], float im[STRIP])
+/* The phasors within a strip, by doubling. */
+static void fill_strip(Phasor step, float re[STRIP], float im[STRIP])
 {
   re[0] = 1;
   im[0] = 0;
@@ -85,20 +86,20 @@ typedef struct {
   Vector re, im;
 } Vectors;
 
-static inline Vectors turn_strip(const float *re, const float *im, Turn at)
+static inline Vectors phasors_at(const float *re, const float *im, Phasor at)
 {
   const Vector within_re = *(const Unaligned *)re, within_im = *(const Unaligned *)im;
   return (Vectors){ (float)at.re * within_re - (float)at.im * within_im,
                     (float)at.re * within_im + (float)at.im * within_re };
 }
 
-/* Adds to strips of sums the products of n_taps and samples. Loads across two lines of the cache
- * take longer than sums: each serves a tap of every vector that it is in reach of. */
+/* Adds the products of n_taps and samples to strips of sums. A load across two cache lines takes
+ * longer than an addition: each load serves a tap of every vector that is in reach. */
 static inline __attribute__((always_inline)) void
 add_products(const float *re, const float *im, const float *taps_re, const float *taps_im,
              guint n_taps, Vector sum_re[VECTORS], Vector sum_im[VECTORS])
 {
-  const guint reach = n_taps / LANES; /* vectors that the taps of one reach over */
+  const guint reach = n_taps / LANES; /* vectors over which the taps of one vector reach */
   for (guint k = 0; k < LANES; k++)
 #pragma GCC unroll 20
     for (guint from = 0; from < VECTORS + reach - 1; from++) {
@@ -117,15 +118,15 @@ static void interpolate(const float *re, const float *im, const float taps[ASTRO
                         double phase, double rate, guint n, float *out_re, float *out_im)
 {
   float strip_re[STRIP], strip_im[STRIP];
-  Turn at = turn_by(phase), onward = turn_by(rate * STRIP);
-  fill_strip(turn_by(rate), strip_re, strip_im);
+  Phasor at = phasor_of(phase), onward = phasor_of(rate * STRIP);
+  fill_strip(phasor_of(rate), strip_re, strip_im);
 
   for (guint start = 0; start < n; start += STRIP, at = product(at, onward)) {
     Vector sum_re[VECTORS] = { 0 }, sum_im[VECTORS] = { 0 };
     add_products(re + start, im + start, taps, taps, ASTRO_FRACTION_TAPS, sum_re, sum_im);
 #pragma GCC unroll 4
     for (guint v = 0; v < VECTORS; v++) {
-      const Vectors by = turn_strip(strip_re + v * LANES, strip_im + v * LANES, at);
+      const Vectors by = phasors_at(strip_re + v * LANES, strip_im + v * LANES, at);
       *(Unaligned *)&out_re[start + v * LANES] += sum_re[v] * by.re - sum_im[v] * by.im;
       *(Unaligned *)&out_im[start + v * LANES] += sum_re[v] * by.im + sum_im[v] * by.re;
     }
@@ -136,8 +137,8 @@ static void interpolate_real(const float *in, const float taps[2 * ASTRO_FRACTIO
                              double phase, double rate, guint n, float *out)
 {
   float strip_re[STRIP], strip_im[STRIP];
-  Turn at = turn_by(phase), onward = turn_by(rate * STRIP);
-  fill_strip(turn_by(rate), strip_re, strip_im);
+  Phasor at = phasor_of(phase), onward = phasor_of(rate * STRIP);
+  fill_strip(phasor_of(rate), strip_re, strip_im);
 
   for (guint start = 0; start < n; start += STRIP, at = product(at, onward)) {
     Vector sum_re[VECTORS] = { 0 }, sum_im[VECTORS] = { 0 };
@@ -145,24 +146,24 @@ static void interpolate_real(const float *in, const float taps[2 * ASTRO_FRACTIO
                  ASTRO_FRACTION_REAL_TAPS, sum_re, sum_im);
 #pragma GCC unroll 4
     for (guint v = 0; v < VECTORS; v++) {
-      const Vectors by = turn_strip(strip_re + v * LANES, strip_im + v * LANES, at);
+      const Vectors by = phasors_at(strip_re + v * LANES, strip_im + v * LANES, at);
       *(Unaligned *)&out[start + v * LANES] += sum_re[v] * by.re - sum_im[v] * by.im;
     }
   }
 }
 
-static void turn(float *re, float *im, double phase, double rate, guint n)
+static void rotate(float *re, float *im, double phase, double rate, guint n)
 {
   float strip_re[STRIP], strip_im[STRIP];
-  Turn at = turn_by(phase), onward = turn_by(rate * STRIP);
-  fill_strip(turn_by(rate), strip_re, strip_im);
+  Phasor at = phasor_of(phase), onward = phasor_of(rate * STRIP);
+  fill_strip(phasor_of(rate), strip_re, strip_im);
 
   for (guint start = 0; start < n; start += STRIP, at = product(at, onward))
 #pragma GCC unroll 4
     for (guint v = 0; v < VECTORS; v++) {
       Unaligned *to_re = (Unaligned *)&re[start + v * LANES];
       Unaligned *to_im = (Unaligned *)&im[start + v * LANES];
-      const Vectors by = turn_strip(strip_re + v * LANES, strip_im + v * LANES, at);
+      const Vectors by = phasors_at(strip_re + v * LANES, strip_im + v * LANES, at);
       Vector x = *to_re, y = *to_im;
       *to_re = x * by.re - y * by.im;
       *to_im = x * by.im + y * by.re;
@@ -182,5 +183,5 @@ const AstroDelayKernels LEVEL_NAMED(astro_delay_kernels) = {
   },
   interpolate,
   interpolate_real,
-  turn,
+  rotate,
 };

@@ -1,3 +1,4 @@
+/* Picks the kernels of delays for this CPU. */
 #include "config.h"
 #include "core/lib/interpolate/kernels.h"
 

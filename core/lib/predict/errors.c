@@ -1,3 +1,4 @@
+/* Gains and losses of simulated stations. */
 #include "config.h"
 #include "core/lib/predict/errors.h"
 

@@ -1,3 +1,4 @@
+/* Gains, noise, losses and the output format of simulated visibilities. */
 #include "config.h"
 #include "core/lib/predict/finish.h"
 
@@ -10,15 +11,15 @@ struct AstroFinish {
   guint stations, pols;
   gsize baselines;
   gboolean is_double;
-  double samples; /* behind a visibility */
+  double samples; /* averaged in a visibility */
   double noise, loss;
   guint64 seed;
   complex double *gains; /* [station][pol]; NULL: all are 1 */
-  guint8 *pieces;        /* of each station, of the integration in work; NULL: nothing is lost */
+  guint8 *pieces; /* of each station, in the integration in progress; NULL: nothing is lost */
   const AstroSkyKernels *kernels;
 };
 
-/* Unit noise for the values of a band of rows, a tile at a time. */
+/* Noise of unit variance for the values of a band of rows, one tile at a time. */
 typedef struct {
   const AstroFinish *finish;
   guint64 index, number;
@@ -33,8 +34,8 @@ AstroFinish *astro_finish_new(const AstroPredictConfig *config, GError **error)
                    stream->rate_d / stream->rate_n;
   if (samples > G_MAXUINT32) {
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "%g samples behind a visibility, expected %u or fewer: more channels or shorter "
-                "integrations have less",
+                "%g samples in a visibility, expected at most %u: more channels or shorter "
+                "integrations have fewer",
                 samples, G_MAXUINT32);
     return NULL;
   }
@@ -85,7 +86,7 @@ static complex double draw(Noise *noise)
 {
   const AstroFinish *finish = noise->finish;
   if (noise->used == ASTRO_NOISE_TILE) {
-    /* Tiles of a band differ in the high bits: integrations never count as far. */
+    /* Tiles of a band differ in the high bits, which the number of an integration never reaches. */
     guint64 tile = noise->number ^ (guint64)noise->tiles++ << 44;
     finish->kernels->noise(
         astro_noise_key(finish->seed, ASTRO_NOISE_OF_VISIBILITY, noise->index, (gint64)tile), 1,
@@ -96,7 +97,7 @@ static complex double draw(Noise *noise)
   return noise->re[at] + I * (double)noise->im[at];
 }
 
-/* Products XX, XY, YX, YY or XX alone; an autocorrelation's matrix is its own adjoint. */
+/* Products XX, XY, YX, YY or only XX; the matrix of an autocorrelation is its own adjoint. */
 static void add_noise(const AstroFinish *finish, Noise *noise, gboolean is_auto, guint pieces,
                       complex double *products)
 {
@@ -139,7 +140,7 @@ static void finish_row(const AstroFinish *finish, const AstroFinishBlock *block,
 {
   guint pols = finish->pols;
   for (guint j = 0; j <= station; j++) {
-    /* What CMPLX stands for, which the C library hides from clang. */
+    /* The expansion of CMPLX, which the C library hides from clang. */
     complex double value = __builtin_complex(re[j], j == station ? 0 : im[j]);
     complex double products[4] = { 0 };
     guint pieces = pieces_of(finish, station, j);

@@ -1,4 +1,4 @@
-/* From the sky's part of a visibility to what a correlator gives: gains, noise, losses, products,
+/* Adds to the sky's part of a visibility what a correlator gives: gains, noise, losses, products,
  * format and counts. */
 #pragma once
 
@@ -6,7 +6,7 @@
 
 typedef struct AstroFinish AstroFinish;
 
-/* An integration in work. counts: [channel][baseline], or NULL. */
+/* An integration in progress. counts: [channel][baseline], or NULL. */
 typedef struct {
   guint64 number;
   gpointer out;
@@ -18,11 +18,12 @@ void astro_finish_free(AstroFinish *finish);
 
 guint32 astro_finish_full(const AstroFinish *finish);
 
-/* Before the rows of an integration. */
+/* To be called before the rows of an integration. */
 void astro_finish_begin(AstroFinish *finish, guint64 number);
 
-/* The baselines of stations from first to last - 1 with themselves and those before them. re and im
- * of station first and station 0 on; stride to the next row. Bands of rows may be finished side by
- * side, and always the same bands: the noise goes by them. */
+/* Finishes the baselines of stations first to last - 1 with themselves and with those before them.
+ * re and im start at station first and station 0; stride is the distance to the next row. Bands of
+ * rows may be finished in parallel, but must always be the same bands, since the noise depends on
+ * them. */
 void astro_finish_rows(const AstroFinish *finish, const AstroFinishBlock *block, guint channel,
                        guint first, guint last, const double *re, const double *im, gsize stride);

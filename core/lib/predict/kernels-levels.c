@@ -1,4 +1,5 @@
-/* Phases of sources at stations, and their products over baselines, in doubles. */
+/* Kernels of prediction, in doubles, for one instruction set: phasors of sources at stations, and
+ * their products over baselines. */
 #include "config.h"
 #include "core/lib/predict/kernels.h"
 
@@ -14,11 +15,11 @@ typedef Doubles UnalignedDoubles __attribute__((aligned(8), may_alias));
 #define STORE(to, value) (*(UnalignedDoubles *)(to) = (value))
 #define SELECT(mask, a, b) ((Doubles)(((mask) & (Longs)(a)) | (~(mask) & (Longs)(b))))
 
-/* cos and sin of 2 pi t for |t| < 2^48, to 2e-16: whole quarters of a turn come off exactly, and
- * the series of what is left are cut where a double no longer sees them. */
+/* cos and sin of 2 pi t for |t| < 2^48, to 2e-16: whole quarter cycles are subtracted exactly, and
+ * the series for the rest end where further terms are below the precision of a double. */
 static inline void circle(Doubles t, Doubles *cosine, Doubles *sine)
 {
-  const double magic = 6755399441055744; /* 1.5 * 2^52: adding it rounds to whole numbers */
+  const double magic = 6755399441055744; /* 1.5 * 2^52: adding it rounds to integers */
   Doubles rounded = 4 * t + magic;
   Longs quarter = (Longs)rounded;
   Doubles x = (t - (rounded - magic) * 0.25) * 6.283185307179586477;

@@ -1,3 +1,4 @@
+/* Picks the kernels of prediction for this CPU. */
 #include "config.h"
 #include "core/lib/predict/kernels.h"
 

@@ -1,3 +1,4 @@
+/* Predicts the visibilities of an array under a sky of point sources. */
 #include "config.h"
 #include "core/lib/predict/predict.h"
 
@@ -12,8 +13,8 @@
 #include "core/stream/track.h"
 
 #define BAND 64                 /* stations whose baselines are one task */
-#define PHASORS_BYTES (1 << 18) /* at hand at a time: they are read again and again */
-#define LEAST_SOURCES 8         /* at a time, for the sums to stay in registers that long */
+#define PHASORS_BYTES (1 << 18) /* kept at a time, since they are read again and again */
+#define LEAST_SOURCES 8         /* at a time, so that the sums stay in registers for that long */
 
 struct AstroPredict {
   AstroPredictConfig config;
@@ -23,15 +24,16 @@ struct AstroPredict {
   AstroScratch *scratch;
   guint stations, channels, groups, bands;
   guint sources_at_once;
-  double *positions; /* of each group [3][lane], about the array's centre, seconds of light */
-  double *lmn;       /* of each source, n less 1 */
+  double *positions; /* of each group [3][lane], relative to the array's centre, light seconds */
+  double *lmn;       /* of each source, with n - 1 in place of n */
 
-  /* of the integration in work */
+  /* of the integration in progress */
   AstroFinishBlock block;
-  double *directions; /* [point in time][source][3], in the earth's frame */
+  double *directions; /* [point in time][source][3], in the frame of the Earth */
 };
 
-/* The parts of a block of scratch memory; sums have a row of padded stations for each of a band. */
+/* The parts of a block of scratch memory; sums have a row of all stations, padded, for each station
+ * of a band. */
 typedef struct {
   double *re, *im, *phasors, *directions, *amplitudes;
 } Parts;
@@ -56,9 +58,9 @@ static Parts parts_of(const AstroPredict *predict, double *block)
   return parts;
 }
 
-/* ---- what is fixed from the start ---- */
+/* ---- set once ---- */
 
-/* Lanes without a station repeat the array's centre; nothing made of them is used. */
+/* Lanes without a station are at the array's centre; their results are not used. */
 static void place(AstroPredict *predict)
 {
   const AstroObservation *observation = predict->config.observation;
@@ -81,7 +83,7 @@ static void aim_at_sky(AstroPredict *predict)
     double *to = predict->lmn + 3 * (gsize)i;
     to[0] = lmn[0];
     to[1] = lmn[1];
-    /* Near the centre n - 1 would lose its digits. */
+    /* n - 1 computed directly would lose its digits near the phase centre. */
     to[2] = -(lmn[0] * lmn[0] + lmn[1] * lmn[1]) / (1 + lmn[2]);
   }
 }
@@ -94,9 +96,9 @@ static gboolean check(const AstroPredictConfig *config, GError **error)
   guint64 n = observation->n_stations, baselines = n * (n + 1) / 2,
           expected = astro_stream_extent(stream, ASTRO_AXIS_BASELINE);
   if (stream->format != ASTRO_FORMAT_CF32LE && stream->format != ASTRO_FORMAT_CF64LE)
-    wrong = "formats are CF32LE and CF64LE";
+    wrong = "expected the format CF32LE or CF64LE";
   else if (stream->rate_n <= 0 || stream->rate_d <= 0)
-    wrong = "a rate is needed";
+    wrong = "there is no rate, expected one";
   if (wrong)
     g_set_error_literal(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, wrong);
   else if (baselines != expected)
@@ -161,7 +163,8 @@ static double frequency_of(const AstroPredict *predict, guint channel, guint poi
   return stream->frequency - stream->bandwidth / 2 + (channel + within) * width;
 }
 
-/* A visibility has two phasors, so each takes the root of the flux; and of its share in a mean. */
+/* A visibility is the product of two phasors, so each takes the square root of the flux, and of its
+ * weight in a mean. */
 static void prepare_sources(const AstroPredict *predict, const double *directions, guint first,
                             guint n, double frequency, Parts *parts)
 {
@@ -194,7 +197,7 @@ static void add_sources(const AstroPredict *predict, guint from_group, guint to_
     }
 }
 
-/* All baselines of a band of stations with those before them, in one channel. */
+/* Computes all baselines of a band of stations with those before them, in one channel. */
 static void work(gpointer data, guint64 task)
 {
   const AstroPredict *predict = data;
@@ -223,7 +226,8 @@ static void work(gpointer data, guint64 task)
   astro_scratch_give(predict->scratch, block);
 }
 
-/* Where the sources stand, in the earth's frame, at every point in time of the integration. */
+/* Sets the directions of the sources in the frame of the Earth, at every point in time of the
+ * integration. */
 static void aim(AstroPredict *predict, gint64 start_ns, gint64 duration_ns)
 {
   guint points = predict->config.points;

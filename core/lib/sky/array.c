@@ -1,3 +1,4 @@
+/* Arrays of stations: presets, and files of positions. */
 #include "config.h"
 #include "core/lib/sky/array.h"
 #include "core/stream/uvw.h"
@@ -8,10 +9,10 @@
 
 #define GOLDEN_ANGLE (G_PI * (3 - sqrt(5)))
 
-/* East and north of station i of n, metres. */
+/* Sets east and north of station i of n, metres. */
 typedef void (*Place)(guint i, guint n, double enu[3]);
 
-/* A sunflower: even over a disc of 1 km, and no two baselines alike. */
+/* A sunflower pattern: uniform over a disc of 1 km, and no two baselines are the same. */
 static void place_disc(guint i, guint n, double enu[3])
 {
   double radius = 500 * sqrt((i + 0.5) / n), angle = i * GOLDEN_ANGLE;
@@ -29,7 +30,7 @@ static void place_vla(guint i, guint n, double enu[3])
   enu[1] = radius * cos(azimuths[i % 3]);
 }
 
-/* Half of the stations within 1.5 km, the others on a spiral out to 60 km. */
+/* Half of the stations are within 1.5 km, the others on a spiral out to 60 km. */
 static void place_lofar(guint i, guint n, double enu[3])
 {
   guint core = (n + 1) / 2;
@@ -70,8 +71,9 @@ static AstroObservation *from_preset(guint preset, guint n, const AstroSite *sit
   return observation;
 }
 
-/* Nobody observes from there, and east-north-up metres taken for geocentric ones are; and nobody
- * counts such metres from so far away as geocentric ones taken for them are. */
+/* Nobody observes from there. Metres east, north and up that are mistaken for geocentric ones are
+ * inside; geocentric ones mistaken for metres east, north and up are outside, though nobody has
+ * stations that far from a site. */
 static gboolean is_within_an_earth(const double xyz[3])
 {
   return sqrt(xyz[0] * xyz[0] + xyz[1] * xyz[1] + xyz[2] * xyz[2]) < 6.3e6;
@@ -83,8 +85,8 @@ static gboolean read_station(const AstroLines *lines, char **fields, const Astro
   guint n = g_strv_length(fields);
   double read[3];
   if (n < 3 || n > 4) {
-    astro_lines_error(lines, error, "%u fields found, expected x y z in metres and maybe a name",
-                      n);
+    astro_lines_error(lines, error,
+                      "%u fields found, expected x y z in metres and optionally a name", n);
     return FALSE;
   }
   for (guint i = 0; i < 3; i++)
@@ -94,8 +96,8 @@ static gboolean read_station(const AstroLines *lines, char **fields, const Astro
     }
   if (site && !is_within_an_earth(read)) {
     astro_lines_error(lines, error,
-                      "(%s, %s, %s) is no place in metres east, north and up: unset latitude and "
-                      "longitude, and have no site in the file, if these are geocentric",
+                      "(%s, %s, %s) cannot be metres east, north and up: unset latitude and "
+                      "longitude, and remove a site from the file, if these are geocentric",
                       fields[0], fields[1], fields[2]);
     return FALSE;
   }
@@ -105,7 +107,7 @@ static gboolean read_station(const AstroLines *lines, char **fields, const Astro
     memcpy(xyz, read, sizeof read);
   if (is_within_an_earth(xyz)) {
     astro_lines_error(lines, error,
-                      "(%s, %s, %s) lies inside the earth: set latitude and longitude, or begin "
+                      "(%s, %s, %s) is inside the Earth: set latitude and longitude, or begin "
                       "the file with a line \"site latitude longitude\", if these are metres "
                       "east, north and up",
                       fields[0], fields[1], fields[2]);
@@ -132,13 +134,13 @@ static gboolean read_site(const AstroLines *lines, char **fields, gboolean is_la
   double read[G_N_ELEMENTS(numbers)] = { 0 };
 
   if (is_late) {
-    astro_lines_error(lines, error, "a site was found, expected one before all stations");
+    astro_lines_error(lines, error, "found a site, expected it once and before all stations");
     return FALSE;
   }
   if (n < 2 || n > G_N_ELEMENTS(numbers)) {
     astro_lines_error(lines, error,
                       "%u numbers of a site found, expected latitude and longitude in degrees and "
-                      "maybe metres of height",
+                      "optionally height in metres",
                       n);
     return FALSE;
   }
@@ -180,9 +182,9 @@ AstroObservation *astro_array_from_lines(AstroLines *lines, guint n_stations, co
     g_ptr_array_add(names, g_strdup(fields[3]));
   }
   if (positions->len == 0 || (n_stations && n_stations != positions->len)) {
-    /* Voltages of somebody's own say themselves how many there are. */
+    /* A simulation can have any number of stations; the user's own voltages have a fixed one. */
     g_autofree char *cure =
-        positions->len ? g_strdup_printf(": set stations=%u, as many as the file has, or, of a "
+        positions->len ? g_strdup_printf(": set stations=%u, the number in the file, or, in a "
                                          "simulation, 0 for all of them",
                                          positions->len)
                        : g_strdup("");
@@ -206,8 +208,8 @@ AstroObservation *astro_array_new(const char *array, guint n_stations, const Ast
 {
   AstroLines lines;
   if (n_stations > ASTRO_ARRAY_MAX_STATIONS) {
-    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "%u stations asked for, expected at most %d", n_stations, ASTRO_ARRAY_MAX_STATIONS);
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "stations=%u, expected at most %d",
+                n_stations, ASTRO_ARRAY_MAX_STATIONS);
     return NULL;
   }
   for (guint i = 0; i < G_N_ELEMENTS(presets); i++)

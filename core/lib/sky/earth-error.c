@@ -1,3 +1,4 @@
+/* The error from taking UT1 as UTC and the pole as fixed. */
 #include "config.h"
 #include "core/lib/sky/earth-error.h"
 
@@ -6,22 +7,22 @@
 #include "core/stream/uvw.h"
 #include "core/kit/units.h"
 
-#define MOST_TURN (0.9 * 15) /* arcsec: leap seconds keep UT1 - UTC below 0.9 s */
-#define MOST_POLE 0.6        /* arcsec */
+#define MOST_ROTATION (0.9 * 15) /* arcsec: leap seconds keep UT1 - UTC below 0.9 s */
+#define MOST_POLE 0.6            /* arcsec */
 #define SHARE_OF_BEAM 0.1
 #define ARCSEC (ASTRO_DEGREE / 3600)
 
 double astro_earth_error_of_delays(const AstroObservation *observation)
 {
-  return hypot(MOST_TURN * cos(observation->phase_dec), MOST_POLE);
+  return hypot(MOST_ROTATION * cos(observation->phase_dec), MOST_POLE);
 }
 
 double astro_earth_error_of_uvw(double distance)
 {
-  return distance * hypot(MOST_TURN, MOST_POLE);
+  return distance * hypot(MOST_ROTATION, MOST_POLE);
 }
 
-/* To the station that is farthest from one, metres. */
+/* The distance to the station farthest from a given one, metres. */
 static double longest_from(const AstroObservation *observation, guint station, guint *farthest)
 {
   const double *from = &observation->positions[3 * (gsize)station];

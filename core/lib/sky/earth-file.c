@@ -1,3 +1,4 @@
+/* Reads the orientation of the Earth from files of the IERS. */
 #include "config.h"
 #include "core/lib/sky/earth-file.h"
 
@@ -11,7 +12,7 @@
 #define WIDEST 16
 #define SAME 1e-6 /* arcsec: rounding */
 
-/* Columns as the IERS counts them, from 1: of Bulletin A, which has all days that there are. */
+/* Columns as the IERS counts them, from 1: those of Bulletin A, which has all days of the file. */
 typedef struct {
   const char *name;
   guint from, to;
@@ -26,7 +27,7 @@ static const Column columns[N_COLUMNS] = {
   [UT1_UTC] = { "UT1 - UTC in seconds", 59, 68 },
 };
 
-/* Empty where the line ends before it. */
+/* The text is empty if the line ends before the column. */
 static void copy_column(const char *line, const Column *column, char text[WIDEST])
 {
   const gsize length = strlen(line), from = column->from - 1;
@@ -62,7 +63,7 @@ static gboolean read_mjd(AstroLines *lines, const char *text, gint32 *mjd, GErro
   return FALSE;
 }
 
-/* Predictions end before the file does: the days behind them have a date alone. */
+/* Predictions end before the file does: the days after them have only a date. */
 static gboolean read_day(AstroLines *lines, const char *line, gint32 *mjd, AstroEarthDay *day,
                          gboolean *is_blank, GError **error)
 {
@@ -88,7 +89,7 @@ static gboolean check_follows(AstroLines *lines, const GArray *days, gint32 expe
   const AstroEarthDay *before =
       days->len ? &g_array_index(days, AstroEarthDay, days->len - 1) : NULL;
   if (before && mjd != expected) {
-    astro_lines_error(lines, error, "the modified Julian date is %d, expected %d: a line a day",
+    astro_lines_error(lines, error, "the modified Julian date is %d, expected %d: one line per day",
                       mjd, expected);
     return FALSE;
   }
@@ -115,7 +116,7 @@ AstroEarth *astro_earth_from_lines(AstroLines *lines, GError **error)
     if (is_blank)
       continue;
     if (is_over) {
-      astro_lines_error(lines, error, "values come again behind days without any");
+      astro_lines_error(lines, error, "found values again after days without any");
       return NULL;
     }
     first = days->len ? first : mjd;
@@ -141,7 +142,7 @@ static AstroEarth *parse_file(const char *file, GError **error)
   return earth;
 }
 
-/* An element may read other files as well, so that the property is told. */
+/* An element may read other files as well, so the message names the property. */
 static AstroEarth *read_file(const char *file, GError **error)
 {
   AstroEarth *earth = parse_file(file, error);
@@ -159,7 +160,7 @@ static gboolean check_span(const AstroObservation *observation, const AstroEarth
   g_autofree char *span = astro_earth_span(earth),
                   *start = astro_observation_get_start(observation);
   return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                    "earth-orientation=%s covers %s, and the observation starts at %s: expected a "
+                    "earth-orientation=%s covers %s, but the observation starts at %s: expected a "
                     "file that covers it",
                     file, span, start);
 }
@@ -172,8 +173,8 @@ static gboolean check_same(const AstroObservation *observation, const AstroEarth
     return TRUE;
   g_autofree char *came = astro_earth_describe(observation->earth);
   return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                    "earth-orientation=%s, and the stream that comes was made with the Earth "
-                    "orientation %s: they put sources up to %.3g arcsec apart. Expected the same "
+                    "earth-orientation=%s, but the stream was computed with the Earth "
+                    "orientation %s: sources differ by up to %.3g arcsec. Expected the same "
                     "file from the source on, or earth-orientation unset here",
                     file, came, arcsec);
 }

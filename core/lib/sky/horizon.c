@@ -1,4 +1,4 @@
-/* Whether a sky can be seen all the time, and where it cannot, when it could. */
+/* Checks whether a sky is above the horizon all the time, and if not, finds a time when it is. */
 #include "config.h"
 #include "core/lib/sky/array.h"
 #include "core/lib/sky/sky.h"
@@ -27,7 +27,7 @@ static Horizon horizon_of(AstroObservation *observation, AstroTrack *track)
   return h;
 }
 
-/* As direction cosines about the phase centre. */
+/* The zenith as direction cosines relative to the phase centre. */
 static void find_zenith(const Horizon *h, gint64 ns, double zenith[3])
 {
   double axes[3][3];
@@ -36,7 +36,8 @@ static void find_zenith(const Horizon *h, gint64 ns, double zenith[3])
     zenith[k] = axes[k][0] * h->up[0] + axes[k][1] * h->up[1] + axes[k][2] * h->up[2];
 }
 
-/* The sine of the height of the first source that is down then; NULL: none is. */
+/* The first source that is below the horizon at that time, and the sine of its height; NULL: there
+ * is none. */
 static const AstroSource *find_down(const Horizon *h, gint64 ns, double *height)
 {
   double zenith[3];
@@ -52,15 +53,16 @@ static const AstroSource *find_down(const Horizon *h, gint64 ns, double *height)
   return NULL;
 }
 
-/* ---- what to do about it ---- */
+/* ---- suggesting another time ---- */
 
-/* A time from which on all sources are up. */
+/* A time for which all sources are up. */
 typedef struct {
-  gint64 start, duration; /* ns after the observation's start; that they stay up, 0 for none */
+  gint64 start,
+      duration; /* ns after the observation's start; ns for which they stay up, 0: no such time */
 } Stretch;
 
 typedef struct {
-  Stretch first; /* that is as long as asked for; or */
+  Stretch first; /* stretch that is as long as wanted; or */
   Stretch longest;
   gint64 at_start; /* how long they stay up from the start on */
 } Stretches;
@@ -75,7 +77,7 @@ static void note_stretch(Stretches *found, const Stretch *stretch, gint64 wanted
     found->longest = *stretch;
 }
 
-/* Of those that begin within a day, after which they come again. */
+/* Stretches that begin within a day, after which they repeat. */
 static Stretches find_stretches(const Horizon *h, gint64 wanted)
 {
   Stretches found = { 0 };
@@ -95,7 +97,7 @@ static Stretches find_stretches(const Horizon *h, gint64 wanted)
   return found;
 }
 
-/* As start-time takes it. */
+/* In the format of start-time. */
 static char *time_after(const Horizon *h, gint64 ns)
 {
   char *text = astro_observation_get_time(h->observation, (guint64)ns);
@@ -111,19 +113,18 @@ static char *cure(const Horizon *h, gint64 duration_ns)
   const Stretch *best = found.first.duration ? &found.first : &found.longest;
   g_autofree char *start = time_after(h, best->start);
   const char *all = h->sky->n > 1 ? "all sources are" : "it is";
-  /* Where the phase centre is the zenith at the start, a list of l and m would move with it. */
+  /* If the phase centre is the zenith at the start, a list of l and m would move with it. */
   if (found.at_start && !(h->sky->is_celestial && found.first.duration))
-    return g_strdup_printf(
-        "%s up for %.0f s from the start on, expected a duration of at most that", all,
-        found.at_start * 1e-9);
+    return g_strdup_printf("%s up for %.0f s from the start on, expected at most this duration",
+                           all, found.at_start * 1e-9);
   if (!best->duration || !start)
     return g_strdup_printf("%s never up%s there, expected another sky, phase-centre or array", all,
                            h->sky->n > 1 ? " together" : "");
   if (found.first.duration)
-    return g_strdup_printf("%s up for %.0f s from start-time=%s on, expected that", all,
+    return g_strdup_printf("%s up for %.0f s from start-time=%s on, expected that time", all,
                            best->duration * 1e-9, start);
   return g_strdup_printf(
-      "%s up for %.0f s at most, expected start-time=%s and a duration of at most that", all,
+      "%s up for %.0f s at most, expected start-time=%s and at most this duration", all,
       best->duration * 1e-9, start);
 }
 
@@ -145,7 +146,7 @@ static gboolean check_at(const Horizon *h, gint64 ns, gint64 duration_ns, GError
   return FALSE;
 }
 
-/* What does not set within a day never does. */
+/* A source that does not set within a day never does. */
 gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observation,
                                  gint64 duration_ns, GError **error)
 {

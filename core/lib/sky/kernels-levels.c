@@ -1,4 +1,4 @@
-/* Noise, the same at all levels, and samples rounded to their formats. */
+/* Noise, the same for all instruction sets, and samples rounded to their formats. */
 #include "config.h"
 #include "core/lib/sky/kernels.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LANES LEVEL_FLOATS
-#define GENERATORS 16 /* of random numbers, side by side: the same for all instruction sets */
+#define GENERATORS 16 /* of random numbers, in parallel: as many for all instruction sets */
 #define GROUPS (GENERATORS / LANES)
 
 typedef guint32 Words __attribute__((vector_size(4 * LANES)));
@@ -54,7 +54,7 @@ static inline Floats log_of(Floats x)
                               -1.2420140846e-1f, 1.4249322787e-1f,  -1.6668057665e-1f,
                               2.0000714765e-1f,  -2.4999993993e-1f, 3.3333331174e-1f };
   Integers bits = (Integers)x;
-  Integers exponent = (bits - 0x3f3504f3) >> 23; /* leaves a mantissa in 1/sqrt(2) to sqrt(2) */
+  Integers exponent = (bits - 0x3f3504f3) >> 23; /* leaves a mantissa from 1/sqrt(2) to sqrt(2) */
   Floats f = (Floats)(bits - (exponent << 23)) - 1.0f, p = EACH(c[0]);
   for (guint i = 1; i < 9; i++)
     p = p * f + c[i];
@@ -70,7 +70,7 @@ static inline Floats sine_of(Floats y)
                    z * (81.6052493f + z * (-76.7058598f + z * (42.0586940f + z * -15.0946426f)))));
 }
 
-/* By Newton's method, to 1e-7; numbers from 1e-30 on. */
+/* Square root by Newton's method, to 1e-7; for numbers from 1e-30 on. */
 static inline Floats root_of(Floats x)
 {
   Floats inverse = (Floats)(0x5f375a86 - ((Integers)x >> 1));
@@ -84,7 +84,7 @@ static inline Floats size_of(Floats x)
   return (Floats)((Integers)x & 0x7fffffff);
 }
 
-/* By Box and Muller. */
+/* The method of Box and Muller. */
 static void noise(guint64 key, float power, float re[ASTRO_NOISE_TILE], float im[ASTRO_NOISE_TILE])
 {
   guint32 words[2 * ASTRO_NOISE_TILE];
@@ -94,9 +94,9 @@ static void noise(guint64 key, float power, float re[ASTRO_NOISE_TILE], float im
     Integers second = (Integers) * (UnalignedWords *)&words[ASTRO_NOISE_TILE + i];
     Floats uniform = __builtin_convertvector((Integers)(first >> 8), Floats);
     uniform = (uniform + 0.5f) * 0x1p-24f;
-    Floats angle = __builtin_convertvector(second, Floats) * 0x1p-32f; /* turns within 1/2 */
+    Floats angle = __builtin_convertvector(second, Floats) * 0x1p-32f; /* cycles, -1/2 to 1/2 */
     Floats size = size_of(angle), folded = 0.25f - size_of(size - 0.25f);
-    /* log_of(1) may come out above 0 by rounding: hence size_of. */
+    /* Rounding may make log_of(1) positive: hence size_of. */
     Floats length = root_of(power * size_of(log_of(uniform)) + 1e-30f);
     *(UnalignedFloats *)&re[i] = length * sine_of(0.25f - size);
     *(UnalignedFloats *)&im[i] =
@@ -106,14 +106,14 @@ static void noise(guint64 key, float power, float re[ASTRO_NOISE_TILE], float im
 
 static inline Integers quantised(Floats x, float limit)
 {
-  const float magic = 12582912; /* 1.5 * 2^23: adding it rounds to whole numbers */
+  const float magic = 12582912; /* 1.5 * 2^23: adding it rounds to integers */
   x = SELECT(x > limit, EACH(limit), x);
   x = SELECT(x < -limit - 1.0f, EACH(-limit - 1.0f), x);
   return (Integers)(x + magic) - 0x4b400000;
 }
 
-/* Samples of whole numbers within limit, put together of x and y (the parts, as 32-bit words);
- * real ones of x. */
+/* Stores integer samples within limit, combined from x and y (the parts, as 32-bit words); real
+ * ones from x. */
 #define STORE(name, Sample, limit, together)                                                       \
   static void name(const float *re, const float *im, guint n, float scale, gpointer out)           \
   {                                                                                                \

@@ -1,3 +1,4 @@
+/* Picks the kernels of the voltage simulator for this CPU. */
 #include "config.h"
 #include "core/lib/sky/kernels.h"
 

@@ -1,18 +1,19 @@
-/* The inner loops of the voltage simulator: noise, and its way into integers. */
+/* The inner loops of the voltage simulator: noise, and rounding to integers. */
 #pragma once
 
 #include "core/backend/cpu.h"
 #include "core/stream/stream.h"
 
-#define ASTRO_NOISE_TILE 1024 /* samples that one key gives */
+#define ASTRO_NOISE_TILE 1024 /* samples for one key */
 
-/* n samples side by side, of components times scale; integers are rounded half to even and kept
- * within their range. re and im hold n rounded up to 16. Real formats take re alone. */
+/* n contiguous samples, whose components are those of re and im times scale; integers are rounded
+ * half to even and limited to their range. re and im hold n rounded up to 16. Real formats use only
+ * re. */
 typedef void (*AstroSkyStore)(const float *re, const float *im, guint n, float scale, gpointer out);
 
 typedef struct {
   AstroVariant variant;
-  /* Complex Gaussian noise whose power <re^2 + im^2> is power, the same for the same key. */
+  /* Complex Gaussian noise with mean power <re^2 + im^2> = power, the same for the same key. */
   void (*noise)(guint64 key, float power, float re[ASTRO_NOISE_TILE], float im[ASTRO_NOISE_TILE]);
   AstroSkyStore store[ASTRO_N_FORMATS]; /* CI4, CI8, CI16LE, CF32LE, I8, I16LE, F32LE */
 } AstroSkyKernels;

@@ -1,3 +1,4 @@
+/* The observation and the sky of a simulation. */
 #include "config.h"
 #include "core/lib/sky/scene.h"
 
@@ -10,7 +11,7 @@ void astro_scene_clear(AstroScene *scene)
   memset(scene, 0, sizeof *scene);
 }
 
-/* Of a simulation all has to be said, but for where it looks. */
+/* A simulation needs all settings except for the phase centre. */
 AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error)
 {
   AstroSetup setup = scene->setup;
@@ -23,7 +24,7 @@ AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error)
   if (!setup.phase_centre || !*setup.phase_centre)
     setup.phase_centre = (char *)ASTRO_SETUP_ZENITH;
   g_autoptr(AstroObservation) observation = astro_setup_amend(&setup, NULL, scene->stations, error);
-  /* Whoever takes the simulated delays out again knows by that that UT1 was UTC. */
+  /* So that elements which correct the simulated delays know that UT1 was taken as UTC. */
   if (observation && !observation->earth)
     observation->earth = astro_earth_new_none();
   if (!observation || (observation->n_stations && observation->has_start))
@@ -31,7 +32,7 @@ AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error)
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "%s is empty, expected %s",
               observation->has_start ? "array" : "start-time",
               observation->has_start ? "a preset's name or a file"
-                                     : "a time as 2026-11-20T12:00:00");
+                                     : "a time such as 2026-11-20T12:00:00");
   return NULL;
 }
 

@@ -1,5 +1,5 @@
-/* What simulators of voltages and of visibilities have in common: an array, a sky, and when and
- * where it looks, as a user writes them. */
+/* The settings that simulators of voltages and of visibilities have in common, as a user writes
+ * them: array, sky, time and direction. */
 #pragma once
 
 #include "core/lib/sky/setup.h"
@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  guint stations; /* 0: all of a file, or a preset's own number */
+  guint stations; /* 0: all of a file, or the number of a preset */
   guint pols;
   AstroSetup setup;
   char *sky;
@@ -20,11 +20,11 @@ typedef struct {
 
 void astro_scene_clear(AstroScene *scene);
 
-/* Array, start and phase centre, which is the zenith of the array at the start where none is given.
- */
+/* Array, start and phase centre; the latter is the zenith of the array at the start if none is
+ * given. */
 AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error);
 
-/* The sources, resolved about the observation's phase centre. */
+/* The sources, resolved relative to the observation's phase centre. */
 AstroSky *astro_scene_sky(const AstroScene *scene, const AstroObservation *observation,
                           GError **error);
 

@@ -1,3 +1,4 @@
+/* Applies a user's settings to an observation. */
 #include "config.h"
 #include "core/lib/sky/setup.h"
 
@@ -30,12 +31,12 @@ static gboolean check_site(const AstroSetup *setup, GError **error)
   if (setup->has_latitude == setup->has_longitude)
     return TRUE;
   return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                    "%s is set and %s is not: a place needs both",
+                    "%s is set but %s is not: a site needs both",
                     setup->has_latitude ? "latitude" : "longitude",
                     setup->has_latitude ? "longitude" : "latitude");
 }
 
-/* Stations and telescope; the rest of the observation is as it was. */
+/* Replaces stations and telescope, and leaves the rest of the observation. */
 static gboolean read_array(const AstroSetup *setup, guint n_stations, AstroObservation *observation,
                            GError **error)
 {
@@ -113,7 +114,7 @@ AstroObservation *astro_setup_amend(const AstroSetup *setup, const AstroObservat
   return amend(setup, n_stations, observation, error) ? g_steal_pointer(&observation) : NULL;
 }
 
-/* ---- what was used ---- */
+/* ---- settings that were used ---- */
 
 #define SAME_ANGLE 1e-11 /* radians: texts are rounded */
 #define SAME_METRES 1e-6
@@ -153,10 +154,10 @@ gboolean astro_setup_check_used(const AstroObservation *came, const AstroObserva
   const gboolean can_shift =
       quantity == ASTRO_QUANTITY_VISIBILITIES && strcmp(changed, "phase-centre") == 0;
   return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                    "%s is another than what the stream's delays were taken out with, which would "
-                    "put a wrong sky under it: expected the same, %s",
+                    "%s is not the one with which the stream's delays were corrected, which would "
+                    "give a wrong sky: expected the same, %s",
                     changed,
-                    can_shift ? "or astrophaseshift with the other centre, which turns the "
+                    can_shift ? "or astrophaseshift with the other centre, which rotates the "
                                 "visibilities too"
                               : "or this element before astrodelay");
 }

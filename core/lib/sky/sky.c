@@ -1,3 +1,4 @@
+/* Reads skies of point sources from lists and files. */
 #include "config.h"
 #include "core/lib/sky/sky.h"
 
@@ -24,7 +25,7 @@ void astro_sky_free(AstroSky *sky)
   g_free(sky);
 }
 
-/* NULL, or what is wrong with it. */
+/* NULL, or a description of the error. */
 static const char *read_inline_source(char **fields, AstroSource *source)
 {
   if (g_strv_length(fields) != 3 || !astro_number_parse(g_strstrip(fields[0]), &source->lmn[0]) ||
@@ -106,10 +107,11 @@ AstroSky *astro_sky_new(const char *text, GError **error)
   AstroLines lines;
   if (!g_file_test(text, G_FILE_TEST_IS_REGULAR)) {
     if (*text && g_file_test(text, G_FILE_TEST_EXISTS)) {
-      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
-                  "sky \"%s\" is no regular file, expected one: several elements may read it, and "
-                  "each at every start",
-                  text);
+      g_set_error(
+          error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
+          "sky \"%s\" is not a regular file, expected one: several elements may read it, and "
+          "each of them at every start",
+          text);
       return NULL;
     }
     if (*text && !strchr(text, ',')) {
@@ -137,8 +139,8 @@ gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, G
     astro_lmn_from_direction(observation, source->ra, source->dec, source->lmn);
     if (!(source->lmn[2] > 0)) {
       g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                  "sky: source %u (ra %g, dec %g degrees) lies %.1f degrees from the phase "
-                  "centre, expected less than 90: phase-centre nearer to it, or another sky",
+                  "sky: source %u (ra %g, dec %g degrees) is %.1f degrees from the phase "
+                  "centre, expected less than 90: set phase-centre closer to it, or another sky",
                   i + 1, source->ra / ASTRO_DEGREE, source->dec / ASTRO_DEGREE,
                   acos(CLAMP(source->lmn[2], -1, 1)) / ASTRO_DEGREE);
       return FALSE;

@@ -9,10 +9,10 @@ G_BEGIN_DECLS
 #define ASTRO_SKY_MAX_SOURCES 1000000
 
 typedef struct {
-  double ra, dec;        /* radians, ICRS; where the sky came as such */
-  double lmn[3];         /* direction cosines about the phase centre */
-  double flux;           /* Jy, at the frequency that the user of the sky says */
-  double spectral_index; /* flux grows as frequency to this power */
+  double ra, dec;        /* radians, ICRS; if the sky was given in them */
+  double lmn[3];         /* direction cosines relative to the phase centre */
+  double flux;           /* Jy, at the reference frequency of the user of the sky */
+  double spectral_index; /* flux is proportional to frequency to this power */
 } AstroSource;
 
 typedef struct {
@@ -29,20 +29,20 @@ AstroSky *astro_sky_from_lines(AstroLines *lines, GError **error);
 void astro_sky_free(AstroSky *sky);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSky, astro_sky_free)
 
-/* Gives every source the side that it lacks, about the observation's phase centre. An error where a
- * source lies 90 degrees or more from it. */
+/* Computes lmn from ra and dec or the reverse, for every source, relative to the observation's
+ * phase centre. An error if a source is 90 degrees or more from it. */
 gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, GError **error);
 
-/* Whether a band about that centre begins at 0 Hz or above. */
+/* Whether a band around that centre begins at 0 Hz or above. */
 gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error);
 
-/* An error where a source is below the horizon of the array's centre at any time from the start on
- * to that many nanoseconds after it. */
+/* An error if a source is below the horizon of the array's centre at any time from the start to
+ * duration_ns after it. */
 gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observation,
                                  gint64 duration_ns, GError **error);
 
-/* Radians above the horizon of the array's centre, so many nanoseconds after the start. The
- * observation has stations, a start and a phase centre. */
+/* The height of the phase centre above the horizon of the array's centre, radians, ns nanoseconds
+ * after the start. The observation has stations, a start and a phase centre. */
 double astro_sky_phase_centre_height(AstroObservation *observation, gint64 ns);
 /* Whether it is above that horizon at any time of the day from the start on. */
 gboolean astro_sky_phase_centre_rises(AstroObservation *observation);

@@ -1,8 +1,9 @@
+/* The formats of simulated voltages. */
 #include "config.h"
 #include "core/lib/sky/store.h"
 
-/* Scales as astroconvert's: a quarter of full scale for 8 bits, least distortion of noise for 4
- * bits, a sixteenth for 16 bits. */
+/* Scales as in astroconvert: a quarter of full scale for 8 bits, the least distortion of noise for
+ * 4 bits, a sixteenth for 16 bits. */
 static const AstroStore stores[] = {
   { ASTRO_FORMAT_CI4, 7, 2.95, 1 },        { ASTRO_FORMAT_CI8, 127, 32, 2 },
   { ASTRO_FORMAT_CI16LE, 32767, 2048, 4 }, { ASTRO_FORMAT_CF32LE, 0, 0, 8 },

@@ -1,4 +1,4 @@
-/* The formats that voltages are made in, and where they are made. */
+/* The formats of simulated voltages, and the memory in which they are computed. */
 #pragma once
 
 #include "core/lib/sky/kernels.h"
@@ -6,15 +6,15 @@
 
 typedef struct {
   AstroFormat format;
-  float limit; /* the largest whole number; 0: floating point */
-  double rms;  /* of each component, that noise is scaled to; 0: not scaled */
+  float limit; /* the largest integer; 0: floating point */
+  double rms;  /* of each component, to which noise is scaled; 0: not scaled */
   gsize bytes; /* of a sample */
 } AstroStore;
 
-/* NULL where samples of that format cannot be written. */
+/* NULL if samples of that format cannot be written. */
 const AstroStore *astro_store_get(AstroFormat format);
 
-/* A tile of one input; a little more, since vectors may read on past a tile's end. */
+/* A tile of one input; slightly longer, since vectors may read past the end of a tile. */
 typedef struct {
   float re[ASTRO_NOISE_TILE + 16], im[ASTRO_NOISE_TILE + 16];
 } AstroTile;

@@ -1,3 +1,4 @@
+/* Makes and keeps the signals of the sources. */
 #include "config.h"
 #include "core/lib/sky/streams.h"
 #include "core/kit/split-mix.h"
@@ -8,11 +9,11 @@
 #include "core/backend/threads.h"
 
 #define TILE ASTRO_NOISE_TILE
-/* Taps on each side of a spectral shape; of one that ends within what the rate carries more, so
- * that it falls to nothing within a twelfth of the band. */
+/* Taps on each side of the filter for a spectrum; more if the band is narrower than the rate, so
+ * that the response falls to zero within a twelfth of the band. */
 #define SHAPE_REACH 24
 #define BAND_REACH 48
-#define SHAPE_POINTS 1024 /* of the integral that gives them */
+#define SHAPE_POINTS 1024 /* of the integral for the taps */
 
 typedef struct {
   gint reach;
@@ -22,13 +23,13 @@ typedef struct {
 struct AstroStreams {
   AstroStreamsConfig config;
   const AstroSkyKernels *kernels;
-  gint64 first; /* tile of the window */
+  gint64 first; /* tile number of the window's start */
   gboolean filled;
   float *samples; /* sources x pols x (re, im) x window x TILE */
-  Shape **shapes; /* of each source; NULL: flat over all that the rate carries */
-  Shape *flat;    /* over the band, where that is less */
+  Shape **shapes; /* of each source; NULL: flat over the whole rate */
+  Shape *flat;    /* over the band, if that is narrower than the rate */
 
-  gsize fresh_from, fresh_to; /* tiles of the window to make */
+  gsize fresh_from, fresh_to; /* tiles of the window to be made */
 };
 
 guint64 astro_noise_key(guint64 seed, AstroNoiseKind kind, guint64 index, gint64 tile)
@@ -38,22 +39,23 @@ guint64 astro_noise_key(guint64 seed, AstroNoiseKind kind, guint64 index, gint64
   return astro_split_mix_of(key ^ (guint64)tile);
 }
 
-/* Real samples carry twice the band; the rate of complex ones is the bandwidth, but for rounding.
- */
+/* The rate of real samples is twice the bandwidth; that of complex ones is the bandwidth, up to
+ * rounding. */
 static gboolean is_narrow(const AstroStreamsConfig *config)
 {
   return config->bandwidth < 0.75 * config->rate;
 }
 
-/* What is zero but for rounding costs nothing then: of a flat half of the rate, three quarters. */
+/* Taps that are zero up to rounding are set to zero and then cost nothing: three quarters of those
+ * of a flat half of the rate. */
 static float tap_of(double value)
 {
   return fabs(value) < 1e-12 ? 0 : (float)value;
 }
 
-/* Taps whose response is (1 + x of the band's centre)^(index / 2) at x of the rate, in power the
- * spectral index, and nothing beyond the band, where it is narrow; a Hann window keeps the edges of
- * the band from ringing into it. */
+/* Taps whose response is (1 + x of the band's centre)^(index / 2) at x of the rate, so that the
+ * power has the spectral index, and zero outside a narrow band; a Hann window keeps ringing from
+ * the band's edges out of the band. */
 static Shape *shape_new(const AstroStreamsConfig *config, double index)
 {
   Shape *shape = g_new0(Shape, 1);
@@ -85,7 +87,7 @@ AstroStreams *astro_streams_new(const AstroStreamsConfig *config, GError **error
   if (!samples) {
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                 "no memory for the signals of %u sources over %" G_GSIZE_FORMAT
-                " samples: fewer sources, a smaller array or a smaller bandwidth need less",
+                " samples: use fewer sources, a smaller array or a smaller bandwidth",
                 sky->n, config->window_tiles * TILE);
     return NULL;
   }
@@ -133,7 +135,7 @@ static void make_noise(const AstroStreams *streams, guint64 stream, gint64 tile,
       astro_noise_key(streams->config.seed, ASTRO_NOISE_OF_SOURCE, stream, tile), 1, re, im);
 }
 
-/* A tile of shaped noise takes from the noise of its neighbours. */
+/* The filter of a tile of shaped noise reaches into the noise of its neighbours. */
 static void make_shaped(const AstroStreams *streams, const Shape *shape, guint64 stream,
                         gint64 tile, AstroSignal out)
 {
@@ -172,7 +174,7 @@ static void make_tile(gpointer data, guint64 task)
     make_noise(streams, stream, streams->first + (gint64)at, out.re, out.im);
 }
 
-/* Keeps what the old window and the new one share. */
+/* Keeps the tiles that the old window and the new one share. */
 void astro_streams_seek(AstroStreams *streams, gint64 first_tile, gsize tiles)
 {
   gint64 step = first_tile - streams->first;
@@ -194,6 +196,6 @@ void astro_streams_seek(AstroStreams *streams, gint64 first_tile, gsize tiles)
   streams->fresh_to = streams->config.window_tiles;
   astro_parallel(n_streams * (streams->config.window_tiles - kept), streams->config.threads,
                  make_tile, streams);
-  if (astro_is_given_up()) /* tiles that were not made must not be kept for ones that were */
+  if (astro_is_given_up()) /* some tiles may not have been made */
     streams->filled = FALSE;
 }

@@ -1,5 +1,5 @@
-/* What the sources send: white noise, one stream for each source and polarisation, as seen at the
- * array's centre. Any part of it can be made at any time, always the same. */
+/* The signals of the sources: white noise, one stream for each source and polarisation, as received
+ * at the array's centre. Any part can be computed at any time, always with the same result. */
 #pragma once
 
 #include "core/lib/sky/kernels.h"
@@ -12,25 +12,25 @@ typedef struct {
 typedef struct AstroStreams AstroStreams;
 
 typedef struct {
-  const AstroSky *sky; /* the caller keeps it */
+  const AstroSky *sky; /* not owned */
   guint pols, threads;
   guint64 seed;
-  gsize window_tiles;          /* of ASTRO_NOISE_TILE samples, that are at hand at a time */
-  double rate;                 /* samples a second */
-  double frequency, bandwidth; /* of the band, which all samples' power is in */
+  gsize window_tiles;          /* of ASTRO_NOISE_TILE samples, kept in memory at a time */
+  double rate;                 /* samples per second */
+  double frequency, bandwidth; /* of the band, which holds the power of all samples */
 } AstroStreamsConfig;
 
-/* NULL where memory is out. */
+/* NULL if there is not enough memory. */
 AstroStreams *astro_streams_new(const AstroStreamsConfig *config, GError **error);
 void astro_streams_free(AstroStreams *streams);
 
-/* Has these tiles at hand, no more than a window. Those that follow the ones before are cheap. */
+/* Makes these tiles available, at most a window. Tiles that follow the previous ones are cheap. */
 void astro_streams_seek(AstroStreams *streams, gint64 first_tile, gsize tiles);
 
-/* The signal of a source from that sample on, its power 1 (at the centre of the band). */
+/* The signal of a source from that sample on, with power 1 (at the centre of the band). */
 AstroSignal astro_streams_at(const AstroStreams *streams, guint source, guint pol, gint64 sample);
 
-/* The key of a tile of noise; kind tells apart what may never be alike. */
+/* The key of a tile of noise; different kinds have different noise. */
 typedef enum {
   ASTRO_NOISE_OF_SOURCE,
   ASTRO_NOISE_OF_RECEIVER,

@@ -1,3 +1,4 @@
+/* Simulates the voltages of an array. */
 #include "config.h"
 #include "core/lib/sky/voltages.h"
 
@@ -13,9 +14,9 @@
 #include "core/lib/transpose/plan.h"
 
 #define TILE ASTRO_NOISE_TILE
-#define CHUNK_TILES 16 /* worked on at a time at most: bounds the sources' signals in memory */
-#define TASK_INPUTS 32 /* made by a task */
-#define ROWS_BYTES ((gsize)32 << 20) /* of a chunk, if that is more than a tile */
+#define CHUNK_TILES 16 /* processed at a time at most, to limit memory for sources' signals */
+#define TASK_INPUTS 32 /* inputs of a task */
+#define ROWS_BYTES ((gsize)32 << 20) /* for the rows of a chunk, if that is more than a tile */
 
 struct AstroVoltages {
   AstroVoltagesConfig config;
@@ -26,23 +27,23 @@ struct AstroVoltages {
   gboolean real;
   double rate; /* samples per second */
   double scale;
-  double *gains; /* root of each source's flux */
-  guint64 tone;  /* 2^-64 turns per sample */
+  double *gains; /* square root of each source's flux */
+  guint64 tone;  /* 2^-64 cycles per sample */
 
   AstroTrack *track;
   AstroStreams *streams;
-  double *positions;  /* relative to the array's centre, over the speed of light: seconds */
-  guint stretch;      /* samples over which a delay is one straight line */
+  double *positions;  /* relative to the array's centre, divided by the speed of light: seconds */
+  guint stretch;      /* samples over which a delay is taken as linear */
   gint64 margin;      /* tiles of signal needed before and after */
   double *directions; /* (CHUNK_TILES x TILE / stretch + 1) x sources x 3 */
 
-  /* of the block in work */
+  /* of the block in progress */
   guint64 first, steps;
   guint8 *block;
   guint64 time_stride, station_stride, pol_stride; /* samples */
-  guint64 chunk;                                   /* its first tile */
+  guint64 chunk;                                   /* number of its first tile */
 
-  /* of a chunk, where the samples of an input do not lie side by side in the block */
+  /* of a chunk, if the samples of an input are not contiguous in the block */
   guint8 *rows;
   gsize row_samples;
 };
@@ -133,9 +134,9 @@ static gboolean check(const AstroVoltagesConfig *config, GError **error)
   gboolean is_sky = config->pattern == ASTRO_PATTERN_SKY;
   const char *wrong = NULL;
   if (!astro_store_get(stream->format))
-    wrong = "formats are CI4, CI8, CI16LE, CF32LE, I8, I16LE and F32LE";
+    wrong = "expected the format CI4, CI8, CI16LE, CF32LE, I8, I16LE or F32LE";
   else if (stream->rate_n <= 0 || stream->rate_d <= 0)
-    wrong = "a rate is needed";
+    wrong = "there is no rate, expected one";
   else if (astro_layout_find(&stream->layout, ASTRO_AXIS_TIME) < 0)
     wrong = "the layout needs a time axis";
   else if (is_sky && !(config->observation && config->observation->has_start &&
@@ -165,8 +166,8 @@ AstroVoltages *astro_voltages_new(const AstroVoltagesConfig *config, GError **er
   voltages->real = !astro_format_info(config->stream.format)->is_complex;
   voltages->rate = (double)config->stream.rate_n / config->stream.rate_d;
   voltages->scale = config->scale > 0 ? config->scale : automatic_scale(voltages);
-  /* Whole turns do not matter, and a fixed-point phase never drifts. */
-  double turns = config->tone / voltages->rate, part = turns - floor(turns);
+  /* Whole cycles do not matter, and a phase in fixed point never drifts. */
+  double cycles = config->tone / voltages->rate, part = cycles - floor(cycles);
   voltages->tone = part < 1 ? (guint64)(part * 0x1p64) : 0;
   if (!open_rows(voltages, error) ||
       (config->pattern == ASTRO_PATTERN_SKY && !open_sky(voltages, error)))
@@ -191,10 +192,10 @@ double astro_voltages_scale(const AstroVoltages *voltages)
   return voltages->scale;
 }
 
-/* ---- patterns: a whole tile of one input, and the factor that turns it into steps ---- */
+/* ---- patterns: a whole tile of one input, and the factor that scales it to steps ---- */
 
-/* The real samples of a band whose centre complex ones have at zero: a quarter of a turn a sample
- * brings its lower edge there. Tiles begin at whole turns. */
+/* Real samples of a band whose complex samples have its centre at zero: a quarter cycle per sample
+ * shifts its lower edge to zero. A tile is a whole number of cycles. */
 static void make_real(AstroTile *out)
 {
   for (guint i = 0; i < TILE; i += 4) {
@@ -204,7 +205,8 @@ static void make_real(AstroTile *out)
   }
 }
 
-/* Half of the power that complex samples have is in the imaginary parts. */
+/* Half of the power of complex samples is in the imaginary parts, so real samples are scaled by
+ * sqrt(2). */
 static float finish_noise(const AstroVoltages *voltages, AstroTile *out)
 {
   if (!voltages->real)
@@ -220,7 +222,7 @@ static void add_receiver(const AstroVoltages *voltages, guint64 tile, guint64 in
       (float)voltages->config.noise, out->re, out->im);
 }
 
-/* Which line of the delay holds within each stretch follows from the directions at its ends. */
+/* Within each stretch the delay is linear, between those for the directions at its ends. */
 static void add_sources(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
                         AstroTile *out)
 {
@@ -318,13 +320,13 @@ static guint64 n_groups(const AstroVoltages *voltages)
   return (n_inputs(voltages) + TASK_INPUTS - 1) / TASK_INPUTS;
 }
 
-/* The first sample of the block in it. */
+/* The first sample of the block that is in the chunk. */
 static guint64 chunk_start(const AstroVoltages *voltages)
 {
   return MAX(voltages->chunk * TILE, voltages->first);
 }
 
-/* Makes a tile of some inputs whole, and keeps what falls into the block. */
+/* Makes whole tiles of some inputs, and stores the samples that are in the block. */
 static void work(gpointer data, guint64 task)
 {
   const AstroVoltages *voltages = data;
@@ -350,8 +352,8 @@ static void work(gpointer data, guint64 task)
   }
 }
 
-/* The chunk's rows to their places in the block. */
-static void turn_rows(const AstroVoltages *voltages, guint64 tiles)
+/* Copies the chunk's rows to their places in the block. */
+static void transpose_rows(const AstroVoltages *voltages, guint64 tiles)
 {
   gsize bytes = voltages->store->bytes, row = voltages->row_samples * bytes;
   guint64 start = chunk_start(voltages);
@@ -367,7 +369,8 @@ static void turn_rows(const AstroVoltages *voltages, guint64 tiles)
                        voltages->rows, bytes, axes, G_N_ELEMENTS(axes), voltages->config.threads);
 }
 
-/* Where every source stands, in the earth's frame, at the ends of the stretches of a chunk. */
+/* Sets the directions of all sources, in the frame of the Earth, at the ends of the stretches of a
+ * chunk. */
 static void aim(AstroVoltages *voltages, guint64 tiles)
 {
   const AstroSky *sky = voltages->config.sky;
@@ -411,6 +414,6 @@ void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, 
     }
     astro_parallel(tiles * n_groups(voltages), voltages->config.threads, work, voltages);
     if (voltages->time_stride != 1)
-      turn_rows(voltages, tiles);
+      transpose_rows(voltages, tiles);
   }
 }

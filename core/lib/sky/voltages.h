@@ -1,17 +1,17 @@
-/* What the receivers of an array give: baseband voltages under a sky of point sources.
+/* Simulates the voltages that the receivers of an array give under a sky of point sources.
  *
  * E_i(t) = sum over sources of sqrt(S) e_s(t + tau_is(t)) exp(2 pi i f0 tau_is(t)) + receiver
  * noise, where e_s is white noise over the whole band (one stream for each source and polarisation,
- * none polarised: XX = YY = S), f0 the frequency of the band's centre and tau_is = (u l + v m + w
- * n) / c for the station relative to the array's centre: the whole geometric delay, of the source
- * and not of its offset from the phase centre, so that astrodelay has what to remove. Signs
- * are ARCHITECTURE.md's. Delays follow the earth's rotation and hold to 4e-4 of a turn over the
- * inner 90% of the band.
+ * unpolarised: XX = YY = S), f0 the frequency of the band's centre and tau_is = (u l + v m + w n) /
+ * c for the station relative to the array's centre: the whole geometric delay of the source, not
+ * only that of its offset from the phase centre, so that astrodelay has something to correct. Signs
+ * are those of ARCHITECTURE.md. Delays follow the rotation of the Earth and are accurate to 4e-4
+ * cycles over the inner 90% of the band.
  *
- * Real voltages come at twice the bandwidth, with the band's lower edge at zero: they are sqrt(2)
- * re(E_i(t) exp(i pi bandwidth t)), so that their power is that of complex ones.
+ * The rate of real voltages is twice the bandwidth, with the band's lower edge at zero: they are
+ * sqrt(2) re(E_i(t) exp(i pi bandwidth t)), so that they have the same power as complex ones.
  *
- * The same seed gives the same samples in whatever blocks they are asked for. */
+ * The same seed gives the same samples, however they are divided into blocks. */
 #pragma once
 
 #include "core/lib/sky/sky.h"
@@ -22,22 +22,22 @@ G_BEGIN_DECLS
 typedef enum {
   ASTRO_PATTERN_SKY,
   ASTRO_PATTERN_TONE,  /* half of full scale, at tone from the centre of the band, in all inputs */
-  ASTRO_PATTERN_NOISE, /* receiver noise alone */
-  ASTRO_PATTERN_IMPULSE, /* one sample of half full scale in ASTRO_IMPULSE_PERIOD, the first at 0 */
-  ASTRO_PATTERN_RAMP,    /* re counts samples, im inputs (station x pols + pol), both wrap; real
-                          * samples are re */
+  ASTRO_PATTERN_NOISE, /* only receiver noise */
+  ASTRO_PATTERN_IMPULSE, /* half of full scale once in ASTRO_IMPULSE_PERIOD, first at 0 */
+  ASTRO_PATTERN_RAMP, /* re counts samples, im inputs (station x pols + pol), both wrap around; real
+                         samples are re */
 } AstroPattern;
 
 #define ASTRO_IMPULSE_PERIOD 4096
 
 typedef struct {
   AstroPattern pattern;
-  AstroStream stream; /* voltages with a rate and a bandwidth; for a sky a frequency too */
-  /* For a sky: the observation with a phase centre and a start, and a resolved sky; else NULL. */
+  AstroStream stream; /* voltages with a rate and a bandwidth; for a sky also a frequency */
+  /* For a sky: the observation, with a phase centre and a start, and a resolved sky; else NULL. */
   AstroObservation *observation;
   const AstroSky *sky;
   double noise; /* Jy, in each polarisation of each station */
-  double scale; /* of integer samples, in steps per root of Jy; 0: by the mean power */
+  double scale; /* of integer samples, steps per square root of Jy; 0: from the mean power */
   double tone;  /* Hz */
   guint64 seed;
   guint threads;
@@ -49,9 +49,10 @@ AstroVoltages *astro_voltages_new(const AstroVoltagesConfig *config, GError **er
 void astro_voltages_free(AstroVoltages *voltages);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroVoltages, astro_voltages_free)
 
-double astro_voltages_scale(const AstroVoltages *voltages); /* that is used */
+double astro_voltages_scale(const AstroVoltages *voltages); /* the scale in use */
 
-/* Steps of the time axis from sample first on, in the order of the stream's layout. */
+/* Fills a block with steps of the time axis from sample first on, in the order of the stream's
+ * layout. */
 void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, gpointer block);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* How far n - 1 goes in an image. */
+/* The range of n - 1 in an image. */
 #include "config.h"
 #include "core/lib/spread/spread.h"
 
@@ -12,7 +12,8 @@ static double n_minus_1(double r2)
   return -r2 / (1 + sqrt(1 - r2));
 }
 
-/* Pixels a side of an image there that just does not reach the horizon, an even number. */
+/* The size in pixels, an even number, of the largest image there that does not reach the horizon.
+ */
 static guint most_pixels(const AstroGrid *grid)
 {
   const double l = fabs(grid->centre_l), m = fabs(grid->centre_m), sum = l + m;

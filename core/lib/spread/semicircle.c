@@ -1,3 +1,4 @@
+/* Chooses and evaluates the exponential of a semicircle. */
 #include "config.h"
 #include "core/lib/spread/semicircle.h"
 
@@ -5,9 +6,9 @@
 
 #define SUPPORTS (ASTRO_SEMICIRCLE_MAX - ASTRO_SEMICIRCLE_MIN + 1)
 
-/* For each padding and support, from the least on: the root mean square over the image and over
- * positions between cells of the error of one axis, relative, measured in double, and the beta for
- * which it is least. A shape made for a padding is at least as good with more. */
+/* For each padding and support, from the smallest on: the relative error along one axis, root mean
+ * square over the image and over positions between cells, measured in double precision; and the
+ * beta that minimises it. A shape made for one padding is at least as accurate with more. */
 static const struct {
   double padding;
   struct {
@@ -226,21 +227,22 @@ static const struct {
       { 3.63e-15, 37.184 } } },
 };
 
-/* Of three axes, each of which adds as much and that in w up to 1.3 times it where the image is off
- * the phase centre; of small images much is edge, where the error is greatest, and they have so few
- * pixels that it scatters. */
+/* The error of all three axes relative to one: each adds as much, and that in w up to 1.3 times as
+ * much if the image is off the phase centre. A larger part of small images is near the edge, where
+ * the error is largest, and they have so few pixels that it scatters. */
 static double margin(guint image_size)
 {
   return 2.3 + 70.0 / MAX(image_size, 16);
 }
 
-/* What rounding leaves in the middle of an image, measured. */
+/* The rounding error in the middle of an image, measured. */
 #define ROUNDING(is_double) ((is_double) ? 7.5e-17 : 4e-8)
 
-/* What one support and padding cost, in nanoseconds of one core a pixel of the image, measured:
- * planes, whose number grows with the padding, each transformed and added to the image; and
- * visibilities, each spread over support planes. Of these a rule has to do: two a pixel of an image
- * of 1024 x 1024, and twice as many where it has four times the pixels. */
+/* The cost of a support and padding, in nanoseconds of one core per pixel of the image, measured:
+ * for planes, whose number grows with the padding, each transformed and added to the image; and for
+ * visibilities, each spread over `support` planes. Their number is unknown; a rule of thumb is two
+ * per pixel of an image of 1024 x 1024, and twice as many visibilities for four times the pixels.
+ */
 static double cost(const AstroSemicircleWanted *wanted, double padding, guint support)
 {
   const guint block = wanted->is_double ? 4 : 8, vectors = (support + 2 * block - 2) / block;
@@ -250,8 +252,8 @@ static double cost(const AstroSemicircleWanted *wanted, double padding, guint su
   return plane * (8 * padding + support) + visibilities * support * spread;
 }
 
-/* Division by the transform blows up what rounding left at the edges of the image: by how much,
- * root mean square over three axes. */
+/* Division by the transform amplifies the rounding error towards the edges of the image: by this
+ * factor, root mean square over three axes. */
 static double amplification(guint support, double beta, double padding)
 {
   const guint points = 16;
@@ -292,8 +294,8 @@ double astro_semicircle(double beta, double z)
   return z * z < 1 ? exp(beta * (sqrt(1 - z * z) - 1)) : 0;
 }
 
-/* With z = sin t the integrand has no singular ends, and the midpoint rule converges as fast as for
- * periodic functions. */
+/* With z = sin t the integrand is not singular at the ends, and the midpoint rule converges as fast
+ * as for periodic functions. */
 double astro_semicircle_transform(guint support, double beta, double frequency)
 {
   const guint points = 64 + 4 * support;
@@ -305,7 +307,7 @@ double astro_semicircle_transform(guint support, double beta, double frequency)
   return sum * support * G_PI_2 / points;
 }
 
-/* Through the Chebyshev points, then as powers of x. */
+/* Interpolates at the Chebyshev points, then converts to powers of x. */
 void astro_semicircle_fit(guint support, double beta, guint tap, guint degree, double *powers)
 {
   const guint n = degree + 1;

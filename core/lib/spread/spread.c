@@ -1,3 +1,4 @@
+/* Corrections of images for the functions with which visibilities were spread. */
 #include "config.h"
 #include "core/lib/spread/spread.h"
 
@@ -16,7 +17,8 @@ static double semicircle(const AstroGrid *grid, double l)
   return astro_semicircle_transform(grid->spread.support, grid->spread.beta, l * grid->cell);
 }
 
-/* Nearest taps and linear interpolation between them lose what their own spread takes away. */
+/* Nearest taps, and linear interpolation between taps, reduce the image by the transform of their
+ * own spread. */
 static double taper(const AstroGrid *grid, double l)
 {
   const AstroSpread *spread = &grid->spread;
@@ -37,7 +39,7 @@ double astro_spread_correction(const AstroGrid *grid, double l)
   return corrections[grid->spread.kind](grid, l);
 }
 
-/* Of n - 1, which planes are spread about. */
+/* The centre of n - 1, around which planes are spread. */
 static double n_middle(const AstroGrid *grid)
 {
   double least, greatest;

@@ -1,3 +1,4 @@
+/* Kaiser-Bessel and prolate spheroidal tapers. */
 #include "config.h"
 #include "core/lib/spread/taper.h"
 
@@ -17,8 +18,8 @@ static double bessel_i0(double x)
 #define COEFFICIENTS 48
 
 /* The prolate spheroidal wave function of order 0 as a sum of normalised Legendre polynomials of
- * even degree: the eigenvector of least eigenvalue of a tridiagonal matrix, by inverse iteration.
- */
+ * even degree: the eigenvector with the smallest eigenvalue of a tridiagonal matrix, by inverse
+ * iteration. */
 static void spheroidal_coefficients(double c, double *d)
 {
   double diagonal[COEFFICIENTS], beside[COEFFICIENTS];

@@ -1,12 +1,13 @@
+/* Keeps account of lost samples, and the counts of values computed from windows. */
 #include "config.h"
 #include "core/lib/stretch/losses.h"
 
 struct _AstroLosses {
   AstroStream stream;
   guint stations, channels;
-  gboolean by_channel; /* some that are kept are not of all channels */
+  gboolean by_channel; /* some of the losses kept are not of all channels */
   GArray **lost;       /* of each station: AstroLoss, in the order of time; NULL: none yet */
-  GArray *latest;      /* AstroLoss of the block read last, by station */
+  GArray *latest;      /* AstroLoss of the latest block, by station */
 };
 
 AstroLosses *astro_losses_new(const AstroStream *stream)
@@ -69,7 +70,8 @@ void astro_losses_find(const AstroStream *stream, GstBuffer *in, guint64 first, 
     }
 }
 
-/* Caps may tell of any number of stations, a block that came has as many. */
+/* Made only for the first loss: caps may announce any number of stations, but a block that has
+ * arrived does have as many. */
 static void make_lists(AstroLosses *losses)
 {
   losses->lost = g_new(GArray *, losses->stations);
@@ -102,10 +104,9 @@ void astro_losses_read(AstroLosses *losses, GstBuffer *in, guint64 first, guint6
   *n = losses->latest->len;
 }
 
-/* Counts of time, station and perhaps channel, in the order in which the values have them, all of
- * them whole. */
+/* Counts by time, station and perhaps channel, in the order of the values' axes, initially full. */
 typedef struct {
-  AstroValidityMeta *meta;        /* NULL: none are needed so far */
+  AstroValidityMeta *meta;        /* NULL: not needed so far */
   guint64 time, station, channel; /* strides; 0: all share a count */
 } Counts;
 
@@ -151,7 +152,7 @@ static void add_counts(Counts *counts, GstBuffer *out, const AstroLosses *losses
   counts->channel = stride_of(&shape, ASTRO_AXIS_CHANNEL);
 }
 
-/* How much of the window lies in the loss. */
+/* The number of samples of the window that are lost. */
 static guint64 overlap(const AstroWindows *windows, guint64 n, const AstroLoss *loss)
 {
   guint64 begin = n * windows->step - windows->lead, end = begin + windows->span;
@@ -160,7 +161,7 @@ static guint64 overlap(const AstroWindows *windows, guint64 n, const AstroLoss *
   return end > begin ? end - begin : 0;
 }
 
-/* Losses that were moved may overlap: a count does not fall below 0. */
+/* Losses that were moved may overlap, so a count is kept from falling below 0. */
 static void subtract(const Counts *counts, guint64 n, const AstroLoss *loss, guint64 missing)
 {
   guint32 *of_value = counts->meta->counts + loss->station * counts->station + n * counts->time;

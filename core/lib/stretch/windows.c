@@ -1,3 +1,4 @@
+/* Which values of a stream of windows are complete. */
 #include "config.h"
 #include "core/lib/stretch/windows.h"
 
@@ -19,7 +20,7 @@ gboolean astro_windows_of_block(const AstroWindows *windows, guint64 begin, guin
   if (first > most || steps > most - first)
     return astro_backend_refuse(error,
                                 "a block of %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT
-                                " on goes beyond what sample indices can count",
+                                " on exceeds the largest sample index",
                                 steps, first);
   AstroSpectra before = astro_windows_between(windows, begin, first);
   *values = astro_windows_between(windows, begin, first + steps);

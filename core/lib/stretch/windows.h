@@ -1,9 +1,9 @@
-/* Values that are made of windows of samples, of a stream that is an unbroken stretch.
+/* Values computed from windows of samples, of a stream that is an unbroken stretch.
  *
  *   samples    begin.............end
- *   windows      [-----]                 value n is made of the span samples from
- *                    [-----]             n step - lead on; what of a block makes no
- *                        [-----]         whole window waits for the next one
+ *   windows      [-----]                 value n is computed from the span samples from
+ *                    [-----]             n step - lead on; samples of a block that do not
+ *                        [-----]         fill a window wait for the next block
  *
  * Each stage holds the samples that wait in its own way, since each reads them differently. The
  * filter bank (core/channelizer/stretch.c) reads a block where it lies and holds one window beside
@@ -25,11 +25,11 @@ typedef struct {
   guint64 first, count;
 } AstroSpectra;
 
-/* The values whose windows are whole between two samples. */
+/* The values whose windows are complete between two samples. */
 AstroSpectra astro_windows_between(const AstroWindows *windows, guint64 begin, guint64 end);
 
-/* Those that a block adds to a stretch that began at begin: complete with it, and not before. An
- * error where sample indices cannot count so far. */
+/* The values that a block adds to a stretch that began at begin: those that are complete with it
+ * but were not before. An error if the sample indices would overflow. */
 gboolean astro_windows_of_block(const AstroWindows *windows, guint64 begin, guint64 first,
                                 guint64 steps, AstroSpectra *values, GError **error);
 

@@ -1,3 +1,4 @@
+/* World coordinates of images, through WCSLIB. */
 #include "config.h"
 #include "core/lib/wcs/wcs.h"
 #include "core/kit/units.h"
@@ -13,7 +14,7 @@ gboolean astro_wcs_keys(AstroWcsKeys *keys, const AstroGrid *image,
 {
   if (!observation || !observation->has_phase_centre)
     return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS, "the image's place in the sky is unknown: %s",
+        error, ASTRO_STREAM_ERROR_CAPS, "the position of the image on the sky is unknown: %s",
         observation ? "the observation has no phase centre" : "there is no observation");
   *keys = (AstroWcsKeys){
     .crpix = { image->size / 2 + image->centre_l / image->pixel + 1,
@@ -21,7 +22,7 @@ gboolean astro_wcs_keys(AstroWcsKeys *keys, const AstroGrid *image,
     .crval = { observation->phase_ra * ASTRO_DEGREES, observation->phase_dec * ASTRO_DEGREES },
     .cdelt = { -image->pixel * ASTRO_DEGREES, image->pixel * ASTRO_DEGREES },
   };
-  /* 0 to 360, as FITS has it. */
+  /* 0 to 360, as in FITS. */
   if (keys->crval[0] < 0)
     keys->crval[0] += 360;
   return TRUE;
@@ -62,7 +63,7 @@ void astro_wcs_free(AstroWcs *self)
   g_free(self);
 }
 
-/* WCSLIB's functions write to the struct only what they found wrong, and only where asked to. */
+/* WCSLIB's functions write to the struct only to report errors, and only if asked to. */
 #define SHARED(self) ((struct wcsprm *)&(self)->wcs)
 
 gboolean astro_wcs_world(const AstroWcs *self, double x, double y, double *ra, double *dec)
