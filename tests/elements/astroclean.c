@@ -236,7 +236,7 @@ static void test_no_beam(void)
                   "caps=application/x-astro-image,width=8,height=8,pixel=0.01,format=F32LE,"
                   "layout=pol:y:x,pols=2,products=(string)I:PSF ! astroclean backend=cpu ! "
                   "fakesink",
-                  "astroclean", "model or residual as astroclean's property output");
+                  "astroclean", "output=model or output=residual");
 }
 
 /* As of two stations, or of a cell too large: with no iterations there is nothing to draw. */

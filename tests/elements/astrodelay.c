@@ -421,7 +421,7 @@ static void test_errors(void)
                       "astrochannelizer channels=4 ! astrodelay ! astrocorrelator integration=10 ! "
                       "fakesink",
                       band),
-      g_strdup("bandpass has not been undone") },
+      g_strdup("can only be undone on spectra") },
     { g_strdup_printf("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=%s ! "
                       "astrochannelizer channels=4 ! astrodelay calibration=%s ! "
                       "astrocorrelator integration=10 ! fakesink",
@@ -598,7 +598,7 @@ static void test_warns_of_loss(void)
     if (message) {
       g_autoptr(GError) warning = NULL;
       gst_message_parse_warning(message, &warning, NULL);
-      g_assert_nonnull(strstr(warning->message, "before the channelizer"));
+      g_assert_nonnull(strstr(warning->message, "Upstream of the channelizer"));
       gst_message_unref(message);
     }
     g_assert_null(gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING));

@@ -138,7 +138,7 @@ static void test_refused_lines(void)
       "pad sink_1: station A001 is there already, on pad sink_0" },
     { "astrojoin name=j ! fakesink astrovissrc stations=2 num-buffers=1 ! tee name=t ! queue ! j. "
       "t. ! queue ! j. ",
-      "visibilities are joined along channels alone" },
+      "visibilities are joined along channels only" },
     { "astrojoin name=j axis=pol ! fakesink astroskysrc stations=2 num-buffers=1 ! tee name=t ! "
       "queue ! j. t. ! queue ! astrodelay ! j. ",
       "pad sink_1: what was done to the stream is other than on pad sink_0 (the observation's "

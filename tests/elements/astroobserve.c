@@ -628,7 +628,7 @@ static void test_bad(void)
   static const struct {
     const char *caps, *properties, *says;
   } cases[] = {
-    { VOLTAGES, "phase-centre=1,2", "nothing, since array is not set and none came" },
+    { VOLTAGES, "phase-centre=1,2", "no stations: array is not set and no observation came" },
     { VOLTAGES, "array=nowhere", "neither a file nor one of disc" },
     { VOLTAGES, "array=disc latitude=3", "latitude is set and longitude is not" },
     { VOLTAGES, "array=disc phase-centre=zenith", "there is no start-time" },

@@ -412,7 +412,7 @@ static void test_own_voltages(void)
   check_earth_orientation();
   static const char *const bad[][2] = {
     { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
-    { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
+    { "stations=14 start=2026-11-20T12:00:00", "array is not set and no observation came" },
     { "stations=14 array=disc centre=1,2", "no start time" },
     { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
     { "stations=0 array=disc", "parameter stations is \"0\", expected a whole number of at least 1 "
