@@ -543,7 +543,6 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
         "the calibration file that astrodelay applied to the voltages has a bandpass, which can "
         "only be undone on spectra: expected another astrodelay with the same calibration after "
         "astrochannelizer, which undoes what is left");
-
   done->delays = astro_history_delays(done, ASTRO_QUANTITY_SPECTRA);
   return TRUE;
 }

@@ -1,5 +1,5 @@
-/* channelpower: the power of each channel. Takes spectra in CF32LE and gives them in F32LE: |x|^2
- * of each sample times scale, in the same layout. doc/first-stage.md makes it step by step. */
+/* channelpower: the power of each channel. Converts spectra in CF32LE to powers in F32LE: |x|^2 of
+ * each sample times scale, in the same layout. doc/first-stage.md builds it step by step. */
 #include <gst-astro.h>
 
 typedef struct {
@@ -12,15 +12,14 @@ static gboolean shape(gconstpointer config, GError **error)
   const AstroStream *in = &((const PowerConfig *)config)->in;
   if (in->format == ASTRO_FORMAT_CF32LE)
     return TRUE;
-  return astro_backend_refuse(error,
-                              "format=%s, expected CF32LE: astroconvert before it makes that",
+  return astro_backend_refuse(error, "format=%s, expected CF32LE: use astroconvert upstream",
                               astro_format_name(in->format));
 }
 
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  *variant = "c"; /* what the property active-backend shows: cpu/c */
+  *variant = "c"; /* the property active-backend shows cpu/c */
   return g_memdup2(config, sizeof(PowerConfig));
 }
 
@@ -56,7 +55,7 @@ G_DEFINE_TYPE(ChannelPower, channel_power, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(channelpower, "channelpower", GST_RANK_NONE, CHANNEL_TYPE_POWER)
 
 static const AstroField fields[] = {
-  ASTRO_DOUBLE(ChannelPower, scale, "scale", "Scale", "What powers are multiplied by", 0, 1e30, 1),
+  ASTRO_DOUBLE(ChannelPower, scale, "scale", "Scale", "Factor on all powers", 0, 1e30, 1),
   { 0 },
 };
 
@@ -107,7 +106,7 @@ static void channel_power_class_init(ChannelPowerClass *klass)
 
 static void channel_power_init(ChannelPower *self)
 {
-  astro_fields_set_defaults(self); /* of the properties */
+  astro_fields_set_defaults(self); /* sets the properties */
 }
 
 static gboolean plugin_init(GstPlugin *plugin)

@@ -70,7 +70,7 @@ static void test_full_output(void)
 static void test_usage(void)
 {
   static const char *const cases[][2] = {
-    { "", "which command?" },
+    { "", "name a command" },
     { "rnu", "no command rnu, did you mean run?" },
     { "hepl", "no command hepl, did you mean help?" },
     { "version", "no command version, did you mean --version?" },
@@ -82,14 +82,14 @@ static void test_usage(void)
     { "help nothing-like-it", "no command or graph nothing-like-it (gst-astro --help" },
     { "help good extra", "unexpected argument extra" },
     { "help print --stats", "no option --stats" },
-    { "run", "which graph?" },
+    { "run", "name a graph" },
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },
     { "run good --dot=", "--dot needs a FILE" },
     { "run good extra", "unexpected argument extra: parameters are given as name=value, and "
                         "gst-astro help good names "
                         "them" },
-    { "show", "which graph?" },
+    { "show", "name a graph" },
     { "show good blocks=1", "unexpected argument blocks=1" },
     { "print good --stats", "no option --stats" },
     { "list good", "unexpected argument good" },
@@ -196,7 +196,7 @@ static void test_print_refused(void)
 {
   g_auto(Result) unknown = run("print good blocsk=2");
   assert_refused(&unknown, 1, "no parameter blocsk");
-  g_assert_null(strstr(unknown.err, "Graphs that have"));
+  g_assert_null(strstr(unknown.err, "Graphs with parameter"));
   /* A parameter of other graphs is answered with their names. */
   g_auto(Result) other = run("print good iterations=3");
   assert_refused(&other, 1,

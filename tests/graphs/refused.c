@@ -102,7 +102,7 @@ static void test_refused_pipelines(void)
     { "fakesrc ! fakesink state-error=paused-to-playing", "fakesink0: " },
     { "fakesrc ! identity error-after=3 name=broken ! fakesink",
       "broken: Failed after iterations" },
-    { "queue name=q ! queue ! q.", "nothing would flow" },
+    { "queue name=q ! queue ! q.", "no data would flow" },
     { "astrocatsrc ! application/x-astro-catalogue,format=F32LE ! fakesink",
       "astrocatsrc0: downstream takes none of the catalogues made here (made "
       "application/x-astro-catalogue, format=(string)F64LE, " },

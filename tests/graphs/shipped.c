@@ -135,7 +135,7 @@ static void test_images(void)
   g_auto(Result) cleaned = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 "
                                "iterations=200");
   g_assert_nonnull(strstr(cleaned.out, "channel 0: 1 source, "));
-  g_assert_null(strstr(cleaned.out, "fluxes of a dirty image"));
+  g_assert_null(strstr(cleaned.out, "fluxes in a dirty image"));
   /* As a user would who has a dead polarisation, or wants all of them. */
   g_auto(Result) one = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 pols=XX");
   g_assert_cmpint(one.status, ==, 0);
@@ -236,7 +236,7 @@ static void test_dirty(void)
     if (skips(&result))
       return;
     g_assert_cmpint(result.status, ==, 0);
-    g_assert_cmpint(strstr(result.out, "\nfluxes of a dirty image hold the sidelobes") != NULL, ==,
+    g_assert_cmpint(strstr(result.out, "\nfluxes in a dirty image include the sidelobes") != NULL, ==,
                     cases[i].says);
   }
 }
@@ -344,7 +344,7 @@ static void test_lists(void)
                                      dirty.out, 0, 0));
   g_auto(Result) begun =
       run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 iterations=5");
-  g_assert_nonnull(strstr(begun.out, "which more iterations of CLEAN take away\n"));
+  g_assert_nonnull(strstr(begun.out, "which more iterations of CLEAN remove\n"));
   g_auto(Result) cleaned =
       run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 iterations=1000");
   g_assert_nonnull(strstr(cleaned.out, "image I, channel 0: 3 sources, noise "));
