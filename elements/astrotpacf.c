@@ -289,8 +289,8 @@ static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result
     memcpy(out, result->covariance, bins * bins * sizeof(double));
 }
 
-#define ENOUGH_PAIRS                                                                               \
-  0.99 /* fraction of the random pairs that the integral constraint needs in bins */
+/* Fraction of the random pairs that the bins need to hold for the integral constraint. */
+#define ENOUGH_PAIRS 0.99
 
 /* The power law if one fits, else the reason why none does. */
 static GstStructure *fit_of(const AstroTpacfResult *result)

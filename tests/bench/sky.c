@@ -1,5 +1,5 @@
-/* The simulator: how many samples of all stations together it makes a second, beside the copying of
- * as many. */
+/* The simulator: samples of all stations together that it makes in a second, beside copying as
+ * many. */
 #include "core/backend/threads.h"
 #include "core/lib/sky/voltages.h"
 #include "tests/bench/bench.h"

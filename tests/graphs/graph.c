@@ -1,5 +1,5 @@
-/* The parser of graphs: what it accepts, what it says of what it does not, and that GStreamer gets
- * every value as the user gave it. */
+/* The parser of graphs: what it accepts, how it explains errors, and that GStreamer gets every
+ * value as the user gave it. */
 #include "graphs/graph.h"
 #include "graphs/near.h"
 #include "tests/tests.h"
@@ -75,7 +75,8 @@ static void test_declarations(void)
   g_assert_cmpstr(line, ==, "a x=64 y=\"\" z=\\<a\\ \\\\\\ \\\"\\ b\\> ! b");
 }
 
-/* A default may be another parameter's value: that of the moment, and until it has its own. */
+/* A default may be another parameter's current value, until the parameter gets a value of its own.
+ */
 static void test_following(void)
 {
   g_autoptr(AstroGraph) graph =
@@ -277,7 +278,7 @@ static const char *const hostile[] = {
   "@",
 };
 
-/* Its name has the number of all such filters of this process. */
+/* Finds the capsfilter, whose name contains the number of such filters in this process. */
 static GstElement *find_filter(GstElement *pipeline)
 {
   GValue value = G_VALUE_INIT;
@@ -290,7 +291,7 @@ static GstElement *find_filter(GstElement *pipeline)
   return filter;
 }
 
-/* What the elements of a description got, wherever the value was put. */
+/* Checks the values that elements got, wherever the value was inserted. */
 static void check_elements(GstElement *pipeline, const char *value)
 {
   static const struct {
@@ -348,7 +349,7 @@ static void test_caps_numbers(void)
   g_assert_cmpstr(line, ==, "fakesrc ! application/x-a,n=64,r=1000/3 ! fakesink");
 }
 
-/* GStreamer's own messages about a graph of several lines. */
+/* Finds the line that GStreamer's own error messages are about. */
 static void test_locate(void)
 {
   static const struct {

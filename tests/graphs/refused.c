@@ -1,4 +1,4 @@
-/* What is refused: one line on the standard error that says where and why. */
+/* Mistakes are refused with one line on the standard error that says where and why. */
 #include "tests/graphs/program.h"
 
 #include <sys/stat.h>
@@ -124,7 +124,7 @@ static void test_refused_pipelines(void)
   }
 }
 
-/* Of nothing GStreamer makes the number 0, and caps with a NaN do not even meet themselves. */
+/* GStreamer would read an empty value as 0, and caps with a NaN do not even equal themselves. */
 static void test_bad_caps_values(void)
 {
   static const char *const cases[][2] = {
@@ -148,7 +148,7 @@ static void test_bad_caps_values(void)
   g_assert_cmpint(good.status, ==, 0);
 }
 
-/* What sinks of other plugins make of a location is theirs to say. */
+/* Only the sinks of other plugins know what their locations mean. */
 static void test_other_locations(void)
 {
   static const char *const locations[] = { "%d/picture.png", "file://absent/picture.png" };
@@ -161,7 +161,7 @@ static void test_other_locations(void)
   }
 }
 
-/* Numbers as people write large ones are digits by the time that GStreamer sees them. */
+/* Large numbers, as people write them, are written out as digits for GStreamer. */
 static void test_exponents(void)
 {
   static const char *const cases[][2] = {
@@ -191,7 +191,7 @@ static void test_exponents(void)
   }
 }
 
-/* What people give the graph image in place of a UVFITS file: one line, which says what it is. */
+/* Other files given to the graph image instead of UVFITS: one line says what they are. */
 static void test_wrong_files(void)
 {
   static const char *const cases[][2] = {

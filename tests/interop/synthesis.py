@@ -1,5 +1,5 @@
-"""synthesis.py CLEANED DIRTY WSCLEAN SKY CENTRE: the graph synthesis's image has its sources where they are, by astropy's
-coordinates, and the dirty image of its visibilities is WSClean's."""
+"""synthesis.py CLEANED DIRTY WSCLEAN SKY CENTRE: checks that the image of the graph synthesis has its sources in the right
+places, by astropy's coordinates, and that the dirty image of its visibilities equals WSClean's."""
 import sys
 
 import numpy as np
@@ -12,7 +12,7 @@ from peaks import peak
 
 POSITION_TOLERANCE = 0.05  # pixels
 FLUX_TOLERANCE = 0.02
-DIFFERENCE = 1e-4  # rms, of the peak
+DIFFERENCE = 1e-4  # rms, relative to the peak
 
 
 def read(path):
@@ -21,7 +21,7 @@ def read(path):
 
 
 def direction(l, m, centre):
-    """The unit vector of l, m, from the vectors toward the centre, east and north."""
+    """The unit vector for l, m, from the vectors toward the centre, east and north."""
     ra, dec = np.deg2rad(centre)
     toward = np.array([np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec)])
     east = np.array([-np.sin(ra), np.cos(ra), 0])
