@@ -438,7 +438,7 @@ static void test_errors(void)
     { g_strdup_printf("astroskysrc num-buffers=2 stations=3 ! application/x-astro-voltages,"
                       "format=CI8 ! astrodelay ! application/x-astro-voltages,format=CI8 ! "
                       "astrodelay ! application/x-astro-voltages,format=CF32LE ! fakesink"),
-      g_strdup("CI8 to CF32LE is astroconvert's work") },
+      g_strdup("expected astroconvert for CI8 to CF32LE") },
     /* MHz taken for Hz; and a band from 0 Hz on */
     { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
                "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=150.0,"

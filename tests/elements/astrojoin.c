@@ -135,7 +135,7 @@ static void test_refused_lines(void)
       "pad sink_0: the observation has no start, and that of pad sink_1 has one" },
     { "astrojoin name=j ! fakesink astroskysrc stations=2 num-buffers=1 phase-centre=200,-80 ! j. "
       "astroskysrc stations=3 num-buffers=1 phase-centre=200,-80 ! j. ",
-      "pad sink_1: station A001 is there already, on pad sink_0" },
+      "pad sink_1: station A001 is also on pad sink_0" },
     { "astrojoin name=j ! fakesink astrovissrc stations=2 num-buffers=1 ! tee name=t ! queue ! j. "
       "t. ! queue ! j. ",
       "visibilities are joined along channels only" },

@@ -156,7 +156,7 @@ static void test_picture(void)
     { "p.fits out.png stretch=no", "expected linear, asinh, log", 1 },
     { "p.fits out.png log", "picture.sh: log: expected a property of astrorender as NAME=VALUE",
       2 },
-    { "p.fits absent/out.png", "there is no folder absent", 1 },
+    { "p.fits absent/out.png", "folder absent does not exist", 1 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *script =

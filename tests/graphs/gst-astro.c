@@ -86,9 +86,8 @@ static void test_usage(void)
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },
     { "run good --dot=", "--dot needs a FILE" },
-    { "run good extra", "unexpected argument extra: parameters are given as name=value, and "
-                        "gst-astro help good names "
-                        "them" },
+    { "run good extra", "unexpected argument extra: parameters are given as name=value; "
+                        "their names are in gst-astro help good" },
     { "show", "name a graph" },
     { "show good blocks=1", "unexpected argument blocks=1" },
     { "print good --stats", "no option --stats" },

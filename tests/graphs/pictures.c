@@ -51,7 +51,7 @@ static void names(void)
     g_auto(Result) shown = run("show %s", graphs[i]);
     g_assert_nonnull(strstr(shown.out, parameter));
     g_auto(Result) refused = run("run %s output=none.uvfits picture=absent/a.png", graphs[i]);
-    assert_refused(&refused, 1, "would write to absent/a.png, but there is no folder absent");
+    assert_refused(&refused, 1, "would write to absent/a.png, but folder absent does not exist");
     g_assert_cmpint(file_size("none.uvfits"), <, 0);
   }
 }

@@ -341,7 +341,7 @@ static void test_lists(void)
   g_auto(Result) dirty = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20");
   g_assert_nonnull(strstr(dirty.out, "image I, channel 0: 2 sources, noise and sidelobes "));
   g_assert_true(g_regex_match_simple("\npeaks below [0-9.]+ Jy/beam are not listed: they may be "
-                                     "sidelobes of these, which CLEAN takes away "
+                                     "sidelobes of these, which CLEAN removes "
                                      "\\(iterations=1000\\)\n",
                                      dirty.out, 0, 0));
   g_auto(Result) begun =
@@ -419,10 +419,10 @@ static void test_own_voltages(void)
     { "stations=14 array=disc centre=1,2", "no start time" },
     { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
     { "stations=0 array=disc", "parameter stations is \"0\", expected a whole number of at least 1 "
-                               "in caps: how many stations there are" },
+                               "in caps: number of stations" },
     { "stations=2 pols=0",
       "parameter pols is \"0\", expected a whole number of at least 1 in caps: "
-      "polarisations of each, 1 or 2" },
+      "number of polarisations, 1 or 2" },
     { "stations=14 array=disc start=2026-11-20T12:00:00 centre=zenith format=I8",
       "bandwidth=200000 Hz, expected at most 100000 Hz, which real samples" },
   };

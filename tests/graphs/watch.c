@@ -84,7 +84,7 @@ static void left_out(void)
   int status;
   g_assert_true(g_spawn_sync(NULL, argv, NULL, 0, NULL, NULL, NULL, &err, &status, NULL));
   g_assert_cmpint(exit_status(status), !=, 0);
-  test_says(err, "no element \"astrohttpsink\": it takes libsoup-3.0");
+  test_says(err, "no element \"astrohttpsink\": it needs libsoup-3.0");
 #endif
 }
 
