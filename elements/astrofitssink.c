@@ -383,7 +383,7 @@ static void warn_of_delays(AstroFitsSink *self, const AstroFitsFrames *frames)
     GST_ELEMENT_WARNING(
         self, STREAM, FORMAT,
         ("%s: the delays of the phase centre have not been taken out, so the phases do not belong "
-         "to the (u,v,w) in the file, by up to %.3g turns at its beginning. astrodelay takes "
+         "to the (u,v,w) in the file, by up to %.3g cycles at its beginning. astrodelay takes "
          "them out",
          self->name, astro_undelayed_turns(undelayed, frames->start_ns)),
         (NULL));

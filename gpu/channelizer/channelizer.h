@@ -35,7 +35,7 @@ struct ChannelizerRun {
 };
 
 /* All in one kernel, for n = 1024 and 4 or 8 taps. Its powers are the twiddles of fft_turns<32> for
- * w of lane 1024ths of a circle: [twiddle / 2][lane][twiddle % 2]. */
+ * w of lane 1024ths of a cycle: [twiddle / 2][lane][twiddle % 2]. */
 gboolean astro_channelizer_is_square(guint32 n, guint taps);
 guint astro_channelizer_square_powers(float2 *powers);
 gboolean astro_channelizer_square_init(gboolean bytes, guint taps, GError **error);

@@ -98,11 +98,11 @@ static void test_errors(void)
   static const char *const cases[][2] = {
     { "", "g:1: no pipeline: only comments and parameters" },
     { "# only\n\n", "g:3: no pipeline: only comments and parameters" },
-    { "a\n ! b x=${y}", "g:2: ${y} is not declared: @y default \"help\" does it" },
+    { "a\n ! b x=${y}", "g:2: ${y} is not declared: @y default \"help\" declares it" },
     { "@x 1 \"x\"\na", "g:1: parameter x is declared but never used" },
     { "@x 1 \"x\"\n\n@x 2 \"x\"\na b=${x}", "g:3: parameter x is already declared on line 1" },
     { "@x 1\na", "g:1: parameter x has no help: @x default \"help\"" },
-    { "@x 1 \" \"\na", "g:1: parameter x has an empty help" },
+    { "@x 1 \" \"\na", "g:1: parameter x has an empty help text" },
     { "@x 1 help\na", "g:1: parameter x has no help: @x default \"help\"" },
     { "@x\na", "g:1: a parameter is declared as: @name default \"help\"" },
     { "@ x 1 \"x\"\na", "g:1: a parameter is declared as: @name default \"help\"" },

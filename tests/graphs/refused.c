@@ -82,7 +82,7 @@ static void test_refused_pipelines(void)
     { "filesrc location=bad.graph !\n filesink location=./bad.graph",
       "bad.graph:2: filesink0 would write to ./bad.graph, which filesrc0 reads" },
     { "fakesrc ! filesink location=new fakesrc ! filesink location=a/../new",
-      "would write to a/../new, which filesink0 writes, too" },
+      "would write to a/../new, which filesink0 also writes" },
     { "fakesrc ! identity fakesrc ! fakesink",
       "fakesrc0: Internal data stream error. (streaming stopped, reason not-linked (-1))" },
     { "filesrc location=/nonexistent/a ! fakesink", "filesrc0: Resource not found. (No such file" },

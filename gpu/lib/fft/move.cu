@@ -15,7 +15,7 @@ struct Move {
   guint n_axes; /* without the fastest, which follows them */
   Axis axes[ASTRO_MAX_AXES + 1], fast;
   guint64 rows;
-  bool signs; /* all rotations are by whole or half circles */
+  bool signs; /* all rotations are by whole or half cycles */
   bool turns;
   double scale, sign;
 };
@@ -25,7 +25,7 @@ __device__ inline guint64 quotient(guint64 n, guint64 by)
   return (n | by) >> 32 ? n / by : (guint32)n / (guint32)by;
 }
 
-/* Rotation of sample i in circles: halves are counted, and other fractions are kept small. */
+/* Rotation of sample i in cycles: halves are counted, and other fractions are kept small. */
 __device__ inline double turned(const Axis &axis, guint64 i, bool signs)
 {
   if (axis.turn == 0)

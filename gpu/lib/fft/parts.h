@@ -46,7 +46,7 @@ gboolean astro_cufft_ok(int status, const char *call, GError **error);
 /* ---- copies ---- */
 
 /* Copies samples, and converts real formats to complex ones and back. Sample i of an axis comes
- * from (i + roll) mod extent, and its phase is rotated by i turn / period of a circle. */
+ * from (i + roll) mod extent, and its phase is rotated by i turn / period of a cycle. */
 struct AstroFftMove {
   guint n_axes;
   struct {

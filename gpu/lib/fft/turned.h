@@ -12,7 +12,7 @@ template <int R> __device__ constexpr int fft_reversed(int number)
   return reversed;
 }
 
-/* A butterfly with s or, for a quarter circle more, -i s. */
+/* A butterfly with s or, for a quarter cycle more, -i s. */
 template <typename C> __device__ inline void fft_butterfly(C &a, C &b, C s, bool quarter)
 {
   const C sum = quarter
@@ -23,10 +23,10 @@ template <typename C> __device__ inline void fft_butterfly(C &a, C &b, C s, bool
 }
 
 /* The stages from the one with GROUPS groups of butterflies on, whose points lie SPAN apart. If w
- * is the rotation from point to point, a group rotates by w^SPAN, and by SPAN R-ths of a circle
+ * is the rotation from point to point, a group rotates by w^SPAN, and by SPAN R-ths of a cycle
  * times the bit-reversed number of the group. The second half of the reversed numbers is a quarter
- * circle from the first, so that a stage has half as many twiddles of its own as groups. Calls
- * butterfly(a, b, index among all twiddles, R-ths of a circle, whether to add a quarter circle). */
+ * cycle from the first, so that a stage has half as many twiddles of its own as groups. Calls
+ * butterfly(a, b, index among all twiddles, R-ths of a cycle, whether to add a quarter cycle). */
 template <int R, int GROUPS, typename C, typename Butterfly>
 __device__ inline void fft_stages(C (&v)[R], Butterfly butterfly)
 {
@@ -71,7 +71,7 @@ __device__ inline void fft_turned(C (&v)[R], const C (&twiddles)[R / 2])
   });
 }
 
-/* Rotations of the twiddles, in circles, if w rotates by `turn` circles. */
+/* Rotations of the twiddles, in cycles, if w rotates by `turn` cycles. */
 template <int R> void fft_turns(double turn, double (&turns)[R / 2])
 {
   for (int groups = 1; groups < R; groups *= 2)
