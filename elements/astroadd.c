@@ -152,7 +152,7 @@ static gboolean submit_whole(AstroAdd *self, const AstroMergeBlock *block, GstBu
     if (piece->buffer && gst_buffer_get_size(piece->buffer) != gst_buffer_get_size(out))
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                                  "pad %s: a buffer of %" G_GSIZE_FORMAT
-                                 " bytes, expected %" G_GSIZE_FORMAT ", as on the pad before",
+                                 " bytes, expected %" G_GSIZE_FORMAT ", as on the previous pad",
                                  self->pads[piece->input], gst_buffer_get_size(piece->buffer),
                                  gst_buffer_get_size(out));
     pieces[i] = (AstroAddPiece){ .steps = arguments.steps, .n = arguments.steps };

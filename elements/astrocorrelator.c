@@ -577,7 +577,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
       "spectra CI4 CI8 CI16LE CF16LE CF32LE: time, channel, station and pol in any order");
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "gives",
-      "visibilities CF32LE, of integers CI32LE too: channel:baseline:pol:pol");
+      "visibilities CF32LE, from integers also CI32LE: channel:baseline:pol:pol");
 }
 
 static void astro_correlator_init(AstroCorrelator *self)

@@ -19,7 +19,7 @@
  * their observation and their metadata (validity, sums of weights, w, edges and numbers of pairs),
  * so that astrofitssrc gives the same stream in another run, bit for bit.
  *
- * The file is completed at EOS, and also where the pipeline stops without one (Ctrl-C, an error
+ * The file is completed at EOS, and also when the pipeline stops without one (Ctrl-C, an error
  * upstream). If writing itself failed, no file appears under the name.
  *
  * An element message "astro-file" describes the finished file: location and format; for tables the
@@ -28,7 +28,7 @@
  * visibilities stations, baselines, channels, products, integrations, start (UTC), seconds (from
  * the first integration to the end of the last), least-weight and most-weight of values with a
  * weight, flagged, the fraction of values without one, and again, the number of integrations that
- * were left out as repeated, where there are any.
+ * were left out as repeated, if there are any.
  *
  * |[
  * gst-launch-1.0 astrovissrc stations=16 num-buffers=60 ! astrofitssink location=sky.uvfits
@@ -436,7 +436,7 @@ static gboolean check_order(AstroFitsSink *self, const AstroFitsFrames *frames, 
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
         "an integration begins at %.9f s where the file already has one at %.9f s: expected rising "
-        "times. Write streams of several sources or runs to a file each",
+        "times. Write each source or run to a file of its own",
         (double)frames->start_ns / GST_SECOND, (double)self->last_ns / GST_SECOND);
   self->last_ns = last;
   return TRUE;

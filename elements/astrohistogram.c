@@ -588,7 +588,7 @@ static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
 
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroHistogram, active_backend, "active-backend", "Active backend",
-             "What computes the counts now", NULL, .when = ASTRO_WHEN_NEVER),
+             "Backend that computes the counts now", NULL, .when = ASTRO_WHEN_NEVER),
   { 0 },
 };
 
@@ -647,5 +647,6 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
       "catalogues F64LE: column:point with columns ra, dec and perhaps weight and region");
   gst_element_class_add_static_metadata(
       element, "gives",
-      "histograms U64LE, of weights F64LE: pairs:bin, of regions pairs:region:region:bin");
+      "histograms U64LE, with weights F64LE: pairs:bin, or pairs:region:region:bin with "
+      "regions");
 }

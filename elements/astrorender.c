@@ -11,8 +11,8 @@
  * of their baseline and its lags over time (a positive lag is one whose phases rise with
  * frequency); of more, two matrices of stations, amplitude and phase; view chooses among them.
  * Correlation functions are points with error bars over decades, and the power law that fits best.
- * A frame has any size that downstream asks for, else that of the properties. Small frames have the
- * pixels alone. Lost samples are not shown: means are those of good samples, and where there are
+ * A frame has any size that downstream asks for, else that of the properties. Small frames show
+ * only the pixels. Lost samples are not shown: means are those of good samples, and where there are
  * none the background shows.
  *
  * A frame has the time of its buffer. Images that begin together and grow (from a gridder with
@@ -207,7 +207,7 @@ static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
   return GST_BASE_TRANSFORM_CLASS(astro_render_parent_class)->decide_allocation(base, query);
 }
 
-/* Metadata of samples do not apply to pictures of them. */
+/* Metadata of samples does not apply to pictures of them. */
 static gboolean transform_meta(GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
 {
   return FALSE;

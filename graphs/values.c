@@ -177,8 +177,9 @@ static gboolean check_names(const AstroGraph *graph, GError **error)
   return TRUE;
 }
 
-/* What a value in caps should be; NULL: it is good. GStreamer would read an empty one as 0, with a
- * critical; and a NaN never matches other caps, which would be reported far from here. */
+/* Says what should stand in the caps instead of this value, or returns NULL if the value is good.
+ * GStreamer would read an empty value as 0, with a critical; and a NaN never matches other caps,
+ * which would be reported far from here. */
 static const char *expected_of_caps(const char *before, const char *value)
 {
   char *end;

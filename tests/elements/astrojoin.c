@@ -121,7 +121,7 @@ static void test_refused_lines(void)
                "rate=1000/1,frequency=1e6"),
       "pad sink_1: caps field \"frequency\" is 1000000, expected missing" },
     { "astrojoin name=j axis=pol ! fakesink " FAKE(CI8) FAKE(CI8),
-      "pad sink_0: voltages of layout time:station have no axis \"pol\"" },
+      "pad sink_0: voltages in layout time:station have no axis \"pol\"" },
     { "astrojoin name=j axis=channel ! fakesink " FAKE(BAND "frequency=2e6,bandwidth=4e6")
           FAKE(BAND "frequency=7e6,bandwidth=4e6"),
       "pad sink_1: the band begins at 5 MHz, and that of sink_0 ends at 4 MHz" },

@@ -88,7 +88,7 @@ static void write_program(const char *name, const char *script)
   g_assert_cmpint(g_chmod(path, 0700), ==, 0);
 }
 
-/* A machine without the packages is simulated by programs that do nothing: each step is announced.
+/* Programs that do nothing simulate a machine without the packages: bootstrap announces each step.
  */
 static void test_bootstrap_steps(void)
 {
@@ -178,7 +178,7 @@ static void test_picture(void)
   assert_refused(&nowhere, 1, "picture.sh: gst-astro is not on PATH");
 }
 
-/* Examples for gst-launch-1.0 find the elements that were built, though GStreamer was not told. */
+/* Examples for gst-launch-1.0 find the built elements, although GStreamer does not know them. */
 static void test_launched(void)
 {
   g_autofree char *path = source_file("examples/transpose.sh");

@@ -1,4 +1,4 @@
-/* What a run reports: its progress, the table of --stats, the graph of --dot. */
+/* The reports of a run: its progress, the table of --stats, the graph of --dot. */
 #include "tests/graphs/program.h"
 
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static void test_progress_terminal(void)
       -1);
   int master = posix_openpt(O_RDWR | O_NOCTTY);
   if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) {
-    g_test_skip("this machine gives no pseudo terminals");
+    g_test_skip("this machine has no pseudo terminals");
     return;
   }
   int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);

@@ -86,7 +86,7 @@ def check_images(truth, prefix, parameters="IQUV"):
             y = header["CRPIX2"] - 1 + np.degrees(m) / header["CDELT2"]
             found_x, found_y, found = peak(image, x, y, int(np.ceil(beam)))
             distance = np.hypot(found_x - x, found_y - y) / beam
-            check(f"source {number + 1}, Stokes {stokes}, place", distance < POSITION_TOLERANCE,
+            check(f"source {number + 1}, Stokes {stokes}, position", distance < POSITION_TOLERANCE,
                   f"{distance:.3f} of a beam away")
             error = abs(found - flux[index]) / flux[0]
             check(f"source {number + 1}, Stokes {stokes}, flux", error < FLUX_TOLERANCE,
