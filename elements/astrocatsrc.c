@@ -31,8 +31,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Regions are laid out with random points of their own, so many a region, so that they depend on
- * the footprint and their number alone: two sources with the same footprint agree about them. */
+/* Regions are laid out with random points of their own, a fixed number for each region, so that
+ * they depend only on the footprint and their number: two sources with the same footprint agree
+ * about them. */
 #define POINTS_A_REGION 1000
 #define MOST_POINTS (1 << 22) /* with very many regions, which are less equal in area then */
 #define REGIONS_SEED 0x7265676f

@@ -24,15 +24,15 @@
  * The cycles end when no peak is above threshold or, if that is not set, above auto-threshold times
  * the noise: beyond that they would subtract noise and make the image look better than it is. The
  * noise is estimated from the residual (by its median, which sources hardly move) at the moment
- * when nothing stands out any more; it goes on with the image, for astromeasure. The cycles also
- * end, with a warning, when peaks grow to twice the lowest peak so far. That happens with too high
- * a gain, with calibration errors, or in a field so much larger than what few stations can resolve
- * that sidelobes are taken for sources.
+ * when nothing stands out any more, and is passed on with the image, for astromeasure. The cycles
+ * also end, with a warning, when peaks grow to twice the lowest peak so far. That happens with too
+ * high a gain, with calibration errors, or in a field so much larger than what few stations can
+ * resolve that sidelobes are taken for sources.
  *
  * An element message "astro-clean" for each product and channel gives the iterations, the peak
  * left (Jy/beam), the noise (Jy/beam), the flux of the model (Jy), and in end the reason why the
- * cycles ended: iterations, threshold, noise, diverged, interrupted (by the user: the image has
- * what was done so far, with a warning), or empty where all pixels are NaN.
+ * cycles ended: iterations, threshold, noise, diverged, interrupted (by the user: the image shows
+ * the cycles done so far, with a warning), or empty if all pixels are NaN.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft ! \

@@ -3,22 +3,23 @@
  *
  * Reads FITS files as streams. The file decides what kind of stream it is.
  *
- * UVFITS gives one integration a buffer. Writers differ in how they state the positions of
- * stations, so these are placed as the file's own (u,v,w) have them, and (u,v,w) are then computed
- * anew. Where the file's would make another picture (a source 256 beams from the phase centre moves
- * by more than a tenth of a beam), the file is refused, unless uvw says which to believe: the
- * file's own (u,v,w), which then go with the buffers to astrogridder or astrofitssink, or those of
- * the table of stations. Values that are NaN or infinite count as flagged; a warning at the end
- * gives their number. UT1 - UTC and polar motion are those recorded in files written by
- * astrofitssink; for other files UT1UTC of the table AIPS AN, or an IERS file (earth-orientation).
+ * UVFITS gives one integration a buffer. Writers differ in the coordinate frame of the stations'
+ * positions, so the frame is taken that fits the file's own (u,v,w) best, and (u,v,w) are then
+ * computed from the positions. If the file's own would make another picture (a source 256 beams
+ * from the phase centre moves by more than a tenth of a beam), the file is refused, unless uvw says
+ * which to believe: the file's own (u,v,w), which then go with the buffers to astrogridder or
+ * astrofitssink, or those of the table of stations. Values that are NaN or infinite count as
+ * flagged; a warning at the end gives their number. UT1 - UTC and polar motion are those recorded
+ * in files written by astrofitssink; for other files UT1UTC of the table AIPS AN, or an IERS file
+ * (earth-orientation).
  *
  * Images and cubes come one a buffer, with their beam and CLEAN's border. The extensions that
  * astrofitssink adds to an image (MODEL, RESIDUAL, PSF) come with it as products. An image in
- * coordinates other than RA---SIN and DEC--SIN with north up is read without its place in the sky,
- * with a warning. One channel gives layout pol:y:x, more give channel:pol:y:x.
+ * coordinates other than RA---SIN and DEC--SIN with north up is read without its position on the
+ * sky, with a warning. One channel gives layout pol:y:x, more give channel:pol:y:x.
  *
- * Catalogues are FITS tables (binary or ASCII) or text, with places in degrees or as 13:31:08.3 and
- * +30:30:33. They come one a buffer, from all files that match location as a pattern, and each
+ * Catalogues are FITS tables (binary or ASCII) or text, with positions in degrees or as 13:31:08.3
+ * and +30:30:33. They come one a buffer, from all files that match location as a pattern, and each
  * counts as one second of the stream. In a text file a repeated heading line begins another
  * catalogue, which is how astrofitssink writes several.
  *

@@ -121,7 +121,7 @@ struct Voltages {
   guint64 out_first, out_end;
   double rate, frequency; /* frequency of zero in the samples */
   const double *delays;   /* [end of a stretch][input] */
-  const double2 *gains; /* for each input: factor on the amplitude, turns to subtract; NULL: none */
+  const double2 *gains;   /* of each input: amplitude factor, cycles to subtract; NULL: none */
   const float *taps;
 };
 
@@ -135,7 +135,7 @@ __device__ inline guint64 place_of(const Voltages &work, guint64 sample, guint i
 struct Stretch {
   gint64 from; /* first sample under the first tap */
   double fraction, gain;
-  double phase, rate; /* in turns, and in turns per sample */
+  double phase, rate; /* in cycles, and in cycles per sample */
 };
 
 template <int TAPS>

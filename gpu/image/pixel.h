@@ -26,9 +26,9 @@ struct ImageColumn {
   }
 };
 
-/* exp(-2 pi i turns). Whole numbers are found by adding a number so large that it has no fraction,
- * because there are few units that round and convert. Then polynomials in half turns, up to a
- * quarter, and the quadrant. */
+/* exp(-2 pi i turns), turns in cycles. Whole numbers are found by adding a number so large that it
+ * has no fraction, because there are few units that round and convert. Then polynomials in half
+ * cycles, up to a quarter, and the quadrant. */
 __device__ inline float2 image_phase(double turns, float)
 {
   const double large = 0x1.8p52;

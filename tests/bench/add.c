@@ -1,4 +1,4 @@
-/* Adding streams, beside memcpy of their data by as many threads, in one run. */
+/* Adding streams, compared with memcpy of their data by as many threads, in one run. */
 #include "core/add/add.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"

@@ -17,8 +17,7 @@ static inline gpointer bench_block(gsize bytes)
   return block;
 }
 
-/* An input and an output block, for measurements beside memcpy of as many bytes on as many threads.
- */
+/* An input and an output block, for comparisons with memcpy of as many bytes on as many threads. */
 typedef struct {
   guint8 *in, *out;
   gsize bytes; /* number of bytes copied; set before each measurement */

@@ -1,5 +1,5 @@
-/* The channelizer beside FFTW's transforms alone: as many of the same size, in single precision,
- * planned in the same way, on as many threads. */
+/* The channelizer compared with FFTW's transforms alone: as many of the same size, in single
+ * precision, planned in the same way, on as many threads. */
 #include "core/backend/threads.h"
 #include "core/channelizer/channelizer.h"
 #include "core/lib/fft/planner.h"

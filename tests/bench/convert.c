@@ -1,4 +1,4 @@
-/* The speed of convert, beside memcpy of as many bytes on as many threads. */
+/* The speed of convert, compared with memcpy of as many bytes on as many threads. */
 #include "core/backend/threads.h"
 #include "core/convert/convert.h"
 #include "tests/bench/bench.h"

@@ -1,4 +1,4 @@
-/* Delays: samples of all inputs together a second, beside copying as many. */
+/* Delays: samples of all inputs together a second, compared with copying as many. */
 #include "core/backend/threads.h"
 #include "core/delay/delay.h"
 #include "core/lib/sky/array.h"

@@ -1,4 +1,4 @@
-/* Transforms beside bare FFTW of the same shape, planned as thoroughly, in one run. FFTW's
+/* Transforms compared with bare FFTW of the same shape, planned as thoroughly, in one run. FFTW's
  * transforms are not centred and do nothing else. */
 #include <fftw3.h>
 

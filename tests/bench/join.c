@@ -1,4 +1,5 @@
-/* Joining blocks of 8 streams, beside memcpy of the same bytes by as many threads, in one run. */
+/* Joining blocks of 8 streams, compared with memcpy of the same bytes by as many threads, in one
+ * run. */
 #include "core/join/join.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"

@@ -1,5 +1,5 @@
 /* Frames of 1920 x 1080 that one core draws in a second, beside the 30 that are required, and
- * beside copying such a frame. */
+ * compared with copying such a frame. */
 #include "core/render/render.h"
 #include "tests/bench/bench.h"
 #include "tests/tests.h"

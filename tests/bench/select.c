@@ -1,4 +1,4 @@
-/* Selecting, beside memcpy of the bytes that are kept by as many threads, in one run. */
+/* Selecting, compared with memcpy of the bytes that are kept by as many threads, in one run. */
 #include <string.h>
 
 #include "core/select/select.h"

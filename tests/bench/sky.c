@@ -1,5 +1,5 @@
-/* The simulator: samples of all stations together that it makes in a second, beside copying as
- * many. */
+/* The simulator: samples of all stations together that it makes in a second, compared with copying
+ * as many. */
 #include "core/backend/threads.h"
 #include "core/lib/sky/voltages.h"
 #include "tests/bench/bench.h"

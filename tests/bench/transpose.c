@@ -1,4 +1,4 @@
-/* Transposing, beside memcpy of the same bytes by as many threads, in one run. */
+/* Transposing, compared with memcpy of the same bytes by as many threads, in one run. */
 #include <string.h>
 
 #include "core/backend/threads.h"
