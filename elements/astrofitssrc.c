@@ -98,8 +98,8 @@ static const AstroField fields[] = {
   ASTRO_TEXT(Settings, earth_orientation, "earth-orientation", "Earth orientation",
              ASTRO_EARTH_HELP " of a UVFITS file (unset: the file's own)", NULL),
   ASTRO_ENUM(
-      Settings, uvw, "uvw", "Whose (u,v,w)",
-      "For visibilities: which (u,v,w) hold where a file's own differ from those of its stations",
+      Settings, uvw, "uvw", "Source of (u,v,w)",
+      "For visibilities: which (u,v,w) to use if a file's own differ from those of its stations",
       astro_fits_uvw_get_type, ASTRO_FITS_UVW_AUTO),
   { 0 },
 };
@@ -307,8 +307,7 @@ static gboolean fits_pool(const AstroFitsReader *reader)
          astro_stream_step_bytes(stream) <= G_MAXUINT;
 }
 
-/* A pool that downstream offers is of the memory that it reads fastest; without one ours is used.
- */
+/* Uses the pool that downstream offers, whose memory it reads fastest, or else one of ours. */
 static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
@@ -346,8 +345,7 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
   return *buffer ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/* Times in files are rounded: a frame may be early or late by this fraction of its length (1 in).
- */
+/* Times in files are rounded: a frame may be early or late by one part in so many of its length. */
 #define EARLY_OR_LATE 10000
 
 /* Numbers and times a frame. A frame that begins between two steps starts a new count, marked as

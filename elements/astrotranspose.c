@@ -2,7 +2,7 @@
  * SECTION:element-astrotranspose
  *
  * Puts the axes of a stream in another order: the one that the caps downstream ask for, or that the
- * property layout names. Where both sides agree it passes buffers through.
+ * property layout names. If both sides agree, it passes buffers through.
  *
  * |[
  * gst-launch-1.0 filesrc location=v.ci8 blocksize=8388608 ! \

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-/* Writes points on a grid of 4 degrees, rotated by some angle. */
-static void write_points(const char *name, const char *heading, double turn)
+/* Writes points on a grid of 4 degrees, each row shifted against the one before. */
+static void write_points(const char *name, const char *heading, double shift)
 {
   g_autoptr(GString) text = g_string_new(heading);
   for (guint i = 0; i < 400; i++)
-    g_string_append_printf(text, "%g,%g,%u\n", i % 20 * 4 + turn * (i / 20), i / 20 * 4 - 40.0, i);
+    g_string_append_printf(text, "%g,%g,%u\n", i % 20 * 4 + shift * (i / 20), i / 20 * 4 - 40.0, i);
   write_file(name, text->str, (gssize)text->len);
 }
 

@@ -9,8 +9,7 @@
 #include <complex.h>
 
 #define NOISE 3.0
-#define EDGE                                                                                       \
-  0.1 /* fraction of the band at either side that is ignored, because filters end there */
+#define EDGE 0.1             /* fraction of the band at either side to ignore, where filters end */
 #define DIRECTION "246.5,38" /* 15 degrees from the zenith */
 
 static const struct {
@@ -52,9 +51,9 @@ typedef struct {
 static const Hypothesis hypotheses[] = {
   { 0, "the measurement equation", FALSE, 1, 1, 1, 0, 0 },
   { 'c', "conjugated", TRUE, 1, 1, 1, 0, 0 },
-  { 'l', "l turned", FALSE, -1, 1, 1, 0, 0 },
-  { 'm', "m turned", FALSE, 1, -1, 1, 0, 0 },
-  { 'w', "w turned", FALSE, 1, 1, -1, 0, 0 },
+  { 'l', "l negated", FALSE, -1, 1, 1, 0, 0 },
+  { 'm', "m negated", FALSE, 1, -1, 1, 0, 0 },
+  { 'w', "w negated", FALSE, 1, 1, -1, 0, 0 },
   { 'f', "half a channel above", FALSE, 1, 1, 1, 0.5, 0 },
   { 'f', "half a channel below", FALSE, 1, 1, 1, -0.5, 0 },
   { 't', "half an integration late", FALSE, 1, 1, 1, 0, 0.5 },

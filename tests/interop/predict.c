@@ -61,11 +61,11 @@ static void predict(const AstroObservation *o, guint time, complex float *out)
       for (guint j = 0; j <= i; j++, out += 4) {
         complex double sum[4] = { 0 };
         for (guint s = 0; s < G_N_ELEMENTS(sources); s++) {
-          double l = sources[s].l, m = sources[s].m, n = sqrt(1 - l * l - m * m), turns = 0;
+          double l = sources[s].l, m = sources[s].m, n = sqrt(1 - l * l - m * m), path = 0;
           const double *stokes = sources[s].stokes, direction[3] = { l, m, n - 1 };
           for (guint k = 0; k < 3; k++)
-            turns += (uvw[3 * i + k] - uvw[3 * j + k]) * direction[k];
-          complex double phase = cexp(2 * G_PI * I * turns * frequency_of(c) / ASTRO_LIGHT_SPEED);
+            path += (uvw[3 * i + k] - uvw[3 * j + k]) * direction[k];
+          complex double phase = cexp(2 * G_PI * I * path * frequency_of(c) / ASTRO_LIGHT_SPEED);
           sum[0] += phase * (stokes[0] + stokes[1]);
           sum[1] += phase * (stokes[2] + I * stokes[3]);
           sum[2] += phase * (stokes[2] - I * stokes[3]);
