@@ -1,4 +1,5 @@
-# Sourced by the shell tests: prints a line of TAP for each case, and its output as comments. $CC is the build's compiler.
+# Sourced by the shell tests: prints a line of TAP for each case, and its output as comments. $CC is the build's
+# compiler.
 cases=0
 check() { # check NAME COMMAND...: the case passes if the command succeeds
   name=$1
