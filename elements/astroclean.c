@@ -172,8 +172,8 @@ static void warn_of_narrow_psf(AstroClean *self)
   const guint middle = config->size - 2 * MIN(config->border, config->size / 2);
   GST_ELEMENT_WARNING(
       self, STREAM, FAILED,
-      ("the point-spread function is no larger than the image, so sources are looked for in "
-       "the middle %u x %u pixels alone. Use algorithm=wstacking with astrogridder, astrofft and "
+      ("the point-spread function is no larger than the image, so sources are only looked for "
+       "in the middle %u x %u pixels. Use algorithm=wstacking with astrogridder, astrofft and "
        "astroimage in one line upstream, which makes it twice as large; or border=0, which is "
        "less exact towards the edges",
        middle, middle),
@@ -377,7 +377,7 @@ static gboolean stop(GstBaseTransform *trans)
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
-  ASTRO_ENUM(AstroClean, output, "output", "Output", "Which images to put out",
+  ASTRO_ENUM(AstroClean, output, "output", "Output", "Images to output",
              astro_clean_output_get_type, ASTRO_CLEAN_RESTORED),
   ASTRO_DOUBLE(AstroClean, gain, "gain", "Gain",
                "Part of a peak that an iteration subtracts, 0 to 1", -G_MAXDOUBLE, G_MAXDOUBLE,

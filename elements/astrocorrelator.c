@@ -517,8 +517,8 @@ static const AstroField fields[] = {
                "Duration of one block of visibilities in seconds, instead of integration: the "
                "nearest whole number of spectra by the rate in caps; 0: use integration",
                0, 1e9, 0),
-  ASTRO_ENUM(AstroCorrelator, triangle, "triangle", "Triangle",
-             "Which pairs of stations to put out", triangle_get_type, ASTRO_TRIANGLE_LOWER),
+  ASTRO_ENUM(AstroCorrelator, triangle, "triangle", "Triangle", "Pairs of stations to output",
+             triangle_get_type, ASTRO_TRIANGLE_LOWER),
   ASTRO_UINT(AstroCorrelator, channel_step, "channel-step", "Channel step",
              "Neighbouring channels averaged into one; has to divide the number of channels", 1,
              G_MAXUINT, 1),

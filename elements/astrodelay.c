@@ -210,7 +210,7 @@ static gboolean agree_on_same(AstroStage *stage, GError **error)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
         "no delays are left to remove from the stream, and astrodelay does not change formats "
-        "alone: expected astroconvert for %s to %s",
+        "without removing any: expected astroconvert for %s to %s",
         astro_format_name(astro_stage_in(stage)->format),
         astro_format_name(astro_stage_out(stage)->format));
   gst_base_transform_reconfigure_src(trans);
@@ -444,10 +444,11 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   stage->amend = amend;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, quantities, quantities);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Delay", "Filter/Effect",
-                                        "Removes delays of geometry and instrument from voltages "
-                                        "or, where they are short beside a spectrum, from spectra",
-                                        ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Delay", "Filter/Effect",
+      "Removes delays of geometry and instrument from voltages "
+      "or, where they are short compared with a spectrum, from spectra",
+      ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "takes",
       "voltages CI4 CI8 CI16LE CF32LE, real ones I8 I16LE F32LE, or spectra CI4 CI8 CI16LE CF32LE: "

@@ -353,7 +353,7 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Source finder", "Filter/Analyzer",
-                                        "Measures places and fluxes of point sources in images",
+                                        "Measures positions and fluxes of point sources in images",
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes",
                                         "images F32LE F64LE: pol:y:x or channel:pol:y:x");

@@ -72,10 +72,10 @@ static const AstroField scene_fields[] = {
 };
 
 static const AstroField fields[] = {
-  ASTRO_UINT(
-      Settings, repeat, "repeat", "Repeat",
-      "Makes this many blocks once and sends them again and again, at no cost (0: makes all anew)",
-      0, 65536, 0),
+  ASTRO_UINT(Settings, repeat, "repeat", "Repeat",
+             "Makes this many blocks once and sends them again and again, at almost no cost (0: "
+             "makes every block anew)",
+             0, 65536, 0),
   ASTRO_ENUM(Settings, pattern, "pattern", "Pattern", "Content of the samples", pattern_get_type,
              ASTRO_PATTERN_SKY),
   ASTRO_DOUBLE(Settings, tone, "tone", "Tone",

@@ -308,7 +308,7 @@ static void tell(AstroTpacf *self, const AstroTpacfResult *result)
     GST_ELEMENT_WARNING(
         self, STREAM, FAILED,
         ("no point of %s, as far as the bins reach: do they cover the same sky, with "
-         "places in degrees?",
+         "positions in degrees?",
          result->apart),
         (NULL));
   if (result->kind_without_pairs)

@@ -250,7 +250,7 @@ static void test_apart(void)
                  "astrocatsrc points=2000 footprint=cap:0,0,8 ! h.data "
                  "astrocatsrc points=2000 seed=2 footprint=cap:180,0,8 ! h.random");
   test_says(one, "no point of the data lies near a random one");
-  test_says(one, "do they cover the same sky, with places in degrees?");
+  test_says(one, "do they cover the same sky, with positions in degrees?");
   g_autofree char *two =
       warning_of("astrohistogram name=h min-angle=1 max-angle=100 ! astrotpacf ! fakesink "
                  "astrocatsrc points=2000 footprint=cap:0,0,8 ! h.data "
