@@ -1,3 +1,4 @@
+/* Adds the metadata of grids and of pair counts, after checking that they belong together. */
 #include "config.h"
 #include "elements/astroadd-said.h"
 
@@ -13,16 +14,16 @@ static gboolean check_planes(const AstroGridMeta *a, const AstroGridMeta *b, con
 {
   if (b->touched || a->touched)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "pad %s: the grid has tiles that are left undefined, expected "
+                               "pad %s: the grid leaves empty tiles undefined, expected "
                                "touched-only=false",
                                pad);
   return (a->w == b->w && a->w_step == b->w_step && a->plane == b->plane &&
           a->planes == b->planes && a->n_weights == b->n_weights) ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "pad %s: plane %u of %u at w %.6g (steps of %.6g) wavelengths, "
-                             "expected plane %u of %u at %.6g (%.6g), as on the pad before: "
-                             "w-stacking chooses planes by the visibilities that it has; expected "
-                             "grids without them (astrogridder algorithm=wprojection)",
+                             "expected plane %u of %u at %.6g (%.6g), as on the first pad: "
+                             "w-stacking chooses its planes from the data; use grids without "
+                             "w-planes (astrogridder algorithm=wprojection)",
                              pad, b->plane, b->planes, b->w, b->w_step, a->plane, a->planes, a->w,
                              a->w_step);
 }
@@ -48,8 +49,8 @@ gboolean astro_add_grids(const AstroMergeBlock *block, char *const *pads, GstBuf
       continue;
     if (!grid)
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "pad %s: a grid came without its sums of weights, which something "
-                                 "in between dropped",
+                                 "pad %s: a grid arrived without its sums of weights; some element "
+                                 "upstream dropped them",
                                  pads[piece->input]);
     if (!sum) {
       if (!check_planes(grid, grid, pads[piece->input], error))
@@ -73,18 +74,17 @@ static gboolean check_edges(const AstroSummary *a, const AstroSummary *b, const 
                             GError **error)
 {
   if (a->n_edges != b->n_edges || memcmp(a->edges, b->edges, a->n_edges * sizeof *a->edges) != 0)
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "pad %s: %u bins from %g to %g arcmin have other edges than those of "
-        "the pad before, %u from %g to %g: expected the same",
-        pad, b->n_edges - 1, b->edges[0], b->edges[b->n_edges - 1], a->n_edges - 1, a->edges[0],
-        a->edges[a->n_edges - 1]);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "pad %s: %u bins from %g to %g arcmin have edges unlike those of "
+                               "the first pad, %u from %g to %g: expected the same edges",
+                               pad, b->n_edges - 1, b->edges[0], b->edges[b->n_edges - 1],
+                               a->n_edges - 1, a->edges[0], a->edges[a->n_edges - 1]);
   return (a->n_kinds == b->n_kinds && a->n_regions == b->n_regions && !a->counts == !b->counts &&
           (!a->counts || g_bytes_get_size(a->counts) == g_bytes_get_size(b->counts))) ||
          astro_stream_refuse(
              error, ASTRO_STREAM_ERROR_CAPS,
              "pad %s: pairs of %u kinds in %u regions, expected %u in %u, as on the "
-             "pad before",
+             "first pad",
              pad, b->n_kinds, b->n_regions, a->n_kinds, a->n_regions);
 }
 
@@ -132,8 +132,8 @@ gboolean astro_add_summaries(const AstroMergeBlock *block, char *const *pads, Gs
   }
   if (ok && told && told != there)
     ok = astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "%u of %u histograms came without what they say of their bins and "
-                             "pairs, which something in between dropped",
+                             "%u of %u histograms arrived without the description of their bins "
+                             "and pairs; some element upstream dropped it",
                              there - told, there);
   if (ok && told)
     *event = astro_summary_to_event(&sum);

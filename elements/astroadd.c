@@ -1,18 +1,19 @@
 /**
  * SECTION:element-astroadd
  *
- * Adds what several streams say of the same: visibilities, grids in (u,v), pair counts. The streams
- * have to agree in all that their caps say, and in phase centre, basis and what was done to them.
+ * Adds several streams of the same kind: visibilities, grids in (u,v) or pair counts. The streams
+ * have to agree in all fields of their caps, and in phase centre, basis and processing history.
  *
- * Visibilities are aligned by absolute time. Sums (CI32LE) are added; means are averaged by the
- * good samples behind them, where nothing is known of these all alike. Counts are those of all
- * streams together. Where a stream has nothing it adds nothing.
+ * Visibilities are aligned by absolute time. Sums (CI32LE) are added. Means are averaged, weighted
+ * by the good samples behind them; streams without counts all get the same weight. The output
+ * counts the good samples of all streams together. A stream that has no data at some time adds
+ * nothing there.
  *
- * Of grids and histograms the n-th of all pads are added, whenever they were made, so that nights
- * or parts of a survey that were gridded or counted apart become one: sums of weights, numbers of
- * pairs and points with them. Grids have to have the same planes in w, which w-stacking chooses by
- * its data: algorithm=wprojection has none. Histograms hold all that was counted until then, so
- * that the last one of a stream that ended counts on.
+ * Grids and histograms are added in order, the n-th of every pad together, whenever they were made:
+ * so nights, or parts of a survey, that were gridded or counted apart become one, with their sums
+ * of weights or numbers of pairs. Grids have to have the same w-planes. W-stacking chooses its
+ * planes from the data, so use algorithm=wprojection, which has none. A histogram holds all that
+ * was counted until then, so the last one of a stream that has ended keeps being added.
  *
  * |[
  * gst-launch-1.0 astroadd name=sum ! astrofft ! astroimage ! astrofitssink location=both.fits \
@@ -30,11 +31,11 @@
 struct _AstroAdd {
   AstroMerge parent;
 
-  /* as was agreed on */
+  /* as negotiated */
   AstroAddConfig config;
   guint n;
   char **pads;           /* names of the inputs */
-  AstroMergePiece *last; /* of each, where a later one has all that it has */
+  AstroMergePiece *last; /* the last histogram of each pad: all its pairs so far */
 };
 
 G_DEFINE_TYPE(AstroAdd, astro_add, ASTRO_TYPE_MERGE)
@@ -60,15 +61,15 @@ static void reset(AstroMerge *merge)
   }
 }
 
-/* ---- what the streams have to be ---- */
+/* ---- which streams can be added ---- */
 
 static gboolean check_grids(const AstroMergeInput *inputs, GError **error)
 {
   const GstStructure *s = gst_caps_get_structure(inputs[0].caps, 0);
   return !astro_field_is_true(s, "touched-only") ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "pad %s: caps field \"touched-only\" is true, so that tiles are left "
-                             "undefined: expected false, or astrogridder before",
+                             "pad %s: caps field \"touched-only\" is true, which leaves tiles "
+                             "undefined: expected false, or astrogridder upstream",
                              inputs[0].pad);
 }
 
@@ -93,8 +94,8 @@ static gboolean agree(AstroMerge *merge, const AstroMergeInput *inputs, guint n,
 
 /* ---- visibilities ---- */
 
-/* Samples behind a value that lost none: of a stream as its buffers say, else as those of others
- * do, as streams of one kind have as many. */
+/* For each input, the number of samples behind a value that lost none. An input whose buffers do
+ * not say takes the largest number of the others: streams of one kind have equally many. */
 static guint32 *find_full(const AstroAdd *self, const AstroMergeBlock *block)
 {
   guint32 *full = g_new0(guint32, self->n), most = 0;
@@ -151,7 +152,7 @@ static gboolean submit_whole(AstroAdd *self, const AstroMergeBlock *block, GstBu
     if (piece->buffer && gst_buffer_get_size(piece->buffer) != gst_buffer_get_size(out))
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                                  "pad %s: a buffer of %" G_GSIZE_FORMAT
-                                 " bytes, expected %" G_GSIZE_FORMAT ", as on the pad before",
+                                 " bytes, expected %" G_GSIZE_FORMAT ", as on the previous pad",
                                  self->pads[piece->input], gst_buffer_get_size(piece->buffer),
                                  gst_buffer_get_size(out));
     pieces[i] = (AstroAddPiece){ .steps = arguments.steps, .n = arguments.steps };

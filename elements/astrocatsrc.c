@@ -1,10 +1,10 @@
 /**
  * SECTION:element-astrocatsrc
  *
- * Catalogues of points on the sky, one a buffer: at random, evenly or in clusters, within a band, a
- * cap or the footprint of the catalogue in a file, or read from a text file. Degrees. A catalogue
- * counts as a second of the stream. An element message "astro-mock" tells the slope of clustered
- * points, and between which angles it holds.
+ * Catalogues of points on the sky, one a buffer. The points are random, even or clustered, within a
+ * band, a cap or the footprint of a catalogue in a file; or they are read from a text file.
+ * Coordinates are in degrees. A catalogue counts as one second of the stream. The element message
+ * "astro-mock" gives the slope of clustered points and the range of angles over which it holds.
  *
  * |[
  * gst-launch-1.0 astrocatsrc points=100000 slope=-0.8 footprint=band:0,90,-30,30 ! h.data \
@@ -31,18 +31,19 @@
 #include <math.h>
 #include <string.h>
 
-/* How many points a region is laid out with: regions depend on the footprint and their number
- * alone, so that two sources agree about them. */
+/* Regions are laid out with random points of their own, a fixed number for each region, so that
+ * they depend only on the footprint and their number: two sources with the same footprint agree
+ * about them. */
 #define POINTS_A_REGION 1000
-#define MOST_POINTS (1 << 22) /* for very many regions, that are less equal then */
+#define MOST_POINTS (1 << 22) /* with very many regions, which are less equal in area then */
 #define REGIONS_SEED 0x7265676f
 
 typedef struct {
   guint64 points, seed;
   guint catalogues, regions;
   char *footprint;
-  double footprint_cell;      /* degrees; 0: by the points */
-  AstroClustering clustering; /* slope 0: none */
+  double footprint_cell;      /* degrees; 0: chosen from the number of points */
+  AstroClustering clustering; /* slope 0: no clustering */
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column;
 } Settings;
@@ -52,55 +53,56 @@ struct _AstroCatSrc {
   Settings settings;
 
   /* from start to stop */
-  Settings now; /* whatever the properties say by then */
+  Settings now; /* the properties at the start */
   gint length;  /* catalogues, atomic: queries come from any thread; 0: stopped */
   AstroFootprint footprint;
-  AstroMask *mask; /* where the footprint is a file's */
+  AstroMask *mask; /* of a footprint that comes from a file */
   AstroRegions *regions;
-  AstroCatalogue file; /* where a location is set: the points of all its catalogues */
-  GArray *ends;        /* of each, in points (guint64) */
+  AstroCatalogue file; /* with a location: the points of all catalogues in the file */
+  GArray *ends;        /* where each of those catalogues ends, in points (guint64) */
   guint next;
   AstroDeadline deadline;
 };
 
 static const AstroField fields[] = {
-  ASTRO_UINT64(Settings, points, "points", "Points", "Points of a catalogue", 0, G_MAXUINT32,
+  ASTRO_UINT64(Settings, points, "points", "Points", "Points in a catalogue", 0, G_MAXUINT32,
                10000),
   ASTRO_UINT(Settings, catalogues, "catalogues", "Catalogues",
-             "How many catalogues, each from its own random numbers", 1, G_MAXUINT, 1),
-  ASTRO_UINT64(Settings, seed, "seed", "Seed", "Of the random numbers", 0, G_MAXUINT64, 1),
+             "Number of catalogues, each with random numbers of its own", 1, G_MAXUINT, 1),
+  ASTRO_UINT64(Settings, seed, "seed", "Seed", "Seed of the random numbers", 0, G_MAXUINT64, 1),
   ASTRO_TEXT(Settings, footprint, "footprint", "Footprint",
-             "band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees, or like:FILE, where the points "
-             "of a FITS table or a text file lie",
+             "band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees, or like:FILE for the area "
+             "covered by the points of a FITS table or a text file",
              "band:0,360,-90,90"),
   ASTRO_DOUBLE(Settings, footprint_cell, "footprint-cell", "Footprint cell",
-               "Of a file's footprint: the size of the cells it is made of, degrees; 0 is as fine "
-               "as its points allow",
+               "Size of the cells that make up the footprint of a file, degrees; 0: as fine as "
+               "the file's points allow",
                0, 32, 0),
   ASTRO_DOUBLE(Settings, clustering.slope, "slope", "Slope",
-               "Of w(theta) of clustered points, above -2; 0 is not clustered", -2, 0, 0),
+               "Slope of w(theta) of clustered points, above -2; 0: no clustering", -2, 0, 0),
   ASTRO_DOUBLE(Settings, clustering.radius, "cluster-radius", "Cluster radius",
-               "Of the largest clusters, degrees", 0, 60, 6),
-  ASTRO_UINT(Settings, clustering.levels, "levels", "Levels", "Of clusters in clusters", 1, 20, 7),
+               "Radius of the largest clusters, degrees", 0, 60, 6),
+  ASTRO_UINT(Settings, clustering.levels, "levels", "Levels", "Levels of clusters within clusters",
+             1, 20, 7),
   ASTRO_UINT(Settings, clustering.children, "children", "Children", "Clusters in a cluster", 2,
              1000, 3),
   ASTRO_UINT(Settings, regions, "regions", "Regions",
-             "Adds a column of regions to points that are made here: compact cells of equal area, "
-             "the same for any points of this footprint; 0 is none",
+             "Adds a column of regions to simulated points: compact cells of equal area, "
+             "the same for all catalogues with this footprint; 0: none",
              0, 65535, 0),
   ASTRO_TEXT(Settings, location, "location", "Location",
-             "A text or CSV file to read instead of making points, gzip-ed too; each time its "
-             "heading line comes again another catalogue begins",
+             "A text or CSV file, possibly gzipped, to read instead of simulating points; a "
+             "repeated heading line begins another catalogue",
              NULL),
   ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
-             "Name, or number from 1, of the file's column", "1"),
+             "Name or number (from 1) of the file's column", "1"),
   ASTRO_TEXT(Settings, dec_column, "dec-column", "Declination column",
-             "Name, or number from 1, of the file's column", "2"),
+             "Name or number (from 1) of the file's column", "2"),
   ASTRO_TEXT(Settings, weight_column, "weight-column", "Weight column",
-             "Name, or number from 1, of the file's column; NULL or empty is none", NULL),
+             "Name or number (from 1) of the file's column; NULL or empty: none", NULL),
   ASTRO_TEXT(
       Settings, region_column, "region-column", "Region column",
-      "Name, or number from 1, of the file's column of whole numbers from 0; NULL or empty is none",
+      "Name or number (from 1) of the file's column of whole numbers from 0; NULL or empty: none",
       NULL),
   { 0 },
 };
@@ -117,7 +119,7 @@ static gboolean fail(AstroCatSrc *self, GError *error)
 
 #define FOOTPRINT_OF_FILE "like:"
 
-/* All catalogues of a FITS or text file. */
+/* Reads all catalogues of a FITS or text file into one. */
 static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
                          AstroCatalogue *catalogue, GError **error)
 {
@@ -127,8 +129,8 @@ static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
   if (!reader)
     return FALSE;
   if (astro_fits_reader_contents(reader)->stream.quantity != ASTRO_QUANTITY_CATALOGUE) {
-    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT, "%s is no catalogue",
-                path);
+    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+                "%s is not a catalogue", path);
     return FALSE;
   }
   gboolean end = FALSE;
@@ -232,7 +234,7 @@ static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_re
   return regions;
 }
 
-/* What a correlation function is to find: the power law, and between which angles (arcmin). */
+/* Posts what a correlation function should find: the slope, and between which angles (arcmin). */
 static void tell_mock(AstroCatSrc *self)
 {
   const AstroClustering *c = &self->now.clustering;
@@ -260,7 +262,7 @@ static gboolean astro_cat_src_stop(GstBaseSrc *base)
   return TRUE;
 }
 
-/* What catalogues are made with, or those of a file. */
+/* Reads the file, or gets ready what simulated catalogues are made with. */
 static gboolean prepare(AstroCatSrc *self, GError **error)
 {
   const Settings *s = &self->now;
@@ -298,8 +300,7 @@ static gboolean astro_cat_src_start(GstBaseSrc *base)
 static gboolean refuse_size(guint64 points, guint columns, GError **error)
 {
   g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
-              "%" G_GUINT64_FORMAT " points of %u columns are more than memory holds", points,
-              columns);
+              "%" G_GUINT64_FORMAT " points of %u columns do not fit in memory", points, columns);
   return FALSE;
 }
 
@@ -352,7 +353,7 @@ static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
   return buffer;
 }
 
-/* GstBaseSrc sends caps to those too who do not take them. */
+/* GstBaseSrc would send caps even to a peer that does not accept them. */
 static gboolean agree(AstroCatSrc *self, GstCaps *caps)
 {
   GstPad *src = GST_BASE_SRC_PAD(self);
@@ -365,7 +366,7 @@ static gboolean agree(AstroCatSrc *self, GstCaps *caps)
   return FALSE;
 }
 
-/* One that is given up is not there. */
+/* A catalogue that was given up half made is dropped. */
 static GstFlowReturn make(AstroCatSrc *self, AstroCatalogue *catalogue)
 {
   GError *error = NULL;
@@ -432,13 +433,13 @@ static gboolean event(GstBaseSrc *base, GstEvent *event)
   return GST_BASE_SRC_CLASS(astro_cat_src_parent_class)->event(base, event);
 }
 
-/* Caps are set with the first catalogue, whose columns they name. */
+/* Caps are set with the first catalogue, because they name its columns. */
 static gboolean astro_cat_src_negotiate(GstBaseSrc *base)
 {
   return TRUE;
 }
 
-/* Of this stream, of which num-buffers may be all that is wanted. */
+/* Catalogues in the stream; num-buffers may ask for fewer. */
 static guint catalogues_to_come(AstroCatSrc *self)
 {
   const guint running = (guint)g_atomic_int_get(&self->length);

@@ -1,31 +1,31 @@
 /**
  * SECTION:element-astrochannelizer
  *
- * A polyphase filter bank: turns voltages into spectra of any number of channels.
+ * A polyphase filter bank: makes spectra of any number of channels from voltages.
  *
  * Complex voltages of rate r give spectra of rate r / channels; real ones (I8, I16LE, F32LE) of
- * rate r / (2 x channels). Channels ascend in frequency. Of complex voltages the band's centre is
- * that of channel channels / 2; of real ones the band's lower edge is the centre of channel 0, and
- * the channel at its upper edge is dropped. The output's frequency and bandwidth say so: channel k
- * is centred on frequency - bandwidth / 2 + (k + 1/2) x bandwidth / channels, as everywhere. Hence
- * an even number of channels moves the frequency down by half a channel, and the bandwidth is what
- * the rate carries: voltages' own may be narrower, of samples taken faster than they have to be,
- * but no wider.
+ * rate r / (2 x channels). Channels ascend in frequency. With complex voltages, channel
+ * channels / 2 is centred on the band's centre. With real ones, channel 0 is centred on the band's
+ * lower edge, and the channel at the upper edge is dropped. The output's frequency and bandwidth
+ * say so: channel k is centred on frequency - bandwidth / 2 + (k + 1/2) x bandwidth / channels, as
+ * everywhere. Hence an even number of channels moves the frequency down by half a channel. The
+ * output's bandwidth is what the rate carries; the voltages' own may be narrower (oversampled) but
+ * not wider.
  *
  * Spectra as input, such as a station's subbands, are split further: each of their channels into
- * channels= more, laid side by side. Their channels have to be as wide as their rate, as those of
- * this element are: channels that overlap, or leave gaps, make no even band and are refused. A
- * sample that lost anything in one of its polarisations counts as lost.
+ * channels= narrower ones, side by side in the output. Their channels must be as far apart as they
+ * are wide, as those of this element are: channels that overlap or leave gaps are refused. A sample
+ * that lost anything in one of its polarisations counts as lost.
  *
- * A spectrum's time is that of the middle of the samples that it is made of: spectrum n stands for
- * the samples that OFFSET n and the rate say, and is made of taps times as many around them. So the
- * first spectrum of a stream that begins at sample 0 has OFFSET taps / 2, and what is left over at
- * the end is dropped. After a jump in OFFSET, or DISCONT, it begins anew: no spectrum mixes both
- * sides. Where samples are missing (GAP, or validity) spectra count their good samples.
+ * The time of a spectrum is the middle of the samples it is made from: spectrum n stands for the
+ * samples at OFFSET n by its rate, and is made from taps times as many around them. So the first
+ * spectrum of a stream that begins at sample 0 has OFFSET taps / 2, and samples left over at the
+ * end are dropped. After a jump in OFFSET, or DISCONT, the filter starts afresh: no spectrum mixes
+ * both sides. Where samples are missing (GAP, or validity), spectra count their good samples.
  *
- * Quantised output wants values that fill its range: gain is a factor on all channels, gains a file
- * with a factor for each (of spectra: for each part of a channel, alike in all channels). Noise
- * keeps its power: with gain 1 that of every channel is the mean square of the voltages.
+ * Quantised output needs values that fill its range: gain is a factor on all channels, gains a file
+ * with one factor a channel (with spectra as input, the same factors in each input channel). Noise
+ * keeps its power: with gain 1, the power in every channel is the mean square of the voltages.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 duration=1 ! astrochannelizer channels=512 ! \
@@ -55,7 +55,7 @@ struct _AstroChannelizer {
   AstroChannelizerConfig config;
   AstroLosses *losses;
   gboolean started;
-  guint64 begin, next_in; /* of an unbroken stretch of samples */
+  guint64 begin, next_in; /* of the current unbroken stretch of samples */
   guint64 clipped;
 };
 
@@ -64,7 +64,7 @@ GST_ELEMENT_REGISTER_DEFINE(astrochannelizer, "astrochannelizer", GST_RANK_NONE,
                             ASTRO_TYPE_CHANNELIZER)
 
 ASTRO_ENUM_TYPE(astro_window_get_type, "AstroWindow",
-                { ASTRO_WINDOW_AUTO, "Kaiser; none for one tap, which is a plain FFT", "auto" },
+                { ASTRO_WINDOW_AUTO, "Kaiser; none with one tap, which is a plain FFT", "auto" },
                 { ASTRO_WINDOW_HANN, "Hann", "hann" },
                 { ASTRO_WINDOW_HAMMING, "Hamming", "hamming" },
                 { ASTRO_WINDOW_BLACKMAN_HARRIS, "Blackman-Harris", "blackman-harris" },
@@ -116,7 +116,7 @@ static void set_names(GstStructure *s, const char *field, const char *const *nam
   gst_structure_take_value(s, field, &list);
 }
 
-/* The same axes, station and pol first. */
+/* The output has the input's axes, with station and pol first. */
 static void set_layout_out(GstStructure *s, AstroQuantity in)
 {
   const char *text = gst_structure_get_string(s, "layout");
@@ -132,8 +132,8 @@ static void set_layout_out(GstStructure *s, AstroQuantity in)
                     NULL);
 }
 
-/* The output's rate and band, where each of coarse input channels is split into so many; nothing
- * where the input does not say enough. */
+/* Sets the output's rate and band, where each of `coarse` input channels is split into `channels`;
+ * removes them where the input does not say enough. */
 static void set_band_out(guint channels, guint coarse, GstStructure *s)
 {
   const AstroFormat format = astro_format_from_name(gst_structure_get_string(s, "format"));
@@ -152,7 +152,7 @@ static void set_band_out(guint channels, guint coarse, GstStructure *s)
                                              &out_n, &out_d))
     gst_structure_set(s, "rate", GST_TYPE_FRACTION, out_n, out_d, NULL);
   carried = has_rate ? (double)rate_n / rate_d / (real ? 2 : 1) * coarse : bandwidth;
-  /* As the input writes it, where it only rounds otherwise. */
+  /* Keep the input's own number where only rounding makes ours differ. */
   if (has_bandwidth && fabs(carried - bandwidth) < 1e-9 * bandwidth)
     carried = bandwidth;
   if (carried > 0 && (has_frequency || has_bandwidth))
@@ -192,8 +192,7 @@ static void make_spectra(guint channels, GstStructure *s)
   set_channels_out(channels, coarse, s);
 }
 
-/* Formats and layouts that are none of ours are taken last, and refused where an error can say why.
- */
+/* Any other format or layout is accepted last, so that configure can say why it is wrong. */
 static void append_input(GstCaps *caps, const GstStructure *given, AstroQuantity quantity,
                          const char *const *layouts, const char *const *formats)
 {
@@ -257,11 +256,10 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   self->config.in = *in;
   self->config.to = out->format;
   if (in->rate_n > 0 && out->rate_n == 0)
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "spectra of %u channels of a rate of %d/%d have a rate that no fraction of whole "
-        "numbers below 2^31 is",
-        self->config.channels, in->rate_n, in->rate_d);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "%u channels at a rate of %d/%d: the rate of the spectra is not a "
+                               "fraction of whole numbers below 2^31",
+                               self->config.channels, in->rate_n, in->rate_d);
   if (self->gains && self->n_gains != self->config.channels)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "property channels was set after the gains of %u channels were "
@@ -278,8 +276,8 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   return TRUE;
 }
 
-/* A buffer for so many spectra of which none comes later with more, while blocks are of that size:
- * so the pool need not change. */
+/* A buffer for this many spectra. It is allocated for the most that a block of this size can give,
+ * so that the pool does not change from block to block. */
 static GstBuffer *new_buffer(AstroChannelizer *self, guint64 spectra, guint64 steps, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
@@ -328,7 +326,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   return TRUE;
 }
 
-/* What is held makes no whole spectrum. */
+/* The samples still held do not make a whole spectrum. */
 static gboolean finish(AstroStage *stage, GError **error)
 {
   forget(ASTRO_CHANNELIZER(stage));
@@ -348,7 +346,7 @@ static void drained(AstroStage *stage)
   GST_OBJECT_UNLOCK(self);
 }
 
-/* A spectrum's first sample waits for the last that the spectrum is made of. */
+/* The first sample of a spectrum waits for the last one that the spectrum is made from. */
 static guint64 latency_steps(AstroStage *stage)
 {
   const AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
@@ -357,7 +355,7 @@ static guint64 latency_steps(AstroStage *stage)
   return astro_channelizer_span(&self->config) - astro_channelizer_lead(&self->config) - 1;
 }
 
-/* A property's setter cannot fail: the start says what is wrong with it, before there are caps. */
+/* A property's setter cannot fail, so the start reports bad values, before there are caps. */
 static gboolean start(AstroStage *stage)
 {
   AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
@@ -392,33 +390,33 @@ static gboolean stop(GstBaseTransform *trans)
 
 /* ---- properties ---- */
 
-/* Ranges are wider than what works: GObject would silently take the nearest value within. */
+/* The ranges are wider than what is allowed: within them GObject would silently clamp values. */
 static const AstroField fields[] = {
   ASTRO_UINT(AstroChannelizer, channels, "channels", "Channels",
-             "Channels of a spectrum, 2 to 65536; of spectra as input: that each of their "
-             "channels is split into",
+             "Channels of a spectrum, 2 to 65536; with spectra as input, parts that each of "
+             "their channels is split into",
              0, G_MAXUINT, 1024),
   ASTRO_UINT(AstroChannelizer, taps, "taps", "Taps",
-             "How many times a spectrum's own samples it is made of, 1 (a plain FFT, with no "
+             "Samples a spectrum is made from, as a multiple of its own: 1 (a plain FFT, with no "
              "window unless one is set) to 32",
              0, G_MAXUINT, 8),
-  ASTRO_ENUM(AstroChannelizer, window, "window", "Window", "The window of the lowpass",
+  ASTRO_ENUM(AstroChannelizer, window, "window", "Window", "Window of the lowpass filter",
              astro_window_get_type, ASTRO_WINDOW_AUTO),
   ASTRO_DOUBLE(AstroChannelizer, beta, "beta", "Beta",
-               "Of the Kaiser window, 0 to 100: less leakage, wider channels", -G_MAXDOUBLE,
-               G_MAXDOUBLE, ASTRO_WINDOW_BETA),
+               "Beta of the Kaiser window, 0 to 100: larger leaks less, widens channels",
+               -G_MAXDOUBLE, G_MAXDOUBLE, ASTRO_WINDOW_BETA),
   ASTRO_DOUBLE(AstroChannelizer, gain, "gain", "Gain",
-               "Factor on every value; with 1 noise keeps its power in every channel", -G_MAXDOUBLE,
+               "Factor on every value; at 1 noise keeps its power in every channel", -G_MAXDOUBLE,
                G_MAXDOUBLE, 1),
   ASTRO_TEXT(AstroChannelizer, gains_file, "gains", "Gains",
-             "A text file with a factor for each channel, besides gain", NULL),
+             "A text file with one factor a channel, applied on top of gain", NULL),
   ASTRO_UINT64(AstroChannelizer, clipped, "clipped", "Clipped",
-               "Components (two a value) that saturated since the start", 0, G_MAXUINT64, 0,
+               "Components (two a value) that have saturated since the start", 0, G_MAXUINT64, 0,
                .when = ASTRO_WHEN_NEVER),
   { 0 },
 };
 
-/* The factor of all channels; 0: they have more than one. */
+/* The factor common to all channels; 0 if the channels' factors differ. */
 static double common_gain(const AstroChannelizer *self)
 {
   for (guint k = 1; self->gains && k < self->config.channels; k++)

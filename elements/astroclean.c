@@ -1,37 +1,38 @@
 /**
  * SECTION:element-astroclean
  *
- * Deconvolution by Hogbom's minor cycles: takes the point-spread function from the highest point of
- * an image again and again. It asks upstream for the point-spread function (psf=true). Every
- * product and channel is cleaned by itself.
+ * Deconvolution by Hogbom's minor cycles: subtracts the point-spread function from the highest
+ * point of an image again and again. It asks upstream for the point-spread function (psf=true).
+ * Every product and channel is cleaned by itself. It does not go back to the visibilities, as major
+ * cycles would.
  *
- * output=restored gives the model, drawn with the beam, plus what is left; model (Jy a pixel) and
- * residual give these; all gives the three and the point-spread function, as products I, I-MODEL,
- * I-RESIDUAL and PSF.
+ * output=restored gives the model convolved with the beam, plus the residual; model (Jy per pixel)
+ * and residual give one of them alone; all gives the three and the point-spread function, as
+ * products I, I-MODEL, I-RESIDUAL and PSF.
  *
- * To reach from any source to every pixel the point-spread function has to be twice as large as the
- * image. Where the grid's elements stand in one line before it (astrogridder, astrofft, astroimage)
- * it asks them for that (wide-psf=true in caps): grids and images are twice as large then, of which
- * the middle is cleaned and sent on, as large as astrogridder's size. That takes four times the
- * memory of a grid; wide-psf=false on astroclean does without. An image that comes otherwise (a
- * file's, one that others read too, or of algorithm=wprojection, whose functions would be four
- * times as large) has a point-spread function as large as itself: sources are looked for inside a
- * border of a quarter of the image then, where all is exact, with a warning. A smaller border is
- * less exact towards the edges. Pixels that are NaN are masked: no sources are looked for there,
- * and they stay NaN. It does not go back to the visibilities, as major cycles do.
+ * To reach from any source to every pixel, the point-spread function has to be twice as large as
+ * the image. Where astrogridder, astrofft and astroimage stand in one line upstream, astroclean
+ * asks them for that (wide-psf=true in caps): their grids and images are then twice as large as
+ * astrogridder's size, and astroclean cleans and passes on the middle. The grid takes four times
+ * the memory; wide-psf=false on astroclean avoids that. Other images (from a file, from a tee with
+ * other branches, or from algorithm=wprojection, whose convolution functions would be four times as
+ * large) come with a point-spread function no larger than themselves. Then sources are looked for
+ * only inside a border of a quarter of the image, where subtraction is exact, and a warning says
+ * so. A smaller border is less exact towards the edges. Pixels that are NaN are masked: no sources
+ * are looked for there, and they stay NaN.
  *
- * The cycles end where no peak is higher than threshold or, where that is not set, than
- * auto-threshold times the noise: what they would take from there on is noise, and an image that it
- * is taken from looks better than it is. The noise is told of what is left (by the median, which
- * sources do not move) at the moment when nothing stands out any more, and goes on with the image,
- * for astromeasure. They end with a warning, too, where peaks grow to twice the lowest that there
- * was: with too high a gain, with errors of calibration, or in a field so much larger than what few
- * stations tell apart that sidelobes are taken for sources.
+ * The cycles end when no peak is above threshold or, if that is not set, above auto-threshold times
+ * the noise: beyond that they would subtract noise and make the image look better than it is. The
+ * noise is estimated from the residual (by its median, which sources hardly move) at the moment
+ * when nothing stands out any more, and is passed on with the image, for astromeasure. The cycles
+ * also end, with a warning, when peaks grow to twice the lowest peak so far. That happens with too
+ * high a gain, with calibration errors, or in a field so much larger than what few stations can
+ * resolve that sidelobes are taken for sources.
  *
- * An element message "astro-clean" for each product and channel tells how it went: iterations, peak
- * (of what is left, Jy/beam), noise (Jy/beam), flux (of the model, Jy) and end: iterations,
- * threshold, noise, diverged, interrupted (by a user: the image has what was done, with a warning),
- * or empty where there was nothing but NaN.
+ * An element message "astro-clean" for each product and channel gives the iterations, the peak
+ * left (Jy/beam), the noise (Jy/beam), the flux of the model (Jy), and in end the reason why the
+ * cycles ended: iterations, threshold, noise, diverged, interrupted (by the user: the image shows
+ * the cycles done so far, with a warning), or empty if all pixels are NaN.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft ! \
@@ -55,7 +56,7 @@ struct _AstroClean {
   AstroCleanOutput output;
   double gain, threshold, auto_threshold;
   guint iterations;
-  gint border; /* -1: as small as is exact */
+  gint border; /* -1: as small as stays exact */
   gboolean wide_psf;
 
   AstroGrid grid; /* of the input's caps */
@@ -66,15 +67,15 @@ G_DEFINE_TYPE(AstroClean, astro_clean, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroclean, "astroclean", GST_RANK_NONE, ASTRO_TYPE_CLEAN)
 
 ASTRO_STATIC_ENUM_TYPE(astro_clean_output_get_type, "AstroCleanOutput",
-                       { ASTRO_CLEAN_RESTORED, "The model, drawn with the beam, plus the residual",
-                         "restored" },
-                       { ASTRO_CLEAN_MODEL, "The model, Jy a pixel", "model" },
-                       { ASTRO_CLEAN_RESIDUAL, "What is left", "residual" },
-                       { ASTRO_CLEAN_ALL, "The three, and the point-spread function", "all" })
+                       { ASTRO_CLEAN_RESTORED,
+                         "The model convolved with the beam, plus the residual", "restored" },
+                       { ASTRO_CLEAN_MODEL, "The model, Jy per pixel", "model" },
+                       { ASTRO_CLEAN_RESIDUAL, "The residual", "residual" },
+                       { ASTRO_CLEAN_ALL, "All three, and the point-spread function", "all" })
 
 /* ---- negotiation ---- */
 
-/* What is made of each product, up to a NULL. */
+/* The output's products that are made from each input product, ending with NULL. */
 static const char *const suffixes[][4] = {
   [ASTRO_CLEAN_RESTORED] = { "" },
   [ASTRO_CLEAN_MODEL] = { "-MODEL" },
@@ -82,7 +83,7 @@ static const char *const suffixes[][4] = {
   [ASTRO_CLEAN_ALL] = { "", "-MODEL", "-RESIDUAL" },
 };
 
-/* Products of the output; NULL where the input's caps do not say them. */
+/* Products of the output; NULL where the input's caps do not name theirs. */
 static char *products_out(const AstroClean *self, const GstStructure *s, guint *n)
 {
   const char *text = gst_structure_get_string(s, "products");
@@ -120,7 +121,7 @@ static void describe_output(const AstroClean *self, GstStructure *s)
     gst_structure_remove_fields(s, "products", "pols", NULL);
 }
 
-/* Where nothing is cleaned a wide point-spread function is of no use. */
+/* A wide point-spread function is asked for only if anything is cleaned. */
 static void append_input(const AstroClean *self, const GstStructure *given, GstCaps *result)
 {
   GstStructure *s = gst_structure_copy(given), *wide;
@@ -164,16 +165,16 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   return GST_BASE_TRANSFORM_CLASS(astro_clean_parent_class)->set_caps(trans, in, out);
 }
 
-/* Half of the image in each direction is not cleaned then, unless somebody says otherwise. */
+/* An exact border leaves half of the image in each direction uncleaned, unless the user set one. */
 static void warn_of_narrow_psf(AstroClean *self)
 {
   const AstroCleanConfig *config = &self->config;
   const guint middle = config->size - 2 * MIN(config->border, config->size / 2);
   GST_ELEMENT_WARNING(
       self, STREAM, FAILED,
-      ("the point-spread function is no larger than the image, so that sources are looked for in "
-       "the middle %u x %u pixels alone: expected algorithm=wstacking, and astrogridder, astrofft "
-       "and astroimage in one line before this, where it is twice as large; or border=0, which is "
+      ("the point-spread function is no larger than the image, so sources are only looked for "
+       "in the middle %u x %u pixels. Use algorithm=wstacking with astrogridder, astrofft and "
+       "astroimage in one line upstream, which makes it twice as large; or border=0, which is "
        "less exact towards the edges",
        middle, middle),
       (NULL));
@@ -238,30 +239,29 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
     if (results[i].end == ASTRO_CLEAN_DIVERGED)
       GST_ELEMENT_WARNING(
           self, STREAM, FAILED,
-          ("%s of channel %u goes astray and is not cleaned further: after %u iterations peaks "
-           "have "
-           "grown from %.3g to %.3g Jy/beam, and not all of the model is in the sky. Expected a "
-           "gain below %g, a border above %u pixels, or an image of a smaller field",
+          ("%s of channel %u diverges and is not cleaned further: after %u iterations peaks have "
+           "grown from %.3g to %.3g Jy/beam, and part of the model is not real. Use a gain below "
+           "%g, a border above %u pixels, or an image of a smaller field",
            self->grid.products[i % n], i / n, results[i].iterations, results[i].lowest,
            results[i].peak, self->config.gain, self->config.border),
           (NULL));
     if (results[i].end == ASTRO_CLEAN_INTERRUPTED)
       GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                          ("interrupted: %s of channel %u has %u iterations of %u and peaks of %g "
-                           "Jy/beam left",
+                          ("interrupted: %s of channel %u has done %u of %u iterations, and its "
+                           "highest peak left is %g Jy/beam",
                            self->grid.products[i % n], i / n, results[i].iterations,
                            self->config.iterations, results[i].peak),
                           (NULL));
   }
 }
 
-/* Of the output's products, those that were not made of an image: the point-spread function. */
+/* Whether this product of the output is the point-spread function, which comes last. */
 static gboolean is_psf(const AstroClean *self, guint product)
 {
   return self->config.output == ASTRO_CLEAN_ALL && product == 3 * self->config.products;
 }
 
-/* What CLEAN left of each; of the point-spread function nothing is known. */
+/* Noise and peak of each cleaned product; the point-spread function has none. */
 static void describe_levels(const AstroClean *self, const AstroCleanResult *results,
                             AstroImageMeta *to)
 {
@@ -275,8 +275,8 @@ static void describe_levels(const AstroClean *self, const AstroCleanResult *resu
     }
 }
 
-/* Of the channel in the middle, as the beam is. The one that comes was of the point-spread
- * function's middle alone. */
+/* The sidelobe level in the middle channel, where the beam is fitted too. astroimage's own value
+ * only covers the middle of the point-spread function. */
 static double sidelobe_of(const AstroClean *self, GstBuffer *in)
 {
   const AstroCleanConfig *config = &self->config;
@@ -294,7 +294,8 @@ static double sidelobe_of(const AstroClean *self, GstBuffer *in)
   return sidelobe;
 }
 
-/* The beam goes on, and the border is told; weights are those of what products were made of. */
+/* Passes on the beam, and adds the border. Each product has the weights of the one it is made from.
+ */
 static void describe(const AstroClean *self, GstBuffer *in_buffer, const AstroImageMeta *from,
                      const AstroCleanResult *results, GstBuffer *out)
 {
@@ -334,8 +335,8 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
   } else if (astro_clean_needs_beam(&self->config)) {
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
-        "found an image without a beam, which the model is drawn with: expected one, or iterations "
-        "0, or model or residual as astroclean's property output");
+        "the image has no beam to convolve the model with: expected one, or iterations=0, or "
+        "output=model or output=residual");
   }
   GstBuffer *out =
       astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
@@ -376,25 +377,27 @@ static gboolean stop(GstBaseTransform *trans)
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
-  ASTRO_ENUM(AstroClean, output, "output", "Output", "What to give", astro_clean_output_get_type,
-             ASTRO_CLEAN_RESTORED),
-  ASTRO_DOUBLE(AstroClean, gain, "gain", "Gain", "How much of a peak an iteration takes, 0 to 1",
-               -G_MAXDOUBLE, G_MAXDOUBLE, 0.1),
+  ASTRO_ENUM(AstroClean, output, "output", "Output", "Images to output",
+             astro_clean_output_get_type, ASTRO_CLEAN_RESTORED),
+  ASTRO_DOUBLE(AstroClean, gain, "gain", "Gain",
+               "Part of a peak that an iteration subtracts, 0 to 1", -G_MAXDOUBLE, G_MAXDOUBLE,
+               0.1),
   ASTRO_UINT(AstroClean, iterations, "iterations", "Iterations",
-             "Of each product and channel, at most", 0, G_MAXUINT, 1000),
+             "Most iterations for each product and channel", 0, G_MAXUINT, 1000),
   ASTRO_DOUBLE(AstroClean, threshold, "threshold", "Threshold",
-               "Ends where no peak is higher than this, Jy/beam", -G_MAXDOUBLE, G_MAXDOUBLE, 0),
+               "Ends when no peak is higher than this, Jy/beam", -G_MAXDOUBLE, G_MAXDOUBLE, 0),
   ASTRO_DOUBLE(
       AstroClean, auto_threshold, "auto-threshold", "Automatic threshold",
-      "Without a threshold: ends where no peak is higher than so many times the noise (0: goes on)",
+      "Without a threshold: ends when no peak is above this many times the noise (0: goes on)",
       -G_MAXDOUBLE, G_MAXDOUBLE, 3),
   ASTRO_INT(AstroClean, border, "border", "Border",
             "Pixels along the edges where no sources are looked for (-1: none with a wide "
-            "point-spread function, a quarter of the image without)",
+            "point-spread function, a quarter of the image without one)",
             -1, G_MAXINT, -1),
   ASTRO_BOOLEAN(
       AstroClean, wide_psf, "wide-psf", "Wide point-spread function",
-      "Asks for one twice as large as the image, which reaches from any source to every pixel",
+      "Asks for a point-spread function twice as large as the image, to reach from any source to "
+      "every pixel",
       TRUE),
   { 0 },
 };
@@ -418,9 +421,9 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   stage->feed = feed;
   stage->keeps_part = TRUE;
   astro_stage_class_add_pads(stage, images, images);
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "Clean", "Filter/Converter",
-      "Takes the point-spread function from images, by Hogbom's minor cycles", ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Clean", "Filter/Converter",
+                                        "Deconvolves images by Hogbom's minor cycles",
+                                        ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "takes",
       "images F32LE F64LE with their point-spread function: pol:y:x or channel:pol:y:x");

@@ -1,13 +1,14 @@
 /**
  * SECTION:element-astroconvert
  *
- * Turns samples into another format of the same kind, complex or real: the one that downstream's
- * caps ask for. Where these leave a choice samples stay as they are, or become CF32LE (real ones
- * F32LE). Values are multiplied by scale, rounded to the nearest even and saturated; what saturates
- * is counted, readable as clipped and posted as an element message astro-clipped (clipped, total).
+ * Converts samples to another format of the same kind, complex or real: the one that the caps
+ * downstream ask for. Where these leave a choice, samples keep their format, or become CF32LE (real
+ * ones F32LE). Values are multiplied by scale, rounded to the nearest (halves to even) and
+ * saturated. Saturated components are counted: the property clipped gives their number, and an
+ * element message astro-clipped (clipped, total) is posted.
  *
- * Visibilities of CI32LE are sums and those of floats are means: from one to the other they are
- * divided or multiplied by their counts, where they have any.
+ * Visibilities in CI32LE are sums, and those in floats are means: from one to the other they are
+ * divided or multiplied by their validity counts, where they have any.
  *
  * |[
  * gst-launch-1.0 filesrc location=v.cf32 blocksize=8388608 ! \
@@ -27,14 +28,14 @@ struct _AstroConvert {
   /* properties, under the object's lock: they may be set at any time */
   gboolean auto_scale;
   double scale;
-  char *bad_scale; /* what was set and is no scale */
+  char *bad_scale; /* a text that was set and is not a scale */
 
-  gboolean picks_scale;      /* auto, and no block came that has a scale */
-  AstroConvertConfig picked; /* the formats for which one was */
+  gboolean picks_scale;      /* scale=auto, and no block so far had anything to pick it from */
+  AstroConvertConfig picked; /* the formats for which it was picked */
   double active_scale;
   guint64 clipped, total;
   guint64 reported; /* total when the last message was posted */
-  gboolean warned;  /* of many that are clipped */
+  gboolean warned;  /* that many samples are clipped */
 };
 
 G_DEFINE_TYPE(AstroConvert, astro_convert, ASTRO_TYPE_STAGE)
@@ -48,7 +49,7 @@ static gboolean reachable(const GValue *value, AstroFormat to)
   return FALSE;
 }
 
-/* The formats named as they are first, then all that they can become or come from. */
+/* First the formats that the caps name, then all that these can be converted to or from. */
 static void widen_format(GstStructure *s)
 {
   const GValue *value = gst_structure_get_value(s, "format");
@@ -66,7 +67,7 @@ static void widen_format(GstStructure *s)
   if (gst_value_list_get_size(&list) > 0)
     gst_structure_take_value(s, "format", &list);
   else
-    g_value_unset(&list); /* an unknown name: caps_event says so */
+    g_value_unset(&list); /* an unknown name: caps_event reports it */
 }
 
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
@@ -84,8 +85,8 @@ static gboolean names_format(GstCapsFeatures *features, GstStructure *s, gpointe
   return gst_structure_has_field(s, "format");
 }
 
-/* Stages take formats that they do not name, too, so that it is they who refuse them. What they
- * name is better, where they name any. */
+/* Stages also accept formats that they do not name in caps, so that they can refuse them with a
+ * reason. The formats that they do name are better, if there are any. */
 static GstCaps *keep_named(GstBaseTransform *trans, GstCaps *othercaps)
 {
   GstCaps *named =
@@ -101,8 +102,8 @@ static GstCaps *keep_named(GstBaseTransform *trans, GstCaps *othercaps)
   return othercaps;
 }
 
-/* As it came where that is taken. Else not what downstream names first: it may be integers that
- * round all of a signal away. */
+/* Keeps the format where downstream accepts it. Otherwise it does not simply take the first one
+ * that downstream names: that may be integers, which could round all of a signal away. */
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
@@ -122,7 +123,7 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   convert->from = astro_stage_in(stage)->format;
   convert->to = astro_stage_out(stage)->format;
   GST_OBJECT_LOCK(self);
-  /* Once picked a scale stays, whatever else of a stream is another. */
+  /* A picked scale stays while the formats do, whatever else changes in the stream. */
   self->picks_scale =
       self->auto_scale && (self->picked.from != convert->from || self->picked.to != convert->to);
   if (!self->auto_scale || self->picks_scale)
@@ -132,8 +133,8 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   return TRUE;
 }
 
-/* A block that tells nothing, all zero or lost, is not what a stream is scaled by: the next one
- * is. */
+/* A block that is all zero or lost says nothing about the signal; the scale is then picked from a
+ * later one. */
 static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 steps, GError **error)
 {
   const AstroStream *from = astro_stage_in(ASTRO_STAGE(self)),
@@ -158,11 +159,12 @@ static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 steps, GEr
   if (scale == 0)
     return TRUE;
   self->picked = (AstroConvertConfig){ from->format, to->format };
-  /* Behind blocks of nothing, which went by another scale, it is left at not known. */
+  /* Blocks of zeros went out with another scale before: then the observation's scale stays unknown.
+   */
   return self->total > 0 || astro_stage_tell(ASTRO_STAGE(self), error);
 }
 
-/* By the counts, on the host, whoever does the rest: a few values, and rarely. */
+/* Uses the validity counts, always on the host: these are few values and come rarely. */
 static gboolean convert_counted(AstroConvert *self, GstBuffer *in, GstBuffer *out, guint64 steps,
                                 const AstroValidityMeta *meta, GError **error)
 {
@@ -197,7 +199,7 @@ static gboolean convert(AstroConvert *self, GstBuffer *in, GstBuffer *out, guint
   return astro_stage_submit(stage, in, out, arguments, error);
 }
 
-/* More than one in a hundred is no peak any more. */
+/* One peak in a hundred may clip; more than that means that the scale is wrong. */
 #define MANY_CLIPPED 0.01
 
 static void warn_of_clipping(AstroConvert *self)
@@ -208,9 +210,9 @@ static void warn_of_clipping(AstroConvert *self)
   self->warned = TRUE;
   GST_ELEMENT_WARNING(
       self, STREAM, FORMAT,
-      ("%.3g %% of the samples are beyond the range of %s with scale %.6g, and clipped: what is "
-       "made "
-       "of them is wrong. scale=auto fits samples to the format, or a smaller scale does",
+      ("%.3g %% of the samples are beyond the range of %s with scale %.6g and were clipped, which "
+       "falsifies all results. Use scale=auto, which fits the samples to the format, or a smaller "
+       "scale",
        100 * part, astro_format_name(astro_stage_out(ASTRO_STAGE(self))->format),
        self->active_scale),
       (NULL));
@@ -262,8 +264,8 @@ static void drained(AstroStage *stage)
     warn_of_clipping(self);
 }
 
-/* Samples are amplitudes; visibilities and what is made of them are powers. What auto picks is
- * known with the first block that it picks by, and said again then. */
+/* Samples are amplitudes, while visibilities and what follows from them are powers. An automatic
+ * scale is known only once a block was scaled by it, and the observation is amended again then. */
 static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   const AstroConvert *self = ASTRO_CONVERT(stage);
@@ -287,7 +289,7 @@ static gboolean start(AstroStage *stage)
   return ASTRO_STAGE_CLASS(astro_convert_parent_class)->start(stage);
 }
 
-/* "auto" or a finite number. */
+/* Accepts "auto" or a finite number. */
 static gboolean read_scale(AstroConvert *self, const char *text)
 {
   char *end;
@@ -325,16 +327,16 @@ static void get_scale(GObject *object, GValue *value)
 
 static const AstroField fields[] = {
   { ASTRO_FIELD_SAYS(TEXT, "scale", "Scale",
-                     "Factor on every value, a number or auto: from the rms of the good samples of "
-                     "the first block where they are not all zero"),
+                     "Factor on every value: a number, or auto, which picks it from the rms of the "
+                     "good samples of the first block that is not all zero"),
     .text = "1", .get = get_scale, .set = set_scale },
   ASTRO_UINT64(AstroConvert, clipped, "clipped", "Clipped",
-               "Components (two a complex sample) that saturated since the start", 0, G_MAXUINT64,
-               0, .when = ASTRO_WHEN_NEVER),
+               "Components (two a complex sample) that have saturated since the start", 0,
+               G_MAXUINT64, 0, .when = ASTRO_WHEN_NEVER),
   { 0 },
 };
 
-/* A property's setter cannot fail: the start of the stream says what is wrong with it. */
+/* A property's setter cannot fail, so the start of the stream reports a bad value. */
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
 {
   AstroConvert *self = ASTRO_CONVERT(element);
@@ -376,12 +378,12 @@ static void astro_convert_class_init(AstroConvertClass *klass)
   stage->drained = drained;
   astro_stage_class_add_pads(stage, astro_stage_any, astro_stage_any);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Convert", "Filter/Converter",
-                                        "Turns samples into the format that downstream wants",
+                                        "Converts samples to the format that downstream wants",
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
-                                        "any stream of any format");
+                                        "any stream in any format");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
-                                        "the same of another format");
+                                        "the same in another format");
 }
 
 static void astro_convert_init(AstroConvert *self)

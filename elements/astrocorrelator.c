@@ -2,22 +2,22 @@
  * SECTION:element-astrocorrelator
  *
  * Correlates every station with every other and sums over time: spectra become visibilities, one
- * block for so many spectra (property integration, times time-step where that is set: the mean of
- * so many integrations). Integrations begin at multiples of that number, counted from time step
- * zero, so that loss and cuts do not move them. What was lost lowers the counts of the baselines
- * concerned (their validity), as does a stream that begins or ends inside an integration.
+ * block for every so many spectra (property integration; with time-step set, the mean of that many
+ * integrations). Integrations begin at multiples of that number, counted from time step zero, so
+ * that losses and cuts do not shift them. Lost samples lower the counts (validity) of the baselines
+ * concerned, and so does a stream that begins or ends inside an integration.
  *
- * With integration-time the number of spectra is the whole one nearest to so many seconds, by the
- * rate of the caps; an element message astro-integration tells it and the seconds that it makes.
+ * With integration-time, the number of spectra is the whole number nearest to that many seconds by
+ * the rate in the caps. An element message astro-integration gives it and the exact duration.
  *
- * Spectra may come in any order of their axes. The one that the backend likes best is named first
- * in the caps, so that an astrotranspose before this element gives it: channel:time:station:pol for
- * the CPU, channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all
- * channels, they take turns there in groups, and active-backend says of how many channels.
+ * Spectra may have their axes in any order. The order that suits the backend best is named first in
+ * the caps, so that an astrotranspose upstream produces it: channel:time:station:pol for the CPU,
+ * channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all channels, groups
+ * of channels take turns on it, and active-backend says how many channels a group has.
  *
- * Visibilities are means (CF32LE), or exact sums (CI32LE) where downstream's caps ask for them and
- * samples are integers. Each block has counts, which its caps say (counts=true): sums that come
- * without are refused by whoever takes them.
+ * Visibilities are means (CF32LE), or exact sums (CI32LE) if the caps downstream ask for them and
+ * samples are integers. Each block has validity counts, and its caps say so (counts=true): elements
+ * refuse sums whose counts were lost on the way.
  *
  * |[
  * gst-launch-1.0 filesrc location=s.ci8 blocksize=8388608 ! \
@@ -35,7 +35,7 @@
 #include "core/kit/enum.h"
 #include "elements/base/astrofields.h"
 
-/* That each of the backends likes best. */
+/* The layout that suits each backend best. */
 #define CPU_LAYOUT "channel:time:station:pol"
 #define CUDA_LAYOUT "channel:station:pol:time"
 #define OUTPUT_LAYOUT "channel:baseline:pol:pol"
@@ -44,17 +44,17 @@ struct _AstroCorrelator {
   AstroStage parent;
   /* properties */
   guint integration;
-  double integration_time; /* seconds, in its place; 0: not set */
+  double integration_time; /* seconds, instead of integration; 0: not set */
   guint channel_step, time_step;
   AstroTriangle triangle;
-  /* as they were when the backend was made: properties may be set at any time */
-  guint64 spectra; /* of one block of visibilities */
-  guint32 full;    /* samples behind each, if all came */
+  /* copies from when the backend was made, because properties may be set at any time */
+  guint64 spectra; /* in one block of visibilities */
+  guint32 full;    /* samples behind each value if none was lost */
 
-  gboolean open;  /* steps of an integration came */
+  gboolean open;  /* part of an integration has come */
   guint64 number; /* of that integration */
-  guint64 end;    /* the step behind what came of it */
-  gboolean stale; /* the backend still holds an integration that was given up */
+  guint64 end;    /* the step after the last one that came of it */
+  gboolean stale; /* the backend still holds an integration that was dropped */
   guint32 *counts;
 };
 
@@ -62,8 +62,8 @@ G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
 
-/* Spectra of one integration. seconds: integration-time, taken once, since another thread may set
- * it. */
+/* Spectra in one integration. seconds: a copy of integration-time, since another thread may set
+ * the property meanwhile. */
 static gboolean find_integration(const AstroCorrelator *self, double seconds, gint rate_n,
                                  gint rate_d, guint *integration, GError **error)
 {
@@ -71,7 +71,7 @@ static gboolean find_integration(const AstroCorrelator *self, double seconds, gi
   return seconds == 0 || astro_integration_spectra(seconds, rate_n, rate_d, integration, error);
 }
 
-/* Spectra behind one block of visibilities; 0: not known without a rate, or refused. */
+/* Spectra in one block of visibilities; 0 if refused, or not known for lack of a rate. */
 static guint64 dump_spectra(const AstroCorrelator *self, const GstStructure *spectra)
 {
   gint rate_n = 0, rate_d = 1;
@@ -93,8 +93,8 @@ ASTRO_STATIC_ENUM_TYPE(triangle_get_type, "AstroTriangle",
 static const AstroFormat integers[] = { ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI4 };
 static const AstroFormat floats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF16LE };
 
-/* What the format on one side allows on the other. */
-static void turn_format(GstStructure *to, const GstStructure *from, GstPadDirection direction)
+/* Sets the formats that the format on one side allows on the other. */
+static void convert_format(GstStructure *to, const GstStructure *from, GstPadDirection direction)
 {
   const GValue *value = gst_structure_get_value(from, "format");
   GValue list = G_VALUE_INIT;
@@ -125,7 +125,7 @@ static guint stations_of(gint baselines, AstroTriangle triangle)
   return (gint64)astro_correlator_baselines(n, triangle) == baselines ? n : 0;
 }
 
-static void turn_int(GstStructure *to, const char *field, guint64 value)
+static void set_int(GstStructure *to, const char *field, guint64 value)
 {
   if (value >= 1 && value <= G_MAXINT)
     gst_structure_set(to, field, G_TYPE_INT, (gint)value, NULL);
@@ -133,7 +133,7 @@ static void turn_int(GstStructure *to, const char *field, guint64 value)
     gst_structure_set(to, field, GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
 }
 
-/* n/d times and over so many, all below 2^32, in lowest terms: whether two ints can say it. */
+/* Multiplies n/d by times/over, all below 2^32, and reduces it: whether two ints can hold it. */
 static gboolean scale_fraction(guint64 *n, guint64 *d, guint64 times, guint64 over)
 {
   *n *= times;
@@ -144,8 +144,8 @@ static gboolean scale_fraction(guint64 *n, guint64 *d, guint64 times, guint64 ov
   return *n <= G_MAXINT && *d <= G_MAXINT;
 }
 
-/* Nothing of rates or integrations that are refused where there is an error to say so. */
-static void turn_rate(GstStructure *to, const GstStructure *from, guint64 times, guint64 over)
+/* Sets no rate where configure will refuse the rate or the integration, with a reason. */
+static void convert_rate(GstStructure *to, const GstStructure *from, guint64 times, guint64 over)
 {
   gint rate_n, rate_d;
   if (!gst_structure_get_fraction(from, "rate", &rate_n, &rate_d) || rate_n < 0 ||
@@ -171,30 +171,29 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   GstStructure *to = gst_structure_new_empty("application/x-astro-visibilities");
   gint stations, channels;
 
-  turn_format(to, from, GST_PAD_SINK);
+  convert_format(to, from, GST_PAD_SINK);
   gst_structure_set(to, "layout", G_TYPE_STRING, OUTPUT_LAYOUT, NULL);
   gboolean known = gst_structure_get_int(from, "stations", &stations) && stations > 0;
-  turn_int(to, "baselines",
-           known ? astro_correlator_baselines((guint)stations, self->triangle) : 0);
+  set_int(to, "baselines", known ? astro_correlator_baselines((guint)stations, self->triangle) : 0);
   known = gst_structure_get_int(from, "channels", &channels) && channels > 0;
-  turn_int(to, "channels", known ? (guint64)channels / self->channel_step : 0);
-  gst_structure_set(to, "pols", GST_TYPE_INT_RANGE, 1, 2, NULL); /* spectra may come without */
+  set_int(to, "channels", known ? (guint64)channels / self->channel_step : 0);
+  gst_structure_set(to, "pols", GST_TYPE_INT_RANGE, 1, 2, NULL); /* spectra may have no pol axis */
   copy_fields(to, from);
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  turn_rate(to, from, 1, dump_spectra(self, from));
+  convert_rate(to, from, 1, dump_spectra(self, from));
   gst_structure_set(to, "counts", G_TYPE_BOOLEAN, TRUE, NULL);
   return to;
 }
 
-/* Only what is known for certain: a range would make fixed caps of a filter before us unfixed where
- * they leave out an axis of length 1. NULL: no spectra give such visibilities. */
+/* Sets only what is known for certain: a range would unfix the fixed caps of a capsfilter upstream
+ * that leaves out an axis of length 1. NULL: no spectra give such visibilities. */
 static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from, const char *layout)
 {
   GstStructure *to = gst_structure_new_empty("application/x-astro-spectra");
   gint baselines, channels;
 
-  turn_format(to, from, GST_PAD_SRC);
+  convert_format(to, from, GST_PAD_SRC);
   if (layout)
     gst_structure_set(to, "layout", G_TYPE_STRING, layout, NULL);
   if (gst_structure_get_int(from, "baselines", &baselines)) {
@@ -203,17 +202,17 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
       gst_structure_free(to);
       return NULL;
     }
-    turn_int(to, "stations", stations);
+    set_int(to, "stations", stations);
   }
-  /* With a step left to the backend, which says so where it does not divide the channels. */
+  /* With a channel step left open: the backend refuses one that does not divide the channels. */
   if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
-    turn_int(to, "channels", (guint64)MAX(channels, 0));
-  turn_rate(to, from, dump_spectra(self, NULL), 1);
+    set_int(to, "channels", (guint64)MAX(channels, 0));
+  convert_rate(to, from, dump_spectra(self, NULL), 1);
   copy_fields(to, from);
   return to;
 }
 
-/* Of spectra the order that the backend likes best is named first; any other will do. */
+/* For spectra, names the layout that suits the backend best first; any other is accepted. */
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
@@ -235,18 +234,18 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
-/* An int in caps. */
+/* The number of baselines is an int in caps. */
 static gboolean check_baselines(const AstroCorrelatorConfig *config, GError **error)
 {
   const guint64 baselines = astro_correlator_baselines(config->stations, config->triangle);
   return baselines <= G_MAXINT ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "%u stations make %" G_GUINT64_FORMAT
-                             " baselines, expected at most %d, the most that caps can say",
+                             " baselines, expected at most %d, the most that caps can hold",
                              config->stations, baselines, G_MAXINT);
 }
 
-/* Caps may tell how many there are of what the layout has not. */
+/* Caps may give extents for axes that the layout does not have. */
 static gboolean check_extents(const AstroCorrelatorConfig *config, const AstroStream *out,
                               GError **error)
 {
@@ -262,12 +261,12 @@ static gboolean check_extents(const AstroCorrelatorConfig *config, const AstroSt
     guint64 found = astro_stream_extent(out, axes[i].axis);
     g_autofree char *layout = astro_layout_to_string(&config->layout);
     if (found != axes[i].expected && axes[i].expected > 0)
-      return astro_stream_refuse(
-          error, ASTRO_STREAM_ERROR_CAPS,
-          "visibilities of %" G_GUINT64_FORMAT " %ss, expected %" G_GUINT64_FORMAT
-          ", of %u stations, %u channels and %u polarisations that layout %s tells of",
-          found, astro_axis_name(axes[i].axis), axes[i].expected, config->stations,
-          config->channels, config->pols, layout);
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "visibilities of %" G_GUINT64_FORMAT
+                                 " %ss, expected %" G_GUINT64_FORMAT
+                                 ", for %u stations, %u channels and %u polarisations in layout %s",
+                                 found, astro_axis_name(axes[i].axis), axes[i].expected,
+                                 config->stations, config->channels, config->pols, layout);
   }
   return TRUE;
 }
@@ -286,7 +285,7 @@ static gboolean check_rate(guint64 spectra, const AstroStream *in, const AstroSt
                              in->rate_n, in->rate_d, spectra, n, d, G_MAXINT);
 }
 
-/* The largest number is what GStreamer reads where -1 is written. */
+/* GStreamer reads -1 as the largest number. */
 static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integration,
                               guint time_step, GError **error)
 {
@@ -307,7 +306,7 @@ static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integra
                              (double)config->integration * config->channel_step, G_MAXUINT32);
 }
 
-/* Of an integration in seconds the whole number of spectra, and how long that is. */
+/* Posts the whole number of spectra for an integration time, and how long that really is. */
 static void tell_integration(AstroCorrelator *self, guint integration, const AstroStream *in)
 {
   gst_element_post_message(
@@ -364,8 +363,8 @@ static guint64 n_counts(AstroStage *stage)
          astro_stream_extent(out, ASTRO_AXIS_BASELINE);
 }
 
-/* Counts of the good samples behind each channel and baseline, or one for all where they are the
- * same: the weights of what is written. Without any the block is missing. */
+/* Adds the counts of good samples behind each channel and baseline, or one count for all where
+ * they are the same. A block without any good sample is a GAP. */
 static void add_counts(AstroStage *stage, GstBuffer *out)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
@@ -388,7 +387,8 @@ static void add_counts(AstroStage *stage, GstBuffer *out)
   GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
 }
 
-/* What the stream's end cuts short has the length that it has: (u,v,w) are those of its middle. */
+/* The end of the stream shortens a block's duration, so that its (u,v,w) are those of its middle.
+ */
 static void end_early(AstroStage *stage, GstBuffer *out)
 {
   const AstroCorrelator *self = ASTRO_CORRELATOR(stage);
@@ -397,8 +397,8 @@ static void end_early(AstroStage *stage, GstBuffer *out)
                                astro_stage_time_in(stage, self->number * self->spectra);
 }
 
-/* Adds steps of a block (in NULL: none), and ends the integration where arguments say so: is_cut
- * where no more of it comes. */
+/* Adds time steps of a block (in is NULL: none), and ends the integration if arguments->dump.
+ * is_cut: the stream ended inside this integration. */
 static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *arguments,
                     gboolean is_cut, GError **error)
 {
@@ -435,8 +435,8 @@ static gboolean end_integration(AstroStage *stage, gboolean is_cut, GError **err
   return !ASTRO_CORRELATOR(stage)->open || add(stage, NULL, &arguments, is_cut, error);
 }
 
-/* Which samples of a block are whole, time:channel:station; NULL: all. A sample is good where
- * nothing behind it is missing, in both polarisations. */
+/* Marks the good samples of a block, time:channel:station; NULL: all are good. A sample is good
+ * where nothing behind it is missing, in both polarisations. */
 static guint8 *read_validity(AstroStage *stage, GstBuffer *in, guint64 steps,
                              AstroCorrelatorArguments *arguments)
 {
@@ -474,7 +474,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
   for (guint64 done = 0; done < steps; done += arguments.count) {
     guint64 at = first + done, number = at / self->spectra;
-    /* Steps that never came took the rest of the integration with them. */
+    /* Lost steps took the rest of the open integration with them. */
     if (self->open && number != self->number && !end_integration(stage, FALSE, error))
       return FALSE;
     self->open = TRUE;
@@ -511,19 +511,19 @@ static guint64 latency_steps(AstroStage *stage)
 
 static const AstroField fields[] = {
   ASTRO_UINT(AstroCorrelator, integration, "integration", "Integration",
-             "Spectra that are summed into one block of visibilities, at least 1", 0, G_MAXUINT,
+             "Number of spectra summed into one block of visibilities, at least 1", 0, G_MAXUINT,
              1024),
   ASTRO_DOUBLE(AstroCorrelator, integration_time, "integration-time", "Integration time",
-               "Seconds that are summed into one block of visibilities: the nearest number of "
-               "spectra, by the rate in caps, in place of integration; 0: as integration says",
+               "Duration of one block of visibilities in seconds, instead of integration: the "
+               "nearest whole number of spectra by the rate in caps; 0: use integration",
                0, 1e9, 0),
-  ASTRO_ENUM(AstroCorrelator, triangle, "triangle", "Triangle", "Which pairs of stations are given",
+  ASTRO_ENUM(AstroCorrelator, triangle, "triangle", "Triangle", "Pairs of stations to output",
              triangle_get_type, ASTRO_TRIANGLE_LOWER),
   ASTRO_UINT(AstroCorrelator, channel_step, "channel-step", "Channel step",
-             "Neighbouring channels that become one; divides the number of channels", 1, G_MAXUINT,
-             1),
+             "Neighbouring channels averaged into one; has to divide the number of channels", 1,
+             G_MAXUINT, 1),
   ASTRO_UINT(AstroCorrelator, time_step, "time-step", "Time step",
-             "Integrations in a row that become one", 1, G_MAXUINT, 1),
+             "Successive integrations averaged into one", 1, G_MAXUINT, 1),
   { 0 },
 };
 
@@ -533,16 +533,15 @@ static void finalize(GObject *object)
   G_OBJECT_CLASS(astro_correlator_parent_class)->finalize(object);
 }
 
-/* Nothing can undo a bandpass of stations in what is made of pairs of them. */
+/* Once stations are correlated, nothing can undo their bandpasses any more. */
 static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   AstroHistory *done = &observation->done;
   if (done->bandpass_left)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "the calibration that astrodelay took on voltages has a bandpass, and that bandpass has "
-        "not "
-        "been undone: expected another astrodelay with the same calibration behind "
+        "the calibration file that astrodelay applied to the voltages has a bandpass, which can "
+        "only be undone on spectra: expected another astrodelay with the same calibration after "
         "astrochannelizer, which undoes what is left");
   done->delays = astro_history_delays(done, ASTRO_QUANTITY_SPECTRA);
   return TRUE;
@@ -578,7 +577,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
       "spectra CI4 CI8 CI16LE CF16LE CF32LE: time, channel, station and pol in any order");
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "gives",
-      "visibilities CF32LE, of integers CI32LE too: channel:baseline:pol:pol");
+      "visibilities CF32LE, from integers also CI32LE: channel:baseline:pol:pol");
 }
 
 static void astro_correlator_init(AstroCorrelator *self)

@@ -1,33 +1,33 @@
 /**
  * SECTION:element-astrodelay
  *
- * Removes the delays of the observation's phase centre: of geometry, which follow the earth's
- * rotation, and of the instrument, with its gains and bandpass, from a file. After it a source at
- * the phase centre has the same phase in all inputs, over the whole band and as long as the
- * observation lasts.
+ * Removes the delays of the observation's phase centre: those of geometry, which follow the Earth's
+ * rotation, and those of the instrument, with its gains and bandpass, from a file. Downstream of it
+ * a source at the phase centre has the same phase in all inputs, over the whole band and for the
+ * whole observation.
  *
- * Before the channelizer it works on voltages and is right for any array; after it, on spectra, it
- * is cheaper, and right for arrays across which light takes far less time than a spectrum does:
- * what is as late as a part of a spectrum's length loses that part of its correlation. A warning
- * says so from two hundredths on. The filters that move voltages by parts of a sample are flat over
- * nine tenths of the band; towards its edges they take of the amplitude.
+ * Upstream of the channelizer it works on voltages and is right for any array. Downstream, on
+ * spectra, it is cheaper, and right for arrays that light crosses in far less time than a spectrum
+ * takes: a signal that is late by some part of a spectrum's length loses that part of its
+ * correlation. A warning says so from two hundredths on. The filters that shift voltages by
+ * fractions of a sample are flat over nine tenths of the band and attenuate towards its edges.
  *
- * The observation says what was undone, so that a second astrodelay does only what is left. A
- * bandpass of the file can be undone in spectra alone: before the channelizer it is noted as left,
- * and another astrodelay with the same file behind the channelizer undoes that and nothing else;
- * the correlator refuses spectra whose bandpass is left. Where nothing is left samples pass as they
- * are. Delays of another calibration, on top of those that were undone, are refused.
+ * The observation records what was undone, so that a second astrodelay does only what is left. A
+ * bandpass in the file can be undone on spectra only: upstream of the channelizer it is recorded as
+ * left, and another astrodelay with the same file downstream of the channelizer undoes that and
+ * nothing else. The correlator refuses spectra whose bandpass is left. Where nothing is left,
+ * samples pass unchanged. A different calibration, on top of one that was undone, is refused.
  *
- * The format stays as it is, but CI4, and whatever a calibration is undone of, becomes CF32LE (of
- * real voltages F32LE) where downstream takes it. Caps behind astrodelay may ask for integers
- * again: rounded to CI4 or CI8, the phases of CI4 are wrong by up to five degrees, and what gains
- * make of other samples may not fit. A source that makes several formats, as astroskysrc does, is
- * asked for CF32LE first. Real voltages are delayed as complex ones are, in about twice the time
- * for the same band.
+ * The format is kept, with two exceptions: CI4, and any format when there is a calibration, become
+ * CF32LE (F32LE for real voltages) where downstream accepts it. Caps downstream of astrodelay may
+ * ask for integers again. Rounding to CI4 makes phases wrong by up to five degrees, and samples
+ * that gains have scaled may not fit the range. A source that can make several formats, as
+ * astroskysrc can, is asked for CF32LE first. Real voltages are delayed as complex ones are, in
+ * about twice the time for the same band.
  *
- * Where the earth stands is what the stream's observation says, or a file of the IERS in
- * earth-orientation; where neither does, UT1 is taken for UTC, and a warning tells what that may
- * cost where it is more than a tenth of the beam.
+ * The orientation of the Earth comes from the stream's observation, or from an IERS file in
+ * earth-orientation. With neither, UT1 is taken to be UTC, and a warning gives the error where it
+ * may exceed a tenth of the beam.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! \
@@ -50,16 +50,16 @@ struct _AstroDelay {
   char *calibration, *earth_orientation; /* properties */
   AstroEarthUse earth;
 
-  /* Planned when an observation and caps are known. */
+  /* Planned once an observation and caps are known. */
   AstroDelayModel *model;
-  AstroHistory after;    /* of what leaves */
-  gint only_passes;      /* nothing is due; read by any thread */
-  gboolean told_of_loss; /* of that model, or there was nothing to tell */
-  guint64 first;         /* step of the block in work */
-  /* voltages: what came is held until what follows it is there */
+  AstroHistory after;    /* the history that the output's observation gets */
+  gint only_passes;      /* nothing is left to do; read by any thread */
+  gboolean told_of_loss; /* for this model, or there was nothing to warn of */
+  guint64 first;         /* step of the block being processed */
+  /* voltages: samples are held until those that follow have come */
   gboolean started;
   guint64 next_in, next_out;
-  AstroLosses *losses; /* of voltages, while they come */
+  AstroLosses *losses; /* of voltages */
 };
 
 G_DEFINE_TYPE(AstroDelay, astro_delay, ASTRO_TYPE_STAGE)
@@ -84,8 +84,8 @@ static void append_all(GValue *list, const AstroFormat *formats, guint n)
     astro_format_append(list, formats[i]);
 }
 
-/* Complex ones and real ones stay so. Of what is neither the backend says which it takes, for which
- * something has to come out. */
+/* Complex formats can become complex ones, and real ones real. For any other the backend says what
+ * it accepts; caps have to offer something for it to get that far. */
 static void widen_format(GstStructure *s)
 {
   const GValue *value = gst_structure_get_value(s, "format");
@@ -100,7 +100,7 @@ static void widen_format(GstStructure *s)
   gst_structure_take_value(s, "format", &list);
 }
 
-/* The format may change and nothing else; where there is nothing to do not even that. */
+/* Only the format may change, and not even that where there is nothing to do. */
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
@@ -112,8 +112,8 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
-/* Steps of 4 bits are so few that most turns by a few degrees round to none at all, and amplitudes
- * of a calibration may take integers beyond their range. */
+/* CI4 and calibrated samples become floats: 4 bits are so coarse that rotating a phase by a few
+ * degrees mostly rounds to no change at all, and calibrated amplitudes may exceed integers. */
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
@@ -131,7 +131,7 @@ static gboolean is_voltages(AstroStage *stage)
   return astro_stage_in(stage)->quantity == ASTRO_QUANTITY_VOLTAGES;
 }
 
-/* ---- what is to be done ---- */
+/* ---- planning ---- */
 
 static void forget_plan(AstroDelay *self)
 {
@@ -147,16 +147,16 @@ static gboolean check_stations(AstroStage *stage, GError **error)
   const guint64 stations = astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_STATION);
   if (observation && observation->n_stations == stations)
     return TRUE;
-  return astro_stream_refuse(
-      error, ASTRO_STREAM_ERROR_CAPS,
-      "%u stations in the observation, %" G_GUINT64_FORMAT " in the caps%s",
-      observation ? observation->n_stations : 0, stations,
-      observation
-          ? ""
-          : ": none came, which astroobserve with array, phase-centre and start-time makes");
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "the observation has %u stations and the caps have %" G_GUINT64_FORMAT
+                             "%s",
+                             observation ? observation->n_stations : 0, stations,
+                             observation ? ""
+                                         : ": no observation came; astroobserve makes one from "
+                                           "array, phase-centre and start-time");
 }
 
-/* The calibration, or NULL where there is no file. */
+/* Reads the calibration; *calibration is NULL where there is no file. */
 static gboolean read_calibration(AstroDelay *self, guint pols, AstroCalibration **calibration,
                                  GError **error)
 {
@@ -200,7 +200,8 @@ static gboolean plan(AstroDelay *self, GError **error)
   return self->model != NULL;
 }
 
-/* Other formats were agreed on before the observation came: it is to be asked for the same ones. */
+/* Formats were agreed on before the observation came and showed that there is nothing to do: asks
+ * downstream for the input's format instead. */
 static gboolean agree_on_same(AstroStage *stage, GError **error)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
@@ -208,8 +209,8 @@ static gboolean agree_on_same(AstroStage *stage, GError **error)
   if (caps && !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), caps))
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "no delays are left in the stream, and formats alone are not changed here: %s to %s is "
-        "astroconvert's work",
+        "no delays are left to remove from the stream, and astrodelay does not change formats "
+        "without removing any: expected astroconvert for %s to %s",
         astro_format_name(astro_stage_in(stage)->format),
         astro_format_name(astro_stage_out(stage)->format));
   gst_base_transform_reconfigure_src(trans);
@@ -224,8 +225,7 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   delay->in = *astro_stage_in(stage);
   delay->out = *astro_stage_out(stage);
   forget_plan(self);
-  /* Caps may be of another stream than the observation is yet: what is wrong with them is said when
-   * a block comes. */
+  /* The observation may still be the previous stream's: errors are reported once a block comes. */
   if (!plan(self, NULL))
     return TRUE;
   *pass_through = self->only_passes && delay->in.format == delay->out.format;
@@ -258,7 +258,7 @@ static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 s
   return astro_stage_submit(stage, in, out, &arguments, error);
 }
 
-/* Submits in (or nothing), and sends on the voltages before end. */
+/* Submits in (or nothing), and sends on the delayed voltages up to end. */
 static gboolean advance(AstroDelay *self, GstBuffer *in, AstroDelayArguments *arguments,
                         guint64 end, GError **error)
 {
@@ -326,7 +326,7 @@ static gboolean feed_voltages(AstroDelay *self, GstBuffer *in, guint64 first, gu
   return advance(self, in, &arguments, end, error);
 }
 
-/* Spectra that were made at one time are turned, but what they were made of is not moved. */
+/* On spectra only the phases of channels are rotated; the samples behind them are not shifted. */
 #define LOSS_TO_TELL 0.02
 
 static void warn_of_loss(AstroDelay *self, guint64 first)
@@ -340,14 +340,14 @@ static void warn_of_loss(AstroDelay *self, guint64 first)
   if (spread > LOSS_TO_TELL * spectrum)
     GST_ELEMENT_WARNING(
         self, STREAM, FAILED,
-        ("delays of spectra differ by %.3g us, and a spectrum takes %.3g us: %s is lost where they "
-         "differ most. On voltages, before the channelizer, astrodelay loses nothing but the "
-         "band's outer edges",
-         spread * 1e6, spectrum * 1e6, spread < spectrum ? "so large a part" : "all"),
+        ("delays differ between stations by up to %.3g us, and a spectrum takes %.3g us: %s of the "
+         "correlation is lost where they differ most. Upstream of the channelizer, on voltages, "
+         "astrodelay loses nothing but the band's outer edges",
+         spread * 1e6, spectrum * 1e6, spread < spectrum ? "that fraction" : "all"),
         (NULL));
 }
 
-/* Of a step, which may be the one behind the last. */
+/* Checks the time of a step, which may be the one after the last. */
 static gboolean check_time(AstroDelay *self, guint64 step, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
@@ -406,8 +406,8 @@ static gboolean stop(GstBaseTransform *trans)
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroDelay, calibration, "calibration", "Calibration",
              "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL NANOSECONDS "
-             "and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): what the "
-             "instrument did, to be undone; a bandpass in spectra alone",
+             "and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): the effects of "
+             "the instrument, to be undone; a bandpass on spectra only",
              NULL),
   ASTRO_EARTH_FIELD(AstroDelay, earth_orientation),
   { 0 },
@@ -444,17 +444,18 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   stage->amend = amend;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, quantities, quantities);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Delay", "Filter/Effect",
-                                        "Removes delays of geometry and instrument: of voltages, "
-                                        "or, where they are short beside a spectrum, of spectra",
-                                        ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Delay", "Filter/Effect",
+      "Removes delays of geometry and instrument from voltages "
+      "or, where they are short compared with a spectrum, from spectra",
+      ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "takes",
       "voltages CI4 CI8 CI16LE CF32LE, real ones I8 I16LE F32LE, or spectra CI4 CI8 CI16LE CF32LE: "
       "time, station and others in any order");
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "gives",
-      "the same, of another such format where downstream asks for it");
+      "the same, in another of these formats if downstream asks for it");
 }
 
 static void astro_delay_init(AstroDelay *self)

@@ -1,32 +1,39 @@
-/* astrofitssink: FITS files, and tables as CSV or ECSV; the caps decide of which kind.
+/**
+ * SECTION:element-astrofitssink
  *
- * A file of images has the stream's first in its primary HDU, with axes RA, DEC, FREQ and STOKES,
- * and what was made of it in extensions MODEL, RESIDUAL and PSF. Each further image of the stream
- * (of a gridder with an interval, for instance) follows as extension IMAGE, with its own MODEL,
- * RESIDUAL and PSF; EXTVER numbers them from 1, DATE-OBS and TELAPSE tell when each was taken. Of
- * what was cleaned CLBORDER says how many pixels along the edges were left out of that.
+ * Writes FITS files, and tables as CSV or ECSV. The caps decide what kind of file it is.
  *
- * (u,v,w) of visibilities have the Earth orientation of the stream, or of a file of the IERS
- * (earth-orientation), which the file says too.
+ * Visibilities become UVFITS. Their (u,v,w) are computed with the Earth orientation of the stream,
+ * or of an IERS file (earth-orientation), and the file records it. An integration that was written
+ * already is left out, with a warning. One from another stream or segment, at a time that the file
+ * already has, is an error, since no reader accepts such a file.
  *
- * What was received is finished as a whole file at EOS, and also where the pipeline stops without
- * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.
- *
- * An integration that came already is left out, with a warning; one of another stream or segment at
- * a time that the file has is an error, since nobody reads such a file.
+ * In a file of images the first image of the stream is the primary HDU, with axes RA, DEC, FREQ and
+ * STOKES; its model, residual and point-spread function are extensions MODEL, RESIDUAL and PSF.
+ * Further images of the stream (from a gridder with an interval, for instance) follow as extensions
+ * IMAGE, each with its own MODEL, RESIDUAL and PSF. EXTVER numbers them from 1; DATE-OBS and
+ * TELAPSE tell when each was taken. In cleaned images CLBORDER gives the width in pixels of the
+ * border that was not cleaned.
  *
  * Grids in (u,v), histograms, spectra and voltages are written block by block with their caps,
- * their observation and what goes with each (validity, sums of weights, w, edges and numbers of
- * pairs), so that astrofitssrc gives in another run the stream that came here, bit for bit.
+ * their observation and their metadata (validity, sums of weights, w, edges and numbers of pairs),
+ * so that astrofitssrc gives the same stream in another run, bit for bit.
  *
- * An element message "astro-file" says what the finished file holds: location and format; of tables
- * how many tables and rows there are, and the columns; of images how many there are, width, height,
- * channels and products; of blocks the quantity, how many there are, and values in all; of
- * visibilities stations,
- * baselines, channels, products, integrations, start (UTC) and seconds (from the first integration
- * to the end of the last), least-weight and most-weight of values with a weight, flagged, the
- * fraction of values without one, and again, integrations that came already and were left out,
- * where there are any. */
+ * The file is completed at EOS, and also when the pipeline stops without one (Ctrl-C, an error
+ * upstream). If writing itself failed, no file appears under the name.
+ *
+ * An element message "astro-file" describes the finished file: location and format; for tables the
+ * number of tables and of rows, and the columns; for images their number, width, height, channels
+ * and products; for blocks the quantity, the number of blocks, and of values in all; for
+ * visibilities stations, baselines, channels, products, integrations, start (UTC), seconds (from
+ * the first integration to the end of the last), least-weight and most-weight of values with a
+ * weight, flagged, the fraction of values without one, and again, the number of integrations that
+ * were left out as repeated, if there are any.
+ *
+ * |[
+ * gst-launch-1.0 astrovissrc stations=16 num-buffers=60 ! astrofitssink location=sky.uvfits
+ * ]|
+ */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
@@ -49,25 +56,25 @@
 
 struct _AstroFitsSink {
   GstBaseSink parent;
-  char *location;          /* property: of the next file */
+  char *location;          /* property: name of the next file */
   char *earth_orientation; /* property */
   AstroEarthUse earth;
 
   AstroPartFile *file; /* open from READY on to the end of the stream */
-  char *name;          /* what it is to be called, whatever the property says by then */
+  char *name;          /* its final name, a copy of location */
   const AstroFitsWriterKind *kind;
   gpointer writer; /* made when the first frame comes */
   AstroFitsContents contents;
   GstEvent *observation; /* the event that contents' observation is from */
-  GstEvent *about;       /* of the correlation functions that follow it */
-  GstEvent *summary;     /* of the histograms that follow it */
-  AstroSteps steps;      /* of visibilities: the clock of streams with no timestamps */
+  GstEvent *about;       /* describes the correlation functions that follow it */
+  GstEvent *summary;     /* describes the histograms that follow it */
+  AstroSteps steps;      /* of visibilities: times streams without timestamps */
   guint64 written;       /* frames, or tables */
   AstroFitsTally tally;
-  gint64 begin_ns, end_ns; /* of what was written */
+  gint64 begin_ns, end_ns; /* of what has been written */
   gint64 last_ns;          /* when the last integration began */
-  gboolean refused;        /* the observation that came last: no frame of it is written */
-  gboolean failed;         /* and said so: nothing more is written, up to a flush */
+  gboolean refused;        /* the last observation was refused: no frame of it is written */
+  gboolean failed;         /* an error was posted: nothing more is written until a flush */
 };
 
 G_DEFINE_TYPE(AstroFitsSink, astro_fits_sink, GST_TYPE_BASE_SINK)
@@ -111,7 +118,7 @@ static gboolean open_file(AstroFitsSink *self)
   return self->file != NULL;
 }
 
-/* Whatever failed, nothing is left under the final name. */
+/* Posts the error. Nothing is left under the final name. */
 static gboolean fail(AstroFitsSink *self, const GError *error)
 {
   if (error->domain == ASTRO_FITS_ERROR || error->domain == ASTRO_STREAM_ERROR)
@@ -196,11 +203,10 @@ static gboolean finish(AstroFitsSink *self)
   ASTRO_INFO(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->name);
   tell_of_file(self);
   if (self->tally.not_finite)
-    GST_ELEMENT_WARNING(
-        self, STREAM, FORMAT,
-        ("%s: values that are NaN or infinite are written as flagged: %" G_GUINT64_FORMAT,
-         self->name, self->tally.not_finite),
-        (NULL));
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("%s: NaN or infinite values were written as flagged: %" G_GUINT64_FORMAT,
+                         self->name, self->tally.not_finite),
+                        (NULL));
   self->written = 0;
   return TRUE;
 }
@@ -225,8 +231,8 @@ static void stop(AstroFitsSink *self)
   gst_clear_event(&self->summary);
 }
 
-/* GstBaseSink's start and stop are NULL's; but a stream begins and ends with READY, where also the
- * location may change. */
+/* GstBaseSink starts and stops between NULL and READY; but a stream begins and ends at READY, where
+ * the location may change too. */
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(element);
@@ -247,14 +253,14 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   g_autoptr(GError) error = NULL;
 
   astro_log_caps(self, caps, NULL);
-  /* Caps that are no news do not get here. */
+  /* Repeated caps do not get here. */
   if (self->writer) {
     g_autoptr(GstCaps) before = astro_fits_contents_to_caps(&self->contents);
     g_autofree char *found = gst_caps_to_string(caps), *expected = gst_caps_to_string(before);
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("%s: the stream changed and one file holds one shape: found %s, expected %s",
-                       self->name, found, expected),
-                      (NULL));
+    GST_ELEMENT_ERROR(
+        self, STREAM, FORMAT,
+        ("%s: the caps changed within a file: found %s, expected %s", self->name, found, expected),
+        (NULL));
     return FALSE;
   }
   if (!astro_fits_contents_from_caps(&self->contents, caps, &error) ||
@@ -283,7 +289,7 @@ static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
   }
   if (self->writer) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("%s: the observation changed and one file holds one: end the stream between "
+                      ("%s: the observation changed within a file: expected EOS between "
                        "observations",
                        self->name),
                       (NULL));
@@ -302,8 +308,8 @@ static gboolean end_of_stream(AstroFitsSink *self)
   if (self->failed)
     return FALSE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                    ("%s: the stream ended before its first %s: there is nothing to write",
-                     self->name, self->kind ? self->kind->frame : "buffer"),
+                    ("%s: the stream ended before its first %s: nothing was written", self->name,
+                     self->kind ? self->kind->frame : "buffer"),
                     (NULL));
   give_up(self);
   return FALSE;
@@ -324,7 +330,7 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
   else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
     good = end_of_stream(self);
   else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    /* A flush takes back what came before it. */
+    /* A flush revokes all data before it. */
     discard(self);
     astro_steps_reset(&self->steps);
     self->failed = FALSE;
@@ -336,7 +342,7 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
   return FALSE;
 }
 
-/* Buffers without timestamps are timed by their steps, from zero on. */
+/* Buffers without timestamps are timed by their steps, starting from zero. */
 static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, guint64 step,
                         AstroFitsFrames *frames, GError **error)
 {
@@ -346,7 +352,7 @@ static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, guint64 step,
 
   if (!(GST_BUFFER_PTS_IS_VALID(buffer) && GST_BUFFER_DURATION_IS_VALID(buffer)) && !has_rate)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "buffers carry no time and duration, and caps no \"rate\": the "
+                               "buffers have no time and duration, and caps have no \"rate\": the "
                                "times of integrations are not known");
   frames->start_ns = GST_BUFFER_PTS_IS_VALID(buffer)
                          ? GST_BUFFER_PTS(buffer)
@@ -358,16 +364,16 @@ static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, guint64 step,
   return TRUE;
 }
 
-/* A catalogue is one, however many points it has, and so is a block; correlation functions may
- * share a buffer. */
+/* A catalogue counts as one table, however many points it has, and so does a block; a buffer may
+ * hold several correlation functions. */
 static guint64 n_tables(const AstroFitsSink *self, const AstroFitsFrames *frames)
 {
   return self->kind->is_blocks || self->kind->quantity == ASTRO_QUANTITY_CATALOGUE ? 1
                                                                                    : frames->frames;
 }
 
-/* Raw correlations are written as they are; but their (u,v,w) are of a phase centre that they were
- * never turned to. */
+/* Undelayed visibilities are written unchanged, but with the (u,v,w) of a phase centre that their
+ * phases do not have. */
 static void warn_of_delays(AstroFitsSink *self, const AstroFitsFrames *frames)
 {
   g_autoptr(AstroUndelayed) undelayed =
@@ -376,9 +382,9 @@ static void warn_of_delays(AstroFitsSink *self, const AstroFitsFrames *frames)
   if (undelayed)
     GST_ELEMENT_WARNING(
         self, STREAM, FORMAT,
-        ("%s: the delays of the phase centre have not been taken out, so that phases "
-         "are not those of the (u,v,w) that are written, by up to %.3g turns at the "
-         "file's begin. astrodelay takes them out",
+        ("%s: the delays of the phase centre have not been taken out, so the phases do not belong "
+         "to the (u,v,w) in the file, by up to %.3g cycles at its beginning. astrodelay takes "
+         "them out",
          self->name, astro_undelayed_turns(undelayed, frames->start_ns)),
         (NULL));
 }
@@ -420,8 +426,8 @@ static void warn_of_again(AstroFitsSink *self, const AstroStepsPlace *place)
   GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s: %s", self->name, text), (NULL));
 }
 
-/* What readers refuse: one baseline twice at one time. Steps of one stream are not written twice,
- * but others may begin at a time that the file has had. */
+/* Readers refuse a baseline that occurs twice at one time. Repeated steps of one stream were left
+ * out before, but another stream may begin at a time that the file already has. */
 static gboolean check_order(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
 {
   const gint64 last = frames->start_ns +
@@ -429,14 +435,14 @@ static gboolean check_order(AstroFitsSink *self, const AstroFitsFrames *frames, 
   if (self->written > 0 && frames->start_ns <= self->last_ns)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
-        "an integration begins at %.9f s where the file has one at %.9f s already: expected times "
-        "that rise. Streams of several sources or of several runs go to a file each",
+        "an integration begins at %.9f s where the file already has one at %.9f s: expected rising "
+        "times. Write each source or run to a file of its own",
         (double)frames->start_ns / GST_SECOND, (double)self->last_ns / GST_SECOND);
   self->last_ns = last;
   return TRUE;
 }
 
-/* Of steps that came already the block is freed: *buffer becomes what is left of it, or NULL. */
+/* Leaves out repeated steps: *buffer becomes what is left of it, or NULL. */
 static gboolean place_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFrames *frames,
                              GError **error)
 {
@@ -483,8 +489,8 @@ static gboolean time_image(GstBuffer *buffer, AstroFitsFrames *frames, GError **
   return astro_check_times((guint64)frames->start_ns, (guint64)frames->duration_ns, error);
 }
 
-/* Fills in what frames a buffer holds and when they were taken; *buffer may become a part of it, or
- * NULL, where there is none to write. */
+/* Fills in the frames of a buffer and their times; *buffer may become a part of it, or NULL where
+ * there is nothing to write. */
 static gboolean read_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFrames *frames,
                             GError **error)
 {
@@ -501,8 +507,7 @@ static gboolean read_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFr
     return FALSE;
   if (self->kind->quantity == ASTRO_QUANTITY_CORRELATION_FUNCTION && self->about)
     frames->about = gst_event_get_structure(self->about);
-  /* What is wholly missing is left out: a file need not hold a group for it. Blocks are all kept.
-   */
+  /* Frames that are missing entirely need no group in a file. Blocks are all kept. */
   if (*buffer && !self->kind->is_blocks && GST_BUFFER_FLAG_IS_SET(*buffer, GST_BUFFER_FLAG_GAP))
     gst_clear_buffer(buffer);
   return TRUE;
@@ -557,9 +562,9 @@ static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query)
 static const AstroField fields[] = {
   ASTRO_TEXT(
       AstroFitsSink, location, "location", "File name",
-      "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole. "
-      "Tables become CSV where it ends in .csv, and ECSV, which tells units and how w was made, "
-      "where it ends in .ecsv; where it ends in .gz the file is packed as gzip does",
+      "Path of the FITS file, written as NAME.part and renamed when complete. A name ending in "
+      ".csv makes tables CSV; .ecsv makes them ECSV, with units and how w was made; .gz compresses "
+      "the file",
       NULL),
   ASTRO_EARTH_FIELD(AstroFitsSink, earth_orientation),
   { 0 },
@@ -574,11 +579,10 @@ static void finalize(GObject *object)
 static void astro_fits_sink_init(AstroFitsSink *self)
 {
   astro_fields_set_defaults(self);
-  /* A file is written as fast as it comes, and no block is kept from its pool. */
+  /* The file is written as fast as data come, and no block is kept back from its pool. */
   gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
   gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(self), FALSE);
-  /* Nor does one file wait until another one, of an image that is complete at the end, has begun.
-   */
+  /* With several sinks, one does not wait for another whose image is complete only at the end. */
   gst_base_sink_set_async_enabled(GST_BASE_SINK(self), FALSE);
 }
 
@@ -605,9 +609,9 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "FITS file sink", "Sink/File",
-      "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, images and "
+      "Writes visibilities as UVFITS for casacore, CASA, AIPS and WSClean, images and "
       "cubes with their coordinates, catalogues and correlation functions as binary tables or CSV, "
-      "and grids, histograms, spectra and voltages with all that goes with them, for astrofitssrc",
+      "and grids, histograms, spectra and voltages with all their metadata, for astrofitssrc",
       ASTRO_AUTHOR);
   element->change_state = change_state;
   sink->set_caps = set_caps;

@@ -1,3 +1,4 @@
+/* The element astrofitssink: its type, and its registration for the plugin. */
 #pragma once
 
 #include <gst/base/gstbasesink.h>

@@ -1,26 +1,39 @@
-/* astrofitssrc: FITS files as streams; the file decides of what.
+/**
+ * SECTION:element-astrofitssrc
  *
- * UVFITS gives an integration a buffer. Stations are put where the file's own (u,v,w) have them,
- * since writers differ in how they state positions. (u,v,w) are then computed anew. Where the
- * file's would make another picture (a source 256 beams from the phase centre moves by more than a
- * tenth of one), the file is refused, unless uvw says whom to believe: the file, whose (u,v,w) then
- * go with the buffers to astrogridder or astrofitssink, or the table of stations. Values that are
- * NaN or infinite count as flagged; a warning at the end tells how many. Images and cubes come one
- * a buffer, with their beam and CLEAN's border. What astrofitssink adds to an image as extensions
- * (MODEL, RESIDUAL, PSF) comes with it as products. An image in other coordinates than RA---SIN and
- * DEC--SIN with north up is read without its place in the sky, with a warning. One channel gives
- * layout pol:y:x, more give channel:pol:y:x. Catalogues, as tables of FITS (binary or ASCII) or
- * text (places in degrees, or as 13:31:08.3 and +30:30:33), come one a buffer, from as many files
- * as the location's pattern fits, and count as a second of the stream each; in a text, another one
- * begins where its heading line comes again, as astrofitssink writes several. What gzip packed is
- * unpacked into the folder of temporary files (TMPDIR). Of a Measurement Set, uvh5, a recording or
- * another file that is known and not read the error says what it is, and what makes one of it that
- * is read.
+ * Reads FITS files as streams. The file decides what kind of stream it is.
+ *
+ * UVFITS gives one integration a buffer. Writers differ in the coordinate frame of the stations'
+ * positions, so the frame is taken that fits the file's own (u,v,w) best, and (u,v,w) are then
+ * computed from the positions. If the file's own would make another picture (a source 256 beams
+ * from the phase centre moves by more than a tenth of a beam), the file is refused, unless uvw says
+ * which to believe: the file's own (u,v,w), which then go with the buffers to astrogridder or
+ * astrofitssink, or those of the table of stations. Values that are NaN or infinite count as
+ * flagged; a warning at the end gives their number. UT1 - UTC and polar motion are those recorded
+ * in files written by astrofitssink; for other files UT1UTC of the table AIPS AN, or an IERS file
+ * (earth-orientation).
+ *
+ * Images and cubes come one a buffer, with their beam and CLEAN's border. The extensions that
+ * astrofitssink adds to an image (MODEL, RESIDUAL, PSF) come with it as products. An image in
+ * coordinates other than RA---SIN and DEC--SIN with north up is read without its position on the
+ * sky, with a warning. One channel gives layout pol:y:x, more give channel:pol:y:x.
+ *
+ * Catalogues are FITS tables (binary or ASCII) or text, with positions in degrees or as 13:31:08.3
+ * and +30:30:33. They come one a buffer, from all files that match location as a pattern, and each
+ * counts as one second of the stream. In a text file a repeated heading line begins another
+ * catalogue, which is how astrofitssink writes several.
  *
  * A file of blocks (grids, histograms, spectra, voltages) gives the buffers that astrofitssink got.
  *
- * UT1 - UTC and polar motion are those that a file of ours was written with; of others' files
- * UT1UTC of the table AIPS AN, or what a file of the IERS says (earth-orientation). */
+ * Files packed by gzip are unpacked into the folder of temporary files (TMPDIR). For a Measurement
+ * Set, uvh5, a recording or another known kind of file that cannot be read, the error says what it
+ * is, and how to convert it to one that can.
+ *
+ * |[
+ * gst-launch-1.0 astrofitssrc location=sky.uvfits ! astrogridder size=512 cell=10 ! astrofft ! \
+ *   astroimage ! astrofitssink location=sky.fits
+ * ]|
+ */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/fits/open.h"
@@ -48,16 +61,16 @@ typedef struct {
 struct _AstroFitsSrc {
   GstPushSrc parent;
   Settings settings;
-  Settings now; /* from start to stop: what is read, whatever the properties say by then */
+  Settings now; /* copies of the properties, from start to stop */
 
   GPtrArray *files; /* names; from start to stop */
   guint next_file;  /* the one after reader's */
-  GstCaps *wanted;  /* by downstream, when the first is opened */
+  GstCaps *wanted;  /* what downstream accepts, asked when the first file is opened */
   AstroFitsReader *reader;
-  guint64 frames;     /* sent; with the object's lock, as reader: asked for by queries */
-  guint64 not_finite; /* visibilities in them that are no numbers */
-  guint64 next;       /* the OFFSET that follows the last one without a gap */
-  gint64 epoch;       /* the time of OFFSET 0, as the last DISCONT has it */
+  guint64 frames;     /* sent; under the object's lock, like reader: queries ask for both */
+  guint64 not_finite; /* number of NaN or infinite visibilities in them */
+  guint64 next;       /* the OFFSET after the last one */
+  gint64 epoch;       /* the time of OFFSET 0, as of the last DISCONT */
   AstroDeadline deadline;
 };
 
@@ -66,27 +79,27 @@ GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_T
 
 static const AstroField fields[] = {
   ASTRO_TEXT(Settings, location, "location", "File name",
-             "Name of the file to read (a path), or of catalogues a pattern as of the shell, whose "
+             "Path of the file to read; for catalogues also a shell pattern, whose "
              "files are read in the order of their names",
              NULL),
   ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
-             "Of a catalogue: name, in any case, or number from 1", "RA"),
+             "For a catalogue: name, in any case, or number from 1", "RA"),
   ASTRO_TEXT(Settings, dec_column, "dec-column", "Declination column",
-             "Of a catalogue: name, in any case, or number from 1", "DEC"),
+             "For a catalogue: name, in any case, or number from 1", "DEC"),
   ASTRO_TEXT(Settings, weight_column, "weight-column", "Weight column",
-             "Of a catalogue: name or number from 1; NULL or empty is none", NULL),
+             "For a catalogue: name or number from 1; NULL or empty: none", NULL),
   ASTRO_TEXT(Settings, region_column, "region-column", "Region column",
-             "Of a catalogue, whole numbers from 0: name or number from 1; NULL or empty is none",
+             "For a catalogue, whole numbers from 0: name or number from 1; NULL or empty: none",
              NULL),
   ASTRO_TEXT(Settings, where, "where", "Rows",
-             "Which rows of a table, or of text, are read, as CFITSIO's row filters: MAG < 20 && "
-             "FLAG == 0 (columns of text without names are col1, col2, ...); NULL or empty is all",
+             "Which rows of a table or text are read, by a CFITSIO row filter: MAG < 20 && "
+             "FLAG == 0 (unnamed columns of text are col1, col2, ...); NULL or empty: all",
              NULL),
   ASTRO_TEXT(Settings, earth_orientation, "earth-orientation", "Earth orientation",
              ASTRO_EARTH_HELP " of a UVFITS file (unset: the file's own)", NULL),
   ASTRO_ENUM(
-      Settings, uvw, "uvw", "Whose (u,v,w)",
-      "Of visibilities, where a file's own (u,v,w) are not those of its stations: whose hold",
+      Settings, uvw, "uvw", "Source of (u,v,w)",
+      "For visibilities: which (u,v,w) to use if a file's own differ from those of its stations",
       astro_fits_uvw_get_type, ASTRO_FITS_UVW_AUTO),
   { 0 },
 };
@@ -139,7 +152,7 @@ static gint by_name(gconstpointer a, gconstpointer b)
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A file's own name may look like a pattern. */
+/* A name with pattern characters may also be that of an existing file. */
 static gboolean find_files(AstroFitsSrc *self)
 {
   glob_t found;
@@ -160,7 +173,7 @@ static gboolean find_files(AstroFitsSrc *self)
   return FALSE;
 }
 
-/* What the file before gave is what this one gives too: names of columns are the properties'. */
+/* Opens the next file. All files have to give the same columns, which the properties name. */
 static gboolean open_next_file(AstroFitsSrc *self)
 {
   g_autoptr(GError) error = NULL;
@@ -180,7 +193,7 @@ static gboolean open_next_file(AstroFitsSrc *self)
   self->next_file++;
   if (self->files->len > 1 && !is_catalogue(reader)) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("%s: found %s among %u files, expected catalogues: others are read one "
+                      ("%s: found %s among %u files, expected catalogues: other files are read one "
                        "at a time",
                        name,
                        astro_quantity_name(astro_fits_reader_contents(reader)->stream.quantity),
@@ -199,7 +212,7 @@ static gboolean open_next_file(AstroFitsSrc *self)
   return TRUE;
 }
 
-/* A file that is not there is said at the start, as filesrc has it. */
+/* A missing file is reported at the start, as filesrc does. */
 static gboolean check_first_file(AstroFitsSrc *self)
 {
   g_autoptr(GError) error = NULL;
@@ -247,7 +260,7 @@ static GstCaps *get_caps(GstBaseSrc *src, GstCaps *filter)
   return astro_stage_filter_caps(caps, filter);
 }
 
-/* What caps there are the first file says. */
+/* Caps come from the first file, so nothing is negotiated until it is open. */
 static gboolean negotiate(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
@@ -274,7 +287,7 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
     return GST_BASE_SRC_CLASS(astro_fits_src_parent_class)->query(src, query);
   gst_query_parse_duration(query, &format, NULL);
   GST_OBJECT_LOCK(self);
-  if (self->reader && is_catalogue(self->reader)) /* a file may hold several: as far as is known */
+  if (self->reader && is_catalogue(self->reader)) /* a file may hold several: known so far */
     duration = MAX(self->files->len, self->frames) * GST_SECOND;
   else if (self->reader)
     duration = astro_fits_reader_contents(self->reader)->duration_ns;
@@ -285,8 +298,8 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
   return TRUE;
 }
 
-/* Pools have blocks of one size, and count its bytes in 32 bits: catalogues and a stream's blocks
- * are of any, and a frame may be larger. These have blocks of their own. */
+/* Pools have blocks of one size, counted in 32 bits. Catalogues and blocks of a stream are of any
+ * size, and a frame may be larger: these are allocated one by one. */
 static gboolean fits_pool(const AstroFitsReader *reader)
 {
   const AstroStream *stream = &astro_fits_reader_contents(reader)->stream;
@@ -294,7 +307,7 @@ static gboolean fits_pool(const AstroFitsReader *reader)
          astro_stream_step_bytes(stream) <= G_MAXUINT;
 }
 
-/* A pool that downstream offers knows what memory it reads fastest; else ours. */
+/* Uses the pool that downstream offers, whose memory it reads fastest, or else one of ours. */
 static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
@@ -332,17 +345,17 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
   return *buffer ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/* Part of a frame that it may be early or late by, as times in files are rounded. */
+/* Times in files are rounded: a frame may be early or late by one part in so many of its length. */
 #define EARLY_OR_LATE 10000
 
-/* A frame that begins between two steps of those before is no part of them: others count steps, and
- * ask for the time again after a jump alone. */
+/* Numbers and times a frame. A frame that begins between two steps starts a new count, marked as
+ * DISCONT: other elements count steps, and look at the time again only after a jump. */
 static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *frame)
 {
   gint64 begin = MAX(frame->start_ns, 0);
   const guint64 step = astro_fits_reader_contents(self->reader)->step_ns;
-  /* Counted from the frames before, so that steps move by half of one at most, or by less than one
-   * where integrations overlap: each has a step of its own. */
+  /* Steps are counted from the frames before, so that each has a step of its own even where
+   * integrations overlap. */
   guint64 offset = step ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1, step)
                         : self->frames;
   if (step && self->frames > 0)
@@ -363,7 +376,7 @@ static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *f
   GST_OBJECT_UNLOCK(self);
 }
 
-/* The next frame's steps, from the next file where this one has no more. */
+/* Finds the next frame, in the next file where this one has no more. */
 static GstFlowReturn find_frame(AstroFitsSrc *self, guint64 *steps)
 {
   for (;;) {
@@ -385,16 +398,15 @@ static GstFlowReturn find_frame(AstroFitsSrc *self, guint64 *steps)
 static GstFlowReturn end_visibilities(AstroFitsSrc *self)
 {
   if (self->not_finite)
-    GST_ELEMENT_WARNING(
-        self, STREAM, FORMAT,
-        ("%s: values that are NaN or infinite went on as flagged: %" G_GUINT64_FORMAT,
-         self->now.location, self->not_finite),
-        (NULL));
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("%s: NaN or infinite values were passed on as flagged: %" G_GUINT64_FORMAT,
+                         self->now.location, self->not_finite),
+                        (NULL));
   self->not_finite = 0;
   return GST_FLOW_EOS;
 }
 
-/* Room for a frame, mapped; *validity: of visibilities alone. */
+/* Allocates and maps a frame; *validity is set for visibilities only. */
 static GstFlowReturn new_frame(AstroFitsSrc *self, guint64 steps, GstBuffer **buffer,
                                GstMapInfo *map, AstroValidityMeta **validity)
 {
@@ -407,7 +419,7 @@ static GstFlowReturn new_frame(AstroFitsSrc *self, guint64 steps, GstBuffer **bu
   if (!*buffer || !gst_buffer_map(*buffer, map, GST_MAP_WRITE)) {
     gst_clear_buffer(buffer);
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
-                      ("%s: a block of %" G_GSIZE_FORMAT " bytes is more than memory holds",
+                      ("%s: a block of %" G_GSIZE_FORMAT " bytes does not fit in memory",
                        self->now.location, bytes),
                       (NULL));
     return GST_FLOW_ERROR;
@@ -434,8 +446,8 @@ static void stamp_frame(AstroFitsSrc *self, GstBuffer *buffer, AstroFitsFrame *f
   }
 }
 
-/* Not at the start: files of some gigabytes are looked at for longer than anybody waits for a
- * change of state, which nothing ends. */
+/* Not opened in start: large files take longer to look through than a user waits for a change of
+ * state, which cannot be interrupted. */
 static GstFlowReturn open_first_file(AstroFitsSrc *self)
 {
   if (self->reader)
@@ -447,7 +459,7 @@ static GstFlowReturn open_first_file(AstroFitsSrc *self)
   return gst_base_src_negotiate(GST_BASE_SRC(self)) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
 }
 
-/* Times and metas are set already, as they were when the block was written. */
+/* Times and metadata are set already, as they were when the block was written. */
 static void send_block(AstroFitsSrc *self, AstroFitsFrame *frame)
 {
   if (frame->told)

@@ -1,3 +1,4 @@
+/* The element astrofitssrc: its type, and its registration for the plugin. */
 #pragma once
 
 #include <gst/base/gstpushsrc.h>

@@ -1,3 +1,4 @@
+/* A sink pad of astrohistogram: reads catalogues, and checks that none is missing or repeated. */
 #include "config.h"
 #include "elements/astrohistogram-pad.h"
 
@@ -44,13 +45,14 @@ gboolean astro_catalogue_pad_read_caps(AstroCataloguePad *pad, const GstCaps *ca
 {
   if (read_columns(pad, caps, error))
     return TRUE;
-  pad->places = (AstroColumnPlaces){ 0 }; /* buffers may come all the same */
+  pad->places = (AstroColumnPlaces){ 0 }; /* buffers may come even so, and are refused */
   g_prefix_error(error, "pad %s: ", GST_PAD_NAME(pad));
   return FALSE;
 }
 
-/* Files and sockets count bytes there. Where catalogues have no numbers, their times follow one
- * another; a time without a length may be that of arrival. */
+/* A catalogue's number is its OFFSET, except in byte segments, where files and sockets count bytes.
+ * Without numbers, the times of catalogues have to follow one another; a time without a duration
+ * is ignored, as it may be the time of arrival. */
 static gboolean place_of(AstroCataloguePad *pad, GstBuffer *buffer, guint64 *place, guint64 *next)
 {
   const GstFormat format = GST_AGGREGATOR_PAD(pad)->segment.format;
@@ -78,13 +80,12 @@ gboolean astro_catalogue_pad_check_place(AstroCataloguePad *pad, GstBuffer *buff
   const gboolean follows = !pad->counts || place == expected;
   pad->counts = TRUE;
   pad->next = next;
-  return follows ||
-         astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                             "pad %s: a catalogue came whose OFFSET or PTS is %" G_GUINT64_FORMAT
-                             ", expected %" G_GUINT64_FORMAT ": %s",
-                             GST_PAD_NAME(pad), place, expected,
-                             place < expected ? "what came before would be counted twice"
-                                              : "what lies between is missing");
+  return follows || astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                                        "pad %s: a catalogue has OFFSET or PTS %" G_GUINT64_FORMAT
+                                        ", expected %" G_GUINT64_FORMAT ": %s",
+                                        GST_PAD_NAME(pad), place, expected,
+                                        place < expected ? "it would be counted twice"
+                                                         : "catalogues in between are missing");
 }
 
 gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buffer,
@@ -94,8 +95,8 @@ gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buf
   gsize step = pad->places.n * sizeof(double);
   if (step == 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "pad %s: a buffer came without caps that say what its columns are, "
-                               "expected those of a catalogue",
+                               "pad %s: a buffer came without caps that name its columns, "
+                               "expected caps of a catalogue",
                                GST_PAD_NAME(pad));
   if (gst_buffer_get_size(buffer) == 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: the %s catalogue is empty",
@@ -103,7 +104,7 @@ gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buf
   if (gst_buffer_get_size(buffer) % step)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                                "pad %s: a buffer of %" G_GSIZE_FORMAT
-                               " bytes is no whole number of points of %u columns",
+                               " bytes is not a whole number of points with %u columns",
                                GST_PAD_NAME(pad), gst_buffer_get_size(buffer), pad->places.n);
   if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",

@@ -1,5 +1,5 @@
-/* A pad that catalogues come in at. It remembers the columns of the one that it is at: caps may be
- * ahead of buffers. */
+/* A sink pad that takes catalogues. It keeps the columns of the current catalogue, because the
+ * pad's caps may be ahead of its buffers. */
 #pragma once
 
 #include <gst/base/gstaggregator.h>
@@ -14,17 +14,17 @@ G_DECLARE_FINAL_TYPE(AstroCataloguePad, astro_catalogue_pad, ASTRO, CATALOGUE_PA
 struct _AstroCataloguePad {
   GstAggregatorPad parent;
   AstroColumnPlaces places;
-  gint flushed;    /* atomic: since the last catalogue */
+  gint flushed;    /* atomic: since the last catalogue began */
   gboolean counts; /* the last catalogue had a number or a time */
-  guint64 next;    /* that of the one to come */
-  /* What the pad gave before a flush is none of its catalogue. */
+  guint64 next;    /* the number or time expected of the next one */
+  /* Called on a flush, to drop what the pad has given of its current catalogue. */
   void (*forget)(GstAggregator *aggregator, AstroCataloguePad *pad);
 };
 
-/* Errors name the pad. */
+/* Reads the columns from caps. Errors name the pad. */
 gboolean astro_catalogue_pad_read_caps(AstroCataloguePad *pad, const GstCaps *caps, GError **error);
-/* Whether catalogues follow one another, by their numbers (OFFSET) or times (PTS): one that came
- * twice would be counted twice, and one that is missing not at all. */
+/* Checks that catalogues follow one another, by their numbers (OFFSET) or times (PTS): a repeated
+ * one would be counted twice, and a missing one not at all. */
 gboolean astro_catalogue_pad_check_place(AstroCataloguePad *pad, GstBuffer *buffer, GError **error);
 gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buffer,
                                     AstroCatalogue *catalogue, GError **error);

@@ -1,3 +1,4 @@
+/* Progress messages of astrohistogram. */
 #include "elements/astrohistogram-progress.h"
 
 #define PROGRESS "count"
@@ -21,7 +22,7 @@ static void post(AstroCountProgress *progress, GstProgressType type, const char 
   gst_element_post_message(progress->element, message);
 }
 
-/* Pairs and, of this count, the time left. */
+/* Pairs counted, and the time left for this count. */
 static char *describe(const AstroCountProgress *progress, const char *kind, guint64 catalogue,
                       guint64 done, guint64 total)
 {
@@ -34,8 +35,8 @@ static char *describe(const AstroCountProgress *progress, const char *kind, guin
                          spent * (double)(total - done) / (double)(done - progress->done_then));
 }
 
-/* Before a count's first pairs points are sorted, which says nothing of how fast pairs are counted.
- */
+/* Time runs from a count's first report: the points are sorted before it, which says nothing about
+ * how fast pairs are counted. */
 void astro_count_progress_note(AstroCountProgress *progress, const char *kind, guint64 catalogue,
                                guint64 done, guint64 total)
 {

@@ -1,3 +1,4 @@
+/* astrohistogram's properties, and the bins that follow from them. */
 #include "config.h"
 #include "elements/astrohistogram-settings.h"
 
@@ -8,7 +9,7 @@
 
 /* ---- bins ---- */
 
-/* Angles in arcminutes between commas or blanks. */
+/* Reads angles in arcminutes, separated by commas or blanks. */
 static gboolean parse_edges(AstroHistogramConfig *config, const char *text, GError **error)
 {
   const char *at = text;
@@ -50,34 +51,35 @@ gboolean astro_histogram_settings_config(const AstroHistogramSettings *s,
 
 const AstroField astro_histogram_settings_fields[] = {
   ASTRO_DOUBLE(AstroHistogramSettings, bins_per_decade, "bins-per-decade", "Bins per decade",
-               "Of the angle, evenly in its logarithm", 0.1, 1000, 5),
+               "Bins per decade of angle, evenly spaced in its logarithm", 0.1, 1000, 5),
   ASTRO_DOUBLE(AstroHistogramSettings, min_angle, "min-angle", "Smallest angle",
-               "Where the first bin begins, arcmin; 0 for linear bins only", 0, 10800, 0.01),
+               "Lower edge of the first bin, arcmin; 0 for linear bins only", 0, 10800, 0.01),
   ASTRO_DOUBLE(AstroHistogramSettings, max_angle, "max-angle", "Largest angle",
-               "That the last bin reaches, arcmin", 1e-9, 10801, 10000),
-  ASTRO_TEXT(
-      AstroHistogramSettings, edges, "edges", "Edges",
-      "Of the bins, rising, in arcmin, between commas; takes the place of the bins per decade",
-      NULL),
+               "Upper limit of the last bin, arcmin", 1e-9, 10801, 10000),
+  ASTRO_TEXT(AstroHistogramSettings, edges, "edges", "Edges",
+             "Edges of the bins, rising, in arcmin, separated by commas; replaces bins-per-decade",
+             NULL),
   ASTRO_UINT(AstroHistogramSettings, linear_bins, "linear-bins", "Linear bins",
-             "So many bins of equal width from the smallest to the largest angle, in place of the "
-             "bins per decade; 0 is none",
+             "This many bins of equal width from the smallest to the largest angle, instead of "
+             "bins-per-decade; 0: none",
              0, ASTRO_HISTOGRAM_MAX_EDGES - 1, 0),
   ASTRO_UINT(AstroHistogramSettings, regions, "regions", "Regions",
-             "For the jackknife: those of the catalogues' column region, or compact cells that "
-             "hold equally many points of the data; 0 is none",
+             "Regions for the jackknife: those of the catalogues' column region, or else compact "
+             "cells that hold equally many points of the data; 0: none",
              0, 65535, 0),
-  ASTRO_UINT(AstroHistogramSettings, interval, "interval", "Interval",
-             "Sends what is counted after so many random catalogues too; 0 at the end only", 0,
-             G_MAXUINT, 0),
+  ASTRO_UINT(
+      AstroHistogramSettings, interval, "interval", "Interval",
+      "Also sends the counts so far after every so many random catalogues; 0: at the end only", 0,
+      G_MAXUINT, 0),
   ASTRO_ENUM(AstroHistogramSettings, precision, "precision", "Precision",
-             "Of what falls next to an edge", astro_precision_get_type, ASTRO_PRECISION_EXACT),
+             "Exactness for pairs next to the edge of a bin", astro_precision_get_type,
+             ASTRO_PRECISION_EXACT),
   ASTRO_ENUM(AstroHistogramSettings, method, "method", "Method", "How pairs are counted",
              astro_pair_method_get_type, ASTRO_PAIR_METHOD_AUTO),
-  ASTRO_WORK_BACKEND(AstroHistogramSettings, backend, "Who does the work"),
+  ASTRO_WORK_BACKEND(AstroHistogramSettings, backend, "Backend that computes the counts"),
   ASTRO_WORK_DEVICE(AstroHistogramSettings, device, 63),
-  ASTRO_WORK_THREADS(AstroHistogramSettings, threads, "CPU threads at most; 0: the machine's",
-                     1024),
+  ASTRO_WORK_THREADS(AstroHistogramSettings, threads,
+                     "Most CPU threads; 0: as many as the machine has", 1024),
   { 0 },
 };
 

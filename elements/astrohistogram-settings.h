@@ -1,4 +1,4 @@
-/* What a user says to astrohistogram, and the bins that follow from it. */
+/* astrohistogram's properties, and the bins that follow from them. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -21,7 +21,7 @@ gboolean astro_histogram_settings_config(const AstroHistogramSettings *settings,
                                          AstroHistogramConfig *config, GError **error);
 
 extern const AstroField astro_histogram_settings_fields[];
-/* As they are now: properties of the element may be set at any time. The copy is to be cleared. */
+/* Copies the properties as they are now, since they may be set at any time. Clear the copy. */
 void astro_histogram_settings_copy(gconstpointer element, AstroHistogramSettings *to,
                                    const AstroHistogramSettings *from);
 void astro_histogram_settings_clear(AstroHistogramSettings *settings);

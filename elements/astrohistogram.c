@@ -2,10 +2,10 @@
  * SECTION:element-astrohistogram
  *
  * Counts the pairs of points of catalogues by their separation on the sky: DD once, DR and RR with
- * every catalogue that comes on the pad random, all summed up, sent at the end. Buffers on a data
- * pad are parts of one catalogue. With data2 (and random2) pairs are those of two catalogues: D1D2,
- * D1R2, R1D2 and R1R2. Without random catalogues it counts DD alone. No point is a pair with
- * itself, neither in counts nor in the totals that they are divided by (see astrotpacf).
+ * every catalogue that comes on the pad random. It adds up all counts and sends them at the end.
+ * Buffers on a data pad are parts of one catalogue. With data2 (and random2), pairs are those of
+ * two catalogues: D1D2, D1R2, R1D2 and R1R2. Without random catalogues it counts DD alone. No point
+ * pairs with itself, neither in counts nor in the totals that they are divided by (see astrotpacf).
  *
  * |[
  * gst-launch-1.0 astrohistogram name=h regions=10 ! filesink location=pairs.u64 \
@@ -13,14 +13,14 @@
  *   astrocatsrc points=100000 catalogues=10 footprint=cap:180,30,20 ! h.random
  * ]|
  *
- * On a GPU (backend=cuda, or auto where there is one) the counts are the CPU's to the last pair; a
- * random catalogue is made ready while the GPU counts the one before it, so that a histogram is
+ * On a GPU (backend=cuda, or auto where there is one) the counts equal the CPU's to the last pair.
+ * The CPU prepares a random catalogue while the GPU counts the one before it, so a histogram is
  * complete only when it is sent. Sums of weights are added in any order and may differ in their
  * last digits from run to run.
  *
- * An event astro-interrupt from downstream, which gst-astro sends at Ctrl-C, ends the count that is
- * at work. The histogram is then that of the random catalogues that were counted before, as a
- * warning says; where there is none yet the stream ends with an error.
+ * An event astro-interrupt from downstream, which gst-astro sends at Ctrl-C, ends the count in
+ * progress. The histogram is then that of the random catalogues counted before, and a warning says
+ * so; if there is none yet, the stream ends with an error.
  */
 #include "config.h"
 #include "elements/astrohistogram.h"
@@ -48,20 +48,20 @@ struct _AstroHistogram {
   char *active_backend;
 
   GMutex lock;                        /* of data: a pad may be flushed at any time */
-  AstroCatalogue data[ASTRO_N_SIDES]; /* what data pads gave so far */
-  AstroCollector *collector;          /* once the data is complete */
-  gboolean is_there[ASTRO_N_SIDES];   /* of the pads, as it was made for */
+  AstroCatalogue data[ASTRO_N_SIDES]; /* read from the data pads so far */
+  AstroCollector *collector;          /* made once the data is complete */
+  gboolean is_there[ASTRO_N_SIDES];   /* which pads existed when it was made */
   const AstroBackend *backend;
   AstroDevice *device;
   guint64 n_random;
-  /* as the collector was made with, whatever the properties say by then */
+  /* the collector's settings: copies of the properties */
   guint n_bins, n_regions;
   guint interval;
   gboolean announced; /* caps are set */
-  gint stopping;      /* atomic: ends a count, as the next does */
-  gint flushed;       /* atomic: what was counted is forgotten before the next catalogue */
+  gint stopping;      /* atomic: ends the count in progress, as do the next three */
+  gint flushed;       /* atomic: all counts are dropped before the next catalogue */
   gint flushing;      /* atomic: from FLUSH_START on all pads to FLUSH_STOP */
-  gint interrupted;   /* atomic: no count is begun any more */
+  gint interrupted;   /* atomic: no further count begins */
 
   AstroCountProgress progress;
 };
@@ -83,7 +83,7 @@ static GstFlowReturn fail(AstroHistogram *self, GError *error)
 
 /* ---- configuration ---- */
 
-/* A pad may be released while this aggregates: whoever finds it keeps it. */
+/* Returns a reference, since a pad may be released while this element aggregates. */
 static AstroCataloguePad *find_pad(AstroHistogram *self, AstroSide side)
 {
   GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(self), astro_side_name(side));
@@ -129,7 +129,7 @@ static void set_active_backend(AstroHistogram *self)
 {
   const char *variant = astro_collector_variant(self->collector);
   GST_OBJECT_LOCK(self);
-  g_free(self->active_backend); /* of what a flush ended */
+  g_free(self->active_backend); /* from before a flush */
   self->active_backend =
       variant && !g_str_equal(variant, "reference")
           ? g_strconcat(astro_backend_kind_name(self->backend->kind), "/", variant, NULL)
@@ -140,7 +140,7 @@ static void set_active_backend(AstroHistogram *self)
 
 /* ---- counts ---- */
 
-/* Nobody wants what is counted. */
+/* Whether the stream was stopped or flushed, so that no result is wanted. */
 static gboolean is_over(AstroHistogram *self)
 {
   return g_atomic_int_get(&self->stopping) || g_atomic_int_get(&self->flushing);
@@ -162,8 +162,8 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
 
 /* ---- catalogues in, histograms out ---- */
 
-/* What comes for a side that is not counted, or whose count is begun: of a pad that was requested
- * meanwhile, or flushed. */
+/* Refuses catalogues that come too late to be counted: on a pad requested or flushed after counting
+ * has begun. */
 static gboolean check_time(const AstroHistogram *self, AstroSide side, gboolean was_flushed,
                            GError **error)
 {
@@ -171,15 +171,15 @@ static gboolean check_time(const AstroHistogram *self, AstroSide side, gboolean 
   if (!self->collector || (self->is_there[side] && !is_data && !(was_flushed && self->n_random)))
     return TRUE;
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                             "pad %s: a catalogue came after counting had begun, which no count "
-                             "is made with: expected %s",
+                             "pad %s: a catalogue came after counting had begun, too late to be "
+                             "counted: expected %s",
                              astro_side_name(side),
-                             is_data       ? "all data before"
+                             is_data       ? "all data earlier"
                              : was_flushed ? "all pads to be flushed together"
-                                           : "the pad to be there before");
+                                           : "the pad to be requested earlier");
 }
 
-/* Takes what a pad holds. FALSE without an error: it holds nothing. */
+/* Adds the pad's buffer to the catalogue. FALSE without an error: the pad has none. */
 static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catalogue,
                      GError **error)
 {
@@ -197,7 +197,7 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
   return taken;
 }
 
-/* A buffer that says of itself that it is lost is no catalogue. */
+/* A buffer marked as GAP holds no catalogue. */
 static gboolean drop_gaps(AstroHistogram *self)
 {
   gboolean dropped = FALSE;
@@ -229,7 +229,7 @@ static gboolean set_caps(AstroHistogram *self)
   return TRUE;
 }
 
-/* Waits for what a device still counts. */
+/* Waits until a device has finished counting. */
 static GstFlowReturn settle(AstroHistogram *self)
 {
   GError *error = NULL;
@@ -239,14 +239,14 @@ static GstFlowReturn settle(AstroHistogram *self)
              : fail(self, error);
 }
 
-/* Random catalogues of the two sides come in pairs. */
+/* Random catalogues of the two sides have to come in pairs. */
 static GstFlowReturn miss_random(AstroHistogram *self, gboolean has_one)
 {
   AstroSide more = has_one ? ASTRO_SIDE_RANDOM : ASTRO_SIDE_RANDOM2,
             fewer = has_one ? ASTRO_SIDE_RANDOM2 : ASTRO_SIDE_RANDOM;
   return fail(self, g_error_new(ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
                                 "pad %s ended after %" G_GUINT64_FORMAT
-                                " catalogues, and pad %s has more: expected as many",
+                                " catalogues, and pad %s has more: expected equal numbers",
                                 astro_side_name(fewer), self->n_random, astro_side_name(more)));
 }
 
@@ -271,7 +271,7 @@ static GstFlowReturn push(AstroHistogram *self)
   return flow;
 }
 
-/* They are taken as they are, which few people mean. */
+/* Negative weights are accepted, but few people mean them. */
 static void warn_of_negative_weights(AstroHistogram *self)
 {
   static const AstroSide sides[] = { ASTRO_SIDE_DATA, ASTRO_SIDE_DATA2 };
@@ -280,13 +280,13 @@ static void warn_of_negative_weights(AstroHistogram *self)
     if (n > 0)
       GST_ELEMENT_WARNING(self, STREAM, FAILED,
                           ("the %s catalogue has weights below 0 at %" G_GUINT64_FORMAT
-                           " points: their pairs are taken off",
+                           " points: their pairs are subtracted",
                            astro_side_name(sides[i]), n),
                           (NULL));
   }
 }
 
-/* A cross-correlation of a catalogue with itself is no such thing. */
+/* A cross-correlation of a catalogue with itself is probably a mistake. */
 static void warn_of_same(AstroHistogram *self, AstroSide side, const AstroCatalogue *first,
                          const AstroCatalogue *second)
 {
@@ -296,8 +296,8 @@ static void warn_of_same(AstroHistogram *self, AstroSide side, const AstroCatalo
   GST_ELEMENT_WARNING(
       self, STREAM, FAILED,
       ("pads %s and %s2 have the same catalogue of %" G_GUINT64_FORMAT
-       " points: each point is a pair with itself at angle 0, and all other pairs count twice. "
-       "Expected another catalogue on each; an auto-correlation takes pads data and random alone",
+       " points: each point pairs with itself at angle 0, and all other pairs count twice. "
+       "Expected different catalogues; for an auto-correlation use pads data and random alone",
        name, name, first->n),
       (NULL));
 }
@@ -346,7 +346,7 @@ static GstFlowReturn push_last(AstroHistogram *self)
 {
   gboolean is_sent = self->interval && self->n_random > 0 && self->n_random % self->interval == 0;
   GstFlowReturn flow = is_sent ? GST_FLOW_OK : push(self);
-  if (astro_flow_is_lost(flow)) /* sources are at their ends, and do not hear it */
+  if (astro_flow_is_lost(flow)) /* sources have ended and would not notice */
     GST_ELEMENT_FLOW_ERROR(self, flow);
   return flow == GST_FLOW_OK ? GST_FLOW_EOS : flow;
 }
@@ -356,23 +356,23 @@ static GstFlowReturn finish(AstroHistogram *self)
   GstFlowReturn flow = settle(self);
   if (flow != GST_FLOW_OK)
     return flow;
-  astro_count_progress_end(&self->progress, GST_PROGRESS_TYPE_COMPLETE, "pairs are counted");
+  astro_count_progress_end(&self->progress, GST_PROGRESS_TYPE_COMPLETE, "all pairs are counted");
   return push_last(self);
 }
 
-/* A part of a count is no histogram, and of fewer random catalogues it is one. */
+/* An unfinished count is no histogram, but counts with fewer random catalogues are one. */
 static GstFlowReturn finish_interrupted(AstroHistogram *self)
 {
   astro_count_progress_end(&self->progress, GST_PROGRESS_TYPE_CANCELED, "interrupted");
   self->n_random = self->collector ? astro_collector_n_random(self->collector) : 0;
   if (self->n_random == 0) {
     GST_ELEMENT_ERROR(self, STREAM, FAILED,
-                      ("interrupted before all pairs were counted: there is no histogram"), (NULL));
+                      ("interrupted before all pairs were counted: no histogram was made"), (NULL));
     return GST_FLOW_ERROR;
   }
   GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                      ("interrupted: the histogram is that of %" G_GUINT64_FORMAT
-                       " random catalogues that were counted before",
+                      ("interrupted: the histogram includes only the %" G_GUINT64_FORMAT
+                       " random catalogues counted before",
                        self->n_random),
                       (NULL));
   return push_last(self);
@@ -426,8 +426,8 @@ static void forget(AstroHistogram *self)
   self->progress = (AstroCountProgress){ 0 };
 }
 
-/* Called when every pad holds a buffer or is at its end: which a source may have come to because of
- * an interrupt, in the middle of the data. */
+/* Called when every pad holds a buffer or is at EOS. An interrupt may have brought a source to its
+ * end in the middle of the data, which must then not be counted as if complete. */
 static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboolean timeout)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
@@ -458,7 +458,7 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
   GError *error = NULL;
   GstCaps *caps;
 
-  /* Catalogues have no times, so a gap in them says nothing; their numbers say what is lost. */
+  /* Catalogues have no times, so GAP events tell nothing; lost ones show in their numbers. */
   if (GST_EVENT_TYPE(event) == GST_EVENT_GAP) {
     gst_event_unref(event);
     return TRUE;
@@ -476,8 +476,7 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->sink_event(aggregator, pad, event);
 }
 
-/* GstAggregator says yes to a seek that no source follows, and then waits for a flush without end.
- */
+/* GstAggregator accepts a seek that no source follows, and then waits for a flush forever. */
 static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *event)
 {
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK &&
@@ -490,7 +489,7 @@ static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *e
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
 }
 
-/* A random catalogue is a second, and any pad that is asked first might be that of the data. */
+/* A random catalogue counts as a second. The default asks any pad, which may be a data pad. */
 static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *query)
 {
   GstFormat format = GST_FORMAT_UNDEFINED;
@@ -508,14 +507,14 @@ static GstAggregatorPad *astro_histogram_create_new_pad(GstAggregator *aggregato
   const char *wanted = GST_PAD_TEMPLATE_NAME_TEMPLATE(template);
   g_autoptr(GstPad) there = gst_element_get_static_pad(GST_ELEMENT(aggregator), wanted);
   if (there)
-    return NULL; /* one each */
+    return NULL; /* one of each */
   AstroCataloguePad *pad = g_object_new(ASTRO_TYPE_CATALOGUE_PAD, "name", wanted, "direction",
                                         GST_PAD_SINK, "template", template, NULL);
   pad->forget = forget_pad;
   return GST_AGGREGATOR_PAD(pad);
 }
 
-/* Caps are set with the first histogram, whose kinds they name. */
+/* Caps are set with the first histogram, because they name its kinds of pairs. */
 static gboolean astro_histogram_negotiate(GstAggregator *aggregator)
 {
   return TRUE;
@@ -540,7 +539,7 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
     return FALSE;
   }
   if (settings.backend == ASTRO_BACKEND_CUDA) {
-    /* asked for by name: said at once where there is none, not when the data is there */
+    /* If a GPU was asked for by name and there is none, fail now, not when the data is there. */
     g_autoptr(AstroDevice) device = astro_device_open(settings.device, &error);
     if (!device) {
       GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
@@ -557,8 +556,8 @@ static gboolean astro_histogram_stop(GstAggregator *aggregator)
   return TRUE;
 }
 
-/* Another thread may count by now, where states change at the same time: what it counts with is its
- * own to free. */
+/* Another thread may be counting while states change, and it alone may free the counts: so this
+ * only sets a flag. */
 static GstFlowReturn astro_histogram_flush(GstAggregator *aggregator)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
@@ -567,8 +566,8 @@ static GstFlowReturn astro_histogram_flush(GstAggregator *aggregator)
   return GST_FLOW_OK;
 }
 
-/* When all pads are flushed FLUSH_START goes on, and then the thread that counts is waited for;
- * FLUSH_STOP goes on before that thread begins anew. */
+/* When all pads are flushed, GstAggregator sends FLUSH_START on, waits for the thread that counts,
+ * and sends FLUSH_STOP before that thread begins again. */
 static GstPadProbeReturn note_flush(GstPad *pad, GstPadProbeInfo *info, gpointer self)
 {
   g_atomic_int_set(&ASTRO_HISTOGRAM(self)->flushing,
@@ -579,7 +578,7 @@ static GstPadProbeReturn note_flush(GstPad *pad, GstPadProbeInfo *info, gpointer
 static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
                                                          GstStateChange transition)
 {
-  /* a count ends before the thread that does it is waited for */
+  /* ends the count before the base class waits for the thread that does it */
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     g_atomic_int_set(&ASTRO_HISTOGRAM(element)->stopping, TRUE);
   return GST_ELEMENT_CLASS(astro_histogram_parent_class)->change_state(element, transition);
@@ -589,7 +588,7 @@ static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
 
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroHistogram, active_backend, "active-backend", "Active backend",
-             "Who does the work now", NULL, .when = ASTRO_WHEN_NEVER),
+             "Backend that computes the counts now", NULL, .when = ASTRO_WHEN_NEVER),
   { 0 },
 };
 
@@ -648,5 +647,6 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
       "catalogues F64LE: column:point with columns ra, dec and perhaps weight and region");
   gst_element_class_add_static_metadata(
       element, "gives",
-      "histograms U64LE, of weights F64LE: pairs:bin, of regions pairs:region:region:bin");
+      "histograms U64LE, with weights F64LE: pairs:bin, or pairs:region:region:bin with "
+      "regions");
 }

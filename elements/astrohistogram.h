@@ -1,3 +1,4 @@
+/* The element astrohistogram: its type, and its registration for the plugin. */
 #pragma once
 
 #include <gst/base/gstaggregator.h>

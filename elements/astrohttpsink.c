@@ -1,15 +1,18 @@
-/* astrohttpsink: encoded pictures, live in a browser.
+/**
+ * SECTION:element-astrohttpsink
+ *
+ * Shows encoded pictures live in a browser.
  *
  * Serves a page at http://ADDRESS:PORT/ that shows each picture as it comes and keeps the last one,
- * the stream of pictures itself at /stream (multipart/x-mixed-replace) and the newest one at
- * /picture. A viewer who comes late begins with the newest picture, one who is slow misses some,
- * and none holds up the pipeline; at the end of the stream viewers have a few seconds to take the
- * last one. Pictures are shown as fast as they come; sync=true shows them at their times. An
- * element message "astro-server" has the address of the page as location.
+ * the stream of pictures itself at /stream (multipart/x-mixed-replace) and the newest picture at
+ * /picture. A viewer who comes late begins with the newest picture, a slow one misses some, and
+ * none holds up the pipeline; at the end of the stream viewers have a few seconds to get the last
+ * one. Pictures are shown as fast as they come; sync=true shows them at their times. An element
+ * message "astro-server" has the address of the page as location.
  *
- * Whoever takes nothing for ten seconds, or is as slow to ask, is hung up on. Requests by the name
- * of another host are refused (403), so that no page of another site reads pictures.
- *
+ * A connection that reads nothing for ten seconds, or takes that long to send its request, is
+ * closed. Requests that name another host are refused (403), so that no page of another site can
+ * read the pictures.
  * |[
  * gst-launch-1.0 astrovissrc duration=20000 integration=60 ! \
  *   astrogridder size=512 field-of-view=1.2 interval=5 cumulative=true ! astrofft ! astroimage ! \
@@ -31,13 +34,13 @@
 
 struct _AstroHttpSink {
   GstBaseSink parent;
-  /* properties, under the object's lock as the server is: they may be set at any time */
+  /* properties, under the object's lock like server: they may be set at any time */
   char *address;
   guint port;
   gboolean wait;
   AstroPictureServer *server; /* from start to stop */
-  gboolean waits;             /* as it was set when that was made */
-  char *type;                 /* of the pictures */
+  gboolean waits;             /* copy of wait from when the server was made */
+  char *type;                 /* media type of the pictures */
 };
 
 G_DEFINE_TYPE(AstroHttpSink, astro_http_sink, GST_TYPE_BASE_SINK)
@@ -84,7 +87,7 @@ static gboolean stop(GstBaseSink *sink)
   return TRUE;
 }
 
-/* A flush comes from any thread, at the latest when the element has stopped already. */
+/* A flush may come from any thread, even when the element has stopped already. */
 static void cancel(GstBaseSink *sink, gboolean is_cancelled)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
@@ -115,7 +118,7 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   return TRUE;
 }
 
-/* Programs that tell how fast a stream goes know then why it does not. */
+/* Tells programs that display the speed of a stream why it stands still. */
 static void tell_wait(AstroHttpSink *self, GstProgressType type)
 {
   g_autofree char *text = g_strdup_printf("waiting for somebody to look at %s",
@@ -162,7 +165,7 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
   return GST_BASE_SINK_CLASS(astro_http_sink_parent_class)->event(sink, event);
 }
 
-/* An end of the stream that a user asks for would be held up by the wait. */
+/* Waiting for a viewer must not hold up the end of stream that a user asked for. */
 static gboolean send_event(GstElement *element, GstEvent *event)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(element);
@@ -175,7 +178,7 @@ static gboolean send_event(GstElement *element, GstEvent *event)
   return GST_ELEMENT_CLASS(astro_http_sink_parent_class)->send_event(element, event);
 }
 
-/* Under the object's lock: none is the default. */
+/* Called under the object's lock: an unset address is the default. */
 static void address_changed(GObject *object)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(object);
@@ -193,16 +196,17 @@ static void get_bound_port(GObject *object, GValue *value)
 
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroHttpSink, address, "address", "Address",
-             "Of the interface to listen at, in figures; 0.0.0.0 is all of them", DEFAULT_ADDRESS,
+             "Numeric address of the interface to listen on; 0.0.0.0: all of them", DEFAULT_ADDRESS,
              .changed = address_changed),
-  ASTRO_UINT(AstroHttpSink, port, "port", "Port", "To listen at; 0 is any that is free", 0,
+  ASTRO_UINT(AstroHttpSink, port, "port", "Port", "Port to listen on; 0: any that is free", 0,
              G_MAXUINT16, DEFAULT_PORT),
-  { ASTRO_FIELD_SAYS(UINT, "bound-port", "Bound port", "Where it listens; 0 while it does not"),
+  { ASTRO_FIELD_SAYS(UINT, "bound-port", "Bound port", "Port it listens on; 0: it does not listen"),
     .whole = { 0, G_MAXUINT16, 0 }, .get = get_bound_port },
-  ASTRO_BOOLEAN(AstroHttpSink, wait, "wait", "Wait",
-                "Takes no picture while nobody views the stream; an event " ASTRO_INTERRUPT_EVENT
-                ", sent to the pipeline, ends that",
-                FALSE),
+  ASTRO_BOOLEAN(
+      AstroHttpSink, wait, "wait", "Wait",
+      "Accepts no picture until somebody views the stream; an event " ASTRO_INTERRUPT_EVENT
+      " sent to the pipeline ends the wait",
+      FALSE),
   { 0 },
 };
 

@@ -1,3 +1,4 @@
+/* The element astrohttpsink: its type, and its registration for the plugin. */
 #pragma once
 
 #include <gst/base/gstbasesink.h>

@@ -2,15 +2,16 @@
  * SECTION:element-astrojoin
  *
  * Joins streams that hold parts of an axis: stations of several receivers, channels of several
- * bands, polarisations or beams. What pads hold stands side by side in the order of their numbers.
- * Streams are aligned by absolute time, the start of their observations and the steps since,
- * however their buffers are cut; where one has nothing its part has validity 0. Where sources are
- * live a pad that lags beyond latency (ns) gives way until it is back; files wait for each other.
+ * bands, polarisations or beams. The parts are put side by side in the order of the pads' numbers.
+ * Streams are aligned by absolute time (the start of their observations plus the steps since),
+ * whatever the size of their buffers; where one has no data, its part has validity 0. With live
+ * sources, a pad that lags by more than latency (ns) is left out until it catches up; files wait
+ * for each other.
  *
- * Along stations the observations are joined, and no station may be there twice; along channels the
- * bands have to adjoin, rising, and become one. All else has to be the same on all pads: rate,
- * format, layout, basis, phase centre, what was done to the stream. Visibilities are joined along
- * channels alone: pairs of stations of two streams were not correlated.
+ * Along stations the observations are joined, and no station may occur twice. Along channels the
+ * bands have to adjoin, in rising order, and become one band. All else has to be the same on all
+ * pads: rate, format, layout, basis, phase centre and processing history. Visibilities are joined
+ * along channels only, because pairs of stations from two streams were never correlated.
  *
  * |[
  * gst-launch-1.0 astrojoin name=j axis=channel ! filesink location=both.cf32 \
@@ -42,41 +43,42 @@ struct _AstroJoin {
   AstroMerge parent;
   Along along; /* property */
 
-  /* as was agreed on */
+  /* as negotiated */
   AstroJoinConfig config;
   guint n;
-  guint64 *places, *extents; /* of each input, along the axis */
+  guint64 *places, *extents; /* where each input's part begins along the axis, and its length */
 };
 
 G_DEFINE_TYPE(AstroJoin, astro_join, ASTRO_TYPE_MERGE)
 GST_ELEMENT_REGISTER_DEFINE(astrojoin, "astrojoin", GST_RANK_NONE, ASTRO_TYPE_JOIN)
 
 ASTRO_STATIC_ENUM_TYPE(along_get_type, "AstroJoinAxis",
-                       { ALONG_STATION, "Stations, as of several receivers", "station" },
-                       { ALONG_CHANNEL, "Channels, as of several bands", "channel" },
+                       { ALONG_STATION, "Stations, for instance of several receivers", "station" },
+                       { ALONG_CHANNEL, "Channels, for instance of several bands", "channel" },
                        { ALONG_POL, "Polarisations", "pol" }, { ALONG_BEAM, "Beams", "beam" })
 
-/* ---- what the streams have to be ---- */
+/* ---- which streams can be joined ---- */
 
 static gboolean check_axis(const AstroMergeInput *input, AstroAxis axis, GError **error)
 {
   const AstroStream *stream = input->stream;
   g_autofree char *layout = astro_layout_to_string(&stream->layout);
   if (stream->quantity == ASTRO_QUANTITY_VISIBILITIES && axis != ASTRO_AXIS_CHANNEL)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "axis=%s: visibilities are joined along channels alone, since pairs "
-                               "of what came on two pads were not correlated: expected spectra, "
-                               "joined before one astrocorrelator",
-                               astro_axis_name(axis));
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "axis=%s: visibilities are joined along channels only, because pairs "
+        "of stations from two pads were never correlated: expected spectra, "
+        "joined upstream of one astrocorrelator",
+        astro_axis_name(axis));
   return astro_layout_find(&stream->layout, axis) >= 0 ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "pad %s: %s of layout %s have no axis \"%s\" to join along",
+                             "pad %s: %s in layout %s have no axis \"%s\" to join along",
                              input->pad, astro_quantity_name(stream->quantity), layout,
                              astro_axis_name(axis));
 }
 
-/* All other axes are as long, and all other fields the same; the band is that of channels joined.
- */
+/* Checks that all other axes have the same length and all other fields are equal. Bands may differ
+ * where channels are joined. */
 static gboolean check_fields(const AstroMergeInput *inputs, guint n, AstroAxis axis, GError **error)
 {
   static const char *const fields[] = { "format", "layout", "triangle" };
@@ -111,7 +113,7 @@ static gboolean find_places(AstroJoin *self, const AstroMergeInput *inputs, guin
   }
   return *extent <= G_MAXINT ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "%" G_GUINT64_FORMAT " %s together are more than caps can tell",
+                             "%" G_GUINT64_FORMAT " %s together are more than caps can hold",
                              *extent, astro_axis_field(axis));
 }
 
@@ -130,10 +132,11 @@ static gboolean join_bands(const AstroMergeInput *inputs, guint n, GstCaps *caps
   }
   for (guint i = 0; known && i < n; i++)
     if (!(bands[i].bandwidth > 0))
-      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "pad %s: caps field \"bandwidth\" is missing or 0, and others' is "
-                                 "not: expected all to have one, or none",
-                                 bands[i].name);
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "pad %s: caps field \"bandwidth\" is missing or 0, while other pads "
+          "have one: expected all to have a bandwidth, or none",
+          bands[i].name);
   if (!known)
     return TRUE;
   if (!astro_join_bands(bands, n, &frequency, &bandwidth, error)) {
@@ -154,7 +157,7 @@ static gboolean add_station(GHashTable *known, const AstroMergeInput *input, gui
   const char *pad = g_hash_table_lookup(known, name);
   if (pad)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "pad %s: station %s is there already, on pad %s: expected each "
+                               "pad %s: station %s is also on pad %s: expected each "
                                "station once",
                                input->pad, name, pad);
   g_hash_table_insert(known, (gpointer)name, (gpointer)input->pad);
@@ -173,10 +176,11 @@ static gboolean join_arrays(const AstroMergeInput *inputs, guint n, guint64 exte
     const AstroObservation *o = inputs[i].observation;
     const guint64 stations = astro_stream_stations(inputs[i].stream);
     if (o->n_stations != stations)
-      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "pad %s: %u stations in the observation, %" G_GUINT64_FORMAT
-                                 " in the caps, expected as many",
-                                 inputs[i].pad, o->n_stations, stations);
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "pad %s: the observation has %u stations and the caps have %" G_GUINT64_FORMAT
+          ", expected equal numbers",
+          inputs[i].pad, o->n_stations, stations);
     for (guint k = 0; k < o->n_stations; k++, at++) {
       if (!add_station(known, &inputs[i], k, error))
         return FALSE;
@@ -245,7 +249,7 @@ static gboolean combine(AstroMerge *merge, const AstroMergeBlock *block, GstBuff
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
-  ASTRO_ENUM(AstroJoin, along, "axis", "Axis", "What the pads hold parts of", along_get_type,
+  ASTRO_ENUM(AstroJoin, along, "axis", "Axis", "Axis that the pads hold parts of", along_get_type,
              ALONG_STATION),
   { 0 },
 };
@@ -276,7 +280,7 @@ static void astro_join_class_init(AstroJoinClass *klass)
       "Joins streams along stations, channels, polarisations or beams", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "takes",
-      "voltages, spectra and visibilities of any format and layout, alike on all pads");
+      "voltages, spectra and visibilities of any format and layout, the same on all pads");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 

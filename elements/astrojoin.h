@@ -1,3 +1,4 @@
+/* The element astrojoin: its type, and its registration for the plugin. */
 #pragma once
 
 #include "elements/base/astromerge.h"

@@ -1,27 +1,27 @@
 /**
  * SECTION:element-astromeasure
  *
- * Measures the point sources of images that pass through, unchanged: by fitting each peak, between
- * the pixels too. With a sky (as astroskysrc and astrovissrc take it) those of its sources are
- * looked for, and what is found stands beside what is true; without one the brightest peaks above
- * threshold times the noise are told. Of an image that astroclean cleaned inside a border, the
- * noise and these peaks are those inside it. The noise is that which astroclean measured before it
- * took any of it away, else that of the image. Where the point-spread function is known (behind
- * astroclean, or astroimage psf=true) a peak counts only where it is higher than the sidelobes
- * of brighter ones may add up to: those of all of a dirty image, and of what astroclean left. Of
- * a cleaned image of intensity a peak counts only where it is higher than the image is deep: what
- * is below zero there is what CLEAN cannot take out.
+ * Measures the point sources in images, which pass through unchanged, by fitting each peak to a
+ * fraction of a pixel. With a sky (in the same form as for astroskysrc and astrovissrc) it looks
+ * for those sources, and reports what it finds beside the true values. Without one it reports the
+ * brightest peaks above threshold times the noise. In an image that astroclean cleaned inside a
+ * border, noise and peaks are those inside it. The noise is the one that astroclean measured before
+ * it had subtracted any of it, else that of the image. Where the point-spread function is known
+ * (downstream of astroclean, or of astroimage psf=true), a peak counts only if it is higher than
+ * the sidelobes of brighter ones could add up to: of all brighter peaks in a dirty image, of what
+ * astroclean left in a cleaned one. In a cleaned image of intensity, a peak counts only if it is
+ * higher than the image is deep, because negative values there are errors that CLEAN cannot remove.
  *
- * For each image (of several channels: each channel's; of several products: the first) there is an
- * element message "astro-sources": product, channel, rms (of the noise), pixel (radians), unit
- * (Jy/beam where that is known of the image), size (pixels), border, cleaned (by astroclean), dirty
- * (its point-spread function is known, and nothing was cleaned),
- * beam-major, beam-minor and beam-angle (degrees, where there is a beam), without a sky limit (what
- * peaks had to exceed) and limited-by (noise, sidelobes or depth), and sources, an array of
- * structures "source" with l and m (direction cosines), ra and dec (degrees) and flux. With a sky
- * they have true-l, true-m, true-flux (Jy) and offset (pixels from the true place); what is not
- * found has the true ones alone, and outside=true where that place is not in the image. gst-astro
- * prints them. The same goes downstream as an event before the image, where astrorender marks them.
+ * For each image (for each channel, and of several products the first) it posts an element message
+ * "astro-sources": product, channel, rms (of the noise), pixel (radians), unit (Jy/beam if known),
+ * size (pixels), border, cleaned (by astroclean), dirty (the point-spread function is known, and
+ * nothing was cleaned), beam-major, beam-minor and beam-angle (degrees, if there is a beam), and
+ * without a sky also limit (what peaks had to exceed) and limited-by (noise, sidelobes or depth).
+ * Its field sources is an array of structures "source" with l and m (direction cosines), ra and dec
+ * (degrees) and flux. With a sky they also have true-l, true-m, true-flux (Jy) and offset (pixels
+ * from the true place). A source that was not found has only the true values, and outside=true if
+ * it lies outside the image. gst-astro prints these messages. The same structure goes downstream as
+ * an event before the image, so that astrorender can mark the sources.
  *
  * |[
  * gst-launch-1.0 -m astrofitssrc location=a.fits ! astromeasure ! fakesink
@@ -45,10 +45,10 @@
 #include "elements/base/astroonce.h"
 #include "elements/base/astrostage.h"
 
-/* An image that errors take so far below zero has as much of them above it, or a little more. */
+/* Errors that reach this far below zero reach as far above it, or a little farther. */
 #define MARGIN 1.2
 
-#define REACH 3 /* pixels about a source, where the beam is not known */
+#define REACH 3 /* pixels around a source that are fitted, where the beam is not known */
 
 typedef struct {
   char *text;
@@ -59,26 +59,27 @@ typedef struct {
 struct _AstroMeasure {
   GstBaseTransform parent;
   Settings settings;
-  Settings now; /* as they were when caps or the observation came */
+  Settings now; /* copies from when caps or the observation came */
 
   AstroStream stream;
   AstroGrid grid;
   AstroObservation *observation;
-  AstroSky *sky; /* resolved; NULL: none given, or no observation came yet */
+  AstroSky *sky; /* resolved; NULL: none is set, or no observation has come yet */
 };
 
 G_DEFINE_TYPE(AstroMeasure, astro_measure, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astromeasure, "astromeasure", GST_RANK_NONE, ASTRO_TYPE_MEASURE)
 
 static const AstroField fields[] = {
-  ASTRO_TEXT(Settings, text, "sky", "Sky",
-             "What is looked for: l,m,flux;l,m,flux (direction cosines, Jy), or a file of lines ra "
-             "dec flux (degrees, Jy); unset: whatever is bright",
-             NULL),
+  ASTRO_TEXT(
+      Settings, text, "sky", "Sky",
+      "Sources to look for: l,m,flux;l,m,flux (direction cosines, Jy), or a file of lines ra "
+      "dec flux (degrees, Jy); unset: the brightest peaks",
+      NULL),
   ASTRO_DOUBLE(Settings, threshold, "threshold", "Threshold",
-               "Without a sky: peaks above so many times the noise", 0, G_MAXDOUBLE, 8),
-  ASTRO_UINT(Settings, max, "max-sources", "Most sources", "Without a sky: the brightest so many",
-             1, G_MAXUINT, 20),
+               "Without a sky: reports peaks above this many times the noise", 0, G_MAXDOUBLE, 8),
+  ASTRO_UINT(Settings, max, "max-sources", "Most sources",
+             "Without a sky: reports at most this many of the brightest", 1, G_MAXUINT, 20),
   { 0 },
 };
 
@@ -136,7 +137,7 @@ static gboolean observe(AstroMeasure *self, GstEvent *event, GError **error)
   self->sky = astro_sky_new(self->now.text, error);
   if (self->sky && astro_sky_resolve(self->sky, observation, error))
     return TRUE;
-  g_clear_pointer(&self->observation, astro_observation_unref); /* no image is of it */
+  g_clear_pointer(&self->observation, astro_observation_unref); /* no image is measured with it */
   return FALSE;
 }
 
@@ -177,7 +178,7 @@ static void append(GValue *array, GstStructure *source)
   gst_value_array_append_and_take_value(array, &value);
 }
 
-/* Pixels reach half a pixel beyond their centres. */
+/* Pixels extend half a pixel beyond their centres. */
 static gboolean is_in_image(const AstroMeasure *self, double x, double y)
 {
   return MIN(x, y) >= -0.5 && MAX(x, y) <= self->grid.size - 0.5;
@@ -202,7 +203,7 @@ static void look_for_sky(AstroMeasure *self, const AstroPlane *plane, double rea
   }
 }
 
-/* What is below zero nowhere, but for errors. */
+/* Whether a product can be negative only through errors. */
 static gboolean is_intensity(const char *product)
 {
   static const char *const names[] = { "I", "XX", "YY", "RR", "LL", NULL };
@@ -233,7 +234,7 @@ static double reach_of(AstroMeasure *self, const AstroImageMeta *meta)
   return meta && meta->has_beam ? MAX(meta->major / self->grid.pixel / 2, REACH) : REACH;
 }
 
-/* What CLEAN told of a channel's first product; NULL: it did not. */
+/* Noise and peak that CLEAN left for a channel's first product; NULL if it did not clean it. */
 static const AstroImageLevels *levels_of(const AstroMeasure *self, const AstroImageMeta *meta,
                                          guint channel)
 {
@@ -251,8 +252,8 @@ static void tell_beam(const AstroImageMeta *meta, GstStructure *told)
                       meta->angle * ASTRO_DEGREES, NULL);
 }
 
-/* Whether sidelobes of all sources are in it, whose height is known where the point-spread function
- * came along; of an image from a file nobody knows. */
+/* Whether the image has the sidelobes of all its sources, at a known level. For an image from a
+ * file the level is not known. */
 static gboolean is_dirty(const AstroImageMeta *meta)
 {
   return meta && !meta->cleaned && meta->sidelobe > 0;
@@ -285,7 +286,7 @@ static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, 
     look_for_any(self, &plane, reach, rms, &sidelobes, told, &found);
   astro_plane_clear(&plane);
   gst_structure_take_value(told, "sources", &found);
-  /* Whoever draws the image marks them. */
+  /* The event lets astrorender mark the sources in the image that follows. */
   gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),
                      gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_copy(told)));
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), told));
@@ -300,8 +301,8 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
 
   if (astro_field_given(self->now.text) && !has_place(self)) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("a sky is set, and the stream has no observation with a phase centre to "
-                       "place it in"),
+                      ("property sky is set, but the stream has no observation with a phase centre "
+                       "to place it by"),
                       (NULL));
     return GST_FLOW_ERROR;
   }
@@ -309,7 +310,7 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return GST_FLOW_ERROR;
   }
-  /* The buffer itself goes on as it came, wherever its pixels begin. */
+  /* Only a copy is aligned; the buffer itself goes on unchanged. */
   g_autoptr(GstBuffer) aligned = gst_buffer_ref(buffer);
   if (!astro_buffer_align(&aligned, NULL, ASTRO_SAMPLES_ALIGN, &error) ||
       !gst_buffer_map(aligned, &map, GST_MAP_READ)) {
@@ -352,11 +353,11 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Source finder", "Filter/Analyzer",
-                                        "Places and fluxes of the point sources in images",
+                                        "Measures positions and fluxes of point sources in images",
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes",
                                         "images F32LE F64LE: pol:y:x or channel:pol:y:x");
-  gst_element_class_add_static_metadata(element, "gives", "the same, as they came");
+  gst_element_class_add_static_metadata(element, "gives", "the same, unchanged");
 }
 
 static void astro_measure_init(AstroMeasure *self)

@@ -1,3 +1,4 @@
+/* The element astromeasure: its type, and its registration for the plugin. */
 #pragma once
 
 #include <gst/base/gstbasetransform.h>

@@ -1,3 +1,4 @@
+/* Cuts a stream of bytes into blocks of whole steps. */
 #include "config.h"
 #include "elements/astroobserve-bytes.h"
 
@@ -47,7 +48,7 @@ gsize astro_bytes_of_block(const AstroBytes *bytes, const AstroStream *stream)
   return MAX((bytes->block ? bytes->block : BLOCK_BYTES) / step, 1) * step;
 }
 
-/* At the first whole step from the position on. */
+/* Drops bytes up to the first whole step from the current position on. */
 static void begin(AstroBytes *bytes, const AstroStream *stream)
 {
   const gsize step = astro_stream_step_bytes(stream);
@@ -58,8 +59,8 @@ static void begin(AstroBytes *bytes, const AstroStream *stream)
   bytes->is_begun = bytes->is_discont = TRUE;
 }
 
-/* Others count buffers there: bytes are what an offset's end agrees with, or the one before, or
- * what it is said to be discontinuous in. */
+/* Whether OFFSET counts bytes; other sources count buffers there. It does if OFFSET_END says so, or
+ * if buffers so far agreed with it, or at a discontinuity. */
 static gboolean counts_bytes(const AstroBytes *bytes, GstBuffer *buffer)
 {
   return GST_BUFFER_OFFSET_IS_VALID(buffer) &&
@@ -123,7 +124,7 @@ void astro_bytes_add(AstroBytes *bytes, const AstroStream *stream, GstBuffer *bu
   bytes->drop -= dropped;
 }
 
-/* What the bytes said of themselves is not what the block says. */
+/* The block gets none of the metadata of the buffers of bytes. */
 static GstBuffer *make_block(AstroBytes *bytes, const AstroStream *stream, gsize size)
 {
   const guint64 end = bytes->next + size / astro_stream_step_bytes(stream);
@@ -155,11 +156,11 @@ gboolean astro_bytes_take(AstroBytes *bytes, const AstroStream *stream, GstBuffe
   if (available == 0 || available < size)
     return TRUE;
   if (size % step != 0)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "a block of %" G_GSIZE_FORMAT
-                               " bytes, expected a multiple of the %" G_GSIZE_FORMAT
-                               " of a step: block says how many bytes are one array of this layout",
-                               size, step);
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_SIZE,
+        "a block of %" G_GSIZE_FORMAT " bytes, expected a multiple of the %" G_GSIZE_FORMAT
+        " of a step: set block to the number of bytes in one array of this layout",
+        size, step);
   *block = make_block(bytes, stream, size);
   return TRUE;
 }
@@ -184,11 +185,11 @@ GstBuffer *astro_bytes_take_rest(AstroBytes *bytes, const AstroStream *stream, G
   const gsize over = gst_adapter_available(bytes->adapter);
 
   if (over)
-    astro_stream_refuse(left, ASTRO_STREAM_ERROR_SIZE,
-                        "the stream ends with %" G_GSIZE_FORMAT " bytes of a %s of %" G_GSIZE_FORMAT
-                        ", which are left out",
-                        over, is_cut_anywhere(stream) ? "step" : "block",
-                        least_unit(bytes, stream));
+    astro_stream_refuse(
+        left, ASTRO_STREAM_ERROR_SIZE,
+        "the stream ends with %" G_GSIZE_FORMAT " bytes of an incomplete %s of %" G_GSIZE_FORMAT
+        " bytes, which are left out",
+        over, is_cut_anywhere(stream) ? "step" : "block", least_unit(bytes, stream));
   gst_adapter_clear(bytes->adapter);
   return rest;
 }

@@ -1,29 +1,28 @@
 /**
  * SECTION:element-astroobserve
  *
- * Says what a stream is of: which array looked where and when. Behind a file or a socket it makes
- * of bytes and caps what all other elements take, and behind a stream that has an observation it
- * says another phase centre, say, or better positions. What is not set stays as it came. With
- * earth-orientation, a file of the IERS, all elements from here on compute with its UT1 - UTC and
- * polar motion.
+ * Says what a stream is an observation of: which array looked where, and when. After a file or a
+ * socket it turns bytes and caps into a stream that all other elements accept. After a stream that
+ * has an observation it changes some of it, for instance the phase centre or the positions.
+ * Properties that are not set leave things as they came. With earth-orientation, an IERS file, all
+ * elements downstream compute with its UT1 - UTC and polar motion.
  *
- * What delays were computed with, phase centre, start and array, stays once they are out of the
- * stream: another one is refused behind astrodelay and of visibilities, whose phase centre
- * astrophaseshift changes. Of bytes nobody knows what was done to them but who recorded them:
- * delays and scale say so. A phase centre that is below the array's horizon at the start is warned
- * of.
+ * Delays were computed with a certain phase centre, start and array, so these cannot change once
+ * the delays are taken out: astroobserve refuses that downstream of astrodelay and for
+ * visibilities. astrophaseshift changes the phase centre of visibilities. Bytes do not tell what
+ * was done to them before they were recorded: the properties delays and scale say it. A phase
+ * centre below the array's horizon at the start gives a warning.
  *
  * A stream of bytes, as filesrc and fdsrc send it, may be cut anywhere: blocks of whole steps
  * leave, with times counted from the first byte after skip. Where such a source counts its bytes,
- * as both do, and something dropped some, they are missing and what follows is not moved; bytes
- * that come again are left out. Streams with times of their own pass as they are, where OFFSET and
- * OFFSET_END count their steps, or PTS is that of whole steps since the start, or DURATION is that
- * of the steps. Sources that stamp times of arrival are refused, since these say neither when
- * samples were taken nor what was lost: udpsrc, and fdsrc, tcpclientsrc, shmsrc or appsrc with
- * do-timestamp=true. Without it all but udpsrc are good, as is filesrc: they lose nothing, so that
- * counting does. A step is a sample of each input, a spectrum of each,
- * or a frame of visibilities; in layouts whose slowest axis is not time, block says how much is one
- * array.
+ * as both do, bytes that something dropped count as missing and do not shift what follows; repeated
+ * bytes are left out. Streams with times of their own pass unchanged if OFFSET and OFFSET_END count
+ * their steps, or PTS is that of whole steps since the start, or DURATION is that of the steps.
+ * Sources that stamp times of arrival are refused, since these say neither when samples were taken
+ * nor what was lost: udpsrc, and fdsrc, tcpclientsrc, shmsrc or appsrc with do-timestamp=true.
+ * Without it all but udpsrc are fine, as is filesrc: they lose nothing, so that counting is enough.
+ * A step is one sample of each input, one spectrum of each, or one frame of visibilities. In
+ * layouts whose slowest axis is not time, block gives the size of one array.
  *
  * |[
  * gst-launch-1.0 filesrc location=voltages.ci8 ! \
@@ -31,8 +30,8 @@
  *   rate=1000000/1,frequency=150e6,bandwidth=1e6" ! \
  *   astroobserve array=positions.txt phase-centre=200,-30 start-time=2026-11-20T12:00:00 \
  *   earth-orientation=finals2000A.all ! \
- *   astrodelay ! astrochannelizer channels=64 ! astrotranspose ! astrocorrelator integration=3125 !
- * \ astrofitssink location=voltages.uvfits
+ *   astrodelay ! astrochannelizer channels=64 ! astrotranspose ! \
+ *   astrocorrelator integration=3125 ! astrofitssink location=voltages.uvfits
  * ]|
  */
 #include "config.h"
@@ -56,7 +55,8 @@
 typedef enum { BASIS_AS_IT_CAME, BASIS_LINEAR, BASIS_CIRCULAR } Basis;
 
 ASTRO_STATIC_ENUM_TYPE(basis_get_type, "AstroObserveBasis",
-                       { BASIS_AS_IT_CAME, "As it came; linear where nothing came", "upstream" },
+                       { BASIS_AS_IT_CAME, "As it came; linear if no observation came",
+                         "upstream" },
                        { BASIS_LINEAR, "X and Y", "linear" },
                        { BASIS_CIRCULAR, "R and L", "circular" })
 
@@ -64,11 +64,11 @@ typedef enum { DELAYS_AS_THEY_CAME, DELAYS_IN, DELAYS_OUT } Delays;
 
 ASTRO_STATIC_ENUM_TYPE(delays_get_type, "AstroObserveDelays",
                        { DELAYS_AS_THEY_CAME,
-                         "As it came; where nothing came voltages and spectra have theirs, and "
-                         "visibilities have not",
+                         "As it came; if no observation came, in for voltages and spectra, out for "
+                         "visibilities",
                          "upstream" },
-                       { DELAYS_IN, "As stations received them", "in" },
-                       { DELAYS_OUT, "Taken out of the phase centre, as behind astrodelay", "out" })
+                       { DELAYS_IN, "Still in the samples, as the stations received them", "in" },
+                       { DELAYS_OUT, "Taken out for the phase centre, as by astrodelay", "out" })
 
 typedef struct {
   AstroSetup setup;
@@ -80,10 +80,10 @@ typedef struct {
   guint block;
 } Settings;
 
-/* For queries, which other threads make. */
+/* Copies for queries, which come from other threads. */
 typedef struct {
   AstroStream stream;
-  gsize step; /* bytes; 0: no stream of bytes, or of no rate */
+  gsize step; /* bytes; 0: not a stream of bytes, or it has no rate */
   guint64 skip;
   GstClockTime latency;
 } Asked;
@@ -91,24 +91,25 @@ typedef struct {
 struct _AstroObserve {
   GstBaseTransform parent;
   Settings settings;
-  Settings now; /* from the start, whatever the properties say by then */
+  Settings now; /* copies of the properties at the start */
   AstroStream stream;
   gboolean has_stream;
-  AstroObservation *came; /* NULL: none did */
-  gboolean is_told;       /* of these caps, what came and what is set */
-  gboolean is_bytes;      /* what comes */
+  AstroObservation *came; /* from upstream, or NULL */
+  gboolean is_told;       /* the observation was sent for these caps and this upstream one */
+  gboolean is_bytes;      /* the input is a stream of bytes */
   AstroBytes bytes;
-  AstroSteps steps;   /* which streams came */
-  gboolean is_warned; /* of bytes that came again */
+  AstroSteps steps;   /* refuses a second stream mixed into the first */
+  gboolean is_warned; /* that repeated bytes are left out */
   Asked asked;        /* under the object's lock */
 };
 
 G_DEFINE_TYPE(AstroObserve, astro_observe, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astroobserve, "astroobserve", GST_RANK_NONE, ASTRO_TYPE_OBSERVE)
 
-/* Whether a place was set is told by its having been set, since any number may be one. */
+/* Any number may be a latitude or longitude, so a separate flag says whether one was set. */
 static const AstroField fields[] = {
-  ASTRO_TEXT(Settings, telescope, "telescope", "Telescope", "Its name (unset: as it came)", NULL),
+  ASTRO_TEXT(Settings, telescope, "telescope", "Telescope",
+             "Name of the telescope (unset: as it came)", NULL),
   ASTRO_TEXT(
       Settings, setup.array, "array", "Array",
       "Stations, as many as the caps say: a file of lines x y z [name] in metres, geocentric, or "
@@ -116,38 +117,41 @@ static const AstroField fields[] = {
       "latitude longitude [height]; or disc, vla-like, lofar-like (unset: as they came)",
       NULL),
   ASTRO_DOUBLE(Settings, setup.latitude, "latitude", "Latitude",
-               "Degrees north of the array (unset: the preset's own, geocentric files)", -90, 90, 0,
-               .told = G_STRUCT_OFFSET(Settings, setup.has_latitude)),
+               "Degrees north of the array (unset: the preset's own; files are geocentric)", -90,
+               90, 0, .told = G_STRUCT_OFFSET(Settings, setup.has_latitude)),
   ASTRO_DOUBLE(Settings, setup.longitude, "longitude", "Longitude",
-               "Degrees east of the array (unset: the preset's own, geocentric files)", -360, 360,
-               0, .told = G_STRUCT_OFFSET(Settings, setup.has_longitude)),
-  ASTRO_TEXT(Settings, setup.phase_centre, "phase-centre", "Phase centre",
-             "ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or zenith: of the array at the "
-             "start (unset: as it came)",
-             NULL),
+               "Degrees east of the array (unset: the preset's own; files are geocentric)", -360,
+               360, 0, .told = G_STRUCT_OFFSET(Settings, setup.has_longitude)),
+  ASTRO_TEXT(
+      Settings, setup.phase_centre, "phase-centre", "Phase centre",
+      "ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or zenith, for that of the array "
+      "at the start (unset: as it came)",
+      NULL),
   ASTRO_TEXT(Settings, setup.start_time, "start-time", "Start time",
              "UTC of time zero, as 2026-11-20T12:00:00[.fraction] (unset: as it came)", NULL),
   ASTRO_TEXT(Settings, setup.earth_orientation, "earth-orientation", "Earth orientation",
-             ASTRO_EARTH_HELP " of all elements from here on (unset: as it came)", NULL),
-  ASTRO_ENUM(Settings, basis, "basis", "Basis", "What the two polarisations are", basis_get_type,
-             BASIS_AS_IT_CAME),
+             ASTRO_EARTH_HELP " of all elements downstream (unset: as it came)", NULL),
+  ASTRO_ENUM(Settings, basis, "basis", "Basis", "The two polarisations that receivers measure",
+             basis_get_type, BASIS_AS_IT_CAME),
   ASTRO_UINT64(Settings, skip, "skip", "Skip",
-               "Bytes before the first sample of a stream of bytes, as of a file's header", 0,
+               "Bytes before the first sample of a stream of bytes, such as a file's header", 0,
                G_MAXINT64, 0),
   ASTRO_UINT(Settings, block, "block", "Block",
-             "Bytes of the blocks that a stream of bytes is cut into (0: 4 MiB). Where time is the "
-             "slowest axis whole steps, at most so many bytes; else the bytes of one array (0: "
-             "what comes is one)",
+             "Bytes in the blocks that a stream of bytes is cut into (0: 4 MiB). Where time is the "
+             "slowest axis, whole steps up to this many bytes; otherwise the size of one array (0: "
+             "each buffer is one array)",
              0, G_MAXUINT, 0),
-  ASTRO_ENUM(Settings, delays, "delays", "Delays",
-             "Whether delays of the phase centre are in the samples, as of a file of what came "
-             "before astrodelay or behind it",
-             delays_get_type, DELAYS_AS_THEY_CAME),
-  ASTRO_DOUBLE(Settings, scale, "scale", "Scale",
-               "Steps per root of Jy of voltages and spectra, as astroskysrc has them in "
-               "active-scale; visibilities over its square are Jy (0: as it came; where nothing "
-               "came images are in units of their own)",
-               0, 1e12, 0),
+  ASTRO_ENUM(
+      Settings, delays, "delays", "Delays",
+      "Whether delays of the phase centre are still in the samples; depends on whether a file "
+      "was recorded before or after astrodelay",
+      delays_get_type, DELAYS_AS_THEY_CAME),
+  ASTRO_DOUBLE(
+      Settings, scale, "scale", "Scale",
+      "Steps per root of Jy of voltages and spectra, like astroskysrc's active-scale; "
+      "visibilities divided by its square are in Jy (0: as it came; if nothing came, images "
+      "are in arbitrary units)",
+      0, 1e12, 0),
   { 0 },
 };
 
@@ -176,7 +180,7 @@ static void replace(char **text, const char *with)
   }
 }
 
-/* What upstream knows of its delays nobody else knows better. */
+/* If upstream knows about its delays, a property that contradicts it is refused. */
 static gboolean amend_history(AstroObserve *self, AstroObservation *observation, GError **error)
 {
   static const AstroDelays told[] = {
@@ -189,8 +193,8 @@ static gboolean amend_history(AstroObserve *self, AstroObservation *observation,
   if (set != ASTRO_DELAYS_UNTOLD && done->delays != ASTRO_DELAYS_UNTOLD && set != done->delays)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "property delays says that they are %s, and the stream says that they "
-        "are %s: expected delays=upstream, which takes what the stream says",
+        "property delays says that delays are %s, and the stream says that they "
+        "are %s: expected delays=upstream, which uses what the stream says",
         set == ASTRO_DELAYS_IN ? "in" : "out", set == ASTRO_DELAYS_IN ? "out" : "in");
   if (set != ASTRO_DELAYS_UNTOLD)
     done->delays = set;
@@ -209,12 +213,12 @@ static AstroObservation *amend(AstroObserve *self, GError **error)
   if (!observation)
     return NULL;
   if (observation->n_stations != stations) {
-    g_autofree char *found = self->came || observation->n_stations
-                                 ? g_strdup_printf("%u stations", observation->n_stations)
-                                 : g_strdup("nothing, since array is not set and none came");
+    g_autofree char *found =
+        self->came || observation->n_stations
+            ? g_strdup_printf("%u stations", observation->n_stations)
+            : g_strdup("no stations: array is not set and no observation came");
     astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                        "the observation has %s, expected the %u stations of the caps", found,
-                        stations);
+                        "the observation has %s, expected %u as in the caps", found, stations);
     return NULL;
   }
   replace(&observation->telescope, astro_field_given(self->now.telescope));
@@ -222,7 +226,7 @@ static AstroObservation *amend(AstroObserve *self, GError **error)
   return amend_history(self, observation, error) ? g_steal_pointer(&observation) : NULL;
 }
 
-/* Once, when caps and what else comes before the first block are known. */
+/* Sends the observation once, when caps and all else that precedes the first block are known. */
 static gboolean tell(AstroObserve *self)
 {
   g_autoptr(GError) error = NULL;
@@ -235,7 +239,8 @@ static gboolean tell(AstroObserve *self)
     return FALSE;
   }
   self->is_told = TRUE;
-  /* What a wrong start-time, sign or site makes of it. How long it lasts nobody knows. */
+  /* Shows a wrong start-time, sign or site. Only the start is checked, as the length is unknown.
+   */
   astro_horizon_warn(GST_ELEMENT(self), observation, "another start-time, phase-centre or array");
   gst_pad_push_event(src_pad(self), astro_observation_to_event(observation));
   return TRUE;
@@ -259,15 +264,16 @@ static void warn_of_again(AstroObserve *self, guint64 bytes)
   if (self->is_warned)
     return;
   self->is_warned = TRUE;
-  GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                      ("%" G_GUINT64_FORMAT " bytes before byte %" G_GUINT64_FORMAT
-                       " came again, or late, and are left out, as are more of them: each counts "
-                       "once",
-                       bytes, self->bytes.end),
-                      (NULL));
+  GST_ELEMENT_WARNING(
+      self, STREAM, FORMAT,
+      ("%" G_GUINT64_FORMAT " bytes before byte %" G_GUINT64_FORMAT
+       " came again, or late, and are left out, as are further ones: each byte counts "
+       "once",
+       bytes, self->bytes.end),
+      (NULL));
 }
 
-/* Samples that a queue dropped, say, or that are a gap, shift none of those that follow. */
+/* Samples that a queue dropped, or that are marked as GAP, do not shift those that follow. */
 static GstFlowReturn take_in(AstroObserve *self, GstBuffer *buffer)
 {
   guint64 again;
@@ -332,21 +338,21 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
                                                                     : refuse(self, error);
 }
 
-/* Where nobody reads on nothing is sent. */
+/* Nothing is sent where downstream no longer accepts data. */
 static gboolean holds_blocks(AstroObserve *self)
 {
   return self->is_bytes && self->has_stream &&
          gst_pad_get_last_flow_return(src_pad(self)) == GST_FLOW_OK;
 }
 
-/* Before an event that is about what follows; the next block tells upstream how this one fared. */
+/* Called before an event about what follows. The flow is ignored, as the next block returns it. */
 static void send_whole(AstroObserve *self)
 {
   if (holds_blocks(self))
     push(self, astro_bytes_take_whole(&self->bytes, &self->stream));
 }
 
-/* At an end, of which upstream hears nothing more. */
+/* Called at an end. Upstream pushes nothing more, so errors have to be posted here. */
 static void send_rest(AstroObserve *self)
 {
   g_autoptr(GError) left = NULL;
@@ -360,7 +366,7 @@ static void send_rest(AstroObserve *self)
     GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", left->message), (NULL));
 }
 
-/* What waits is less than a block. */
+/* Updates the answers to queries. Latency: less than a block is held back. */
 static void tell_queries(AstroObserve *self)
 {
   Asked asked = { .stream = self->stream, .skip = self->bytes.skip };
@@ -401,7 +407,7 @@ static GstEvent *segment_event(AstroObserve *self, GstEvent *event)
 
 /* ---- events and queries ---- */
 
-/* What is held belongs to the observation before. */
+/* Blocks held so far belong to the previous observation, so they are sent first. */
 static gboolean observation_event(AstroObserve *self, GstEvent *event)
 {
   g_autoptr(GError) error = NULL;
@@ -443,7 +449,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   if (astro_event_is_observation(event))
     return observation_event(self, event);
   switch (GST_EVENT_TYPE(event)) {
-  case GST_EVENT_STREAM_START: /* of another, which may have no observation */
+  case GST_EVENT_STREAM_START: /* another stream may have no observation */
     if (astro_steps_take_event(&self->steps, GST_BASE_TRANSFORM_SINK_PAD(trans), event))
       forget(self);
     break;
@@ -473,7 +479,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->sink_event(trans, event);
 }
 
-/* How long a stream of bytes takes its source cannot tell. */
+/* The source of a stream of bytes knows their number but not the duration. */
 static gboolean answer_duration(AstroObserve *self, const Asked *asked, GstQuery *query)
 {
   GstFormat format;
@@ -590,9 +596,9 @@ static void astro_observe_class_init(AstroObserveClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "Observation", "Filter/Metadata",
-      "Says which array looked where and when; makes blocks of a stream of bytes", ASTRO_AUTHOR);
+      "Says which array looked where and when; cuts a stream of bytes into blocks", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
-      element, "takes", "voltages, spectra and visibilities of any format, also as bytes");
+      element, "takes", "voltages, spectra and visibilities in any format, also as bytes");
   gst_element_class_add_static_metadata(element, "gives", "the same, with their observation");
 }
 

@@ -1,3 +1,4 @@
+/* The element astroobserve: its type, and its registration for the plugin. */
 #pragma once
 
 #include <gst/base/gstbasetransform.h>

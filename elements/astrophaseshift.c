@@ -1,17 +1,17 @@
 /**
  * SECTION:element-astrophaseshift
  *
- * Turns visibilities to another phase centre: their phases, by the difference of (u,v,w) of either
- * centre in each integration and channel, and the observation's phase centre, which (u,v,w) follow
- * from. It is exact for any distance, and shifting back gives what came. What was averaged stays
- * so: a source far from the centre that visibilities were made for, which a channel's width or an
- * integration's length smears, is no sharper for it.
+ * Shifts visibilities to another phase centre: it rotates their phases by the difference of the
+ * (u,v,w) of the two centres in each integration and channel, and changes the observation's phase
+ * centre, from which (u,v,w) follow. This is exact for any distance, and shifting back restores the
+ * input. Smearing stays: a source far from the original centre, which channel width or integration
+ * time smears, gets no sharper.
  *
- * A centre below the array's horizon at the start is warned of: no receiver saw what lies there.
+ * A centre below the array's horizon at the start gives a warning, since no receiver saw it.
  *
- * Weights stay as they are. Sums (CI32LE) become means (CF32LE), by their counts. Visibilities
- * whose delays were not taken out have no phase centre to be turned from, and are refused. (u,v,w)
- * have the stream's Earth orientation, or that of a file of the IERS in earth-orientation.
+ * Weights are unchanged. Sums (CI32LE) become means (CF32LE), by their counts. Visibilities whose
+ * delays were not taken out have no phase centre to shift from, and are refused. (u,v,w) are
+ * computed with the stream's Earth orientation, or that of an IERS file in earth-orientation.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrophaseshift centre=13:31:08.3,+30:30:33 ! \
@@ -35,9 +35,9 @@ struct _AstroPhaseshift {
   char *centre, *earth_orientation; /* properties */
   AstroEarthUse earth;
 
-  AstroObservation *shifted; /* NULL: not made yet, of what came */
+  AstroObservation *shifted; /* made from the incoming observation; NULL: not yet */
   AstroShift *shift;
-  guint64 first; /* step of the block in work */
+  guint64 first; /* step of the block being processed */
 };
 
 G_DEFINE_TYPE(AstroPhaseshift, astro_phaseshift, ASTRO_TYPE_STAGE)
@@ -46,7 +46,7 @@ GST_ELEMENT_REGISTER_DEFINE(astrophaseshift, "astrophaseshift", GST_RANK_NONE,
 
 /* ---- negotiation ---- */
 
-/* Sums become means; means come of themselves or of sums. */
+/* Sums become means. Means come from means of the same format, or from sums. */
 static void map_formats(GstStructure *s, GstPadDirection direction)
 {
   const GValue *value = gst_structure_get_value(s, "format");
@@ -60,7 +60,7 @@ static void map_formats(GstStructure *s, GstPadDirection direction)
     astro_format_append(&list, ASTRO_FORMAT_CF64LE);
   if (!is_input && single)
     astro_format_append(&list, ASTRO_FORMAT_CI32LE);
-  /* What is neither goes on, so that the backend says what is expected. */
+  /* Any other format is kept, so that the backend can say what it expects. */
   if (gst_value_list_get_size(&list) == 0)
     g_value_unset(&list);
   else
@@ -99,25 +99,26 @@ static gboolean check_observation(AstroStage *stage, GError **error)
   const guint stations = (guint)astro_stream_stations(astro_stage_in(stage));
   if (!o)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "the stream has no observation: astroobserve with array, "
-                               "phase-centre and start-time makes one");
+                               "the stream has no observation: expected astroobserve upstream with "
+                               "array, phase-centre and start-time");
   if (!o->has_start || !o->has_phase_centre)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "the observation has no %s",
                                o->has_start ? "phase centre" : "start");
   if (o->n_stations != stations)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "%u stations in the observation, %u in the caps", o->n_stations,
-                               stations);
+                               "the observation has %u stations and the caps have %u",
+                               o->n_stations, stations);
   if (o->uvw_metres > 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "these visibilities bring (u,v,w) of their own (astrofitssrc "
-                               "uvw=file), of which nobody knows what they are for another centre: "
-                               "expected those of the stations, as uvw=table has it there");
+                               "uvw=file), which are not known for another centre: expected "
+                               "astrofitssrc uvw=table, which uses those of the stations");
   return astro_history_delays(&o->done, ASTRO_QUANTITY_VISIBILITIES) == ASTRO_DELAYS_OUT ||
-         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "the delays of the phase centre have not been taken out of these "
-                             "visibilities, so that there is none to turn them from: expected "
-                             "astrodelay before the filter bank or behind it");
+         astro_stream_refuse(
+             error, ASTRO_STREAM_ERROR_CAPS,
+             "the delays of the phase centre have not been taken out of these "
+             "visibilities, so that they have no phase centre to shift from: expected "
+             "astrodelay before or after the channelizer");
 }
 
 static gboolean prepare(AstroPhaseshift *self, GError **error)
@@ -133,7 +134,7 @@ static gboolean prepare(AstroPhaseshift *self, GError **error)
   if (!astro_setup_point(shifted, "centre", centre, error))
     return FALSE;
   self->shift = astro_shift_new(came, shifted);
-  astro_horizon_warn(GST_ELEMENT(self), shifted, "a centre that the array saw");
+  astro_horizon_warn(GST_ELEMENT(self), shifted, "a centre that the array could see");
   astro_earth_use_tell(&self->earth, GST_ELEMENT(self), came, astro_stage_in(stage),
                        astro_earth_error_of_uvw(astro_shift_distance(self->shift)),
                        " at the other centre");
@@ -196,7 +197,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
 /* ---- states and properties ---- */
 
-/* Whether the text is a place, or one of an observation that is to come. */
+/* Reports a bad centre at the start. The zenith depends on the observation, which comes later. */
 static gboolean start(AstroStage *stage)
 {
   AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
@@ -220,8 +221,8 @@ static gboolean stop(GstBaseTransform *trans)
 
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroPhaseshift, centre, "centre", "Centre",
-             "The phase centre to turn to: ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or "
-             "zenith: of the array at the start",
+             "The new phase centre: ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or "
+             "zenith, for that of the array at the start",
              NULL),
   ASTRO_EARTH_FIELD(AstroPhaseshift, earth_orientation),
   { 0 },
@@ -249,7 +250,7 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Phase shift", "Filter/Effect",
-      "Turns visibilities to another phase centre: phases and (u,v,w)", ASTRO_AUTHOR);
+      "Shifts visibilities to another phase centre: phases and (u,v,w)", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "takes",
       "visibilities CF32LE CF64LE, or sums CI32LE with their counts: channel:baseline:pol:pol");

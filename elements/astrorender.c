@@ -1,19 +1,22 @@
-/* astrorender: pictures of streams, a video frame each buffer.
+/**
+ * SECTION:element-astrorender
  *
- * Images of the sky are shown as they lie there, a panel each product, with right ascension in
- * hours and declination in degrees (offsets from the phase centre where the field is below 20
- * arcsec), the beam and its axes in the lower left corner, and circles with the numbers of the
- * sources that an astromeasure before it looked for (dashed: not found). Spectra are a waterfall,
- * whose newest row on top is the mean power of the newest buffer. Visibilities of one station are
- * its spectrum in dB, of two the phase of their baseline and its lags over time (a positive lag is
- * one whose phases rise with frequency), of more two matrices of stations, amplitude and phase;
- * view says which. Correlation functions are points with error bars over decades, and the power law
- * that fits them. Any size that downstream asks for, that of the properties where it does not care.
- * Small frames have the pixels alone. What was lost is not shown: means are those of good samples,
- * and where there are none the page is seen.
+ * Draws streams as pictures, one video frame a buffer.
  *
- * A frame's time is its buffer's. Images that begin together and grow (a gridder's cumulative ones)
- * follow each other: a frame begins where the one before ends.
+ * Images are shown with a panel for each product, with right ascension in hours and declination in
+ * degrees (or offsets from the phase centre if the field is below 20 arcsec), the beam and its axes
+ * in the lower left corner, and numbered circles around the sources that an astromeasure upstream
+ * looked for (dashed: not found). Spectra are a waterfall, whose newest row at the top is the mean
+ * power of the newest buffer. Visibilities of one station are its spectrum in dB; of two, the phase
+ * of their baseline and its lags over time (a positive lag is one whose phases rise with
+ * frequency); of more, two matrices of stations, amplitude and phase; view chooses among them.
+ * Correlation functions are points with error bars over decades, and the power law that fits best.
+ * A frame has any size that downstream asks for, else that of the properties. Small frames show
+ * only the pixels. Lost samples are not shown: means are those of good samples, and where there are
+ * none the background shows.
+ *
+ * A frame has the time of its buffer. Images that begin together and grow (from a gridder with
+ * cumulative=true) follow each other: each frame begins where the one before ends.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=image.fits ! astrorender ! pngenc ! filesink \
@@ -34,7 +37,7 @@
 #include <gst/video/video.h>
 #include <math.h>
 
-#define SOURCES "astro-sources" /* an event of astromeasure, as its message */
+#define SOURCES "astro-sources" /* an event of astromeasure, equal to its message */
 #define LEAST_SIZE 16
 #define MOST_SIZE 16384
 #define SIZES "(int) [ " G_STRINGIFY(LEAST_SIZE) ", " G_STRINGIFY(MOST_SIZE) " ]"
@@ -43,9 +46,9 @@
   ", framerate = (fraction) [ 0/1, MAX ]"
 
 typedef struct {
-  AstroRenderStyle style; /* low >= high: from the values */
+  AstroRenderStyle style; /* low >= high: the range of the values */
   char *title, *product;
-  guint width, height; /* where downstream leaves them open */
+  guint width, height; /* used where downstream leaves them open */
 } Settings;
 
 struct _AstroRender {
@@ -56,25 +59,24 @@ struct _AstroRender {
   AstroStream stream;
   GstVideoInfo info;
   AstroObservation *observation;
-  AstroRenderer *render; /* NULL: to be made anew */
-  GArray *marks;         /* AstroRenderMark: of the image that comes next */
-  GstClockTime end;      /* of the last frame; NONE: there was none */
+  AstroRenderer *render; /* NULL: has to be made anew */
+  GArray *marks;         /* AstroRenderMark, for the next image */
+  GstClockTime end;      /* of the last frame; NONE: none yet */
 };
 
 static const AstroField fields[] = {
   ASTRO_ENUM(Settings, style.colormap, "colormap", "Colormap",
-             "Colours for values; phases always have the cyclic one", astro_colormap_get_type,
+             "Colours for values; phases always have a cyclic colormap", astro_colormap_get_type,
              ASTRO_COLORMAP_VIRIDIS),
-  ASTRO_ENUM(Settings, style.stretch, "stretch", "Stretch", "From values to colours",
+  ASTRO_ENUM(Settings, style.stretch, "stretch", "Stretch", "How values map to colours",
              astro_stretch_get_type, ASTRO_STRETCH_AUTO),
   ASTRO_DOUBLE(Settings, style.percent, "percent", "Percent",
-               "How many of the values the colours span, leaving out as many of the smallest as of "
-               "the largest",
+               "Percentage of the values that the colours span, leaving out equally many of the "
+               "smallest and of the largest",
                1, 100, 100),
-  ASTRO_DOUBLE(
-      Settings, style.low, "min", "Minimum",
-      "Value of the first colour; where max is not above it, both are from each frame's values",
-      -G_MAXDOUBLE, G_MAXDOUBLE, 0),
+  ASTRO_DOUBLE(Settings, style.low, "min", "Minimum",
+               "Value of the first colour; unless max is above it, each frame's values set both",
+               -G_MAXDOUBLE, G_MAXDOUBLE, 0),
   ASTRO_DOUBLE(Settings, style.high, "max", "Maximum", "Value of the last colour", -G_MAXDOUBLE,
                G_MAXDOUBLE, 0),
   ASTRO_ENUM(Settings, style.theme, "theme", "Theme", "Colours of the page", astro_theme_get_type,
@@ -82,7 +84,7 @@ static const AstroField fields[] = {
   ASTRO_ENUM(Settings, style.scaling, "scaling", "Scaling",
              "How values of an image become pixels of a frame", astro_scaling_get_type,
              ASTRO_SCALING_SMOOTH),
-  ASTRO_ENUM(Settings, style.view, "view", "View", "What visibilities are shown as",
+  ASTRO_ENUM(Settings, style.view, "view", "View", "How visibilities are shown",
              astro_view_get_type, ASTRO_VIEW_AUTO),
   ASTRO_BOOLEAN(Settings, style.axes, "axes", "Axes", "Numbers along the edges", TRUE),
   ASTRO_BOOLEAN(Settings, style.grid, "grid", "Grid", "Lines of coordinates", TRUE),
@@ -93,22 +95,22 @@ static const AstroField fields[] = {
   ASTRO_TEXT(Settings, title, "title", "Title", "NULL: telescope, frequency and time; empty: none",
              NULL),
   ASTRO_TEXT(Settings, product, "product", "Product",
-             "What is shown of images (I, XX, I-RESIDUAL; NULL: all) and of visibilities (XX, LR; "
+             "Product shown of images (I, XX, I-RESIDUAL; NULL: all) and of visibilities (XX, LR; "
              "NULL: the first)",
              NULL),
   ASTRO_INT(Settings, style.channel, "channel", "Channel",
-            "Which channel of images and visibilities is shown, from 0; -1: the mean of all", -1,
-            G_MAXINT, -1),
+            "Channel shown of images and visibilities, from 0; -1: the mean of all", -1, G_MAXINT,
+            -1),
   ASTRO_UINT(
       Settings, style.rows, "rows", "Rows",
-      "Buffers that a waterfall shows, and integrations that a fringe does, once so many have come",
+      "How many of the last buffers a waterfall shows, and of the last integrations a fringe plot",
       1, 16384, 256),
   ASTRO_UINT(Settings, width, "width", "Width",
-             "Of a picture, pixels, where downstream's caps leave it open", LEAST_SIZE, MOST_SIZE,
-             1280),
+             "Width of a picture in pixels, if caps downstream leave it open", LEAST_SIZE,
+             MOST_SIZE, 1280),
   ASTRO_UINT(Settings, height, "height", "Height",
-             "Of a picture, pixels, where downstream's caps leave it open", LEAST_SIZE, MOST_SIZE,
-             720),
+             "Height of a picture in pixels, if caps downstream leave it open", LEAST_SIZE,
+             MOST_SIZE, 720),
   { 0 },
 };
 
@@ -124,7 +126,7 @@ static gboolean fail(AstroRender *self, GError *error)
 
 /* ---- caps ---- */
 
-/* Frames come as buffers do, at no fixed rate, unless downstream wants one named. */
+/* Frames come as buffers do, at no fixed rate, unless downstream asks for one. */
 static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
@@ -168,14 +170,14 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
   if (gst_base_transform_is_passthrough(base))
     return TRUE;
   gst_caps_replace(&self->caps, in);
-  if (is_new) /* sources were those of other images */
+  if (is_new) /* the marks belong to other images */
     g_array_set_size(self->marks, 0);
   if (!gst_video_info_from_caps(&self->info, out))
     return FALSE;
   return (!is_new && self->render) || make_render(self);
 }
 
-/* A buffer in, a frame out, whatever the sizes are. */
+/* One buffer gives one frame, whatever the sizes. */
 static gboolean transform_size(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                                gsize size, GstCaps *othercaps, gsize *othersize)
 {
@@ -192,7 +194,7 @@ static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide, Gst
   return TRUE;
 }
 
-/* The base class takes a pool that is offered as it is, also one of smaller buffers. */
+/* The base class accepts an offered pool as it is, even with buffers that are too small. */
 static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
 {
   const guint frame = (guint)GST_VIDEO_INFO_SIZE(&ASTRO_RENDER(base)->info);
@@ -205,7 +207,7 @@ static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
   return GST_BASE_TRANSFORM_CLASS(astro_render_parent_class)->decide_allocation(base, query);
 }
 
-/* What is said of samples is not true of pictures of them. */
+/* Metadata of samples does not apply to pictures of them. */
 static gboolean transform_meta(GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
 {
   return FALSE;
@@ -213,8 +215,8 @@ static gboolean transform_meta(GstBaseTransform *base, GstBuffer *out, GstMeta *
 
 /* ---- events ---- */
 
-/* astromeasure says of each channel of an image what it found there, before it sends the image on.
- * Those of the channel that is shown are marked, of a mean those of the first. */
+/* astromeasure sends the sources of each channel before the image. Those of the channel that is
+ * shown are marked; for a mean of channels, those of the first. */
 static void take_marks(AstroRender *self, const GstStructure *told)
 {
   const GValue *sources = gst_structure_get_value(told, "sources");

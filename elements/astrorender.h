@@ -1,3 +1,4 @@
+/* The element astrorender: its type, and its registration for the plugin. */
 #pragma once
 
 #include <gst/base/gstbasetransform.h>

@@ -1,3 +1,4 @@
+/* Reads astroselect's lists, and applies them to caps and observation. */
 #include "config.h"
 #include "elements/astroselect-lists.h"
 
@@ -6,7 +7,7 @@
 #include <string.h>
 
 static const struct {
-  const char *name; /* of the property, and of the caps' field */
+  const char *name; /* of the property and of the caps field */
   AstroAxis axis;
 } kinds[ASTRO_SELECT_N_LISTS] = {
   [ASTRO_SELECT_STATIONS] = { "stations", ASTRO_AXIS_STATION },
@@ -59,7 +60,7 @@ static char **pol_names(const AstroObservation *observation)
   return g_strdupv((char **)(g_str_equal(observation->basis, "circular") ? circular : linear));
 }
 
-/* NULL and an error: they are not known. */
+/* Names of stations, polarisations or products; NULL with an error: they are not known. */
 static char **find_names(AstroSelectList kind, const GstCaps *caps, const AstroStream *stream,
                          const AstroObservation *observation, GError **error)
 {
@@ -67,22 +68,22 @@ static char **find_names(AstroSelectList kind, const GstCaps *caps, const AstroS
     return product_names(caps, error);
   if (kind == ASTRO_SELECT_CHANNELS || kind == ASTRO_SELECT_BEAMS) {
     astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                        "%s have no names here, expected numbers from 0 on and ranges of them",
+                        "%s have no names here, expected numbers from 0 and ranges of them",
                         kinds[kind].name);
     return NULL;
   }
   if (observation)
     return kind == ASTRO_SELECT_POLS ? pol_names(observation) : g_strdupv(observation->names);
   astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                      "%s: the stream has no observation, which has their names: expected numbers "
-                      "from 0 on, or astroobserve before",
+                      "%s: the stream has no observation to look up names in: expected numbers "
+                      "from 0, or astroobserve upstream",
                       kinds[kind].name);
   return NULL;
 }
 
 /* ---- lists ---- */
 
-/* Of visibilities stations stand behind the baselines. */
+/* Length of the axis; for visibilities, the number of stations behind the baselines. */
 static gboolean find_extent(AstroSelectList kind, const AstroStream *stream, guint64 *extent,
                             GError **error)
 {
@@ -91,7 +92,7 @@ static gboolean find_extent(AstroSelectList kind, const AstroStream *stream, gui
   if (!of_pairs && astro_layout_find(&stream->layout, kinds[kind].axis) < 0) {
     g_autofree char *layout = astro_layout_to_string(&stream->layout);
     return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS, "%s: %s of layout %s have no axis \"%s\"", kinds[kind].name,
+        error, ASTRO_STREAM_ERROR_CAPS, "%s: %s in layout %s have no axis \"%s\"", kinds[kind].name,
         astro_quantity_name(stream->quantity), layout, astro_axis_name(kinds[kind].axis));
   }
   *extent =
@@ -101,7 +102,7 @@ static gboolean find_extent(AstroSelectList kind, const AstroStream *stream, gui
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "stations: %" G_GUINT64_FORMAT
                              " baselines are not those of a whole array, expected n (n + 1) / 2 "
-                             "of n stations",
+                             "for n stations",
                              astro_stream_extent(stream, ASTRO_AXIS_BASELINE));
 }
 
@@ -196,7 +197,7 @@ gboolean astro_select_lists_to_config(const AstroSelectLists *lists, AstroSelect
 
 /* ---- caps ---- */
 
-/* How many are kept of what a field says; 0: not known. */
+/* How many entries of a field's axis are kept; 0: not known. */
 static guint64 count_of(const GstStructure *s, const char *field, const char *text)
 {
   gint extent = 0;
@@ -204,7 +205,7 @@ static guint64 count_of(const GstStructure *s, const char *field, const char *te
   return astro_select_count(text, (guint64)MAX(extent, 0));
 }
 
-/* Of a list that does not fit nothing is changed. */
+/* Leaves the field unchanged where the list does not fit. */
 static void set_count(GstStructure *s, const char *field, guint64 n)
 {
   gint given;
@@ -308,7 +309,7 @@ gboolean astro_select_observe(const AstroSelectLists *lists, const AstroStream *
   if (observation->n_stations != astro_stream_stations(stream))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "stations: the observation has %u and the caps %" G_GUINT64_FORMAT
-                               ", expected as many",
+                               ", expected equal numbers",
                                observation->n_stations, astro_stream_stations(stream));
   g_autoptr(AstroObservation) kept = astro_observation_new(stations->len);
   g_free(kept->telescope);

@@ -1,4 +1,4 @@
-/* What astroselect's lists keep of a stream, its caps and its observation. */
+/* astroselect's lists: which part of a stream, its caps and its observation they keep. */
 #pragma once
 
 #include "core/select/select.h"
@@ -14,7 +14,7 @@ typedef enum {
   ASTRO_SELECT_N_LISTS
 } AstroSelectList;
 
-/* A text of each list, as a user wrote it; NULL: all are kept. */
+/* The text of each list, as a user wrote it; NULL: keep all. */
 typedef struct {
   char *text[ASTRO_SELECT_N_LISTS];
 } AstroSelectTexts;
@@ -22,7 +22,7 @@ typedef struct {
 void astro_select_texts_clear(AstroSelectTexts *texts);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroSelectTexts, astro_select_texts_clear)
 
-/* The indices that are meant, and those of baselines that follow from stations; NULL: all. */
+/* The indices in each list, and those of the baselines between listed stations; NULL: all. */
 typedef struct {
   GArray *list[ASTRO_SELECT_N_LISTS], *baselines;
 } AstroSelectLists;
@@ -30,28 +30,28 @@ typedef struct {
 void astro_select_lists_clear(AstroSelectLists *lists);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroSelectLists, astro_select_lists_clear)
 
-/* Whether there are names among them, which observations and caps tell. */
+/* Whether any list has names, which have to be looked up in the observation or caps. */
 gboolean astro_select_texts_have_names(const AstroSelectTexts *texts);
 
-/* Lists of a stream with those caps. observation: NULL where none came; names of its stations, and
- * of polarisations that are no products, are unknown then, an error. */
+/* Reads the lists for a stream with these caps. Without an observation (NULL) names of stations are
+ * an error, and so are those of polarisations that are not products. */
 gboolean astro_select_lists_read(AstroSelectLists *lists, const AstroSelectTexts *texts,
                                  const GstCaps *caps, const AstroStream *stream,
                                  const AstroObservation *observation, GError **error);
-/* As many of each, the first ones: what stands in for lists until names are known. */
+/* Placeholders until names are known: as many entries in each list, numbered from 0. */
 void astro_select_lists_count(AstroSelectLists *lists, const AstroSelectTexts *texts,
                               const AstroStream *stream);
 
-/* The picks of the configuration's stream; a list that keeps all in order makes none. The lists
- * have to outlive it. Whether there is any. */
+/* Sets the picks of a configuration, and returns whether there are any; a list that keeps all in
+ * order makes none. The lists have to outlive the configuration. */
 gboolean astro_select_lists_to_config(const AstroSelectLists *lists, AstroSelectConfig *config);
 
-/* Of caps on one side to what the other may have. Where a list does not fit nothing is changed, so
- * that its error is what a user gets to see. */
+/* From caps on one side to those possible on the other. A list that does not fit changes nothing
+ * here, so that the user sees its own error later. */
 void astro_select_forward(const AstroSelectTexts *texts, GstStructure *s);
 void astro_select_backward(const AstroSelectTexts *texts, GstStructure *s);
 
-/* The observation of what is kept. */
+/* Reduces the observation to the stations that are kept. */
 gboolean astro_select_observe(const AstroSelectLists *lists, const AstroStream *stream,
                               AstroObservation *observation, GError **error);
 

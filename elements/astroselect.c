@@ -2,21 +2,22 @@
  * SECTION:element-astroselect
  *
  * Keeps some stations, channels, polarisations or beams of a stream, in any order; with several
- * lists what all of them keep. A list has numbers from 0 on, ranges FIRST-LAST and FIRST- (to the
- * end), with :STEP behind them where not each is meant, and names, joined by commas:
- * stations=0-3,CS302,8-. Stations have the observation's names, polarisations X and Y or R and L by
- * its basis, and of grids and images those of their products.
+ * lists, what all of them keep. A list has numbers from 0, ranges FIRST-LAST and FIRST- (to the
+ * end), optionally followed by :STEP, and names, separated by commas: stations=0-3,CS302,8-.
+ * Stations have the observation's names; polarisations are X and Y or R and L by its basis, and in
+ * grids and images have the names of products.
  *
- * Of visibilities stations keep the baselines among them. Where a pair comes the other way round it
- * is conjugated, and its polarisations are swapped. Counts of good samples, sums of weights, the
- * observation, frequency and bandwidth follow. Caps tell a band by its centre and width alone, so
- * that channels have to follow one another where they have a band.
+ * In visibilities, stations keep the baselines among them. Where the list reverses the order of a
+ * pair, it is conjugated and its cross-hands are swapped. Counts of good samples, sums of weights,
+ * the observation, frequency and bandwidth follow. Caps describe a band by its centre and width
+ * alone, so channels have to be consecutive where caps have a band.
  *
- * What is kept is not copied where it lies together in a block: a range along the slowest axis.
+ * Nothing is copied where all that is kept lies together in a block: a range along the slowest
+ * axis.
  *
  * |[
- * gst-launch-1.0 astroskysrc stations=8 num-buffers=10 ! astrochannelizer channels=64 ! tee name=t
- * \
+ * gst-launch-1.0 astroskysrc stations=8 num-buffers=10 ! \
+ *   astrochannelizer channels=64 ! tee name=t \
  *   t. ! queue ! astroselect channels=0-31 ! filesink location=low.cf32 \
  *   t. ! queue ! astroselect channels=32- stations=0,2,4 ! filesink location=high.cf32
  * ]|
@@ -31,10 +32,10 @@ struct _AstroSelect {
   AstroStage parent;
   AstroSelectTexts texts; /* properties */
 
-  /* of what caps were agreed on */
+  /* for the negotiated caps */
   AstroSelectConfig config;
   AstroSelectLists lists;
-  gboolean is_known; /* names too */
+  gboolean is_known; /* the lists are final: all names were found */
 };
 
 G_DEFINE_TYPE(AstroSelect, astro_select, ASTRO_TYPE_STAGE)
@@ -76,7 +77,7 @@ static gboolean read_lists(AstroSelect *self, GError **error)
                                  astro_stage_observation(stage), error);
 }
 
-/* Caps may come before the observation that has the names of what they are of. */
+/* Caps may come before the observation that has the names; until then counts stand in. */
 static gboolean find_lists(AstroSelect *self, const AstroStream *in, GstCaps *caps, GError **error)
 {
   g_auto(AstroSelectTexts) texts = { 0 };
@@ -102,7 +103,7 @@ static gboolean check_kept(const AstroSelectConfig *config, const AstroStream *o
   return TRUE;
 }
 
-/* Caps and observation have no word for it, so that nothing downstream can know. */
+/* Caps and observation cannot express this, so nothing downstream can know it. */
 static void warn_of_pols(AstroSelect *self, const AstroStream *in)
 {
   const GArray *pols = self->lists.list[ASTRO_SELECT_POLS];
@@ -111,8 +112,8 @@ static void warn_of_pols(AstroSelect *self, const AstroStream *in)
     return;
   GST_ELEMENT_WARNING(self, STREAM, FORMAT,
                       ("pols: polarisation %" G_GUINT64_FORMAT
-                       " comes first now, and nothing in caps or observation says so: what "
-                       "follows takes it for the first, X or R",
+                       " is now the first, and neither caps nor observation can say so: elements "
+                       "downstream will take it for X or R",
                        g_array_index(pols, guint64, 0)),
                       (NULL));
 }
@@ -217,19 +218,19 @@ static void finalize(GObject *object)
 
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_STATIONS], "stations", "Stations",
-             "Stations to keep, in this order: numbers from 0 on, ranges and names, as "
-             "0-3,CS302,8- (unset: all); of visibilities the baselines among them",
+             "Stations to keep, in this order: numbers from 0, ranges and names, as "
+             "0-3,CS302,8- (unset: all); in visibilities, the baselines among them",
              NULL),
   ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_CHANNELS], "channels", "Channels",
-             "Channels to keep: numbers from 0 on and ranges, as 16-47 (unset: all); where the "
-             "caps have a band they have to follow one another",
+             "Channels to keep: numbers from 0 and ranges, as 16-47 (unset: all); consecutive if "
+             "the caps have a band",
              NULL),
   ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_POLS], "pols", "Polarisations",
-             "Polarisations to keep, in this order: numbers from 0 on, ranges, or X, Y, R, L, or "
-             "names of a grid's or image's products (unset: all)",
+             "Polarisations to keep, in this order: numbers from 0, ranges, or X, Y, R, L, or "
+             "the names of a grid's or image's products (unset: all)",
              NULL),
   ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_BEAMS], "beams", "Beams",
-             "Beams to keep, in this order: numbers from 0 on and ranges (unset: all)", NULL),
+             "Beams to keep, in this order: numbers from 0 and ranges (unset: all)", NULL),
   { 0 },
 };
 

@@ -1,16 +1,16 @@
 /**
  * SECTION:element-astrosideband
  *
- * Turns a band that came upside down, so that frequencies rise as all other elements expect them
- * to: behind a receiver of a lower sideband, or a digitiser that samples an even Nyquist zone. Caps
- * say the centre of the band and its width, which stay as they are.
+ * Flips a band that came upside down, so that frequencies rise as all other elements expect: after
+ * a receiver of a lower sideband, or a digitiser that samples an even Nyquist zone. Caps give the
+ * centre of the band and its width, which stay unchanged.
  *
- * Complex voltages are conjugated; of real ones every second sample changes its sign; of spectra
- * the channels change their order too. It belongs before astrodelay, whose phases have the signs of
- * the sky's frequencies, and before astrochannelizer, whose first channel lies on the band's lower
- * edge: turned behind it that would be the upper one, a channel off. Where the observation says
- * that either came before, it is refused. Of integers the least, -128 of CI8, has no negative and
- * becomes the greatest.
+ * Complex voltages are conjugated. In real ones every second sample is negated. In spectra the
+ * order of channels is reversed too. It belongs upstream of astrodelay, whose phases have the signs
+ * of sky frequencies, and of astrochannelizer, whose first channel lies on the band's lower edge:
+ * flipped afterwards, that would be the upper edge, one channel off. If the observation shows that
+ * either came before, the stream is refused. In integer formats the lowest value, such as -128 of
+ * CI8, cannot be negated and saturates to the highest, 127.
  *
  * |[
  * gst-launch-1.0 filesrc location=voltages.i8 ! \
@@ -29,13 +29,13 @@
 typedef enum { SIDEBAND_LOWER, SIDEBAND_UPPER } Sideband;
 
 ASTRO_STATIC_ENUM_TYPE(sideband_get_type, "AstroSidebandKind",
-                       { SIDEBAND_LOWER, "The band is upside down: it is turned", "lower" },
-                       { SIDEBAND_UPPER, "The band is as it should be: it passes", "upper" })
+                       { SIDEBAND_LOWER, "The band is upside down and gets flipped", "lower" },
+                       { SIDEBAND_UPPER, "The band is the right way up and passes", "upper" })
 
 struct _AstroSideband {
   AstroStage parent;
   Sideband sideband; /* property */
-  guint64 first;     /* step of the block in work */
+  guint64 first;     /* step of the block being processed */
 };
 
 G_DEFINE_TYPE(AstroSideband, astro_sideband, ASTRO_TYPE_STAGE)
@@ -72,8 +72,8 @@ static gboolean validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
   return TRUE;
 }
 
-/* Where it would turn what was made with the signs of the sky's frequencies, or put the first
- * channel's place on the other edge. */
+/* Refuses streams whose delays or channels were made with the band as it came, which flipping would
+ * falsify. */
 static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   AstroHistory *done = &observation->done;
@@ -83,20 +83,20 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
         "the spectra come from a filter bank, whose first channel lies on the "
-        "band's lower edge and would lie a channel off: expected voltages, "
-        "before astrochannelizer");
+        "band's lower edge, so that flipped channels would lie one channel off: expected "
+        "voltages, upstream of astrochannelizer");
   if (done->delays == ASTRO_DELAYS_OUT)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "delays have been taken out with phases of the band as it came, and "
-        "would be wrong of a band that is turned: expected a stream with its "
-        "delays, before astrodelay");
+        "delays were taken out with the phases of the band as it came, which "
+        "would be wrong once it is flipped: expected a stream with its delays, "
+        "upstream of astrodelay");
   done->sideband_turned = !done->sideband_turned;
   return TRUE;
 }
 
 static const AstroField fields[] = {
-  ASTRO_ENUM(AstroSideband, sideband, "sideband", "Sideband", "Which way round the band comes",
+  ASTRO_ENUM(AstroSideband, sideband, "sideband", "Sideband", "Sideband of the input",
              sideband_get_type, SIDEBAND_LOWER),
   { 0 },
 };
@@ -118,10 +118,10 @@ static void astro_sideband_class_init(AstroSidebandClass *klass)
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Sideband", "Filter/Effect",
-      "Turns a band that came upside down: before delays and filter bank", ASTRO_AUTHOR);
+      "Flips a band that came upside down, before delays and filter bank", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "takes",
-      "voltages of any format with a sign, or spectra of any complex one");
+      "voltages in any signed format, or spectra in any complex one");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 

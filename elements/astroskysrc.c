@@ -2,13 +2,14 @@
  * SECTION:element-astroskysrc
  *
  * Voltages of a simulated array that looks at a sky of point sources, with receiver noise; or a
- * test pattern. Every source reaches every station with its own delay, which follows the earth's
- * rotation. Delays are whole: astrodelay removes those of the phase centre. Without it a phase
- * centre in the zenith (the default) and a short observation of a small array come close. Complex
- * samples come at the rate of the bandwidth, real ones (I8, I16LE, F32LE) at twice that.
+ * test pattern. Every source reaches every station with its own delay, which follows the Earth's
+ * rotation. These are the full delays: astrodelay removes those of the phase centre. Without
+ * astrodelay, a phase centre in the zenith (the default) and a short observation with a small array
+ * come close. Complex samples come at the rate of the bandwidth, real ones (I8, I16LE, F32LE) at
+ * twice that rate.
  *
- * With earth-orientation, a file of the IERS, stations stand where UT1 - UTC and polar motion have
- * them; all elements behind it know that from the observation, and compute with the same.
+ * With earth-orientation, an IERS file, stations move with its UT1 - UTC and polar motion; the
+ * observation passes these on, and all elements downstream compute with them.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 sky="0.01,0.02,3;-0.02,0.005,1" noise=100 duration=1 ! \
@@ -25,9 +26,9 @@
 #include "core/lib/sky/voltages.h"
 #include "elements/base/astrostage.h"
 
-#define BLOCK_BYTES (4u << 20) /* of a buffer, where nobody says */
-#define BLOCK_GRAIN 1024       /* steps: what the simulator makes at a time */
-#define REAL_CAPS 1            /* which of the template's caps */
+#define BLOCK_BYTES (4u << 20) /* in a buffer, if block-steps is not set */
+#define BLOCK_GRAIN 1024       /* steps that the simulator makes at a time */
+#define REAL_CAPS 1            /* index of the real formats in the template's caps */
 
 typedef struct {
   guint block_steps, repeat, threads;
@@ -38,9 +39,9 @@ typedef struct {
 struct _AstroSkySrc {
   AstroSimulator parent;
   Settings settings;
-  Settings now; /* from the start, whatever the properties say by then */
+  Settings now; /* copies of the properties at the start */
   AstroVoltages *voltages;
-  GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
+  GPtrArray *prepared; /* GstBuffer *; blocks that repeat; NULL: none do */
 };
 
 G_DEFINE_TYPE(AstroSkySrc, astro_sky_src, ASTRO_TYPE_SIMULATOR)
@@ -63,31 +64,32 @@ static void get_active_scale(GObject *object, GValue *value)
 }
 
 static const AstroField scene_fields[] = {
-  ASTRO_SCENE_BANDWIDTH("Width of the band in Hz: complex samples per second, half the real ones"),
+  ASTRO_SCENE_BANDWIDTH(
+      "Width of the band in Hz: complex samples per second, or half the real ones"),
   ASTRO_SCENE_NOISE(1),
-  ASTRO_SIMULATOR_IS_LIVE("Give samples at the rate of the clock"),
+  ASTRO_SIMULATOR_IS_LIVE("Sends samples at the rate of the clock"),
   { 0 },
 };
 
 static const AstroField fields[] = {
-  ASTRO_UINT(
-      Settings, repeat, "repeat", "Repeat",
-      "Prepare this many blocks and send them again and again, at no cost (0: all are made anew)",
-      0, 65536, 0),
-  ASTRO_ENUM(Settings, pattern, "pattern", "Pattern", "What the samples are", pattern_get_type,
+  ASTRO_UINT(Settings, repeat, "repeat", "Repeat",
+             "Makes this many blocks once and sends them again and again, at almost no cost (0: "
+             "makes every block anew)",
+             0, 65536, 0),
+  ASTRO_ENUM(Settings, pattern, "pattern", "Pattern", "Content of the samples", pattern_get_type,
              ASTRO_PATTERN_SKY),
   ASTRO_DOUBLE(Settings, tone, "tone", "Tone",
                "Frequency of pattern=tone, Hz (0: an eighth of the band above its centre)", 0, 1e13,
                0),
   ASTRO_DOUBLE(Settings, scale, "scale", "Scale",
-               "Of integer formats, steps per root of Jy (0: by the power of noise and sources)", 0,
-               1e12, 0),
+               "Steps per root of Jy in integer formats (0: from the power of noise and sources)",
+               0, 1e12, 0),
   ASTRO_UINT(Settings, block_steps, "block-steps", "Block steps",
-             "Time steps of a buffer (0: about 4 MiB)", 0, 1u << 30, 0),
-  ASTRO_UINT(Settings, threads, "threads", "Threads", "CPU threads at most (0: the machine's)", 0,
-             65536, 0),
+             "Time steps in a buffer (0: about 4 MiB)", 0, 1u << 30, 0),
+  ASTRO_UINT(Settings, threads, "threads", "Threads",
+             "Most CPU threads (0: as many as the machine has)", 0, 65536, 0),
   { ASTRO_FIELD_SAYS(DOUBLE, "active-scale", "Active scale",
-                     "Steps per root of Jy in use; correlations over its square are Jy"),
+                     "Steps per root of Jy in use; correlations divided by its square are in Jy"),
     .real = { 0, G_MAXDOUBLE, 0 }, .get = get_active_scale },
   { 0 },
 };
@@ -99,8 +101,8 @@ static gboolean check_bandwidth(double bandwidth, GError **error)
   if (bandwidth <= G_MAXINT)
     return TRUE;
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-              "bandwidth=%.17g: expected at most %d Hz, the highest rate of samples that caps "
-              "can say",
+              "bandwidth=%.17g: expected at most %d Hz, the highest sample rate that caps "
+              "can hold",
               bandwidth, G_MAXINT);
   return FALSE;
 }
@@ -116,7 +118,7 @@ static gboolean check_tone(const Settings *set, const AstroScene *scene, GError 
   return FALSE;
 }
 
-/* A rate is a fraction of two ints, which comes within 1e-9 of any bandwidth up to the largest. */
+/* A rate is a fraction of two ints, which is within 1e-9 of any bandwidth that is allowed. */
 static gboolean take(AstroSimulator *simulator, gint *rate_n, gint *rate_d, GError **error)
 {
   const AstroScene *scene = &astro_simulator_simulation(simulator)->scene;
@@ -136,7 +138,7 @@ static void describe(AstroSimulator *simulator, GstCaps *caps)
                       NULL);
   if (gst_util_fraction_multiply(simulation->rate_n, simulation->rate_d, 2, 1, &rate_n, &rate_d))
     gst_structure_set(real, "rate", GST_TYPE_FRACTION, rate_n, rate_d, NULL);
-  else /* faster than caps can say */
+  else /* the rate is too high for caps */
     gst_caps_remove_structure(caps, REAL_CAPS);
 }
 
@@ -147,7 +149,7 @@ static guint64 block_steps(AstroSimulator *simulator)
   return asked ? asked : BLOCK_GRAIN * MAX(BLOCK_BYTES / step / BLOCK_GRAIN, 1);
 }
 
-/* What is repeated is of the time of its first blocks. */
+/* How much of the sky is needed: repeated blocks keep the sky of their first time. */
 static guint64 sky_steps(AstroSimulator *simulator, guint64 steps)
 {
   const Settings *set = &ASTRO_SKY_SRC(simulator)->now;
@@ -172,7 +174,7 @@ static void forget(AstroSimulator *simulator)
   take_voltages(self, NULL);
 }
 
-/* The others have samples of no power in particular. */
+/* The other patterns have no flux scale. */
 static gboolean has_flux(AstroPattern pattern)
 {
   return pattern == ASTRO_PATTERN_SKY || pattern == ASTRO_PATTERN_NOISE;
@@ -213,7 +215,7 @@ static guint64 block_bytes(AstroSkySrc *self)
   return simulation->block * astro_stream_step_bytes(&simulation->stream);
 }
 
-/* Blocks that are prepared all stay. What a device's memory cannot hold its driver refuses. */
+/* Prepared blocks all stay in memory. If a device has too little, its driver refuses. */
 static gboolean check_memory(AstroSkySrc *self, const AstroDevice *reader)
 {
   const guint64 bytes = block_bytes(self), had = astro_host_memory(), most = had / MAX(bytes, 1);
@@ -230,7 +232,7 @@ static gboolean check_memory(AstroSkySrc *self, const AstroDevice *reader)
   return FALSE;
 }
 
-/* Comes again whenever links change: blocks that are prepared stay, if their reader does. */
+/* Called again whenever links change: prepared blocks are kept if the reader stays the same. */
 static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
@@ -257,8 +259,8 @@ static gboolean fill(AstroSkySrc *self, GstBuffer *buffer, guint64 first, guint6
   return TRUE;
 }
 
-/* All blocks are made before the first is sent, so that what comes after is measured alone. They
- * may take minutes. */
+/* All blocks are made before the first is sent, so that a measurement of the elements downstream
+ * does not include making them. It may take minutes. */
 static GstFlowReturn prepare(AstroSkySrc *self)
 {
   const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
@@ -272,7 +274,7 @@ static GstFlowReturn prepare(AstroSkySrc *self)
     g_ptr_array_add(self->prepared, buffer);
     if (!fill(self, buffer, first, simulation->block))
       return GST_FLOW_ERROR;
-    if (astro_is_given_up()) /* another time it is made anew */
+    if (astro_is_given_up()) /* the incomplete block is made again next time */
       g_ptr_array_set_size(self->prepared, (gint)self->prepared->len - 1);
   }
   return GST_FLOW_OK;
@@ -280,8 +282,8 @@ static GstFlowReturn prepare(AstroSkySrc *self)
 
 /* ---- blocks ---- */
 
-/* NULL: there is no memory. The part of a block that is left at the end is made anew, since an
- * input's samples may lie anywhere in the whole one. */
+/* NULL: out of memory. A shorter last block is made anew, since it is not a part of a prepared
+ * block in layouts whose slowest axis is not time. */
 static GstBuffer *make_block(AstroSkySrc *self, guint64 steps)
 {
   const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
@@ -345,9 +347,9 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   astro_simulator_install_properties(simulator);
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_element_class_set_static_metadata(element, "Sky source", "Source",
-                                        "Voltages of a simulated array looking at point sources",
-                                        ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      element, "Sky source", "Source", "Simulates voltages of an array that looks at point sources",
+      ASTRO_AUTHOR);
 }
 
 static void astro_sky_src_init(AstroSkySrc *self)

@@ -1,20 +1,21 @@
 /**
  * SECTION:element-astrotpacf
  *
- * The angular correlation function w(theta) from histograms of pairs, with errors from the
- * jackknife where the histogram has regions. Output: columns theta, low and high (edges) in arcmin,
- * w, error, the counts of every kind of pairs, and with regions the covariance, a column each bin
- * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best and of how
- * many bins, or under "no-fit" why w tells none: bins without pairs of the data, or with errors far
- * below those of Poisson counts, are left out, and three must stand out by their errors. A sticky
- * event "astro-correlation" before the output tells the estimator and how many points and pairs
- * there are, which astrofitssink writes into a table's header.
+ * The angular correlation function w(theta) from histograms of pairs, with jackknife errors where
+ * the histogram has regions. The output has columns theta, low and high (edges) in arcmin, w,
+ * error, the counts of every kind of pairs, and with regions the covariance, one column for each
+ * bin (cov0, cov1 ...). Element messages "astro-tpacf" give the power law that fits best and the
+ * number of bins it fits, or in "no-fit" the reason why there is none: bins without pairs of the
+ * data, or with errors far below Poisson errors, are left out, and at least three have to be
+ * significant by their errors. A sticky event "astro-correlation" before the output gives the
+ * estimator and the numbers of points and pairs, which astrofitssink writes into a table's header.
  *
- * Counts are divided by the pairs that there are of different points: n (n - 1) / 2 in a catalogue
- * with itself, with weights (W^2 - sum of w^2) / 2 where W is their sum. TreeCorr divides by
- * W^2 / 2, which has half a pair of every point with itself: with the same counts its w(theta) of n
- * points, and many more random ones, is lower by (1 + w) / n. It is the same where the tot of its
- * NNCorrelation of either catalogue with itself is multiplied by 1 - (sum of w^2) / W^2.
+ * Counts are divided by the number of pairs of different points: n (n - 1) / 2 in a catalogue with
+ * itself, with weights (W^2 - sum of w^2) / 2 where W is their sum. TreeCorr divides by W^2 / 2,
+ * which includes half a pair of every point with itself: with the same counts, its w(theta) of n
+ * points, and many more random ones, is lower by (1 + w) / n. The two agree if, in TreeCorr, the
+ * tot of the NNCorrelation of either catalogue with itself is multiplied by
+ * 1 - (sum of w^2) / W^2.
  *
  * |[
  * gst-launch-1.0 astrocatsrc slope=-0.8 ! h.data astrocatsrc points=30000 seed=2 ! h.random \
@@ -54,7 +55,7 @@ struct _AstroTpacf {
   Settings settings;
 
   AstroStream in;
-  char **kinds;  /* of the caps' field pairs */
+  char **kinds;  /* from the caps field pairs */
   char *columns; /* of the output */
   gboolean to_csv;
   gboolean has_summary;
@@ -109,7 +110,7 @@ static char *output_columns(const GstCaps *in)
   return g_string_free(columns, FALSE);
 }
 
-/* The table first, then its text. */
+/* Offers the table first, then its text. */
 static GstCaps *output_caps(const GstCaps *in)
 {
   g_autofree char *columns = output_columns(in);
@@ -166,7 +167,7 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
 
 /* ---- events ---- */
 
-/* Each bin has a column of the covariance, and caps name them all. */
+/* Each bin has a column in the covariance, and caps name all columns. */
 #define MAX_COVARIANCE_BINS 65536
 
 static gboolean check_bins(AstroTpacf *self, GstEvent *event)
@@ -208,13 +209,13 @@ static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
     return GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class)->sink_event(base, event);
   astro_summary_clear(&self->summary);
   self->has_summary = astro_summary_from_event(&self->summary, event, &error);
-  gst_event_unref(event); /* it speaks of what goes no further than here */
+  gst_event_unref(event); /* the histograms that it describes end here */
   return self->has_summary || fail(self, error);
 }
 
 /* ---- the work ---- */
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 static double *counts_as_doubles(const AstroTpacf *self, const GstMapInfo *in)
 {
   gsize n = in->size / sizeof(double);
@@ -228,12 +229,13 @@ static double *counts_as_doubles(const AstroTpacf *self, const GstMapInfo *in)
 
 static const AstroField fields[] = {
   ASTRO_ENUM(Settings, estimator, "estimator", "Estimator",
-             "How w(theta) is made of the pairs, from the next histogram on",
+             "How w(theta) is estimated from the pairs, from the next histogram on",
              astro_estimator_get_type, ASTRO_ESTIMATOR_LANDY_SZALAY, .when = ASTRO_WHEN_PLAYING),
-  ASTRO_BOOLEAN(Settings, integral_constraint, "integral-constraint", "Integral constraint",
-                "Adds what the estimator loses since the mean density comes from the same field, "
-                "for a power law",
-                FALSE, .when = ASTRO_WHEN_PLAYING),
+  ASTRO_BOOLEAN(
+      Settings, integral_constraint, "integral-constraint", "Integral constraint",
+      "Adds the part of w that is lost because the mean density comes from the same field, "
+      "assuming a power law",
+      FALSE, .when = ASTRO_WHEN_PLAYING),
   { 0 },
 };
 
@@ -287,9 +289,10 @@ static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result
     memcpy(out, result->covariance, bins * bins * sizeof(double));
 }
 
-#define ENOUGH_PAIRS 0.99 /* for the integral constraint, of the random pairs there are */
+/* Fraction of the random pairs that the bins need to hold for the integral constraint. */
+#define ENOUGH_PAIRS 0.99
 
-/* Numbers where w tells a power law, and else why it tells none. */
+/* The power law if one fits, else the reason why none does. */
 static GstStructure *fit_of(const AstroTpacfResult *result)
 {
   AstroPowerLaw law;
@@ -302,32 +305,35 @@ static GstStructure *fit_of(const AstroTpacfResult *result)
 static void tell(AstroTpacf *self, const AstroTpacfResult *result)
 {
   if (result->apart)
-    GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("no point of %s, as far as the bins reach: are they of the same sky, with "
-                         "places in degrees?",
-                         result->apart),
-                        (NULL));
+    GST_ELEMENT_WARNING(
+        self, STREAM, FAILED,
+        ("no point of %s, as far as the bins reach: do they cover the same sky, with "
+         "positions in degrees?",
+         result->apart),
+        (NULL));
   if (result->kind_without_pairs)
-    GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("w is NaN in all %u bins: there are no pairs of kind %s, or none that "
-                         "weigh anything, expected two points or more in every catalogue",
-                         result->n_bins, result->kind_without_pairs),
-                        (NULL));
+    GST_ELEMENT_WARNING(
+        self, STREAM, FAILED,
+        ("w is NaN in all %u bins: there are no pairs of kind %s, or all have weight "
+         "0: expected at least two points in every catalogue",
+         result->n_bins, result->kind_without_pairs),
+        (NULL));
   else if (result->n_undefined)
-    GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("w is NaN in %u of %u bins, where the estimator divides by no pairs",
-                         result->n_undefined, result->n_bins),
-                        (NULL));
+    GST_ELEMENT_WARNING(
+        self, STREAM, FAILED,
+        ("w is NaN in %u of %u bins, where the estimator would divide by zero pairs",
+         result->n_undefined, result->n_bins),
+        (NULL));
   if (result->is_unsettled)
     GST_ELEMENT_WARNING(
         self, STREAM, FAILED,
-        ("no integral constraint is added: it takes pairs of random points, and a w that "
-         "is above 0 in three bins by more than its errors and not too flat for a power law"),
+        ("no integral constraint is added: it needs pairs of random points, and a w that in at "
+         "least three bins is above 0 by more than its errors and steep enough for a power law"),
         (NULL));
   if (result->constraint != 0 && result->constraint_share < ENOUGH_PAIRS)
     GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("the integral constraint of %.3g is too large: %.3g%% of the random pairs "
-                         "lie in the bins, expected bins that reach across the field",
+                        ("the integral constraint of %.3g is too large: only %.3g%% of the random "
+                         "pairs lie in the bins, expected bins that reach across the field",
                          result->constraint, 100 * result->constraint_share),
                         (NULL));
   GstStructure *s = fit_of(result);
@@ -346,9 +352,9 @@ static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
     return TRUE;
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                              self->has_summary ? "a histogram of %" G_GSIZE_FORMAT
-                                                 " bytes does not fit its caps and its event %s"
+                                                 " bytes does not match its caps and its event %s"
                                                : "a histogram of %" G_GSIZE_FORMAT
-                                                 " bytes came without event %s",
+                                                 " bytes came without an event %s",
                              bytes, ASTRO_SUMMARY_EVENT);
 }
 
@@ -369,7 +375,7 @@ static gboolean make_table(AstroTpacf *self, const GstMapInfo *in, double *table
   return TRUE;
 }
 
-/* Text is made of a table apart, and the buffer is cut to it. */
+/* Text is made from a separate table, and the buffer is cut to its length. */
 static gboolean fill(AstroTpacf *self, const GstMapInfo *in, GstMapInfo *out, GError **error)
 {
   g_autofree double *apart = self->to_csv ? g_try_new(double, table_values(self)) : NULL;
@@ -381,7 +387,7 @@ static gboolean fill(AstroTpacf *self, const GstMapInfo *in, GstMapInfo *out, GE
   return TRUE;
 }
 
-/* GStreamer's own allocator ends the program where memory is out. */
+/* GStreamer's own allocator would abort the program when out of memory. */
 static GstFlowReturn astro_tpacf_prepare_output_buffer(GstBaseTransform *base, GstBuffer *in,
                                                        GstBuffer **out)
 {

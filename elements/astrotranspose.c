@@ -1,8 +1,8 @@
 /**
  * SECTION:element-astrotranspose
  *
- * Puts the axes of a stream in another order: the one that downstream's caps ask for, or that the
- * property layout names. Where both sides agree it passes buffers through.
+ * Puts the axes of a stream in another order: the one that the caps downstream ask for, or that the
+ * property layout names. If both sides agree, it passes buffers through.
  *
  * |[
  * gst-launch-1.0 filesrc location=v.ci8 blocksize=8388608 ! \
@@ -16,7 +16,7 @@
 #include "core/transpose/transpose.h"
 #include "elements/base/astrofields.h"
 
-/* More axes have more orders than caps should list. */
+/* Layouts with more axes have too many orders to list in caps. */
 #define MAX_FREE_AXES 5
 
 struct _AstroTranspose {
@@ -35,12 +35,12 @@ static gboolean has_string(const GValue *list, const char *text)
   return FALSE;
 }
 
-/* The order as it is first, so that a stream which may stay as it is does. */
+/* Lists the present order first, so that a stream that may keep its layout does. */
 static void add_permutations(GValue *list, AstroLayout *layout, guint from)
 {
   if (from == layout->n_axes) {
     g_autofree char *text = astro_layout_to_string(layout);
-    if (!has_string(list, text)) /* an axis may stand there twice */
+    if (!has_string(list, text)) /* an axis may occur twice */
       astro_name_append(list, text);
     return;
   }
@@ -57,16 +57,16 @@ static void add_permutations(GValue *list, AstroLayout *layout, guint from)
 static void add_orders_of(GValue *list, const char *text, AstroQuantity quantity)
 {
   AstroLayout layout;
-  /* With one order of its axes all of them came: another transpose's caps name hundreds. */
+  /* If one order is there, so are all others: the caps of another transpose name hundreds. */
   if (has_string(list, text))
     return;
   if (astro_layout_parse(&layout, text, quantity, NULL) && layout.n_axes <= MAX_FREE_AXES)
     add_permutations(list, &layout, 0);
   else
-    astro_name_append(list, text); /* caps_event says what is wrong with it */
+    astro_name_append(list, text); /* caps_event reports what is wrong with it */
 }
 
-/* Any of the layouts in value, in any order; nothing where value tells no layout. */
+/* Allows any order of the layouts in the field; unchanged if the field is missing. */
 static void widen_layout(GstStructure *s)
 {
   AstroQuantity quantity = astro_quantity_from_media_type(gst_structure_get_name(s));
@@ -88,8 +88,8 @@ static void widen_layout(GstStructure *s)
   gst_structure_take_value(s, "layout", &list);
 }
 
-/* Leaves of each structure only that layout. Where none can have it nothing is changed: configure
- * says why, where an empty answer would say only that elements do not link. */
+/* Keeps only this layout in each structure. If none can have it, nothing changes, so that configure
+ * can say why; empty caps would only say that elements do not link. */
 static void force_layout(GstCaps **caps, const char *layout)
 {
   GstCaps *forced = gst_caps_new_empty();
@@ -121,7 +121,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
-/* Whether caps were agreed on before the property was set: they will be once more. */
+/* Whether caps were negotiated before the property was set; then they are negotiated again. */
 static gboolean agreed_before(AstroTranspose *self)
 {
   GST_OBJECT_LOCK(self);
@@ -168,18 +168,19 @@ static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 s
          astro_stage_submit(stage, in, out, &config, error);
 }
 
-/* Under the object's lock. */
+/* Called under the object's lock. */
 static void layout_changed(GObject *object)
 {
   AstroTranspose *self = ASTRO_TRANSPOSE(object);
   if (!astro_field_given(self->layout))
     g_clear_pointer(&self->layout, g_free);
-  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self)); /* with it: agreed_before */
+  gst_base_transform_reconfigure_src(
+      GST_BASE_TRANSFORM(self)); /* under the lock, for agreed_before */
 }
 
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroTranspose, layout, "layout", "Layout",
-             "The order of axes to give, slowest first, for instance station:pol:time (unset: what "
+             "The output's order of axes, slowest first, for instance station:pol:time (unset: as "
              "downstream prefers)",
              NULL, .when = ASTRO_WHEN_PLAYING, .changed = layout_changed),
   { 0 },
@@ -202,9 +203,9 @@ static void astro_transpose_class_init(AstroTransposeClass *klass)
       GST_ELEMENT_CLASS(klass), "Transpose", "Filter/Converter",
       "Puts the axes of a stream in the order that downstream wants", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
-                                        "any stream of any format");
+                                        "any stream in any format");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
-                                        "the same in another order of axes");
+                                        "the same, in another order of axes");
 }
 
 static void astro_transpose_init(AstroTranspose *self)

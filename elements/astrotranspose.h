@@ -1,3 +1,4 @@
+/* The element astrotranspose: its type, and its registration for the plugin. */
 #pragma once
 
 #include "elements/base/astrostage.h"

@@ -2,19 +2,20 @@
  * SECTION:element-astrovissrc
  *
  * Visibilities of a simulated array that looks at a sky of point sources, predicted by the
- * measurement equation: what astroskysrc, astrodelay, astrochannelizer and astrocorrelator give
- * together for the same array and sky, at no more cost than that of the visibilities themselves.
- * Hours of the earth's rotation take seconds.
+ * measurement equation: what astroskysrc, astrodelay, astrochannelizer and astrocorrelator together
+ * give for the same array and sky, at no more cost than that of the visibilities themselves. Hours
+ * of the Earth's rotation take seconds.
  *
- * A buffer is one integration of property integration in seconds (astrocorrelator counts spectra).
- * A visibility is that of the middle of its integration and its channel: nothing is smeared. With
- * property points it is the mean of as many points along time and as many along frequency.
+ * A buffer is one integration, of the length that property integration gives in seconds
+ * (astrocorrelator counts spectra). A visibility is that of the middle of its integration and
+ * channel, without smearing. With property points it is the mean of that many points along time,
+ * and as many along frequency.
  *
- * Optional are the receivers' thermal noise, errors of the stations' gains, and lost data, which
- * lowers the counts of good samples as it does in astrocorrelator.
+ * Thermal noise of the receivers, gain errors of the stations and lost data can be added. Losses
+ * lower the counts of good samples, as in astrocorrelator.
  *
- * With earth-orientation, a file of the IERS, stations stand where UT1 - UTC and polar motion have
- * them; all elements behind it know that from the observation, and compute with the same.
+ * With earth-orientation, an IERS file, stations move with its UT1 - UTC and polar motion; the
+ * observation passes these on, and all elements downstream compute with them.
  *
  * |[
  * gst-launch-1.0 astrovissrc num-buffers=20 ! astrofitssink location=a.uvfits
@@ -35,7 +36,7 @@ typedef struct {
 struct _AstroVisSrc {
   AstroSimulator parent; /* a step is an integration */
   Settings settings;
-  Settings now; /* from the start, whatever the properties say by then */
+  Settings now; /* copies of the properties at the start */
   AstroPredict *predict;
 };
 
@@ -45,34 +46,36 @@ GST_ELEMENT_REGISTER_DEFINE(astrovissrc, "astrovissrc", GST_RANK_NONE, ASTRO_TYP
 static const AstroField scene_fields[] = {
   ASTRO_SCENE_BANDWIDTH("Width of the band in Hz"),
   ASTRO_SCENE_NOISE(0),
-  ASTRO_SIMULATOR_IS_LIVE("Give visibilities at the rate of the clock"),
+  ASTRO_SIMULATOR_IS_LIVE("Sends visibilities at the rate of the clock"),
   { 0 },
 };
 
 static const AstroField fields[] = {
-  ASTRO_UINT(Settings, channels, "channels", "Channels", "Channels of the band", 1, G_MAXINT, 16),
+  ASTRO_UINT(Settings, channels, "channels", "Channels", "Number of channels in the band", 1,
+             G_MAXINT, 16),
   ASTRO_DOUBLE(Settings, integration, "integration", "Integration",
-               "Seconds of a visibility, which is one buffer's", 1e-6, 86400, 10),
+               "Length of an integration in seconds; a buffer is one integration", 1e-6, 86400, 10),
   ASTRO_DOUBLE(Settings, gain_error, "gain-error", "Gain error",
-               "Of the stations' gains, rms about 1", 0, 10, 0),
+               "Error of the stations' gains, rms about 1", 0, 10, 0),
   ASTRO_DOUBLE(Settings, phase_error, "phase-error", "Phase error",
-               "Of the phases of the stations' gains, rms in degrees", 0, 1e6, 0),
+               "Error of the phases of the stations' gains, rms in degrees", 0, 1e6, 0),
   ASTRO_DOUBLE(Settings, loss, "loss", "Loss",
-               "Fraction of its data that every station loses, an eighth of an integration at a "
-               "time: counts of good samples tell",
+               "Fraction of data that every station loses, an eighth of an integration at a "
+               "time; it lowers the counts of good samples",
                0, 1, 0),
-  ASTRO_UINT(Settings, points, "points", "Points",
-             "Along time and along frequency, that a visibility is the mean of (1: the middles of "
-             "integration and channel, nothing is smeared)",
-             1, 1000, 1),
-  ASTRO_UINT(Settings, threads, "threads", "Threads", "CPU threads at most (0: the machine's)", 0,
-             65536, 0),
+  ASTRO_UINT(
+      Settings, points, "points", "Points",
+      "Points along time, and along frequency, that a visibility is the mean of (1: only the "
+      "middle of integration and channel, without smearing)",
+      1, 1000, 1),
+  ASTRO_UINT(Settings, threads, "threads", "Threads",
+             "Most CPU threads (0: as many as the machine has)", 0, 65536, 0),
   { 0 },
 };
 
 /* ---- from properties to a stream ---- */
 
-/* Any number of seconds that the property takes is a fraction of two ints to 1e-9. */
+/* Any length that the property accepts is within 1e-9 of a fraction of two ints. */
 static gboolean take(AstroSimulator *simulator, gint *rate_n, gint *rate_d, GError **error)
 {
   gst_util_double_to_fraction(ASTRO_VIS_SRC(simulator)->now.integration, rate_d, rate_n);
@@ -115,7 +118,7 @@ static gboolean agree(AstroSimulator *simulator, GError **error)
 
 /* ---- integrations ---- */
 
-/* One count for all where nothing is lost, as astrocorrelator says it. */
+/* One count for all values where nothing is lost, as astrocorrelator has it. */
 static guint32 *add_counts(AstroVisSrc *self, GstBuffer *buffer, const AstroLayout *layout)
 {
   AstroLayout shape = { .n_axes = self->now.loss > 0 ? 2 : 0,
@@ -179,7 +182,7 @@ static void astro_vis_src_class_init(AstroVisSrcClass *klass)
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_element_class_set_static_metadata(
       element, "Visibility source", "Source",
-      "Visibilities of a simulated array by the measurement equation", ASTRO_AUTHOR);
+      "Simulates visibilities of an array by the measurement equation", ASTRO_AUTHOR);
 }
 
 static void astro_vis_src_init(AstroVisSrc *self)

@@ -1,3 +1,4 @@
+/* The element astrovissrc: its type, and its registration for the plugin. */
 #pragma once
 
 #include "elements/base/astrosimulator.h"

@@ -1,3 +1,4 @@
+# The plugin with all elements.
 plugin_LTLIBRARIES = elements/libgstastro.la
 
 element_sources += elements/plugin.c
@@ -7,7 +8,7 @@ element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/
   tests/elements/misfits tests/elements/stress tests/elements/streams \
   tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory tests/elements/interrupted tests/elements/given-up
 
-# A module needs an rpath to be made shared; it is never installed.
+# libtool only makes a shared module if there is an rpath; this one is never installed.
 check_LTLIBRARIES = tests/elements/fake-module.la
 tests_elements_fake_module_la_SOURCES = tests/elements/fake-module.c
 tests_elements_fake_module_la_LIBADD = $(astro_libs) $(GST_LIBS) $(GLIB_LIBS)

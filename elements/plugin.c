@@ -1,3 +1,4 @@
+/* The plugin "astro": registers every element. */
 #include "config.h"
 #include <gst/gst.h>
 
@@ -65,7 +66,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   return ok;
 }
 
-/* The sources are under the LGPL; what is built of them is linked to FFTW, which is not. */
+/* The sources are under the LGPL; the built plugin links to FFTW, which is under the GPL. */
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, astro,
                   "Radio telescopes and sky catalogues as pipelines", plugin_init, PACKAGE_VERSION,
                   "GPL", "gst-astro", GST_PLUGIN_ORIGIN)

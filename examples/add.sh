@@ -1,6 +1,6 @@
 #!/bin/sh
-# Adds grids, or histograms of pairs, that runs of their own left in files of astrofitssink:
-#   add.sh OUT.fits FILE FILE...    (OUT has the sum, for astrofitssrc again)
+# Adds grids, or histograms of pairs, that separate runs wrote to files with astrofitssink:
+#   add.sh OUT.fits FILE FILE...    (OUT holds the sum, to be read with astrofitssrc)
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# -ge 3 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Voltages in a file of astrofitssink to visibilities, each half of the band by a correlator of its own:
+# Makes visibilities from voltages in a file of astrofitssink, with a correlator for each half of the band:
 #   bands.sh IN.fits OUT.uvfits CHANNELS    (an even number, over the whole band)
 set -eu
 . "$(dirname "$0")/find-elements.sh"

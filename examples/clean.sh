@@ -1,7 +1,7 @@
 #!/bin/sh
-# An image of visibilities in a UVFITS file, cleaned, with the model and what is left beside it:
+# Makes a cleaned image from visibilities in a UVFITS file, with its model and residual:
 #   clean.sh IN.uvfits OUT.fits SIZE CELL [THRESHOLD]
-# (pixels a side, twice the field that has sources; arcsec a pixel; Jy/beam)
+# (SIZE in pixels a side, twice the field that has sources; CELL in arcsec a pixel; THRESHOLD in Jy/beam)
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# -ge 4 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }

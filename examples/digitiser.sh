@@ -1,7 +1,7 @@
 #!/bin/sh
-# Real samples of eight bits, as digitisers without a mixer to zero make them, to visibilities:
+# Makes visibilities from real 8-bit samples, as from digitisers without a mixer to zero frequency:
 #   ... | digitiser.sh STATIONS SAMPLES-A-SECOND HZ POSITIONS RA,DEC START OUT.uvfits
-# I8 samples, two polarisations, time:station:pol; HZ is the centre of the band, which is half as wide as samples come a second;
+# I8 samples, two polarisations, time:station:pol; HZ is the centre of the band, whose width is half the sample rate;
 # POSITIONS and START as in voltages.sh.
 set -eu
 . "$(dirname "$0")/find-elements.sh"

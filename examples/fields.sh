@@ -1,5 +1,5 @@
 #!/bin/sh
-# Images around two places of one file of visibilities, in one go:
+# Makes images around two places from one file of visibilities, in one run:
 #   fields.sh IN.uvfits PIXELS CELL RA,DEC OUT.fits RA,DEC OUT.fits    (arcsec a pixel; degrees or 13:31:08.3,+30:30:33)
 set -eu
 . "$(dirname "$0")/find-elements.sh"

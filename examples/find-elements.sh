@@ -1,5 +1,5 @@
-# Sourced by the examples that call gst-launch-1.0: --help prints the lines at their top, and where GStreamer
-# does not find our elements itself they are those beside gst-astro, built or installed.
+# Sourced by the examples that call gst-launch-1.0. --help prints the lines at their top. If GStreamer does not
+# find our elements by itself, they are looked for beside gst-astro, built or installed.
 case ${1-} in
   -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit 0 ;;
 esac
@@ -9,7 +9,7 @@ if ! gst-inspect-1.0 --exists astrogridder 2>/dev/null; then
   place=$(dirname "$(readlink -f "$program")")/..
   for folder in "$place"/elements/.libs "$place"/lib/gstreamer-1.0 "$place"/lib/*/gstreamer-1.0; do
     [ -e "$folder/libgstastro.so" ] || continue
-    # The second takes the place of the first where it is set.
+    # GST_PLUGIN_PATH_1_0 overrides GST_PLUGIN_PATH if it is set.
     export GST_PLUGIN_PATH="$folder${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}"
     [ -z "${GST_PLUGIN_PATH_1_0-}" ] || export GST_PLUGIN_PATH_1_0="$folder:$GST_PLUGIN_PATH_1_0"
     break

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""What is in a UVFITS file, as text (needs python3-astropy):
+"""Shows the contents of a UVFITS file as text (needs python3-astropy):
   look.py spectrum FILE [STATION]    mean power of a station in every channel, in dB below the strongest
-  look.py fringe FILE [I-J]          phase and amplitude of a baseline against time; mean over the band
+  look.py fringe FILE [I-J]          phase and amplitude of a baseline against time, as means over the band
 """
 import sys
 
@@ -11,16 +11,16 @@ try:
 except ImportError as error:
     sys.exit(f"look.py: {error}: apt install python3-astropy, or pip install astropy")
 
-WIDTH = 60  # characters of a line's drawing
+WIDTH = 60  # width of the drawing in characters
 FLOOR = -120  # dB
 
 
 def read(path, first, second):
-    """Visibilities time:channel of a baseline in the first product, their weights, seconds, Hz."""
+    """Visibilities time:channel of a baseline in the first product, with weights, seconds and Hz."""
     with fits.open(path) as hdus:
         header, data = hdus[0].header, hdus[0].data
         if not hasattr(data, "parnames"):
-            sys.exit(f"{path}: no UVFITS file: there are no visibilities in random groups")
+            sys.exit(f"{path}: not a UVFITS file: it has no visibilities in random groups")
         names = data.parnames
         if "BASELINE" in names:
             chosen = data.par("BASELINE") == 256 * first + second
@@ -28,7 +28,7 @@ def read(path, first, second):
             chosen = (data.par("ANTENNA1") == first) & (data.par("ANTENNA2") == second)
         if not chosen.any():
             sys.exit(f"{path}: no baseline of stations {first} and {second}")
-        # A second DATE has the same name: astropy adds both.
+        # A second DATE has the same name: astropy adds them up.
         days = data.par("DATE")[chosen].astype(float)
         values = data.data[chosen].astype(float)
         values = values.reshape(len(values), header["NAXIS4"], header["NAXIS3"], 3)[:, :, 0]
@@ -62,5 +62,5 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     try:
         commands[sys.argv[1]](*sys.argv[2:])
-    except (OSError, ValueError) as error:  # no such file, no FITS file, no number
+    except (OSError, ValueError) as error:  # a missing file, not a FITS file, or not a number
         sys.exit(f"{sys.argv[2]}: {error}")

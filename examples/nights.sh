@@ -1,5 +1,5 @@
 #!/bin/sh
-# One image of the visibilities of several nights, gridded apart and added:
+# Makes one image from the visibilities of several nights, which are gridded separately and added:
 #   nights.sh OUT.fits PIXELS CELL IN.uvfits...    (pixels a side, arcsec a pixel; one phase centre)
 set -eu
 . "$(dirname "$0")/find-elements.sh"

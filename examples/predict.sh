@@ -1,5 +1,5 @@
 #!/bin/sh
-# Six hours of an array under a sky, as a UVFITS file; noise in Jy, and a tenth of all data lost:
+# Predicts six hours of visibilities of a sky, as a UVFITS file; NOISE in Jy; a tenth of all data is lost:
 #   predict.sh SKY OUT.uvfits [NOISE]    (SKY: l,m,flux;l,m,flux or a file of ra dec flux)
 set -eu
 . "$(dirname "$0")/find-elements.sh"

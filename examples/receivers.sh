@@ -1,6 +1,6 @@
 #!/bin/sh
-# Samples of receivers in a file each, joined and written as one stream:
-#   receivers.sh OUT RATE STATIONS FILE...    (CI8, two polarisations, time:station:pol, STATIONS a file)
+# Joins the samples of several receivers, in one file each, and writes them as one stream:
+#   receivers.sh OUT RATE STATIONS FILE...    (CI8, two polarisations, time:station:pol, STATIONS in each file)
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# -ge 4 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Visibilities of voltages that were recorded apart, a file each as astrofitssink writes them:
-#   recorded.sh OUT.uvfits AXIS CHANNELS FILE...    (AXIS: station, of receivers; pol, of polarisations)
+# Makes visibilities from voltages that were recorded separately, each file written by astrofitssink:
+#   recorded.sh OUT.uvfits AXIS CHANNELS FILE...    (AXIS: station for receivers, pol for polarisations)
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# -ge 4 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Floating-point samples to 4 bits, with a scale from the first block; -m prints how many were clipped:
+# Converts floating-point samples to 4 bits, scaled by the first block; -m prints how many were clipped:
 #   requantise.sh IN OUT STATIONS    (CF32LE in, CI4 out, two polarisations, time:station:pol)
 set -eu
 . "$(dirname "$0")/find-elements.sh"

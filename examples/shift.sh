@@ -1,5 +1,5 @@
 #!/bin/sh
-# An image around another place than the one that visibilities are phased at:
+# Makes an image around a place other than the phase centre of the visibilities:
 #   shift.sh IN.uvfits RA,DEC OUT.fits PIXELS CELL    (degrees or 13:31:08.3,+30:30:33; arcsec a pixel)
 set -eu
 . "$(dirname "$0")/find-elements.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Spectra of voltages by a plain Fourier transform of N samples, and voltages of spectra again:
-#   spectrum.sh IN OUT STATIONS N    (CF32LE, two polarisations, time:station:pol; OUT and OUT.back)
+# Makes spectra from voltages by a plain Fourier transform of N samples, and voltages from these again:
+#   spectrum.sh IN OUT STATIONS N    (CF32LE, two polarisations, time:station:pol; writes OUT and OUT.back)
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# = 4 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Visibilities of some stations alone, of a file that has more:
-#   subset.sh IN.uvfits OUT.uvfits STATIONS    (0-3,7,NAME: numbers from 0 on, ranges and names)
+# Keeps the visibilities of some stations of a file:
+#   subset.sh IN.uvfits OUT.uvfits STATIONS    (0-3,7,NAME: numbers from 0, ranges and names)
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# = 3 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Samples as receivers send them, turned into one time series a receiver:
+# Transposes samples as receivers send them to one time series for each receiver:
 #   transpose.sh IN OUT STATIONS     (CI8, two polarisations, time:station:pol)
 set -eu
 . "$(dirname "$0")/find-elements.sh"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""validity.py [LOST]: caps, observation and validity of a stream, read and written from Python.
+"""validity.py [LOST]: reads and writes the caps, observation and validity of a stream in Python.
 
-Simulated voltages of two stations go through an appsink into Python, which prints what they are and how many samples
-are good, marks LOST steps of the second station (default 100) as lost, names the station anew, and sends them through
-an appsrc to astrochannelizer, which counts the good samples behind each spectrum.
+Simulated voltages of two stations go through an appsink into Python, which prints their description and how many
+samples are good, marks LOST steps of the second station (default 100) as lost, renames the station, and sends them
+through an appsrc to astrochannelizer, which counts the good samples behind each spectrum.
 
 Needs python3-gi, gir1.2-gstreamer-1.0 and gst-astro's typelib, found by GI_TYPELIB_PATH, pkg-config or beside this file."""
 import glob
@@ -19,7 +19,7 @@ from gi.repository import GIRepository, Gst
 
 
 def find_typelib():
-    """Where the typelib lies, in an install or a build tree, and the library beside it."""
+    """Finds the typelib in an install or a build tree, and the library beside it."""
     ask = ["pkg-config", "--variable=typelibdir", "gst-astro-1.0"]
     told = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
     here = os.path.dirname(os.path.realpath(__file__))
@@ -44,7 +44,7 @@ SPECTRA = """appsrc name=in format=time ! astrochannelizer channels=8
 
 
 def pull(pipeline):
-    """The next buffer of a pipeline's appsink, with the caps and the observation it came with."""
+    """Returns the next buffer of a pipeline's appsink, with its caps and observation."""
     out = pipeline.get_by_name("out")
     sample = out.emit("pull-sample")
     if sample is None:
@@ -61,7 +61,7 @@ def main():
     source.set_state(Gst.State.PLAYING)
     buffer, caps, event = pull(source)
 
-    # What flows: caps in, a description out, and back.
+    # The caps become a description of the stream, and caps again.
     stream = GstAstro.Stream()
     stream.from_caps(caps)
     shape = stream.get_shape(stream.steps(buffer.get_size())[1])
@@ -69,14 +69,14 @@ def main():
           ", ".join(f"{shape.get_axis(i)} {shape.get_extent(i)}" for i in range(shape.n_axes)))
     assert stream.to_caps().is_equal(caps)
 
-    # What it is of.
+    # The observation says which array the samples come from.
     observation = GstAstro.Observation.from_event(event)
     print("seen by", observation.telescope, "from", observation.get_start())
     _, name, x, y, z = observation.get_station(1)
     observation = observation.copy()
     observation.set_station(1, name + "-mended", x, y, z)
 
-    # How much of it is good: counts over time and station, nothing known to be missing before.
+    # Validity counts over time and station say which samples are good; before, all were.
     steps = shape.get_extent(0)
     print("lost before:", GstAstro.buffer_get_validity(buffer))
     counts = [1] * (2 * steps)
@@ -89,7 +89,7 @@ def main():
     stream.has_counts = True
     source.set_state(Gst.State.NULL)
 
-    # And on, through an element that heeds it.
+    # Send them on through an element that uses the counts.
     spectra = Gst.parse_launch(SPECTRA)
     appsrc = spectra.get_by_name("in")
     appsrc.set_property("caps", stream.to_caps())

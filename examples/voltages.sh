@@ -1,7 +1,7 @@
 #!/bin/sh
-# Your own voltages, as they come from a pipe or a socket, to visibilities:
+# Makes visibilities from your own voltages, as they come from a pipe or a socket:
 #   ... | voltages.sh STATIONS SAMPLES-A-SECOND HZ POSITIONS RA,DEC START OUT.uvfits
-# CI8 samples, two polarisations, time:station:pol; positions as `gst-inspect-1.0 astroobserve` says; START as 2026-11-20T12:00:00
+# CI8 samples, two polarisations, time:station:pol; POSITIONS as described by `gst-inspect-1.0 astroobserve`; START as 2026-11-20T12:00:00
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# = 7 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A simulated array's spectra as a waterfall in the browser, in real time: http://127.0.0.1:8080/
+# Shows a simulated array's spectra as a waterfall in the browser, in real time, at http://127.0.0.1:8080/
 #   waterfall.sh [CHANNELS]
 set -eu
 . "$(dirname "$0")/find-elements.sh"

@@ -1,3 +1,4 @@
+/* Parses command lines, and prints help on commands. */
 #include "graphs/arguments.h"
 #include "graphs/near.h"
 #include <stdio.h>
@@ -10,7 +11,7 @@ static const AstroOption *options_of(const AstroCommand *command)
   return command->options ? command->options : no_options;
 }
 
-/* The option that argument names, alone or as --name=value. */
+/* Finds the option that the argument names, as --name or --name=value. */
 static const AstroOption *find_option(const AstroCommand *command, const char *argument)
 {
   for (const AstroOption *option = options_of(command); option->name; option++) {
@@ -29,7 +30,7 @@ static AstroParsed wrong(const AstroCommand *command, const char *format, ...)
   va_start(arguments, format);
   g_autofree char *reason = g_strdup_vprintf(format, arguments);
   va_end(arguments);
-  fprintf(stderr, "gst-astro %s: %s (gst-astro %s --help tells more)\n", command->name, reason,
+  fprintf(stderr, "gst-astro %s: %s (gst-astro %s --help says more)\n", command->name, reason,
           command->name);
   return ASTRO_PARSED_WRONG;
 }
@@ -72,8 +73,8 @@ static AstroParsed take_word(const AstroCommand *command, char *word, AstroArgum
     return wrong(command, "unexpected argument %s", word);
   else if (!strchr(word, '='))
     return wrong(command,
-                 "unexpected argument %s: parameters are given as name=value, and gst-astro help "
-                 "%s names them",
+                 "unexpected argument %s: parameters are given as name=value; their names are in "
+                 "gst-astro help %s",
                  word, arguments->graph);
   else
     g_ptr_array_add(arguments->values, word);
@@ -97,7 +98,7 @@ AstroParsed astro_arguments_parse(const AstroCommand *command, char **argv,
     }
   }
   if (parsed == ASTRO_PARSED && command->takes_graph && !arguments->graph)
-    return wrong(command, "which graph?");
+    return wrong(command, "name a graph");
   return parsed;
 }
 

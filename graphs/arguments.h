@@ -14,24 +14,24 @@ typedef struct {
 
 typedef struct {
   const char *name;  /* "--stats" */
-  const char *value; /* what it takes, "FILE"; NULL: it is a switch */
+  const char *value; /* kind of value, such as "FILE"; NULL: it is a switch */
   const char *help;
-  gsize field; /* of AstroArguments: a gboolean, or a string where it takes a value */
+  gsize field; /* in AstroArguments: a gboolean, or a string if the option has a value */
 } AstroOption;
 
 typedef struct {
   const char *name;
-  const char *arguments; /* as help shows them */
+  const char *arguments; /* as shown by help */
   const char *summary;
   const char *help; /* further lines, or NULL */
   gboolean takes_graph, takes_values;
-  const AstroOption *options; /* up to one without a name; or NULL */
+  const AstroOption *options; /* ends with one without a name; or NULL */
   int (*run)(const AstroArguments *arguments);
 } AstroCommand;
 
 typedef enum { ASTRO_PARSED, ASTRO_PARSED_HELP, ASTRO_PARSED_WRONG } AstroParsed;
 
-/* argv: what follows the command, up to a NULL. Prints why it is wrong. */
+/* argv: the words after the command, ending with NULL. Prints what is wrong with them. */
 AstroParsed astro_arguments_parse(const AstroCommand *command, char **argv,
                                   AstroArguments *arguments);
 void astro_arguments_clear(AstroArguments *arguments);

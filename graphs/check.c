@@ -1,10 +1,11 @@
+/* Finds mistakes in a pipeline before it starts. */
 #include "graphs/check.h"
 #include <string.h>
 #include <sys/stat.h>
 
 typedef struct {
   guint sources, sinks;
-  gboolean late_pads; /* links may still come while it runs */
+  gboolean late_pads; /* links may still be made while it runs */
   char *unlinked;
   GPtrArray *files; /* sources and sinks with a location */
   char *nameless;   /* a sink whose location is empty */
@@ -17,8 +18,8 @@ static void look_at_templates(GstElement *element, Findings *findings)
       findings->late_pads = TRUE;
 }
 
-/* An element with sink pads of which none is linked gets no data, and a sink that gets none is
- * waited for. */
+/* An element whose sink pads are all unlinked gets no data; if it is a sink, the pipeline would
+ * wait for it forever. */
 static void look_at_pads(GstElement *element, Findings *findings)
 {
   gboolean linked = FALSE;
@@ -26,8 +27,7 @@ static void look_at_pads(GstElement *element, Findings *findings)
   for (GList *list = element->sinkpads; list; list = list->next)
     linked |= gst_pad_is_linked(list->data);
   if (element->sinkpads && !linked && !findings->unlinked)
-    findings->unlinked =
-        g_strdup_printf("%s: nothing is linked to its input", GST_OBJECT_NAME(element));
+    findings->unlinked = g_strdup_printf("%s: its input is not linked", GST_OBJECT_NAME(element));
   GST_OBJECT_UNLOCK(element);
 }
 
@@ -52,13 +52,13 @@ static void look_at_location(GstElement *element, Findings *findings)
   g_autofree char *location = location_of(element);
   if (location && *location)
     g_ptr_array_add(findings->files, element);
-  /* some find out when their first data comes, after all of the work */
+  /* some sinks only find out when their first data comes, after all of the work */
   else if (location && is_sink(element) && !findings->nameless)
     findings->nameless = g_strdup_printf("%s has an empty location, expected the name of a file",
                                          GST_OBJECT_NAME(element));
 }
 
-/* Devices and pipes may be written from several sides. */
+/* Only regular files clash: several elements may write to a device or a pipe. */
 static gboolean is_same_file(const char *a, const char *b)
 {
   struct stat of_a, of_b;
@@ -75,10 +75,10 @@ static char *look_for_clash(GstElement *sink, GstElement *other)
   if (sink == other || !is_same_file(to, place))
     return NULL;
   return g_strdup_printf("%s would write to %s, which %s %s", GST_OBJECT_NAME(sink), to,
-                         GST_OBJECT_NAME(other), is_sink(other) ? "writes, too" : "reads");
+                         GST_OBJECT_NAME(other), is_sink(other) ? "also writes" : "reads");
 }
 
-/* A file that is read as it is replaced, or that two sinks write. */
+/* Finds a file that is read while it is replaced, or that two sinks write. */
 static char *look_for_clashes(const GPtrArray *files)
 {
   char *clash = NULL;
@@ -88,7 +88,7 @@ static char *look_for_clashes(const GPtrArray *files)
   return clash;
 }
 
-/* Whether the element right before it makes PNG. */
+/* Whether the sink is fed by pngenc directly. */
 static gboolean gets_png(GstElement *sink)
 {
   g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
@@ -98,7 +98,7 @@ static gboolean gets_png(GstElement *sink)
   return factory && g_str_equal(GST_OBJECT_NAME(factory), "pngenc");
 }
 
-/* A name that says it is another kind of picture would be one that viewers cannot read. */
+/* PNG in a file named as another kind of picture would be one that viewers cannot read. */
 static char *look_for_kind(GstElement *sink)
 {
   static const char *const others[] = { ".jpg",  ".jpeg", ".gif", ".tif", ".tiff", ".bmp",
@@ -111,7 +111,7 @@ static char *look_for_kind(GstElement *sink)
   return NULL;
 }
 
-/* Some sinks open their file when their first data comes, after all of the work. */
+/* Some sinks only open their file when their first data comes, after all of the work. */
 static char *look_for_folder(GstElement *sink)
 {
   g_autofree char *location = location_of(sink);
@@ -123,7 +123,8 @@ static char *look_for_folder(GstElement *sink)
   g_autofree char *folder = g_path_get_dirname(location);
   if (strchr(folder, '%') || g_file_test(folder, G_FILE_TEST_IS_DIR))
     return NULL;
-  return g_strdup_printf("%s would write to %s, but there is no folder %s", name, location, folder);
+  return g_strdup_printf("%s would write to %s, but folder %s does not exist", name, location,
+                         folder);
 }
 
 static char *look_for_places(const GPtrArray *files)
@@ -160,9 +161,9 @@ char *astro_check_pipeline(GstElement *pipeline)
   if (unlinked && !findings.late_pads)
     return g_steal_pointer(&unlinked);
   if (!findings.sources)
-    return g_strdup("the pipeline has no source: nothing would flow");
-  if (!findings.sinks) /* they tell that a stream ended */
-    return g_strdup("the pipeline has no sink: it would not end");
+    return g_strdup("the pipeline has no source: no data would flow");
+  if (!findings.sinks) /* only sinks report the end of a stream */
+    return g_strdup("the pipeline has no sink: it would never end");
   if (nameless)
     return g_steal_pointer(&nameless);
   char *clash = look_for_clashes(files);

@@ -1,4 +1,4 @@
-# gst-astro and the graphs it runs.
+# gst-astro and the graphs that it runs.
 bin_PROGRAMS = graphs/gst-astro
 dist_man1_MANS = graphs/gst-astro.1
 completion_DATA = graphs/completion/gst-astro
@@ -23,7 +23,7 @@ graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c gr
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
   graphs/next.c graphs/next.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h
 graphs_gst_astro_LDADD = $(astro_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
-# A moved prefix is found from where the program is.
+# The path is relative to the program, so that the prefix may be moved.
 graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"
 
@@ -31,7 +31,7 @@ tests_graphs_places_SOURCES = tests/graphs/places.c graphs/places.c graphs/place
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
 
-# By this link the program knows that it runs in a build tree, and finds the graphs as they are edited.
+# This link tells the program that it runs in a build tree, and where to find the graphs as they are edited.
 graphs/source:
 	$(AM_V_GEN)$(MKDIR_P) graphs && rm -f $@ && $(LN_S) '$(abs_top_srcdir)/graphs' $@
 

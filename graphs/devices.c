@@ -1,3 +1,4 @@
+/* gst-astro devices: lists the CPU and the GPUs. */
 #include "graphs/devices.h"
 #include "core/backend/module.h"
 #include "core/backend/cpu.h"
@@ -6,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A machine without a GPU is no error: the list says why it is empty. */
+/* A machine without a GPU is not an error: the list says why there is none. */
 int astro_devices(const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;

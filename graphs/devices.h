@@ -1,4 +1,4 @@
-/* gst-astro devices. */
+/* The command gst-astro devices. */
 #pragma once
 
 #include "graphs/arguments.h"

@@ -1,5 +1,5 @@
-/* From tokens to gst-launch syntax: each kind of token has one way of writing that no value breaks.
- */
+/* From tokens to gst-launch syntax. Each kind of token is written in one way that no value can
+ * break. */
 #include "graphs/graph.h"
 #include <string.h>
 
@@ -52,8 +52,8 @@ static gboolean edge_is_inserted(const AstroGraph *graph, const AstroToken *toke
   return FALSE;
 }
 
-/* A bare word with a backslash before whatever could mean something. A - after a space is among
- * that, since gst-launch-1.0 would take it for an option. */
+/* Writes a bare word, with a backslash before every character that could have a meaning. That
+ * includes a - after a space, which gst-launch-1.0 would take for an option. */
 static void write_escaped(const char *text, GString *out)
 {
   for (char before = 0; *text; before = *text++) {
@@ -67,7 +67,7 @@ static void write_escaped(const char *text, GString *out)
 
 #define STRING_PLAIN "_-+/:."
 
-/* A string as GStreamer's values write it, between double quotes with octal bytes. */
+/* Writes a string as GStreamer serializes it, between double quotes with octal bytes. */
 static void write_wrapped(const char *text, GString *out)
 {
   g_string_append_c(out, '"');
@@ -80,9 +80,9 @@ static void write_wrapped(const char *text, GString *out)
   g_string_append_c(out, '"');
 }
 
-/* GStreamer takes the quotes off a property's string that has them on both ends, which must not
- * happen to quotes that the user's value holds; and its parser takes the space after a final
- * backslash, escaped or not, for a part of the value. A wrapped string has neither trouble. */
+/* GStreamer strips quotes from a property's string if it has them at both ends, which must not
+ * happen to quotes in the user's value. And its parser takes the space after a final backslash,
+ * escaped or not, as part of the value. A wrapped string has neither problem. */
 static gboolean needs_wrapping(const AstroGraph *graph, const AstroToken *token, const char *text)
 {
   gsize bytes = strlen(text);
@@ -133,7 +133,7 @@ static gboolean (*const writers[])(const AstroGraph *, const AstroToken *, const
   [ASTRO_TOKEN_CAPS_STRING] = write_caps_string,
 };
 
-/* Behind a token and what belongs to it: a media type has its fields after it. */
+/* Index after a token and all that belongs to it: a media type is followed by its fields. */
 static guint find_end(const AstroGraph *graph, guint first)
 {
   guint i = first + 1;
@@ -159,8 +159,8 @@ static gboolean write_tokens(const AstroGraph *graph, guint first, guint end, GS
   return TRUE;
 }
 
-/* From GStreamer 1.26 on at the latest, caps between two ! have the bytes in their strings
- * unwrapped twice: quotes and backslashes do not survive that. As a property they do. */
+/* GStreamer 1.26 and possibly earlier ones unwrap strings in caps between two ! twice: quotes and
+ * backslashes do not survive that. They do in a property. */
 static gboolean has_bytes_to_lose(const char *caps)
 {
   return strstr(caps, "\\042") || strstr(caps, "\\134");
@@ -195,8 +195,8 @@ char *astro_graph_line(const AstroGraph *graph, GError **error)
   return g_strdup(out->str);
 }
 
-/* gst-launch-1.0 joins its arguments with spaces and escapes the spaces within them, not minding
- * backslashes that are there; cut at every space, the line comes out as it is here. */
+/* gst-launch-1.0 joins its arguments with spaces and escapes the spaces within them, without regard
+ * to backslashes already there. If the line is cut at every space, it comes out unchanged. */
 char *astro_graph_shell_arguments(const char *line)
 {
   g_autoptr(GString) out = g_string_new(NULL);

@@ -1,3 +1,4 @@
+/* gst-astro list, show and print. */
 #include "graphs/explain.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
@@ -65,7 +66,7 @@ static gboolean declares(const AstroGraph *graph, guint line)
   return FALSE;
 }
 
-/* The text without what was shown of it already: the comment that begins it, and parameters. */
+/* Prints the text of a graph without what was shown already: its first comment and parameters. */
 static void print_pipeline(const AstroGraph *graph)
 {
   g_auto(GStrv) lines = g_strsplit(graph->text, "\n", -1);
@@ -93,7 +94,7 @@ int astro_show(const AstroArguments *arguments)
   return EXIT_SUCCESS;
 }
 
-/* Where only we know our plugin, which lies in directory, gst-launch-1.0 must be told. */
+/* If GStreamer does not find our plugin by itself, gst-launch-1.0 has to be told its directory. */
 static char *plugin_path(const char *directory)
 {
   if (!directory)

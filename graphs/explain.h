@@ -1,4 +1,4 @@
-/* gst-astro list, show and print. */
+/* The commands gst-astro list, show and print. */
 #pragma once
 
 #include "graphs/arguments.h"
@@ -6,7 +6,7 @@
 G_BEGIN_DECLS
 
 int astro_list(const AstroArguments *arguments);
-/* The description and parameters alone. */
+/* Prints the description and the parameters alone. */
 int astro_explain(const AstroArguments *arguments);
 int astro_show(const AstroArguments *arguments);
 int astro_print(const AstroArguments *arguments);

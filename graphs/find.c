@@ -1,3 +1,4 @@
+/* Finds graphs, our plugin and this program's own name, in a build tree or an install. */
 #include "core/paths.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
@@ -80,7 +81,7 @@ static void file_error(const char *file, const char *reason, GError **error)
   g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_FILE, "%s: %s", file, reason);
 }
 
-/* Opens a regular file; anything else could keep us waiting. */
+/* Opens a regular file; reading anything else could block. */
 static int open_file(const char *path, GError **error)
 {
   struct stat info;
@@ -97,7 +98,7 @@ static int open_file(const char *path, GError **error)
   return -1;
 }
 
-/* One byte more than a graph may have, so that the parser sees that there were too many. */
+/* Reads up to one byte more than a graph may have, so that the parser can refuse it as too long. */
 static gboolean read_all(int fd, const char *file, GByteArray *bytes, GError **error)
 {
   guint8 block[4096];
@@ -162,8 +163,7 @@ AstroGraph *astro_find_graph(const char *graph, GError **error)
   return parsed;
 }
 
-/* A parameter that this graph lacks may be one of another: those are named behind what the error
- * says. */
+/* If other graphs have a parameter that this one lacks, the error names them. */
 static void add_graphs_with(const AstroGraph *graph, const char *assignment, GError **error)
 {
   g_autofree char *parameter = g_strndup(assignment, strcspn(assignment, "="));
@@ -178,8 +178,8 @@ static void add_graphs_with(const AstroGraph *graph, const char *assignment, GEr
   }
   if (!having->len)
     return;
-  char *longer =
-      g_strdup_printf("%s. Graphs that have %s: %s", (*error)->message, parameter, having->str);
+  char *longer = g_strdup_printf("%s. Graphs with parameter %s: %s", (*error)->message, parameter,
+                                 having->str);
   g_free((*error)->message);
   (*error)->message = longer;
 }
@@ -195,7 +195,8 @@ static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **er
   return g_steal_pointer(&graph);
 }
 
-/* Makes our elements known if they are not yet. The directory that this took, or NULL. */
+/* Makes our elements known unless they are already. Returns the directory that was needed, or NULL.
+ */
 static char *find_plugin(void)
 {
   g_autoptr(GstPlugin) known = gst_registry_find_plugin(gst_registry_get(), "astro");
@@ -234,8 +235,8 @@ static gboolean is_same_file(const char *a, const char *b)
   return same;
 }
 
-/* The link that bootstrap puts at the top of the sources, where it is there; else libtool's script:
- * the program beside it finds no libraries by itself. */
+/* The link that bootstrap makes at the top of the sources, if it is there. Otherwise libtool's
+ * script, because the program beside it does not find its libraries. */
 static char *build_command(const char *build)
 {
   g_autofree char *source = g_build_filename(build, "source", NULL);
@@ -245,13 +246,13 @@ static char *build_command(const char *build)
   g_autofree char *here = g_get_current_dir();
   g_autofree char *link = top ? g_build_filename(top, PROGRAM, NULL) : NULL;
   g_autofree char *program = g_build_filename(build, PROGRAM, NULL);
-  /* The link leads to one build, and this may be another one. */
+  /* The link leads to one build tree, and this may be another. */
   if (link && is_same_file(link, program))
     return g_str_equal(here, top) ? g_strdup("./" PROGRAM) : g_steal_pointer(&link);
   return g_steal_pointer(&program);
 }
 
-/* Whether the shell finds this program by its name. */
+/* Whether the shell finds this very program by its name. */
 static gboolean is_in_path(const char *own)
 {
   g_autofree char *found = g_find_program_in_path(PROGRAM);

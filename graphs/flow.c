@@ -1,3 +1,4 @@
+/* Counts buffers at pads by probes. */
 #include "graphs/flow.h"
 
 /* One for each pad, since each pad has a streaming thread of its own. */
@@ -37,7 +38,7 @@ static GstPadProbeReturn on_data(GstPad *pad, GstPadProbeInfo *info, gpointer da
     GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST(info);
     for (guint i = 0; list && i < gst_buffer_list_length(list); i++)
       count_buffer(data, gst_buffer_list_get(list, i));
-  } else if (info->data) { /* pulling, the probe is asked once before there is a buffer */
+  } else if (info->data) { /* in pull mode the probe is called once before there is a buffer */
     count_buffer(data, GST_PAD_PROBE_INFO_BUFFER(info));
   }
   return GST_PAD_PROBE_OK;

@@ -12,7 +12,7 @@ typedef struct {
 
 typedef struct _AstroFlow AstroFlow;
 
-/* Watches the pads of that direction, those of the future too. */
+/* Watches all pads of that direction, including those added later. */
 AstroFlow *astro_flow_new(GstElement *element, GstPadDirection direction);
 AstroFlowCount astro_flow_count(AstroFlow *flow);
 /* Stops counting. */

@@ -1,3 +1,4 @@
+/* Formats numbers and messages for people. */
 #include "graphs/format.h"
 #include <stdio.h>
 #include <stdlib.h>

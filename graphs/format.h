@@ -1,4 +1,4 @@
-/* Numbers and messages as people read them; new strings. */
+/* Numbers and messages as people read them. All functions return new strings. */
 #pragma once
 
 #include <gst/gst.h>
@@ -10,16 +10,16 @@ char *astro_format_rate(double bytes, double seconds); /* 1.23 GB/s, or - with n
 char *astro_format_seconds(double seconds);            /* 1.23 s */
 char *astro_format_clock(double seconds);              /* 1:02:03 */
 
-/* "clipped 3, total 100": a structure's fields. */
+/* The fields of a structure: "clipped 3, total 100". */
 char *astro_format_fields(const GstStructure *structure);
 
-/* All of it on one line, spaces squeezed. */
+/* The text on one line, with white space squeezed. */
 char *astro_format_line(const char *text);
 
-/* As one word of a shell's line. */
+/* The value as one word of a shell command, quoted if necessary. */
 char *astro_format_word(const char *value);
 
-/* Tells the user on one line why there is nothing; the status to exit with. */
+/* Prints on one line why nothing was done; returns the exit status. */
 int astro_refuse(const char *message);
 
 G_END_DECLS

@@ -1,3 +1,4 @@
+/* A graph in memory: its parts, and the values of its parameters. */
 #include "graphs/graph.h"
 #include "graphs/near.h"
 #include <string.h>
@@ -58,7 +59,7 @@ const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind)
   return token->kind == kind && part && !part->parameter ? part->text : NULL;
 }
 
-/* The comment lines that begin the file, without their marks. A first line #! names an interpreter.
+/* The comment lines at the top of the file, without their marks. A first line with #! is skipped.
  */
 static char *find_description(const char *text)
 {
@@ -83,13 +84,13 @@ static char *find_description(const char *text)
   return g_strstrip(g_string_free(description, FALSE));
 }
 
-/* A graph is text; bytes that are not are told apart before anything else looks at them. */
+/* Refuses bytes that are not text before anything else looks at them. */
 static gboolean check_text(const char *file, const char *text, gsize bytes, GError **error)
 {
   const char *bad = NULL, *what = NULL;
   if (bytes > ASTRO_GRAPH_MAX_BYTES) {
     g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_FILE,
-                "%s: larger than 1 MiB: no graph is", file);
+                "%s: larger than 1 MiB, the most that a graph may be", file);
     return FALSE;
   }
   for (gsize i = 0; i < bytes && !bad; i++)
@@ -107,12 +108,12 @@ static gboolean check_text(const char *file, const char *text, gsize bytes, GErr
   guint line = 1;
   for (const char *c = text; c < bad; c++)
     line += *c == '\n';
-  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_SYNTAX, "%s:%u: not a text: %s (0x%02x)",
+  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_SYNTAX, "%s:%u: not text: %s (0x%02x)",
               file, line, what, (guint8)*bad);
   return FALSE;
 }
 
-/* What some editors begin UTF-8 with, and what is no character of the text. */
+/* Some editors begin UTF-8 with this mark, which is not part of the text. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 AstroGraph *astro_graph_parse(const char *file, const char *text, gsize bytes, GError **error)

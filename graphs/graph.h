@@ -5,11 +5,12 @@
  *   fakesrc num-buffers=${blocks} ! fakesink   # a comment
  *
  * A # begins a comment at the start of a line or after white space, outside quotes. A line that
- * begins with @ declares a parameter: its name, its default and, in quotes, its help. A default
- * that is ${other} is the value of a parameter that is declared above. ${name}
- * stands for its value: in a property the value is inserted as it is, in caps it is one string or
- * number, elsewhere (an element's name) it must be a plain word. A value never ends the word it
- * stands in, whatever it holds. A line break within quotes counts as a space. \${ is no parameter.
+ * begins with @ declares a parameter: its name, its default and, in quotes, its help. A default of
+ * ${other} is the value of another parameter, declared above. ${name} stands for a parameter's
+ * value: in a property the value is inserted unchanged, in caps it is one string or number,
+ * elsewhere (in an element's name) it must be a plain word. A value never ends the word that it
+ * stands in, whatever it contains. A line break within quotes counts as a space. \${ is not a
+ * reference to a parameter.
  */
 #pragma once
 
@@ -21,9 +22,9 @@ G_BEGIN_DECLS
 
 #define ASTRO_GRAPH_ERROR astro_graph_error_quark()
 typedef enum {
-  ASTRO_GRAPH_ERROR_SYNTAX,    /* the file */
-  ASTRO_GRAPH_ERROR_PARAMETER, /* a parameter or value from the user */
-  ASTRO_GRAPH_ERROR_FILE,      /* no such graph, or it cannot be read */
+  ASTRO_GRAPH_ERROR_SYNTAX,    /* in the file */
+  ASTRO_GRAPH_ERROR_PARAMETER, /* in a parameter or value from the user */
+  ASTRO_GRAPH_ERROR_FILE,      /* there is no such graph, or it cannot be read */
 } AstroGraphError;
 GQuark astro_graph_error_quark(void);
 
@@ -32,16 +33,16 @@ struct _AstroParameter {
   char *name;
   char *value; /* the default until astro_graph_set */
   char *fallback;
-  AstroParameter *follows; /* whose value is the default; NULL: it is the fallback */
+  AstroParameter *follows; /* parameter whose value is the default; NULL: use the fallback */
   char *help;
   guint line;
   gboolean used;
   gboolean set;
 };
 
-/* How a token is written decides how a parameter's value is inserted in it. */
+/* The kind of a token decides how a parameter's value is inserted in it. */
 typedef enum {
-  ASTRO_TOKEN_WORD,        /* elements, links, references, `name=`: as they are */
+  ASTRO_TOKEN_WORD,        /* elements, links, references, `name=`: unchanged */
   ASTRO_TOKEN_VALUE,       /* a property's value */
   ASTRO_TOKEN_CAPS,        /* a value in caps, or punctuation between them */
   ASTRO_TOKEN_CAPS_STRING, /* a quoted string in caps */
@@ -73,21 +74,21 @@ void astro_graph_free(AstroGraph *graph);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroGraph, astro_graph_free)
 
 AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name);
-/* Whose value it has now: its own, or that of one that it follows. */
+/* The parameter that its value comes from now: itself, or one that it follows. */
 const AstroParameter *astro_parameter_source(const AstroParameter *parameter);
-/* What stands for ${name} now. */
+/* The text that ${name} stands for now. */
 const char *astro_parameter_value(const AstroParameter *parameter);
 
 /* assignment: "name=value". */
 gboolean astro_graph_set(AstroGraph *graph, const char *assignment, GError **error);
 
-/* The description for gst_parse_launch, on one line. */
+/* The pipeline for gst_parse_launch, on one line. */
 char *astro_graph_line(const AstroGraph *graph, GError **error);
 
-/* The arguments of a shell that give gst-launch-1.0 that line. */
+/* Shell arguments that give gst-launch-1.0 this line. */
 char *astro_graph_shell_arguments(const char *line);
 
-/* The line of the file that an error of gst_parse_launch is about; 0 where it does not tell. */
+/* The line of the file that an error of gst_parse_launch is about; 0: not known. */
 guint astro_graph_locate(const AstroGraph *graph, const char *message);
 
 /* The first pass: fills parameters and tokens from text. */
@@ -95,9 +96,9 @@ gboolean astro_graph_scan(AstroGraph *graph, GError **error);
 
 AstroToken *astro_token_new(AstroTokenKind kind, guint line, gboolean joined);
 void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean parameter);
-/* The token's text when it holds no parameter and is of that kind, else NULL. */
+/* The token's text if it is of this kind and holds no parameter, else NULL. */
 const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind);
-/* Has the token hold this text in place of all that it held. */
+/* Replaces all that the token holds by this text. */
 void astro_token_replace(AstroToken *token, const char *text);
 /* The token's text, with the values of its parameters. */
 char *astro_token_text(const AstroGraph *graph, const AstroToken *token);

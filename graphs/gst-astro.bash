@@ -5,7 +5,7 @@ _gst_astro_words() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
-# The first word after the command that is no option and no option's value.
+# The first word after the command that is neither an option nor an option's value.
 _gst_astro_graph() {
   local i
   for ((i = 2; i < COMP_CWORD; i++)); do
@@ -17,7 +17,7 @@ _gst_astro_graph() {
   done
 }
 
-# Names of graphs, after other words that may stand there; where none begins so, files.
+# Names of graphs, after other words that may stand there; files if no name begins like that.
 _gst_astro_graphs() {
   _gst_astro_words "$3$("$1" list 2>/dev/null | sed 's/ .*//')" "$2"
   if [[ $2 == */* || ${#COMPREPLY[@]} == 0 ]]; then
@@ -26,7 +26,7 @@ _gst_astro_graphs() {
   fi
 }
 
-# What the line has elsewhere: options, and parameters as name=. Most shells cut words at a =.
+# The options and parameters (as name=) elsewhere on the line. Most shells split words at a =.
 _gst_astro_given() {
   local i
   for ((i = 2; i < ${#COMP_WORDS[@]}; i++)); do
@@ -40,7 +40,7 @@ _gst_astro_given() {
   done
 }
 
-# The words on the standard input that the line has not yet.
+# The words on the standard input that are not on the line yet.
 _gst_astro_left() {
   local given
   given=$(_gst_astro_given)
@@ -65,7 +65,7 @@ _gst_astro() {
     esac
     return
   fi
-  # The value of a parameter or of --dot: mostly a file.
+  # The value of a parameter or of --dot is mostly a file.
   if [[ $current == '=' || $previous == '=' || $previous == --dot ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "${current#=}")
     compopt -o filenames 2>/dev/null # blanks in them are quoted

@@ -1,3 +1,4 @@
+/* Signal handlers for Ctrl-C, termination and a lost terminal. */
 #include "graphs/interrupt.h"
 #include <errno.h>
 #include <glib-unix.h>
@@ -26,8 +27,8 @@ static void on_signal(int number)
   errno = saved;
 }
 
-/* A terminal that is lost, as with ssh: the shell says so too, and neither of them is a wish to
- * stop at once. */
+/* The terminal was lost, for instance with ssh. The shell may send a second SIGHUP, and neither
+ * means that the user wants to stop at once. */
 static void on_hangup(int number)
 {
   if (presses == 0)
@@ -48,7 +49,7 @@ static void handle(int number, void (*handler)(int))
   sigaction(number, &action, NULL);
 }
 
-/* Not where it is ignored, as nohup has it. */
+/* SIGHUP stays ignored if it was, as under nohup. */
 static void handle_hangup(void (*handler)(int))
 {
   struct sigaction now;

@@ -1,16 +1,16 @@
-/* Ctrl-C and termination: the first asks, the second insists. */
+/* Ctrl-C and termination: the first signal asks the program to end, the second insists. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* presses counts SIGINT and SIGTERM so far; SIGHUP is one where it is the first. Called from the
- * main loop. */
+/* presses is the number of SIGINT and SIGTERM so far; a SIGHUP counts if it is the first signal.
+ * Called from the main loop. */
 typedef void (*AstroInterruptFunc)(guint presses, gpointer data);
 
-/* A second after the second signal the process ends with ASTRO_INTERRUPTED, whatever it hangs in.
- */
+/* One second after the second signal the process exits with ASTRO_INTERRUPTED, whatever it is
+ * doing. */
 #define ASTRO_INTERRUPTED 130
 void astro_interrupt_watch(AstroInterruptFunc function, gpointer data);
 void astro_interrupt_unwatch(void);

@@ -1,5 +1,5 @@
-/* GStreamer's parser tells what is wrong but not where. Its messages name elements and properties;
- * the graph knows in which line these are. */
+/* Finds the line of an error. GStreamer's parser says what is wrong but not where; its messages
+ * name elements and properties, and the graph knows on which lines these are. */
 #include "graphs/graph.h"
 #include <string.h>
 
@@ -26,7 +26,7 @@ static int find_element(const AstroGraph *graph, const char *name)
   return -1;
 }
 
-/* The property's token at or after token from. */
+/* The index of the property's first token from this one on; -1 if there is none. */
 static int find_property(const AstroGraph *graph, const char *name, int from)
 {
   g_autofree char *assignment = g_strconcat(name, "=", NULL);

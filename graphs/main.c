@@ -15,7 +15,7 @@
 #define EXIT_USAGE 2
 
 static const AstroOption run_options[] = {
-  { "--stats", NULL, "end with a table of what every element did",
+  { "--stats", NULL, "end with a table of each element's work",
     G_STRUCT_OFFSET(AstroArguments, stats) },
   { "--dot", "FILE", "write the running pipeline to FILE, for Graphviz",
     G_STRUCT_OFFSET(AstroArguments, dot) },
@@ -33,13 +33,13 @@ static const AstroOption run_options[] = {
 static const AstroCommand commands[] = {
   { "run", "GRAPH [name=value ...] [OPTION ...]", "Runs a graph to its end.",
     GRAPH_HELP
-    "\nInterrupt it once to end the stream and keep what was made, twice to stop at once.",
+    "\nInterrupt it once to end the stream and keep the results so far, twice to stop at once.",
     TRUE, TRUE, run_options, astro_run },
-  { "list", "", "Lists the graphs there are.", NULL, FALSE, FALSE, NULL, astro_list },
+  { "list", "", "Lists all graphs.", NULL, FALSE, FALSE, NULL, astro_list },
   { "show", "GRAPH", "Shows what a graph does, its parameters and its pipeline.", GRAPH_HELP, TRUE,
     FALSE, NULL, astro_show },
   { "print", "GRAPH [name=value ...]",
-    "Prints the line for a shell that runs the graph with gst-launch-1.0.", GRAPH_HELP, TRUE, TRUE,
+    "Prints the shell command that runs the graph with gst-launch-1.0.", GRAPH_HELP, TRUE, TRUE,
     NULL, astro_print },
   { "devices", "", "Lists the CPU's kernels and the GPUs that backend=cuda can use.", NULL, FALSE,
     FALSE, NULL, astro_devices },
@@ -57,7 +57,7 @@ static void print_help(void)
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
     print_command(commands[i].name, commands[i].arguments, commands[i].summary);
   print_command("help", "[COMMAND | GRAPH]",
-                "Shows this help, or a command's, or a graph's parameters.");
+                "Shows this help, or that of a command, or a graph's parameters.");
   printf("\nOptions:\n  --help       show this help; after a command, that command's\n"
          "  --version    show the versions of gst-astro and GStreamer\n");
 }
@@ -92,7 +92,7 @@ static void add_command_names(GStrvBuilder *names)
   g_strv_builder_add(names, "help");
 }
 
-/* what: the kinds of things that names are of. */
+/* what: the kind of thing that was named, such as "command". */
 static int unknown(const char *what, const char *word, GStrvBuilder *names)
 {
   g_auto(GStrv) known = g_strv_builder_end(names);
@@ -149,7 +149,7 @@ static int run_command(const AstroCommand *command, char **argv)
   return status;
 }
 
-/* A name that is no graph's may be meant for a command. */
+/* A name that is not a graph's may be a mistyped command. */
 static int help_on_graph(char **words)
 {
   const AstroArguments arguments = { .graph = words[0] };
@@ -169,7 +169,7 @@ static int help_on_graph(char **words)
 
 static const char *const general[] = { "help", "--help", "-h", NULL };
 
-/* words: what follows help. On a command it is what --help after the words shows. */
+/* words: the words after help. For a command, shows the same as --help after the words. */
 static int help(char **words)
 {
   const AstroCommand *command = *words ? find_command(*words) : NULL;
@@ -189,7 +189,7 @@ static int help(char **words)
 static int run(int argc, char **argv)
 {
   if (argc < 2) {
-    fprintf(stderr, "gst-astro: which command? (gst-astro --help shows all)\n");
+    fprintf(stderr, "gst-astro: name a command (gst-astro --help shows all)\n");
     return EXIT_USAGE;
   }
   for (guint i = 0; i < G_N_ELEMENTS(options); i++)
@@ -205,7 +205,7 @@ static int run(int argc, char **argv)
   return *argv[1] == '-' ? unknown_option(argv[1]) : unknown_command(argv[1]);
 }
 
-/* A full disk is seen when what was printed is written. */
+/* A full disk only shows when the output is flushed. */
 static int close_output(int status)
 {
   if (fflush(stdout) == 0 && !ferror(stdout))

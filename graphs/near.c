@@ -1,9 +1,10 @@
+/* Finds the name that is most like a mistyped one. */
 #include "graphs/near.h"
 #include <string.h>
 
 #define LONGEST 64
 
-/* Insertions, removals, changes and swaps of neighbours that turn a into b. */
+/* Number of insertions, removals, changes and swaps of neighbours that make b from a. */
 static guint distance(const char *a, const char *b)
 {
   guint rows[3][LONGEST + 1];

@@ -1,11 +1,11 @@
-/* The name that a mistyped one was meant to be. */
+/* Guesses which name a mistyped word was meant to be. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* names: up to a NULL. NULL where none is near. */
+/* names ends with NULL. Returns NULL if none is near. */
 const char *astro_near(const char *word, const char *const *names);
 
 /* A new string: ", did you mean X?" or "". */

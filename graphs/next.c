@@ -1,3 +1,4 @@
+/* Reads the commands to try next from a graph's description. */
 #include "graphs/next.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
@@ -5,7 +6,7 @@
 
 #define MARK "  gst-astro "
 
-/* At "${": the parameter that is named there, and what stands behind it; NULL: none is. */
+/* At "${": finds the parameter named there, and the text after it; NULL: none is named. */
 static const AstroParameter *named_at(const AstroGraph *graph, const char *at, const char **behind)
 {
   const char *end = strchr(at, '}');
@@ -16,7 +17,7 @@ static const AstroParameter *named_at(const AstroGraph *graph, const char *at, c
   return astro_graph_parameter(graph, name);
 }
 
-/* line: behind the mark. */
+/* line: the text after the mark. */
 static char *command_of(const AstroGraph *graph, const char *line)
 {
   g_autofree char *program = astro_find_command();

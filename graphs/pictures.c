@@ -1,3 +1,4 @@
+/* Finds the pictures that a pipeline has written. */
 #include "graphs/pictures.h"
 
 static gboolean gets_images(GstElement *sink)

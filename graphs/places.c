@@ -1,17 +1,19 @@
+/* Formats angles and places on the sky. */
 #include "graphs/places.h"
 #include "core/kit/units.h"
 #include <math.h>
 
 #define ARCSEC (ASTRO_DEGREE / 3600)
 
-/* What a place is known to, as a part of the beam: where a source stands well out of the noise. */
+/* How precisely a place is known, as a fraction of the beam, for a source well above the noise. */
 #define KNOWN (1. / 300)
 
-/* Beams below this have places in units of an angle: of direction cosines all digits were zeros. */
+/* For beams below this, places are given as angles: as direction cosines all digits would be zero.
+ */
 #define SMALL ARCSEC
 
 static const struct {
-  double least; /* from which on it is taken, radians */
+  double least; /* smallest angle for this unit, radians */
   double unit;
   const char *name;
 } units[] = { { ASTRO_DEGREE, ASTRO_DEGREE, "degrees" },
@@ -27,13 +29,13 @@ static guint unit_of(double angle)
   return i;
 }
 
-/* Behind the point, to tell apart what is that far apart. */
+/* Number of decimals needed to tell apart numbers with this difference. */
 static gint decimals(double apart)
 {
   return apart > 0 ? (gint)CLAMP(ceil(-log10(apart)), 0, 9) : 9;
 }
 
-/* Never -0.00. */
+/* Formats a number, never as -0.00. */
 static char *number(double value, gint digits)
 {
   const double scale = pow(10, digits);
@@ -53,7 +55,7 @@ char *astro_places_offset(double l, double m, double beam)
   return g_strdup_printf("%s %s east, %s %s north", x, units[i].name, y, units[i].name);
 }
 
-/* A number of sixtieths of sixtieths, rounded before it is split, so that none is 60. */
+/* Splits a number into sixtieths, after rounding it, so that no part becomes 60. */
 static char *sexagesimal(double value, gint digits)
 {
   const guint64 scale = (guint64)(pow(10, digits) + 0.5);
@@ -69,9 +71,9 @@ char *astro_places_direction(double ra, double dec, double beam)
 {
   const double known = beam * KNOWN / ARCSEC;
   const gint digits = decimals(known / 15);
-  /* What rounds to 24 hours is 0. */
-  const double turn = fmod(fmod(ra, 360) + 360, 360), last = 0.5 / (3600 * pow(10, digits));
-  g_autofree char *east = sexagesimal(turn / 15 + last >= 24 ? 0 : turn / 15, digits);
+  /* A right ascension that would round to 24 hours is shown as 0. */
+  const double circle = fmod(fmod(ra, 360) + 360, 360), last = 0.5 / (3600 * pow(10, digits));
+  g_autofree char *east = sexagesimal(circle / 15 + last >= 24 ? 0 : circle / 15, digits);
   g_autofree char *north = sexagesimal(fabs(dec), decimals(known));
   return g_strdup_printf("%s, %c%s", east, dec < 0 ? '-' : '+', north);
 }
@@ -86,7 +88,7 @@ char *astro_places_beam(double major, double minor, double angle)
 {
   const guint i = unit_of(major);
   const double unit = units[i].unit;
-  /* Three figures of either. */
+  /* Three significant digits of each. */
   const gint wide = decimals(major / unit / 100), narrow = decimals(minor / unit / 100);
   return g_strdup_printf("%.*f x %.*f %s, position angle %.0f degrees", wide, major / unit, narrow,
                          minor / unit, units[i].name, angle * ASTRO_DEGREES);

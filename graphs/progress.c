@@ -1,3 +1,4 @@
+/* Measures and prints how far a pipeline has come. */
 #include "graphs/progress.h"
 #include "core/stream/stream.h"
 #include "graphs/flow.h"
@@ -16,8 +17,8 @@ typedef struct {
 struct _AstroProgress {
   char *name;
   char *note;    /* NULL: none */
-  char *waiting; /* for what; NULL: it goes on */
-  gint64 since;  /* that it waits */
+  char *waiting; /* the reason why the stream waits; NULL: it does not */
+  gint64 since;  /* the wait began */
   GArray *sources;
   gint64 start;
   gboolean terminal;
@@ -25,8 +26,8 @@ struct _AstroProgress {
 };
 
 typedef struct {
-  double fraction; /* of the source that is least far; negative: not known */
-  double stream;   /* seconds of stream made, 0 where it has no time */
+  double fraction; /* done by the slowest source; negative: not known */
+  double stream;   /* seconds of stream made; 0 if it has no time */
   double seconds;
   guint64 buffers, bytes;
 } State;
@@ -46,7 +47,7 @@ static gint64 source_buffers(GstElement *element)
   return MAX(n, 0);
 }
 
-/* Time, where the source knows its length and stamps its buffers; else bytes, else buffers. */
+/* By time if the source knows its length and stamps its buffers; else by bytes, else by buffers. */
 static double source_fraction(GstElement *element, const AstroFlowCount *count)
 {
   const struct {
@@ -62,7 +63,7 @@ static double source_fraction(GstElement *element, const AstroFlowCount *count)
   return -1;
 }
 
-/* Catalogues follow each other second by second, which is no time that anything took. */
+/* Catalogues count as a second each, which does not mean that they took that time. */
 static gboolean takes_time(GstElement *element)
 {
   g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "src");
@@ -106,7 +107,7 @@ static char *describe(AstroProgress *progress)
     g_autofree char *done = astro_format_bytes(state.bytes);
     return g_strdup_printf("%s: %s, %s", progress->name, done, rate);
   }
-  if (state.fraction >= 1) /* what is behind the sources takes as long as it takes */
+  if (state.fraction >= 1) /* nobody knows how long elements downstream still take */
     return g_strdup_printf("%s: 100.0 %%, %s, finishing", progress->name, rate);
   double left = state.fraction > 0 ? state.seconds * (1 / state.fraction - 1) : -1;
   g_autofree char *clock = left >= 0 ? astro_format_clock(left) : g_strdup("?");

@@ -1,3 +1,4 @@
+/* gst-astro run: plays a graph's pipeline and reports what its elements say. */
 #include "config.h"
 #include "graphs/run.h"
 #include "core/serve/pictures.h"
@@ -25,13 +26,13 @@ typedef struct {
   GMainLoop *loop;
   AstroProgress *progress;
   AstroStats *stats;
-  GHashTable *warned;      /* texts told already */
-  GHashTable *told_at_end; /* first part of the text -> the rest */
-  GHashTable *sources;     /* element and channel -> lines on the sources of its last image */
+  GHashTable *warned;      /* warnings printed so far */
+  GHashTable *told_at_end; /* name of the element and message -> fields, printed at the end */
+  GHashTable *sources;     /* element and channel -> lines on the sources in its last image */
   GHashTable *beams;       /* element -> a line on the beam of its last image */
-  GPtrArray *files;        /* a line on each file that was written */
-  GPtrArray *pictures;     /* their names; NULL: it did not end */
-  gboolean ended;          /* at EOS, with all that was to be made */
+  GPtrArray *files;        /* a line for each file that was written */
+  GPtrArray *pictures;     /* names of pictures; NULL: the stream did not end */
+  gboolean ended;          /* at EOS, with complete results */
   int status;
 } Run;
 
@@ -53,8 +54,8 @@ static void stop(Run *run, int status)
   g_main_loop_quit(run->loop);
 }
 
-/* GStreamer's debug text begins with the place in its own source; what follows the line break is
- * for us. */
+/* GStreamer's debug text begins with the place in its own source; only the text after the line
+ * break is meant for users. */
 static const char *debug_reason(const char *debug)
 {
   const char *reason = debug ? strchr(debug, '\n') : NULL;
@@ -129,13 +130,13 @@ static void on_state(Run *run, GstMessage *message)
     stop(run, EXIT_FAILURE);
 }
 
-/* Running counts, of which only the last is of interest. */
+/* Counts that go on during a run: only the last is printed. */
 static const char *const at_end[] = { "astro-clipped", NULL };
-/* What the table of --stats holds anyway, and the last lines of every run. */
+/* Messages that appear in the table of --stats, or in the last lines of every run. */
 static const char *const elsewhere[] = { "astro-stats",  "astro-file",  "astro-sources",
                                          "astro-server", "astro-image", NULL };
 
-/* Results, which are why a graph was run. */
+/* Results, which are always printed unless --quiet. */
 static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
@@ -159,7 +160,7 @@ static void on_progress(Run *run, GstMessage *message)
   tell_of(run->progress, goes_on ? text : NULL);
 }
 
-/* Of images that follow each other in a stream the last one counts. */
+/* Keeps the sources of the last image in a stream of several. */
 static void on_sources(Run *run, GstMessage *message, const GstStructure *structure)
 {
   guint channel = 0;
@@ -182,15 +183,14 @@ static void on_image(Run *run, GstMessage *message, const GstStructure *structur
   g_hash_table_insert(run->beams, g_strdup(name), g_strdup_printf("%s: beam %s", name, beam));
 }
 
-/* Numbers, and before them a sentence where there is no power law to tell. */
+/* The fields of a message; if no power law fits, a sentence with the reason comes first. */
 static char *words_of(const GstStructure *structure)
 {
   g_autoptr(GstStructure) numbers = gst_structure_copy(structure);
   const char *why = gst_structure_get_string(structure, "no-fit");
   gst_structure_remove_field(numbers, "no-fit");
   g_autofree char *fields = astro_format_fields(numbers);
-  return why ? g_strdup_printf("no power law is fitted: %s; %s", why, fields)
-             : g_steal_pointer(&fields);
+  return why ? g_strdup_printf("no power law fits: %s; %s", why, fields) : g_steal_pointer(&fields);
 }
 
 static void on_element(Run *run, GstMessage *message)
@@ -247,9 +247,9 @@ static void end_source(const GValue *value, gpointer unused)
   gst_element_send_event(g_value_get_object(value), gst_event_new_eos());
 }
 
-/* Sent to the pipeline, EOS would hold its state while a source waits for the block that it
- * pushes; a sink that got its first block keeps that until the pipeline plays: neither would go on.
- */
+/* EOS is sent to the sources. If it were sent to the pipeline, it would lock its state while a
+ * source is blocked in pushing its first block, which a sink keeps until the pipeline plays, which
+ * needs that lock: a deadlock. */
 static void end_sources(Run *run)
 {
   GstIterator *sources = gst_bin_iterate_sources(GST_BIN(run->pipeline));
@@ -266,15 +266,15 @@ static void on_interrupt(guint presses, gpointer data)
     return;
   }
   if (!run->arguments->quiet)
-    tell(run, "interrupted: ending the stream (once more stops at once)");
-  /* Sinks that wait for somebody hear of it, since they hold up the end of the stream. */
+    tell(run, "interrupted: ending the stream (interrupt again to stop at once)");
+  /* Tells sinks that wait for a viewer, because they would hold up the end of the stream. */
   gst_element_send_event(run->pipeline,
                          gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM,
                                               gst_structure_new_empty(ASTRO_INTERRUPT_EVENT)));
   end_sources(run);
 }
 
-/* A child that failed to change state; the pipeline itself is the last resort. */
+/* Name of a child that failed to change state; if there is none, the pipeline's. */
 static char *failed_element(GstElement *pipeline)
 {
   GValue value = G_VALUE_INIT;
@@ -290,8 +290,7 @@ static char *failed_element(GstElement *pipeline)
   return name ? name : gst_object_get_name(GST_OBJECT(pipeline));
 }
 
-/* A failed change of state should come with an error message, but not every element keeps to that.
- */
+/* A failed change of state should come with an error message, but some elements send none. */
 static gboolean on_watch(gpointer data)
 {
   Run *run = data;
@@ -299,7 +298,7 @@ static gboolean on_watch(gpointer data)
   if (GST_STATE_RETURN(run->pipeline) != GST_STATE_CHANGE_FAILURE || gst_bus_have_pending(bus))
     return G_SOURCE_CONTINUE;
   g_autofree char *name = failed_element(run->pipeline);
-  tell(run, "%s: does not start, and does not say why", name);
+  tell(run, "%s: failed to start, without an error message", name);
   stop(run, EXIT_FAILURE);
   return G_SOURCE_CONTINUE;
 }
@@ -312,8 +311,8 @@ static char *graph_name(const AstroGraph *graph)
   return g_steal_pointer(&base);
 }
 
-/* A sink that is stopped in mid-stream finishes its file then, and the bus would forget what it
- * says of it. */
+/* A sink that is stopped in mid-stream finishes its file and posts a message about it, which the
+ * bus would drop if it flushed itself. */
 static void halt(Run *run, GstBus *bus)
 {
   GstMessage *message;
@@ -349,7 +348,7 @@ static void play(Run *run)
   gst_bus_remove_watch(bus);
 }
 
-/* Lists of sources have the beam of their image. */
+/* Beams are printed only without lists of sources, which contain them. */
 static void tell_beams(Run *run)
 {
   if (g_hash_table_size(run->sources) > 0)
@@ -359,7 +358,7 @@ static void tell_beams(Run *run)
     printf("%s\n", (char *)g_hash_table_lookup(run->beams, name->data));
 }
 
-/* After all else, so that it is what the user sees last. */
+/* Printed after all else, so that the user sees it last. */
 static void tell_pictures(const Run *run)
 {
   g_auto(GStrv) commands = astro_next_commands(run->graph);
@@ -422,12 +421,12 @@ static int play_pipeline(GstElement *pipeline, const AstroGraph *graph,
   return run.status;
 }
 
-/* What GStreamer says where an element was left out of this build. */
+/* An addition to GStreamer's message if the element was left out of this build. */
 static const char *left_out(const char *message)
 {
 #ifndef HAVE_SOUP
   if (strstr(message, "\"astrohttpsink\""))
-    return ": it takes libsoup-3.0 (3.2 or later), without which gst-astro was built";
+    return ": it needs libsoup-3.0 (3.2 or later), and gst-astro was built without";
 #endif
   return "";
 }
@@ -441,7 +440,8 @@ static int refuse_pipeline(const AstroGraph *graph, const char *message)
   return astro_refuse(text);
 }
 
-/* gst_parse_launch gives a single element as it is; only a pipeline has a bus and a clock. */
+/* gst_parse_launch returns a single element without a pipeline, but only that has a bus and clock.
+ */
 static GstElement *as_pipeline(GstElement *element)
 {
   if (GST_IS_PIPELINE(element))

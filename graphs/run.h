@@ -1,4 +1,4 @@
-/* gst-astro run. */
+/* The command gst-astro run. */
 #pragma once
 
 #include "graphs/arguments.h"

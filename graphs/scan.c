@@ -1,5 +1,5 @@
-/* From text to tokens. Property values are decoded as GStreamer's parser does it, so that expand.c
- * can write them in the one form that has no exceptions. */
+/* From text to tokens. Values of properties are decoded as GStreamer's parser does it, so that
+ * expand.c can write them in its one safe form. */
 #include "graphs/graph.h"
 #include <stdarg.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static AstroToken *add_token(Scanner *s, AstroTokenKind kind, gboolean joined)
   return token;
 }
 
-/* Moves on by one character that is no line break. */
+/* Moves on by one character other than a line break. */
 static void step(Scanner *s)
 {
   s->at++;
@@ -65,7 +65,7 @@ static gsize name_length(const char *at)
   return n;
 }
 
-/* At "${". */
+/* Scans a reference, at "${". */
 static gboolean scan_reference(Scanner *s, AstroToken *token, GString *text)
 {
   gsize n = name_length(s->at + 2);
@@ -83,7 +83,7 @@ static gboolean is_reference(const char *at)
   return at[0] == '$' && at[1] == '{';
 }
 
-/* A quoted string of a declaration, decoded. */
+/* Scans and decodes a quoted string in a declaration. */
 static char *scan_declared_string(Scanner *s)
 {
   g_autoptr(GString) text = g_string_new(NULL);
@@ -92,7 +92,7 @@ static char *scan_declared_string(Scanner *s)
     if (*s->at == '\\' && (s->at[1] == quote || s->at[1] == '\\'))
       step(s);
     if (!*s->at || *s->at == '\n') {
-      fail(s, s->line, "the quote is not closed in this line");
+      fail(s, s->line, "the quote is not closed on this line");
       return NULL;
     }
     g_string_append_c(text, *s->at);
@@ -118,8 +118,7 @@ static void skip_comment(Scanner *s)
     s->at++;
 }
 
-/* A default that is another parameter follows one that is declared above, so that none follows
- * itself. */
+/* A default may be another parameter that was declared above; the order excludes circles. */
 static gboolean follow(Scanner *s, AstroParameter *parameter)
 {
   const char *text = parameter->fallback;
@@ -155,7 +154,7 @@ static gboolean scan_default(Scanner *s, AstroParameter *parameter)
   return follow(s, parameter);
 }
 
-/* At the @ of: @name default "help" */
+/* Scans a declaration, at its @: @name default "help" */
 static gboolean scan_declaration(Scanner *s)
 {
   AstroParameter *parameter = g_new0(AstroParameter, 1);
@@ -168,7 +167,7 @@ static gboolean scan_declaration(Scanner *s)
   if (!n || !is_blank(*s->at))
     return fail(s, s->line, "a parameter is declared as: @name default \"help\"");
   if (other)
-    return fail(s, s->line, "parameter %s is declared in line %u already", other->name,
+    return fail(s, s->line, "parameter %s is already declared on line %u", other->name,
                 other->line);
   skip_blanks(s);
   if (!scan_default(s, parameter))
@@ -181,7 +180,7 @@ static gboolean scan_declaration(Scanner *s)
   if (!parameter->help)
     return FALSE;
   if (!parameter->help[strspn(parameter->help, " \t")])
-    return fail(s, s->line, "parameter %s has an empty help", parameter->name);
+    return fail(s, s->line, "parameter %s has an empty help text", parameter->name);
   skip_blanks(s);
   if (*s->at == '#')
     skip_comment(s);
@@ -190,7 +189,7 @@ static gboolean scan_declaration(Scanner *s)
   return TRUE;
 }
 
-/* White space, comments and declarations. Sets *any where there was some. */
+/* Skips white space, comments and declarations. Sets *any if there were any. */
 static gboolean skip_space(Scanner *s, gboolean *any)
 {
   *any = s->line_start;
@@ -212,8 +211,8 @@ static gboolean skip_space(Scanner *s, gboolean *any)
   }
 }
 
-/* A property's value up to end (a quote) or, where end is 0, to white space. As in GStreamer a
- * backslash takes the next character as it is, but not within double quotes inside the value. */
+/* Scans a property's value up to end (a quote) or, if end is 0, to white space. As in GStreamer a
+ * backslash takes the next character literally, but not within double quotes inside the value. */
 static gboolean scan_value_text(Scanner *s, AstroToken *token, char end)
 {
   g_autoptr(GString) text = g_string_new(NULL);
@@ -244,7 +243,7 @@ static gboolean scan_value_text(Scanner *s, AstroToken *token, char end)
   return TRUE;
 }
 
-/* Whether the quoted string at is the whole value: a value may also just begin with a quote. */
+/* Whether the quoted string is the whole value; a value may also merely begin with a quote. */
 static gboolean is_quoted(const char *at)
 {
   char quote = *at;
@@ -265,7 +264,7 @@ static gboolean scan_value(Scanner *s)
   return scan_value_text(s, token, quote);
 }
 
-/* Bytes of "name =" at, white space around = included; 0 where there is no assignment. */
+/* Length of "name =" here, with white space around =; 0 if there is no assignment. */
 static gsize assignment_length(const char *at, gsize *name)
 {
   gsize n = 0;
@@ -315,7 +314,7 @@ static gboolean is_octal(const char *at)
          at[2] <= '7';
 }
 
-/* At a backslash in a string of caps: \ooo is a byte, any other character stands for itself. */
+/* At a backslash in a string in caps: \ooo is a byte, any other character stands for itself. */
 static gboolean take_escaped(Scanner *s, GString *text)
 {
   step(s);
@@ -405,11 +404,11 @@ static gboolean scan_word(Scanner *s)
   g_autoptr(GString) text = g_string_new(NULL);
   gboolean slash = FALSE;
   if (*s->at == '-')
-    return fail(s, s->line, "an option of gst-launch: a graph holds only the pipeline");
+    return fail(s, s->line, "an option of gst-launch: a graph may hold only the pipeline");
   if (*s->at == '#' || *s->at == '@')
     return fail(s, s->line, "%s",
                 *s->at == '#' ? "a comment needs a space before its #"
-                              : "a declaration (@name default \"help\") has a line of its own");
+                              : "a declaration (@name default \"help\") needs a line of its own");
   do {
     if (*s->at == '"' || *s->at == '\'' || *s->at == '\\')
       return fail(s, s->line,
@@ -427,7 +426,7 @@ static gboolean scan_word(Scanner *s)
   } while (*s->at && !g_ascii_isspace(*s->at) && !strchr("!()", *s->at));
   flush_literal(token, text);
   if (slash && !astro_token_literal(token, ASTRO_TOKEN_WORD))
-    return fail(s, token->line, "a parameter cannot be a part of a media type");
+    return fail(s, token->line, "a parameter cannot be part of a media type");
   return TRUE;
 }
 
@@ -471,7 +470,7 @@ static gboolean scan_tokens(Scanner *s)
   }
 }
 
-/* What GStreamer would call a syntax error without saying where. */
+/* Finds links and brackets for which GStreamer would report a syntax error without its place. */
 static gboolean check_links(Scanner *s)
 {
   const AstroToken *open = NULL, *before = NULL;
@@ -489,11 +488,11 @@ static gboolean check_links(Scanner *s)
     if (!g_strcmp0(text, "(") && depth++ == 0)
       open = token;
     if (!g_strcmp0(text, ")") && depth-- == 0)
-      return fail(s, token->line, ") closes nothing");
+      return fail(s, token->line, ") without a ( before it");
     before = token;
   }
   if (!before)
-    return fail(s, s->line, "no pipeline: nothing but comments and parameters");
+    return fail(s, s->line, "no pipeline: only comments and parameters");
   const char *last = astro_token_literal(before, ASTRO_TOKEN_WORD);
   if (!g_strcmp0(last, "!") || !g_strcmp0(last, ":"))
     return fail(s, before->line, "%s has no element after it", last);
@@ -509,7 +508,7 @@ static gboolean check_parameters(Scanner *s)
       AstroParameter *parameter =
           part->parameter ? astro_graph_parameter(s->graph, part->text) : NULL;
       if (part->parameter && !parameter)
-        return fail(s, token->line, "${%s} is not declared: @%s default \"help\" does it",
+        return fail(s, token->line, "${%s} is not declared: @%s default \"help\" declares it",
                     part->text, part->text);
       if (parameter)
         parameter->used = TRUE;
@@ -518,7 +517,7 @@ static gboolean check_parameters(Scanner *s)
   for (guint i = 0; i < s->graph->parameters->len; i++) {
     const AstroParameter *parameter = s->graph->parameters->pdata[i];
     if (!parameter->used)
-      return fail(s, parameter->line, "parameter %s is declared and never used", parameter->name);
+      return fail(s, parameter->line, "parameter %s is declared but never used", parameter->name);
   }
   return TRUE;
 }

@@ -1,3 +1,4 @@
+/* Keeps sinks from holding each other up. */
 #include "graphs/sinks.h"
 
 static gboolean has(GstElement *sink, const char *property)

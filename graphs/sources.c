@@ -1,8 +1,9 @@
+/* Describes the sources in an image, as text. */
 #include "graphs/sources.h"
 #include "core/kit/units.h"
 #include "graphs/places.h"
 
-/* Of a beam that is not known, as images have them. */
+/* The usual width of the beam in pixels, for images whose beam is not known. */
 #define PIXELS_A_BEAM 3
 
 static double number(const GstStructure *source, const char *field)
@@ -29,14 +30,14 @@ static const char *unit_of(const GstStructure *message)
   return unit ? unit : "";
 }
 
-/* Radians. */
+/* The beam in radians. */
 static double beam_of(const GstStructure *message)
 {
   const double minor = number(message, "beam-minor") * ASTRO_DEGREE;
   return minor > 0 ? minor : PIXELS_A_BEAM * number(message, "pixel");
 }
 
-/* Beside what is true, where that is known. */
+/* Describes a source, with its true values first where they are known. */
 static char *line_of(guint index, const GstStructure *source, double beam, const char *unit)
 {
   GString *line = g_string_new(NULL);
@@ -62,7 +63,7 @@ static char *line_of(guint index, const GstStructure *source, double beam, const
   return g_string_free(line, FALSE);
 }
 
-/* "of the middle 512 x 512 pixels": where peaks were looked for. */
+/* Appends "of the middle 512 x 512 pixels" if peaks were only looked for there. */
 static void append_border(GString *line, const GstStructure *message)
 {
   guint border = 0, size = 0;
@@ -88,7 +89,7 @@ char *astro_beam_text(const GstStructure *message)
   return beam_text(message, "");
 }
 
-/* Which somebody may not have set: what lies outside of so much of the sky is not found. */
+/* Appends the size of the image, which may be automatic: sources outside cannot be found. */
 static void append_pixels(GString *line, const GstStructure *message)
 {
   guint size = 0;
@@ -120,27 +121,27 @@ static char *headline(const GstStructure *message, guint n)
   return g_string_free(line, FALSE);
 }
 
-/* What may be as faint as something else; NULL: noise alone. */
+/* Explains why faint peaks are not listed; NULL if noise alone limits them. */
 static char *what_is_hidden(const GstStructure *message)
 {
   const char *why = NULL;
   if (is_limited(message))
     why = is_true(message, "cleaned")
-              ? "they may be sidelobes of these, which more iterations of CLEAN take away"
-              : "they may be sidelobes of these, which CLEAN takes away (iterations=1000)";
+              ? "they may be sidelobes of these, which more iterations of CLEAN remove"
+              : "they may be sidelobes of these, which CLEAN removes (iterations=1000)";
   else if (!g_strcmp0(gst_structure_get_string(message, "limited-by"), "depth"))
-    why = "the image goes as far below zero, where no sources are";
+    why = "the image reaches as far below zero, where there are no sources";
   return why ? g_strdup_printf("peaks below %.3g %s are not listed: %s", number(message, "limit"),
                                unit_of(message), why)
              : NULL;
 }
 
-/* Each source of a dirty image stands on the sidelobes of all others. */
+/* In a dirty image each source stands on the sidelobes of all others. */
 static const char *what_fluxes_hold(const GstStructure *message, guint n)
 {
   return n > 1 && is_true(message, "dirty")
-             ? "fluxes of a dirty image hold the sidelobes of its other sources, which CLEAN takes "
-               "away (iterations=1000)"
+             ? "fluxes in a dirty image include the sidelobes of its other sources, which CLEAN "
+               "removes (iterations=1000)"
              : NULL;
 }
 

@@ -1,3 +1,4 @@
+/* Prints the table of --stats. */
 #include "graphs/stats.h"
 #include "core/memory/memory.h"
 #include "graphs/flow.h"
@@ -24,7 +25,7 @@ static void watch_free(gpointer data)
   g_free(watch);
 }
 
-/* What an element of ours says of itself; NULL for others. */
+/* The property stats of one of our elements; NULL for others. */
 static GstStructure *own_stats(GstElement *element)
 {
   GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "stats");
@@ -83,7 +84,7 @@ AstroStats *astro_stats_new(GstElement *pipeline)
 
 typedef struct {
   guint64 buffers_in, buffers_out, bytes_in, bytes_out;
-  gboolean own; /* the element counts for itself: what follows is known */
+  gboolean own; /* the element counts for itself, including the following */
   guint64 busy, input_wait, output_wait, host_copies, again;
   char *backend;
 } Counts;
@@ -165,7 +166,7 @@ static const struct {
   [INPUT_WAIT] = { "waits in" },
   [OUTPUT_WAIT] = { "out" },
   [HOST_COPIES] = { "host copies" },
-  [AGAIN] = { "again" }, /* steps that came again, or late, and were left out */
+  [AGAIN] = { "again" }, /* steps that came repeatedly or late and were left out */
   [BACKEND] = { "backend", TRUE },
 };
 
@@ -241,7 +242,7 @@ static void add_bin(AstroStats *stats, GstBin *bin, double seconds, GArray *rows
   }
 }
 
-/* Blocks that went between host and GPUs; nothing where none did. */
+/* Prints how many blocks were copied between host and GPUs; nothing if none were. */
 static void print_copies(const AstroStats *stats, FILE *out)
 {
   const AstroMemoryCounters *before = &stats->counters;

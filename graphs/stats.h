@@ -1,5 +1,5 @@
-/* The table of what each element did. Our own elements count for themselves, in their property
- * stats; for others the pads are watched. */
+/* The table of --stats: what each element did. Our own elements count for themselves, in their
+ * property stats; others are watched at their pads. */
 #pragma once
 
 #include <gst/gst.h>
@@ -11,7 +11,7 @@ typedef struct _AstroStats AstroStats;
 
 /* Begins to count. */
 AstroStats *astro_stats_new(GstElement *pipeline);
-/* While the elements still run. */
+/* Has to be called while the elements still run. */
 void astro_stats_print(AstroStats *stats, FILE *out);
 void astro_stats_free(AstroStats *stats);
 

@@ -1,3 +1,4 @@
+/* Explains why two elements could not be linked. */
 #include "config.h"
 #include "graphs/unlinked.h"
 
@@ -13,7 +14,7 @@ static char *caps_text(const GstCaps *caps)
   return text;
 }
 
-/* Of all pads of that direction that nobody is linked to. */
+/* The caps of all unlinked pads of that direction. */
 static GstCaps *caps_of(GstElement *element, GstPadDirection direction)
 {
   GstCaps *caps = gst_caps_new_empty();
@@ -37,7 +38,7 @@ static gboolean clashes(GQuark field, GValue *value, gpointer other)
   return theirs && !gst_value_intersect(NULL, value, theirs);
 }
 
-/* Those fields of a structure that cannot be what the other says. */
+/* The fields of one structure that are incompatible with those of the other. */
 static GstStructure *clash_of(const GstStructure *one, const GstStructure *other)
 {
   GstStructure *fields = gst_structure_copy(one);
@@ -51,8 +52,8 @@ static void take(GstCaps **caps, GstStructure *structure)
   *caps = gst_caps_new_full(structure, NULL);
 }
 
-/* Of caps that cannot meet, the fields alone for which that is so: the fewest of two structures of
- * one name. All is left as it is where there are none, or where the fault lies elsewhere. */
+/* Reduces caps that cannot meet to the incompatible fields, for the pair of structures of one name
+ * that has the fewest. Leaves all unchanged if there are none, or if the fault lies elsewhere. */
 static void keep_clash(GstCaps **given, GstCaps **taken)
 {
   const GstStructure *from = NULL, *to = NULL;
@@ -78,7 +79,7 @@ static void keep_clash(GstCaps **given, GstCaps **taken)
   take(taken, takes);
 }
 
-/* The one side that cannot meet caps that stand between the two. */
+/* Names the side that is incompatible with the caps written between the two elements. */
 static char *explain_filter(const char *message, const char *from, GstCaps **given, const char *to,
                             GstCaps **taken)
 {

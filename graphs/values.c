@@ -1,3 +1,4 @@
+/* Checks the values of properties and caps in a graph. */
 #include "graphs/values.h"
 
 #include "graphs/whole.h"
@@ -9,7 +10,7 @@
 
 #define MANY 16 /* values of an enumeration: more are not listed */
 
-/* NULL: no such element, which GStreamer says itself. */
+/* NULL: there is no such element, which GStreamer reports itself. */
 static GObjectClass *class_of(const char *word)
 {
   g_autoptr(GstElementFactory) known = gst_element_factory_find(word);
@@ -40,11 +41,11 @@ static char *describe_reals(double least, double most)
 {
   if (most < DBL_MAX)
     return g_strdup_printf("expected a number from %g to %g", least, most);
-  return least > -DBL_MAX ? g_strdup_printf("expected a number from %g on", least)
+  return least > -DBL_MAX ? g_strdup_printf("expected a number of at least %g", least)
                           : g_strdup("expected a number");
 }
 
-/* NULL for what is neither a number nor one of some names. */
+/* Describes the values that are expected; NULL for types other than numbers and enumerations. */
 static char *describe(GParamSpec *spec)
 {
   const char *own = g_param_spec_get_qdata(spec, g_quark_from_static_string("astro-expected"));
@@ -71,8 +72,8 @@ static char *describe(GParamSpec *spec)
   return NULL;
 }
 
-/* Of what was read as another number than is written there, as -64 is for an unsigned property. -1
- * is GStreamer's way of writing the largest one. */
+/* Whether a number was read as another one than is written, as -64 is for an unsigned property. -1
+ * is allowed: GStreamer uses it for the largest number. */
 static gboolean is_wrapped(const char *text, const GValue *value)
 {
   GValue read = G_VALUE_INIT;
@@ -85,7 +86,7 @@ static gboolean is_wrapped(const char *text, const GValue *value)
   return g_value_transform(value, &read) && g_value_get_double(&read) != written;
 }
 
-/* GStreamer reads a number where nothing is written, which is 0 or the first of an enumeration. */
+/* GStreamer would read an empty text as 0 or as the first value of an enumeration. */
 static gboolean is_good(GParamSpec *spec, const char *text)
 {
   GValue value = G_VALUE_INIT;
@@ -107,7 +108,7 @@ static gboolean is_whole(const GParamSpec *spec)
   return FALSE;
 }
 
-/* Puts 1000000 where 1e6 stands, and the property takes that. */
+/* Writes out 1e6 as 1000000 if the property accepts that. */
 static gboolean write_out(AstroToken *token, GParamSpec *spec, const char *text)
 {
   g_autofree char *digits = is_whole(spec) ? astro_whole_digits(text) : NULL;
@@ -130,7 +131,7 @@ static gboolean check(const AstroGraph *graph, AstroToken *token, const char *el
   return FALSE;
 }
 
-/* Of an element's properties that it is made with GLib takes the first value and complains. */
+/* If a property is set twice, GLib takes the first value and prints a critical. */
 static gboolean check_once(const AstroGraph *graph, const AstroToken *token, const char *element,
                            GParamSpec *spec, GHashTable *set, GError **error)
 {
@@ -150,8 +151,8 @@ static gboolean has_bins(const AstroGraph *graph)
   return FALSE;
 }
 
-/* GStreamer drops the second element, with complaints of its own. Within bins names may come again.
- */
+/* GStreamer would drop the second element of a name, and only print a critical. Within bins a name
+ * may be used again. */
 static gboolean check_names(const AstroGraph *graph, GError **error)
 {
   g_autoptr(GHashTable) names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -176,8 +177,9 @@ static gboolean check_names(const AstroGraph *graph, GError **error)
   return TRUE;
 }
 
-/* Of nothing GStreamer reads the number 0, with complaints of its own; and where a NaN stands no
- * caps meet any, which is told far from here. NULL: good. */
+/* Says what should stand in the caps instead of this value, or returns NULL if the value is good.
+ * GStreamer would read an empty value as 0, with a critical; and a NaN never matches other caps,
+ * which would be reported far from here. */
 static const char *expected_of_caps(const char *before, const char *value)
 {
   char *end;
@@ -188,7 +190,7 @@ static const char *expected_of_caps(const char *before, const char *value)
   return !*end && !isfinite(number) ? "a finite number" : NULL;
 }
 
-/* How many there are of something: 0 of it is a mistake, which elements would tell one by one. */
+/* Whether a field counts something: 0 would be a mistake that elements report one by one. */
 static gboolean is_count(const char *field)
 {
   static const char *const counts[] = { "stations", "pols", "channels", "baselines", NULL };
@@ -200,7 +202,7 @@ static gboolean is_digits(const char *text, guint64 least)
   return g_ascii_string_to_unsigned(text, 10, least, G_MAXINT, NULL, NULL);
 }
 
-/* A parameter over digits. */
+/* A parameter followed by a slash and digits. */
 static gboolean is_fraction(const AstroToken *token)
 {
   const AstroPart *lower = token->parts->len == 2 ? token->parts->pdata[1] : NULL;
@@ -216,10 +218,11 @@ static const char *expected_of_field(const AstroToken *token, const char *field,
   if (is_count(field))
     return is_digits(value, 1) ? NULL : "a whole number of at least 1";
   g_autofree char *upper = g_strndup(value, strcspn(value, "/"));
-  return is_fraction(token) && !is_digits(upper, 0) ? "a whole number, as 1000000 or 1e6" : NULL;
+  return is_fraction(token) && !is_digits(upper, 0) ? "a whole number such as 1000000 or 1e6"
+                                                    : NULL;
 }
 
-/* Fields that are counts, and fractions, take digits alone. */
+/* Writes out the digits, for fields that are counts or fractions. */
 static char *digits_of_field(const char *field, const char *before, const char *value)
 {
   if (g_strcmp0(before, "=") != 0)
@@ -235,7 +238,7 @@ static const char *caps_literal(const AstroGraph *graph, guint token)
   return astro_token_literal(graph->tokens->pdata[token], ASTRO_TOKEN_CAPS);
 }
 
-/* In caps punctuation is a token by itself. */
+/* Checks a value in caps, where each punctuation mark is a token of its own. */
 static gboolean check_caps(AstroGraph *graph, guint at, GError **error)
 {
   AstroToken *token = graph->tokens->pdata[at];

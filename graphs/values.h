@@ -1,13 +1,13 @@
-/* Values of properties, looked at before there is a pipeline. */
+/* Checks the values of properties before the pipeline is made. */
 #pragma once
 
 #include "graphs/graph.h"
 
 G_BEGIN_DECLS
 
-/* Numbers beyond a property's range, which GStreamer leaves out with a warning or wraps, and values
- * that are none: the line and what was expected. Whole numbers that are written with an exponent
- * stand in the graph by their digits then, where GStreamer takes these alone. Needs gst_init. */
+/* Refuses values that are invalid or out of a property's range, which GStreamer would ignore with a
+ * warning, or wrap; the error gives the line and the values that are expected. Also writes out
+ * whole numbers with an exponent, where GStreamer accepts digits alone. Needs gst_init. */
 gboolean astro_values_check(AstroGraph *graph, GError **error);
 
 G_END_DECLS

@@ -1,11 +1,12 @@
+/* Reads whole numbers that are written with an exponent. */
 #include "graphs/whole.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MOST 9007199254740992.0 /* 2^53: above it a double leaves whole numbers out */
+#define MOST 9007199254740992.0 /* 2^53: above it a double skips whole numbers */
 
-/* Words such as inf and hexadecimal numbers are read by the C library as well. */
+/* Accepts decimal numbers only; the C library would also read inf and hexadecimal ones. */
 static gboolean is_decimal(const char *text)
 {
   return *text && strspn(text, "+-.0123456789eE") == strlen(text) && strpbrk(text, ".eE");

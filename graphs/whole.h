@@ -5,11 +5,11 @@
 
 G_BEGIN_DECLS
 
-/* The digits of a number with an exponent, a fraction or both that is whole, which GStreamer takes
- * where it wants an integer; NULL: the text is none of those, or has its digits already. */
+/* The digits of a whole number that is written with an exponent or a decimal point; GStreamer
+ * accepts only digits for integers. NULL: the text is not such a number, or is already digits. */
 char *astro_whole_digits(const char *text);
 
-/* The same of a fraction as caps have it, whose upper number is one: 1.5e6/1. */
+/* The same for a fraction in caps with such a numerator: 1.5e6/1. */
 char *astro_whole_fraction(const char *text);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
-# ASTRO_CORE_FOLDER: configure runs where core is a folder of ours. After each check autoconf does "rm -f core", lest a
-# program has left a core dump: rm would complain each time, and configure would not clean up behind itself at its end.
+# ASTRO_CORE_FOLDER: lets configure run in a tree with a folder named core. After each check autoconf runs "rm -f core",
+# to remove a core dump: rm would complain each time, and configure would not clean up at its end.
 AC_DEFUN([ASTRO_CORE_FOLDER], [
 rm ()
 {

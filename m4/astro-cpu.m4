@@ -1,5 +1,5 @@
-# ASTRO_CPU_FLAGS: which kernel variants are built, and their compiler flags, one substitution an instruction set.
-# Machines that none are written for have the portable ones alone; --disable-vector-kernels gives any machine the same.
+# ASTRO_CPU_FLAGS: chooses which kernel variants are built, and sets the compiler flags of each instruction set.
+# Machines without vector kernels get the portable ones only; --disable-vector-kernels does the same anywhere.
 AC_DEFUN([ASTRO_CPU_FLAGS], [
   AC_REQUIRE([AC_PROG_CC])
   AC_REQUIRE([AC_CANONICAL_HOST])

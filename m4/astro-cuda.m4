@@ -1,4 +1,4 @@
-# ASTRO_CUDA: --with-cuda=DIR|yes|no. Finds nvcc; the module is built where it is found.
+# ASTRO_CUDA: --with-cuda=DIR|yes|no. Looks for nvcc; the CUDA module is built if it is found.
 AC_DEFUN([ASTRO_CUDA], [
   AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda=DIR|no], [the CUDA Toolkit (default: where nvcc is on PATH, or /usr/local/cuda)])],
@@ -15,10 +15,10 @@ AC_DEFUN([ASTRO_CUDA], [
   AC_ARG_VAR([NVCC_ARCH], [the GPUs to compile for, as nvcc's -gencode options (default: sm_80, sm_90a, and PTX for others)])
   AS_IF([test "x$NVCC_ARCH" = x],
     [NVCC_ARCH="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_80,code=compute_80"])
-  # nvcc knows neither -pthread nor the linker's -Wl.
+  # nvcc accepts neither -pthread nor -Wl.
   AC_SUBST([NVCC_GST_CFLAGS], [$(echo "$GST_CFLAGS $GLIB_CFLAGS" | sed 's/-pthread//g')])
   AC_SUBST([NVCC_GLIB_LIBS], [$(echo "$GLIB_LIBS" | sed 's/-pthread//g; s/-Wl,[[^ ]]*//g')])
-  # Where the module looks for the toolkit's libraries that the loader does not know.
+  # The module looks here for libraries of the toolkit that the loader does not find.
   AC_SUBST([CUDA_TOOLKIT], [$(dirname "$(dirname "${NVCC##* }")")])
   AM_CONDITIONAL([HAVE_CUDA], [test "x$NVCC" != x])
 ])

@@ -1,5 +1,5 @@
-# ASTRO_HARDENING: flags that make mistakes of memory harder to exploit, as far as compiler and linker take them. Sanitizers
-# look for the same mistakes and replace the functions that are fortified, so that they go without that.
+# ASTRO_HARDENING: adds flags that make memory errors harder to exploit, as far as compiler and linker accept them.
+# Sanitizers look for the same errors and replace the functions that would be fortified, so they do without.
 AC_DEFUN([ASTRO_HARDENING_FLAG], [
   AC_CACHE_CHECK([whether $CC takes $2], [AS_TR_SH([astro_cv_takes_$2])], [
     astro_saved_CFLAGS=$CFLAGS
@@ -33,7 +33,7 @@ AC_DEFUN([ASTRO_HARDENING], [
           [AC_DEFINE([ASTRO_FORTIFIED], [1], [Functions on memory of a known size check it.])])])])])
   AC_SUBST([HARDENING_CFLAGS])
   AC_SUBST([HARDENING_LDFLAGS])
-  # nvcc has an option of its own for what the linker gets.
+  # nvcc passes options to the linker in another way.
   AC_SUBST([HARDENING_NVCC_LDFLAGS], [$(echo "$HARDENING_LDFLAGS" | sed 's/-Wl,/-Xlinker /g')])
   astro_hardening_summary=${HARDENING_CFLAGS:+yes}
   astro_hardening_summary=${astro_hardening_summary:-no}

@@ -1,8 +1,8 @@
-# ASTRO_INTROSPECTION: --enable-introspection=auto|yes|no. The typelib, by which Python and others use libgstastro-1.0, takes
-# g-ir-scanner; a test of it takes Python's gi.
+# ASTRO_INTROSPECTION: --enable-introspection=auto|yes|no. The typelib, through which Python and other languages use
+# libgstastro-1.0, needs g-ir-scanner; a test of it needs Python's gi.
 AC_DEFUN([ASTRO_INTROSPECTION], [
   AC_ARG_ENABLE([introspection],
-    [AS_HELP_STRING([--disable-introspection], [without the typelib GstAstro-1.0, which takes gobject-introspection])],
+    [AS_HELP_STRING([--disable-introspection], [without the typelib GstAstro-1.0, which needs gobject-introspection])],
     [], [enable_introspection=auto])
   astro_introspection_summary=no
   AS_IF([test "x$enable_introspection" != xno],
@@ -11,9 +11,9 @@ AC_DEFUN([ASTRO_INTROSPECTION], [
      AS_IF([test -z "$G_IR_SCANNER" || test -z "$G_IR_COMPILER"],
        [astro_introspection_summary="no: g-ir-scanner is missing (gobject-introspection)"],
        [test "x$enable_sanitizers" != xno],
-       [astro_introspection_summary="no: the scanner has no sanitizer in it"],
+       [astro_introspection_summary="no: the scanner is not built with a sanitizer"],
        [test "x$enable_shared" = xno],
-       [astro_introspection_summary="no: it takes a shared library"],
+       [astro_introspection_summary="no: it needs a shared library"],
        [PKG_CHECK_EXISTS([gobject-introspection-1.0 >= 1.70],
          [girdir=$($PKG_CONFIG --variable=girdir gobject-introspection-1.0)
           AS_IF([test -e "$girdir/GstBase-1.0.gir"], [astro_introspection_summary=yes],
@@ -22,7 +22,7 @@ AC_DEFUN([ASTRO_INTROSPECTION], [
      AS_IF([test "x$enable_introspection" = xyes && test "x$astro_introspection_summary" != xyes],
        [AC_MSG_ERROR([--enable-introspection: $astro_introspection_summary])])])
   AM_CONDITIONAL([INTROSPECTION], [test "x$astro_introspection_summary" = xyes])
-  # The Python that comes first may not be the one that has gi.
+  # The first Python on PATH may not be the one that has gi.
   AC_CACHE_CHECK([for a Python with gi], [astro_cv_python_gi],
     [astro_cv_python_gi=no
      for astro_python in python3 /usr/bin/python3; do

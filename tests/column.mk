@@ -1,4 +1,4 @@
-# Tests print TAP through GLib's framework; automake's driver counts every case.
+# Tests print TAP through GLib's test framework; automake's driver counts every case.
 LDADD = $(astro_libs) $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
 dist_files += doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/environment tests/in-a-folder tests/subbuild tests/lsan.supp tests/tsan.supp \
@@ -25,43 +25,43 @@ EXTRA_PROGRAMS = $(bench_programs) $(gpu_bench_programs) $(fuzz_programs) $(inte
 endif
 
 TESTS = $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
-# Flags of their own (configure.ac); benchmarks have those of what they measure.
+# Tests have flags of their own (configure.ac); benchmarks have those of the code that they measure.
 tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/in-a-folder
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment; export CC='$(CC)' CXX='$(CXX)' PYTHON_GI='$(PYTHON_GI)';
 
-# What is not made by "make check".
+# Targets that are not part of "make check".
 .PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-tidy check-sanitizers check-threads threads-run check-stress stress-run
 
-# Each prints a table of figures beside the limit measured in the same run.
+# Each benchmark prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(bench_programs); do $$program || exit 1; done
 
 bench-gpu: all $(gpu_bench_programs)
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(gpu_bench_programs); do $$program || exit 1; done
 
-# Pair counting beside Corrfunc and TreeCorr, from PyPI: equal counts, and speed.
+# Counts pairs with Corrfunc and TreeCorr, from PyPI, too: counts have to be equal; prints speeds.
 peers/.complete:
 	rm -rf peers && python3 -m venv peers && peers/bin/pip install --quiet Corrfunc TreeCorr ducc0 && touch $@
 
 check-peers: all tests/bench/histogram peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf check $(builddir)
 
-# And images beside ducc0's.
+# Compares speed, and images with ducc0's.
 bench-peers: all tests/bench/histogram tests/bench/gridder peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-gridder $(builddir)
 
-# Pair counts against the plain loop at the size of a survey, which takes the loop a minute.
+# Compares pair counts with a plain loop, at the size of a survey, for which the loop takes a minute.
 check-large: all tests/core/histogram-large
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram-large -m slow -p /histogram/large
 
-# On a machine with a GPU: compute-sanitizer over the kernels' tests.
+# Runs compute-sanitizer over the kernels' tests, on a machine with a GPU.
 check-gpu-sanitizers: all $(core_tests)
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; TESTS=tests/core $(srcdir)/tests/check-gpu-sanitizers
 
-# Every fuzz target for a minute, from its corpus, in a build of its own by clang.
+# Runs every fuzz target for a minute, from its corpus, in a separate build with clang.
 FUZZ_SECONDS = 60
 fuzz:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-fuzz "fuzz-run FUZZ_SECONDS=$(FUZZ_SECONDS)" --with-cuda=no \
@@ -77,14 +77,14 @@ fuzz-run: all
 	    { tail -n 40 $$program.out; exit 1; }; grep -E 'number_of_executed_units' $$program.out; rm -rf $$corpus; \
 	done
 
-# As version 14 writes it: others differ in places.
+# Only version 14 of clang-format checks the format: other versions differ in places.
 check-format:
 	@case $$(clang-format --version) in *"version 14."*) ;; \
 	  *) echo "check-format: skipped: the tree is as clang-format 14 has it, this is: $$(clang-format --version)"; exit 0 ;; esac; \
 	cd $(srcdir) && find core elements gpu graphs tests examples '(' -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' ')' -print0 | \
 	  xargs -0 clang-format --dry-run -Werror
 
-# The checks of .clang-tidy, over all C of the library, the elements and the program, or over TIDY="FILES".
+# Runs the checks of .clang-tidy over all C of the library, the elements and the program, or over TIDY="FILES".
 TIDY = `cd $(srcdir) && find core elements graphs -name '*.c'`
 check-tidy: $(BUILT_SOURCES)
 	@case $$(clang-tidy --version 2>&1) in *"version 14."*) ;; \
@@ -96,7 +96,7 @@ check-tidy: $(BUILT_SOURCES)
 check-sanitizers:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
 
-# The rules of memory with two faces, proven by ThreadSanitizer, and elements under stress for an instant each.
+# ThreadSanitizer proves the rules for memory on host and device, and runs elements under stress, for an instant each.
 check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
 	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
@@ -107,7 +107,7 @@ threads-run: $(BUILT_SOURCES)
 	@$(MAKE) $(thread_tests) elements/libgstastro.la
 	@$(MAKE) check-TESTS TESTS="$(thread_tests)"
 
-# Every element under threads that push, flush, seek, end, stop and start at random, each for so many seconds, under
+# Runs every element under threads that push, flush, seek, end, stop and start at random, for this many seconds each, with
 # AddressSanitizer and ThreadSanitizer.
 STRESS_SECONDS = 10
 check-stress:
@@ -119,7 +119,7 @@ stress-run: $(BUILT_SOURCES)
 	@$(MAKE) tests/elements/stress elements/libgstastro.la
 	@ASTRO_STRESS_SECONDS=$(STRESS_SECONDS) $(MAKE) check-TESTS TESTS=tests/elements/stress
 
-# What tests leave in the build tree.
+# Files that tests leave in the build tree.
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
 clean-local:
 	rm -rf core/api/pages tests/plugins tests/cache tests/tmp.* build-fuzz build-sanitizers build-threads peers *.source

@@ -1,12 +1,12 @@
-/* Numbers as programs have them that follow their user's language: with a decimal comma. */
+/* Locales with a decimal comma, as in programs that follow their user's language. */
 #pragma once
 
 #include <glib.h>
 #include <locale.h>
 #include <stdio.h>
 
-/* Made in a folder of its own, since few machines have locales beyond C; glibc finds it by LOCPATH
- * when it is first asked for. */
+/* Makes such a locale in a folder of its own, since few machines have locales beyond C; glibc finds
+ * it by LOCPATH when a locale is first asked for. */
 static inline gboolean comma_make(const char *folder)
 {
   g_autofree char *path = g_build_filename(folder, "de_DE.UTF-8", NULL);
@@ -23,8 +23,8 @@ static inline void comma_remove(const char *folder)
   g_spawn_sync(NULL, (char **)line, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
-/* From here on, up to comma_end; FALSE, and the test is skipped, where there is no such locale and
- * none can be made. */
+/* Sets such a locale until comma_end. FALSE: there is none and none can be made; the test is
+ * skipped. */
 static inline gboolean comma_begin(void)
 {
   static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "es_ES.UTF-8" };
@@ -42,7 +42,7 @@ static inline gboolean comma_begin(void)
   if (found && g_str_equal(half, "0,5"))
     return TRUE;
   setlocale(LC_ALL, "C");
-  g_test_skip("no locale with a decimal comma here, and localedef makes none");
+  g_test_skip("there is no locale with a decimal comma, and localedef cannot make one");
   return FALSE;
 }
 

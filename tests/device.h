@@ -1,4 +1,4 @@
-/* The GPU, for tests that need one. */
+/* Opens the GPU, for tests that need one. */
 #pragma once
 
 #include "core/backend/module.h"
@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-/* Programs share the card, but for those that look at how full it is: they have it alone, from
- * there to their end. */
+/* Programs share the card, except those that look at how full it is: they hold it alone, from this
+ * call to their end. */
 static inline void test_hold_card(gboolean alone)
 {
   static const char *const is_held =
-      "ASTRO_TEST_CARD"; /* by this one, or the one it is a part of */
+      "ASTRO_TEST_CARD"; /* by this program, or by the one that started it */
   const char *folder = g_getenv("G_TEST_SRCDIR");
   static int lock = -1;
   if (g_getenv(is_held))
@@ -30,7 +30,7 @@ static inline AstroDevice *test_find_device(GError **error)
   return device;
 }
 
-/* The device, or the test is skipped. */
+/* Opens the device; if there is none, the test is skipped. */
 static inline AstroDevice *test_open_device(void)
 {
   g_autoptr(GError) error = NULL;

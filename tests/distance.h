@@ -1,11 +1,10 @@
-/* How far numbers are from those that are right. */
+/* Measures how far results are from correct ones. */
 #pragma once
 
 #include <glib.h>
 #include <math.h>
 
-/* |a - b| / |b|, of so many bytes of floats or doubles that are not all zeros; NaN where a has one.
- */
+/* |a - b| / |b| over arrays of floats or doubles, which must not be all zeros; NaN if a has one. */
 static inline double test_distance(gconstpointer a, gconstpointer b, gsize bytes,
                                    gboolean is_double)
 {

@@ -1,5 +1,5 @@
-/* Days as the IERS published them in finals2000A.all, cut behind the error of UT1 - UTC: around the
- * leap second at the end of 2016, and predictions around the date that sources start at. */
+/* Days that the IERS published in finals2000A.all, cut after the error of UT1 - UTC: around the
+ * leap second at the end of 2016, and predictions around the default date of sources. */
 #pragma once
 
 #include "tests/tests.h"

@@ -1,11 +1,11 @@
-/* Half precision, for tests that are built by compilers without it too. */
+/* Converts to half precision, for tests that are also built by compilers without it. */
 #pragma once
 
 #include <glib.h>
 #include <math.h>
 
-/* The half nearest to it, the even one of two. A half is a whole number, below 2048, of steps that
- * double with its exponent. */
+/* The nearest half, ties to even. A half is a whole number below 2048 of steps that double with its
+ * exponent. */
 static inline guint16 test_half_bits(double value)
 {
   const guint sign = signbit(value) ? 0x8000 : 0;

@@ -1,5 +1,5 @@
-/* For one source of a program where memory that there is not is asked for: the sanitizers' own
- * allocators end the program where others return NULL, unless told. */
+/* Lets allocations that are too large fail. To be included by one source of a program that tests
+ * this: the sanitizers' allocators would otherwise end the program instead of returning NULL. */
 #pragma once
 
 const char *__asan_default_options(void);

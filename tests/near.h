@@ -1,4 +1,4 @@
-/* Numbers that are near each other. */
+/* Compares numbers within a tolerance. */
 #pragma once
 
 #include <complex.h>

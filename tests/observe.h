@@ -1,9 +1,9 @@
-/* Arrays that look at their zenith. */
+/* Makes observations of the zenith. */
 #pragma once
 
 #include "core/lib/sky/scene.h"
 
-/* Of so many stations of a preset. */
+/* An observation with this many stations of a preset array. */
 static inline AstroObservation *test_observe(const char *array, guint stations)
 {
   const AstroScene scene = { .setup = { .array = (char *)array,

@@ -1,6 +1,6 @@
-/* How much memory a line of elements takes from visibilities to images, in a process of its own:
- * the largest resident set while it runs, less what the process held when all elements were made
- * and nothing had begun (the program, libraries and plugins). */
+/* Measures how much memory a line of elements takes from visibilities to images, in a process of
+ * its own: the largest resident set while it runs, less what the process held once all elements had
+ * been made and nothing had begun (the program, libraries and plugins). */
 #pragma once
 
 #include <gst/gst.h>
@@ -9,14 +9,14 @@
 
 typedef struct {
   guint64 peak;         /* bytes above what is subtracted */
-  guint64 grid, image;  /* of their largest buffers */
-  guint64 visibilities; /* that were gridded, one of each product */
-  guint64 values;       /* bytes that these are in the grid's format */
+  guint64 grid, image;  /* bytes of their largest buffers */
+  guint64 visibilities; /* number gridded, one of each product */
+  guint64 values;       /* their bytes in the grid's format */
   guint64 places;       /* bytes of u, v, w of each visibility in the same precision */
   GstCaps *grid_caps;
 } Peak;
 
-/* A line of /proc/self/status, in bytes; 0 where it cannot be read. */
+/* A line of /proc/self/status, in bytes; 0 if it cannot be read. */
 static inline guint64 peak_status(const char *name)
 {
   g_autofree char *text = NULL;
@@ -45,7 +45,7 @@ static inline void peak_watch(GstElement *pipeline, const char *name, guint64 *l
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, peak_largest, largest, NULL);
 }
 
-/* FALSE: the end; an error is fatal. */
+/* Handles a message. FALSE: it was EOS. An error is fatal. */
 static inline gboolean peak_message(GstBus *bus, Peak *peak)
 {
   g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
@@ -62,7 +62,7 @@ static inline gboolean peak_message(GstBus *bus, Peak *peak)
   return GST_MESSAGE_TYPE(message) != GST_MESSAGE_EOS;
 }
 
-/* A line with elements named gridder and image. */
+/* Runs a line with elements named gridder and image. */
 static inline void peak_run(const char *line, Peak *peak)
 {
   g_autoptr(GError) error = NULL;

@@ -1,7 +1,7 @@
-# Lines of "file:number:#include ..." in; a line for each arrow that runs the wrong way out. order: the file that orders
-# the rooms that stages share and knows arrows that are not mended yet; whole: 1 where all sources are in.
+# Reads lines of "file:number:#include ..."; prints a line for each include in the wrong direction. order: the file with
+# the order of shared rooms and the includes that are not mended yet; whole: 1 if all sources are given.
 
-# The room of a file; elements are rooms of their own, and rooms within a stage are the stage's.
+# The room of a file. Each element is a room of its own, and rooms within a stage count as the stage's.
 function room(path,   part, n) {
   n = split(path, part, "/")
   if (n < 3 && part[1] != "elements") return part[1] == "graphs" ? "graphs" : ""
@@ -10,7 +10,7 @@ function room(path,   part, n) {
 }
 function stage(of) { sub(/^(core|gpu)\//, "", of); return of }
 function is_stage(of) { return of ~ /^core\// ? !(of in level) && of !~ /^core\/lib\// : of ~ /^gpu\// && of !~ /^gpu\/(runtime|lib\/)/ }
-# Why a room must not include another; "": it may.
+# The reason why a room must not include another; "": it may.
 function wrong(from, to) {
   if (from ~ /^core\// && to !~ /^core\//) return "the core knows no elements, devices or graphs"
   if (from ~ /^gpu\// && to !~ /^(core|gpu)\//) return "the CUDA module knows the core alone"
@@ -44,7 +44,7 @@ BEGIN {
   if (why = wrong(from, to)) print at[1] ":" at[2] ": " path ": " why
   if (!((from, to) in arrow)) { arrow[from, to]; n_out[from]++; into[to] = into[to] " " from; rooms[from]; rooms[to] }
 }
-# Rooms that include none are taken away until all that are left include each other in a circle.
+# Rooms that include no others are removed until only those are left that include each other in a circle.
 END {
   if (whole)
     for (pair in still) { split(pair, known, SUBSEP); print "mended, and still in tests/rooms.order: " known[1] " " known[2] }

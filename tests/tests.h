@@ -1,4 +1,4 @@
-/* What tests share: reproducible random data and buffers that begin as garbage. */
+/* Shared by all tests: reproducible random data, and buffers that begin as garbage. */
 #pragma once
 
 #include <gst/gst.h>
@@ -8,10 +8,10 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-/* For what has to come: only what hangs takes that long, and no machine is that slow. */
+/* How long to wait for something that has to come: only a hang takes that long on any machine. */
 #define TEST_PATIENCE (100 * GST_SECOND)
 
-/* Fills with bytes that depend on the seed alone. */
+/* Fills with bytes that depend only on the seed. */
 static inline void test_fill(gpointer data, gsize bytes, guint32 seed)
 {
   guint64 state = 0x9e3779b97f4a7c15u * (seed + 1u);
@@ -24,7 +24,7 @@ static inline void test_fill(gpointer data, gsize bytes, guint32 seed)
   }
 }
 
-/* A block that holds garbage, with bytes behind it that tell of writing past the end. */
+/* A block filled with garbage, followed by guard bytes that reveal writing past the end. */
 #define TEST_GUARD 64
 static inline gpointer test_alloc(gsize bytes)
 {
@@ -46,8 +46,8 @@ static inline void test_free(gpointer block)
   g_aligned_free(block);
 }
 
-/* Of many cases that are alike each fifth is enough under a sanitizer, which takes ten times as
- * long and looks for other things. */
+/* Under a sanitizer, which is ten times as slow and looks for other things, every fifth of many
+ * similar cases is enough. */
 #ifdef __SANITIZE_ADDRESS__
 #define TEST_STEP 5u
 #else
@@ -58,15 +58,15 @@ static inline gboolean test_passes_over(guint number)
   return number % TEST_STEP != 0;
 }
 
-/* Of an error's message; NULL: none came. */
+/* Checks what an error's message says; message NULL: there was no error. */
 static inline void test_says(const char *message, const char *says)
 {
   if (!message || !strstr(message, says))
     g_error("\"%s\" does not say \"%s\"", message ? message : "nothing", says);
 }
 
-/* Between these two GStreamer may lose memory of its own; to suppress that by name takes options
- * that make tests three times as slow (tests/environment). */
+/* Between these two calls GStreamer may leak memory of its own. Suppressing that by name would need
+ * options that make tests three times as slow (tests/environment). */
 static inline void test_leaks_of_gstreamer(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -81,7 +81,7 @@ static inline void test_no_leaks_of_gstreamer(void)
 #endif
 }
 
-/* It loses some while it starts. */
+/* GStreamer leaks some memory while it starts. */
 static inline void test_init_gstreamer(int *argc, char ***argv)
 {
   test_leaks_of_gstreamer();
@@ -89,7 +89,7 @@ static inline void test_init_gstreamer(int *argc, char ***argv)
   test_no_leaks_of_gstreamer();
 }
 
-/* A test program: GStreamer is closed at the end, so that the leaks tracer speaks. */
+/* Runs a test program. It closes GStreamer at the end, so that the leaks tracer reports. */
 static inline int test_run(int argc, char **argv, void (*add_tests)(void))
 {
   g_test_init(&argc, &argv, NULL);

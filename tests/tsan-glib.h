@@ -1,7 +1,7 @@
-/* ThreadSanitizer with libraries that are not built for it: GLib's locks are futexes of its own,
- * and GStreamer counts references with instructions that nobody sees. Here a test program stands
- * before the functions that order threads and says what they order, so that what is reported is a
- * race. To be included once, by the file with main. */
+/* ThreadSanitizer with libraries that are not built for it: GLib's locks are its own futexes, and
+ * GStreamer counts references with instructions that the sanitizer does not see. Here a test
+ * program overrides the functions that order threads and tells the sanitizer what they order, so
+ * that what it reports are real races. To be included once, by the file with main. */
 #pragma once
 
 #ifdef __SANITIZE_THREAD__
@@ -9,7 +9,7 @@
 #include <gst/gst.h>
 #include <sanitizer/tsan_interface.h>
 
-/* Looked up once for each: every lock goes through here. */
+/* Looks a function up only once, because every lock goes through here. */
 #define TSAN_FIND(name)                                                                            \
   static __typeof__(name) *found;                                                                  \
   __typeof__(name) *real = __atomic_load_n(&found, __ATOMIC_RELAXED);                              \
@@ -40,8 +40,8 @@
     real(lock);                                                                                    \
   }
 
-/* What was made once is seen by whoever sees that it was: by the number that is written here, after
- * GLib, where the sanitizer sees it too. */
+/* Whoever sees that something was made once also sees what was made: through the number that is
+ * written here after GLib's own, where the sanitizer sees it. */
 #undef g_once_init_enter
 gboolean g_once_init_enter(volatile void *location)
 {
@@ -90,7 +90,7 @@ gboolean g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end_time)
   return signalled;
 }
 
-/* Who lets go last frees: what all others did comes before. */
+/* Whoever drops the last reference frees the object: all that others did comes before. */
 void gst_mini_object_unref(GstMiniObject *object)
 {
   TSAN_FIND(gst_mini_object_unref);
@@ -122,7 +122,7 @@ void gst_object_unref(gpointer object)
   real(object);
 }
 
-/* Blocks that a pool takes back go to whoever asks next. */
+/* Blocks returned to a pool go to whoever acquires next. */
 GstFlowReturn gst_buffer_pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer,
                                              GstBufferPoolAcquireParams *params)
 {

@@ -1,4 +1,4 @@
-/* A viewer of pictures over HTTP, as a browser is one: sends requests and takes answers apart. */
+/* A viewer of pictures over HTTP, like a browser: sends requests and parses answers. */
 #pragma once
 
 #include <gio/gio.h>
@@ -10,7 +10,7 @@
 typedef struct {
   GSocketConnection *connection;
   GDataInputStream *in;
-  guint status;     /* of the answer: 200 */
+  guint status;     /* of the answer, such as 200 */
   GHashTable *head; /* names in lower case to values */
 } Viewer;
 
@@ -21,7 +21,7 @@ static inline void viewer_close(Viewer *viewer)
   g_clear_pointer(&viewer->head, g_hash_table_unref);
 }
 
-/* A line without its end; NULL: the connection ended. */
+/* A line without its line end; NULL: the connection was closed. */
 static inline char *viewer_line(Viewer *viewer)
 {
   char *line = g_data_input_stream_read_line(viewer->in, NULL, NULL, NULL);
@@ -58,14 +58,14 @@ static inline void viewer_connect(Viewer *viewer, guint port)
   viewer->head = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 }
 
-/* FALSE: it cannot be sent. */
+/* FALSE: it could not be sent. */
 static inline gboolean viewer_send(Viewer *viewer, const char *text, gsize bytes)
 {
   return g_output_stream_write_all(g_io_stream_get_output_stream(G_IO_STREAM(viewer->connection)),
                                    text, bytes, NULL, NULL, NULL);
 }
 
-/* Any text as a request, and the answer's head. */
+/* Sends any text as a request, and reads the head of the answer. */
 static inline void viewer_ask(Viewer *viewer, guint port, const char *request)
 {
   char *line;
@@ -90,7 +90,7 @@ static inline const char *viewer_field(Viewer *viewer, const char *name)
   return g_hash_table_lookup(viewer->head, name);
 }
 
-/* So many bytes as the last head told; NULL: fewer came. */
+/* The body, of the length given in the head; NULL: fewer bytes came. */
 static inline GBytes *viewer_body(Viewer *viewer)
 {
   const char *length = viewer_field(viewer, "content-length");
@@ -105,7 +105,7 @@ static inline GBytes *viewer_body(Viewer *viewer)
   return NULL;
 }
 
-/* The next picture of a stream, whose head was read; NULL: there is none. */
+/* The next picture of a stream whose head was read; NULL: there is none. */
 static inline GBytes *viewer_part(Viewer *viewer)
 {
   const char *boundary;
@@ -133,7 +133,7 @@ static inline GBytes *viewer_part(Viewer *viewer)
   return viewer_body(viewer);
 }
 
-/* What a picture shows, taken out of its JPEG. */
+/* Decodes a picture from its JPEG. */
 static inline GstBuffer *viewer_decode(GBytes *picture, gint *width, gint *height)
 {
   GstHarness *h = gst_harness_new("jpegdec");

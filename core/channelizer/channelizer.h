@@ -1,5 +1,5 @@
-/* Channelizer: a polyphase filter bank that makes spectra from voltages, or spectra of many channels
- * from spectra of few.
+/* Channelizer: a polyphase filter bank that makes spectra from voltages, or spectra of many
+ * channels from spectra of few.
  *
  * A spectrum is made every `step` samples: channels for complex input, 2 x channels for real input,
  * so that the rate of spectra is the width of a channel. Spectrum n stands for samples n x step to

@@ -1,6 +1,6 @@
-/* The channelizer's CUDA backend: what came before a block and is still needed is held on the
- * device; samples are filtered and transformed where they lie if their time is contiguous and they
- * are CI8 or CF32LE, else after they were gathered. */
+/* The channelizer's CUDA backend. Samples from before a block that are still needed are held on the
+ * device. Samples are filtered and transformed in place if their time is contiguous and they are
+ * CI8 or CF32LE; otherwise they are gathered first. */
 #include "gpu/channelizer/channelizer.h"
 #include "gpu/runtime/clipped.h"
 #include "gpu/runtime/gather.h"
@@ -22,15 +22,15 @@ typedef struct {
   gsize prepared_bytes;
   guint inputs, stations, pols;
   guint64 step, span;
-  guint64 begin, end; /* of the unbroken stretch */
+  guint64 begin, end; /* of the current unbroken stretch */
 
   float *weights, *gains;
   float2 *twiddles, *powers;
-  guint8 *held[2]; /* [input][span]; the second is for the next block's */
+  guint8 *held[2]; /* [input][span]; the second is filled for the next block */
   guint64 held_from, held_to;
-  guint8 *gathered; /* [input][step] of a block */
+  guint8 *gathered; /* [input][step] of one block */
   gsize gathered_bytes;
-  float2 *room; /* for transforms of odd lengths */
+  float2 *room; /* for transforms of any length, in passes */
   guint32 room_rows;
   AstroCudaClipped clipped;
 } Channelizer;
@@ -50,7 +50,7 @@ static gboolean send(Channelizer *self, gpointer face, gconstpointer host, gsize
                                   astro_cuda_stream(self->place.queue)));
 }
 
-/* In the order of the transform's points. */
+/* Sends the filter's weights in the order of the transform's points. */
 static gboolean send_weights(Channelizer *self, GError **error)
 {
   guint64 turn = astro_channelizer_lead(&self->config) % self->step;
@@ -129,11 +129,11 @@ static guint64 stride_of(const AstroStream *stream, guint64 steps, AstroAxis axi
   return at < 0 ? 0 : strides[at] * astro_stream_sample_bytes(stream);
 }
 
-/* ---- what was lost ---- */
+/* ---- lost samples ---- */
 
-/* Lost samples of a station's first input. So many fit a kernel's parameters, which go with the
- * launch: nothing waits for a copy of them, and a block with thousands of losses takes few
- * launches. */
+/* Lost samples of a station's first input. This many fit in a kernel's parameters, which go with
+ * the launch: so nothing waits for a copy of them, and even a block with thousands of losses takes
+ * few launches. */
 enum { MOST_DROPS = 240 };
 
 typedef struct {
@@ -144,7 +144,7 @@ typedef struct {
   Drop drops[MOST_DROPS];
 } Drops;
 
-/* blockIdx.y: which of them; row: samples from input to input. */
+/* blockIdx.y: index of the drop. row: samples from input to input. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     drop(Sample *block, guint64 row, guint pols, const __grid_constant__ Drops list)
@@ -172,7 +172,7 @@ static gboolean drop_list(Channelizer *self, guint64 row, const Drops *list, gui
   return CUDA_TRY(cudaGetLastError());
 }
 
-/* Samples that were lost are zeros in what was gathered. */
+/* Sets lost samples to zero in the gathered block. */
 static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *arguments,
                           GError **error)
 {
@@ -197,9 +197,9 @@ static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *ar
   return drop_list(self, row, &list, n, error);
 }
 
-/* ---- a block, made ready ---- */
+/* ---- gathering a block ---- */
 
-/* [input][step]; row: samples from input to input. */
+/* Gathers the block to [input][step] if necessary. row: samples from input to input. */
 static gboolean prepare(Channelizer *self, const AstroBlock *in,
                         const AstroChannelizerArguments *arguments, const guint8 **block,
                         guint64 *row, GError **error)
@@ -238,7 +238,7 @@ static gboolean prepare(Channelizer *self, const AstroBlock *in,
          drop_lost(self, arguments, error);
 }
 
-/* What spectra to come need, of what was held and of the block. */
+/* Copies the samples that later spectra need, from those held so far and from the block. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     keep(ChannelizerSamples in, Sample *to, guint64 to_row, guint64 n)
@@ -255,7 +255,7 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* The stretch from that sample on. */
+/* Describes the samples from this one on. */
 static ChannelizerSamples samples_from(const Channelizer *self, guint64 from, guint64 first,
                                        const guint8 *block, guint64 block_row)
 {

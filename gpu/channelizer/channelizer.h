@@ -1,5 +1,5 @@
-/* The parts of the CUDA channelizer. Samples are CI8 or CF32LE, inputs with time contiguous; a
- * transform has n points, real samples are complex ones with no imaginary part. */
+/* Parts of the CUDA channelizer. Samples are CI8 or CF32LE, with time contiguous in each input. A
+ * transform has n points; real samples are taken as complex ones with imaginary part 0. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
@@ -8,11 +8,11 @@ extern "C" {
 #include "core/channelizer/channelizer.h"
 }
 
-/* The samples that spectra are made of, counted from the first of the first spectrum's: those
- * before `split` are held, the others lie in the block. */
+/* The samples that spectra are made from, numbered from the first one of the first spectrum: those
+ * before `split` are held from earlier blocks, the others are in the block. */
 struct ChannelizerSamples {
-  const guint8 *held;  /* of sample 0 */
-  const guint8 *block; /* of sample split; NULL: zeros */
+  const guint8 *held;  /* sample 0 */
+  const guint8 *block; /* sample split; NULL: zeros */
   gint64 split;
   guint64 held_row, block_row; /* samples from input to input */
 };
@@ -22,10 +22,10 @@ struct ChannelizerRun {
   const float *weights;   /* [tap][point] */
   const float2 *twiddles; /* exp(-2 pi i k / n) */
   const float2
-      *powers; /* for between a kernel's passes: astro_channelizer_powers, ..._square_powers */
-  const float *gains; /* of channels, or NULL */
+      *powers; /* twiddles between passes: from astro_channelizer_powers or ..._square_powers */
+  const float *gains; /* for each channel, or NULL */
   guint32 taps, n, channels,
-      turn;      /* turn: sample that point 0 begins with; points before it come last */
+      turn;      /* turn: sample of point 0; those before it wrap around to the last points */
   guint32 below; /* channels below the band's centre */
   guint32 inputs;
   guint64 count; /* spectra */
@@ -34,25 +34,25 @@ struct ChannelizerRun {
   guint64 *clipped;
 };
 
-/* All in one kernel: n is 1024, taps are 4 or 8. Its powers are twiddles of fft_turns<32>, for w of
- * lane 1024ths of a circle: [twiddle / 2][lane][twiddle % 2]. */
+/* All in one kernel, for n = 1024 and 4 or 8 taps. Its powers are the twiddles of fft_turns<32> for
+ * w of lane 1024ths of a cycle: [twiddle / 2][lane][twiddle % 2]. */
 gboolean astro_channelizer_is_square(guint32 n, guint taps);
 guint astro_channelizer_square_powers(float2 *powers);
 gboolean astro_channelizer_square_init(gboolean bytes, guint taps, GError **error);
 gboolean astro_channelizer_square(gboolean bytes, const ChannelizerRun *run, guint multiprocessors,
                                   cudaStream_t stream, GError **error);
 
-/* All in one kernel: n is a power of two from 16 to 4096. */
+/* All in one kernel, for n a power of two from 16 to 4096. */
 gboolean astro_channelizer_fuses(guint32 n);
-/* For the second and the third pass: exp(-2 pi i k / m) to the powers 1, 2, 4 and 8, k below the
- * points that the passes before made, m those that it makes. Returns how many; powers may be NULL.
- */
+/* Twiddles for the second and third pass: exp(-2 pi i k / m) to the powers 1, 2, 4 and 8, with k
+ * below the number of points made by the passes before, and m the number made by this one. Returns
+ * how many there are; powers may be NULL. */
 guint astro_channelizer_powers(guint32 n, float2 *powers);
 gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream,
                                  GError **error);
 
-/* Any n: filtered samples go to room, of 2 x rows x n float2, and are transformed there factor by
- * factor. */
+/* Any n: filtered samples go to room, of 2 x rows x n float2, and are transformed there, one factor
+ * of n at a time. */
 gboolean astro_channelizer_passes(gboolean bytes, const ChannelizerRun *run, float2 *room,
                                   guint32 rows, cudaStream_t stream, GError **error);
 
@@ -78,7 +78,7 @@ __device__ inline float2 channelizer_sample(const ChannelizerSamples &in, guint3
   return channelizer_value(((const Sample *)in.block)[input * in.block_row + (at - in.split)]);
 }
 
-/* One bin of a transform to its channel, if it has one. row: input x count + spectrum. */
+/* Writes one bin of a transform to its channel, if it has one. row: input x count + spectrum. */
 __device__ inline void channelizer_give(const ChannelizerRun &run, guint64 row, guint32 bin,
                                         float2 value, int *clipped)
 {

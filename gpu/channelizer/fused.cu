@@ -1,7 +1,8 @@
-/* Filter, transform and format in one kernel, so that samples are read once and channels written
- * once. A block makes 4096 points' worth of spectra of one input. First each thread filters
- * columns: two points of four spectra at a time, which share the samples' conversion and the
- * weights. Then each thread transforms 16 points at a time, exchanged through shared memory. */
+/* Filter, transform and format conversion in one kernel, so that samples are read once and channels
+ * written once. A block makes 4096 points' worth of spectra of one input. First, each thread
+ * filters two points of four spectra at a time, which share the conversion of samples and the
+ * weights. Then each thread transforms 16 points at a time, which are exchanged through shared
+ * memory. */
 #include "gpu/channelizer/channelizer.h"
 #include "gpu/lib/fft/butterflies.h"
 
@@ -9,7 +10,7 @@
 
 enum { THREADS = 256, POINTS = 4096, EACH = POINTS / THREADS };
 
-/* Every sixteen points one is left out, so that no stride meets a bank often. */
+/* Leaves a gap after every sixteen points, so that no stride often hits the same bank. */
 __device__ constexpr guint32 place(guint32 point)
 {
   return point + point / 16;
@@ -17,14 +18,14 @@ __device__ constexpr guint32 place(guint32 point)
 
 /* ---- the filter ---- */
 
-/* Points of a spectrum that a thread filters at a time, spectra that it does together. */
+/* SIDE: points of a spectrum that a thread filters at a time; together: spectra at a time. */
 enum { SIDE = 2 };
 template <guint32 N> __device__ constexpr guint32 together()
 {
   return POINTS / N < 4 ? POINTS / N : 4;
 }
 
-/* Any number of taps, samples wherever they lie. */
+/* For any number of taps, and samples before or in the block. */
 template <typename Sample, guint32 N>
 __device__ inline void filter_any(const ChannelizerRun &run, guint32 input, gint64 base,
                                   guint32 rows, const guint32 (&at)[SIDE],
@@ -50,7 +51,7 @@ __device__ inline void filter_any(const ChannelizerRun &run, guint32 input, gint
     }
 }
 
-/* All in the block, all spectra there. */
+/* For a known number of taps, if all samples are in the block and all spectra are wanted. */
 template <typename Sample, guint32 N, int TAPS>
 __device__ inline void filter_taps(const Sample *block, const float *weights,
                                    const guint32 (&at)[SIDE], const guint32 (&point)[SIDE],
@@ -111,7 +112,7 @@ __device__ inline void filter(const ChannelizerRun &run, guint32 input, guint64 
 
 /* ---- the transform ---- */
 
-/* What the last pass made: R bins, STRIDE apart, whose channels are as far apart. */
+/* Writes the R bins, STRIDE apart, of the last pass; their channels have the same spacing. */
 template <int R, guint32 STRIDE, typename Write>
 __device__ inline void give_bins(const ChannelizerRun &run, guint64 row, guint32 bin,
                                  const float2 (&v)[R], Write write)
@@ -153,7 +154,7 @@ __device__ inline void give(const ChannelizerRun &run, guint64 row, guint32 bin,
     });
 }
 
-/* A pass of radix R after passes that made transforms of BEFORE points. */
+/* A pass of radix R, after passes that made transforms of BEFORE points. */
 template <guint32 N, int R, guint32 BEFORE>
 __device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows_end,
                             float2 *points, int *clipped)
@@ -165,14 +166,14 @@ __device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows
 
 #pragma unroll
   for (int t = 0; t < TIMES; t++) {
-    /* Either j is below a stride that divides 16, or strides are whole sixteens. */
+    /* Either j is below a stride that divides 16, or strides are multiples of 16. */
     const guint32 j = thread + t * OF_SPECTRUM;
     const float2 *from = points + (STRIDE < 16 ? place(spectrum * N) + j : place(spectrum * N + j));
 #pragma unroll
     for (int r = 0; r < R; r++)
       v[t][r] = from[place(r * STRIDE)];
     if constexpr (BEFORE > 1) {
-      /* Powers of exp(-2 pi i / (BEFORE R)), as many of each as there are angles, side by side. */
+      /* Powers of exp(-2 pi i / (BEFORE R)); the values of each power lie side by side. */
       const float2 *twiddle = run.powers + (BEFORE == 16 ? 0 : 4 * 16) + j % BEFORE;
       float2 powers[4];
 #pragma unroll

@@ -1,4 +1,4 @@
-/* Transforms of any length, a factor at a time through device memory. */
+/* Transforms of any length, through device memory, one factor at a time. */
 #include "gpu/channelizer/channelizer.h"
 
 enum { THREADS = 256, MOST_BLOCKS = 1 << 20, WIDEST = 16 };
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* One point of a pass of that radix, after passes that made transforms of `before` points. */
+/* Computes points of a pass of this radix, after passes that made transforms of `before` points. */
 __global__ void __launch_bounds__(THREADS)
     pass(const float2 *from, float2 *to, const float2 *twiddles, guint32 n, guint32 radix,
          guint32 before, guint32 rows)
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(THREADS)
             j = point / (before * radix) * before + within % before;
     const float2 *x = from + row * n + j;
     guint64 step = (guint64)within * grain % n, angle = 0;
-    double re = 0, im = 0; /* a large prime's sums are long */
+    double re = 0, im = 0; /* for a large prime the sums are long */
     for (guint32 r = 0; r < radix; r++, angle += step, angle -= angle >= n ? n : 0) {
       float2 a = x[(guint64)r * stride], w = twiddles[angle];
       re += (double)(a.x * w.x - a.y * w.y);
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(THREADS) give(const __grid_constant__ Channeli
   channelizer_count(run, clipped);
 }
 
-/* The greatest factor up to WIDEST, else the least prime. */
+/* The greatest factor up to WIDEST, else the smallest prime factor. */
 static guint32 next_radix(guint32 n)
 {
   for (guint32 radix = WIDEST; radix > 1; radix--)

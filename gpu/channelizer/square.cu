@@ -1,8 +1,8 @@
-/* Filter, transform and format for 1024 points, which are 32 times 32, and the usual numbers of
- * taps. Blocks stay. Half of a block's warps filter: a thread has points of its own whose weights
- * it keeps, and reads every sample once. The others transform what was filtered, a spectrum a warp,
- * 32 points a thread at a time, with one exchange. Spectra go from the ones to the others in
- * rounds, by places in shared memory, one for each warp that transforms. */
+/* Filter, transform and format conversion for 1024 points, which are 32 times 32, and the usual
+ * numbers of taps. Blocks are persistent. Half of a block's warps filter: each thread has points of
+ * its own, keeps their weights, and reads every sample once. The others transform the filtered
+ * spectra, one a warp, with 32 points a thread at a time and one exchange. Spectra are handed over
+ * in rounds through shared memory, which has a slot for each transforming warp. */
 #include "gpu/channelizer/channelizer.h"
 #include "gpu/runtime/barrier.h"
 #include "gpu/lib/fft/turned.h"
@@ -12,28 +12,29 @@
 enum {
   SIDE = 32,
   N = SIDE * SIDE,
-  ROW = SIDE + 2, /* of the exchange: neither its rows nor pairs in its columns meet a bank twice */
-  ROOM = SIDE * ROW, /* of a spectrum */
+  ROW =
+      SIDE + 2, /* in the exchange: accesses to rows and to pairs in columns avoid bank conflicts */
+  ROOM = SIDE * ROW, /* for a spectrum */
   TWIDDLES = SIDE * SIDE / 2,
-  FILTERS = 256, /* threads */
-  WARPS = 8,     /* that transform, one spectrum each of a round */
+  FILTERS = 256, /* threads that filter */
+  WARPS = 8,     /* that transform, one spectrum each in a round */
   THREADS = FILTERS + 32 * WARPS,
 };
 
 struct Shared {
   float2 spectra[WARPS][ROOM];
-  float4 twiddles[SIDE / 4][SIDE]; /* two and two, of a lane */
+  float4 twiddles[SIDE / 4][SIDE]; /* in pairs, for each lane */
   guint64 full[WARPS], empty[WARPS];
 };
 
-/* Spectra are numbered in rounds, input by input; blocks get equal shares, whatever inputs they
- * fall on. */
+/* Rounds of spectra are numbered through all inputs; blocks get equal shares, whichever inputs
+ * these fall in. */
 struct Work {
   guint64 rounds, of_input;
 };
 
-/* The rounds of a block, an input at a time: spectra there, those missing from the last round not
- * counted. */
+/* The rounds of a block, one input at a time. there: number of spectra, without those missing in
+ * the last round. */
 struct Job {
   guint64 at, end, input, first;
   guint32 there;
@@ -57,16 +58,16 @@ struct Job {
 
 /* ---- the filter ---- */
 
-/* Two points side by side. */
+/* Two adjacent points. */
 template <typename Sample> struct Pair;
 template <> struct Pair<char2> {
   using Type = guint32;
-  static constexpr int AHEAD = 4; /* rows that are under way */
+  static constexpr int AHEAD = 4; /* rows loaded in advance */
   static __device__ float4 value(guint32 x)
   {
     return make_float4(part<0x8880>(x), part<0x9991>(x), part<0xaaa2>(x), part<0xbbb3>(x));
   }
-  /* A byte and three times its sign. */
+  /* One byte, extended by three copies of its sign. */
   template <guint32 WHICH> static __device__ float part(guint32 x)
   {
     gint32 whole;
@@ -99,7 +100,7 @@ __device__ inline void add_scaled(float4 &sum, float2 weight, float4 x)
   sum.w += weight.y * x.w;
 }
 
-/* Gives a spectrum of a round: both pairs of all threads. */
+/* Hands over a spectrum of a round: every thread writes both its pairs. */
 __device__ inline void put(Shared *shared, guint32 parity, guint32 which, float4 low, float4 high)
 {
   float2 *points = shared->spectra[which] + threadIdx.x * 2;
@@ -109,14 +110,14 @@ __device__ inline void put(Shared *shared, guint32 parity, guint32 which, float4
   barrier_arrive(&shared->full[which]);
 }
 
-/* Samples that come last, where the spectra begin, come first in the order of points, so that each
- * half is in one piece. */
+/* First sample of a pair. Points are rotated against samples: those samples that come last in a
+ * spectrum may have the first points. Each half of the points still has contiguous samples. */
 __device__ inline guint32 begin_of(const ChannelizerRun &run, int pair)
 {
   return (threadIdx.x * 2 + pair * HALF + run.turn) % N;
 }
 
-/* One spectrum whose samples lie anywhere. */
+/* Filters one spectrum whose samples may be held or in the block. */
 template <typename Sample>
 __device__ inline void filter_any(const ChannelizerRun &run, guint32 input, guint64 spectrum,
                                   float4 (&sum)[PAIRS])
@@ -138,8 +139,8 @@ __device__ inline void filter_any(const ChannelizerRun &run, guint32 input, guin
   }
 }
 
-/* What a thread knows of a row after the other: sums of the spectra that it is part of, in turn,
- * and rows to come. */
+/* Data that a thread keeps from row to row: sums of the TAPS spectra that the row belongs to, in
+ * rotation, and rows loaded in advance. */
 template <typename Sample, int TAPS> struct Window {
   using Type = typename Pair<Sample>::Type;
   static constexpr int AHEAD = Pair<Sample>::AHEAD;
@@ -171,8 +172,8 @@ template <typename Sample, int TAPS> struct Window {
   }
 };
 
-/* So many spectra of an input, whose samples lie in the block; every sample is read and converted
- * once. What a last round that is not full makes of no samples nobody takes. */
+/* Filters this many spectra of an input, whose samples are all in the block; every sample is read
+ * and converted once. If the last round is not full, nobody uses its remaining spectra. */
 template <typename Sample, int TAPS>
 __device__ inline void filter_all(const ChannelizerRun &run, const Sample *samples, guint32 spectra,
                                   const float2 (&weights)[TAPS][PAIRS], Shared *shared,
@@ -213,7 +214,7 @@ __device__ inline void filter_all(const ChannelizerRun &run, const Sample *sampl
 template <typename Sample, int TAPS>
 __device__ inline void filter(const ChannelizerRun &run, const Work &work, Shared *shared)
 {
-  guint32 parity = 1; /* nobody waits for places that were never full */
+  guint32 parity = 1; /* slots that were never full are not waited for */
   float2 weights[TAPS][PAIRS];
 
 #pragma unroll
@@ -226,7 +227,7 @@ __device__ inline void filter(const ChannelizerRun &run, const Work &work, Share
     const Sample *block =
         (const Sample *)run.in.block + job.input * run.in.block_row - run.in.split;
     const bool aligned = run.in.block && (guintptr)block % sizeof(typename Pair<Sample>::Type) == 0;
-    /* Rounds with spectra that need samples from before the block, or all. */
+    /* The first spectra need samples from before the block; unaligned blocks go this way too. */
     const guint64 others =
         aligned ? (guint64)(max(run.in.split, (gint64)0) + N - 1) / N : G_MAXUINT64;
     const guint32 apart =
@@ -250,7 +251,7 @@ __device__ inline void filter(const ChannelizerRun &run, const Work &work, Share
 
 /* ---- the transform ---- */
 
-/* Of columns, exchanged: afterwards a lane has a row of bins. */
+/* Transforms columns and exchanges them: afterwards a lane has a row of bins. */
 __device__ inline void transform_columns(float2 *points, float2 (&v)[SIDE])
 {
   const guint32 lane = threadIdx.x % 32;
@@ -270,7 +271,7 @@ __device__ inline void transform_columns(float2 *points, float2 (&v)[SIDE])
     v[r] = points[r * ROW + lane];
 }
 
-/* Afterwards bin lane + SIDE k lies at fft_reversed<SIDE>(k). */
+/* Transforms rows. Afterwards bin lane + SIDE k is at fft_reversed<SIDE>(k). */
 __device__ inline void transform_rows(const Shared *shared, float2 (&v)[SIDE])
 {
   float2 twiddles[SIDE / 2];
@@ -283,7 +284,7 @@ __device__ inline void transform_rows(const Shared *shared, float2 (&v)[SIDE])
   fft_turned(v, twiddles);
 }
 
-/* Of real samples the upper half of the bins repeats the lower. */
+/* For real samples only the lower half of the bins is written: the upper half repeats it. */
 template <typename Write>
 __device__ inline void give_bins(const ChannelizerRun &run, guint64 row, const float2 (&v)[SIDE],
                                  Write write)
@@ -310,11 +311,11 @@ __device__ inline void give(const ChannelizerRun &run, guint64 row, const float2
   if (run.to == ASTRO_FORMAT_CF32LE && !run.gains)
     give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) {
       __stcs((float2 *)run.out + at,
-             value); /* nobody reads it soon, and it is more than what is read */
+             value); /* output is larger than the input and is not read again soon */
     });
   else if (run.to == ASTRO_FORMAT_CI8 && !run.gains)
     give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) {
-      if constexpr (sizeof(Sample) == 2) /* of bytes all sums are numbers */
+      if constexpr (sizeof(Sample) == 2) /* sums of bytes are never NaN */
         ((guint16 *)run.out)[at] =
             (guint16)__byte_perm(hold_byte(value.x, clipped), hold_byte(value.y, clipped), 0x0040);
       else
@@ -353,8 +354,8 @@ __device__ inline void transform_all(const ChannelizerRun &run, const Work &work
   channelizer_count(run, clipped);
 }
 
-/* Threads that filter need more registers than those that transform, and get them where they can be
- * passed on. */
+/* Threads that filter need more registers than those that transform; where registers can be
+ * reassigned, they get them. */
 __device__ inline void take_registers()
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

@@ -1,10 +1,10 @@
-/* The correlator's CUDA backend: prepares samples where they need it, runs a kernel over them, and
- * has visibilities made of the sums.
+/* The correlator's CUDA backend: prepares samples where necessary, runs a kernel over them, and
+ * makes visibilities from the sums.
  *
- * Spectra in channel:station:pol:time are multiplied where they lie. Others, short blocks and those
- * with losses are gathered first, and multiplied when enough have come or the integration ends.
- * Where an integration ends with a run and nothing was lost, the kernel writes visibilities itself;
- * else sums wait on the device. */
+ * Spectra in channel:station:pol:time are multiplied in place. Others, short blocks, and those with
+ * losses are gathered first, and multiplied once enough have come or the integration ends. If an
+ * integration ends with a run and nothing was lost, the kernel writes visibilities itself;
+ * otherwise sums stay on the device. */
 #include "gpu/correlator/instance.h"
 
 enum { LEAST_IN_PLACE = 256 }; /* steps */
@@ -12,8 +12,8 @@ enum { LEAST_IN_PLACE = 256 }; /* steps */
 typedef struct {
   const char *name;
   const void *(*kernel)(CorrelatorKind kind);
-  guint architecture; /* at least, of the kernel's code */
-  gboolean exact;     /* that architecture alone */
+  guint architecture; /* that the kernel's code needs at least */
+  gboolean exact;     /* only that architecture */
 } Level;
 
 static const Level levels[] = {
@@ -24,7 +24,7 @@ static const Level levels[] = {
 
 /* ---- runs ---- */
 
-/* Whether a kernel can write visibilities itself when the run is the last of an integration. */
+/* Whether a kernel can write visibilities itself if the run is the last of an integration. */
 static gboolean is_plain(const Correlator *self)
 {
   return self->config.triangle == ASTRO_TRIANGLE_LOWER && self->config.channel_step == 1 &&
@@ -63,7 +63,7 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
              : astro_correlator_mma(kind, run, stream, error);
 }
 
-/* Adds a group's channels of prepared samples. */
+/* Adds prepared samples to the sums of a group's channels. */
 static gboolean correlate_group(Correlator *self, CorrelatorOperand in, guint64 steps, gpointer out,
                                 gboolean *written, GError **error)
 {
@@ -101,8 +101,8 @@ static gboolean correlate_group(Correlator *self, CorrelatorOperand in, guint64 
   return TRUE;
 }
 
-/* Adds prepared samples. out: the integration ends with them, and visibilities go there; *written
- * says so. */
+/* Adds prepared samples. out: visibilities, if the integration ends with these samples; *written is
+ * set if they were written. */
 static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps, gpointer out,
                           gboolean *written, GError **error)
 {
@@ -128,7 +128,7 @@ static gboolean correlate_gathered(Correlator *self, gpointer out, gboolean *wri
   return correlate(self, in, steps, out, written, error);
 }
 
-/* Sends up the part of the validity that the steps need; *valid: that of the first of them. */
+/* Sends the part of the validity that the steps need; *valid: that of the first of them. */
 static gboolean send_validity(Correlator *self, const AstroCorrelatorArguments *arguments,
                               const guint8 **valid, GError **error)
 {
@@ -187,8 +187,8 @@ static gboolean add_gathered(Correlator *self, const guint8 *in,
   return TRUE;
 }
 
-/* Whether samples can be multiplied where they lie: inputs side by side, time contiguous, and for
- * the copy engine 16 bytes aligned. */
+/* Whether samples can be multiplied in place: inputs side by side, time contiguous, and aligned to
+ * 16 bytes for the copy engine. */
 static gboolean lies_well(const Correlator *self, const AstroCorrelatorStrides *s,
                           gconstpointer first)
 {
@@ -253,7 +253,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     astro_correlator_counts_tell(&self->counts, &self->config, result);
   forget(self);
   return ok &&
-         (!self->given || drain(self, NULL, error)); /* the host reads what it was given at once */
+         (!self->given || drain(self, NULL, error)); /* the host reads its visibilities at once */
 }
 
 /* ---- the backend ---- */
@@ -264,7 +264,7 @@ static void destroy(gpointer instance)
   gpointer blocks[] = { self->given,  self->gathered, self->planes,
                         self->scales, self->upload,   self->failed };
   if (self->given)
-    drain(self, NULL, NULL); /* what is held on the host is still being copied */
+    drain(self, NULL, NULL); /* copies to the host may still be running */
   astro_correlator_held_free(&self->sums, &self->place);
   astro_correlator_held_free(&self->carried, &self->place);
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
@@ -273,13 +273,13 @@ static void destroy(gpointer instance)
   g_free(self);
 }
 
-/* The first whose code is there; ASTRO_CUDA names one to begin with, so that each can be tried. */
+/* Picks the first level whose code is there. ASTRO_CUDA names the one to begin with, for tests. */
 static gboolean pick_level(Correlator *self, GError **error)
 {
   const char *wanted = g_getenv("ASTRO_CUDA");
   guint first = SIMT, found;
   while (first > 0 && g_strcmp0(levels[first].name, wanted) != 0)
-    first--; /* no other stage's name */
+    first--; /* a name of another stage is ignored */
   for (self->level = first; self->level < SIMT; self->level++) {
     const Level *level = &levels[self->level];
     if (!astro_cuda_architecture(level->kernel(kind_of(self)), &found, error))

@@ -1,6 +1,6 @@
-/* The parts of the CUDA correlator. Samples are prepared first: inputs (a polarisation of a
- * station) with time contiguous, real and imaginary parts side by side. A kernel then sums tiles of
- * pairs of inputs over a run of time steps and gives them to a sink. */
+/* Parts of the CUDA correlator. Samples are prepared first: rows of inputs (a polarisation of a
+ * station) with time contiguous, and real and imaginary parts side by side. A kernel then sums
+ * tiles of pairs of inputs over a run of time steps, and gives the sums to a sink. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
@@ -13,19 +13,19 @@ extern "C" {
 
 #include <type_traits>
 
-/* A block for every channel: on the device, or where that has no room for all, on the host, and on
- * the device those of a group of channels at a time. */
+/* A block for every channel: on the device, or, if it has no room for all, on the host, with those
+ * of one group of channels at a time on the device. */
 struct CorrelatorHeld {
-  gpointer face; /* of the group in work */
+  gpointer face; /* on the device, of the current group */
   gsize channel_bytes;
-  GstMemory *memory; /* NULL: the group is all channels, and nothing is brought or kept */
+  GstMemory *memory; /* NULL: one group has all channels, and nothing is copied */
   GstMapInfo host;
 };
 
 gboolean astro_correlator_held_alloc(CorrelatorHeld *held, const AstroPlace *place, guint channels,
                                      guint group, gsize channel_bytes, GError **error);
 void astro_correlator_held_free(CorrelatorHeld *held, const AstroPlace *place);
-/* Queue copies of n channels' blocks from the host to the face, and back. */
+/* Queue copies of n channels' blocks: bring from the host to the face, keep the other way. */
 gboolean astro_correlator_held_bring(const CorrelatorHeld *held, guint first, guint n,
                                      cudaStream_t stream, GError **error);
 gboolean astro_correlator_held_keep(const CorrelatorHeld *held, guint first, guint n,
@@ -38,22 +38,22 @@ struct CorrelatorOperand {
   guint32 steps;
 };
 
-/* Where the sums of a run go: complex numbers channel:baseline:pol:pol of the lower triangle. */
+/* Where a run's sums go: complex numbers channel:baseline:pol:pol of the lower triangle. */
 struct CorrelatorSink {
   gpointer sums;  /* of int, gint64 or double */
-  gpointer out;   /* visibilities; NULL: sums take what comes */
-  gboolean add;   /* sums hold something */
-  gboolean means; /* visibilities are floats, sums times factor; else sums */
+  gpointer out;   /* visibilities; NULL: the results stay in sums */
+  gboolean add;   /* sums hold earlier results, to be added to */
+  gboolean means; /* visibilities are floats: sums times factor; otherwise they are the sums */
   double factor;
-  guint64 products; /* of a channel */
+  guint64 products; /* in a channel */
   guint32 stations, pols;
-  const double *scales; /* [channel][input] to multiply with, or NULL */
+  const double *scales; /* [channel][input] factors, or NULL */
 };
 
 struct CorrelatorRun {
   CorrelatorOperand in;
   guint32 inputs, channels;
-  guint32 planes; /* 2: samples are split, into low and high halves, plane bytes apart */
+  guint32 planes; /* 2: samples are split into low and high halves, plane bytes apart */
   guint64 plane;
   CorrelatorSink sink;
 };
@@ -76,8 +76,8 @@ gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaS
 gboolean astro_correlator_f32_init(GError **error);
 gboolean astro_correlator_f32(const CorrelatorRun *run, cudaStream_t stream, GError **error);
 
-/* CF32LE in two planes of CF16LE, low and high, whose sum is the sample over a power of two, one
- * for each channel and input, that goes to scales. */
+/* Splits CF32LE into two planes of CF16LE, low and high. Their sum is the sample divided by a power
+ * of two, one for each channel and input, which goes to scales. */
 gboolean astro_correlator_split(const CorrelatorOperand *in, guint8 *planes, guint64 row,
                                 guint64 plane, double *scales, guint32 inputs, guint32 channels,
                                 cudaStream_t stream, GError **error);
@@ -86,7 +86,7 @@ gboolean astro_correlator_split(const CorrelatorOperand *in, guint8 *planes, gui
 
 #ifdef __CUDACC__
 
-/* The tile of that number, row by row of the lower triangle. */
+/* The tile of this number, row by row in the lower triangle. */
 __device__ inline void correlator_tile(guint32 number, guint32 *row, guint32 *column)
 {
   guint32 i = (guint32)((sqrtf(8.f * number + 1) - 1) / 2);
@@ -98,7 +98,7 @@ __device__ inline void correlator_tile(guint32 number, guint32 *row, guint32 *co
   *column = (guint32)(number - (guint64)i * (i + 1) / 2);
 }
 
-/* (re, im) to (im, -re), or with bytes to (im, -re - 1), which holds for -128 too. */
+/* (re, im) to (im, -re), or for bytes to (im, -re - 1), which is possible for -128 too. */
 template <CorrelatorKind KIND> __device__ inline guint32 correlator_turn(guint32 word)
 {
   return KIND == CORRELATOR_S8 ? __byte_perm(word, 0, 0x2301) ^ 0xff00ff00u
@@ -118,8 +118,8 @@ __device__ inline guint64 correlator_product(const CorrelatorSink &sink, guint32
          (sink.pols == 2 ? baseline * 4 + (row & 1) * 2 + (column & 1) : baseline);
 }
 
-/* How sums are given: as means; as they are, to the sums or, integers, to the output; or after
- * adding what the sums hold, wherever they go. */
+/* How results are given: as means; as sums, to `sums` or, as integers, to the output; or added to
+ * earlier sums, and then to either of them. */
 enum CorrelatorGiving { GIVE_MEANS, GIVE_SUMS, GIVE_ADDED };
 
 __device__ inline CorrelatorGiving correlator_giving(const CorrelatorSink &sink)
@@ -133,7 +133,7 @@ __device__ inline float2 correlator_mean(const CorrelatorSink &sink, Sum re, Sum
   return make_float2((float)((double)re * sink.factor), (float)((double)im * sink.factor));
 }
 
-/* One product. */
+/* Gives one product. */
 template <CorrelatorGiving GIVING, typename Sum>
 __device__ inline void correlator_give(const CorrelatorSink &sink, guint64 at, Sum re, Sum im)
 {
@@ -150,7 +150,7 @@ __device__ inline void correlator_give(const CorrelatorSink &sink, guint64 at, S
     *sum = { re, im };
 }
 
-/* Two products side by side, the first at an even place. */
+/* Gives two products side by side, the first at an even place. */
 template <CorrelatorGiving GIVING, typename Sum>
 __device__ inline void correlator_give_pair(const CorrelatorSink &sink, guint64 at, Sum re0,
                                             Sum im0, Sum re1, Sum im1)
@@ -168,12 +168,12 @@ __device__ inline void correlator_give_pair(const CorrelatorSink &sink, guint64 
   }
 }
 
-/* A row's pairs of columns from an even one on: what is the same for all of them. */
+/* Pairs of columns in a row, beginning with an even column: values common to all of them. */
 template <int POLS> struct CorrelatorRow {
   guint64 at;           /* the product of the first column */
-  gint32 last;          /* column that is wanted, counted from the first; below 0: none */
-  double scale;         /* of the row */
-  const double *scales; /* of the columns; NULL: 1 */
+  gint32 last;          /* last wanted column, counted from the first; below 0: none */
+  double scale;         /* factor of the row */
+  const double *scales; /* factors of the columns; NULL: 1 */
 
   __device__ CorrelatorRow(const CorrelatorSink &sink, guint32 inputs, guint32 channel, guint32 row,
                            guint32 column)
@@ -210,7 +210,7 @@ template <int POLS> struct CorrelatorRow {
   }
 };
 
-/* Calls give(giving, pols), both known at compile time, for what the sink asks. */
+/* Calls give(giving, pols), both known at compile time, as the sink asks for. */
 template <typename Give>
 __device__ inline void correlator_give_all(const CorrelatorSink &sink, Give give)
 {

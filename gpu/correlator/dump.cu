@@ -1,5 +1,5 @@
-/* The CUDA correlator's sums: carried before they overflow, and made visibilities at the end of an
- * integration. */
+/* The CUDA correlator's sums: carried before they overflow, and turned into visibilities at the end
+ * of an integration. */
 #include "gpu/correlator/instance.h"
 
 enum { THREADS = 256 };
@@ -35,7 +35,7 @@ gboolean astro_correlator_carry_sums(Correlator *self, GError **error)
 
 struct Dump {
   AstroCorrelatorConfig config;
-  guint64 products, baselines; /* of a channel: in the lower triangle */
+  guint64 products, baselines; /* in a channel's lower triangle */
   CorrelatorSumKind kind;
   gconstpointer sums; /* NULL: nothing */
   const CorrelatorComplex<long long> *carried;
@@ -43,7 +43,7 @@ struct Dump {
   bool lost_by_channel;
   guint64 samples;
   gpointer out;
-  gint *failed; /* out is not written, sums are tried for CI32LE */
+  gint *failed; /* if set, out is not written: sums are only checked for CI32LE */
 };
 
 __device__ inline void add_sums(const Dump &dump, guint64 at, long long *re, long long *im,
@@ -79,7 +79,7 @@ __device__ inline void put(const Dump &dump, guint64 at, long long re, long long
   ((float2 *)dump.out)[at] = make_float2((float)(real_re * factor), (float)(real_im * factor));
 }
 
-/* A product of the lower triangle a thread, channel by channel of the output. */
+/* Makes visibilities, one product of the lower triangle a thread, in the output's channels. */
 static __global__ void __launch_bounds__(THREADS) dump_sums(const __grid_constant__ Dump dump)
 {
   const guint pols = dump.config.pols, step = dump.config.channel_step;
@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS) dump_sums(const __grid_constan
         count -= dump.lost[(dump.lost_by_channel ? channel * dump.baselines : 0) + baseline];
     }
     if (dump.failed) {
-      /* The least int32 has no conjugate. */
+      /* The lowest int32 cannot be negated for the conjugate. */
       if (re != (int)re || im > G_MAXINT32 || im < (full ? -G_MAXINT32 : G_MININT32))
         atomicMax(dump.failed, (int)(groups - group)); /* the first group wins */
       continue;
@@ -127,7 +127,7 @@ static __global__ void __launch_bounds__(THREADS) dump_sums(const __grid_constan
   }
 }
 
-/* Whether the group's sums fit CI32LE. */
+/* Checks that the group's sums fit in CI32LE. */
 static gboolean check_sums(Correlator *self, Dump dump, guint blocks, GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
@@ -163,7 +163,7 @@ static gboolean send_lost(Correlator *self, Dump *dump, GError **error)
   return TRUE;
 }
 
-/* Gives the group's visibilities, or only checks that their sums fit. */
+/* Writes the group's visibilities, or only checks that their sums fit. */
 static gboolean dump_group(Correlator *self, gpointer out, gboolean check, GError **error)
 {
   guint64 n = self->products * (self->n / self->config.channel_step);
@@ -202,7 +202,7 @@ static gboolean dump_groups(Correlator *self, gpointer out, gboolean check, GErr
   return TRUE;
 }
 
-/* Sums that could be beyond int32 are tried before anything is written: the host has to know. */
+/* Sums that could exceed int32 are checked before anything is written, and the host has to wait. */
 gboolean astro_correlator_dump_all(Correlator *self, gpointer out, GError **error)
 {
   gboolean fit = self->config.to != ASTRO_FORMAT_CI32LE ||

@@ -1,22 +1,22 @@
 /* The correlator on ordinary arithmetic in true single precision. A block sums a tile of 64 x 64
- * inputs, a warp a quarter of it, a thread 8 x 4 pairs, in three real products each. Chunks of time
- * come as they lie, a few ahead, and are read two samples at a time. What is summed is summed in
- * two steps, so that errors do not grow with the number of samples. */
+ * inputs, a warp a quarter of it, a thread 8 x 4 pairs, with three real products for each complex
+ * one. Chunks of time are loaded unchanged, a few ahead, and read two samples at a time. Sums are
+ * made in two steps, so that errors do not grow with the number of samples. */
 #include "gpu/correlator/correlator.h"
 
 enum {
   TILE = 64,
-  QUARTER = TILE / 2, /* inputs of a warp, either way */
+  QUARTER = TILE / 2, /* inputs of a warp in each direction */
   ROWS = 8,
   COLUMNS = 4,
   THREADS = 128,
-  STEPS = 16, /* of a chunk: a line of 128 bytes */
+  STEPS = 16, /* in a chunk: a line of 128 bytes */
   PIECES = STEPS / 2,
-  PART = 2,  /* chunks of a first sum: chains of 32 samples */
-  SLOTS = 3, /* of chunks in shared memory */
+  PART = 2,  /* chunks in a first sum: chains of 32 samples */
+  SLOTS = 3, /* for chunks in shared memory */
 };
 
-/* Two samples of an input. */
+/* Two samples of one input. */
 typedef float4 Piece;
 
 struct Chunk {
@@ -24,7 +24,7 @@ struct Chunk {
 };
 enum { SHARED_BYTES = SLOTS * sizeof(Chunk) };
 
-/* A thread's rows and columns lie in pairs, those of its neighbours in between. */
+/* A thread's rows and columns come in pairs, with those of neighbouring threads in between. */
 __device__ constexpr guint32 row_of(int i)
 {
   return i % 2 + i / 2 * 8;
@@ -34,7 +34,7 @@ __device__ constexpr guint32 column_of(int j)
   return j % 2 + j / 2 * 16;
 }
 
-/* Pieces of a line are swapped about so that pairs of lines do not meet a bank twice. */
+/* Swaps the pieces of a line so that pairs of lines do not use the same bank. */
 __device__ inline guint32 place(guint32 line, guint32 piece)
 {
   return piece ^ (line / 2 % PIECES);
@@ -42,13 +42,13 @@ __device__ inline guint32 place(guint32 line, guint32 piece)
 
 /* ---- chunks ---- */
 
-enum { LINES = THREADS / PIECES }; /* that one instruction of all threads brings */
+enum { LINES = THREADS / PIECES }; /* that all threads load with one instruction */
 
-/* One side of the tile: what a thread brings of its chunks, one after the other. */
+/* Loads a thread's share of one side of the tile, chunk after chunk. */
 struct Loader {
-  const guint8 *from; /* of the next chunk, from the thread's first input */
+  const guint8 *from; /* the next chunk, at the thread's first input */
   guint64 stride;
-  gint32 inputs; /* that are there, from the thread's first one on */
+  gint32 inputs; /* that exist, from the thread's first one on */
   guint32 line, piece;
 
   __device__ Loader(const CorrelatorRun &run, guint32 channel, guint32 tile)
@@ -59,7 +59,7 @@ struct Loader {
     inputs = (gint32)run.inputs - (gint32)first;
   }
 
-  /* What is not there is 0. in_time: whether the thread's piece is. */
+  /* Inputs and steps that do not exist become 0. in_time: whether the thread's piece exists. */
   __device__ void load(Piece (*to)[PIECES], bool in_time)
   {
     Piece *at = &to[line][place(
@@ -76,7 +76,7 @@ struct Loader {
 };
 static_assert(LINES / 2 % PIECES == 0, "see place()");
 
-/* The last piece's second sample, where the number of steps is odd. */
+/* Clears the last piece's second sample, if the number of steps is odd. */
 __device__ inline void clear_odd(Chunk *chunk, guint32 steps)
 {
   const guint32 line = threadIdx.x % TILE;
@@ -87,8 +87,8 @@ __device__ inline void clear_odd(Chunk *chunk, guint32 steps)
 
 /* ---- sums ---- */
 
-/* A complex product in three real ones: with first = (x + y) u, second = x (u + v) and third = y (u
- * - v) the product of x + iy and u - iv is first - third + i (first - second). */
+/* A complex product by three real ones: with first = (x + y) u, second = x (u + v) and third = y (u
+ * - v), the product of x + iy and u - iv is first - third + i (first - second). */
 struct Part {
   float first[ROWS][COLUMNS], second[ROWS][COLUMNS], third[ROWS][COLUMNS];
 
@@ -100,7 +100,7 @@ struct Part {
       for (int j = 0; j < COLUMNS; j++)
         first[i][j] = second[i][j] = third[i][j] = 0;
   }
-  /* Of one sample of each column. */
+  /* Adds one sample of a row, with one of each column. */
   __device__ void add(int i, float x, float y, const float (&u)[COLUMNS],
                       const float (&plus)[COLUMNS], const float (&minus)[COLUMNS])
   {
@@ -115,7 +115,7 @@ struct Part {
     for (int j = 0; j < COLUMNS; j++)
       third[i][j] += y * minus[j];
   }
-  /* rows, columns: the thread's first lines, of those numbers. */
+  /* Adds a chunk. rows, columns: the thread's first lines, which have these numbers. */
   __device__ void add(const Piece (*rows)[PIECES], const Piece (*columns)[PIECES], guint32 row,
                       guint32 column)
   {
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   const guint32 row = warp / 2 * QUARTER + lane / 8 * 2, column = warp % 2 * QUARTER + lane % 8 * 2;
   Loader rows(run, channel, tile_row), columns(run, channel, tile_column);
   const guint32 n = (run.in.steps + STEPS - 1) / STEPS;
-  /* Of a tile on the diagonal the upper right quarter is not wanted. */
+  /* In a tile on the diagonal the upper right quarter is not wanted. */
   const bool wanted = tile_row != tile_column || warp != 1;
   Sums sums;
   Part part;
@@ -197,7 +197,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     load(i, i);
   for (guint32 number = 0, slot = 0; number < n; number++) {
     asm volatile("cp.async.wait_group %0;" ::"n"(SLOTS - 2) : "memory");
-    __syncthreads(); /* the chunk has come for all, and all are done with the one before */
+    __syncthreads(); /* the chunk has arrived for all threads, and all are done with the one before
+                      */
     load(slot ? slot - 1 : SLOTS - 1, number + SLOTS - 1);
     if (number == n - 1 && run.in.steps % 2) {
       clear_odd(&chunks[slot], run.in.steps);

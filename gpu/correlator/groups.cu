@@ -1,22 +1,22 @@
-/* The CUDA correlator's memory. Where the device has no room for the sums of all channels and the
- * visibilities made of them, channels take turns in groups: their sums wait on the host, and
- * visibilities are given to the host. What is known of sums (CorrelatorState) is then the same for
- * every group, since all of them go the same way. */
+/* The CUDA correlator's memory. If the device has no room for the sums of all channels and their
+ * visibilities, groups of channels take turns: their sums wait on the host, and visibilities are
+ * copied to the host. The state of sums (CorrelatorState) is then the same for every group, since
+ * all of them go through the same steps. */
 #include "gpu/correlator/instance.h"
 
 enum {
-  LINE = 128,                                   /* bytes that rows of prepared samples begin at */
-  MOST_GATHERED = 4096,                         /* steps */
-  LEAST_GATHERED = 64,                          /* steps */
+  LINE = 128,           /* alignment of rows of prepared samples, in bytes */
+  MOST_GATHERED = 4096, /* steps */
+  LEAST_GATHERED = 64,  /* steps */
   INT32_RUN = CORRELATOR_INT32_STEPS / 64 * 64, /* steps of a run, whole lines */
-  /* Steps that are summed in single precision: such that no more than 64 parts are. */
+  /* Steps summed in single precision: few enough that at most 64 partial sums are added. */
   F16_RUN = 4096,
   SPLIT_RUN = 2048,
   SIMT_RUN = 1024,
   F32_RUN = 2048,
 };
-#define GATHERED_BYTES ((gsize)1 << 30) /* wanted at most */
-#define OUT_BLOCKS 4                    /* of visibilities that a stage goes round with */
+#define GATHERED_BYTES ((gsize)1 << 30) /* at most */
+#define OUT_BLOCKS 4                    /* blocks of visibilities that a stage cycles through */
 
 /* ---- memory ---- */
 
@@ -38,7 +38,7 @@ gboolean astro_correlator_need_upload(Correlator *self, gsize bytes, GError **er
   return TRUE;
 }
 
-/* Rows are read in whole pieces, so what lies behind their samples is zeros at first. */
+/* Rows are read in whole pieces, so memory after their samples has to be zero at first. */
 static gboolean alloc_rows(Correlator *self, guint8 **rows, gsize n, gsize bytes, GError **error)
 {
   return *rows ||
@@ -122,9 +122,9 @@ gboolean astro_correlator_give(Correlator *self, gpointer out, GError **error)
                                   astro_cuda_stream(self->place.queue)));
 }
 
-/* ---- memory that there is ---- */
+/* ---- available memory ---- */
 
-/* Bytes on the device that a channel needs while its group is in work. */
+/* Bytes on the device that a channel needs while its group is being processed. */
 static guint64 channel_bytes(const Correlator *self)
 {
   gboolean carries =
@@ -136,8 +136,8 @@ static guint64 channel_bytes(const Correlator *self)
              : bytes;
 }
 
-/* All channels at once where there is room for that and blocks of spectra beside it, else as many
- * as half of the memory holds. */
+/* All channels at once if there is room for that and for blocks of spectra; otherwise as many as
+ * fit in half of the memory. */
 gboolean astro_correlator_pick_group(Correlator *self, GError **error)
 {
   const AstroCorrelatorConfig *config = &self->config;

@@ -1,4 +1,4 @@
-/* What groups of channels hold between their turns on the device. */
+/* Data that groups of channels keep on the host between their turns on the device. */
 #include "gpu/correlator/correlator.h"
 
 gboolean astro_correlator_held_alloc(CorrelatorHeld *held, const AstroPlace *place, guint channels,

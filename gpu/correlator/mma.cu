@@ -1,15 +1,15 @@
-/* The correlator on the tensor cores of any device from sm_80 on: as on Hopper's (wgmma.cu), in
- * tiles of 64 x 64 inputs and with the instructions of a warp. A warp takes 32 x 32 pairs. */
+/* The correlator on the tensor cores of any device from sm_80 on: like wgmma.cu for Hopper, but
+ * with tiles of 64 x 64 inputs and the instructions of a warp. A warp handles 32 x 32 pairs. */
 #include "gpu/correlator/correlator.h"
 
 #include <cuda_fp16.h>
 
 enum {
   TILE = 64,
-  PART = 32, /* of a warp */
+  PART = 32, /* inputs of a warp in each direction */
   CHUNK = 128,
   STEP = 32,
-  PIECE = 16, /* bytes of a copy */
+  PIECE = 16, /* bytes in a copy */
   SLOTS = 3,
   THREADS = 128,
   HEIGHT = PART / 16,
@@ -23,7 +23,7 @@ __device__ inline guint32 shared_address(const void *p)
   return (guint32)__cvta_generic_to_shared(p);
 }
 
-/* A chunk of a tile's inputs, what lies beyond inputs and time as zeros. */
+/* Loads a chunk of a tile's inputs, with zeros beyond the last input and the last step. */
 __device__ inline void load_tile(guint8 *to, const CorrelatorRun &run, guint32 plane,
                                  guint32 channel, guint32 tile, guint32 chunk, guint32 row_bytes)
 {
@@ -42,7 +42,7 @@ __device__ inline void load_tile(guint8 *to, const CorrelatorRun &run, guint32 p
   }
 }
 
-/* Two groups of 8 lines by two pieces. lines first: as rows are wanted; else as columns. */
+/* Loads two groups of 8 lines by two pieces: as rows if LINES_FIRST, else as columns. */
 template <bool LINES_FIRST>
 __device__ inline void load_words(guint32 (&words)[4], const guint8 *lines, int step)
 {
@@ -135,8 +135,8 @@ __global__ void __launch_bounds__(THREADS)
   extern __shared__ __align__(1024) guint8 shared[];
   const guint32 channel = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const guint32 part_row = warp / 2 * PART, part_column = warp % 2 * PART;
-  /* Of split samples low x high, high x low, high x high. Of floating point two chunks, or the
-   * three products of one, are added on the tensor cores, which cut, and the rest with rounding. */
+  /* Split samples: low x high, high x low, high x high. In floating point two chunks, or the three
+   * products of one, are added on the tensor cores, which truncate, and the rest with rounding. */
   constexpr guint32 PRODUCTS = KIND == CORRELATOR_SPLIT ? 3 : 1,
                     GROUP = KIND == CORRELATOR_SPLIT ? 3 : 2;
   const guint32 n = (row_bytes + CHUNK - 1) / CHUNK * PRODUCTS;
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(THREADS)
     return;
 #pragma unroll
   for (int j = 0; j < WIDTH; j++) {
-    /* What a thread has of the sum over a column's im is a quarter, of column lane / 4. */
+    /* A thread has a quarter of the sum over a column's im, for column lane / 4. */
     bias[j] += __shfl_xor_sync(0xffffffff, bias[j], 1);
     bias[j] += __shfl_xor_sync(0xffffffff, bias[j], 2);
     const Value bias0 = __shfl_sync(0xffffffff, bias[j], lane % 4 * 8);

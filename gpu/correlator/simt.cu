@@ -1,4 +1,4 @@
-/* The correlator on ordinary arithmetic: formats of 8 and 16 bits on every device, exact sums of
+/* The correlator on ordinary arithmetic: formats of 8 and 16 bits on any device, and exact sums of
  * 16-bit integers. A block sums a tile of 64 x 64 inputs, a thread 8 x 4 pairs. Floating point is
  * summed in two steps, so that errors do not grow with the number of samples. */
 #include "gpu/correlator/correlator.h"
@@ -7,7 +7,7 @@
 
 enum {
   TILE = 64,
-  STEPS = 16, /* samples in shared memory, and of a first sum */
+  STEPS = 16, /* samples in shared memory, and in a first sum */
   ROWS = 8,
   COLUMNS = 4,
   THREADS = (TILE / ROWS) * (TILE / COLUMNS),
@@ -42,13 +42,13 @@ template <> struct Samples<ASTRO_FORMAT_CF16LE> {
     return __half22float2(s);
   }
 };
-/* What a thread sums: its rows lie side by side, its columns in two pairs 32 apart. */
+/* A thread's rows lie side by side, its columns in two pairs 32 apart. */
 __device__ inline guint32 column_of(guint32 thread, int i)
 {
   return thread % (TILE / COLUMNS) * 2 + i / 2 * (TILE / 2) + i % 2;
 }
 
-/* A chunk of time of a tile's inputs, in pieces of 16 bytes, at which rows begin and end. */
+/* A chunk of time of a tile's inputs, in pieces of 16 bytes; rows are aligned to pieces. */
 template <AstroFormat FORMAT> struct Chunk {
   using Stored = typename Samples<FORMAT>::Stored;
   using Value = typename Samples<FORMAT>::Value;
@@ -70,7 +70,7 @@ template <AstroFormat FORMAT> struct Chunk {
     }
   }
 
-  /* Time slowest. */
+  /* Stores with time as the slowest axis. */
   __device__ void store(Value (*to)[TILE + PAD], const CorrelatorRun &run, guint32 first) const
   {
 #pragma unroll
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(THREADS)
   const guint32 first_row = threadIdx.x / (TILE / COLUMNS) * ROWS;
   Sum re[ROWS][COLUMNS] = {}, im[ROWS][COLUMNS] = {};
 
-  /* While a chunk is summed the next one comes; shared memory holds two, so that one barrier a
+  /* The next chunk is loaded while one is summed. Shared memory holds two, so that one barrier a
    * chunk is enough. */
   Chunk<FORMAT> next_rows, next_columns;
   next_rows.load(run, channel, tile_row, 0);

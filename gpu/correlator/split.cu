@@ -1,4 +1,4 @@
-/* Single precision in halves, for tensor cores. */
+/* Splits single precision into halves, for tensor cores. */
 #include "gpu/correlator/correlator.h"
 
 #include <cuda_fp16.h>
@@ -6,8 +6,8 @@
 enum { THREADS = 256 };
 
 /* Samples are scaled so that the largest component is just below 2^15: its square and any sum of
- * two fit, and what the second half loses of the smallest ones is beyond single precision of the
- * largest. */
+ * two fit, and the part of the smallest samples that the second half loses is below single
+ * precision of the largest. */
 __global__ void __launch_bounds__(THREADS)
     split(const __grid_constant__ CorrelatorOperand in, guint8 *planes, guint64 row, guint64 plane,
           double *scales, guint32 inputs)

@@ -1,22 +1,22 @@
 /* The correlator on Hopper's tensor cores.
  *
- * A tile is 128 x 128 inputs of a channel. One warp brings chunks of 128 bytes of time of its rows
- * and columns with the bulk copy engine; two warpgroups multiply, 64 rows each. Samples stay as
- * they are, re and im side by side: the product of a row with a column is the real part of E_i
- * conj(E_j), that of the row turned to (im, -re) the imaginary part. Rows are turned in registers.
- * For bytes -re - 1 stands for -re, since -128 has no other sign; the sum over the column's im
- * corrects it.
+ * A tile is 128 x 128 inputs of a channel. One warp loads chunks of 128 bytes of time of its rows
+ * and columns with the bulk copy engine; two warpgroups multiply 64 rows each. Samples are
+ * unchanged, with re and im side by side: the product of a row with a column is the real part of
+ * E_i conj(E_j), that of the row changed to (im, -re) the imaginary part. Rows are changed in
+ * registers. For bytes -re - 1 takes the place of -re, since -128 cannot be negated; the sum over
+ * the column's im corrects it.
  *
- * Half precision: tensor cores cut what they add, which errs one way; so they add two chunks at
- * most, and what they give is added with rounding. One set of accumulators takes the real and the
- * imaginary part in turn while the other warpgroup keeps the tensor cores busy. */
+ * Half precision: tensor cores truncate when they add, which causes a bias. So they add two chunks
+ * at most, and their results are added with rounding. One set of accumulators alternates between
+ * the real and the imaginary part, while the other warpgroup keeps the tensor cores busy. */
 #include "gpu/runtime/barrier.h"
 #include "gpu/correlator/correlator.h"
 #include "gpu/correlator/wgmma.h"
 
 #include <cudaTypedefs.h>
 
-/* The two could not be told apart when a kernel is picked. */
+/* Code for compute_90 and compute_90a could not be told apart when a kernel is picked. */
 #if __CUDA_ARCH__ == 900 && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #error "NVCC_ARCH has compute_90, expected compute_90a"
 #endif
@@ -24,7 +24,7 @@
 enum {
   TILE = 128,
   HALF = TILE / 2,
-  CHUNK = 128, /* bytes of time: a line of the swizzle */
+  CHUNK = 128, /* bytes of time: one line of the swizzle */
   STEP = 32,   /* bytes of time that one instruction multiplies */
   STEPS = CHUNK / STEP,
   SLOTS = 6,
@@ -39,7 +39,7 @@ struct Shared {
   guint64 full[SLOTS], empty[SLOTS];
   gint32 bias[2][TILE];
 };
-enum { SHARED_BYTES = sizeof(Shared) + 1024 /* to begin at a line of the swizzle */ };
+enum { SHARED_BYTES = sizeof(Shared) + 1024 /* to align it to the swizzle */ };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -53,7 +53,7 @@ __device__ inline void load_tile(const CUtensorMap *map, guint64 *barrier, void 
                : "memory");
 }
 
-/* Rows of 128 bytes, swizzled, eight of them 1024 bytes from the next eight. */
+/* Descriptor of a tile: rows of 128 bytes, swizzled, with groups of eight rows 1024 bytes apart. */
 __device__ inline guint64 describe(const void *tile)
 {
   return (guint64)((shared_address(tile) & 0x3ffff) >> 4) | (guint64)1 << 16 |
@@ -73,7 +73,7 @@ template <int PENDING> __device__ inline void wgmma_wait()
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-/* The part of a warpgroup's 64 rows that one instruction takes: four registers of each thread.
+/* Loads the part of a warpgroup's 64 rows that one instruction uses: four registers in each thread.
  * lines is the first of the warp's 16 rows. */
 __device__ inline void load_rows(guint32 (&words)[4], const guint8 *lines, int step)
 {
@@ -88,7 +88,7 @@ __device__ inline void load_rows(guint32 (&words)[4], const guint8 *lines, int s
 /* ---- the ring of chunks ---- */
 
 struct Job {
-  guint32 channel, row, column; /* of tiles */
+  guint32 channel, row, column; /* row and column of the tile */
 };
 
 __device__ inline Job job_of(guint32 number, guint32 tiles)
@@ -98,12 +98,12 @@ __device__ inline Job job_of(guint32 number, guint32 tiles)
   return job;
 }
 
-/* What a warpgroup knows of the tile in work. */
+/* State of a warpgroup in the current tile. */
 struct Part {
   Shared *shared;
   BarrierRing ring;
   guint32 chunks, group; /* group: which 64 rows */
-  bool same_tile; /* rows and columns are the same bytes, which are then loaded once, as columns */
+  bool same_tile;        /* rows and columns are the same bytes, loaded once, as columns */
 };
 
 __device__ inline const guint8 *rows_of(const Part &part)
@@ -122,7 +122,7 @@ __device__ inline void release(Shared *shared, guint32 slot)
 
 /* ---- bytes ---- */
 
-/* Adds the im of half a column's chunk. */
+/* Adds up the im of half a column's chunk. */
 __device__ inline void add_im_of_column(gint32 &sum, const guint8 *columns, guint32 thread)
 {
   guint32 column = thread / 2;
@@ -137,7 +137,7 @@ __device__ inline void add_im_of_column(gint32 &sum, const guint8 *columns, guin
   }
 }
 
-/* The same of the two rows that a thread has a quarter of, turned. */
+/* The same for the two rows of which a thread has a quarter, in registers. */
 __device__ inline void add_im_of_rows(gint32 (&sums)[2], const guint32 (&turned)[STEPS][4])
 {
 #pragma unroll
@@ -147,10 +147,10 @@ __device__ inline void add_im_of_rows(gint32 (&sums)[2], const guint32 (&turned)
       sums[i % 2] = __dp4a((int)turned[k][i], 0x00010001, sums[i % 2]);
 }
 
-/* Real parts of a chunk are in work while its rows are turned, imaginary parts while the next
- * chunk's real parts are begun. Bias is what the columns' im add up to, of all consumers together;
- * where columns are the rows (SAME), it comes from the registers that those are turned in, and
- * shared memory is not read once more. */
+/* While the real parts of a chunk are computed, its rows are changed; while its imaginary parts are
+ * computed, the next chunk's real parts begin. bias is the sum of the columns' im, from all
+ * consumers together. If columns are the rows (SAME), it comes from the registers of the changed
+ * rows, and shared memory is not read once more. */
 template <int COLUMNS, bool SAME>
 __device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF],
                                     gint32 (&bias)[TILE], guint32 thread)
@@ -216,12 +216,11 @@ __device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF]
 
 /* ---- half precision ---- */
 
-/* Two chunks of time, or of split samples the low and the high halves of one, are added on the
- * tensor cores. */
+/* Tensor cores add two chunks of time, or for split samples the low and the high halves of one. */
 enum { PAIR = 2 };
 
-/* Which of a pair's rows are multiplied with which of its columns; of split samples the smallest
- * first. */
+/* Which of a pair's rows are multiplied by which of its columns; for split samples the smallest
+ * products come first. */
 template <CorrelatorKind KIND> __device__ constexpr int products_of_pair()
 {
   return KIND == CORRELATOR_SPLIT ? 3 : 2;
@@ -306,7 +305,7 @@ __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[
   }
 }
 
-/* ---- what both share ---- */
+/* ---- common to bytes and half precision ---- */
 
 template <typename Sum, typename Value>
 __device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 group,
@@ -336,8 +335,8 @@ __device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 gr
   });
 }
 
-/* Chunks are numbered along time; of split samples both planes of a time come one after the other.
- */
+/* Loads chunks, which are numbered along time; for split samples both planes of a time follow each
+ * other. */
 __device__ inline void produce(const CUtensorMap *map, const CorrelatorRun &run, guint32 chunks,
                                guint32 tiles, guint32 jobs, Shared *shared)
 {
@@ -374,7 +373,7 @@ __device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32
     for (int i = 0; i < HALF; i++)
       re[i] = im[i] = 0;
     part.same_tile = job.row == job.column;
-    /* Of a tile on the diagonal the upper right quarter is not wanted. */
+    /* In a tile on the diagonal the upper right quarter is not wanted. */
     bool narrow = part.same_tile && part.group == 0;
     if constexpr (KIND == CORRELATOR_S8) {
       gint32(&bias)[TILE] = shared->bias[turn];
@@ -422,7 +421,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     consume<KIND>(run, chunks, tiles, jobs, shared, threadIdx.x);
   }
 #else
-  __trap(); /* another kernel is to be picked: astro_cuda_architecture */
+  __trap(); /* never run: astro_cuda_architecture rules this kernel out */
 #endif
 }
 
@@ -442,7 +441,7 @@ const void *astro_correlator_wgmma_kernel(CorrelatorKind kind)
   return (const void *)kernels[kind];
 }
 
-/* Another correlator may be at work with the driver's function: it is set when it is known. */
+/* Another correlator may be using the driver's function, so it is set only once it is known. */
 static gboolean find_encode_map(GError **error)
 {
   cudaDriverEntryPointQueryResult result;
@@ -492,7 +491,7 @@ gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, g
           jobs = tiles * run->channels;
   CUtensorMap map;
 
-  if (kind != CORRELATOR_S8) /* what lies beyond is zeros */
+  if (kind != CORRELATOR_S8) /* the chunk beyond the end is zeros */
     chunks += chunks % 2;
   if (!make_map(&map, run, row_bytes, error))
     return FALSE;

@@ -1,7 +1,7 @@
-/* Hopper's warpgroup matrix products as the correlator uses them, one function an instruction: 64
- * rows by 64 or 128 columns, 32 bytes deep, both operands with their depth contiguous. a lies in
- * registers or in shared memory, b in shared memory. keep 0: d begins at zero. 64 columns use the
- * first half of d. */
+/* Hopper's warpgroup matrix products as the correlator uses them, one function for each
+ * instruction: 64 rows by 64 or 128 columns, 32 bytes deep, both operands with their depth
+ * contiguous. a is in registers or in shared memory, b in shared memory. keep = 0: d begins at
+ * zero. 64 columns use the first half of d. */
 #pragma once
 
 #include <glib.h>

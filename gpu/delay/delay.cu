@@ -1,4 +1,4 @@
-/* Delay on the GPU: its instances and their memory. */
+/* The delay's CUDA backend: its instances and their memory. */
 #include "gpu/delay/delay.h"
 
 /* ---- memory ---- */

@@ -1,4 +1,4 @@
-/* The parts of the delay on the GPU: an instance, its memory, and the work on either quantity. */
+/* Parts of the delay on the GPU: an instance, its memory, and the work on either quantity. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
@@ -12,7 +12,7 @@ extern "C" {
 
 enum {
   DELAY_THREADS = 256,
-  DELAY_TAP_STEPS = 1024, /* fractions that taps are known of; straight lines between them */
+  DELAY_TAP_STEPS = 1024, /* fractions in the table of taps; interpolated linearly between them */
 };
 
 struct Delay {
@@ -22,11 +22,11 @@ struct Delay {
   gboolean is_spectra;
   double rate, first_frequency, channel_width;
 
-  float *taps; /* [fraction][tap], of real voltages [fraction][real parts, imaginary ones][tap] */
+  float *taps; /* [fraction][tap]; for real voltages [fraction][real and imaginary parts][tap] */
   gpointer upload;
   gsize upload_bytes;
 
-  /* [input][capacity], from the sample start on; the spare one for moving */
+  /* [input][capacity], beginning with sample start; the spare window is for moving samples */
   float2 *window, *spare;
   gsize capacity, spare_capacity, length;
   gint64 start;
@@ -35,7 +35,7 @@ struct Delay {
 gboolean astro_cuda_delay_alloc(Delay *self, gpointer face, gsize count, gsize bytes,
                                 GError **error);
 
-/* Host data for the kernel that comes next, one piece behind the other. */
+/* Host data for the next kernel; pieces are packed one after the other. */
 struct DelayPiece {
   gconstpointer host;
   gsize bytes;
@@ -43,11 +43,11 @@ struct DelayPiece {
 };
 gboolean astro_cuda_delay_send(Delay *self, DelayPiece *pieces, guint n, GError **error);
 
-/* Samples are turned where they lie. */
+/* Rotates the phases of spectra, sample by sample. */
 gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out,
                                   const AstroDelayArguments *arguments, GError **error);
 
-/* Samples go to the window and come out of it. NULL for in: none came; for out: none go yet. */
+/* Voltages go to the window and come out of it. in NULL: none came; out NULL: none leave yet. */
 gboolean astro_cuda_delay_voltages(Delay *self, const guint8 *in, guint8 *out,
                                    const AstroDelayArguments *arguments, GError **error);
 

@@ -1,4 +1,4 @@
-/* Spectra turned sample by sample where they lie. */
+/* Rotates the phases of spectra, sample by sample. */
 #include "gpu/delay/delay.h"
 #include "gpu/runtime/samples.h"
 
@@ -30,9 +30,9 @@ struct Spectra {
   guint n_axes, inputs, pols, channels;
   double first_frequency, channel_width;
   const double *delays;  /* [step][input] */
-  const float2 *gains;   /* of inputs, to multiply with; NULL: none */
-  const guint *curves;   /* of inputs: which bandpass */
-  const float *bandpass; /* [curve][channel], to multiply with */
+  const float2 *gains;   /* factor for each input; NULL: none */
+  const guint *curves;   /* index of each input's bandpass */
+  const float *bandpass; /* [curve][channel], factors */
 };
 
 static __global__ void __launch_bounds__(DELAY_THREADS)

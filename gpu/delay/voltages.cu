@@ -1,6 +1,6 @@
-/* Voltages go to a window of single precision, which keeps of the past what tiles to come need, and
- * come out of it a stretch at a time: over a stretch a delay is a straight line and its fraction of
- * a sample constant, as on the CPU (core/delay/cpu.c). */
+/* Delays voltages. They go to a window in single precision, which keeps as much of the past as
+ * later tiles need, and leave it stretch by stretch. Over a stretch the delay is linear and its
+ * fraction of a sample constant, as on the CPU (core/delay/cpu.c). */
 #include "gpu/delay/delay.h"
 #include "gpu/runtime/gather.h"
 #include "gpu/runtime/samples.h"
@@ -14,8 +14,8 @@ static gint64 tile_floor(guint64 sample)
   return (gint64)(sample / TILE * TILE);
 }
 
-/* Of as many rows as there are inputs, as many bytes. Copies of several rows take them no further
- * than 2 GiB apart; where they are, there are few. */
+/* Moves a row of this many bytes for every input. 2D copies only take rows up to 2 GiB apart; if
+ * they are farther apart, there are few. */
 static gboolean move_rows(const Delay *self, gpointer to, gsize to_row, gconstpointer from,
                           gsize from_row, gsize bytes, GError **error)
 {
@@ -41,7 +41,7 @@ static gboolean clear_rows(const Delay *self, gpointer to, gsize row, gsize byte
   return TRUE;
 }
 
-/* Room for length samples, of which those from keep on stay; they move to the spare window. */
+/* Makes room for length samples. Samples from keep on are kept: they move to the spare window. */
 static gboolean make_room(Delay *self, gint64 keep, gsize length, GError **error)
 {
   gsize dropped = (gsize)CLAMP(keep - self->start, 0, (gint64)self->length),
@@ -73,7 +73,7 @@ static gboolean make_room(Delay *self, gint64 keep, gsize length, GError **error
   return TRUE;
 }
 
-/* n samples of the input, in NULL: zeros. */
+/* Appends n samples of the input; in NULL: zeros. */
 static gboolean append(Delay *self, const guint8 *in, gsize n, gint64 keep, GError **error)
 {
   gsize kept = self->length - (gsize)CLAMP(keep - self->start, 0, (gint64)self->length);
@@ -119,9 +119,9 @@ struct Voltages {
   guint inputs, pols, stretch;
   guint64 first; /* sample of the first stretch */
   guint64 out_first, out_end;
-  double rate, frequency; /* the latter of zero in the samples */
+  double rate, frequency; /* frequency of zero in the samples */
   const double *delays;   /* [end of a stretch][input] */
-  const double2 *gains; /* of inputs: amplitude to multiply with, turns to take away; NULL: none */
+  const double2 *gains;   /* of each input: amplitude factor, cycles to subtract; NULL: none */
   const float *taps;
 };
 
@@ -131,11 +131,11 @@ __device__ inline guint64 place_of(const Voltages &work, guint64 sample, guint i
          input % work.pols * work.pol;
 }
 
-/* Samples over which the delay is one straight line. */
+/* A stretch of samples over which the delay is linear. */
 struct Stretch {
-  gint64 from; /* the sample that the first one's taps begin at */
+  gint64 from; /* first sample under the first tap */
   double fraction, gain;
-  double phase, rate; /* turns, and turns a sample */
+  double phase, rate; /* in cycles, and in cycles per sample */
 };
 
 template <int TAPS>
@@ -145,7 +145,7 @@ __device__ inline Stretch find_stretch(const Voltages &work, guint input, guint 
   double here = delays[0], there = delays[work.inputs];
   const double gain = work.gains ? work.gains[input].x : 1,
                turns = work.gains ? work.gains[input].y : 0;
-  /* The delay is that of the moment when the sample was taken, a delay ago. */
+  /* The delay is that at the moment when the sample was taken, which is one delay ago. */
   const double slope = (there - here) * work.rate / work.stretch;
   here *= 1 - slope;
   there *= 1 - slope;
@@ -155,7 +155,7 @@ __device__ inline Stretch find_stretch(const Voltages &work, guint input, guint 
            -work.frequency * here - turns, -work.frequency * (there - here) / work.stretch };
 }
 
-/* On a straight line between rows of n taps. */
+/* Interpolates linearly between two rows of n taps. */
 __device__ inline void find_taps(const Voltages &work, const Stretch &stretch, guint n, float *taps)
 {
   if (threadIdx.x >= n)
@@ -167,7 +167,7 @@ __device__ inline void find_taps(const Voltages &work, const Stretch &stretch, g
   taps[threadIdx.x] = left * row[0] + right * row[n];
 }
 
-/* A stretch of an input a block. */
+/* Delays complex voltages, one stretch of one input a block. */
 static __global__ void __launch_bounds__(DELAY_THREADS)
     delay_stretch(const __grid_constant__ Voltages work)
 {
@@ -200,8 +200,8 @@ static __global__ void __launch_bounds__(DELAY_THREADS)
 
 enum { RUN = 4 };
 
-/* Sums of all taps for RUN samples, the first at an address of 16 bytes: a load of samples serves
- * many taps. */
+/* Sums over all taps for RUN samples, the first one aligned to 16 bytes: each load of samples
+ * serves many taps. */
 __device__ inline void sum_run(const float *samples, const float *taps, float2 (&sums)[RUN])
 {
   enum { TAPS = ASTRO_FRACTION_REAL_TAPS };
@@ -222,7 +222,7 @@ __device__ inline void sum_run(const float *samples, const float *taps, float2 (
   }
 }
 
-/* The same of real samples, which the window has as complex ones. */
+/* The same for real samples, which the window holds as complex ones. */
 static __global__ void __launch_bounds__(DELAY_THREADS, 4)
     delay_real_stretch(const __grid_constant__ Voltages work)
 {
@@ -323,7 +323,7 @@ gboolean astro_cuda_delay_voltages(Delay *self, const guint8 *in, guint8 *out,
   if (keep < self->start)
     return astro_backend_refuse(error, "delay: samples before %" G_GINT64_FORMAT " are gone",
                                 self->start + margin);
-  /* At the end of a stream nothing follows: zeros stand for it. */
+  /* At the end of a stream zeros take the place of the samples that would follow. */
   guint64 last_tile = arguments->out_first + arguments->out_steps + TILE - 1;
   gint64 missing = tile_floor(last_tile) + margin - self->start - (gint64)self->length;
   if (missing > 0 && !append(self, NULL, (gsize)missing, keep, error))

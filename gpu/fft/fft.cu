@@ -1,6 +1,5 @@
-/* Fourier transforms on the GPU, by cuFFT. What a block needs is a list of steps, made once for
- * every number of time steps that blocks come with. Planes go a shorter way
- * (gpu/lib/fft/planes.cu), without it. */
+/* Fourier transforms on the GPU, by cuFFT. A list of steps is made once for each number of time
+ * steps that blocks have. Planes are transformed faster without cuFFT (gpu/lib/fft/planes.cu). */
 #include "gpu/lib/fft/parts.h"
 
 extern "C" {
@@ -10,10 +9,10 @@ extern "C" {
 enum {
   MOST_LISTS = 4,
   MOST_LOOPS =
-      64, /* transforms queued one by one; beyond, lines are turned to lie along the block */
+      64, /* transforms queued one by one; if there were more, lines are transposed instead */
 };
 
-/* Where a step reads and writes: the blocks, and rooms of our own. */
+/* Memory that a step reads and writes: the blocks, and buffers of our own. */
 typedef enum { IN, OUT, HELD, LINES_IN, LINES_OUT, N_PLACES } Place;
 
 typedef struct Fft Fft;
@@ -25,13 +24,13 @@ struct Step {
   AstroFftMove move;
   AstroFftPass pass;
   AstroTransposeConfig turn;
-  int plan; /* cuFFT's */
+  int plan; /* of cuFFT; -1: none */
   guint64 loops;
   gsize from_step, to_step; /* bytes from loop to loop */
 };
 
 typedef struct {
-  guint64 steps; /* of the free axis */
+  guint64 steps; /* along the free axis */
   GArray *list;
   gsize bytes[N_PLACES], work_bytes;
 } List;
@@ -41,13 +40,13 @@ struct Fft {
   AstroPlace place;
   const AstroCufft *cufft;
   gboolean is_double;
-  gsize sample_bytes;     /* complex */
-  gpointer transpose;     /* an instance of astro_cuda_transpose, once one is needed */
-  AstroFftPlanes *planes; /* which do it all, or NULL */
-  GPtrArray *lists;       /* List *, the last used first */
+  gsize sample_bytes;     /* of a complex sample */
+  gpointer transpose;     /* an instance of astro_cuda_transpose, made when first needed */
+  AstroFftPlanes *planes; /* if this does the whole transform, or NULL */
+  GPtrArray *lists;       /* List *, the most recently used first */
   gpointer places[N_PLACES], work;
-  gsize bytes[N_PLACES], work_bytes; /* of our own rooms */
-  gpointer taken;                    /* a block without what was not touched */
+  gsize bytes[N_PLACES], work_bytes; /* of our own buffers */
+  gpointer taken;                    /* a copy of the block with zeros in untouched tiles */
   gsize taken_bytes;
 };
 
@@ -121,8 +120,8 @@ static void free_list(gpointer data)
   g_free(list);
 }
 
-/* What cuFFT's plans are made of: batch transforms of up to three axes, whose samples lie stride
- * apart and which begin so many samples after one another. */
+/* Parameters of a cuFFT plan: `batch` transforms over up to three axes, whose samples lie stride
+ * apart; step_in and step_out are the distances between transforms in samples. */
 typedef struct {
   guint rank;
   long long n[3];
@@ -140,8 +139,8 @@ static gboolean add_lines(Fft *self, List *list, const Lines *lines, Place from,
   long long n[3] = { lines->n[0], lines->n[1], lines->n[2] };
   size_t bytes = 0;
 
-  /* Extents of the blocks are those of the axes: what cuFFT would leave out of them lies behind the
-   * last axis alone. */
+  /* The embedding extents are those of the axes themselves; where a line has more samples than
+   * cuFFT uses, they only follow the last axis. */
   if (!astro_cufft_ok(self->cufft->create(&step->plan), "cufftCreate", error) ||
       !astro_cufft_ok(self->cufft->set_auto_allocation(step->plan, 0), "cufftSetAutoAllocation",
                       error) ||
@@ -157,7 +156,7 @@ static gboolean add_lines(Fft *self, List *list, const Lines *lines, Place from,
   return TRUE;
 }
 
-/* Lines that lie along the block. */
+/* Lines that are contiguous in the block. */
 static Lines lines_of(const AstroFftPass *pass, guint64 batch)
 {
   return { 1,    { (long long)pass->n }, pass->real_in, pass->real_out, 1, pass->n_in, pass->n_out,
@@ -176,7 +175,7 @@ static gboolean add_turn(Fft *self, List *list, guint64 outer, guint64 rows, gui
   return self->transpose != NULL;
 }
 
-/* Lines across the block that no loop reaches are turned to lie along it, and back. */
+/* Lines across the block, if too many for a loop, are transposed to be contiguous, and back. */
 static gboolean add_turned_lines(Fft *self, List *list, const AstroFftPass *pass, Place from,
                                  Place to, GError **error)
 {
@@ -195,7 +194,7 @@ static gboolean add_turned_lines(Fft *self, List *list, const AstroFftPass *pass
                   error);
 }
 
-/* The block's axes on one side, or without a free axis its frames and they. */
+/* The block's axes on one side; without a free axis, frames come first. */
 static AstroFftMove move_of(const Fft *self, guint64 steps, gboolean out, gboolean rolls,
                             gboolean turns)
 {
@@ -216,7 +215,7 @@ static AstroFftMove move_of(const Fft *self, guint64 steps, gboolean out, gboole
     to->extent = config->extents[i] ? astro_fft_extent(config, i, out) : steps;
     if (axis->transformed && rolls)
       to->roll = axis->origin_in;
-    /* Real samples are transformed along this axis before others are turned, or after. */
+    /* Real samples are transformed along this axis before, or after, phases are rotated. */
     if (axis->transformed && turns && !(halved && !config->inverse))
       to->turn = axis->origin_out;
     to->period = config->extents[i];
@@ -272,8 +271,7 @@ static gboolean add_pass(Fft *self, List *list, const AstroFftPass *pass, guint6
   return TRUE;
 }
 
-/* The last two or three axes together, where all of them are transformed: cuFFT does better than
- * one by one.
+/* The last two or three axes together, if all are transformed: cuFFT does better than one by one.
  */
 static gboolean add_last_axes(Fft *self, List *list, const AstroFftPass *passes, Place from,
                               guint *done, GError **error)
@@ -299,8 +297,8 @@ static gboolean add_last_axes(Fft *self, List *list, const AstroFftPass *passes,
   return add_lines(self, list, &lines, from, OUT, error);
 }
 
-/* Complex samples are moved first, on the way to where they are transformed; real ones are moved as
- * such, and turned when they are complex. */
+/* Complex samples are moved first, to where they are transformed. Real ones are moved while real,
+ * and their phases rotated once they are complex. */
 static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
 {
   const AstroFftConfig *config = &self->config;
@@ -341,7 +339,7 @@ static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
   return TRUE;
 }
 
-/* ---- rooms ---- */
+/* ---- buffers ---- */
 
 gboolean astro_fft_need_room(const AstroPlace *place, gpointer *room, gsize *bytes, gsize wanted,
                              GError **error)
@@ -378,8 +376,7 @@ static gboolean make_room(Fft *self, const List *list, GError **error)
   return TRUE;
 }
 
-/* The list for blocks of so many steps; the one that was not used for longest makes room for a new
- * one. */
+/* The list for blocks of this many time steps. A new list replaces the least recently used one. */
 static List *find_list(Fft *self, guint64 steps, GError **error)
 {
   guint at = 0;
@@ -407,8 +404,8 @@ static List *find_list(Fft *self, guint64 steps, GError **error)
   return list;
 }
 
-/* What lies in touched tiles, and zeros, to a room of our own, which takes the place of what came
- * in. */
+/* Copies touched tiles, with zeros elsewhere, to a buffer of our own, which then replaces the
+ * input. */
 static gboolean take_touched(Fft *self, const AstroBlock *in, const guint8 *touched, guint64 steps,
                              GError **error)
 {
@@ -463,7 +460,7 @@ static void destroy(gpointer instance)
 {
   Fft *self = (Fft *)instance;
 
-  astro_cuda_enter(self->place.device, NULL); /* whose plans cuFFT destroys */
+  astro_cuda_enter(self->place.device, NULL); /* cuFFT destroys plans of the current device */
   g_ptr_array_unref(self->lists);
   if (self->transpose)
     astro_cuda_transpose.destroy(self->transpose);

@@ -1,3 +1,4 @@
+/* The columns' second pass in double precision. */
 #define COLUMN double2
 #include "gpu/image/columns.h"
 

@@ -1,3 +1,4 @@
+/* The columns' second pass in single precision. */
 #define COLUMN float2
 #include "gpu/image/columns.h"
 

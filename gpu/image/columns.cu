@@ -1,4 +1,4 @@
-/* Planes that come transformed along u: rooms, tables, and what both passes of the columns do. */
+/* Planes that come transformed along u: buffers, tables, and the launches of both passes. */
 #include "gpu/image/columns.h"
 
 enum { THREADS = 256, LINE_BYTES = 256, MOST_PLANES = 65535 };
@@ -50,8 +50,8 @@ static gboolean send_tables(AstroImageColumns *self, GError **error)
                                   astro_cuda_stream(self->place.queue)));
 }
 
-/* For all products, which then share phases, or as many of them as leave most of the room to
- * others. */
+/* Makes room for all products, which then share phases, or for as many of them as fit in a quarter
+ * of the free memory. */
 static gboolean make_room(AstroImageColumns *self, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
@@ -86,7 +86,7 @@ AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const
   columns->wanted = grid->size / 2 - grid->image_size / 2;
   columns->n_wanted = grid->image_size;
   columns->is_double = is_double(config);
-  /* The grid repeats itself, where the image is as large as it. */
+  /* If the image is as large as the grid, its columns wrap around. */
   if (grid->image_size == grid->size)
     columns->width_roll = (last + 1) % grid->size;
   if (send_tables(self, error) && make_room(self, error)) {
@@ -98,9 +98,10 @@ AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const
   return NULL;
 }
 
-/* ---- rows that no touched tile has a part of ---- */
+/* ---- rows without any touched tile ---- */
 
-/* A warp a row of tiles. A plane's rows are [row of points of the first pass][point] for it. */
+/* A warp handles a row of tiles. Rows of a plane are stored as [row of points of the first
+ * pass][point]. */
 static __global__ void __launch_bounds__(THREADS)
     note_blank(const guint8 *touched, guint32 tiles, guint32 n, guint32 origin, AstroDivisor others,
                guint32 planes, guint8 *blank)
@@ -134,9 +135,8 @@ static gboolean find_blank(const AstroImageColumns *self, const guint8 *touched,
 
 /* ---- work ---- */
 
-/* Of products begin to end of the grid, of each product of the image a term that is not done;
- * FALSE: there are none.
- */
+/* Finds, among products begin to end of the grid, one term for each product of the image that is
+ * not done yet. FALSE: there is none. */
 static gboolean find_jobs(const AstroImageColumns *self, guint channel, guint begin, guint end,
                           const AstroImageArguments *arguments, guint *done, AstroImagePass *pass)
 {

@@ -1,6 +1,6 @@
-/* Images of planes that come transformed along u: the columns' first pass is the transform's
- * (gpu/lib/fft/columns.h), the second adds what it makes to the image. Here is that pass, of one
- * precision a file. */
+/* Images of planes that come transformed along u. The first pass over the columns is the
+ * transform's (gpu/lib/fft/columns.h); the second, which is here, adds its results to the image.
+ * Each precision is compiled in a file of its own. */
 #pragma once
 
 #include "gpu/lib/fft/columns.h"
@@ -10,31 +10,33 @@ extern "C" {
 #include "core/image/check.h"
 }
 
-/* A term of a product of the image: what of a product of the grid is added to it. */
+/* A term of a product of the image: the part of a product of the grid that is added to it. */
 struct AstroImageJob {
   guint32 from, to;
-  gboolean imaginary, begins, ends; /* the image; the product's terms */
+  gboolean imaginary, begins,
+      ends; /* begins: the first for the image; ends: the last term of the product */
   double scale;
 };
 
-/* Columns are those of the image, from its last one on; the pass's wanted rows are the image's. */
+/* Columns are those of the image, in reverse order; the pass's wanted rows are the image's. */
 struct AstroImagePass {
-  gpointer out; /* of product 0 */
+  gpointer out; /* product 0 */
   guint32 image, n_jobs;
   double w, pixel, centre_l, centre_m;
-  const double *inverse;                        /* NULL: nothing is corrected */
-  AstroImageJob jobs[ASTRO_IMAGE_MAX_PRODUCTS]; /* of other products each */
+  const double *inverse;                        /* NULL: no correction */
+  AstroImageJob jobs[ASTRO_IMAGE_MAX_PRODUCTS]; /* each for another product of the image */
 };
 
-/* Beside an instance of the stage. */
+/* Belongs to an instance of the stage. */
 typedef struct AstroImageColumns AstroImageColumns;
 
-/* Whether there are kernels for it: others transform first (gpu/fft/fft.cu). */
+/* Whether there are kernels for this size: for others the transform comes first (gpu/fft/fft.cu).
+ */
 gboolean astro_image_columns_fit(const AstroImageConfig *config);
 AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const AstroPlace *place,
                                            GError **error);
-/* A channel's plane; touched: its map, or NULL. inverse is what to correct with; NULL: the image
- * goes on, or is corrected afterwards. */
+/* Adds a channel's plane to the image. touched: its map, or NULL. inverse: the correction; NULL:
+ * the image is not complete yet, or is corrected afterwards. */
 gboolean astro_image_columns_run(AstroImageColumns *self, guint channel, gconstpointer in,
                                  const guint8 *touched, gpointer out,
                                  const AstroImageArguments *arguments, const double *inverse,
@@ -45,19 +47,19 @@ typedef gboolean (*AstroImageColumnsFunc)(const AstroFftColumnsPass *pass,
                                           const AstroImagePass *image, cudaStream_t stream,
                                           GError **error);
 
-/* In the order of ASTRO_FFT_COLUMNS; samples and pixels are of one precision. */
+/* In the order of ASTRO_FFT_COLUMNS; samples and pixels have the same precision. */
 extern const AstroImageColumnsFunc astro_image_columns_single[], astro_image_columns_double[];
 
 #ifdef COLUMN
-/* A number that the compiler shall compute with anew, not keep what it has made of it before:
- * registers are few. */
+/* Makes the compiler compute with this number anew, instead of keeping earlier results in
+ * registers, of which there are few. */
 static __device__ __forceinline__ guint32 anew(guint32 number)
 {
   asm volatile("" : "+r"(number));
   return number;
 }
 
-/* The rows of the image that results c + R1 r of a transform go to. */
+/* The rows of the image for results c + R1 r of a transform. */
 template <int R1> struct ImageRows {
   guint32 first, step, n;
 
@@ -73,8 +75,8 @@ template <int R1> struct ImageRows {
   }
 };
 
-/* Products follow each other in a block, so that phases, which are all products', are made once.
- * They wait in shared memory, each where its thread finds it again. */
+/* Products are added one after the other in a block, so that phases, which are the same for all,
+ * are computed once. Each thread keeps its own in shared memory. */
 template <typename C, int R1, int R2>
 __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
                                   RESIDENT<C, R1, R2> / (ROW_BYTES / sizeof(C) * R2))
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         kept((guint8 *)image.out + (gsize)job.to * image.image * row_bytes + x * sizeof(Real));
     const guint32 n_before = job.begins ? 0 : n_wanted;
     Real sums[R2];
-    /* What is added to. */
+    /* Loads the image so far. */
     const auto load = [&](guint32 c) {
       const ImageRows<R1> rows(pass, c);
 #pragma unroll
@@ -126,7 +128,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
       }
       put_points<C, R1, R2>(pass, t, v, points);
     }
-    load(t); /* under way while the others come */
+    load(t); /* loads while the other threads finish */
     __syncthreads();
     const Real scale = (Real)job.scale;
 #pragma unroll

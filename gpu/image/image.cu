@@ -1,6 +1,6 @@
-/* Images on the GPU: a thread makes some pixels of a column of the image, so that of a plane the
- * middle alone is read, once, and the image's memory is gone through once. Planes that come
- * transformed along u go another way (gpu/image/columns.h). */
+/* Images on the GPU. A thread makes some pixels of a column of the image, so that only the middle
+ * of a plane is read, once, and the image is read and written once. Planes that come transformed
+ * along u are handled in gpu/image/columns.h. */
 #include "gpu/image/columns.h"
 
 extern "C" {
@@ -8,7 +8,7 @@ extern "C" {
 #include "core/image/series.h"
 }
 
-enum { THREADS = 256, ROWS = 8 /* of a thread, one under the other */ };
+enum { THREADS = 256, ROWS = 8 /* of a thread, in a column */ };
 
 struct Term {
   guint32 product;
@@ -16,9 +16,9 @@ struct Term {
   double scale;
 };
 
-/* A channel of a plane. */
+/* One channel of a plane. */
 struct Plane {
-  gconstpointer in; /* of product 0 */
+  gconstpointer in; /* product 0 */
   gpointer out;
   guint32 size, image, n_out;
   guint32 n_terms[ASTRO_IMAGE_MAX_PRODUCTS];
@@ -32,17 +32,17 @@ struct Plane {
 typedef struct {
   AstroImageConfig config;
   AstroPlace place;
-  AstroImageColumns *columns; /* which transform along v */
-  gpointer transform;         /* or else an instance of astro_cuda_fft, and its blocks */
+  AstroImageColumns *columns; /* these also transform along v; or NULL */
+  gpointer transform;         /* an instance of astro_cuda_fft if that does it, and its blocks */
   AstroBlock taken, transformed;
   double *inverse; /* on the device */
-  double w_step;   /* that the series is for */
+  double w_step;   /* for which the series was made */
   AstroImageSeries series;
 } Image;
 
 /* ---- a pixel ---- */
 
-/* Clenshaw's recurrence, side by side, since each step waits for the one before. */
+/* Clenshaw's recurrence for N values at once, because each step has to wait for the one before. */
 template <int N>
 __device__ __forceinline__ void series_at(const AstroImageSeries &series, const double (&x)[N],
                                           double (&values)[N])
@@ -67,16 +67,16 @@ __device__ __forceinline__ void series_at(const AstroImageSeries &series, const 
     values[i] = series.terms[0] + 0.5 * twice[i] * next[i] - after[i];
 }
 
-/* What is divided by after the last plane has a part in w where there are several. */
+/* When the last of several planes is added, the correction has a part that depends on w. */
 enum Plays { GOES_ON, LAST, LAST_OF_MANY };
 
-/* Of a multiprocessor, at least: registers for as many. */
+/* Least number of blocks on a multiprocessor, for which registers have to suffice. */
 template <typename Real, bool TURNS, Plays PLAYS>
 constexpr int BLOCKS = PLAYS == LAST_OF_MANY || sizeof(Real) == sizeof(double) ? 2
                        : TURNS                                                 ? 3
                                                                                : 4;
 
-/* Real is what is computed in. */
+/* Real is the precision of the computation. */
 template <typename Sample, typename Pixel, typename Real, bool TURNS, Plays PLAYS>
 __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>)
     add_plane(const __grid_constant__ Plane plane)
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>)
   using Phase = decltype(image_phase(0, Real()));
   const guint32 x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y * ROWS;
   const guint32 image = plane.image, half = image / 2;
-  /* The grid repeats itself, where the image is as large as it. */
+  /* If the image is as large as the grid, its columns wrap around. */
   const guint32 at = plane.size / 2 + half - x, u = at >= plane.size ? at - plane.size : at;
   const gsize from = (gsize)(plane.size / 2 - half + y) * plane.size + u, to = (gsize)y * image + x;
   const gsize cells = (gsize)plane.size * plane.size, pixels = (gsize)image * image;
@@ -220,7 +220,7 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
   return plane;
 }
 
-/* The part that the host asked for, which waits for it. */
+/* Copies the middle of the image, which the host asked for, and waits for it. */
 static gboolean send_middle(const Image *self, const AstroImageArguments *arguments,
                             gconstpointer image, AstroResult *result, GError **error)
 {
@@ -254,8 +254,7 @@ static gboolean add_planes(const Image *self, gconstpointer planes, gpointer out
   return TRUE;
 }
 
-/* Where several planes make an image, what it is corrected with in w takes a pass of its own after
- * the last. */
+/* If several planes make an image, its correction for w takes another pass after the last plane. */
 static gboolean add_columns(Image *self, const AstroBlock *in, guint n_in, gpointer out,
                             const AstroImageArguments *arguments, GError **error)
 {
@@ -280,7 +279,7 @@ static gboolean add_columns(Image *self, const AstroBlock *in, guint n_in, gpoin
   return TRUE;
 }
 
-/* Rows that no touched tile has a part of become zeros. A block is a row of a plane. */
+/* Copies rows, with zeros for those without any touched tile. A block copies one row of a plane. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     take_rows(const Sample *in, Sample *out, const guint8 *touched, guint32 size, guint32 tiles,
@@ -296,7 +295,7 @@ static __global__ void __launch_bounds__(THREADS)
     out[(gsize)blockIdx.x * size + i] = any ? in[(gsize)blockIdx.x * size + i] : Sample{};
 }
 
-/* Where there are no kernels that do both at once. */
+/* For sizes without kernels that transform and add at once. */
 static gboolean add_transformed(Image *self, const AstroBlock *in, guint n_in, gpointer out,
                                 const AstroImageArguments *arguments, GError **error)
 {
@@ -376,7 +375,7 @@ static gboolean make_transform(Image *self, GError **error)
          funcs->alloc(self->place.device, self->transformed.bytes, &self->transformed.data, error);
 }
 
-/* The host's array is staged before the call returns. */
+/* The call returns only once the array has been copied from the host. */
 static gboolean send_inverse(Image *self, GError **error)
 {
   g_autofree double *inverse = astro_image_inverse(&self->config.grid);

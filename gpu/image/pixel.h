@@ -1,12 +1,12 @@
-/* What the kernels that make pixels share. What both samples and pixels have in single precision is
- * computed in it, but for n - 1. */
+/* Shared by the kernels that make pixels. If samples and pixels are both in single precision, all
+ * is computed in it except n - 1. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
 
-/* Pixels one below the other. */
+/* Pixels in a column. */
 struct ImageColumn {
-  double l2, m, pixel; /* m of the first */
+  double l2, m, pixel; /* m: of the first pixel */
 
   __device__ double n_minus_1(guint32 row, double) const
   {
@@ -14,8 +14,8 @@ struct ImageColumn {
     return -r2 / (1 + sqrt(1 - r2));
   }
 
-  /* To 1e-13, which single precision does not see after a million wavelengths: one step of Newton's
-   * from what is known of the root in single precision. */
+  /* To 1e-13, which after a million wavelengths is still below single precision: one step of
+   * Newton's method from an approximate root in single precision. */
   __device__ double n_minus_1(guint32 row, float) const
   {
     double at = m + (double)row * pixel, square = (1 - l2) - at * at;
@@ -26,9 +26,9 @@ struct ImageColumn {
   }
 };
 
-/* exp(-2 pi i turns). Whole numbers are found by what is lost next to one so large that it has no
- * fraction: the units that round and convert are few. Polynomials of half turns up to a quarter,
- * then the quadrant. */
+/* exp(-2 pi i turns), turns in cycles. Whole numbers are found by adding a number so large that it
+ * has no fraction, because there are few units that round and convert. Then polynomials in half
+ * cycles, up to a quarter, and the quadrant. */
 __device__ inline float2 image_phase(double turns, float)
 {
   const double large = 0x1.8p52;

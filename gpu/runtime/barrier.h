@@ -1,10 +1,10 @@
 /* Barriers in shared memory that count arrivals and, on sm_90, bytes of the bulk copy engine.
  *
- * One thread initialises all of a block's, and every thread arrives that read or wrote in its own
- * name: compute-sanitizer takes initialisations that several threads make for those of all threads,
- * at addresses that they never computed, and does not know that __syncwarp and one arrival after it
- * hand over what the whole warp did. What tensor maps bring it does not seem to
- * watch, and there one arrival a warp does. */
+ * One thread initialises all barriers of a block, and every thread that read or wrote arrives by
+ * itself. That suits compute-sanitizer: it reports initialisations by several threads as conflicts
+ * with those of other threads, at addresses that they never computed, and does not know that
+ * __syncwarp and a single arrival after it hand over what the whole warp did. It does not seem to
+ * watch data that tensor maps bring, and there a warp arrives once. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
@@ -50,8 +50,8 @@ __device__ inline void barrier_wait(guint64 *barrier, guint32 parity)
                : "memory");
 }
 
-/* A place in a ring and the parity that its barrier is waited for with: who fills begins with 1, so
- * that nobody waits for places that were never full, who empties with 0. */
+/* A slot in a ring, and the parity with which its barrier is waited for. Whoever fills slots begins
+ * with 1, so that it does not wait for slots that were never full; whoever empties them with 0. */
 struct BarrierRing {
   guint32 slot, parity;
 

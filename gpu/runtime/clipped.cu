@@ -1,3 +1,4 @@
+/* Counts clipped components on the device. */
 #include "gpu/runtime/clipped.h"
 
 gboolean astro_cuda_clipped_init(AstroCudaClipped *self, const AstroPlace *place, GError **error)

@@ -1,5 +1,5 @@
-/* What the CUDA module's files share: errors that name the call and the cause, the device, helpers
- * for kernels. */
+/* Shared by all files of the CUDA module: errors that name the call and the cause, the device,
+ * helpers for kernels. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,41 +7,40 @@
 #include "core/backend/backend.h"
 #include "core/backend/device.h"
 
-/* One a GPU: the common part, then ours. */
+/* One for each GPU: the part that core knows, then our own. */
 typedef struct {
   AstroDevice base;
   GMutex lock;
-  GPtrArray *idle_events; /* cudaEvent_t that wait for their next use */
-  GHashTable *faces;      /* what alloc gave out: its bytes */
-  gsize ours;             /* their sum */
+  GPtrArray *idle_events; /* cudaEvent_t to be used again */
+  GHashTable *faces;      /* device memory that alloc has given -> its bytes */
+  gsize ours;             /* sum of those bytes */
 } AstroCudaDevice;
 
-/* For an AstroBackend's and an AstroDevice's functions: FALSE and an error where the call failed.
- */
+/* For functions of AstroBackend and AstroDevice: returns FALSE with an error if the call failed. */
 gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error);
 #define CUDA_TRY(call) astro_cuda_ok((call), #call, error)
 
-/* Memory of a place for count values of so many bytes. stage: for the error where there is none. */
+/* Allocates count values of this many bytes on a place's device. stage is named in the error. */
 gboolean astro_cuda_alloc(const AstroPlace *place, const char *stage, gpointer face, gsize count,
                           gsize bytes, GError **error);
 
-/* Frees what a backend's place gave it, and NULL; sets it to NULL. */
+/* Frees device memory of a place, or NULL; sets the pointer to NULL. */
 void astro_cuda_free(const AstroPlace *place, gpointer face);
 
-/* Waits for what was queued at a place. */
+/* Waits for all work queued at a place. */
 gboolean astro_cuda_drain(const AstroPlace *place, GError **error);
 
-/* Makes the device of a place current for this thread. */
+/* Makes the device current for this thread. */
 gboolean astro_cuda_enter(const AstroDevice *device, GError **error);
 
-/* The architecture whose instructions a kernel was compiled for, 10 x major + minor. It is less
- * than the device's where the driver made the code of an older one's PTX; so what a kernel can do
- * follows from this and not from the device, which must be current. */
+/* The architecture for whose instructions a kernel was compiled, 10 x major + minor. It is less
+ * than the device's if the driver compiled PTX of an older one. What a kernel can do follows from
+ * this architecture and not from that of the device, which has to be current. */
 gboolean astro_cuda_architecture(const void *kernel, guint *architecture, GError **error);
 
-/* Lets a kernel's launches have all of the shared memory that the current device gives a block.
- * What is allowed belongs to the kernel and not to a launch: threads that allowed what each needs
- * would take it from one another. */
+/* Allows launches of a kernel all the shared memory that the current device gives a block. The
+ * limit belongs to the kernel and not to a launch: if each thread set the limit that it needs, it
+ * would change it for the others. */
 gboolean astro_cuda_allow_shared(const void *kernel, GError **error);
 
 static inline cudaStream_t astro_cuda_stream(AstroQueue *queue)
@@ -63,7 +62,7 @@ extern const AstroBackend astro_cuda_image;
 extern const AstroBackend astro_cuda_sideband;
 extern const AstroBackend astro_cuda_transpose;
 
-/* Division by a number known at launch: a multiply and a shift, exact for 31-bit operands. */
+/* Divides by a number known at launch: a multiply and a shift, exact for 31-bit operands. */
 struct AstroDivisor {
   guint32 by, multiplier, shift;
 

@@ -1,4 +1,4 @@
-/* The device face of core/memory on CUDA: queues are streams, events are events. */
+/* A CUDA device behind the interface of core/backend/device.h: queues are streams. */
 #include "gpu/runtime/cuda.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error)
 {
   if (status == cudaSuccess)
     return TRUE;
-  cudaGetLastError(); /* what is not for good must not be found again by the next call */
+  cudaGetLastError(); /* clears the error, so that the next call does not report it again */
   if (error && !*error)
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE, "CUDA: %s: %s", call,
                 cudaGetErrorString(status));
@@ -46,8 +46,8 @@ static AstroCudaDevice *cuda(AstroDevice *device)
 
 /* ---- memory ---- */
 
-/* ASTRO_CUDA_MEMORY makes the device look smaller: bytes, or so many K, M or G of them. Read once a
- * call, so that a test may set it between calls. */
+/* ASTRO_CUDA_MEMORY makes the device look smaller: a number of bytes, or of K, M or G. It is read
+ * at every call, so that a test may change it between calls. */
 static gsize memory_limit(void)
 {
   static gint reported = 0;
@@ -82,8 +82,7 @@ static gboolean device_memory(AstroDevice *device, AstroDeviceMemory *memory, GE
   return TRUE;
 }
 
-/* Counts bytes before they are allocated, so that two threads cannot go beyond the limit together.
- */
+/* Counts bytes before they are allocated, so that two threads together cannot exceed the limit. */
 static gboolean reserve(AstroDevice *device, gsize bytes)
 {
   gsize limit = memory_limit();
@@ -121,7 +120,7 @@ static gboolean device_alloc(AstroDevice *device, gsize bytes, gpointer *face, G
   return FALSE;
 }
 
-/* Counted as free even where a fault took the device: it has no more use for anybody then. */
+/* Counted as free even if the device has failed, since nobody can use that memory then. */
 static void device_free(AstroDevice *device, gpointer face)
 {
   g_mutex_lock(&cuda(device)->lock);
@@ -202,7 +201,7 @@ static gboolean queue_wait(AstroDevice *device, AstroQueue *queue, AstroEvent *e
          CUDA_TRY(cudaStreamWaitEvent(astro_cuda_stream(queue), (cudaEvent_t)event, 0));
 }
 
-/* Events are used again: making one costs more than recording it. */
+/* Takes a used event if there is one: making one costs more than recording it. */
 static cudaEvent_t take_event(AstroDevice *device, GError **error)
 {
   cudaEvent_t event = NULL;
@@ -240,7 +239,7 @@ static AstroEvent *event_record(AstroDevice *device, AstroQueue *queue, GError *
 static gboolean event_done(AstroDevice *device, AstroEvent *event)
 {
   cudaError_t status = cudaEventQuery((cudaEvent_t)event);
-  cudaGetLastError(); /* "not ready" is no error that the next call should find */
+  cudaGetLastError(); /* the next call should not report "not ready" as an error */
   return status == cudaSuccess;
 }
 

@@ -1,17 +1,17 @@
-/* Tiles of lines by time turn in shared memory, so that both sides of device memory see neighbours.
- */
+/* Gathers samples to rows with time contiguous. Tiles of lines by time are transposed in shared
+ * memory, so that accesses to device memory are contiguous on both sides. */
 #include "gpu/runtime/gather.h"
 #include "gpu/runtime/samples.h"
 
-enum { TILE = 32 /* lines of a warp's tile */, TIME = 64, THREADS = 256, WARPS = THREADS / 32 };
-#define MOST_STEPS ((guint64)1 << 30) /* that kernels count */
+enum { TILE = 32 /* lines in a warp's tile */, TIME = 64, THREADS = 256, WARPS = THREADS / 32 };
+#define MOST_STEPS ((guint64)1 << 30) /* in one launch, so that 32-bit indices suffice */
 
-/* A line is an input of a channel; lines are numbered so that neighbours lie side by side in the
- * source. */
+/* A line is one input of one channel. Lines are numbered so that successive ones lie side by side
+ * in the source. */
 struct Lines {
-  AstroCudaGather gather; /* but for the count */
+  AstroCudaGather gather; /* all but its count */
   guint32 count;
-  AstroDivisor fast; /* extent of the axis that neighbours differ in */
+  AstroDivisor fast; /* extent of the axis in which successive lines differ */
   gboolean by_channel;
   guint32 n;
 };
@@ -44,10 +44,10 @@ __device__ inline bool is_good(const AstroCudaGather &g, const Line &line, guint
                              line.station * g.valid_station];
 }
 
-/* How a sample changes: change<F>(sample). */
+/* Converts a sample: Change<FROM, TO>::of(sample). */
 template <AstroFormat FROM, AstroFormat TO> struct Change;
 
-/* Bits that stay as they are. */
+/* Copies the bits unchanged. */
 template <typename Bits> struct Keep {
   using In = Bits;
   using Out = Bits;
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(THREADS) gather_turned(const __grid_constant__
   }
 }
 
-/* Time is contiguous already. */
+/* For sources whose time is contiguous already. */
 template <AstroFormat FROM, AstroFormat TO>
 __global__ void __launch_bounds__(THREADS) gather_straight(const __grid_constant__ Lines lines)
 {
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(THREADS) gather_straight(const __grid_constant
   }
 }
 
-/* Four samples of four bits to eight bits. */
+/* Widens four samples from 4 to 8 bits a component. */
 __device__ inline uint2 widen_four(guint32 word)
 {
   guint32 re = word >> 4 & 0x0f0f0f0f, im = word & 0x0f0f0f0f;
@@ -176,7 +176,7 @@ __device__ inline uint2 widen_four(guint32 word)
   return make_uint2(__byte_perm(re, im, 0x5140), __byte_perm(re, im, 0x7362));
 }
 
-/* The same for rows that lie well, nothing lost. */
+/* The same for whole rows that are aligned, if no sample is lost. */
 __global__ void __launch_bounds__(THREADS) widen_straight(const __grid_constant__ Lines lines)
 {
   const AstroCudaGather &g = lines.gather;

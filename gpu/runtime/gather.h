@@ -1,5 +1,5 @@
-/* Samples of any order of axes to rows with time contiguous, one for each channel and input (a
- * polarisation of a station); their format may change on the way. */
+/* Copies samples from any order of axes to rows with time contiguous, one for each channel and
+ * input (a polarisation of a station). Their format may change on the way. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
@@ -15,9 +15,9 @@ struct AstroCudaGather {
   guint64 to_row, to_channel; /* bytes from input to input and from channel to channel */
   guint64 count;              /* steps */
   guint32 channels, stations, pols;
-  AstroFormat format, to_format; /* the same, or CI4 to CI8, or to CF32LE, real ones with im 0 */
-  /* Whether a sample is good: a byte that is not 0, from the first of these steps on; others become
-   * 0. NULL: all. */
+  AstroFormat format, to_format; /* equal, or CI4 to CI8, or any to CF32LE */
+  /* A byte that is not 0 marks a good sample, beginning with the first of these steps; others
+   * become 0. NULL: all are good. */
   const guint8 *valid;
   guint64 valid_time, valid_channel, valid_station;
 };

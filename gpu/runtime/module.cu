@@ -1,4 +1,4 @@
-/* The table that the core library loads. */
+/* The table of the CUDA module, which the core library loads. */
 #include "core/backend/module.h"
 #include "gpu/runtime/cuda.h"
 

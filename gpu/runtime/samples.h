@@ -1,4 +1,4 @@
-/* Components of samples, read and written as core/convert/convert.h says. */
+/* Reads and writes components of samples, with the arithmetic of core/convert/convert.h. */
 #pragma once
 
 #include <cuda_fp16.h>
@@ -34,25 +34,26 @@ template <> __device__ inline double double_of(guint64 x)
   return __ull2double_rn(x);
 }
 
-/* Real in the high nibble. */
+/* The real part is in the high nibble. */
 __device__ inline gint8 nibble_of(guint8 byte, int component)
 {
   return (gint8)(component % 2 ? byte << 4 : byte & 0xf0) >> 4;
 }
 
-/* low is even and high odd, so that halves are rounded beyond high and not beyond low. */
+/* Rounds and saturates to low...high, and counts what was out of range. low is even and high odd,
+ * so that rounding halves to even moves high + 0.5 out of range but not low - 0.5. */
 template <typename Real> __device__ inline int hold(Real product, Real low, Real high, int *clipped)
 {
   *clipped += !(product >= low - (Real)0.5 && product < high + (Real)0.5);
   if constexpr (sizeof(Real) == 4)
-    return max(min(__float2int_rn(product), (int)high), (int)low); /* what is no number becomes 0 */
+    return max(min(__float2int_rn(product), (int)high), (int)low); /* NaN becomes 0 */
   else
     return product != product ? 0 : (int)fmin(fmax(rint(product), low), high);
 }
 
-/* The same for bytes, in the low eight bits, of what is a number, on the arithmetic units alone:
- * conversions have an eighth of their rate. Single precision has no fraction beside 3 x 2^22, whose
- * low bits are then the whole number's. */
+/* The same for bytes, in the low eight bits, for numbers other than NaN. It uses arithmetic units
+ * alone, since conversions run at an eighth of their rate: added to 3 x 2^22 in single precision, a
+ * number loses its fraction, and the low bits of the sum are those of the whole number. */
 __device__ inline guint32 hold_byte(float number, int *clipped)
 {
   const float centre = 12582912;
@@ -117,7 +118,7 @@ __device__ inline void write_one(double *out, In in, Real product, int *clipped)
   *out = product != product ? __longlong_as_double(0x7ff8000000000000) : (double)product;
 }
 
-/* A sample of single precision in a format of complex samples. */
+/* Writes a complex sample in any of these formats. */
 __device__ inline void write_sample(guint8 *out, guint64 at, AstroFormat format, float2 sample,
                                     int *clipped)
 {
@@ -153,7 +154,7 @@ __device__ inline void write_sample(guint8 *out, guint64 at, AstroFormat format,
   }
 }
 
-/* The same of real samples: I8, I16LE, F32LE. */
+/* Writes a real sample: I8, I16LE or F32LE. */
 __device__ inline void write_real(guint8 *out, guint64 at, AstroFormat format, float sample,
                                   int *clipped)
 {

@@ -1,13 +1,13 @@
-/* Sideband on the GPU: the arithmetic of core/sideband/sideband.h, on words of 32 bits, whose
- * instructions change the signs of all components that a word has. */
+/* Sideband on the GPU: the arithmetic of core/sideband/sideband.h on words of 32 bits, with
+ * instructions that negate all components in a word. */
 #include "gpu/runtime/cuda.h"
 
 extern "C" {
 #include "core/sideband/check.h"
 }
 
-enum { THREADS = 256, WORDS = 4 /* of a group */ };
-#define MOST_BLOCKS 65535u /* each thread then takes more than one */
+enum { THREADS = 256, WORDS = 4 /* in a group */ };
+#define MOST_BLOCKS 65535u /* with more work than that, threads loop */
 
 typedef struct {
   AstroSidebandConfig config;
@@ -18,7 +18,7 @@ typedef struct {
 
 enum Kind { NIBBLES, BYTES, SHORTS, INTS, HALVES, FLOATS, DOUBLES };
 
-/* Of every component; of a double its high word. */
+/* Negates every component; of a double, this is done in its high word. */
 template <Kind KIND> __device__ inline guint32 negative(guint32 word)
 {
   if constexpr (KIND == NIBBLES) {
@@ -34,8 +34,8 @@ template <Kind KIND> __device__ inline guint32 negative(guint32 word)
   return word ^ (KIND == HALVES ? 0x80008000 : 0x80000000);
 }
 
-/* What of a group's or a sample's word is of imaginary parts, but for bits that stay as they are.
- */
+/* Mask of the imaginary parts in a word of a group or sample. It may include bits that negative()
+ * leaves unchanged. */
 template <Kind KIND> __device__ inline guint32 imaginary(int word)
 {
   if constexpr (KIND == NIBBLES)
@@ -66,12 +66,12 @@ struct Job {
   const guint8 *in;
   guint8 *out;
   AstroSidebandSpan span;
-  guint64 first; /* sample, or group */
+  guint64 first; /* first sample or group */
   guint64 end;
-  guint32 odd; /* whether the first time step is */
+  guint32 odd; /* whether the number of the first time step is odd */
 };
 
-/* Groups of voltages, in their order. */
+/* Flips groups of voltages, whose order does not change. */
 template <Kind KIND, bool COMPLEX>
 __global__ void __launch_bounds__(THREADS) turn_groups(const Job job)
 {
@@ -110,8 +110,8 @@ template <int BYTES> struct alignas(BYTES) Sample {
   guint8 bytes[BYTES];
 };
 
-/* Samples one by one: of spectra each from where its channel stands, of voltages what makes no
- * group. */
+/* Flips samples one by one: spectra, each taken from its mirrored channel, and voltages that are
+ * left over from groups. */
 template <Kind KIND, bool COMPLEX, bool SPECTRA>
 __global__ void __launch_bounds__(THREADS) turn_samples(const Job job)
 {
@@ -143,7 +143,7 @@ static guint blocks_for(guint64 n)
   return (guint)MIN((n + THREADS - 1) / THREADS, MOST_BLOCKS);
 }
 
-/* job.end: samples in all. */
+/* job.end: number of all samples. */
 template <Kind KIND, bool COMPLEX>
 static void turn(Job job, gboolean is_spectra, cudaStream_t stream)
 {

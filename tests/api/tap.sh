@@ -1,6 +1,7 @@
-# Sourced by the shell tests: one case a line of TAP, what it said as comments. The compiler is that of the build.
+# Sourced by the shell tests: prints a line of TAP for each case, and its output as comments. $CC is the build's
+# compiler.
 cases=0
-check() { # check NAME COMMAND...: the command ends well
+check() { # check NAME COMMAND...: the case passes if the command succeeds
   name=$1
   shift
   cases=$((cases + 1))

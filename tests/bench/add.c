@@ -1,16 +1,16 @@
-/* Streams added, beside memcpy of what they hold together by as many threads, in one run. */
+/* Adding streams, compared with memcpy of their data by as many threads, in one run. */
 #include "core/add/add.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
 
 #define STREAMS 4
-#define BYTES ((gsize)64 << 20) /* of all together */
+#define BYTES ((gsize)64 << 20) /* of all streams together */
 
 typedef struct {
   BenchBlocks both;
   AstroAddConfig config;
   gpointer instance;
-  gsize bytes; /* of one */
+  gsize bytes; /* of one stream */
   AstroAddPiece pieces[STREAMS];
   AstroBlock parts[STREAMS];
   AstroAddArguments arguments;
@@ -26,7 +26,7 @@ static void run_add(gpointer data)
     g_error("%s", error->message);
 }
 
-/* counted: over those axes of the layout's, from the slowest on. */
+/* counted: number of the layout's slowest axes over which there are counts. */
 static void measure(Bench *bench, const char *what, const char *caps_text, guint counted)
 {
   g_autoptr(GstCaps) caps = gst_caps_from_string(caps_text);

@@ -1,5 +1,5 @@
-/* What benchmarks share. A figure is printed beside the limit measured in the same run, as a ratio.
- */
+/* Shared by all benchmarks. A figure is printed beside the limit measured in the same run, with
+ * their ratio. */
 #pragma once
 
 #include <glib.h>
@@ -7,7 +7,7 @@
 
 typedef void (*BenchFunc)(gpointer data);
 
-/* Seconds that one call takes: the median over at least `rounds` calls after one to warm up. */
+/* Seconds for one call: the median of at least `rounds` calls after one to warm up. */
 static inline int bench_compare(const void *a, const void *b)
 {
   double x = *(const double *)a, y = *(const double *)b;
@@ -29,8 +29,7 @@ static inline double bench_seconds(BenchFunc func, gpointer data, guint rounds)
   return median;
 }
 
-/* After a rest caches are cold and cores slow: both have some time to become what they are at work.
- */
+/* After a rest caches are cold and cores slow: gives them time to reach their state during work. */
 #define BENCH_WARM_UP 20000
 
 static inline double bench_once(BenchFunc func, gpointer data, gulong rest)
@@ -48,8 +47,8 @@ static inline double bench_once(BenchFunc func, gpointer data, gulong rest)
   return (g_get_monotonic_time() - start) * 1e-6;
 }
 
-/* Times the two in turn, so that a machine whose speed drifts does not favour one; medians. rest:
- * microseconds before each, where threads of the other go on looking for work after it. */
+/* Times the two alternately, so that a drift in the machine's speed does not favour one; gives
+ * medians. rest: microseconds before each, if threads of the other spin for a while after it. */
 static inline void bench_pair_rested(BenchFunc a, gpointer a_data, BenchFunc b, gpointer b_data,
                                      guint rounds, gulong rest, double *a_seconds,
                                      double *b_seconds)
@@ -74,7 +73,7 @@ static inline void bench_pair(BenchFunc a, gpointer a_data, BenchFunc b, gpointe
   bench_pair_rested(a, a_data, b, b_data, rounds, 0, a_seconds, b_seconds);
 }
 
-/* what, achieved, limit, unit, ratio, and the ratio that the project asks for (0: none). */
+/* Prints what, achieved, limit, unit, ratio, and the ratio that the project asks for (0: none). */
 static inline void bench_row(const char *what, double achieved, double limit, const char *unit,
                              double wanted)
 {

@@ -1,4 +1,4 @@
-/* Blocks for benchmarks. */
+/* Allocates blocks for benchmarks. */
 #pragma once
 
 #include "core/backend/threads.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* As the pools of pipelines give them: on huge pages, where there are any. */
+/* A block like those of a pipeline's pools: on huge pages, if there are any. */
 static inline gpointer bench_block(gsize bytes)
 {
   const gsize huge_page = 2u << 20;
@@ -17,10 +17,10 @@ static inline gpointer bench_block(gsize bytes)
   return block;
 }
 
-/* A block in and one out, for what is measured beside memcpy of its bytes by as many threads. */
+/* An input and an output block, for comparisons with memcpy of as many bytes on as many threads. */
 typedef struct {
   guint8 *in, *out;
-  gsize bytes; /* that are copied; set before each measurement */
+  gsize bytes; /* number of bytes copied; set before each measurement */
 } BenchBlocks;
 
 static inline BenchBlocks bench_blocks(gsize most_bytes)

@@ -1,20 +1,21 @@
-/* What a graph costs beside its stages: the chain from repeated voltages to visibilities, 64
- * stations of two polarisations, in turn with each of its stages alone on the same blocks. */
+/* The overhead of a graph over its stages: the chain from repeated voltages to visibilities, 64
+ * stations with two polarisations, alternating with each of its stages alone on the same blocks. */
 #include <stdlib.h>
 
 #include "tests/bench/bench.h"
 #include "tests/bench/play.h"
 
 enum {
-  PREPARED = 4, /* blocks that the source makes; clocks start behind them */
+  PREPARED = 4, /* blocks that the source makes; clocks start after them */
   ROUNDS = 5,
-  SAMPLES = 1 << 18, /* of an input, at 1 MHz */
+  SAMPLES = 1 << 18, /* for each input, at 1 MHz */
   PER_DUMP = 1 << 16,
 };
 #define SOURCE                                                                                     \
   "astroskysrc stations=64 frequency=150e6 bandwidth=1e6 duration=%g repeat=%u name=source"        \
   " ! application/x-astro-voltages,format=CI8,pols=2"
-/* Keeps no last sample, as nobody does behind a stage alone: of 1024 channels it is 68 MB. */
+/* Keeps no last sample, which would hold 68 MB with 1024 channels; stages alone keep none either.
+ */
 #define SINK "fakesink name=sink sync=false enable-last-sample=false"
 
 enum { DELAY, CHANNELIZER, TRANSPOSE, CORRELATOR, STAGES };
@@ -28,7 +29,8 @@ static char *stage_text(guint stage, guint channels)
                            channels);
   case CORRELATOR:
     return g_strdup_printf("astrocorrelator integration=%u", PER_DUMP / channels);
-  case TRANSPOSE: /* to what the correlator asks for, which nobody does behind the stage alone */
+  case TRANSPOSE: /* the order that the correlator asks for, which is not there with the stage alone
+                   */
     return g_strdup(
         "astrotranspose"
         " ! capsfilter caps=application/x-astro-spectra,layout=(string)channel:time:station:pol");
@@ -37,7 +39,7 @@ static char *stage_text(guint stage, guint channels)
   }
 }
 
-/* The chain as far as `end`, which is not in it. */
+/* The chain up to `end`, without it. */
 static GstElement *chain_new(guint end, guint channels)
 {
   GString *text = g_string_new(NULL);
@@ -52,9 +54,9 @@ static GstElement *chain_new(guint end, guint channels)
   return pipeline;
 }
 
-/* A clock that starts with the first block that reaches beyond a moment of the stream: what a delay
- * sends, when the source sends the block of that moment, begins before it, and is work of the
- * graph. */
+/* A clock that starts with the first block that reaches beyond a moment of the stream. When the
+ * source sends the block of that moment, a delay sends one that begins before it, which is work of
+ * the graph. */
 typedef struct {
   GstClockTime from;
   gint64 start, end;
@@ -91,7 +93,7 @@ static double graph_seconds(guint channels, GstClockTime from)
   return (clock.end - clock.start) * 1e-6;
 }
 
-/* What arrives before a stage: events and blocks in their order. */
+/* Keeps the events and blocks that arrive at a stage, in order. */
 static GstPadProbeReturn keep(GstPad *pad, GstPadProbeInfo *info, gpointer stream)
 {
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER)

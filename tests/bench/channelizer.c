@@ -1,5 +1,5 @@
-/* The channelizer beside FFTW's transforms alone: as many, of the same size, from single precision
- * to single precision, planned in the same way, on as many threads. */
+/* The channelizer compared with FFTW's transforms alone: as many of the same size, in single
+ * precision, planned in the same way, on as many threads. */
 #include "core/backend/threads.h"
 #include "core/channelizer/channelizer.h"
 #include "core/lib/fft/planner.h"
@@ -7,7 +7,8 @@
 
 #include <fftw3.h>
 
-/* Transforms an execution of the bare FFTW: 512 KiB of output, which stay in a core's cache. */
+/* Bare FFTW does as many transforms at once as give 512 KiB of output, which stay in a core's
+ * cache. */
 #define BARE_BYTES (512 * 1024)
 
 typedef struct {
@@ -44,7 +45,7 @@ typedef struct {
   guint64 tasks;
 } BareCall;
 
-/* As many transforms of one batch a thread, which stays in its core's cache. */
+/* Repeats one batch of transforms in each thread, so that it stays in the core's cache. */
 static void cached_task(gpointer data, guint64 task)
 {
   BareCall *call = data;
@@ -74,7 +75,7 @@ static gsize resident_bytes(void)
   return pages * 4096;
 }
 
-/* Against FFTW from memory to memory, as the channelizer works, or (cached) within the caches. */
+/* Compares with FFTW from memory to memory, as the channelizer works, or (cached) within caches. */
 static void bench(gboolean cached, const char *format, const char *layout, AstroFormat to,
                   guint inputs, guint channels, guint taps, guint spectra, double wanted)
 {
@@ -118,7 +119,7 @@ static void bench(gboolean cached, const char *format, const char *layout, Astro
   for (gsize i = 0; i < samples; i++)
     bare.bare.in[i][0] = (float)(i % 255) - 127;
 
-  /* The first block has no spectra before it: it gives fewer. */
+  /* The first block has no spectra before it: so it gives fewer. */
   AstroBlock short_out = c.out;
   gsize held = resident_bytes();
   AstroSpectra first = astro_channelizer_spectra(&config, 0, c.arguments.steps);

@@ -1,4 +1,4 @@
-/* How fast convert is beside memcpy on as many threads that moves as many bytes. */
+/* The speed of convert, compared with memcpy of as many bytes on as many threads. */
 #include "core/backend/threads.h"
 #include "core/convert/convert.h"
 #include "tests/bench/bench.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define BLOCK_BYTES ((gsize)64 << 20)
-#define COPY_BYTES ((gsize)1 << 18) /* a task of the copy */
+#define COPY_BYTES ((gsize)1 << 18) /* bytes for one task of the copy */
 
 typedef struct {
   const AstroBackend *backend;
@@ -43,9 +43,10 @@ static void run_copy(gpointer data)
   astro_parallel((copy->bytes + COPY_BYTES - 1) / COPY_BYTES, 0, copy_task, copy);
 }
 
-static void *in, *out; /* large enough for all */
+static void *in, *out; /* large enough for all cases */
 
-/* wanted > 0: the smaller of the two blocks is BLOCK_BYTES; else both together are two of them. */
+/* wanted > 0: the smaller of the two blocks has BLOCK_BYTES; otherwise both together have twice
+ * that. */
 static void bench(AstroFormat from, AstroFormat to, double scale, guint rounds, double wanted)
 {
   const AstroFormatInfo *a = astro_format_info(from), *b = astro_format_info(to);
@@ -70,8 +71,7 @@ static void bench(AstroFormat from, AstroFormat to, double scale, guint rounds, 
   g_free(what);
 }
 
-/* Components about as large as the formats in use have them; floats of the same bytes are ordinary.
- */
+/* Fills in components of typical size for the formats; the same bytes are ordinary floats. */
 static void fill(void)
 {
   guint32 *words = in, state = 1;

@@ -1,7 +1,7 @@
-/* The correlator's kernels on a GPU, blocks already there: 8 operations a pair of inputs, channel
- * and sample, N (N + 1) / 2 pairs, everything included that the backend does with a block,
- * visibilities written. Beside them cuBLAS's matrix products of 8192 x 8192 x 8192 in the same run.
- * Arguments choose cases by a part of their name. */
+/* The correlator's kernels on a GPU, with blocks already there: 8 operations for each pair of
+ * inputs, channel and sample, N (N + 1) / 2 pairs. All that the backend does with a block is
+ * included, and visibilities are written. Beside them are cuBLAS's products of 8192 x 8192 x 8192
+ * in the same run. Arguments select cases by a part of their name. */
 #include "core/backend/module.h"
 #include "core/correlator/correlator.h"
 #include "tests/bench/bench.h"
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Random samples; those of floating point between 0.5 and 1, either sign. */
+/* Random samples; in floating point between 0.5 and 1, with either sign. */
 static gpointer random_block(gsize bytes, AstroFormat format)
 {
   const gsize part = (gsize)32 << 20;
@@ -40,7 +40,7 @@ static gpointer random_block(gsize bytes, AstroFormat format)
 enum { TRANSPOSED = 1, PLAIN = 0, GEMM = 8192 };
 enum { R_32F = 0, R_16F = 2, R_8I = 3, R_32I = 10, COMPUTE_32F = 68, COMPUTE_32I = 72 };
 
-/* Operations a second. */
+/* Returns operations a second. */
 static double run_gemm(const Cublas *cublas, gboolean bytes)
 {
   const gsize n = (gsize)GEMM * GEMM;
@@ -94,7 +94,7 @@ static void run_calls(gpointer data)
   wait_for_device();
 }
 
-/* Operations a second. */
+/* Returns operations a second. */
 static double run_case(const AstroCorrelatorConfig *config, guint64 steps, char **variant)
 {
   AstroPlace place = { .device = device, .queue = queue };

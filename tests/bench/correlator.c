@@ -1,7 +1,7 @@
-/* How near the correlator comes to the machine's own peak: 8 operations a pair of inputs, channel
- * and sample, N (N + 1) / 2 pairs, packing included; kernels that do with 6 may pass it. Peaks are
- * measured in turn with each case, by loops of the one instruction with all operands in registers,
- * on as many threads. */
+/* How near the correlator comes to the machine's peak: 8 operations for each pair of inputs,
+ * channel and sample, N (N + 1) / 2 pairs, packing included; kernels that need only 6 may exceed
+ * it. Peaks are measured alternately with each case, by loops of a single instruction with all
+ * operands in registers, on as many threads. */
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
 #include "core/correlator/correlator.h"
@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-/* Peaks. Each task runs a fixed number of instructions; operations of one: multiply and add. */
+/* Peaks. Each task runs a fixed number of instructions; an operation is a multiply or an add. */
 
 enum { TASKS = 64, LOOPS = 4000 };
 
@@ -32,7 +32,7 @@ __attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data,
   _tile_release();
 }
 
-/* Twenty sums hide the latency and leave registers for the operands. */
+/* Twenty sums hide the latency and leave registers for operands. */
 #define PEAK(name, features, Vector, zero, instruction, hold)                                      \
   __attribute__((target(features))) static void name(gpointer data, guint64 task)                  \
   {                                                                                                \
@@ -58,7 +58,7 @@ __attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data,
 
 #define FMA_512(s, a, b) _mm512_fmadd_ps(a, b, s)
 #define FMA_256(s, a, b) _mm256_fmadd_ps(a, b, s)
-/* Volatile, or one product would do for all sums. */
+/* Volatile, because otherwise one product would do for all sums. */
 #define ADD_PRODUCT(s, a, b, add, hold)                                                            \
   ({                                                                                               \
     __typeof__(s) product;                                                                         \
@@ -76,7 +76,7 @@ PEAK(madd_256_task, "avx2", __m256i, _mm256_setzero_si256(), ADD_PRODUCT_256, "x
 typedef struct {
   const char *name;
   AstroTask task;
-  double operations; /* of a task */
+  double operations; /* in a task */
   AstroCpuLevel level;
 } Peak;
 
@@ -97,7 +97,7 @@ static void run_peak(gpointer data)
 }
 #endif
 
-/* One integration, from spectra to visibilities. */
+/* Runs one integration, from spectra to visibilities. */
 typedef struct {
   AstroCorrelatorConfig config;
   gpointer instance;
@@ -160,7 +160,7 @@ static void case_free(Case *c)
 static const char *const best_layout = "channel:time:station:pol";
 
 #ifdef ASTRO_X86_KERNELS
-/* Time steps that make a case of about that many operations, in whole passes of 2048. */
+/* Number of time steps, in whole passes of 2048, for about this many operations. */
 static guint64 steps_for(guint stations, guint pols, guint channels, double operations)
 {
   double n = stations * pols;
@@ -168,8 +168,8 @@ static guint64 steps_for(guint stations, guint pols, guint channels, double oper
   return CLAMP(steps / 2048 * 2048, 2048, 8192);
 }
 
-/* Samples from -64 to 63, as most telescopes' are: three products for a complex one
- * are enough on bytes. */
+/* Samples from -64 to 63, as most telescopes have: on these bytes three products suffice for a
+ * complex one. */
 static void halve(Case *c)
 {
   for (gsize i = 0; i < c->in.bytes; i++)
@@ -182,7 +182,7 @@ typedef struct {
   AstroCpuLevel level;
   guint peak;
   double operations;
-  double wanted_256, wanted_64; /* of the peak, with so many stations */
+  double wanted_256, wanted_64; /* fraction of the peak, with 256 and with 64 stations */
 } PeakRow;
 
 static const PeakRow peak_rows[] = {
@@ -231,7 +231,7 @@ static void against_peaks(void)
 }
 #endif
 
-/* The first is timed in turn with the second; wanted: how many times its rate. */
+/* Times the first alternately with the second; wanted: ratio of their speeds. */
 static void pair_row(const char *what, Case first, Case second, double wanted)
 {
   double a, b;
@@ -275,7 +275,8 @@ static void against_each_other(void)
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 0);
 }
 
-/* OpenBLAS's cherk, channel by channel: what a user would write without us. Benchmark only. */
+/* OpenBLAS's cherk, channel by channel: what a user would write without us. Only for this
+ * comparison. */
 typedef struct {
   OpenblasCherk cherk;
   Case *c;
@@ -293,8 +294,8 @@ static void run_cherk(gpointer data)
                  cherk->out + (gsize)i * 2 * n * n, n);
 }
 
-/* Its threads look for work for 2^28 ticks (130 ms at 2.1 GHz) before they sleep, on the cores that
- * others need: without a rest these seem half as fast. */
+/* Its threads spin for 2^28 ticks (130 ms at 2.1 GHz) before they sleep, on cores that others need:
+ * without a rest these seem half as fast. */
 #define CHERK_REST 300000
 
 static void against_cherk(const Openblas *blas, const OpenblasTrial *own, const OpenblasTrial *best)

@@ -1,4 +1,4 @@
-/* cuBLAS, where it is: its matrix products are limits that kernels are held to. */
+/* cuBLAS, if it is installed: its matrix products are limits for our kernels. */
 #pragma once
 
 #include "tests/bench/library.h"

@@ -1,4 +1,4 @@
-/* cuFFT, where it is: its bare transforms are limits that ours are held to. */
+/* cuFFT, if it is installed: its bare transforms are limits for ours. */
 #pragma once
 
 #include "tests/bench/library.h"

@@ -1,11 +1,11 @@
-/* Delays: samples of all inputs together a second, beside the copying of as many. */
+/* Delays: samples of all inputs together a second, compared with copying as many. */
 #include "core/backend/threads.h"
 #include "core/delay/delay.h"
 #include "core/lib/sky/array.h"
 #include "tests/bench/bench.h"
 #include <string.h>
 
-#define AHEAD 4096 /* samples in before the first that comes out */
+#define AHEAD 4096 /* samples put in before the first one comes out */
 
 typedef struct {
   gpointer instance;
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
                .arguments = { .model = astro_delay_model_new(observation, TRUE, 2, NULL, NULL),
                               .steps = AHEAD,
                               .restart = TRUE } };
-    /* Voltages come out behind what comes in: first a start without output. */
+    /* Voltages come out later than they go in, so the first call has no output. */
     if (!cases[i].channels)
       astro_delay_cpu.submit(c.instance, NULL, 0, NULL, 0, &c.arguments, NULL, NULL);
     c.arguments.restart = FALSE;

@@ -1,4 +1,5 @@
-/* Rows as an array at random places sees them while the sky turns by a quarter. */
+/* Rows of visibilities of an array with random places, while the sky rotates by a quarter circle.
+ */
 #pragma once
 
 #include "core/gridder/gridder.h"
@@ -10,7 +11,7 @@ typedef struct {
   guint stations, dumps, channels;
   double radius;                /* metres: most stations are near the middle */
   double latitude, declination; /* radians */
-  double frequency, bandwidth;  /* Hz: of the first channel's lower end, of all */
+  double frequency, bandwidth;  /* Hz: lower end of the first channel; width of all */
 } Drift;
 
 static inline gsize drift_rows(const Drift *drift)
@@ -18,7 +19,7 @@ static inline gsize drift_rows(const Drift *drift)
   return (gsize)drift->dumps * drift->stations * (drift->stations - 1) / 2;
 }
 
-/* x, y, z for each station, for hour angles. */
+/* x, y, z of each station, in the frame of hour angles. */
 static inline double *drift_stations(const Drift *drift)
 {
   g_autoptr(GRand) random = g_rand_new_with_seed(1);
@@ -34,7 +35,7 @@ static inline double *drift_stations(const Drift *drift)
   return stations;
 }
 
-/* Rows without values, those of negative w turned round; longest: wavelengths. */
+/* Rows without values, with those of negative w reversed; longest: in wavelengths. */
 static inline AstroGridRows make_drift(const Drift *drift, double *longest)
 {
   g_autofree double *stations = drift_stations(drift);

@@ -1,6 +1,7 @@
-/* Centred transforms of grids, and the images made of them, where the transform along v adds to the
- * image itself or, for comparison, is written before, beside bare cuFFT of the same size in the
- * same run: not centred, nothing else done. Arguments choose cases by a part of their name. */
+/* Centred transforms of grids, and the images made from them. The transform along v adds to the
+ * image itself or, for comparison, is written first. Beside them is bare cuFFT of the same size in
+ * the same run, not centred, with nothing else done. Arguments select cases by a part of their
+ * name. */
 #include <stdlib.h>
 
 #include "core/backend/module.h"
@@ -23,7 +24,7 @@ static gpointer new_face(gsize bytes)
   return face;
 }
 
-/* Random numbers between 0.5 and 1, either sign. */
+/* Random numbers between 0.5 and 1, with either sign. */
 static gpointer random_face(gsize bytes, gboolean is_double)
 {
   const gsize part = (gsize)32 << 20;
@@ -44,10 +45,10 @@ static gpointer random_face(gsize bytes, gboolean is_double)
   return face;
 }
 
-/* ---- the two ---- */
+/* ---- transform and image ---- */
 
 typedef struct {
-  const AstroBackend *fft, *image; /* image: NULL where it is not timed */
+  const AstroBackend *fft, *image; /* image: NULL if it is not timed */
   gpointer transform, imaging;
   AstroBlock grid, sky, picture;
   AstroImageArguments arguments;
@@ -81,7 +82,7 @@ static void run_cufft(gpointer data)
 static const struct {
   guint size, image_size; /* 0: no image */
   gboolean is_double;
-  enum { BOTH, IMAGE_ALONE, IN_ONE } way; /* IN_ONE: along v with the image */
+  enum { BOTH, IMAGE_ALONE, IN_ONE } way; /* IN_ONE: the transform along v is part of the image */
   double w;
   double wanted;
 } cases[] = {
@@ -117,7 +118,7 @@ static void compare(const Cufft *cufft, guint number, const char *name)
   const gboolean is_double = cases[number].is_double;
   const AstroFormat complex_format = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE;
   const gsize cell = astro_format_info(complex_format)->bytes, bytes = (gsize)size * size * cell;
-  /* As astroimage asks for it. */
+  /* The part that astroimage asks for. */
   const guint wanted = image_size && image_size < size ? image_size / 2 * 2 + 1 : 0;
   const AstroFftAxis centred = { TRUE, size / 2, size / 2, wanted ? size / 2 - image_size / 2 : 0,
                                  wanted };
@@ -137,7 +138,7 @@ static void compare(const Cufft *cufft, guint number, const char *name)
                              .transforms_v = cases[number].way == IN_ONE };
   AstroPlace place = { .device = device, .queue = queue };
   double weight = 3, ours, bare;
-  /* A plane with a w is one of many: added. */
+  /* A plane with w other than 0 is one of many, and added. */
   Work work = { .arguments = { .w = cases[number].w,
                                .weights = &weight,
                                .first = cases[number].w == 0,

@@ -1,5 +1,5 @@
-/* Transforms beside bare FFTW of the same shape, planned as thoroughly, in one run. FFTW's are not
- * centred and do nothing else. */
+/* Transforms compared with bare FFTW of the same shape, planned as thoroughly, in one run. FFTW's
+ * transforms are not centred and do nothing else. */
 #include <fftw3.h>
 
 #include "core/backend/threads.h"
@@ -38,7 +38,7 @@ static void run_fftw(gpointer data)
     fftwf_execute(bench->single);
 }
 
-/* The last `rank` axes of [steps][n][n] or [steps][n]. */
+/* Plans the last `rank` axes of [steps][n][n] or [steps][n]. */
 static void plan(Bench *bench, guint rank, int n, guint threads)
 {
   const int sizes[] = { n, n };
@@ -58,7 +58,7 @@ static void plan(Bench *bench, guint rank, int n, guint threads)
                                         bench->out.data, NULL, 1, all, FFTW_FORWARD, FFTW_MEASURE);
     fftwf_plan_with_nthreads(1);
   }
-  /* Plans for threads must not get into the wisdom that is kept: others could not read it. */
+  /* Plans for threads must not get into the saved wisdom, which other programs could not read. */
   fftw_forget_wisdom();
   fftwf_forget_wisdom();
   astro_fft_planner_unlock();
@@ -107,8 +107,8 @@ static void compare(guint rank, int n, guint64 steps, gboolean is_double, guint 
   g_aligned_free(bench.out.data);
 }
 
-/* Columns that fill a cache line beside as many lines by FFTW, both in the caches of a core,
- * nothing copied but what transforms of columns begin with. */
+/* Columns that fill a cache line, beside as many lines by FFTW, both in a core's caches. Nothing is
+ * copied except what transforms of columns begin with. */
 typedef struct {
   AstroFftColumns *fft;
   const AstroFftColumnsKernels *kernels;
@@ -180,7 +180,7 @@ static void compare_columns(int n, gboolean is_double)
   astro_fft_columns_free(fft);
 }
 
-/* All of them, or those of the sizes named. */
+/* Whether to run this size: all, or those named. */
 static gboolean is_wanted(int argc, char **argv, int n)
 {
   for (int i = 1; i < argc; i++)

@@ -1,4 +1,4 @@
-/* UVFITS written and read, beside the same bytes written and read with nothing done to them. */
+/* Writing and reading UVFITS, beside writing and reading the same bytes unchanged. */
 #include "core/fits/fits.h"
 #include "tests/bench/bench.h"
 #include "tests/core/uvfits.h"

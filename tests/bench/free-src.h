@@ -1,4 +1,4 @@
-/* A source that costs nothing, as foreign sources are: it takes the allocator that it is offered.
+/* A source that costs nothing and, like sources of other plugins, uses the allocator it is offered.
  */
 #pragma once
 
@@ -19,8 +19,7 @@ static GstFlowReturn free_src_fill(GstPushSrc *src, GstBuffer *buffer)
   GstMapInfo map;
   if (self->sent++ == self->blocks)
     return GST_FLOW_EOS;
-  /* What a source does for its data: a map for writing, which waits for the copy that still reads.
-   */
+  /* A source has to map its block for writing, which waits for a copy that still reads it. */
   if (!gst_buffer_map(buffer, &map, GST_MAP_WRITE))
     return GST_FLOW_ERROR;
   gst_buffer_unmap(buffer, &map);

@@ -1,12 +1,12 @@
-/* Images from visibilities by W-stacking on a GPU, all of it there: sorting, gridding, transforms
- * and the sum of planes; gridding on a queue of its own, as elements have it, beside the others. 64
- * stations within 8 km look for six hours at 1.4 GHz; an image of 4096 x 4096 pixels of 2.6 to a
- * wavelength of the longest baseline is 2.6 degrees wide. Beside it, in the same run, what cuFFT
- * alone takes for as many planes of that size, which is the limit where there are few visibilities.
- * Planes have maps of touched tiles and are transformed along v as they are added to the image; and
- * as a comparison they are whole, and transformed along both axes before.
+/* Images from visibilities by W-stacking, all on a GPU: sorting, gridding, transforms and the sum
+ * of planes; gridding has a queue of its own, as elements do, beside the others. 64 stations within
+ * 8 km observe for six hours at 1.4 GHz; an image of 4096 x 4096 pixels, 2.6 of them to the
+ * resolution of the longest baseline, is 2.6 degrees wide. Beside it is the time that cuFFT alone
+ * needs in the same run for as many planes of that size, which is the limit if there are few
+ * visibilities. Planes have maps of touched tiles and are transformed along v as they are added to
+ * the image; for comparison they are also whole, and transformed along both axes first.
  *
- * Arguments are the numbers of the rows wanted. */
+ * Arguments are the numbers of the rows to run. */
 #include "core/backend/module.h"
 #include "core/lib/fft/fft.h"
 #include "tests/core/gridding-stage.h"
@@ -35,7 +35,7 @@ static AstroEvent *mark(AstroQueue *on)
   return event;
 }
 
-/* What is queued next comes after the event. */
+/* Makes work queued from now on wait for the event. */
 static void follow(AstroQueue *on, AstroEvent *event)
 {
   GError *error = NULL;
@@ -68,19 +68,19 @@ static AstroBlock block_with(gconstpointer host, gsize bytes)
 typedef struct {
   const AstroBackend *backend;
   gpointer instance;
-  AstroResult result; /* of the last submit that says anything */
+  AstroResult result; /* of the last submit that gave one */
 } Stage;
 
-enum { BLOCKS = 3 }; /* planes in work */
+enum { BLOCKS = 3 }; /* planes being processed */
 
 typedef struct {
   TestGriddingConfig config;
   TestGriddingArguments arguments;
-  Stage gridding, fft[2], image[2]; /* of whole planes; of planes with maps */
+  Stage gridding, fft[2], image[2]; /* for whole planes; for planes with maps */
   AstroBlock rows[3], planes[BLOCKS][2], out;
   double weights[5];
   gboolean with_gridding, with_fft, with_image, with_maps;
-  guint last; /* 0: all planes are made, else the first ones up to it */
+  guint last; /* 0: make all planes, else only up to this one */
 } Imager;
 
 static Stage stage_of(const AstroBackend *backend, AstroQueue *on, gconstpointer config)
@@ -254,7 +254,7 @@ static void run_cufft(gpointer data)
   wait_for_device();
 }
 
-/* Seconds of all products of a plane. */
+/* Seconds for all products of a plane. */
 static double cufft_seconds(const Cufft *cufft, const Imager *self)
 {
   const guint n = self->config.grid.size;

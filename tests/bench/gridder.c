@@ -1,11 +1,12 @@
-/* Images from visibilities by W-stacking as the elements make them: gridding, transform of what is
- * touched along u, transform along v and image, a plane after the other.
+/* Images from visibilities by W-stacking as the elements make them: gridding, transform along u of
+ * touched tiles, transform along v and image, one plane after the other.
  *
- * Without arguments: a table of speeds; with one, the number of a row, that row. With more, for
- * comparisons with other programs on the same data: gridder ACCURACY SIZE PIXEL PRODUCTS ROWS
+ * Without arguments: a table of speeds; with one, the number of a row, that row only. With more,
+ * for comparisons with other programs on the same data: gridder ACCURACY SIZE PIXEL PRODUCTS ROWS
  * CHANNELS UVW WAVENUMBERS VISIBILITIES IMAGE ROUNDS reads files of doubles (UVW: metres, w >= 0)
- * and complex numbers (single for accuracies from 1e-5 up, else double; rows x channels x
- * products), writes the images (doubles, l and m rising) and prints the seconds of each round. */
+ * and complex numbers (single precision for accuracies from 1e-5 up, else double; rows x channels x
+ * products), writes the images (doubles, with l and m rising) and prints the seconds of each round.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@ typedef struct {
   AstroGrid grid;
   AstroGridding *gridding;
   gpointer fft, image;
-  AstroBlock plane[2], out; /* plane: and its map of touched tiles */
+  AstroBlock plane[2], out; /* plane: with its map of touched tiles */
   double *weights;
   guint planes;
   double spread, transform, accumulate, sort; /* seconds of the last run */
@@ -80,7 +81,8 @@ static void imager_open(Imager *self, double accuracy, guint size, double pixel)
   if (!self->image)
     give_up(error);
   self->plane[0].bytes = (gsize)n * n * products * (is_double ? 16 : 8);
-  self->plane[0].data = astro_pages_alloc(self->plane[0].bytes); /* as the allocator has it */
+  self->plane[0].data =
+      astro_pages_alloc(self->plane[0].bytes); /* like memory from the allocator */
   self->plane[1].bytes = (gsize)astro_grid_tiles(n) * astro_grid_tiles(n);
   self->plane[1].data = g_malloc(self->plane[1].bytes);
   self->out.bytes = (gsize)size * size * products * (is_double ? 8 : 4);
@@ -154,7 +156,7 @@ static gpointer read_file(const char *path, gsize bytes)
   return data;
 }
 
-/* The image's x runs against l. */
+/* The image's x runs in the direction of falling l. */
 static void write_image(const Imager *self, const char *path)
 {
   const gsize k = self->grid.image_size, n = k * k * self->rows.products;
@@ -203,7 +205,7 @@ static int compare(char **arguments)
 
 /* ---- the table ---- */
 
-/* 44 stations over some kilometres, 16 channels about 150 MHz. */
+/* 44 stations over some kilometres, 16 channels around 150 MHz. */
 static const Drift observed = { .stations = 44,
                                 .dumps = 256,
                                 .channels = 16,

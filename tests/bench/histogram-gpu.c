@@ -1,8 +1,8 @@
-/* Pair counts on a GPU beside the CPU's of the same run: the catalogues of the graph tpacf-seed
- * (97,178 points and 100 random catalogues, 201 histograms, 10 regions) from memory to counts,
- * everything included that is done with a catalogue; and pairs of a million points one by one.
- * The argument "all" has the CPU count all catalogues too; "huge" counts pairs within 6 seconds of
- * arc of 1e8 points alone, in 10 GB of memory. */
+/* Pair counts on a GPU beside the CPU's in the same run: the catalogues of the graph tpacf-seed
+ * (97,178 points and 100 random catalogues, 201 histograms, 10 regions) from memory to counts, with
+ * all that is done with a catalogue; and pairs of a million points, method by method. With the
+ * argument "all" the CPU counts all catalogues too; "huge" only counts pairs within 6 arcsec among
+ * 1e8 points, in 10 GB of memory. */
 #include "core/backend/module.h"
 #include "core/backend/threads.h"
 #include "core/lib/catalogue/catalogue.h"

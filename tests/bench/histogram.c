@@ -1,6 +1,5 @@
-/* histogram: pair counts of 97,178 points on half the sky, 30 bins from 0.01 to 10,000 arcmin,
- * against the plain loop in double precision (timed on part of the pairs, on one core, and scaled).
- */
+/* Pair counts of 97,178 points on half the sky, in 30 bins from 0.01 to 10,000 arcmin, against the
+ * plain loop in double precision (timed on a part of the pairs, on one core, and scaled). */
 #include "core/backend/threads.h"
 #include "core/lib/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
@@ -58,7 +57,7 @@ typedef struct {
   gsize bytes;
 } Run;
 
-/* The tree's making is part of the time. */
+/* The time includes making the tree. */
 static void run_count(gpointer user)
 {
   Run *run = user;
@@ -91,7 +90,7 @@ static void run_clear(Run *run)
   g_free(run->counts);
 }
 
-/* The paper's loop: every pair, and the bin by binary search. */
+/* The paper's loop: every pair, with the bin found by binary search. */
 typedef struct {
   const Catalogue *data;
   const AstroHistogramConfig *config;
@@ -196,7 +195,7 @@ static void bench_variants(const AstroHistogramConfig *standard, const Catalogue
   unsetenv("ASTRO_CPU");
 }
 
-/* Regions that are not compact, as a user's own column may have them. */
+/* Regions that are not compact, as a user's own column may have. */
 static void cut_into_stripes(Catalogue *catalogue, guint n)
 {
   for (guint64 i = 0; i < catalogue->n; i++)
@@ -255,7 +254,7 @@ static void bench_growth(const AstroHistogramConfig *config, guint n_sizes)
   }
 }
 
-/* The most memory that the process had since it was last asked to forget. */
+/* The most memory that the process has used since it was last asked to reset this. */
 static double most_memory(gboolean forget)
 {
   char *text, *line;
@@ -273,7 +272,7 @@ static double most_memory(gboolean forget)
   return kib * 1024;
 }
 
-/* Bytes of a point at the worst, from its columns (two) to the count, against the 100 allowed. */
+/* Worst case of bytes a point, from its two columns to the count, against the 100 allowed. */
 static void bench_memory(const AstroHistogramConfig *standard)
 {
   bench_head("Memory: bytes a point, columns and tree, against the 100 allowed");

@@ -1,5 +1,5 @@
-/* Imaging and cleaning beside the memory that they have to go through, in one run; and images of
- * planes that are yet to be transformed along v beside doing the two one after the other. */
+/* Imaging and cleaning beside a pass through the same memory, in one run; and images of planes that
+ * are not transformed along v yet, beside doing the two one after the other. */
 #include <math.h>
 
 #include "core/backend/threads.h"
@@ -26,7 +26,7 @@ static void run(gpointer data)
     g_error("%s", error->message);
 }
 
-/* A plane read and an image read and written. */
+/* A plane is read, and an image read and written. */
 typedef struct {
   const guint8 *in;
   guint8 *out;
@@ -83,8 +83,8 @@ static void bench_plane(guint size, guint image, double w, gboolean is_double)
   g_aligned_free(traffic.out);
 }
 
-/* The last pass of a transform in place, then the image: what an image that transforms along v
- * makes in one. */
+/* The last pass of a transform in place, then the image: an image that transforms along v does both
+ * in one. */
 typedef struct {
   Bench image;
   const AstroFftPrecision *precision;

@@ -1,10 +1,11 @@
-/* Blocks of 8 streams joined, beside memcpy of the same bytes by as many threads, in one run. */
+/* Joining blocks of 8 streams, compared with memcpy of the same bytes by as many threads, in one
+ * run. */
 #include "core/join/join.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
 
 #define PADS 8
-#define BYTES ((gsize)64 << 20) /* of all together */
+#define BYTES ((gsize)64 << 20) /* of all streams together */
 
 typedef struct {
   BenchBlocks both;

@@ -1,4 +1,4 @@
-/* Libraries that may not be there: what they do is a limit or a peer that ours is held to. */
+/* Loads libraries that may not be installed, whose speed is a limit or a comparison for ours. */
 #pragma once
 
 #include <dlfcn.h>
@@ -6,11 +6,11 @@
 
 typedef struct {
   const char *symbol;
-  void **function; /* gets it */
+  void **function; /* is set to it */
 } BenchFunction;
 
-/* The first of the names, up to a NULL, that can be loaded. FALSE: none can, or a function is not
- * in it. */
+/* Loads the first of the names, which end with NULL. FALSE: none can be loaded, or a function is
+ * missing. */
 static inline gboolean bench_load(const char *const *names, const BenchFunction *functions, gsize n)
 {
   void *library = NULL;

@@ -1,11 +1,11 @@
-/* The memory that imaging takes: visibilities, gridder, transform, image, sink, each case in a
+/* The memory that imaging takes: visibilities, gridder, transform, image and sink, each case in a
  * process of its own. The peak is the largest resident set less what the process held when its
- * elements were made (program, libraries, plugins), and stands beside what cannot be less: a grid
- * (of W-stacking: one plane), the table of convolution functions, the image. W-stacking also has to
- * hold visibilities from the first to the last plane: the second ratio counts their values and u,
- * v, w, in the grid's precision, among what cannot be less.
+ * elements had been made (program, libraries, plugins). It stands beside the minimum: a grid (for
+ * W-stacking one plane), the table of convolution functions, the image. W-stacking also has to hold
+ * visibilities from the first to the last plane: the second ratio includes their values and u, v,
+ * w, in the grid's precision, in the minimum.
  *
- * Without arguments: all cases; with one, the number of a case, that one in this process. */
+ * Without arguments: all cases; with one, the number of a case, only that one, in this process. */
 #include <glib/gstdio.h>
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ static const struct {
   { "  I, uniform weights", "I", FALSE, 1e-4, 2160, 2048, TRUE },
 };
 
-/* As the element asks for it, and with the longest baseline known. */
+/* The table's size as the element asks for it, with the longest baseline known. */
 static guint64 table_bytes(guint number)
 {
   g_autoptr(AstroObservation) array = astro_array_new("lofar-like", STATIONS, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The GPU that a benchmark of kernels works on, and a queue of its own. */
+/* The GPU that a benchmark of kernels runs on, with a queue of its own. */
 #pragma once
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 static AstroDevice *device;
 static AstroQueue *queue;
 
-/* FALSE, and it is said, where there is none. */
+/* FALSE if there is none, which is printed. */
 static inline gboolean bench_open_device(const char *bench)
 {
   g_autoptr(GError) error = NULL;

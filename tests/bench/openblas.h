@@ -1,9 +1,9 @@
 /* OpenBLAS with the fastest kernels that it has for this processor.
  *
- * It chooses by the processor's model, and takes one that is newer than itself for the oldest that
- * it knows: cherk then has a twentieth of its rate, and whoever is compared with it shines. So its
- * kernels are tried, each in a process of its own, since those that a processor lacks instructions
- * for end it; the fastest are taken, and named beside every figure. */
+ * It chooses kernels by the processor's model, and treats one that is newer than itself as the
+ * oldest that it knows: cherk then runs at a twentieth of its speed, and any comparison looks good.
+ * So its kernels are tried one by one, each in a process of its own, since those with instructions
+ * that the processor lacks end it. The fastest are used, and named beside every figure. */
 #pragma once
 
 #include "tests/bench/library.h"
@@ -23,7 +23,7 @@ typedef struct {
   char *(*config)(void), *(*kernels)(void);
 } Openblas;
 
-/* NULL: what it takes by itself, or OPENBLAS_CORETYPE of the environment names. */
+/* NULL: its own choice, or that of OPENBLAS_CORETYPE in the environment. */
 static const char *const openblas_kernels[] = {
   NULL,      "SapphireRapids", "Cooperlake", "SkylakeX", "Zen",
   "Haswell", "NEOVERSEV1",     "NEOVERSEN1", "ARMV8"
@@ -41,12 +41,12 @@ static inline gboolean openblas_load(Openblas *blas, const char *kernels)
 }
 
 typedef struct {
-  double rate; /* TOP/s; 0: there is none */
+  double rate; /* TOP/s; 0: not available */
   char name[64];
 } OpenblasTrial;
 
-/* In a process of its own: how fast those kernels are, and what OpenBLAS calls those that it took,
- * which are others where it does not know the name. */
+/* Measures in a process of its own how fast these kernels are, and by what name OpenBLAS calls
+ * those that it used, which are others if it does not know the name. */
 static inline OpenblasTrial openblas_measure(const char *kernels)
 {
   enum { N = 256, K = 1024, ROUNDS = 5 };
@@ -92,8 +92,8 @@ static inline OpenblasTrial openblas_try(const char *kernels)
   return trial;
 }
 
-/* Before this process has threads. FALSE: there is no OpenBLAS here. `own` is what it would have
- * taken. */
+/* Has to be called before this process has threads. FALSE: there is no OpenBLAS. `own` is what it
+ * would have chosen itself. */
 static inline gboolean openblas_open(Openblas *blas, OpenblasTrial *own, OpenblasTrial *best)
 {
   const char *kernels = NULL;

@@ -1,5 +1,5 @@
-/* What a stage with nothing to do costs a buffer, beside GStreamer's identity; and astroselect
- * where what it keeps lies together in a block, so that nothing is copied. */
+/* The cost of a stage with nothing to do, for each buffer, beside GStreamer's identity; and of
+ * astroselect if what it keeps is contiguous in a block, so that nothing is copied. */
 #include "tests/bench/bench.h"
 
 #include <gst/gst.h>

@@ -1,5 +1,5 @@
-/* Visibilities turned to another centre beside memcpy of the same bytes by as many threads, in one
- * run. */
+/* Shifting visibilities to another centre, compared with memcpy of the same bytes by as many
+ * threads, in one run. */
 #include "core/phaseshift/phaseshift.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"

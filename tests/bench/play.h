@@ -1,4 +1,4 @@
-/* Pipelines that benchmarks run. */
+/* Runs pipelines for benchmarks. */
 #pragma once
 
 #include <gst/gst.h>
@@ -7,7 +7,7 @@ static inline GstElement *bench_parse(const char *line)
 {
   g_autoptr(GError) error = NULL;
   GstElement *pipeline = gst_parse_launch(line, &error);
-  if (error) /* a pipeline may have come nonetheless, without the elements that are missing */
+  if (error) /* there may be a pipeline even so, without the missing elements */
     g_error("%s: %s", line, error->message);
   return pipeline;
 }
@@ -20,7 +20,7 @@ static inline void bench_probe(GstElement *pipeline, const char *element, const 
   gst_pad_add_probe(pad, type, callback, data, NULL);
 }
 
-/* From its start to the end of its stream; when that was. The pipeline is not stopped yet. */
+/* Runs a pipeline to the end of its stream and returns the time then, before it is stopped. */
 static inline gint64 bench_play(GstElement *pipeline)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);

@@ -1,5 +1,5 @@
-/* Prediction: visibilities times sources a second (one polarisation's; the others cost nothing),
- * beside the machine's fused multiply-adds in double, of which each needs four. */
+/* Prediction: visibilities times sources a second (in one polarisation; the others cost nothing),
+ * beside the machine's fused multiply-adds in double precision, of which each needs four. */
 #include "core/backend/threads.h"
 #include "core/lib/predict/kernels.h"
 #include "core/lib/predict/predict.h"
@@ -24,7 +24,7 @@ static void make(gpointer data)
   c->number++;
 }
 
-/* Products alone, of phasors that stay in the first cache: as fast as this machine multiplies. */
+/* Products alone, of phasors that stay in the L1 cache: as fast as this machine multiplies. */
 static void multiply(gpointer data, guint64 task)
 {
   const AstroPredictKernels *kernels = data;

@@ -1,5 +1,5 @@
-/* Dumps of visibilities made ready for gridding on a GPU, and weighed, beside what the fewest bytes
- * take that have to be moved, at the rate of a copy inside the device's memory in the same run. */
+/* Preparing dumps of visibilities for gridding on a GPU, and weighting them, beside moving the
+ * fewest bytes possible at the speed of a copy in device memory, in the same run. */
 #include <stdlib.h>
 
 #include "core/backend/module.h"
@@ -11,7 +11,7 @@
 
 enum { STATIONS = 256, CHANNELS = 64, PAIRS = STATIONS * (STATIONS - 1) / 2, SIZE = 4096 };
 enum { BASELINES = PAIRS + STATIONS };
-/* Room for rows doubles: there is room for 32 dumps after 17. */
+/* Room for rows grows by doubling: after 17 dumps there is room for 32. */
 enum { WARM = 17, TIMED = 15 };
 
 static const AstroLayout shape = { .n_axes = 4,
@@ -28,7 +28,7 @@ static AstroBlock new_block(gsize bytes)
   return block;
 }
 
-/* Not gridded: with these weights rows wait for all others, and the direct transform has no
+/* Nothing is gridded: with these weights rows wait for all others, and the direct transform has no
  * planes to begin with. */
 static gpointer new_gridder(const AstroBackend *backend, char **products, AstroWeighting weighting)
 {

@@ -1,5 +1,5 @@
-/* Frames of 1920 x 1080 that one core draws in a second, beside the 30 that are asked for, and
- * beside copying such a frame. */
+/* Frames of 1920 x 1080 that one core draws in a second, beside the 30 that are required, and
+ * compared with copying such a frame. */
 #include "core/render/render.h"
 #include "tests/bench/bench.h"
 #include "tests/tests.h"
@@ -14,7 +14,7 @@ static guint8 *frame, *other;
 
 typedef struct {
   AstroRenderer *render;
-  gpointer data[2]; /* in turn, so that numbers beside the colour bar change */
+  gpointer data[2]; /* used alternately, so that numbers beside the colour bar change */
   gsize bytes;
   guint next;
 } Picture;
@@ -35,23 +35,24 @@ static void copy(gpointer data)
   memcpy(other, frame, (gsize)WIDTH * HEIGHT * 4);
 }
 
-/* Noise of floats from 0 to 1, or 2. */
+/* Noise in floats from 0 to 1, or to 2. */
 static void begin(Picture *p, const char *text, gsize bytes, AstroStretch stretch, double percent)
 {
-  AstroRenderStyle style = { .percent = percent,
-                             .low = NAN,
-                             .high = NAN,
-                             .axes = TRUE,
-                             .grid = TRUE,
-                             .colour_bar = TRUE,
-                             .channel = -1,
-                             .rows = 256,
-                             .stretch = stretch,
-                             .marks = TRUE,
-                             .view = ASTRO_VIEW_AUTO,
-                             /* Linear rows are of the pixels alone, others of what users see. */
-                             .scaling = stretch == ASTRO_STRETCH_LINEAR ? ASTRO_SCALING_EXACT
-                                                                        : ASTRO_SCALING_SMOOTH };
+  AstroRenderStyle style = {
+    .percent = percent,
+    .low = NAN,
+    .high = NAN,
+    .axes = TRUE,
+    .grid = TRUE,
+    .colour_bar = TRUE,
+    .channel = -1,
+    .rows = 256,
+    .stretch = stretch,
+    .marks = TRUE,
+    .view = ASTRO_VIEW_AUTO,
+    /* Rows with a linear stretch draw only pixels, others what users see. */
+    .scaling = stretch == ASTRO_STRETCH_LINEAR ? ASTRO_SCALING_EXACT : ASTRO_SCALING_SMOOTH
+  };
   g_autoptr(GstCaps) caps = gst_caps_from_string(text);
   g_autoptr(AstroObservation) o = astro_observation_new(0);
   GError *error = NULL;

@@ -1,6 +1,6 @@
-/* The seam between pipeline and GPU: blocks through CUDA stages and back to the host, beside
- * page-locked copies both ways at once in the same run; and the kernels beside a copy inside device
- * memory. */
+/* The boundary between pipeline and GPU: blocks through CUDA stages and back to the host, beside
+ * page-locked copies in both directions at once in the same run; and the kernels beside a copy in
+ * device memory. */
 #include "core/backend/module.h"
 #include "core/channelizer/channelizer.h"
 #include "core/convert/convert.h"
@@ -18,12 +18,12 @@
 
 /* ---- a sink that reads on the host ---- */
 
-/* By then every block that the graph goes round with is allocated and page-locked. */
+/* By then every block that the graph cycles through is allocated and page-locked. */
 #define WARM_UP 32
 
 typedef struct {
   guint64 blocks;
-  gint64 warm, last; /* when the last block of the warm-up came, and the last of all */
+  gint64 warm, last; /* when the last block of the warm-up came, and when the last one did */
   guint8 sum;
 } Reader;
 
@@ -41,7 +41,7 @@ static GstPadProbeReturn map_block(GstPad *pad, GstPadProbeInfo *info, gpointer 
   return GST_PAD_PROBE_OK;
 }
 
-/* Bytes a second, each way. */
+/* Returns bytes a second in each direction. */
 static double run_pipeline(const char *stages, gsize block, guint64 blocks)
 {
   Reader reader = { 0 };
@@ -61,7 +61,7 @@ static double run_pipeline(const char *stages, gsize block, guint64 blocks)
   return (double)block * blocks / ((reader.last - reader.warm) * 1e-6);
 }
 
-/* Page-locked copies both ways at once, each way. */
+/* Page-locked copies in both directions at once; returns bytes a second in each direction. */
 static double run_copies(AstroDevice *device, gsize block, guint64 blocks)
 {
   const AstroDeviceFuncs *f = device->funcs;
@@ -99,7 +99,7 @@ static double run_copies(AstroDevice *device, gsize block, guint64 blocks)
 
 /* ---- kernels alone ---- */
 
-/* Zeros would be faster than samples are. */
+/* Random data, since zeros would be faster than real samples. */
 static void fill_randomly(AstroDevice *device, AstroQueue *queue, gpointer face, gsize bytes)
 {
   const gsize part = (gsize)32 << 20;
@@ -117,7 +117,7 @@ static void fill_randomly(AstroDevice *device, AstroQueue *queue, gpointer face,
   gst_memory_unref(host);
 }
 
-/* Bytes read and written a second. */
+/* Returns bytes read and written a second. */
 static double run_kernel(AstroDevice *device, const AstroBackend *backend, gconstpointer config,
                          gpointer arguments, gsize in_bytes, gsize out_bytes)
 {
@@ -162,7 +162,7 @@ static double run_convert(AstroDevice *device, AstroFormat from, AstroFormat to,
                     samples * out);
 }
 
-/* Every call begins anew, so that it makes the same spectra. */
+/* Every call begins afresh, so that it makes the same spectra. */
 static double run_channelizer(AstroDevice *device, AstroFormat to, gsize bytes)
 {
   AstroChannelizerConfig config = {
@@ -181,7 +181,7 @@ static double run_channelizer(AstroDevice *device, AstroFormat to, gsize bytes)
                     arguments.steps * 128 * 2, spectra * 1024 * 128 * (sample - 2));
 }
 
-/* By a part of its name; all if there are no words. */
+/* Whether a word is a part of the name; always if there are no words. */
 static gboolean is_chosen(const char *name, char **words)
 {
   for (char **word = words; *word; word++)
@@ -249,7 +249,7 @@ static void bench_kernels(AstroDevice *device, char **words)
     }
 }
 
-/* With an argument, kernels alone; further ones choose some by a part of their name. */
+/* With an argument, only kernels; further arguments select some by a part of their name. */
 int main(int argc, char **argv)
 {
   static const struct {

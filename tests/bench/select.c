@@ -1,4 +1,4 @@
-/* What is kept beside memcpy of the same bytes by as many threads, in one run. */
+/* Selecting, compared with memcpy of the bytes that are kept by as many threads, in one run. */
 #include <string.h>
 
 #include "core/select/select.h"
@@ -8,7 +8,7 @@
 #define BYTES ((gsize)64 << 20)
 
 typedef struct {
-  BenchBlocks both; /* bytes: kept */
+  BenchBlocks both; /* bytes: those kept */
   AstroSelectConfig config;
   gpointer instance;
   guint64 steps;

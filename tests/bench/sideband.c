@@ -1,4 +1,4 @@
-/* Turned bands beside memcpy of the same bytes by as many threads, in one run. */
+/* Flipping bands, compared with memcpy of the same bytes by as many threads, in one run. */
 #include "core/sideband/sideband.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"

@@ -1,4 +1,4 @@
-/* The simulator: how many samples of all stations together it makes a second, beside the copying of
+/* The simulator: samples of all stations together that it makes in a second, compared with copying
  * as many. */
 #include "core/backend/threads.h"
 #include "core/lib/sky/voltages.h"

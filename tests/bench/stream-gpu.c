@@ -1,13 +1,13 @@
-/* Streams through CUDA stages, from host blocks to visibilities that the host reads, beside
- * page-locked copies up in the same run. An integration is long, so that what goes down is little.
- * Arguments choose streams by a part of their name. */
+/* Streams through CUDA stages, from blocks on the host to visibilities read on the host, beside
+ * page-locked copies up in the same run. Integrations are long, so that little goes down. Arguments
+ * select streams by a part of their name. */
 #include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/free-src.h"
 #include "tests/bench/play.h"
 
-/* By then every block that the graph goes round with is allocated and page-locked. */
+/* By then every block that the graph cycles through is allocated and page-locked. */
 #define WARM_UP 160
 
 typedef struct {
@@ -36,7 +36,7 @@ static GstPadProbeReturn read_block(GstPad *pad, GstPadProbeInfo *info, gpointer
   return GST_PAD_PROBE_OK;
 }
 
-/* Bytes a second that the source sent, until the last of what came of them was read. */
+/* Bytes a second that the source sent, until the last of the results was read. */
 static double run_stream(const char *caps, const char *stages, gsize block, guint64 blocks,
                          guint64 *read)
 {
@@ -58,7 +58,7 @@ static double run_stream(const char *caps, const char *stages, gsize block, guin
   return (double)block * (double)blocks / ((double)(end - stream.warm) * 1e-6);
 }
 
-/* Page-locked copies up, bytes a second. */
+/* Page-locked copies up; returns bytes a second. */
 static double run_copies(AstroDevice *device, gsize block, guint64 blocks)
 {
   const AstroDeviceFuncs *f = device->funcs;
@@ -93,7 +93,7 @@ static double run_copies(AstroDevice *device, gsize block, guint64 blocks)
   "application/x-astro-voltages,format=CI8,layout=station:pol:time,pols=2,stations=" #stations
 #define TO_CI8 "application/x-astro-spectra,format=CI8"
 
-/* 131072 bytes a time step of the spectra. */
+/* A time step of the spectra has 131072 bytes. */
 static const struct {
   const char *name, *caps, *stages;
   guint mebibytes, blocks;

@@ -1,5 +1,5 @@
-/* The observation of gridding's benchmarks: 44 stations, six hours in steps of 10 s, 16 channels of
- * a subband. */
+/* The observation for benchmarks of gridding: 44 stations, six hours in steps of 10 s, 16 channels
+ * of a subband. */
 #pragma once
 
 #include "core/lib/sky/array.h"
@@ -15,14 +15,14 @@
 #define BANDWIDTH 195312.5
 
 typedef struct {
-  guint64 rows; /* of a step */
+  guint64 rows; /* in a step */
   double *uvw;  /* steps x rows x 3, metres, w >= 0 */
   double wavenumbers[CHANNELS];
-  gpointer values; /* of a step, the same for all */
+  gpointer values; /* of a step, the same for all steps */
   double longest;  /* metres */
 } Tracks;
 
-/* Every so manieth baseline and step. */
+/* Takes one in `baselines` baselines and one in `steps` time steps. */
 static inline Tracks make_tracks(guint baselines, guint steps, guint products)
 {
   g_autoptr(AstroObservation) observation = astro_array_new("lofar-like", STATIONS, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The transpose beside memcpy of the same bytes by as many threads, in one run. */
+/* Transposing, compared with memcpy of the same bytes by as many threads, in one run. */
 #include <string.h>
 
 #include "core/backend/threads.h"
@@ -39,7 +39,7 @@ static void run_transpose(gpointer data)
 }
 
 typedef struct {
-  double achieved, limit; /* GB/s of the block */
+  double achieved, limit; /* GB/s, by the block's size */
 } Figure;
 
 static Figure measure(Bench *bench, const AstroTransposeConfig *config, guint rounds)
@@ -54,7 +54,8 @@ static Figure measure(Bench *bench, const AstroTransposeConfig *config, guint ro
   return (Figure){ bench->bytes / ours * 1e-9, bench->bytes / limit * 1e-9 };
 }
 
-/* station:pol:time:channel of 64 stations and 2 pols in 64 MiB, to what correlators like. */
+/* station:pol:time:channel of 64 stations and 2 pols in 64 MiB, to the orders that correlators
+ * need. */
 static void bench_correlator_orders(Bench *bench)
 {
   static const struct {
@@ -77,7 +78,7 @@ static void bench_correlator_orders(Bench *bench)
       }
 }
 
-/* Blocks of about 64 MiB: the extent 0 is filled up. */
+/* Blocks of about 64 MiB: an extent of 0 is chosen to fill them. */
 static const guint64 shapes[][4] = {
   { 8, 8, 8, 0 },    { 0, 8, 8, 8 },    { 9, 9, 0, 9 },
   { 33, 65, 0, 17 }, { 64, 64, 64, 0 }, { 101, 103, 0, 65 },

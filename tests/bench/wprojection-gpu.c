@@ -1,9 +1,9 @@
-/* W-projection on a GPU: the paper's observation as tests/bench/wprojection.c has it, all of its
- * visibilities on the device already, everything from rows to a grid. In grid-point additions: one
- * visibility of one polarisation at one tap, 8 operations; by the visibilities that came in, and by
- * those that were left to spread after neighbours that need the same taps at the same cells were
- * added up. Beside them cuBLAS's single-precision matrix products in the same run. wprojection-gpu
- * [part of a case's name]... */
+/* W-projection on a GPU: the paper's observation as in tests/bench/wprojection.c, with all
+ * visibilities on the device already, and everything from rows to a grid included. Speeds are in
+ * grid-point additions (one visibility of one polarisation at one tap, 8 operations), by the
+ * visibilities that came in, and by those left to spread after neighbours that need the same taps
+ * at the same cells were added up. Beside them are cuBLAS's single-precision matrix products in the
+ * same run. wprojection-gpu [part of a case's name]... */
 #include "core/backend/module.h"
 #include "tests/core/gridding-stage.h"
 #include "tests/bench/bench.h"
@@ -26,7 +26,7 @@ static AstroBlock new_block(gsize bytes)
   return block;
 }
 
-/* As many bytes of it as there are, over and over. */
+/* Sends the bytes to the device this many times over. */
 static AstroBlock send(gconstpointer host, gsize bytes, gsize times)
 {
   AstroBlock block = new_block(bytes * times);
@@ -39,7 +39,7 @@ static AstroBlock send(gconstpointer host, gsize bytes, gsize times)
 
 /* -- the limit -- */
 
-/* Operations a second of single-precision products; 0: there is no cuBLAS. */
+/* Operations a second of single-precision products; 0: cuBLAS is not installed. */
 static double run_gemm(void)
 {
   enum { N = 8192, R_32F = 0, COMPUTE_32F = 68 };

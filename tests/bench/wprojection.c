@@ -1,9 +1,10 @@
 /* W-projection of the paper's observation: 44 stations, six hours in steps of 10 s, 16 channels of
- * a subband, four products on 2048 x 2048, 8 x oversampled taps of 32 w-planes; the longest
- * baseline reaches the border. Against the peak of fused multiply-adds on all cores, measured in
- * turn with each case: 8 operations a grid point and product of a visibility. Neighbours that need
- * the same taps are added up before, so that less is computed: what is left is given as a share.
- * Wide supports are timed on every so manieth baseline. wprojection [support | costs]... */
+ * a subband, four products on 2048 x 2048, taps of 32 w-planes oversampled 8 times; the longest
+ * baseline reaches the border. It is compared with the peak of fused multiply-adds on all cores,
+ * measured alternately with each case: 8 operations for each grid point and product of a
+ * visibility. Neighbours that need the same taps are added up first, so that less is computed; the
+ * fraction left is printed. Wide supports are timed on a part of the baselines. wprojection
+ * [support | costs]... */
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
 #include "core/gridder/wprojection/wprojection.h"
@@ -134,7 +135,7 @@ static void bench_case(guint support, guint baselines, guint steps, guint produc
   clear_tracks(&tracks);
 }
 
-/* Baselines that are timed: one of so many. */
+/* One in this many baselines is timed. */
 static guint share_of(guint support)
 {
   return support > 128 ? 32 : support > 64 ? 8 : support > 32 ? 2 : 1;

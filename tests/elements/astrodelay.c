@@ -423,7 +423,7 @@ static void test_errors(void)
                       "astrochannelizer channels=4 ! astrodelay ! astrocorrelator integration=10 ! "
                       "fakesink",
                       band),
-      g_strdup("bandpass has not been undone") },
+      g_strdup("can only be undone on spectra") },
     { g_strdup_printf("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=%s ! "
                       "astrochannelizer channels=4 ! astrodelay calibration=%s ! "
                       "astrocorrelator integration=10 ! fakesink",
@@ -440,7 +440,7 @@ static void test_errors(void)
     { g_strdup_printf("astroskysrc num-buffers=2 stations=3 ! application/x-astro-voltages,"
                       "format=CI8 ! astrodelay ! application/x-astro-voltages,format=CI8 ! "
                       "astrodelay ! application/x-astro-voltages,format=CF32LE ! fakesink"),
-      g_strdup("CI8 to CF32LE is astroconvert's work") },
+      g_strdup("expected astroconvert for CI8 to CF32LE") },
     /* MHz taken for Hz; and a band from 0 Hz on */
     { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
                "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=150.0,"
@@ -601,7 +601,7 @@ static void test_warns_of_loss(void)
     if (message) {
       g_autoptr(GError) warning = NULL;
       gst_message_parse_warning(message, &warning, NULL);
-      g_assert_nonnull(strstr(warning->message, "before the channelizer"));
+      g_assert_nonnull(strstr(warning->message, "Upstream of the channelizer"));
       gst_message_unref(message);
     }
     g_assert_null(gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING));

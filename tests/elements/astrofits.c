@@ -207,7 +207,8 @@ static void again_of_another(TestFile *place, gconstpointer data)
     gst_harness_push_event(h, gst_event_new_stream_start("another"));
     g_assert_cmpint(send_stamped(h, first, 1, TRUE), ==, first == 1 ? GST_FLOW_ERROR : GST_FLOW_OK);
     if (first == 1)
-      test_expect_error(place, "an integration begins at 2.000000000 s where the file has one");
+      test_expect_error(place,
+                        "an integration begins at 2.000000000 s where the file already has one");
     gst_harness_push_event(h, gst_event_new_eos());
     gst_harness_teardown(h);
   }

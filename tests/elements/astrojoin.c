@@ -121,7 +121,7 @@ static void test_refused_lines(void)
                "rate=1000/1,frequency=1e6"),
       "pad sink_1: caps field \"frequency\" is 1000000, expected missing" },
     { "astrojoin name=j axis=pol ! fakesink " FAKE(CI8) FAKE(CI8),
-      "pad sink_0: voltages of layout time:station have no axis \"pol\"" },
+      "pad sink_0: voltages in layout time:station have no axis \"pol\"" },
     { "astrojoin name=j axis=channel ! fakesink " FAKE(BAND "frequency=2e6,bandwidth=4e6")
           FAKE(BAND "frequency=7e6,bandwidth=4e6"),
       "pad sink_1: the band begins at 5 MHz, but that of sink_0 ends at 4 MHz" },
@@ -135,10 +135,10 @@ static void test_refused_lines(void)
       "pad sink_0: the observation has no start, and that of pad sink_1 has one" },
     { "astrojoin name=j ! fakesink astroskysrc stations=2 num-buffers=1 phase-centre=200,-80 ! j. "
       "astroskysrc stations=3 num-buffers=1 phase-centre=200,-80 ! j. ",
-      "pad sink_1: station A001 is there already, on pad sink_0" },
+      "pad sink_1: station A001 is also on pad sink_0" },
     { "astrojoin name=j ! fakesink astrovissrc stations=2 num-buffers=1 ! tee name=t ! queue ! j. "
       "t. ! queue ! j. ",
-      "visibilities are joined along channels alone" },
+      "visibilities are joined along channels only" },
     { "astrojoin name=j axis=pol ! fakesink astroskysrc stations=2 num-buffers=1 ! tee name=t ! "
       "queue ! j. t. ! queue ! astrodelay ! j. ",
       "pad sink_1: what was done to the stream is not what was done on pad sink_0 (the "

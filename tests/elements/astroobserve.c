@@ -139,7 +139,7 @@ static void test_bytes(void)
     const gsize start = cases[i].skip + cases[i].first * STEP;
     const gsize whole = cases[i].end > start ? (cases[i].end - start) / STEP * STEP : 0;
     g_assert_cmpmem(found->data, found->len, bytes + start, whole);
-    g_assert_cmpint(is_warned(bus, "bytes of a step of 6"), ==, cases[i].left > 0);
+    g_assert_cmpint(is_warned(bus, "bytes of an incomplete step of 6"), ==, cases[i].left > 0);
     gst_element_set_bus(h->element, NULL);
     gst_harness_teardown(h);
   }
@@ -234,7 +234,7 @@ static void test_blocks(void)
   g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
   g_autoptr(GByteArray) found = pull_steps(h, 0, 60);
   g_assert_cmpmem(found->data, found->len, bytes, 180);
-  g_assert_true(is_warned(bus, "7 bytes of a block of 60"));
+  g_assert_true(is_warned(bus, "7 bytes of an incomplete block of 60"));
   gst_element_set_bus(h->element, NULL);
   gst_harness_teardown(h);
 
@@ -629,7 +629,7 @@ static void test_bad(void)
   static const struct {
     const char *caps, *properties, *says;
   } cases[] = {
-    { VOLTAGES, "phase-centre=1,2", "nothing, since array is not set and none came" },
+    { VOLTAGES, "phase-centre=1,2", "no stations: array is not set and no observation came" },
     { VOLTAGES, "array=nowhere", "neither a file nor one of disc" },
     { VOLTAGES, "array=disc latitude=3", "latitude is set but longitude is not" },
     { VOLTAGES, "array=disc phase-centre=zenith", "there is no start-time" },

@@ -276,7 +276,7 @@ static void test_refused_lines(void)
       "channels have no names" },
     { "fakesrc num-buffers=1 sizetype=fixed sizemax=8 ! application/x-astro-voltages,format=CI8,"
       "layout=time:station,stations=4 ! astroselect stations=A001 ! fakesink",
-      "no observation, which has their names" },
+      "no observation to look up names in" },
     { "fakesrc num-buffers=1 sizetype=fixed sizemax=40 ! application/x-astro-visibilities,"
       "format=CF32LE,layout=channel:baseline:pol:pol,baselines=5,channels=1,pols=1 ! "
       "astroselect stations=0 ! fakesink",

@@ -161,7 +161,7 @@ static void test_refused_places(void)
                   "astrosideband ! fakesink",
                   "astrosideband", "first channel lies on the band's lower edge");
   test_refused_by("astroskysrc stations=2 num-buffers=1 ! astrodelay ! astrosideband ! fakesink",
-                  "astrosideband", "before astrodelay");
+                  "astrosideband", "upstream of astrodelay");
   g_autofree char *upper = test_launch("astroskysrc stations=2 num-buffers=1 ! astrodelay ! "
                                        "astrosideband sideband=upper ! fakesink");
   g_assert_cmpstr(upper, ==, NULL);

@@ -230,8 +230,8 @@ static void test_no_pairs(void)
     const char *estimator, *says;
   } cases[] = { { 1, 500, "landy-szalay", "no pairs of kind dd" },
                 { 500, 1, "landy-szalay", "no pairs of kind rr" },
-                { 500, 1, "davis-peebles", "divides by no pairs" },
-                { 3, 3, "landy-szalay", "divides by no pairs" } };
+                { 500, 1, "davis-peebles", "would divide by zero pairs" },
+                { 3, 3, "landy-szalay", "would divide by zero pairs" } };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line = g_strdup_printf(
         "astrohistogram name=h min-angle=1 max-angle=100 ! astrotpacf estimator=%s ! fakesink "
@@ -250,7 +250,7 @@ static void test_apart(void)
                  "astrocatsrc points=2000 footprint=cap:0,0,8 ! h.data "
                  "astrocatsrc points=2000 seed=2 footprint=cap:180,0,8 ! h.random");
   test_says(one, "no point of the data lies near a random one");
-  test_says(one, "are they of the same sky, with places in degrees?");
+  test_says(one, "do they cover the same sky, with positions in degrees?");
   g_autofree char *two =
       warning_of("astrohistogram name=h min-angle=1 max-angle=100 ! astrotpacf ! fakesink "
                  "astrocatsrc points=2000 footprint=cap:0,0,8 ! h.data "

@@ -9,8 +9,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
   return 0;
 }
 
-/* GStreamer loses lists that it cannot parse, and lsan.supp knows that by who called it: the stacks
- * that are kept do not reach that far down from lists within lists within lists. */
+/* GStreamer leaks lists that it cannot parse. lsan.supp suppresses that by the caller's name, but
+ * for lists within lists within lists the recorded stacks do not reach down to it. */
 static gboolean is_nested_deeply(const char *text)
 {
   guint depth = 0;

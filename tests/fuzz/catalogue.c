@@ -1,4 +1,4 @@
-/* The reader of catalogues on any text. */
+/* The reader of catalogues in text, on any text. */
 #include "core/lib/catalogue/catalogue.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Descriptions of packets: any text, and a packet of zeros by what it describes. */
+/* Descriptions of packets: reads any text, and parses a packet of zeros by what it describes. */
 #include <string.h>
 #include "core/packets/describe.h"
 #include "tests/fuzz/packets.h"

@@ -1,4 +1,4 @@
-/* The IERS's files on any text. */
+/* The reader of IERS files on any text. */
 #include "core/lib/sky/earth-file.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)

@@ -1,5 +1,5 @@
-/* Events as other programs may make them: observations with fields of any kind, summaries of
- * histograms of any sizes; and times of observations of any text. The first byte says which. */
+/* Events as other programs may make them: observations with fields of any type, summaries of
+ * histograms of any size; and start times in any text. The first byte chooses among these. */
 #include "core/stream/histogram-summary.h"
 #include "core/stream/observation.h"
 
@@ -22,7 +22,7 @@ typedef struct {
   const guint8 *at, *end;
 } Input;
 
-/* So many bytes, zeros past the end. */
+/* Takes this many bytes, zeros past the end. */
 static void take(Input *in, gpointer to, gsize bytes)
 {
   const gsize had = MIN(bytes, (gsize)(in->end - in->at));
@@ -110,7 +110,7 @@ static GstStructure *take_structure(Input *in)
   return s;
 }
 
-/* An observation that was taken is said, and taken, again. */
+/* An observation that was accepted can be written to an event and read again. */
 static void take_observation(Input in)
 {
   g_autoptr(GstEvent) event =
@@ -126,7 +126,7 @@ static void take_observation(Input in)
   check(again && again->n_stations == o->n_stations && again->start_ns == o->start_ns);
 }
 
-/* A time that was taken is told as one that is taken, too. */
+/* A start time that was accepted is formatted as one that is accepted, too. */
 static void take_time(const char *text)
 {
   g_autoptr(AstroObservation) o = astro_observation_new(1), again = astro_observation_new(1);
@@ -140,8 +140,8 @@ static void take_time(const char *text)
   check(o->start_mjd == again->start_mjd && o->start_ns == again->start_ns);
 }
 
-/* Two bytes of numbers, one of how many bytes the edges have; the others are the pairs', and the
- * counts where there are many kinds. */
+/* Two bytes are numbers, one is the length of the edges. The others are the pairs and, with many
+ * kinds, the counts. */
 static void take_summary(const guint8 *data, gsize size)
 {
   if (size < 3)

@@ -1,4 +1,4 @@
-/* FITS files of any bytes: opened, and read to their end or their first fault. */
+/* FITS files of any bytes: opens them and reads to the end or to the first error. */
 #include "config.h"
 #include "core/fits/fits.h"
 
@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MOST_BYTES (16 << 20) /* of an integration: a header may ask for any */
+#define MOST_BYTES (16 << 20) /* for an integration: a header may ask for any size */
 #define MOST_FRAMES 64
 
-/* CFITSIO asks for as much as a header tells of, and copes where it gets nothing. */
+/* CFITSIO allocates as much as a header claims, and copes if it gets nothing. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -27,7 +27,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
   return 0;
 }
 
-/* A frame that the reader has said it has. */
+/* Reads a frame that the reader has announced. */
 static gboolean read_frame(AstroFitsReader *reader, guint64 steps, GError **error)
 {
   const AstroFitsContents *contents = astro_fits_reader_contents(reader);

@@ -1,4 +1,4 @@
-/* Kinds of files that are not read, told by any bytes. */
+/* Recognition of kinds of files that cannot be read, on any bytes. */
 #include "core/fits/foreign.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)

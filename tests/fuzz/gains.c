@@ -1,4 +1,4 @@
-/* The parser of files of channels' gains on any text. */
+/* The parser of files of channel gains, on any text. */
 #include "core/channelizer/gains.h"
 
 #include <math.h>

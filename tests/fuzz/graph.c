@@ -1,5 +1,5 @@
-/* Any bytes are a graph or one error. What a graph expands to is a graph again that expands to
- * the same, so no value and no quoting can change a pipeline's shape. */
+/* Any bytes are either a graph or one error. A graph expands to a graph that expands to the same,
+ * so that no value and no quoting can change a pipeline's shape. */
 #include "graphs/graph.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,12 +32,12 @@ static void check_expansion(const AstroGraph *graph)
   if (!line)
     return;
   check(!strchr(line, '\n'));
-  /* What begins with a byte order mark loses it when it is read as a file. */
+  /* A line that begins with a byte order mark would lose it when read as a file. */
   if (g_str_has_prefix(line, "\xef\xbb\xbf"))
     return;
   g_autoptr(AstroGraph) again = astro_graph_parse("again", line, strlen(line), &error);
   check(again && !error && count_links(again) == count_links(graph));
-  /* A filter that became a property is one value. */
+  /* A filter that became a property is a single token. */
   check(again->tokens->len == graph->tokens->len || strstr(line, "capsfilter caps="));
   g_autofree char *twice = astro_graph_line(again, &error);
   check(twice && g_str_equal(line, twice));

@@ -1,4 +1,4 @@
-/* Whose server a Host line means, of any bytes: never a name that is not ours. */
+/* Names of hosts in requests, from any bytes: only our own names are accepted. */
 #include "core/serve/host.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* A parser of packets on any bytes: what it says lies in them, and its writer writes again. */
+/* Runs a parser of packets on any bytes: all that it finds lies within them, and can be written. */
 #pragma once
 
 #include <stdlib.h>
 #include "core/packets/packets.h"
 
-/* Unpacks what is said to be samples, where they are few. */
+/* Unpacks the samples that the packet claims to have, if they are few. */
 static inline void fuzz_unpack(const AstroPacket *packet, const guint8 *bytes)
 {
   const gsize length = astro_packet_payload_bytes(&packet->samples);

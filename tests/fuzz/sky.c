@@ -1,4 +1,4 @@
-/* The parsers of arrays and skies on any text. The first byte says which. */
+/* The parsers of arrays and skies on any text. The first byte chooses one. */
 #include "core/lib/sky/array.h"
 #include "core/lib/sky/sky.h"
 

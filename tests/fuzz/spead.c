@@ -1,3 +1,4 @@
+/* The parser of katgpucbf's SPEAD packets on any bytes. */
 #include "tests/fuzz/packets.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)

@@ -1,4 +1,4 @@
-/* The header around FFTW's wisdom on any bytes: what is taken is what would be written. */
+/* The header around FFTW's wisdom, on any bytes: what is accepted equals what would be written. */
 #include "core/lib/fft/wisdom.h"
 
 #include <stdlib.h>

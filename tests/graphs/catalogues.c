@@ -4,16 +4,16 @@
 
 #include <math.h>
 
-/* Points on a grid of 4 degrees, turned by some. */
-static void write_points(const char *name, const char *heading, double turn)
+/* Writes points on a grid of 4 degrees, each row shifted against the one before. */
+static void write_points(const char *name, const char *heading, double shift)
 {
   g_autoptr(GString) text = g_string_new(heading);
   for (guint i = 0; i < 400; i++)
-    g_string_append_printf(text, "%g,%g,%u\n", i % 20 * 4 + turn * (i / 20), i / 20 * 4 - 40.0, i);
+    g_string_append_printf(text, "%g,%g,%u\n", i % 20 * 4 + shift * (i / 20), i / 20 * 4 - 40.0, i);
   write_file(name, text->str, (gssize)text->len);
 }
 
-/* A table, a picture, and the slope that is found beside the one put in. */
+/* Makes a table and a picture, and finds about the slope that was put in. */
 static void test_tpacf(void)
 {
   g_auto(Result) result = run("run tpacf points=20000 randoms=2 footprint=band:0,60,0,40 regions=8 "
@@ -23,16 +23,16 @@ static void test_tpacf(void)
   g_assert_cmpint(result.status, ==, 0);
   assert_png("mock.png");
   g_auto(Result) refused = run("run tpacf output=mock.csv plot=absent/mock.png");
-  assert_refused(&refused, 1, "would write to absent/mock.png, but there is no folder absent");
+  assert_refused(&refused, 1, "would write to absent/mock.png, but folder absent does not exist");
   g_assert_true(g_regex_match_simple("astrocatsrc[0-9]+: mock: slope -0.8, ", result.err, 0, 0));
   g_assert_true(
       g_regex_match_simple("astrotpacf[0-9]+: tpacf: [^\n]*slope -0\\.[6-9]", result.err, 0, 0));
-  /* Catalogues take no time that the run could be beside. */
+  /* Catalogues have no duration to compare the run with. */
   g_assert_nonnull(strstr(result.err, "tpacf: 100.0 %, 3 buffers, "));
   g_assert_null(strstr(result.err, "real time"));
 }
 
-/* So few points tell no power law, and the program says so in words. */
+/* So few points give no power law, and the program says so in words. */
 static void test_tpacf_of_few(void)
 {
   g_auto(Result) result = run("run tpacf points=300 randoms=2 slope=-1.9 regions=8 "
@@ -40,12 +40,13 @@ static void test_tpacf_of_few(void)
   if (skips(&result))
     return;
   g_assert_cmpint(result.status, ==, 0);
-  g_assert_nonnull(strstr(result.err, "tpacf: no power law is fitted: "));
+  g_assert_nonnull(strstr(result.err, "tpacf: no power law fits: "));
   g_assert_null(strstr(result.err, "amplitude"));
   assert_png("few.png");
 }
 
-/* A user's own files: text for the data, several for the random points, to CSV and to FITS. */
+/* A user's own files: text for the data, several files for the random points; output as CSV and
+ * FITS. */
 static void test_tpacf_files(void)
 {
   g_autofree char *table = NULL, *path = in_folder("w.csv");
@@ -72,7 +73,7 @@ static void test_tpacf_files(void)
   g_assert_false(g_file_test(plot, G_FILE_TEST_EXISTS));
 }
 
-/* Random points in columns of other names, and with no weights where the data have some. */
+/* Random points in columns of other names, and without weights where the data have some. */
 static void test_tpacf_random_columns(void)
 {
   static const char *const columns[] = { "random='same-?.csv' random-weight=''",
@@ -99,7 +100,7 @@ static void test_tpacf_random_columns(void)
   g_assert_nonnull(strstr(shown.out, "  random-ra=RA "));
 }
 
-/* Only some rows of a text, and regions by a column. */
+/* Uses only some rows of a text file, and regions from a column. */
 static void test_tpacf_rows_and_regions(void)
 {
   g_autofree char *path = in_folder("rows.csv");
@@ -135,7 +136,7 @@ static void test_tpacf_rows_and_regions(void)
     g_assert_true(g_file_get_contents(path, &tables[i], NULL, NULL));
   }
   g_assert_cmpstr(tables[0], ==, tables[1]);
-  g_assert_cmpstr(tables[1], !=, tables[2]); /* other regions, other errors */
+  g_assert_cmpstr(tables[1], !=, tables[2]); /* other regions give other errors */
   for (guint i = 0; i < G_N_ELEMENTS(runs); i++)
     g_free(tables[i]);
   g_auto(Result) few = run("run tpacf-files data=chosen.csv random=lots.csv region=Q regions=2 "
@@ -146,7 +147,7 @@ static void test_tpacf_rows_and_regions(void)
   assert_refused(&none, 1, "where \"Z>1\": mixed.csv: none of the 600 points of catalogue 1");
 }
 
-/* A cut of places takes random points that are chosen in the same way. */
+/* If data are selected by their places, random points have to be selected in the same way. */
 static void test_tpacf_random_rows(void)
 {
   char *tables[3] = { NULL };
@@ -213,7 +214,7 @@ static void test_tpacf_sixtieths(void)
     g_free(tables[i]);
 }
 
-/* Which of the files it is that cannot be read. */
+/* The error says which of the files cannot be read. */
 static void test_roles(void)
 {
   static const char *const cases[][2] = {
@@ -266,7 +267,7 @@ static void count_pairs(const Points *a, const Points *b, double shares[CROSS_BI
     }
 }
 
-/* Of two catalogues against a plain loop over all pairs. */
+/* A cross-correlation agrees with a plain loop over all pairs. */
 static void test_tpacf_cross(void)
 {
   Points one, two, random1, random2;

@@ -1,8 +1,8 @@
-/* Commands that README and others tell to type: they are answered as they stand, and what is wrong
- * with one is said in a line. */
+/* Commands that README and other texts tell users to type work as written, and mistakes in them are
+ * explained in a line. */
 #include "tests/graphs/program.h"
 
-/* A file of the sources; NULL where the tests are installed without them. */
+/* The path of a source file; NULL if the tests are installed without the sources. */
 static char *source_file(const char *name)
 {
   const char *source = g_getenv("G_TEST_SRCDIR");
@@ -13,7 +13,7 @@ static char *source_file(const char *name)
   return NULL;
 }
 
-/* In the place of run comes print, which refuses what run would, and needs no files. */
+/* Replaces run by print, which refuses the same mistakes and needs no files. */
 static void check_command(const char *line)
 {
   g_autofree char *words = g_strdup(line + strlen("./gst-astro "));
@@ -43,13 +43,13 @@ static void test_readme(void)
       check_command(lines[i]);
       n++;
     }
-    /* Nothing is on the path after bootstrap. */
+    /* After bootstrap gst-astro is not on the path. */
     g_assert_false(g_str_has_prefix(lines[i], "gst-astro "));
   }
   g_assert_cmpuint(n, >=, 10);
 }
 
-/* Before anything is installed or built. */
+/* bootstrap's help and errors, before anything is installed or built. */
 static void test_bootstrap(void)
 {
   g_autofree char *path = source_file("bootstrap");
@@ -66,9 +66,8 @@ static void test_bootstrap(void)
   g_auto(Result) also = run_argv(late);
   g_assert_cmpstr(also.out, ==, helped.out);
   g_auto(Result) refused = run_argv(wrong);
-  assert_refused(&refused, 2,
-                 "bootstrap: no target chekc; ./bootstrap --help shows those there are");
-  /* What it offers is there: as a rule of ours, or one of automake's. */
+  assert_refused(&refused, 2, "bootstrap: no target chekc; ./bootstrap --help lists all");
+  /* Every target that it offers exists, as a rule of ours or of automake's. */
   g_autofree char *script = g_strdup_printf(
       "cd \"$(dirname '%s')\" && ./bootstrap --help | sed -n 's/^  \\([a-z-]*\\) .*/\\1/p' | "
       "grep -vE '^(check|distcheck|install)$' | while read -r target; do "
@@ -80,7 +79,7 @@ static void test_bootstrap(void)
   g_assert_cmpstr(rules.out, ==, "");
 }
 
-/* A program of that name in bin/, which is found first. */
+/* Writes a program with this name to bin/, which is first on the path. */
 static void write_program(const char *name, const char *script)
 {
   g_autofree char *file = g_strconcat("bin/", name, NULL), *path = in_folder(file);
@@ -89,7 +88,8 @@ static void write_program(const char *name, const char *script)
   g_assert_cmpint(g_chmod(path, 0700), ==, 0);
 }
 
-/* A machine without the packages, played by programs that do nothing: each step is said. */
+/* Programs that do nothing simulate a machine without the packages: bootstrap announces each step.
+ */
 static void test_bootstrap_steps(void)
 {
   g_autofree char *path = source_file("bootstrap");
@@ -120,20 +120,20 @@ static void test_bootstrap_steps(void)
                                      result.err, 0, 0));
   g_autofree char *link = in_folder("tree/gst-astro"), *target = g_file_read_link(link, NULL);
   g_assert_cmpstr(target, ==, "build/graphs/gst-astro");
-  /* Without a target it says what can be typed now. */
+  /* Without a target it says which commands can be typed now. */
   g_auto(Result) plain = run_shell("PATH=$PWD/bin:$PATH tree/bootstrap");
   g_assert_cmpint(plain.status, ==, 0);
-  g_assert_nonnull(
-      strstr(plain.err, "bootstrap: done: ./gst-astro list shows the graphs there are"));
+  g_assert_nonnull(strstr(plain.err, "bootstrap: done: ./gst-astro list shows all graphs"));
   g_assert_nonnull(strstr(plain.err, "/tree/build/elements/.libs\n"));
-  /* What fails says so, with the end of what was told. */
+  /* A failed step says so, with the end of its output. */
   write_program("apt-get",
                 "case \"$*\" in *' -s '*) echo Inst a ;; *) echo no network; exit 1 ;; esac");
   g_auto(Result) offline = run_shell("PATH=$PWD/bin:$PATH tree/bootstrap");
-  g_assert_nonnull(strstr(offline.err, "no network\nbootstrap: going on with what is here\n"));
+  g_assert_nonnull(
+      strstr(offline.err, "no network\nbootstrap: continuing with what is installed\n"));
 }
 
-/* The program is where picture.sh looks for it where the path has none. */
+/* picture.sh finds the program beside the examples if it is not on the path. */
 static void test_picture(void)
 {
   g_autofree char *path = source_file("examples/picture.sh");
@@ -156,7 +156,7 @@ static void test_picture(void)
     { "p.fits out.png stretch=no", "expected linear, asinh, log", 1 },
     { "p.fits out.png log", "picture.sh: log: expected a property of astrorender as NAME=VALUE",
       2 },
-    { "p.fits absent/out.png", "there is no folder absent", 1 },
+    { "p.fits absent/out.png", "folder absent does not exist", 1 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *script =
@@ -178,7 +178,7 @@ static void test_picture(void)
   assert_refused(&nowhere, 1, "picture.sh: gst-astro is not on PATH");
 }
 
-/* Examples for gst-launch-1.0 find what was built where nobody told GStreamer of it. */
+/* Examples for gst-launch-1.0 find the built elements, although GStreamer does not know them. */
 static void test_launched(void)
 {
   g_autofree char *path = source_file("examples/transpose.sh");
@@ -204,7 +204,7 @@ static void test_launched(void)
   g_assert_cmpint(file_size("out.ci8"), ==, 65536);
 }
 
-/* Python's modules are not everywhere: that is said in a line. */
+/* Python's modules may be missing, which is explained in a line. */
 static void test_look(void)
 {
   g_autofree char *path = source_file("examples/look.py"),

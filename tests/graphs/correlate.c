@@ -1,6 +1,6 @@
-/* From a simulated sky to a file and back: the visibilities in the file are those of the
- * measurement equation within their noise. It decides whether signs, frequencies of channels, time
- * stamps and delays agree in all stages together; each wrong one is held against the same file and
+/* From a simulated sky to a file and back: the visibilities in the file agree with the measurement
+ * equation within their noise. This shows whether signs, channel frequencies, time stamps and
+ * delays agree in all stages together. Each possible mistake is tried on the same file, too, and
  * has to fit worse. */
 #include "core/stream/uvw.h"
 #include "core/stream/validity.h"
@@ -9,7 +9,7 @@
 #include <complex.h>
 
 #define NOISE 3.0
-#define EDGE 0.1             /* of the band at either side is not looked at: filters end there */
+#define EDGE 0.1             /* fraction of the band at either side to ignore, where filters end */
 #define DIRECTION "246.5,38" /* 15 degrees from the zenith */
 
 static const struct {
@@ -22,12 +22,12 @@ typedef struct {
   guint channels, integration;
   double bandwidth;
   double seconds;
-  const char *wrong; /* letters of the errors that such an observation shows */
-  gboolean late;     /* delays are taken out of spectra, to which they are short */
+  const char *wrong; /* letters of the mistakes that this observation can reveal */
+  gboolean late;     /* delays are short and are taken out of spectra */
 } Case;
 
-/* Channels wide enough to tell frequencies by their delays, and integrations long enough to tell
- * times by the earth's rotation. */
+/* Channels wide enough to check frequencies by their delays, and integrations long enough to check
+ * times by the Earth's rotation. */
 static const Case cases[] = {
   { "wide", "lofar-like", "CF32LE", "CF32LE", 32, 1000, 4e6, 0.048, "clmwf" },
   { "wide-odd", "lofar-like", "CF32LE", "CF32LE", 31, 1000, 4e6, 0.048, "clmwf" },
@@ -40,9 +40,9 @@ static const Case cases[] = {
   { "real-late-odd-i8", "disc", "I8", "CI8", 31, 1000, 400e3, 0.48, "clm", TRUE },
 };
 
-/* What might be wrong between sky and file. */
+/* Possible mistakes between sky and file. */
 typedef struct {
-  char letter; /* in Case's wrong; 0: nothing is wrong */
+  char letter; /* as in Case's wrong; 0: no mistake */
   const char *what;
   gboolean conjugate;
   double l, m, w;         /* factors */
@@ -51,16 +51,16 @@ typedef struct {
 static const Hypothesis hypotheses[] = {
   { 0, "the measurement equation", FALSE, 1, 1, 1, 0, 0 },
   { 'c', "conjugated", TRUE, 1, 1, 1, 0, 0 },
-  { 'l', "l turned", FALSE, -1, 1, 1, 0, 0 },
-  { 'm', "m turned", FALSE, 1, -1, 1, 0, 0 },
-  { 'w', "w turned", FALSE, 1, 1, -1, 0, 0 },
+  { 'l', "l negated", FALSE, -1, 1, 1, 0, 0 },
+  { 'm', "m negated", FALSE, 1, -1, 1, 0, 0 },
+  { 'w', "w negated", FALSE, 1, 1, -1, 0, 0 },
   { 'f', "half a channel above", FALSE, 1, 1, 1, 0.5, 0 },
   { 'f', "half a channel below", FALSE, 1, 1, 1, -0.5, 0 },
   { 't', "half an integration late", FALSE, 1, 1, 1, 0, 0.5 },
   { 't', "half an integration early", FALSE, 1, 1, 1, 0, -0.5 },
 };
 
-/* Sums of squares over what they are expected to be, in each half of the band. */
+/* Sums of squares divided by their expected values, in each half of the band. */
 typedef struct {
   double squares[2];
   guint n[2];
@@ -70,7 +70,7 @@ typedef struct {
   AstroStream stream;
   AstroObservation *observation;
   Fit fits[G_N_ELEMENTS(hypotheses)];
-  double power, weight; /* of the autocorrelations, Jy; of all values */
+  double power, weight; /* power of the autocorrelations, Jy; weight of all values */
   guint powers, frames;
 } File;
 
@@ -95,7 +95,7 @@ static double total_power(void)
   return power;
 }
 
-/* One baseline in one channel: four products. */
+/* Adds the four products of one baseline in one channel. */
 static void add_values(File *file, guint hypothesis, guint half, complex double model,
                        const complex float *values, const guint32 *counts)
 {
@@ -161,7 +161,7 @@ static void on_frame(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer 
   gst_buffer_unmap(buffer, &map);
 }
 
-/* Runs a line to its end; its element "sink", where it has one, gives its buffers to on_frame. */
+/* Runs a line to its end; its element "sink", if it has one, passes buffers to on_frame. */
 static void play(const char *line, File *file)
 {
   GError *error = NULL;
@@ -193,7 +193,7 @@ static void read_file(const char *path, File *file)
   play(line, file);
 }
 
-/* Steps per root of Jy: a power that is well within 8 bits. The file is in Jy. */
+/* Steps per root of Jy: the samples fit well within 8 bits. The file is in Jy. */
 #define SCALE 12.0
 
 static void write_file(const Case *test, const char *path)
@@ -220,7 +220,7 @@ static void test_case(gconstpointer data)
 
   g_assert_cmpuint(file.observation->n_stations, ==, 8);
   g_assert_cmpuint(file.frames, ==, (guint)ceil(samples / test->channels / test->integration));
-  /* What the filters swallow at the ends apart, every sample is behind a visibility. */
+  /* All samples but those that filters lose at the ends are behind a visibility. */
   g_assert_cmpfloat(file.weight, <=, samples * 36 * 4);
   g_assert_cmpfloat(file.weight, >=, 0.9 * samples * 36 * 4);
   g_test_message("power %.4f Jy of %.4f", file.power / file.powers, total_power());

@@ -1,5 +1,5 @@
-/* The parser of graphs: what it accepts, what it says of what it does not, and that GStreamer gets
- * every value as the user gave it. */
+/* The parser of graphs: what it accepts, how it explains errors, and that GStreamer gets every
+ * value as the user gave it. */
 #include "graphs/graph.h"
 #include "graphs/near.h"
 #include "tests/tests.h"
@@ -75,7 +75,8 @@ static void test_declarations(void)
   g_assert_cmpstr(line, ==, "a x=64 y=\"\" z=\\<a\\ \\\\\\ \\\"\\ b\\> ! b");
 }
 
-/* A default may be another parameter's value: that of the moment, and until it has its own. */
+/* A default may be another parameter's current value, until the parameter gets a value of its own.
+ */
 static void test_following(void)
 {
   g_autoptr(AstroGraph) graph =
@@ -95,20 +96,20 @@ static void test_following(void)
 static void test_errors(void)
 {
   static const char *const cases[][2] = {
-    { "", "g:1: no pipeline: nothing but comments and parameters" },
-    { "# only\n\n", "g:3: no pipeline: nothing but comments and parameters" },
-    { "a\n ! b x=${y}", "g:2: ${y} is not declared: @y default \"help\" does it" },
-    { "@x 1 \"x\"\na", "g:1: parameter x is declared and never used" },
-    { "@x 1 \"x\"\n\n@x 2 \"x\"\na b=${x}", "g:3: parameter x is declared in line 1 already" },
+    { "", "g:1: no pipeline: only comments and parameters" },
+    { "# only\n\n", "g:3: no pipeline: only comments and parameters" },
+    { "a\n ! b x=${y}", "g:2: ${y} is not declared: @y default \"help\" declares it" },
+    { "@x 1 \"x\"\na", "g:1: parameter x is declared but never used" },
+    { "@x 1 \"x\"\n\n@x 2 \"x\"\na b=${x}", "g:3: parameter x is already declared on line 1" },
     { "@x 1\na", "g:1: parameter x has no help: @x default \"help\"" },
-    { "@x 1 \" \"\na", "g:1: parameter x has an empty help" },
+    { "@x 1 \" \"\na", "g:1: parameter x has an empty help text" },
     { "@x 1 help\na", "g:1: parameter x has no help: @x default \"help\"" },
     { "@x\na", "g:1: a parameter is declared as: @name default \"help\"" },
     { "@ x 1 \"x\"\na", "g:1: a parameter is declared as: @name default \"help\"" },
     { "@1 1 \"x\"\na", "g:1: a parameter is declared as: @name default \"help\"" },
     { "@x 1 \"x\" y\na", "g:1: text after the help of parameter x" },
-    { "@x \"1\na", "g:1: the quote is not closed in this line" },
-    { "@x 1 \"x\na", "g:1: the quote is not closed in this line" },
+    { "@x \"1\na", "g:1: the quote is not closed on this line" },
+    { "@x 1 \"x\na", "g:1: the quote is not closed on this line" },
     { "@x ${y \"x\"\na", "g:1: the default of x uses another parameter: expected plain text, or "
                          "${name} and nothing else" },
     { "@y 1 \"y\"\n@x a${y} \"x\"\na", "g:2: the default of x uses another parameter: expected "
@@ -132,7 +133,7 @@ static void test_errors(void)
     { "a ! ( ! b ) ! c", "g:1: ! has no element before it" },
     { "a : : b", "g:1: : has no element before it" },
     { "a ! (\n b", "g:1: ( is not closed" },
-    { "a ! b )", "g:1: ) closes nothing" },
+    { "a ! b )", "g:1: ) without a ( before it" },
     { "a !\n x/y,\n f=1\n", "g:2: caps need a ! and an element after them" },
     { "a ! x/y,f=\"q ! b", "g:1: the quote that begins here is not closed" },
     { "a ! x/y,f=q\\r ! b", "g:1: \\ in caps, outside quotes" },
@@ -140,15 +141,15 @@ static void test_errors(void)
     { "a ! x/y,f=\"\\000\" ! b", "g:1: \\000 in a string" },
     { "a ! \"x/y\" ! b",
       "g:1: \" where an element, a link or caps should be (caps need no quotes around them)" },
-    { "a -v ! b", "g:1: an option of gst-launch: a graph holds only the pipeline" },
+    { "a -v ! b", "g:1: an option of gst-launch: a graph may hold only the pipeline" },
     { "a !# b\nc", "g:1: a comment needs a space before its #" },
-    { "a @x 1 \"x\"", "g:1: a declaration (@name default \"help\") has a line of its own" },
+    { "a @x 1 \"x\"", "g:1: a declaration (@name default \"help\") needs a line of its own" },
     { "a =b", NULL },
     { "( =b )", "g:1: = without a property's name before it" },
-    { "@x a \"x\"\na ! ${x}/y ! b", "g:2: a parameter cannot be a part of a media type" },
-    { "a\n\x01", "g:2: not a text: a control character (0x01)" },
-    { "a\n\n\xff", "g:3: not a text: invalid UTF-8 (0xff)" },
-    { "caf\xc3", "g:1: not a text: invalid UTF-8 (0xc3)" },
+    { "@x a \"x\"\na ! ${x}/y ! b", "g:2: a parameter cannot be part of a media type" },
+    { "a\n\x01", "g:2: not text: a control character (0x01)" },
+    { "a\n\n\xff", "g:3: not text: invalid UTF-8 (0xff)" },
+    { "caf\xc3", "g:1: not text: invalid UTF-8 (0xc3)" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -167,7 +168,7 @@ static void test_nul_and_size(void)
 {
   g_autoptr(GError) error = NULL;
   g_assert_null(astro_graph_parse("g", "a\n\0b", 4, &error));
-  g_assert_cmpstr(error->message, ==, "g:2: not a text: a control character (0x00)");
+  g_assert_cmpstr(error->message, ==, "g:2: not text: a control character (0x00)");
   g_clear_error(&error);
   g_autofree char *large = g_strnfill(ASTRO_GRAPH_MAX_BYTES + 1, ' ');
   g_assert_null(astro_graph_parse("g", large, ASTRO_GRAPH_MAX_BYTES + 1, &error));
@@ -277,7 +278,7 @@ static const char *const hostile[] = {
   "@",
 };
 
-/* Its name has the number of all such filters of this process. */
+/* Finds the capsfilter, whose name contains the number of such filters in this process. */
 static GstElement *find_filter(GstElement *pipeline)
 {
   GValue value = G_VALUE_INIT;
@@ -290,7 +291,7 @@ static GstElement *find_filter(GstElement *pipeline)
   return filter;
 }
 
-/* What the elements of a description got, wherever the value was put. */
+/* Checks the values that elements got, wherever the value was inserted. */
 static void check_elements(GstElement *pipeline, const char *value)
 {
   static const struct {
@@ -348,7 +349,7 @@ static void test_caps_numbers(void)
   g_assert_cmpstr(line, ==, "fakesrc ! application/x-a,n=64,r=1000/3 ! fakesink");
 }
 
-/* GStreamer's own messages about a graph of several lines. */
+/* Finds the line that GStreamer's own error messages are about. */
 static void test_locate(void)
 {
   static const struct {

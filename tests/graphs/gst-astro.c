@@ -1,4 +1,4 @@
-/* What the program is told and answers: its commands, their output, completion and the manual. */
+/* The program's commands and their output, completion, and the manual. */
 #include "tests/graphs/program.h"
 
 static void test_help(void)
@@ -30,7 +30,7 @@ static void test_help(void)
   g_assert_true(g_str_has_prefix(version.out, "gst-astro "));
 }
 
-/* As of git: help and a command, or a graph, is what --help after it shows. */
+/* Like git's help: help with a command or a graph shows the same as --help after it. */
 static void test_help_on(void)
 {
   g_auto(Result) general = run("--help");
@@ -70,7 +70,7 @@ static void test_full_output(void)
 static void test_usage(void)
 {
   static const char *const cases[][2] = {
-    { "", "which command?" },
+    { "", "name a command" },
     { "rnu", "no command rnu, did you mean run?" },
     { "hepl", "no command hepl, did you mean help?" },
     { "version", "no command version, did you mean --version?" },
@@ -82,14 +82,13 @@ static void test_usage(void)
     { "help nothing-like-it", "no command or graph nothing-like-it (gst-astro --help" },
     { "help good extra", "unexpected argument extra" },
     { "help print --stats", "no option --stats" },
-    { "run", "which graph?" },
+    { "run", "name a graph" },
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },
     { "run good --dot=", "--dot needs a FILE" },
-    { "run good extra", "unexpected argument extra: parameters are given as name=value, and "
-                        "gst-astro help good names "
-                        "them" },
-    { "show", "which graph?" },
+    { "run good extra", "unexpected argument extra: parameters are given as name=value; "
+                        "their names are in gst-astro help good" },
+    { "show", "name a graph" },
     { "show good blocks=1", "unexpected argument blocks=1" },
     { "print good --stats", "no option --stats" },
     { "list good", "unexpected argument good" },
@@ -119,7 +118,7 @@ static void test_run(void)
   g_assert_cmpint(file_size("in.raw"), ==, 0);
 }
 
-/* One branch of a tee gives something at the end alone, and the other's queue is soon full. */
+/* One branch of a tee only has output at the end, while the other's queue fills soon. */
 static void test_late_branch(void)
 {
   g_autofree char *script = g_strdup_printf(
@@ -145,7 +144,7 @@ static void test_list_and_show(void)
   g_assert_true(g_str_has_prefix(show.out, "Zeros to a file.\nMore words.\n\nParameters:\n"
                                            "  blocks=10         how many\n"
                                            "  output='a b.raw'  the file\n"));
-  /* Each thing once: the description and parameters are not said again with the pipeline. */
+  /* The description and parameters are not repeated with the pipeline. */
   g_assert_true(g_str_has_suffix(show.out,
                                  "good.graph:\nfakesrc num-buffers=${blocks} sizetype=fixed "
                                  "sizemax=1000 filltype=zero\n! filesink location=${output}\n"));
@@ -167,7 +166,7 @@ static void test_list_broken(void)
   g_assert_nonnull(strstr(list.out, "first-light  "));
 }
 
-/* What print prints makes the file that run would make, whatever its name. */
+/* The printed command makes the same file as run does, whatever its name. */
 static void test_print(void)
 {
   static const char *const names[] = { "a b", "'",  "\"",   "\"q\"", "$HOME", "`id`",     "a\\",
@@ -191,23 +190,24 @@ static void test_print(void)
   }
 }
 
-/* What run would refuse is no line to print. */
+/* print refuses what run would refuse. */
 static void test_print_refused(void)
 {
   g_auto(Result) unknown = run("print good blocsk=2");
   assert_refused(&unknown, 1, "no parameter blocsk");
-  g_assert_null(strstr(unknown.err, "Graphs that have"));
-  /* A parameter of other graphs is answered with their names. */
+  g_assert_null(strstr(unknown.err, "Graphs with parameter"));
+  /* For a parameter of other graphs, the error names these. */
   g_auto(Result) other = run("print good iterations=3");
   assert_refused(&other, 1,
-                 "good.graph: no parameter iterations; it has blocks, output. Graphs "
-                 "that have iterations: image, synthesis, watch\n");
+                 "good.graph: no parameter iterations; it has blocks, output. Graphs with "
+                 "parameter iterations: image, synthesis, watch\n");
   g_auto(Result) twice = run("print good blocks=2 blocks=3");
   assert_refused(&twice, 1, "parameter blocks is given twice\n");
   g_auto(Result) many = run("print good blocks=many");
   assert_refused(&many, 1, "good.graph:4: could not set property \"num-buffers\"");
   g_auto(Result) lacks = run("print correlate-file frequency=150e6");
-  assert_refused(&lacks, 1, "parameter rate has to be given: samples a second, to be named");
+  assert_refused(&lacks, 1,
+                 "parameter rate has to be given: samples a second, a whole number (required)");
   g_auto(Result) has = run("print correlate-file frequency=150e6 rate=200000");
   g_assert_cmpint(has.status, ==, 0);
   g_assert_nonnull(strstr(has.out, ",rate=200000/1,"));
@@ -216,7 +216,7 @@ static void test_print_refused(void)
   g_assert_cmpint(elsewhere.status, ==, 0);
 }
 
-/* Of the sources, or as it was installed. */
+/* A file of the sources, or as it was installed. */
 static char *our_file(const char *name, const char *installed)
 {
   const char *source = g_getenv("srcdir");
@@ -229,7 +229,7 @@ static char *find_completion(void)
   return our_file("gst-astro.bash", ASTRO_COMPLETIONDIR "/gst-astro");
 }
 
-/* Options that bash is asked for go before the words. */
+/* Completes words; options that are asked of bash are printed before the results. */
 static void complete(const char *words, const char *expected)
 {
   g_autofree char *completion = find_completion();
@@ -262,7 +262,8 @@ static void test_completion(void)
   complete("gst-astro run --dot x.dot good bl", "-o nospace blocks=");
   complete("gst-astro print ./graphs/good.graph --stats o", "-o nospace output=");
   complete("gst-astro run good blocks = 3 ''", "-o nospace output=");
-  complete("gst-astro run good blocks=3 ''", "-o nospace output="); /* words that end at blanks */
+  complete("gst-astro run good blocks=3 ''",
+           "-o nospace output="); /* words are only split at blanks */
   complete("gst-astro run good output = blocks ''", "-o nospace blocks=");
   complete("gst-astro run good output = blocks = 1 ''", "-o nospace blocks=");
   complete("gst-astro run good blocks", "-o nospace blocks=");
@@ -271,12 +272,12 @@ static void test_completion(void)
   complete("gst-astro show --", "--help");
   complete("gst-astro show good ''", "");
   complete("gst-astro list ''", "");
-  complete("gst-astro run - ''", "-o nospace "); /* what is typed is not read as a graph */
+  complete("gst-astro run - ''", "-o nospace "); /* the standard input is not read as a graph */
   complete("gst-astro run good output = graphs/good.g", "-o filenames graphs/good.graph");
   complete("gst-astro run good --dot graphs/good.g", "-o filenames graphs/good.graph");
 }
 
-/* Every option that any help shows is in the manual and completes. */
+/* Every option shown in any help is in the manual, and can be completed. */
 static void test_manual(void)
 {
   static const char *const commands[] = { "", "run", "list", "show", "print", "devices", "help" };

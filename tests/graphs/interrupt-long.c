@@ -1,23 +1,22 @@
-/* A signal in the middle of work that takes minutes ends it within a second, and what was promised
- * is kept: an image as far as CLEAN came, files that were complete, and no file of what was half
- * made. */
+/* A signal in the middle of work that takes minutes ends it within a second. Promises are kept: an
+ * image as far as CLEAN got, files that were complete, and no file of incomplete results. */
 #include "tests/graphs/interrupted.h"
 
-/* Of a machine that does other things too the quickest of some tries counts. */
+/* The machine may be busy with other things, so the quickest of some tries counts. */
 enum { TRIES = 3, MOST_MS = 1000 };
 
 typedef struct {
   const char *name, *graph;
-  const char *begun; /* a file that holds something once the work has begun */
-  guint after_ms;    /* so long after that it is under way */
+  const char *begun; /* a file that is not empty once the work has begun */
+  guint after_ms;    /* this long afterwards the work is in progress */
   int status;
-  const char *says;   /* on the standard error */
+  const char *says;   /* expected on the standard error */
   const char *made;   /* a file that must be there; NULL: none */
   const char *absent; /* a file that must not be there; NULL: none */
 } Case;
 
 #define VISIBILITIES "astrovissrc stations=20 duration=600 integration=60 sky=0.001,0.002,3 "
-/* The first branch has the block before the long work has it, in the same thread. */
+/* The first branch gets a block before the long work does, in the same thread. */
 #define SEEN "tee name=t\nt. ! filesink location=seen buffer-mode=unbuffered async=false\nt. "
 
 static const Case cases[] = {
@@ -69,7 +68,7 @@ static void forget_files(void)
   g_auto(Result) removed = run_shell("rm -f seen made.* .made.* *.part .*.part");
 }
 
-/* In ms from the signal to the end. */
+/* Milliseconds from the signal to the end. */
 static gint64 interrupt_one(const Case *c, int number)
 {
   int err;
@@ -98,8 +97,8 @@ static gint64 interrupt_one(const Case *c, int number)
   return took;
 }
 
-/* What an end of the stream makes of all that came is no work to be given up at once: an image that
- * takes longer than a moment is still what the observation was for. */
+/* Work at the end of the stream is not given up at once: an image that takes longer than a moment
+ * is what the observation was for. */
 static void test_end(void)
 {
   static const Case end = {

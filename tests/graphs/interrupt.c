@@ -1,16 +1,17 @@
-/* Signals: the first ends the stream and keeps what was made, the second stops at once. */
+/* Signals: the first ends the stream and keeps the results so far, the second stops at once. */
 #include "tests/graphs/interrupted.h"
 
 #include <sys/stat.h>
 
-/* As nohup does. Here, since GLib undoes in the child what a parent ignores. */
+/* Ignores SIGHUP, as nohup does. Done in the child, because GLib resets there what a parent
+ * ignores. */
 static void ignore_hangup(gpointer data)
 {
   end_with_parent(data);
   signal(SIGHUP, SIG_IGN);
 }
 
-/* Two signals that come before the program takes the first are one. */
+/* Waits for the program's word: two signals before it handles the first would count as one. */
 static void wait_for_word(int err)
 {
   g_autoptr(GString) text = g_string_new(NULL);
@@ -33,14 +34,13 @@ static void interrupt_once(int number, const char *output)
   while (!handles_interrupt(pid) || file_size(output) <= 0)
     g_usleep(1000);
   kill(pid, number);
-  if (number ==
-      SIGHUP) /* it comes of the kernel and of the shell: two are no wish to stop at once */
+  if (number == SIGHUP) /* kernel and shell both send it: two do not mean stop at once */
     kill(pid, number);
   g_assert_cmpint(finish(pid), ==, 0);
   g_autofree char *text = read_all(err);
   g_assert_nonnull(strstr(text, "interrupted: ending the stream"));
   g_assert_cmpint(file_size(output) % 1000, ==, 0);
-  /* The last line tells of all that went in; with the end of the stream all of it is in the file.
+  /* The last line counts all data; after the end of the stream all of it is in the file.
    */
   g_autofree char *buffers =
       g_strdup_printf("endless: %d buffers, ", (int)(file_size(output) / 1000));
@@ -54,7 +54,7 @@ static void test_interrupt_once(void)
   interrupt_once(SIGHUP, "hup.raw");
 }
 
-/* Under nohup the loss of the terminal ends nothing: the file goes on growing. */
+/* Under nohup the loss of the terminal does not end the stream: the file keeps growing. */
 static void test_no_hangup(void)
 {
   int err;
@@ -94,7 +94,7 @@ static void test_interrupt_twice(void)
   close(err);
 }
 
-/* Opening the pipe keeps the main thread; nobody ever writes to it. */
+/* Opening the pipe blocks the main thread, since nobody ever writes to it. */
 static void test_interrupt_blocked(void)
 {
   int err;
@@ -111,7 +111,7 @@ static void test_interrupt_blocked(void)
   close(err);
 }
 
-/* The second signal ends a pipeline that lives but does not end. */
+/* The second signal ends a pipeline that still works but does not end. */
 static void test_interrupt_slow(void)
 {
   int err;
@@ -130,7 +130,7 @@ static void test_interrupt_slow(void)
   close(err);
 }
 
-/* Reads up to a line that holds text. */
+/* Reads up to a line that contains text. */
 static void await_line(int fd, const char *text)
 {
   g_autoptr(GString) line = g_string_new(NULL);
@@ -143,7 +143,7 @@ static void await_line(int fd, const char *text)
   g_error("it ended without a line of %s", text);
 }
 
-/* A count that takes minutes is not waited for, and a part of it is no result. */
+/* A count that takes minutes is not waited for, and an incomplete one is not a result. */
 static void test_interrupt_count(void)
 {
   int err;

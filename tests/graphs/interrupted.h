@@ -1,4 +1,4 @@
-/* Programs that are started, and sent signals once they handle them. */
+/* Starts programs, and sends them signals once they handle these. */
 #pragma once
 
 #include "tests/graphs/program.h"
@@ -17,8 +17,8 @@ static inline GPid start(const char *graph, int *err)
   return start_with(graph, err, end_with_parent);
 }
 
-/* Whether the process handles signals by now. In a build tree it begins as libtool's shell script,
- * and the shell may have handlers of its own. */
+/* Whether the process handles signals yet. In a build tree it begins as libtool's shell script, and
+ * the shell may have handlers of its own. */
 static inline gboolean handles_interrupt(GPid pid)
 {
   g_autofree char *link = g_strdup_printf("/proc/%d/exe", pid);

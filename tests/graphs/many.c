@@ -1,5 +1,5 @@
-/* Examples of many streams: what was recorded, correlated or gridded apart comes to the very file
- * that one run makes of it all. */
+/* Examples with many streams: data recorded, correlated or gridded separately give the same file as
+ * a single run over all of it. */
 #include "tests/graphs/program.h"
 
 #define VOLTAGES                                                                                   \
@@ -12,7 +12,7 @@
   "longitude=6 start-time=2026-11-20T22:00:00 seed=" seed
 #define GRID " ! astrogridder size=32 cell=30 algorithm=wprojection"
 
-/* Examples, and GStreamer's own launcher, find what was built. */
+/* Runs examples with the elements that were built, by GStreamer's own launcher. */
 static void check_script(const char *lines)
 {
   const char *source = g_getenv("G_TEST_SRCDIR"), *build = g_getenv("G_TEST_BUILDDIR");

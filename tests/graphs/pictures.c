@@ -1,7 +1,7 @@
-/* Graphs that end in a picture: it is there, and shows what was asked for. */
+/* Graphs that make a picture: it exists, and shows what was asked for. */
 #include "tests/graphs/program.h"
 
-/* A PNG file's bytes; NULL where this machine has no plugin that writes it. */
+/* The bytes of a PNG file; NULL if this machine has no plugin to write it. */
 static GBytes *draw(const char *line, const char *picture)
 {
   g_autofree char *path = in_folder(picture);
@@ -19,8 +19,8 @@ static GBytes *draw(const char *line, const char *picture)
   return g_bytes_new_take(bytes, n);
 }
 
-/* The same twice is the same picture, in which the last integration is too; another input is
- * another one. */
+/* The same input gives the same picture, including the last integration; another input gives
+ * another picture. */
 static void check(const char *graph, const char *other)
 {
   g_autofree char *changed = g_strdup_printf("%s %s", graph, other);
@@ -42,7 +42,7 @@ static void fringe(void)
   check("fringe duration=300 output=graph.uvfits", "sky=0,0,10");
 }
 
-/* Parameters have defaults, and a folder that is not there is refused before anything is made. */
+/* Pictures have default names, and a folder that does not exist is refused before the run. */
 static void names(void)
 {
   static const char *const graphs[] = { "filterbank", "fringe" };
@@ -51,7 +51,7 @@ static void names(void)
     g_auto(Result) shown = run("show %s", graphs[i]);
     g_assert_nonnull(strstr(shown.out, parameter));
     g_auto(Result) refused = run("run %s output=none.uvfits picture=absent/a.png", graphs[i]);
-    assert_refused(&refused, 1, "would write to absent/a.png, but there is no folder absent");
+    assert_refused(&refused, 1, "would write to absent/a.png, but folder absent does not exist");
     g_assert_cmpint(file_size("none.uvfits"), <, 0);
   }
 }

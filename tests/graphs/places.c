@@ -1,4 +1,4 @@
-/* Places as people read them: digits that the beam allows, and no more zeros. */
+/* Places as people read them: with the digits that the beam allows, and no useless zeros. */
 #include "graphs/places.h"
 #include "core/kit/units.h"
 #include "tests/tests.h"
@@ -15,7 +15,7 @@ static void test_offsets(void)
     { -1e-9, -0.00123456, 406, "l 0.000000, m -0.001235" },
     { 0.002, 0.0015, 4.1, "l 0.00200000, m 0.00150000" },
     { 0.3, 0, 3600 * 10, "l 0.3000, m 0.0000" },
-    /* M87's core by the VLBA, and a step below: in angles. */
+    /* M87's core seen by the VLBA, and a smaller beam: places are angles. */
     { -1.3e-10, 1.5e-9, 0.0005, "-0.027 mas east, 0.309 mas north" },
     { 1e-11, -1e-15, 0.00002, "2.06 uas east, 0.00 uas north" },
     { 1e-6, -1e-7, 0.5, "206 mas east, -21 mas north" },

@@ -1,4 +1,5 @@
-/* The program as a user meets it: a process with arguments, output, signals and an exit status. */
+/* Runs the program as a user does: as a process with arguments, output, signals and an exit status.
+ */
 #pragma once
 
 #include "config.h"
@@ -12,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char *program, *folder; /* the folder is where it runs, and is removed */
+static char *program, *folder; /* the folder is where it runs; it is removed at the end */
 
 typedef struct {
   int status; /* exit status; -1: killed by a signal */
@@ -83,7 +84,7 @@ static inline gint64 file_size(const char *name)
   return g_stat(path, &info) == 0 ? (gint64)info.st_size : -1;
 }
 
-/* Without the lines of progress, of which a slow machine prints some. */
+/* Removes the lines of progress that a slow machine may print. */
 static inline char *strip_progress(const char *err)
 {
   g_autoptr(GRegex) progress = g_regex_new(
@@ -91,7 +92,7 @@ static inline char *strip_progress(const char *err)
   return g_regex_replace_literal(progress, err, -1, 0, "", 0, NULL);
 }
 
-/* One line on the standard error that holds text, and nothing on the standard output. */
+/* Checks for one line on the standard error that contains text, and no standard output. */
 static inline void assert_refused(const Result *result, int status, const char *text)
 {
   g_autofree char *line = strip_progress(result->err);
@@ -102,7 +103,7 @@ static inline void assert_refused(const Result *result, int status, const char *
   g_assert_true(strchr(line, '\n') == line + strlen(line) - 1);
 }
 
-/* GStreamer's own launcher with our elements; a sanitizer has to be in a program from its start. */
+/* Whether GStreamer's own launcher can load our elements; with a sanitizer it cannot. */
 static inline gboolean can_launch(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -114,7 +115,7 @@ static inline gboolean can_launch(void)
 #endif
 }
 
-/* Pictures need plugins that may be absent. */
+/* Skips the test if plugins for pictures are missing. */
 static inline gboolean skips(const Result *result)
 {
   gboolean lacks = result->status && strstr(result->err, "no element");
@@ -132,7 +133,7 @@ static inline void assert_png(const char *name)
   g_assert_cmpmem(bytes, 8, "\x89PNG\r\n\x1a\n", 8);
 }
 
-/* A test that fails leaves no process behind. */
+/* Ends the child with the test, so that a failed test leaves no process behind. */
 static inline void end_with_parent(gpointer data)
 {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -155,7 +156,7 @@ static inline char *read_all(int fd)
   return g_string_free(text, FALSE);
 }
 
-/* What the build has at hand, else what is installed. */
+/* The file in the build tree, or else the installed one. */
 static inline char *find_built(const char *built, const char *installed)
 {
   return g_file_test(built, G_FILE_TEST_EXISTS) ? g_canonicalize_filename(built, NULL)
@@ -167,7 +168,7 @@ static inline char *find_program(void)
   return find_built("graphs/gst-astro", ASTRO_BINDIR "/gst-astro");
 }
 
-/* Graphs are looked for in a folder that holds one, good.graph. */
+/* Writes a folder of graphs with one graph, good.graph. */
 static inline void write_graphs(void)
 {
   g_autofree char *graphs = in_folder("graphs");
@@ -180,7 +181,7 @@ static inline void write_graphs(void)
              -1);
 }
 
-/* The program's sanitizer does, where it has one: tests/environment says what for. */
+/* Adds options for the program's sanitizer, if it has one: see tests/environment. */
 static inline void see_who_allocated(void)
 {
   const char *options = g_getenv("ASAN_OPTIONS"), *more = g_getenv("ASTRO_WHO_ALLOCATED");
@@ -193,10 +194,11 @@ static inline void see_who_allocated(void)
 static inline int test_program(int argc, char **argv, void (*add_tests)(void))
 {
   g_test_init(&argc, &argv, NULL);
-  alarm(600); /* for what hangs, on a machine that is ten times slower than ours */
+  alarm(600); /* ends a hang, even on a machine ten times slower than ours */
   program = find_program();
   folder = g_dir_make_tmp("gst-astro-XXXXXX", NULL);
-  /* Leaks still make a warning, which the tests of the standard error see; the rest is too much. */
+  /* Leaks still give a warning, which tests of the standard error notice; other output is too much.
+   */
   g_unsetenv("GST_DEBUG");
   g_setenv("LC_ALL", "C.UTF-8", TRUE);
   see_who_allocated();

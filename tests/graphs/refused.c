@@ -1,4 +1,4 @@
-/* What is refused: one line on the standard error that says where and why. */
+/* Mistakes are refused with one line on the standard error that says where and why. */
 #include "tests/graphs/program.h"
 
 #include <sys/stat.h>
@@ -20,8 +20,8 @@ static void test_refused_graphs(void)
     { "good blocks=-2", "expected a whole number from -1 to 2147483647" },
     { "good blocks=", "\"num-buffers\" in element \"fakesrc\" to \"\": expected a whole number" },
     { "good blocks=99999999999", "good.graph:4: could not set property \"num-buffers\"" },
-    { "random.graph", "random.graph:1: not a text" },
-    { "nul.graph", "nul.graph:2: not a text: a control character (0x00)" },
+    { "random.graph", "random.graph:1: not text" },
+    { "nul.graph", "nul.graph:2: not text: a control character (0x00)" },
     { "huge.graph", "huge.graph: larger than 1 MiB" },
   };
   g_autofree char *huge = g_strnfill(3 << 20, 'x');
@@ -74,24 +74,26 @@ static void test_refused_pipelines(void)
     { "fakesrc ! . fakesink", "bad.graph: syntax error" },
     { "fakesrc ! ! fakesink", "bad.graph:1: ! has no element before it" },
     { "fakesrc ! identity x=\"y", "bad.graph:1: the quote \" that begins here is not closed" },
-    { "\n\nidentity", "bad.graph:3: identity0: nothing is linked to its input" },
+    { "\n\nidentity", "bad.graph:3: identity0: its input is not linked" },
     { "fakesrc num-buffers=1 ! fakesink\nidentity ! fakesink",
-      "bad.graph:2: identity0: nothing is linked" },
+      "bad.graph:2: identity0: its input is not linked" },
     { "fakesrc num-buffers=0", "bad.graph: the pipeline has no sink" },
     { "fakesrc ! identity ! tee", "bad.graph: the pipeline has no sink" },
     { "filesrc location=bad.graph !\n filesink location=./bad.graph",
       "bad.graph:2: filesink0 would write to ./bad.graph, which filesrc0 reads" },
     { "fakesrc ! filesink location=new fakesrc ! filesink location=a/../new",
-      "would write to a/../new, which filesink0 writes, too" },
+      "would write to a/../new, which filesink0 also writes" },
     { "fakesrc ! identity fakesrc ! fakesink",
       "fakesrc0: Internal data stream error. (streaming stopped, reason not-linked (-1))" },
     { "filesrc location=/nonexistent/a ! fakesink", "filesrc0: Resource not found. (No such file" },
     { "fakesrc num-buffers=2 ! filesink location=/proc/absent name=out",
       "out: Could not open file" },
     { "fakesrc num-buffers=2 !\n filesink location=/nonexistent/a/b name=out",
-      "bad.graph:2: out would write to /nonexistent/a/b, but there is no folder /nonexistent/a" },
+      "bad.graph:2: out would write to /nonexistent/a/b, but folder /nonexistent/a does not "
+      "exist" },
     { "fakesrc num-buffers=2 !\n multifilesink location=absent/%d.png",
-      "bad.graph:2: multifilesink0 would write to absent/%d.png, but there is no folder absent" },
+      "bad.graph:2: multifilesink0 would write to absent/%d.png, but folder absent does not "
+      "exist" },
     { "fakesrc num-buffers=2 !\n multifilesink location=.",
       "bad.graph:2: multifilesink0 would write to ., which is a folder" },
     { "filesrc ! fakesink", "filesrc0: No file name specified" },
@@ -102,7 +104,7 @@ static void test_refused_pipelines(void)
     { "fakesrc ! fakesink state-error=paused-to-playing", "fakesink0: " },
     { "fakesrc ! identity error-after=3 name=broken ! fakesink",
       "broken: Failed after iterations" },
-    { "queue name=q ! queue ! q.", "nothing would flow" },
+    { "queue name=q ! queue ! q.", "no data would flow" },
     { "astrocatsrc ! application/x-astro-catalogue,format=F32LE ! fakesink",
       "astrocatsrc0: downstream takes none of the catalogues made here (made "
       "application/x-astro-catalogue, format=(string)F64LE, " },
@@ -124,7 +126,7 @@ static void test_refused_pipelines(void)
   }
 }
 
-/* Of nothing GStreamer makes the number 0, and caps with a NaN do not even meet themselves. */
+/* GStreamer would read an empty value as 0, and caps with a NaN do not even equal themselves. */
 static void test_bad_caps_values(void)
 {
   static const char *const cases[][2] = {
@@ -148,7 +150,7 @@ static void test_bad_caps_values(void)
   g_assert_cmpint(good.status, ==, 0);
 }
 
-/* What sinks of other plugins make of a location is theirs to say. */
+/* Only the sinks of other plugins know what their locations mean. */
 static void test_other_locations(void)
 {
   static const char *const locations[] = { "%d/picture.png", "file://absent/picture.png" };
@@ -161,7 +163,7 @@ static void test_other_locations(void)
   }
 }
 
-/* Numbers as people write large ones are digits by the time that GStreamer sees them. */
+/* Large numbers, as people write them, are written out as digits for GStreamer. */
 static void test_exponents(void)
 {
   static const char *const cases[][2] = {
@@ -172,9 +174,9 @@ static void test_exponents(void)
       "could not set property \"num-buffers\" in element \"fakesrc\" to \"2.5\"" },
     { "blocks=1e10 rate=1", "to \"1e10\": expected a whole number from -1 to 2147483647" },
     { "blocks=1 rate=2.5e-1",
-      "parameter rate is \"2.5e-1\", expected a whole number, as 1000000 or 1e6 in caps" },
+      "parameter rate is \"2.5e-1\", expected a whole number such as 1000000 or 1e6 in caps" },
     { "blocks=1 rate=100k",
-      "parameter rate is \"100k\", expected a whole number, as 1000000 or 1e6 in caps: r" },
+      "parameter rate is \"100k\", expected a whole number such as 1000000 or 1e6 in caps: r" },
     { "blocks=1 rate=1 stations=0e0",
       "parameter stations is \"0e0\", expected a whole number of at least 1 in caps" },
     { "blocks=1", "bad.graph:5: parameter rate has to be given: r" },
@@ -191,7 +193,7 @@ static void test_exponents(void)
   }
 }
 
-/* What people give the graph image in place of a UVFITS file: one line, which says what it is. */
+/* Other files given to the graph image instead of UVFITS: one line says what they are. */
 static void test_wrong_files(void)
 {
   static const char *const cases[][2] = {

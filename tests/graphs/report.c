@@ -1,4 +1,4 @@
-/* What a run tells of itself: its progress, the table of --stats, the picture of --dot. */
+/* The reports of a run: its progress, the table of --stats, the graph of --dot. */
 #include "tests/graphs/program.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static void test_stats(void)
   }
 }
 
-/* What goes between host and GPUs is told: blocks up once and down once. */
+/* Copies between host and GPUs are reported: blocks go up once and down once. */
 static void test_stats_of_device(void)
 {
   const char *build = g_getenv("G_TEST_BUILDDIR"), *before = g_getenv("ASTRO_CUDA_MODULE");
@@ -92,7 +92,7 @@ static void test_progress_lines(void)
                            "(lines: [^\n]* (left|finishing)\n)*"
                            "lines: 100.0 %, 34 buffers, 34.0 kB in [0-9.]+ s, [0-9.]+ k?B/s\n$",
                            result.err, 0, 0));
-  /* Where sources gave all and others have work left, nothing is known of how long it takes. */
+  /* Once sources are done, it is not known how long other elements still take. */
   write_file("slow-end.graph",
              "fakesrc num-buffers=1 sizetype=fixed sizemax=1000 ! queue\n"
              "! identity sleep-time=3500000 ! fakesink",
@@ -113,7 +113,7 @@ static void test_progress_terminal(void)
       -1);
   int master = posix_openpt(O_RDWR | O_NOCTTY);
   if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) {
-    g_test_skip("this machine gives no pseudo terminals");
+    g_test_skip("this machine has no pseudo terminals");
     return;
   }
   int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
@@ -127,7 +127,7 @@ static void test_progress_terminal(void)
   g_assert_true(g_regex_match_simple("\rterminal: [0-9.]+ %, [^\n]* left\033\\[K", text, 0, 0));
   const char *line_end = strchr(text, '\n');
   g_assert_nonnull(line_end);
-  g_assert_cmpstr(line_end, ==, "\n"); /* all the others were redrawn */
+  g_assert_cmpstr(line_end, ==, "\n"); /* all other lines were redrawn */
 }
 
 static void add_tests(void)

@@ -1,8 +1,8 @@
-/* The graphs that come with us, made small. */
+/* The graphs that are installed, with small parameters. */
 #include "tests/earth-orientation.h"
 #include "tests/graphs/program.h"
 
-/* Each ends with a line on the file that it wrote. */
+/* Each ends with a line about the file that it wrote. */
 static void test_graphs(void)
 {
   static const char *const graphs[][2] = {
@@ -22,7 +22,7 @@ static void test_graphs(void)
   }
 }
 
-/* Our own elements: found by the program itself, with what they count and what they report. */
+/* The program finds our own elements by itself, and prints their counts and reports. */
 static void test_first_light(void)
 {
   g_auto(Result) result = run("run first-light stations=4 channels=16 integration=500 "
@@ -33,7 +33,7 @@ static void test_first_light(void)
                                      "+3.[0-9]+ MB +3.[0-9]+ MB +[0-9.]+ .?B/s +[0-9.]+ s "
                                      "+[0-9.]+ s +[0-9.]+ s +[0-9]+ +0 +(cpu|cuda)/",
                                      result.out, 0, 0));
-  /* The last lines say what is in the image and in the files. */
+  /* The last lines describe the image and the files. */
   g_assert_cmpint(file_size("light.uvfits"), >, 0);
   g_assert_cmpint(file_size("light.fits"), >, 0);
   g_assert_cmpint(file_size("light.png"), >, 0);
@@ -50,7 +50,7 @@ static void test_first_light(void)
       "most-weight 500, flagged 0\n",
       result.out, 0, 0));
   g_assert_true(g_str_has_suffix(result.out, "\npicture: light.png\n")); /* --quiet */
-  /* A run that fails leaves no file, and the picture of the last one as it was. */
+  /* A run that fails leaves no file, and keeps the picture of the last one. */
   gint64 pictured = file_size("light.png");
   g_auto(Result) failed = run("run first-light stations=4 channels=16 integration=500 "
                               "duration=0.05 output=/proc/light.uvfits image=failed.fits "
@@ -63,7 +63,7 @@ static void test_first_light(void)
   g_auto(Result) back = run("run ./back.graph");
   g_assert_cmpint(back.status, ==, 0);
   g_assert_nonnull(strstr(back.err, "back: 100.0 %, 7 buffers, "));
-  /* What was made before an error is kept, and said. */
+  /* Results from before an error are kept and reported. */
   write_file("cut.graph",
              "astrofitssrc location=light.uvfits ! identity error-after=4 ! astrofitssink "
              "location=cut.uvfits",
@@ -101,7 +101,7 @@ static double offset_of(const char *out)
   return g_ascii_strtod(end, NULL);
 }
 
-/* Of the first source of an image. */
+/* Checks the place of the first source of an image. */
 static void assert_source(const char *out, double l, double m)
 {
   const char *source = strstr(out, "source 1: found l ");
@@ -110,7 +110,7 @@ static void assert_source(const char *out, double l, double m)
   g_assert_cmpfloat_with_epsilon(g_ascii_strtod(strstr(source, " m ") + 3, NULL), m, 5e-6);
 }
 
-/* Predicted visibilities to an image, and an image of the file that they went to. */
+/* Makes an image from predicted visibilities, and one from the file of the same visibilities. */
 static void test_images(void)
 {
   g_auto(Result) result = run("run synthesis stations=20 array=vla-like sky=0.0041,0.0033,2 "
@@ -130,13 +130,13 @@ static void test_images(void)
   assert_png("i.png");
   assert_source(again.out, 0.0041, 0.0033);
   g_assert_nonnull(strstr(again.out, "i.fits: format FITS image, "));
-  /* Cleaned, what the array adds to it is gone, and what CLEAN left along the edges is no source.
-   */
+  /* Cleaning removes the array's sidelobes, and errors that CLEAN leaves along the edges are not
+   * listed as sources. */
   g_auto(Result) cleaned = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 "
                                "iterations=200");
   g_assert_nonnull(strstr(cleaned.out, "channel 0: 1 source, "));
-  g_assert_null(strstr(cleaned.out, "fluxes of a dirty image"));
-  /* As a user would who has a dead polarisation, or wants all of them. */
+  g_assert_null(strstr(cleaned.out, "fluxes in a dirty image"));
+  /* For users who have a dead polarisation, or want all of them. */
   g_auto(Result) one = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 pols=XX");
   g_assert_cmpint(one.status, ==, 0);
   g_assert_nonnull(strstr(one.out, "image XX, channel 0: "));
@@ -164,7 +164,7 @@ static void image_bytes(const char *settings, GBytes **image)
   *image = g_bytes_new_take(g_steal_pointer(&bytes), n);
 }
 
-/* The last lines are commands that work as they stand. */
+/* The last lines are commands that work as written. */
 static void test_next_commands(void)
 {
   g_auto(Result) result = run("run first-light stations=4 channels=4 integration=500 "
@@ -178,7 +178,7 @@ static void test_next_commands(void)
   g_auto(GStrv) lines = g_strsplit(strstr(next, "next:\n") + 6, "\n", -1);
   g_assert_cmpuint(g_strv_length(lines), ==, 4); /* the last is empty */
   for (guint i = 0; i < 3; i++) {
-    /* The second waits for somebody to look. */
+    /* The second would wait for somebody to look. */
     g_autofree char *script = g_strdup_printf("timeout 10 %s%s", lines[i],
                                               i == 1 ? " wait=false duration=60 port=0" : "");
     g_auto(Result) followed = run_shell(script);
@@ -191,7 +191,7 @@ static void test_next_commands(void)
   g_assert_null(strstr(shown.out, "${"));
 }
 
-/* Seconds of a visibility in place of a number of spectra: the nearest number is said. */
+/* An integration time instead of a number of spectra: the nearest number is printed. */
 static void test_integration_time(void)
 {
   g_auto(Result) result = run("run correlate stations=3 channels=20 duration=0.05 "
@@ -200,7 +200,7 @@ static void test_integration_time(void)
   g_assert_nonnull(
       strstr(result.err, "astrocorrelator0: integration: spectra 1005, seconds 0.0201\n"));
   g_assert_nonnull(strstr(result.out, "integrations 3, "));
-  /* One that the end cuts short is as long as what came. */
+  /* An integration cut short by the end has the length of its data. */
   g_auto(Result) cut = run("run correlate stations=3 channels=20 duration=0.05 "
                            "integration=1000000 output=cut.uvfits");
   g_assert_cmpint(cut.status, ==, 0);
@@ -217,7 +217,8 @@ static void test_integration_time(void)
   assert_refused(&short_one, 1, "less than half of one of the spectra");
 }
 
-/* Fluxes that others' sidelobes are in are said to be so: of several sources, not cleaned. */
+/* Fluxes that include other sources' sidelobes are marked as such: for several sources, not
+ * cleaned. */
 static void test_dirty(void)
 {
   static const struct {
@@ -236,12 +237,12 @@ static void test_dirty(void)
     if (skips(&result))
       return;
     g_assert_cmpint(result.status, ==, 0);
-    g_assert_cmpint(strstr(result.out, "\nfluxes of a dirty image hold the sidelobes") != NULL, ==,
-                    cases[i].says);
+    g_assert_cmpint(strstr(result.out, "\nfluxes in a dirty image include the sidelobes") != NULL,
+                    ==, cases[i].says);
   }
 }
 
-/* What the warnings of CLEAN tell people to change can be changed. */
+/* The settings that CLEAN's warnings tell people to change can be changed. */
 static void test_clean_settings(void)
 {
   static const char *const graphs[] = { "image", "synthesis" };
@@ -268,7 +269,7 @@ static void test_other_pictures(void)
   }
 }
 
-/* As it comes the graph watch has nothing to warn of: pixels that fit the array. */
+/* With its defaults the graph watch gives no warning: its pixels suit the array. */
 static void test_watch_defaults(void)
 {
   g_auto(Result) result = run("run watch port=0 wait=false duration=300 --quiet");
@@ -278,7 +279,7 @@ static void test_watch_defaults(void)
   g_assert_null(strstr(result.err, "warning: "));
 }
 
-/* Each of array, weighting and robust makes another image. */
+/* Each of array, weighting and robust changes the image. */
 static void test_first_light_settings(void)
 {
   static const char *const settings[] = {
@@ -305,7 +306,7 @@ static void test_first_light_settings(void)
                  "\"9\": expected a number from -5 to 5");
 }
 
-/* The graphs that take a file of the IERS pass it on, from voltages to an image. */
+/* The graphs that accept an IERS file use it, from voltages to an image. */
 static void check_earth_orientation(void)
 {
   write_file("finals2000A.all", test_finals_2026, -1);
@@ -320,14 +321,15 @@ static void check_earth_orientation(void)
   g_assert_cmpint(image.status, ==, 0);
   /* Samples were simulated with UT1 = UTC, so that the sky is an arcsec off for the file's days. */
   assert_source(image.out, 0.0040935, 0.0033);
-  /* own.uvfits was made without. */
+  /* own.uvfits was made without the file. */
   g_auto(Result) other = run("run image uvfits=own.uvfits output=bad.fits size=256 cell=20 "
                              "earth-orientation=finals2000A.all");
   assert_refused(&other, 1, "was computed with the Earth orientation none, UT1 = UTC");
 }
 
-/* A dirty image's list has none of its sidelobes, says so, and how to go on; a cleaned one has all
- * that is there and nothing else. Of what is known to be elsewhere that is said. */
+/* The list for a dirty image has none of its sidelobes, says so, and says what to do; that of a
+ * cleaned one has all sources and nothing else. Sources known to lie outside are reported as such.
+ */
 static void test_lists(void)
 {
   g_auto(Result) result = run("run synthesis stations=20 array=vla-like "
@@ -339,12 +341,12 @@ static void test_lists(void)
   g_auto(Result) dirty = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20");
   g_assert_nonnull(strstr(dirty.out, "image I, channel 0: 2 sources, noise and sidelobes "));
   g_assert_true(g_regex_match_simple("\npeaks below [0-9.]+ Jy/beam are not listed: they may be "
-                                     "sidelobes of these, which CLEAN takes away "
+                                     "sidelobes of these, which CLEAN removes "
                                      "\\(iterations=1000\\)\n",
                                      dirty.out, 0, 0));
   g_auto(Result) begun =
       run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 iterations=5");
-  g_assert_nonnull(strstr(begun.out, "which more iterations of CLEAN take away\n"));
+  g_assert_nonnull(strstr(begun.out, "which more iterations of CLEAN remove\n"));
   g_auto(Result) cleaned =
       run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 iterations=1000");
   g_assert_nonnull(strstr(cleaned.out, "image I, channel 0: 3 sources, noise "));
@@ -353,12 +355,12 @@ static void test_lists(void)
                                      "0.[23][0-9]+ Jy/beam, at [0-9]+:[0-9]+:[0-9.]+, "
                                      "[+-][0-9]+:[0-9]+:[0-9.]+\n",
                                      cleaned.out, 0, 0));
-  /* Whose pixels and field nobody set: they follow from the stations. */
+  /* Pixels and field are not set: they follow from the stations. */
   g_auto(Result) unset = run("run image uvfits=s.uvfits output=i.fits iterations=1000");
   g_assert_nonnull(strstr(unset.out, "image I, channel 0: 3 sources, noise "));
   g_assert_nonnull(strstr(unset.out, ", 1024 x 1024 pixels of "));
   g_assert_null(strstr(unset.err, "warning"));
-  /* Without a list the beam has a line of its own. */
+  /* Without a list of sources, the beam has a line of its own. */
   write_file("beam.graph",
              "astrofitssrc location=s.uvfits ! astrogridder size=256 cell=20 ! astrofft ! "
              "astroimage psf=true ! fakesink",
@@ -369,7 +371,8 @@ static void test_lists(void)
                                      beam.out, 0, 0));
 }
 
-/* Samples of a simulated array, behind a header that is cut off, to visibilities and an image. */
+/* Samples of a simulated array, after a header that is skipped, become visibilities and an image.
+ */
 static void check_own_voltages(const char *format, gssize bytes, const char *sideband)
 {
   const guint rate = *format == 'C' ? 200000 : 400000;
@@ -412,14 +415,14 @@ static void test_own_voltages(void)
   check_earth_orientation();
   static const char *const bad[][2] = {
     { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
-    { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
+    { "stations=14 start=2026-11-20T12:00:00", "array is not set and no observation came" },
     { "stations=14 array=disc centre=1,2", "no start time" },
     { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
     { "stations=0 array=disc", "parameter stations is \"0\", expected a whole number of at least 1 "
-                               "in caps: how many stations there are" },
+                               "in caps: number of stations" },
     { "stations=2 pols=0",
       "parameter pols is \"0\", expected a whole number of at least 1 in caps: "
-      "polarisations of each, 1 or 2" },
+      "number of polarisations, 1 or 2" },
     { "stations=14 array=disc start=2026-11-20T12:00:00 centre=zenith format=I8",
       "bandwidth=200000 Hz, expected at most 100000 Hz, which real samples" },
   };
@@ -430,11 +433,13 @@ static void test_own_voltages(void)
     assert_refused(&refused, 1, bad[i][1]);
     g_assert_cmpint(file_size("bad.uvfits"), ==, -1);
   }
-  /* Nobody's file has them by chance. */
+  /* These have no defaults, since no default would be right. */
   g_auto(Result) no_rate = run("run correlate-file input=own.raw frequency=150e6");
-  assert_refused(&no_rate, 1, "parameter rate has to be given: samples a second, to be named");
+  assert_refused(&no_rate, 1,
+                 "parameter rate has to be given: samples a second, a whole number (required)");
   g_auto(Result) no_frequency = run("run correlate-file input=own.raw rate=200000");
-  assert_refused(&no_frequency, 1, "parameter frequency has to be given: of the band's centre");
+  assert_refused(&no_frequency, 1,
+                 "parameter frequency has to be given: centre frequency of the band");
 }
 
 static void add_tests(void)

@@ -1,10 +1,10 @@
-/* The graph watch as a browser meets it: a program that says where to look, and pictures that come
- * from there until the observation ends. */
+/* The graph watch as a browser sees it: the program says where to look, and pictures come from
+ * there until the observation ends. */
 #include "tests/graphs/program.h"
 #include "tests/tests.h"
 #include "tests/viewer.h"
 
-/* The port of the address in the program's first line: what a user does is the line. */
+/* The port in the address on the program's first line, which is what a user would open. */
 static guint read_port(GIOChannel *errors)
 {
   static const char where[] = "open http://127.0.0.1:";
@@ -26,13 +26,13 @@ static void check_picture(GBytes *picture)
   g_assert_cmpint(height, ==, 720);
 }
 
-/* Runs the graph, up to where it says where to look; errors: to be unref'd. */
+/* Runs the graph until it says where to look; errors: to be unref'd. */
 static GPid begin(guint *port, GIOChannel **errors)
 {
   g_autofree char *name = find_program();
   char *argv[] = { name,           "run",     "watch",      "port=0", "stations=5",
                    "duration=600", "size=64", "interval=1", NULL };
-  /* What the tracer of leaks says would come first. */
+  /* Output of the leaks tracer would come first. */
   g_auto(GStrv) environment = g_environ_unsetenv(g_get_environ(), "GST_DEBUG");
   g_autoptr(GError) error = NULL;
   GPid child;
@@ -46,7 +46,7 @@ static GPid begin(guint *port, GIOChannel **errors)
   return child;
 }
 
-/* As waitpid has it. */
+/* Waits for the child; returns the status that waitpid gives. */
 static int wait_for_end(GPid child)
 {
   int status = 0;
@@ -73,7 +73,7 @@ static gboolean have_elements(void)
   return have("jpegdec") && have("astrohttpsink");
 }
 
-/* A build without libsoup says so. */
+/* A build without libsoup says that the element was left out. */
 static void left_out(void)
 {
 #ifdef HAVE_SOUP
@@ -84,7 +84,7 @@ static void left_out(void)
   int status;
   g_assert_true(g_spawn_sync(NULL, argv, NULL, 0, NULL, NULL, NULL, &err, &status, NULL));
   g_assert_cmpint(exit_status(status), !=, 0);
-  test_says(err, "no element \"astrohttpsink\": it takes libsoup-3.0");
+  test_says(err, "no element \"astrohttpsink\": it needs libsoup-3.0");
 #endif
 }
 
@@ -112,8 +112,8 @@ static void watch(void)
   g_io_channel_unref(errors);
 }
 
-/* Nobody looks, which is said once and in place of a rate and of the time left, and one interrupt
- * is enough. */
+/* If nobody looks, the program says so once, instead of a rate and time left, and one interrupt is
+ * enough. */
 static void interrupt(void)
 {
   guint port;
@@ -122,7 +122,7 @@ static void interrupt(void)
   if (!have_elements())
     return;
   GPid child = begin(&port, &errors);
-  do { /* warnings of so small a picture */
+  do { /* skip warnings about the small picture */
     g_free(said);
     g_assert_cmpint(g_io_channel_read_line(errors, &said, NULL, NULL, NULL), ==,
                     G_IO_STATUS_NORMAL);
@@ -131,7 +131,7 @@ static void interrupt(void)
   g_assert_cmpstr(said, ==, where);
   kill(child, SIGINT);
   int status = wait_for_end(child);
-  /* A shell is told what a program died of. */
+  /* The shell learns how the program ended. */
   g_assert_true(WIFEXITED(status) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT));
   g_io_channel_unref(errors);
 }

@@ -1,4 +1,4 @@
-"""What the other scripts say of files, and what they run."""
+"""Prints results of checks, and runs programs, for the other scripts."""
 import subprocess
 import sys
 
@@ -21,5 +21,5 @@ def launch(line):
 
 
 def verified(path):
-    """Neither an error nor a warning."""
+    """Whether fitsverify finds neither an error nor a warning."""
     return subprocess.run(["fitsverify", "-q", path], stdout=subprocess.DEVNULL).returncode == 0

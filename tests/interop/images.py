@@ -1,4 +1,4 @@
-"""images.py, run where the plugin is found: our images in astropy's hands and astropy's in ours."""
+"""images.py, to be run where GStreamer finds the plugin: astropy reads our images, and we read astropy's."""
 import numpy as np
 from astropy.io import fits
 from astropy.wcs import WCS
@@ -15,7 +15,7 @@ def read(path, shape, kind="<f4"):
 
 
 def theirs(shape, axes, dtype, projection="SIN"):
-    """A file by astropy, its pixels noise."""
+    """An image file by astropy, with noise for pixels."""
     pixels = np.random.default_rng(1).normal(size=shape).astype(dtype)
     header = fits.Header()
     for i, (name, value, pixel, delta) in enumerate(axes, 1):

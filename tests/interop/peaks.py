@@ -1,9 +1,9 @@
-"""Point sources in images, for the other scripts."""
+"""Finds point sources in images, for the other scripts."""
 import numpy as np
 
 
 def peak(image, x, y, reach):
-    """Place and height of the extremum near (x, y): a Gaussian through the pixels around it."""
+    """Place and height of the extremum near (x, y), by a Gaussian through the pixels around it."""
     column, row = int(round(x)), int(round(y))
     part = image[row - reach : row + reach + 1, column - reach : column + reach + 1]
     sign = np.sign(part.flat[np.abs(part).argmax()])

@@ -1,5 +1,5 @@
-/* predict OUTPUT: the measurement equation for three polarised sources, written as UVFITS. Prints
- * what was asked for, for others to be asked whether it is what they read. */
+/* predict OUTPUT: evaluates the measurement equation for three polarised sources and writes UVFITS.
+ * Prints the true values, which other programs then have to find in the file. */
 #include "core/fits/fits.h"
 #include "core/stream/uvw.h"
 
@@ -17,7 +17,7 @@
 #define LATITUDE (52.9 * RADIANS)
 #define LONGITUDE (6.9 * RADIANS)
 
-/* I, Q, U, V in Jy. No two alike, no symmetry, the last 1.3 degrees away. */
+/* I, Q, U, V in Jy: all different, without symmetry, the last source 1.3 degrees away. */
 static const struct {
   double l, m, stokes[4];
 } sources[] = {
@@ -30,7 +30,7 @@ static AstroObservation *make_observation(GError **error)
 {
   AstroObservation *o = astro_observation_new(STATIONS);
   for (guint i = 0; i < STATIONS; i++) {
-    /* A sunflower with some height, so that the array is not flat either. */
+    /* A sunflower with some height, so that the array is not flat. */
     double radius = 1500 * sqrt((i + 0.5) / STATIONS), angle = i * 2.39996323 + 0.3 * sin(7.0 * i);
     double local[3] = { radius * sin(angle), radius * cos(angle), 20 * sin(3.0 * i) };
     astro_geocentric_from_local(LATITUDE, LONGITUDE, 20, local, &o->positions[3 * i]);
@@ -61,11 +61,11 @@ static void predict(const AstroObservation *o, guint time, complex float *out)
       for (guint j = 0; j <= i; j++, out += 4) {
         complex double sum[4] = { 0 };
         for (guint s = 0; s < G_N_ELEMENTS(sources); s++) {
-          double l = sources[s].l, m = sources[s].m, n = sqrt(1 - l * l - m * m), turns = 0;
+          double l = sources[s].l, m = sources[s].m, n = sqrt(1 - l * l - m * m), path = 0;
           const double *stokes = sources[s].stokes, direction[3] = { l, m, n - 1 };
           for (guint k = 0; k < 3; k++)
-            turns += (uvw[3 * i + k] - uvw[3 * j + k]) * direction[k];
-          complex double phase = cexp(2 * G_PI * I * turns * frequency_of(c) / ASTRO_LIGHT_SPEED);
+            path += (uvw[3 * i + k] - uvw[3 * j + k]) * direction[k];
+          complex double phase = cexp(2 * G_PI * I * path * frequency_of(c) / ASTRO_LIGHT_SPEED);
           sum[0] += phase * (stokes[0] + stokes[1]);
           sum[1] += phase * (stokes[2] + I * stokes[3]);
           sum[2] += phase * (stokes[2] - I * stokes[3]);

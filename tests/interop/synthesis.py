@@ -1,5 +1,5 @@
-"""synthesis.py CLEANED DIRTY WSCLEAN SKY CENTRE: the graph synthesis's image has its sources where they are, by astropy's
-coordinates, and the dirty image of its visibilities is WSClean's."""
+"""synthesis.py CLEANED DIRTY WSCLEAN SKY CENTRE: checks that the image of the graph synthesis has its sources in the right
+places, in astropy's coordinates, and that the dirty image of its visibilities equals WSClean's."""
 import sys
 
 import numpy as np
@@ -12,7 +12,7 @@ from peaks import peak
 
 POSITION_TOLERANCE = 0.05  # pixels
 FLUX_TOLERANCE = 0.02
-DIFFERENCE = 1e-4  # rms, of the peak
+DIFFERENCE = 1e-4  # rms, relative to the peak
 
 
 def read(path):
@@ -21,7 +21,7 @@ def read(path):
 
 
 def direction(l, m, centre):
-    """The unit vector of l, m, from the vectors toward the centre, east and north."""
+    """The unit vector for l, m, from the vectors toward the centre, east and north."""
     ra, dec = np.deg2rad(centre)
     toward = np.array([np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec)])
     east = np.array([-np.sin(ra), np.cos(ra), 0])
@@ -39,7 +39,7 @@ for number, source in enumerate(sky.split(";"), 1):
     x, y = [float(pixel) for pixel in world.world_to_pixel(place)]
     found_x, found_y, found = peak(image, x, y, 5)
     distance = np.hypot(found_x - x, found_y - y)
-    check(f"source {number}, place", distance < POSITION_TOLERANCE, f"{distance:.3f} pixels away")
+    check(f"source {number}, position", distance < POSITION_TOLERANCE, f"{distance:.3f} pixels away")
     check(f"source {number}, flux", abs(found / flux - 1) < FLUX_TOLERANCE, f"{found:.4f} Jy, wanted {flux:g}")
 
 header, ours = read(dirty)
@@ -47,7 +47,7 @@ their_header, theirs = read(theirs)
 corners = [[0, 0], [ours.shape[1] - 1, 0], [0, ours.shape[0] - 1], [ours.shape[1] - 1, ours.shape[0] - 1]]
 ra, dec = [np.array(place) for place in zip(*[WCS(h).celestial.all_pix2world(corners, 0).T for h in (header, their_header)])]
 pixels = max(np.abs((ra[0] - ra[1] + 180) % 360 - 180).max(), np.abs(dec[0] - dec[1]).max()) / abs(header["CDELT1"])
-check("the same places as WSClean", pixels < 0.01, f"within {pixels:.1e} pixels")
+check("the same positions as WSClean", pixels < 0.01, f"within {pixels:.1e} pixels")
 difference = np.sqrt(np.mean((ours - theirs) ** 2)) / theirs.max()
-check("the dirty image is WSClean's", difference < DIFFERENCE, f"rms of the difference over the peak {difference:.2e}")
+check("the dirty image equals WSClean's", difference < DIFFERENCE, f"rms of the difference over the peak {difference:.2e}")
 finish()

@@ -1,4 +1,4 @@
-"""tables.py, run where the plugin is found: astropy's tables in our hands and ours in astropy's."""
+"""tables.py, to be run where GStreamer finds the plugin: we read astropy's tables, and astropy reads ours."""
 import numpy as np
 from astropy.io import fits
 from astropy.table import Table
@@ -38,11 +38,11 @@ def read_theirs(table):
     rows = (table["MAG"] < 20) & table["GOOD"] & (table["W"] >= 40000)
     check("reading some rows", np.array_equal(filtered, expected[:2, rows]), rows.sum())
 
-    turned = table.copy()
+    converted = table.copy()
     for name in ["Ra", "Dec"]:
-        turned[name] = np.deg2rad(turned[name].data)
-        turned[name].unit = "rad"
-    turned.write("radians.fits")
+        converted[name] = np.deg2rad(converted[name].data)
+        converted[name].unit = "rad"
+    converted.write("radians.fits")
     error = np.abs(read("radians.fits", "", 2) - expected[:2]).max()
     check("reading radians", error < 1e-12, f"error {error:g}")
 

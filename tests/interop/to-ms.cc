@@ -1,7 +1,6 @@
-// to-ms UVFITS MS: converts, and prints how far our (u,v,w) are from those that casacore works out itself
-// of the stations' positions, the times and the phase centre: the largest difference over the longest
-// baseline. What casacore works out is station 2 minus station 1; what it takes from UVFITS stays as it
-// is there, station 1 minus station 2.
+// to-ms UVFITS MS: converts, and prints how far our (u,v,w) are from those that casacore computes from the stations'
+// positions, the times and the phase centre: the largest difference relative to the longest baseline. casacore computes
+// station 2 minus station 1, while those from UVFITS stay station 1 minus station 2.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

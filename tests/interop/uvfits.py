@@ -1,4 +1,4 @@
-"""uvfits.py TRUTH UVFITS [IMAGE-PREFIX [STOKES]]: what astropy reads in a file, and what WSClean sees in it."""
+"""uvfits.py TRUTH UVFITS [IMAGE-PREFIX [STOKES]]: checks what astropy reads from a file, and WSClean's image of it."""
 import sys
 
 import numpy as np
@@ -50,7 +50,7 @@ def check_file(truth, path):
         error = np.abs(frequencies - wanted).max()
         check("frequencies", error < 1e-3, f"within {error:.1e} Hz")
 
-        # The second DATE has the same name, which astropy adds up where it is asked for the name.
+        # The second DATE has the same name; by name, astropy would add them up.
         zero = header["PZERO4"]
         days = np.float64(data.par(3)) - zero + np.float64(data.par(4))
         days, integration = np.unique(days, return_inverse=True)
@@ -74,19 +74,19 @@ def check_file(truth, path):
 
 def check_images(truth, prefix, parameters="IQUV"):
     for index, stokes in enumerate(parameters):
-        # Of one alone the name does not tell.
+        # If there is only one, its name is not part of the file's.
         name = f"{prefix}-{stokes}-image.fits" if len(parameters) > 1 else f"{prefix}-image.fits"
         with fits.open(name) as hdus:
             header, image = hdus[0].header, hdus[0].data[0, 0].astype(float)
         beam = header["BMIN"] / abs(header["CDELT2"])
         for number, words in enumerate(truth["source"]):
             l, m, *flux = [float(word) for word in words]
-            # SIN projection: direction cosines are pixels.
+            # SIN projection: pixels are proportional to direction cosines.
             x = header["CRPIX1"] - 1 + np.degrees(l) / header["CDELT1"]
             y = header["CRPIX2"] - 1 + np.degrees(m) / header["CDELT2"]
             found_x, found_y, found = peak(image, x, y, int(np.ceil(beam)))
             distance = np.hypot(found_x - x, found_y - y) / beam
-            check(f"source {number + 1}, Stokes {stokes}, place", distance < POSITION_TOLERANCE,
+            check(f"source {number + 1}, Stokes {stokes}, position", distance < POSITION_TOLERANCE,
                   f"{distance:.3f} of a beam away")
             error = abs(found - flux[index]) / flux[0]
             check(f"source {number + 1}, Stokes {stokes}, flux", error < FLUX_TOLERANCE,

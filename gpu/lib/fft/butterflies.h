@@ -1,4 +1,4 @@
-/* Transforms of 2 to 32 points that have no prime factor above 7, in registers, exp(-2 pi i jk /
+/* Transforms of 2 to 32 points without a prime factor above 7, in registers, with exp(-2 pi i jk /
  * n), of float2 or double2. */
 #pragma once
 
@@ -31,7 +31,7 @@ template <typename C> __device__ inline void fft_4(C &a, C &b, C &c, C &d)
   d = C{ left.x - right.y, left.y + right.x };
 }
 
-/* cos and sin(2 pi k / R), made by the compiler. */
+/* cos and sin(2 pi k / R), computed at compile time. */
 template <int R> struct FftRoots {
   double cosine[R], sine[R];
 
@@ -58,7 +58,7 @@ template <int R> struct FftRoots {
   }
 };
 
-/* Points k and R - k have the same cosines, and sines of the other sign. */
+/* A transform of an odd number of points: k and R - k have equal cosines and opposite sines. */
 template <int R, typename C> __device__ inline void fft_odd(C (&v)[R])
 {
   using Part = decltype(C::x);
@@ -86,7 +86,7 @@ template <int R, typename C> __device__ inline void fft_odd(C (&v)[R])
   }
 }
 
-/* R = A x B for those made of two. */
+/* R = A x B for composite R. */
 template <int R>
 constexpr int FFT_A = R == 32                                              ? 8
                       : R == 25                                            ? 5
@@ -95,7 +95,7 @@ constexpr int FFT_A = R == 32                                              ? 8
                       : R == 6 || R == 10 || R == 14 || R == 18 || R == 30 ? 2
                                                                            : 1;
 
-/* Where the result of that number lies after fft<R>. */
+/* Where the result of this number is after fft<R>. */
 template <int R> __device__ constexpr int fft_place(int number)
 {
   constexpr int A = R == 8 ? 2 : FFT_A<R>, B = R / A;
@@ -107,7 +107,8 @@ template <int R> __device__ constexpr int fft_place(int number)
 
 template <int R, typename C> __device__ inline void fft(C (&v)[R]);
 
-/* Points a, a + A, ... of each a, turned, then those that lie together. */
+/* Transforms points a, a + A, ... for each a, multiplies by twiddles, and transforms adjacent ones.
+ */
 template <int A, int B, typename C> __device__ inline void fft_composite(C (&v)[A * B])
 {
   using Part = decltype(C::x);
@@ -167,8 +168,8 @@ template <int R, typename C> __device__ inline void fft(C (&v)[R])
   }
 }
 
-/* Element r times twiddle to the power r, for a twiddle whose first, second, fourth and eighth
- * powers are known, and beyond 16 elements the sixteenth. */
+/* Multiplies element r by the twiddle to the power r, given the twiddle's powers 1, 2, 4 and 8, and
+ * for more than 16 elements also 16. */
 template <int R, int N, typename C>
 __device__ inline void fft_twiddle(C (&v)[R], const C (&powers)[N])
 {

@@ -1,3 +1,4 @@
+/* Transforms of columns in double precision. */
 #define COLUMN double2
 #include "gpu/lib/fft/columns.h"
 

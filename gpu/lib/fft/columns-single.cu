@@ -1,3 +1,4 @@
+/* Transforms of columns in single precision. */
 #define COLUMN float2
 #include "gpu/lib/fft/columns.h"
 

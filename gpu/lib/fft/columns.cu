@@ -1,4 +1,4 @@
-/* Both passes of the columns' transforms, and what they are multiplied by. */
+/* Sets up both passes of the transforms of columns, and their tables. */
 #include "gpu/lib/fft/columns.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ gint astro_fft_columns_kernel(guint64 n)
   return -1;
 }
 
-/* The two are as near to each other as can be. */
+/* Splits n into two factors that are as near to each other as possible. */
 guint32 astro_fft_columns_first(guint64 n)
 {
   for (guint i = 0; i < G_N_ELEMENTS(points); i++)

@@ -1,7 +1,7 @@
-/* Transforms of columns in two passes (n = n1 n2): each thread has some points of one column in
- * registers, a block's threads exchange them in shared memory. Lanes are neighbouring columns, so
- * that all that is read and written are whole rows of 256 bytes, and twiddles are the same for all
- * lanes. Here is a pass, of one precision a file. */
+/* Transforms of columns in two passes (n = n1 n2). Each thread has some points of one column in
+ * registers, and a block's threads exchange them in shared memory. Lanes are neighbouring columns,
+ * so that all accesses are to whole rows of 256 bytes, and twiddles are the same for all lanes. A
+ * pass is here; each precision is compiled in a file of its own. */
 #pragma once
 
 #include "gpu/lib/fft/parts.h"
@@ -14,22 +14,23 @@ struct AstroFftColumnsPass {
   guint32 in_row, out_row; /* bytes from row to row */
   guint32 from, from_other, from_roll, to, to_other, to_roll;
   guint32 n_wanted;    /* rows that are written: the first ones, after rolling */
-  gsize roots, twists; /* what is multiplied by, from the tables' begin on */
-  gboolean has_twists; /* results are multiplied by them */
+  gsize roots, twists; /* offsets of the twiddles in the tables */
+  gboolean has_twists; /* results are multiplied by twists */
   guint32 width_roll;  /* columns of the input that come last */
-  gboolean flip;       /* every second column's sign, of the input's */
-  float im_in, im_out; /* factors of what is read and written */
+  gboolean flip;       /* negate every second column of the input */
+  float im_in, im_out; /* factors on imaginary parts read and written */
   gconstpointer in, tables;
-  const guint8 *blank; /* [plane][transform][point]: what is there is zeros and not read; or NULL */
+  const guint8
+      *blank; /* [plane][transform][point]: marks points that are zero and not read; or NULL */
   gpointer out;
 };
 
 typedef gboolean (*AstroFftColumnsFunc)(const AstroFftColumnsPass *pass, guint32 planes,
                                         cudaStream_t stream, GError **error);
 
-/* Points of a pass that there are kernels for, as products of what threads transform, first and
- * second, in the order that leaves fewer of them idle in the second: with them all even sizes of
- * the grids that astrogridder chooses, from 512 to 16384, are products of two. */
+/* Numbers of points for which a pass has kernels, as products of the points that threads transform
+ * first and second, in the order that leaves fewer of them idle in the second. With them all even
+ * sizes of grids that astrogridder chooses, from 512 to 16384, are products of two. */
 #define ASTRO_FFT_COLUMNS(ROW)                                                                     \
   ROW(4, 4), ROW(8, 3), ROW(5, 5), ROW(9, 3), ROW(8, 4), ROW(5, 7), ROW(8, 5), ROW(6, 7),          \
       ROW(9, 5), ROW(6, 8), ROW(7, 7), ROW(10, 5), ROW(7, 8), ROW(10, 6), ROW(8, 8), ROW(10, 7),   \
@@ -37,22 +38,23 @@ typedef gboolean (*AstroFftColumnsFunc)(const AstroFftColumnsPass *pass, guint32
       ROW(10, 12), ROW(14, 9), ROW(16, 8), ROW(10, 14), ROW(12, 12), ROW(15, 10), ROW(16, 10),     \
       ROW(14, 14), ROW(16, 16)
 
-/* In that order. */
+/* In the same order. */
 extern const AstroFftColumnsFunc astro_fft_columns_single[], astro_fft_columns_double[];
 gint astro_fft_columns_kernel(guint64 points); /* -1: there is none */
 
-/* Both passes: the first has as many points as the second has transforms, and the other way round.
+/* Sets up both passes: the first has as many points as the second has transforms, and vice versa.
  */
 void astro_fft_columns_passes(const AstroFftColumns *columns, AstroFftColumnsPass *first,
                               AstroFftColumnsPass *second);
 
 #ifdef COLUMN /* float2 or double2: the including file makes the kernels */
 enum { ROW_BYTES = 256 };
-/* Threads of a multiprocessor, at least: registers for as many. */
+/* Least number of threads on a multiprocessor, for which registers have to suffice. */
 template <typename C, int R1, int R2>
 constexpr int RESIDENT = (R1 >= 12 || R2 >= 12 ? 768 : 1024) / (sizeof(C) / sizeof(float2));
 
-/* A bit for each of a thread's points; all lanes of a column's row call it. */
+/* A bit for each of a thread's points, set if it is blank; all lanes of a column's row call this.
+ */
 template <typename C, int R1, int R2>
 __device__ __forceinline__ guint32 blank_of(const AstroFftColumnsPass &pass, gsize first_row,
                                             guint32 other, guint32 t)
@@ -64,8 +66,8 @@ __device__ __forceinline__ guint32 blank_of(const AstroFftColumnsPass &pass, gsi
   return __ballot_sync(__activemask(), is_blank) >> (t % AT_ONCE * LANES) & ((1u << R1) - 1);
 }
 
-/* Points of transform `other` that thread t of its column begins with; SOME: of which blank has a
- * bit for each that is not read. */
+/* Loads the points of transform `other` with which thread t of its column begins. With SOME, blank
+ * has a bit for each point that is not read. */
 template <typename C, int R1, int R2, bool SOME>
 __device__ __forceinline__ void read_points(const AstroFftColumnsPass &pass, const guint8 *in,
                                             guint32 other, guint32 t, guint32 blank, C (&v)[R1])
@@ -79,7 +81,7 @@ __device__ __forceinline__ void read_points(const AstroFftColumnsPass &pass, con
   }
 }
 
-/* The first half of a transform, to shared memory; points: of this lane's column. */
+/* First half of a transform, to shared memory; points: of this lane's column. */
 template <typename C, int R1, int R2>
 __device__ __forceinline__ void put_points(const AstroFftColumnsPass &pass, guint32 t, C (&v)[R1],
                                            C *points)
@@ -100,7 +102,7 @@ __device__ __forceinline__ void put_points(const AstroFftColumnsPass &pass, guin
     points[(r * R2 + t) * LANES] = results[r];
 }
 
-/* The second half: result c + R1 r of the transform is at fft_place<R2>(r). */
+/* Second half: result c + R1 r of the transform is at fft_place<R2>(r). */
 template <typename C, int R2>
 __device__ __forceinline__ void take_points(const C *points, guint32 c, C (&v)[R2])
 {
@@ -136,7 +138,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
       v[r].y *= im_in;
     put_points<C, R1, R2>(pass, t, v, points);
   }
-  /* What is needed last is under way while the others come. */
+  /* Loads the twiddles needed last, while other threads are still at their points. */
   constexpr int TURNS = (R1 + R2 - 1) / R2;
   C twists[TURNS][R2];
   if (pass.has_twists)

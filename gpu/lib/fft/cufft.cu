@@ -1,4 +1,4 @@
-/* cuFFT is loaded, not linked: the module serves without it. */
+/* cuFFT is loaded rather than linked: the module also works without it. */
 #include "gpu/lib/fft/parts.h"
 
 #include <dlfcn.h>

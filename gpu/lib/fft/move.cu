@@ -1,4 +1,4 @@
-/* Copies that move origins and turn phases: a row of the fastest axis by threads side by side. */
+/* Copies that move origins and rotate phases; adjacent threads handle a row of the fastest axis. */
 #include "gpu/lib/fft/parts.h"
 
 extern "C" {
@@ -12,10 +12,10 @@ struct Axis {
 };
 
 struct Move {
-  guint n_axes; /* but the fastest, which is behind them */
+  guint n_axes; /* without the fastest, which follows them */
   Axis axes[ASTRO_MAX_AXES + 1], fast;
   guint64 rows;
-  bool signs; /* all turns are whole or half ones */
+  bool signs; /* all rotations are by whole or half cycles */
   bool turns;
   double scale, sign;
 };
@@ -25,7 +25,7 @@ __device__ inline guint64 quotient(guint64 n, guint64 by)
   return (n | by) >> 32 ? n / by : (guint32)n / (guint32)by;
 }
 
-/* Turns of sample i: halves are counted, and other fractions are kept small. */
+/* Rotation of sample i in cycles: halves are counted, and other fractions are kept small. */
 __device__ inline double turned(const Axis &axis, guint64 i, bool signs)
 {
   if (axis.turn == 0)
@@ -82,7 +82,7 @@ __device__ inline double2 scaled(double2 sample, double factor)
 
 template <typename Part> __device__ inline Part phased(Part sample, double)
 {
-  return sample; /* real samples are never turned by parts */
+  return sample; /* real samples are never rotated by other fractions */
 }
 __device__ inline float2 phased(float2 a, double turns)
 {
@@ -166,7 +166,7 @@ gboolean astro_fft_move(const AstroFftMove *wanted, gconstpointer in, gpointer o
   };
   guint n = 0, k = 0;
 
-  /* Axes that stay as they are make one with those before them. */
+  /* Axes that are not moved are merged with those before them. */
   for (guint i = 0; i < wanted->n_axes; i++) {
     Axis axis = { wanted->axes[i].extent, wanted->axes[i].roll, wanted->axes[i].turn,
                   wanted->axes[i].period };
@@ -213,7 +213,7 @@ gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer 
 
 /* ---- touched tiles ---- */
 
-/* A block is a row of a plane at a time. */
+/* A block copies one row of a plane at a time. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     take_touched(const __grid_constant__ AstroFftMap map, const Sample *in, Sample *out,

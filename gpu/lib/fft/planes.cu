@@ -1,28 +1,28 @@
-/* Planes: rows that have samples are transformed from the input to the output, only the columns of
- * them that somebody wants; then those columns, in two passes by way of a room of our own. */
+/* Planes. Rows that have samples are transformed from the input to the output, but only their
+ * wanted columns; then these columns, in two passes through a buffer of our own. */
 #include "gpu/lib/fft/rows.h"
 
 enum {
-  GROUP_BYTES = 32 << 20, /* of planes that go through all passes together, in the second cache */
+  GROUP_BYTES = 32 << 20, /* of planes that go through all passes together, in the L2 cache */
   LEAST_WIDTH = 32,
-  LINE_BYTES = 256, /* columns are made by so many bytes of a row */
+  LINE_BYTES = 256, /* columns are computed in groups of this many bytes of a row */
   MOST_PLANES = 65535,
 };
 
-/* Where all of large planes is wanted, and where rows do not fit our kernels, they are cuFFT's: it
- * is quicker with them, but leaves nothing out. What is moved, the columns move then. */
+/* Rows are left to cuFFT if all of a large plane is wanted, or if they do not fit our kernels: it
+ * is faster with them, but cannot leave anything out. The columns' passes then move the origins. */
 struct AstroFftPlanes {
   AstroFftConfig config;
   AstroPlace place;
   gboolean is_double, has_columns;
   guint32 height, width;
   gsize sample_bytes, plane_bytes;
-  guint32 wanted, n_wanted; /* columns, whole lines of them */
+  guint32 wanted, n_wanted; /* columns, in whole lines */
   AstroFftRowsPass rows;
   AstroFftColumns columns;
   gpointer row_tables, column_tables, held, blank, listed;
   gsize held_bytes, blank_bytes, listed_bytes;
-  const AstroCufft *cufft; /* NULL: rows are ours */
+  const AstroCufft *cufft; /* NULL: rows have kernels of our own */
   int plan;
   gpointer work;
 };
@@ -42,13 +42,13 @@ static gboolean plan_rows(const AstroFftConfig *config, const AstroPlace *place,
                              (gsize)bytes - FFT_ROWS_TILES, pass);
 }
 
-/* Columns can move an origin that is a change of signs. */
+/* The columns' passes can move an origin along rows that only changes signs. */
 static gboolean suits_cufft(const AstroFftAxis *x, guint64 width)
 {
   return x->origin_in == 0 || x->origin_in * 2 == width;
 }
 
-/* Rows alone are worth kernels of our own where something is left out or moved. */
+/* Rows alone are worth our own kernels only if something is left out or moved. */
 static gboolean suits_rows(const AstroFftConfig *config, const AstroPlace *place)
 {
   const AstroFftAxis *x = &config->axes[config->n_axes - 1];
@@ -90,7 +90,7 @@ void astro_fft_planes_free(AstroFftPlanes *self)
   g_free(self);
 }
 
-/* The host's tables are staged before the copy returns. */
+/* The copy returns only once it has read the host's tables. */
 static gboolean send(AstroFftPlanes *self, gconstpointer tables, gsize bytes, gpointer *to,
                      GError **error)
 {
@@ -123,7 +123,7 @@ static gboolean send_column_tables(AstroFftPlanes *self, double scale, GError **
   return TRUE;
 }
 
-/* What is wanted along an axis: all, where nothing is said. */
+/* Finds the wanted range along an axis; all, if none is set. */
 static void find_wanted(const AstroFftAxis *axis, guint32 n, guint32 grain, guint32 *wanted,
                         guint32 *n_wanted)
 {
@@ -172,9 +172,7 @@ static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const Astr
   rows->origin_in = (guint32)x->origin_in;
   rows->origin_out = ((guint32)x->origin_out + self->width - self->wanted) % self->width;
   rows->n_wanted = self->n_wanted;
-  rows->im = self->config.inverse
-                 ? -1.0f
-                 : 1.0f; /* an inverse transform is a forward one between conjugates */
+  rows->im = self->config.inverse ? -1.0f : 1.0f; /* inverse: a forward transform of conjugates */
   rows->height = AstroDivisor(self->height);
   if (self->has_columns)
     rows->others = AstroDivisor(self->height / astro_fft_columns_first(self->height));
@@ -224,7 +222,7 @@ AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
 
 /* ---- work ---- */
 
-/* cuFFT wants zeros where no tile was touched. */
+/* cuFFT needs zeros in untouched tiles. */
 static gboolean run_cufft(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes,
                           const AstroFftMap *map, GError **error)
 {
@@ -302,7 +300,7 @@ gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, const guin
   AstroFftPass passes[ASTRO_MAX_AXES];
   AstroFftMap map = { touched, self->config.share_map, self->height, self->width };
 
-  astro_fft_passes(&self->config, steps, passes); /* the first along x */
+  astro_fft_passes(&self->config, steps, passes); /* passes[0] is along x */
   const guint64 planes = passes[0].outer / self->height;
   const guint64 maps_rows = (guint64)self->rows.tile_rows.by * ASTRO_GRID_TILE * MAX(map.share, 1);
   const guint64 most = self->has_columns ? MIN(GROUP_BYTES / self->plane_bytes, MOST_PLANES)

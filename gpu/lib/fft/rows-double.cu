@@ -1,3 +1,4 @@
+/* Transforms of rows in double precision. */
 #define ROW double2
 #include "gpu/lib/fft/rows.h"
 

@@ -1,3 +1,4 @@
+/* Transforms of rows in single precision. */
 #define ROW float2
 #include "gpu/lib/fft/rows.h"
 

@@ -1,4 +1,4 @@
-/* How rows of n samples are transformed: the stages, where points lie in between, twiddles. */
+/* Plans transforms of rows of n samples: stages, the places of points in between, twiddles. */
 #include "gpu/lib/fft/rows.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ static const guint32 radices[N_FFT_ROWS][14] = {
   { 32, 30, 28, 27, 25, 24, 21, 20, 18, 16, 15, 14, 12 },
 };
 
-/* n as so many radices in descending order, of least sum: none of them is above most, and their sum
- * is below that of the best that was found. */
+/* Writes n as a product of `stages` radices in descending order, none above `most`, and keeps the
+ * product with the smallest sum. */
 static void split(const guint32 *radices, guint64 n, guint stages, guint32 most, guint32 sum,
                   guint32 *now, guint32 *best, guint32 *least)
 {
@@ -28,8 +28,8 @@ static void split(const guint32 *radices, guint64 n, guint stages, guint32 most,
     }
 }
 
-/* Returns the first stage of that many, those before it have radix 1; FFT_ROWS_STAGES where n is no
- * product of radices. */
+/* Returns the first of that many stages (those before it have radix 1), or FFT_ROWS_STAGES if n is
+ * not a product of radices. */
 static guint find_radices(const guint32 *radices, guint64 n, guint stages,
                           guint32 found[FFT_ROWS_STAGES])
 {
@@ -39,7 +39,7 @@ static guint find_radices(const guint32 *radices, guint64 n, guint stages,
   return least < G_MAXUINT32 ? first : FFT_ROWS_STAGES;
 }
 
-/* As few stages as can be, of as few points; in double precision registers hold no more than 16. */
+/* As few stages as possible, with as few points; in double precision registers hold at most 16. */
 static guint choose_radices(guint64 n, gboolean is_double, guint32 found[FFT_ROWS_STAGES],
                             FftRowsKind *kind)
 {
@@ -54,9 +54,9 @@ static guint choose_radices(guint64 n, gboolean is_double, guint32 found[FFT_ROW
   return find_radices(radices[FFT_ROWS_16], n, FFT_ROWS_STAGES, found);
 }
 
-/* Points that neighbouring threads access together shall lie in different banks: those of one digit
- * of the result where the stride of that is odd, and those of both last digits where the stride of
- * the next is that of the last but one, modulo the banks. */
+/* Points that neighbouring threads access together should be in different banks. Those of one digit
+ * of the result are if its stride is odd; those of both last digits, if the stride of the next
+ * digit equals that of the last but one, modulo the number of banks. */
 static void find_strides(const guint32 *radix, guint first, guint banks,
                          guint32 strides[FFT_ROWS_STAGES])
 {
@@ -68,8 +68,8 @@ static void find_strides(const guint32 *radix, guint first, guint banks,
   strides[0] += strides[0] % 2 == 0;
 }
 
-/* Where instructions are what counts, threads enough to fill a multiprocessor, and as few of them
- * idle as can be; where it is how long memory takes, as few turns. */
+/* If instructions are the limit, enough threads to fill a multiprocessor, with as few of them idle
+ * as possible; if memory latency is, as few iterations as possible. */
 static guint32 threads_of(const AstroFftRowsPass *pass, guint32 blocks)
 {
   const gboolean is_wide = pass->kind != FFT_ROWS_16;
@@ -110,7 +110,7 @@ gboolean astro_fft_rows_plan(guint64 n, gboolean is_double, gsize most_bytes,
     const gboolean is_last = i + 1 == FFT_ROWS_STAGES;
     AstroFftRowsStage *stage = &pass->stages[i];
     guint digits[3], k = 0;
-    /* The last stage's digits are those of the result. */
+    /* The last stage's digits are in the order of the result. */
     for (guint d = 0; d < FFT_ROWS_STAGES; d++) {
       const guint digit = is_last ? (pass->first + d) % FFT_ROWS_STAGES : FFT_ROWS_STAGES - 1 - d;
       if (digit != i)
@@ -163,7 +163,7 @@ gsize astro_fft_rows_tables(const AstroFftRowsPass *pass, gboolean is_double, gp
   return n * (is_double ? sizeof(FftTwiddle<double2>) : sizeof(FftTwiddle<float2>));
 }
 
-/* A warp a row of tiles. What their order is changes nothing. */
+/* Lists rows of tiles with a touched one, a warp a row of tiles. Their order does not matter. */
 static __global__ void __launch_bounds__(LIST_THREADS)
     list_rows(const guint8 *touched, guint32 tiles, guint32 tile_rows, guint32 *listed)
 {

@@ -1,7 +1,7 @@
-/* Transforms of rows (n = r0 r1 r2 r3, or of three of them), one in the shared memory of a block:
- * stages of r points in registers, each of which puts its results where its points were, so that a
- * result's number has the digits of its place in the opposite order. The last one puts them where
- * they belong. Here are the stages, of one precision a file. */
+/* Transforms of rows (n = r0 r1 r2 r3, or three of these), each in the shared memory of a block.
+ * Stages of r points, in registers, put their results where their points were, so that the digits
+ * of a result's number are those of its place in reverse order; the last stage puts them in order.
+ * The stages are here; each precision is compiled in a file of its own. */
 #pragma once
 
 #include "gpu/lib/fft/parts.h"
@@ -13,64 +13,64 @@ extern "C" {
 
 enum {
   FFT_ROWS_STAGES = 4,
-  FFT_ROWS_TILES = 2048, /* along a row, at most */
+  FFT_ROWS_TILES = 2048, /* most tiles along a row */
 };
 
-/* Kernels by the radices that they have: more points of a thread are fewer stages. */
+/* Kinds of kernels by their radices: more points in a thread give fewer stages. */
 typedef enum { FFT_ROWS_16, FFT_ROWS_24, FFT_ROWS_32, N_FFT_ROWS } FftRowsKind;
 
-/* Threads of a block, at most. */
+/* Most threads in a block. */
 static constexpr guint32 FFT_ROWS_THREADS[N_FFT_ROWS] = { 256, 192, 256 };
 
-/* Powers of one that cannot be had by one multiplication, and one that can. */
+/* Powers of a root of one that take more than one multiplication to compute. */
 template <typename C> struct alignas(16) FftTwiddle {
   C once, fourth, eighth, sixteenth;
 };
 
-/* Transform number b of a stage: the digits of b, from the least on, say where its points lie. */
+/* Transform number b of a stage: the digits of b, least significant first, give its points. */
 struct AstroFftRowsStage {
   guint32 radix, stride, transforms;
   AstroDivisor extents[2]; /* of the first two digits */
   guint32 strides[3];
-  AstroDivisor period; /* of its twiddles */
-  guint32 twiddles;    /* the first of them */
+  AstroDivisor period; /* of the twiddles */
+  guint32 twiddles;    /* index of the first one */
 };
 
 struct AstroFftRowsPass {
-  guint32 n, first, threads; /* first: the stage */
+  guint32 n, first, threads; /* first: first stage */
   FftRowsKind kind;
   AstroFftRowsStage stages[FFT_ROWS_STAGES];
   gsize room_bytes;
   guint32 origin_in, origin_out;
-  guint32 n_wanted; /* samples that are written, of out from its first on */
-  float im;         /* factor of what is read */
+  guint32 n_wanted; /* samples that are written, from the first of out on */
+  float im;         /* factor on imaginary parts that are read */
   gconstpointer in, tables;
-  gpointer out; /* may be in, but for what is wanted */
-  /* Of rows: whether all of it was zeros, and nothing is written; as transforms of columns want it:
-   * [plane][row of points of the first pass][point]. NULL: only rows that no touched tile has a
-   * part of are not written. */
+  gpointer out; /* may be in, unless only some is wanted */
+  /* Marks rows that are all zeros, which are not written, in the order that transforms of columns
+   * need: [plane][row of points of the first pass][point]. NULL: all rows are written, except those
+   * without touched tiles. */
   guint8 *blank;
   AstroDivisor height, others;
   guint32 column_origin;
-  /* Maps of touched tiles, or NULL; so many planes share one, of which first_plane came before. */
+  /* Maps of touched tiles, or NULL; planes share them, and first_plane planes came before. */
   const guint8 *touched;
   guint32 tiles, first_plane;
   AstroDivisor share, tile_rows;
-  /* Of all maps the rows of tiles that have a touched one, behind how many they are: rows of others
-   * are left out. NULL: they are said to be blank. */
+  /* Those rows of tiles in all maps that have a touched tile, after their number; other rows are
+   * left out. NULL: other rows are marked as blank. */
   const guint32 *listed;
-  AstroDivisor listed_rows; /* that one of them stands for */
+  AstroDivisor listed_rows; /* rows for each of them */
 };
 
-/* Fills listed, which has room for the rows of tiles of so many maps. */
+/* Fills listed, which has room for all rows of tiles in this many maps. */
 gboolean astro_fft_rows_list(const AstroFftRowsPass *pass, guint32 maps, guint32 *listed,
                              cudaStream_t stream, GError **error);
 
-/* Fills in all but what is transformed; FALSE: there are no kernels for rows of n samples in so
+/* Sets all but what is to be transformed. FALSE: there are no kernels for rows of n samples in this
  * much shared memory. */
 gboolean astro_fft_rows_plan(guint64 n, gboolean is_double, gsize most_bytes,
                              AstroFftRowsPass *pass);
-/* Fills tables, if there are, and returns their bytes. */
+/* Fills tables, unless NULL, and returns their size. */
 gsize astro_fft_rows_tables(const AstroFftRowsPass *pass, gboolean is_double, gpointer tables);
 
 typedef gboolean (*AstroFftRowsFunc)(const AstroFftRowsPass *pass, guint32 rows,
@@ -81,13 +81,13 @@ gboolean astro_fft_rows_double(const AstroFftRowsPass *pass, guint32 rows, cudaS
                                GError **error);
 
 #ifdef ROW /* float2 or double2: the including file makes the kernel */
-/* Blocks of a multiprocessor, at least: registers for as many. */
+/* Least number of blocks on a multiprocessor, for which registers have to suffice. */
 template <typename C>
 constexpr int ROWS_BLOCKS[N_FFT_ROWS] = { sizeof(C) == sizeof(float2) ? 3 : 2, 4, 2 };
 
 enum Role { FIRST, MIDDLE, LAST };
 
-/* By bits, of which the sign's does not count. */
+/* Compares bits, ignoring signs. */
 template <int R> __device__ __forceinline__ bool are_zeros(const float2 (&v)[R])
 {
   guint32 bits = 0;
@@ -107,7 +107,8 @@ template <int R> __device__ __forceinline__ bool are_zeros(const double2 (&v)[R]
   return (low | high << 1) == 0;
 }
 
-/* The row's touched tiles, a byte each; returns whether there are any. All threads call it. */
+/* Copies the map of the row's tiles, a byte each; returns whether any is touched. All threads call
+ * it. */
 static __device__ __forceinline__ bool take_map(const AstroFftRowsPass &pass, guint32 plane,
                                                 guint32 v, guint8 *tiles)
 {
@@ -123,7 +124,7 @@ static __device__ __forceinline__ bool take_map(const AstroFftRowsPass &pass, gu
   return __syncthreads_or(any);
 }
 
-/* Of samples b, b + apart, ... of a row, a bit each: whether they lie in touched tiles. */
+/* A bit for each of samples b, b + apart, ... of a row: whether they lie in touched tiles. */
 template <int R>
 __device__ __forceinline__ guint32 touched_of(const AstroFftRowsPass &pass, guint32 b,
                                               guint32 apart, const guint8 *tiles)
@@ -137,7 +138,7 @@ __device__ __forceinline__ guint32 touched_of(const AstroFftRowsPass &pass, guin
   return bits;
 }
 
-/* Returns whether one of this thread's samples is not zero, in the first stage. */
+/* Runs a stage. The first one returns whether any of this thread's samples is not zero. */
 template <typename C, int R, Role ROLE>
 __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
                                       C *room, const C *in, C *out, const guint8 *tiles)
@@ -244,7 +245,7 @@ struct FftRow {
   guint32 plane, v;
 };
 
-/* The row of that number, of all or of what is listed, where v may be past the last. */
+/* The row of this number, among all or among the listed ones; v may be past the last row. */
 static __device__ __forceinline__ FftRow row_at(const AstroFftRowsPass &pass, guint32 number)
 {
   if (!pass.listed) {
@@ -285,7 +286,7 @@ static __device__ __forceinline__ void make_row(const AstroFftRowsPass &pass, co
   any_stage<C, KIND, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out, tiles);
 }
 
-/* A block makes one row, or where they are listed some that lie together: they share a map. */
+/* A block transforms one row, or some adjacent ones of those listed, which share a map. */
 template <typename C, FftRowsKind KIND>
 __global__ void __launch_bounds__(FFT_ROWS_THREADS[KIND], ROWS_BLOCKS<C>[KIND])
     rows(const __grid_constant__ AstroFftRowsPass pass)

@@ -1,5 +1,5 @@
-/* Transforms of 2^n points in registers whose twiddles are inside their butterflies: (a, b) to (a +
- * s b, 2 a - (a + s b)), six multiply-adds. Afterwards bin k lies at fft_reversed<R>(k). */
+/* Transforms of 2^n points in registers, with twiddles inside the butterflies: (a, b) to (a + s b,
+ * 2 a - (a + s b)), in six multiply-adds. Afterwards bin k is at fft_reversed<R>(k). */
 #pragma once
 
 #include "gpu/lib/fft/butterflies.h"
@@ -12,7 +12,7 @@ template <int R> __device__ constexpr int fft_reversed(int number)
   return reversed;
 }
 
-/* s, or by a quarter turn -i s. */
+/* A butterfly with s or, for a quarter cycle more, -i s. */
 template <typename C> __device__ inline void fft_butterfly(C &a, C &b, C s, bool quarter)
 {
   const C sum = quarter
@@ -22,11 +22,11 @@ template <typename C> __device__ inline void fft_butterfly(C &a, C &b, C s, bool
   a = sum;
 }
 
-/* The stages from that of so many groups of butterflies on, whose points lie SPAN apart. With w the
- * turn from point to point, a group turns by w^SPAN, and by SPAN R-ths of a circle for each of the
- * reverse of its number. The second half of the reverses is a quarter turn from the first, so that
- * a stage has half as many twiddles of its own as groups. Calls butterfly(a, b, which twiddle of
- * all, R-ths of a circle, is it a quarter turn more). */
+/* The stages from the one with GROUPS groups of butterflies on, whose points lie SPAN apart. If w
+ * is the rotation from point to point, a group rotates by w^SPAN, and by SPAN R-ths of a cycle
+ * times the bit-reversed number of the group. The second half of the reversed numbers is a quarter
+ * cycle from the first, so that a stage has half as many twiddles of its own as groups. Calls
+ * butterfly(a, b, index among all twiddles, R-ths of a cycle, whether to add a quarter cycle). */
 template <int R, int GROUPS, typename C, typename Butterfly>
 __device__ inline void fft_stages(C (&v)[R], Butterfly butterfly)
 {
@@ -46,7 +46,7 @@ __device__ inline void fft_stages(C (&v)[R], Butterfly butterfly)
   }
 }
 
-/* sum of v[r] exp(-2 pi i r k / R) */
+/* Sum of v[r] exp(-2 pi i r k / R). */
 template <int R, typename C> __device__ inline void fft_inside(C (&v)[R])
 {
   using Part = decltype(C::x);
@@ -62,7 +62,7 @@ template <int R, typename C> __device__ inline void fft_inside(C (&v)[R])
   });
 }
 
-/* sum of v[r] w^r exp(-2 pi i r k / R); the twiddles turn by what fft_turns says. */
+/* Sum of v[r] w^r exp(-2 pi i r k / R); fft_turns gives the rotations of the twiddles. */
 template <int R, typename C>
 __device__ inline void fft_turned(C (&v)[R], const C (&twiddles)[R / 2])
 {
@@ -71,7 +71,7 @@ __device__ inline void fft_turned(C (&v)[R], const C (&twiddles)[R / 2])
   });
 }
 
-/* By how much of a circle the twiddles turn where w turns by `turn` of it. */
+/* Rotations of the twiddles, in cycles, if w rotates by `turn` cycles. */
 template <int R> void fft_turns(double turn, double (&turns)[R / 2])
 {
   for (int groups = 1; groups < R; groups *= 2)
