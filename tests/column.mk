@@ -24,7 +24,7 @@ check_PROGRAMS = $(core_tests) $(element_tests) $(graph_tests)
 EXTRA_PROGRAMS = $(bench_programs) $(gpu_bench_programs) $(fuzz_programs) $(interop_programs)
 endif
 
-TESTS = $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
+TESTS = tests/rooms $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
 # Flags of their own (configure.ac); benchmarks have those of what they measure.
 tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
