@@ -26,7 +26,7 @@ endif
 
 # Tests of pages and sources, in shell.
 source_tests = tests/rooms tests/tutorial
-dist_files += tests/tutorial doc/tutorial.md
+dist_files += tests/tutorial doc/tutorial.md tests/words tests/words-comments.awk tests/words-pages.awk tests/words-width.awk
 
 TESTS = $(source_tests) $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
 # Flags of their own (configure.ac); benchmarks have those of what they measure.
