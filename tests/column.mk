@@ -24,7 +24,11 @@ check_PROGRAMS = $(core_tests) $(element_tests) $(graph_tests)
 EXTRA_PROGRAMS = $(bench_programs) $(gpu_bench_programs) $(fuzz_programs) $(interop_programs)
 endif
 
-TESTS = $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
+# Tests of pages and sources, in shell.
+source_tests = tests/rooms tests/tutorial
+dist_files += tests/tutorial doc/tutorial.md tests/words tests/words-comments.awk tests/words-pages.awk tests/words-width.awk
+
+TESTS = $(source_tests) $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
 # Tests have flags of their own (configure.ac); benchmarks have those of the code that they measure.
 tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
