@@ -8,6 +8,7 @@
 #include "elements/astroconvert.h"
 #include "elements/astrocorrelator.h"
 #include "elements/astrodelay.h"
+#include "elements/astrodepay.h"
 #include "elements/astrofft.h"
 #include "elements/astrofitssink.h"
 #include "elements/astrofitssrc.h"
@@ -20,6 +21,7 @@
 #include "elements/astrojoin.h"
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
+#include "elements/astropay.h"
 #include "elements/astrorender.h"
 #include "elements/astrophaseshift.h"
 #include "elements/astroselect.h"
@@ -42,6 +44,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
   ok &= GST_ELEMENT_REGISTER(astrocorrelator, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrodepay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofft, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
@@ -54,6 +57,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrojoin, plugin);
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
+  ok &= GST_ELEMENT_REGISTER(astropay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);

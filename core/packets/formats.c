@@ -72,6 +72,17 @@ const char *astro_packets_name(const AstroPackets *packets)
   return packets->name;
 }
 
+void astro_packets_common(const AstroPackets *packets, AstroPacket *packet)
+{
+  astro_packet_init(packet);
+  packets->format->common(packets, packet);
+}
+
+gboolean astro_packets_tell_invalid(const AstroPackets *packets)
+{
+  return packets->format->tells_invalid && packets->format->tells_invalid(packets);
+}
+
 gboolean astro_packets_parse(const AstroPackets *packets, const guint8 *bytes, gsize size,
                              AstroPacket *packet, GError **error)
 {

@@ -18,6 +18,8 @@ typedef struct {
                     AstroPacket *packet, GError **error);
   gsize (*write)(const AstroPackets *packets, const AstroPacket *packet, guint8 *header,
                  GError **error);
+  void (*common)(const AstroPackets *packets, AstroPacket *packet);
+  gboolean (*tells_invalid)(const AstroPackets *packets); /* NULL: it does not */
   AstroSpeadItems items;
   AstroPacketSamples samples; /* what headers leave out and the format's definition says */
   guint64 count_step;

@@ -13,6 +13,7 @@
 
 enum { HEAP = 1, HEAP_BYTES, HEAP_OFFSET, PAYLOAD_BYTES, DESCRIPTOR, CONTROL };
 #define CONTROL_STOP 2
+#define COMMON_ADDRESS 48 /* of senders whose choice is free */
 
 static gboolean parse_header(const guint8 *bytes, gsize size, guint *address, guint *items,
                              GError **error)
@@ -114,6 +115,17 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   return TRUE;
 }
 
+static void tell_common(const AstroPackets *packets, AstroPacket *packet)
+{
+  const AstroSpeadItems *items = &packets->format->items;
+  packet->samples = packets->format->samples;
+  packet->count_step = packets->format->count_step;
+  packet->spead_address = COMMON_ADDRESS;
+  packet->count_bits = items->time ? COMMON_ADDRESS : 0;
+  packet->station = items->station ? 0 : ASTRO_PACKET_UNKNOWN;
+  packet->channel = items->channel ? 0 : ASTRO_PACKET_UNKNOWN;
+}
+
 typedef struct {
   guint8 *next;
   guint address, n;
@@ -175,6 +187,7 @@ const AstroPacketFormat astro_packet_spead = {
   .name = { "spead", "parts of SPEAD heaps, 64-48 or 64-40" },
   .parse = parse,
   .write = write_header,
+  .common = tell_common,
 };
 
 /* The names of items are those of the MeerKAT interface. Digitisers' words are of 10 bits, the most
@@ -183,6 +196,7 @@ const AstroPacketFormat astro_packet_katgpucbf_antenna_voltage = {
   .name = { "katgpucbf-antenna-voltage", "SPEAD heaps of channelised voltages of katgpucbf" },
   .parse = parse,
   .write = write_header,
+  .common = tell_common,
   .items = { .time = 0x1600, .station = 0x4101, .channel = 0x4103, .samples = 0x4300 },
   .samples = { .bits = 8, .is_complex = TRUE, .packing = ASTRO_PACKET_BITS_LITTLE },
 };
@@ -191,6 +205,7 @@ const AstroPacketFormat astro_packet_meerkat_digitiser = {
   .name = { "meerkat-digitiser", "SPEAD heaps of MeerKAT's digitisers" },
   .parse = parse,
   .write = write_header,
+  .common = tell_common,
   .items = { .time = 0x1600, .station = 0x3101, .samples = 0x3300 },
   .samples = { .bits = 10,
                .packing = ASTRO_PACKET_BITS_BIG,

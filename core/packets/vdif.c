@@ -171,6 +171,23 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   return TRUE;
 }
 
+static void tell_common(const AstroPackets *packets, AstroPacket *packet)
+{
+  (void)packets;
+  packet->samples.packing = ASTRO_PACKET_WORDS;
+  packet->samples.code = ASTRO_PACKET_OFFSET;
+  packet->station = packet->thread = 0;
+  packet->counts_packets = TRUE;
+  packet->has_second = TRUE;
+  packet->count_bits = FRAME_BITS;
+}
+
+static gboolean tells_invalid(const AstroPackets *packets)
+{
+  (void)packets;
+  return TRUE;
+}
+
 static gboolean is_written(const AstroPacket *packet, guint log_channels)
 {
   const AstroPacketSamples *samples = &packet->samples;
@@ -249,4 +266,6 @@ const AstroPacketFormat astro_packet_vdif = {
   .name = { "vdif", "VLBI data interchange format, with or without VTP" },
   .parse = parse,
   .write = write_header,
+  .common = tell_common,
+  .tells_invalid = tells_invalid,
 };
