@@ -30,10 +30,8 @@
 
 #include <gst/base/gstadapter.h>
 
-#include "core/memory/memory.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
-#include "elements/base/astrooutgoing.h"
 #include "elements/base/astropackets.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
@@ -86,14 +84,10 @@ static void post_stats(AstroDepay *self)
 
 static GstFlowReturn send_caps(AstroDepay *self, GstCaps *caps)
 {
-  if (!gst_pad_peer_query_accept_caps(self->src, caps)) {
-    astro_refused_caps(self->src, caps, "samples");
-    return gst_pad_is_linked(self->src) ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_NOT_LINKED;
-  }
+  if (!astro_packets_agree(self->src, caps))
+    return GST_FLOW_NOT_NEGOTIATED;
   gst_pad_push_event(self->src, gst_event_new_caps(caps));
-  g_autoptr(GstQuery) query = gst_query_new_allocation(caps, FALSE);
-  if (gst_pad_peer_query(self->src, query))
-    astro_packet_input_set_reader(self->input, astro_reader_find(query));
+  astro_packet_input_find_reader(self->input, self->src, caps);
   astro_log_caps(self, NULL, caps);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
   return GST_FLOW_OK;

@@ -29,6 +29,7 @@
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
+#include "elements/astroudpsrc.h"
 #include "elements/astrovissrc.h"
 
 #define PACKAGE "gst-astro"
@@ -65,6 +66,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroudpsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrovissrc, plugin);
   return ok;
 }

@@ -4,6 +4,10 @@
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "elements/base/astrolog.h"
+#include "elements/base/astrooutgoing.h"
+#include "elements/base/astroreader.h"
+
+#define WAIT_ROOM_US (100 * G_TIME_SPAN_MILLISECOND)
 
 const AstroField astro_packets_fields[] = {
   ASTRO_TEXT(AstroPacketSettings, packet, "packet", "Packet",
@@ -266,14 +270,16 @@ GstMiniObject *astro_packet_input_pop(AstroPacketInput *input, gint64 wait_us)
   return item;
 }
 
-void astro_packet_input_wait_room(AstroPacketInput *input, guint most)
+gboolean astro_packet_input_wait_room(AstroPacketInput *input, guint most)
 {
-  const gint64 until = g_get_monotonic_time() + 100 * G_TIME_SPAN_MILLISECOND;
+  const gint64 until = g_get_monotonic_time() + WAIT_ROOM_US;
   g_mutex_lock(&input->lock);
   while (input->blocks >= most)
     if (!g_cond_wait_until(&input->popped, &input->lock, until))
       break;
+  const gboolean has_room = input->blocks < most;
   g_mutex_unlock(&input->lock);
+  return has_room;
 }
 
 void astro_packet_input_wake(AstroPacketInput *input)
@@ -285,8 +291,18 @@ void astro_packet_input_wake(AstroPacketInput *input)
   g_mutex_unlock(&input->lock);
 }
 
-void astro_packet_input_set_reader(AstroPacketInput *input, AstroDevice *device)
+gboolean astro_packets_agree(GstPad *src, GstCaps *caps)
 {
+  if (gst_pad_peer_query_accept_caps(src, caps))
+    return TRUE;
+  astro_refused_caps(src, caps, "samples");
+  return !gst_pad_is_linked(src);
+}
+
+void astro_packet_input_find_reader(AstroPacketInput *input, GstPad *src, GstCaps *caps)
+{
+  g_autoptr(GstQuery) query = gst_query_new_allocation(caps, FALSE);
+  AstroDevice *device = gst_pad_peer_query(src, query) ? astro_reader_find(query) : NULL;
   g_mutex_lock(&input->lock);
   if (input->reader != device)
     astro_buffer_pool_clear(&input->pool);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "core/backend/handles.h"
 #include "core/packets/receiver.h"
 #include "elements/base/astrofields.h"
 
@@ -45,12 +44,14 @@ void astro_packet_input_reset(AstroPacketInput *input); /* a flush: drops all */
 /* What goes out next: caps, an event (the observation, before which a segment begins), a buffer, or
  * a message to post. NULL: nothing, after so long, or because somebody woke it. */
 GstMiniObject *astro_packet_input_pop(AstroPacketInput *input, gint64 wait_us);
-/* Waits, a moment at most, until fewer than so many blocks wait to be popped. */
-void astro_packet_input_wait_room(AstroPacketInput *input, guint most);
+/* Waits, a moment at most, until fewer than so many blocks wait to be popped. FALSE: more do. */
+gboolean astro_packet_input_wait_room(AstroPacketInput *input, guint most);
 void astro_packet_input_wake(AstroPacketInput *input);
 
-/* Who reads blocks of these caps is known: from now on they are in memory that suits it. */
-void astro_packet_input_set_reader(AstroPacketInput *input, AstroDevice *device);
+/* Whether downstream of a source pad takes blocks of these caps; the error. */
+gboolean astro_packets_agree(GstPad *src, GstCaps *caps);
+/* Asks there who reads them: from now on they are in memory that suits it. */
+void astro_packet_input_find_reader(AstroPacketInput *input, GstPad *src, GstCaps *caps);
 
 /* How long samples wait, 0: not known yet. */
 GstClockTime astro_packet_input_latency(AstroPacketInput *input);

@@ -155,6 +155,14 @@ static inline gint64 test_packets_between(const AstroObservation *a, const Astro
          ((gint64)b->start_ns - (gint64)a->start_ns);
 }
 
+/* The same in steps. */
+static inline gint64 test_packets_shift(const AstroStream *stream, const AstroObservation *a,
+                                        const AstroObservation *b)
+{
+  const double steps = (double)test_packets_between(a, b) * 1e-9 * stream->rate_n / stream->rate_d;
+  return (gint64)(steps < 0 ? steps - 0.5 : steps + 0.5);
+}
+
 /* Values of a block whose count is not 0 are those that were sent, and the others are 0. sent: of
  * the steps from one on that lies shift before the block's. Returns how many samples count. */
 static inline guint64 test_packets_compare(const AstroStream *stream, GstBuffer *block,
@@ -192,4 +200,72 @@ static inline guint64 test_packets_compare(const AstroStream *stream, GstBuffer 
   }
   gst_buffer_unmap(block, &map);
   return good;
+}
+
+static inline guint64 test_packets_count(GstElement *element, const char *name)
+{
+  GstStructure *stats;
+  guint64 value = G_MAXUINT64;
+  g_object_get(element, "stats", &stats, NULL);
+  g_assert_true(gst_structure_get_uint64(stats, name, &value));
+  gst_structure_free(stats);
+  return value;
+}
+
+static inline guint test_packets_streams(GstElement *depay)
+{
+  GstStructure *stats;
+  g_object_get(depay, "stats", &stats, NULL);
+  const guint n = gst_value_array_get_size(gst_structure_get_value(stats, "streams"));
+  gst_structure_free(stats);
+  return n;
+}
+
+static inline AstroStream test_packets_stream(const char *caps)
+{
+  g_autoptr(GstCaps) parsed = gst_caps_from_string(caps);
+  AstroStream stream;
+  g_autoptr(GError) error = NULL;
+  astro_stream_from_caps(&stream, parsed, &error);
+  g_assert_no_error(error);
+  return stream;
+}
+
+static inline GstHarness *test_packets_harness(const char *line, const char *caps)
+{
+  g_autoptr(GstCaps) parsed = gst_caps_from_string(caps);
+  g_autoptr(AstroObservation) observation = astro_observation_new(0);
+  GstHarness *h = gst_harness_new_parse(line);
+  astro_observation_set_start(observation, TEST_START, NULL);
+  gst_harness_set_live(h, FALSE);
+  gst_harness_set_src_caps(h, g_steal_pointer(&parsed));
+  gst_harness_push_event(h, astro_observation_to_event(observation));
+  return h;
+}
+
+/* Cut anywhere. */
+static inline void test_packets_push(GstHarness *h, const AstroStream *stream,
+                                     const guint8 *samples, guint64 steps)
+{
+  const gsize of_step = astro_stream_step_bytes(stream);
+  for (guint64 step = 0, i = 0; step < steps; i++) {
+    const guint64 n = MIN(steps - step, 1 + i * 7919 % 3000);
+    GstBuffer *buffer = gst_buffer_new_memdup(samples + step * of_step, n * of_step);
+    GST_BUFFER_OFFSET(buffer) = step;
+    GST_BUFFER_OFFSET_END(buffer) = step + n;
+    GST_BUFFER_PTS(buffer) = astro_stream_time(stream, step);
+    g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+    step += n;
+  }
+}
+
+static inline GstElement *test_packets_named(GstHarness *h, const char *factory)
+{
+  GstIterator *all = gst_bin_iterate_all_by_element_factory_name(GST_BIN(h->element), factory);
+  GValue value = G_VALUE_INIT;
+  g_assert_cmpint(gst_iterator_next(all, &value), ==, GST_ITERATOR_OK);
+  GstElement *element = g_value_dup_object(&value);
+  g_value_unset(&value);
+  gst_iterator_free(all);
+  return element;
 }
