@@ -2,7 +2,7 @@
 #include "core/packets/udp.h"
 
 #include <errno.h>
-#include <glib-unix.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <poll.h>
@@ -54,6 +54,10 @@ static gboolean listen_at(AstroUdp *udp, const AstroUdpWish *wish, GError **erro
   g_autoptr(GError) cause = NULL;
   g_autoptr(GSocketAddress) address = g_inet_socket_address_new(wish->address, (guint16)wish->port);
   const gboolean is_group = g_inet_address_get_is_multicast(wish->address);
+  /* GLib would take another one. */
+  if (wish->interface && if_nametoindex(wish->interface) == 0)
+    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                      "there is no interface %s, which multicast-iface names", wish->interface);
   udp->socket = g_socket_new(g_inet_address_get_family(wish->address), G_SOCKET_TYPE_DATAGRAM,
                              G_SOCKET_PROTOCOL_UDP, &cause);
   if (udp->socket && g_socket_bind(udp->socket, address, is_group, &cause) &&

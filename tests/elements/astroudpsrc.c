@@ -3,7 +3,6 @@
 #include "tests/elements/packets.h"
 
 #include <gio/gio.h>
-#include <glib/gstdio.h>
 
 typedef struct {
   GstElement *pipeline, *src, *sink;
@@ -114,7 +113,7 @@ static AstroObservation *told(Link *link)
 }
 
 /* The end, and all that comes until then. */
-static guint64 take_all(Link *link, const guint8 *sent, guint64 steps)
+static guint64 take_all(Link *link, const TestPacketsData *data)
 {
   GstSample *sample;
   guint64 good = 0;
@@ -125,8 +124,8 @@ static guint64 take_all(Link *link, const guint8 *sent, guint64 steps)
       break;
     g_autoptr(AstroObservation) to = told(link);
     g_assert_true(astro_stream_from_caps(&link->stream, gst_sample_get_caps(sample), NULL));
-    good += test_packets_compare(&link->stream, gst_sample_get_buffer(sample), sent, steps,
-                                 test_packets_shift(&link->stream, link->from, to));
+    good += test_packets_compare(&link->stream, gst_sample_get_buffer(sample), data->samples,
+                                 data->steps, test_packets_shift(&link->stream, link->from, to));
     gst_sample_unref(sample);
   }
   gboolean is_end;
@@ -135,37 +134,124 @@ static guint64 take_all(Link *link, const guint8 *sent, guint64 steps)
   return good;
 }
 
-static void test_format(gconstpointer data)
+static void test_format(gconstpointer row)
 {
-  const TestPackets *what = data;
-  const AstroStream stream = test_packets_stream(what->caps);
-  const guint64 steps = (guint64)what->steps * what->packets;
-  const guint64 n = steps * astro_stream_step_bytes(&stream) / astro_stream_sample_bytes(&stream);
-  g_autofree guint8 *samples = g_malloc(steps * astro_stream_step_bytes(&stream));
+  TestPacketsData data = test_packets_data(row, 4);
+  const TestPackets *what = data.what;
   g_autofree char *line =
       g_strdup_printf("astropay %s loss=0.05 reorder=0.2 duplicate=0.1 seed=9", what->pay);
   g_autofree char *settings = g_strdup_printf("%s block=7 latency=40", what->depay);
   g_autofree char *format = NULL;
-  test_packets_fill(what, &stream, samples, n, 4);
-  g_assert_true(g_file_set_contents(TEST_HEADER, TEST_HEADER_TEXT, -1, NULL));
   GstHarness *pay = test_packets_harness(line, what->caps);
   g_autoptr(GstElement) element = test_packets_named(pay, "astropay");
   g_object_get(element, "packet", &format, NULL);
   TestPacketsSent *sent = test_packets_watch(element, format);
   Link *link = link_new(settings, 2);
-  test_packets_push(pay, &stream, samples, steps);
+  test_packets_push(pay, &data.stream, data.samples, data.steps);
   gst_harness_push_event(pay, gst_event_new_eos());
   send_all(link, pay);
   const guint streams = test_packets_streams(link->src);
-  const guint64 good = take_all(link, samples, steps);
+  const guint64 good = take_all(link, &data);
   g_assert_cmpuint(test_packets_count(link->src, "kernel-drops"), ==, 0);
   g_assert_cmpuint(test_packets_count(link->src, "receive-buffer"), >, 0);
   g_assert_cmpuint(test_packets_count(link->src, "packets"), ==, sent->whole);
-  g_assert_cmpuint(good * streams * what->packets, ==, sent->whole * n);
+  g_assert_cmpuint(good * streams * what->packets, ==, sent->whole * data.n);
   link_free(link);
   test_packets_sent_free(sent);
   gst_harness_teardown(pay);
-  g_remove(TEST_HEADER);
+  test_packets_data_clear(&data);
+}
+
+/* 64 streams of packets, of which one stops and returns: nothing waits for it, its samples are none
+ * in between, and all others are there. */
+static void test_silent_stream(void)
+{
+  static const TestPackets many = { "many",
+                                    VOLTAGES "format=CI8,stations=32,pols=2,rate=1000000/1",
+                                    "packet=vdif packet-steps=100",
+                                    "packet=vdif stations=0-31 pols=2 rate=1000000",
+                                    8,
+                                    100,
+                                    400 };
+  TestPacketsData data = test_packets_data(&many, 8);
+  GstHarness *pay = test_packets_harness("astropay packet=vdif packet-steps=100", many.caps);
+  Link *link = link_new("packet=vdif stations=0-31 pols=2 rate=1000000 block=2 latency=2", 1);
+  GstBuffer *buffer;
+  guint sent = 0, silent = 0;
+  test_packets_push(pay, &data.stream, data.samples, data.steps);
+  for (guint i = 0; (buffer = gst_harness_try_pull(pay)); i++) {
+    GstMapInfo map;
+    const gboolean is_silent = i % 64 == 21 && i / 64 >= 100 && i / 64 < 250;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    if (!is_silent)
+      send_one(link, map.data, map.size, 0);
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+    sent += !is_silent;
+    silent += is_silent;
+    if (i % 64 == 63)
+      wait_for_all(link);
+  }
+  g_assert_cmpuint(sent, ==, 64 * 400 - 150);
+  const guint64 good = take_all(link, &data);
+  g_assert_cmpuint(test_packets_count(link->src, "packets"), ==, sent);
+  g_assert_cmpuint(test_packets_count(link->src, "lost"), ==, silent);
+  g_assert_cmpuint(good, ==, (guint64)sent * 100);
+  link_free(link);
+  gst_harness_teardown(pay);
+  test_packets_data_clear(&data);
+}
+
+static gint64 stop_time(GstElement *pipeline)
+{
+  const gint64 before = g_get_monotonic_time();
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return g_get_monotonic_time() - before;
+}
+
+/* Whatever it waits for, packets or downstream, it stops at once. */
+static void test_stop(void)
+{
+  for (guint i = 0; i < 3; i++) {
+    Link *link = link_new("packet=vdif", 2);
+    g_usleep(i * 20000);
+    if (i == 2)
+      gst_element_send_event(link->src, gst_event_new_flush_start());
+    g_assert_cmpint(stop_time(link->pipeline), <, G_USEC_PER_SEC / 2);
+    link_free(link);
+  }
+}
+
+/* Without a packet the end is the end and no error. */
+static void test_no_packet(void)
+{
+  Link *link = link_new("packet=vdif", 1);
+  GstSample *sample;
+  gst_element_send_event(link->pipeline, gst_event_new_eos());
+  g_signal_emit_by_name(link->sink, "try-pull-sample", TEST_PATIENCE, &sample);
+  g_assert_null(sample);
+  g_autoptr(GstBus) bus = gst_element_get_bus(link->pipeline);
+  g_assert_null(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR));
+  link_free(link);
+}
+
+static void test_refused_settings(void)
+{
+  static const struct {
+    const char *settings, *says;
+  } bad[] = {
+    { "packet=vdif port=0", "port=0: \"0\" is no port" },
+    { "packet=vdif port=7-5", "is no port" },
+    { "packet=vdif port=70000", "is no port" },
+    { "packet=vdif address=nowhere", "\"nowhere\" is no address" },
+    { "packet=vdif address=192.0.2.1", "cannot listen at 192.0.2.1, port 7148" },
+    { "packet=vdif address=239.1.0.0 multicast-iface=nothing0", "interface nothing0" },
+    { "", "set packet" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autofree char *line = g_strdup_printf("astroudpsrc name=e %s ! fakesink", bad[i].settings);
+    test_refused_by(line, "e", bad[i].says);
+  }
 }
 
 static void add_tests(void)
@@ -174,6 +260,10 @@ static void add_tests(void)
     g_autofree char *path = g_strdup_printf("/udpsrc/format/%s", test_packets[i].name);
     g_test_add_data_func(path, &test_packets[i], test_format);
   }
+  g_test_add_func("/udpsrc/silent-stream", test_silent_stream);
+  g_test_add_func("/udpsrc/stop", test_stop);
+  g_test_add_func("/udpsrc/no-packet", test_no_packet);
+  g_test_add_func("/udpsrc/refused", test_refused_settings);
 }
 
 int main(int argc, char **argv)

@@ -7,6 +7,8 @@
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 
+#include <glib/gstdio.h>
+
 #define TEST_START "2026-11-20T12:00:00Z"
 
 typedef struct {
@@ -61,6 +63,14 @@ static const TestPackets test_packets[] = {
     "packet=@" TEST_HEADER, "packet=@" TEST_HEADER " stations=0-1 channels=6 rate=50000" SYNC, 4, 5,
     700 },
 };
+
+/* All steps of a stream of a row of the table. */
+typedef struct {
+  const TestPackets *what;
+  AstroStream stream;
+  guint64 steps, n; /* samples */
+  guint8 *samples;
+} TestPacketsData;
 
 /* Values that so many bits have. */
 static inline void test_packets_fill(const TestPackets *what, const AstroStream *stream,
@@ -268,4 +278,30 @@ static inline GstElement *test_packets_named(GstHarness *h, const char *factory)
   g_value_unset(&value);
   gst_iterator_free(all);
   return element;
+}
+
+static inline TestPacketsData test_packets_data(const TestPackets *what, guint32 seed)
+{
+  TestPacketsData data = { .what = what, .stream = test_packets_stream(what->caps) };
+  const gsize of_step = astro_stream_step_bytes(&data.stream);
+  data.steps = (guint64)what->steps * what->packets;
+  data.n = data.steps * of_step / astro_stream_sample_bytes(&data.stream);
+  data.samples = g_malloc(data.steps * of_step);
+  test_packets_fill(what, &data.stream, data.samples, data.n, seed);
+  g_assert_true(g_file_set_contents(TEST_HEADER, TEST_HEADER_TEXT, -1, NULL));
+  return data;
+}
+
+static inline void test_packets_data_clear(TestPacketsData *data)
+{
+  g_free(data->samples);
+  g_unlink(TEST_HEADER);
+}
+
+static inline const TestPackets *test_packets_find(const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(test_packets); i++)
+    if (g_str_equal(test_packets[i].name, name))
+      return &test_packets[i];
+  g_error("there are no packets %s", name);
 }
