@@ -11,8 +11,8 @@
  * is counted as lost; what comes too late, again, from a station that stations does not list, or is
  * no packet of the format is left out and counted, with a warning where it is not a matter of
  * course. Packets of descriptions and of the end (SPEAD) have no effect. Senders that begin anew
- * begin a new segment, with a warning. The property stats and the message "astro-stats", once a
- * second and at the end, have the counts.
+ * begin a new segment, with a warning. The property stats and the message "astro-packets", once a
+ * second and at the end, have the counts; the property those of each stream of packets, too.
  *
  * The observation says when the first sample was taken where headers tell it (VDIF, LOFAR), or
  * sync-epoch with the rate, or start-time; else it does not. Stations' places, names and the phase
@@ -63,7 +63,7 @@ static GstStructure *tell(AstroDepay *self)
 {
   GST_OBJECT_LOCK(self);
   GstStructure *told =
-      self->input ? astro_packet_input_tell(self->input) : gst_structure_new_empty("astro-stats");
+      self->input ? astro_packet_input_tell(self->input) : gst_structure_new_empty("astro-packets");
   GST_OBJECT_UNLOCK(self);
   return told;
 }
@@ -75,8 +75,7 @@ static void get_stats(GObject *object, GValue *value)
 
 static void post_stats(AstroDepay *self)
 {
-  gst_element_post_message(GST_ELEMENT(self),
-                           gst_message_new_element(GST_OBJECT(self), tell(self)));
+  astro_packets_post(GST_ELEMENT(self), tell(self));
   self->told = g_get_monotonic_time();
 }
 

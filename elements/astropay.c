@@ -14,7 +14,7 @@
  * taken.
  *
  * loss, reorder and duplicate make the network a bad one, always in the same way for a seed. What
- * it did is in the property and the message "astro-stats" at the end.
+ * it did is in the property and the message "astro-packets" at the end.
  *
  * |[
  * gst-launch-1.0 astroskysrc is-live=true stations=2 pols=2 bandwidth=1e6 ! \
@@ -109,7 +109,7 @@ static GstStructure *tell(AstroPay *self)
   const guint64 again = self->steps.again, lost = self->lost;
   GST_OBJECT_UNLOCK(self);
   return gst_structure_new(
-      "astro-stats", "packets", G_TYPE_UINT64, c.packets, "bytes", G_TYPE_UINT64, c.bytes,
+      "astro-packets", "packets", G_TYPE_UINT64, c.packets, "bytes", G_TYPE_UINT64, c.bytes,
       "dropped", G_TYPE_UINT64, c.dropped, "duplicated", G_TYPE_UINT64, c.duplicated, "reordered",
       G_TYPE_UINT64, c.reordered, "invalid", G_TYPE_UINT64, c.invalid, "withheld", G_TYPE_UINT64,
       c.withheld, "clipped", G_TYPE_UINT64, c.clipped, "steps-again", G_TYPE_UINT64, again,

@@ -6,7 +6,7 @@
  * Formats, places, losses, times and counts are told with astrodepay.
  *
  * The kernel keeps packets in a buffer while nobody takes them; what it has no room for is lost,
- * and the property stats and the message "astro-stats", once a second, count it as kernel-drops (a
+ * and the property stats and the message "astro-packets", once a second, count it as kernel-drops (a
  * bundle of packets that the kernel made counts as one; lost counts each). buffer-size asks for
  * more, which net.core.rmem_max limits; a warning says where it is less than was asked for, stats
  * say as receive-buffer what there is. The blocks' times follow the pipeline's clock, so that a
@@ -102,7 +102,7 @@ static GstStructure *tell(AstroUdpSrc *self)
   guint64 drops = 0, buffer = G_MAXUINT64;
   GST_OBJECT_LOCK(self);
   GstStructure *told =
-      self->input ? astro_packet_input_tell(self->input) : gst_structure_new_empty("astro-stats");
+      self->input ? astro_packet_input_tell(self->input) : gst_structure_new_empty("astro-packets");
   for (guint i = 0; self->sockets && i < self->sockets->len; i++) {
     const Socket *one = self->sockets->pdata[i];
     drops += astro_udp_drops(one->udp);
@@ -122,8 +122,7 @@ static void get_stats(GObject *object, GValue *value)
 
 static void post_stats(AstroUdpSrc *self)
 {
-  gst_element_post_message(GST_ELEMENT(self),
-                           gst_message_new_element(GST_OBJECT(self), tell(self)));
+  astro_packets_post(GST_ELEMENT(self), tell(self));
   self->told = g_get_monotonic_time();
 }
 

@@ -130,13 +130,14 @@ static void on_state(Run *run, GstMessage *message)
 }
 
 /* Running counts, of which only the last is of interest. */
-static const char *const at_end[] = { "astro-clipped", NULL };
+static const char *const at_end[] = { "astro-clipped", "astro-packets", NULL };
 /* What the table of --stats holds anyway, and the last lines of every run. */
 static const char *const elsewhere[] = { "astro-stats",  "astro-file",  "astro-sources",
                                          "astro-server", "astro-image", NULL };
 
 /* Results, which are why a graph was run. */
-static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration", NULL };
+static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration",
+                                       "astro-packets", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
 {

@@ -323,9 +323,15 @@ GstClockTime astro_packet_input_latency(AstroPacketInput *input)
 
 GstStructure *astro_packet_input_tell(AstroPacketInput *input)
 {
-  GstStructure *told = gst_structure_new_empty("astro-stats");
+  GstStructure *told = gst_structure_new_empty("astro-packets");
   g_mutex_lock(&input->lock);
   astro_receiver_tell(input->receiver, told);
   g_mutex_unlock(&input->lock);
   return told;
+}
+
+void astro_packets_post(GstElement *element, GstStructure *told)
+{
+  gst_structure_remove_field(told, "streams");
+  gst_element_post_message(element, gst_message_new_element(GST_OBJECT(element), told));
 }

@@ -56,5 +56,7 @@ void astro_packet_input_find_reader(AstroPacketInput *input, GstPad *src, GstCap
 /* How long samples wait, 0: not known yet. */
 GstClockTime astro_packet_input_latency(AstroPacketInput *input);
 GstStructure *astro_packet_input_tell(AstroPacketInput *input);
+/* Posts that as a message, without what each stream of packets counts. Takes it. */
+void astro_packets_post(GstElement *element, GstStructure *told);
 
 G_END_DECLS
