@@ -15,7 +15,9 @@ const AstroPacketNumber astro_packet_numbers[ASTRO_PACKET_N_NUMBERS] = {
 AstroPackets *astro_packets_described(const char *name, AstroPacketDescription *description)
 {
   AstroPackets *packets = g_new0(AstroPackets, 1);
-  *packets = (AstroPackets){ &astro_packet_described, description, g_strdup(name) };
+  const gboolean is_spead = description->spead.address > 0;
+  *packets = (AstroPackets){ is_spead ? &astro_packet_spead : &astro_packet_described, description,
+                             &description->spead, g_strdup(name) };
   return packets;
 }
 

@@ -44,19 +44,15 @@ static const AstroPacketFormat *find(const char *name, GError **error)
 
 AstroPackets *astro_packets_new(const char *packet, GError **error)
 {
-  const AstroPacketFormat *format = &astro_packet_described;
-  AstroPacketDescription *description = NULL;
   if (*packet == '@') {
-    description = astro_packet_description_open(packet + 1, error);
-    if (!description)
-      return NULL;
-  } else {
-    format = find(packet, error);
-    if (!format)
-      return NULL;
+    AstroPacketDescription *description = astro_packet_description_open(packet + 1, error);
+    return description ? astro_packets_described(packet, description) : NULL;
   }
+  const AstroPacketFormat *format = find(packet, error);
+  if (!format)
+    return NULL;
   AstroPackets *packets = g_new0(AstroPackets, 1);
-  *packets = (AstroPackets){ format, description, g_strdup(packet) };
+  *packets = (AstroPackets){ format, NULL, &format->spead, g_strdup(packet) };
   return packets;
 }
 

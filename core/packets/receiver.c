@@ -4,6 +4,8 @@
 /* So many packets in a row that lie between the places of packets are of senders that began anew.
  */
 #define OFF_RUN 16
+/* Numbers of packets are added to, and must not wrap: more come in no thousand years. */
+#define MOST_NUMBER ((guint64)1 << 62)
 /* Bytes in which each format's packet can be told from what is none; VDIF's frames may be longer,
  * and those that are written are not. */
 #define ENOUGH_TO_TELL ((gsize)1 << 20)
@@ -178,7 +180,8 @@ static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8
     r->totals.alien++;
     return TRUE;
   }
-  if (astro_sequence_find(&r->sequence, packet, &number) != ASTRO_SEQUENCE_KNOWN) {
+  if (astro_sequence_find(&r->sequence, packet, &number) != ASTRO_SEQUENCE_KNOWN ||
+      number >= MOST_NUMBER) {
     take_off(r, packet);
     return TRUE;
   }

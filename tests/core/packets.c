@@ -278,6 +278,9 @@ static void test_described(void)
 
 #define GOOD "sequence big 0 6\npayload 16\norder time:pol\nsteps 4\npols 2\nbits 8 complex\n"
 
+#define HEAP                                                                                       \
+  "spead 48\nsequence item 0x1600\nsamples item 0x4300\norder time\nsteps 4\nbits 8 real\n"
+
 static void test_descriptions_refused(void)
 {
   static const struct {
@@ -308,6 +311,15 @@ static void test_descriptions_refused(void)
     { "bits 33 real\n", "1 to 32 bits" },
     { "bits 3 both\n", "real or complex" },
     { "", "without a line \"sequence\"" },
+    { HEAP "spead 32\n", "spead is there twice" },
+    { "spead 32\n", "\"32\" bits, expected 48 or 40" },
+    { HEAP "pol item 3\n", "pol item and its number, 7 to 32767" },
+    { HEAP "pol at 0x1000\n", "\"pol\" with 2 values says nothing" },
+    { HEAP "station big 0 2\n", "heaps of SPEAD have items" },
+    { HEAP "payload 8\n", "heaps of SPEAD have items" },
+    { GOOD "station item 0x1000\n", "no line \"spead\"" },
+    { "spead 48\nsequence item 7\norder time\nsteps 4\nbits 8 real\n",
+      "without a line \"samples\"" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -370,7 +382,7 @@ static void random_vdif(guint64 *state, AstroPacket *packet)
 
 static void random_spead(guint64 *state, AstroPacket *packet, const AstroPackets *packets)
 {
-  const AstroSpeadItems *items = &packets->format->items;
+  const AstroSpeadItems *items = &packets->spead->items;
   packet->spead_address = below(state, 2) ? 48 : 40;
   const guint64 most = ((guint64)1 << packet->spead_address) - 1;
   packet->kind = (AstroPacketKind)below(state, 3);
@@ -378,11 +390,11 @@ static void random_spead(guint64 *state, AstroPacket *packet, const AstroPackets
   packet->heap_bytes = 1 + below(state, 1 << 20);
   packet->payload_bytes = 1 + below(state, MIN(packet->heap_bytes, 9000));
   packet->heap_offset = below(state, packet->heap_bytes - packet->payload_bytes + 1);
-  packet->samples = packets->format->samples;
+  packet->samples = packets->spead->samples;
   if (items->time) {
     packet->count = astro_split_mix(state) & most;
     packet->count_bits = packet->spead_address;
-    packet->count_step = packets->format->count_step;
+    packet->count_step = packets->spead->count_step;
   }
   if (items->station)
     packet->station = astro_split_mix(state) & most;

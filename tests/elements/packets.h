@@ -31,6 +31,16 @@ typedef struct {
   "payload 16\norder channel:time:pol\nchannels 3\nsteps 5\npols 2\nbits 4 complex\n"              \
   "packing big\ncounts packets\n"
 
+/* A count that wraps, and SPEAD heaps of one's own. */
+#define TEST_WRAP "test-packets-wrap.txt"
+#define TEST_WRAP_TEXT                                                                             \
+  "sequence little 1 1\nstation big 0 1\npayload 2\norder time:pol\nsteps 10\npols 2\n"            \
+  "bits 8 complex\ncode offset\ncounts packets\n"
+#define TEST_HEAP "test-packets-heap.txt"
+#define TEST_HEAP_TEXT                                                                             \
+  "spead 40\nsequence item 0x1600\nstation item 0x2000\npol item 0x2001\nsamples item 0x2002\n"    \
+  "order time\nsteps 64\nbits 8 complex\ncounts 2\n"
+
 static const TestPackets test_packets[] = {
   { "vdif-8", VOLTAGES "format=CI8,stations=2,pols=2,rate=1000000/1",
     "packet=vdif packet-steps=400 stations=Ef,Wb", "packet=vdif stations=Ef,Wb pols=2 rate=1000000",
@@ -59,6 +69,11 @@ static const TestPackets test_packets[] = {
   { "meerkat-digitiser", VOLTAGES "format=I16LE,stations=2,pols=1,rate=1712000/1",
     "packet=meerkat-digitiser packet-bytes=1024 stations=0x10,3",
     "packet=meerkat-digitiser stations=0x10,3 rate=1712000" SYNC, 10, 4096, 200 },
+  { "wrap", VOLTAGES "format=CI8,stations=2,pols=2,rate=10000/1", "packet=@" TEST_WRAP,
+    "packet=@" TEST_WRAP " stations=0-1 rate=10000" SYNC, 8, 10, 1000 },
+  { "heap", VOLTAGES "format=CI8,stations=2,pols=2,rate=64000/1",
+    "packet=@" TEST_HEAP " packet-bytes=40",
+    "packet=@" TEST_HEAP " stations=0-1 pols=2 rate=64000" SYNC, 8, 64, 300 },
   { "described", SPECTRA "format=CI8,stations=2,pols=2,channels=6,rate=50000/1",
     "packet=@" TEST_HEADER, "packet=@" TEST_HEADER " stations=0-1 channels=6 rate=50000" SYNC, 4, 5,
     700 },
@@ -289,6 +304,8 @@ static inline TestPacketsData test_packets_data(const TestPackets *what, guint32
   data.samples = g_malloc(data.steps * of_step);
   test_packets_fill(what, &data.stream, data.samples, data.n, seed);
   g_assert_true(g_file_set_contents(TEST_HEADER, TEST_HEADER_TEXT, -1, NULL));
+  g_assert_true(g_file_set_contents(TEST_WRAP, TEST_WRAP_TEXT, -1, NULL));
+  g_assert_true(g_file_set_contents(TEST_HEAP, TEST_HEAP_TEXT, -1, NULL));
   return data;
 }
 
@@ -296,6 +313,8 @@ static inline void test_packets_data_clear(TestPacketsData *data)
 {
   g_free(data->samples);
   g_unlink(TEST_HEADER);
+  g_unlink(TEST_WRAP);
+  g_unlink(TEST_HEAP);
 }
 
 static inline const TestPackets *test_packets_find(const char *name)
