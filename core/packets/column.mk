@@ -16,3 +16,8 @@ element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c
   elements/astroudpsrc.c elements/astroudpsrc.h \
   elements/base/astropackets.c elements/base/astropackets.h
 element_tests += tests/elements/astropackets tests/elements/astroudpsrc
+
+# Descriptions that come along.
+packetdir = $(datadir)/gst-astro/packets
+dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
+dist_files += doc/packets.md

@@ -91,15 +91,19 @@ const char *astro_sender_packet(const AstroSender *s)
 
 static gboolean read_stations(AstroSender *s, const AstroStream *stream, GError **error)
 {
-  const guint n = (guint)astro_stream_extent(stream, ASTRO_AXIS_STATION);
+  const gint axis = astro_layout_find(&s->samples.layout, ASTRO_AXIS_STATION);
+  const guint of_packet = axis < 0 ? 1 : (guint)s->samples.layout.extents[axis];
+  const guint n = MAX((guint)astro_stream_extent(stream, ASTRO_AXIS_STATION) / of_packet, 1);
   s->stations = astro_identities_new("stations", s->settings.stations, n, error);
   if (!s->stations)
     return FALSE;
   if (astro_identities_n(s->stations) == n)
     return TRUE;
   return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                    "stations=%s are %u identifiers, and the stream has %u stations",
-                    s->settings.stations, astro_identities_n(s->stations), n);
+                    "stations=%s are %u identifiers, and the stream has %u stations, of which a "
+                    "packet holds %u",
+                    s->settings.stations, astro_identities_n(s->stations), n * of_packet,
+                    of_packet);
 }
 
 /* A single station that nobody named is 0. */
@@ -175,9 +179,9 @@ gboolean astro_sender_begin(AstroSender *s, const AstroStream *stream,
   const AstroPayloadWish wish = { s->settings.bits, s->settings.packet_steps,
                                   s->settings.packet_channels, s->settings.packet_bytes };
   forget_stream(s);
-  if (!read_stations(s, stream, error) ||
-      !astro_payload_choose(&s->common, s->settings.packet, &wish, stream, &s->samples, error) ||
-      !find_origin(s, stream, observation, error) || !make_streams(s, stream, error))
+  if (!astro_payload_choose(&s->common, s->settings.packet, &wish, stream, &s->samples, error) ||
+      !read_stations(s, stream, error) || !find_origin(s, stream, observation, error) ||
+      !make_streams(s, stream, error))
     return FALSE;
   const gint time = astro_layout_find(&s->samples.layout, ASTRO_AXIS_TIME);
   s->steps = time < 0 ? 1 : s->samples.layout.extents[time];

@@ -99,6 +99,7 @@ static gboolean find_layout(AstroPacketShape *shape, const AstroPacketSettings *
   AstroStream *out = &shape->out;
   const guint64 channels =
       settings->channels ? settings->channels : extent_of(&shape->samples, ASTRO_AXIS_CHANNEL);
+  const guint64 stations = n_stations * extent_of(&shape->samples, ASTRO_AXIS_STATION);
   const guint64 pols = settings->pols ? settings->pols : extent_of(&shape->samples, ASTRO_AXIS_POL);
   const gboolean is_spectra = settings->channels || channels > 1;
   const char *text = settings->layout && *settings->layout ? settings->layout
@@ -112,7 +113,7 @@ static gboolean find_layout(AstroPacketShape *shape, const AstroPacketSettings *
     case ASTRO_AXIS_TIME:
       break;
     case ASTRO_AXIS_STATION:
-      out->layout.extents[i] = n_stations;
+      out->layout.extents[i] = stations;
       break;
     case ASTRO_AXIS_POL:
       out->layout.extents[i] = pols;
@@ -127,7 +128,7 @@ static gboolean find_layout(AstroPacketShape *shape, const AstroPacketSettings *
   const struct {
     AstroAxis axis;
     guint64 wanted;
-  } axes[] = { { ASTRO_AXIS_STATION, n_stations },
+  } axes[] = { { ASTRO_AXIS_STATION, stations },
                { ASTRO_AXIS_POL, pols },
                { ASTRO_AXIS_CHANNEL, channels } };
   for (guint i = 0; i < G_N_ELEMENTS(axes); i++)

@@ -21,8 +21,9 @@ typedef struct {
 /* Completes what a header leaves out of its samples. */
 gboolean astro_packet_shape_samples(const AstroPacketSettings *settings, const AstroPacket *packet,
                                     AstroPacketSamples *samples, GError **error);
-/* rate_n 0: the user did not say it. packets_a_second: learned; 0: not needed, or not yet known.
- * FALSE without an error: the rate is not known yet. */
+/* n_stations: identifiers, of which each has as many stations as a packet. rate_n 0: the user did
+ * not say it. packets_a_second: learned; 0: not needed, or not yet known. FALSE without an error:
+ * the rate is not known yet. */
 gboolean astro_packet_shape_init(AstroPacketShape *shape, const AstroPacketSettings *settings,
                                  guint n_stations, const AstroPacket *packet, gint rate_n,
                                  gint rate_d, guint64 packets_a_second, GError **error);

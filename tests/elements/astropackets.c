@@ -476,6 +476,33 @@ static void test_refused_settings(void)
     test_refused_by(bad[i].line, "e", bad[i].says);
 }
 
+/* ---- descriptions that come along ---- */
+
+static void test_shipped(void)
+{
+  static const struct {
+    const char *name, *caps, *stations;
+    guint packets;
+  } shipped[] = {
+    { "snap2", SPECTRA "format=CI8,stations=64,pols=2,channels=192,rate=24000/1", "0,64", 40 },
+    { "chips", SPECTRA "format=CI8,stations=32,pols=2,channels=218,rate=25000/1", "1-2", 40 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(shipped); i++) {
+    g_autofree char *file = g_strdup_printf("%s.packet", shipped[i].name);
+    g_autofree char *path = g_test_build_filename(G_TEST_DIST, "core", "packets", file, NULL);
+    if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+      g_test_skip("the descriptions are not installed with the tests");
+      return;
+    }
+    g_autofree char *pay = g_strdup_printf("packet=\"@%s\" stations=%s", path, shipped[i].stations);
+    g_autofree char *depay = g_strdup_printf("%s channels=%u rate=%u" SYNC, pay, i == 0 ? 192 : 218,
+                                             i == 0 ? 24000 : 25000);
+    const TestPackets what = { shipped[i].name,   shipped[i].caps, pay, depay, 4, 1,
+                               shipped[i].packets };
+    test_network(&what);
+  }
+}
+
 static void add_tests(void)
 {
   for (guint i = 0; i < G_N_ELEMENTS(test_packets); i++) {
@@ -489,6 +516,7 @@ static void add_tests(void)
   g_test_add_func("/packets/learned-rate", test_learned_rate);
   g_test_add_func("/packets/restart", test_restart);
   g_test_add_func("/packets/weights", test_weights);
+  g_test_add_func("/packets/shipped", test_shipped);
   for (guint i = 0; i < G_N_ELEMENTS(unexpected); i++) {
     g_autofree char *path = g_strdup_printf("/packets/unexpected/%s", unexpected[i].name);
     g_test_add_data_func(path, &unexpected[i], test_unexpected);
