@@ -9,6 +9,7 @@
 #define BEAMLET_STEPS 16
 #define BEAMLETS 61 /* of a board, of 16 bits */
 #define VDIF_UNIT 8
+#define VLBA_BYTES 5000
 
 /* As many as the format holds, of floats VLBI's two. */
 static guint bits_of(AstroFormat format)
@@ -36,7 +37,8 @@ static guint64 largest_divisor(guint64 n, guint64 most)
   return divisor;
 }
 
-/* As long as fits, so that a second has whole frames of whole units. */
+/* As the VLBA has it where that fits, since such headers tell the rate; else as long as fits, so
+ * that a second has whole frames of whole units. */
 static gboolean choose_frame(const AstroPayloadWish *wish, const AstroStream *stream,
                              AstroPacketSamples *samples, GError **error)
 {
@@ -57,6 +59,11 @@ static gboolean choose_frame(const AstroPayloadWish *wish, const AstroStream *st
     return TRUE;
   }
   const guint64 of_step = astro_packet_step_components(samples) * samples->bits;
+  if (of_step && wish->bytes >= VLBA_BYTES && 8 * VLBA_BYTES % of_step == 0) {
+    *steps = 8 * VLBA_BYTES / of_step;
+    if (rate % *steps == 0 && astro_packet_payload_bytes(samples) == VLBA_BYTES)
+      return TRUE;
+  }
   for (*steps = of_step ? MIN(8 * (guint64)wish->bytes / of_step, rate) : 0; *steps > 0; --*steps) {
     const gsize bytes = rate % *steps ? 0 : astro_packet_payload_bytes(samples);
     if (bytes && bytes % VDIF_UNIT == 0 && bytes <= wish->bytes)

@@ -347,6 +347,9 @@ static guint64 below(guint64 *state, guint64 n)
   return astro_split_mix(state) % n;
 }
 
+/* Frames of other lengths do not tell a rate. */
+#define TELLING_BYTES 1000
+
 static void random_vdif(guint64 *state, AstroPacket *packet)
 {
   static const guint parts_bits[] = { 1, 2, 4, 8, 16, 32, 3, 10, 17 };
@@ -359,7 +362,7 @@ static void random_vdif(guint64 *state, AstroPacket *packet)
   const gboolean is_power = (packet->samples.bits & (packet->samples.bits - 1)) == 0;
   layout->extents[1] = is_power ? 1u << below(state, 6) : 1;
   do {
-    packet->payload_bytes = 8 * (1 + below(state, 300));
+    packet->payload_bytes = below(state, 3) ? 8 * (1 + below(state, 300)) : TELLING_BYTES;
     layout->extents[0] = astro_packet_payload_steps(&packet->samples, packet->payload_bytes);
   } while (layout->extents[0] == 0);
   packet->is_valid = (gboolean)below(state, 2);
@@ -373,7 +376,8 @@ static void random_vdif(guint64 *state, AstroPacket *packet)
   packet->vdif.is_vtp = (gboolean)below(state, 2);
   packet->vdif.serial = packet->vdif.is_vtp ? astro_split_mix(state) : 0;
   const guint64 rate = layout->extents[0] * 16000 * (1 + below(state, 40));
-  if (!packet->vdif.is_legacy && below(state, 2) && rate / 16000000 < 1000) {
+  if (!packet->vdif.is_legacy && packet->payload_bytes == TELLING_BYTES && below(state, 2) &&
+      rate / 16000000 < 1000) {
     packet->rate_n = rate;
     packet->rate_d = 1;
     packet->packets_a_second = rate / layout->extents[0];
