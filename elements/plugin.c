@@ -9,6 +9,7 @@
 #include "elements/astroconvert.h"
 #include "elements/astrocorrelator.h"
 #include "elements/astrodelay.h"
+#include "elements/astrodepay.h"
 #include "elements/astrofft.h"
 #include "elements/astrofitssink.h"
 #include "elements/astrofitssrc.h"
@@ -21,6 +22,7 @@
 #include "elements/astrojoin.h"
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
+#include "elements/astropay.h"
 #include "elements/astrorender.h"
 #include "elements/astrophaseshift.h"
 #include "elements/astroselect.h"
@@ -28,6 +30,7 @@
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
+#include "elements/astroudpsrc.h"
 #include "elements/astrovissrc.h"
 
 #define PACKAGE "gst-astro"
@@ -43,6 +46,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
   ok &= GST_ELEMENT_REGISTER(astrocorrelator, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrodepay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofft, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
@@ -55,6 +59,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrojoin, plugin);
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
+  ok &= GST_ELEMENT_REGISTER(astropay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
@@ -62,6 +67,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroudpsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrovissrc, plugin);
   return ok;
 }

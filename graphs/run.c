@@ -131,13 +131,14 @@ static void on_state(Run *run, GstMessage *message)
 }
 
 /* Counts that go on during a run: only the last is printed. */
-static const char *const at_end[] = { "astro-clipped", NULL };
+static const char *const at_end[] = { "astro-clipped", "astro-packets", NULL };
 /* Messages that appear in the table of --stats, or in the last lines of every run. */
 static const char *const elsewhere[] = { "astro-stats",  "astro-file",  "astro-sources",
                                          "astro-server", "astro-image", NULL };
 
 /* Results, which are always printed unless --quiet. */
-static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration", NULL };
+static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration",
+                                       "astro-packets", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
 {

@@ -83,6 +83,23 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   return TRUE;
 }
 
+static void tell_common(const AstroPackets *packets, AstroPacket *packet)
+{
+  (void)packets;
+  packet->samples.is_complex = TRUE;
+  packet->samples.packing = ASTRO_PACKET_BITS_LITTLE;
+  packet->station = packet->thread = 0;
+  packet->count_bits = 64;
+  packet->count_step = 1;
+  packet->is_since_1970 = TRUE;
+}
+
+static gboolean tells_invalid(const AstroPackets *packets)
+{
+  (void)packets;
+  return TRUE;
+}
+
 static gboolean is_beamlets(const AstroPacket *packet)
 {
   static const AstroLayout order = {
@@ -143,4 +160,6 @@ const AstroPacketFormat astro_packet_beamlet = {
   .name = { "lofar-beamlet", "LOFAR's beamlets from RSP boards, of 16, 8 or 4 bits" },
   .parse = parse,
   .write = write_header,
+  .common = tell_common,
+  .tells_invalid = tells_invalid,
 };

@@ -2,8 +2,22 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/spead.c core/packets/beamlet.c core/packets/describe.h core/packets/describe.c core/packets/described.c \
   core/packets/sequence.h core/packets/sequence.c core/packets/window.h core/packets/window.c \
   core/packets/place.h core/packets/place.c core/packets/lossy.h core/packets/lossy.c \
-  core/packets/bits.h core/packets/check.c core/packets/reference.c core/packets/cpu.c
+  core/packets/identities.h core/packets/identities.c core/packets/streams.h core/packets/streams.c core/packets/heaps.h \
+  core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
+  core/packets/epoch.h core/packets/epoch.c core/packets/receiver.h core/packets/receiver-parts.h core/packets/receiver.c \
+  core/packets/receiver-ready.c core/packets/receiver-blocks.c core/packets/receiver-tell.c core/packets/payload.h \
+  core/packets/payload.c core/packets/sender.h core/packets/sender.c core/packets/row.h core/packets/row.c \
+  core/packets/ports.h core/packets/ports.c core/packets/udp.h core/packets/udp.c core/packets/bits.h core/packets/check.c core/packets/reference.c core/packets/cpu.c
 core_tests += tests/core/packets tests/core/packets-unpack tests/core/packets-window tests/core/packets-place \
   tests/core/packets-chain
-fuzz_programs += tests/fuzz/vdif tests/fuzz/spead tests/fuzz/beamlet tests/fuzz/describe
-dist_files += tests/core/packets.h tests/fuzz/packets.h
+fuzz_programs += tests/fuzz/receiver tests/fuzz/vdif tests/fuzz/spead tests/fuzz/beamlet tests/fuzz/describe
+dist_files += tests/elements/packets.h tests/core/packets.h tests/fuzz/packets.h
+element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c elements/astrodepay.h \
+  elements/astroudpsrc.c elements/astroudpsrc.h \
+  elements/base/astropackets.c elements/base/astropackets.h
+element_tests += tests/elements/astropackets tests/elements/astroudpsrc
+
+# Descriptions that come along.
+packetdir = $(datadir)/gst-astro/packets
+dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
+dist_files += doc/packets.md

@@ -53,6 +53,12 @@ static gboolean is_dense(const AstroPacketSamples *samples)
          astro_packet_word_components(samples) * samples->bits == ASTRO_PACKET_WORD_BITS;
 }
 
+/* As many components as bytes, each in its own. */
+static gboolean is_bytes(const AstroPacketSamples *samples)
+{
+  return samples->bits == 8 && is_dense(samples);
+}
+
 static void unpack_by_table(const AstroPacketSamples *samples, const guint8 *payload, gpointer out)
 {
   const Table *table = table_of(samples);
@@ -72,7 +78,7 @@ void astro_packet_unpack(const AstroPacketSamples *samples, const guint8 *payloa
   const gboolean is_offset = samples->code == ASTRO_PACKET_OFFSET;
   if (is_dense(samples) && samples->bits <= 4 && samples->bits != 3) {
     unpack_by_table(samples, payload, out);
-  } else if (is_dense(samples) && samples->bits == 8) {
+  } else if (is_bytes(samples)) {
     const guint8 turn = is_offset ? 0x80 : 0;
     for (guint64 i = 0; i < components; i++)
       ((guint8 *)out)[i] = payload[i] ^ turn;
@@ -122,6 +128,12 @@ static guint32 number_of(const AstroPacketSamples *samples, double value)
 void astro_packet_pack(const AstroPacketSamples *samples, gconstpointer in, guint8 *payload)
 {
   const guint64 components = astro_packet_components(samples);
+  if (is_bytes(samples)) {
+    const guint8 turn = samples->code == ASTRO_PACKET_OFFSET ? 0x80 : 0;
+    for (guint64 i = 0; i < components; i++)
+      payload[i] = ((const guint8 *)in)[i] ^ turn;
+    return;
+  }
   const AstroFormat format = astro_packet_format(samples);
   const guint bits = samples->bits;
   const guint n =

@@ -17,6 +17,8 @@ static const struct {
 G_STATIC_ASSERT(N_EXTENTS == ASTRO_PACKET_N_EXTENTS);
 
 #define MOST_BYTES 8
+#define FIRST_ITEM 7
+#define LAST_ITEM 0x7fff /* of 15 bits, which addresses of 48 leave */
 
 /* TRUE: a whole number within limits, of base 10, or 16 behind 0x. */
 static gboolean read_number(const char *text, guint64 least, guint64 most, guint64 *value)
@@ -201,16 +203,61 @@ static gboolean read_counts(AstroPacketDescription *d, const AstroLines *lines, 
   return FALSE;
 }
 
+/* Where an item's number goes. NULL: the name is of none. */
+static guint *item_of(AstroPacketDescription *d, const char *name)
+{
+  const struct {
+    const char *name;
+    guint *item;
+  } items[] = {
+    { "sequence", &d->spead.items.time }, { "station", &d->spead.items.station },
+    { "pol", &d->spead.items.pol },       { "channel", &d->spead.items.channel },
+    { "thread", &d->spead.items.thread }, { "samples", &d->spead.items.samples },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(items); i++)
+    if (strcmp(name, items[i].name) == 0)
+      return items[i].item;
+  return NULL;
+}
+
+/* The first numbers are those of a heap's own items. */
+static gboolean read_item(const AstroLines *lines, char **fields, guint *item, GError **error)
+{
+  guint64 number;
+  if (!read_number(fields[2], FIRST_ITEM, LAST_ITEM, &number)) {
+    astro_lines_error(lines, error,
+                      "expected %s item and its number, %d to %d, as in \"%s item 0x1600\"",
+                      fields[0], FIRST_ITEM, LAST_ITEM, fields[0]);
+    return FALSE;
+  }
+  *item = (guint)number;
+  return TRUE;
+}
+
+static gboolean read_spead(AstroPacketDescription *d, const AstroLines *lines, char **fields,
+                           GError **error)
+{
+  guint64 address;
+  if (!read_number(fields[1], 0, 64, &address) || (address != 48 && address != 40)) {
+    astro_lines_error(lines, error, "SPEAD addresses have \"%s\" bits, expected 48 or 40",
+                      fields[1]);
+    return FALSE;
+  }
+  d->spead.address = (guint)address;
+  return TRUE;
+}
+
 static const struct {
   const char *name;
   guint fields; /* with the name */
   gboolean (*read)(AstroPacketDescription *d, const AstroLines *lines, char **fields,
                    GError **error);
 } readers[] = {
-  { "invalid", 5, read_invalid }, { "magic", 3, read_magic },     { "payload", 2, read_payload },
-  { "order", 2, read_order },     { "steps", 2, read_extent },    { "channels", 2, read_extent },
-  { "stations", 2, read_extent }, { "pols", 2, read_extent },     { "bits", 3, read_bits },
-  { "code", 2, read_code },       { "packing", 2, read_packing }, { "counts", 2, read_counts },
+  { "invalid", 5, read_invalid }, { "magic", 3, read_magic },  { "payload", 2, read_payload },
+  { "order", 2, read_order },     { "steps", 2, read_extent }, { "channels", 2, read_extent },
+  { "stations", 2, read_extent }, { "pols", 2, read_extent },  { "bits", 3, read_bits },
+  { "spead", 2, read_spead },     { "code", 2, read_code },    { "packing", 2, read_packing },
+  { "counts", 2, read_counts },
 };
 #define N_READERS G_N_ELEMENTS(readers)
 
@@ -225,6 +272,8 @@ static gboolean read_line(AstroPacketDescription *d, const AstroLines *lines, ch
   for (guint i = 0; i < ASTRO_PACKET_N_NUMBERS; i++)
     if (strcmp(fields[0], astro_packet_numbers[i].name) == 0 && n == 4)
       return read_place(d, lines, fields, &d->numbers[i], error);
+  if (n == 3 && strcmp(fields[1], "item") == 0 && item_of(d, fields[0]))
+    return read_item(lines, fields, item_of(d, fields[0]), error);
   for (guint i = 0; i < N_READERS; i++)
     if (strcmp(fields[0], readers[i].name) == 0 && n == readers[i].fields)
       return readers[i].read(d, lines, fields, error);
@@ -232,8 +281,27 @@ static gboolean read_line(AstroPacketDescription *d, const AstroLines *lines, ch
       lines, error,
       "\"%s\" with %u values says nothing of a packet, expected sequence, station, "
       "pol, channel, thread (each big or little, first byte, bytes), magic, invalid, "
-      "payload, order, steps, channels, stations, pols, bits, code, packing or counts",
+      "payload, order, steps, channels, stations, pols, bits, code, packing or counts; of SPEAD "
+      "spead, and sequence, station, pol, channel, thread and samples (each item and its number)",
       fields[0], n - 1);
+  return FALSE;
+}
+
+/* Places in a header are of packets that are no heaps, and items of heaps. */
+static gboolean check_kind(const AstroPacketDescription *d, const AstroLines *lines, GError **error)
+{
+  const gboolean is_spead = d->spead.address > 0;
+  const AstroSpeadItems *items = &d->spead.items;
+  const gboolean has_items = items->time || items->station || items->pol || items->channel ||
+                             items->thread || items->samples;
+  gboolean has_places = d->payload > 0;
+  for (guint i = 0; i < ASTRO_PACKET_MAX_HEADER; i++)
+    has_places |= d->is_taken[i];
+  if (has_items == is_spead && has_places != is_spead)
+    return TRUE;
+  astro_lines_error(lines, error,
+                    is_spead ? "heaps of SPEAD have items, and no bytes at places of their own"
+                             : "there are items, and no line \"spead\", whose heaps have them");
   return FALSE;
 }
 
@@ -242,12 +310,17 @@ static gboolean finish(AstroPacketDescription *d, const AstroLines *lines, GHash
                        GError **error)
 {
   static const char *const needed[] = { "sequence", "payload", "order", "bits", NULL };
+  static const char *const needed_of_heaps[] = { "sequence", "samples", "order", "bits", NULL };
+  const gboolean is_spead = d->spead.address > 0;
+  const char *const *const all = is_spead ? needed_of_heaps : needed;
   AstroLayout *layout = &d->samples.layout;
-  for (guint i = 0; needed[i]; i++)
-    if (!g_hash_table_contains(seen, needed[i])) {
-      astro_lines_error(lines, error, "the description ends without a line \"%s\"", needed[i]);
+  for (guint i = 0; all[i]; i++)
+    if (!g_hash_table_contains(seen, all[i])) {
+      astro_lines_error(lines, error, "the description ends without a line \"%s\"", all[i]);
       return FALSE;
     }
+  if (!check_kind(d, lines, error))
+    return FALSE;
   for (guint i = (guint)d->payload; i < ASTRO_PACKET_MAX_HEADER; i++)
     if (d->is_taken[i]) {
       astro_lines_error(lines, error,
@@ -280,6 +353,9 @@ static gboolean finish(AstroPacketDescription *d, const AstroLines *lines, GHash
                       "bytes");
     return FALSE;
   }
+  d->spead.samples = d->samples;
+  d->spead.counts_packets = d->counts_packets;
+  d->spead.count_step = d->count_step;
   return TRUE;
 }
 

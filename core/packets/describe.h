@@ -14,8 +14,14 @@
  *   packing big                from which end of a byte; words: little words as VDIF's
  *   counts packets             what the sequence counts, or how many of it make a step of time
  *
- * sequence, payload, order, its extents and bits have to be there; code is signed and packing
- * little where nothing else is said, and what the sequence counts is unknown. */
+ * Heaps of SPEAD have items in place of these places:
+ *
+ *   spead 48                   bits of an address: 48 or 40
+ *   sequence item 0x1600       so also station, pol, channel and thread
+ *   samples item 0x4300        where the heap's samples are
+ *
+ * sequence, payload (or samples), order, its extents and bits have to be there; code is signed and
+ * packing little where nothing else is said, and what the sequence counts is unknown. */
 #pragma once
 
 #include "core/kit/lines.h"
@@ -51,6 +57,7 @@ struct _AstroPacketDescription {
   gboolean counts_packets;
   guint64 count_step;
   guint8 is_taken[ASTRO_PACKET_MAX_HEADER]; /* bytes that have a meaning */
+  AstroSpead spead;                         /* of heaps; else its address is 0 */
 };
 
 AstroPacketDescription *astro_packet_description_open(const char *path, GError **error);

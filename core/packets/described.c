@@ -15,7 +15,9 @@ const AstroPacketNumber astro_packet_numbers[ASTRO_PACKET_N_NUMBERS] = {
 AstroPackets *astro_packets_described(const char *name, AstroPacketDescription *description)
 {
   AstroPackets *packets = g_new0(AstroPackets, 1);
-  *packets = (AstroPackets){ &astro_packet_described, description, g_strdup(name) };
+  const gboolean is_spead = description->spead.address > 0;
+  *packets = (AstroPackets){ is_spead ? &astro_packet_spead : &astro_packet_described, description,
+                             &description->spead, g_strdup(name) };
   return packets;
 }
 
@@ -23,6 +25,28 @@ static guint64 get(const AstroPacketPlace *place, const guint8 *bytes)
 {
   return place->is_little ? astro_packet_read_little(bytes + place->offset, place->bytes)
                           : astro_packet_read_big(bytes + place->offset, place->bytes);
+}
+
+static void tell_definition(const AstroPacketDescription *d, AstroPacket *packet)
+{
+  packet->count_bits = 8 * d->numbers[ASTRO_PACKET_SEQUENCE].bytes;
+  packet->counts_packets = d->counts_packets;
+  packet->count_step = d->count_step;
+  packet->samples = d->samples;
+}
+
+static void tell_common(const AstroPackets *packets, AstroPacket *packet)
+{
+  const AstroPacketDescription *d = packets->description;
+  for (guint i = 0; i < ASTRO_PACKET_N_NUMBERS; i++)
+    if (d->numbers[i].bytes)
+      G_STRUCT_MEMBER(guint64, packet, astro_packet_numbers[i].member) = 0;
+  tell_definition(d, packet);
+}
+
+static gboolean tells_invalid(const AstroPackets *packets)
+{
+  return packets->description->invalid.bytes > 0;
 }
 
 static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize size,
@@ -39,11 +63,8 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   for (guint i = 0; i < ASTRO_PACKET_N_NUMBERS; i++)
     if (d->numbers[i].bytes)
       G_STRUCT_MEMBER(guint64, packet, astro_packet_numbers[i].member) = get(&d->numbers[i], bytes);
-  packet->count_bits = 8 * d->numbers[ASTRO_PACKET_SEQUENCE].bytes;
-  packet->counts_packets = d->counts_packets;
-  packet->count_step = d->count_step;
+  tell_definition(d, packet);
   packet->is_valid = !d->invalid.bytes || !(get(&d->invalid, bytes) & d->invalid_bits);
-  packet->samples = d->samples;
   packet->payload = d->payload;
   packet->payload_bytes = payload;
   packet->bytes = d->payload + payload;
@@ -101,4 +122,6 @@ const AstroPacketFormat astro_packet_described = {
   .name = { "@FILE", "a header of fixed places that a file describes" },
   .parse = parse,
   .write = write_header,
+  .common = tell_common,
+  .tells_invalid = tells_invalid,
 };

@@ -44,19 +44,15 @@ static const AstroPacketFormat *find(const char *name, GError **error)
 
 AstroPackets *astro_packets_new(const char *packet, GError **error)
 {
-  const AstroPacketFormat *format = &astro_packet_described;
-  AstroPacketDescription *description = NULL;
   if (*packet == '@') {
-    description = astro_packet_description_open(packet + 1, error);
-    if (!description)
-      return NULL;
-  } else {
-    format = find(packet, error);
-    if (!format)
-      return NULL;
+    AstroPacketDescription *description = astro_packet_description_open(packet + 1, error);
+    return description ? astro_packets_described(packet, description) : NULL;
   }
+  const AstroPacketFormat *format = find(packet, error);
+  if (!format)
+    return NULL;
   AstroPackets *packets = g_new0(AstroPackets, 1);
-  *packets = (AstroPackets){ format, description, g_strdup(packet) };
+  *packets = (AstroPackets){ format, NULL, &format->spead, g_strdup(packet) };
   return packets;
 }
 
@@ -70,6 +66,17 @@ void astro_packets_free(AstroPackets *packets)
 const char *astro_packets_name(const AstroPackets *packets)
 {
   return packets->name;
+}
+
+void astro_packets_common(const AstroPackets *packets, AstroPacket *packet)
+{
+  astro_packet_init(packet);
+  packets->format->common(packets, packet);
+}
+
+gboolean astro_packets_tell_invalid(const AstroPackets *packets)
+{
+  return packets->format->tells_invalid && packets->format->tells_invalid(packets);
 }
 
 gboolean astro_packets_parse(const AstroPackets *packets, const guint8 *bytes, gsize size,

@@ -7,8 +7,17 @@ G_BEGIN_DECLS
 
 /* Which items of a SPEAD heap say what; 0: none does. */
 typedef struct {
-  guint time, station, channel, samples;
+  guint time, station, pol, channel, thread, samples;
 } AstroSpeadItems;
+
+/* What a heap is, and what its definition says that its packets leave out. */
+typedef struct {
+  guint address; /* bits, of who sends */
+  AstroSpeadItems items;
+  AstroPacketSamples samples;
+  gboolean counts_packets;
+  guint64 count_step;
+} AstroSpead;
 
 typedef struct _AstroPacketDescription AstroPacketDescription;
 
@@ -18,14 +27,15 @@ typedef struct {
                     AstroPacket *packet, GError **error);
   gsize (*write)(const AstroPackets *packets, const AstroPacket *packet, guint8 *header,
                  GError **error);
-  AstroSpeadItems items;
-  AstroPacketSamples samples; /* what headers leave out and the format's definition says */
-  guint64 count_step;
+  void (*common)(const AstroPackets *packets, AstroPacket *packet);
+  gboolean (*tells_invalid)(const AstroPackets *packets); /* NULL: it does not */
+  AstroSpead spead;                                       /* of a preset */
 } AstroPacketFormat;
 
 struct _AstroPackets {
   const AstroPacketFormat *format;
   AstroPacketDescription *description;
+  const AstroSpead *spead; /* of the format, or of the description */
   char *name;
 };
 

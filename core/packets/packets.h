@@ -98,6 +98,13 @@ typedef struct {
 } AstroPacketName;
 const AstroPacketName *astro_packets_names(void);
 
+/* What every packet of the format tells alike, as a parser gives it: samples, counts and how a heap
+ * is addressed, as far as they do not differ from packet to packet. station, pol, channel and
+ * thread are 0 where headers have them. */
+void astro_packets_common(const AstroPackets *packets, AstroPacket *packet);
+/* Whether headers can say that samples are not valid. */
+gboolean astro_packets_tell_invalid(const AstroPackets *packets);
+
 /* FALSE: the bytes do not begin with a packet of the format, and the error says why. */
 gboolean astro_packets_parse(const AstroPackets *packets, const guint8 *bytes, gsize size,
                              AstroPacket *packet, GError **error);

@@ -2,6 +2,7 @@
 #include "core/packets/place.h"
 
 #include <string.h>
+#include "core/kit/copy-rows.h"
 
 #define refuse(error, ...) astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, __VA_ARGS__)
 
@@ -108,41 +109,89 @@ gboolean astro_place_check(const AstroPlaceConfig *config, GError **error)
 
 typedef enum { FILL, CLEAR, GATHER } Walk;
 
+/* A packet's axes, slowest first, and how far apart in the block samples along each are. Axes of
+ * one sample are left out, and those that follow each other in the block as in the packet are one.
+ */
+typedef struct {
+  guint n;
+  guint64 extents[ASTRO_MAX_AXES], strides[ASTRO_MAX_AXES];
+  guint64 first; /* sample of the block */
+} Way;
+
+static void find_way(const AstroPlaceConfig *config, guint stream, guint packet, guint packets,
+                     Way *way)
+{
+  const AstroLayout *in = &config->samples.layout;
+  const guint64 steps = extent_in(config, ASTRO_AXIS_TIME);
+  AstroLayout shape;
+  guint64 strides[ASTRO_MAX_AXES];
+  *way = (Way){ 0 };
+  astro_stream_shape(&config->out, steps * packets, &shape);
+  astro_layout_strides(&shape, strides);
+  for (guint i = 0; i < shape.n_axes; i++)
+    way->first += strides[i] * (shape.axes[i] == ASTRO_AXIS_TIME
+                                    ? packet * steps
+                                    : first_of(&config->streams[stream], shape.axes[i]));
+  for (guint i = 0; i < in->n_axes; i++) {
+    const guint64 stride = astro_layout_stride_of(&shape, strides, in->axes[i]);
+    if (in->extents[i] == 1)
+      continue;
+    if (way->n > 0 && way->strides[way->n - 1] == stride * in->extents[i]) {
+      way->extents[way->n - 1] *= in->extents[i];
+      way->strides[way->n - 1] = stride;
+      continue;
+    }
+    way->extents[way->n] = in->extents[i];
+    way->strides[way->n++] = stride;
+  }
+  if (way->n == 0) {
+    way->n = 1;
+    way->extents[0] = way->strides[0] = 1;
+  }
+}
+
+static void clear_row(guint8 *to, gsize step, guint64 n, gsize bytes)
+{
+  if (step == bytes)
+    memset(to, 0, n * bytes);
+  else
+    for (; n > 0; n--, to += step)
+      memset(to, 0, bytes);
+}
+
+static void copy_row(guint8 *to, gsize to_step, const guint8 *from, gsize from_step, guint64 n,
+                     gsize bytes)
+{
+  const AstroLines row = { to, from, to_step, from_step, n };
+  if (to_step == bytes && from_step == bytes)
+    memcpy(to, from, n * bytes);
+  else
+    astro_lines_copy(&row, bytes);
+}
+
 /* Walks through a packet's samples as the packet has them, a row of its fastest axis at a time. */
 static void walk(const AstroPlaceConfig *config, Walk what, guint stream, guint packet,
                  guint8 *samples, guint8 *block, guint packets)
 {
-  const AstroLayout *in = &config->samples.layout;
-  const guint64 steps = extent_in(config, ASTRO_AXIS_TIME);
   const gsize bytes = astro_format_info(config->out.format)->bytes;
-  const guint row = in->n_axes - 1;
-  AstroLayout shape;
-  guint64 strides[ASTRO_MAX_AXES], places[ASTRO_MAX_AXES], index[ASTRO_MAX_AXES] = { 0 };
-  guint64 at = 0, from = 0;
-
-  astro_stream_shape(&config->out, steps * packets, &shape);
-  astro_layout_strides(&shape, strides);
-  for (guint i = 0; i < shape.n_axes; i++)
-    at += strides[i] * (shape.axes[i] == ASTRO_AXIS_TIME
-                            ? packet * steps
-                            : first_of(&config->streams[stream], shape.axes[i]));
-  for (guint i = 0; i < in->n_axes; i++)
-    places[i] = astro_layout_stride_of(&shape, strides, in->axes[i]);
-
-  for (;;) {
-    guint64 to = at;
+  guint64 index[ASTRO_MAX_AXES] = { 0 };
+  Way way;
+  find_way(config, stream, packet, packets, &way);
+  const guint row = way.n - 1;
+  const gsize step = way.strides[row] * bytes;
+  const guint64 n = way.extents[row];
+  for (;; samples += what == CLEAR ? 0 : n * bytes) {
+    guint64 to = way.first;
     for (guint i = 0; i < row; i++)
-      to += index[i] * places[i];
-    for (guint64 i = 0; i < in->extents[row]; i++, from++, to += places[row]) {
-      if (what == CLEAR)
-        memset(block + to * bytes, 0, bytes);
-      else if (what == FILL)
-        memcpy(block + to * bytes, samples + from * bytes, bytes);
-      else
-        memcpy(samples + from * bytes, block + to * bytes, bytes);
-    }
+      to += index[i] * way.strides[i];
+    if (what == CLEAR)
+      clear_row(block + to * bytes, step, n, bytes);
+    else if (what == FILL)
+      copy_row(block + to * bytes, step, samples, bytes, n, bytes);
+    else
+      copy_row(samples, bytes, block + to * bytes, step, n, bytes);
     guint axis = row;
-    while (axis > 0 && ++index[axis - 1] == in->extents[axis - 1])
+    while (axis > 0 && ++index[axis - 1] == way.extents[axis - 1])
       index[--axis] = 0;
     if (axis == 0)
       return;

@@ -43,15 +43,19 @@ static void take(const AstroSpeadItems *wanted, guint item, guint64 value, Astro
     packet->count_bits = packet->spead_address;
   } else if (item == wanted->station) {
     packet->station = value;
+  } else if (item == wanted->pol) {
+    packet->pol = value;
   } else if (item == wanted->channel) {
     packet->channel = value;
+  } else if (item == wanted->thread) {
+    packet->thread = value;
   }
 }
 
 static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize size,
                       AstroPacket *packet, GError **error)
 {
-  const AstroSpeadItems *wanted = &packets->format->items;
+  const AstroSpeadItems *wanted = &packets->spead->items;
   gboolean seen[CONTROL + 1] = { FALSE }, has_samples = wanted->samples == 0;
   guint address = 0, items = 0;
   guint64 length = 0;
@@ -109,9 +113,24 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   packet->payload = payload;
   packet->payload_bytes = (gsize)length;
   packet->bytes = payload + (gsize)length;
-  packet->samples = packets->format->samples;
-  packet->count_step = packet->count_bits ? packets->format->count_step : 0;
+  packet->samples = packets->spead->samples;
+  packet->counts_packets = packet->count_bits && packets->spead->counts_packets;
+  packet->count_step = packet->count_bits ? packets->spead->count_step : 0;
   return TRUE;
+}
+
+static void tell_common(const AstroPackets *packets, AstroPacket *packet)
+{
+  const AstroSpeadItems *items = &packets->spead->items;
+  packet->samples = packets->spead->samples;
+  packet->count_step = packets->spead->count_step;
+  packet->counts_packets = packets->spead->counts_packets;
+  packet->spead_address = packets->spead->address;
+  packet->count_bits = items->time ? packet->spead_address : 0;
+  packet->station = items->station ? 0 : ASTRO_PACKET_UNKNOWN;
+  packet->pol = items->pol ? 0 : ASTRO_PACKET_UNKNOWN;
+  packet->channel = items->channel ? 0 : ASTRO_PACKET_UNKNOWN;
+  packet->thread = items->thread ? 0 : ASTRO_PACKET_UNKNOWN;
 }
 
 typedef struct {
@@ -132,7 +151,7 @@ static void put(Items *items, gboolean is_value, guint item, guint64 value)
 static gsize write_header(const AstroPackets *packets, const AstroPacket *packet, guint8 *header,
                           GError **error)
 {
-  const AstroSpeadItems *told = &packets->format->items;
+  const AstroSpeadItems *told = &packets->spead->items;
   Items items = { header + HEADER, packet->spead_address, 0, FALSE };
   if (packet->spead_address != 48 && packet->spead_address != 40)
     return astro_packet_is_not_written(error, "SPEAD addresses have 48 or 40 bits, and not %u",
@@ -151,10 +170,16 @@ static gsize write_header(const AstroPackets *packets, const AstroPacket *packet
     put(&items, FALSE, DESCRIPTOR, 0);
   if (told->time && packet->count_bits)
     put(&items, TRUE, told->time, packet->count);
-  if (told->station && packet->station != ASTRO_PACKET_UNKNOWN)
-    put(&items, TRUE, told->station, packet->station);
-  if (told->channel && packet->channel != ASTRO_PACKET_UNKNOWN)
-    put(&items, TRUE, told->channel, packet->channel);
+  const struct {
+    guint item;
+    guint64 value;
+  } numbers[] = { { told->station, packet->station },
+                  { told->pol, packet->pol },
+                  { told->channel, packet->channel },
+                  { told->thread, packet->thread } };
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+    if (numbers[i].item && numbers[i].value != ASTRO_PACKET_UNKNOWN)
+      put(&items, TRUE, numbers[i].item, numbers[i].value);
   if (told->samples && packet->kind == ASTRO_PACKET_DATA)
     put(&items, FALSE, told->samples, 0);
   if (items.is_too_large)
@@ -175,6 +200,8 @@ const AstroPacketFormat astro_packet_spead = {
   .name = { "spead", "parts of SPEAD heaps, 64-48 or 64-40" },
   .parse = parse,
   .write = write_header,
+  .common = tell_common,
+  .spead = { .address = 48 },
 };
 
 /* The names of items are those of the MeerKAT interface. Digitisers' words are of 10 bits, the most
@@ -183,17 +210,21 @@ const AstroPacketFormat astro_packet_katgpucbf_antenna_voltage = {
   .name = { "katgpucbf-antenna-voltage", "SPEAD heaps of channelised voltages of katgpucbf" },
   .parse = parse,
   .write = write_header,
-  .items = { .time = 0x1600, .station = 0x4101, .channel = 0x4103, .samples = 0x4300 },
-  .samples = { .bits = 8, .is_complex = TRUE, .packing = ASTRO_PACKET_BITS_LITTLE },
+  .common = tell_common,
+  .spead = { .address = 48,
+             .items = { .time = 0x1600, .station = 0x4101, .channel = 0x4103, .samples = 0x4300 },
+             .samples = { .bits = 8, .is_complex = TRUE, .packing = ASTRO_PACKET_BITS_LITTLE } },
 };
 
 const AstroPacketFormat astro_packet_meerkat_digitiser = {
   .name = { "meerkat-digitiser", "SPEAD heaps of MeerKAT's digitisers" },
   .parse = parse,
   .write = write_header,
-  .items = { .time = 0x1600, .station = 0x3101, .samples = 0x3300 },
-  .samples = { .bits = 10,
-               .packing = ASTRO_PACKET_BITS_BIG,
-               .layout = { 1, { ASTRO_AXIS_TIME }, { 4096 } } },
-  .count_step = 1,
+  .common = tell_common,
+  .spead = { .address = 48,
+             .items = { .time = 0x1600, .station = 0x3101, .samples = 0x3300 },
+             .samples = { .bits = 10,
+                          .packing = ASTRO_PACKET_BITS_BIG,
+                          .layout = { 1, { ASTRO_AXIS_TIME }, { 4096 } } },
+             .count_step = 1 },
 };

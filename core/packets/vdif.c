@@ -23,6 +23,8 @@
 #define MOST_EPOCHS 64
 #define MOST_LOG_CHANNELS 16
 #define VLBA 3 /* version of extended data */
+#define VLBA_UNITS 629
+#define VLBA_SHORT 129
 
 /* 0h of the first of January or July. */
 static gint64 epoch_mjd(guint epoch)
@@ -171,6 +173,23 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   return TRUE;
 }
 
+static void tell_common(const AstroPackets *packets, AstroPacket *packet)
+{
+  (void)packets;
+  packet->samples.packing = ASTRO_PACKET_WORDS;
+  packet->samples.code = ASTRO_PACKET_OFFSET;
+  packet->station = packet->thread = 0;
+  packet->counts_packets = TRUE;
+  packet->has_second = TRUE;
+  packet->count_bits = FRAME_BITS;
+}
+
+static gboolean tells_invalid(const AstroPackets *packets)
+{
+  (void)packets;
+  return TRUE;
+}
+
 static gboolean is_written(const AstroPacket *packet, guint log_channels)
 {
   const AstroPacketSamples *samples = &packet->samples;
@@ -180,10 +199,13 @@ static gboolean is_written(const AstroPacket *packet, guint log_channels)
          packet->thread <= 0x3ff && packet->has_second && packet->count >> FRAME_BITS == 0;
 }
 
+/* The VLBA's frames have one of two lengths, and other programs refuse its version in others: those
+ * do not tell a rate. */
 static gsize write_rate(const AstroPacket *packet, guint8 *word, GError **error)
 {
   const guint64 parts = packet->samples.is_complex ? 1 : 2;
-  if (packet->rate_n == 0 || packet->rate_d != 1)
+  const gsize units = (HEADER + packet->payload_bytes) / UNIT;
+  if (packet->rate_n == 0 || packet->rate_d != 1 || (units != VLBA_UNITS && units != VLBA_SHORT))
     return 1;
   for (guint64 unit = 1000; unit <= 1000000; unit *= 1000) {
     const guint64 told = packet->rate_n / parts / unit;
@@ -249,4 +271,6 @@ const AstroPacketFormat astro_packet_vdif = {
   .name = { "vdif", "VLBI data interchange format, with or without VTP" },
   .parse = parse,
   .write = write_header,
+  .common = tell_common,
+  .tells_invalid = tells_invalid,
 };

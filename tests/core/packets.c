@@ -278,6 +278,9 @@ static void test_described(void)
 
 #define GOOD "sequence big 0 6\npayload 16\norder time:pol\nsteps 4\npols 2\nbits 8 complex\n"
 
+#define HEAP                                                                                       \
+  "spead 48\nsequence item 0x1600\nsamples item 0x4300\norder time\nsteps 4\nbits 8 real\n"
+
 static void test_descriptions_refused(void)
 {
   static const struct {
@@ -308,6 +311,15 @@ static void test_descriptions_refused(void)
     { "bits 33 real\n", "1 to 32 bits" },
     { "bits 3 both\n", "real or complex" },
     { "", "without a line \"sequence\"" },
+    { HEAP "spead 32\n", "spead is there twice" },
+    { "spead 32\n", "\"32\" bits, expected 48 or 40" },
+    { HEAP "pol item 3\n", "pol item and its number, 7 to 32767" },
+    { HEAP "pol at 0x1000\n", "\"pol\" with 2 values says nothing" },
+    { HEAP "station big 0 2\n", "heaps of SPEAD have items" },
+    { HEAP "payload 8\n", "heaps of SPEAD have items" },
+    { GOOD "station item 0x1000\n", "no line \"spead\"" },
+    { "spead 48\nsequence item 7\norder time\nsteps 4\nbits 8 real\n",
+      "without a line \"samples\"" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -335,6 +347,9 @@ static guint64 below(guint64 *state, guint64 n)
   return astro_split_mix(state) % n;
 }
 
+/* Frames of other lengths do not tell a rate. */
+#define TELLING_BYTES 1000
+
 static void random_vdif(guint64 *state, AstroPacket *packet)
 {
   static const guint parts_bits[] = { 1, 2, 4, 8, 16, 32, 3, 10, 17 };
@@ -347,7 +362,7 @@ static void random_vdif(guint64 *state, AstroPacket *packet)
   const gboolean is_power = (packet->samples.bits & (packet->samples.bits - 1)) == 0;
   layout->extents[1] = is_power ? 1u << below(state, 6) : 1;
   do {
-    packet->payload_bytes = 8 * (1 + below(state, 300));
+    packet->payload_bytes = below(state, 3) ? 8 * (1 + below(state, 300)) : TELLING_BYTES;
     layout->extents[0] = astro_packet_payload_steps(&packet->samples, packet->payload_bytes);
   } while (layout->extents[0] == 0);
   packet->is_valid = (gboolean)below(state, 2);
@@ -361,7 +376,8 @@ static void random_vdif(guint64 *state, AstroPacket *packet)
   packet->vdif.is_vtp = (gboolean)below(state, 2);
   packet->vdif.serial = packet->vdif.is_vtp ? astro_split_mix(state) : 0;
   const guint64 rate = layout->extents[0] * 16000 * (1 + below(state, 40));
-  if (!packet->vdif.is_legacy && below(state, 2) && rate / 16000000 < 1000) {
+  if (!packet->vdif.is_legacy && packet->payload_bytes == TELLING_BYTES && below(state, 2) &&
+      rate / 16000000 < 1000) {
     packet->rate_n = rate;
     packet->rate_d = 1;
     packet->packets_a_second = rate / layout->extents[0];
@@ -370,7 +386,7 @@ static void random_vdif(guint64 *state, AstroPacket *packet)
 
 static void random_spead(guint64 *state, AstroPacket *packet, const AstroPackets *packets)
 {
-  const AstroSpeadItems *items = &packets->format->items;
+  const AstroSpeadItems *items = &packets->spead->items;
   packet->spead_address = below(state, 2) ? 48 : 40;
   const guint64 most = ((guint64)1 << packet->spead_address) - 1;
   packet->kind = (AstroPacketKind)below(state, 3);
@@ -378,11 +394,11 @@ static void random_spead(guint64 *state, AstroPacket *packet, const AstroPackets
   packet->heap_bytes = 1 + below(state, 1 << 20);
   packet->payload_bytes = 1 + below(state, MIN(packet->heap_bytes, 9000));
   packet->heap_offset = below(state, packet->heap_bytes - packet->payload_bytes + 1);
-  packet->samples = packets->format->samples;
+  packet->samples = packets->spead->samples;
   if (items->time) {
     packet->count = astro_split_mix(state) & most;
     packet->count_bits = packet->spead_address;
-    packet->count_step = packets->format->count_step;
+    packet->count_step = packets->spead->count_step;
   }
   if (items->station)
     packet->station = astro_split_mix(state) & most;

@@ -17,6 +17,7 @@ typedef struct {
   "astroskysrc stations=4 pols=2 noise=5 frequency=1.5e8 bandwidth=1e6 block-steps=2048 "          \
   "phase-centre=246.5,38 start-time=2026-11-20T12:00:00 duration=0.012288"
 #define MISFIT_VOLTAGES MISFIT_SKY " ! application/x-astro-voltages,format=CF32LE"
+#define MISFIT_VOLTAGES_8 MISFIT_SKY " ! application/x-astro-voltages,format=CI8"
 #define MISFIT_SPECTRA                                                                             \
   MISFIT_VOLTAGES " ! astrodelay backend=cpu ! astrochannelizer channels=16 taps=2 backend=cpu"
 #define MISFIT_VISIBILITIES                                                                        \
@@ -50,5 +51,6 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astrorender width=64 height=64", MISFIT_IMAGES, .each_alone = TRUE },
   { "astroobserve", MISFIT_VOLTAGES },
   { "astrohistogram", MISFIT_CATALOGUES, "data" },
+  { "astropay packet=vdif packet-steps=400", MISFIT_VOLTAGES_8 },
   { "astrofitssink", MISFIT_VISIBILITIES, .location = "misfit.uvfits" },
 };

@@ -1,0 +1,100 @@
+/* Blocks of a receiver, from their memory to their validity and times. */
+#include "config.h"
+#include "core/packets/receiver-parts.h"
+
+static gpointer open_block(gpointer user, guint64 first)
+{
+  AstroReceiver *r = user;
+  (void)first;
+  AstroReceiverBlock *block = g_new0(AstroReceiverBlock, 1);
+  block->buffer = r->functions.allocate(r->user, r->shape.block_bytes);
+  if (block->buffer && gst_buffer_map(block->buffer, &block->map, GST_MAP_WRITE))
+    return block;
+  gst_clear_buffer(&block->buffer);
+  g_free(block);
+  r->is_out_of_memory = TRUE;
+  return NULL;
+}
+
+static GstBuffer *close_memory(AstroReceiverBlock *block)
+{
+  GstBuffer *buffer = block->buffer;
+  gst_buffer_unmap(buffer, &block->map);
+  g_free(block->is_bad);
+  g_free(block);
+  return buffer;
+}
+
+static void drop_block(gpointer user, gpointer data)
+{
+  (void)user;
+  gst_buffer_unref(close_memory(data));
+}
+
+/* What is not there is zeros that do not count, so that all blocks of the same packets are the
+ * same. */
+static void fill_in(AstroReceiver *r, AstroReceiverBlock *block, const AstroWindowBlock *told)
+{
+  const gsize n = (gsize)r->place.n_streams * r->shape.block;
+  g_autofree guint8 *is_good = g_memdup2(told->came, n);
+  for (gsize i = 0; i < n; i++) {
+    if (block->is_bad && block->is_bad[i])
+      is_good[i] = 0;
+    if (!is_good[i])
+      astro_place_zeros(&r->place, (guint)(i / r->shape.block), (guint)(i % r->shape.block),
+                        block->map.data, r->shape.block);
+  }
+  astro_place_validity(&r->place, is_good, r->shape.block, block->buffer);
+}
+
+static guint64 earliest(const AstroReceiver *r, const AstroWindowBlock *told)
+{
+  guint64 least = r->shape.block;
+  for (guint stream = 0; stream < r->place.n_streams; stream++)
+    for (guint64 i = 0; i < least; i++)
+      if (told->came[(gsize)stream * r->shape.block + i])
+        least = i;
+  return told->first + (least < r->shape.block ? least : 0);
+}
+
+static void begin(AstroReceiver *r, const AstroWindowBlock *told)
+{
+  gint64 ns = 0;
+  gboolean is_known = astro_packet_epoch_time(&r->epoch, &r->shape, &r->sequence, &r->first,
+                                              told->first, earliest(r, told), &ns);
+  const gboolean is_theirs = r->epoch.has_sync || r->epoch.has_start;
+  if (r->has_begun) {
+    r->totals.restarts++;
+    is_known &= !is_theirs;
+    g_autofree char *text = g_strdup_printf(
+        "the senders began anew, and so does the stream%s",
+        is_theirs ? "; nobody knows when, since sync-epoch and start-time are of the time before"
+                  : "");
+    r->functions.warn(r->user, text);
+  }
+  r->has_begun = TRUE;
+  r->origin = told->first;
+  g_autoptr(AstroObservation) observation = astro_packet_observation(is_known, ns);
+  r->functions.begin(r->user, observation);
+}
+
+static void close_block(gpointer user, const AstroWindowBlock *told)
+{
+  AstroReceiver *r = user;
+  AstroReceiverBlock *block = told->data;
+  fill_in(r, block, told);
+  if (told->is_after_start)
+    begin(r, told);
+  GstBuffer *buffer = close_memory(block);
+  const AstroStream *out = &r->shape.out;
+  GST_BUFFER_OFFSET(buffer) = (told->first - r->origin) * r->shape.steps;
+  GST_BUFFER_OFFSET_END(buffer) = GST_BUFFER_OFFSET(buffer) + r->shape.block * r->shape.steps;
+  GST_BUFFER_PTS(buffer) = astro_stream_time(out, GST_BUFFER_OFFSET(buffer));
+  GST_BUFFER_DURATION(buffer) =
+      astro_stream_time(out, GST_BUFFER_OFFSET_END(buffer)) - GST_BUFFER_PTS(buffer);
+  if (told->is_after_start || told->is_after_gap)
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  r->functions.take_block(r->user, buffer);
+}
+
+const AstroWindowFunctions astro_receiver_blocks = { open_block, close_block, drop_block };

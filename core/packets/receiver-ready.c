@@ -1,0 +1,161 @@
+/* What a receiver knows from the start, and what the first packet tells it. */
+#include "config.h"
+#include "core/packets/receiver-parts.h"
+
+/* ---- from start to end ---- */
+
+static void copy_settings(AstroPacketSettings *to, const AstroPacketSettings *from)
+{
+  *to = *from;
+  to->packet = g_strdup(from->packet);
+  to->stations = g_strdup(from->stations);
+  to->threads = g_strdup(from->threads);
+  to->layout = g_strdup(from->layout);
+  to->rate = g_strdup(from->rate);
+  to->sync_epoch = g_strdup(from->sync_epoch);
+  to->start_time = g_strdup(from->start_time);
+}
+
+static void clear_settings(AstroPacketSettings *s)
+{
+  g_free(s->packet);
+  g_free(s->stations);
+  g_free(s->threads);
+  g_free(s->layout);
+  g_free(s->rate);
+  g_free(s->sync_epoch);
+  g_free(s->start_time);
+}
+
+AstroReceiver *astro_receiver_new(const AstroPacketSettings *settings,
+                                  const AstroReceiverFunctions *functions, gpointer user,
+                                  GError **error)
+{
+  g_autoptr(AstroReceiver) r = g_new0(AstroReceiver, 1);
+  copy_settings(&r->settings, settings);
+  r->functions = *functions;
+  r->user = user;
+  r->sequence.counts_a_packet = settings->sequence_step;
+  r->heaps = astro_heaps_new();
+  if (!settings->packet || !*settings->packet) {
+    astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+               "no format of packets is named: set packet");
+    return NULL;
+  }
+  r->packets = astro_packets_new(settings->packet, error);
+  if (!r->packets || !astro_packet_rate_parse(settings->rate, &r->rate_n, &r->rate_d, error) ||
+      !astro_packet_epoch_read(&r->epoch, settings, error))
+    return NULL;
+  r->stations = astro_identities_new("stations", settings->stations, 1, error);
+  return r->stations ? g_steal_pointer(&r) : NULL;
+}
+
+void astro_receiver_free(AstroReceiver *r)
+{
+  g_clear_pointer(&r->window, astro_window_free);
+  g_clear_pointer(&r->packets, astro_packets_free);
+  g_clear_pointer(&r->stations, astro_identities_free);
+  g_clear_pointer(&r->threads, astro_identities_free);
+  g_clear_pointer(&r->heaps, astro_heaps_free);
+  astro_packet_shape_clear(&r->shape);
+  g_free(r->samples);
+  g_free(r->invalid);
+  clear_settings(&r->settings);
+  g_free(r);
+}
+
+/* ---- the first packet ---- */
+
+/* Frames of a second of packets that do not say it themselves. */
+static gboolean set_packets_a_second(AstroReceiver *r, const AstroPacket *packet, GError **error)
+{
+  AstroPacketSamples samples;
+  if (!packet->has_second || r->rate_n == 0 || r->sequence.packets_a_second)
+    return TRUE;
+  if (!astro_packet_shape_samples(&r->settings, packet, &samples, error))
+    return FALSE;
+  const gint time = astro_layout_find(&samples.layout, ASTRO_AXIS_TIME);
+  const guint64 of_second = (guint64)r->rate_d * (time < 0 ? 1 : samples.layout.extents[time]);
+  if ((guint64)r->rate_n % of_second)
+    return astro_fail(
+        error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+        "a second of rate=%d/%d steps is no whole number of frames of %" G_GUINT64_FORMAT " steps",
+        r->rate_n, r->rate_d, of_second / (guint64)r->rate_d);
+  r->sequence.packets_a_second = (guint64)r->rate_n / of_second;
+  return TRUE;
+}
+
+/* Threads number what a station sends side by side: polarisations, then channels. */
+static gboolean read_threads(AstroReceiver *r, GError **error)
+{
+  const guint n = (guint)(r->shape.groups.pols * r->shape.groups.channels);
+  r->threads = astro_identities_new("threads", r->settings.threads, n, error);
+  if (!r->threads)
+    return FALSE;
+  if (astro_identities_n(r->threads) == n)
+    return TRUE;
+  return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                    "threads=%s are %u, expected %u: a station sends as many packets side by side",
+                    r->settings.threads, astro_identities_n(r->threads), n);
+}
+
+/* Packets have to tell what there is more than one of. */
+static gboolean check_told(AstroReceiver *r, const AstroPacket *packet, GError **error)
+{
+  const gboolean has_thread = packet->thread != ASTRO_PACKET_UNKNOWN;
+  if (!astro_packet_groups_check(&r->shape.groups, packet, r->settings.packet, error))
+    return FALSE;
+  if (!has_thread && r->settings.threads && *r->settings.threads)
+    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                      "threads=%s, and packets of %s have no threads", r->settings.threads,
+                      r->settings.packet);
+  if (packet->channel == ASTRO_PACKET_UNKNOWN && r->settings.first_channel)
+    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                      "first-channel=%" G_GUINT64_FORMAT
+                      ", and packets of %s do not tell their channel",
+                      r->settings.first_channel, r->settings.packet);
+  return TRUE;
+}
+
+static gboolean check_counts(AstroReceiver *r, const AstroPacket *packet, GError **error)
+{
+  if (packet->has_second)
+    return TRUE;
+  const guint64 counts = astro_packet_counts(packet, 0), set = r->settings.sequence_step;
+  if (counts == 0 && set == 0)
+    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                      "packets of %s do not tell how far their sequence goes from one packet to "
+                      "the next: set sequence-step",
+                      r->settings.packet);
+  if (counts && set && counts != set)
+    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                      "sequence-step=%" G_GUINT64_FORMAT ", and the sequence of %s goes "
+                      "%" G_GUINT64_FORMAT " from one packet to the next",
+                      set, r->settings.packet, counts);
+  return TRUE;
+}
+
+gboolean astro_receiver_make_ready(AstroReceiver *r, const AstroPacket *packet, GError **error)
+{
+  guint64 number;
+  if (!set_packets_a_second(r, packet, error))
+    return FALSE;
+  if (packet->has_second && r->sequence.packets_a_second == 0)
+    astro_sequence_find(&r->sequence, packet, &number);
+  if (!astro_packet_shape_init(&r->shape, &r->settings, astro_identities_n(r->stations), packet,
+                               r->rate_n, r->rate_d, r->sequence.packets_a_second, error))
+    return FALSE;
+  r->place = astro_packet_shape_place(&r->shape);
+  r->first = *packet;
+  r->first.samples = r->shape.samples;
+  if (!read_threads(r, error) || !check_told(r, packet, error) ||
+      !check_counts(r, &r->first, error) || !astro_packet_epoch_check(&r->epoch, packet, error) ||
+      !r->functions.describe(r->user, &r->shape.out, error))
+    return FALSE;
+  const AstroWindowConfig config = { r->place.n_streams, r->shape.block, r->shape.window };
+  r->window = astro_window_new(&config, &astro_receiver_blocks, r);
+  r->invalid = g_new0(guint64, r->place.n_streams);
+  r->samples = g_malloc(astro_layout_samples(&r->shape.samples.layout) *
+                        astro_format_info(r->shape.out.format)->bytes);
+  return r->is_ready = TRUE;
+}

@@ -1,0 +1,302 @@
+#include "config.h"
+#include "core/packets/receiver-parts.h"
+
+/* So many packets in a row that lie between the places of packets are of senders that began anew.
+ */
+#define OFF_RUN 16
+/* Numbers of packets are added to, and must not wrap: more come in no thousand years. */
+#define MOST_NUMBER ((guint64)1 << 62)
+/* Bytes in which each format's packet can be told from what is none; VDIF's frames may be longer,
+ * and those that are written are not. */
+#define ENOUGH_TO_TELL ((gsize)1 << 20)
+
+void astro_receiver_warn(AstroReceiver *r, AstroReceiverWarning what, const char *format, ...)
+{
+  va_list arguments;
+  if (r->is_warned[what])
+    return;
+  r->is_warned[what] = TRUE;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  r->functions.warn(r->user, text);
+}
+
+/* Packets that are alike are compared as such; those of heaps have no layout before. */
+static gboolean has_those_samples(const AstroReceiver *r, const AstroPacket *packet)
+{
+  const AstroPacketSamples *a = &r->shape.samples, *b = &packet->samples;
+  return packet->payload_bytes == r->first.payload_bytes && a->bits == b->bits &&
+         a->is_complex == b->is_complex && a->packing == b->packing && a->code == b->code;
+}
+
+static gboolean find_station(AstroReceiver *r, const AstroPacket *packet, AstroPlaceStream *first)
+{
+  guint index = 0;
+  if (packet->station != ASTRO_PACKET_UNKNOWN &&
+      !astro_identities_find(r->stations, packet->station, &index)) {
+    g_autofree char *name = astro_identity_name(packet->station);
+    astro_receiver_warn(
+        r, ASTRO_WARNED_STATION,
+        "a packet of station %s, which is not among the %u that are expected: such packets are "
+        "left out; stations lists those that are expected",
+        name, astro_identities_n(r->stations));
+    return FALSE;
+  }
+  first->station = index * r->shape.groups.of_station;
+  return TRUE;
+}
+
+static gboolean find_thread(AstroReceiver *r, const AstroPacket *packet, AstroPlaceStream *first)
+{
+  const AstroPacketGroups *g = &r->shape.groups;
+  guint index = 0;
+  if (packet->thread == ASTRO_PACKET_UNKNOWN)
+    return TRUE;
+  if (!astro_identities_find(r->threads, packet->thread, &index)) {
+    astro_receiver_warn(
+        r, ASTRO_WARNED_THREAD,
+        "a packet of thread %" G_GUINT64_FORMAT ", which is not among the %u that are expected: "
+        "such packets are left out; threads lists those that are expected, pols says how many "
+        "polarisations there are, channels how many channels",
+        packet->thread, astro_identities_n(r->threads));
+    return FALSE;
+  }
+  first->pol = index % g->pols * g->of_pol;
+  first->channel = index / g->pols * g->of_channel;
+  return TRUE;
+}
+
+static gboolean find_stream(AstroReceiver *r, const AstroPacket *packet, guint *stream)
+{
+  AstroPlaceStream first = { 0 };
+  if (!find_station(r, packet, &first) || !find_thread(r, packet, &first))
+    return FALSE;
+  if (packet->pol != ASTRO_PACKET_UNKNOWN)
+    first.pol = packet->pol;
+  if (packet->channel != ASTRO_PACKET_UNKNOWN)
+    first.channel = packet->channel - r->settings.first_channel; /* below it: a huge number */
+  if (astro_packet_groups_find(&r->shape.groups, &first, stream))
+    return TRUE;
+  astro_receiver_warn(r, ASTRO_WARNED_PLACE,
+                      "a packet that begins at pol %" G_GUINT64_FORMAT
+                      " and channel %" G_GUINT64_FORMAT " (first-channel is %" G_GUINT64_FORMAT
+                      "): such packets are left out; the stream has "
+                      "%" G_GUINT64_FORMAT " pols and %" G_GUINT64_FORMAT " channels",
+                      first.pol, first.channel + r->settings.first_channel,
+                      r->settings.first_channel, r->shape.groups.pols * r->shape.groups.of_pol,
+                      r->shape.groups.channels * r->shape.groups.of_channel);
+  return FALSE;
+}
+
+static void take_off(AstroReceiver *r, const AstroPacket *packet)
+{
+  r->totals.alien++;
+  if (packet->has_second) {
+    astro_receiver_warn(
+        r, ASTRO_WARNED_OFF,
+        "frame %" G_GUINT64_FORMAT " of a second that has %" G_GUINT64_FORMAT
+        ": such packets are left out; they are of another rate, or rate is not theirs",
+        packet->count, r->sequence.packets_a_second);
+    return;
+  }
+  astro_receiver_warn(r, ASTRO_WARNED_OFF,
+                      "the sequence %" G_GUINT64_FORMAT
+                      " lies between those of other packets: such packets are "
+                      "left out; they are of another stream",
+                      packet->count);
+  if (++r->off < OFF_RUN)
+    return;
+  r->off = 0;
+  astro_window_finish(r->window);
+  r->sequence.is_begun = FALSE;
+}
+
+static gboolean has_that_rate(AstroReceiver *r, const AstroPacket *packet)
+{
+  if (packet->rate_n * r->first.rate_d == r->first.rate_n * packet->rate_d)
+    return TRUE;
+  astro_receiver_warn(r, ASTRO_WARNED_RATE,
+                      "a packet of %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT
+                      " steps a second among those of "
+                      "%" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT ": such packets are left out",
+                      packet->rate_n, packet->rate_d, r->first.rate_n, r->first.rate_d);
+  return FALSE;
+}
+
+/* Where a packet has all its numbers as bytes lie in memory they are copied, else unpacked. */
+static gboolean is_plain(const AstroPacketSamples *samples)
+{
+  return samples->bits == 8 && samples->code == ASTRO_PACKET_SIGNED &&
+         samples->packing != ASTRO_PACKET_WORDS;
+}
+
+static void put(AstroReceiver *r, const AstroPacket *packet, const guint8 *payload, guint stream,
+                const AstroWindowPlace *place)
+{
+  AstroReceiverBlock *block = place->data;
+  if (!packet->is_valid) {
+    const gsize n = (gsize)r->place.n_streams * r->shape.block;
+    if (!block->is_bad)
+      block->is_bad = g_malloc0(n);
+    block->is_bad[(gsize)stream * r->shape.block + place->packet] = 1;
+    r->invalid[stream]++;
+    return;
+  }
+  if (!is_plain(&r->shape.samples)) {
+    astro_packet_unpack(&r->shape.samples, payload, r->samples);
+    payload = r->samples;
+  }
+  astro_place_samples(&r->place, stream, place->packet, payload, block->map.data, r->shape.block);
+}
+
+static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8 *payload,
+                             GError **error)
+{
+  AstroWindowPlace place;
+  guint stream;
+  guint64 number;
+  if (!r->is_ready) {
+    g_autoptr(GError) cause = NULL;
+    if (!astro_receiver_make_ready(r, packet, &cause)) {
+      const gboolean has_to_wait = !cause;
+      r->totals.unplaced += has_to_wait;
+      if (cause)
+        g_propagate_error(error, g_steal_pointer(&cause));
+      return has_to_wait;
+    }
+  }
+  if (!has_those_samples(r, packet)) {
+    astro_receiver_warn(
+        r, ASTRO_WARNED_SAMPLES,
+        "a packet with %zu bytes of samples of %u bits among those of %zu bytes and %u bits: such "
+        "packets are left out",
+        packet->payload_bytes, packet->samples.bits, r->first.payload_bytes, r->shape.samples.bits);
+    r->totals.alien++;
+    return TRUE;
+  }
+  packet->samples = r->shape.samples;
+  if (!has_that_rate(r, packet) || !find_stream(r, packet, &stream)) {
+    r->totals.alien++;
+    return TRUE;
+  }
+  if (astro_sequence_find(&r->sequence, packet, &number) != ASTRO_SEQUENCE_KNOWN ||
+      number >= MOST_NUMBER) {
+    take_off(r, packet);
+    return TRUE;
+  }
+  r->off = 0;
+  switch (astro_window_take(r->window, stream, number, &place)) {
+  case ASTRO_WINDOW_PLACED:
+    astro_sequence_follow(&r->sequence, packet);
+    put(r, packet, payload, stream, &place);
+    break;
+  case ASTRO_WINDOW_LATE:
+    astro_receiver_warn(
+        r, ASTRO_WARNED_LATE,
+        "a packet came more than latency=%u ms behind others, and is left out, as are more of "
+        "them: stats count them as late",
+        r->settings.latency_ms);
+    break;
+  case ASTRO_WINDOW_DUPLICATE:
+  case ASTRO_WINDOW_FAR:
+    break;
+  case ASTRO_WINDOW_FAILED:
+    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                      "no memory for blocks of %zu bytes", r->shape.block_bytes);
+  }
+  return TRUE;
+}
+
+static gboolean take_packet(AstroReceiver *r, AstroPacket *packet, const guint8 *bytes,
+                            guint64 sender, GError **error)
+{
+  const guint8 *payload = bytes + packet->payload;
+  AstroHeapAnswer answer = packet->kind == ASTRO_PACKET_DATA ? ASTRO_HEAP_WHOLE : ASTRO_HEAP_ASIDE;
+  if (packet->spead_address)
+    answer = astro_heaps_take(r->heaps, sender, packet, &payload);
+  switch (answer) {
+  case ASTRO_HEAP_WHOLE:
+    return take_samples(r, packet, payload, error);
+  case ASTRO_HEAP_ASIDE:
+    r->totals.aside++;
+    return TRUE;
+  case ASTRO_HEAP_DUPLICATE:
+    r->totals.sum.duplicate++;
+    return TRUE;
+  case ASTRO_HEAP_ALIEN:
+    astro_receiver_warn(r, ASTRO_WARNED_ALIEN,
+                        "a part of a SPEAD heap contradicts the parts before it: it is left out");
+    r->totals.alien++;
+    return TRUE;
+  case ASTRO_HEAP_PART:
+    return TRUE;
+  }
+  g_return_val_if_reached(TRUE);
+}
+
+gboolean astro_receiver_take(AstroReceiver *r, const guint8 *bytes, gsize size, guint64 sender,
+                             GError **error)
+{
+  r->totals.bytes += size;
+  do {
+    g_autoptr(GError) cause = NULL;
+    AstroPacket packet;
+    if (!astro_packets_parse(r->packets, bytes, size, &packet, &cause)) {
+      astro_receiver_warn(r, ASTRO_WARNED_ALIEN,
+                          "%zu bytes that came are no packet of %s: %s; such are left out", size,
+                          r->settings.packet, cause->message);
+      r->totals.alien++;
+      return TRUE;
+    }
+    const gsize used = packet.bytes;
+    if (!take_packet(r, &packet, bytes, sender, error))
+      return FALSE;
+    bytes += used;
+    size -= used;
+  } while (size > 0);
+  return TRUE;
+}
+
+gboolean astro_receiver_take_stream(AstroReceiver *r, const guint8 *bytes, gsize size,
+                                    gboolean is_end, gsize *used, GError **error)
+{
+  g_autoptr(GError) cause = NULL;
+  AstroPacket packet;
+  *used = 0;
+  if (astro_packets_parse(r->packets, bytes, size, &packet, &cause)) {
+    *used = r->last_bytes = packet.bytes;
+    r->totals.bytes += packet.bytes;
+    return take_packet(r, &packet, bytes, 0, error);
+  }
+  if (!is_end && size < ENOUGH_TO_TELL)
+    return TRUE;
+  if (r->last_bytes == 0)
+    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_ALIEN,
+                      "the bytes do not begin with a packet of %s: %s", r->settings.packet,
+                      cause->message);
+  astro_receiver_warn(r, ASTRO_WARNED_ALIEN,
+                      "bytes between packets are no packet of %s: %s; such are left out",
+                      r->settings.packet, cause->message);
+  r->totals.alien++;
+  *used = MIN(size, r->last_bytes);
+  r->totals.bytes += *used;
+  return TRUE;
+}
+
+void astro_receiver_finish(AstroReceiver *r)
+{
+  astro_heaps_reset(r->heaps);
+  if (r->window)
+    astro_window_finish(r->window);
+}
+
+void astro_receiver_reset(AstroReceiver *r)
+{
+  astro_heaps_reset(r->heaps);
+  if (r->window)
+    astro_window_reset(r->window);
+  r->sequence.is_begun = FALSE;
+  r->has_begun = FALSE;
+  r->last_bytes = 0;
+}

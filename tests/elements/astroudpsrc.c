@@ -1,0 +1,272 @@
+/* Packets over loopback: every format, several sockets, senders that stop, return and begin anew,
+ * and a source that is stopped at any time. */
+#include "tests/elements/packets.h"
+
+#include <gio/gio.h>
+
+typedef struct {
+  GstElement *pipeline, *src, *sink;
+  GSocket *socket;
+  GSocketAddress *to[2];
+  guint n_to;
+  guint64 sent; /* bytes */
+  AstroStream stream;
+  AstroObservation *from; /* of what is sent */
+} Link;
+
+static guint16 free_port(void)
+{
+  g_autoptr(GSocket) socket =
+      g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  g_autoptr(GInetAddress) any = g_inet_address_new_loopback(G_SOCKET_FAMILY_IPV4);
+  g_autoptr(GSocketAddress) address = g_inet_socket_address_new(any, 0);
+  g_autoptr(GError) error = NULL;
+  g_socket_bind(socket, address, FALSE, &error);
+  g_assert_no_error(error);
+  g_autoptr(GSocketAddress) bound = g_socket_get_local_address(socket, NULL);
+  return g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(bound));
+}
+
+static Link *link_new(const char *depay, guint n_ports)
+{
+  g_autoptr(GInetAddress) loopback = g_inet_address_new_loopback(G_SOCKET_FAMILY_IPV4);
+  g_autoptr(GString) ports = g_string_new(NULL);
+  g_autoptr(GError) error = NULL;
+  Link *link = g_new0(Link, 1);
+  for (; link->n_to < n_ports; link->n_to++) {
+    const guint16 port = free_port();
+    g_string_append_printf(ports, "%s%u", link->n_to ? "," : "", port);
+    link->to[link->n_to] = g_inet_socket_address_new(loopback, port);
+  }
+  g_autofree char *line = g_strdup_printf(
+      "astroudpsrc name=src address=127.0.0.1 port=%s %s ! appsink name=sink sync=false",
+      ports->str, depay);
+  link->pipeline = gst_parse_launch(line, &error);
+  g_assert_no_error(error);
+  link->src = gst_bin_get_by_name(GST_BIN(link->pipeline), "src");
+  link->sink = gst_bin_get_by_name(GST_BIN(link->pipeline), "sink");
+  link->socket =
+      g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  link->from = astro_observation_new(0);
+  astro_observation_set_start(link->from, TEST_START, NULL);
+  gst_element_set_state(link->pipeline, GST_STATE_PLAYING);
+  return link;
+}
+
+static void link_free(Link *link)
+{
+  gst_element_set_state(link->pipeline, GST_STATE_NULL);
+  gst_object_unref(link->src);
+  gst_object_unref(link->sink);
+  gst_object_unref(link->pipeline);
+  g_object_unref(link->socket);
+  for (guint i = 0; i < link->n_to; i++)
+    g_object_unref(link->to[i]);
+  astro_observation_unref(link->from);
+  g_free(link);
+}
+
+/* No faster than they are taken, so that the kernel drops none. */
+static void wait_for_all(Link *link)
+{
+  const gint64 until = g_get_monotonic_time() + TEST_PATIENCE / 1000;
+  while (test_packets_count(link->src, "bytes") < link->sent) {
+    g_assert_cmpint(g_get_monotonic_time(), <, until);
+    g_usleep(200);
+  }
+}
+
+static void send_one(Link *link, const guint8 *bytes, gsize size, guint to)
+{
+  g_autoptr(GError) error = NULL;
+  g_socket_send_to(link->socket, link->to[to % link->n_to], (const char *)bytes, size, NULL,
+                   &error);
+  g_assert_no_error(error);
+  link->sent += size;
+}
+
+static void send_all(Link *link, GstHarness *pay)
+{
+  GstBuffer *buffer;
+  for (guint i = 0; (buffer = gst_harness_try_pull(pay)); i++) {
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    send_one(link, map.data, map.size, i);
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+    if (i % 16 == 15)
+      wait_for_all(link);
+  }
+  wait_for_all(link);
+}
+
+static AstroObservation *told(Link *link)
+{
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(link->sink, "sink");
+  for (guint i = 0;; i++) {
+    g_autoptr(GstEvent) event =
+        gst_pad_get_sticky_event(pad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, i);
+    g_assert_nonnull(event);
+    if (astro_event_is_observation(event))
+      return astro_observation_from_event(event, NULL);
+  }
+}
+
+/* The end, and all that comes until then. */
+static guint64 take_all(Link *link, const TestPacketsData *data)
+{
+  GstSample *sample;
+  guint64 good = 0;
+  gst_element_send_event(link->pipeline, gst_event_new_eos());
+  for (;;) {
+    g_signal_emit_by_name(link->sink, "try-pull-sample", TEST_PATIENCE, &sample);
+    if (!sample)
+      break;
+    g_autoptr(AstroObservation) to = told(link);
+    g_assert_true(astro_stream_from_caps(&link->stream, gst_sample_get_caps(sample), NULL));
+    good += test_packets_compare(&link->stream, gst_sample_get_buffer(sample), data->samples,
+                                 data->steps, test_packets_shift(&link->stream, link->from, to));
+    gst_sample_unref(sample);
+  }
+  gboolean is_end;
+  g_object_get(link->sink, "eos", &is_end, NULL);
+  g_assert_true(is_end);
+  return good;
+}
+
+static void test_format(gconstpointer row)
+{
+  TestPacketsData data = test_packets_data(row, 4);
+  const TestPackets *what = data.what;
+  g_autofree char *line =
+      g_strdup_printf("astropay %s loss=0.05 reorder=0.2 duplicate=0.1 seed=9", what->pay);
+  g_autofree char *settings = g_strdup_printf("%s block=7 latency=40", what->depay);
+  g_autofree char *format = NULL;
+  GstHarness *pay = test_packets_harness(line, what->caps);
+  g_autoptr(GstElement) element = test_packets_named(pay, "astropay");
+  g_object_get(element, "packet", &format, NULL);
+  TestPacketsSent *sent = test_packets_watch(element, format);
+  Link *link = link_new(settings, 2);
+  test_packets_push(pay, &data.stream, data.samples, data.steps);
+  gst_harness_push_event(pay, gst_event_new_eos());
+  send_all(link, pay);
+  const guint streams = test_packets_streams(link->src);
+  const guint64 good = take_all(link, &data);
+  g_assert_cmpuint(test_packets_count(link->src, "kernel-drops"), ==, 0);
+  g_assert_cmpuint(test_packets_count(link->src, "receive-buffer"), >, 0);
+  g_assert_cmpuint(test_packets_count(link->src, "packets"), ==, sent->whole);
+  g_assert_cmpuint(good * streams * what->packets, ==, sent->whole * data.n);
+  link_free(link);
+  test_packets_sent_free(sent);
+  gst_harness_teardown(pay);
+  test_packets_data_clear(&data);
+}
+
+/* 64 streams of packets, of which one stops and returns: nothing waits for it, its samples are none
+ * in between, and all others are there. */
+static void test_silent_stream(void)
+{
+  static const TestPackets many = { "many",
+                                    VOLTAGES "format=CI8,stations=32,pols=2,rate=1000000/1",
+                                    "packet=vdif packet-steps=100",
+                                    "packet=vdif stations=0-31 pols=2 rate=1000000",
+                                    8,
+                                    100,
+                                    400 };
+  TestPacketsData data = test_packets_data(&many, 8);
+  GstHarness *pay = test_packets_harness("astropay packet=vdif packet-steps=100", many.caps);
+  Link *link = link_new("packet=vdif stations=0-31 pols=2 rate=1000000 block=2 latency=2", 1);
+  GstBuffer *buffer;
+  guint sent = 0, silent = 0;
+  test_packets_push(pay, &data.stream, data.samples, data.steps);
+  for (guint i = 0; (buffer = gst_harness_try_pull(pay)); i++) {
+    GstMapInfo map;
+    const gboolean is_silent = i % 64 == 21 && i / 64 >= 100 && i / 64 < 250;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    if (!is_silent)
+      send_one(link, map.data, map.size, 0);
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+    sent += !is_silent;
+    silent += is_silent;
+    if (i % 64 == 63)
+      wait_for_all(link);
+  }
+  g_assert_cmpuint(sent, ==, 64 * 400 - 150);
+  const guint64 good = take_all(link, &data);
+  g_assert_cmpuint(test_packets_count(link->src, "packets"), ==, sent);
+  g_assert_cmpuint(test_packets_count(link->src, "lost"), ==, silent);
+  g_assert_cmpuint(good, ==, (guint64)sent * 100);
+  link_free(link);
+  gst_harness_teardown(pay);
+  test_packets_data_clear(&data);
+}
+
+static gint64 stop_time(GstElement *pipeline)
+{
+  const gint64 before = g_get_monotonic_time();
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return g_get_monotonic_time() - before;
+}
+
+/* Whatever it waits for, packets or downstream, it stops at once. */
+static void test_stop(void)
+{
+  for (guint i = 0; i < 3; i++) {
+    Link *link = link_new("packet=vdif", 2);
+    g_usleep(i * 20000);
+    if (i == 2)
+      gst_element_send_event(link->src, gst_event_new_flush_start());
+    g_assert_cmpint(stop_time(link->pipeline), <, G_USEC_PER_SEC / 2);
+    link_free(link);
+  }
+}
+
+/* Without a packet the end is the end and no error. */
+static void test_no_packet(void)
+{
+  Link *link = link_new("packet=vdif", 1);
+  GstSample *sample;
+  gst_element_send_event(link->pipeline, gst_event_new_eos());
+  g_signal_emit_by_name(link->sink, "try-pull-sample", TEST_PATIENCE, &sample);
+  g_assert_null(sample);
+  g_autoptr(GstBus) bus = gst_element_get_bus(link->pipeline);
+  g_assert_null(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR));
+  link_free(link);
+}
+
+static void test_refused_settings(void)
+{
+  static const struct {
+    const char *settings, *says;
+  } bad[] = {
+    { "packet=vdif port=0", "port=0: \"0\" is no port" },
+    { "packet=vdif port=7-5", "is no port" },
+    { "packet=vdif port=70000", "is no port" },
+    { "packet=vdif address=nowhere", "\"nowhere\" is no address" },
+    { "packet=vdif address=192.0.2.1", "cannot listen at 192.0.2.1, port 7148" },
+    { "packet=vdif address=239.1.0.0 multicast-iface=nothing0", "interface nothing0" },
+    { "", "set packet" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autofree char *line = g_strdup_printf("astroudpsrc name=e %s ! fakesink", bad[i].settings);
+    test_refused_by(line, "e", bad[i].says);
+  }
+}
+
+static void add_tests(void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(test_packets); i++) {
+    g_autofree char *path = g_strdup_printf("/udpsrc/format/%s", test_packets[i].name);
+    g_test_add_data_func(path, &test_packets[i], test_format);
+  }
+  g_test_add_func("/udpsrc/silent-stream", test_silent_stream);
+  g_test_add_func("/udpsrc/stop", test_stop);
+  g_test_add_func("/udpsrc/no-packet", test_no_packet);
+  g_test_add_func("/udpsrc/refused", test_refused_settings);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
