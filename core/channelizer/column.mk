@@ -16,7 +16,7 @@ element_tests += tests/elements/astrochannelizer tests/elements/astrochannelizer
 bench_programs += tests/bench/channelizer
 tests_bench_channelizer_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_bench_channelizer_LDADD = $(LDADD) $(FFTW_LIBS)
-example_files += examples/digitiser.sh
+example_files += examples/digitiser.sh examples/subbands.sh
 gpu_sources += gpu/channelizer/channelizer.cu gpu/channelizer/fused.cu gpu/channelizer/square.cu \
   gpu/channelizer/passes.cu
 gpu_headers += gpu/channelizer/channelizer.h

@@ -59,6 +59,20 @@ static void test_bands(void)
                "bands.sh all.fits joined.uvfits 8; cmp one.uvfits joined.uvfits");
 }
 
+/* Subbands that are split by a second filter bank apart are those that are split together. */
+static void test_subbands(void)
+{
+  check_script("run " VOLTAGES "! astrodelay ! astrochannelizer channels=8 ! astrochannelizer "
+               "channels=16 ! astrotranspose ! astrocorrelator integration=10 ! astrofitssink "
+               "location=one.uvfits; "
+               "run " VOLTAGES "! astrodelay ! astrochannelizer channels=8 ! tee name=t "
+               "t. ! queue ! astroselect channels=0-2 ! astrochannelizer channels=16 ! j. "
+               "t. ! queue ! astroselect channels=3-7 ! astrochannelizer channels=16 ! j. "
+               "astrojoin name=j axis=channel ! astrotranspose ! astrocorrelator integration=10 ! "
+               "astrofitssink location=two.uvfits; cmp one.uvfits two.uvfits; "
+               "subbands.sh three.uvfits; test -s three.uvfits");
+}
+
 static void test_fields(void)
 {
   check_script("run " VISIBILITIES(
@@ -92,6 +106,7 @@ static void add_tests(void)
   g_test_add_func("/many/receivers", test_receivers);
   g_test_add_func("/many/pols", test_pols);
   g_test_add_func("/many/bands", test_bands);
+  g_test_add_func("/many/subbands", test_subbands);
   g_test_add_func("/many/fields", test_fields);
   g_test_add_func("/many/nights", test_nights);
 }
