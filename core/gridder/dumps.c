@@ -13,11 +13,10 @@ static gboolean check_positions(const AstroObservation *o, GError **error)
   for (guint i = 0; o->uvw_metres == 0 && i < o->n_stations; i++) {
     const double *p = &o->positions[3 * i], radius = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
     if (!(radius > EARTH_CORE))
-      return astro_backend_refuse(
-          error,
-          "station %s is %.3g m from the earth's centre: positions have to be geocentric "
-          "(ITRF) metres, not local ones",
-          o->names[i], radius);
+      return astro_backend_refuse(error,
+                                  "station %s is %.3g m from the earth's centre: expected "
+                                  "geocentric positions (ITRF, metres), not local ones",
+                                  o->names[i], radius);
   }
   return TRUE;
 }
@@ -31,9 +30,8 @@ static gboolean check(const AstroPrepareConfig *config, const AstroObservation *
 {
   if (!o)
     return astro_backend_refuse(
-        error, "the stream has no observation (stations, phase centre, start), which "
-               "(u,v,w) are computed from: astroobserve with array, phase-centre and start-time "
-               "makes one");
+        error, "the stream has no observation (stations, phase centre, start) to compute (u,v,w) "
+               "from: expected astroobserve with array, phase-centre and start-time before this");
   if (!o->has_phase_centre)
     return astro_backend_refuse(error, "the observation has no phase centre");
   if (!o->has_start)
@@ -41,12 +39,12 @@ static gboolean check(const AstroPrepareConfig *config, const AstroObservation *
   if ((guint64)o->n_stations * (o->n_stations + 1) / 2 != config->baselines)
     return astro_backend_refuse(
         error,
-        "%u baselines are not those of the observation's %u stations with themselves and "
-        "each other: %" G_GUINT64_FORMAT,
+        "%u baselines do not fit the observation's %u stations, which have %" G_GUINT64_FORMAT
+        " with the autocorrelations",
         config->baselines, o->n_stations, (guint64)o->n_stations * (o->n_stations + 1) / 2);
   if (!(config->frequency > 0))
-    return astro_backend_refuse(error,
-                                "the caps have no frequency, which (u,v,w) in wavelengths need");
+    return astro_backend_refuse(
+        error, "the caps have no frequency, which is needed for (u,v,w) in wavelengths");
   if (config->channels > 1 && !(config->bandwidth > 0))
     return astro_backend_refuse(error, "the caps have %u channels and no bandwidth",
                                 config->channels);

@@ -64,7 +64,7 @@ gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGriddingConfig *c
   return astro_backend_refuse(
       error,
       "w from %.0f to %.0f wavelengths over this field needs %.0f planes, at most %d are "
-      "possible: a smaller field, or shorter baselines",
+      "possible: expected a smaller field or shorter baselines",
       least, greatest, n, MAX_PLANES);
 }
 

@@ -247,7 +247,8 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
 {
   if (rows->rows * rows->channels > G_MAXUINT32) {
     astro_backend_refuse(error,
-                         "%" G_GUINT64_FORMAT " visibilities are more than %u: use an interval",
+                         "%" G_GUINT64_FORMAT
+                         " visibilities in one grid, at most %u are possible: expected an interval",
                          rows->rows * rows->channels, G_MAXUINT32);
     return NULL;
   }

@@ -373,7 +373,7 @@ static void test_refused(void)
     { 1 << 30, 1e-10, 1e-4, 0, 0, 0, FALSE, "too large" },
     /* A band more than 16 bits number. */
     { 600000, 1e-7, 1e-4, 1.7, 0, 0, FALSE,
-      "a size of 600000 pixels asks for a grid of 1020000 cells a side, which is too large: "
+      "a size of 600000 pixels needs a grid of 1020000 cells a side, which is too large: "
       "expected at most 1000000 cells, a size of at most 588234" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

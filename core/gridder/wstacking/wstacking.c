@@ -33,8 +33,8 @@ static gboolean refuse_accuracy(const AstroGriddingConfig *config, GError **erro
   g_autofree char *padding = g_strdup_printf("padding %g", config->padding);
   g_autofree char *support = g_strdup_printf("support %u", config->support);
   return astro_backend_refuse(error,
-                              "accuracy %g cannot be had with %s and %s: expected 0 for what is "
-                              "set, which takes what is enough",
+                              "accuracy %g cannot be reached with %s and %s: expected 0 for those "
+                              "that are set, so that they follow from the accuracy",
                               config->accuracy, config->padding > 0 ? padding : "any padding",
                               config->support ? support : "any support");
 }
@@ -48,7 +48,7 @@ static gboolean choose(const AstroGriddingConfig *config, AstroGrid *grid, GErro
     return FALSE;
   if (!config->is_double && config->accuracy < 1e-5)
     return astro_backend_refuse(
-        error, "accuracy %g needs double precision (format=CF64LE): single has 1e-05",
+        error, "accuracy %g needs double precision (format=CF64LE): single precision reaches 1e-05",
         config->accuracy);
   const AstroSemicircleWanted wanted = { .accuracy = config->accuracy,
                                          .padding = config->padding,
@@ -63,7 +63,7 @@ static gboolean choose(const AstroGriddingConfig *config, AstroGrid *grid, GErro
   if (cells > MAX_CELLS)
     return astro_backend_refuse(
         error,
-        "a size of %u pixels asks for a grid of %.0f cells a side, which is too large: expected "
+        "a size of %u pixels needs a grid of %.0f cells a side, which is too large: expected "
         "at most %d cells, a size of at most %u",
         grid->image_size, cells, MAX_CELLS, 2 * (guint)(MAX_CELLS / shape.padding / 2));
   grid->size = astro_grid_good_size(MAX((guint)cells, 2 * shape.support + 8));
