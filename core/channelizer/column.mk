@@ -4,8 +4,9 @@ core_sources += core/channelizer/channelizer.h core/channelizer/window.c core/ch
   core/channelizer/stretch.c core/channelizer/stretch.h core/channelizer/reference.c \
   core/channelizer/gains.c core/channelizer/gains.h \
   core/channelizer/cpu.c core/channelizer/fir.h core/channelizer/fir-c.c
-core_avx2_sources += core/channelizer/fir-avx2.c
-core_avx512_sources += core/channelizer/fir-avx512.c
+# One source for both; the portable filter is loops that the compiler makes vectors of.
+core_avx2_sources += core/channelizer/fir-levels.c
+core_avx512_sources += core/channelizer/fir-levels.c
 element_sources += elements/astrochannelizer.c elements/astrochannelizer.h
 core_tests += tests/core/channelizer tests/core/channelizer-variants tests/core/channelizer-calls \
   tests/core/channelizer-coarse
