@@ -1,5 +1,5 @@
 /* Channelizer: a polyphase filter bank that makes spectra from voltages, or spectra of many
- * channels from spectra of few.
+ * channels from spectra of a few.
  *
  * A spectrum is made every `step` samples: channels for complex input, 2 x channels for real input,
  * so that the rate of spectra is the width of a channel. Spectrum n stands for samples n x step to
@@ -56,7 +56,7 @@ typedef struct {
   AstroStream in; /* voltages: any order of time, station and pol; CI4 CI8 CI16LE CF16LE CF32LE, or
                    * I8 I16LE F32LE for real input. Spectra: complex, and channel in any place */
   AstroFormat to; /* CF32LE CF16LE CI16LE CI8 CI4, in the order station:pol:time:channel */
-  guint channels; /* that each input channel is split into */
+  guint channels; /* into which each input channel is split */
   guint taps;
   AstroWindow window;
   double beta; /* of kaiser */

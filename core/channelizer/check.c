@@ -28,7 +28,7 @@ static gboolean check_layout(const AstroStream *in, GError **error)
   return TRUE;
 }
 
-/* Channels lie side by side in the output: each has to be as wide as its rate carries. */
+/* Channels are contiguous in the output, so each has to be as wide as its rate. */
 static gboolean check_coarse(const AstroChannelizerConfig *config, GError **error)
 {
   const AstroStream *in = &config->in;

@@ -53,8 +53,8 @@ void astro_figure_free(AstroFigure *f)
   g_free(f);
 }
 
-/* A page is drawn anew for each frame of a waterfall that grows. Most of the time would go into
- * memory fresh from the system, so that surfaces are kept while their size is the same. */
+/* A growing waterfall draws the page again for each frame. Most of the time would go into new
+ * memory from the system, so surfaces are kept as long as their size is the same. */
 static void keep_surface(cairo_surface_t **surface, gint width, gint height)
 {
   if (*surface && cairo_image_surface_get_width(*surface) == width &&

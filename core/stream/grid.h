@@ -106,8 +106,8 @@ GType astro_grid_meta_api_get_type(void);
 const GstMetaInfo *astro_grid_meta_get_info(void);
 #define ASTRO_GRID_META_API astro_grid_meta_api_get_type()
 
-/* In the answer to an ALLOCATION query: of a transformed grid the reader looks at the image in its
- * middle alone, image-size / 2 pixels to either side; the rest may be left undefined. */
+/* In the answer to an ALLOCATION query: the reader only uses the image in the middle of a
+ * transformed grid, image-size / 2 pixels to either side; the rest may be left undefined. */
 GType astro_grid_image_only_api_get_type(void);
 #define ASTRO_GRID_IMAGE_ONLY_API astro_grid_image_only_api_get_type()
 

@@ -211,7 +211,7 @@ static void text_table_refused(TestPlace *place, gconstpointer data)
   make_text_table(place->path, 10);
   test_expect_refused(place->path, &options, "point 5: column Weight is nan");
   test_expect_refused(place->path, &mag, "point 3: column Mag is nan");
-  test_expect_refused(place->path, &name, "column Name holds 8 of type A");
+  test_expect_refused(place->path, &name, "column Name holds 8 values of type A");
 }
 
 /* A locale with a decimal comma changes no number, neither in expressions nor in headers. */

@@ -146,7 +146,7 @@ static const struct {
   { "application/x-astro-visibilities,format=CI32LE,layout=pol:pol:pol,pols=2", "repeated" },
   { "application/x-astro-voltages,format=CI8,layout=time:point", "free" },
   { "application/x-astro-voltages,format=CI8,layout=(string)\"\"", "layout is empty" },
-  { "application/x-astro-voltages,format=CI8,layout=time:,stations=1", "\"\" is no axis" },
+  { "application/x-astro-voltages,format=CI8,layout=time:,stations=1", "there is no axis \"\"" },
   { "application/x-astro-voltages,format={CI8,CI4},layout=time:station,stations=1", "not fixed" },
   { "application/x-astro-voltages,format=CI8,layout=time:station,stations=[1,5]", "not fixed" },
   { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,rate=(int)3", "rate" },

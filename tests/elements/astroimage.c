@@ -412,7 +412,7 @@ static void test_bad_caps(void)
     { "", "layout=pol:y:x,format=CF32LE,pols=1,width=8,height=8,pixel=0.5", "hemisphere" },
     { "", "layout=pol:y:x,format=CI8,pols=1,width=8,height=8,pixel=0.01", "CI8 to F32LE" },
     { "stokes=U", "layout=pol:y:x,format=CF32LE,pols=2,width=8,height=8,pixel=0.01",
-      "stokes is \"U\" of products XX:YY" },
+      "stokes is \"U\" but the products are XX:YY" },
     { "stokes=IX", "layout=pol:y:x,format=CF32LE,pols=2,width=8,height=8,pixel=0.01",
       "some of the letters" },
   };

@@ -169,7 +169,7 @@ static const struct {
     "astro" },
   { "fakesrc num-buffers=1 ! " IN_CAPS
     " ! astrotranspose name=t layout=time:station:sun ! fakesink",
-    "\"sun\" is no axis" },
+    "there is no axis \"sun\"" },
   { "fakesrc num-buffers=1 ! " IN_CAPS " ! astrotranspose name=t layout=time:station ! fakesink",
     "cannot be put in the order time:station" },
 };

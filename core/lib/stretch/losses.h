@@ -17,7 +17,7 @@ G_BEGIN_DECLS
  * block holds. Streams without a channel axis have one channel. */
 typedef struct {
   guint station;
-  guint channel, channel_end; /* from the one to before the other */
+  guint channel, channel_end; /* the first one, and the one after the last */
   guint64 from, to;
 } AstroLoss;
 
