@@ -1,22 +1,23 @@
 /**
  * SECTION:element-astrodepay
  *
- * Packets of any source as voltages or spectra: udpsrc's and pcapparse's, one or more a buffer, or
- * a file of packets one behind the other, which filesrc cuts anywhere. packet names the format:
- * vdif, lofar-beamlet, a preset of SPEAD's, or @FILE, a text that describes a header
- * (doc/packets.md). From the network astroudpsrc does the same for much less.
+ * Makes voltages or spectra from packets of any source: from udpsrc or pcapparse, one or more a
+ * buffer, or from a file of packets one after another, which filesrc may cut anywhere. packet names
+ * the format: vdif, lofar-beamlet, a preset for SPEAD, or @FILE, a text that describes a header
+ * (doc/packets.md). From the network, astroudpsrc does the same at much lower cost.
  *
- * Each sample goes to the place that its packet's sequence says, in blocks of block ms, which wait
- * latency ms for packets that come behind others. What does not come is there with validity 0, and
- * is counted as lost; what comes too late, again, from a station that stations does not list, or is
- * no packet of the format is left out and counted, with a warning where it is not a matter of
- * course. Packets of descriptions and of the end (SPEAD) have no effect. Senders that begin anew
- * begin a new segment, with a warning. The property stats and the message "astro-packets", once a
- * second and at the end, have the counts; the property those of each stream of packets, too.
+ * Each sample goes where its packet's sequence number says, in blocks of block ms, which wait
+ * latency ms for packets that come out of order. Samples that do not come have validity 0 and are
+ * counted as lost. Packets that come too late or twice, come from a station that stations does not
+ * list, or do not have the format are left out and counted, with a warning unless that is to be
+ * expected. SPEAD's packets with descriptions or the end of a stream have no effect. When a sender
+ * starts again, a new segment begins, with a warning. The property stats and the message
+ * "astro-packets", once a second and at the end, have the counts; the property also has those of
+ * each stream of packets.
  *
- * The observation says when the first sample was taken where headers tell it (VDIF, LOFAR), or
- * sync-epoch with the rate, or start-time; else it does not. Stations' places, names and the phase
- * centre are for astroobserve to say, behind this element.
+ * The observation says when the first sample was taken if headers give it (VDIF, LOFAR), or
+ * sync-epoch and the rate, or start-time; otherwise that is unknown. astroobserve, downstream of
+ * this element, sets the positions and names of stations and the phase centre.
  *
  * |[
  * gst-launch-1.0 filesrc location=recorded.vdif ! \
@@ -43,9 +44,9 @@ struct _AstroDepay {
   AstroPacketSettings settings, now;
   GstPad *sink, *src;
   AstroPacketInput *input; /* from start to stop, under the object's lock */
-  GstAdapter *adapter;     /* of a stream of bytes */
+  GstAdapter *adapter;     /* for a stream of bytes */
   gboolean is_bytes;
-  gint64 told; /* when */
+  gint64 told; /* when statistics were last posted */
 };
 
 G_DEFINE_TYPE(AstroDepay, astro_depay, GST_TYPE_ELEMENT)
@@ -58,7 +59,7 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-/* Between start and stop; after that there is nothing to tell. */
+/* The statistics; empty unless between start and stop. */
 static GstStructure *tell(AstroDepay *self)
 {
   GST_OBJECT_LOCK(self);
@@ -79,7 +80,7 @@ static void post_stats(AstroDepay *self)
   self->told = g_get_monotonic_time();
 }
 
-/* ---- what goes out ---- */
+/* ---- output ---- */
 
 static GstFlowReturn send_caps(AstroDepay *self, GstCaps *caps)
 {
@@ -92,7 +93,7 @@ static GstFlowReturn send_caps(AstroDepay *self, GstCaps *caps)
   return GST_FLOW_OK;
 }
 
-/* What comes from here on counts from step 0. */
+/* From here on steps count from 0. */
 static void send_observation(AstroDepay *self, GstEvent *observation)
 {
   GstSegment segment;
@@ -123,7 +124,7 @@ static GstFlowReturn push_all(AstroDepay *self)
   return flow;
 }
 
-/* ---- what comes in ---- */
+/* ---- input ---- */
 
 static gboolean take_bytes(AstroDepay *self, gboolean is_end)
 {
@@ -181,10 +182,10 @@ static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
   AstroDepay *self = ASTRO_DEPAY(parent);
   const GstSegment *segment;
   switch (GST_EVENT_TYPE(event)) {
-  case GST_EVENT_CAPS: /* of packets */
+  case GST_EVENT_CAPS: /* describe packets, not samples */
     gst_event_unref(event);
     return TRUE;
-  case GST_EVENT_SEGMENT: /* of times of arrival */
+  case GST_EVENT_SEGMENT: /* counts times of arrival */
     gst_event_parse_segment(event, &segment);
     self->is_bytes = segment->format == GST_FORMAT_BYTES;
     gst_event_unref(event);
@@ -193,7 +194,7 @@ static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
     finish(self);
     post_stats(self);
     break;
-  case GST_EVENT_GAP: /* of no packets: what is lost their sequence tells */
+  case GST_EVENT_GAP: /* losses show in the sequence numbers of packets */
     gst_event_unref(event);
     return TRUE;
   case GST_EVENT_FLUSH_STOP:
@@ -283,11 +284,11 @@ static void astro_depay_class_init(AstroDepayClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "Samples of packets", "Codec/Depayloader/Network",
-      "Puts the samples of packets into place, and counts those that are lost", ASTRO_AUTHOR);
+      "Puts the samples of packets in order, and counts lost ones", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes",
                                         "packets, one or more a buffer, or a stream of bytes");
   gst_element_class_add_static_metadata(element, "gives",
-                                        "voltages or spectra, with counts of what is valid");
+                                        "voltages or spectra, with counts of valid samples");
 }
 
 static void astro_depay_init(AstroDepay *self)

@@ -1,20 +1,20 @@
 /**
  * SECTION:element-astropay
  *
- * Voltages and spectra as packets, as telescopes send them: each buffer is a datagram, for udpsink,
- * multiudpsink or astrodepay. packet names the format: vdif, lofar-beamlet, a preset of SPEAD's, or
- * @FILE, a text that describes a header (doc/packets.md). Each station, polarisation and group of
- * channels has packets of its own; those of VDIF and LOFAR number what a station sends side by side
- * as threads, polarisations first, from 0 on.
+ * Makes packets of voltages and spectra, as telescopes send them. Each buffer is a datagram, for
+ * udpsink, multiudpsink or astrodepay. packet names the format: vdif, lofar-beamlet, a preset for
+ * SPEAD, or @FILE, a text that describes a header (doc/packets.md). Each station, polarisation and
+ * group of channels has packets of its own; in VDIF and LOFAR packets these are threads of a
+ * station, numbered from 0, polarisations first.
  *
- * A packet of which a sample is not valid, or is missing, is marked where headers can say so, and
- * else not sent, so that who receives counts it as lost. Formats that tell the time take it from
- * the observation; sequences of the others count from its start, which is sync-epoch for who
- * receives them. A sink that syncs paces packets by the clock: each goes when its last sample was
- * taken.
+ * A packet with a sample that is missing or not valid is marked as invalid if its header can say
+ * so, and otherwise not sent, so that receivers count it as lost. Formats whose headers hold the
+ * time take it from the observation; the sequence numbers of other formats count from its start,
+ * which receivers need as sync-epoch. A sink with sync=true sends each packet when its last sample
+ * was taken.
  *
- * loss, reorder and duplicate make the network a bad one, always in the same way for a seed. What
- * it did is in the property and the message "astro-packets" at the end.
+ * loss, reorder and duplicate simulate a bad network, in the same way each time for the same seed.
+ * The property stats and the message "astro-packets" at the end count what it did.
  *
  * |[
  * gst-launch-1.0 astroskysrc is-live=true stations=2 pols=2 bandwidth=1e6 ! \
@@ -33,7 +33,7 @@
 #include "elements/base/astrostage.h"
 #include "elements/base/astrosteps.h"
 
-/* A list of packets has no more of them, and none that is later than the first by more. */
+/* Limits of a list of packets: their number, and the time from the first to the last. */
 #define LIST_PACKETS 64
 #define LIST_TIME GST_MSECOND
 
@@ -44,15 +44,15 @@ struct _AstroPay {
 
   AstroSender *sender; /* from start to stop; counts are read under the object's lock */
   AstroSenderCounts counts;
-  AstroRow *row; /* of the stream and the observation that are there */
+  AstroRow *row; /* for the current stream and observation */
   AstroStream stream;
   gboolean has_stream, has_segment, is_warned_again, is_warned_clipped;
   AstroObservation *observation;
   AstroSteps steps;
   gboolean is_begun;
-  guint64 next, lost; /* steps: the one that is due, and those that did not come */
+  guint64 next, lost; /* steps: the next one expected, and the number of missing ones */
   GstBufferList *list;
-  GstFlowReturn flow; /* what downstream said to lists of this call */
+  GstFlowReturn flow; /* downstream's answer to the lists sent in this call */
 };
 
 G_DEFINE_TYPE(AstroPay, astro_pay, GST_TYPE_ELEMENT)
@@ -65,39 +65,43 @@ static const AstroField fields[] = {
              "Format of the packets: vdif, lofar-beamlet, katgpucbf-antenna-voltage, "
              "meerkat-digitiser, or @FILE, which describes one",
              NULL),
-  ASTRO_TEXT(AstroSenderSettings, stations, "stations", "Stations",
-             "Identifier of each station in packets: numbers, ranges (0-3) or codes of two letters "
-             "(Ef), joined by commas (unset: from 0 on)",
-             NULL),
-  ASTRO_UINT(AstroSenderSettings, bits, "bits", "Bits",
-             "Of each component of a sample (0: by the description, else as many as the format of "
-             "the samples has, of floats 2)",
-             0, 32, 0),
+  ASTRO_TEXT(
+      AstroSenderSettings, stations, "stations", "Stations",
+      "Identifiers of the stations in packets: numbers, ranges (0-3) or codes of two letters "
+      "(Ef), separated by commas (unset: numbers from 0)",
+      NULL),
+  ASTRO_UINT(
+      AstroSenderSettings, bits, "bits", "Bits",
+      "Bits of each component of a sample (0: as the description says, or else as the samples "
+      "have; 2 for floats)",
+      0, 32, 0),
   ASTRO_UINT(AstroSenderSettings, packet_steps, "packet-steps", "Steps in a packet",
-             "Steps of time in a packet, or a heap (0: by the format)", 0, 1 << 24, 0),
+             "Time steps in a packet or a heap (0: as the format has)", 0, 1 << 24, 0),
   ASTRO_UINT(AstroSenderSettings, packet_channels, "packet-channels", "Channels in a packet",
-             "Channels in a packet, or a heap (0: by the format)", 0, 1 << 24, 0),
+             "Channels in a packet or a heap (0: as the format has)", 0, 1 << 24, 0),
   ASTRO_UINT(AstroSenderSettings, packet_bytes, "packet-bytes", "Bytes in a packet",
-             "Bytes of samples in a packet, at most, where packet-steps does not say it; heaps of "
-             "SPEAD go in as many packets as it takes",
+             "Most bytes of samples in a packet, if packet-steps is not set; SPEAD heaps are split "
+             "into as many packets as needed",
              8, 65000, 8192),
   ASTRO_UINT64(AstroSenderSettings, first_channel, "first-channel", "First channel",
                "Number of the first channel in headers", 0, G_MAXUINT32, 0),
   ASTRO_UINT64(AstroSenderSettings, sequence_step, "sequence-step", "Step of the sequence",
-               "How far the sequence goes from one packet to the next (0: as the format says)", 0,
-               G_MAXINT64, 0),
+               "Increase of the sequence number from one packet to the next (0: as the format has)",
+               0, G_MAXINT64, 0),
   ASTRO_DOUBLE(AstroSenderSettings, network.loss, "loss", "Loss",
                "Fraction of the packets that are lost, for tests", 0, 1, 0),
   ASTRO_DOUBLE(AstroSenderSettings, network.reorder, "reorder", "Reorder",
-               "Fraction of the packets that go behind up to 8 later ones, for tests", 0, 1, 0),
+               "Fraction of the packets that are sent after up to 8 later ones, for tests", 0, 1,
+               0),
   ASTRO_DOUBLE(AstroSenderSettings, network.duplicate, "duplicate", "Duplicate",
-               "Fraction of the packets that go twice, for tests", 0, 1, 0),
+               "Fraction of the packets that are sent twice, for tests", 0, 1, 0),
   ASTRO_UINT64(AstroSenderSettings, network.seed, "seed", "Seed",
-               "Which packets these are: the same ones for the same seed", 0, G_MAXUINT64, 1),
+               "Seed of the choice of these packets: the same seed chooses the same ones", 0,
+               G_MAXUINT64, 1),
   { ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics",
                      "packets and bytes sent; dropped, duplicated and reordered packets; invalid, "
-                     "marked as such; withheld, not sent since no mark can be; clipped values; "
-                     "steps-again and steps-lost of what came"),
+                     "marked as such; withheld, not sent because the format has no such mark; "
+                     "clipped values; steps-again and steps-lost of the input"),
     .get = get_stats },
   { 0 },
 };
@@ -121,7 +125,7 @@ static void get_stats(GObject *object, GValue *value)
   g_value_take_boxed(value, tell(ASTRO_PAY(object)));
 }
 
-/* ---- what goes out ---- */
+/* ---- output ---- */
 
 static void push_list(AstroPay *self)
 {
@@ -132,7 +136,7 @@ static void push_list(AstroPay *self)
     self->flow = flow;
 }
 
-/* So short that a sink that syncs sends none of a list much before its time. */
+/* Lists are short, so that a sink with sync=true sends no packet much before its time. */
 static gboolean is_list_full(const AstroPay *self, const GstBuffer *next)
 {
   const GstClockTime first = GST_BUFFER_PTS(gst_buffer_list_get(self->list, 0));
@@ -160,8 +164,8 @@ static void note_counts(AstroPay *self)
     return;
   self->is_warned_clipped = TRUE;
   GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                      ("values are larger than packets can hold, and are clipped; stats count "
-                       "them: astroconvert scale=... before makes them smaller"),
+                      ("values are larger than packets can hold and are clipped; stats count "
+                       "them. astroconvert scale=... upstream makes them smaller"),
                       (NULL));
 }
 
@@ -177,7 +181,7 @@ static GstClockTime time_of(gpointer user, guint64 end)
   return astro_steps_time(&self->steps, &self->stream, end);
 }
 
-/* Before what belongs to another stream or another time. */
+/* Sends all that is held, before another stream or observation begins. */
 static GstFlowReturn drain(AstroPay *self)
 {
   g_autoptr(GError) error = NULL;
@@ -197,7 +201,7 @@ static void forget(AstroPay *self)
   g_clear_pointer(&self->list, gst_buffer_list_unref);
 }
 
-/* ---- what comes in ---- */
+/* ---- input ---- */
 
 static gboolean begin(AstroPay *self, GError **error)
 {
@@ -302,8 +306,9 @@ static gboolean set_caps(AstroPay *self, const GstCaps *caps)
   self->has_stream = astro_stream_from_caps(&self->stream, caps, &error) &&
                      astro_stream_check_sums(&self->stream, &error);
   if (self->has_stream && self->stream.rate_n == 0)
-    self->has_stream = astro_stream_refuse(
-        &error, ASTRO_STREAM_ERROR_CAPS, "caps have no field \"rate\", and packets are of a time");
+    self->has_stream =
+        astro_stream_refuse(&error, ASTRO_STREAM_ERROR_CAPS,
+                            "caps have no field \"rate\", which packets need to have times");
   if (!self->has_stream) {
     fail(self, error);
     return FALSE;
@@ -343,10 +348,10 @@ static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
   gboolean is_taken = TRUE;
   if (astro_event_is_observation(event)) {
     is_taken = take_observation(self, event);
-    gst_event_unref(event); /* packets have none */
+    gst_event_unref(event); /* packets do not carry it */
     return is_taken;
   }
-  /* A packet that has begun goes on where the steps do. */
+  /* A packet that has begun continues if the steps do. */
   astro_steps_take_event(&self->steps, pad, event);
   switch (GST_EVENT_TYPE(event)) {
   case GST_EVENT_CAPS:
@@ -446,7 +451,7 @@ static void astro_pay_class_init(AstroPayClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Packets of samples", "Codec/Payloader/Network",
                                         "Makes packets of voltages and spectra, as telescopes "
-                                        "send them, over a bad network where that is wished",
+                                        "send them, and can simulate a bad network",
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes", "voltages and spectra with a rate");
   gst_element_class_add_static_metadata(element, "gives", "packets, one a buffer, in lists");

@@ -1,19 +1,19 @@
 /**
  * SECTION:element-astroudpsrc
  *
- * Packets from the network as voltages or spectra: what astrodepay does, with a thread a socket
- * that takes many packets at once. Each address and port has a socket; multicast groups are joined.
- * Formats, places, losses, times and counts are told with astrodepay.
+ * Receives packets from the network as voltages or spectra. It does what astrodepay does, with a
+ * thread for each socket that takes many packets at once. Each address and port has a socket;
+ * multicast groups are joined. astrodepay's page describes formats, losses, times and counts.
  *
- * The kernel keeps packets in a buffer while nobody takes them; what it has no room for is lost,
- * and the property stats and the message "astro-packets", once a second, count it as kernel-drops (a
- * bundle of packets that the kernel made counts as one; lost counts each). buffer-size asks for
- * more, which net.core.rmem_max limits; a warning says where it is less than was asked for, stats
- * say as receive-buffer what there is. The blocks' times follow the pipeline's clock, so that a
- * sink that syncs shows them when latency says.
+ * The kernel keeps packets in a buffer until they are taken. Those that do not fit are lost, and
+ * the property stats and the message "astro-packets", once a second, count them as kernel-drops (a
+ * bundle of packets that the kernel made counts as one; lost counts each). buffer-size asks for a
+ * larger buffer, which net.core.rmem_max limits; a warning says if it is smaller than requested,
+ * and receive-buffer in stats gives its size. The times of blocks follow the pipeline's clock, so
+ * that a sink with sync=true shows them after the latency.
  *
- * An EOS event, as of gst-launch-1.0 -e or gst-astro at Ctrl-C, sends what has come and ends the
- * stream.
+ * An EOS event, such as gst-launch-1.0 -e or gst-astro send at Ctrl-C, sends what has come and ends
+ * the stream.
  *
  * |[
  * gst-launch-1.0 -e astroudpsrc address=239.1.0.0-3 port=7148 multicast-iface=eth1 \
@@ -35,7 +35,7 @@
 #define TOLD_EVERY_US G_USEC_PER_SEC
 #define POP_US (100 * G_TIME_SPAN_MILLISECOND)
 #define RECEIVE_MS 100
-/* Blocks that wait for downstream; while there are more nothing is taken from the kernel. */
+/* While more blocks than this wait for downstream, nothing is taken from the kernel. */
 #define MOST_BLOCKS 8
 
 typedef struct {
@@ -58,10 +58,10 @@ struct _AstroUdpSrc {
   AstroPacketSettings now;
   Listen listen;
 
-  AstroPacketInput *input; /* from start to stop, as sockets: both are set under the lock */
+  AstroPacketInput *input; /* from start to stop, like sockets: both are set under the lock */
   GPtrArray *sockets;
-  gint is_stopping;           /* atomic: threads are to end */
-  gint is_failed;             /* atomic: one of them has said why */
+  gint is_stopping;           /* atomic: tells threads to end */
+  gint is_failed;             /* atomic: one of them has posted an error */
   gint is_flushing, is_ended; /* atomic */
   gboolean is_finished;       /* all that came is in the queue */
   gint64 told;
@@ -75,27 +75,27 @@ static void get_stats(GObject *object, GValue *value);
 static const AstroField listen_fields[] = {
   ASTRO_TEXT(Listen, address, "address", "Address",
              "Where to listen: addresses of this host or multicast groups, or ranges of their last "
-             "number (239.1.0.0-3), joined by commas (unset: all addresses of this host)",
+             "number (239.1.0.0-3), separated by commas (unset: all addresses of this host)",
              NULL),
   ASTRO_TEXT(Listen, port, "port", "Port",
-             "Ports to listen at: numbers or ranges, joined by commas", "7148"),
+             "Ports to listen on: numbers or ranges, separated by commas", "7148"),
   ASTRO_TEXT(Listen, interface, "multicast-iface", "Interface of multicast",
-             "Interface at which multicast groups are joined (unset: as the system chooses)", NULL),
+             "Interface on which multicast groups are joined (unset: the system chooses)", NULL),
   ASTRO_UINT64(Listen, buffer_size, "buffer-size", "Buffer size",
-               "Bytes that the kernel is asked to keep for each socket (0: as many as it gives, up "
-               "to 64 MiB)",
+               "Bytes that the kernel should keep for each socket (0: as many as it allows, up to "
+               "64 MiB)",
                0, G_MAXINT32 / 2, 0),
   { 0 },
 };
 
 static const AstroField fields[] = {
   { ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics",
-                     ASTRO_PACKETS_STATS "; kernel-drops, and the least receive-buffer (bytes)"),
+                     ASTRO_PACKETS_STATS "; kernel-drops, and the smallest receive-buffer (bytes)"),
     .get = get_stats },
   { 0 },
 };
 
-/* ---- what is told ---- */
+/* ---- statistics ---- */
 
 static GstStructure *tell(AstroUdpSrc *self)
 {
@@ -126,7 +126,7 @@ static void post_stats(AstroUdpSrc *self)
   self->told = g_get_monotonic_time();
 }
 
-/* ---- sockets, each with its thread ---- */
+/* ---- sockets, each with a thread ---- */
 
 static void fail(AstroUdpSrc *self)
 {
@@ -191,7 +191,7 @@ static void check_buffer(AstroUdpSrc *self, const AstroUdp *udp)
   if (got < asked)
     GST_ELEMENT_WARNING(self, RESOURCE, SETTINGS,
                         ("the kernel keeps %zu bytes for a socket, and buffer-size asked for %zu: "
-                         "sysctl net.core.rmem_max=%zu lets it",
+                         "sysctl net.core.rmem_max=%zu allows that",
                          got, asked, asked),
                         (NULL));
 }
@@ -295,7 +295,7 @@ static gboolean unlock_stop(GstBaseSrc *base)
   return TRUE;
 }
 
-/* A stream ends with what has come, so that it is GstBaseSrc's to end it only after that. */
+/* The stream ends after all that has come is sent, so GstBaseSrc must not end it before. */
 static gboolean send_event(GstElement *element, GstEvent *event)
 {
   AstroUdpSrc *self = ASTRO_UDP_SRC(element);
@@ -310,9 +310,9 @@ static gboolean send_event(GstElement *element, GstEvent *event)
   return TRUE;
 }
 
-/* ---- what goes out ---- */
+/* ---- output ---- */
 
-/* Until packets have come nobody knows what they are. */
+/* Caps are known only once packets have come. */
 static gboolean negotiate(GstBaseSrc *base)
 {
   (void)base;
@@ -331,7 +331,7 @@ static gboolean take_caps(AstroUdpSrc *self, GstCaps *caps)
   return TRUE;
 }
 
-/* Step 0 was taken when the first block began, which has waited to be whole. */
+/* Step 0 was taken when the first block began, which has waited until it was complete. */
 static void begin(AstroUdpSrc *self, GstEvent *observation)
 {
   g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(self));
@@ -400,7 +400,7 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
   return flow;
 }
 
-/* As long as nothing has come it is as properties say. */
+/* Until packets have come, the latency follows from the properties. */
 static gboolean query(GstBaseSrc *base, GstQuery *query)
 {
   AstroUdpSrc *self = ASTRO_UDP_SRC(base);
@@ -447,11 +447,11 @@ static void astro_udp_src_class_init(AstroUdpSrcClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "Packets from the network", "Source/Network",
-      "Receives voltages and spectra as telescopes send them, and counts what is lost",
+      "Receives voltages and spectra as telescopes send them, and counts lost packets",
       ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes", "UDP packets");
   gst_element_class_add_static_metadata(element, "gives",
-                                        "voltages or spectra, with counts of what is valid");
+                                        "voltages or spectra, with counts of valid samples");
 }
 
 static void astro_udp_src_init(AstroUdpSrc *self)

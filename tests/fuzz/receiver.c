@@ -1,5 +1,5 @@
-/* Datagrams of any bytes, one after another: blocks come of them or none, and nothing else. The
- * first byte says which format they are of, each two after it how long the next one is. */
+/* The receiver on datagrams of any bytes, one after another: it may only make good blocks of them,
+ * or none. The first byte chooses the format, each two after it the length of the next datagram. */
 #include "core/packets/receiver.h"
 #include "core/stream/validity.h"
 
@@ -29,7 +29,7 @@ static void take_block(gpointer user, GstBuffer *block)
 {
   (void)user;
   if (GST_BUFFER_OFFSET_END(block) <= GST_BUFFER_OFFSET(block) || !astro_buffer_get_validity(block))
-    g_error("a block of no steps, or without counts");
+    g_error("a block without steps or without counts");
   gst_buffer_unref(block);
 }
 
@@ -37,7 +37,7 @@ static void warn(gpointer user, const char *text)
 {
   (void)user;
   if (!*text)
-    g_error("a warning of nothing");
+    g_error("an empty warning");
 }
 
 static const AstroPacketSettings settings[] = {

@@ -1,8 +1,8 @@
-/* The graphs of packets, one sending to the other over loopback. */
+/* The graphs transmit, receive and record, one sending packets to another over loopback. */
 #include "tests/graphs/program.h"
 
-/* The receiver runs until the sender is through and nothing more comes; it is awaited before the
- * sender begins. What it leaves is in received, and what the sender left in sent. */
+/* The sender begins once the receiver listens, and the receiver ends after the sender has finished.
+ * Their output goes to the files received and sent. */
 static void exchange(const char *receiver, const char *sender)
 {
   g_autofree char *quoted = g_shell_quote(program);
@@ -68,7 +68,7 @@ static void test_record(void)
   g_assert_cmpint(file_size("recorded.fits"), >, 0);
   g_assert_cmpuint(count("received", "packets"), ==, count("sent", "packets"));
   g_assert_cmpuint(count("received", "lost"), ==, 0);
-  /* What is in the file comes again. */
+  /* The file gives the same stream again. */
   write_file("again.graph",
              "astrofitssrc location=recorded.fits ! application/x-astro-voltages,stations=3,pols=2,"
              "counts=true ! fakesink",

@@ -1,4 +1,4 @@
-"""Our packets in the hands of baseband and spead2, and theirs in ours; run by "make check-packets"."""
+"""baseband and spead2 read our packets, and we read theirs; run by "make check-packets"."""
 import random
 import re
 import signal
@@ -27,7 +27,7 @@ def free_port():
 
 
 def counts_of(text):
-    """Of the last message of a receiver."""
+    """The counts in the last message of a receiver."""
     line = [line for line in text.splitlines() if "astro-packets" in line][-1]
     return {name: int(value) for name, value in re.findall(r"([a-z-]+)=\(guint64\)(\d+)", line)}
 
@@ -79,11 +79,11 @@ def their_vdif():
 # ---- SPEAD ----
 
 CHANNELS, STEPS, HEAPS, STATIONS = 16, 32, 120, 2
-STEP = 4096  # of timestamps, from a heap to the next
+STEP = 4096  # increase of timestamps from a heap to the next
 
 
 class Network(threading.Thread):
-    """Between a sender and a receiver: loses, doubles and reorders what a seed says."""
+    """Stands between a sender and a receiver: loses, doubles and reorders packets chosen by a seed."""
 
     def __init__(self, to, loss, reorder, duplicate, seed):
         super().__init__(daemon=True)
@@ -179,7 +179,7 @@ def their_spead(loss, reorder, duplicate, seed, repeats, restart=False):
         counts = counts_of(text.read())
     name = f"loss {loss}, reorder {reorder}, duplicate {duplicate}, repeats {repeats}, restart {restart}"
     if restart:
-        check(f"a sender that begins anew is told ({name})", counts["restarts"] == 1, counts)
+        check(f"a sender that starts again is reported ({name})", counts["restarts"] == 1, counts)
         return
     wanted = data.copy()
     lost = 0
@@ -193,7 +193,7 @@ def their_spead(loss, reorder, duplicate, seed, repeats, restart=False):
     ours = ours.transpose(1, 2, 0, 3, 4, 5).reshape(STATIONS, CHANNELS, -1, 2, 2)[:, :, :HEAPS * STEPS]
     wanted = wanted.transpose(0, 2, 1, 3, 4, 5).reshape(STATIONS, CHANNELS, HEAPS * STEPS, 2, 2)[:, :, :ours.shape[2]]
     check(f"spead2's heaps come, each sample in its place ({name})", np.array_equal(ours, wanted), counts)
-    check(f"and what is lost is counted ({name})", counts["packets"] == STATIONS * HEAPS - lost, (counts, lost))
+    check(f"and lost ones are counted ({name})", counts["packets"] == STATIONS * HEAPS - lost, (counts, lost))
 
 
 def our_spead():
@@ -203,8 +203,8 @@ def our_spead():
     launch("astroskysrc stations=2 pols=2 noise=50 frequency=1.5e8 bandwidth=1e6 duration=0.05 ! astrochannelizer "
            "channels=16 ! application/x-astro-spectra,format=CI8 ! tee name=t t. ! queue ! astrotranspose "
            "layout=station:channel:time:pol ! filesink location=sent.raw t. ! queue ! astropay "
-           f"packet=katgpucbf-antenna-voltage packet-steps=32 sequence-step=1024 packet-bytes=1024 ! udpsink host=127.0.0.1 "
-           f"port={port} sync=false buffer-size=1000000")
+           "packet=katgpucbf-antenna-voltage packet-steps=32 sequence-step=1024 packet-bytes=1024 ! udpsink "
+           f"host=127.0.0.1 port={port} sync=false buffer-size=1000000")
     heaps = []
     for heap in stream:
         found = {item.id: item for item in heap.get_items()}
@@ -213,7 +213,7 @@ def our_spead():
         if len(heaps) == 2 * (50000 // 16 // 32):
             break
     check("spead2 takes our heaps", len(heaps) > 100, len(heaps))
-    check("and knows whose and of when they are", {(t, s) for t, s, _ in heaps} ==
+    check("and knows their stations and times", {(t, s) for t, s, _ in heaps} ==
           {(i * 1024, s) for i in range(len(heaps) // 2) for s in range(2)})
     check("with samples in them", all(np.any(data) for _, _, data in heaps[4:]))
 
