@@ -112,6 +112,7 @@ static char *warning(GstElement *element)
   return g_strdup(error->message);
 }
 
+/* Its messages keep the element, and the element keeps the bus, until it is flushed. */
 static GstBus *with_bus(GstHarness *h)
 {
   GstBus *bus = gst_bus_new();
@@ -209,6 +210,7 @@ static void test_restart(void)
   }
   g_assert_cmpuint(begun, ==, 2);
   gst_harness_teardown(h);
+  gst_bus_set_flushing(bus, TRUE);
   test_packets_data_clear(&data);
 }
 
@@ -427,6 +429,7 @@ static void test_unexpected(gconstpointer row)
   g_assert_cmpuint(pull_all(h, &data) * test_packets_streams(depay) * data.what->packets, ==,
                    data.n * (test_packets_streams(depay) * data.what->packets - 1));
   gst_harness_teardown(h);
+  gst_bus_set_flushing(bus, TRUE);
   test_packets_data_clear(&data);
 }
 
