@@ -96,7 +96,7 @@ static GstBuffer *allocate(gpointer user, gsize bytes)
 {
   AstroPacketInput *input = user;
   GstBuffer *buffer = NULL;
-  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+  if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
     return astro_buffer_new(bytes, input->reader);
   if (input->pool && input->pool_bytes != bytes)
     astro_buffer_pool_clear(&input->pool);
@@ -175,7 +175,7 @@ void astro_packet_input_reset(AstroPacketInput *input)
 {
   g_mutex_lock(&input->lock);
   astro_receiver_reset(input->receiver);
-  /* What was told once stays so. */
+  /* Values that were found once stay. */
   for (GList *link = input->items.head; link;) {
     GList *next = link->next;
     if (GST_IS_BUFFER(link->data) || GST_IS_EVENT(link->data)) {

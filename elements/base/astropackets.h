@@ -1,5 +1,5 @@
-/* What every element that makes blocks of packets needs once: properties that say what headers do
- * not, a receiver that threads share, and what it makes, in the order in which it has to go out. */
+/* Shared by elements that make blocks of packets: properties for what headers do not say, a
+ * receiver that threads share, and its output in the order in which it has to be sent. */
 #pragma once
 
 #include <gst/gst.h>
@@ -8,9 +8,9 @@
 
 G_BEGIN_DECLS
 
-/* Rows of an AstroPacketSettings. */
+/* Rows of properties for an AstroPacketSettings. */
 extern const AstroField astro_packets_fields[];
-/* For gst-inspect. */
+/* For the documentation in gst-inspect. */
 #define ASTRO_PACKETS_STATS                                                                        \
   "packets placed, lost, late, duplicate, far from all others, invalid by their senders, also by " \
   "stream; bytes; alien, not of the format or of no stream; aside, without samples; unplaced, "    \
@@ -18,15 +18,16 @@ extern const AstroField astro_packets_fields[];
 
 typedef struct _AstroPacketInput AstroPacketInput;
 
-/* element: whose settings they are. NULL: an error was posted. */
+/* element: the one with the settings. NULL: an error was posted. */
 AstroPacketInput *astro_packet_input_new(GstElement *element, const AstroPacketSettings *settings);
 void astro_packet_input_free(AstroPacketInput *input);
 
-/* A datagram and where it came from, or more of a stream of bytes: any thread. FALSE: an error was
- * posted. is_end: the stream of bytes ends with these; *used is how many of them are done with. */
+/* Takes a datagram and its sender's address, or more of a stream of bytes; any thread. FALSE: an
+ * error was posted. is_end: these are the last bytes of the stream; *used is how many of them were
+ * used. */
 gboolean astro_packet_input_take(AstroPacketInput *input, const guint8 *bytes, gsize size,
                                  guint64 sender);
-/* Many at once. */
+/* Takes many at once. */
 typedef struct {
   const guint8 *bytes;
   gsize size;
@@ -36,27 +37,29 @@ gboolean astro_packet_input_take_all(AstroPacketInput *input, const AstroDatagra
                                      guint n);
 gboolean astro_packet_input_take_stream(AstroPacketInput *input, const guint8 *bytes, gsize size,
                                         gboolean is_end, gsize *used);
-/* The end: gives what is held. FALSE: packets came, none of them could be placed, and an error says
- * why. */
+/* Takes the end, and gives what is held. FALSE: packets came, but none could be placed, and an
+ * error says why. */
 gboolean astro_packet_input_finish(AstroPacketInput *input);
 void astro_packet_input_reset(AstroPacketInput *input); /* a flush: drops all */
 
-/* What goes out next: caps, an event (the observation, before which a segment begins), a buffer, or
- * a message to post. NULL: nothing, after so long, or because somebody woke it. */
+/* The next thing to send: caps, an event (the observation, before which a segment begins), a
+ * buffer, or a message to post. NULL: nothing came in that time, or somebody woke the caller. */
 GstMiniObject *astro_packet_input_pop(AstroPacketInput *input, gint64 wait_us);
-/* Waits, a moment at most, until fewer than so many blocks wait to be popped. FALSE: more do. */
+/* Waits for a moment at most until fewer than that many blocks are left to pop. FALSE: there are
+ * more. */
 gboolean astro_packet_input_wait_room(AstroPacketInput *input, guint most);
 void astro_packet_input_wake(AstroPacketInput *input);
 
-/* Whether downstream of a source pad takes blocks of these caps; the error. */
+/* Whether downstream of a source pad takes blocks with these caps; or the error. */
 gboolean astro_packets_agree(GstPad *src, GstCaps *caps);
-/* Asks there who reads them: from now on they are in memory that suits it. */
+/* Asks downstream where they are read: from now on they are in suitable memory. */
 void astro_packet_input_find_reader(AstroPacketInput *input, GstPad *src, GstCaps *caps);
 
-/* How long samples wait, 0: not known yet. */
+/* How long samples wait; 0: not known yet. */
 GstClockTime astro_packet_input_latency(AstroPacketInput *input);
 GstStructure *astro_packet_input_tell(AstroPacketInput *input);
-/* Posts that as a message, without what each stream of packets counts. Takes it. */
+/* Posts that as a message, without the counts of single streams of packets. Takes ownership of
+ * it. */
 void astro_packets_post(GstElement *element, GstStructure *told);
 
 G_END_DECLS

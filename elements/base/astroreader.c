@@ -55,7 +55,8 @@ gboolean astro_reader_takes_image_only(GstQuery *query)
   return gst_query_find_allocation_meta(query, ASTRO_GRID_IMAGE_ONLY_API, NULL);
 }
 
-/* The one source pad that passes on what comes in at a sink pad; NULL: there is none, or more. */
+/* The source pad that passes on what comes in at a sink pad; NULL: there is none, or there are
+ * several. */
 static GstPad *only_way_on(GstPad *sink)
 {
   GstIterator *links = gst_pad_iterate_internal_links(sink);

@@ -21,13 +21,13 @@ AstroDevice *astro_reader_find(GstQuery *query);
 void astro_reader_take_maps(GstQuery *query);
 gboolean astro_reader_takes_maps(GstQuery *query);
 
-/* The same for transformed grids of which the image in the middle alone is defined. */
+/* The same for transformed grids that are only defined in the middle, where the image is. */
 void astro_reader_take_image_only(GstQuery *query);
 gboolean astro_reader_takes_image_only(GstQuery *query);
 
-/* Forms of a stream that caps agree on where its one reader takes them: AstroStageClass.takes. */
-#define ASTRO_TAKES_ROWS "rows"         /* grids of which rows alone are transformed */
-#define ASTRO_TAKES_WIDE_PSF "wide-psf" /* more of an image than a user asked for */
+/* Forms of a stream that are possible if its only reader takes them: AstroStageClass.takes. */
+#define ASTRO_TAKES_ROWS "rows"         /* grids with transformed rows only */
+#define ASTRO_TAKES_WIDE_PSF "wide-psf" /* an image wider than was asked for */
 
 /* Whether a source pad has one reader, a stage that takes that form; the form must not reach an
  * element that does not know it. Elements of other plugins that pass buffers on (queue, identity,

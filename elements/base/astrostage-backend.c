@@ -166,8 +166,8 @@ static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GEr
   return TRUE;
 }
 
-/* Whether the part that a call has made before it was told to stop counts as a result. It does not
- * where the stream is stopped, since nobody takes it. */
+/* Whether a part that a call has made before it was told to stop counts as a result. If the stream
+ * is stopped it does not, since nobody takes it. */
 static gboolean keeps_part(AstroStage *stage)
 {
   return ASTRO_STAGE_GET_CLASS(stage)->keeps_part &&

@@ -33,7 +33,7 @@ typedef struct {
   gboolean is_double;
 } TestGriddingStage;
 
-/* What the device's gridder is made of; NULL: there is none. */
+/* The parts of the device's gridder; NULL: there is none. */
 static inline const AstroGridderParts *test_gridding_parts(void)
 {
   const AstroBackend *backend = astro_module_backend("gridder");

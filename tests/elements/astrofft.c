@@ -1,4 +1,4 @@
-/* Transforms of grids, and what is agreed on: caps up and down, counts, settings, errors. */
+/* Transforms of grids, and negotiation: caps up and down, counts, settings, errors. */
 #include <complex.h>
 #include <math.h>
 
@@ -13,8 +13,7 @@
   "image-size=12,products=(string)I:PSF,spread=semicircle,support=6,beta=13.8,frequency=1.4e9"
 #define SIZE 16
 
-/* One cell becomes a wave about the middle; caps and metas that the transform does not know stay.
- */
+/* One cell becomes a wave around the middle; unknown caps fields and metas stay. */
 static void test_grid(void)
 {
   GstHarness *h = test_harness("astrofft");
@@ -73,8 +72,8 @@ static float complex *transform_for(gboolean takes_image_only)
   return made;
 }
 
-/* Who reads the image alone gets of it what a whole transform has there, and less around it; who
- * says nothing gets all. */
+/* A reader of the image alone gets what a whole transform has there, and undefined values around
+ * it; a reader that does not say so gets everything. */
 static void test_image_only(void)
 {
   g_autofree float complex *whole = transform_for(FALSE), *part = transform_for(TRUE);
@@ -87,7 +86,7 @@ static void test_image_only(void)
   g_assert_cmpuint(others, >, 0);
 }
 
-/* What downstream wants tells upstream what to make. */
+/* The wishes of downstream tell upstream what to make. */
 static void test_upstream(void)
 {
   static const struct {
@@ -119,7 +118,7 @@ static void test_upstream(void)
   }
 }
 
-/* A value has the smallest count of what it is made of. */
+/* A value has the smallest count among those that it is made of. */
 static void test_validity(void)
 {
   GstHarness *h = gst_harness_new_parse("astrofft backend=cpu direction=inverse");

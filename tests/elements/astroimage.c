@@ -14,7 +14,7 @@
 #define PLANES                                                                                     \
   "application/x-astro-uvgrid,layout=plane:pol:y:x,pols=2,products=(string)I:PSF,planes=1," FIELDS
 
-/* A plane of n products whose cells are that value; weights 1, 2, ... */
+/* A plane of n products with that value in all cells; weights 1, 2, ... */
 static GstBuffer *plane(guint n, float complex value, double w, guint number, guint planes)
 {
   float complex *cells = g_new(float complex, n *SIZE *SIZE);
@@ -80,8 +80,8 @@ static void test_image(void)
   gst_harness_teardown(h);
 }
 
-/* Planes add up, each turned by its w; an image spans the time of all of them, and they may come
- * one or several a buffer. */
+/* Planes are rotated by their w and added. An image spans the time of all its planes, which may
+ * come in one buffer or several. */
 static void test_planes(void)
 {
   for (guint together = 0; together < 2; together++) {
@@ -122,7 +122,8 @@ static void test_planes(void)
   }
 }
 
-/* A grid whose PSF is a Gaussian of so many pixels of l and m at half maximum. */
+/* A grid whose point-spread function is a Gaussian with that many pixels in l and m at half
+ * maximum. */
 static GstBuffer *lobe(double width, double height)
 {
   GstBuffer *buffer = plane(2, 0, 0, 0, 1);
@@ -136,7 +137,7 @@ static GstBuffer *lobe(double width, double height)
   return buffer;
 }
 
-/* A Gaussian for a PSF: its beam is told in the meta and in a message. */
+/* The beam of a Gaussian point-spread function is in the meta and in a message. */
 static void test_beam(void)
 {
   GstHarness *h = test_harness("astroimage");
@@ -161,7 +162,7 @@ static void test_beam(void)
   gst_harness_teardown(h);
 }
 
-/* Pixels too large for the beam, and too small, are warned of, once. */
+/* Pixels that are too large or too small for the beam give one warning. */
 static void test_coarse(void)
 {
   static const struct {
@@ -198,7 +199,8 @@ static void test_coarse(void)
   }
 }
 
-/* Of channels the beam is the middle one's, or that of the nearest that has visibilities. */
+/* The beam of several channels is that of the middle one, or of the nearest channel with
+ * visibilities. */
 static void test_beam_of_channels(void)
 {
   enum { CHANNELS = 4 };
@@ -234,7 +236,8 @@ static void test_beam_of_channels(void)
   gst_harness_teardown(h);
 }
 
-/* I and V of four products and the PSF; in double precision where it is asked for. */
+/* I and V of four products, and the point-spread function; in double precision if downstream asks
+ * for it. */
 static void test_stokes(void)
 {
   GstHarness *h = gst_harness_new_parse(
@@ -270,7 +273,7 @@ static GstCaps *asked_of_upstream(const char *line, const char *wanted)
   return asked;
 }
 
-/* The PSF is asked for where somebody wants it. */
+/* The point-spread function is asked for if somebody wants it. */
 static void test_psf(void)
 {
   static const struct {
@@ -291,7 +294,7 @@ static void test_psf(void)
   }
 }
 
-/* Best are rows, then whole transforms. */
+/* Rows are preferred, then whole transforms. */
 static void test_upstream(void)
 {
   static const struct {
@@ -425,7 +428,8 @@ static void test_bad_caps(void)
   }
 }
 
-/* A transform of another kind is no sky; one axis after the other is as good as both. */
+/* A transform of another kind is not an image; one axis after the other is as good as both at
+ * once. */
 static void test_transforms(void)
 {
   static const char *const cases[][2] = {

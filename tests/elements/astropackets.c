@@ -1,5 +1,5 @@
-/* Packets of every format over a bad network: what is received is what was sent, each sample in its
- * place and at its time, less what was lost, by count. */
+/* Packets of every format over a bad network: each sample is received in its place and at its time,
+ * except for those that were lost, which are counted. */
 #include "tests/elements/packets.h"
 
 static AstroObservation *told(GstHarness *h)
@@ -13,7 +13,7 @@ static AstroObservation *told(GstHarness *h)
   }
 }
 
-/* How many samples came that count. */
+/* How many samples have a count other than 0. */
 static guint64 pull_all(GstHarness *h, const TestPacketsData *data)
 {
   g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
@@ -112,6 +112,7 @@ static char *warning(GstElement *element)
   return g_strdup(error->message);
 }
 
+/* Its messages keep the element, and the element keeps the bus, until it is flushed. */
 static GstBus *with_bus(GstHarness *h)
 {
   GstBus *bus = gst_bus_new();
@@ -119,8 +120,8 @@ static GstBus *with_bus(GstHarness *h)
   return bus;
 }
 
-/* VDIF does not say how many frames a second has: two seconds that agree do, and what came before
- * that has no place. */
+/* VDIF does not say how many frames a second has: two seconds that agree show it, and frames before
+ * that have no place. */
 static void test_learned_rate(void)
 {
   static const TestPackets slow = {
@@ -140,7 +141,7 @@ static void test_learned_rate(void)
   gst_harness_push_event(h, gst_event_new_eos());
   const guint64 good = pull_all(h, &data);
   const guint64 placed = test_packets_count(depay, "packets");
-  /* The second second has to end; the frame that tells it has a place. */
+  /* The second second has to end; the frame that shows it has a place. */
   g_assert_cmpuint(test_packets_count(depay, "unplaced"), ==, 2 * 200);
   g_assert_cmpuint(placed, ==, 2 * 200);
   g_assert_cmpuint(good, ==, placed * 80);
@@ -175,7 +176,7 @@ static void test_bytes(gconstpointer row)
   test_packets_data_clear(&data);
 }
 
-/* What begins anew is another segment, from step 0, of which a sync-epoch says nothing any more. */
+/* A new start is another segment, from step 0, to which sync-epoch no longer applies. */
 static void test_restart(void)
 {
   TestPacketsData data = test_packets_data(test_packets_find("described"), 7);
@@ -194,7 +195,7 @@ static void test_restart(void)
   g_assert_cmpuint(test_packets_count(depay, "restarts"), ==, 1);
   g_autoptr(AstroObservation) after = told(h);
   g_assert_false(after->has_start);
-  /* Three were aside until the fourth showed that they were no broken headers. */
+  /* Three were put aside until the fourth showed that their headers were not broken. */
   g_assert_cmpuint(test_packets_count(depay, "far"), ==, 3);
   g_assert_cmpuint(test_packets_count(depay, "packets"), ==, 2 * all->len - 3);
   GstBuffer *block;
@@ -209,11 +210,12 @@ static void test_restart(void)
   }
   g_assert_cmpuint(begun, ==, 2);
   gst_harness_teardown(h);
+  gst_bus_set_flushing(bus, TRUE);
   test_packets_data_clear(&data);
 }
 
-/* Samples that do not count go marked, or where no mark can be not at all: of the packets that they
- * are in alone. */
+/* Samples that do not count are marked in packets or, in formats without marks, not sent: only the
+ * packets that hold them. */
 static void test_invalid(gconstpointer row)
 {
   TestPacketsData data = test_packets_data(row, 8);
@@ -251,7 +253,7 @@ static void test_invalid(gconstpointer row)
 
 #define INTEGRATION 40
 
-/* Of each integration, channel and station: which steps count. */
+/* For each integration, channel and station, the steps that count. */
 typedef struct {
   GHashTable *good; /* step * channels * stations + channel * stations + station */
 } Good;
@@ -310,7 +312,7 @@ static guint64 check_weights(const AstroStream *stream, GstBuffer *dump, const G
   return sum;
 }
 
-/* Weights of visibilities are the steps that both stations sent and that came, exactly. */
+/* Weights of visibilities are exactly the steps that both stations sent and that arrived. */
 static void test_weights(void)
 {
   TestPacketsData data = test_packets_data(test_packets_find("katgpucbf"), 10);
@@ -336,8 +338,8 @@ static void test_weights(void)
     sum += check_weights(&stream, dump, &noted);
     gst_buffer_unref(dump);
   }
-  /* Each heap that came has 4 channels of 16 steps; each counts in its own autocorrelation, and
-   * with the other station's in another. */
+  /* Each heap that arrived has 4 channels of 16 steps; each counts in its own autocorrelation, and
+   * with the other station's heap in another. */
   g_assert_cmpuint(g_hash_table_size(noted.good), ==, sent->whole * 4 * 16);
   g_assert_cmpuint(sum, >, g_hash_table_size(noted.good));
   g_assert_cmpuint(sent->whole, <, 2 * 2 * data.what->packets);
@@ -427,6 +429,7 @@ static void test_unexpected(gconstpointer row)
   g_assert_cmpuint(pull_all(h, &data) * test_packets_streams(depay) * data.what->packets, ==,
                    data.n * (test_packets_streams(depay) * data.what->packets - 1));
   gst_harness_teardown(h);
+  gst_bus_set_flushing(bus, TRUE);
   test_packets_data_clear(&data);
 }
 

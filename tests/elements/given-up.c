@@ -1,5 +1,5 @@
-/* A user asks for the end while a stage is at work, and the time that it is given runs out: what a
- * call had made by then is kept where nothing of it was given up, and no other block is begun. */
+/* A user asks for the end while a stage works, and the time that it is given runs out. What a call
+ * had made by then is kept if it gave up nothing, and no other block is begun. */
 #include <string.h>
 
 #include "elements/base/astrodeadline.h"
@@ -9,7 +9,7 @@
 
 enum { STEPS = 4, CALLS = 3 };
 
-/* What the stage is to do with each block. */
+/* How the stage treats each block. */
 typedef enum {
   WORKS_ON, /* without asking whether to */
   ASKS      /* and leaves when it is told */
@@ -151,7 +151,7 @@ static char *feed_one(Manner how, gboolean and_counts, guint *blocks)
   return error_on(bus);
 }
 
-/* Nobody was told to stop in the first call, and the second does not begin. */
+/* Nothing asked whether to stop in the first call, and the second does not begin. */
 static void no_other_block(void)
 {
   guint blocks;
@@ -172,7 +172,7 @@ static void half_made(void)
   g_assert_cmpuint(blocks, ==, 0);
 }
 
-/* A whole block, and a call that makes none: nothing is lost, and nobody hears of an error. */
+/* A whole block, and a call that makes none: nothing is lost, and no error is posted. */
 static void whole(void)
 {
   guint blocks;

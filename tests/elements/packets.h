@@ -1,5 +1,5 @@
-/* What tests of packets share: formats with the streams that they carry, samples that packets hold
- * without a loss, and what of these has to arrive. */
+/* Shared by tests of packets: formats with the streams that they carry, samples that packets hold
+ * without loss, and which of them have to arrive. */
 #pragma once
 
 #include "core/packets/packets.h"
@@ -31,7 +31,7 @@ typedef struct {
   "payload 16\norder channel:time:pol\nchannels 3\nsteps 5\npols 2\nbits 4 complex\n"              \
   "packing big\ncounts packets\n"
 
-/* A count that wraps, and SPEAD heaps of one's own. */
+/* A count that wraps, and SPEAD heaps with items of our own. */
 #define TEST_WRAP "test-packets-wrap.txt"
 #define TEST_WRAP_TEXT                                                                             \
   "sequence little 1 1\nstation big 0 1\npayload 2\norder time:pol\nsteps 10\npols 2\n"            \
@@ -87,7 +87,7 @@ typedef struct {
   guint8 *samples;
 } TestPacketsData;
 
-/* Values that so many bits have. */
+/* Values that fit in that many bits. */
 static inline void test_packets_fill(const TestPackets *what, const AstroStream *stream,
                                      gpointer samples, guint64 n, guint32 seed)
 {
@@ -109,7 +109,7 @@ static inline void test_packets_fill(const TestPackets *what, const AstroStream 
   }
 }
 
-/* Which packets, or whole heaps, went through a pad, each once. */
+/* The packets, or whole heaps, that went through a pad, each once. */
 typedef struct {
   AstroPackets *packets;
   GHashTable *seen;  /* GBytes of datagrams */
@@ -180,7 +180,7 @@ static inline gint64 test_packets_between(const AstroObservation *a, const Astro
          ((gint64)b->start_ns - (gint64)a->start_ns);
 }
 
-/* The same in steps. */
+/* The same in time steps. */
 static inline gint64 test_packets_shift(const AstroStream *stream, const AstroObservation *a,
                                         const AstroObservation *b)
 {
@@ -188,8 +188,9 @@ static inline gint64 test_packets_shift(const AstroStream *stream, const AstroOb
   return (gint64)(steps < 0 ? steps - 0.5 : steps + 0.5);
 }
 
-/* Values of a block whose count is not 0 are those that were sent, and the others are 0. sent: of
- * the steps from one on that lies shift before the block's. Returns how many samples count. */
+/* Checks a block: values with a count other than 0 are those that were sent, all others are 0.
+ * sent: the steps from the one on that is `shift` before the block's. Returns how many samples
+ * count. */
 static inline guint64 test_packets_compare(const AstroStream *stream, GstBuffer *block,
                                            const guint8 *sent, guint64 sent_steps, gint64 shift)
 {

@@ -1,5 +1,5 @@
-/* Maps of touched tiles and rows without columns, from the gridder to the image: there where all
- * who read them take them, and then nothing but what they promise is read. */
+/* Maps of touched tiles, and rows without transformed columns, from the gridder to the image: they
+ * are there if all readers take them, and then nothing but what they promise is read. */
 #include <math.h>
 
 #include "core/backend/module.h"
@@ -46,7 +46,8 @@ static void find_agreed(GstElement *pipeline, Agreed *agreed)
     g_assert_true(has_flag(image, "touched-only"));
 }
 
-/* NaN for what a plane does not promise: tiles that are not touched; of rows, those without any. */
+/* Writes NaN where a plane promises nothing: in tiles that are not touched and, for rows, in those
+ * without any. */
 static GstPadProbeReturn poison(GstPad *pad, GstPadProbeInfo *info, gpointer count)
 {
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
@@ -105,7 +106,7 @@ static void note_maps(GstElement *pipeline, Agreed *agreed)
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, note, &agreed->touched, NULL);
 }
 
-/* Where the line does not say it. */
+/* Unless the line sets it. */
 static void set_backends(GstElement *pipeline, const char *backend)
 {
   g_autoptr(GstIterator) elements = gst_bin_iterate_elements(GST_BIN(pipeline));
@@ -118,7 +119,7 @@ static void set_backends(GstElement *pipeline, const char *backend)
   g_value_unset(&value);
 }
 
-/* What comes to the element sink. backend: NULL, or of all elements. */
+/* The bytes that reach the element `sink`. backend: for all elements, or NULL. */
 static GByteArray *run(const char *line, const char *backend, Agreed *agreed, gboolean poisons)
 {
   g_autoptr(GError) error = NULL;
@@ -162,7 +163,7 @@ static const struct {
   { "size=150 padding=1.3 centre=0.01,-0.02", "" },
 };
 
-/* A device adds in no order. */
+/* A device adds in any order. */
 static void test_images(gconstpointer backend)
 {
   const double most = g_str_equal(backend, "cpu") ? 3e-6 : 2e-5;
@@ -201,7 +202,7 @@ static const struct {
             "application/x-astro-uvgrid" IMAGE,
     TRUE, TRUE },
   { GRIDDER "size=96 ! tee name=t ! queue ! astrofft name=f" IMAGE, TRUE, TRUE },
-  /* What the capsfilter asks for. */
+  /* The capsfilter asks for something else. */
   { GRIDDER "size=96 ! astrofft name=f ! application/x-astro-uvgrid,layout=plane:pol:y:x" IMAGE,
     TRUE, FALSE },
   /* Somebody else reads it too. */
@@ -236,7 +237,7 @@ static void test_lines(void)
   }
 }
 
-/* Others get all of a grid, and all of a transform. */
+/* Other readers get whole grids and whole transforms. */
 static void test_others(void)
 {
   static const char *const others[] = {
@@ -274,7 +275,7 @@ static void test_aside(void)
   g_assert_cmpfloat(test_bytes_distance(found, expected, FALSE), <=, 3e-6);
 }
 
-/* A reader that is no astrofft, which may take maps or not. */
+/* A reader other than astrofft, which may take maps or not. */
 static void test_other_reader(void)
 {
   for (guint takes = 0; takes < 2; takes++) {
@@ -313,8 +314,8 @@ static GstPadProbeReturn link_late(GstPad *pad, GstPadProbeInfo *info, gpointer 
   return GST_PAD_PROBE_REMOVE;
 }
 
-/* Who is linked while a grid is half made gets all of it; and it is not ended for that, nor is what
- * adds up begun anew. */
+/* An element that is linked while a grid is half made gets all of it. The grid does not end there,
+ * and cumulative grids do not begin anew. */
 static void test_late(gconstpointer given)
 {
   g_autofree char *line = g_strdup_printf(
@@ -345,7 +346,7 @@ static void test_late(gconstpointer given)
 
 /* ---- backends ---- */
 
-/* Each stage may be another's. */
+/* Each stage may be one of another plugin. */
 static void test_backends(void)
 {
   static const char *const names[] = { "reference", "cpu", "cuda" };
@@ -416,7 +417,7 @@ static GByteArray *image_by_hand(const char *touched_only, gboolean with_map, gb
   return all;
 }
 
-/* Two planes in a buffer, each with its map; and grids of others, that agree and have none. */
+/* Two planes in a buffer, each with its map; and grids of other elements, which have none. */
 static void test_by_hand(void)
 {
   g_autoptr(GByteArray) whole = image_by_hand("false", FALSE, FALSE);
@@ -428,7 +429,8 @@ static void test_by_hand(void)
   g_assert_cmpmem(ignored->data, ignored->len, whole->data, whole->len);
 }
 
-/* Who is linked between the planes of an image does not end it: astroimage has a part of it. */
+/* An element that is linked between the planes of an image does not end it: astroimage has made a
+ * part of it. */
 static void test_between_planes(void)
 {
   g_autoptr(GByteArray) expected = image_by_hand("true", FALSE, FALSE);
