@@ -6,8 +6,8 @@
  * Formats, places, losses, times and counts are told with astrodepay.
  *
  * The kernel keeps packets in a buffer while nobody takes them; what it has no room for is lost,
- * and the property stats and the message "astro-packets", once a second, count it as kernel-drops (a
- * bundle of packets that the kernel made counts as one; lost counts each). buffer-size asks for
+ * and the property stats and the message "astro-packets", once a second, count it as kernel-drops
+ * (a bundle of packets that the kernel made counts as one; lost counts each). buffer-size asks for
  * more, which net.core.rmem_max limits; a warning says where it is less than was asked for, stats
  * say as receive-buffer what there is. The blocks' times follow the pipeline's clock, so that a
  * sink that syncs shows them when latency says.

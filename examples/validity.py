@@ -5,7 +5,8 @@ Simulated voltages of two stations go through an appsink into Python, which prin
 samples are good, marks LOST steps of the second station (default 100) as lost, renames the station, and sends them
 through an appsrc to astrochannelizer, which counts the good samples behind each spectrum.
 
-Needs python3-gi, gir1.2-gstreamer-1.0 and gst-astro's typelib, found by GI_TYPELIB_PATH, pkg-config or beside this file."""
+Needs python3-gi, gir1.2-gstreamer-1.0 and gst-astro's typelib, found by GI_TYPELIB_PATH, pkg-config or beside this
+file."""
 import glob
 import os
 import subprocess
@@ -101,7 +102,8 @@ def main():
     made = GstAstro.Stream()
     made.from_caps(caps)
     good, validity = GstAstro.buffer_get_counts(out), GstAstro.buffer_get_validity(out)
-    print(made.steps(out.get_size())[1], "spectra a station,", sum(0 < n < validity.full for n in good), "of", validity.full,
+    print(made.steps(out.get_size())[1], "spectra a station,",
+          sum(0 < n < validity.full for n in good), "of", validity.full,
           "samples less the lost ones and", good.count(0), "of none; counted over", validity.get_axes())
     print("station 1 is", GstAstro.Observation.from_event(event).get_station(1)[1])
     spectra.set_state(Gst.State.NULL)

@@ -1,5 +1,5 @@
-"""synthesis.py CLEANED DIRTY WSCLEAN SKY CENTRE: checks that the image of the graph synthesis has its sources in the right
-places, in astropy's coordinates, and that the dirty image of its visibilities equals WSClean's."""
+"""synthesis.py CLEANED DIRTY WSCLEAN SKY CENTRE: checks that the image of the graph synthesis has its sources in the
+right places, in astropy's coordinates, and that the dirty image of its visibilities equals WSClean's."""
 import sys
 
 import numpy as np
@@ -45,9 +45,11 @@ for number, source in enumerate(sky.split(";"), 1):
 header, ours = read(dirty)
 their_header, theirs = read(theirs)
 corners = [[0, 0], [ours.shape[1] - 1, 0], [0, ours.shape[0] - 1], [ours.shape[1] - 1, ours.shape[0] - 1]]
-ra, dec = [np.array(place) for place in zip(*[WCS(h).celestial.all_pix2world(corners, 0).T for h in (header, their_header)])]
+both = [WCS(h).celestial.all_pix2world(corners, 0).T for h in (header, their_header)]
+ra, dec = [np.array(place) for place in zip(*both)]
 pixels = max(np.abs((ra[0] - ra[1] + 180) % 360 - 180).max(), np.abs(dec[0] - dec[1]).max()) / abs(header["CDELT1"])
 check("the same positions as WSClean", pixels < 0.01, f"within {pixels:.1e} pixels")
 difference = np.sqrt(np.mean((ours - theirs) ** 2)) / theirs.max()
-check("the dirty image equals WSClean's", difference < DIFFERENCE, f"rms of the difference over the peak {difference:.2e}")
+check("the dirty image equals WSClean's", difference < DIFFERENCE,
+      f"rms of the difference over the peak {difference:.2e}")
 finish()

@@ -59,9 +59,11 @@ def write_ours(table):
     with fits.open("w.fits") as file:
         stored = file["CORRELATION"].data
         text = np.genfromtxt("w.csv", delimiter=",", names=True)
-        same = [np.allclose(stored[name], text[name], rtol=1e-14, equal_nan=True) for name in ("theta", "w", "error", "dd")]
+        same = [np.allclose(stored[name], text[name], rtol=1e-14, equal_nan=True)
+                for name in ("theta", "w", "error", "dd")]
         covariance = np.array([text[f"cov{k}"] for k in range(len(text))]).T
-        check("a correlation function as table and text", all(same) and np.allclose(stored["cov"], covariance, rtol=1e-13))
+        check("a correlation function as table and text",
+              all(same) and np.allclose(stored["cov"], covariance, rtol=1e-13))
     check("fitsverify of a correlation function", verified("w.fits"))
 
 
