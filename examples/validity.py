@@ -102,8 +102,9 @@ def main():
     made = GstAstro.Stream()
     made.from_caps(caps)
     good, validity = GstAstro.buffer_get_counts(out), GstAstro.buffer_get_validity(out)
-    print(made.steps(out.get_size())[1], "spectra a station,", sum(0 < n < validity.full for n in good), "of",
-          validity.full, "samples less the lost ones and", good.count(0), "of none; counted over", validity.get_axes())
+    print(made.steps(out.get_size())[1], "spectra a station,",
+          sum(0 < n < validity.full for n in good), "of", validity.full,
+          "samples less the lost ones and", good.count(0), "of none; counted over", validity.get_axes())
     print("station 1 is", GstAstro.Observation.from_event(event).get_station(1)[1])
     spectra.set_state(Gst.State.NULL)
 

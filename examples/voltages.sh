@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes visibilities from your own voltages, as they come from a pipe or a socket:
 #   ... | voltages.sh STATIONS SAMPLES-A-SECOND HZ POSITIONS RA,DEC START OUT.uvfits
-# CI8 samples, two polarisations, time:station:pol. `gst-inspect-1.0 astroobserve` describes POSITIONS.
-# START as 2026-11-20T12:00:00.
+# CI8 samples, two polarisations, time:station:pol; POSITIONS as described by
+# `gst-inspect-1.0 astroobserve`; START as 2026-11-20T12:00:00
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# = 7 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }

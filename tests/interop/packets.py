@@ -203,8 +203,8 @@ def our_spead():
     launch("astroskysrc stations=2 pols=2 noise=50 frequency=1.5e8 bandwidth=1e6 duration=0.05 ! astrochannelizer "
            "channels=16 ! application/x-astro-spectra,format=CI8 ! tee name=t t. ! queue ! astrotranspose "
            "layout=station:channel:time:pol ! filesink location=sent.raw t. ! queue ! astropay "
-           "packet=katgpucbf-antenna-voltage packet-steps=32 sequence-step=1024 packet-bytes=1024 ! udpsink "
-           f"host=127.0.0.1 port={port} sync=false buffer-size=1000000")
+           f"packet=katgpucbf-antenna-voltage packet-steps=32 sequence-step=1024 packet-bytes=1024 ! "
+           f"udpsink host=127.0.0.1 port={port} sync=false buffer-size=1000000")
     heaps = []
     for heap in stream:
         found = {item.id: item for item in heap.get_items()}

@@ -45,8 +45,8 @@ for number, source in enumerate(sky.split(";"), 1):
 header, ours = read(dirty)
 their_header, theirs = read(theirs)
 corners = [[0, 0], [ours.shape[1] - 1, 0], [0, ours.shape[0] - 1], [ours.shape[1] - 1, ours.shape[0] - 1]]
-ra, dec = [np.array(place) for place in zip(*[WCS(h).celestial.all_pix2world(corners, 0).T
-                                              for h in (header, their_header)])]
+both = [WCS(h).celestial.all_pix2world(corners, 0).T for h in (header, their_header)]
+ra, dec = [np.array(place) for place in zip(*both)]
 pixels = max(np.abs((ra[0] - ra[1] + 180) % 360 - 180).max(), np.abs(dec[0] - dec[1]).max()) / abs(header["CDELT1"])
 check("the same positions as WSClean", pixels < 0.01, f"within {pixels:.1e} pixels")
 difference = np.sqrt(np.mean((ours - theirs) ** 2)) / theirs.max()
