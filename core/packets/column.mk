@@ -10,6 +10,7 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/ports.h core/packets/ports.c core/packets/udp.h core/packets/udp.c core/packets/bits.h core/packets/check.c core/packets/reference.c core/packets/cpu.c
 core_tests += tests/core/packets tests/core/packets-unpack tests/core/packets-window tests/core/packets-place \
   tests/core/packets-chain tests/core/packets-heaps
+bench_programs += tests/bench/packets
 fuzz_programs += tests/fuzz/receiver tests/fuzz/vdif tests/fuzz/spead tests/fuzz/beamlet tests/fuzz/describe
 dist_files += tests/elements/packets.h tests/core/packets.h tests/fuzz/packets.h
 element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c elements/astrodepay.h \
