@@ -6,8 +6,8 @@
  * Formats, places, losses, times and counts are told with astrodepay.
  *
  * The kernel keeps packets in a buffer while nobody takes them; what it has no room for is lost,
- * and the property stats and the message "astro-packets", once a second, count it as kernel-drops (a
- * bundle of packets that the kernel made counts as one; lost counts each). buffer-size asks for
+ * and the property stats and the message "astro-packets", once a second, count it as kernel-drops
+ * (a bundle of packets that the kernel made counts as one; lost counts each). buffer-size asks for
  * more, which net.core.rmem_max limits; a warning says where it is less than was asked for, stats
  * say as receive-buffer what there is. The blocks' times follow the pipeline's clock, so that a
  * sink that syncs shows them when latency says.
@@ -281,11 +281,20 @@ static gboolean stop(GstBaseSrc *base)
   return TRUE;
 }
 
+/* Whoever waits for packets looks again at what it is to do: any thread, at any time. */
+static void wake(AstroUdpSrc *self)
+{
+  GST_OBJECT_LOCK(self);
+  if (self->input)
+    astro_packet_input_wake(self->input);
+  GST_OBJECT_UNLOCK(self);
+}
+
 static gboolean unlock(GstBaseSrc *base)
 {
   AstroUdpSrc *self = ASTRO_UDP_SRC(base);
   g_atomic_int_set(&self->is_flushing, TRUE);
-  astro_packet_input_wake(self->input);
+  wake(self);
   return TRUE;
 }
 
@@ -303,10 +312,7 @@ static gboolean send_event(GstElement *element, GstEvent *event)
     return GST_ELEMENT_CLASS(astro_udp_src_parent_class)->send_event(element, event);
   gst_event_unref(event);
   g_atomic_int_set(&self->is_ended, TRUE);
-  GST_OBJECT_LOCK(self);
-  if (self->input)
-    astro_packet_input_wake(self->input);
-  GST_OBJECT_UNLOCK(self);
+  wake(self);
   return TRUE;
 }
 

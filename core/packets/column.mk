@@ -21,6 +21,7 @@ element_tests += tests/elements/astropackets tests/elements/astroudpsrc
 # Descriptions that come along.
 packetdir = $(datadir)/gst-astro/packets
 dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
+example_files += examples/packets.sh
 dist_files += doc/packets.md
 
 # Packets in the hands of baseband and spead2, from PyPI, and theirs in ours.
