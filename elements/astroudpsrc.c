@@ -281,11 +281,20 @@ static gboolean stop(GstBaseSrc *base)
   return TRUE;
 }
 
+/* Whoever waits for packets looks again at what it is to do: any thread, at any time. */
+static void wake(AstroUdpSrc *self)
+{
+  GST_OBJECT_LOCK(self);
+  if (self->input)
+    astro_packet_input_wake(self->input);
+  GST_OBJECT_UNLOCK(self);
+}
+
 static gboolean unlock(GstBaseSrc *base)
 {
   AstroUdpSrc *self = ASTRO_UDP_SRC(base);
   g_atomic_int_set(&self->is_flushing, TRUE);
-  astro_packet_input_wake(self->input);
+  wake(self);
   return TRUE;
 }
 
@@ -303,10 +312,7 @@ static gboolean send_event(GstElement *element, GstEvent *event)
     return GST_ELEMENT_CLASS(astro_udp_src_parent_class)->send_event(element, event);
   gst_event_unref(event);
   g_atomic_int_set(&self->is_ended, TRUE);
-  GST_OBJECT_LOCK(self);
-  if (self->input)
-    astro_packet_input_wake(self->input);
-  GST_OBJECT_UNLOCK(self);
+  wake(self);
   return TRUE;
 }
 

@@ -9,7 +9,8 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/payload.c core/packets/sender.h core/packets/sender.c core/packets/row.h core/packets/row.c \
   core/packets/ports.h core/packets/ports.c core/packets/udp.h core/packets/udp.c core/packets/bits.h core/packets/check.c core/packets/reference.c core/packets/cpu.c
 core_tests += tests/core/packets tests/core/packets-unpack tests/core/packets-window tests/core/packets-place \
-  tests/core/packets-chain
+  tests/core/packets-chain tests/core/packets-heaps
+bench_programs += tests/bench/packets
 fuzz_programs += tests/fuzz/receiver tests/fuzz/vdif tests/fuzz/spead tests/fuzz/beamlet tests/fuzz/describe
 dist_files += tests/elements/packets.h tests/core/packets.h tests/fuzz/packets.h
 element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c elements/astrodepay.h \
@@ -20,4 +21,16 @@ element_tests += tests/elements/astropackets tests/elements/astroudpsrc
 # Descriptions that come along.
 packetdir = $(datadir)/gst-astro/packets
 dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
+example_files += examples/packets.sh
 dist_files += doc/packets.md
+
+# Packets in the hands of baseband and spead2, from PyPI, and theirs in ours.
+dist_files += tests/interop/packets.py
+.PHONY: check-packets
+packet-peers/.complete:
+	rm -rf packet-peers && python3 -m venv packet-peers && packet-peers/bin/pip install --quiet spead2 baseband && touch $@
+
+check-packets: all packet-peers/.complete
+	@here=$$(pwd) && sources=$$(cd $(srcdir) && pwd) && . $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \
+	work=$$(mktemp -d) && cd "$$work" && PYTHONPATH="$$sources/tests/interop" \
+	"$$here/packet-peers/bin/python" "$$sources/tests/interop/packets.py"; status=$$?; rm -rf "$$work"; exit $$status

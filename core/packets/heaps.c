@@ -18,8 +18,10 @@ typedef struct {
   Key key;
   GList link; /* in the order in which they began */
   AstroPacket header;
-  gboolean is_aside, is_done;
-  guint8 *bytes; /* of a heap that is done: none */
+  gboolean is_aside;
+  gboolean is_done;  /* its number is kept, and its bytes are not */
+  gboolean is_again; /* parts of one that was done: copies, or of a sender that began anew */
+  guint8 *bytes;     /* of a heap that is done: none */
   gsize size;
   guint n_stretches;
   Stretch stretches[MOST_STRETCHES];
@@ -30,7 +32,7 @@ struct _AstroHeaps {
   GQueue order;
   gsize held;
   guint8 *given; /* bytes of the heap that was whole last */
-  guint64 incomplete;
+  guint64 incomplete, copied;
 };
 
 static guint key_hash(gconstpointer data)
@@ -63,7 +65,9 @@ AstroHeaps *astro_heaps_new(void)
 static void give_up(AstroHeaps *self, Heap *heap)
 {
   g_queue_unlink(&self->order, &heap->link);
-  if (!heap->is_done && !heap->is_aside)
+  if (heap->is_again && !heap->is_done)
+    self->copied++;
+  else if (!heap->is_done && !heap->is_aside)
     self->incomplete++;
   self->held -= heap->bytes ? heap->size : 0;
   g_hash_table_remove(self->heaps, &heap->key);
@@ -86,6 +90,11 @@ void astro_heaps_free(AstroHeaps *self)
 guint64 astro_heaps_incomplete(const AstroHeaps *self)
 {
   return self->incomplete;
+}
+
+guint64 astro_heaps_copied(const AstroHeaps *self)
+{
+  return self->copied;
 }
 
 static Heap *begin(AstroHeaps *self, const Key *key, const AstroPacket *packet)
@@ -127,6 +136,10 @@ static gboolean merge(Heap *heap, const AstroPacket *part)
       !agree(&whole->station, part->station, ASTRO_PACKET_UNKNOWN) ||
       !agree(&whole->channel, part->channel, ASTRO_PACKET_UNKNOWN))
     return FALSE;
+  if (part->samples_bytes) {
+    whole->samples_offset = part->samples_offset;
+    whole->samples_bytes = part->samples_bytes;
+  }
   if (part->count_bits) {
     whole->count = part->count;
     whole->count_bits = part->count_bits;
@@ -163,7 +176,19 @@ static Added add(Heap *heap, gsize begin, gsize end)
   return NEW;
 }
 
-/* Copies of a heap that is whole may still come: its number is kept, and its bytes are not. */
+/* Of a whole heap the samples alone. FALSE: they do not lie in it. */
+static gboolean cut_samples(AstroPacket *packet, const guint8 **payload)
+{
+  const guint64 offset = packet->samples_offset, bytes = packet->samples_bytes;
+  if (bytes == 0)
+    return TRUE;
+  if (offset > packet->payload_bytes || bytes > packet->payload_bytes - offset)
+    return FALSE;
+  *payload += offset;
+  packet->payload_bytes = (gsize)bytes;
+  return TRUE;
+}
+
 static AstroHeapAnswer finish(AstroHeaps *self, Heap *heap, AstroPacket *packet,
                               const guint8 **payload)
 {
@@ -177,7 +202,9 @@ static AstroHeapAnswer finish(AstroHeaps *self, Heap *heap, AstroPacket *packet,
   packet->payload_bytes = heap->size;
   packet->bytes = bytes; /* of the part that came */
   *payload = self->given;
-  return heap->is_aside ? ASTRO_HEAP_ASIDE : ASTRO_HEAP_WHOLE;
+  if (heap->is_aside)
+    return ASTRO_HEAP_ASIDE;
+  return cut_samples(packet, payload) ? ASTRO_HEAP_WHOLE : ASTRO_HEAP_ALIEN;
 }
 
 AstroHeapAnswer astro_heaps_take(AstroHeaps *self, guint64 sender, AstroPacket *packet,
@@ -187,18 +214,21 @@ AstroHeapAnswer astro_heaps_take(AstroHeaps *self, guint64 sender, AstroPacket *
   const gboolean is_aside = packet->kind != ASTRO_PACKET_DATA;
   if (packet->heap_bytes == 0 || packet->payload_bytes == 0)
     return is_aside ? ASTRO_HEAP_ASIDE : ASTRO_HEAP_ALIEN;
-  if (packet->heap_offset == 0 && packet->payload_bytes == packet->heap_bytes)
-    return is_aside ? ASTRO_HEAP_ASIDE : ASTRO_HEAP_WHOLE;
+  if (packet->heap_offset == 0 && packet->payload_bytes == packet->heap_bytes) {
+    if (is_aside)
+      return ASTRO_HEAP_ASIDE;
+    return cut_samples(packet, payload) ? ASTRO_HEAP_WHOLE : ASTRO_HEAP_ALIEN;
+  }
   Heap *heap = g_hash_table_lookup(self->heaps, &key);
-  if (heap && is_another(heap, packet)) {
+  const gboolean is_again = heap && heap->is_done;
+  if (heap && (is_again || is_another(heap, packet))) {
     give_up(self, heap);
     heap = NULL;
   }
-  if (heap && heap->is_done)
-    return ASTRO_HEAP_DUPLICATE;
-  if (!heap)
+  if (!heap) {
     heap = begin(self, &key, packet);
-  else if (!merge(heap, packet))
+    heap->is_again = is_again;
+  } else if (!merge(heap, packet))
     return ASTRO_HEAP_ALIEN;
   heap->is_aside |= is_aside;
   const gsize from = (gsize)packet->heap_offset;

@@ -25,11 +25,13 @@ void astro_heaps_free(AstroHeaps *heaps);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroHeaps, astro_heaps_free)
 
 /* sender: tells apart those that number their heaps alike; 0: not known. Of a heap that is whole
- * packet becomes the header of all of it, and payload its bytes, until the next call. */
+ * packet becomes the header of all of it, and payload its samples, until the next call. */
 AstroHeapAnswer astro_heaps_take(AstroHeaps *heaps, guint64 sender, AstroPacket *packet,
                                  const guint8 **payload);
 /* Heaps of samples that were given up: a part of them never came. */
 guint64 astro_heaps_incomplete(const AstroHeaps *heaps);
+/* Heaps that were whole and of which parts came again. */
+guint64 astro_heaps_copied(const AstroHeaps *heaps);
 void astro_heaps_reset(AstroHeaps *heaps); /* forgets what is held, and counts it */
 
 G_END_DECLS

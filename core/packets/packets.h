@@ -76,6 +76,7 @@ typedef struct {
   /* Parts of a heap: SPEAD. What a heap is of, and when, senders tell with its first part alone, so
    * that a later one is ASTRO_PACKET_DATA of nothing that is known, also of descriptors. */
   guint64 heap, heap_bytes, heap_offset;
+  guint64 samples_offset, samples_bytes; /* in the heap, as its first part says; 0: all of it */
 
   struct {
     gboolean is_legacy; /* a header of 16 bytes */

@@ -116,7 +116,11 @@ typedef struct {
   guint n;
   guint64 extents[ASTRO_MAX_AXES], strides[ASTRO_MAX_AXES];
   guint64 first; /* sample of the block */
+  guint64 unit;  /* samples that lie together in both, and are copied as one */
 } Way;
+
+/* As many bytes as one copy of a known size moves (core/kit/copy-rows.h). */
+#define MOST_UNIT 64
 
 static void find_way(const AstroPlaceConfig *config, guint stream, guint packet, guint packets,
                      Way *way)
@@ -148,6 +152,11 @@ static void find_way(const AstroPlaceConfig *config, guint stream, guint packet,
     way->n = 1;
     way->extents[0] = way->strides[0] = 1;
   }
+  const guint row = way->n - 1;
+  way->unit = 1;
+  if (row > 0 && way->strides[row] == 1 &&
+      way->extents[row] * astro_format_info(config->out.format)->bytes <= MOST_UNIT)
+    way->unit = way->extents[way->n = row];
 }
 
 static void clear_row(guint8 *to, gsize step, guint64 n, gsize bytes)
@@ -173,23 +182,23 @@ static void copy_row(guint8 *to, gsize to_step, const guint8 *from, gsize from_s
 static void walk(const AstroPlaceConfig *config, Walk what, guint stream, guint packet,
                  guint8 *samples, guint8 *block, guint packets)
 {
-  const gsize bytes = astro_format_info(config->out.format)->bytes;
+  const gsize sample = astro_format_info(config->out.format)->bytes;
   guint64 index[ASTRO_MAX_AXES] = { 0 };
   Way way;
   find_way(config, stream, packet, packets, &way);
   const guint row = way.n - 1;
-  const gsize step = way.strides[row] * bytes;
+  const gsize step = way.strides[row] * sample, bytes = way.unit * sample;
   const guint64 n = way.extents[row];
   for (;; samples += what == CLEAR ? 0 : n * bytes) {
     guint64 to = way.first;
     for (guint i = 0; i < row; i++)
       to += index[i] * way.strides[i];
     if (what == CLEAR)
-      clear_row(block + to * bytes, step, n, bytes);
+      clear_row(block + to * sample, step, n, bytes);
     else if (what == FILL)
-      copy_row(block + to * bytes, step, samples, bytes, n, bytes);
+      copy_row(block + to * sample, step, samples, bytes, n, bytes);
     else
-      copy_row(samples, bytes, block + to * bytes, step, n, bytes);
+      copy_row(samples, bytes, block + to * sample, step, n, bytes);
     guint axis = row;
     while (axis > 0 && ++index[axis - 1] == way.extents[axis - 1])
       index[--axis] = 0;

@@ -25,6 +25,7 @@ AstroReceiverTotals astro_receiver_totals(const AstroReceiver *r)
 {
   AstroReceiverTotals totals = r->totals;
   totals.incomplete = astro_heaps_incomplete(r->heaps);
+  totals.sum.duplicate += astro_heaps_copied(r->heaps);
   for (guint i = 0; r->is_ready && i < r->place.n_streams; i++) {
     const AstroReceiverCounts c = counts_of(r, i);
     totals.sum.packets += c.packets;

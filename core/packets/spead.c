@@ -58,7 +58,7 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   const AstroSpeadItems *wanted = &packets->spead->items;
   gboolean seen[CONTROL + 1] = { FALSE }, has_samples = wanted->samples == 0;
   guint address = 0, items = 0;
-  guint64 length = 0;
+  guint64 length = 0, next = G_MAXUINT64;
   if (!parse_header(bytes, size, &address, &items, error))
     return FALSE;
   packet->spead_address = address;
@@ -86,7 +86,15 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
       take(wanted, item, value, packet);
     } else if (item == wanted->samples) {
       has_samples = TRUE;
+      packet->samples_offset = value;
     }
+  }
+  /* Where something lies behind them in the heap. */
+  for (guint i = 0; has_samples && i < items; i++) {
+    const guint64 pointer = astro_packet_read_big(bytes + HEADER + POINTER * i, POINTER);
+    const guint64 value = pointer & (((guint64)1 << address) - 1);
+    if (pointer >> 63 == 0 && value > packet->samples_offset)
+      next = MIN(next, value);
   }
 
   const gsize payload = HEADER + (gsize)POINTER * items;
@@ -106,9 +114,15 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
                                  " lies outside its SPEAD heap of "
                                  "%" G_GUINT64_FORMAT,
                                  length, packet->heap_offset, packet->heap_bytes);
-  if (packet->kind == ASTRO_PACKET_DATA && (seen[DESCRIPTOR] || seen[CONTROL] || length == 0 ||
-                                            (!has_samples && packet->heap_offset == 0)))
+  /* Descriptors may come with samples. */
+  const gboolean is_first = packet->heap_offset == 0;
+  if (packet->kind == ASTRO_PACKET_DATA &&
+      (seen[CONTROL] || length == 0 ||
+       (wanted->samples ? !has_samples && (is_first || seen[DESCRIPTOR]) : seen[DESCRIPTOR])))
     packet->kind = ASTRO_PACKET_ASIDE;
+  if (wanted->samples && has_samples && packet->samples_offset < packet->heap_bytes &&
+      (packet->samples_offset > 0 || next < packet->heap_bytes))
+    packet->samples_bytes = MIN(next, packet->heap_bytes) - packet->samples_offset;
 
   packet->payload = payload;
   packet->payload_bytes = (gsize)length;

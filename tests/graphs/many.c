@@ -101,8 +101,18 @@ static void test_nights(void)
                          "test -s kept-image.fits");
 }
 
+static void test_packets(void)
+{
+  check_script("run astroskysrc stations=3 pols=2 bandwidth=1e6 duration=0.1 ! "
+               "application/x-astro-voltages,format=CI8 ! astropay packet=vdif loss=0.02 ! "
+               "filesink location=in.vdif; "
+               "printf 'site 34 -107\\n0 0 0\\n100 0 0\\n0 200 0\\n' >pos; "
+               "packets.sh in.vdif 0-2 1000000 150e6 pos zenith out.uvfits; test -s out.uvfits");
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/many/packets", test_packets);
   g_test_add_func("/many/receivers", test_receivers);
   g_test_add_func("/many/pols", test_pols);
   g_test_add_func("/many/bands", test_bands);
