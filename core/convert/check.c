@@ -1,4 +1,4 @@
-/* What convert refuses. */
+/* Refuses conversions that no backend makes. */
 #include "config.h"
 #include "core/convert/check.h"
 

@@ -1,4 +1,4 @@
-/* What the histogram refuses. */
+/* Refuses configurations and calls that no backend of the histogram can do. */
 #include "core/histogram/check.h"
 
 #include "core/histogram/points.h"

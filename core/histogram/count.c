@@ -1,4 +1,4 @@
-/* What the backends share: their instance, outputs and progress. */
+/* Shared by the backends: their instance, outputs and progress. */
 #include "core/histogram/count.h"
 
 #include "core/histogram/check.h"

@@ -7,7 +7,8 @@ G_BEGIN_DECLS
 
 #define ASTRO_PACKET_WORD_BITS 32
 
-/* Of the axes beside time, with both parts of complex samples; 0: too many to be true. */
+/* Components of a time step: all axes beside time, and both parts of complex samples. 0: more than
+ * can be addressed. */
 guint64 astro_packet_step_components(const AstroPacketSamples *samples);
 /* Components in a word of ASTRO_PACKET_WORDS; 0: they do not pack by rules that all agree on. */
 guint astro_packet_word_components(const AstroPacketSamples *samples);

@@ -12,7 +12,7 @@ typedef union {
   gint8 integers[BYTES][MOST_IN_BYTE];
 } Table;
 
-/* Of 1, 2 and 4 bits, of each code, from each end of a byte. */
+/* One table for each of 1, 2 and 4 bits, each code, and each end of a byte. */
 #define N_TABLES 12
 
 static guint table_index(const AstroPacketSamples *samples)

@@ -305,7 +305,7 @@ static gboolean check_kind(const AstroPacketDescription *d, const AstroLines *li
   return FALSE;
 }
 
-/* What makes a whole of the lines. */
+/* Checks that the lines make a complete description. */
 static gboolean finish(AstroPacketDescription *d, const AstroLines *lines, GHashTable *seen,
                        GError **error)
 {

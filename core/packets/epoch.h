@@ -12,7 +12,7 @@ typedef struct {
   gint64 sync_ns, start_ns; /* since 1970 */
 } AstroPacketEpoch;
 
-/* What a user says, sync-epoch and start-time. */
+/* Reads the user's sync-epoch and start-time. */
 gboolean astro_packet_epoch_read(AstroPacketEpoch *epoch, const AstroPacketSettings *settings,
                                  GError **error);
 /* Refuses what a user says of packets that tell the time themselves. */

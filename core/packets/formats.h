@@ -10,7 +10,7 @@ typedef struct {
   guint time, station, pol, channel, thread, samples;
 } AstroSpeadItems;
 
-/* What a heap is, and what its definition says that its packets leave out. */
+/* A SPEAD heap, and the facts of its definition that its packets leave out. */
 typedef struct {
   guint address; /* bits, of who sends */
   AstroSpeadItems items;

@@ -176,7 +176,7 @@ static Added add(Heap *heap, gsize begin, gsize end)
   return NEW;
 }
 
-/* Of a whole heap the samples alone. FALSE: they do not lie in it. */
+/* Cuts the samples out of a whole heap. FALSE: they do not lie in it. */
 static gboolean cut_samples(AstroPacket *packet, const guint8 **payload)
 {
   const guint64 offset = packet->samples_offset, bytes = packet->samples_bytes;

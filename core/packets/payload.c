@@ -128,7 +128,7 @@ static guint64 extent_of(const AstroPacketSamples *samples, AstroAxis axis)
   return at < 0 ? 1 : samples->layout.extents[at];
 }
 
-/* What the format says already a user cannot say otherwise. */
+/* A user cannot contradict what the format says already. */
 static gboolean check_wish(const char *name, const AstroPayloadWish *wish,
                            const AstroPacketSamples *samples, GError **error)
 {

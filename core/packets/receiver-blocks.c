@@ -31,8 +31,8 @@ static void drop_block(gpointer user, gpointer data)
   gst_buffer_unref(close_memory(data));
 }
 
-/* What is not there is zeros that do not count, so that all blocks of the same packets are the
- * same. */
+/* Missing samples become zeros that do not count, so that the same packets always make the same
+ * blocks. */
 static void fill_in(AstroReceiver *r, AstroReceiverBlock *block, const AstroWindowBlock *told)
 {
   const gsize n = (gsize)r->place.n_streams * r->shape.block;

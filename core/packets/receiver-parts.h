@@ -1,4 +1,4 @@
-/* What the parts of the receiver share. */
+/* Shared by the parts of the receiver. */
 #pragma once
 
 #include "core/packets/epoch.h"
@@ -21,7 +21,7 @@ typedef enum {
   ASTRO_N_WARNED
 } AstroReceiverWarning;
 
-/* Of a block that waits for packets. */
+/* A block that waits for packets. */
 typedef struct {
   GstBuffer *buffer;
   GstMapInfo map;
@@ -64,7 +64,7 @@ void astro_receiver_warn(AstroReceiver *receiver, AstroReceiverWarning what, con
 gboolean astro_receiver_make_ready(AstroReceiver *receiver, const AstroPacket *packet,
                                    GError **error);
 
-/* What the window does with blocks. */
+/* The functions by which the window opens and closes blocks. */
 extern const AstroWindowFunctions astro_receiver_blocks;
 
 G_END_DECLS

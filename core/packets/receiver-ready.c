@@ -1,4 +1,4 @@
-/* What a receiver knows from the start, and what the first packet tells it. */
+/* Prepares a receiver: from the settings, then from the first packet. */
 #include "config.h"
 #include "core/packets/receiver-parts.h"
 

@@ -1,4 +1,4 @@
-/* What a receiver tells of itself. */
+/* Statistics of a receiver. */
 #include "config.h"
 #include "core/packets/receiver-parts.h"
 

@@ -12,7 +12,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  /* What stream it is, once, before all else. FALSE and the error: it is not wanted. */
+  /* Tells which stream it is, once, before anything else. FALSE and the error: not wanted. */
   gboolean (*describe)(gpointer user, const AstroStream *stream, GError **error);
   /* Memory for a block. NULL: there is none. */
   GstBuffer *(*allocate)(gpointer user, gsize bytes);

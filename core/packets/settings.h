@@ -1,4 +1,4 @@
-/* What a user says of packets that their headers do not, and how it is written. */
+/* Facts about packets that their headers leave out and a user gives, and how these are written. */
 #pragma once
 
 #include "core/packets/packets.h"

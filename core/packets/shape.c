@@ -6,7 +6,7 @@
 #define refuse(error, ...)                                                                         \
   astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT, __VA_ARGS__)
 
-/* Of all blocks that may be open at a time. */
+/* The size of all blocks that may be open at a time. */
 #define MOST_BYTES ((guint64)16 << 30)
 #define MOST_PACKETS ((guint64)1 << 28)
 
@@ -66,7 +66,7 @@ static guint64 extent_of(const AstroPacketSamples *samples, AstroAxis axis)
   return at < 0 ? 1 : samples->layout.extents[at];
 }
 
-/* What a user says and what headers say have to be the same. */
+/* The rate that the user gives and the rate in headers have to be the same. */
 static gboolean find_rate(AstroPacketShape *shape, const AstroPacket *packet, gint rate_n,
                           gint rate_d, guint64 packets_a_second, GError **error)
 {

@@ -1,4 +1,4 @@
-/* What stream packets make, found out from one of them and from what the user says. */
+/* The stream that packets make, found from one of them and from the settings of the user. */
 #pragma once
 
 #include "core/packets/identities.h"

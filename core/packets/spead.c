@@ -33,7 +33,8 @@ static gboolean parse_header(const guint8 *bytes, gsize size, guint *address, gu
   return TRUE;
 }
 
-/* What a value in a pointer says. An item of the caller's that is a place in the heap is none. */
+/* Takes a value that an item pointer holds. An item of the caller's that is a place in the heap has
+ * none. */
 static void take(const AstroSpeadItems *wanted, guint item, guint64 value, AstroPacket *packet)
 {
   if (item == 0)

@@ -20,7 +20,7 @@
 #define MESSAGES 64
 #define MESSAGE_BYTES 65536
 #define CONTROL_BYTES 64
-/* What is asked for where nothing is said. */
+/* The size that is asked for unless the user sets one. */
 #define BUFFER ((gsize)64 << 20)
 
 struct _AstroUdp {
@@ -124,7 +124,7 @@ guint64 astro_udp_drops(const AstroUdp *udp)
 
 /* ---- datagrams ---- */
 
-/* Of the bytes of an address and a port; never 0, which is nobody. */
+/* A hash of the bytes of an address and a port; never 0, which stands for nobody. */
 static guint64 hash_of(const void *name, gsize bytes)
 {
   guint64 hash = 0xcbf29ce484222325u;

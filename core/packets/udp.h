@@ -30,8 +30,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroUdp, astro_udp_free)
 /* Bytes that the kernel keeps for it. */
 gsize astro_udp_buffer(const AstroUdp *udp);
 
-/* What came, after waiting for it up to so many ms; 0: nothing, or somebody woke it. They last
- * until the next call. -1 and the error: the socket is broken. */
+/* Waits up to so many ms for packets and returns how many came; 0: none, or somebody woke it. They
+ * last until the next call. -1 and the error: the socket is broken. */
 gint astro_udp_receive(AstroUdp *udp, gint wait_ms, const AstroUdpDatagram **datagrams,
                        GError **error);
 /* Ends a wait, now or the next one: any thread. */

@@ -146,8 +146,8 @@ static gboolean parse_frame(const guint8 *bytes, gsize size, AstroPacket *packet
   return TRUE;
 }
 
-/* Of frames on the network VTP has eight bytes before each, and nothing that says so: they are
- * there where a datagram is a frame of its length with them alone. */
+/* On the network VTP puts eight bytes before each frame, and nothing says so: they are there if
+ * only with them a datagram is a frame of its length. */
 static gboolean has_vtp(const guint8 *bytes, gsize size)
 {
   if (size < VTP + LEGACY_HEADER)

@@ -109,7 +109,7 @@ static void begin_at(AstroWindow *w, guint64 number)
   w->is_begun = w->is_after_start = TRUE;
 }
 
-/* What lies between what was open and where packets come now was sent, and nothing of it came. */
+/* Blocks between the open ones and where packets come now were sent, and nothing of them came. */
 static void skip_to(AstroWindow *w, guint64 number)
 {
   const guint64 next = number - number % w->config.block;

@@ -10,7 +10,7 @@ core_tests += tests/core/uvw tests/core/uvw-meta
 library_sources += core/stream/grid.c core/stream/grid-meta.c core/stream/grid.h
 core_tests += tests/core/grid
 
-# What was done to a stream, through whole pipelines.
+# The history of a stream, through whole pipelines.
 element_tests += tests/elements/history
 library_sources += core/stream/stream.c core/stream/stream.h core/stream/observation.c core/stream/observation.h \
   core/stream/history.c core/stream/history.h core/stream/validity.c core/stream/validity-cut.c \

@@ -1,4 +1,4 @@
-/* What transpose refuses. */
+/* Refuses transpositions that no backend makes. */
 #include "core/transpose/check.h"
 
 gboolean astro_transpose_shape(gconstpointer config, GError **error)

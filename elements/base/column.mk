@@ -1,4 +1,4 @@
-# What elements have in common, and the bases that they are subclasses of. Those that elements outside the tree use too are
+# Base classes of elements, and code that elements share. Files that elements outside the tree use too are
 # in libgstastro-1.0.
 library_sources += elements/base/astrostage.c elements/base/astrostage.h elements/base/astrostage-parts.h \
   elements/base/astrostage-backend.c elements/base/astrostage-input.c elements/base/astrostage-output.c \

@@ -59,7 +59,7 @@ def our_vdif(bits, caps_format, dtype):
         ours = levels[..., 0] + 1j * levels[..., 1]
     n = min(len(ours), len(theirs))
     scale = np.vdot(ours[:n], theirs[:n]).real / np.vdot(ours[:n], ours[:n]).real
-    # Of 8 bits theirs lie half a step off ours, in which 128 is 0; their levels of 2 bits are 3.316505.
+    # With 8 bits theirs lie half a step off ours, in which 128 is 0; their levels for 2 bits are 3.316505.
     apart = abs(theirs[:n] / scale - ours[:n])
     check(f"baseband finds our samples of {bits} bits", n > 190000 and apart.max() < 0.75 and apart.mean() < 0.72,
           (n, apart.max()))

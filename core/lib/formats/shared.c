@@ -1,4 +1,4 @@
-/* What the kernels of all levels share. */
+/* Shared by the kernels of all levels. */
 #include "config.h"
 #include "core/kit/vector.h"
 #include "core/lib/formats/kernels.h"

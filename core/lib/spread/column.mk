@@ -1,3 +1,3 @@
-# What visibilities are spread with, and what images are divided by therefore.
+# The function that spreads visibilities over a grid, and its transform, by which images are divided.
 core_sources += core/lib/spread/spread.c core/lib/spread/spread.h core/lib/spread/n-range.c core/lib/spread/semicircle.c \
   core/lib/spread/semicircle.h core/lib/spread/taper.c core/lib/spread/taper.h

@@ -23,7 +23,7 @@ G_BEGIN_DECLS
 
 #define ASTRO_TRANSPOSE_MAX_COLUMNS 8192
 
-/* What suits a machine's memory. Long runs on both sides are good everywhere. A stage larger than
+/* Settings that suit a machine's memory. Long runs on both sides are good everywhere. A stage larger than
  * the second cache, and rows that are fetched ahead, gain a half if the third cache is near and
  * lose as much if it is far. */
 typedef struct {

@@ -4,7 +4,7 @@
 
 #define STRIP_BYTES (32 * 1024) /* of the first stage that are filled and transposed at once */
 
-/* What the tasks of one run share. */
+/* Shared by the tasks of one run. */
 typedef struct {
   const AstroTransposePlan *plan;
   const AstroTransposeKernels *kernels;
