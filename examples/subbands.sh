@@ -2,7 +2,7 @@
 # A second filter bank: voltages of a simulated sky become 8 subbands, as stations with filter banks of their own send
 # them, and each subband is split into 16 channels:
 #   subbands.sh OUT.uvfits
-# For subbands that come as files put filesrc and their caps (application/x-astro-spectra) before the second filter bank.
+# For subbands in files put filesrc and their caps (application/x-astro-spectra) before the second filter bank.
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# = 1 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }

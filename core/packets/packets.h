@@ -99,9 +99,9 @@ typedef struct {
 } AstroPacketName;
 const AstroPacketName *astro_packets_names(void);
 
-/* Facts that are the same in every packet of a format, as a parser gives it: samples, counts and how a heap
- * is addressed, as far as they do not differ from packet to packet. station, pol, channel and
- * thread are 0 where headers have them. */
+/* Facts that are the same in every packet of a format, as a parser gives it: samples, counts and
+ * how a heap is addressed, as far as they do not differ from packet to packet. station, pol,
+ * channel and thread are 0 where headers have them. */
 void astro_packets_common(const AstroPackets *packets, AstroPacket *packet);
 /* Whether headers can say that samples are not valid. */
 gboolean astro_packets_tell_invalid(const AstroPackets *packets);

@@ -39,7 +39,8 @@ def our_vdif(bits, caps_format, dtype):
            f"t. ! queue ! astropay packet=vdif bits={bits} ! filesink location=ours.vdif")
     raw = np.fromfile("raw", dtype)
     with vdif.open("ours.vdif", "rs", sample_rate=1 * u.MHz) as file:
-        check(f"baseband knows when {bits}-bit frames of ours begin", file.start_time.isot.startswith("2026-11-20T12:00:00.000"),
+        check(f"baseband knows when {bits}-bit frames of ours begin",
+              file.start_time.isot.startswith("2026-11-20T12:00:00.000"),
               file.start_time.isot)
     data = {}
     with vdif.open("ours.vdif", "rb") as file:

@@ -23,9 +23,9 @@ G_BEGIN_DECLS
 
 #define ASTRO_TRANSPOSE_MAX_COLUMNS 8192
 
-/* Settings that suit a machine's memory. Long runs on both sides are good everywhere. A stage larger than
- * the second cache, and rows that are fetched ahead, gain a half if the third cache is near and
- * lose as much if it is far. */
+/* Settings that suit a machine's memory. Long runs on both sides are good everywhere. A stage
+ * larger than the second cache, and rows that are fetched ahead, gain a half if the third cache is
+ * near and lose as much if it is far. */
 typedef struct {
   gsize stage_bytes; /* of the second stage, at most */
   gboolean fetches;  /* the next strip while one is transposed */
