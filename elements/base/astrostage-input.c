@@ -65,7 +65,7 @@ static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GErro
   if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out))
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "the validity of a buffer counts over axes that its layout does not have");
+        "the counts of a buffer are over axes that its layout does not have");
   gst_buffer_foreach_meta(in, copy_foreign_meta, out);
   if (astro_stage_parts(stage)->out.rate_n == 0)
     gst_buffer_copy_into(out, in, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);

@@ -205,7 +205,7 @@ static void test_bad_validity(void)
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_stations, &counted, NULL);
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     g_autofree char *error = test_wait(pipeline);
-    test_says(error, "counts over station=5");
+    test_says(error, "counts of a buffer are over station=5");
     test_stop(pipeline);
   }
 }
