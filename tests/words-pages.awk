@@ -104,7 +104,8 @@ function gst_astro(line, n, word,   i, graph, name) {
     if (match(word[i], /^[a-z0-9-]+=/)) {
       name = substr(word[i], 1, RLENGTH - 1)
       if (name !~ /^-/ && !has_parameter(graph, name)) fault(line, "the graph " word[3] " has no parameter " name)
-    }
+    } else if (word[i] !~ /^[->]/ && word[i - 1] !~ /^(--dot|>)$/ && !is_placeholder(word[i]))
+      fault(line, "gst-astro takes parameters as name=value, and not " word[i])
 }
 # A command without its quoted words and comment.
 function check_command(line, text,   n, word, i) {
