@@ -25,7 +25,7 @@ EXTRA_PROGRAMS = $(bench_programs) $(gpu_bench_programs) $(fuzz_programs) $(inte
 endif
 
 # Tests of pages and sources, in shell.
-source_tests = tests/rooms tests/tutorial
+source_tests = tests/rooms tests/tutorial tests/words
 dist_files += tests/tutorial doc/tutorial.md tests/words tests/words-comments.awk tests/words-pages.awk tests/words-width.awk
 
 TESTS = $(source_tests) $(core_tests) $(element_tests) $(graph_tests) $(api_tests)
