@@ -249,6 +249,29 @@ static void test_invalid(gconstpointer row)
   test_packets_data_clear(&data);
 }
 
+/* Where nothing else tells the time, start-time is that of the first sample that came; without it
+ * nobody knows. */
+static void test_start_time(void)
+{
+  TestPacketsData data = test_packets_data(test_packets_find("described"), 11);
+  g_autoptr(GPtrArray) all = datagrams_of(data.what->pay, &data, data.steps);
+  g_autofree char *plain = g_strndup(data.what->depay, strlen(data.what->depay) - strlen(SYNC));
+  g_autofree char *with_start = g_strdup_printf("%s start-time=" TEST_START, plain);
+  GstHarness *h = receiver(with_start, GST_FORMAT_TIME);
+  receive(h, all);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_assert_cmpuint(pull_all(h, &data), ==, data.n);
+  gst_harness_teardown(h);
+  h = receiver(plain, GST_FORMAT_TIME);
+  receive(h, all);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_autoptr(AstroObservation) observation = told(h);
+  g_assert_false(observation->has_start);
+  g_assert_cmpuint(observation->n_stations, ==, 0);
+  gst_harness_teardown(h);
+  test_packets_data_clear(&data);
+}
+
 /* ---- weights ---- */
 
 #define INTEGRATION 40
@@ -518,6 +541,7 @@ static void add_tests(void)
   }
   g_test_add_func("/packets/learned-rate", test_learned_rate);
   g_test_add_func("/packets/restart", test_restart);
+  g_test_add_func("/packets/start-time", test_start_time);
   g_test_add_func("/packets/weights", test_weights);
   g_test_add_func("/packets/shipped", test_shipped);
   for (guint i = 0; i < G_N_ELEMENTS(unexpected); i++) {
