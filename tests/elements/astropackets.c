@@ -464,6 +464,34 @@ static void test_unexpected(gconstpointer row)
   test_packets_data_clear(&data);
 }
 
+/* A station whose clock is wrong by minutes is left out with a warning, and the others are whole.
+ */
+static void test_clocks(void)
+{
+  TestPacketsData data = test_packets_data(test_packets_find("vdif-8"), 12);
+  g_autoptr(GPtrArray) all = datagrams_of(data.what->pay, &data, data.steps);
+  for (guint i = 0; i < all->len; i++)
+    if (i / 2 % 2 == 1) { /* two polarisations of each station after another */
+      guint8 seconds[4];
+      gst_buffer_extract(all->pdata[i], 0, seconds, sizeof seconds);
+      seconds[1]++; /* 256 s */
+      gst_buffer_fill(changed(all, i), 0, seconds, sizeof seconds);
+    }
+  GstHarness *h = receiver(data.what->depay, GST_FORMAT_TIME);
+  g_autoptr(GstBus) bus = with_bus(h);
+  g_autoptr(GstElement) depay = test_packets_named(h, "astrodepay");
+  receive(h, all);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_autofree char *text = warning(h->element);
+  test_says(text, "packets of station Wb (22370) are far in time");
+  g_assert_cmpuint(test_packets_count(depay, "far"), ==, all->len / 2);
+  g_assert_cmpuint(test_packets_count(depay, "packets"), ==, all->len / 2);
+  g_assert_cmpuint(pull_all(h, &data), ==, data.n / 2);
+  end_bus(bus);
+  gst_harness_teardown(h);
+  test_packets_data_clear(&data);
+}
+
 #define SKY                                                                                        \
   "astroskysrc stations=2 pols=2 noise=5 frequency=1.5e8 bandwidth=1e6 phase-centre=246.5,38 "     \
   "start-time=2026-11-20T12:00:00 duration=0.05 ! "
@@ -550,6 +578,7 @@ static void add_tests(void)
   g_test_add_func("/packets/learned-rate", test_learned_rate);
   g_test_add_func("/packets/restart", test_restart);
   g_test_add_func("/packets/start-time", test_start_time);
+  g_test_add_func("/packets/clocks", test_clocks);
   g_test_add_func("/packets/weights", test_weights);
   g_test_add_func("/packets/shipped", test_shipped);
   for (guint i = 0; i < G_N_ELEMENTS(unexpected); i++) {
