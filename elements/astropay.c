@@ -50,7 +50,8 @@ struct _AstroPay {
   AstroObservation *observation;
   AstroSteps steps;
   gboolean is_begun;
-  guint64 next, lost; /* steps: the next one expected, and the number of missing ones */
+  guint64 next;        /* the step expected next */
+  guint64 lost, again; /* steps that are missing, or came again, under the object's lock */
   GstBufferList *list;
   GstFlowReturn flow; /* downstream's answer to the lists sent in this call */
 };
@@ -110,7 +111,7 @@ static GstStructure *tell(AstroPay *self)
 {
   GST_OBJECT_LOCK(self);
   const AstroSenderCounts c = self->counts;
-  const guint64 again = self->steps.again, lost = self->lost;
+  const guint64 again = self->again, lost = self->lost;
   GST_OBJECT_UNLOCK(self);
   return gst_structure_new(
       "astro-packets", "packets", G_TYPE_UINT64, c.packets, "bytes", G_TYPE_UINT64, c.bytes,
@@ -244,6 +245,7 @@ static void count_lost(AstroPay *self, GstBuffer *buffer, guint64 steps,
   self->next = place->first + steps - place->again;
   GST_OBJECT_LOCK(self);
   self->lost += lost;
+  self->again = self->steps.again;
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -398,7 +400,7 @@ static gboolean start(AstroPay *self)
   astro_steps_begin(&self->steps);
   self->counts = (AstroSenderCounts){ 0 };
   self->is_begun = FALSE;
-  self->lost = 0;
+  self->lost = self->again = 0;
   self->is_warned_again = self->is_warned_clipped = FALSE;
   self->sender = astro_sender_new(&self->now, take_datagram, self, &error);
   if (!self->sender)

@@ -18,6 +18,7 @@ typedef enum {
   ASTRO_WARNED_RATE,
   ASTRO_WARNED_OFF,
   ASTRO_WARNED_LATE,
+  ASTRO_WARNED_FAR,
   ASTRO_N_WARNED
 } AstroReceiverWarning;
 

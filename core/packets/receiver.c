@@ -4,6 +4,8 @@
 /* So many packets in a row that lie between the places of packets are of senders that began anew.
  */
 #define OFF_RUN 16
+/* So many of a stream that are far from all others are not there by accident. */
+#define FAR_PACKETS 16
 /* Numbers of packets are added to, and must not wrap: more come in no thousand years. */
 #define MOST_NUMBER ((guint64)1 << 62)
 /* Bytes in which each format's packet can be told from what is none; VDIF's frames may be longer,
@@ -150,6 +152,22 @@ static void put(AstroReceiver *r, const AstroPacket *packet, const guint8 *paylo
   astro_place_samples(&r->place, stream, place->packet, payload, block->map.data, r->shape.block);
 }
 
+/* A few are broken headers, or the first of senders that began anew; more are of a clock that is
+ * wrong. */
+static void warn_of_far(AstroReceiver *r, const AstroPacket *packet, guint stream)
+{
+  if (astro_window_counts(r->window, stream).far < FAR_PACKETS)
+    return;
+  g_autofree char *name = packet->station == ASTRO_PACKET_UNKNOWN
+                              ? g_strdup("(not told)")
+                              : astro_identity_name(packet->station);
+  astro_receiver_warn(
+      r, ASTRO_WARNED_FAR,
+      "packets of station %s are far in time from those of the others, and are left "
+      "out; its clock or its sequence may be wrong; stats count them as far",
+      name);
+}
+
 static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8 *payload,
                              GError **error)
 {
@@ -198,8 +216,10 @@ static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8
         "them: stats count them as late",
         r->settings.latency_ms);
     break;
-  case ASTRO_WINDOW_DUPLICATE:
   case ASTRO_WINDOW_FAR:
+    warn_of_far(r, packet, stream);
+    break;
+  case ASTRO_WINDOW_DUPLICATE:
     break;
   case ASTRO_WINDOW_FAILED:
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,

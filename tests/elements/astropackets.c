@@ -113,6 +113,12 @@ static char *warning(GstElement *element)
 }
 
 /* Its messages keep the element, and the element keeps the bus, until it is flushed. */
+/* Messages that nobody took hold the element, which holds the bus: flushing releases them. */
+static void end_bus(GstBus *bus)
+{
+  gst_bus_set_flushing(bus, TRUE);
+}
+
 static GstBus *with_bus(GstHarness *h)
 {
   GstBus *bus = gst_bus_new();
@@ -209,6 +215,7 @@ static void test_restart(void)
     gst_buffer_unref(block);
   }
   g_assert_cmpuint(begun, ==, 2);
+  end_bus(bus);
   gst_harness_teardown(h);
   gst_bus_set_flushing(bus, TRUE);
   test_packets_data_clear(&data);
@@ -245,6 +252,29 @@ static void test_invalid(gconstpointer row)
   g_assert_cmpuint(test_packets_count(depay, "invalid"), ==, marked);
   g_assert_cmpuint(test_packets_count(depay, "lost"), ==, bad - marked);
   g_assert_cmpuint(good * streams * what->packets, ==, data.n * (streams * what->packets - bad));
+  gst_harness_teardown(h);
+  test_packets_data_clear(&data);
+}
+
+/* Where nothing else tells the time, start-time is that of the first sample that came; without it
+ * nobody knows. */
+static void test_start_time(void)
+{
+  TestPacketsData data = test_packets_data(test_packets_find("described"), 11);
+  g_autoptr(GPtrArray) all = datagrams_of(data.what->pay, &data, data.steps);
+  g_autofree char *plain = g_strndup(data.what->depay, strlen(data.what->depay) - strlen(SYNC));
+  g_autofree char *with_start = g_strdup_printf("%s start-time=" TEST_START, plain);
+  GstHarness *h = receiver(with_start, GST_FORMAT_TIME);
+  receive(h, all);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_assert_cmpuint(pull_all(h, &data), ==, data.n);
+  gst_harness_teardown(h);
+  h = receiver(plain, GST_FORMAT_TIME);
+  receive(h, all);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_autoptr(AstroObservation) observation = told(h);
+  g_assert_false(observation->has_start);
+  g_assert_cmpuint(observation->n_stations, ==, 0);
   gst_harness_teardown(h);
   test_packets_data_clear(&data);
 }
@@ -428,8 +458,37 @@ static void test_unexpected(gconstpointer row)
   g_assert_cmpuint(test_packets_count(depay, "lost"), ==, 1);
   g_assert_cmpuint(pull_all(h, &data) * test_packets_streams(depay) * data.what->packets, ==,
                    data.n * (test_packets_streams(depay) * data.what->packets - 1));
+  end_bus(bus);
   gst_harness_teardown(h);
   gst_bus_set_flushing(bus, TRUE);
+  test_packets_data_clear(&data);
+}
+
+/* A station whose clock is wrong by minutes is left out with a warning, and the others are whole.
+ */
+static void test_clocks(void)
+{
+  TestPacketsData data = test_packets_data(test_packets_find("vdif-8"), 12);
+  g_autoptr(GPtrArray) all = datagrams_of(data.what->pay, &data, data.steps);
+  for (guint i = 0; i < all->len; i++)
+    if (i / 2 % 2 == 1) { /* two polarisations of each station after another */
+      guint8 seconds[4];
+      gst_buffer_extract(all->pdata[i], 0, seconds, sizeof seconds);
+      seconds[1]++; /* 256 s */
+      gst_buffer_fill(changed(all, i), 0, seconds, sizeof seconds);
+    }
+  GstHarness *h = receiver(data.what->depay, GST_FORMAT_TIME);
+  g_autoptr(GstBus) bus = with_bus(h);
+  g_autoptr(GstElement) depay = test_packets_named(h, "astrodepay");
+  receive(h, all);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_autofree char *text = warning(h->element);
+  test_says(text, "packets of station Wb (22370) are far in time");
+  g_assert_cmpuint(test_packets_count(depay, "far"), ==, all->len / 2);
+  g_assert_cmpuint(test_packets_count(depay, "packets"), ==, all->len / 2);
+  g_assert_cmpuint(pull_all(h, &data), ==, data.n / 2);
+  end_bus(bus);
+  gst_harness_teardown(h);
   test_packets_data_clear(&data);
 }
 
@@ -518,6 +577,8 @@ static void add_tests(void)
   }
   g_test_add_func("/packets/learned-rate", test_learned_rate);
   g_test_add_func("/packets/restart", test_restart);
+  g_test_add_func("/packets/start-time", test_start_time);
+  g_test_add_func("/packets/clocks", test_clocks);
   g_test_add_func("/packets/weights", test_weights);
   g_test_add_func("/packets/shipped", test_shipped);
   for (guint i = 0; i < G_N_ELEMENTS(unexpected); i++) {
