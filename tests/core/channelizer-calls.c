@@ -180,8 +180,8 @@ static void test_bad_calls(gconstpointer data)
     { { 0, 39, TRUE }, 768, 1536, 1, 1, "1 out" },
     { { 0, 64, TRUE }, 768, 1536, 2, 1, "2 blocks in" },
     { { 5, 64, FALSE }, 768, 1536, 1, 1, "from sample 5" },
-    { { G_MAXUINT64 - 3, 64, TRUE }, 768, 1536, 1, 1, "beyond" },
-    { { 0, G_MAXUINT64 - 3, TRUE }, 768, 1536, 1, 1, "beyond" },
+    { { G_MAXUINT64 - 3, 64, TRUE }, 768, 1536, 1, 1, "exceeds" },
+    { { 0, G_MAXUINT64 - 3, TRUE }, 768, 1536, 1, 1, "exceeds" },
     { { 0, G_MAXUINT64 / 2, TRUE }, 768, 1536, 0, 1, "more bytes" },
   };
   memset(in, 1, 768);
