@@ -37,9 +37,24 @@ static guint64 power_of_ten(guint digits)
   return power;
 }
 
+/* 1.28e8: a decimal number and the power of ten that it is multiplied by. */
+static gboolean read_exponential(const char *text, guint64 *n, guint64 *d)
+{
+  guint64 power;
+  guint digits;
+  g_auto(GStrv) parts = g_strsplit_set(text, "eE", 2);
+  if (!parts[1] || !read_decimal(parts[0], n, &digits) || digits > MOST_DIGITS ||
+      !g_ascii_string_to_unsigned(parts[1], 10, 0, MOST_DIGITS, &power, NULL))
+    return FALSE;
+  *d = power_of_ten(digits);
+  return g_uint64_checked_mul(n, *n, power_of_ten((guint)power));
+}
+
 static gboolean read_fraction(const char *text, guint64 *n, guint64 *d)
 {
   guint digits;
+  if (read_exponential(text, n, d))
+    return TRUE;
   g_auto(GStrv) parts = g_strsplit(text, "/", 2);
   *d = 1;
   if (!read_decimal(parts[0], n, &digits) || digits > MOST_DIGITS)
@@ -70,10 +85,11 @@ gboolean astro_packet_rate_parse(const char *text, gint *rate_n, gint *rate_d, G
     b = rest;
   }
   if (!is_read || n > G_MAXINT || d > G_MAXINT)
-    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                      "rate=%s: expected steps of time a second, as 1000000, 390625/2 or 195312.5, "
-                      "a fraction of numbers up to 2147483647",
-                      text);
+    return astro_fail(
+        error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+        "rate=%s: expected steps of time a second, as 1000000, 1e6, 390625/2 or 195312.5, "
+        "a fraction of numbers up to 2147483647",
+        text);
   *rate_n = (gint)n;
   *rate_d = (gint)d;
   return TRUE;

@@ -29,7 +29,7 @@ const AstroField astro_packets_fields[] = {
              "time:channel:station:pol of spectra)",
              NULL),
   ASTRO_TEXT(AstroPacketSettings, rate, "rate", "Rate",
-             "Steps of time a second, as 1000000, 390625/2 or 195312.5 (unset: as packets tell it; "
+             "Steps of time a second, as 1e6, 390625/2 or 195312.5 (unset: as packets tell it; "
              "those of VDIF do after a second or two)",
              NULL),
   ASTRO_UINT(AstroPacketSettings, channels, "channels", "Channels",
