@@ -8,6 +8,6 @@ AC_DEFUN([ASTRO_BUILD_PATHS], [
     CFLAGS=$astro_saved_CFLAGS])
   BUILD_PATHS_CFLAGS=
   AS_IF([test "x$astro_cv_file_prefix_map" = xyes],
-    [BUILD_PATHS_CFLAGS='-ffile-prefix-map=$(abs_top_srcdir)=. -ffile-prefix-map=$(abs_top_builddir)=.'])
+    [BUILD_PATHS_CFLAGS='-ffile-prefix-map=$(abs_top_srcdir)=. -ffile-prefix-map=$(abs_top_builddir)=. -ffile-prefix-map=$(srcdir)/=./'])
   AC_SUBST([BUILD_PATHS_CFLAGS])
 ])
