@@ -28,10 +28,10 @@ library_sources += core/backend/device.c core/backend/device.h core/backend/hand
 core_sources += core/backend/level.h
 
 fuzz_programs += tests/fuzz/caps
-core_tests += tests/core/hardened tests/core/stream tests/core/observation tests/core/validity \
-  tests/core/memory tests/core/memory-threads tests/core/memory-failures tests/core/memory-buffers \
-  tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
-dist_files += tests/core/memory.h
+core_tests += tests/core/hardened tests/core/stream/stream tests/core/stream/observation tests/core/stream/validity \
+  tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-buffers \
+  tests/core/memory/pool tests/core/backend/cpu tests/core/backend/threads tests/core/backend/backend
+dist_files += tests/core/memory/memory.h
 
 core_libastro_core_la_SOURCES = $(core_sources) $(core_level_sources) $(core_exact_level_sources)
 core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)

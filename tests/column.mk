@@ -58,8 +58,8 @@ bench-peers: all tests/bench/histogram tests/bench/gridder peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-gridder $(builddir)
 
 # Compares pair counts with a plain loop, at the size of a survey, for which the loop takes a minute.
-check-large: all tests/core/histogram-large
-	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram-large -m slow -p /histogram/large
+check-large: all tests/core/histogram/histogram-large
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram/histogram-large -m slow -p /histogram/large
 
 # Runs compute-sanitizer over the kernels' tests, on a machine with a GPU.
 check-gpu-sanitizers: all $(core_tests)
@@ -105,8 +105,8 @@ check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
 	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
 
-thread_tests = tests/core/memory tests/core/memory-threads tests/core/memory-failures tests/core/memory-buffers \
-  tests/core/pool tests/elements/stress
+thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures \
+  tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress
 threads-run: $(BUILT_SOURCES)
 	@$(MAKE) $(thread_tests) elements/libgstastro.la
 	@$(MAKE) check-TESTS TESTS="$(thread_tests)"

@@ -8,9 +8,9 @@ core_sources += core/channelizer/channelizer.h core/channelizer/window.c core/ch
 core_avx2_sources += core/channelizer/fir-levels.c
 core_avx512_sources += core/channelizer/fir-levels.c
 element_sources += elements/astrochannelizer.c elements/astrochannelizer.h
-core_tests += tests/core/channelizer tests/core/channelizer-variants tests/core/channelizer-calls \
-  tests/core/channelizer-coarse
-dist_files += tests/core/channelizer.h tests/elements/astrochannelizer.h
+core_tests += tests/core/channelizer/channelizer tests/core/channelizer/channelizer-variants tests/core/channelizer/channelizer-calls \
+  tests/core/channelizer/channelizer-coarse
+dist_files += tests/core/channelizer/channelizer.h tests/elements/astrochannelizer.h
 fuzz_programs += tests/fuzz/gains
 element_tests += tests/elements/astrochannelizer tests/elements/astrochannelizer-time \
   tests/elements/astrochannelizer-coarse

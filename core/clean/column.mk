@@ -5,6 +5,6 @@ core_sources += core/clean/clean.h core/clean/check.c core/clean/check.h core/cl
   core/clean/kernels.h
 core_level_sources += core/clean/kernels-levels.c
 element_sources += elements/astroclean.c elements/astroclean.h
-core_tests += tests/core/clean
+core_tests += tests/core/clean/clean
 element_tests += tests/elements/astroclean tests/elements/wide-psf
 example_files += examples/clean.sh

@@ -4,9 +4,9 @@ core_sources += core/delay/check.c core/delay/calibration.c core/delay/calibrati
   core/delay/window.c core/delay/rows.c core/delay/reference.c core/delay/cpu.c core/delay/losses.c \
   core/delay/losses.h
 element_sources += elements/astrodelay.c elements/astrodelay.h
-core_tests += tests/core/delay tests/core/interpolate tests/core/delay-reference tests/core/delay-calls \
-  tests/core/delay-due
-dist_files += tests/core/delay.h
+core_tests += tests/core/delay/delay tests/core/delay/interpolate tests/core/delay/delay-reference tests/core/delay/delay-calls \
+  tests/core/delay/delay-due
+dist_files += tests/core/delay/delay.h
 element_tests += tests/elements/astrodelay
 bench_programs += tests/bench/delay
 fuzz_programs += tests/fuzz/calibration

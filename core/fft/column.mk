@@ -3,8 +3,8 @@ core_sources += core/fft/cpu.c core/fft/cut.c core/fft/cut.h core/fft/validity.c
 element_sources += elements/astrofft.c elements/astrofft.h elements/astrofft-caps.h \
   elements/astrofft-parts.h elements/astrofft-axes.c elements/astrofft-lengths.c elements/astrofft-maps.c \
   elements/astrofft-caps.c elements/astrofft-configure.c
-core_tests += tests/core/fft tests/core/fft-part tests/core/fft-cuda
-dist_files += tests/core/fft.h
+core_tests += tests/core/fft/fft tests/core/fft/fft-part tests/core/fft/fft-cuda
+dist_files += tests/core/fft/fft.h
 element_tests += tests/elements/astrofft tests/elements/astrofft-time tests/elements/astrofft-in-place
 bench_programs += tests/bench/fft
 tests_bench_fft_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)

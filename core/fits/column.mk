@@ -19,38 +19,38 @@ core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
-core_tests += tests/core/fits-text-filter
-core_tests += tests/core/fits-part-file tests/core/fits-file tests/core/fits-not-read tests/core/uvfits tests/core/uvfits-header tests/core/uvfits-read \
-  tests/core/uvfits-foreign tests/core/fits-catalogue tests/core/fits-catalogue-refused tests/core/fits-catalogue-write \
-  tests/core/fits-image tests/core/fits-image-foreign
+core_tests += tests/core/fits/fits-text-filter
+core_tests += tests/core/fits/fits-part-file tests/core/fits/fits-file tests/core/fits/fits-not-read tests/core/fits/uvfits tests/core/fits/uvfits-header tests/core/fits/uvfits-read \
+  tests/core/fits/uvfits-foreign tests/core/fits/fits-catalogue tests/core/fits/fits-catalogue-refused tests/core/fits/fits-catalogue-write \
+  tests/core/fits/fits-image tests/core/fits/fits-image-foreign
 element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-opening tests/elements/astrofits-uvw tests/elements/astrofits-tables \
   tests/elements/astrofitsimages tests/elements/astrofits-blocks
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits tests/fuzz/foreign
-dist_files += tests/core/place.h tests/core/uvfits.h tests/core/uvfits-written.h tests/core/foreign.h \
-  tests/core/fits-image.h tests/core/fits-key.h tests/core/fits-catalogue.h \
+dist_files += tests/core/fits/place.h tests/core/fits/uvfits.h tests/core/fits/uvfits-written.h tests/core/fits/foreign.h \
+  tests/core/fits/fits-image.h tests/core/fits/fits-key.h tests/core/fits/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
   tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 
 # These look at files with CFITSIO themselves.
-tests_core_fits_not_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_fits_not_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
-tests_core_uvfits_header_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_uvfits_header_LDADD = $(LDADD) $(CFITSIO_LIBS)
-tests_core_uvfits_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_uvfits_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
-tests_core_uvfits_foreign_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_uvfits_foreign_LDADD = $(LDADD) $(CFITSIO_LIBS)
-tests_core_fits_catalogue_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_fits_catalogue_LDADD = $(LDADD) $(CFITSIO_LIBS)
-tests_core_fits_catalogue_refused_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_fits_catalogue_refused_LDADD = $(LDADD) $(CFITSIO_LIBS)
-tests_core_fits_catalogue_write_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_fits_catalogue_write_LDADD = $(LDADD) $(CFITSIO_LIBS)
-tests_core_fits_image_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_fits_image_LDADD = $(LDADD) $(CFITSIO_LIBS)
-tests_core_fits_image_foreign_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_fits_image_foreign_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_fits_not_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_fits_not_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_uvfits_header_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_uvfits_header_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_uvfits_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_uvfits_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_uvfits_foreign_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_uvfits_foreign_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_fits_catalogue_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_fits_catalogue_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_fits_catalogue_refused_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_fits_catalogue_refused_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_fits_catalogue_write_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_fits_catalogue_write_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_fits_image_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_fits_image_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_fits_image_foreign_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_fits_image_foreign_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_elements_astrofits_tables_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_elements_astrofits_tables_LDADD = $(LDADD) $(CFITSIO_LIBS)
 
@@ -62,6 +62,6 @@ check-interop: all tests/interop/predict
 
 # Earth orientation in UVFITS.
 core_sources += core/fits/uvfits/earth.c core/fits/uvfits/earth.h
-core_tests += tests/core/uvfits-earth
-tests_core_uvfits_earth_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_uvfits_earth_LDADD = $(LDADD) $(CFITSIO_LIBS)
+core_tests += tests/core/fits/uvfits-earth
+tests_core_fits_uvfits_earth_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_uvfits_earth_LDADD = $(LDADD) $(CFITSIO_LIBS)

@@ -11,12 +11,12 @@ element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-collector.c elements/astrogridder-collector.h elements/astrogridder-auto.c elements/astrogridder-auto.h \
   elements/astrogridder-reports.c elements/astrogridder-reports.h
 core_level_sources += core/gridder/wstacking/kernels-levels.c
-core_tests += tests/core/gridder tests/core/gridder-extent tests/core/gridder-cuda tests/core/gridder-prepare tests/core/gridder-sorted tests/core/gridder-calls
-tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
-tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
-tests_core_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
-tests_core_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/gridder.h tests/core/images.h tests/core/gridding-on-device.h tests/core/gridding-stage.h tests/core/touched.h \
+core_tests += tests/core/gridder/gridder tests/core/gridder/gridder-extent tests/core/gridder/gridder-cuda tests/core/gridder/gridder-prepare tests/core/gridder/gridder-sorted tests/core/gridder/gridder-calls
+tests_core_gridder_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_gridder_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_core_gridder_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_gridder_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
+dist_files += tests/core/gridder/gridder.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
 element_tests += tests/elements/astrogridder tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
   tests/elements/synthesis-device

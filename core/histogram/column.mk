@@ -4,11 +4,11 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
   core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h
 # The bin rule rounds every operation by itself.
 core_exact_level_sources += core/histogram/kernels-levels.c
-core_tests += tests/core/histogram tests/core/histogram-large tests/core/histogram-calls \
-  tests/core/histogram-refused
+core_tests += tests/core/histogram/histogram tests/core/histogram/histogram-large tests/core/histogram/histogram-calls \
+  tests/core/histogram/histogram-refused
 fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram
-dist_files += tests/core/histogram.h tests/elements/astrohistogram.h tests/bench/peers-tpacf
+dist_files += tests/core/histogram/histogram.h tests/elements/astrohistogram.h tests/bench/peers-tpacf
 element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/astrohistogram-pad.c \
   elements/astrohistogram-pad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
   elements/astrohistogram-progress.c elements/astrohistogram-progress.h

@@ -6,8 +6,8 @@ core_level_sources += core/image/kernels-levels.c
 element_sources += elements/astroimage.c elements/astroimage.h \
   elements/astroimage-caps.c elements/astroimage-caps.h \
   elements/astroimage-beam.c elements/astroimage-beam.h
-core_tests += tests/core/image tests/core/image-backends tests/core/image-beam
-dist_files += tests/core/image.h
+core_tests += tests/core/image/image tests/core/image/image-backends tests/core/image/image-beam
+dist_files += tests/core/image/image.h
 element_tests += tests/elements/astroimage tests/elements/imaging-device tests/elements/touched
 bench_programs += tests/bench/image
 gpu_sources += gpu/image/image.cu gpu/image/columns.cu gpu/image/columns-single.cu gpu/image/columns-double.cu

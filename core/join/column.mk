@@ -1,7 +1,7 @@
 core_sources += core/join/join.h core/join/check.c core/join/check.h core/join/validity.c core/join/reference.c \
   core/join/cpu.c
 element_sources += elements/astrojoin.c elements/astrojoin.h
-core_tests += tests/core/join
+core_tests += tests/core/join/join
 element_tests += tests/elements/astrojoin tests/elements/astromerge
 bench_programs += tests/bench/join
 example_files += examples/receivers.sh examples/recorded.sh examples/bands.sh

@@ -8,11 +8,11 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/receiver-ready.c core/packets/receiver-blocks.c core/packets/receiver-tell.c core/packets/payload.h \
   core/packets/payload.c core/packets/sender.h core/packets/sender.c core/packets/row.h core/packets/row.c \
   core/packets/ports.h core/packets/ports.c core/packets/udp.h core/packets/udp.c core/packets/bits.h core/packets/check.c core/packets/reference.c core/packets/cpu.c
-core_tests += tests/core/packets tests/core/packets-unpack tests/core/packets-window tests/core/packets-place \
-  tests/core/packets-chain tests/core/packets-heaps
+core_tests += tests/core/packets/packets tests/core/packets/packets-unpack tests/core/packets/packets-window tests/core/packets/packets-place \
+  tests/core/packets/packets-chain tests/core/packets/packets-heaps
 bench_programs += tests/bench/packets
 fuzz_programs += tests/fuzz/receiver tests/fuzz/vdif tests/fuzz/spead tests/fuzz/beamlet tests/fuzz/describe
-dist_files += tests/elements/packets.h tests/core/packets.h tests/fuzz/packets.h
+dist_files += tests/elements/packets.h tests/core/packets/packets.h tests/fuzz/packets.h
 element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c elements/astrodepay.h \
   elements/astroudpsrc.c elements/astroudpsrc.h \
   elements/base/astropackets.c elements/base/astropackets.h

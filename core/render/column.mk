@@ -15,11 +15,11 @@ core_cflags += $(DRAWING_CFLAGS)
 core_libs += $(DRAWING_LIBS)
 core_cflags += $(GST_VIDEO_CFLAGS)
 element_sources += elements/astrorender.c elements/astrorender.h
-core_tests += tests/core/render tests/core/render-pixels tests/core/render-kinds \
-  tests/core/render-scales tests/core/render-smooth tests/core/render-views
-dist_files += tests/core/render.h
-tests_core_render_CFLAGS = $(AM_CFLAGS) $(DRAWING_CFLAGS)
-tests_core_render_LDADD = $(LDADD) $(DRAWING_LIBS)
+core_tests += tests/core/render/render tests/core/render/render-pixels tests/core/render/render-kinds \
+  tests/core/render/render-scales tests/core/render/render-smooth tests/core/render/render-views
+dist_files += tests/core/render/render.h
+tests_core_render_render_CFLAGS = $(AM_CFLAGS) $(DRAWING_CFLAGS)
+tests_core_render_render_LDADD = $(LDADD) $(DRAWING_LIBS)
 element_tests += tests/elements/astrorender
 tests_elements_astrorender_LDADD = $(LDADD) $(GST_VIDEO_LIBS)
 tests_elements_astrorender_CFLAGS = $(AM_CFLAGS) $(GST_VIDEO_CFLAGS)

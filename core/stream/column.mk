@@ -4,11 +4,11 @@ core_sources += core/stream/uvw.c core/stream/uvw.h core/stream/track.c core/str
 library_sources += core/stream/uvw-meta.c core/stream/uvw-meta.h
 core_cflags += $(ERFA_CFLAGS)
 core_libs += $(ERFA_LIBS)
-core_tests += tests/core/uvw tests/core/uvw-meta
+core_tests += tests/core/stream/uvw tests/core/stream/uvw-meta
 
 # Grids and images.
 library_sources += core/stream/grid.c core/stream/grid-meta.c core/stream/grid.h
-core_tests += tests/core/grid
+core_tests += tests/core/stream/grid
 
 # The history of a stream, through whole pipelines.
 element_tests += tests/elements/history

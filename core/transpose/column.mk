@@ -3,6 +3,6 @@ core_sources += core/transpose/transpose.h core/transpose/check.c core/transpose
 element_sources += elements/astrotranspose.c elements/astrotranspose.h
 gpu_sources += gpu/transpose/transpose.cu gpu/transpose/bytes.cu
 gpu_headers += gpu/transpose/transpose.h
-core_tests += tests/core/transpose
+core_tests += tests/core/transpose/transpose
 element_tests += tests/elements/astrotranspose
 bench_programs += tests/bench/transpose

@@ -1,7 +1,7 @@
 /* Writing and reading UVFITS, beside writing and reading the same bytes unchanged. */
 #include "core/fits/fits.h"
 #include "tests/bench/bench.h"
-#include "tests/core/uvfits.h"
+#include "tests/core/fits/uvfits.h"
 
 #define FRAMES 8
 

@@ -9,7 +9,7 @@
  * Arguments are the numbers of the rows to run. */
 #include "core/backend/module.h"
 #include "core/lib/fft/fft.h"
-#include "tests/core/gridding-stage.h"
+#include "tests/core/gridder/gridding-stage.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/cufft.h"

@@ -5,7 +5,7 @@
  * at the same cells were added up. Beside them are cuBLAS's single-precision matrix products in the
  * same run. wprojection-gpu [part of a case's name]... */
 #include "core/backend/module.h"
-#include "tests/core/gridding-stage.h"
+#include "tests/core/gridder/gridding-stage.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"
 #include "tests/bench/cublas.h"

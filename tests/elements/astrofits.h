@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/fits/fits.h"
-#include "tests/core/uvfits.h"
+#include "tests/core/fits/uvfits.h"
 #include "tests/elements/elements.h"
 
 #define TEST_STATIONS 3

@@ -2,7 +2,7 @@
  */
 #include "core/fits/fits.h"
 #include "core/stream/grid.h"
-#include "tests/core/uvfits.h"
+#include "tests/core/fits/uvfits.h"
 #include "tests/elements/elements.h"
 
 #include <gst/base/gstbasesrc.h>

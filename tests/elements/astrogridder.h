@@ -5,7 +5,7 @@
 #include <complex.h>
 #include "core/backend/module.h"
 #include "core/stream/uvw.h"
-#include "tests/core/images.h"
+#include "tests/core/gridder/images.h"
 #include "tests/elements/elements.h"
 
 enum {

@@ -4,7 +4,7 @@
  * has to fit worse. */
 #include "core/stream/uvw.h"
 #include "core/stream/validity.h"
-#include "tests/core/uvfits.h"
+#include "tests/core/fits/uvfits.h"
 
 #include <complex.h>
 

@@ -7,10 +7,10 @@ core_sources += core/gridder/wprojection/wprojection.c core/gridder/wprojection/
   core/gridder/wprojection/merge.c core/gridder/wprojection/spread.c \
   core/gridder/wprojection/kernels.h core/gridder/wprojection/body.h
 core_level_sources += core/gridder/wprojection/kernels-levels.c
-core_tests += tests/core/wprojection tests/core/wprojection-image tests/core/wprojection-cuda
-tests_core_wprojection_image_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
-tests_core_wprojection_image_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/wprojection.h
+core_tests += tests/core/gridder/wprojection/wprojection tests/core/gridder/wprojection/wprojection-image tests/core/gridder/wprojection/wprojection-cuda
+tests_core_gridder_wprojection_wprojection_image_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_gridder_wprojection_wprojection_image_LDADD = $(LDADD) $(FFTW_LIBS)
+dist_files += tests/core/gridder/wprojection/wprojection.h
 if X86_KERNELS # its peak is of their instructions
 bench_programs += tests/bench/wprojection
 endif

@@ -6,11 +6,11 @@ core_sources += core/lib/fft/planner.c core/lib/fft/planner.h core/lib/fft/wisdo
 core_level_sources += core/lib/fft/columns-levels.c
 core_cflags += $(FFTW_CFLAGS)
 core_libs += $(FFTW_LIBS)
-core_tests += tests/core/fft-planner tests/core/fft-wisdom tests/core/fft-columns
-tests_core_fft_planner_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
-tests_core_fft_planner_LDADD = $(LDADD) $(FFTW_LIBS)
-tests_core_fft_wisdom_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
-tests_core_fft_wisdom_LDADD = $(LDADD) $(FFTW_LIBS)
+core_tests += tests/core/lib/fft/fft-planner tests/core/lib/fft/fft-wisdom tests/core/lib/fft/fft-columns
+tests_core_lib_fft_fft_planner_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_lib_fft_fft_planner_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_core_lib_fft_fft_wisdom_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_lib_fft_fft_wisdom_LDADD = $(LDADD) $(FFTW_LIBS)
 fuzz_programs += tests/fuzz/wisdom
 gpu_sources += gpu/lib/fft/cufft.cu gpu/lib/fft/move.cu gpu/lib/fft/columns.cu gpu/lib/fft/columns-single.cu \
   gpu/lib/fft/columns-double.cu gpu/lib/fft/planes.cu gpu/lib/fft/rows.cu gpu/lib/fft/rows-single.cu \
