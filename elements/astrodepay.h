@@ -1,3 +1,4 @@
+/* astrodepay: packets of any source to voltages or spectra. */
 #pragma once
 
 #include <gst/gst.h>

@@ -1,3 +1,4 @@
+/* astrofft: Fourier transforms along any axes. */
 #pragma once
 
 #include "elements/base/astrostage.h"

@@ -1,3 +1,4 @@
+/* The size of the image and of its pixels, which follow from the data unless the user sets them. */
 #include "elements/astrogridder-auto.h"
 
 #include "core/gridder/extent.h"

@@ -1,3 +1,4 @@
+/* Decides which dumps make a grid, and sends its planes. */
 #include "elements/astrogridder-collector.h"
 
 #include "core/stream/uvw.h"

@@ -1,3 +1,4 @@
+/* Messages about visibilities and settings of no use. */
 #include "elements/astrogridder-reports.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The properties of astrogridder, and the grids that follow from them. */
 #include "config.h"
 #include "elements/astrogridder-settings.h"
 

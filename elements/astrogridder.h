@@ -1,3 +1,4 @@
+/* astrogridder: visibilities to grids. */
 #pragma once
 
 #include "elements/base/astrostage.h"

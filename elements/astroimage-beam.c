@@ -1,3 +1,4 @@
+/* Fits the beam to the middle of the point-spread function. */
 #include "elements/astroimage-beam.h"
 
 #include "core/kit/units.h"

@@ -1,3 +1,4 @@
+/* Caps of astroimage, from grids to images and back. */
 #include "elements/astroimage-caps.h"
 
 #include "core/image/image.h"

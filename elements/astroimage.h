@@ -1,3 +1,4 @@
+/* astroimage: transformed grids to images. */
 #pragma once
 
 #include "elements/base/astrostage.h"

@@ -1,3 +1,4 @@
+/* astropay: voltages and spectra to packets. */
 #pragma once
 
 #include <gst/gst.h>

@@ -1,3 +1,4 @@
+/* astroudpsrc: packets from the network to voltages or spectra. */
 #pragma once
 
 #include <gst/base/gstpushsrc.h>

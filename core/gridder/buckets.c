@@ -1,3 +1,4 @@
+/* Distributes visibilities over buckets of neighbouring columns of the grid. */
 #include "config.h"
 #include "core/gridder/buckets.h"
 

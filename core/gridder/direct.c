@@ -1,3 +1,4 @@
+/* The direct sum over all visibilities. */
 #include "config.h"
 #include "core/gridder/direct.h"
 

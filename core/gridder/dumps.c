@@ -1,3 +1,4 @@
+/* Checks dumps of visibilities, and finds the counts behind their values. */
 #include "config.h"
 #include "core/gridder/dumps.h"
 

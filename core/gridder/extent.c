@@ -1,3 +1,4 @@
+/* The size of an image and of its pixels where nobody sets them. */
 #include "config.h"
 #include "core/gridder/extent.h"
 

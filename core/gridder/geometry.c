@@ -1,3 +1,4 @@
+/* Sizes of grids, and checks of settings that all algorithms share. */
 #include "config.h"
 #include "core/gridder/gridder.h"
 

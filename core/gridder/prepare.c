@@ -1,3 +1,4 @@
+/* Prepares visibilities for gridding, and keeps them until they are gridded. */
 #include "config.h"
 #include "core/gridder/prepare.h"
 

@@ -1,3 +1,4 @@
+/* The combinations of correlations that make each product. */
 #include "config.h"
 #include "core/gridder/products.h"
 

@@ -1,3 +1,4 @@
+/* Visibilities sorted by their place in the grid. */
 #include "config.h"
 #include "core/gridder/sorted.h"
 

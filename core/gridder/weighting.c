@@ -1,3 +1,4 @@
+/* Natural, uniform and Briggs weights. */
 #include "config.h"
 #include "core/gridder/weighting.h"
 

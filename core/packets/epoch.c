@@ -1,3 +1,4 @@
+/* The time of step 0, from headers or from the settings of the user. */
 #include "config.h"
 #include "core/packets/epoch.h"
 

@@ -1,3 +1,4 @@
+/* Puts SPEAD heaps together from their packets. */
 #include "config.h"
 #include "core/packets/heaps.h"
 

@@ -1,3 +1,4 @@
+/* The senders that a user expects, in the order in which the stream has them. */
 #include "config.h"
 #include "core/packets/identities.h"
 

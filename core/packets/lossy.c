@@ -1,3 +1,4 @@
+/* A bad network for tests: packets are lost, late or doubled, by a seed. */
 #include "config.h"
 #include "core/packets/lossy.h"
 

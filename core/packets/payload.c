@@ -1,3 +1,4 @@
+/* Which samples a packet that is sent has. */
 #include "config.h"
 #include "core/packets/payload.h"
 

@@ -1,3 +1,4 @@
+/* Puts the samples of a packet where the axes of the stream have them. */
 #include "config.h"
 #include "core/packets/place.h"
 

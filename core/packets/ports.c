@@ -1,3 +1,4 @@
+/* Addresses and ports as a user writes them. */
 #include "config.h"
 #include "core/packets/ports.h"
 

@@ -1,3 +1,4 @@
+/* The receiver: from packets to blocks with counts. */
 #include "config.h"
 #include "core/packets/receiver-parts.h"
 

@@ -1,3 +1,4 @@
+/* Puts the samples of a packet together from buffers that are cut anywhere. */
 #include "config.h"
 #include "core/packets/row.h"
 

@@ -1,3 +1,4 @@
+/* The sender: from buffers to packets. */
 #include "config.h"
 #include "core/packets/sender.h"
 

@@ -1,3 +1,4 @@
+/* Numbers that only rise, from counters that wrap and from frames of seconds. */
 #include "config.h"
 #include "core/packets/sequence.h"
 

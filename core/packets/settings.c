@@ -1,3 +1,4 @@
+/* Reads rates and times that a user gives. */
 #include "config.h"
 #include "core/packets/settings.h"
 

@@ -1,3 +1,4 @@
+/* The stream that packets make, found from one of them and from the settings. */
 #include "config.h"
 #include "core/packets/shape.h"
 

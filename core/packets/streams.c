@@ -1,3 +1,4 @@
+/* Which part of the stream a packet belongs to. */
 #include "config.h"
 #include "core/packets/streams.h"
 

@@ -1,3 +1,4 @@
+/* Sockets that take many datagrams at once. */
 #include "config.h"
 #include "core/packets/udp.h"
 

@@ -1,3 +1,4 @@
+/* Blocks that stay open for late packets, and counts of those that are lost. */
 #include "config.h"
 #include "core/packets/window.h"
 

@@ -1,3 +1,4 @@
+/* How long work may go on after a flush, a stop, or an interrupt of the user. */
 #include "config.h"
 #include "elements/base/astrodeadline.h"
 

@@ -1,3 +1,4 @@
+/* The Earth's orientation: the stream's own, that of a file, or none with a warning. */
 #include "config.h"
 #include "elements/base/astroearth.h"
 

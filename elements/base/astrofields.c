@@ -1,3 +1,4 @@
+/* Properties as rows of a table. */
 #include "config.h"
 #include "elements/base/astrofields.h"
 

@@ -1,3 +1,4 @@
+/* Whether an array can see the direction it is pointed at. */
 #include "config.h"
 #include "elements/base/astrohorizon.h"
 

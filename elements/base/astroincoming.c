@@ -1,3 +1,4 @@
+/* Checks of buffers and events that arrive at a sink pad. */
 #include "config.h"
 #include "elements/base/astroincoming.h"
 

@@ -1,3 +1,4 @@
+/* Answers that combine those of the elements before all inputs of an element. */
 #include "elements/base/astroinputs.h"
 
 /* A GstElementForeachPadFunc: FALSE ends the walk over the pads. */

@@ -1,3 +1,4 @@
+/* The clock of a live source. */
 #include "config.h"
 #include "elements/base/astroliveclock.h"
 

@@ -1,3 +1,4 @@
+/* Debug categories of elements, and the lines that all stages log. */
 #include "config.h"
 #include "elements/base/astrolog.h"
 

@@ -1,3 +1,4 @@
+/* AstroMerge: the base of elements with several inputs. */
 #include "config.h"
 #include "elements/base/astromerge-parts.h"
 

@@ -1,3 +1,4 @@
+/* The sink pads of AstroMerge. */
 #include "config.h"
 #include "elements/base/astromergepad.h"
 

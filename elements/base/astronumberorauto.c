@@ -1,3 +1,4 @@
+/* A type of properties that are a number or "auto". */
 #include "elements/base/astronumberorauto.h"
 
 #define AUTO "auto"

@@ -1,3 +1,4 @@
+/* Keeps an element from saying one error twice. */
 #include "config.h"
 #include "elements/base/astroonce.h"
 

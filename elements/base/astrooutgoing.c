@@ -1,3 +1,4 @@
+/* Errors about what goes out at a source pad. */
 #include "elements/base/astrooutgoing.h"
 
 void astro_refused_caps(GstPad *src, const GstCaps *made, const char *what)

@@ -1,3 +1,4 @@
+/* The receiver of packets for elements: threads share it, and its blocks wait in a queue. */
 #include "config.h"
 #include "elements/base/astropackets.h"
 

@@ -1,3 +1,4 @@
+/* Asks the reader downstream of a pad what it takes. */
 #include "config.h"
 #include "elements/base/astroreader.h"
 

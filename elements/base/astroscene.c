@@ -1,3 +1,4 @@
+/* The properties of a scene, for sources of simulated streams. */
 #include "config.h"
 #include "elements/base/astroscene.h"
 

@@ -1,3 +1,4 @@
+/* The base of sources of simulated streams. */
 #include "config.h"
 #include "elements/base/astrosimulator.h"
 

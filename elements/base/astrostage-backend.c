@@ -1,3 +1,4 @@
+/* Creates the backend of a stage, and submits work to it. */
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 

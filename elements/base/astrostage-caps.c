@@ -1,3 +1,4 @@
+/* Ways of stages to fixate and transform caps. */
 #include "config.h"
 #include "elements/base/astrostage.h"
 

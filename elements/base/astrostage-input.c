@@ -1,3 +1,4 @@
+/* The input of a stage: its pool, and blocks that are worked on in place. */
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 

@@ -1,3 +1,4 @@
+/* The output of a stage: its pool, and blocks that wait for a device. */
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 

@@ -1,3 +1,4 @@
+/* AstroStage: the base of elements with one input and one output. */
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 

@@ -1,3 +1,4 @@
+/* Finds where buffers lie on the time axis of their stream. */
 #include "config.h"
 #include "elements/base/astrosteps.h"
 

@@ -1,3 +1,4 @@
+/* When a time step of a stage's input begins and ends. */
 #include "config.h"
 #include "elements/base/astrosteptimes.h"
 

@@ -1,3 +1,4 @@
+/* Properties and statistics of who does the work, shared by AstroStage and AstroMerge. */
 #include "config.h"
 #include "elements/base/astrowork.h"
 

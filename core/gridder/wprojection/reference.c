@@ -1,3 +1,4 @@
+/* W-projection: the formula, tap by tap. */
 #include "config.h"
 #include "core/gridder/wprojection/places.h"
 
