@@ -296,8 +296,10 @@ static inline GstElement *test_packets_named(GstHarness *h, const char *factory)
   return element;
 }
 
+/* Descriptions are written where the test runs, which is a folder that no other test has. */
 static inline TestPacketsData test_packets_data(const TestPackets *what, guint32 seed)
 {
+  g_assert_cmpint(g_chdir(g_get_tmp_dir()), ==, 0);
   TestPacketsData data = { .what = what, .stream = test_packets_stream(what->caps) };
   const gsize of_step = astro_stream_step_bytes(&data.stream);
   data.steps = (guint64)what->steps * what->packets;
