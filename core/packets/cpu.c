@@ -79,15 +79,15 @@ void astro_packet_unpack(const AstroPacketSamples *samples, const guint8 *payloa
   if (is_dense(samples) && samples->bits <= 4 && samples->bits != 3) {
     unpack_by_table(samples, payload, out);
   } else if (is_bytes(samples)) {
-    const guint8 turn = is_offset ? 0x80 : 0;
+    const guint8 flip = is_offset ? 0x80 : 0;
     for (guint64 i = 0; i < components; i++)
-      ((guint8 *)out)[i] = payload[i] ^ turn;
+      ((guint8 *)out)[i] = payload[i] ^ flip;
   } else if (is_dense(samples) && samples->bits == 16) {
-    const guint16 turn = is_offset ? 0x8000 : 0;
+    const guint16 flip = is_offset ? 0x8000 : 0;
     const guint low = samples->packing == ASTRO_PACKET_BITS_BIG;
     for (guint64 i = 0; i < components; i++)
       ((guint16 *)out)[i] =
-          (guint16)((payload[2 * i + low] | payload[2 * i + 1 - low] << 8) ^ turn);
+          (guint16)((payload[2 * i + low] | payload[2 * i + 1 - low] << 8) ^ flip);
   } else {
     astro_packet_unpack_reference(samples, payload, out);
   }
@@ -129,9 +129,9 @@ void astro_packet_pack(const AstroPacketSamples *samples, gconstpointer in, guin
 {
   const guint64 components = astro_packet_components(samples);
   if (is_bytes(samples)) {
-    const guint8 turn = samples->code == ASTRO_PACKET_OFFSET ? 0x80 : 0;
+    const guint8 flip = samples->code == ASTRO_PACKET_OFFSET ? 0x80 : 0;
     for (guint64 i = 0; i < components; i++)
-      payload[i] = ((const guint8 *)in)[i] ^ turn;
+      payload[i] = ((const guint8 *)in)[i] ^ flip;
     return;
   }
   const AstroFormat format = astro_packet_format(samples);

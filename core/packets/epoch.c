@@ -61,12 +61,12 @@ static gint64 time_of(Wide parts, guint64 n, const AstroStream *stream)
   return whole + (gint64)rint(ns);
 }
 
-/* Counts of less than 63 bits begin a turn from zero (sequence.c). */
+/* Counts of less than 63 bits begin one wrap above zero (sequence.c). */
 static Wide counts_of(const AstroSequence *sequence, const AstroPacket *packet, guint64 counts,
                       guint64 number)
 {
-  const guint64 turn = packet->count_bits < 63 ? (guint64)1 << packet->count_bits : 0;
-  return (Wide)number * counts + sequence->phase - turn;
+  const guint64 wrap = packet->count_bits < 63 ? (guint64)1 << packet->count_bits : 0;
+  return (Wide)number * counts + sequence->phase - wrap;
 }
 
 gboolean astro_packet_epoch_time(const AstroPacketEpoch *epoch, const AstroPacketShape *shape,

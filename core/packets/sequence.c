@@ -38,17 +38,17 @@ static AstroSequenceAnswer find_in_second(AstroSequence *s, const AstroPacket *p
 }
 
 /* The count that is nearest to the last, of all that look like it once they have wrapped. The first
- * lies a whole turn from zero, so that what was sent before it has a number too. */
+ * is one wrap above zero, so that what was sent before it has a number too. */
 static guint64 unwrap(const AstroSequence *s, const AstroPacket *packet)
 {
   const guint bits = packet->count_bits;
   if (bits >= 63)
     return packet->count;
-  const guint64 turn = (guint64)1 << bits;
+  const guint64 wrap = (guint64)1 << bits;
   if (!s->is_begun)
-    return packet->count + turn;
-  const guint64 ahead = (packet->count - s->last) & (turn - 1);
-  return ahead < turn / 2 || s->last < turn - ahead ? s->last + ahead : s->last - (turn - ahead);
+    return packet->count + wrap;
+  const guint64 ahead = (packet->count - s->last) & (wrap - 1);
+  return ahead < wrap / 2 || s->last < wrap - ahead ? s->last + ahead : s->last - (wrap - ahead);
 }
 
 static guint64 counts_of(const AstroSequence *s, const AstroPacket *packet)

@@ -197,7 +197,7 @@ def their_spead(loss, reorder, duplicate, seed, repeats, restart=False):
                 lost += 1
     steps = round(0.1 * 8000 / STEPS + 0.499) * STEPS
     ours = np.fromfile("received.raw", np.int8).reshape(-1, STATIONS, CHANNELS, steps, 2, 2)
-    # The first block begins before the first heap: timestamps are counted with a turn of their 48 bits.
+    # The first block begins before the first heap: timestamps begin one wrap of their 48 bits above zero.
     lead = 2**48 // STEP % (steps // STEPS) * STEPS
     ours = ours.transpose(1, 2, 0, 3, 4, 5).reshape(STATIONS, CHANNELS, -1, 2, 2)[:, :, lead:lead + HEAPS * STEPS]
     wanted = wanted.transpose(0, 2, 1, 3, 4, 5).reshape(STATIONS, CHANNELS, HEAPS * STEPS, 2, 2)[:, :, :ours.shape[2]]
