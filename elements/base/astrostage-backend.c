@@ -22,20 +22,22 @@ static gboolean wait_oldest(AstroStage *stage, guint leave, GError **error)
 void astro_stage_close_backend(AstroStage *stage)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroDevice *device = priv->device;
 
-  if (priv->device)
+  if (device)
     wait_oldest(stage, 0, NULL);
   if (priv->instance)
     priv->backend->destroy(priv->instance);
   if (priv->queue)
-    priv->device->funcs->queue_free(priv->device, priv->queue);
-  g_clear_pointer(&priv->device, astro_device_unref);
+    device->funcs->queue_free(device, priv->queue);
   priv->queue = NULL;
   priv->instance = NULL;
   GST_OBJECT_LOCK(stage);
+  priv->device = NULL;
   priv->backend = NULL;
   priv->variant = NULL;
   GST_OBJECT_UNLOCK(stage);
+  g_clear_pointer(&device, astro_device_unref);
 }
 
 /* why_cpu: why auto did not take its first choice; or NULL. */

@@ -220,9 +220,15 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
 
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
-  /* Noted here, because before there are caps the base class answers by itself. */
-  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION)
-    PRIV(ASTRO_STAGE(trans))->answered_host = !PRIV(ASTRO_STAGE(trans))->device;
+  AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
+
+  /* Noted here, because before there are caps the base class answers by itself. Under the lock,
+   * because elements upstream stop later, and may ask while this one stops. */
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION) {
+    GST_OBJECT_LOCK(trans);
+    priv->answered_host = !priv->device;
+    GST_OBJECT_UNLOCK(trans);
+  }
   gboolean answered = astro_transform_query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
     return add_latency(ASTRO_STAGE(trans), query);
