@@ -51,7 +51,7 @@ struct _AstroPay {
   AstroSteps steps;
   gboolean is_begun;
   guint64 next;        /* the step expected next */
-  guint64 lost, again; /* steps that are missing, or came again, under the object's lock */
+  guint64 lost, again; /* steps that are missing, or came again; under the object's lock */
   GstBufferList *list;
   GstFlowReturn flow; /* downstream's answer to the lists sent in this call */
 };

@@ -1,10 +1,10 @@
-/* LOFAR's beamlets, as the RSP boards of a station send them: sixteen little-endian bytes, then for
- * each beamlet so many blocks of both polarisations.
+/* LOFAR beamlets, as the RSP boards of a station send them: a header of sixteen little-endian
+ * bytes, then for each beamlet a number of blocks with both polarisations.
  *
- * Byte 0 has the version; 1 the board, and bits that say that the samples are wrong and that the
- * clock has 200 MHz and not 160; 2 the bits a component; 4 the station; 6 the beamlets; 7 the
- * blocks; 8 the second of UTC; 12 the block of the second. Blocks are 1024 samples of the clock, so
- * that of 200 MHz seconds begin in the middle of every second one. */
+ * Byte 0 has the version; 1 the board, a bit for wrong samples and a bit for a clock of 200 MHz
+ * instead of 160; 2 the bits per component; 4 the station; 6 the number of beamlets; 7 the number
+ * of blocks; 8 the second of UTC; 12 the block within the second. Blocks are 1024 samples of the
+ * clock, so with 200 MHz every other second begins in the middle of a block. */
 #include "config.h"
 #include "core/packets/formats.h"
 
@@ -15,9 +15,9 @@
 #define CLOCK_160 160000000
 #define CLOCK_200 200000000
 #define MOST_VERSION 3
-#define FIRST_WITH_BITS 3 /* the version before has 16 bits, and nothing that says so */
+#define FIRST_WITH_BITS 3 /* version 2 has 16 bits, without a field that says so */
 
-#define TOO_LATE "the samples are of after 2106, where the seconds of beamlets end"
+#define TOO_LATE "the samples are from after 2106, when the seconds of beamlets end"
 
 #define BOARD 0x1f
 #define WRONG 0x40
@@ -64,7 +64,7 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   packet->bytes = packet->payload + packet->payload_bytes;
   if (packet->bytes > size)
     return astro_packet_is_alien(error,
-                                 "it has %zu bytes, and its header tells of %zu (%u beamlets, %u "
+                                 "it has %zu bytes, but its header tells of %zu (%u beamlets, %u "
                                  "blocks, %u bits)",
                                  size, packet->bytes, beamlets, blocks, packet->samples.bits);
   packet->is_valid = !(bytes[1] & WRONG);

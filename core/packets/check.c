@@ -1,4 +1,4 @@
-/* Which samples pack, into how many bytes, and what they are unpacked into. */
+/* Which samples can be packed, into how many bytes, and into what format they are unpacked. */
 #include "config.h"
 #include "core/packets/bits.h"
 
@@ -35,8 +35,9 @@ guint64 astro_packet_step_components(const AstroPacketSamples *samples)
   return components;
 }
 
-/* A word has as many complete samples as fit. Where one is longer than a word, it has parts of it,
- * and how many is told of bits alone that fill words, or of which a word has one. */
+/* A word holds as many complete samples as fit. If a sample is longer than a word, a word holds
+ * part of one; how many components that is, is only defined if they fill the word or there is a
+ * single one. */
 guint astro_packet_word_components(const AstroPacketSamples *samples)
 {
   const guint64 step = astro_packet_step_components(samples), bits = samples->bits;

@@ -18,13 +18,13 @@ element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c
   elements/base/astropackets.c elements/base/astropackets.h
 element_tests += tests/elements/astropackets tests/elements/astroudpsrc
 
-# Descriptions that come along.
+# Descriptions that are installed.
 packetdir = $(datadir)/gst-astro/packets
 dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
 example_files += examples/packets.sh
 dist_files += doc/packets.md
 
-# Packets in the hands of baseband and spead2, from PyPI, and theirs in ours.
+# Exchanges packets with baseband and spead2, from PyPI, in both directions.
 dist_files += tests/interop/packets.py
 .PHONY: check-packets
 packet-peers/.complete:

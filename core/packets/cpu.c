@@ -1,4 +1,4 @@
-/* Unpacking with a table of what each byte has in it, where components share bytes, and packing. */
+/* Unpacking, with a table of the components in each byte if several share one, and packing. */
 #include "config.h"
 #include "core/packets/bits.h"
 
@@ -46,14 +46,14 @@ static const Table *table_of(const AstroPacketSamples *samples)
   return made;
 }
 
-/* Whether words of 32 bits are full, so that they are a row of bits as well. */
+/* Whether 32-bit words have no unused bits, so that they are also a plain sequence of bits. */
 static gboolean is_dense(const AstroPacketSamples *samples)
 {
   return samples->packing != ASTRO_PACKET_WORDS ||
          astro_packet_word_components(samples) * samples->bits == ASTRO_PACKET_WORD_BITS;
 }
 
-/* As many components as bytes, each in its own. */
+/* Whether each component is a byte of its own. */
 static gboolean is_bytes(const AstroPacketSamples *samples)
 {
   return samples->bits == 8 && is_dense(samples);
@@ -104,7 +104,7 @@ static double read_value(AstroFormat format, gconstpointer in, guint64 i)
   return ((const double *)in)[i];
 }
 
-/* Half the sum of both levels parts them. */
+/* The threshold between two levels is half their sum. */
 static guint32 level_of(guint bits, double value)
 {
   const double edge = (1 + (double)ASTRO_PACKET_HIGH_LEVEL) / 2;

@@ -1,4 +1,4 @@
-/* Reads what describes a header, line by line. */
+/* Reads the description of a header, line by line. */
 #include "config.h"
 #include "core/packets/describe.h"
 
@@ -18,9 +18,9 @@ G_STATIC_ASSERT(N_EXTENTS == ASTRO_PACKET_N_EXTENTS);
 
 #define MOST_BYTES 8
 #define FIRST_ITEM 7
-#define LAST_ITEM 0x7fff /* of 15 bits, which addresses of 48 leave */
+#define LAST_ITEM 0x7fff /* item numbers have 15 bits beside 48 bits of address */
 
-/* TRUE: a whole number within limits, of base 10, or 16 behind 0x. */
+/* Reads a whole number within limits, decimal, or hexadecimal after 0x. */
 static gboolean read_number(const char *text, guint64 least, guint64 most, guint64 *value)
 {
   const gboolean is_hex = g_str_has_prefix(text, "0x");
@@ -152,7 +152,7 @@ static gboolean read_bits(AstroPacketDescription *d, const AstroLines *lines, ch
   return TRUE;
 }
 
-/* Which of some words, up to a NULL, stands there. */
+/* Finds the line's value in a list of words, which ends with NULL. */
 static gboolean read_word(const AstroLines *lines, char **fields, const char *const *words,
                           guint *word, GError **error)
 {
@@ -203,7 +203,7 @@ static gboolean read_counts(AstroPacketDescription *d, const AstroLines *lines, 
   return FALSE;
 }
 
-/* Where an item's number goes. NULL: the name is of none. */
+/* Where the number of the named item is stored. NULL: there is no such item. */
 static guint *item_of(AstroPacketDescription *d, const char *name)
 {
   const struct {
@@ -220,7 +220,7 @@ static guint *item_of(AstroPacketDescription *d, const char *name)
   return NULL;
 }
 
-/* The first numbers are those of a heap's own items. */
+/* Numbers below FIRST_ITEM are SPEAD's own items. */
 static gboolean read_item(const AstroLines *lines, char **fields, guint *item, GError **error)
 {
   guint64 number;
@@ -249,7 +249,7 @@ static gboolean read_spead(AstroPacketDescription *d, const AstroLines *lines, c
 
 static const struct {
   const char *name;
-  guint fields; /* with the name */
+  guint fields; /* including the name */
   gboolean (*read)(AstroPacketDescription *d, const AstroLines *lines, char **fields,
                    GError **error);
 } readers[] = {
@@ -287,7 +287,7 @@ static gboolean read_line(AstroPacketDescription *d, const AstroLines *lines, ch
   return FALSE;
 }
 
-/* Places in a header are of packets that are no heaps, and items of heaps. */
+/* Only packets other than SPEAD have fields at fixed positions, and only SPEAD heaps have items. */
 static gboolean check_kind(const AstroPacketDescription *d, const AstroLines *lines, GError **error)
 {
   const gboolean is_spead = d->spead.address > 0;
@@ -300,8 +300,9 @@ static gboolean check_kind(const AstroPacketDescription *d, const AstroLines *li
   if (has_items == is_spead && has_places != is_spead)
     return TRUE;
   astro_lines_error(lines, error,
-                    is_spead ? "heaps of SPEAD have items, and no bytes at places of their own"
-                             : "there are items, and no line \"spead\", whose heaps have them");
+                    is_spead
+                        ? "heaps of SPEAD have items, but no bytes at fixed positions"
+                        : "there are items, which only SPEAD heaps have, but no line \"spead\"");
   return FALSE;
 }
 
@@ -335,14 +336,14 @@ static gboolean finish(AstroPacketDescription *d, const AstroLines *lines, GHash
   for (guint i = 0; i < layout->n_axes; i++)
     if (layout->extents[i] == 0) {
       astro_lines_error(lines, error,
-                        "the order has an axis %s and no line says how long it is (steps, "
+                        "the order has an axis %s, but no line gives its extent (steps, "
                         "channels, stations, pols)",
                         astro_axis_name(layout->axes[i]));
       return FALSE;
     }
   for (guint k = 0; k < N_EXTENTS; k++)
     if (d->extents[k] && astro_layout_find(layout, extents[k].axis) < 0) {
-      astro_lines_error(lines, error, "there are %s, and no axis %s in the order", extents[k].name,
+      astro_lines_error(lines, error, "there are %s, but no axis %s in the order", extents[k].name,
                         astro_axis_name(extents[k].axis));
       return FALSE;
     }

@@ -1,4 +1,4 @@
-/* Packets with a header of fixed places: read and written by its description. */
+/* Reads and writes packets whose header fields have fixed positions, from a description. */
 #include "config.h"
 #include "core/packets/describe.h"
 
@@ -55,11 +55,11 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   const AstroPacketDescription *d = packets->description;
   const gsize payload = astro_packet_payload_bytes(&d->samples);
   if (size < d->payload + payload)
-    return astro_packet_is_alien(error, "it has %zu bytes, and its description wants %zu", size,
+    return astro_packet_is_alien(error, "it has %zu bytes, but its description needs %zu", size,
                                  d->payload + payload);
   if (memcmp(bytes + d->magic_offset, d->magic, d->magic_bytes) != 0)
-    return astro_packet_is_alien(error, "the bytes at %u are not those that its description has",
-                                 d->magic_offset);
+    return astro_packet_is_alien(
+        error, "the bytes at %u differ from the magic ones in its description", d->magic_offset);
   for (guint i = 0; i < ASTRO_PACKET_N_NUMBERS; i++)
     if (d->numbers[i].bytes)
       G_STRUCT_MEMBER(guint64, packet, astro_packet_numbers[i].member) = get(&d->numbers[i], bytes);
@@ -119,7 +119,7 @@ static gsize write_header(const AstroPackets *packets, const AstroPacket *packet
 }
 
 const AstroPacketFormat astro_packet_described = {
-  .name = { "@FILE", "a header of fixed places that a file describes" },
+  .name = { "@FILE", "a header with fields at fixed positions, which a file describes" },
   .parse = parse,
   .write = write_header,
   .common = tell_common,

@@ -1,4 +1,4 @@
-/* The time of step 0, from headers or from the settings of the user. */
+/* The time of step 0, from headers or from the user's settings. */
 #include "config.h"
 #include "core/packets/epoch.h"
 
@@ -17,8 +17,7 @@ gboolean astro_packet_epoch_read(AstroPacketEpoch *epoch, const AstroPacketSetti
   epoch->has_start = settings->start_time && *settings->start_time;
   if (epoch->has_sync && epoch->has_start)
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                      "sync-epoch and start-time are both set, and say the same thing twice: "
-                      "expected one of them");
+                      "sync-epoch and start-time are both set: expected only one of them");
   return (!epoch->has_sync ||
           astro_packet_time_parse("sync-epoch", settings->sync_epoch, &epoch->sync_ns, error)) &&
          (!epoch->has_start ||
@@ -31,7 +30,7 @@ gboolean astro_packet_epoch_check(const AstroPacketEpoch *epoch, const AstroPack
   if (!(packet->has_second || packet->is_since_1970) || !(epoch->has_sync || epoch->has_start))
     return TRUE;
   return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                    "%s is set, and these packets tell the time themselves: leave it out",
+                    "%s is set, but these packets tell the time themselves: leave it out",
                     epoch->has_sync ? "sync-epoch" : "start-time");
 }
 
@@ -45,7 +44,7 @@ guint64 astro_packet_counts(const AstroPacket *packet, guint64 sequence_step)
   return sequence_step;
 }
 
-/* So many parts of a step, of which a step has n, in ns. */
+/* The time of a number of parts of a step, in ns; a step has n parts. */
 static gint64 time_of(Wide parts, guint64 n, const AstroStream *stream)
 {
   Wide steps = parts / n, rest = parts % n;
@@ -61,7 +60,7 @@ static gint64 time_of(Wide parts, guint64 n, const AstroStream *stream)
   return whole + (gint64)rint(ns);
 }
 
-/* Counts of less than 63 bits begin one wrap above zero (sequence.c). */
+/* Counts of fewer than 63 bits start one wrap above zero (see sequence.c). */
 static Wide counts_of(const AstroSequence *sequence, const AstroPacket *packet, guint64 counts,
                       guint64 number)
 {

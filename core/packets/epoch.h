@@ -1,4 +1,4 @@
-/* When packets were sampled, in UTC, by what their headers count and what a user knows of it. */
+/* When packets were sampled, in UTC, from the counts in their headers and the user's settings. */
 #pragma once
 
 #include "core/packets/sequence.h"
@@ -12,23 +12,23 @@ typedef struct {
   gint64 sync_ns, start_ns; /* since 1970 */
 } AstroPacketEpoch;
 
-/* Reads the user's sync-epoch and start-time. */
+/* Reads the user's sync-epoch or start-time. */
 gboolean astro_packet_epoch_read(AstroPacketEpoch *epoch, const AstroPacketSettings *settings,
                                  GError **error);
-/* Refuses what a user says of packets that tell the time themselves. */
+/* Refuses these settings if packets tell the time themselves. */
 gboolean astro_packet_epoch_check(const AstroPacketEpoch *epoch, const AstroPacket *packet,
                                   GError **error);
 
-/* Counts of a packet; 0: nobody says. */
+/* How much the count rises from one packet to the next; 0: unknown. */
 guint64 astro_packet_counts(const AstroPacket *packet, guint64 sequence_step);
 
-/* packet: any of them. number: as astro_sequence_find gives it. first: of the earliest packet,
- * which is the one that start-time is of. FALSE: not known. */
+/* packet: any of them. number: from astro_sequence_find. first: number of the earliest packet,
+ * which was sampled at start-time. FALSE: the time is unknown. */
 gboolean astro_packet_epoch_time(const AstroPacketEpoch *epoch, const AstroPacketShape *shape,
                                  const AstroSequence *sequence, const AstroPacket *packet,
                                  guint64 number, guint64 first, gint64 *ns);
 
-/* An observation of no stations that starts then. */
+/* An observation without stations that starts at ns, if has_start. */
 AstroObservation *astro_packet_observation(gboolean has_start, gint64 ns);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* The table of formats, and what all of them read and write with. */
+/* The table of formats, and functions that all of them use to read and write. */
 #include "config.h"
 #include "core/packets/formats.h"
 
@@ -94,7 +94,7 @@ gsize astro_packets_write(const AstroPackets *packets, const AstroPacket *packet
 
 void astro_packet_init(AstroPacket *packet)
 {
-  /* Wholly, so that copies may be compared byte by byte. */
+  /* Including padding, so that copies can be compared byte by byte. */
   memset(packet, 0, sizeof *packet);
   packet->is_valid = TRUE;
   packet->station = packet->pol = packet->channel = packet->thread = ASTRO_PACKET_UNKNOWN;

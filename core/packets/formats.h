@@ -1,18 +1,18 @@
-/* The rows of the table of formats. */
+/* Rows of the table of formats. */
 #pragma once
 
 #include "core/packets/packets.h"
 
 G_BEGIN_DECLS
 
-/* Which items of a SPEAD heap say what; 0: none does. */
+/* Numbers of the SPEAD items that hold these values; 0: none does. */
 typedef struct {
   guint time, station, pol, channel, thread, samples;
 } AstroSpeadItems;
 
-/* A SPEAD heap, and the facts of its definition that its packets leave out. */
+/* SPEAD heaps, with the facts about them that their packets leave out. */
 typedef struct {
-  guint address; /* bits, of who sends */
+  guint address; /* bits of an address, for sending */
   AstroSpeadItems items;
   AstroPacketSamples samples;
   gboolean counts_packets;
@@ -28,14 +28,14 @@ typedef struct {
   gsize (*write)(const AstroPackets *packets, const AstroPacket *packet, guint8 *header,
                  GError **error);
   void (*common)(const AstroPackets *packets, AstroPacket *packet);
-  gboolean (*tells_invalid)(const AstroPackets *packets); /* NULL: it does not */
-  AstroSpead spead;                                       /* of a preset */
+  gboolean (*tells_invalid)(const AstroPackets *packets); /* NULL: headers cannot */
+  AstroSpead spead;                                       /* for presets */
 } AstroPacketFormat;
 
 struct _AstroPackets {
   const AstroPacketFormat *format;
   AstroPacketDescription *description;
-  const AstroSpead *spead; /* of the format, or of the description */
+  const AstroSpead *spead; /* from the format or the description */
   char *name;
 };
 
@@ -49,13 +49,13 @@ extern const AstroPacketFormat astro_packet_described;
 #define astro_packet_is_not_written(error, ...)                                                    \
   (astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_WRITE, __VA_ARGS__), (gsize)0)
 
-/* An unsigned number of up to 8 bytes. */
+/* Unsigned numbers of up to 8 bytes. */
 guint64 astro_packet_read_big(const guint8 *bytes, guint n);
 guint64 astro_packet_read_little(const guint8 *bytes, guint n);
 void astro_packet_write_big(guint8 *bytes, guint n, guint64 value);
 void astro_packet_write_little(guint8 *bytes, guint n, guint64 value);
 
-/* A packet of nothing that is known. */
+/* Sets everything to unknown. */
 void astro_packet_init(AstroPacket *packet);
 
 G_END_DECLS

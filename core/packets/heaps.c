@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Parts of a heap that lie apart from each other; senders send them nearly in order. */
+/* Most separate stretches of a heap; few are needed, since senders send parts nearly in order. */
 #define MOST_STRETCHES 256
 
 typedef struct {
@@ -17,12 +17,12 @@ typedef struct {
 
 typedef struct {
   Key key;
-  GList link; /* in the order in which they began */
+  GList link; /* in the order in which heaps began */
   AstroPacket header;
   gboolean is_aside;
-  gboolean is_done;  /* its number is kept, and its bytes are not */
-  gboolean is_again; /* parts of one that was done: copies, or of a sender that began anew */
-  guint8 *bytes;     /* of a heap that is done: none */
+  gboolean is_done;  /* its number is kept, but not its bytes */
+  gboolean is_again; /* reuses the number of a done heap: duplicates, or a restarted sender */
+  guint8 *bytes;     /* NULL once the heap is done */
   gsize size;
   guint n_stretches;
   Stretch stretches[MOST_STRETCHES];
@@ -32,7 +32,7 @@ struct _AstroHeaps {
   GHashTable *heaps;
   GQueue order;
   gsize held;
-  guint8 *given; /* bytes of the heap that was whole last */
+  guint8 *given; /* bytes of the last whole heap */
   guint64 incomplete, copied;
 };
 
@@ -116,7 +116,7 @@ static Heap *begin(AstroHeaps *self, const Key *key, const AstroPacket *packet)
   return heap;
 }
 
-/* Where two parts tell the same thing it has to be the same. */
+/* Parts that tell the same thing have to agree on it. */
 static gboolean agree(guint64 *of_heap, guint64 of_part, guint64 unknown)
 {
   if (*of_heap == unknown)
@@ -124,7 +124,7 @@ static gboolean agree(guint64 *of_heap, guint64 of_part, guint64 unknown)
   return of_part == unknown || *of_heap == of_part;
 }
 
-/* A sender that began anew numbers its heaps as before, and another time has another count. */
+/* A restarted sender uses the same heap numbers again, but its count differs, as the time does. */
 static gboolean is_another(const Heap *heap, const AstroPacket *part)
 {
   return heap->header.count_bits && part->count_bits && heap->header.count != part->count;
@@ -177,7 +177,7 @@ static Added add(Heap *heap, gsize begin, gsize end)
   return NEW;
 }
 
-/* Cuts the samples out of a whole heap. FALSE: they do not lie in it. */
+/* Cuts the samples out of a whole heap. FALSE: they are not within it. */
 static gboolean cut_samples(AstroPacket *packet, const guint8 **payload)
 {
   const guint64 offset = packet->samples_offset, bytes = packet->samples_bytes;
@@ -201,7 +201,7 @@ static AstroHeapAnswer finish(AstroHeaps *self, Heap *heap, AstroPacket *packet,
   *packet = heap->header;
   packet->heap_offset = 0;
   packet->payload_bytes = heap->size;
-  packet->bytes = bytes; /* of the part that came */
+  packet->bytes = bytes; /* those of the last part */
   *payload = self->given;
   if (heap->is_aside)
     return ASTRO_HEAP_ASIDE;

@@ -1,4 +1,4 @@
-/* The senders that a user expects, in the order in which the stream has them. */
+/* The senders that a user expects, in the order of the stream. */
 #include "config.h"
 #include "core/packets/identities.h"
 
@@ -7,11 +7,11 @@
 
 struct _AstroIdentities {
   GArray *ids;          /* guint64 */
-  GHashTable *indices;  /* of each, by its value, from 1 on */
-  gboolean takes_first; /* whichever comes first is the only one */
+  GHashTable *indices;  /* index + 1 of each, by its value */
+  gboolean takes_first; /* the first one to come is the only one */
 };
 
-/* VDIF writes a code of two letters as their two bytes, the first one above. */
+/* VDIF stores a two-letter code as two bytes, with the first letter in the upper one. */
 static gboolean is_code(const char *text)
 {
   return strlen(text) == 2 && g_ascii_isalpha(text[0]) && g_ascii_isalnum(text[1]);
@@ -37,7 +37,7 @@ static gboolean add(AstroIdentities *self, guint64 id)
                              GUINT_TO_POINTER(self->ids->len));
 }
 
-/* An item is one, or a range. Neither has a minus within, but for the range's. */
+/* An item is an identifier or a range. A minus is only valid in a range. */
 static gboolean add_item(AstroIdentities *self, const char *item)
 {
   guint64 first, last;

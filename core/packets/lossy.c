@@ -1,4 +1,4 @@
-/* A bad network for tests: packets are lost, late or doubled, by a seed. */
+/* A simulated bad network for tests: packets are lost, late or duplicated, as a seed determines. */
 #include "config.h"
 #include "core/packets/lossy.h"
 
@@ -6,7 +6,7 @@
 
 typedef struct {
   gpointer packet;
-  guint behind; /* packets that go first */
+  guint behind; /* later packets to send first */
   gboolean is_doubled;
 } Held;
 
@@ -16,7 +16,7 @@ struct _AstroLossy {
   GDestroyNotify release;
   gpointer user;
   guint64 state;
-  GArray *held; /* as they came */
+  GArray *held; /* in order of arrival */
   AstroLossyCounts counts;
 };
 
@@ -43,8 +43,8 @@ void astro_lossy_free(AstroLossy *l)
   g_free(l);
 }
 
-/* Each asks for a number whatever the fractions are, so that packets that are lost are the same
- * ones with and without copies. */
+/* Draws a number whatever the fraction is, so that the same packets are lost with and without
+ * duplicates. */
 static gboolean happens(AstroLossy *l, double fraction)
 {
   return (double)(astro_split_mix(&l->state) >> 11) * 0x1p-53 < fraction;
@@ -57,7 +57,7 @@ static void send(AstroLossy *l, gpointer packet, gboolean is_doubled)
   l->send(l->user, packet, FALSE);
 }
 
-/* One more has gone: those that waited for it alone go too. */
+/* A packet was sent: sends those that waited only for it. */
 static void send_due(AstroLossy *l)
 {
   for (guint i = 0; i < l->held->len;) {

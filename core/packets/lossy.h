@@ -1,16 +1,16 @@
-/* A network for tests: it loses, doubles and reorders packets, always the same ones for a seed, and
- * counts what it did. */
+/* A simulated network for tests: it loses, duplicates and reorders packets, always the same ones
+ * for the same seed, and counts them. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* A packet that is reordered goes behind 1 to this many that come after it. */
+/* A reordered packet is sent after 1 to this many later packets. */
 #define ASTRO_LOSSY_REACH 8
 
 typedef struct {
-  double loss, duplicate, reorder; /* of packets, 0 to 1 */
+  double loss, duplicate, reorder; /* fractions of the packets, 0 to 1 */
   guint64 seed;
 } AstroLossyConfig;
 
@@ -20,19 +20,20 @@ typedef struct {
 
 typedef struct _AstroLossy AstroLossy;
 
-/* Called with each packet that goes on; is_copy: the same pointer comes once more, at once. */
+/* Called with each packet that gets through. is_copy: the same pointer follows once more,
+ * immediately. */
 typedef void (*AstroLossySend)(gpointer user, gpointer packet, gboolean is_copy);
 
-/* release: of what is lost, or dropped at a reset. */
+/* release: frees packets that are lost, or dropped by a reset. */
 AstroLossy *astro_lossy_new(const AstroLossyConfig *config, AstroLossySend send,
                             GDestroyNotify release, gpointer user);
 void astro_lossy_free(AstroLossy *lossy);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroLossy, astro_lossy_free)
 
-/* Takes the packet. Returns whether it was not lost. If it is sent twice,
- * the first time is a copy: who sends it keeps the packet for the second. */
+/* Takes ownership of the packet. FALSE: it was lost. A duplicated packet is sent twice: the first
+ * call has is_copy set and must leave the packet alive for the second. */
 gboolean astro_lossy_take(AstroLossy *lossy, gpointer packet);
-void astro_lossy_finish(AstroLossy *lossy); /* sends those that are held back */
+void astro_lossy_finish(AstroLossy *lossy); /* sends packets that are held back */
 void astro_lossy_reset(AstroLossy *lossy);  /* drops them */
 AstroLossyCounts astro_lossy_counts(const AstroLossy *lossy);
 

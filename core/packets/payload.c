@@ -1,4 +1,4 @@
-/* Which samples a packet that is sent has. */
+/* Chooses the samples of packets to be sent. */
 #include "config.h"
 #include "core/packets/payload.h"
 
@@ -8,11 +8,11 @@
   astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_WRITE, __VA_ARGS__)
 
 #define BEAMLET_STEPS 16
-#define BEAMLETS 61 /* of a board, of 16 bits */
+#define BEAMLETS 61 /* per board, at 16 bits */
 #define VDIF_UNIT 8
 #define VLBA_BYTES 5000
 
-/* As many as the format holds, of floats VLBI's two. */
+/* As many as the format holds; for single-precision floats two, as in VLBI. */
 static guint bits_of(AstroFormat format)
 {
   switch (format) {
@@ -38,8 +38,8 @@ static guint64 largest_divisor(guint64 n, guint64 most)
   return divisor;
 }
 
-/* As the VLBA has it where that fits, since such headers tell the rate; else as long as fits, so
- * that a second has whole frames of whole units. */
+/* The VLBA's frame length where it fits, since such headers tell the rate; otherwise the longest
+ * that fits and has whole units, with whole frames in a second. */
 static gboolean choose_frame(const AstroPayloadWish *wish, const AstroStream *stream,
                              AstroPacketSamples *samples, GError **error)
 {
@@ -47,16 +47,17 @@ static gboolean choose_frame(const AstroPayloadWish *wish, const AstroStream *st
   guint64 *steps = &samples->layout.extents[0];
   if (stream->rate_d != 1)
     return refuse(error,
-                  "VDIF has a whole number of frames a second, and the stream %d/%d steps, "
-                  "expected a whole number of them",
+                  "VDIF has a whole number of frames a second, but the stream has %d/%d steps a "
+                  "second, expected a whole number",
                   stream->rate_n, stream->rate_d);
   if (wish->steps) {
     *steps = wish->steps;
     if (rate % *steps)
-      return refuse(error,
-                    "VDIF has a whole number of frames a second, and %d steps are none of "
-                    "packet-steps=%u",
-                    stream->rate_n, wish->steps);
+      return refuse(
+          error,
+          "VDIF has a whole number of frames a second, but %d steps are not a multiple of "
+          "packet-steps=%u",
+          stream->rate_n, wish->steps);
     return TRUE;
   }
   const guint64 of_step = astro_packet_step_components(samples) * samples->bits;
@@ -112,7 +113,7 @@ static gboolean choose_heap(const char *name, const AstroPayloadWish *wish,
                   "packet=@FILE",
                   name);
   if (wish->steps == 0)
-    return refuse(error, "nobody says how many steps of time a heap of %s has: set packet-steps",
+    return refuse(error, "it is not known how many time steps a heap of %s has: set packet-steps",
                   name);
   samples->layout = (AstroLayout){
     3,
@@ -129,7 +130,7 @@ static guint64 extent_of(const AstroPacketSamples *samples, AstroAxis axis)
   return at < 0 ? 1 : samples->layout.extents[at];
 }
 
-/* A user cannot contradict what the format says already. */
+/* The user cannot contradict what the format specifies. */
 static gboolean check_wish(const char *name, const AstroPayloadWish *wish,
                            const AstroPacketSamples *samples, GError **error)
 {
@@ -143,7 +144,8 @@ static gboolean check_wish(const char *name, const AstroPayloadWish *wish,
   };
   for (guint i = 0; i < G_N_ELEMENTS(all); i++)
     if (all[i].wished && all[i].wished != all[i].found)
-      return refuse(error, "%s=%" G_GUINT64_FORMAT ", and packets of %s have %" G_GUINT64_FORMAT,
+      return refuse(error,
+                    "%s=%" G_GUINT64_FORMAT " is set, but packets of %s have %" G_GUINT64_FORMAT,
                     all[i].property, all[i].wished, name, all[i].found);
   return TRUE;
 }
@@ -161,12 +163,12 @@ gboolean astro_payload_choose(const AstroPacket *common, const char *name,
   if (!is_chosen || !check_wish(name, wish, samples, error))
     return FALSE;
   if (astro_packet_payload_bytes(samples) == 0)
-    return refuse(error, "samples of %u bits do not fill whole bytes, or words, of a packet of %s",
+    return refuse(error, "%u-bit samples do not fill whole bytes or words in a packet of %s",
                   samples->bits, name);
   if (astro_packet_format(samples) == stream->format)
     return TRUE;
   return refuse(error,
-                "packets of %s with %u bits are made of %s samples, and the stream has %s: put "
+                "packets of %s with %u bits are made from %s samples, but the stream has %s: put "
                 "astroconvert before",
                 name, samples->bits, astro_format_name(astro_packet_format(samples)),
                 astro_format_name(stream->format));

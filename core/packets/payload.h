@@ -1,4 +1,4 @@
-/* Which samples a packet has, for who sends: as the format says it, or as a user does. */
+/* Chooses the samples of packets to be sent, as the format or the user specifies them. */
 #pragma once
 
 #include "core/packets/packets.h"
@@ -6,18 +6,18 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  guint bits, steps, channels; /* 0: by the format */
-  guint bytes;                 /* of a packet's samples, at most */
+  guint bits, steps, channels; /* 0: as the format has it */
+  guint bytes;                 /* most bytes of samples in a packet */
 } AstroPayloadWish;
 
-/* common: of astro_packets_common. FALSE and the error: packets of the format cannot hold the
- * stream so. */
+/* common: from astro_packets_common. FALSE and the error: packets of the format cannot hold the
+ * stream that way. */
 gboolean astro_payload_choose(const AstroPacket *common, const char *name,
                               const AstroPayloadWish *wish, const AstroStream *stream,
                               AstroPacketSamples *samples, GError **error);
 
-/* How many of a packet's values its bits do not have; packing takes the nearest for them. Levels
- * have all values. */
+/* Counts the values that are out of range for the packet's bits; packing replaces them by the
+ * nearest in range. Levels cover all values. */
 guint64 astro_payload_clipped(const AstroPacketSamples *samples, gconstpointer values);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* Puts the samples of a packet where the axes of the stream have them. */
+/* Puts the samples of a packet where they belong in the stream's layout. */
 #include "config.h"
 #include "core/packets/place.h"
 
@@ -7,7 +7,7 @@
 
 #define refuse(error, ...) astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, __VA_ARGS__)
 
-/* How much of an axis a packet has; 1 where its samples do not have it. */
+/* A packet's extent along an axis; 1 if its samples do not have the axis. */
 static guint64 extent_in(const AstroPlaceConfig *config, AstroAxis axis)
 {
   const gint at = astro_layout_find(&config->samples.layout, axis);
@@ -37,7 +37,7 @@ static gboolean check_axes(const AstroPlaceConfig *config, GError **error)
   for (guint i = 0; i < in->n_axes; i++) {
     const gint at = astro_layout_find(out, in->axes[i]);
     if (at < 0 && in->extents[i] == 1)
-      continue; /* as the channel of voltages */
+      continue; /* such as the single channel of voltages */
     if (at < 0)
       return refuse(error, "the packets have an axis %s, and the stream has none",
                     astro_axis_name(in->axes[i]));
@@ -50,7 +50,7 @@ static gboolean check_axes(const AstroPlaceConfig *config, GError **error)
   return TRUE;
 }
 
-/* The parts of a block that streams have: as many as packets fit side by side. */
+/* The block's shape in parts of the size of a packet, one for each stream of packets and packet. */
 static void shape_of_parts(const AstroPlaceConfig *config, guint64 packets, AstroLayout *shape)
 {
   *shape = config->out.layout;
@@ -60,7 +60,7 @@ static void shape_of_parts(const AstroPlaceConfig *config, guint64 packets, Astr
                             : shape->extents[i] / extent_in(config, shape->axes[i]);
 }
 
-/* FALSE: the stream begins elsewhere than a part does. */
+/* FALSE: the stream does not begin where a part does. */
 static gboolean find_part(const AstroPlaceConfig *config, const AstroLayout *shape, guint stream,
                           guint64 packet, guint64 *part)
 {
@@ -110,17 +110,16 @@ gboolean astro_place_check(const AstroPlaceConfig *config, GError **error)
 
 typedef enum { FILL, CLEAR, GATHER } Walk;
 
-/* A packet's axes, slowest first, and how far apart in the block samples along each are. Axes of
- * one sample are left out, and those that follow each other in the block as in the packet are one.
- */
+/* A packet's axes, slowest first, with the distance in the block between samples along each. Axes
+ * of extent 1 are left out, and axes that are contiguous in both block and packet are merged. */
 typedef struct {
   guint n;
   guint64 extents[ASTRO_MAX_AXES], strides[ASTRO_MAX_AXES];
-  guint64 first; /* sample of the block */
-  guint64 unit;  /* samples that lie together in both, and are copied as one */
+  guint64 first; /* first sample in the block */
+  guint64 unit;  /* samples that are contiguous in both, copied together */
 } Way;
 
-/* As many bytes as one copy of a known size moves (core/kit/copy-rows.h). */
+/* Most bytes that one copy of a known size moves (core/kit/copy-rows.h). */
 #define MOST_UNIT 64
 
 static void find_way(const AstroPlaceConfig *config, guint stream, guint packet, guint packets,
@@ -179,7 +178,7 @@ static void copy_row(guint8 *to, gsize to_step, const guint8 *from, gsize from_s
     astro_lines_copy(&row, bytes);
 }
 
-/* Walks through a packet's samples as the packet has them, a row of its fastest axis at a time. */
+/* Walks through a packet's samples in its own order, a row of its fastest axis at a time. */
 static void walk(const AstroPlaceConfig *config, Walk what, guint stream, guint packet,
                  guint8 *samples, guint8 *block, guint packets)
 {

@@ -1,5 +1,5 @@
-/* Samples of a packet into their places of a block, in the order that the stream has, and the
- * block's counts of those that came. */
+/* Copies the samples of packets to their positions in a block, in the stream's order of axes, and
+ * makes the block's counts of samples received. */
 #pragma once
 
 #include "core/packets/packets.h"
@@ -7,36 +7,36 @@
 
 G_BEGIN_DECLS
 
-/* The first station, pol and channel of a stream of packets, as the block counts them. Of axes that
- * the block does not have it is 0. */
+/* The first station, pol and channel of a stream of packets, as indices in the block. 0 for axes
+ * that the block does not have. */
 typedef struct {
   guint64 station, pol, channel;
 } AstroPlaceStream;
 
 typedef struct {
   AstroStream out;
-  AstroPacketSamples samples; /* of each packet; their layout has axes of out alone */
+  AstroPacketSamples samples; /* in each packet; their layout only has axes of out */
   guint n_streams;
   const AstroPlaceStream *streams;
 } AstroPlaceConfig;
 
-/* Whether packets fill the block: the format is that of their samples, and each station, pol and
- * channel is in one stream. All below takes that for granted. */
+/* Whether the packets fill the block: their samples have its format, and each station, pol and
+ * channel is in exactly one stream. The functions below require this. */
 gboolean astro_place_check(const AstroPlaceConfig *config, GError **error);
 
-/* Puts samples of a packet, unpacked, in a block of so many packets a stream. */
+/* Copies the unpacked samples of a packet into a block of so many packets a stream. */
 void astro_place_samples(const AstroPlaceConfig *config, guint stream, guint packet,
                          gconstpointer samples, gpointer block, guint packets);
 
-/* The other way, for who sends: a packet's samples in its own order. */
+/* The reverse, for senders: collects a packet's samples in its own order. */
 void astro_place_gather(const AstroPlaceConfig *config, guint stream, guint packet,
                         gconstpointer block, gpointer samples, guint packets);
 
-/* Zeros where a packet did not come. */
+/* Zeros the samples of a packet that did not come. */
 void astro_place_zeros(const AstroPlaceConfig *config, guint stream, guint packet, gpointer block,
                        guint packets);
 
-/* The block's counts: 1 behind what came and 0 behind what is lost. came: stream after stream, its
+/* Adds the block's counts: 1 for samples that came and 0 for lost ones. came: for each stream, its
  * packets. */
 AstroValidityMeta *astro_place_validity(const AstroPlaceConfig *config, const guint8 *came,
                                         guint packets, GstBuffer *block);

@@ -1,4 +1,4 @@
-/* Addresses and ports as a user writes them. */
+/* Parses addresses and ports as a user writes them. */
 #include "config.h"
 #include "core/packets/ports.h"
 
@@ -41,7 +41,7 @@ GArray *astro_ports_parse(const char *text, GError **error)
   return NULL;
 }
 
-/* One, or a range of the last number. */
+/* An address, or a range of its last number. */
 static gboolean add_addresses(GPtrArray *addresses, const char *item)
 {
   const char *dot = strrchr(item, '.');

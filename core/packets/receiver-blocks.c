@@ -1,4 +1,4 @@
-/* Blocks of a receiver, from their memory to their validity and times. */
+/* Blocks of a receiver: their memory, validity and times. */
 #include "config.h"
 #include "core/packets/receiver-parts.h"
 
@@ -31,7 +31,7 @@ static void drop_block(gpointer user, gpointer data)
   gst_buffer_unref(close_memory(data));
 }
 
-/* Missing samples become zeros that do not count, so that the same packets always make the same
+/* Missing samples become zeros marked as invalid, so that the same packets always make the same
  * blocks. */
 static void fill_in(AstroReceiver *r, AstroReceiverBlock *block, const AstroWindowBlock *told)
 {
@@ -67,8 +67,8 @@ static void begin(AstroReceiver *r, const AstroWindowBlock *told)
     r->totals.restarts++;
     is_known &= !is_theirs;
     g_autofree char *text = g_strdup_printf(
-        "the senders began anew, and so does the stream%s",
-        is_theirs ? "; nobody knows when, since sync-epoch and start-time are of the time before"
+        "the senders began anew, so the stream restarts%s",
+        is_theirs ? "; its start is unknown, since sync-epoch and start-time hold only until then"
                   : "");
     r->functions.warn(r->user, text);
   }

@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* Kinds of things that are told once. */
+/* Kinds of warnings; each is given only once. */
 typedef enum {
   ASTRO_WARNED_ALIEN,
   ASTRO_WARNED_STATION,
@@ -22,11 +22,11 @@ typedef enum {
   ASTRO_N_WARNED
 } AstroReceiverWarning;
 
-/* A block that waits for packets. */
+/* A block that is waiting for packets. */
 typedef struct {
   GstBuffer *buffer;
   GstMapInfo map;
-  guint8 *is_bad; /* stream after stream, its packets that their sender says are not good */
+  guint8 *is_bad; /* stream by stream: packets that their sender marked as invalid */
 } AstroReceiverBlock;
 
 struct _AstroReceiver {
@@ -36,24 +36,24 @@ struct _AstroReceiver {
   AstroPackets *packets;
   AstroIdentities *stations, *threads;
   AstroPacketEpoch epoch;
-  gint rate_n, rate_d; /* as the user says */
+  gint rate_n, rate_d; /* set by the user; 0: not set */
   AstroHeaps *heaps;
 
-  gboolean is_ready; /* what follows is known */
+  gboolean is_ready; /* the fields up to samples are set */
   AstroPacketShape shape;
   AstroPlaceConfig place;
-  AstroPacket first; /* that it was made of */
+  AstroPacket first; /* the packet that the shape comes from */
   AstroWindow *window;
-  guint8 *samples; /* of a packet */
+  guint8 *samples; /* one packet, unpacked */
 
   AstroSequence sequence;
   guint off;
-  guint64 origin; /* the packet that step 0 is in */
+  guint64 origin; /* number of the packet that contains step 0 */
   gboolean has_begun;
-  gsize last_bytes; /* of the packet before, in a stream of bytes */
+  gsize last_bytes; /* length of the previous packet in a stream of bytes */
   gboolean is_out_of_memory;
 
-  guint64 *invalid; /* of each stream */
+  guint64 *invalid; /* one count per stream */
   AstroReceiverTotals totals;
   gboolean is_warned[ASTRO_N_WARNED];
 };
@@ -61,11 +61,11 @@ struct _AstroReceiver {
 void astro_receiver_warn(AstroReceiver *receiver, AstroReceiverWarning what, const char *format,
                          ...) G_GNUC_PRINTF(3, 4);
 
-/* FALSE without an error: it has to wait for more packets. */
+/* FALSE without an error: more packets are needed. */
 gboolean astro_receiver_make_ready(AstroReceiver *receiver, const AstroPacket *packet,
                                    GError **error);
 
-/* The functions by which the window opens and closes blocks. */
+/* Open, close and drop blocks for the window. */
 extern const AstroWindowFunctions astro_receiver_blocks;
 
 G_END_DECLS

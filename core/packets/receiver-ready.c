@@ -1,8 +1,8 @@
-/* Prepares a receiver: from the settings, then from the first packet. */
+/* Sets up a receiver from its settings, then from the first packet. */
 #include "config.h"
 #include "core/packets/receiver-parts.h"
 
-/* ---- from start to end ---- */
+/* ---- creating and freeing ---- */
 
 static void copy_settings(AstroPacketSettings *to, const AstroPacketSettings *from)
 {
@@ -39,7 +39,7 @@ AstroReceiver *astro_receiver_new(const AstroPacketSettings *settings,
   r->heaps = astro_heaps_new();
   if (!settings->packet || !*settings->packet) {
     astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-               "no format of packets is named: set packet");
+               "no packet format is named: set packet");
     return NULL;
   }
   r->packets = astro_packets_new(settings->packet, error);
@@ -66,7 +66,7 @@ void astro_receiver_free(AstroReceiver *r)
 
 /* ---- the first packet ---- */
 
-/* Frames of a second of packets that do not say it themselves. */
+/* Derives the frames per second from the user's rate, since headers may not tell them. */
 static gboolean set_packets_a_second(AstroReceiver *r, const AstroPacket *packet, GError **error)
 {
   AstroPacketSamples samples;
@@ -77,15 +77,15 @@ static gboolean set_packets_a_second(AstroReceiver *r, const AstroPacket *packet
   const gint time = astro_layout_find(&samples.layout, ASTRO_AXIS_TIME);
   const guint64 of_second = (guint64)r->rate_d * (time < 0 ? 1 : samples.layout.extents[time]);
   if ((guint64)r->rate_n % of_second)
-    return astro_fail(
-        error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-        "a second of rate=%d/%d steps is no whole number of frames of %" G_GUINT64_FORMAT " steps",
-        r->rate_n, r->rate_d, of_second / (guint64)r->rate_d);
+    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+                      "rate=%d/%d does not give a whole number of frames of %" G_GUINT64_FORMAT
+                      " steps a second",
+                      r->rate_n, r->rate_d, of_second / (guint64)r->rate_d);
   r->sequence.packets_a_second = (guint64)r->rate_n / of_second;
   return TRUE;
 }
 
-/* Threads number what a station sends side by side: polarisations, then channels. */
+/* Threads are the packets that a station sends in parallel, polarisations faster than channels. */
 static gboolean read_threads(AstroReceiver *r, GError **error)
 {
   const guint n = (guint)(r->shape.groups.pols * r->shape.groups.channels);
@@ -95,11 +95,12 @@ static gboolean read_threads(AstroReceiver *r, GError **error)
   if (astro_identities_n(r->threads) == n)
     return TRUE;
   return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                    "threads=%s are %u, expected %u: a station sends as many packets side by side",
+                    "threads=%s are %u, expected %u: as many as a station sends in parallel",
                     r->settings.threads, astro_identities_n(r->threads), n);
 }
 
-/* Packets have to tell what there is more than one of. */
+/* Packets have to tell their station, polarisation and channel where there are several. Settings
+ * for threads and channels are refused if packets have none. */
 static gboolean check_told(AstroReceiver *r, const AstroPacket *packet, GError **error)
 {
   const gboolean has_thread = packet->thread != ASTRO_PACKET_UNKNOWN;
@@ -107,12 +108,12 @@ static gboolean check_told(AstroReceiver *r, const AstroPacket *packet, GError *
     return FALSE;
   if (!has_thread && r->settings.threads && *r->settings.threads)
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                      "threads=%s, and packets of %s have no threads", r->settings.threads,
+                      "threads=%s is set, but packets of %s have no threads", r->settings.threads,
                       r->settings.packet);
   if (packet->channel == ASTRO_PACKET_UNKNOWN && r->settings.first_channel)
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
                       "first-channel=%" G_GUINT64_FORMAT
-                      ", and packets of %s do not tell their channel",
+                      " is set, but packets of %s do not tell their channel",
                       r->settings.first_channel, r->settings.packet);
   return TRUE;
 }
@@ -124,13 +125,13 @@ static gboolean check_counts(AstroReceiver *r, const AstroPacket *packet, GError
   const guint64 counts = astro_packet_counts(packet, 0), set = r->settings.sequence_step;
   if (counts == 0 && set == 0)
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                      "packets of %s do not tell how far their sequence goes from one packet to "
-                      "the next: set sequence-step",
+                      "packets of %s do not tell by how much their sequence number rises from one "
+                      "to the next: set sequence-step",
                       r->settings.packet);
   if (counts && set && counts != set)
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                      "sequence-step=%" G_GUINT64_FORMAT ", and the sequence of %s goes "
-                      "%" G_GUINT64_FORMAT " from one packet to the next",
+                      "sequence-step=%" G_GUINT64_FORMAT " is set, but the sequence number of %s "
+                      "rises by %" G_GUINT64_FORMAT " from one packet to the next",
                       set, r->settings.packet, counts);
   return TRUE;
 }

@@ -1,16 +1,16 @@
-/* The receiver: from packets to blocks with counts. */
+/* The receiver: turns packets into blocks and counts them. */
 #include "config.h"
 #include "core/packets/receiver-parts.h"
 
-/* So many packets in a row that lie between the places of packets are of senders that began anew.
- */
+/* This many consecutive packets at positions between those of the others mean that the senders
+ * restarted. */
 #define OFF_RUN 16
-/* So many of a stream that are far from all others are not there by accident. */
+/* This many packets of a stream far from all others are not an accident. */
 #define FAR_PACKETS 16
-/* Numbers of packets are added to, and must not wrap: more come in no thousand years. */
+/* Limits packet numbers so that sums do not wrap; no stream gets there within a thousand years. */
 #define MOST_NUMBER ((guint64)1 << 62)
-/* Bytes in which each format's packet can be told from what is none; VDIF's frames may be longer,
- * and those that are written are not. */
+/* With this many bytes, a packet of any format can be recognised or ruled out. VDIF allows longer
+ * frames, but they are not used in practice. */
 #define ENOUGH_TO_TELL ((gsize)1 << 20)
 
 void astro_receiver_warn(AstroReceiver *r, AstroReceiverWarning what, const char *format, ...)
@@ -25,7 +25,8 @@ void astro_receiver_warn(AstroReceiver *r, AstroReceiverWarning what, const char
   r->functions.warn(r->user, text);
 }
 
-/* Packets that are alike are compared as such; those of heaps have no layout before. */
+/* Whether samples are like those of the first packet. Layouts are not compared: packets of heaps
+ * have none yet. */
 static gboolean has_those_samples(const AstroReceiver *r, const AstroPacket *packet)
 {
   const AstroPacketSamples *a = &r->shape.samples, *b = &packet->samples;
@@ -41,8 +42,8 @@ static gboolean find_station(AstroReceiver *r, const AstroPacket *packet, AstroP
     g_autofree char *name = astro_identity_name(packet->station);
     astro_receiver_warn(
         r, ASTRO_WARNED_STATION,
-        "a packet of station %s, which is not among the %u that are expected: such packets are "
-        "left out; stations lists those that are expected",
+        "a packet of station %s, which is not among the %u expected: such packets are left out; "
+        "stations lists the expected ones",
         name, astro_identities_n(r->stations));
     return FALSE;
   }
@@ -59,9 +60,9 @@ static gboolean find_thread(AstroReceiver *r, const AstroPacket *packet, AstroPl
   if (!astro_identities_find(r->threads, packet->thread, &index)) {
     astro_receiver_warn(
         r, ASTRO_WARNED_THREAD,
-        "a packet of thread %" G_GUINT64_FORMAT ", which is not among the %u that are expected: "
-        "such packets are left out; threads lists those that are expected, pols says how many "
-        "polarisations there are, channels how many channels",
+        "a packet of thread %" G_GUINT64_FORMAT ", which is not among the %u expected: such "
+        "packets are left out; threads lists the expected ones, pols and channels set how many "
+        "polarisations and channels there are",
         packet->thread, astro_identities_n(r->threads));
     return FALSE;
   }
@@ -78,7 +79,7 @@ static gboolean find_stream(AstroReceiver *r, const AstroPacket *packet, guint *
   if (packet->pol != ASTRO_PACKET_UNKNOWN)
     first.pol = packet->pol;
   if (packet->channel != ASTRO_PACKET_UNKNOWN)
-    first.channel = packet->channel - r->settings.first_channel; /* below it: a huge number */
+    first.channel = packet->channel - r->settings.first_channel; /* wraps if below it */
   if (astro_packet_groups_find(&r->shape.groups, &first, stream))
     return TRUE;
   astro_receiver_warn(r, ASTRO_WARNED_PLACE,
@@ -96,17 +97,16 @@ static void take_off(AstroReceiver *r, const AstroPacket *packet)
 {
   r->totals.alien++;
   if (packet->has_second) {
-    astro_receiver_warn(
-        r, ASTRO_WARNED_OFF,
-        "frame %" G_GUINT64_FORMAT " of a second that has %" G_GUINT64_FORMAT
-        ": such packets are left out; they are of another rate, or rate is not theirs",
-        packet->count, r->sequence.packets_a_second);
+    astro_receiver_warn(r, ASTRO_WARNED_OFF,
+                        "frame %" G_GUINT64_FORMAT " of a second that has %" G_GUINT64_FORMAT
+                        ": such packets are left out; they have another rate, or rate is wrong",
+                        packet->count, r->sequence.packets_a_second);
     return;
   }
   astro_receiver_warn(r, ASTRO_WARNED_OFF,
-                      "the sequence %" G_GUINT64_FORMAT
+                      "the sequence number %" G_GUINT64_FORMAT
                       " lies between those of other packets: such packets are "
-                      "left out; they are of another stream",
+                      "left out; they belong to another stream",
                       packet->count);
   if (++r->off < OFF_RUN)
     return;
@@ -127,7 +127,7 @@ static gboolean has_that_rate(AstroReceiver *r, const AstroPacket *packet)
   return FALSE;
 }
 
-/* Where a packet has all its numbers as bytes lie in memory they are copied, else unpacked. */
+/* Samples that are already signed bytes in memory order are copied, all others unpacked. */
 static gboolean is_plain(const AstroPacketSamples *samples)
 {
   return samples->bits == 8 && samples->code == ASTRO_PACKET_SIGNED &&
@@ -153,20 +153,19 @@ static void put(AstroReceiver *r, const AstroPacket *packet, const guint8 *paylo
   astro_place_samples(&r->place, stream, place->packet, payload, block->map.data, r->shape.block);
 }
 
-/* A few are broken headers, or the first of senders that began anew; more are of a clock that is
+/* A few far packets have broken headers or are the first after a restart; more mean that a clock is
  * wrong. */
 static void warn_of_far(AstroReceiver *r, const AstroPacket *packet, guint stream)
 {
   if (astro_window_counts(r->window, stream).far < FAR_PACKETS)
     return;
   g_autofree char *name = packet->station == ASTRO_PACKET_UNKNOWN
-                              ? g_strdup("(not told)")
+                              ? g_strdup("(unknown)")
                               : astro_identity_name(packet->station);
-  astro_receiver_warn(
-      r, ASTRO_WARNED_FAR,
-      "packets of station %s are far in time from those of the others, and are left "
-      "out; its clock or its sequence may be wrong; stats count them as far",
-      name);
+  astro_receiver_warn(r, ASTRO_WARNED_FAR,
+                      "packets of station %s are far in time from those of the others and are left "
+                      "out: its clock or sequence may be wrong; stats count them as far",
+                      name);
 }
 
 static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8 *payload,
@@ -188,8 +187,8 @@ static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8
   if (!has_those_samples(r, packet)) {
     astro_receiver_warn(
         r, ASTRO_WARNED_SAMPLES,
-        "a packet with %zu bytes of samples of %u bits among those of %zu bytes and %u bits: such "
-        "packets are left out",
+        "a packet with %zu bytes of %u-bit samples among packets with %zu bytes of %u-bit samples: "
+        "such packets are left out",
         packet->payload_bytes, packet->samples.bits, r->first.payload_bytes, r->shape.samples.bits);
     r->totals.alien++;
     return TRUE;
@@ -213,8 +212,8 @@ static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8
   case ASTRO_WINDOW_LATE:
     astro_receiver_warn(
         r, ASTRO_WARNED_LATE,
-        "a packet came more than latency=%u ms behind others, and is left out, as are more of "
-        "them: stats count them as late",
+        "a packet came more than latency=%u ms behind others: such packets are left out, and "
+        "stats count them as late",
         r->settings.latency_ms);
     break;
   case ASTRO_WINDOW_FAR:
@@ -247,7 +246,7 @@ static gboolean take_packet(AstroReceiver *r, AstroPacket *packet, const guint8 
     return TRUE;
   case ASTRO_HEAP_ALIEN:
     astro_receiver_warn(r, ASTRO_WARNED_ALIEN,
-                        "a part of a SPEAD heap contradicts the parts before it: it is left out");
+                        "a part of a SPEAD heap contradicts earlier parts and is left out");
     r->totals.alien++;
     return TRUE;
   case ASTRO_HEAP_PART:
@@ -265,8 +264,8 @@ gboolean astro_receiver_take(AstroReceiver *r, const guint8 *bytes, gsize size, 
     AstroPacket packet;
     if (!astro_packets_parse(r->packets, bytes, size, &packet, &cause)) {
       astro_receiver_warn(r, ASTRO_WARNED_ALIEN,
-                          "%zu bytes that came are no packet of %s: %s; such are left out", size,
-                          r->settings.packet, cause->message);
+                          "%zu bytes received are no packet of %s: %s; such datagrams are left out",
+                          size, r->settings.packet, cause->message);
       r->totals.alien++;
       return TRUE;
     }
@@ -297,7 +296,7 @@ gboolean astro_receiver_take_stream(AstroReceiver *r, const guint8 *bytes, gsize
                       "the bytes do not begin with a packet of %s: %s", r->settings.packet,
                       cause->message);
   astro_receiver_warn(r, ASTRO_WARNED_ALIEN,
-                      "bytes between packets are no packet of %s: %s; such are left out",
+                      "bytes between packets are no packet of %s: %s; such bytes are left out",
                       r->settings.packet, cause->message);
   r->totals.alien++;
   *used = MIN(size, r->last_bytes);

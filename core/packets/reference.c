@@ -1,8 +1,8 @@
-/* Unpacking as it is written down: a component at a time, a bit at a time. */
+/* Unpacking, straight from the definition: one component and one bit at a time. */
 #include "config.h"
 #include "core/packets/bits.h"
 
-/* The bit'th bit of a component, the least significant first. */
+/* A bit of a component, numbered from the least significant. */
 static guint bit_of(const AstroPacketSamples *samples, const guint8 *payload, guint64 component,
                     guint bit)
 {

@@ -1,4 +1,4 @@
-/* Puts the samples of a packet together from buffers that are cut anywhere. */
+/* Assembles the samples of a packet from buffers of any length. */
 #include "config.h"
 #include "core/packets/row.h"
 
@@ -9,10 +9,10 @@ struct _AstroRow {
   AstroStream stream;
   AstroRowTime time;
   gpointer user;
-  guint64 steps; /* of a row */
+  guint64 steps; /* in a row */
   gsize bytes;
   guint8 *samples, *is_good;
-  guint64 begin, filled; /* steps; none of a row that has not begun */
+  guint64 begin, filled; /* in steps; filled is 0 if no row has begun */
 };
 
 AstroRow *astro_row_new(AstroSender *sender, const AstroStream *stream, AstroRowTime time,
@@ -69,7 +69,7 @@ static void begin_row(AstroRow *row, guint64 begin)
   memset(row->is_good, 1, astro_sender_streams(row->sender));
 }
 
-/* Time may be any of the axes: what is slower goes piece by piece. */
+/* Time may be any of the axes: each index of slower axes is copied separately. */
 static void copy_steps(AstroRow *row, const guint8 *from, guint64 steps, guint64 at, guint64 n,
                        guint64 into)
 {
@@ -90,7 +90,7 @@ static void copy_steps(AstroRow *row, const guint8 *from, guint64 steps, guint64
            n * inner);
 }
 
-/* Whether no count within those bounds is 0. */
+/* Whether all counts within the bounds are above 0. */
 static gboolean counts_all(const AstroValidityMeta *counts, const AstroLayout *shape,
                            const guint64 *from, const guint64 *to)
 {
@@ -106,7 +106,7 @@ static gboolean counts_all(const AstroValidityMeta *counts, const AstroLayout *s
       return FALSE;
     guint i = shape->n_axes;
     for (; i > 0; i--) {
-      /* Neighbours that share a count are looked at once. */
+      /* Samples that share a count need only one look. */
       const guint64 group = axes[i - 1].stride ? axes[i - 1].group : G_MAXINT32;
       index[i - 1] = (index[i - 1] / group + 1) * group;
       if (index[i - 1] < to[i - 1])
@@ -142,8 +142,8 @@ static void mark(AstroRow *row, const AstroValidityMeta *counts, guint64 steps, 
   }
 }
 
-/* The row that a step is in. Of one that began before the stream's step 0 the number is below 0 and
- * wraps, as does all that is added to it. */
+/* The step at which the row with this step begins. If that is before the stream's step 0, it is
+ * negative and wraps, as do sums with it. */
 static guint64 row_of(const AstroRow *row, guint64 step)
 {
   const guint64 next = astro_sender_next(row->sender, step);

@@ -1,5 +1,5 @@
-/* A row: the steps of time that go into a packet of each station, polarisation and group of
- * channels, put together from buffers that are cut anywhere. */
+/* A row: the time steps of one packet of each station, polarisation and group of channels,
+ * assembled from buffers of any length. */
 #pragma once
 
 #include "core/packets/sender.h"
@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct _AstroRow AstroRow;
 
-/* time: of the end of a packet that begins at that step, for its datagrams. */
+/* The time of the step at which a packet ends, for its datagrams. */
 typedef GstClockTime (*AstroRowTime)(gpointer user, guint64 end);
 
 AstroRow *astro_row_new(AstroSender *sender, const AstroStream *stream, AstroRowTime time,
@@ -17,13 +17,13 @@ AstroRow *astro_row_new(AstroSender *sender, const AstroStream *stream, AstroRow
 void astro_row_free(AstroRow *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRow, astro_row_free)
 
-/* Steps from skip on of a mapped buffer of so many, the first of which is the stream's step first.
- * Steps that are missing before them are none that are good. counts: NULL where all are; is_gap:
- * none is. */
+/* Adds the steps from skip on of a mapped buffer of so many steps, whose first one is the stream's
+ * step first. Steps missing before them count as not good. counts: NULL if all are good; is_gap:
+ * none are. */
 gboolean astro_row_add(AstroRow *row, const guint8 *samples, guint64 steps, guint64 skip,
                        guint64 first, const AstroValidityMeta *counts, gboolean is_gap,
                        GError **error);
-/* Sends what there is, which is less than a packet: its samples do not count. */
+/* Sends a row that is not full, with none of its samples marked as good. */
 gboolean astro_row_finish(AstroRow *row, GError **error);
 void astro_row_reset(AstroRow *row);
 

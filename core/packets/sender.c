@@ -1,4 +1,4 @@
-/* The sender: from buffers to packets. */
+/* Makes packets from a stream of samples. */
 #include "config.h"
 #include "core/packets/sender.h"
 
@@ -22,8 +22,8 @@ struct _AstroSender {
   AstroPacketGroups groups;
   AstroPlaceStream *streams;
   AstroPlaceConfig place;
-  guint64 steps, counts; /* of a packet */
-  guint64 origin;        /* step 0, of the steps since 1970 or of what packets count */
+  guint64 steps, counts; /* in a packet */
+  guint64 origin; /* the stream's step 0, in steps since 1970 if packets tell the time, or else 0 */
   guint8 *row, *payload;
 
   AstroSenderCounts counted;
@@ -55,7 +55,7 @@ AstroSender *astro_sender_new(const AstroSenderSettings *settings, AstroSenderSe
   s->network = astro_lossy_new(&settings->network, send_on, release, s);
   if (!settings->packet || !*settings->packet) {
     astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-               "no format of packets is named: set packet");
+               "no packet format is named: set packet");
     return NULL;
   }
   s->packets = astro_packets_new(settings->packet, error);
@@ -88,7 +88,7 @@ const char *astro_sender_packet(const AstroSender *s)
   return s->settings.packet;
 }
 
-/* ---- what stream it is ---- */
+/* ---- the stream ---- */
 
 static gboolean read_stations(AstroSender *s, const AstroStream *stream, GError **error)
 {
@@ -107,15 +107,15 @@ static gboolean read_stations(AstroSender *s, const AstroStream *stream, GError 
                     of_packet);
 }
 
-/* A single station that nobody named is 0. */
+/* A single station without an identifier is 0. */
 static guint64 station_of(const AstroSender *s, guint64 index)
 {
   const guint64 id = astro_identities_at(s->stations, (guint)index);
   return id == G_MAXUINT64 ? 0 : id;
 }
 
-/* Steps since 1970, of packets that tell the time. The start is that of a step, as nearly as whole
- * nanoseconds can say it. */
+/* Finds the origin in steps since 1970, for packets that tell the time. The start has to be at a
+ * step, as nearly as whole nanoseconds can express it. */
 static gboolean find_origin(AstroSender *s, const AstroStream *stream,
                             const AstroObservation *observation, GError **error)
 {
@@ -124,8 +124,8 @@ static gboolean find_origin(AstroSender *s, const AstroStream *stream,
     return TRUE;
   if (!observation || !observation->has_start)
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_WRITE,
-                      "packets of %s tell when samples were taken, and nobody told when: put "
-                      "astroobserve start-time=... before",
+                      "packets of %s tell when samples were taken, which is not known: put "
+                      "astroobserve start-time=... upstream",
                       s->settings.packet);
   const gint64 days = observation->start_mjd - MJD_1970;
   const unsigned __int128 ns = (unsigned __int128)days * 86400 * GST_SECOND + observation->start_ns;
@@ -149,13 +149,15 @@ static gboolean find_counts(AstroSender *s, GError **error)
               : s->common.count_step   ? s->common.count_step * s->steps
                                        : set;
   if (s->counts == 0)
-    return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                      "nobody says how far the sequence of %s goes from one packet to the next: "
-                      "set sequence-step",
-                      s->settings.packet);
+    return astro_fail(
+        error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
+        "packets of %s do not tell by how much their sequence number rises from one to the next: "
+        "set sequence-step",
+        s->settings.packet);
   if (set && set != s->counts)
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                      "sequence-step=%" G_GUINT64_FORMAT ", and the sequence of %s goes "
+                      "sequence-step=%" G_GUINT64_FORMAT
+                      " is set, but the sequence number of %s rises by "
                       "%" G_GUINT64_FORMAT " from one packet to the next",
                       set, s->settings.packet, s->counts);
   return TRUE;
@@ -268,7 +270,7 @@ static gboolean send_datagram(AstroSender *s, const AstroPacket *packet, const g
   return TRUE;
 }
 
-/* A heap goes in as many packets as it takes, of which each tells what the heap is. */
+/* Sends a heap in as many packets as needed, each with all of the heap's items. */
 static gboolean send_heap(AstroSender *s, AstroPacket *packet, guint stream, guint64 step,
                           GstClockTime time, GError **error)
 {

@@ -1,9 +1,10 @@
-/* Numbers that only rise, from counters that wrap and from frames of seconds. */
+/* Packet numbers that only rise, from counters that wrap and from frames of seconds. */
 #include "config.h"
 #include "core/packets/sequence.h"
 
-/* A second has as many frames as its last one tells, which the next second's first follows at once;
- * one that is lost there tells fewer. Two seconds that agree are believed. */
+/* The number of frames a second is one more than the count of the frame just before the next
+ * second's first. It comes out too small if a second's last frame is lost, so two seconds have to
+ * agree. */
 static void learn(AstroSequence *s, const AstroPacket *packet)
 {
   if (s->learned.is_begun &&
@@ -37,8 +38,8 @@ static AstroSequenceAnswer find_in_second(AstroSequence *s, const AstroPacket *p
   return ASTRO_SEQUENCE_KNOWN;
 }
 
-/* The count that is nearest to the last, of all that look like it once they have wrapped. The first
- * is one wrap above zero, so that what was sent before it has a number too. */
+/* The unwrapped count that is nearest to the last one. The first count is placed one wrap above
+ * zero, so that packets sent before it have a number too. */
 static guint64 unwrap(const AstroSequence *s, const AstroPacket *packet)
 {
   const guint bits = packet->count_bits;

@@ -1,4 +1,4 @@
-/* Reads rates and times that a user gives. */
+/* Parses rates and times that a user gives. */
 #include "config.h"
 #include "core/packets/settings.h"
 
@@ -7,11 +7,12 @@
 
 #define MJD_1970 40587
 #define NS_A_DAY (86400 * (gint64)GST_SECOND)
-/* Years up to 2200 or so, far from where a signed number of ns ends. */
+/* The year 2200, far below the overflow of signed 64-bit ns. */
 #define MOST_SECONDS 7258118400u
 #define MOST_DIGITS 9
 
-/* A decimal number as units of 10^-digits. FALSE: it has other letters, or does not fit. */
+/* Reads a decimal number in units of 10^-digits. FALSE: it has other characters, or does not
+ * fit. */
 static gboolean read_decimal(const char *text, guint64 *value, guint *digits)
 {
   gboolean is_fraction = FALSE;
@@ -38,7 +39,7 @@ static guint64 power_of_ten(guint digits)
   return power;
 }
 
-/* 1.28e8: a decimal number and the power of ten that it is multiplied by. */
+/* 1.28e8: a decimal number times a power of ten. */
 static gboolean read_exponential(const char *text, guint64 *n, guint64 *d)
 {
   guint64 power;

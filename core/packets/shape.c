@@ -1,4 +1,4 @@
-/* The stream that packets make, found from one of them and from the settings. */
+/* Derives the stream that packets make up from one of them and the settings. */
 #include "config.h"
 #include "core/packets/shape.h"
 
@@ -7,14 +7,14 @@
 #define refuse(error, ...)                                                                         \
   astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT, __VA_ARGS__)
 
-/* The size of all blocks that may be open at a time. */
+/* Limits for all blocks that may be open at once, together. */
 #define MOST_BYTES ((guint64)16 << 30)
 #define MOST_PACKETS ((guint64)1 << 28)
 
 #define VOLTAGES_LAYOUT "time:station:pol"
 #define SPECTRA_LAYOUT "time:channel:station:pol"
 
-/* katgpucbf's heaps: channel:time:pol, and neither extent is in a header. */
+/* katgpucbf's heaps are channel:time:pol; headers tell neither the channels nor the steps. */
 static gboolean guess_extents(const AstroPacketSettings *settings, const AstroPacket *packet,
                               AstroPacketSamples *samples, GError **error)
 {
@@ -24,14 +24,13 @@ static gboolean guess_extents(const AstroPacketSettings *settings, const AstroPa
   samples->layout = order;
   if (settings->packet_steps == 0)
     return refuse(error,
-                  "%s does not tell how many steps of time a heap has, of its %zu bytes: set "
-                  "packet-steps",
+                  "%s does not tell how many time steps a heap of %zu bytes has: set packet-steps",
                   settings->packet, packet->payload_bytes);
   samples->layout.extents[1] = settings->packet_steps;
   const gsize of_channel = astro_packet_payload_bytes(samples);
   if (of_channel == 0 || packet->payload_bytes % of_channel)
     return refuse(error,
-                  "a heap of %zu bytes does not hold whole channels of packet-steps=%u steps, of "
+                  "a heap of %zu bytes is not a whole number of channels of packet-steps=%u steps, "
                   "%zu bytes each",
                   packet->payload_bytes, settings->packet_steps, of_channel);
   samples->layout.extents[0] = packet->payload_bytes / of_channel;
@@ -49,7 +48,7 @@ gboolean astro_packet_shape_samples(const AstroPacketSettings *settings, const A
                   settings->packet);
   if (samples->layout.n_axes == 0 && !guess_extents(settings, packet, samples, error))
     return FALSE;
-  /* Voltages have no channels: what VDIF calls so are a station's polarisations then. */
+  /* Voltages have no channels, so VDIF's channels are the polarisations of a station here. */
   const gint channel = astro_layout_find(&samples->layout, ASTRO_AXIS_CHANNEL);
   if (settings->channels == 0 && settings->pols > 1 && channel >= 0 &&
       astro_layout_find(&samples->layout, ASTRO_AXIS_POL) < 0 &&
@@ -57,7 +56,7 @@ gboolean astro_packet_shape_samples(const AstroPacketSettings *settings, const A
     samples->layout.axes[channel] = ASTRO_AXIS_POL;
   if (astro_packet_payload_bytes(samples) == packet->payload_bytes)
     return TRUE;
-  return refuse(error, "it has %zu bytes of samples, expected %zu", packet->payload_bytes,
+  return refuse(error, "a packet has %zu bytes of samples, expected %zu", packet->payload_bytes,
                 astro_packet_payload_bytes(samples));
 }
 
@@ -67,7 +66,7 @@ static guint64 extent_of(const AstroPacketSamples *samples, AstroAxis axis)
   return at < 0 ? 1 : samples->layout.extents[at];
 }
 
-/* The rate that the user gives and the rate in headers have to be the same. */
+/* A rate set by the user has to agree with the rate of the packets. */
 static gboolean find_rate(AstroPacketShape *shape, const AstroPacket *packet, gint rate_n,
                           gint rate_d, guint64 packets_a_second, GError **error)
 {
@@ -79,16 +78,16 @@ static gboolean find_rate(AstroPacketShape *shape, const AstroPacket *packet, gi
   if (n && rate_n && n * (guint64)rate_d != d * (guint64)rate_n)
     return refuse(error,
                   "the packets have %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT
-                  " steps a second, and rate=%d/%d is set",
+                  " steps a second, but rate=%d/%d is set",
                   n, d, rate_n, rate_d);
   if (rate_n) {
     n = (guint64)rate_n;
     d = (guint64)rate_d;
   }
   if (n > G_MAXINT || d > G_MAXINT)
-    return refuse(error, "%" G_GUINT64_FORMAT " steps a second are too many", n);
+    return refuse(error, "%" G_GUINT64_FORMAT " steps a second is too high a rate", n);
   if (n == 0 && !packet->has_second)
-    return refuse(error, "the packets do not tell how many steps of time a second has: set rate");
+    return refuse(error, "the packets do not tell how many time steps a second has: set rate");
   shape->out.rate_n = (gint)n;
   shape->out.rate_d = n ? (gint)d : 1;
   return n != 0;
@@ -134,13 +133,13 @@ static gboolean find_layout(AstroPacketShape *shape, const AstroPacketSettings *
                { ASTRO_AXIS_CHANNEL, channels } };
   for (guint i = 0; i < G_N_ELEMENTS(axes); i++)
     if (astro_stream_extent(out, axes[i].axis) != axes[i].wanted)
-      return refuse(error, "layout=%s has no axis %s, and there are %" G_GUINT64_FORMAT " %ss",
+      return refuse(error, "layout=%s has no axis %s, but there are %" G_GUINT64_FORMAT " %ss",
                     text, astro_axis_name(axes[i].axis), axes[i].wanted,
                     astro_axis_name(axes[i].axis));
   return TRUE;
 }
 
-/* As many packets as begin in that time. */
+/* The number of packets that start within that time. */
 static guint64 packets_in(const AstroPacketShape *shape, guint ms)
 {
   const guint64 steps_ms = 1000 * (guint64)shape->out.rate_d * shape->steps;
@@ -157,8 +156,8 @@ static gboolean find_block(AstroPacketShape *shape, const AstroPacketSettings *s
   if (block > MOST_PACKETS || window > MOST_PACKETS || open * block > MOST_PACKETS / streams ||
       block * shape->steps > MOST_BYTES / step / open)
     return refuse(error,
-                  "blocks of block=%u ms, which may wait latency=%u ms, are too large: expected "
-                  "%" G_GUINT64_FORMAT " GiB at most of all that wait",
+                  "blocks of block=%u ms, kept open for latency=%u ms, are too large: expected "
+                  "%" G_GUINT64_FORMAT " GiB at most for all open blocks",
                   settings->block_ms, settings->latency_ms, MOST_BYTES >> 30);
   shape->block = (guint)block;
   shape->window = (guint)window;

@@ -1,4 +1,4 @@
-/* The stream that packets make, found from one of them and from the settings of the user. */
+/* The stream that packets make up, derived from one of them and the user's settings. */
 #pragma once
 
 #include "core/packets/identities.h"
@@ -9,21 +9,21 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  AstroPacketSamples samples; /* of each packet, complete */
+  AstroPacketSamples samples; /* those of a packet, complete */
   AstroStream out;
   AstroPacketGroups groups;
   AstroPlaceStream *streams;
-  guint64 steps;       /* of a packet */
-  guint block, window; /* packets */
+  guint64 steps;       /* time steps per packet */
+  guint block, window; /* in packets */
   gsize block_bytes;
 } AstroPacketShape;
 
-/* Completes what a header leaves out of its samples. */
+/* Fills in what the header does not tell about the samples. */
 gboolean astro_packet_shape_samples(const AstroPacketSettings *settings, const AstroPacket *packet,
                                     AstroPacketSamples *samples, GError **error);
-/* n_stations: identifiers, of which each has as many stations as a packet. rate_n 0: the user did
- * not say it. packets_a_second: learned; 0: not needed, or not yet known. FALSE without an error:
- * the rate is not known yet. */
+/* n_stations: number of identifiers, each for as many stations as a packet has. rate_n 0: not set
+ * by the user. packets_a_second: as learned; 0: not needed, or not known yet. FALSE without an
+ * error: the rate is not known yet. */
 gboolean astro_packet_shape_init(AstroPacketShape *shape, const AstroPacketSettings *settings,
                                  guint n_stations, const AstroPacket *packet, gint rate_n,
                                  gint rate_d, guint64 packets_a_second, GError **error);

@@ -1,6 +1,6 @@
-/* SPEAD 4: eight bytes of header, pointers of eight bytes to the heap's items, then a part of the
- * heap. A pointer has the item's number and either its value or its place in the heap; how its bits
- * are divided the header says: 64-48 has 48 of value, 64-40 has 40. */
+/* SPEAD 4: a header of eight bytes, pointers of eight bytes to the heap's items, then a part of the
+ * heap. A pointer has the item's number, and its value or its offset in the heap. The header says
+ * how many bits each has: the value or offset has 48 bits in 64-48, and 40 in 64-40. */
 #include "config.h"
 #include "core/packets/formats.h"
 
@@ -33,8 +33,7 @@ static gboolean parse_header(const guint8 *bytes, gsize size, guint *address, gu
   return TRUE;
 }
 
-/* Takes a value that an item pointer holds. An item of the caller's that is a place in the heap has
- * none. */
+/* Stores the value of an item pointer. Items stored in the heap, as an offset, are not read. */
 static void take(const AstroSpeadItems *wanted, guint item, guint64 value, AstroPacket *packet)
 {
   if (item == 0)
@@ -90,7 +89,7 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
       packet->samples_offset = value;
     }
   }
-  /* Where something lies behind them in the heap. */
+  /* Find where the item after the samples begins in the heap. */
   for (guint i = 0; has_samples && i < items; i++) {
     const guint64 pointer = astro_packet_read_big(bytes + HEADER + POINTER * i, POINTER);
     const guint64 value = pointer & (((guint64)1 << address) - 1);
@@ -115,7 +114,7 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
                                  " lies outside its SPEAD heap of "
                                  "%" G_GUINT64_FORMAT,
                                  length, packet->heap_offset, packet->heap_bytes);
-  /* Descriptors may come with samples. */
+  /* Descriptors may come together with samples. */
   const gboolean is_first = packet->heap_offset == 0;
   if (packet->kind == ASTRO_PACKET_DATA &&
       (seen[CONTROL] || length == 0 ||
@@ -169,7 +168,7 @@ static gsize write_header(const AstroPackets *packets, const AstroPacket *packet
   const AstroSpeadItems *told = &packets->spead->items;
   Items items = { header + HEADER, packet->spead_address, 0, FALSE };
   if (packet->spead_address != 48 && packet->spead_address != 40)
-    return astro_packet_is_not_written(error, "SPEAD addresses have 48 or 40 bits, and not %u",
+    return astro_packet_is_not_written(error, "SPEAD addresses have 48 or 40 bits, not %u",
                                        packet->spead_address);
   if (packet->heap_bytes > ASTRO_PACKET_MAX_BYTES || packet->heap_offset > packet->heap_bytes ||
       packet->payload_bytes > packet->heap_bytes - packet->heap_offset)
@@ -210,7 +209,7 @@ static gsize write_header(const AstroPackets *packets, const AstroPacket *packet
   return HEADER + (gsize)POINTER * items.n;
 }
 
-/* Heaps as they come, for programs that put them together by their numbers. */
+/* Plain heaps, for programs that assemble them by their numbers. */
 const AstroPacketFormat astro_packet_spead = {
   .name = { "spead", "parts of SPEAD heaps, 64-48 or 64-40" },
   .parse = parse,
@@ -219,8 +218,9 @@ const AstroPacketFormat astro_packet_spead = {
   .spead = { .address = 48 },
 };
 
-/* The names of items are those of the MeerKAT interface. Digitisers' words are of 10 bits, the most
- * significant first, and a count is a sample; channelised voltages' counts are the digitisers'. */
+/* Item numbers are those of the MeerKAT interface. Digitisers' samples have 10 bits, packed from
+ * the most significant bit on, and the sequence counts samples; the sequence of channelised
+ * voltages is that of the digitisers. */
 const AstroPacketFormat astro_packet_katgpucbf_antenna_voltage = {
   .name = { "katgpucbf-antenna-voltage", "SPEAD heaps of channelised voltages of katgpucbf" },
   .parse = parse,

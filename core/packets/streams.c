@@ -1,4 +1,4 @@
-/* Which part of the stream a packet belongs to. */
+/* Finds the part of the stream that a packet belongs to. */
 #include "config.h"
 #include "core/packets/streams.h"
 
@@ -73,6 +73,6 @@ gboolean astro_packet_groups_check(const AstroPacketGroups *g, const AstroPacket
     lacking = "channel";
   return !lacking ||
          astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                    "packets of %s do not tell which %s they are of, and there is more than one",
+                    "packets of %s do not tell which %s they belong to, and there is more than one",
                     name, lacking);
 }

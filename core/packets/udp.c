@@ -1,4 +1,4 @@
-/* Sockets that take many datagrams at once. */
+/* UDP sockets that receive many datagrams at once. */
 #include "config.h"
 #include "core/packets/udp.h"
 
@@ -17,18 +17,19 @@
 #define UDP_GRO 104
 #endif
 
-/* Messages of a call. The kernel may bundle datagrams of a sender, as many as fit in one. */
+/* Most messages in a call. The kernel may bundle datagrams of one sender, as many as fit in a
+ * message. */
 #define MESSAGES 64
 #define MESSAGE_BYTES 65536
 #define CONTROL_BYTES 64
-/* The size that is asked for unless the user sets one. */
+/* The buffer size to ask for unless the user sets one. */
 #define BUFFER ((gsize)64 << 20)
 
 struct _AstroUdp {
   GSocket *socket;
   gint fd, wake;
   gsize buffer;
-  guint64 drops; /* atomic is enough: one writes */
+  guint64 drops; /* atomic access is enough: only one thread writes */
   guint32 last_drops;
   guint8 *bytes;
   struct mmsghdr messages[MESSAGES];
@@ -38,7 +39,7 @@ struct _AstroUdp {
   AstroUdpDatagram datagrams[ASTRO_UDP_MOST];
 };
 
-/* More than the limit is for who may pass it; the others get the limit. */
+/* Privileged processes may exceed the system's limit; others get at most the limit. */
 static void set_buffer(AstroUdp *udp, gsize wished)
 {
   const int bytes = (int)MIN(wished ? wished : BUFFER, G_MAXINT / 2);
@@ -47,7 +48,7 @@ static void set_buffer(AstroUdp *udp, gsize wished)
   if (setsockopt(udp->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
     setsockopt(udp->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   getsockopt(udp->fd, SOL_SOCKET, SO_RCVBUF, &got, &size);
-  udp->buffer = (gsize)got / 2; /* the kernel counts its own need as well */
+  udp->buffer = (gsize)got / 2; /* the kernel includes its own overhead */
 }
 
 static gboolean listen_at(AstroUdp *udp, const AstroUdpWish *wish, GError **error)
@@ -55,10 +56,10 @@ static gboolean listen_at(AstroUdp *udp, const AstroUdpWish *wish, GError **erro
   g_autoptr(GError) cause = NULL;
   g_autoptr(GSocketAddress) address = g_inet_socket_address_new(wish->address, (guint16)wish->port);
   const gboolean is_group = g_inet_address_get_is_multicast(wish->address);
-  /* GLib would take another one. */
+  /* GLib would use another interface. */
   if (wish->interface && if_nametoindex(wish->interface) == 0)
     return astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_FORMAT,
-                      "there is no interface %s, which multicast-iface names", wish->interface);
+                      "there is no interface %s, given as multicast-iface", wish->interface);
   udp->socket = g_socket_new(g_inet_address_get_family(wish->address), G_SOCKET_TYPE_DATAGRAM,
                              G_SOCKET_PROTOCOL_UDP, &cause);
   if (udp->socket && g_socket_bind(udp->socket, address, is_group, &cause) &&
@@ -90,7 +91,7 @@ AstroUdp *astro_udp_new(const AstroUdpWish *wish, GError **error)
     return NULL;
   udp->fd = g_socket_get_fd(udp->socket);
   set_buffer(udp, wish->buffer);
-  /* Where a kernel does not have them drops are not told and datagrams come one by one. */
+  /* Kernels without these options do not report drops, and deliver datagrams one at a time. */
   setsockopt(udp->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
   setsockopt(udp->fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
   set_messages(udp);
@@ -115,7 +116,7 @@ void astro_udp_wake(AstroUdp *udp)
 {
   const guint64 one = 1;
   if (write(udp->wake, &one, sizeof one) < 0)
-    g_warn_if_fail(errno == EAGAIN); /* it is awake already */
+    g_warn_if_fail(errno == EAGAIN); /* it has been woken already */
 }
 
 guint64 astro_udp_drops(const AstroUdp *udp)
@@ -125,7 +126,7 @@ guint64 astro_udp_drops(const AstroUdp *udp)
 
 /* ---- datagrams ---- */
 
-/* A hash of the bytes of an address and a port; never 0, which stands for nobody. */
+/* A hash of an address and port; never 0, which means no sender. */
 static guint64 hash_of(const void *name, gsize bytes)
 {
   guint64 hash = 0xcbf29ce484222325u;
@@ -134,7 +135,7 @@ static guint64 hash_of(const void *name, gsize bytes)
   return hash | 1;
 }
 
-/* The kernel's count is of 32 bits and wraps. */
+/* The kernel's count has 32 bits and wraps. */
 static void note_drops(AstroUdp *udp, guint32 drops)
 {
   const guint64 all = udp->drops + (guint32)(drops - udp->last_drops);
@@ -142,7 +143,7 @@ static void note_drops(AstroUdp *udp, guint32 drops)
   __atomic_store_n(&udp->drops, all, __ATOMIC_RELAXED);
 }
 
-/* The size of each datagram of a bundle. */
+/* Notes drops, and returns the size of each datagram in a bundle. */
 static gsize read_controls(AstroUdp *udp, struct msghdr *header, gsize size)
 {
   gsize each = size;

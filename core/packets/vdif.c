@@ -1,10 +1,11 @@
-/* VDIF 1.1.1: eight little-endian words, of a legacy header the first four, and the frame's
- * samples.
+/* VDIF 1.1.1: a header of eight little-endian words, or only the first four in a legacy header,
+ * then the frame's samples.
  *
- * Word 0 has the seconds since the reference epoch, the bit of a legacy header and that of invalid
- * samples; word 1 the frame of the second and the epoch, in half years since 2000; word 2 the
- * frame's length in units of eight bytes and the channels, as a power of two; word 3 station,
- * thread, bits a sample and whether they are complex; word 4 the version of the extended data. */
+ * Word 0 has the seconds since the reference epoch, and the bits for a legacy header and for
+ * invalid samples; word 1 the frame within the second, and the epoch in half years since 2000; word
+ * 2 the frame's length in units of eight bytes, and the number of channels as a power of two; word
+ * 3 the station, the thread, the bits per sample and whether they are complex; word 4 the version
+ * of the extended data. */
 #include "config.h"
 #include "core/packets/formats.h"
 
@@ -15,18 +16,18 @@
 #define HEADER 32
 #define LEGACY_HEADER 16
 #define VTP 8
-#define UNIT 8 /* bytes that a frame's length is counted in */
+#define UNIT 8 /* bytes in a unit of a frame's length */
 #define DAY 86400
 #define MJD_1970 40587
 #define SECONDS_BITS 30
 #define FRAME_BITS 24
 #define MOST_EPOCHS 64
 #define MOST_LOG_CHANNELS 16
-#define VLBA 3 /* version of extended data */
+#define VLBA 3 /* version of the extended data */
 #define VLBA_UNITS 629
 #define VLBA_SHORT 129
 
-/* 0h of the first of January or July. */
+/* MJD of an epoch: 0h on 1 January or 1 July. */
 static gint64 epoch_mjd(guint epoch)
 {
   double zero, mjd = 0;
@@ -43,9 +44,9 @@ static double tai_minus_utc(gint64 mjd)
   return seconds;
 }
 
-/* Seconds of an epoch go on through leap seconds, which are inserted at the end of its half year:
- * a sender that keeps its epoch for longer counts them. The leap second itself is told as the first
- * of the day after it, as by clocks that know no other. */
+/* Seconds since an epoch include leap seconds, which are inserted at the end of a half year, so
+ * they matter for a sender that keeps its epoch for longer. A leap second itself becomes the first
+ * second of the next day, as on clocks without leap seconds. */
 static gint64 second_since_1970(guint epoch, guint64 seconds)
 {
   const gint64 begin = epoch_mjd(epoch);
@@ -59,7 +60,7 @@ static gint64 second_since_1970(guint epoch, guint64 seconds)
   return (begin - MJD_1970) * DAY + since;
 }
 
-/* The epoch in which that second lies, so that seconds of it have no leap second in them. */
+/* The epoch that contains a second, so that no leap second lies between them. */
 static gboolean find_epoch(gint64 second, guint *epoch, guint64 *seconds)
 {
   for (guint i = MOST_EPOCHS; i-- > 0;) {
@@ -73,8 +74,8 @@ static gboolean find_epoch(gint64 second, guint *epoch, guint64 *seconds)
   return FALSE;
 }
 
-/* Version 3, of the VLBA, has the rate of complex samples, or half that of real ones. What version
- * 1 and 4 have is read in both ways by those who write them: then it is not known. */
+/* Version 3, of the VLBA, has the rate of complex samples, or half that of real ones. Programs
+ * disagree about the rate in versions 1 and 4, so it is left unknown. */
 static void read_rate(guint32 word, guint64 steps, AstroPacket *packet)
 {
   if (word >> 24 != VLBA)
@@ -146,8 +147,8 @@ static gboolean parse_frame(const guint8 *bytes, gsize size, AstroPacket *packet
   return TRUE;
 }
 
-/* On the network VTP puts eight bytes before each frame, and nothing says so: they are there if
- * only with them a datagram is a frame of its length. */
+/* On the network, VTP puts eight bytes before each frame without any mark: they are there if a
+ * datagram has the length of its frame only with them. */
 static gboolean has_vtp(const guint8 *bytes, gsize size)
 {
   if (size < VTP + LEGACY_HEADER)
@@ -199,8 +200,8 @@ static gboolean is_written(const AstroPacket *packet, guint log_channels)
          packet->thread <= 0x3ff && packet->has_second && packet->count >> FRAME_BITS == 0;
 }
 
-/* The VLBA's frames have one of two lengths, and other programs refuse its version in others: those
- * do not tell a rate. */
+/* VLBA frames have one of two lengths, and other programs refuse its version with other lengths, so
+ * frames of other lengths have no rate. */
 static gsize write_rate(const AstroPacket *packet, guint8 *word, GError **error)
 {
   const guint64 parts = packet->samples.is_complex ? 1 : 2;
@@ -248,7 +249,7 @@ static gsize write_header(const AstroPackets *packets, const AstroPacket *packet
         packet->payload_bytes, UNIT);
   if (!find_epoch(packet->second, &epoch, &seconds))
     return astro_packet_is_not_written(error, "VDIF's epochs begin in 2000 and end in 2031, and "
-                                              "the samples are of another time");
+                                              "the samples are from another time");
 
   guint8 *words = header + before;
   memset(header, 0, before + bytes);

@@ -1,4 +1,4 @@
-/* Blocks that stay open for late packets, and counts of those that are lost. */
+/* Keeps blocks open for packets that are out of order, and counts lost ones. */
 #include "config.h"
 #include "core/packets/window.h"
 
@@ -15,13 +15,13 @@ struct _AstroWindow {
   AstroWindowFunctions functions;
   gpointer user;
 
-  /* A ring; blocks follow each other without a break. */
+  /* A ring of consecutive blocks, without gaps. */
   Block *blocks;
   guint n_blocks, begin, n_open;
   gboolean is_begun, is_after_gap, is_after_start;
-  guint64 next;        /* the first packet of the block that is opened next */
-  guint64 least, most; /* packets that came, since the start */
-  guint64 far_first;   /* of a run of far packets */
+  guint64 next;        /* first packet of the next block to be opened */
+  guint64 least, most; /* lowest and highest packet received since the start */
+  guint64 far_first;   /* first of a run of far packets */
   guint far_packets;
   AstroWindowCounts *counts;
 };
@@ -33,7 +33,7 @@ AstroWindow *astro_window_new(const AstroWindowConfig *config,
   w->config = *config;
   w->functions = *functions;
   w->user = user;
-  /* Those that the window reaches into, wherever it begins, and that of the packet ahead. */
+  /* All that the window reaches into, wherever it begins, and the block of the newest packet. */
   w->n_blocks = (config->window + config->block - 1) / config->block + 2;
   w->blocks = g_new0(Block, w->n_blocks);
   for (guint i = 0; i < w->n_blocks; i++)
@@ -60,8 +60,8 @@ void astro_window_free(AstroWindow *w)
   g_free(w);
 }
 
-/* Adds up what a block lacks of what was sent: nobody knows of packets before the first of all that
- * came, or behind the last. */
+/* Counts the packets that are missing from a block. Those before the first packet received and
+ * after the last do not count, since they may not have been sent. */
 static guint64 count_lost(AstroWindow *w, const Block *block)
 {
   guint64 lost = 0;
@@ -110,7 +110,7 @@ static void begin_at(AstroWindow *w, guint64 number)
   w->is_begun = w->is_after_start = TRUE;
 }
 
-/* Blocks between the open ones and where packets come now were sent, and nothing of them came. */
+/* The blocks between the open ones and the current packets were sent, but nothing of them came. */
 static void skip_to(AstroWindow *w, guint64 number)
 {
   const guint64 next = number - number % w->config.block;
@@ -123,21 +123,21 @@ static void skip_to(AstroWindow *w, guint64 number)
   w->next = next;
 }
 
-/* As far ahead as all that may be open, so that a gap of no more is blocks that are empty. */
+/* Farther ahead than all blocks that may be open at once; a shorter gap gives empty blocks. */
 static gboolean is_far_ahead(const AstroWindow *w, guint64 number)
 {
   return number > w->most && number - w->most > (guint64)w->n_blocks * w->config.block;
 }
 
-/* Late is what is a window behind, or two; what is farther behind is of a sender that began anew.
- */
+/* A packet up to two windows behind the blocks that may be open is late; one farther behind comes
+ * from a sender that has restarted. */
 static gboolean is_far_behind(const AstroWindow *w, guint64 number)
 {
   const guint64 reach = 2 * (guint64)w->config.window + (guint64)w->n_blocks * w->config.block;
   return number < w->most && w->most - number > reach;
 }
 
-/* TRUE: a far packet is the last of a run, and the window has moved to it. */
+/* TRUE: this far packet completes a run, and the window has moved to it. */
 static gboolean has_moved(AstroWindow *w, guint64 number)
 {
   const guint64 apart = w->far_packets == 0     ? 0
@@ -160,7 +160,7 @@ static gboolean has_moved(AstroWindow *w, guint64 number)
   return TRUE;
 }
 
-/* Opens blocks up to the packet's, and closes those that are a window behind it. */
+/* Opens blocks up to the packet's, and closes those a window or more behind the newest packet. */
 static gboolean advance(AstroWindow *w, guint64 number)
 {
   w->most = MAX(w->most, number);

@@ -1,37 +1,39 @@
-/* Into place: blocks of so many packets of each of several streams, which stay open until a packet
- * comes that is a window ahead of them. What comes after that is late, what comes again is a copy,
- * and what never comes is lost; each is counted by stream.
+/* Puts packets in position. A block has room for a number of packets of each of several streams,
+ * and stays open until a packet arrives that is a window ahead of it. Packets that come after that
+ * are late, those that come again are duplicates, and those that never come are lost; each kind is
+ * counted per stream.
  *
- * A packet far from all that is open, behind or ahead, is put aside: a header may be broken. A run
- * of them that lie together moves the window. Ahead that is a gap, in which all is lost; behind the
- * senders have begun anew. */
+ * A packet far behind or ahead of all open blocks is set aside, since its header may be broken. A
+ * run of far packets close together moves the window. A move ahead means a gap, in which everything
+ * is lost; a move back means that the senders have restarted. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* As many far packets in a row, without a near one among them, move the window. */
+/* This many consecutive far packets, without a near one among them, move the window. */
 #define ASTRO_WINDOW_RUN 4
 
 typedef struct {
   guint n_streams;
   guint block;  /* packets of a stream in a block, at least 1 */
-  guint window; /* packets that one may come behind another */
+  guint window; /* how many packets one may come behind another */
 } AstroWindowConfig;
 
 typedef struct {
-  guint64 first;           /* number of its first packet; a multiple of block */
-  const guint8 *came;      /* stream after stream, its packets: 0 where one did not come */
-  guint64 lost;            /* of those: not before the first nor behind the last that was sent */
-  gboolean is_after_gap;   /* blocks before it were never open: nothing came */
-  gboolean is_after_start; /* the senders began, or began anew */
-  gpointer data;           /* of open */
+  guint64 first;           /* number of its first packet, a multiple of block */
+  const guint8 *came;      /* stream by stream, its packets; 0: missing */
+  guint64 lost;            /* how many are missing between the first and the last packet received */
+  gboolean is_after_gap;   /* blocks before it were never opened: nothing came */
+  gboolean is_after_start; /* the senders started or restarted */
+  gpointer data;           /* from open */
 } AstroWindowBlock;
 
-/* Who has the samples. A block is closed or dropped once; they are closed in order. */
+/* Provided by the owner of the samples. Each block is closed or dropped once; blocks are closed in
+ * order. */
 typedef struct {
-  gpointer (*open)(gpointer user, guint64 first); /* NULL: there is no memory */
+  gpointer (*open)(gpointer user, guint64 first); /* NULL: out of memory */
   void (*close)(gpointer user, const AstroWindowBlock *block);
   void (*drop)(gpointer user, gpointer data);
 } AstroWindowFunctions;
@@ -40,11 +42,11 @@ typedef enum {
   ASTRO_WINDOW_PLACED,
   ASTRO_WINDOW_DUPLICATE,
   ASTRO_WINDOW_LATE,
-  ASTRO_WINDOW_FAR,    /* aside: it may be the first of a run */
+  ASTRO_WINDOW_FAR,    /* set aside: it may be the first of a run */
   ASTRO_WINDOW_FAILED, /* a block could not be opened */
 } AstroWindowAnswer;
 
-/* lost: of the blocks that were closed, what is not in its place, be it that it came late. */
+/* lost: packets missing from closed blocks, including those that came late. */
 typedef struct {
   guint64 packets, lost, late, duplicate, far;
 } AstroWindowCounts;
@@ -53,10 +55,10 @@ typedef struct _AstroWindow AstroWindow;
 
 AstroWindow *astro_window_new(const AstroWindowConfig *config,
                               const AstroWindowFunctions *functions, gpointer user);
-void astro_window_free(AstroWindow *window); /* drops what is open */
+void astro_window_free(AstroWindow *window); /* drops the open blocks */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroWindow, astro_window_free)
 
-/* Where a packet belongs: in the block of that data, as the packet'th. */
+/* Where a packet belongs: data is that of its block, packet its index within the block. */
 typedef struct {
   gpointer data;
   guint packet;
@@ -64,8 +66,8 @@ typedef struct {
 
 AstroWindowAnswer astro_window_take(AstroWindow *window, guint stream, guint64 number,
                                     AstroWindowPlace *place);
-void astro_window_finish(AstroWindow *window); /* closes what is open: the end */
-void astro_window_reset(AstroWindow *window);  /* drops it: a flush */
+void astro_window_finish(AstroWindow *window); /* closes the open blocks, at the end */
+void astro_window_reset(AstroWindow *window);  /* drops them, for a flush */
 AstroWindowCounts astro_window_counts(const AstroWindow *window, guint stream);
 
 G_END_DECLS

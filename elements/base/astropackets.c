@@ -1,4 +1,4 @@
-/* The receiver of packets for elements: threads share it, and its blocks wait in a queue. */
+/* A receiver of packets for elements: threads share it, and its blocks wait in a queue. */
 #include "config.h"
 #include "elements/base/astropackets.h"
 
@@ -15,51 +15,53 @@ const AstroField astro_packets_fields[] = {
              "Format of the packets: vdif, lofar-beamlet, katgpucbf-antenna-voltage, "
              "meerkat-digitiser, or @FILE, which describes one",
              NULL),
-  ASTRO_TEXT(AstroPacketSettings, stations, "stations", "Stations",
-             "Identifiers in packets of the stations that are expected, in the order of the "
-             "stream: numbers, ranges (0-3) or codes of two letters (Ef), joined by commas (unset: "
-             "one, whichever comes first)",
-             NULL),
+  ASTRO_TEXT(
+      AstroPacketSettings, stations, "stations", "Stations",
+      "Identifiers of the expected stations in packets, in the order of the stream: numbers, "
+      "ranges (0-3) or codes of two letters (Ef), separated by commas (unset: a single one, "
+      "whichever comes first)",
+      NULL),
   ASTRO_TEXT(AstroPacketSettings, threads, "threads", "Threads",
-             "Threads of VDIF, or boards of LOFAR, that a station sends side by side: its "
-             "polarisations, then its channels (unset: from 0 on, or a single one, whichever comes "
-             "first)",
+             "VDIF threads or LOFAR boards of each station: its polarisations, then its channels "
+             "(unset: numbers from 0, or a single one, whichever comes first)",
              NULL),
   ASTRO_TEXT(AstroPacketSettings, layout, "layout", "Layout",
-             "Order of axes of the stream, slowest first (unset: time:station:pol of voltages, "
-             "time:channel:station:pol of spectra)",
+             "Order of the stream's axes, slowest first (unset: time:station:pol for voltages, "
+             "time:channel:station:pol for spectra)",
              NULL),
-  ASTRO_TEXT(AstroPacketSettings, rate, "rate", "Rate",
-             "Steps of time a second, as 1e6, 390625/2 or 195312.5 (unset: as packets tell it; "
-             "those of VDIF do after a second or two)",
-             NULL),
+  ASTRO_TEXT(
+      AstroPacketSettings, rate, "rate", "Rate",
+      "Time steps a second, as 1e6, 390625/2 or 195312.5 (unset: from the packets; VDIF shows "
+      "it after a second or two)",
+      NULL),
   ASTRO_UINT(AstroPacketSettings, channels, "channels", "Channels",
-             "Of the stream (0: those of a packet)", 0, 1 << 24, 0),
+             "Channels of the stream (0: as many as a packet has)", 0, 1 << 24, 0),
   ASTRO_UINT(AstroPacketSettings, pols, "pols", "Polarisations",
-             "Of each station (0: those of a packet)", 0, 2, 0),
+             "Polarisations of each station (0: as many as a packet has)", 0, 2, 0),
   ASTRO_UINT(AstroPacketSettings, packet_steps, "packet-steps", "Steps in a packet",
-             "Steps of time in a heap whose packets do not tell it (katgpucbf-antenna-voltage)", 0,
+             "Time steps in a heap whose packets do not tell (katgpucbf-antenna-voltage)", 0,
              1 << 24, 0),
   ASTRO_UINT64(AstroPacketSettings, first_channel, "first-channel", "First channel",
-               "Number in headers of the stream's first channel", 0, G_MAXUINT32, 0),
-  ASTRO_UINT64(AstroPacketSettings, sequence_step, "sequence-step", "Step of the sequence",
-               "How far the sequence goes from one packet, or heap, of a stream to the next (0: as "
-               "the format says)",
-               0, G_MAXINT64, 0),
+               "Number of the stream's first channel in headers", 0, G_MAXUINT32, 0),
+  ASTRO_UINT64(
+      AstroPacketSettings, sequence_step, "sequence-step", "Step of the sequence",
+      "Increase of the sequence number from one packet, or heap, of a stream to the next (0: "
+      "as the format has)",
+      0, G_MAXINT64, 0),
   ASTRO_DOUBLE(AstroPacketSettings, frequency, "frequency", "Frequency",
-               "Hz, of the band's centre (0: not known)", 0, 1e13, 0),
+               "Centre of the band in Hz (0: unknown)", 0, 1e13, 0),
   ASTRO_DOUBLE(AstroPacketSettings, bandwidth, "bandwidth", "Bandwidth",
-               "Hz, of the band (0: not known)", 0, 1e12, 0),
+               "Width of the band in Hz (0: unknown)", 0, 1e12, 0),
   ASTRO_UINT(AstroPacketSettings, block_ms, "block", "Block",
-             "ms of a block that goes on, at least a packet", 1, 60000, 100),
+             "Length of output blocks in ms, at least a packet", 1, 60000, 100),
   ASTRO_UINT(AstroPacketSettings, latency_ms, "latency", "Latency",
-             "ms that a packet may come behind others and still be placed", 0, 60000, 50),
+             "How long blocks wait for packets that come late, in ms", 0, 60000, 50),
   ASTRO_TEXT(AstroPacketSettings, sync_epoch, "sync-epoch", "Sync epoch",
              "UTC at which the packets' sequence was 0, as 2026-11-20T12:00:00[.fraction] or in "
-             "seconds since 1970, of packets that do not tell the time",
+             "seconds since 1970, for packets that do not tell the time",
              NULL),
   ASTRO_TEXT(AstroPacketSettings, start_time, "start-time", "Start time",
-             "UTC of the first sample that comes, of packets that do not tell the time and have no "
+             "UTC of the first sample received, for packets that do not tell the time and have no "
              "sync-epoch",
              NULL),
   { 0 },
@@ -71,14 +73,14 @@ struct _AstroPacketInput {
   GCond popped, pushed;
   AstroReceiver *receiver;
   GQueue items;
-  guint blocks; /* among them */
+  guint blocks; /* buffers among the items */
   gboolean is_woken;
   GstBufferPool *pool;
   gsize pool_bytes;
   AstroDevice *reader;
 };
 
-/* ---- what the receiver makes, with the lock held ---- */
+/* ---- the receiver's output, with the lock held ---- */
 
 static void push(AstroPacketInput *input, gpointer item)
 {
@@ -176,7 +178,7 @@ void astro_packet_input_reset(AstroPacketInput *input)
 {
   g_mutex_lock(&input->lock);
   astro_receiver_reset(input->receiver);
-  /* Values that were found once stay. */
+  /* Caps and messages stay: what they say is still true. */
   for (GList *link = input->items.head; link;) {
     GList *next = link->next;
     if (GST_IS_BUFFER(link->data) || GST_IS_EVENT(link->data)) {
@@ -244,15 +246,16 @@ gboolean astro_packet_input_finish(AstroPacketInput *input)
   if (has_stream || totals.bytes == 0)
     return TRUE;
   GST_ELEMENT_ERROR(input->element, STREAM, FORMAT,
-                    ("the stream ended before any of its %" G_GUINT64_FORMAT " bytes had a place: "
+                    ("the stream ended before any of its %" G_GUINT64_FORMAT
+                     " bytes could be placed: "
                      "%" G_GUINT64_FORMAT " packets came before it was known how many a second "
-                     "has, which rate says, and %" G_GUINT64_FORMAT " were not of the format",
+                     "has (set rate), and %" G_GUINT64_FORMAT " were not of the format",
                      totals.bytes, totals.unplaced, totals.alien),
                     (NULL));
   return FALSE;
 }
 
-/* ---- what goes out ---- */
+/* ---- output ---- */
 
 GstMiniObject *astro_packet_input_pop(AstroPacketInput *input, gint64 wait_us)
 {
@@ -312,7 +315,7 @@ void astro_packet_input_find_reader(AstroPacketInput *input, GstPad *src, GstCap
   g_mutex_unlock(&input->lock);
 }
 
-/* ---- what is told ---- */
+/* ---- statistics ---- */
 
 GstClockTime astro_packet_input_latency(AstroPacketInput *input)
 {

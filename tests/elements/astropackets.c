@@ -1,5 +1,5 @@
-/* Packets of every format over a bad network: each sample is received in its place and at its time,
- * except for those that were lost, which are counted. */
+/* Packets of every format over a bad network: each sample arrives in the right position and at the
+ * right time, except for lost ones, which are counted. */
 #include "tests/elements/packets.h"
 
 static AstroObservation *told(GstHarness *h)
@@ -65,9 +65,9 @@ static void test_network(gconstpointer row)
   test_packets_data_clear(&data);
 }
 
-/* ---- what came over, by itself ---- */
+/* ---- astrodepay alone ---- */
 
-/* The datagrams of a pay. */
+/* The datagrams that an astropay makes. */
 static GPtrArray *datagrams_of(const char *pay, const TestPacketsData *data, guint64 steps)
 {
   g_autofree char *line = g_strdup_printf("astropay %s", pay);
@@ -112,8 +112,8 @@ static char *warning(GstElement *element)
   return g_strdup(error->message);
 }
 
-/* Its messages keep the element, and the element keeps the bus, until it is flushed. */
-/* Messages that nobody took hold the element, which holds the bus: flushing releases them. */
+/* Messages that nobody took hold a reference to the element, which holds the bus: flushing releases
+ * them. */
 static void end_bus(GstBus *bus)
 {
   gst_bus_set_flushing(bus, TRUE);
@@ -126,8 +126,8 @@ static GstBus *with_bus(GstHarness *h)
   return bus;
 }
 
-/* VDIF does not say how many frames a second has: two seconds that agree show it, and frames before
- * that have no place. */
+/* VDIF does not say how many frames a second has: two seconds that agree show it, and earlier
+ * frames cannot be placed. */
 static void test_learned_rate(void)
 {
   static const TestPackets slow = {
@@ -135,7 +135,7 @@ static void test_learned_rate(void)
   };
   TestPacketsData data = test_packets_data(&slow, 5);
   g_autoptr(GPtrArray) all = datagrams_of("packet=vdif packet-steps=80", &data, data.steps);
-  for (guint i = 0; i < all->len; i++) { /* of rates in headers, which most senders leave out */
+  for (guint i = 0; i < all->len; i++) { /* without rates in headers, as from most senders */
     GstBuffer *plain = gst_buffer_copy_deep(all->pdata[i]);
     gst_buffer_memset(plain, 16, 0, 16);
     gst_buffer_unref(all->pdata[i]);
@@ -147,7 +147,7 @@ static void test_learned_rate(void)
   gst_harness_push_event(h, gst_event_new_eos());
   const guint64 good = pull_all(h, &data);
   const guint64 placed = test_packets_count(depay, "packets");
-  /* The second second has to end; the frame that shows it has a place. */
+  /* The rate is known when the second second has ended; the frame that shows this is placed. */
   g_assert_cmpuint(test_packets_count(depay, "unplaced"), ==, 2 * 200);
   g_assert_cmpuint(placed, ==, 2 * 200);
   g_assert_cmpuint(good, ==, placed * 80);
@@ -155,7 +155,7 @@ static void test_learned_rate(void)
   test_packets_data_clear(&data);
 }
 
-/* A file of packets, cut anywhere. */
+/* A file of packets, in buffers of varying length. */
 static void test_bytes(gconstpointer row)
 {
   TestPacketsData data = test_packets_data(row, 6);
@@ -182,7 +182,7 @@ static void test_bytes(gconstpointer row)
   test_packets_data_clear(&data);
 }
 
-/* A new start is another segment, from step 0, to which sync-epoch no longer applies. */
+/* After a restart, another segment begins from step 0, to which sync-epoch no longer applies. */
 static void test_restart(void)
 {
   TestPacketsData data = test_packets_data(test_packets_find("described"), 7);
@@ -256,8 +256,8 @@ static void test_invalid(gconstpointer row)
   test_packets_data_clear(&data);
 }
 
-/* Where nothing else tells the time, start-time is that of the first sample that came; without it
- * nobody knows. */
+/* If nothing else tells the time, start-time is that of the first sample that came; without it the
+ * time is unknown. */
 static void test_start_time(void)
 {
   TestPacketsData data = test_packets_data(test_packets_find("described"), 11);
@@ -379,10 +379,10 @@ static void test_weights(void)
   test_packets_data_clear(&data);
 }
 
-/* ---- what is not expected ---- */
+/* ---- unexpected packets ---- */
 
 typedef struct {
-  const char *name, *row, *settings; /* of who receives; NULL: as the row says */
+  const char *name, *row, *settings; /* settings of the receiver; NULL: those of the row */
   void (*change)(GPtrArray *datagrams);
   const char *says; /* a warning */
   guint64 alien;
@@ -464,14 +464,13 @@ static void test_unexpected(gconstpointer row)
   test_packets_data_clear(&data);
 }
 
-/* A station whose clock is wrong by minutes is left out with a warning, and the others are whole.
- */
+/* A station whose clock is wrong by minutes is left out with a warning; the others are complete. */
 static void test_clocks(void)
 {
   TestPacketsData data = test_packets_data(test_packets_find("vdif-8"), 12);
   g_autoptr(GPtrArray) all = datagrams_of(data.what->pay, &data, data.steps);
   for (guint i = 0; i < all->len; i++)
-    if (i / 2 % 2 == 1) { /* two polarisations of each station after another */
+    if (i / 2 % 2 == 1) { /* the two polarisations of each station follow each other */
       guint8 seconds[4];
       gst_buffer_extract(all->pdata[i], 0, seconds, sizeof seconds);
       seconds[1]++; /* 256 s */
@@ -538,7 +537,7 @@ static void test_refused_settings(void)
     test_refused_by(bad[i].line, "e", bad[i].says);
 }
 
-/* ---- descriptions that come along ---- */
+/* ---- shipped descriptions ---- */
 
 static void test_shipped(void)
 {

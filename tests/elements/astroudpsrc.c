@@ -1,5 +1,5 @@
-/* Packets over loopback: every format, several sockets, senders that stop, return and begin anew,
- * and a source that is stopped at any time. */
+/* Packets over loopback: every format, several sockets, streams that stop and return, and a source
+ * that is stopped at any time. */
 #include "tests/elements/packets.h"
 
 #include <gio/gio.h>
@@ -11,7 +11,7 @@ typedef struct {
   guint n_to;
   guint64 sent; /* bytes */
   AstroStream stream;
-  AstroObservation *from; /* of what is sent */
+  AstroObservation *from; /* observation of the packets sent */
 } Link;
 
 static guint16 free_port(void)
@@ -66,7 +66,7 @@ static void link_free(Link *link)
   g_free(link);
 }
 
-/* No faster than they are taken, so that the kernel drops none. */
+/* Waits until everything sent was taken, so that the kernel drops nothing. */
 static void wait_for_all(Link *link)
 {
   const gint64 until = g_get_monotonic_time() + TEST_PATIENCE / 1000;
@@ -112,7 +112,7 @@ static AstroObservation *told(Link *link)
   }
 }
 
-/* The end, and all that comes until then. */
+/* Ends the stream, and takes all blocks until its end. Returns how many samples count. */
 static guint64 take_all(Link *link, const TestPacketsData *data)
 {
   GstSample *sample;
@@ -162,8 +162,8 @@ static void test_format(gconstpointer row)
   test_packets_data_clear(&data);
 }
 
-/* 64 streams of packets, of which one stops and returns: nothing waits for it, its samples are none
- * in between, and all others are there. */
+/* 64 streams of packets, one of which stops and returns: nothing waits for it, its samples do not
+ * count in between, and all others arrive. */
 static void test_silent_stream(void)
 {
   static const TestPackets many = { "many",
@@ -209,7 +209,7 @@ static gint64 stop_time(GstElement *pipeline)
   return g_get_monotonic_time() - before;
 }
 
-/* Whatever it waits for, packets or downstream, it stops at once. */
+/* Whether it waits for packets or for downstream, it stops at once. */
 static void test_stop(void)
 {
   for (guint i = 0; i < 3; i++) {
@@ -222,7 +222,7 @@ static void test_stop(void)
   }
 }
 
-/* Without a packet the end is the end and no error. */
+/* If no packet came, EOS ends the stream without an error. */
 static void test_no_packet(void)
 {
   Link *link = link_new("packet=vdif", 1);

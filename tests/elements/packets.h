@@ -12,11 +12,11 @@
 #define TEST_START "2026-11-20T12:00:00Z"
 
 typedef struct {
-  const char *name;        /* of the test */
-  const char *caps;        /* of the samples, without counts */
+  const char *name;        /* name of the test */
+  const char *caps;        /* caps of the samples, without counts */
   const char *pay, *depay; /* properties */
-  guint bits;              /* of the samples: which values there are */
-  guint steps;             /* of a packet */
+  guint bits;              /* bits per sample, which limit the values */
+  guint steps;             /* in a packet */
   guint packets;           /* along the time axis */
 } TestPackets;
 
@@ -79,7 +79,7 @@ static const TestPackets test_packets[] = {
     700 },
 };
 
-/* All steps of a stream of a row of the table. */
+/* All steps of the stream for a row of the table. */
 typedef struct {
   const TestPackets *what;
   AstroStream stream;
@@ -188,8 +188,8 @@ static inline gint64 test_packets_shift(const AstroStream *stream, const AstroOb
   return (gint64)(steps < 0 ? steps - 0.5 : steps + 0.5);
 }
 
-/* Checks a block: values with a count other than 0 are those that were sent, all others are 0.
- * sent: the steps from the one on that is `shift` before the block's. Returns how many samples
+/* Checks a block: values whose count is not 0 are those that were sent, all others are 0. sent: all
+ * steps that were sent; step n of the block is step n + shift of them. Returns how many samples
  * count. */
 static inline guint64 test_packets_compare(const AstroStream *stream, GstBuffer *block,
                                            const guint8 *sent, guint64 sent_steps, gint64 shift)
@@ -269,7 +269,7 @@ static inline GstHarness *test_packets_harness(const char *line, const char *cap
   return h;
 }
 
-/* Cut anywhere. */
+/* Pushes the samples in buffers of varying length. */
 static inline void test_packets_push(GstHarness *h, const AstroStream *stream,
                                      const guint8 *samples, guint64 steps)
 {
@@ -296,7 +296,7 @@ static inline GstElement *test_packets_named(GstHarness *h, const char *factory)
   return element;
 }
 
-/* Descriptions are written where the test runs, which is a folder that no other test has. */
+/* Writes descriptions to the directory where the test runs, which no other test shares. */
 static inline TestPacketsData test_packets_data(const TestPackets *what, guint32 seed)
 {
   g_assert_cmpint(g_chdir(g_get_tmp_dir()), ==, 0);
