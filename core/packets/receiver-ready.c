@@ -136,6 +136,14 @@ static gboolean check_counts(AstroReceiver *r, const AstroPacket *packet, GError
   return TRUE;
 }
 
+/* Checks the first packet against everything that is known, and tells which stream it is. */
+static gboolean check_first(AstroReceiver *r, const AstroPacket *packet, GError **error)
+{
+  return read_threads(r, error) && check_told(r, packet, error) &&
+         check_counts(r, &r->first, error) && astro_packet_epoch_check(&r->epoch, packet, error) &&
+         r->functions.describe(r->user, &r->shape.out, error);
+}
+
 gboolean astro_receiver_make_ready(AstroReceiver *r, const AstroPacket *packet, GError **error)
 {
   guint64 number;
@@ -149,10 +157,11 @@ gboolean astro_receiver_make_ready(AstroReceiver *r, const AstroPacket *packet, 
   r->place = astro_packet_shape_place(&r->shape);
   r->first = *packet;
   r->first.samples = r->shape.samples;
-  if (!read_threads(r, error) || !check_told(r, packet, error) ||
-      !check_counts(r, &r->first, error) || !astro_packet_epoch_check(&r->epoch, packet, error) ||
-      !r->functions.describe(r->user, &r->shape.out, error))
+  if (!check_first(r, packet, error)) { /* other packets may come all the same */
+    g_clear_pointer(&r->threads, astro_identities_free);
+    astro_packet_shape_clear(&r->shape);
     return FALSE;
+  }
   const AstroWindowConfig config = { r->place.n_streams, r->shape.block, r->shape.window };
   r->window = astro_window_new(&config, &astro_receiver_blocks, r);
   r->invalid = g_new0(guint64, r->place.n_streams);

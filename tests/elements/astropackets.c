@@ -279,6 +279,18 @@ static void test_start_time(void)
   test_packets_data_clear(&data);
 }
 
+/* A first packet that is refused leaves nothing behind, however often it comes. */
+static void test_refused_twice(void)
+{
+  TestPacketsData data = test_packets_data(test_packets_find("vdif-4"), 12);
+  g_autoptr(GPtrArray) all = datagrams_of(data.what->pay, &data, data.steps);
+  GstHarness *h = receiver("packet=vdif sync-epoch=0 rate=1000000", GST_FORMAT_TIME);
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpint(gst_harness_push(h, gst_buffer_ref(all->pdata[i])), ==, GST_FLOW_ERROR);
+  gst_harness_teardown(h);
+  test_packets_data_clear(&data);
+}
+
 /* ---- weights ---- */
 
 #define INTEGRATION 40
@@ -578,6 +590,7 @@ static void add_tests(void)
   g_test_add_func("/packets/restart", test_restart);
   g_test_add_func("/packets/start-time", test_start_time);
   g_test_add_func("/packets/clocks", test_clocks);
+  g_test_add_func("/packets/refused-twice", test_refused_twice);
   g_test_add_func("/packets/weights", test_weights);
   g_test_add_func("/packets/shipped", test_shipped);
   for (guint i = 0; i < G_N_ELEMENTS(unexpected); i++) {
