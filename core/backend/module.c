@@ -53,7 +53,7 @@ const AstroModule *astro_module_load(const char *path, GError **error)
 }
 
 /* $ASTRO_CUDA_MODULE, else beside the library: the module folder of the install, or gpu/ of the
- * build tree. */
+ * build tree, where the library is in core/api/.libs. */
 static char *find(void)
 {
   const char *named = g_getenv("ASTRO_CUDA_MODULE");
@@ -63,7 +63,7 @@ static char *find(void)
   g_autofree char *folder = astro_library_folder();
   g_autofree char *module_folder = astro_relocate(ASTRO_MODULEDIR);
   g_autofree char *built =
-      g_build_filename(folder ? folder : ".", "..", "..", "gpu", MODULE_NAME, NULL);
+      g_build_filename(folder ? folder : ".", "..", "..", "..", "gpu", MODULE_NAME, NULL);
   g_autofree char *installed = g_build_filename(module_folder, MODULE_NAME, NULL);
   gboolean in_build_tree = folder && g_str_has_suffix(folder, G_DIR_SEPARATOR_S ".libs");
 

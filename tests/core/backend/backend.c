@@ -107,6 +107,20 @@ static void test_broken_modules(void)
     g_test_skip("no compiler to make modules with");
 }
 
+/* A build tree finds its own module, or a machine with a GPU would work on the CPU unasked. */
+static void test_built_module(void)
+{
+  const char *build = g_getenv("G_TEST_BUILDDIR");
+  g_autofree char *built = g_build_filename(build ? build : ".", "gpu", "astro-cuda.so", NULL);
+  g_autoptr(GError) error = NULL;
+  if (!g_file_test(built, G_FILE_TEST_EXISTS)) {
+    g_test_skip("there is no CUDA module in a build tree here");
+    return;
+  }
+  g_assert_nonnull(astro_module_get(&error));
+  g_assert_no_error(error);
+}
+
 static void test_relocate(void)
 {
   /* Nothing is installed where this test runs from a build tree: paths stay as configured. */
@@ -121,6 +135,7 @@ static void add_tests(void)
   g_test_add_func("/backend/choose", test_choose);
   g_test_add_func("/backend/no-silent-fallback", test_no_silent_fallback);
   g_test_add_func("/backend/broken-modules", test_broken_modules);
+  g_test_add_func("/backend/built-module", test_built_module);
   g_test_add_func("/backend/relocate", test_relocate);
 }
 
