@@ -377,8 +377,10 @@ AstroPacketDescription *astro_packet_description_read(AstroLines *lines, GError 
 AstroPacketDescription *astro_packet_description_open(const char *path, GError **error)
 {
   AstroLines lines;
-  if (!astro_lines_open(&lines, path, error))
+  if (!astro_lines_open(&lines, path, error)) {
+    g_prefix_error(error, "packet=@%s: ", path);
     return NULL;
+  }
   AstroPacketDescription *d = astro_packet_description_read(&lines, error);
   astro_lines_clear(&lines);
   return d;

@@ -527,6 +527,7 @@ static void test_refused_settings(void)
     { SKY_8 "astropay name=e packet=spead" TO, "tells nothing of its samples" },
     { SKY_8 "astropay packet=vdif ! astrodepay name=e packet=vdif rate=10000" TO,
       "rate=10000/1 is set" },
+    { SKY_8 "astropay name=e packet=@absent.txt" TO, "packet=@absent.txt: " },
     { SKY_8 "astropay packet=vdif ! astrodepay name=e packet=vdif rate=fast" TO, "rate=fast" },
     { SKY_8 "astropay packet=vdif ! astrodepay name=e packet=vdif pols=2 threads=1" TO,
       "threads=1 are 1, expected 2" },
