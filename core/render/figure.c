@@ -66,6 +66,16 @@ static void keep_surface(cairo_surface_t **surface, gint width, gint height)
 
 /* ---- lines over the panels ---- */
 
+#define RUN 32 /* pixels that are looked at together, since most are clear */
+
+static gboolean is_clear(const guint32 *pixels)
+{
+  guint32 any = 0;
+  for (guint i = 0; i < RUN; i++)
+    any |= pixels[i];
+  return any == 0;
+}
+
 /* Lines cover few pixels, so only those are kept, and cleared from the surface. */
 static void move_over(AstroFigure *f, const AstroPanelPlace *p)
 {
@@ -75,7 +85,9 @@ static void move_over(AstroFigure *f, const AstroPanelPlace *p)
   for (gint y = 0; y < p->height; y++) {
     guint32 *row = (guint32 *)(gpointer)(data + (gsize)y * stride);
     for (gint x = 0; x < p->width; x++) {
-      if (!row[x])
+      while (x + RUN <= p->width && is_clear(row + x))
+        x += RUN;
+      if (x == p->width || !row[x])
         continue;
       const Over over = { p->x + x, p->y + y, row[x] };
       g_array_append_val(f->over, over);
@@ -125,11 +137,22 @@ static void draw_panel(AstroFigure *f, cairo_t *cr, const AstroPanel *panel,
   }
 }
 
+/* Leaves out the panels whose pixels are drawn over the page. */
+static void clear_around(const AstroFigure *f, cairo_t *cr, const AstroPanel *panels)
+{
+  cairo_set_fill_rule(cr, CAIRO_FILL_RULE_EVEN_ODD);
+  cairo_rectangle(cr, 0, 0, f->width, f->height);
+  for (guint i = 0; i < f->n_panels; i++)
+    if (astro_panel_has_pixels(&panels[i]))
+      cairo_rectangle(cr, f->places[i].x, f->places[i].y, f->places[i].width, f->places[i].height);
+  astro_pen_use_page(&f->pen, cr);
+  cairo_fill(cr);
+}
+
 static void draw_page(AstroFigure *f, const AstroPanel *panels)
 {
   cairo_t *cr = cairo_create(f->page);
-  astro_pen_use_page(&f->pen, cr);
-  cairo_paint(cr);
+  clear_around(f, cr, panels);
   for (guint i = 0; i < f->n_panels && !f->layout.is_bare; i++)
     draw_panel(f, cr, &panels[i], &f->places[i]);
   cairo_destroy(cr);
@@ -189,6 +212,33 @@ static void new_page(AstroFigure *f, const AstroPanel *panels, guint n, gboolean
   make_over(f, panels);
 }
 
+/* Copies a row of the page, but for the panels whose pixels are drawn over it. Panels that are not
+ * listed from left to right are copied too. */
+static void copy_row(const AstroFigure *f, const AstroPanel *panels, gint y, const guint32 *from,
+                     guint32 *to)
+{
+  gint x = 0;
+  for (guint i = 0; i < f->n_panels; i++) {
+    const AstroPanelPlace *p = &f->places[i];
+    if (!astro_panel_has_pixels(&panels[i]) || y < p->y || y >= p->y + p->height || p->x < x)
+      continue;
+    memcpy(to + x, from + x, (gsize)(p->x - x) * sizeof *to);
+    x = p->x + p->width;
+  }
+  memcpy(to + x, from + x, (gsize)((gint)f->width - x) * sizeof *to);
+}
+
+static void copy_around(const AstroFigure *f, const AstroPanel *panels,
+                        const AstroRenderTarget *target)
+{
+  cairo_surface_flush(f->page);
+  const guint8 *data = cairo_image_surface_get_data(f->page);
+  gint stride = cairo_image_surface_get_stride(f->page);
+  for (guint y = 0; y < f->height; y++)
+    copy_row(f, panels, (gint)y, (const guint32 *)(gconstpointer)(data + (gsize)y * stride),
+             (guint32 *)(gpointer)(target->data + y * target->stride));
+}
+
 void astro_figure_draw(AstroFigure *f, const AstroPanel *panels, guint n_panels,
                        AstroColouring *const *colouring, const char *title,
                        const AstroRenderTarget *target)
@@ -208,11 +258,7 @@ void astro_figure_draw(AstroFigure *f, const AstroPanel *panels, guint n_panels,
     if (f->places[i].bar_width)
       astro_figure_draw_bar(&f->pen, f->page, &panels[i], &f->places[i], colouring[i],
                             &f->bar_keys[i]);
-  cairo_surface_flush(f->page);
-  const guint8 *data = cairo_image_surface_get_data(f->page);
-  gint stride = cairo_image_surface_get_stride(f->page);
-  for (guint y = 0; y < f->height; y++)
-    memcpy(target->data + y * target->stride, data + (gsize)y * stride, f->width * sizeof(guint32));
+  copy_around(f, panels, target);
 }
 
 void astro_figure_place(const AstroFigure *f, guint panel, const AstroRenderTarget *target,

@@ -9,10 +9,14 @@
 typedef struct {
   AstroStream stream;
   guint64 channels;
-  guint rows, shown;
-  guint64 *durations;  /* of the rows, ns; 0: unknown */
+  guint rows, shown, first; /* first: of the panel's rows, the newest that is filled */
+  guint64 *durations;       /* of the rows, ns; 0: unknown */
   double *sums, *good; /* of a row: powers, and the fraction of a channel's samples that is good */
 } Kind;
+
+/* The newest row is written before the others, so that these move only when the spare rows are
+ * used up. */
+#define SPARE_ROWS 64
 
 static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
 {
@@ -28,7 +32,8 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   k->stream = in->stream;
   k->channels = channels;
   k->rows = in->style->rows;
-  AstroPanel panel = { .unit = "power", .width = (guint)channels, .height = k->rows };
+  k->first = k->rows + SPARE_ROWS;
+  AstroPanel panel = { .unit = "power", .width = (guint)channels, .height = k->first };
   if (in->stream.frequency > 0)
     panel.x = (AstroPanelAxis){ g_strdup("Frequency (MHz)"), low / 1e6,
                                 (low + in->stream.bandwidth) / 1e6 };
@@ -136,13 +141,28 @@ static void set_times(const Kind *k, AstroPanelAxis *axis)
                 : (AstroPanelAxis){ g_strdup("Blocks ago"), k->shown - 0.5, -0.5, .whole = TRUE };
 }
 
+/* Where the next row is written. */
+static float *next_row(Kind *k, AstroPanel *panel)
+{
+  if (k->first == 0) {
+    k->first = SPARE_ROWS + 1;
+    memmove(panel->own + (gsize)k->first * k->channels, panel->own,
+            (k->rows - 1) * k->channels * sizeof *panel->own);
+  }
+  k->first--;
+  k->shown = MIN(k->shown + 1, k->rows);
+  panel->values = panel->own + (gsize)k->first * k->channels;
+  panel->height = k->shown;
+  return panel->own + (gsize)k->first * k->channels;
+}
+
 static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {
   Kind *k = kind;
   AstroLayout shape;
   guint64 strides[ASTRO_MAX_AXES], n;
-  float *values = panels[0].own;
+  float *values = next_row(k, &panels[0]);
   astro_stream_shape(&k->stream, steps, &shape);
   astro_layout_strides(&shape, strides);
   n = astro_layout_samples(&shape);
@@ -154,14 +174,11 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   find_good(k, moment);
   memset(k->sums, 0, k->channels * sizeof *k->sums);
   add_powers(k, data, n, strides[astro_layout_find(&shape, ASTRO_AXIS_CHANNEL)]);
-  memmove(values + k->channels, values, (k->rows - 1) * k->channels * sizeof *values);
   for (guint64 c = 0; c < k->channels; c++)
     values[c] =
         k->good[c] > 0 ? (float)(k->sums[c] * (double)k->channels / (double)n / k->good[c]) : NAN;
   memmove(k->durations + 1, k->durations, (k->rows - 1) * sizeof *k->durations);
   k->durations[0] = moment->duration_ns;
-  k->shown = MIN(k->shown + 1, k->rows);
-  panels[0].height = k->shown;
   set_times(k, &panels[0].y);
 }
 

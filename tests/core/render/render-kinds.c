@@ -52,7 +52,7 @@ static void waterfall_falls(void)
   style.low = 0;
   style.high = 200;
   g_autoptr(AstroRenderer) render = test_new_render(TEST_SPECTRA "format=CI8,channels=4", &style);
-  for (guint i = 0; i < 6; i++) {
+  for (guint i = 0; i < 200; i++) { /* the rows are moved in memory twice */
     const guint rows = MIN(i + 1, 4);
     gint8 data[2][3][4][2] = { 0 }; /* station, time, channel */
     for (guint s = 0; s < 2; s++)
