@@ -269,14 +269,24 @@ void astro_figure_place(const AstroFigure *f, guint panel, const AstroRenderTarg
                              target->stride, (guint)p->width, (guint)p->height };
 }
 
+/* Two colours of a pixel, in bits 0 to 7 and 16 to 23, times a factor up to 255, divided by 255 and
+ * rounded. */
+static guint32 scale_colours(guint32 colours, guint32 factor)
+{
+  const guint32 products = colours * factor + 0x7f007f;
+  return (products + 0x10001 + (products >> 8 & 0xff00ff)) >> 8 & 0xff00ff;
+}
+
 static void draw_over(const AstroFigure *f, const AstroRenderTarget *target)
 {
   for (guint i = 0; i < f->over->len; i++) {
     const Over *over = &g_array_index(f->over, Over, i);
-    guint8 *pixel = target->data + over->y * target->stride + over->x * sizeof(guint32);
-    guint32 see_through = 255 - (over->colour >> 24);
-    for (guint c = 0; c < 3; c++)
-      pixel[c] = (guint8)((over->colour >> (8 * c) & 0xff) + (pixel[c] * see_through + 127) / 255);
+    guint32 *pixel =
+        (guint32 *)(gpointer)(target->data + over->y * target->stride + over->x * sizeof *pixel);
+    const guint32 see_through = 255 - (over->colour >> 24);
+    const guint32 even = scale_colours(*pixel & 0xff00ff, see_through),
+                  odd = scale_colours(*pixel >> 8 & 0xff00ff, see_through);
+    *pixel = 0xff000000 | ((over->colour & 0xffffff) + (even | (odd & 0xff) << 8));
   }
 }
 

@@ -20,7 +20,8 @@ typedef struct {
   const AstroThemeColours *theme;
   PangoFontMap *fonts;
   PangoContext *context;
-  guint em; /* the height of letters, pixels; set for each page */
+  GHashTable *layouts; /* of texts that were drawn, by height and text */
+  guint em;            /* the height of letters, pixels; set for each page */
 } AstroPen;
 
 void astro_pen_init(AstroPen *pen, const AstroRenderStyle *style);
