@@ -2,7 +2,7 @@
  *
  * stream.h        streams: media types, formats, layouts, and their caps
  * observation.h   telescope, time and direction; history.h what was done to a stream; earth.h the
- *                 Earth's orientation
+ *                 Earth's orientation; beams.h the beams
  * validity.h      counts of good samples behind each value of a buffer
  * languages.h     all of these for Python and other languages
  * memory.h        blocks on the host and on a device; pool.h reuses them
@@ -18,6 +18,7 @@
 #include <astro/stream.h>
 #include <astro/history.h>
 #include <astro/earth.h>
+#include <astro/beams.h>
 #include <astro/observation.h>
 #include <astro/validity.h>
 #include <astro/languages.h>

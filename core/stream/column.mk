@@ -16,4 +16,5 @@ library_sources += core/stream/stream.c core/stream/stream.h core/stream/observa
   core/stream/history.c core/stream/history.h core/stream/validity.c core/stream/validity-cut.c \
   core/stream/validity.h core/stream/histogram-summary.h core/stream/histogram-summary.c \
   core/stream/correlation-about.h core/stream/correlation-about.c core/stream/earth.c \
-  core/stream/earth.h core/stream/languages.c core/stream/languages.h
+  core/stream/earth.h core/stream/languages.c core/stream/languages.h \
+  core/stream/beams.c core/stream/beams.h core/stream/beam-event.h

@@ -71,6 +71,21 @@ gboolean astro_observation_set_station(AstroObservation *observation, guint i, c
   return TRUE;
 }
 
+gboolean astro_observation_get_beam(const AstroObservation *observation, guint i, const char **name,
+                                    AstroBeamKind *kind, AstroBeamFrame *frame, double *x,
+                                    double *y)
+{
+  if (i >= observation->n_beams)
+    return FALSE;
+  const AstroBeam *beam = &observation->beams[i];
+  *name = beam->name;
+  *kind = beam->kind;
+  *frame = beam->frame;
+  *x = beam->x;
+  *y = beam->y;
+  return TRUE;
+}
+
 void astro_observation_set_telescope(AstroObservation *observation, const char *telescope)
 {
   g_free(observation->telescope);

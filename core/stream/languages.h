@@ -27,6 +27,11 @@ gboolean astro_observation_get_station(const AstroObservation *observation, guin
                                        const char **name, double *x, double *y, double *z);
 gboolean astro_observation_set_station(AstroObservation *observation, guint i, const char *name,
                                        double x, double y, double z);
+/* Beam i of an observation: its name, how it was formed, and its direction. FALSE if there is no
+ * such beam. */
+gboolean astro_observation_get_beam(const AstroObservation *observation, guint i, const char **name,
+                                    AstroBeamKind *kind, AstroBeamFrame *frame, double *x,
+                                    double *y);
 void astro_observation_set_telescope(AstroObservation *observation, const char *telescope);
 
 /* Sets counts of the good samples behind a buffer's values, one for each index along the named

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/stream/beam-event.h"
+
 #define MJD_OF_UNIX_EPOCH 40587
 
 AstroObservation *astro_observation_new(guint n_stations)
@@ -32,6 +34,7 @@ AstroObservation *astro_observation_copy(const AstroObservation *observation)
   copy->basis = g_strdup(observation->basis);
   astro_history_copy(&copy->done, &observation->done);
   copy->earth = observation->earth ? astro_earth_ref(observation->earth) : NULL;
+  astro_beams_copy(copy, observation);
   return copy;
 }
 
@@ -66,6 +69,7 @@ void astro_observation_unref(AstroObservation *observation)
   g_free(observation->basis);
   astro_history_clear(&observation->done);
   g_clear_pointer(&observation->earth, astro_earth_unref);
+  astro_observation_clear_beams(observation);
   g_free(observation);
 }
 
@@ -200,6 +204,7 @@ GstEvent *astro_observation_to_event(const AstroObservation *o)
   astro_history_to_structure(&o->done, s);
   if (o->earth)
     set_earth(s, o->earth);
+  astro_beams_to_structure(o, s);
   return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, s);
 }
 
@@ -372,7 +377,8 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
   o->has_start = gst_structure_get_int(s, "start-mjd", &o->start_mjd) &&
                  gst_structure_get_uint64(s, "start-ns", &o->start_ns);
   gst_structure_get_double(s, "uvw-metres", &o->uvw_metres);
-  if (!astro_history_from_structure(&o->done, s, error) || !get_earth(s, o, error))
+  if (!astro_history_from_structure(&o->done, s, error) || !get_earth(s, o, error) ||
+      !astro_beams_from_structure(o, s, error))
     return NULL;
   return g_steal_pointer(&o);
 }

@@ -2,6 +2,7 @@
  * custom downstream event. */
 #pragma once
 
+#include "core/stream/beams.h"
 #include "core/stream/earth.h"
 #include "core/stream/history.h"
 
@@ -30,6 +31,8 @@ typedef struct {
    * stations; 0: buffers have none. */
   double uvw_metres;
   AstroEarth *earth; /* used for the delays and (u,v,w) of the stream; NULL: unknown */
+  guint n_beams;     /* of a stream with an axis `beam`, in the order of the axis; else 0 */
+  AstroBeam *beams;
 } AstroObservation;
 
 AstroObservation *astro_observation_new(guint n_stations);
@@ -40,6 +43,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroObservation, astro_observation_unref)
 
 /* Exchanges the telescopes and stations of two observations. */
 void astro_observation_swap_array(AstroObservation *a, AstroObservation *b);
+
+/* Adds a beam behind the others. An untold direction has no x and y. */
+gboolean astro_observation_add_beam(AstroObservation *observation, const char *name,
+                                    AstroBeamKind kind, AstroBeamFrame frame, double x, double y,
+                                    GError **error);
+void astro_observation_clear_beams(AstroObservation *observation);
+/* The index of the first beam of that name; -1 if there is none. */
+gint astro_observation_find_beam(const AstroObservation *observation, const char *name);
 
 /* "2026-11-20T12:00:00[.fraction][Z]"; leap seconds are refused */
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,

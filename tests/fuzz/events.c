@@ -95,7 +95,11 @@ static GstStructure *take_structure(Input *in)
                                        "scale",
                                        "earth-orientation",
                                        "earth-orientation-mjd",
-                                       "earth-orientation-days" };
+                                       "earth-orientation-days",
+                                       "beams",
+                                       "beam-kinds",
+                                       "beam-frames",
+                                       "beam-directions" };
   GstStructure *s = gst_structure_new_empty(ASTRO_OBSERVATION_EVENT);
   while (in->at < in->end) {
     const char *name = names[take_byte(in) % G_N_ELEMENTS(names)];
