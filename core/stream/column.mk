@@ -10,6 +10,10 @@ core_tests += tests/core/stream/uvw tests/core/stream/uvw-meta
 library_sources += core/stream/grid.c core/stream/grid-meta.c core/stream/grid.h
 core_tests += tests/core/stream/grid
 
+# Detected power.
+library_sources += core/stream/power.c core/stream/power.h
+core_tests += tests/core/stream/power
+
 # The history of a stream, through whole pipelines.
 element_tests += tests/elements/history
 library_sources += core/stream/stream.c core/stream/stream.h core/stream/observation.c core/stream/observation.h \

@@ -62,6 +62,7 @@ static const char *const quantities[ASTRO_N_QUANTITIES] = {
   [ASTRO_QUANTITY_CATALOGUE] = MEDIA_PREFIX "catalogue",
   [ASTRO_QUANTITY_HISTOGRAM] = MEDIA_PREFIX "histogram",
   [ASTRO_QUANTITY_CORRELATION_FUNCTION] = MEDIA_PREFIX "correlation-function",
+  [ASTRO_QUANTITY_POWER] = MEDIA_PREFIX "power",
 };
 
 const AstroFormatInfo *astro_format_info(AstroFormat format)
