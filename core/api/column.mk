@@ -4,7 +4,7 @@
 lib_LTLIBRARIES = core/api/libgstastro-1.0.la
 
 core_api_libgstastro_1_0_la_SOURCES = $(library_sources)
-core_api_libgstastro_1_0_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+core_api_libgstastro_1_0_la_CFLAGS = $(AM_CFLAGS) $(CAST_CFLAGS) -fvisibility=hidden
 core_api_libgstastro_1_0_la_LIBADD = $(GST_LIBS) $(GLIB_LIBS) -lm
 core_api_libgstastro_1_0_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined -Wl,--version-script=core/api/gst-astro-1.0.map
 EXTRA_core_api_libgstastro_1_0_la_DEPENDENCIES = core/api/gst-astro-1.0.map
