@@ -4,8 +4,8 @@
  * Keeps some stations, channels, polarisations or beams of a stream, in any order; with several
  * lists, what all of them keep. A list has numbers from 0, ranges FIRST-LAST and FIRST- (to the
  * end), optionally followed by :STEP, and names, separated by commas: stations=0-3,CS302,8-.
- * Stations have the observation's names; polarisations are X and Y or R and L by its basis, and in
- * grids and images have the names of products.
+ * Stations and beams have the observation's names; polarisations are X and Y or R and L by its
+ * basis, and in grids and images have the names of products.
  *
  * In visibilities, stations keep the baselines among them. Where the list reverses the order of a
  * pair, it is conjugated and its cross-hands are swapped. Counts of good samples, sums of weights,
@@ -230,7 +230,7 @@ static const AstroField fields[] = {
              "the names of a grid's or image's products (unset: all)",
              NULL),
   ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_BEAMS], "beams", "Beams",
-             "Beams to keep, in this order: numbers from 0 and ranges (unset: all)", NULL),
+             "Beams to keep, in this order: numbers from 0, ranges and names (unset: all)", NULL),
   { 0 },
 };
 
