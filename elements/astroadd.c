@@ -78,6 +78,7 @@ static gboolean agree(AstroMerge *merge, const AstroMergeInput *inputs, guint n,
 {
   AstroAdd *self = ASTRO_ADD(merge);
   if (!astro_merge_check_all_caps(inputs, n, error) || !check_grids(inputs, error) ||
+      !astro_merge_check_beams(inputs, n, error) ||
       (inputs[0].stream->quantity == ASTRO_QUANTITY_VISIBILITIES &&
        !astro_merge_check_stations(inputs, n, error)))
     return FALSE;

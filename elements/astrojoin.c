@@ -8,10 +8,16 @@
  * sources, a pad that lags by more than latency (ns) is left out until it catches up; files wait
  * for each other.
  *
- * Along stations the observations are joined, and no station may occur twice. Along channels the
- * bands have to adjoin, in rising order, and become one band. All else has to be the same on all
- * pads: rate, format, layout, basis, phase centre and processing history. Visibilities are joined
- * along channels only, because pairs of stations from two streams were never correlated.
+ * Along stations the observations are joined, and no station may occur twice; so are the beams
+ * along beams. Along channels the bands have to adjoin, in rising order, and become one band. Along
+ * polarisations the products of grids and images are joined, each once. All else has to be the same
+ * on all pads: every other field of the caps, basis, phase centre and processing history.
+ * Visibilities are joined along channels only, because pairs of stations from two streams were
+ * never correlated.
+ *
+ * Grids and images have no time: the n-th buffers of all pads are joined, with their sums of
+ * weights. Grids have to have the same w-planes, as for astroadd. Images of several bands have
+ * different beams; the joined image has that in the middle, and a warning says so.
  *
  * |[
  * gst-launch-1.0 astrojoin name=j axis=channel ! filesink location=both.cf32 \
@@ -23,12 +29,12 @@
 #include "config.h"
 #include "elements/astrojoin.h"
 
-#include <string.h>
-
 #include "core/kit/enum.h"
 #include "core/join/join.h"
+#include "elements/astrojoin-caps.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrostage.h"
+#include "elements/base/astrosteps.h"
 
 typedef enum { ALONG_STATION, ALONG_CHANNEL, ALONG_POL, ALONG_BEAM } Along;
 
@@ -45,8 +51,9 @@ struct _AstroJoin {
 
   /* as negotiated */
   AstroJoinConfig config;
-  guint n;
+  char **pads;               /* names of the inputs */
   guint64 *places, *extents; /* where each input's part begins along the axis, and its length */
+  gboolean has_warned;
 };
 
 G_DEFINE_TYPE(AstroJoin, astro_join, ASTRO_TYPE_MERGE)
@@ -57,56 +64,19 @@ ASTRO_STATIC_ENUM_TYPE(along_get_type, "AstroJoinAxis",
                        { ALONG_CHANNEL, "Channels, for instance of several bands", "channel" },
                        { ALONG_POL, "Polarisations", "pol" }, { ALONG_BEAM, "Beams", "beam" })
 
-/* ---- which streams can be joined ---- */
-
-static gboolean check_axis(const AstroMergeInput *input, AstroAxis axis, GError **error)
-{
-  const AstroStream *stream = input->stream;
-  g_autofree char *layout = astro_layout_to_string(&stream->layout);
-  if (stream->quantity == ASTRO_QUANTITY_VISIBILITIES && axis != ASTRO_AXIS_CHANNEL)
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "axis=%s: visibilities are joined along channels only, because pairs "
-        "of stations from two pads were never correlated: expected spectra, "
-        "joined upstream of one astrocorrelator",
-        astro_axis_name(axis));
-  return astro_layout_find(&stream->layout, axis) >= 0 ||
-         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "pad %s: %s in layout %s have no axis \"%s\" to join along",
-                             input->pad, astro_quantity_name(stream->quantity), layout,
-                             astro_axis_name(axis));
-}
-
-/* Checks that all other axes have the same length and all other fields are equal. Bands may differ
- * where channels are joined. */
-static gboolean check_fields(const AstroMergeInput *inputs, guint n, AstroAxis axis, GError **error)
-{
-  static const char *const fields[] = { "format", "layout", "triangle" };
-  static const char *const band[] = { "frequency", "bandwidth" };
-  const AstroLayout *layout = &inputs[0].stream->layout;
-  for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
-    if (!astro_merge_check_caps(inputs, n, fields[i], error))
-      return FALSE;
-  for (guint i = 0; i < layout->n_axes; i++) {
-    const char *field = astro_axis_field(layout->axes[i]);
-    if (field && layout->axes[i] != axis && !astro_merge_check_caps(inputs, n, field, error))
-      return FALSE;
-  }
-  for (guint i = 0; axis != ASTRO_AXIS_CHANNEL && i < G_N_ELEMENTS(band); i++)
-    if (!astro_merge_check_caps(inputs, n, band[i], error))
-      return FALSE;
-  return TRUE;
-}
+/* ---- what is agreed on ---- */
 
 static gboolean find_places(AstroJoin *self, const AstroMergeInput *inputs, guint n,
                             guint64 *extent, GError **error)
 {
   const AstroAxis axis = axes[self->along];
-  self->n = n;
   self->places = g_renew(guint64, self->places, n);
   self->extents = g_renew(guint64, self->extents, n);
+  g_strfreev(self->pads);
+  self->pads = g_new0(char *, (gsize)n + 1);
   *extent = 0;
   for (guint i = 0; i < n; i++) {
+    self->pads[i] = g_strdup(inputs[i].pad);
     self->places[i] = *extent;
     self->extents[i] = astro_stream_extent(inputs[i].stream, axis);
     *extent += self->extents[i];
@@ -117,84 +87,6 @@ static gboolean find_places(AstroJoin *self, const AstroMergeInput *inputs, guin
                              *extent, astro_axis_field(axis));
 }
 
-/* ---- bands ---- */
-
-static gboolean join_bands(const AstroMergeInput *inputs, guint n, GstCaps *caps, GError **error)
-{
-  g_autofree AstroJoinBand *bands = g_new(AstroJoinBand, n);
-  double frequency, bandwidth;
-  guint known = 0;
-  for (guint i = 0; i < n; i++) {
-    const AstroStream *s = inputs[i].stream;
-    bands[i] = (AstroJoinBand){ inputs[i].pad, s->frequency, s->bandwidth,
-                                astro_stream_extent(s, ASTRO_AXIS_CHANNEL) };
-    known += s->bandwidth > 0;
-  }
-  for (guint i = 0; known && i < n; i++)
-    if (!(bands[i].bandwidth > 0))
-      return astro_stream_refuse(
-          error, ASTRO_STREAM_ERROR_CAPS,
-          "pad %s: caps field \"bandwidth\" is missing or 0, while other pads "
-          "have one: expected all to have a bandwidth, or none",
-          bands[i].name);
-  if (!known)
-    return TRUE;
-  if (!astro_join_bands(bands, n, &frequency, &bandwidth, error)) {
-    g_prefix_error(error, "pad ");
-    return FALSE;
-  }
-  gst_caps_set_simple(caps, "frequency", G_TYPE_DOUBLE, frequency, "bandwidth", G_TYPE_DOUBLE,
-                      bandwidth, NULL);
-  return TRUE;
-}
-
-/* ---- observations ---- */
-
-static gboolean add_station(GHashTable *known, const AstroMergeInput *input, guint station,
-                            GError **error)
-{
-  const char *name = input->observation->names[station];
-  const char *pad = g_hash_table_lookup(known, name);
-  if (pad)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "pad %s: station %s is also on pad %s: expected each "
-                               "station once",
-                               input->pad, name, pad);
-  g_hash_table_insert(known, (gpointer)name, (gpointer)input->pad);
-  return TRUE;
-}
-
-static gboolean join_arrays(const AstroMergeInput *inputs, guint n, guint64 extent,
-                            AstroObservation *observation, GError **error)
-{
-  g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
-  g_autoptr(AstroObservation) all = astro_observation_new((guint)extent);
-  guint at = 0;
-  g_free(all->telescope);
-  all->telescope = g_strdup(observation->telescope);
-  for (guint i = 0; i < n; i++) {
-    const AstroObservation *o = inputs[i].observation;
-    const guint64 stations = astro_stream_stations(inputs[i].stream);
-    if (o->n_stations != stations)
-      return astro_stream_refuse(
-          error, ASTRO_STREAM_ERROR_CAPS,
-          "pad %s: the observation has %u stations and the caps have %" G_GUINT64_FORMAT
-          ", expected equal numbers",
-          inputs[i].pad, o->n_stations, stations);
-    for (guint k = 0; k < o->n_stations; k++, at++) {
-      if (!add_station(known, &inputs[i], k, error))
-        return FALSE;
-      g_free(all->names[at]);
-      all->names[at] = g_strdup(o->names[k]);
-      memcpy(&all->positions[3 * at], &o->positions[3 * k], 3 * sizeof(double));
-    }
-  }
-  astro_observation_swap_array(observation, all);
-  return TRUE;
-}
-
-/* ---- blocks ---- */
-
 static gboolean agree(AstroMerge *merge, const AstroMergeInput *inputs, guint n, GstCaps *caps,
                       AstroObservation *observation, gpointer config, GError **error)
 {
@@ -202,19 +94,14 @@ static gboolean agree(AstroMerge *merge, const AstroMergeInput *inputs, guint n,
   const AstroAxis axis = axes[self->along];
   guint64 extent;
 
-  for (guint i = 0; i < n; i++)
-    if (!check_axis(&inputs[i], axis, error))
-      return FALSE;
-  if (!check_fields(inputs, n, axis, error) || !find_places(self, inputs, n, &extent, error))
+  if (!astro_join_check_inputs(inputs, n, axis, error) ||
+      !find_places(self, inputs, n, &extent, error))
     return FALSE;
   gst_caps_set_simple(caps, astro_axis_field(axis), G_TYPE_INT, (gint)extent, NULL);
-  if (axis == ASTRO_AXIS_CHANNEL && !join_bands(inputs, n, caps, error))
+  if (!astro_join_caps(inputs, n, axis, caps, error) ||
+      !astro_join_observe(inputs, n, axis, observation, error))
     return FALSE;
-  if (axis != ASTRO_AXIS_STATION && !astro_merge_check_stations(inputs, n, error))
-    return FALSE;
-  if (axis == ASTRO_AXIS_STATION && observation &&
-      !join_arrays(inputs, n, extent, observation, error))
-    return FALSE;
+  self->has_warned = FALSE;
   self->config = (AstroJoinConfig){ .axis = axis };
   if (!astro_stream_from_caps(&self->config.out, caps, error))
     return FALSE;
@@ -222,28 +109,112 @@ static gboolean agree(AstroMerge *merge, const AstroMergeInput *inputs, guint n,
   return TRUE;
 }
 
+/* ---- blocks ---- */
+
+static gboolean submit(AstroJoin *self, const AstroMergeBlock *block, AstroJoinPiece *pieces,
+                       guint64 steps, GstBuffer *out, GError **error)
+{
+  const AstroJoinArguments arguments = { steps, pieces };
+  g_autofree AstroJoinCounts *counts = g_new0(AstroJoinCounts, block->n_pieces);
+  for (guint i = 0; i < block->n_pieces; i++) {
+    GstBuffer *buffer = block->pieces[i].buffer;
+    pieces[i].place = self->places[block->pieces[i].input];
+    pieces[i].extent = self->extents[block->pieces[i].input];
+    counts[i].is_lost = !buffer;
+    counts[i].meta = buffer ? astro_buffer_get_validity(buffer) : NULL;
+  }
+  if (!astro_merge_submit(ASTRO_MERGE(self), block, out, &arguments, error))
+    return FALSE;
+  astro_join_validity(&self->config, &arguments, counts, block->n_pieces, out);
+  return TRUE;
+}
+
+static gboolean join_steps(AstroJoin *self, const AstroMergeBlock *block, GstBuffer *out,
+                           GError **error)
+{
+  g_autofree AstroJoinPiece *pieces = g_new0(AstroJoinPiece, block->n_pieces);
+  for (guint i = 0; i < block->n_pieces; i++) {
+    const AstroMergePiece *piece = &block->pieces[i];
+    pieces[i] = (AstroJoinPiece){
+      .steps = piece->steps, .first = piece->first, .n = piece->n, .at = piece->at
+    };
+  }
+  return submit(self, block, pieces, block->steps, out, error);
+}
+
+/* ---- grids and images, whose n-th buffers belong together ---- */
+
+static AstroJoinPart *list_parts(AstroJoin *self, const AstroMergeBlock *block, guint64 frames,
+                                 GError **error)
+{
+  const guint64 extent = astro_stream_extent(&self->config.out, self->config.axis);
+  const gsize bytes = frames * (astro_stream_step_bytes(&self->config.out) / extent);
+  g_autofree AstroJoinPart *parts = g_new0(AstroJoinPart, block->n_pieces);
+  for (guint i = 0; i < block->n_pieces; i++) {
+    const AstroMergePiece *piece = &block->pieces[i];
+    parts[i] = (AstroJoinPart){ self->pads[piece->input], piece->buffer, self->places[piece->input],
+                                self->extents[piece->input] };
+    const gsize expected = bytes * parts[i].extent;
+    if (piece->buffer && gst_buffer_get_size(piece->buffer) != expected) {
+      astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                          "pad %s: a buffer of %" G_GSIZE_FORMAT " bytes, expected %" G_GSIZE_FORMAT
+                          ", for as many frames as on the first pad",
+                          parts[i].pad, gst_buffer_get_size(piece->buffer), expected);
+      return NULL;
+    }
+  }
+  return g_steal_pointer(&parts);
+}
+
+/* Tells what nothing in the stream says. */
+static void warn(AstroJoin *self, const AstroJoinPart *parts, guint n, const AstroJoinBeam *beam)
+{
+  const char *lost = NULL;
+  for (guint i = 0; i < n; i++)
+    lost = parts[i].buffer ? lost : parts[i].pad;
+  if (self->has_warned || (!lost && !beam->differs))
+    return;
+  self->has_warned = TRUE;
+  if (lost)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("pad %s: there is no buffer to join to those of the other pads: its part "
+                         "is zeros with weights of 0",
+                         lost),
+                        (NULL));
+  if (beam->differs)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("the images have different beams, and what is joined can have one: that "
+                         "of pad %s is taken",
+                         beam->pad),
+                        (NULL));
+}
+
+static gboolean join_frames(AstroJoin *self, const AstroMergeBlock *block, GstBuffer *out,
+                            GError **error)
+{
+  const guint64 frames = gst_buffer_get_size(out) / astro_stream_step_bytes(&self->config.out);
+  g_autofree AstroJoinPart *parts = list_parts(self, block, frames, error);
+  g_autofree AstroJoinPiece *pieces = g_new0(AstroJoinPiece, block->n_pieces);
+  AstroJoinBeam beam = { 0 };
+  for (guint i = 0; i < block->n_pieces; i++)
+    pieces[i] = (AstroJoinPiece){ .steps = frames, .n = frames };
+  if (!parts || !submit(self, block, pieces, frames, out, error))
+    return FALSE;
+  const gboolean ok =
+      self->config.out.quantity == ASTRO_QUANTITY_UVGRID
+          ? astro_join_grids(&self->config, parts, block->n_pieces, out, error)
+          : astro_join_images(&self->config, parts, block->n_pieces, out, &beam, error);
+  if (ok)
+    warn(self, parts, block->n_pieces, &beam);
+  return ok;
+}
+
 static gboolean combine(AstroMerge *merge, const AstroMergeBlock *block, GstBuffer *out,
                         GError **error)
 {
   AstroJoin *self = ASTRO_JOIN(merge);
-  g_autofree AstroJoinPiece *pieces = g_new(AstroJoinPiece, block->n_pieces);
-  g_autofree AstroJoinCounts *counts = g_new0(AstroJoinCounts, block->n_pieces);
-  AstroJoinArguments arguments = { block->steps, pieces };
-  for (guint i = 0; i < block->n_pieces; i++) {
-    const AstroMergePiece *piece = &block->pieces[i];
-    pieces[i] = (AstroJoinPiece){ self->places[piece->input],
-                                  self->extents[piece->input],
-                                  piece->steps,
-                                  piece->first,
-                                  piece->n,
-                                  piece->at };
-    counts[i].is_lost = !piece->buffer;
-    counts[i].meta = piece->buffer ? astro_buffer_get_validity(piece->buffer) : NULL;
-  }
-  if (!astro_merge_submit(merge, block, out, &arguments, error))
-    return FALSE;
-  astro_join_validity(&self->config, &arguments, counts, block->n_pieces, out);
-  return TRUE;
+  const gboolean has_steps = astro_steps_count_once(&self->config.out);
+  return (has_steps ? join_steps : join_frames)(self, block, out, error);
 }
 
 /* ---- properties ---- */
@@ -256,6 +227,7 @@ static const AstroField fields[] = {
 
 static void finalize(GObject *object)
 {
+  g_strfreev(ASTRO_JOIN(object)->pads);
   g_free(ASTRO_JOIN(object)->places);
   g_free(ASTRO_JOIN(object)->extents);
   G_OBJECT_CLASS(astro_join_parent_class)->finalize(object);
@@ -263,8 +235,9 @@ static void finalize(GObject *object)
 
 static void astro_join_class_init(AstroJoinClass *klass)
 {
-  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_SPECTRA,
-                                              ASTRO_QUANTITY_VISIBILITIES, ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VOLTAGES,     ASTRO_QUANTITY_SPECTRA,
+                                              ASTRO_QUANTITY_VISIBILITIES, ASTRO_QUANTITY_UVGRID,
+                                              ASTRO_QUANTITY_IMAGE,        ASTRO_QUANTITY_UNKNOWN };
   GObjectClass *object = G_OBJECT_CLASS(klass);
   AstroMergeClass *merge = ASTRO_MERGE_CLASS(klass);
 
@@ -280,7 +253,8 @@ static void astro_join_class_init(AstroJoinClass *klass)
       "Joins streams along stations, channels, polarisations or beams", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "takes",
-      "voltages, spectra and visibilities of any format and layout, the same on all pads");
+      "voltages, spectra, visibilities, uvgrids and images of any format and layout, the same on "
+      "all pads");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 

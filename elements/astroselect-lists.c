@@ -60,20 +60,45 @@ static char **pol_names(const AstroObservation *observation)
   return g_strdupv((char **)(g_str_equal(observation->basis, "circular") ? circular : linear));
 }
 
-/* Names of stations, polarisations or products; NULL with an error: they are not known. */
+static char **beam_names(const AstroObservation *observation, const AstroStream *stream,
+                         GError **error)
+{
+  if (observation->n_beams != astro_stream_extent(stream, ASTRO_AXIS_BEAM)) {
+    astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "beams: the observation names %u beams and the caps have %" G_GUINT64_FORMAT
+        ": expected equal numbers, or numbers from 0 and ranges of them in the list",
+        observation->n_beams, astro_stream_extent(stream, ASTRO_AXIS_BEAM));
+    return NULL;
+  }
+  char **names = g_new0(char *, (gsize)observation->n_beams + 1);
+  for (guint i = 0; i < observation->n_beams; i++)
+    names[i] = g_strdup(observation->beams[i].name);
+  return names;
+}
+
+static char **names_of(AstroSelectList kind, const AstroStream *stream,
+                       const AstroObservation *observation, GError **error)
+{
+  if (kind == ASTRO_SELECT_BEAMS)
+    return beam_names(observation, stream, error);
+  return kind == ASTRO_SELECT_POLS ? pol_names(observation) : g_strdupv(observation->names);
+}
+
+/* Names of stations, beams, polarisations or products; NULL with an error: they are not known. */
 static char **find_names(AstroSelectList kind, const GstCaps *caps, const AstroStream *stream,
                          const AstroObservation *observation, GError **error)
 {
   if (kind == ASTRO_SELECT_POLS && has_products(stream))
     return product_names(caps, error);
-  if (kind == ASTRO_SELECT_CHANNELS || kind == ASTRO_SELECT_BEAMS) {
+  if (kind == ASTRO_SELECT_CHANNELS) {
     astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                         "%s have no names here, expected numbers from 0 and ranges of them",
                         kinds[kind].name);
     return NULL;
   }
   if (observation)
-    return kind == ASTRO_SELECT_POLS ? pol_names(observation) : g_strdupv(observation->names);
+    return names_of(kind, stream, observation, error);
   astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                       "%s: the stream has no observation to look up names in: expected numbers "
                       "from 0, or astroobserve upstream",
@@ -300,7 +325,30 @@ void astro_select_backward(const AstroSelectTexts *texts, GstStructure *s)
 
 /* ---- the observation ---- */
 
-gboolean astro_select_observe(const AstroSelectLists *lists, const AstroStream *stream,
+static gboolean keep_beams(const AstroSelectLists *lists, const AstroStream *stream,
+                           AstroObservation *observation, GError **error)
+{
+  const GArray *beams = lists->list[ASTRO_SELECT_BEAMS];
+  const guint64 extent = astro_stream_extent(stream, ASTRO_AXIS_BEAM);
+  if (!beams || observation->n_beams == 0)
+    return TRUE;
+  if (observation->n_beams != extent)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "beams: the observation has %u and the caps %" G_GUINT64_FORMAT
+                               ", expected equal numbers",
+                               observation->n_beams, extent);
+  g_autoptr(AstroObservation) all = astro_observation_copy(observation);
+  astro_observation_clear_beams(observation);
+  for (guint i = 0; i < beams->len; i++) {
+    const AstroBeam *beam = &all->beams[g_array_index(beams, guint64, i)];
+    if (!astro_observation_add_beam(observation, beam->name, beam->kind, beam->frame, beam->x,
+                                    beam->y, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean keep_stations(const AstroSelectLists *lists, const AstroStream *stream,
                               AstroObservation *observation, GError **error)
 {
   const GArray *stations = lists->list[ASTRO_SELECT_STATIONS];
@@ -322,4 +370,11 @@ gboolean astro_select_observe(const AstroSelectLists *lists, const AstroStream *
   }
   astro_observation_swap_array(observation, kept);
   return TRUE;
+}
+
+gboolean astro_select_observe(const AstroSelectLists *lists, const AstroStream *stream,
+                              AstroObservation *observation, GError **error)
+{
+  return keep_stations(lists, stream, observation, error) &&
+         keep_beams(lists, stream, observation, error);
 }

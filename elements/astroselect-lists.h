@@ -33,8 +33,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroSelectLists, astro_select_lists_clear)
 /* Whether any list has names, which have to be looked up in the observation or caps. */
 gboolean astro_select_texts_have_names(const AstroSelectTexts *texts);
 
-/* Reads the lists for a stream with these caps. Without an observation (NULL) names of stations are
- * an error, and so are those of polarisations that are not products. */
+/* Reads the lists for a stream with these caps. Without an observation (NULL) names of stations and
+ * beams are an error, and so are those of polarisations that are not products. */
 gboolean astro_select_lists_read(AstroSelectLists *lists, const AstroSelectTexts *texts,
                                  const GstCaps *caps, const AstroStream *stream,
                                  const AstroObservation *observation, GError **error);
@@ -51,7 +51,7 @@ gboolean astro_select_lists_to_config(const AstroSelectLists *lists, AstroSelect
 void astro_select_forward(const AstroSelectTexts *texts, GstStructure *s);
 void astro_select_backward(const AstroSelectTexts *texts, GstStructure *s);
 
-/* Reduces the observation to the stations that are kept. */
+/* Reduces the observation to the stations and beams that are kept. */
 gboolean astro_select_observe(const AstroSelectLists *lists, const AstroStream *stream,
                               AstroObservation *observation, GError **error);
 

@@ -4,8 +4,8 @@
  * Keeps some stations, channels, polarisations or beams of a stream, in any order; with several
  * lists, what all of them keep. A list has numbers from 0, ranges FIRST-LAST and FIRST- (to the
  * end), optionally followed by :STEP, and names, separated by commas: stations=0-3,CS302,8-.
- * Stations have the observation's names; polarisations are X and Y or R and L by its basis, and in
- * grids and images have the names of products.
+ * Stations and beams have the observation's names; polarisations are X and Y or R and L by its
+ * basis, and in grids and images have the names of products.
  *
  * In visibilities, stations keep the baselines among them. Where the list reverses the order of a
  * pair, it is conjugated and its cross-hands are swapped. Counts of good samples, sums of weights,
@@ -28,6 +28,13 @@
 #include "elements/base/astrofields.h"
 #include "elements/astroselect-lists.h"
 
+/* Where all that is kept of a block with that many steps lies together, if it does. */
+typedef struct {
+  guint64 steps; /* 0: not known */
+  gboolean is_one;
+  gsize offset, bytes;
+} Part;
+
 struct _AstroSelect {
   AstroStage parent;
   AstroSelectTexts texts; /* properties */
@@ -36,6 +43,7 @@ struct _AstroSelect {
   AstroSelectConfig config;
   AstroSelectLists lists;
   gboolean is_known; /* the lists are final: all names were found */
+  Part part;         /* for the number of steps that blocks usually have */
 };
 
 G_DEFINE_TYPE(AstroSelect, astro_select, ASTRO_TYPE_STAGE)
@@ -144,6 +152,7 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
 {
   AstroSelect *self = ASTRO_SELECT(stage);
   self->config = (AstroSelectConfig){ .in = *astro_stage_in(stage) };
+  self->part = (Part){ 0 };
   const gboolean any = astro_select_lists_to_config(&self->lists, &self->config);
   if (!check_band(self, astro_stage_in(stage), error) ||
       !check_kept(&self->config, astro_stage_out(stage), error))
@@ -177,14 +186,24 @@ static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 s
   return astro_stage_submit(stage, in, out, &arguments, error);
 }
 
+static const Part *find_part(AstroSelect *self, guint64 steps)
+{
+  Part *part = &self->part;
+  if (part->steps != steps) {
+    part->steps = steps;
+    part->is_one = astro_select_find_part(&self->config, steps, &part->offset, &part->bytes);
+  }
+  return part->is_one ? part : NULL;
+}
+
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroSelect *self = ASTRO_SELECT(stage);
-  gsize offset, bytes;
   if (!self->is_known)
     return read_lists(self, error) && astro_stage_refuse_late(error);
-  if (astro_select_find_part(&self->config, steps, &offset, &bytes))
-    return astro_stage_emit_part(stage, in, offset, bytes, first, steps, error);
+  const Part *part = find_part(self, steps);
+  if (part)
+    return astro_stage_emit_part(stage, in, part->offset, part->bytes, first, steps, error);
   return ASTRO_STAGE_CLASS(astro_select_parent_class)->feed(stage, in, first, steps, error);
 }
 
@@ -193,7 +212,7 @@ static gboolean keep_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
   const AstroSelectConfig *config = &ASTRO_SELECT(stage)->config;
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
   guint64 steps;
-  if (!astro_stream_steps(&config->in, gst_buffer_get_size(in), &steps, NULL))
+  if (meta && !astro_stream_steps(&config->in, gst_buffer_get_size(in), &steps, NULL))
     return FALSE;
   if (meta)
     astro_select_validity(config, steps, meta, out);
@@ -230,7 +249,7 @@ static const AstroField fields[] = {
              "the names of a grid's or image's products (unset: all)",
              NULL),
   ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_BEAMS], "beams", "Beams",
-             "Beams to keep, in this order: numbers from 0 and ranges (unset: all)", NULL),
+             "Beams to keep, in this order: numbers from 0, ranges and names (unset: all)", NULL),
   { 0 },
 };
 

@@ -43,6 +43,27 @@ typedef struct {
 void astro_join_validity(const AstroJoinConfig *config, const AstroJoinArguments *arguments,
                          const AstroJoinCounts *counts, guint n_pieces, GstBuffer *out);
 
+/* The part of one stream in a block of grids or images: a buffer, and where its part is along the
+ * joined axis. */
+typedef struct {
+  const char *pad;   /* for errors */
+  GstBuffer *buffer; /* NULL: lost */
+  guint64 place, extent;
+} AstroJoinPart;
+
+/* The fitted beam of joined images, of which a meta can have one. */
+typedef struct {
+  gboolean differs; /* the images' beams are not all the same */
+  const char *pad;  /* whose beam was taken; NULL: none has one */
+} AstroJoinBeam;
+
+/* Adds the joined meta of grids or of images to out: sums of weights are put side by side, numbers
+ * of visibilities are added. What does not belong together is refused. */
+gboolean astro_join_grids(const AstroJoinConfig *config, const AstroJoinPart *parts, guint n,
+                          GstBuffer *out, GError **error);
+gboolean astro_join_images(const AstroJoinConfig *config, const AstroJoinPart *parts, guint n,
+                           GstBuffer *out, AstroJoinBeam *beam, GError **error);
+
 /* One of several contiguous bands, in the order in which they are joined. name: of its stream, for
  * errors. */
 typedef struct {

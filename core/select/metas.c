@@ -104,8 +104,23 @@ static void keep_uvw(const AstroSelectConfig *config, const AstroUvwMeta *in, Gs
       }
 }
 
+static gboolean is_there(GstBuffer *buffer, GstMeta **meta, gpointer any)
+{
+  *(gboolean *)any = TRUE;
+  return FALSE;
+}
+
+static gboolean has_metas(GstBuffer *buffer)
+{
+  gboolean any = FALSE;
+  gst_buffer_foreach_meta(buffer, is_there, &any);
+  return any;
+}
+
 void astro_select_metas(const AstroSelectConfig *config, GstBuffer *in, GstBuffer *out)
 {
+  if (!has_metas(in))
+    return;
   const AstroGridMeta *grid = astro_buffer_get_grid(in);
   const AstroImageMeta *image = astro_buffer_get_image(in);
   const AstroUvwMeta *uvw = (const AstroUvwMeta *)gst_buffer_get_meta(in, ASTRO_UVW_META_API);

@@ -37,10 +37,15 @@ void astro_deadline_init(AstroDeadline *deadline)
   *deadline = (AstroDeadline){ .stop = { asked, deadline } };
 }
 
+void astro_deadline_begin_at(AstroDeadline *deadline, gint64 now)
+{
+  set(&deadline->began, now);
+  g_atomic_int_set(&deadline->is_missed, FALSE);
+}
+
 void astro_deadline_begin(AstroDeadline *deadline)
 {
-  set(&deadline->began, g_get_monotonic_time());
-  g_atomic_int_set(&deadline->is_missed, FALSE);
+  astro_deadline_begin_at(deadline, g_get_monotonic_time());
 }
 
 void astro_deadline_set_stopped(AstroDeadline *deadline, gboolean is_stopped)

@@ -32,6 +32,8 @@ typedef struct {
 void astro_deadline_init(AstroDeadline *deadline);
 /* Another piece of work begins. */
 void astro_deadline_begin(AstroDeadline *deadline);
+/* The same if the time is known, as g_get_monotonic_time() has it. */
+void astro_deadline_begin_at(AstroDeadline *deadline, gint64 now);
 
 /* The stream is stopped, or goes on again: for unlock, flush, change of state. */
 void astro_deadline_set_stopped(AstroDeadline *deadline, gboolean is_stopped);

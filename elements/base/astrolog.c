@@ -96,7 +96,9 @@ static char *describe_counts(GstBuffer *block)
 
 void astro_log_block(gpointer element, const char *way, GstBuffer *block)
 {
-  if (gst_debug_category_get_threshold(astro_log_category(element)) < GST_LEVEL_LOG)
+  /* Looking up the category takes a lock, which is too dear for every block. */
+  if (_gst_debug_min < GST_LEVEL_LOG ||
+      gst_debug_category_get_threshold(astro_log_category(element)) < GST_LEVEL_LOG)
     return;
   g_autofree char *counts = describe_counts(block);
   ASTRO_LOG(element, "%s: %" GST_PTR_FORMAT "%s", way, block, counts);

@@ -74,6 +74,30 @@ gboolean astro_merge_check_stations(const AstroMergeInput *inputs, guint n, GErr
   return TRUE;
 }
 
+gboolean astro_merge_check_beams(const AstroMergeInput *inputs, guint n, GError **error)
+{
+  const AstroObservation *a = inputs[0].observation;
+  for (guint i = 1; i < n && a; i++) {
+    const AstroObservation *b = inputs[i].observation;
+    if (a->n_beams != b->n_beams)
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "pad %s: the observation names %u beams, expected %u, as on "
+                                 "pad %s",
+                                 inputs[i].pad, b->n_beams, a->n_beams, inputs[0].pad);
+    for (guint k = 0; k < a->n_beams; k++) {
+      if (g_str_equal(a->beams[k].name, b->beams[k].name) &&
+          astro_beam_is_alike(&a->beams[k], &b->beams[k]))
+        continue;
+      g_autofree char *found = astro_beam_describe(&b->beams[k]),
+                      *expected = astro_beam_describe(&a->beams[k]);
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "pad %s: beam %u is %s, expected %s, as on pad %s", inputs[i].pad,
+                                 k, found, expected, inputs[0].pad);
+    }
+  }
+  return TRUE;
+}
+
 static gboolean refuse(const AstroMergeInput *a, const AstroMergeInput *b, const char *what,
                        GError **error)
 {

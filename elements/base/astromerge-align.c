@@ -308,8 +308,11 @@ static void cut_pad(Cut *cut, AstroMergePad *pad, guint input)
     const gint64 to = MIN(end_of(head), cut->end);
     add_piece(cut, input, NULL, at, head->place);
     add_piece(cut, input, head, head->place, to);
-    if (!cut->next->like && head->buffer)
+    if (!cut->next->like && head->buffer) {
       cut->next->like = gst_buffer_ref(head->buffer);
+      cut->next->frames =
+          gst_buffer_get_size(head->buffer) / astro_stream_step_bytes(&head->of->stream);
+    }
     if (head->buffer)
       note_length(cut->next, head);
     at = to;

@@ -171,9 +171,8 @@ static void fill_gap(AstroMerge *merge, GstBuffer *out)
 static gsize block_bytes(AstroMerge *merge, const AstroMergeNext *next)
 {
   const AstroStream *out = &PRIV(merge)->out;
-  if (astro_steps_count_once(out))
-    return next->steps * astro_stream_step_bytes(out);
-  return next->like ? gst_buffer_get_size(next->like) : astro_stream_step_bytes(out);
+  const guint64 frames = next->like ? next->frames : 1;
+  return (astro_steps_count_once(out) ? next->steps : frames) * astro_stream_step_bytes(out);
 }
 
 GstFlowReturn astro_merge_push(AstroMerge *merge, const AstroMergeNext *next, GError **error)

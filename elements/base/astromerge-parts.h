@@ -105,6 +105,7 @@ typedef struct {
   gboolean is_lost;  /* no input has anything for it */
   gboolean is_other; /* the streams are not those that were agreed on */
   GstBuffer *like;   /* gives the times for streams without steps; may be NULL */
+  guint64 frames;    /* of `like`: so many has the block */
   /* The length of a block of one step, if all inputs say that the step is shorter than the rate
    * says; 0: it is not. */
   GstClockTime length;

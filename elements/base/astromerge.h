@@ -89,6 +89,9 @@ gboolean astro_merge_check_all_caps(const AstroMergeInput *inputs, guint n, GErr
 /* The same for the stations of the observations, if there are observations. */
 gboolean astro_merge_check_stations(const AstroMergeInput *inputs, guint n, GError **error);
 
+/* The same for the beams of the observations: their number, names, kinds and directions. */
+gboolean astro_merge_check_beams(const AstroMergeInput *inputs, guint n, GError **error);
+
 /* Like astro_stage_class_add_pads(). */
 void astro_merge_class_add_pads(AstroMergeClass *klass, const AstroQuantity *quantities);
 

@@ -214,9 +214,9 @@ GstFlowReturn astro_stage_feed(AstroStage *stage)
   AstroStagePrivate *priv = astro_stage_parts(stage);
   g_autoptr(GError) error = NULL;
   guint64 steps;
-  gint64 start = astro_stage_now();
+  const gint64 start = astro_stage_now();
   priv->pushed = GST_FLOW_OK;
-  astro_deadline_begin(&priv->deadline);
+  astro_deadline_begin_at(&priv->deadline, start / 1000);
   gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(priv->input), &steps, &error);
 
   if (ok && steps > 0)

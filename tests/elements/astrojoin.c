@@ -1,12 +1,41 @@
 /* The element joins what astroselect took apart, to the last bit and with all metadata. Streams
  * that do not belong together are refused by the pad's name. */
+#include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 
 /* ---- apart and together ---- */
 
-/* The output of a pipeline: samples, steps, counts, caps, and the observation, also as text. */
+static void append(GByteArray *all, gconstpointer data, gsize bytes)
+{
+  g_byte_array_append(all, data, (guint)bytes);
+}
+
+/* Appends the metas of grids and images, without pointers. */
+static void append_metas(GByteArray *all, GstBuffer *buffer)
+{
+  const AstroGridMeta *grid = astro_buffer_get_grid(buffer);
+  const AstroImageMeta *image = astro_buffer_get_image(buffer);
+  if (grid) {
+    const double planes[] = { grid->w, grid->w_step, grid->plane, grid->planes };
+    const guint64 counts[] = { grid->n_weights, grid->outside, grid->flagged, grid->not_finite };
+    g_assert_null(grid->touched);
+    append(all, planes, sizeof planes);
+    append(all, counts, sizeof counts);
+    append(all, grid->weights, grid->n_weights * sizeof *grid->weights);
+  }
+  if (image) {
+    const double numbers[] = { image->has_beam, image->major,  image->minor,   image->angle,
+                               image->sidelobe, image->border, image->cleaned, image->n_weights };
+    append(all, numbers, sizeof numbers);
+    append(all, image->weights, image->n_weights * sizeof *image->weights);
+    append(all, image->levels, image->n_weights * sizeof *image->levels);
+  }
+}
+
+/* The output of a pipeline: samples, steps, counts, metas, caps, and the observation, also as text.
+ */
 static GByteArray *play(const char *line, char **said)
 {
   g_autofree char *whole = g_strconcat(line, " ! appsink name=sink sync=false", NULL);
@@ -35,6 +64,7 @@ static GByteArray *play(const char *line, char **said)
       g_byte_array_append(all, (const guint8 *)meta->counts,
                           (guint)(astro_validity_n_counts(meta) * sizeof *meta->counts));
     }
+    append_metas(all, buffer);
     gst_sample_unref(sample);
   }
   g_assert_cmpuint(all->len, >, 0);
@@ -57,6 +87,11 @@ static GByteArray *play(const char *line, char **said)
   "astrovissrc stations=5 num-buffers=4 channels=8 noise=1 loss=0.3 frequency=150e6 "              \
   "bandwidth=8e6 "
 
+#define GRIDS                                                                                      \
+  VISIBILITIES "! astrogridder size=16 cell=100 algorithm=wprojection per-channel=true pols=I,Q "  \
+               "interval=2 "
+#define IMAGES GRIDS "! application/x-astro-uvgrid,psf=true ! astrofft ! astroimage "
+
 static void test_together(void)
 {
   static const struct {
@@ -74,6 +109,12 @@ static void test_together(void)
     { SPECTRA "! astrotranspose ! astrocorrelator integration=20",
       "channel",
       { "channels=0", "channels=1-15" } },
+    { GRIDS, "channel", { "channels=0-2", "channels=3", "channels=4-" } },
+    { GRIDS, "pol", { "pols=I", "pols=Q" } },
+    { GRIDS "! application/x-astro-uvgrid,psf=true ", "pol", { "pols=I", "pols=Q,PSF" } },
+    { IMAGES, "channel", { "channels=0-2", "channels=3", "channels=4-" } },
+    { IMAGES, "pol", { "pols=I", "pols=Q", "pols=PSF" } },
+    { IMAGES "! astroclean iterations=20 ", "pol", { "pols=0", "pols=1-" } },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     static const char *const backends[] = { "cpu", "reference" };
@@ -99,6 +140,10 @@ static void test_together(void)
 #define CI8 "application/x-astro-voltages,format=CI8,layout=time:station,stations=2,rate=1000/1"
 #define BAND                                                                                       \
   "application/x-astro-spectra,format=CI8,layout=time:station:channel,stations=2,channels=4,"
+
+#define IMAGE                                                                                      \
+  "application/x-astro-image,format=F32LE,layout=pol:y:x,pols=1,height=4,width=6,pixel=1e-3,"
+#define GRID "application/x-astro-uvgrid,format=F32LE,layout=pol:v:u,pols=1,height=4,width=6,"
 
 static void test_refused_lines(void)
 {
@@ -154,6 +199,30 @@ static void test_refused_lines(void)
       "pad sink_1: the stream ended before its caps came" },
     { "astrojoin name=j ! fakesink " FAKE("identity") FAKE(CI8),
       "pad sink_0: a buffer came without caps" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(IMAGE "products=I") FAKE(IMAGE "products=I"),
+      "pad sink_1: product I is also on pad sink_0" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(IMAGE "products=PSF") FAKE(IMAGE "products=I"),
+      "pad sink_0: product PSF would stand before those of the next pads" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(IMAGE "products=I:Q") FAKE(IMAGE "products=Q"),
+      "pad sink_0: products is I:Q, expected 1 names" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(IMAGE "products=I")
+          FAKE(IMAGE "products=Q,centre-l=0.1"),
+      "pad sink_1: caps field \"centre-l\" is 0.1" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(GRID "cell=10.0,products=I")
+          FAKE(GRID "cell=11.0,products=Q"),
+      "pad sink_1: caps field \"cell\" is 11" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(GRID "cell=10.0,touched-only=true,products=I")
+          FAKE(GRID "cell=10.0,touched-only=true,products=Q"),
+      "pad sink_0: caps field \"touched-only\" is true" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(GRID "cell=10.0,products=I")
+          FAKE(GRID "cell=10.0,products=Q"),
+      "pad sink_0: a grid arrived without its sums of weights" },
+    { "astrojoin name=j axis=channel ! fakesink " FAKE(IMAGE "products=I") FAKE(IMAGE "products=I"),
+      "pad sink_0: image in layout pol:y:x have no axis \"channel\"" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(
+          IMAGE "products=I") "fakesrc num-buffers=2 sizetype=fixed sizemax=192 ! " IMAGE
+                              "products=Q ! j. ",
+      "pad sink_1: a buffer of 192 bytes, expected 96" },
     { "astrojoin name=j backend=cuda ! fakesink " FAKE(CI8), "backend=cuda: " },
     { "astrojoin name=j ! fakesink fakesrc num-buffers=1 sizetype=fixed sizemax=7 ! " CI8 " ! j. ",
       "pad sink_0: " },

@@ -264,6 +264,73 @@ static void test_live(void)
   test_merge_free(m);
 }
 
+#define SUMS                                                                                       \
+  "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=1,"     \
+  "baselines=1,pols=1,rate=50/1"
+
+/* The mean of 10 + pad samples, which is pad + block. */
+static void push_mean(TestMerge *m, guint pad, guint block)
+{
+  static const AstroLayout whole = { 0 };
+  const float value[2] = { (float)(pad + block), -1 };
+  GstBuffer *buffer = gst_buffer_new_memdup(value, sizeof value);
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &whole, 100);
+  meta->counts[0] = 10 + pad;
+  GST_BUFFER_OFFSET(buffer) = block;
+  GST_BUFFER_OFFSET_END(buffer) = block + 1;
+  GST_BUFFER_PTS(buffer) = block * BLOCK * GST_MSECOND;
+  g_assert_cmpint(gst_pad_push(m->in[pad], buffer), ==, GST_FLOW_OK);
+}
+
+static void check_mean(TestMerge *m, guint block, gint lost)
+{
+  g_autoptr(GstBuffer) buffer = test_merge_pull(m);
+  const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
+  double sum = 0;
+  float value[2];
+  guint32 samples = 0;
+  for (guint pad = 0; pad < LIVE; pad++)
+    if ((gint)pad != lost) {
+      samples += 10 + pad;
+      sum += (10. + pad) * (pad + block);
+    }
+  g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, block);
+  g_assert_cmpuint(gst_buffer_extract(buffer, 0, value, sizeof value), ==, sizeof value);
+  g_assert_cmpuint(astro_validity_n_counts(meta), ==, 1);
+  g_assert_cmpuint(meta->counts[0], ==, samples);
+  g_assert_cmpfloat(ABS(value[0] - sum / samples), <=, 1e-6 * sum / samples);
+  g_assert_cmpfloat(value[1], ==, -1);
+}
+
+/* The same with sums: the pad that stopped has no weight in them. */
+static void test_live_sums(void)
+{
+  const gint stopped = 7;
+  TestMerge *m = test_merge_new("astroadd latency=30000000", LIVE, TRUE);
+  GstTestClock *clock = GST_TEST_CLOCK(m->clock);
+  Keeper keeper = { clock, FALSE };
+  m->latency = BLOCK * GST_MSECOND;
+  gst_test_clock_set_time(clock, 0);
+  gst_element_set_state(m->element, GST_STATE_PLAYING);
+  GThread *thread = g_thread_new(NULL, keep_clock, &keeper);
+  for (guint pad = 0; pad < LIVE; pad++)
+    test_merge_begin(m, pad, SUMS ",counts=true", NULL);
+  for (guint block = 0; block < 12; block++) {
+    const gboolean is_gone = block >= 4 && block < 8;
+    if (!is_gone)
+      push_mean(m, (guint)stopped, block);
+    for (guint pad = 0; pad < LIVE; pad++)
+      if ((gint)pad != stopped)
+        push_mean(m, pad, block);
+    if (block == 4)
+      gst_test_clock_set_time(clock, (block * BLOCK + BLOCK + LATENCY) * GST_MSECOND);
+    check_mean(m, block, is_gone ? stopped : -1);
+  }
+  g_atomic_int_set(&keeper.stops, TRUE);
+  g_thread_join(thread);
+  test_merge_free(m);
+}
+
 /* Steps that come too late are left out, counted, and warned about once. */
 static void test_late(void)
 {
@@ -469,14 +536,21 @@ static void test_observations(void)
   }
 }
 
-static void test_states(void)
+#define SAMPLES                                                                                    \
+  " format=time ! application/x-astro-voltages,format=CI8,layout=time:station,stations=2 ! j. "
+#define MEANS " format=time ! " SUMS " ! j. "
+#define FAKE(bytes) "fakesrc sizetype=fixed sizemax=" bytes
+
+static const char *const cycled[] = {
+  "astrojoin name=j ! fakesink sync=false " FAKE("16") SAMPLES FAKE("20") SAMPLES FAKE("64")
+      SAMPLES,
+  "astroadd name=j ! fakesink sync=false " FAKE("16") MEANS FAKE("8") MEANS FAKE("64") MEANS,
+  "astroselect name=j stations=1 ! fakesink sync=false " FAKE("16") SAMPLES,
+};
+
+static void test_states(gconstpointer line)
 {
   g_autoptr(GError) error = NULL;
-#define FAKE                                                                                       \
-  "fakesrc sizetype=fixed sizemax=%u format=time ! application/x-astro-voltages,format=CI8,"       \
-  "layout=time:station,stations=1 ! j. "
-  g_autofree char *line =
-      g_strdup_printf("astrojoin name=j ! fakesink sync=false " FAKE FAKE FAKE, 16u, 20u, 64u);
   GstElement *pipeline = gst_parse_launch(line, &error);
   g_assert_no_error(error);
   for (guint i = 0; i < 1000; i += TEST_STEP) {
@@ -496,6 +570,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astromerge/model", test_model);
   g_test_add_func("/astromerge/live", test_live);
+  g_test_add_func("/astromerge/live-sums", test_live_sums);
   g_test_add_func("/astromerge/late", test_late);
   g_test_add_func("/astromerge/gap-event", test_gap_event);
   g_test_add_func("/astromerge/gap-in-bytes", test_gap_in_bytes);
@@ -503,7 +578,11 @@ static void add_tests(void)
   g_test_add_data_func("/astromerge/flush/apart", GUINT_TO_POINTER(1), test_flush);
   g_test_add_func("/astromerge/other-rate", test_other_rate);
   g_test_add_func("/astromerge/observations", test_observations);
-  g_test_add_func("/astromerge/states", test_states);
+  for (guint i = 0; i < G_N_ELEMENTS(cycled); i++) {
+    g_autofree char *name =
+        g_strdup_printf("/astromerge/states/%.*s", (int)strcspn(cycled[i], " "), cycled[i]);
+    g_test_add_data_func(name, cycled[i], test_states);
+  }
 }
 
 int main(int argc, char **argv)

@@ -44,6 +44,29 @@ static void test_receivers(void)
       "sink_1 twice");
 }
 
+/* Receivers' files of plain samples are joined to the samples that all had together. */
+static void test_raw_receivers(void)
+{
+  check_script("raw=application/x-astro-voltages,format=CI8,layout=time:station:pol; set --; "
+               "for i in 0 1 2 3 4 5 6 7; do "
+               "set -- \"$@\" t. ! queue ! astroselect stations=$i ! filesink location=r$i.raw; "
+               "done; run " VOLTAGES "! $raw ! tee name=t t. ! queue ! filesink location=all.raw "
+               "\"$@\"; receivers.sh joined.raw 1000000 1 r[0-7].raw; cmp all.raw joined.raw");
+}
+
+/* Visibilities of some stations of a file are those of a file of these stations. */
+static void test_subset(void)
+{
+  check_script("run " VOLTAGES "! astrodelay ! astrochannelizer channels=8 ! tee name=t "
+               "t. ! queue ! astrotranspose ! astrocorrelator integration=100 ! astrofitssink "
+               "location=all.uvfits t. ! queue ! astroselect stations=1-3,A007 ! astrotranspose ! "
+               "astrocorrelator integration=100 ! astrofitssink location=some.uvfits; "
+               "subset.sh all.uvfits subset.uvfits 1-3,A007; "
+               "for f in all some subset; do run astrofitssrc location=$f.uvfits ! filesink "
+               "location=$f.raw; done; cmp some.raw subset.raw; "
+               "if cmp -s all.raw subset.raw; then exit 9; fi");
+}
+
 static void test_pols(void)
 {
   check_script("run " VOLTAGES CORRELATE "one.uvfits; "
@@ -114,6 +137,8 @@ static void add_tests(void)
 {
   g_test_add_func("/many/packets", test_packets);
   g_test_add_func("/many/receivers", test_receivers);
+  g_test_add_func("/many/raw-receivers", test_raw_receivers);
+  g_test_add_func("/many/subset", test_subset);
   g_test_add_func("/many/pols", test_pols);
   g_test_add_func("/many/bands", test_bands);
   g_test_add_func("/many/subbands", test_subbands);

@@ -22,6 +22,12 @@ static const struct {
   { "application/x-astro-visibilities,layout=channel:baseline:pol:pol,format=CI32LE,channels=12,"
     "baselines=6,pols=2",
     ASTRO_AXIS_CHANNEL },
+  { "application/x-astro-image,layout=channel:pol:y:x,format=F32LE,channels=2,pols=5,height=3,"
+    "width=7",
+    ASTRO_AXIS_POL },
+  { "application/x-astro-uvgrid,layout=plane:channel:pol:v:u,format=CF64LE,planes=2,channels=6,"
+    "pols=2,height=4,width=4",
+    ASTRO_AXIS_CHANNEL },
 };
 
 #define MOST_PIECES 256
