@@ -347,6 +347,30 @@ static void test_repeat(void)
   tear_down(&s);
 }
 
+/* The visibilities of earlier versions, noise and losses included. */
+static void test_same_as_ever(void)
+{
+  Setup s;
+  set_up(&s, "vla-like", 9, 2, 3, 7);
+  s.config.noise = 3;
+  s.config.loss = 0.1;
+  s.config.points = 2;
+  s.config.stream.format = ASTRO_FORMAT_CF32LE;
+  g_setenv("ASTRO_CPU", "c", TRUE);
+  g_autoptr(AstroPredict) predict = astro_predict_new(&s.config, NULL);
+  g_unsetenv("ASTRO_CPU");
+  const gsize bytes = n_values(&s) * 8;
+  g_autofree float *data = g_malloc(bytes);
+  g_autofree gint32 *rounded = g_malloc(bytes);
+  g_autofree guint32 *counts = g_new(guint32, 3 * 45);
+  astro_predict_fill(predict, 5, 5 * STEP, STEP, data, counts);
+  for (gsize i = 0; i < bytes / sizeof(float); i++) /* the last digits are the C library's */
+    rounded[i] = GINT32_TO_LE((gint32)rint(100 * data[i]));
+  g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_MD5, (guchar *)rounded, bytes);
+  g_assert_cmpstr(sum, ==, "bbb430e60e77fec15d1743a3b78f0b6e");
+  tear_down(&s);
+}
+
 static void test_errors(void)
 {
   static const struct {
@@ -386,6 +410,7 @@ static void add_tests(void)
   g_test_add_func("/predict/loss", test_loss);
   g_test_add_func("/predict/gains", test_gains);
   g_test_add_func("/predict/repeat", test_repeat);
+  g_test_add_func("/predict/same-as-ever", test_same_as_ever);
   g_test_add_func("/predict/errors", test_errors);
 }
 
