@@ -27,7 +27,7 @@ struct AstroVoltages {
   gboolean real;
   double rate; /* samples per second */
   double scale;
-  double *gains; /* square root of each source's flux */
+  double *gains; /* square root of each source's flux; 1 if its signal has its power already */
   guint64 tone;  /* 2^-64 cycles per sample */
 
   AstroTrack *track;
@@ -105,17 +105,31 @@ static gboolean open_sky(AstroVoltages *voltages, GError **error)
     .rate = voltages->rate,
     .frequency = config->stream.frequency,
     .bandwidth = config->stream.bandwidth,
+    .basis = config->observation->basis,
   };
   voltages->streams = astro_streams_new(&streams, error);
   if (!voltages->streams)
     return FALSE;
   voltages->track = astro_track_new(config->observation);
   voltages->gains = g_new(double, config->sky->n);
-  for (guint i = 0; i < config->sky->n; i++)
-    voltages->gains[i] = sqrt(config->sky->sources[i].flux);
+  for (guint i = 0; i < config->sky->n; i++) {
+    const AstroSource *source = &config->sky->sources[i];
+    voltages->gains[i] = astro_source_is_plain(source) ? sqrt(source->flux) : 1;
+  }
   voltages->directions =
       g_new(double, (CHUNK_TILES * (gsize)(TILE / voltages->stretch) + 1) * 3 * config->sky->n);
   return TRUE;
+}
+
+/* The mean over the band of a source's flux, lines included. */
+static double mean_flux(const AstroVoltages *voltages, const AstroSource *source)
+{
+  const AstroStream *stream = &voltages->config.stream;
+  double stokes[4];
+  if (astro_source_is_plain(source))
+    return source->flux;
+  astro_source_stokes(source, stream->frequency, stream->frequency, stream->bandwidth, stokes);
+  return stokes[0];
 }
 
 static double automatic_scale(const AstroVoltages *voltages)
@@ -123,7 +137,7 @@ static double automatic_scale(const AstroVoltages *voltages)
   double power = voltages->config.noise;
   if (voltages->config.pattern == ASTRO_PATTERN_SKY)
     for (guint i = 0; i < voltages->config.sky->n; i++)
-      power += voltages->config.sky->sources[i].flux;
+      power += mean_flux(voltages, &voltages->config.sky->sources[i]);
   const double component = voltages->real ? power : power / 2;
   return power > 0 && voltages->store->rms > 0 ? voltages->store->rms / sqrt(component) : 1;
 }

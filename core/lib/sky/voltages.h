@@ -8,6 +8,9 @@
  * are those of ARCHITECTURE.md. Delays follow the rotation of the Earth and are accurate to 4e-4
  * cycles over the inner 90% of the band.
  *
+ * For a source with polarisation or lines, sqrt(S) e_s is noise that was filtered so that both
+ * polarisations have the coherency of its Stokes parameters at each frequency.
+ *
  * The rate of real voltages is twice the bandwidth, with the band's lower edge at zero: they are
  * sqrt(2) re(E_i(t) exp(i pi bandwidth t)), so that they have the same power as complex ones.
  *
