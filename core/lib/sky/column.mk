@@ -7,6 +7,10 @@ core_sources += core/lib/sky/array.c core/lib/sky/array.h core/lib/sky/sky.c cor
 core_sources += core/lib/sky/source.c core/lib/sky/source.h core/lib/sky/source-filter.c core/lib/sky/source-filter.h \
   core/lib/sky/filter.c core/lib/sky/filter.h core/lib/sky/fourier.c core/lib/sky/fourier.h core/lib/sky/moving.c \
   core/lib/sky/moving.h
+# Interference.
+core_sources += core/lib/sky/interference.c core/lib/sky/interference.h core/lib/sky/emitters.c \
+  core/lib/sky/emitters.h
+core_tests += tests/core/lib/sky/interference
 core_level_sources += core/lib/sky/kernels-levels.c
 element_sources += elements/astroskysrc.c elements/astroskysrc.h elements/astroobserve.c elements/astroobserve.h \
   elements/astroobserve-bytes.c elements/astroobserve-bytes.h

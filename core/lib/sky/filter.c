@@ -9,8 +9,9 @@
 #include <string.h>
 
 #define TILE ASTRO_NOISE_TILE
-#define SETTLED 256 /* samples beside the spread in which ringing from the band's edges dies away  \
-                     */
+#define SETTLED                                                                                    \
+  256 /* samples beside the spread in which ringing from the band's edges dies away                \
+       */
 
 struct AstroFilter {
   AstroFilterConfig config;

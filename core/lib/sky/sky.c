@@ -202,11 +202,10 @@ char *astro_sky_tell_outside(const AstroSky *sky, double frequency, double bandw
       }
   if (!lines)
     return NULL;
-  g_autofree char *others =
-      lines > 1 ? g_strdup_printf(", as are %u other lines", lines - 1) : g_strdup("");
-  return g_strdup_printf("sky: the line of source %u at %.15g Hz is outside of the band from %.15g "
-                         "to %.15g Hz%s: at most its wings are seen",
-                         first, centre, frequency - half, frequency + half, others);
+  g_autofree char *others = lines > 1 ? g_strdup_printf(" (and %u more)", lines - 1) : g_strdup("");
+  return g_strdup_printf("sky: the line of source %u at %.15g Hz%s is outside of the band from "
+                         "%.15g to %.15g Hz: at most its wings are seen",
+                         first, centre, others, frequency - half, frequency + half);
 }
 
 gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error)
