@@ -17,7 +17,7 @@ element_sources += elements/astroskysrc.c elements/astroskysrc.h elements/astroo
 core_tests += tests/core/lib/sky/sky tests/core/lib/sky/voltages tests/core/lib/sky/voltages-samples \
   tests/core/lib/sky/polarised
 dist_files += tests/core/lib/sky/voltages.h tests/core/lib/sky/spectra.h tests/core/lib/sky/coherency.h
-element_tests += tests/elements/astroskysrc tests/elements/astroobserve
+element_tests += tests/elements/astroskysrc tests/elements/astroobserve tests/elements/polarised
 bench_programs += tests/bench/sky
 fuzz_programs += tests/fuzz/sky
 example_files += examples/voltages.sh
