@@ -103,7 +103,8 @@ static const AstroField fields[] = {
                "Frequency of pattern=tone, Hz (0: an eighth of the band above its centre)", 0, 1e13,
                0),
   ASTRO_DOUBLE(Settings, scale, "scale", "Scale",
-               "Steps per root of Jy in integer formats (0: from the power of noise and sources)",
+               "Steps per root of Jy in integer formats (0: from the power of noise, sources and "
+               "interference)",
                0, 1e12, 0),
   ASTRO_TEXT(Settings, rfi, "rfi", "RFI",
              "Interference: frequency,power;frequency,power (Hz, and Jy over the whole band while "

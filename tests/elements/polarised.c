@@ -131,7 +131,7 @@ static void test_tone(void)
   test_pulled_end(&r);
 }
 
-/* What was drawn can be asked for, and gives the same samples when it is set. */
+/* The interference that was drawn can be asked for, and gives the same samples when it is set. */
 static void test_active(void)
 {
   g_autofree char *told = NULL;

@@ -11,7 +11,7 @@
 
 #define RANDOM "random"
 
-/* What a user says of one item of the list. */
+/* One item of the list as a user wrote it. */
 typedef struct {
   AstroEmitter emitter;
   double count;
@@ -212,8 +212,9 @@ static char *read_item(Reading *reading, char **fields)
   return wrong;
 }
 
-static AstroInterference *read_inline(const char *text, const AstroInterferencePlace *place,
-                                      GError **error)
+AstroInterference *astro_interference_from_inline(const char *text,
+                                                  const AstroInterferencePlace *place,
+                                                  GError **error)
 {
   g_autoptr(GArray) emitters = emitters_new();
   Reading reading = { emitters, place };
@@ -263,7 +264,7 @@ AstroInterference *astro_interference_new(const char *text, const AstroInterfere
     return NULL;
   }
   if (!*text || !g_file_test(text, G_FILE_TEST_IS_REGULAR))
-    return read_inline(text, place, error);
+    return astro_interference_from_inline(text, place, error);
   if (!astro_lines_open(&lines, text, error))
     return NULL;
   AstroInterference *interference = astro_interference_from_lines(&lines, place, error);

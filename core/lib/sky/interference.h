@@ -33,6 +33,9 @@ typedef struct {
  * with ASTRO_INTERFERENCE_WORDS behind it. The frequency may be "random". Empty: none. */
 AstroInterference *astro_interference_new(const char *text, const AstroInterferencePlace *place,
                                           GError **error);
+AstroInterference *astro_interference_from_inline(const char *text,
+                                                  const AstroInterferencePlace *place,
+                                                  GError **error);
 AstroInterference *astro_interference_from_lines(AstroLines *lines,
                                                  const AstroInterferencePlace *place,
                                                  GError **error);

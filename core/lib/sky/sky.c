@@ -134,7 +134,7 @@ AstroSky *astro_sky_from_lines(AstroLines *lines, GError **error)
   return sky_new(sources, TRUE);
 }
 
-/* What is neither a file nor a list. */
+/* The text is neither a file nor a list. */
 static gboolean refuse_text(const char *text, GError **error)
 {
   g_autofree char *moving = astro_moving_tell(text);

@@ -1,4 +1,4 @@
-/* What a source of a sky sends: its Stokes parameters at any frequency, and how users write them.
+/* A source of a sky: its Stokes parameters at any frequency, and how users write them.
  *
  * A source has a continuum with a spectral index, which may be polarised and may have been rotated
  * by a magneto-ionic medium on its way, and spectral lines. Lines in emission are unpolarised and

@@ -391,8 +391,9 @@ static void test_outside(void)
   g_autoptr(AstroSky) sky =
       astro_sky_new("0,0,1;0,0,1,line=1.45e9:1e6:1,line=1.5e9:1e6:1;0,0,1,line=1.3e9:1e6:-1", NULL);
   g_autofree char *outside = astro_sky_tell_outside(sky, 1.45e9, 20e6);
-  test_says(outside, "the line of source 2 at 1500000000 Hz (and 1 more) is outside of the band from "
-                     "1440000000 to 1460000000 Hz");
+  test_says(outside,
+            "the line of source 2 at 1500000000 Hz (and 1 more) is outside of the band from "
+            "1440000000 to 1460000000 Hz");
   g_assert_null(astro_sky_tell_outside(sky, 1.4e9, 200e6));
 }
 
