@@ -8,6 +8,15 @@
  * come close. Complex samples come at the rate of the bandwidth, real ones (I8, I16LE, F32LE) at
  * twice that rate.
  *
+ * Sources may be polarised (sky="0,0,2,q=0.3,u=-0.1,v=0.02,rm=40") and have spectral lines
+ * (sky="0,0,0,line=1.4204e9:2e5:5"); doc/conventions.md says how. Property basis chooses what the
+ * receivers measure.
+ *
+ * Property rfi adds interference: tones and bands of noise, all the time or now and then, in all
+ * stations or in some. This is a tone in stations 0 to 3 and 7, and ten bursts of noise at random
+ * places, each on for a hundredth of a second in every second:
+ * rfi="150.1e6,50,stations=0-3+7;random,20,count=10,width=1e4,period=1,on=0.01"
+ *
  * With earth-orientation, an IERS file, stations move with its UT1 - UTC and polar motion; the
  * observation passes these on, and all elements downstream compute with them.
  *
@@ -34,6 +43,7 @@ typedef struct {
   guint block_steps, repeat, threads;
   double scale, tone;
   AstroPattern pattern;
+  char *rfi;
 } Settings;
 
 struct _AstroSkySrc {
@@ -41,7 +51,9 @@ struct _AstroSkySrc {
   Settings settings;
   Settings now; /* copies of the properties at the start */
   AstroVoltages *voltages;
-  GPtrArray *prepared; /* GstBuffer *; blocks that repeat; NULL: none do */
+  AstroInterference *interference; /* in voltages; NULL: there is none yet */
+  guint stations;                  /* for which it was read */
+  GPtrArray *prepared;             /* GstBuffer *; blocks that repeat; NULL: none do */
 };
 
 G_DEFINE_TYPE(AstroSkySrc, astro_sky_src, ASTRO_TYPE_SIMULATOR)
@@ -60,6 +72,15 @@ static void get_active_scale(GObject *object, GValue *value)
   AstroSkySrc *self = ASTRO_SKY_SRC(object);
   GST_OBJECT_LOCK(self);
   g_value_set_double(value, self->voltages ? astro_voltages_scale(self->voltages) : 0);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void get_active_rfi(GObject *object, GValue *value)
+{
+  AstroSkySrc *self = ASTRO_SKY_SRC(object);
+  GST_OBJECT_LOCK(self);
+  if (self->interference)
+    g_value_take_string(value, astro_interference_tell(self->interference, self->stations));
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -82,8 +103,15 @@ static const AstroField fields[] = {
                "Frequency of pattern=tone, Hz (0: an eighth of the band above its centre)", 0, 1e13,
                0),
   ASTRO_DOUBLE(Settings, scale, "scale", "Scale",
-               "Steps per root of Jy in integer formats (0: from the power of noise and sources)",
+               "Steps per root of Jy in integer formats (0: from the power of noise, sources and "
+               "interference)",
                0, 1e12, 0),
+  ASTRO_TEXT(Settings, rfi, "rfi", "RFI",
+             "Interference: frequency,power;frequency,power (Hz, and Jy over the whole band while "
+             "it is on), or a file of lines frequency power. Behind them width= (Hz, a band of "
+             "noise; else a tone), on=, period=, start= (s), stations= (as 0-3+7) limit it; the "
+             "frequency random with count= draws as many from the seed",
+             NULL),
   ASTRO_UINT(Settings, block_steps, "block-steps", "Block steps",
              "Time steps in a buffer (0: about 4 MiB)", 0, 1u << 30, 0),
   ASTRO_UINT(Settings, threads, "threads", "Threads",
@@ -91,6 +119,10 @@ static const AstroField fields[] = {
   { ASTRO_FIELD_SAYS(DOUBLE, "active-scale", "Active scale",
                      "Steps per root of Jy in use; correlations divided by its square are in Jy"),
     .real = { 0, G_MAXDOUBLE, 0 }, .get = get_active_scale },
+  { ASTRO_FIELD_SAYS(
+        TEXT, "active-rfi", "Active RFI",
+        "The interference in use as a list for rfi, with what was drawn from the seed"),
+    .get = get_active_rfi },
   { 0 },
 };
 
@@ -159,11 +191,17 @@ static guint64 sky_steps(AstroSimulator *simulator, guint64 steps)
   return made ? MIN(steps, made) : steps;
 }
 
-static void take_voltages(AstroSkySrc *self, AstroVoltages *voltages)
+/* The voltages use the interference. */
+static void take_voltages(AstroSkySrc *self, AstroVoltages *voltages,
+                          AstroInterference *interference)
 {
+  const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
   GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->voltages, astro_voltages_free);
+  g_clear_pointer(&self->interference, astro_interference_free);
   self->voltages = voltages;
+  self->interference = interference;
+  self->stations = interference ? simulation->observation->n_stations : 0;
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -171,7 +209,7 @@ static void forget(AstroSimulator *simulator)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(simulator);
   g_clear_pointer(&self->prepared, g_ptr_array_unref);
-  take_voltages(self, NULL);
+  take_voltages(self, NULL, NULL);
 }
 
 /* The other patterns have no flux scale. */
@@ -180,17 +218,38 @@ static gboolean has_flux(AstroPattern pattern)
   return pattern == ASTRO_PATTERN_SKY || pattern == ASTRO_PATTERN_NOISE;
 }
 
+static AstroInterference *read_rfi(AstroSkySrc *self, GError **error)
+{
+  const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
+  const AstroScene *scene = &simulation->scene;
+  const AstroInterferencePlace place = { simulation->observation, scene->frequency,
+                                         scene->bandwidth, scene->seed };
+  AstroInterference *interference =
+      astro_interference_new(self->now.rfi ? self->now.rfi : "", &place, error);
+  g_autofree char *outside =
+      interference
+          ? astro_interference_tell_outside(interference, scene->frequency, scene->bandwidth)
+          : NULL;
+  if (outside)
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", outside), (NULL));
+  return interference;
+}
+
 static gboolean agree(AstroSimulator *simulator, GError **error)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(simulator);
   const AstroSimulation *simulation = astro_simulator_simulation(simulator);
   const AstroScene *scene = &simulation->scene;
   const Settings *set = &self->now;
+  g_autoptr(AstroInterference) interference = read_rfi(self, error);
+  if (!interference)
+    return FALSE;
   AstroVoltagesConfig config = {
     .pattern = set->pattern,
     .stream = simulation->stream,
     .observation = simulation->observation,
     .sky = simulation->sky,
+    .interference = interference,
     .noise = scene->noise,
     .scale = set->scale,
     .tone = set->tone == 0 ? scene->bandwidth / 8 : set->tone - scene->frequency,
@@ -198,9 +257,9 @@ static gboolean agree(AstroSimulator *simulator, GError **error)
     .threads = set->threads,
   };
   AstroVoltages *voltages = astro_voltages_new(&config, error);
-  take_voltages(self, voltages);
   if (!voltages)
     return FALSE;
+  take_voltages(self, voltages, g_steal_pointer(&interference));
   AstroHistory *done = &simulation->observation->done;
   done->delays = ASTRO_DELAYS_IN;
   done->scale = has_flux(set->pattern) ? astro_voltages_scale(voltages) : 0;

@@ -11,6 +11,10 @@
  * channel, without smearing. With property points it is the mean of that many points along time,
  * and as many along frequency.
  *
+ * Sources may be polarised and have spectral lines, as in astroskysrc. Lines are averaged over each
+ * channel, whatever the number of points, so that their flux is right; the rotation of polarisation
+ * within a channel counts only with points.
+ *
  * Thermal noise of the receivers, gain errors of the stations and lost data can be added. Losses
  * lower the counts of good samples, as in astrocorrelator.
  *

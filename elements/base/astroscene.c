@@ -2,8 +2,13 @@
 #include "config.h"
 #include "elements/base/astroscene.h"
 
+#include "core/kit/enum.h"
 #include "core/lib/sky/array.h"
 #include "core/lib/sky/earth-file.h"
+
+ASTRO_STATIC_ENUM_TYPE(basis_get_type, "AstroSceneBasis",
+                       { ASTRO_BASIS_LINEAR, "X (north) and Y (east)", "linear" },
+                       { ASTRO_BASIS_CIRCULAR, "R and L", "circular" })
 
 const AstroField astro_scene_fields[] = {
   ASTRO_UINT(AstroScene, stations, "stations", "Stations",
@@ -22,7 +27,9 @@ const AstroField astro_scene_fields[] = {
   ASTRO_TEXT(
       AstroScene, sky, "sky", "Sky",
       "l,m,flux;l,m,flux (direction cosines east and north, Jy), or a file of lines ra dec flux "
-      "[spectral-index] (degrees, or 13:31:08.3 +30:30:33, Jy at the centre of the band)",
+      "[spectral-index] (degrees, or 13:31:08.3 +30:30:33, Jy at the centre of the band). Behind a "
+      "source q=, u=, v= (Jy), rm= (rad/m^2) and line=CENTRE:WIDTH:FLUX (Hz, Hz, Jy; below 0: "
+      "absorption) polarise it and add lines",
       "0,0,1"),
   ASTRO_TEXT(AstroScene, setup.phase_centre, "phase-centre", "Phase centre",
              "ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or zenith: of the array at the "
@@ -36,6 +43,9 @@ const AstroField astro_scene_fields[] = {
                150e6),
   ASTRO_UINT(AstroScene, pols, "pols", "Polarisations", "Polarisations of each station, 1 or 2", 0,
              G_MAXUINT, 2),
+  ASTRO_ENUM(AstroScene, basis, "basis", "Basis",
+             "What the receivers measure; a single polarisation is X or R", basis_get_type,
+             ASTRO_BASIS_LINEAR),
   ASTRO_UINT64(AstroScene, seed, "seed", "Seed", "The same seed gives the same samples", 0,
                G_MAXUINT64, 1),
   ASTRO_DOUBLE(AstroScene, duration, "duration", "Duration",

@@ -177,6 +177,15 @@ static gboolean observe(AstroSimulator *self, GError **error)
   return now->sky != NULL;
 }
 
+static void warn_of_lines(AstroSimulator *self)
+{
+  const AstroSimulation *now = &parts(self)->now;
+  g_autofree char *outside =
+      astro_sky_tell_outside(now->sky, now->scene.frequency, now->scene.bandwidth);
+  if (outside)
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", outside), (NULL));
+}
+
 static gboolean start(GstBaseSrc *base)
 {
   AstroSimulator *self = ASTRO_SIMULATOR(base);
@@ -193,6 +202,7 @@ static gboolean start(GstBaseSrc *base)
     set_rate(self, rate_n, rate_d);
     set_block(self, klass->block_steps ? 0 : 1);
     if (observe(self, &error) && check_span(self, &error)) {
+      warn_of_lines(self);
       offer(self, describe(self));
       return TRUE;
     }

@@ -39,10 +39,16 @@ int main(int argc, char **argv)
   static const struct {
     guint stations, pols, sources;
     AstroFormat format;
-  } cases[] = { { 8, 1, 3, ASTRO_FORMAT_CI8 },   { 8, 2, 3, ASTRO_FORMAT_CI8 },
-                { 64, 2, 3, ASTRO_FORMAT_CI8 },  { 64, 2, 0, ASTRO_FORMAT_CI8 },
-                { 32, 2, 30, ASTRO_FORMAT_CI8 }, { 8, 2, 3, ASTRO_FORMAT_I8 },
-                { 64, 2, 3, ASTRO_FORMAT_I8 } };
+    const char *words; /* behind each source */
+  } cases[] = { { 8, 1, 3, ASTRO_FORMAT_CI8 },
+                { 8, 2, 3, ASTRO_FORMAT_CI8 },
+                { 64, 2, 3, ASTRO_FORMAT_CI8 },
+                { 64, 2, 0, ASTRO_FORMAT_CI8 },
+                { 32, 2, 30, ASTRO_FORMAT_CI8 },
+                { 8, 2, 3, ASTRO_FORMAT_I8 },
+                { 64, 2, 3, ASTRO_FORMAT_I8 },
+                { 8, 2, 3, ASTRO_FORMAT_CI8, ",q=0.5,rm=10" },
+                { 64, 2, 3, ASTRO_FORMAT_CI8, ",q=0.5,line=1.4e9:1e6:1" } };
   gst_init(&argc, &argv);
   bench_head("astroskysrc, time:station:pol, 100 MHz, both cores; limit: copying the same bytes");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -50,7 +56,8 @@ int main(int argc, char **argv)
     double copy_seconds, make_seconds;
     GString *text = g_string_new("");
     for (guint s = 0; s < cases[i].sources; s++)
-      g_string_append_printf(text, "%g,%g,1;", 0.01 * s, 0.003 * s * s / (1 + s));
+      g_string_append_printf(text, "%g,%g,1%s;", 0.01 * s, 0.003 * s * s / (1 + s),
+                             cases[i].words ? cases[i].words : "");
     AstroSky *sky = astro_sky_new(text->str, NULL);
     astro_sky_resolve(sky, observation, NULL);
     const AstroFormatInfo *format = astro_format_info(cases[i].format);
@@ -73,8 +80,9 @@ int main(int argc, char **argv)
     c.block = g_malloc0(c.bytes);
     c.other = g_malloc0(c.bytes);
     bench_pair(make, &c, copy, &c, 5, &make_seconds, &copy_seconds);
-    g_autofree char *what = g_strdup_printf("%s, %u stations, %u pols, %u sources", format->name,
-                                            cases[i].stations, cases[i].pols, cases[i].sources);
+    g_autofree char *what =
+        g_strdup_printf("%s, %u stations, %u pols, %u sources%s", format->name, cases[i].stations,
+                        cases[i].pols, cases[i].sources, cases[i].words ? cases[i].words : "");
     bench_row(what, samples / make_seconds / 1e6, samples / copy_seconds / 1e6, "Msamp/s", 0);
     astro_voltages_free(c.voltages);
     astro_sky_free(sky);

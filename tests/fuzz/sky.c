@@ -1,6 +1,28 @@
-/* The parsers of arrays and skies on any text. The first byte chooses one. */
+/* The parsers of arrays, skies and interference on any text. The first byte chooses one. */
 #include "core/lib/sky/array.h"
+#include "core/lib/sky/interference.h"
 #include "core/lib/sky/sky.h"
+
+/* In a file and in a list. */
+static void read_interference(const char *text)
+{
+  AstroObservation *observation = astro_observation_new(3);
+  const AstroInterferencePlace place = { observation, 1e8, 1e6, 1 };
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr(GError) error = NULL;
+    AstroLines lines;
+    astro_lines_init(&lines, "fuzz", g_strdup(text));
+    g_autoptr(AstroInterference) interference =
+        i ? astro_interference_from_lines(&lines, &place, &error)
+          : astro_interference_from_inline(text, &place, &error);
+    astro_lines_clear(&lines);
+    if (!interference && !error)
+      abort();
+    if (interference)
+      g_free(astro_interference_tell(interference, 3));
+  }
+  astro_observation_unref(observation);
+}
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 {
@@ -26,6 +48,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
     break;
   default:
     sky = astro_sky_from_inline(text, &error);
+    read_interference(text);
   }
   if (!array && !sky && !error)
     abort();

@@ -135,17 +135,40 @@ static void store(const AstroFinish *finish, gpointer out, gsize at, const compl
       ((complex float *)out)[at * n + k] = (complex float)products[k];
 }
 
-static void finish_row(const AstroFinish *finish, const AstroFinishBlock *block, Noise *noise,
-                       gsize row, guint station, const double *re, const double *im)
+static complex double sum_of(const AstroFinishSums *sums, guint which, gsize at, gboolean is_auto)
 {
-  guint pols = finish->pols;
+  /* The expansion of CMPLX, which the C library hides from clang. */
+  return __builtin_complex(sums->re[which][at], is_auto ? 0 : sums->im[which][at]);
+}
+
+/* The coherency of both polarisations, or of the only one; at: where its sums are. */
+static void take_sky(const AstroFinish *finish, const AstroFinishSums *sums, gsize at,
+                     gboolean is_auto, complex double products[4])
+{
+  const complex double mean = sum_of(sums, 0, at, is_auto);
+  products[0] = mean;
+  if (finish->pols == 2)
+    products[3] = mean;
+  if (!sums->re[1])
+    return;
+  const complex double more = sum_of(sums, 1, at, is_auto);
+  products[0] += more;
+  if (finish->pols == 2) {
+    const complex double c = sum_of(sums, 2, at, is_auto), s = sum_of(sums, 3, at, is_auto);
+    products[1] = c + I * s;
+    products[2] = c - I * s;
+    products[3] -= more;
+  }
+}
+
+static void finish_row(const AstroFinish *finish, const AstroFinishBlock *block, Noise *noise,
+                       gsize row, guint station, const AstroFinishSums *sums, gsize at)
+{
   for (guint j = 0; j <= station; j++) {
-    /* The expansion of CMPLX, which the C library hides from clang. */
-    complex double value = __builtin_complex(re[j], j == station ? 0 : im[j]);
     complex double products[4] = { 0 };
     guint pieces = pieces_of(finish, station, j);
-    for (guint p = 0; p < pols && pieces; p++)
-      products[p * pols + p] = value;
+    if (pieces)
+      take_sky(finish, sums, at + j, j == station, products);
     if (finish->gains)
       apply_gains(finish, station, j, products);
     if (finish->noise > 0 && pieces)
@@ -158,13 +181,13 @@ static void finish_row(const AstroFinish *finish, const AstroFinishBlock *block,
 }
 
 void astro_finish_rows(const AstroFinish *finish, const AstroFinishBlock *block, guint channel,
-                       guint first, guint last, const double *re, const double *im, gsize stride)
+                       guint first, guint last, const AstroFinishSums *sums)
 {
   Noise noise = { .finish = finish,
                   .index = (guint64)channel * finish->stations + first,
                   .number = block->number,
                   .used = ASTRO_NOISE_TILE };
-  for (guint i = first; i < last; i++, re += stride, im += stride)
-    finish_row(finish, block, &noise, finish->baselines * channel + (gsize)i * (i + 1) / 2, i, re,
-               im);
+  for (guint i = first; i < last; i++)
+    finish_row(finish, block, &noise, finish->baselines * channel + (gsize)i * (i + 1) / 2, i, sums,
+               (i - first) * sums->stride);
 }

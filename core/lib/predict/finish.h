@@ -18,12 +18,19 @@ void astro_finish_free(AstroFinish *finish);
 
 guint32 astro_finish_full(const AstroFinish *finish);
 
+/* The sky's part of the visibilities of a band of stations, which begins at its first station and
+ * at station 0: I, and what the polarised sources add to it in the order of astro_stokes_order;
+ * NULL: no source is polarised. stride: the distance to the next row. */
+typedef struct {
+  const double *re[4], *im[4];
+  gsize stride;
+} AstroFinishSums;
+
 /* To be called before the rows of an integration. */
 void astro_finish_begin(AstroFinish *finish, guint64 number);
 
 /* Finishes the baselines of stations first to last - 1 with themselves and with those before them.
- * re and im start at station first and station 0; stride is the distance to the next row. Bands of
- * rows may be finished in parallel, but must always be the same bands, since the noise depends on
- * them. */
+ * Bands of rows may be finished in parallel, but must always be the same bands, since the noise
+ * depends on them. */
 void astro_finish_rows(const AstroFinish *finish, const AstroFinishBlock *block, guint channel,
-                       guint first, guint last, const double *re, const double *im, gsize stride);
+                       guint first, guint last, const AstroFinishSums *sums);

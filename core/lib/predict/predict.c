@@ -26,6 +26,10 @@ struct AstroPredict {
   guint sources_at_once;
   double *positions; /* of each group [3][lane], relative to the array's centre, light seconds */
   double *lmn;       /* of each source, with n - 1 in place of n */
+  guint *polarised;  /* the sources that are */
+  guint n_polarised;
+  guint n_sums;   /* of each baseline: I, and those for polarised sources that the products need */
+  guint order[3]; /* of their Stokes parameters */
 
   /* of the integration in progress */
   AstroFinishBlock block;
@@ -33,9 +37,9 @@ struct AstroPredict {
 };
 
 /* The parts of a block of scratch memory; sums have a row of all stations, padded, for each station
- * of a band. */
+ * of a band. weighted: phasors of a group of stations that are multiplied by a Stokes parameter. */
 typedef struct {
-  double *re, *im, *phasors, *directions, *amplitudes;
+  double *re[4], *im[4], *phasors, *directions, *amplitudes, *weighted;
 } Parts;
 
 static gsize padded(const AstroPredict *predict)
@@ -46,15 +50,21 @@ static gsize padded(const AstroPredict *predict)
 static gsize scratch_doubles(const AstroPredict *predict)
 {
   gsize n = predict->sources_at_once;
-  return 2 * BAND * padded(predict) + 2 * n * padded(predict) + 4 * n;
+  return 2 * BAND * padded(predict) * predict->n_sums + 2 * n * padded(predict) + 4 * n +
+         2 * n * predict->kernels->lanes;
 }
 
 static Parts parts_of(const AstroPredict *predict, double *block)
 {
   gsize sums = BAND * padded(predict), n = predict->sources_at_once;
-  Parts parts = { .re = block, .im = block + sums, .phasors = block + 2 * sums };
+  Parts parts = { .phasors = block + 2 * sums * predict->n_sums };
+  for (guint i = 0; i < predict->n_sums; i++) {
+    parts.re[i] = block + 2 * i * sums;
+    parts.im[i] = parts.re[i] + sums;
+  }
   parts.directions = parts.phasors + 2 * n * padded(predict);
   parts.amplitudes = parts.directions + 3 * n;
+  parts.weighted = parts.amplitudes + n;
   return parts;
 }
 
@@ -86,6 +96,18 @@ static void aim_at_sky(AstroPredict *predict)
     /* n - 1 computed directly would lose its digits near the phase centre. */
     to[2] = -(lmn[0] * lmn[0] + lmn[1] * lmn[1]) / (1 + lmn[2]);
   }
+}
+
+static void find_polarised(AstroPredict *predict)
+{
+  const AstroSky *sky = predict->config.sky;
+  const guint pols = (guint)astro_stream_extent(&predict->config.stream, ASTRO_AXIS_POL);
+  predict->polarised = g_new(guint, sky->n);
+  for (guint i = 0; i < sky->n; i++)
+    if (astro_source_is_polarised(&sky->sources[i]))
+      predict->polarised[predict->n_polarised++] = i;
+  predict->n_sums = !predict->n_polarised ? 1 : pols == 2 ? 4 : 2;
+  astro_stokes_order(predict->config.observation->basis, predict->order);
 }
 
 static gboolean check(const AstroPredictConfig *config, GError **error)
@@ -129,6 +151,7 @@ AstroPredict *astro_predict_new(const AstroPredictConfig *config, GError **error
   predict->bands = (predict->stations + BAND - 1) / BAND;
   gsize fit = PHASORS_BYTES / (2 * sizeof(double) * padded(predict));
   predict->sources_at_once = (guint)CLAMP(fit, LEAST_SOURCES, MAX(LEAST_SOURCES, config->sky->n));
+  find_polarised(predict);
   predict->scratch = astro_scratch_new(scratch_doubles(predict) * sizeof(double));
   predict->directions = g_new(double, 3 * (gsize)config->sky->n * config->points);
   place(predict);
@@ -144,6 +167,7 @@ void astro_predict_free(AstroPredict *predict)
   astro_observation_unref(predict->config.observation);
   g_free(predict->positions);
   g_free(predict->lmn);
+  g_free(predict->polarised);
   g_free(predict->directions);
   g_free(predict);
 }
@@ -163,6 +187,33 @@ static double frequency_of(const AstroPredict *predict, guint channel, guint poi
   return stream->frequency - stream->bandwidth / 2 + (channel + within) * width;
 }
 
+/* The width over which lines are averaged, so that all points of a channel cover it. */
+static double point_width(const AstroPredict *predict)
+{
+  return predict->config.stream.bandwidth / predict->channels / predict->config.points;
+}
+
+/* The square root of a source's flux. */
+static double amplitude_of(const AstroPredict *predict, const AstroSource *source, double frequency,
+                           double ratio)
+{
+  double stokes[4];
+  if (source->n_lines) {
+    astro_source_stokes(source, predict->config.stream.frequency, frequency, point_width(predict),
+                        stokes);
+    return sqrt(stokes[0]);
+  }
+  const double amplitude = sqrt(source->flux);
+  return source->spectral_index != 0 ? amplitude * exp(0.5 * source->spectral_index * ratio)
+                                     : amplitude;
+}
+
+static void aim_source(const double *direction, double frequency, double *to)
+{
+  for (guint k = 0; k < 3; k++)
+    to[k] = frequency * direction[k];
+}
+
 /* A visibility is the product of two phasors, so each takes the square root of the flux, and of its
  * weight in a mean. */
 static void prepare_sources(const AstroPredict *predict, const double *directions, guint first,
@@ -172,12 +223,18 @@ static void prepare_sources(const AstroPredict *predict, const double *direction
   double ratio = log(frequency / predict->config.stream.frequency);
   double share = 1.0 / predict->config.points;
   for (guint i = 0; i < n; i++, source++) {
-    for (guint k = 0; k < 3; k++)
-      parts->directions[3 * i + k] = frequency * directions[3 * (gsize)(first + i) + k];
-    parts->amplitudes[i] = share * sqrt(source->flux);
-    if (source->spectral_index != 0)
-      parts->amplitudes[i] *= exp(0.5 * source->spectral_index * ratio);
+    aim_source(directions + 3 * (gsize)(first + i), frequency, parts->directions + 3 * (gsize)i);
+    parts->amplitudes[i] = share * amplitude_of(predict, source, frequency, ratio);
   }
+}
+
+static void make_phasors(const AstroPredict *predict, guint to_group, guint n, const Parts *parts)
+{
+  guint lanes = predict->kernels->lanes;
+  gsize group = 2 * (gsize)n * lanes;
+  for (guint g = 0; g < to_group; g++)
+    predict->kernels->phasors(predict->positions + (gsize)3 * g * lanes, parts->directions,
+                              parts->amplitudes, n, parts->phasors + g * group);
 }
 
 static void add_sources(const AstroPredict *predict, guint from_group, guint to_group, guint n,
@@ -186,15 +243,71 @@ static void add_sources(const AstroPredict *predict, guint from_group, guint to_
   const AstroPredictKernels *kernels = predict->kernels;
   guint lanes = kernels->lanes;
   gsize stride = padded(predict), group = 2 * (gsize)n * lanes;
-  for (guint g = 0; g < to_group; g++)
-    kernels->phasors(predict->positions + (gsize)3 * g * lanes, parts->directions,
-                     parts->amplitudes, n, parts->phasors + g * group);
+  make_phasors(predict, to_group, n, parts);
   for (guint a = from_group; a < to_group; a++)
     for (guint b = 0; b <= a; b++) {
       gsize at = (a - from_group) * lanes * stride + b * lanes;
-      kernels->products(parts->phasors + a * group, parts->phasors + b * group, n, parts->re + at,
-                        parts->im + at, stride);
+      kernels->products(parts->phasors + a * group, parts->phasors + b * group, n,
+                        parts->re[0] + at, parts->im[0] + at, stride);
     }
+}
+
+/* ---- polarised sources ---- */
+
+/* Stokes parameters may be negative, so the phasors of only one of the two stations take them. */
+static void weigh(const AstroPredict *predict, const double *weights, guint n, const double *from,
+                  double *to)
+{
+  const guint lanes = predict->kernels->lanes;
+  for (guint i = 0; i < n; i++)
+    for (guint k = 0; k < 2 * lanes; k++)
+      to[(gsize)2 * lanes * i + k] = weights[i] * from[(gsize)2 * lanes * i + k];
+}
+
+/* weights: [source][Stokes parameter, in order]. */
+static void add_polarised(const AstroPredict *predict, guint from_group, guint to_group, guint n,
+                          double (*weights)[3], const Parts *parts)
+{
+  const AstroPredictKernels *kernels = predict->kernels;
+  guint lanes = kernels->lanes;
+  gsize stride = padded(predict), group = 2 * (gsize)n * lanes;
+  make_phasors(predict, to_group, n, parts);
+  for (guint which = 1; which < predict->n_sums; which++) {
+    double own[LEAST_SOURCES];
+    for (guint i = 0; i < n; i++)
+      own[i] = weights[i][which - 1];
+    for (guint a = from_group; a < to_group; a++) {
+      weigh(predict, own, n, parts->phasors + a * group, parts->weighted);
+      for (guint b = 0; b <= a; b++) {
+        gsize at = (a - from_group) * lanes * stride + b * lanes;
+        kernels->products(parts->weighted, parts->phasors + b * group, n, parts->re[which] + at,
+                          parts->im[which] + at, stride);
+      }
+    }
+  }
+}
+
+/* Sums of Q, U and V of all polarised sources at one point of a channel. */
+static void work_polarised(const AstroPredict *predict, const double *directions, guint from_group,
+                           guint to_group, double frequency, Parts *parts)
+{
+  const guint points = predict->config.points;
+  const double share = 1.0 / points / points;
+  for (guint done = 0, n; done < predict->n_polarised && !astro_is_given_up(); done += n) {
+    double weights[LEAST_SOURCES][3];
+    n = MIN(LEAST_SOURCES, predict->n_polarised - done);
+    for (guint i = 0; i < n; i++) {
+      const guint number = predict->polarised[done + i];
+      double stokes[4];
+      astro_source_stokes(&predict->config.sky->sources[number], predict->config.stream.frequency,
+                          frequency, point_width(predict), stokes);
+      for (guint k = 0; k < 3; k++)
+        weights[i][k] = share * stokes[predict->order[k]];
+      aim_source(directions + 3 * (gsize)number, frequency, parts->directions + 3 * (gsize)i);
+      parts->amplitudes[i] = 1;
+    }
+    add_polarised(predict, from_group, to_group, n, weights, parts);
+  }
 }
 
 /* Computes all baselines of a band of stations with those before them, in one channel. */
@@ -209,8 +322,7 @@ static void work(gpointer data, guint64 task)
   double *block = astro_scratch_take(predict->scratch);
   Parts parts = parts_of(predict, block);
 
-  memset(parts.re, 0, BAND * padded(predict) * sizeof(double));
-  memset(parts.im, 0, BAND * padded(predict) * sizeof(double));
+  memset(block, 0, 2 * predict->n_sums * BAND * padded(predict) * sizeof(double));
   for (guint point = 0; point < config->points * config->points; point++) {
     double frequency = frequency_of(predict, channel, point % config->points);
     const double *directions =
@@ -220,9 +332,14 @@ static void work(gpointer data, guint64 task)
       prepare_sources(predict, directions, done, n, frequency, &parts);
       add_sources(predict, first / lanes, to_group, n, &parts);
     }
+    work_polarised(predict, directions, first / lanes, to_group, frequency, &parts);
   }
-  astro_finish_rows(predict->finish, &predict->block, channel, first, last, parts.re, parts.im,
-                    padded(predict));
+  AstroFinishSums sums = { .stride = padded(predict) };
+  for (guint i = 0; i < predict->n_sums; i++) {
+    sums.re[i] = parts.re[i];
+    sums.im[i] = parts.im[i];
+  }
+  astro_finish_rows(predict->finish, &predict->block, channel, first, last, &sums);
   astro_scratch_give(predict->scratch, block);
 }
 

@@ -1,6 +1,7 @@
 /* Visibilities of an array under a sky of point sources, predicted by the measurement equation in
- * double precision: V_ij = sum over sources of S exp(+2 pi i (u l + v m + w (n - 1))), unpolarised,
- * so that XX = YY = V and XY = YX = 0. */
+ * double precision: V_ij = sum over sources of S exp(+2 pi i (u l + v m + w (n - 1))), where S is
+ * the coherency of the source in the observation's basis. Of an unpolarised one XX = YY = flux and
+ * XY = YX = 0. Spectral lines are averaged over the channel, whatever the number of points. */
 #pragma once
 
 #include "core/lib/sky/sky.h"

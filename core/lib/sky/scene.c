@@ -24,6 +24,10 @@ AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error)
   if (!setup.phase_centre || !*setup.phase_centre)
     setup.phase_centre = (char *)ASTRO_SETUP_ZENITH;
   g_autoptr(AstroObservation) observation = astro_setup_amend(&setup, NULL, scene->stations, error);
+  if (observation && scene->basis == ASTRO_BASIS_CIRCULAR) {
+    g_free(observation->basis);
+    observation->basis = g_strdup("circular");
+  }
   /* So that elements which correct the simulated delays know that UT1 was taken as UTC. */
   if (observation && !observation->earth)
     observation->earth = astro_earth_new_none();

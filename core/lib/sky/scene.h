@@ -7,9 +7,12 @@
 
 G_BEGIN_DECLS
 
+typedef enum { ASTRO_BASIS_LINEAR, ASTRO_BASIS_CIRCULAR } AstroBasis;
+
 typedef struct {
   guint stations; /* 0: all of a file, or the number of a preset */
   guint pols;
+  AstroBasis basis; /* of the receivers */
   AstroSetup setup;
   char *sky;
   double frequency, bandwidth; /* Hz */

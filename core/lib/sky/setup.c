@@ -8,6 +8,7 @@
 #include "core/kit/angle.h"
 #include "core/lib/sky/array.h"
 #include "core/lib/sky/earth-file.h"
+#include "core/lib/sky/moving.h"
 #include "core/kit/fail.h"
 #include "core/stream/uvw.h"
 #include "core/kit/units.h"
@@ -53,8 +54,12 @@ static gboolean read_centre(AstroObservation *observation, const char *property,
                             GError **error)
 {
   g_auto(GStrv) fields = g_strsplit(text ? text : "", ",", -1);
+  g_autofree char *moving = astro_moving_tell(text ? text : "");
   double ra, dec;
 
+  if (moving)
+    return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "%s=%s: %s", property, text,
+                      moving);
   if (g_strv_length(fields) != 2 ||
       !astro_angles_parse(g_strstrip(fields[0]), g_strstrip(fields[1]), &ra, &dec) ||
       fabs(ra) > 360 || fabs(dec) > 90)

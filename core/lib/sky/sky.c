@@ -4,102 +4,145 @@
 
 #include "core/kit/fail.h"
 #include "core/kit/angle.h"
+#include "core/lib/sky/moving.h"
 #include "core/stream/uvw.h"
 #include "core/kit/units.h"
 
 #include <math.h>
 #include <string.h>
 
+static GArray *sources_new(void)
+{
+  GArray *sources = g_array_new(FALSE, TRUE, sizeof(AstroSource));
+  g_array_set_clear_func(sources, (GDestroyNotify)astro_source_clear);
+  return sources;
+}
+
 static AstroSky *sky_new(GArray *sources, gboolean is_celestial)
 {
   AstroSky *sky = g_new0(AstroSky, 1);
   sky->n = sources->len;
-  sky->sources = g_memdup2(sources->data, sources->len * sizeof(AstroSource));
+  sky->sources = g_array_steal(sources, NULL);
   sky->is_celestial = is_celestial;
   return sky;
 }
 
 void astro_sky_free(AstroSky *sky)
 {
+  for (guint i = 0; i < sky->n; i++)
+    astro_source_clear(&sky->sources[i]);
   g_free(sky->sources);
   g_free(sky);
 }
 
-/* NULL, or a description of the error. */
-static const char *read_inline_source(char **fields, AstroSource *source)
+/* The fields before the first word with '=' in it. */
+static guint count_numbers(char **fields)
 {
-  if (g_strv_length(fields) != 3 || !astro_number_parse(g_strstrip(fields[0]), &source->lmn[0]) ||
-      !astro_number_parse(g_strstrip(fields[1]), &source->lmn[1]) ||
-      !astro_number_parse(g_strstrip(fields[2]), &source->flux))
-    return "expected three numbers l,m,flux";
+  guint n = 0;
+  while (fields[n] && !strchr(fields[n], '='))
+    n++;
+  return n;
+}
+
+static char *read_inline_source(char **fields, AstroSource *source)
+{
+  const guint n = count_numbers(fields);
+  if (n != 3 || !astro_number_parse(fields[0], &source->lmn[0]) ||
+      !astro_number_parse(fields[1], &source->lmn[1]) ||
+      !astro_number_parse(fields[2], &source->flux))
+    return g_strdup("expected three numbers l,m,flux, then only " ASTRO_SOURCE_WORDS);
   double square = source->lmn[0] * source->lmn[0] + source->lmn[1] * source->lmn[1];
   if (!(square < 1))
-    return "l and m are direction cosines: l*l + m*m must be below 1";
+    return g_strdup("l and m are direction cosines: l*l + m*m must be below 1");
   if (source->flux < 0)
-    return "flux must be at least 0 Jy";
+    return g_strdup("flux must be at least 0 Jy");
   source->lmn[2] = sqrt(1 - square);
-  return NULL;
+  return astro_source_read(source, fields + n);
+}
+
+static char *read_source(char **fields, AstroSource *source)
+{
+  const guint n = count_numbers(fields);
+  double ra, dec;
+  char *moving = astro_moving_tell(fields[0]);
+  if (moving)
+    return moving;
+  if (n < 3 || n > 4 || !astro_angles_parse(fields[0], fields[1], &ra, &dec) ||
+      !astro_number_parse(fields[2], &source->flux) ||
+      (n == 4 && !astro_number_parse(fields[3], &source->spectral_index)))
+    return g_strdup("expected numbers: ra dec flux [spectral-index], then only " ASTRO_SOURCE_WORDS
+                    "; ra and dec " ASTRO_ANGLES_EXPECTED);
+  if (fabs(ra) > 360 || fabs(dec) > 90)
+    return g_strdup("ra must be within 360 and dec within 90 degrees");
+  if (source->flux < 0)
+    return g_strdup("flux must be at least 0 Jy");
+  if (fabs(source->spectral_index) > 10)
+    return g_strdup("the spectral index must be within 10");
+  source->ra = ra * ASTRO_DEGREE;
+  source->dec = dec * ASTRO_DEGREE;
+  return astro_source_read(source, fields + n);
+}
+
+/* Appends a source, or returns what is wrong with it, to be freed. */
+static char *add_source(GArray *sources, char **fields,
+                        char *(*read)(char **fields, AstroSource *source))
+{
+  AstroSource source = { 0 };
+  char *wrong = read(fields, &source);
+  if (!wrong && sources->len == ASTRO_SKY_MAX_SOURCES)
+    wrong = g_strdup("too many sources");
+  if (wrong)
+    astro_source_clear(&source);
+  else
+    g_array_append_val(sources, source);
+  return wrong;
 }
 
 AstroSky *astro_sky_from_inline(const char *text, GError **error)
 {
-  g_autoptr(GArray) sources = g_array_new(FALSE, TRUE, sizeof(AstroSource));
+  g_autoptr(GArray) sources = sources_new();
   g_auto(GStrv) items = g_strsplit(text, ";", -1);
   for (guint i = 0; items[i]; i++) {
     if (!*g_strstrip(items[i]))
       continue;
     g_auto(GStrv) fields = g_strsplit(items[i], ",", -1);
-    AstroSource source = { 0 };
-    const char *wrong = read_inline_source(fields, &source);
-    if (!wrong && sources->len == ASTRO_SKY_MAX_SOURCES)
-      wrong = "too many sources";
+    for (guint k = 0; fields[k]; k++)
+      g_strstrip(fields[k]);
+    g_autofree char *wrong = add_source(sources, fields, read_inline_source);
     if (wrong) {
       g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_SYNTAX, "sky: source %u is \"%s\": %s",
                   i + 1, items[i], wrong);
       return NULL;
     }
-    g_array_append_val(sources, source);
   }
   return sky_new(sources, FALSE);
 }
 
-static const char *read_source(char **fields, AstroSource *source)
-{
-  guint n = g_strv_length(fields);
-  double ra, dec;
-  if (n < 3 || n > 4 || !astro_angles_parse(fields[0], fields[1], &ra, &dec) ||
-      !astro_number_parse(fields[2], &source->flux) ||
-      (n == 4 && !astro_number_parse(fields[3], &source->spectral_index)))
-    return "expected numbers: ra dec flux [spectral-index], ra and dec " ASTRO_ANGLES_EXPECTED;
-  if (fabs(ra) > 360 || fabs(dec) > 90)
-    return "ra must be within 360 and dec within 90 degrees";
-  if (source->flux < 0)
-    return "flux must be at least 0 Jy";
-  if (fabs(source->spectral_index) > 10)
-    return "the spectral index must be within 10";
-  source->ra = ra * ASTRO_DEGREE;
-  source->dec = dec * ASTRO_DEGREE;
-  return NULL;
-}
-
 AstroSky *astro_sky_from_lines(AstroLines *lines, GError **error)
 {
-  g_autoptr(GArray) sources = g_array_new(FALSE, TRUE, sizeof(AstroSource));
+  g_autoptr(GArray) sources = sources_new();
   char **read;
   while ((read = astro_lines_next(lines))) {
     g_auto(GStrv) fields = read;
-    AstroSource source = { 0 };
-    const char *wrong = read_source(fields, &source);
-    if (!wrong && sources->len == ASTRO_SKY_MAX_SOURCES)
-      wrong = "too many sources";
+    g_autofree char *wrong = add_source(sources, fields, read_source);
     if (wrong) {
       g_autofree char *found = g_strjoinv(" ", fields);
       astro_lines_error(lines, error, "found \"%s\", %s", found, wrong);
       return NULL;
     }
-    g_array_append_val(sources, source);
   }
   return sky_new(sources, TRUE);
+}
+
+/* The text is neither a file nor a list. */
+static gboolean refuse_text(const char *text, GError **error)
+{
+  g_autofree char *moving = astro_moving_tell(text);
+  if (moving)
+    return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "sky \"%s\": %s", text,
+                      moving);
+  return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
+                    "sky \"%s\" is neither a file nor a list l,m,flux;l,m,flux", text);
 }
 
 AstroSky *astro_sky_new(const char *text, GError **error)
@@ -114,11 +157,8 @@ AstroSky *astro_sky_new(const char *text, GError **error)
           text);
       return NULL;
     }
-    if (*text && !strchr(text, ',')) {
-      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
-                  "sky \"%s\" is neither a file nor a list l,m,flux;l,m,flux", text);
+    if (*text && !strchr(text, ',') && !refuse_text(text, error))
       return NULL;
-    }
     return astro_sky_from_inline(text, error);
   }
   if (!astro_lines_open(&lines, text, error))
@@ -147,6 +187,25 @@ gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, G
     }
   }
   return TRUE;
+}
+
+char *astro_sky_tell_outside(const AstroSky *sky, double frequency, double bandwidth)
+{
+  const double half = bandwidth / 2;
+  guint lines = 0, first = 0;
+  double centre = 0;
+  for (guint i = 0; i < sky->n; i++)
+    for (guint k = 0; k < sky->sources[i].n_lines; k++)
+      if (fabs(sky->sources[i].lines[k].frequency - frequency) > half && lines++ == 0) {
+        first = i + 1;
+        centre = sky->sources[i].lines[k].frequency;
+      }
+  if (!lines)
+    return NULL;
+  g_autofree char *others = lines > 1 ? g_strdup_printf(" (and %u more)", lines - 1) : g_strdup("");
+  return g_strdup_printf("sky: the line of source %u at %.15g Hz%s is outside of the band from "
+                         "%.15g to %.15g Hz: at most its wings are seen",
+                         first, centre, others, frequency - half, frequency + half);
 }
 
 gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error)

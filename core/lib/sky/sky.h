@@ -2,18 +2,12 @@
 #pragma once
 
 #include "core/kit/lines.h"
+#include "core/lib/sky/source.h"
 #include "core/stream/observation.h"
 
 G_BEGIN_DECLS
 
 #define ASTRO_SKY_MAX_SOURCES 1000000
-
-typedef struct {
-  double ra, dec;        /* radians, ICRS; if the sky was given in them */
-  double lmn[3];         /* direction cosines relative to the phase centre */
-  double flux;           /* Jy, at the reference frequency of the user of the sky */
-  double spectral_index; /* flux is proportional to frequency to this power */
-} AstroSource;
 
 typedef struct {
   guint n;
@@ -22,7 +16,8 @@ typedef struct {
 } AstroSky;
 
 /* text: "l,m,flux;l,m,flux" (direction cosines, Jy), or the name of a file of lines
- * "ra dec flux [spectral-index]" (degrees, Jy). Empty: an empty sky. */
+ * "ra dec flux [spectral-index]" (degrees, Jy), each with ASTRO_SOURCE_WORDS behind it. Empty: an
+ * empty sky. */
 AstroSky *astro_sky_new(const char *text, GError **error);
 AstroSky *astro_sky_from_inline(const char *text, GError **error);
 AstroSky *astro_sky_from_lines(AstroLines *lines, GError **error);
@@ -32,6 +27,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSky, astro_sky_free)
 /* Computes lmn from ra and dec or the reverse, for every source, relative to the observation's
  * phase centre. An error if a source is 90 degrees or more from it. */
 gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, GError **error);
+
+/* A sentence about lines whose centre is outside of a band, to be freed; NULL: there are none. */
+char *astro_sky_tell_outside(const AstroSky *sky, double frequency, double bandwidth);
 
 /* Whether a band around that centre begins at 0 Hz or above. */
 gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error);

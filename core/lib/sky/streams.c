@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/lib/sky/streams.h"
 #include "core/kit/split-mix.h"
+#include "core/lib/sky/source-filter.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,9 +26,12 @@ struct AstroStreams {
   const AstroSkyKernels *kernels;
   gint64 first; /* tile number of the window's start */
   gboolean filled;
-  float *samples; /* sources x pols x (re, im) x window x TILE */
-  Shape **shapes; /* of each source; NULL: flat over the whole rate */
-  Shape *flat;    /* over the band, if that is narrower than the rate */
+  float *samples;        /* sources x pols x (re, im) x window x TILE */
+  Shape **shapes;        /* of each source; NULL: flat over the whole rate */
+  Shape *flat;           /* over the band, if that is narrower than the rate */
+  AstroFilter **filters; /* of each source; NULL: it is plain */
+  guint *filtered;       /* the sources that have one */
+  guint n_filtered;
 
   gsize fresh_from, fresh_to; /* tiles of the window to be made */
 };
@@ -76,6 +80,30 @@ static Shape *shape_new(const AstroStreamsConfig *config, double index)
   return shape;
 }
 
+static gboolean open_filters(AstroStreams *streams, GError **error)
+{
+  const AstroStreamsConfig *config = &streams->config;
+  const AstroSourceBand band = {
+    .rate = config->rate,
+    .frequency = config->frequency,
+    .bandwidth = config->bandwidth,
+    .part = is_narrow(config) ? config->bandwidth / config->rate : 1,
+    .pols = config->pols,
+    .basis = config->basis,
+  };
+  streams->filters = g_new0(AstroFilter *, config->sky->n);
+  streams->filtered = g_new(guint, config->sky->n);
+  for (guint i = 0; i < config->sky->n; i++) {
+    const AstroSource *source = &config->sky->sources[i];
+    if (astro_source_is_plain(source))
+      continue;
+    if (!(streams->filters[i] = astro_source_filter_new(source, i + 1, &band, error)))
+      return FALSE;
+    streams->filtered[streams->n_filtered++] = i;
+  }
+  return TRUE;
+}
+
 AstroStreams *astro_streams_new(const AstroStreamsConfig *config, GError **error)
 {
   const AstroSky *sky = config->sky;
@@ -91,7 +119,7 @@ AstroStreams *astro_streams_new(const AstroStreamsConfig *config, GError **error
                 sky->n, config->window_tiles * TILE);
     return NULL;
   }
-  AstroStreams *streams = g_new0(AstroStreams, 1);
+  g_autoptr(AstroStreams) streams = g_new0(AstroStreams, 1);
   streams->config = *config;
   streams->kernels = astro_sky_kernels();
   streams->samples = samples;
@@ -99,9 +127,10 @@ AstroStreams *astro_streams_new(const AstroStreamsConfig *config, GError **error
   streams->flat = is_narrow(config) ? shape_new(config, 0) : NULL;
   for (guint i = 0; i < sky->n; i++) {
     const double index = sky->sources[i].spectral_index;
-    streams->shapes[i] = index != 0 ? shape_new(config, index) : streams->flat;
+    if (astro_source_is_plain(&sky->sources[i]))
+      streams->shapes[i] = index != 0 ? shape_new(config, index) : streams->flat;
   }
-  return streams;
+  return open_filters(streams, error) ? g_steal_pointer(&streams) : NULL;
 }
 
 void astro_streams_free(AstroStreams *streams)
@@ -109,6 +138,10 @@ void astro_streams_free(AstroStreams *streams)
   for (guint i = 0; i < streams->config.sky->n; i++)
     if (streams->shapes[i] != streams->flat)
       g_free(streams->shapes[i]);
+  for (guint i = 0; streams->filters && i < streams->config.sky->n; i++)
+    g_clear_pointer(&streams->filters[i], astro_filter_free);
+  g_free(streams->filters);
+  g_free(streams->filtered);
   g_free(streams->flat);
   g_free(streams->shapes);
   g_free(streams->samples);
@@ -166,12 +199,40 @@ static void make_tile(gpointer data, guint64 task)
   gsize fresh = streams->fresh_to - streams->fresh_from;
   guint64 stream = task / fresh;
   gsize at = streams->fresh_from + (gsize)(task % fresh);
+  if (streams->filters[stream / streams->config.pols])
+    return;
   const Shape *shape = streams->shapes[stream / streams->config.pols];
   AstroSignal out = signal_of(streams, stream, at * TILE);
   if (shape)
     make_shaped(streams, shape, stream, streams->first + (gint64)at, out);
   else
     make_noise(streams, stream, streams->first + (gint64)at, out.re, out.im);
+}
+
+typedef struct {
+  const AstroStreams *streams;
+  guint source;
+} Source;
+
+static void make_source_noise(gconstpointer data, guint pol, gint64 tile, float *re, float *im)
+{
+  const Source *of = data;
+  make_noise(of->streams, (guint64)of->source * of->streams->config.pols + pol, tile, re, im);
+}
+
+/* All fresh tiles of a source that has a filter. */
+static void make_filtered(gpointer data, guint64 task)
+{
+  const AstroStreams *streams = data;
+  const Source of = { streams, streams->filtered[task] };
+  const guint64 stream = (guint64)of.source * streams->config.pols;
+  for (gsize at = streams->fresh_from; at < streams->fresh_to && !astro_is_given_up(); at++) {
+    AstroSignal out[2];
+    for (guint pol = 0; pol < streams->config.pols; pol++)
+      out[pol] = signal_of(streams, stream + pol, at * TILE);
+    astro_filter_tile(streams->filters[of.source], streams->first + (gint64)at, make_source_noise,
+                      &of, out);
+  }
 }
 
 /* Keeps the tiles that the old window and the new one share. */
@@ -196,6 +257,7 @@ void astro_streams_seek(AstroStreams *streams, gint64 first_tile, gsize tiles)
   streams->fresh_to = streams->config.window_tiles;
   astro_parallel(n_streams * (streams->config.window_tiles - kept), streams->config.threads,
                  make_tile, streams);
+  astro_parallel(streams->n_filtered, streams->config.threads, make_filtered, streams);
   if (astro_is_given_up()) /* some tiles may not have been made */
     streams->filled = FALSE;
 }

@@ -8,6 +8,7 @@
 #include "core/backend/threads.h"
 #include "core/lib/interpolate/kernels.h"
 #include "core/lib/sky/array.h"
+#include "core/lib/sky/emitters.h"
 #include "core/lib/sky/store.h"
 #include "core/lib/sky/streams.h"
 #include "core/stream/track.h"
@@ -27,11 +28,12 @@ struct AstroVoltages {
   gboolean real;
   double rate; /* samples per second */
   double scale;
-  double *gains; /* square root of each source's flux */
+  double *gains; /* square root of each source's flux; 1 if its signal has its power already */
   guint64 tone;  /* 2^-64 cycles per sample */
 
   AstroTrack *track;
   AstroStreams *streams;
+  AstroEmitters *emitters; /* NULL: there are none */
   double *positions;  /* relative to the array's centre, divided by the speed of light: seconds */
   guint stretch;      /* samples over which a delay is taken as linear */
   gint64 margin;      /* tiles of signal needed before and after */
@@ -105,17 +107,49 @@ static gboolean open_sky(AstroVoltages *voltages, GError **error)
     .rate = voltages->rate,
     .frequency = config->stream.frequency,
     .bandwidth = config->stream.bandwidth,
+    .basis = config->observation->basis,
   };
   voltages->streams = astro_streams_new(&streams, error);
   if (!voltages->streams)
     return FALSE;
   voltages->track = astro_track_new(config->observation);
   voltages->gains = g_new(double, config->sky->n);
-  for (guint i = 0; i < config->sky->n; i++)
-    voltages->gains[i] = sqrt(config->sky->sources[i].flux);
+  for (guint i = 0; i < config->sky->n; i++) {
+    const AstroSource *source = &config->sky->sources[i];
+    voltages->gains[i] = astro_source_is_plain(source) ? sqrt(source->flux) : 1;
+  }
   voltages->directions =
       g_new(double, (CHUNK_TILES * (gsize)(TILE / voltages->stretch) + 1) * 3 * config->sky->n);
   return TRUE;
+}
+
+static gboolean open_emitters(AstroVoltages *voltages, GError **error)
+{
+  const AstroVoltagesConfig *config = &voltages->config;
+  const AstroEmittersConfig emitters = {
+    .interference = config->interference,
+    .threads = config->threads,
+    .seed = config->seed,
+    .tiles = voltages->row_samples / TILE,
+    .rate = voltages->rate,
+    .frequency = config->stream.frequency,
+    .bandwidth = config->stream.bandwidth,
+  };
+  if (!config->interference || !config->interference->n)
+    return TRUE;
+  voltages->emitters = astro_emitters_new(&emitters, error);
+  return voltages->emitters != NULL;
+}
+
+/* The mean over the band of a source's flux, lines included. */
+static double mean_flux(const AstroVoltages *voltages, const AstroSource *source)
+{
+  const AstroStream *stream = &voltages->config.stream;
+  double stokes[4];
+  if (astro_source_is_plain(source))
+    return source->flux;
+  astro_source_stokes(source, stream->frequency, stream->frequency, stream->bandwidth, stokes);
+  return stokes[0];
 }
 
 static double automatic_scale(const AstroVoltages *voltages)
@@ -123,7 +157,9 @@ static double automatic_scale(const AstroVoltages *voltages)
   double power = voltages->config.noise;
   if (voltages->config.pattern == ASTRO_PATTERN_SKY)
     for (guint i = 0; i < voltages->config.sky->n; i++)
-      power += voltages->config.sky->sources[i].flux;
+      power += mean_flux(voltages, &voltages->config.sky->sources[i]);
+  if (voltages->emitters)
+    power += astro_emitters_power(voltages->emitters);
   const double component = voltages->real ? power : power / 2;
   return power > 0 && voltages->store->rms > 0 ? voltages->store->rms / sqrt(component) : 1;
 }
@@ -145,6 +181,9 @@ static gboolean check(const AstroVoltagesConfig *config, GError **error)
   else if (is_sky &&
            astro_stream_extent(stream, ASTRO_AXIS_STATION) != config->observation->n_stations)
     wrong = "the array has another number of stations";
+  else if (config->interference && config->interference->n && !is_sky &&
+           config->pattern != ASTRO_PATTERN_NOISE)
+    wrong = "rfi: a test pattern has no interference, expected pattern=sky or pattern=noise";
   if (wrong)
     g_set_error_literal(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, wrong);
   return !wrong && (!is_sky || astro_sky_check_band(stream->frequency, stream->bandwidth, error));
@@ -165,13 +204,13 @@ AstroVoltages *astro_voltages_new(const AstroVoltagesConfig *config, GError **er
   voltages->pols = (guint)astro_stream_extent(&config->stream, ASTRO_AXIS_POL);
   voltages->real = !astro_format_info(config->stream.format)->is_complex;
   voltages->rate = (double)config->stream.rate_n / config->stream.rate_d;
-  voltages->scale = config->scale > 0 ? config->scale : automatic_scale(voltages);
   /* Whole cycles do not matter, and a phase in fixed point never drifts. */
   double cycles = config->tone / voltages->rate, part = cycles - floor(cycles);
   voltages->tone = part < 1 ? (guint64)(part * 0x1p64) : 0;
-  if (!open_rows(voltages, error) ||
+  if (!open_rows(voltages, error) || !open_emitters(voltages, error) ||
       (config->pattern == ASTRO_PATTERN_SKY && !open_sky(voltages, error)))
     return NULL;
+  voltages->scale = config->scale > 0 ? config->scale : automatic_scale(voltages);
   return g_steal_pointer(&voltages);
 }
 
@@ -179,6 +218,7 @@ void astro_voltages_free(AstroVoltages *voltages)
 {
   g_clear_pointer(&voltages->track, astro_track_free);
   g_clear_pointer(&voltages->streams, astro_streams_free);
+  g_clear_pointer(&voltages->emitters, astro_emitters_free);
   g_clear_pointer(&voltages->config.observation, astro_observation_unref);
   g_free(voltages->positions);
   g_free(voltages->gains);
@@ -251,11 +291,20 @@ static void add_sources(const AstroVoltages *voltages, guint64 tile, guint stati
   }
 }
 
+static void add_interference(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
+                             AstroTile *out)
+{
+  if (voltages->emitters)
+    astro_emitters_add(voltages->emitters, (gint64)tile, station,
+                       (guint64)station * voltages->pols + pol, out);
+}
+
 static float make_sky(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
                       AstroTile *out)
 {
   add_receiver(voltages, tile, (guint64)station * voltages->pols + pol, out);
   add_sources(voltages, tile, station, pol, out);
+  add_interference(voltages, tile, station, pol, out);
   return finish_noise(voltages, out);
 }
 
@@ -263,6 +312,7 @@ static float make_noise(const AstroVoltages *voltages, guint64 tile, guint stati
                         AstroTile *out)
 {
   add_receiver(voltages, tile, (guint64)station * voltages->pols + pol, out);
+  add_interference(voltages, tile, station, pol, out);
   return finish_noise(voltages, out);
 }
 
@@ -412,6 +462,8 @@ void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, 
       astro_streams_seek(voltages->streams, (gint64)voltages->chunk - voltages->margin,
                          (gsize)tiles + 2 * (gsize)voltages->margin);
     }
+    if (voltages->emitters)
+      astro_emitters_make(voltages->emitters, (gint64)voltages->chunk, (gsize)tiles);
     astro_parallel(tiles * n_groups(voltages), voltages->config.threads, work, voltages);
     if (voltages->time_stride != 1)
       transpose_rows(voltages, tiles);

@@ -8,12 +8,19 @@
  * are those of ARCHITECTURE.md. Delays follow the rotation of the Earth and are accurate to 4e-4
  * cycles over the inner 90% of the band.
  *
+ * For a source with polarisation or lines, sqrt(S) e_s is noise that was filtered so that both
+ * polarisations have the coherency of its Stokes parameters at each frequency.
+ *
+ * Interference is added as every station receives it from somewhere: all its inputs get the same
+ * tone or noise, each with a phase of its own and without a delay.
+ *
  * The rate of real voltages is twice the bandwidth, with the band's lower edge at zero: they are
  * sqrt(2) re(E_i(t) exp(i pi bandwidth t)), so that they have the same power as complex ones.
  *
  * The same seed gives the same samples, however they are divided into blocks. */
 #pragma once
 
+#include "core/lib/sky/interference.h"
 #include "core/lib/sky/sky.h"
 #include "core/stream/stream.h"
 
@@ -36,8 +43,10 @@ typedef struct {
   /* For a sky: the observation, with a phase centre and a start, and a resolved sky; else NULL. */
   AstroObservation *observation;
   const AstroSky *sky;
-  double noise; /* Jy, in each polarisation of each station */
-  double scale; /* of integer samples, steps per square root of Jy; 0: from the mean power */
+  const AstroInterference *interference; /* with a sky or noise; NULL: there is none */
+  double noise;                          /* Jy, in each polarisation of each station */
+  double scale; /* of integer samples, steps per square root of Jy; 0: from the mean power, and that
+                   of all interference */
   double tone;  /* Hz */
   guint64 seed;
   guint threads;

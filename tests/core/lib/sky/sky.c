@@ -310,6 +310,93 @@ static void test_sky_files(void)
   g_unlink(path);
 }
 
+/* Words behind a source, in lists and in files alike. */
+static void test_words(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroSky) sky =
+      astro_sky_new("0,0,2, q=0.3,U=-0.4 , v=1e-3,rm=-12.5;0,0,1;0,0,0,line=1.42e9:2e5:3,"
+                    "line=1.4e9:1e5:1;0,0,5,line=1e9:1e6:-5",
+                    &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(sky->n, ==, 4);
+  const AstroSource *source = sky->sources;
+  test_near(source->quv[0], 0.3, 0);
+  test_near(source->quv[1], -0.4, 0);
+  test_near(source->quv[2], 1e-3, 0);
+  test_near(source->rotation_measure, -12.5, 0);
+  g_assert_true(astro_source_is_polarised(source) && !astro_source_is_plain(source));
+  g_assert_true(astro_source_is_plain(source + 1));
+  g_assert_cmpuint(source[2].n_lines, ==, 2);
+  test_near(source[2].lines[1].frequency, 1.4e9, 0);
+  test_near(source[2].lines[1].width, 1e5, 0);
+  test_near(source[2].lines[1].flux, 1, 0);
+  test_near(source[3].lines[0].flux, -5, 0);
+  g_autoptr(AstroSky) file =
+      read_sky("1 2 3 q=3\n1 2 3 -0.7 u=1 rm=5 line=1e9:1e6:2 # this\n", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(file->n, ==, 2);
+  test_near(file->sources[0].quv[0], 3, 0);
+  test_near(file->sources[1].spectral_index, -0.7, 0);
+  test_near(file->sources[1].rotation_measure, 5, 0);
+  g_assert_cmpuint(file->sources[1].n_lines, ==, 1);
+  /* 0.6 and 0.8 are not exact, and yet all of 1. */
+  g_autoptr(AstroSky) full = astro_sky_new("0,0,1,q=0.6,u=0.8", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(full->n, ==, 1);
+
+  static const char *const bad[][2] = {
+    { "1 2 3\n1 2 3 q=2 u=2 v=2\n", "s.txt:2: found \"1 2 3 q=2 u=2 v=2\", q, u and v together "
+                                    "are 3.4641 Jy, more than the flux of 3 Jy" },
+    { "1 2 0 v=0.1\n", "more than the flux of 0 Jy" },
+    { "1 2 3 q=x\n", "\"q=x\": expected a number" },
+    { "1 2 3 q=\n", "\"q=\": expected a number" },
+    { "1 2 3 q=nan\n", "\"q=nan\": expected a number" },
+    { "1 2 3 q=1 q=1\n", "\"q=1\" comes a second time" },
+    { "1 2 3 i=1\n", "\"i=1\" is not known, expected q=, u=, v= (Jy), rm=" },
+    { "1 2 3 q=1 4\n", "\"4\" is not known" },
+    { "1 2 3 =1\n", "\"=1\" is not known" },
+    { "1 2 q=1\n", "expected numbers: ra dec flux" },
+    { "q=1 2 3\n", "expected numbers: ra dec flux" },
+    { "1 2 3 rm=1e12\n", "rotation measure must be within 1e+09" },
+    { "1 2 3 line=1e9\n", "line=1e9: expected line=CENTRE:WIDTH:FLUX" },
+    { "1 2 3 line=1e9:1e6:2:3\n", "expected line=CENTRE:WIDTH:FLUX" },
+    { "1 2 3 line=1e9::2\n", "expected line=CENTRE:WIDTH:FLUX" },
+    { "1 2 3 line=1e9:0:2\n", "expected a centre and a width above 0 Hz" },
+    { "1 2 3 line=-1e9:5:2\n", "expected a centre and a width above 0 Hz" },
+    { "1 2 3 line=1e9:1e6:-4\n",
+      "the line at 1000000000 Hz absorbs 4 Jy, more than the flux of 3" },
+    { "1 2 0 line=1e9:1e6:1 line=1e9:1e6:-1\n", "absorbs 1 Jy" },
+    { "Sun 0 3\n", "s.txt:1: found \"Sun 0 3\", the Sun moves among the stars" },
+    { "jupiter\n", "Jupiter moves among the stars" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autoptr(GError) wrong = NULL;
+    g_assert_null(read_sky(bad[i][0], &wrong));
+    g_assert_nonnull(wrong);
+    test_says(wrong->message, bad[i][1]);
+  }
+  g_autoptr(GError) wrong = NULL;
+  g_assert_null(astro_sky_new("0,0,1;0,0,2,q=1,u=2", &wrong));
+  test_says(wrong->message,
+            "sky: source 2 is \"0,0,2,q=1,u=2\": q, u and v together are 2.23607 Jy");
+  g_clear_error(&wrong);
+  g_assert_null(astro_sky_new("moon", &wrong));
+  test_says(wrong->message, "sky \"moon\": the Moon moves among the stars");
+}
+
+/* Lines whose centre is outside of the band. */
+static void test_outside(void)
+{
+  g_autoptr(AstroSky) sky =
+      astro_sky_new("0,0,1;0,0,1,line=1.45e9:1e6:1,line=1.5e9:1e6:1;0,0,1,line=1.3e9:1e6:-1", NULL);
+  g_autofree char *outside = astro_sky_tell_outside(sky, 1.45e9, 20e6);
+  test_says(outside,
+            "the line of source 2 at 1500000000 Hz (and 1 more) is outside of the band from "
+            "1440000000 to 1460000000 Hz");
+  g_assert_null(astro_sky_tell_outside(sky, 1.4e9, 200e6));
+}
+
 static void test_resolve(void)
 {
   g_autoptr(GError) error = NULL;
@@ -363,6 +450,8 @@ int main(int argc, char **argv)
   g_test_add_func("/sky/inline", test_inline);
   g_test_add_func("/sky/no-files", test_no_files);
   g_test_add_func("/sky/files", test_sky_files);
+  g_test_add_func("/sky/words", test_words);
+  g_test_add_func("/sky/outside", test_outside);
   g_test_add_func("/sky/resolve", test_resolve);
   return g_test_run();
 }
