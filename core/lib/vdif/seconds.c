@@ -8,6 +8,7 @@
 #define MJD_1970 40587
 #define SECONDS_BITS 30
 #define MOST_EPOCHS 64
+#define SHORTEST_EPOCH (181 * (guint64)DAY)
 
 /* MJD of an epoch: 0h on 1 January or 1 July. */
 static gint64 epoch_mjd(guint epoch)
@@ -32,6 +33,8 @@ static double tai_minus_utc(gint64 mjd)
 gint64 astro_vdif_second(guint epoch, guint64 seconds)
 {
   const gint64 begin = epoch_mjd(epoch);
+  if (seconds < SHORTEST_EPOCH)
+    return (begin - MJD_1970) * DAY + (gint64)seconds;
   gint64 mjd = begin + (gint64)(seconds / DAY), since = (gint64)seconds;
   const gint64 leaps = (gint64)(tai_minus_utc(mjd) - tai_minus_utc(begin));
   since -= leaps;
