@@ -1,0 +1,92 @@
+/* Unpacking, with a table of the components of each byte if several share one. */
+#include "config.h"
+#include "core/recorders/unpack.h"
+
+#include <string.h>
+
+#define BYTES 256
+#define MOST_IN_BYTE 8
+#define WIDTHS 3 /* 1, 2 and 4 bits */
+#define CODES 4  /* of integers */
+
+typedef gint8 Table[BYTES][MOST_IN_BYTE];
+
+static const Table *table_of(const AstroRecorderPacking *packing)
+{
+  static Table tables[WIDTHS][CODES][2];
+  static gsize are_made[WIDTHS][CODES][2];
+  const guint width = packing->bits / 2, end = packing->high_first != FALSE;
+  Table *made = &tables[width][packing->code][end];
+  if (g_once_init_enter(&are_made[width][packing->code][end])) {
+    for (guint i = 0; i < BYTES; i++) {
+      const guint8 byte = (guint8)i;
+      astro_recorder_unpack_reference(packing, &byte, 0, 8 / packing->bits, (*made)[i]);
+    }
+    g_once_init_leave(&are_made[width][packing->code][end], 1);
+  }
+  return (const Table *)made;
+}
+
+/* Each case has a copy of a constant length, which is one instruction. */
+static void unpack_by_table(const AstroRecorderPacking *packing, const guint8 *in, guint64 bytes,
+                            gint8 *out)
+{
+  const Table *table = table_of(packing);
+  switch (packing->bits) {
+  case 1:
+    for (guint64 i = 0; i < bytes; i++)
+      memcpy(out + 8 * i, (*table)[in[i]], 8);
+    break;
+  case 2:
+    for (guint64 i = 0; i < bytes; i++)
+      memcpy(out + 4 * i, (*table)[in[i]], 4);
+    break;
+  default:
+    for (guint64 i = 0; i < bytes; i++)
+      memcpy(out + 2 * i, (*table)[in[i]], 2);
+  }
+}
+
+static gboolean has_table(const AstroRecorderPacking *packing)
+{
+  return packing->bits == 1 || packing->bits == 2 || packing->bits == 4;
+}
+
+/* Components from the start of a byte on; n of them fill whole bytes. */
+static void unpack_whole(const AstroRecorderPacking *packing, const guint8 *in, guint64 n,
+                         guint8 *out)
+{
+  if (has_table(packing)) {
+    unpack_by_table(packing, in, n * packing->bits / 8, (gint8 *)out);
+  } else if (astro_recorder_is_plain(packing)) {
+    memcpy(out, in, n * packing->bits / 8);
+  } else { /* 8 or 16 bits with an offset: the highest bit of each number is turned */
+    const guint step = packing->bits / 8;
+    memcpy(out, in, n * step);
+    if (step == 1)
+      for (guint64 i = 0; i < n; i++)
+        out[i] ^= 0x80;
+    else
+      for (guint64 i = 0; i < n; i++)
+        out[2 * i + 1] ^= 0x80;
+  }
+}
+
+void astro_recorder_unpack(const AstroRecorderPacking *packing, const guint8 *in, guint64 first,
+                           guint64 n, gpointer out)
+{
+  const gboolean is_whole = packing->word_components * packing->bits % 32 == 0;
+  const guint in_byte = MAX(8 / packing->bits, 1);
+  const gsize bytes = astro_recorder_component_bytes(packing);
+  if (!is_whole || (!has_table(packing) && packing->bits % 8)) {
+    astro_recorder_unpack_reference(packing, in, first, n, out);
+    return;
+  }
+  const guint64 head = MIN(n, (in_byte - first % in_byte) % in_byte);
+  const guint64 whole = (n - head) / in_byte * in_byte, tail = n - head - whole;
+  guint8 *to = out;
+  astro_recorder_unpack_reference(packing, in, first, head, to);
+  unpack_whole(packing, in + (first + head) * packing->bits / 8, whole, to + head * bytes);
+  astro_recorder_unpack_reference(packing, in, first + head + whole, tail,
+                                  to + (head + whole) * bytes);
+}

@@ -1,0 +1,309 @@
+/* DADA: a header of lines, of HDR_SIZE bytes, and the samples behind it up to the end of the file.
+ *
+ * UTC_START is when the first file began; OBS_OFFSET has how many bytes of samples came before this
+ * file. ORDER names the axes, slowest first (T time, F frequency, P polarisation, S station);
+ * without it time is slowest, then polarisations, then channels. */
+#include "config.h"
+#include "core/recorders/keywords.h"
+#include "core/recorders/recording.h"
+
+#include "core/kit/angle.h"
+#include "core/stream/typed.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HEADER 4096
+#define MOST_HEADER (1u << 24)
+#define MOST_CHANNELS (1u << 24)
+#define FLOAT_BITS 32
+#define MHZ 1e6
+
+static gboolean probe(const guint8 *bytes, gsize n)
+{
+  g_autofree char *text = g_strndup((const char *)bytes, MIN(n, HEADER));
+  return strlen(text) < n && strstr(text, "HDR_SIZE") && strstr(text, "NBIT");
+}
+
+static gboolean read_header(AstroRecorderFile *file, AstroRecorderKeywords *keywords,
+                            guint64 *header, GError **error)
+{
+  gsize got;
+  const guint8 *bytes = astro_recorder_file_bytes(file, 0, HEADER, &got, error);
+  if (!bytes)
+    return FALSE;
+  astro_recorder_keywords_from_lines(keywords, file->name, bytes, got);
+  if (!astro_recorder_keyword_whole(keywords, "HDR_SIZE", MOST_HEADER, header, error))
+    return FALSE;
+  if (*header == 0)
+    *header = HEADER;
+  if (*header > file->size)
+    return astro_recorder_fail(error, FORMAT,
+                               "%s: HDR_SIZE is %" G_GUINT64_FORMAT
+                               ", but the file has only %" G_GUINT64_FORMAT " bytes",
+                               file->name, *header, file->size);
+  if (*header <= HEADER)
+    return TRUE;
+  astro_recorder_keywords_clear(keywords);
+  bytes = astro_recorder_file_bytes(file, 0, *header, &got, error);
+  if (!bytes)
+    return FALSE;
+  astro_recorder_keywords_from_lines(keywords, file->name, bytes, got);
+  return TRUE;
+}
+
+/* ---- what one header says of all files ---- */
+
+static gboolean read_packing(AstroRecording *recording, const AstroRecorderKeywords *keywords,
+                             GError **error)
+{
+  guint64 bits, parts;
+  guint agreed;
+  g_autofree char *where = g_strdup_printf("%s: NBIT", keywords->file);
+  if (!astro_recorder_keyword_whole(keywords, "NBIT", FLOAT_BITS, &bits, error) ||
+      !astro_recorder_keyword_whole(keywords, "NDIM", 2, &parts, error) ||
+      !astro_recording_need(recording, "bits", where, bits, recording->settings->bits, &agreed,
+                            error))
+    return FALSE;
+  recording->packing = (AstroRecorderPacking){
+    .bits = agreed,
+    .is_complex = parts == 2,
+    .code = agreed == FLOAT_BITS ? ASTRO_RECORDER_FLOAT : ASTRO_RECORDER_SIGNED,
+  };
+  return agreed == 8 || agreed == 16 || agreed == FLOAT_BITS ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: NBIT is %u, expected 8, 16 or 32 (floats): DADA does not say how "
+                             "other samples are packed",
+                             keywords->file, agreed);
+}
+
+static AstroAxis axis_of(char letter)
+{
+  switch (letter) {
+  case 'T':
+    return ASTRO_AXIS_TIME;
+  case 'F':
+    return ASTRO_AXIS_CHANNEL;
+  case 'P':
+    return ASTRO_AXIS_POL;
+  case 'S':
+  case 'A':
+    return ASTRO_AXIS_STATION;
+  default:
+    return ASTRO_AXIS_NONE;
+  }
+}
+
+/* Axes of length 1 may be anywhere, or missing. */
+static gboolean read_order(AstroRecording *recording, const AstroRecorderKeywords *keywords,
+                           const guint extents[ASTRO_N_AXES], GError **error)
+{
+  const char *order = astro_recorder_keyword(keywords, "ORDER");
+  gboolean is_known = TRUE, has_time = FALSE;
+  AstroLayout all = { 0 };
+  if (!order)
+    order = "TPF";
+  for (const char *c = order; *c && is_known; c++) {
+    const AstroAxis axis = axis_of(*c);
+    is_known = axis != ASTRO_AXIS_NONE && astro_layout_find(&all, axis) < 0;
+    if (!is_known)
+      break;
+    astro_recorder_add_axis(&all, axis, extents[axis]);
+    if (axis == ASTRO_AXIS_TIME)
+      has_time = TRUE;
+    else
+      astro_recorder_add_axis(has_time ? &recording->inner : &recording->rows, axis, extents[axis]);
+  }
+  for (AstroAxis axis = 0; axis < ASTRO_N_AXES; axis++)
+    is_known = is_known && (extents[axis] <= 1 || astro_layout_find(&all, axis) >= 0);
+  if (!is_known || !has_time)
+    return astro_recorder_fail(error, FORMAT,
+                               "%s: ORDER is %s, expected each of T, F and P (and S) once, as far "
+                               "as there are several: files of heaps are not read",
+                               keywords->file, order);
+  recording->frame_rows = (guint)astro_layout_samples(&recording->rows);
+  return TRUE;
+}
+
+static gboolean read_axes(AstroRecording *recording, const AstroRecorderKeywords *keywords,
+                          GError **error)
+{
+  guint64 channels, pols, stations;
+  guint agreed;
+  g_autofree char *where = g_strdup_printf("%s: NCHAN", keywords->file);
+  if (!astro_recorder_keyword_whole(keywords, "NCHAN", MOST_CHANNELS, &channels, error) ||
+      !astro_recorder_keyword_whole(keywords, "NPOL", 2, &pols, error) ||
+      !astro_recorder_keyword_whole(keywords, "NANT", G_MAXUINT16, &stations, error) ||
+      !astro_recording_need(recording, "channels", where, channels, recording->settings->channels,
+                            &agreed, error))
+    return FALSE;
+  const guint extents[ASTRO_N_AXES] = {
+    [ASTRO_AXIS_CHANNEL] = agreed,
+    [ASTRO_AXIS_POL] = (guint)MAX(pols, 1),
+    [ASTRO_AXIS_STATION] = (guint)MAX(stations, 1),
+  };
+  return read_order(recording, keywords, extents, error);
+}
+
+/* FREQ and BW are in MHz, TSAMP in us. */
+static gboolean read_band(AstroRecording *recording, const AstroRecorderKeywords *keywords,
+                          GError **error)
+{
+  double frequency, bandwidth, interval;
+  g_autofree char *where = g_strdup_printf("%s: TSAMP", keywords->file);
+  if (!astro_recorder_keyword_number(keywords, "FREQ", 0, 1e7, &frequency, error) ||
+      !astro_recorder_keyword_number(keywords, "BW", -1e6, 1e6, &bandwidth, error) ||
+      !astro_recorder_keyword_number(keywords, "TSAMP", 0, 1e9, &interval, error))
+    return FALSE;
+  recording->frequency = frequency * MHZ;
+  recording->bandwidth = bandwidth * MHZ;
+  recording->rate = interval > 0 ? 1e6 / interval : 0;
+  return astro_recording_settle_rate(recording, where, error);
+}
+
+/* 2013-07-02-01:37:40[.fraction], or with a T. */
+static gboolean read_start(const AstroRecorderKeywords *keywords, gboolean *has_start, gint64 *ns,
+                           GError **error)
+{
+  const char *text = astro_recorder_keyword(keywords, "UTC_START");
+  *has_start = text != NULL;
+  if (!text)
+    return TRUE;
+  g_autofree char *iso = g_strdup(text);
+  if (strlen(iso) > 10 && iso[10] == '-')
+    iso[10] = 'T';
+  return (strlen(iso) > 10 && iso[10] == 'T' && astro_time_parse(iso, ns)) ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: UTC_START is \"%s\", expected 2026-11-20-12:00:00[.fraction]",
+                             keywords->file, text);
+}
+
+static void read_about(AstroRecording *recording, const AstroRecorderKeywords *keywords)
+{
+  const char *ra = astro_recorder_keyword(keywords, "RA");
+  const char *dec = astro_recorder_keyword(keywords, "DEC");
+  recording->telescope = g_strdup(astro_recorder_keyword(keywords, "TELESCOPE"));
+  recording->has_centre = ra && dec && astro_angles_parse(ra, dec, &recording->ra, &recording->dec);
+}
+
+static gboolean read_common(AstroRecording *recording, const AstroRecorderKeywords *keywords,
+                            GError **error)
+{
+  read_about(recording, keywords);
+  return read_packing(recording, keywords, error) && read_axes(recording, keywords, error) &&
+         read_band(recording, keywords, error);
+}
+
+/* ---- each file ---- */
+
+static const char *const same[] = {
+  "NBIT", "NDIM", "NPOL", "NCHAN", "TSAMP", "FREQ", "BW", "ORDER"
+};
+
+static gboolean check_same(const AstroRecorderKeywords *first, const AstroRecorderKeywords *other,
+                           GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(same); i++) {
+    const char *a = astro_recorder_keyword(first, same[i]),
+               *b = astro_recorder_keyword(other, same[i]);
+    if (g_strcmp0(a, b) != 0)
+      return astro_recorder_fail(
+          error, FORMAT, "%s: %s is %s, but %s in %s: expected files of one recording", other->file,
+          same[i], b ? b : "missing", a ? a : "missing", first->file);
+  }
+  return TRUE;
+}
+
+/* Adds a file; start: the time of its step 0, from which OBS_OFFSET counts. */
+static gboolean add_file(AstroRecording *recording, guint number,
+                         const AstroRecorderKeywords *keywords, guint64 header, gint64 after,
+                         GError **error)
+{
+  AstroRecorderFile *file = astro_recording_file(recording, number);
+  const guint64 bits = astro_layout_samples(&recording->rows) *
+                       astro_layout_samples(&recording->inner) * recording->packing.bits *
+                       (recording->packing.is_complex ? 2 : 1);
+  guint64 offset, told;
+  if (!astro_recorder_keyword_whole(keywords, "OBS_OFFSET", G_MAXINT64 / 8, &offset, error) ||
+      !astro_recorder_keyword_whole(keywords, "FILE_SIZE", G_MAXINT64 / 8, &told, error))
+    return FALSE;
+  if (offset * 8 % bits)
+    return astro_recorder_fail(error, FORMAT,
+                               "%s: OBS_OFFSET is %" G_GUINT64_FORMAT
+                               " bytes, which are not whole steps of %" G_GUINT64_FORMAT " bits",
+                               file->name, offset, bits);
+  const guint64 steps = (file->size - header) * 8 / bits;
+  if (told > file->size - header)
+    astro_recording_add_note(recording,
+                             "%s is cut short: it has %" G_GUINT64_FORMAT
+                             " bytes of samples, and FILE_SIZE is %" G_GUINT64_FORMAT,
+                             file->name, file->size - header, told);
+  if (steps == 0)
+    return TRUE;
+  const AstroRecorderFrame frame = {
+    .file = number,
+    .at = header,
+    .end = file->size,
+    .begin = after + (gint64)(offset * 8 / bits),
+    .steps = steps,
+    .stored = steps,
+    .is_valid = TRUE,
+  };
+  g_array_append_val(recording->index, frame);
+  return TRUE;
+}
+
+/* How many steps after the first header's UTC_START another one's is. */
+static gboolean steps_between(const AstroRecording *recording, const char *name, gint64 ns,
+                              gint64 *steps, GError **error)
+{
+  const double exact = (double)ns * recording->rate_n / recording->rate_d / (double)GST_SECOND;
+  *steps = llrint(exact);
+  return fabs(exact - (double)*steps) < 0.1 ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: UTC_START is %.12g steps from that of the first file, expected a "
+                             "whole number: files of one recording",
+                             name, exact);
+}
+
+static gboolean open_all(AstroRecording *recording, GError **error)
+{
+  g_auto(AstroRecorderKeywords) first = { 0 };
+  gint64 start = 0;
+  recording->index = g_array_new(FALSE, FALSE, sizeof(AstroRecorderFrame));
+  for (guint i = 0; i < recording->files->len; i++) {
+    g_auto(AstroRecorderKeywords) keywords = { 0 };
+    guint64 header;
+    gint64 ns = 0, after = 0;
+    gboolean has_start;
+    if (!read_header(astro_recording_file(recording, i), &keywords, &header, error) ||
+        !read_start(&keywords, &has_start, &ns, error))
+      return FALSE;
+    if (i == 0) {
+      if (!read_common(recording, &keywords, error))
+        return FALSE;
+      start = ns;
+      recording->has_start = has_start;
+    } else if (!check_same(&first, &keywords, error) ||
+               !steps_between(recording, keywords.file, has_start ? ns - start : 0, &after,
+                              error)) {
+      return FALSE;
+    }
+    if (!add_file(recording, i, &keywords, header, after, error))
+      return FALSE;
+    if (i == 0) {
+      first = keywords;
+      keywords.values = NULL;
+    }
+  }
+  if (!astro_recording_sort(recording, error))
+    return FALSE;
+  recording->start_ns = start + astro_recording_ns(recording, recording->first);
+  return TRUE;
+}
+
+const AstroRecorderFormat astro_recorder_dada = {
+  .name = { "dada", "PSRDADA: a header of lines, 8 or 16 bits, or floats" },
+  .probe = probe,
+  .open = open_all,
+};

@@ -1,0 +1,193 @@
+/* Derives the stream from what headers and settings say. */
+#include "config.h"
+#include "core/recorders/recording.h"
+
+#define MJD_1970 40587
+#define NS_A_DAY (86400 * (gint64)GST_SECOND)
+#define MOST_STEP_BYTES ((guint64)1 << 30)
+
+void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent)
+{
+  layout->axes[layout->n_axes] = axis;
+  layout->extents[layout->n_axes++] = extent;
+}
+
+static guint64 extent_of(const AstroRecording *recording, AstroAxis axis)
+{
+  const gint row = astro_layout_find(&recording->rows, axis),
+             inner = astro_layout_find(&recording->inner, axis);
+  return (row < 0 ? 1 : recording->rows.extents[row]) *
+         (inner < 0 ? 1 : recording->inner.extents[inner]);
+}
+
+/* Axes of length 1 have no place of their own; channels of threads and those in them are one axis
+ * if they are neighbours. */
+static void append(AstroLayout *to, const AstroLayout *from)
+{
+  for (guint i = 0; i < from->n_axes; i++) {
+    if (from->extents[i] == 1)
+      continue;
+    if (to->n_axes && to->axes[to->n_axes - 1] == from->axes[i])
+      to->extents[to->n_axes - 1] *= from->extents[i];
+    else
+      astro_recorder_add_axis(to, from->axes[i], from->extents[i]);
+  }
+}
+
+static void insert(AstroLayout *layout, guint at, AstroAxis axis)
+{
+  for (guint i = layout->n_axes++; i > at; i--) {
+    layout->axes[i] = layout->axes[i - 1];
+    layout->extents[i] = layout->extents[i - 1];
+  }
+  layout->axes[at] = axis;
+  layout->extents[at] = 1;
+}
+
+/* Every stream has stations and polarisations: those of length 1 fit anywhere, so they go where
+ * stages like them. */
+static void complete(AstroLayout *layout)
+{
+  gint pol = astro_layout_find(layout, ASTRO_AXIS_POL);
+  const gint station = astro_layout_find(layout, ASTRO_AXIS_STATION);
+  if (pol < 0) {
+    pol = station < 0 ? (gint)layout->n_axes : station + 1;
+    insert(layout, (guint)pol, ASTRO_AXIS_POL);
+  }
+  if (station < 0)
+    insert(layout, (guint)pol, ASTRO_AXIS_STATION);
+}
+
+static void choose_layout(AstroRecording *recording)
+{
+  AstroStream *out = &recording->stream;
+  const gboolean has_both = astro_layout_find(&recording->rows, ASTRO_AXIS_CHANNEL) >= 0 &&
+                            astro_layout_find(&recording->inner, ASTRO_AXIS_CHANNEL) >= 0;
+  const gboolean is_spectra = extent_of(recording, ASTRO_AXIS_CHANNEL) > 1;
+  const AstroLayout time = { 1, { ASTRO_AXIS_TIME }, { 0 } };
+  out->quantity = is_spectra ? ASTRO_QUANTITY_SPECTRA : ASTRO_QUANTITY_VOLTAGES;
+  recording->is_moved = recording->n_rows > 1 && (has_both || !is_spectra);
+  out->layout = (AstroLayout){ 0 };
+  if (!recording->is_moved)
+    append(&out->layout, &recording->rows);
+  append(&out->layout, &time);
+  if (recording->is_moved)
+    append(&out->layout, &recording->rows);
+  append(&out->layout, &recording->inner);
+  complete(&out->layout);
+}
+
+static gboolean check_size(const AstroRecording *recording, GError **error)
+{
+  guint64 samples = recording->n_rows;
+  for (guint i = 0; i < recording->inner.n_axes; i++) {
+    if (recording->inner.extents[i] > MOST_STEP_BYTES ||
+        samples * recording->inner.extents[i] > MOST_STEP_BYTES)
+      samples = MOST_STEP_BYTES;
+    else
+      samples *= recording->inner.extents[i];
+  }
+  return samples < MOST_STEP_BYTES / 8 ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: one step of time has more than %" G_GUINT64_FORMAT
+                             " samples, which is no recording",
+                             astro_recording_file(recording, 0)->name, MOST_STEP_BYTES / 8);
+}
+
+/* A single channel has the width that its rate carries; several may lie apart. */
+static void choose_band(AstroRecording *recording)
+{
+  AstroStream *out = &recording->stream;
+  out->frequency = recording->frequency;
+  out->bandwidth = ABS(recording->bandwidth);
+  recording->is_turned = recording->bandwidth < 0;
+  if (out->bandwidth == 0 && out->quantity == ASTRO_QUANTITY_VOLTAGES)
+    out->bandwidth = recording->rate / (recording->packing.is_complex ? 1 : 2);
+}
+
+static gboolean settle_band(AstroRecording *recording, GError **error)
+{
+  const AstroRecorderSettings *settings = recording->settings;
+  const char *name = astro_recording_file(recording, 0)->name;
+  double width;
+  g_autofree char *frequency = g_strdup_printf("%s: the header's frequency", name);
+  g_autofree char *bandwidth = g_strdup_printf("%s: the header's bandwidth", name);
+  if (!astro_recording_agree(recording, "frequency", frequency, recording->frequency,
+                             settings->frequency, &recording->frequency, error) ||
+      !astro_recording_agree(recording, "bandwidth", bandwidth, ABS(recording->bandwidth),
+                             settings->bandwidth, &width, error))
+    return FALSE;
+  recording->bandwidth = recording->bandwidth < 0 ? -width : width;
+  return TRUE;
+}
+
+static gboolean settle_start(AstroRecording *recording, GError **error)
+{
+  if (!recording->has_given_start)
+    return TRUE;
+  if (recording->has_start && !recording->settings->force &&
+      recording->given_start != recording->start_ns) {
+    g_autoptr(AstroObservation) told = astro_observation_new(0);
+    told->has_start = TRUE;
+    told->start_mjd = (gint32)(recording->start_ns / NS_A_DAY + MJD_1970);
+    told->start_ns = (guint64)(recording->start_ns % NS_A_DAY);
+    g_autofree char *start = astro_observation_tell_time(told, 0);
+    return astro_recorder_fail(error, SETTINGS,
+                               "%s begins at %s, but start-time=%s is set: leave it out, or set "
+                               "force if the header is wrong",
+                               astro_recording_file(recording, 0)->name, start,
+                               recording->settings->start_time);
+  }
+  recording->has_start = TRUE;
+  recording->start_ns = recording->given_start;
+  return TRUE;
+}
+
+gboolean astro_recording_describe(AstroRecording *recording, GError **error)
+{
+  AstroStream *out = &recording->stream;
+  const char *name = astro_recording_file(recording, 0)->name;
+  recording->n_rows = (guint)astro_layout_samples(&recording->rows);
+  recording->inner_components =
+      astro_layout_samples(&recording->inner) * (recording->packing.is_complex ? 2 : 1);
+  out->format = astro_recorder_format(&recording->packing);
+  if (out->format == ASTRO_FORMAT_UNKNOWN)
+    return astro_recorder_fail(error, FORMAT,
+                               "%s: found samples of %u bits, expected 1 to 16, or floats of 32",
+                               name, recording->packing.bits);
+  if (!check_size(recording, error) || !settle_band(recording, error) ||
+      !settle_start(recording, error))
+    return FALSE;
+  out->rate_n = recording->rate_n;
+  out->rate_d = recording->rate_d;
+  out->has_counts = TRUE;
+  choose_layout(recording);
+  choose_band(recording);
+  if (out->quantity == ASTRO_QUANTITY_VOLTAGES && !recording->settings->force &&
+      !astro_stream_check_band(out, error))
+    return FALSE;
+  recording->seen = (AstroRecorderPlace){ 0, 0 };
+  return TRUE;
+}
+
+AstroObservation *astro_recording_make_observation(const AstroRecording *recording)
+{
+  AstroObservation *observation = astro_observation_new(0);
+  g_free(observation->telescope);
+  observation->telescope =
+      g_strdup(recording->telescope ? recording->telescope : ASTRO_TELESCOPE_UNKNOWN);
+  if (recording->basis) {
+    g_free(observation->basis);
+    observation->basis = g_strdup(recording->basis);
+  }
+  observation->has_phase_centre = recording->has_centre;
+  observation->phase_ra = recording->ra * G_PI / 180;
+  observation->phase_dec = recording->dec * G_PI / 180;
+  observation->has_start = recording->has_start;
+  if (recording->has_start) {
+    const gint64 day = recording->start_ns / NS_A_DAY - (recording->start_ns % NS_A_DAY < 0);
+    observation->start_mjd = (gint32)(day + MJD_1970);
+    observation->start_ns = (guint64)(recording->start_ns - day * NS_A_DAY);
+  }
+  return observation;
+}

@@ -1,0 +1,336 @@
+/* Reads blocks: places what frames have of them, and counts what none has. */
+#include "config.h"
+#include "core/recorders/recording.h"
+
+#include "core/backend/backend.h"
+#include "core/backend/threads.h"
+#include "core/lib/transpose/plan.h"
+#include "core/recorders/turn.h"
+
+#include <string.h>
+
+/* Pieces that are unpacked from the window, in components: a multiple of what words hold. */
+#define PIECE ((guint64)1 << 17)
+/* Pieces that are worth reading straight into place, in bytes. */
+#define LONG ((gsize)64 << 10)
+
+/* The block that is being read, with its rows one behind the other. */
+typedef struct {
+  gint64 begin, end; /* in the frames' numbers */
+  guint64 steps;
+  guint8 *rows;
+  guint64 cell;    /* steps that share a mark */
+  guint64 cells;   /* in a row */
+  guint n_lanes;   /* rows that come in frames of their own */
+  guint8 *is_good; /* lanes by cells */
+} Block;
+
+static gsize step_bytes(const AstroRecording *recording)
+{
+  return recording->inner_components * astro_recorder_component_bytes(&recording->packing);
+}
+
+/* ---- samples ---- */
+
+static gboolean unpack(AstroRecording *recording, const AstroRecorderFrame *frame, guint64 first,
+                       guint64 n, guint8 *out, GError **error)
+{
+  const AstroRecorderPacking *packing = &recording->packing;
+  AstroRecorderFile *file = astro_recording_file(recording, frame->file);
+  const gsize bytes = astro_recorder_component_bytes(packing);
+  if (astro_recorder_is_plain(packing) && n * bytes >= LONG)
+    return astro_recorder_file_read(file, frame->at + first * bytes, out, n * bytes, error);
+  for (guint64 done = 0, piece; done < n; done += piece) {
+    const guint64 component = first + done, from = astro_recorder_byte_of(packing, component);
+    const guint64 before = packing->word_components ? component % packing->word_components
+                           : packing->bits < 8      ? component % (8 / packing->bits)
+                                                    : 0;
+    piece = MIN(n - done, PIECE);
+    const gsize needed = astro_recorder_bytes(packing, before + piece);
+    gsize got;
+    const guint8 *in = astro_recorder_file_bytes(file, frame->at + from, needed, &got, error);
+    if (!in)
+      return FALSE;
+    if (got < needed)
+      return astro_recorder_fail(error, READ, "%s: it became shorter while it was read",
+                                 file->name);
+    astro_recorder_unpack(packing, in, before, piece, out + done * bytes);
+  }
+  return TRUE;
+}
+
+/* The steps that frame and block share. Channels whose frequencies fall are put in reverse. */
+static gboolean place_rows(AstroRecording *recording, const Block *block,
+                           const AstroRecorderFrame *frame, gint64 from, gint64 to, GError **error)
+{
+  const guint64 n = (guint64)(to - from), inner = recording->inner_components;
+  const gboolean is_reversed =
+      recording->is_turned && astro_layout_find(&recording->rows, ASTRO_AXIS_CHANNEL) >= 0;
+  for (guint i = 0; i < recording->frame_rows; i++) {
+    const guint row = frame->row + (is_reversed ? recording->frame_rows - 1 - i : i);
+    guint8 *out = block->rows + ((guint64)row * block->steps + (guint64)(from - block->begin)) *
+                                    step_bytes(recording);
+    const guint64 first = (i * frame->stored + (guint64)(from - frame->begin)) * inner;
+    if (astro_is_given_up()) {
+      g_set_error_literal(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP,
+                          "the block was given up");
+      return FALSE;
+    }
+    if (!unpack(recording, frame, first, n * inner, out, error))
+      return FALSE;
+    if (recording->is_turned)
+      astro_recorder_turn(&recording->packing, &recording->inner, from - recording->first, n, out);
+  }
+  return TRUE;
+}
+
+/* ---- marks ---- */
+
+static guint8 *marks_of(const Block *block, guint lane, gint64 step)
+{
+  return block->is_good + lane * block->cells + (guint64)(step - block->begin) / block->cell;
+}
+
+static gboolean place(AstroRecording *recording, const Block *block,
+                      const AstroRecorderFrame *frame, gboolean is_new, GError **error)
+{
+  const gint64 from = MAX(frame->begin, block->begin),
+               to = MIN(frame->begin + (gint64)frame->steps, block->end);
+  if (from >= to || !frame->is_valid)
+    return TRUE;
+  guint8 *marks = marks_of(block, frame->row / recording->frame_rows, from);
+  if (*marks) {
+    recording->stats.duplicate += is_new;
+    return TRUE;
+  }
+  if (!place_rows(recording, block, frame, from, to, error))
+    return FALSE;
+  memset(marks, 1, ((guint64)(to - from) + block->cell - 1) / block->cell);
+  return TRUE;
+}
+
+static gboolean is_before(const AstroRecorderPlace *a, const AstroRecorderPlace *b)
+{
+  return a->file != b->file ? a->file < b->file : a->at < b->at;
+}
+
+static void count(AstroRecording *recording, const Block *block, const AstroRecorderFrame *frame,
+                  guint64 odd)
+{
+  recording->stats.frames++;
+  recording->stats.invalid += !frame->is_valid;
+  recording->stats.late +=
+      !recording->is_sought && frame->begin + (gint64)frame->steps <= block->begin;
+  recording->stats.odd_bytes += odd;
+}
+
+/* Looks at all frames that may have part of the block: those that follow it may be in front of one
+ * that does not, and are looked at again for the next block. */
+static gboolean place_all(AstroRecording *recording, const Block *block, GError **error)
+{
+  const guint most = astro_recording_disorder(recording);
+  AstroRecorderPlace at = recording->place, resume = at;
+  gboolean has_resume = FALSE;
+  for (guint ahead = 0; ahead <= most;) {
+    const AstroRecorderPlace before = at;
+    AstroRecorderFrame frame;
+    guint64 odd = 0;
+    GError *why = NULL;
+    if (!astro_recording_next(recording, &at, &frame, &odd, &why)) {
+      if (why) {
+        g_propagate_error(error, why);
+        return FALSE;
+      }
+      if (is_before(&recording->seen, &at))
+        recording->stats.odd_bytes += odd;
+      recording->seen = at;
+      break;
+    }
+    const gboolean is_new = !is_before(&before, &recording->seen);
+    const gboolean is_whole = frame.begin + (gint64)frame.steps <= block->end;
+    if (!is_whole && !has_resume) {
+      resume = before;
+      has_resume = TRUE;
+    }
+    if (frame.begin >= block->end) {
+      ahead++;
+      continue;
+    }
+    if (is_new) {
+      count(recording, block, &frame, odd);
+      recording->seen = at;
+    }
+    if (!place(recording, block, &frame, is_new, error))
+      return FALSE;
+  }
+  recording->place = has_resume ? resume : at;
+  return TRUE;
+}
+
+/* Samples that no frame has are zeros. */
+static guint64 clear_lost(const AstroRecording *recording, const Block *block)
+{
+  const gsize bytes = step_bytes(recording);
+  guint64 lost = 0;
+  for (guint lane = 0; lane < block->n_lanes; lane++)
+    for (guint64 cell = 0, end; cell < block->cells; cell = end) {
+      const guint8 *marks = block->is_good + lane * block->cells;
+      for (end = cell + 1; end < block->cells && marks[end] == marks[cell];)
+        end++;
+      if (marks[cell])
+        continue;
+      const guint64 from = cell * block->cell, to = MIN(end * block->cell, block->steps);
+      for (guint i = 0; i < recording->frame_rows; i++) {
+        const guint64 row = (guint64)lane * recording->frame_rows + i;
+        memset(block->rows + (row * block->steps + from) * bytes, 0, (to - from) * bytes);
+      }
+      lost += (to - from) * recording->frame_rows;
+    }
+  return lost;
+}
+
+/* Counts by time, and by rows if these come in frames of their own; a single one for a block
+ * without losses. */
+static void add_counts(const AstroRecording *recording, const Block *block, gboolean has_lost,
+                       GstBuffer *buffer)
+{
+  AstroLayout shape = { 0 };
+  const AstroLayout time = { 1, { ASTRO_AXIS_TIME }, { block->cells } };
+  const gboolean has_lanes = block->n_lanes > 1;
+  const AstroLayout *order[] = { recording->is_moved ? &time : &recording->rows,
+                                 recording->is_moved ? &recording->rows : &time };
+  for (guint i = 0; i < 2 && has_lost; i++)
+    for (guint k = 0; k < order[i]->n_axes; k++)
+      if (order[i] == &time || (has_lanes && order[i]->extents[k] > 1))
+        astro_recorder_add_axis(&shape, order[i]->axes[k], order[i]->extents[k]);
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &shape, 1);
+  if (!has_lost)
+    return;
+  for (guint lane = 0; lane < block->n_lanes; lane++)
+    for (guint64 cell = 0; cell < block->cells; cell++)
+      meta->counts[recording->is_moved ? cell * block->n_lanes + lane
+                                       : lane * block->cells + cell] =
+          block->is_good[lane * block->cells + cell];
+}
+
+/* ---- blocks ---- */
+
+/* From rows:time:inner to time:rows:inner. */
+static void move(const AstroRecording *recording, const Block *block, gpointer out)
+{
+  const guint64 inner = astro_layout_samples(&recording->inner);
+  AstroTransposeConfig config = {
+    .n_axes = 3,
+    .extents = { recording->n_rows, block->steps, inner },
+    .order = { 1, 0, 2 },
+    .sample_bytes = astro_stream_sample_bytes(&recording->stream),
+  };
+  AstroTransposePlan plan;
+  astro_transpose_simplify(&config);
+  astro_transpose_plan(&plan, NULL, &config);
+  astro_transpose_run(&plan, astro_transpose_kernels(), 1, out, block->rows);
+}
+
+static gboolean make_room(AstroRecording *recording, gsize bytes, GError **error)
+{
+  if (bytes <= recording->scratch_bytes)
+    return TRUE;
+  g_free(recording->scratch);
+  recording->scratch_bytes = 0;
+  recording->scratch = g_try_malloc(bytes);
+  if (!recording->scratch)
+    return astro_recorder_fail(error, READ, "no memory for a block of %zu bytes", bytes);
+  recording->scratch_bytes = bytes;
+  return TRUE;
+}
+
+static gboolean seek(AstroRecording *recording, guint64 first, GError **error)
+{
+  if (!astro_recording_place(recording, recording->first + (gint64)first, &recording->place, error))
+    return FALSE;
+  recording->seen = recording->place;
+  recording->is_sought = TRUE;
+  return TRUE;
+}
+
+gboolean astro_recording_find(AstroRecording *recording, guint64 from, guint64 *step,
+                              GError **error)
+{
+  AstroRecorderPlace at;
+  AstroRecorderFrame frame;
+  const gint64 wanted = recording->first + (gint64)from;
+  gint64 found = 0;
+  gboolean has_found = FALSE;
+  guint64 odd = 0;
+  if (!astro_recording_place(recording, wanted, &at, error))
+    return FALSE;
+  for (guint ahead = 0; ahead <= astro_recording_disorder(recording);) {
+    GError *why = NULL;
+    if (!astro_recording_next(recording, &at, &frame, &odd, &why)) {
+      if (why) {
+        g_propagate_error(error, why);
+        return FALSE;
+      }
+      break;
+    }
+    if (frame.begin + (gint64)frame.steps <= wanted)
+      continue;
+    ahead++;
+    found = has_found ? MIN(found, frame.begin) : frame.begin;
+    has_found = TRUE;
+  }
+  *step = (guint64)(MAX(found, wanted) - recording->first);
+  return has_found;
+}
+
+gboolean astro_recording_read(AstroRecording *recording, guint64 first, guint64 steps,
+                              gpointer data, GstBuffer *buffer, gboolean *is_lost, GError **error)
+{
+  const guint64 grid = recording->grid;
+  const gboolean is_aligned = grid && first % grid == 0 && steps % grid == 0;
+  const gint64 begin = recording->first + (gint64)first;
+  Block block = {
+    .begin = begin,
+    .end = begin + (gint64)steps,
+    .steps = steps,
+    .rows = data,
+    .cell = is_aligned ? grid : 1,
+    .n_lanes = recording->n_rows / recording->frame_rows,
+  };
+  block.cells = steps / block.cell;
+  if (recording->is_moved) {
+    if (!make_room(recording, recording->n_rows * steps * step_bytes(recording), error))
+      return FALSE;
+    block.rows = recording->scratch;
+  }
+  if (first != recording->next && !seek(recording, first, error))
+    return FALSE;
+  recording->next = G_MAXUINT64;
+  g_autofree guint8 *is_good = g_malloc0(block.n_lanes * block.cells);
+  block.is_good = is_good;
+  if (!place_all(recording, &block, error))
+    return FALSE;
+  recording->next = first + steps;
+  recording->is_sought = FALSE;
+  const guint64 lost = clear_lost(recording, &block);
+  *is_lost = lost == steps * recording->n_rows;
+  recording->stats.lost += lost;
+  recording->stats.samples += steps * recording->n_rows;
+  if (recording->is_moved && !*is_lost)
+    move(recording, &block, data);
+  add_counts(recording, &block, lost > 0, buffer);
+  return TRUE;
+}
+
+void astro_recording_skip(AstroRecording *recording, guint64 steps)
+{
+  recording->stats.lost += steps * recording->n_rows;
+  recording->stats.samples += steps * recording->n_rows;
+}
+
+guint64 astro_recording_block(const AstroRecording *recording, gsize bytes)
+{
+  const guint64 unit = MAX(recording->grid, 1);
+  const guint64 wanted = bytes / MAX(recording->n_rows * step_bytes(recording), 1);
+  return MAX(wanted / unit, 1) * unit;
+}
