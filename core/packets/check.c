@@ -2,6 +2,8 @@
 #include "config.h"
 #include "core/packets/bits.h"
 
+#include "core/lib/vdif/vdif.h"
+
 gboolean astro_packet_is_levels(const AstroPacketSamples *samples)
 {
   return samples->code == ASTRO_PACKET_OFFSET && samples->bits <= 2;
@@ -35,18 +37,9 @@ guint64 astro_packet_step_components(const AstroPacketSamples *samples)
   return components;
 }
 
-/* A word holds as many complete samples as fit. If a sample is longer than a word, a word holds
- * part of one; how many components that is, is only defined if they fill the word or there is a
- * single one. */
 guint astro_packet_word_components(const AstroPacketSamples *samples)
 {
-  const guint64 step = astro_packet_step_components(samples), bits = samples->bits;
-  if (step == 0 || bits < 1 || bits > ASTRO_PACKET_WORD_BITS)
-    return 0;
-  if (step * bits <= ASTRO_PACKET_WORD_BITS)
-    return (guint)(ASTRO_PACKET_WORD_BITS / (step * bits) * step);
-  const guint n = ASTRO_PACKET_WORD_BITS / (guint)bits;
-  return (n == 1 || n * bits == ASTRO_PACKET_WORD_BITS) && step % n == 0 ? n : 0;
+  return astro_vdif_word_components(astro_packet_step_components(samples), samples->bits);
 }
 
 guint64 astro_packet_components(const AstroPacketSamples *samples)

@@ -1,5 +1,5 @@
-# (u,v,w) of an observation, by ERFA.
-core_sources += core/stream/uvw.c core/stream/uvw.h core/stream/track.c core/stream/track.h \
+# Rates and times as typed; (u,v,w) of an observation, by ERFA.
+core_sources += core/stream/typed.c core/stream/typed.h core/stream/uvw.c core/stream/uvw.h core/stream/track.c core/stream/track.h \
   core/stream/undelayed.c core/stream/undelayed.h
 library_sources += core/stream/uvw-meta.c core/stream/uvw-meta.h
 core_cflags += $(ERFA_CFLAGS)
