@@ -1,4 +1,4 @@
 # Files that are written beside their name, packing by gzip, and names with the time in them.
 core_sources += core/lib/files/part-file.c core/lib/files/part-file.h core/lib/files/gzip.c core/lib/files/gzip.h \
-  core/lib/files/write-all.h
-core_tests += tests/core/lib/files/part-file
+  core/lib/files/write-all.h core/lib/files/utc-name.c core/lib/files/utc-name.h
+core_tests += tests/core/lib/files/part-file tests/core/lib/files/utc-name
