@@ -8,8 +8,8 @@
  * the nearest of the levels that so many bits have. What lies between two levels follows from the
  * rms: of the property if it is set, else of the first 16384 steps. With 1 to 4 bits each station,
  * polarisation and channel has an rms of its own; with 8 and 16 all channels of a polarisation have
- * one, which keeps the bandpass. 35.5 levels of 8 bits are an rms, and 2048 of 16 bits. Files do
- * not hold the rms; a message "astro-file" does not need it, as ratios of values are kept.
+ * one, which keeps the bandpass. An rms is 35.5 levels of 8 bits, and 2048 of 16 bits. Files do not
+ * tell the rms: with 8 and 16 bits, ratios within a polarisation are kept.
  *
  * VDIF takes any number of stations (numbered from 0; their polarisations are threads), and powers
  * of two of channels. A frame with a lost sample is marked as invalid. Its header has no frequency,
@@ -30,8 +30,8 @@
  *
  * An element message "astro-file" describes each file: location, format, bits, start (UTC),
  * seconds, bytes, samples, and of these lost, partial (written though some of the samples behind
- * them were lost) and spoilt (good, but in a frame that is marked as invalid), and clipped
- * components.
+ * them were lost) and spoilt (good, but in a frame that is marked as invalid), components that were
+ * clipped or nan, and again, steps that came again.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=2 bandwidth=1e6 duration=1 ! \
@@ -116,7 +116,8 @@ static GstStructure *describe(const AstroRecordSink *self, const AstroRecordFile
       (double)(end - begin) / GST_SECOND, "steps", G_TYPE_UINT64, file->steps, "bytes",
       G_TYPE_UINT64, file->bytes, "samples", G_TYPE_UINT64, file->samples, "lost", G_TYPE_UINT64,
       file->lost, "partial", G_TYPE_UINT64, file->partial, "spoilt", G_TYPE_UINT64, file->spoilt,
-      "clipped", G_TYPE_UINT64, file->clipped, NULL);
+      "clipped", G_TYPE_UINT64, file->clipped, "nan", G_TYPE_UINT64, file->nans, "again",
+      G_TYPE_UINT64, self->steps.again, NULL);
 }
 
 static void warn_of_losses(AstroRecordSink *self, const AstroRecordFile *file)
@@ -146,6 +147,11 @@ static void warn_of_losses(AstroRecordSink *self, const AstroRecordFile *file)
                         ("%s: %" G_GUINT64_FORMAT " components were beyond the highest or lowest "
                          "level and are clipped: a larger rms makes them fit",
                          file->name, file->clipped),
+                        (NULL));
+  if (file->nans)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("%s: %" G_GUINT64_FORMAT " components are NaN and were written as 0",
+                         file->name, file->nans),
                         (NULL));
 }
 
@@ -201,6 +207,11 @@ static gboolean begin(AstroRecordSink *self, GError **error)
   };
   self->writer =
       astro_record_writer_new(&settings, &self->stream, self->observation, take_file, self, error);
+  if (self->writer && self->stream.frequency == 0 && astro_record_kind_tells_frequency(self->kind))
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("caps have no field \"frequency\", so that the header has none either, "
+                         "and readers have to be told it"),
+                        (NULL));
   return self->writer != NULL;
 }
 

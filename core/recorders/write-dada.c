@@ -130,6 +130,7 @@ static gboolean close_file(AstroRecordWriter *w, GError **error)
 const AstroRecordKind astro_record_dada = {
   .name = "dada",
   .losses = "zeros in the file, since DADA has no mark for them",
+  .tells_frequency = TRUE,
   .bits = { 8, 16 },
   .takes_real = TRUE,
   .order = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION, ASTRO_AXIS_CHANNEL, ASTRO_AXIS_POL },

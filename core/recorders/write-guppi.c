@@ -153,6 +153,7 @@ static gboolean close_file(AstroRecordWriter *w, GError **error)
 const AstroRecordKind astro_record_guppi = {
   .name = "guppi",
   .losses = "zeros in the file, and each block's DROPBLK says how many they are but not which",
+  .tells_frequency = TRUE,
   .bits = { 8, 16 },
   .has_blocks = TRUE,
   .order = { ASTRO_AXIS_STATION, ASTRO_AXIS_CHANNEL, ASTRO_AXIS_TIME, ASTRO_AXIS_POL },

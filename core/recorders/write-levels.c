@@ -212,30 +212,33 @@ void astro_record_levels_learn(AstroRecordLevels *l)
 /* Adding half the number of levels makes every value positive, so that cutting off the fraction is
  * the floor. A NaN becomes the middle. */
 #define MAKE(name, type)                                                                           \
-  static guint64 make_##name(type *out, const float *in, const float *gains, gsize n, float shift, \
-                             float half)                                                           \
+  static void make_##name(type *out, const float *in, const float *gains, gsize n, float shift,    \
+                          float half, AstroRecordMisfits *misfits)                                 \
   {                                                                                                \
     const float most = 2 * half - 1;                                                               \
-    guint32 clipped = 0;                                                                           \
+    guint32 clipped = 0, nans = 0;                                                                 \
     for (gsize i = 0; i < n; i++) {                                                                \
       const float value = in[i] * gains[i] + shift + half;                                         \
       const float low = value >= 0 ? value : value < 0 ? 0 : half;                                 \
       const float held = low < most ? low : most;                                                  \
       clipped += value < 0 || value >= 2 * half;                                                   \
+      nans += value != value;                                                                      \
       out[i] = (type)((gint32)held - (gint32)half);                                                \
     }                                                                                              \
-    return clipped;                                                                                \
+    misfits->clipped += clipped;                                                                   \
+    misfits->nans += nans;                                                                         \
   }
 MAKE(bytes, gint8)
 MAKE(words, gint16)
 
-static guint64 scale(AstroRecordLevels *l, guint8 *out, gconstpointer samples, guint64 steps)
+static void scale(AstroRecordLevels *l, guint8 *out, gconstpointer samples, guint64 steps,
+                  AstroRecordMisfits *misfits)
 {
   const float shift = (float)scales[scale_of(l->bits)].shift;
   const float half = (float)(1u << (l->bits - 1));
   const gsize bytes = astro_record_levels_bytes(l);
   const guint64 most = MIN(l->row_samples, CHUNK / l->components);
-  guint64 clipped = 0;
+  AstroRecordMisfits found = { 0 };
   for (guint64 o = 0; o < l->outer; o++)
     for (guint64 at = 0; at < steps * l->inner;) {
       const guint64 into = at % l->row_samples;
@@ -244,23 +247,27 @@ static guint64 scale(AstroRecordLevels *l, guint8 *out, gconstpointer samples, g
       const float *in = floats_at(l, samples, first, n * l->components);
       const float *gains = l->gains + (o * l->row_samples + into) * l->components;
       guint8 *to = out + first * l->components * bytes;
-      clipped += bytes == 1 ? make_bytes((gint8 *)to, in, gains, n * l->components, shift, half)
-                            : make_words((gint16 *)to, in, gains, n * l->components, shift, half);
+      if (bytes == 1)
+        make_bytes((gint8 *)to, in, gains, n * l->components, shift, half, &found);
+      else
+        make_words((gint16 *)to, in, gains, n * l->components, shift, half, &found);
       at += n;
     }
-  return l->bits >= 8 ? clipped : 0;
+  misfits->clipped += l->bits >= 8 ? found.clipped : 0;
+  misfits->nans += found.nans;
 }
 
-guint64 astro_record_levels_make(AstroRecordLevels *l, gpointer out, gconstpointer samples,
-                                 guint64 steps)
+void astro_record_levels_make(AstroRecordLevels *l, gpointer out, gconstpointer samples,
+                              guint64 steps, AstroRecordMisfits *misfits)
 {
-  if (l->format == ASTRO_FORMAT_UNKNOWN)
-    return scale(l, out, samples, steps);
+  if (l->format == ASTRO_FORMAT_UNKNOWN) {
+    scale(l, out, samples, steps, misfits);
+    return;
+  }
   const guint64 components = l->outer * l->inner * steps * l->components;
   for (guint64 at = 0; at < components; at += CHUNK)
     kernel(l->stream.format, l->format)(
         (guint8 *)out + at * astro_record_levels_bytes(l),
         (const guint8 *)samples + at * astro_stream_sample_bytes(&l->stream) / l->components,
         MIN(CHUNK, components - at), 1);
-  return 0;
 }

@@ -39,9 +39,14 @@ void astro_record_levels_measure(AstroRecordLevels *levels, gconstpointer sample
 /* Sets the gains. */
 void astro_record_levels_learn(AstroRecordLevels *levels);
 
-/* Fills out with the levels of a buffer's samples, in the stream's layout. Returns how many
- * components of 8 or 16 bits were clipped. */
-guint64 astro_record_levels_make(AstroRecordLevels *levels, gpointer out, gconstpointer samples,
-                                 guint64 steps);
+/* Components that do not fit. */
+typedef struct {
+  guint64 clipped; /* beyond the highest or lowest level of 8 or 16 bits */
+  guint64 nans;    /* which become 0 */
+} AstroRecordMisfits;
+
+/* Fills out with the levels of a buffer's samples, in the stream's layout, and adds to misfits. */
+void astro_record_levels_make(AstroRecordLevels *levels, gpointer out, gconstpointer samples,
+                              guint64 steps, AstroRecordMisfits *misfits);
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/lib/files/part-file.h"
+#include "core/recorders/write-levels.h"
 #include "core/recorders/write.h"
 
 G_BEGIN_DECLS
@@ -31,7 +32,7 @@ struct _AstroRecordWriter {
   guint64 grain;  /* steps that a file is a multiple of, counted from the origin */
   guint64 origin; /* the stream's step 0 in steps since 1970, if the grain is more than 1 */
   AstroRecordBlock block;
-  struct _AstroRecordLevels *levels;
+  AstroRecordLevels *levels;
   GPtrArray *held; /* buffers that wait for the rms to be measured */
   guint64 held_steps;
   guint8 *made, *mask; /* levels and validity of a buffer */
@@ -42,10 +43,10 @@ struct _AstroRecordWriter {
   AstroPartFile *part;
   AstroRecordFile file; /* of the part */
   guint n_files;
-  guint64 most_steps; /* of a file; 0: any */
-  guint64 clipped;    /* components, for the next file that is complete */
-  guint64 partial;    /* samples, likewise */
-  guint64 next;       /* the step after the last one that was added */
+  guint64 most_steps;         /* of a file; 0: any */
+  AstroRecordMisfits misfits; /* for the next file that is complete */
+  guint64 partial;            /* samples, likewise */
+  guint64 next;               /* the step after the last one that was added */
   gboolean has_begun;
   gpointer room; /* of the format */
 };
@@ -53,7 +54,7 @@ struct _AstroRecordWriter {
 struct _AstroRecordKind {
   const char *name;
   const char *losses;
-  gboolean marks;
+  gboolean marks, tells_frequency;
   guint bits[6]; /* that it can have, then 0 */
   gboolean takes_real;
   gboolean takes_stations;

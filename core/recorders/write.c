@@ -51,6 +51,11 @@ gboolean astro_record_kind_marks(const AstroRecordKind *kind)
   return kind->marks;
 }
 
+gboolean astro_record_kind_tells_frequency(const AstroRecordKind *kind)
+{
+  return kind->tells_frequency;
+}
+
 /* ---- what files can hold ---- */
 
 static gboolean check_bits(AstroRecordWriter *w, GError **error)
@@ -110,6 +115,10 @@ static gboolean check_stream(AstroRecordWriter *w, GError **error)
                                "%s files record when their samples were taken, which is not "
                                "known: put astroobserve start-time=... upstream",
                                kind->name);
+  if (w->observation->n_stations && w->observation->n_stations != w->stations)
+    return astro_record_refuse(error,
+                               "the observation has %u stations, and the stream %" G_GUINT64_FORMAT,
+                               w->observation->n_stations, w->stations);
   if (w->components == 1 && !kind->takes_real)
     return astro_record_refuse(error,
                                "the samples are real (%s), and %s files hold complex ones: choose "
@@ -219,9 +228,11 @@ static gboolean close_file(AstroRecordWriter *w, GError **error)
   if (!w->part)
     return TRUE;
   w->file.bytes = astro_part_file_bytes(w->part);
-  w->file.clipped = w->clipped;
+  w->file.clipped = w->misfits.clipped;
+  w->file.nans = w->misfits.nans;
   w->file.partial = w->partial;
-  w->clipped = w->partial = 0;
+  w->misfits = (AstroRecordMisfits){ 0 };
+  w->partial = 0;
   w->file.samples = w->file.steps * w->stations * w->pols * w->channels;
   if (!w->settings.kind->close(w, error) ||
       !astro_part_file_commit(g_steal_pointer(&w->part), error))
@@ -337,7 +348,7 @@ static gboolean add_now(AstroRecordWriter *w, gconstpointer data, guint64 steps,
   if (data && !astro_record_levels_copy(w->levels)) {
     const gsize bytes = steps * w->stations * w->pols * w->channels * w->sample_bytes;
     guint8 *made = room(&w->made, &w->made_bytes, bytes);
-    w->clipped += astro_record_levels_make(w->levels, made, data, steps);
+    astro_record_levels_make(w->levels, made, data, steps, &w->misfits);
     data = made;
   }
   return add_steps(w, data, mask, steps, skip, steps - skip, error);

@@ -30,6 +30,8 @@ const char *astro_record_kind_name(const AstroRecordKind *kind);
 const char *astro_record_kind_losses(const AstroRecordKind *kind);
 /* Whether files say which samples are lost, so that readers see it. */
 gboolean astro_record_kind_marks(const AstroRecordKind *kind);
+/* Whether files say which frequencies they hold. */
+gboolean astro_record_kind_tells_frequency(const AstroRecordKind *kind);
 
 typedef struct {
   const AstroRecordKind *kind;
@@ -50,6 +52,7 @@ typedef struct {
   guint64 partial; /* written as good, with some of the samples behind them lost */
   guint64 spoilt;  /* good, but in a frame that is marked as invalid for the lost ones in it */
   guint64 clipped; /* components beyond the highest or lowest level of 8 or 16 bits */
+  guint64 nans;    /* components, which became 0 */
 } AstroRecordFile;
 
 typedef struct _AstroRecordWriter AstroRecordWriter;

@@ -75,7 +75,8 @@ static void test_scaled(gconstpointer data)
     g_assert_false(astro_record_levels_wait(levels));
     g_autofree guint8 *out = g_malloc(2 * n * steps * size);
     memset(out, 0x5a, 2 * n * steps * size);
-    astro_record_levels_make(levels, out, values, steps);
+    AstroRecordMisfits misfits = { 0 };
+    astro_record_levels_make(levels, out, values, steps, &misfits);
     guint64 off = 0;
     for (guint i = 0; i < n; i++) {
       double squares = 0;
@@ -116,8 +117,10 @@ static void test_extreme(void)
     AstroRecordLevels *levels = astro_record_levels_new(&stream, bits, 2);
     gint8 out[8];
     g_assert_false(astro_record_levels_wait(levels));
-    const guint64 clipped = astro_record_levels_make(levels, out, values, 8);
-    g_assert_cmpuint(clipped, ==, bits == 8 ? 4 : 0);
+    AstroRecordMisfits misfits = { 0 };
+    astro_record_levels_make(levels, out, values, 8, &misfits);
+    g_assert_cmpuint(misfits.clipped, ==, bits == 8 ? 4 : 0);
+    g_assert_cmpuint(misfits.nans, ==, 1);
     for (guint i = 0; i < 8; i++)
       g_assert_cmpint(out[i], ==, wanted[bits][i]);
     astro_record_levels_free(levels);
@@ -131,8 +134,11 @@ static void test_kept(void)
     const char *format;
     guint bits, bytes;
     gboolean copies;
-  } cases[] = { { "CI8", 8, 1, TRUE },   { "CI4", 4, 1, FALSE }, { "CI4", 8, 1, FALSE },
-                { "CI8", 16, 2, FALSE }, { "CI16LE", 16, 2, TRUE } };
+  } cases[] = { { "CI8", 8, 1, TRUE },
+                { "CI4", 4, 1, FALSE },
+                { "CI4", 8, 1, FALSE },
+                { "CI8", 16, 2, FALSE },
+                { "CI16LE", 16, 2, TRUE } };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *caps = g_strdup_printf(
         "application/x-astro-voltages,format=%s,layout=time:station:pol,stations=1,pols=1",
@@ -145,7 +151,7 @@ static void test_kept(void)
     g_assert_cmpint(astro_record_levels_copy(levels), ==, cases[i].copies);
     g_assert_cmpuint(astro_record_levels_bytes(levels), ==, cases[i].bytes);
     const gsize step = astro_stream_step_bytes(&stream);
-    astro_record_levels_make(levels, out, in, sizeof in / step);
+    astro_record_levels_make(levels, out, in, sizeof in / step, NULL);
     for (guint k = 0; !cases[i].copies && k < sizeof in; k++)
       if (cases[i].bytes == 2) {
         g_assert_cmpint(((gint16 *)out)[k], ==, (gint8)k);
@@ -167,10 +173,11 @@ static void test_measured(void)
   static const float values[] = { 1, 0, 2, 0, 3, 0, 4, 0, 1, 0, 2, 0, 3, 0, 1e6f, 0 };
   static const guint8 good[] = { 1, 1, 1, 1, 1, 1, 1, 0 };
   gint8 out[16];
+  AstroRecordMisfits misfits = { 0 };
   AstroRecordLevels *levels = astro_record_levels_new(&stream, 8, 0);
   astro_record_levels_measure(levels, values, good, 2, 0, 2);
   astro_record_levels_learn(levels);
-  astro_record_levels_make(levels, out, values, 2);
+  astro_record_levels_make(levels, out, values, 2, &misfits);
   const double x = sqrt((1 + 9 + 1 + 9) / 8.), y = sqrt((4 + 16 + 4) / 6.);
   static const float of_x[] = { 1, 3 }, of_y[] = { 2, 4 };
   for (guint c = 0; c < 2; c++) {
