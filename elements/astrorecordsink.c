@@ -428,6 +428,10 @@ static void astro_record_sink_class_init(AstroRecordSinkClass *klass)
       element, "Recorder's file sink", "Sink/File",
       "Writes voltages and spectra as VDIF, DADA or GUPPI raw, in one file or in many",
       ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      element, "takes",
+      "voltages and spectra in any order of axes: CI4 CI8 CI16LE CI32LE CF16LE CF32LE CF64LE, and "
+      "but for GUPPI I8 I16LE F32LE F64LE");
   element->change_state = change_state;
   sink->set_caps = set_caps;
   sink->event = event;

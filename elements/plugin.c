@@ -22,6 +22,7 @@
 #include "elements/astrojoin.h"
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
+#include "elements/astroopen.h"
 #include "elements/astropay.h"
 #include "elements/astrorecordsink.h"
 #include "elements/astrorender.h"
@@ -60,6 +61,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrojoin, plugin);
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroopen, plugin);
   ok &= GST_ELEMENT_REGISTER(astropay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorecordsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);

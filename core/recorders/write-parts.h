@@ -1,4 +1,4 @@
-/* What formats and the writer know of each other. */
+/* Shared by the writer and its formats. */
 #pragma once
 
 #include "core/lib/files/part-file.h"

@@ -26,7 +26,7 @@ typedef struct _AstroRecordKind AstroRecordKind;
 /* The format with that name; an error lists them. */
 const AstroRecordKind *astro_record_kind(const char *name, GError **error);
 const char *astro_record_kind_name(const AstroRecordKind *kind);
-/* What becomes of lost samples, to follow "lost samples are ". */
+/* Tells what becomes of lost samples, to follow "lost samples are ". */
 const char *astro_record_kind_losses(const AstroRecordKind *kind);
 /* Whether files say which samples are lost, so that readers see it. */
 gboolean astro_record_kind_marks(const AstroRecordKind *kind);

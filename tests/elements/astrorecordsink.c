@@ -62,7 +62,7 @@ static const Case cases[] = {
     { 1, 1, 3, 2, 16, 8000 } },
 };
 
-/* ---- what goes in ---- */
+/* ---- in ---- */
 
 /* A number of the sample's own, that fits the stream's format. */
 static gint value_of(const AstroStream *stream, guint64 t, guint s, guint p, guint c, guint k)
@@ -209,7 +209,7 @@ static GstMessage *next_message(Sink *sink, GstMessageType type)
   return NULL;
 }
 
-/* What is told of the next complete file; NULL: there is no more. */
+/* The message about the next complete file; NULL: there is no more. */
 static GstStructure *next_file(Sink *sink)
 {
   g_autoptr(GstMessage) message = next_message(sink, GST_MESSAGE_ELEMENT);
@@ -240,7 +240,7 @@ static guint64 number(const GstStructure *file, const char *field)
   return value;
 }
 
-/* ---- what comes out ---- */
+/* ---- out ---- */
 
 /* Samples from `first` on are those that went in, or marked or zero where is_lost says so. Returns
  * how many are bad. */
