@@ -14,10 +14,12 @@
 #include "core/kit/fail.h"
 #include "core/lib/files/gzip.h"
 #include "core/lib/files/inputs.h"
+#include "core/stream/stream.h"
+#include "core/stream/typed.h"
 
 #define UDP "udp://"
 
-typedef enum { KIND_FITS, KIND_PACKED, KIND_RECORDING, KIND_TEXT, N_KINDS } Kind;
+typedef enum { KIND_FITS, KIND_PACKED, KIND_RECORDING, KIND_TEXT, KIND_SAMPLES, N_KINDS } Kind;
 
 static const struct {
   const char *factory, *about;
@@ -26,6 +28,7 @@ static const struct {
   [KIND_PACKED] = { "astrofitssrc", "a file packed by gzip" },
   [KIND_RECORDING] = { "astrorecordsrc", "a recording" },
   [KIND_TEXT] = { "astrofitssrc", "text" },
+  [KIND_SAMPLES] = { "filesrc", "a file without a header" },
 };
 
 #define refuse(error, ...) astro_fail(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, __VA_ARGS__)
@@ -34,6 +37,15 @@ void astro_open_found_clear(AstroOpenFound *found)
 {
   g_clear_pointer(&found->properties, g_ptr_array_unref);
   g_clear_pointer(&found->first, g_free);
+  gst_clear_caps(&found->caps);
+}
+
+void astro_open_samples_clear(AstroOpenSamples *samples)
+{
+  char **texts[] = { &samples->format, &samples->stations,  &samples->pols,
+                     &samples->rate,   &samples->frequency, &samples->bandwidth };
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+    g_clear_pointer(texts[i], g_free);
 }
 
 static void tell(AstroOpenFound *found, const char *name, char *value)
@@ -110,7 +122,8 @@ static gboolean is_text(const guint8 *bytes, gsize n)
   return n > 0;
 }
 
-static gboolean find_kind(const char *name, Kind *kind, GError **error)
+/* may_lack: a file without a header is expected. */
+static gboolean find_kind(const char *name, gboolean may_lack, Kind *kind, GError **error)
 {
   g_autofree guint8 *bytes = g_malloc(ASTRO_FOREIGN_BYTES);
   gsize n;
@@ -129,22 +142,24 @@ static gboolean find_kind(const char *name, Kind *kind, GError **error)
     return refuse(error, "%s is %s", name, told);
   else if (is_text(bytes, n))
     *kind = KIND_TEXT;
+  else if (may_lack)
+    *kind = KIND_SAMPLES;
   else
     return refuse(error,
                   "%s: found bytes of an unknown kind, expected FITS, a recording (VDIF, DADA, "
-                  "GUPPI, Mark 5B, SIGPROC), a catalogue in text, or packets from udp://HOST:PORT. "
-                  "A recording without a header needs format=",
+                  "GUPPI, Mark 5B, SIGPROC) or a catalogue in text. Samples without a header need "
+                  "format=CI8 or the like, stations, pols, rate and frequency",
                   name);
   return TRUE;
 }
 
 /* All files are of one kind. */
-static gboolean find_kinds(GPtrArray *files, Kind *kind, GError **error)
+static gboolean find_kinds(GPtrArray *files, gboolean may_lack, Kind *kind, GError **error)
 {
   for (guint i = 0; i < files->len; i++) {
     const char *name = files->pdata[i];
     Kind one = KIND_FITS;
-    if (!find_kind(name, &one, error))
+    if (!find_kind(name, may_lack, &one, error))
       return FALSE;
     if (i > 0 && kinds[one].factory != kinds[*kind].factory)
       return refuse(error, "%s is %s, and %s is %s: expected files of one kind", name,
@@ -168,35 +183,95 @@ static char *location_of(const char *input, GPtrArray *files, Kind kind)
   return g_strjoinv(",", (char **)files->pdata);
 }
 
-static gboolean find_files(AstroOpenFound *found, const char *input, const char *format,
-                           GError **error)
+/* ---- samples without a header ---- */
+
+#define refuse_setting(error, ...)                                                                 \
+  astro_fail(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
+
+static gboolean read_whole(const char *name, const char *text, GstCaps *caps, GError **error)
 {
+  guint64 value;
+  if (!text || !*text)
+    return refuse_setting(error, "%s is not set, and a file without a header does not tell it",
+                          name);
+  if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT, &value, NULL))
+    return refuse_setting(error, "%s=%s, expected a whole number of at least 1", name, text);
+  gst_caps_set_simple(caps, name, G_TYPE_INT, (gint)value, NULL);
+  return TRUE;
+}
+
+/* 0 is not known. */
+static gboolean read_hertz(const char *name, const char *text, GstCaps *caps, GError **error)
+{
+  char *end;
+  const double value = g_ascii_strtod(text, &end);
+  if (end == text || *end || !(value >= 0 && value < 1e15))
+    return refuse_setting(error, "%s=%s, expected a number of Hz", name, text);
+  if (value > 0)
+    gst_caps_set_simple(caps, name, G_TYPE_DOUBLE, value, NULL);
+  return TRUE;
+}
+
+static gboolean read_samples(AstroOpenFound *found, const AstroOpenSamples *samples, GError **error)
+{
+  gint rate_n, rate_d;
+  found->caps =
+      gst_caps_new_simple("application/x-astro-voltages", "format", G_TYPE_STRING, samples->format,
+                          "layout", G_TYPE_STRING, "time:station:pol", NULL);
+  if (!read_whole("stations", samples->stations, found->caps, error) ||
+      !read_whole("pols", samples->pols, found->caps, error))
+    return FALSE;
+  if (!samples->rate || !*samples->rate || !samples->frequency || !*samples->frequency)
+    return refuse_setting(error,
+                          "%s has no header that tells the rate and the frequency of its "
+                          "samples: set rate, in samples a second, and frequency, the centre of "
+                          "the band in Hz (0: unknown)",
+                          found->first);
+  if (!astro_rate_parse(samples->rate, &rate_n, &rate_d))
+    return refuse_setting(error, "rate=%s, expected a number above 0, as 1e6 or 390625/2",
+                          samples->rate);
+  gst_caps_set_simple(found->caps, "rate", GST_TYPE_FRACTION, rate_n, rate_d, NULL);
+  return read_hertz("frequency", samples->frequency, found->caps, error) &&
+         (!samples->bandwidth || !*samples->bandwidth ||
+          read_hertz("bandwidth", samples->bandwidth, found->caps, error));
+}
+
+static gboolean find_files(AstroOpenFound *found, const char *input,
+                           const AstroOpenSamples *samples, GError **error)
+{
+  const gboolean has_format =
+      samples->format && *samples->format && strcmp(samples->format, "auto");
+  const gboolean may_lack =
+      has_format && astro_format_from_name(samples->format) != ASTRO_FORMAT_UNKNOWN;
   const char *told = g_file_test(input, G_FILE_TEST_IS_DIR) ? astro_foreign_folder(input) : NULL;
   Kind kind = KIND_RECORDING;
   if (told)
     return refuse(error, "%s is %s", input, told);
   g_autoptr(GPtrArray) files = astro_inputs_find(input, error);
-  if (!files || (!format && !find_kinds(files, &kind, error)))
+  if (!files || ((!has_format || may_lack) && !find_kinds(files, may_lack, &kind, error)))
     return FALSE;
-  if (kind != KIND_RECORDING && files->len > 1 && strchr(input, ',') &&
-      !g_file_test(input, G_FILE_TEST_IS_DIR))
+  const gboolean is_list = strchr(input, ',') && !g_file_test(input, G_FILE_TEST_IS_DIR);
+  if (files->len > 1 && (kind == KIND_SAMPLES || (kind != KIND_RECORDING && is_list)))
     return refuse(error,
-                  "%s is %s, and such files are not read from a list: expected one file, or for "
+                  "%s is %s, and such files are read one at a time: expected one file, or for "
                   "catalogues a pattern or a folder",
                   (const char *)files->pdata[0], kinds[kind].about);
   g_free(found->first);
   found->first = g_strdup(files->pdata[0]);
   found->factory = kinds[kind].factory;
   found->about = kinds[kind].about;
+  found->has_header = may_lack;
+  if (kind == KIND_SAMPLES)
+    return read_samples(found, samples, error);
   tell(found, "location", location_of(input, files, kind));
   return TRUE;
 }
 
-gboolean astro_open_find(AstroOpenFound *found, const char *input, const char *format,
+gboolean astro_open_find(AstroOpenFound *found, const char *input, const AstroOpenSamples *samples,
                          GError **error)
 {
   *found = (AstroOpenFound){ .first = g_strdup(input),
                              .properties = g_ptr_array_new_with_free_func(g_free) };
   return g_str_has_prefix(input, UDP) ? find_udp(found, error)
-                                      : find_files(found, input, format, error);
+                                      : find_files(found, input, samples, error);
 }

@@ -11,8 +11,12 @@
  * listens on all addresses. Files of one input are of one kind. For a Measurement Set, uvh5 or
  * another known kind of file that cannot be read, the error says what it is, and how to convert it.
  *
+ * Files of samples without a header need format=CI8 (or CI4, CI16LE, CF32LE, I8, ...), stations,
+ * pols, rate and frequency; their axes are time:station:pol. Where the file turns out to have a
+ * header, format, stations and pols are not needed, and it is believed.
+ *
  * The other properties are those of the source that is chosen. One that is set and that this source
- * does not have is an error. format also says that a file without a header is a recording.
+ * does not have is an error.
  *
  * |[
  * gst-launch-1.0 astroopen input=sky.uvfits ! astrogridder size=512 cell=10 ! astrofft ! \
@@ -33,12 +37,14 @@
 
 typedef struct {
   char *input;
-  char *format, *rate, *start_time, *threads;
-  guint channels, pols, bits;
-  double frequency, bandwidth;
+  char *format, *stations, *pols, *rate, *frequency, *bandwidth, *start_time;
+  char *channels, *bits, *threads;
   char *uvw, *earth_orientation;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
 } Settings;
+
+/* Bytes that are read at once from a file without a header. */
+#define BLOCK (4u << 20)
 
 struct _AstroOpen {
   GstBin parent;
@@ -56,27 +62,29 @@ static const AstroField fields[] = {
              "properties of astroudpsrc behind a question mark",
              NULL),
   ASTRO_TEXT(Settings, format, "format", "Format",
-             "Of a recording: vdif, dada, guppi, mark5b or sigproc (unset: by its content)", NULL),
+             "Of a recording: vdif, dada, guppi, mark5b, sigproc or cu8; of samples without a "
+             "header: CI8 or another format of voltages (unset: by the content)",
+             NULL),
+  ASTRO_TEXT(Settings, stations, "stations", "Stations",
+             "For samples without a header their number, for packets their identifiers", NULL),
+  ASTRO_TEXT(Settings, pols, "pols", "Polarisations",
+             "Polarisations of each station, 1 or 2, where files or packets do not tell", NULL),
   ASTRO_TEXT(Settings, rate, "rate", "Rate",
-             "Time steps a second, of a recording or packets that do not tell it", NULL),
+             "Time steps a second, as 1e6 or 390625/2, where files or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, frequency, "frequency", "Frequency",
+             "Centre of the band in Hz, where files or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, bandwidth, "bandwidth", "Bandwidth",
+             "Width of the band in Hz, where files or packets do not tell", NULL),
   ASTRO_TEXT(Settings, start_time, "start-time", "Start time",
-             "UTC of the first sample of a recording or packets that do not tell it", NULL),
+             "UTC of the first sample, where recordings or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, channels, "channels", "Channels",
+             "Channels of spectra, where recordings or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, bits, "bits", "Bits", "Bits of a component, where recordings do not tell",
+             NULL),
   ASTRO_TEXT(Settings, threads, "threads", "Threads",
              "What threads of VDIF are: for a recording station, pol or band, for packets their "
              "numbers",
              NULL),
-  ASTRO_UINT(Settings, channels, "channels", "Channels",
-             "Channels of a recording or packets that do not tell it (0: told)", 0, 1 << 24, 0),
-  ASTRO_UINT(Settings, pols, "pols", "Polarisations",
-             "Polarisations of a recording or packets that do not tell it (0: told)", 0, 2, 0),
-  ASTRO_UINT(Settings, bits, "bits", "Bits",
-             "Bits of a component of a recording that does not tell it (0: told)", 0, 32, 0),
-  ASTRO_DOUBLE(Settings, frequency, "frequency", "Frequency",
-               "Centre of the band in Hz, of a recording or packets that do not tell it (0: told)",
-               0, 1e13, 0),
-  ASTRO_DOUBLE(Settings, bandwidth, "bandwidth", "Bandwidth",
-               "Width of the band in Hz, of a recording or packets that do not tell it (0: told)",
-               0, 1e12, 0),
   ASTRO_TEXT(Settings, uvw, "uvw", "Source of (u,v,w)",
              "For visibilities: auto, file or table, as for astrofitssrc (unset: auto)", NULL),
   ASTRO_TEXT(Settings, earth_orientation, "earth-orientation", "Earth orientation",
@@ -130,15 +138,15 @@ static gboolean set_property(AstroOpen *self, const AstroOpenFound *found, const
 /* The bin's own property, if it is set. */
 static gboolean pass_on(AstroOpen *self, const AstroOpenFound *found, const AstroField *field)
 {
-  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(self), field->name);
-  GValue value = G_VALUE_INIT;
-  g_value_init(&value, spec->value_type);
-  g_object_get_property(G_OBJECT(self), field->name, &value);
-  const gboolean is_text = spec->value_type == G_TYPE_STRING;
-  g_autofree char *text = is_text ? g_value_dup_string(&value) : gst_value_serialize(&value);
-  const gboolean is_set = is_text ? text && *text : !g_param_value_defaults(spec, &value);
-  g_value_unset(&value);
-  return !is_set || set_property(self, found, field->name, text);
+  g_autofree char *text = NULL;
+  g_object_get(self, field->name, &text, NULL);
+  return !text || !*text || set_property(self, found, field->name, text);
+}
+
+/* A file with a header tells itself what format= would say of one without. */
+static gboolean is_told_by_header(const char *name)
+{
+  return g_str_equal(name, "format") || g_str_equal(name, "stations") || g_str_equal(name, "pols");
 }
 
 static gboolean tell_source(AstroOpen *self, const AstroOpenFound *found)
@@ -147,7 +155,7 @@ static gboolean tell_source(AstroOpen *self, const AstroOpenFound *found)
     if (!set_property(self, found, found->properties->pdata[i], found->properties->pdata[i + 1]))
       return FALSE;
   for (const AstroField *field = fields + 1; field->name; field++)
-    if (!pass_on(self, found, field))
+    if (!(found->has_header && is_told_by_header(field->name)) && !pass_on(self, found, field))
       return FALSE;
   return TRUE;
 }
@@ -164,9 +172,25 @@ static void close_source(AstroOpen *self)
   self->source = NULL;
 }
 
+/* A file without a header is read as bytes, with caps that say what they are. */
+static GstElement *make_reader(const AstroOpenFound *found)
+{
+  GstElement *bin = gst_bin_new("source");
+  GstElement *file = gst_element_factory_make("filesrc", NULL);
+  GstElement *caps = gst_element_factory_make("capsfilter", NULL);
+  g_object_set(file, "location", found->first, "blocksize", BLOCK, NULL);
+  g_object_set(caps, "caps", found->caps, NULL);
+  gst_bin_add_many(GST_BIN(bin), file, caps, NULL);
+  gst_element_link(file, caps);
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(caps, "src");
+  gst_element_add_pad(bin, gst_ghost_pad_new("src", pad));
+  return bin;
+}
+
 static gboolean make_source(AstroOpen *self, const AstroOpenFound *found)
 {
-  self->source = gst_element_factory_make(found->factory, "source");
+  self->source =
+      found->caps ? make_reader(found) : gst_element_factory_make(found->factory, "source");
   if (!self->source) {
     GST_ELEMENT_ERROR(self, CORE, MISSING_PLUGIN,
                       ("%s is %s, and the element %s, which reads it, is not there", found->first,
@@ -175,7 +199,7 @@ static gboolean make_source(AstroOpen *self, const AstroOpenFound *found)
     return FALSE;
   }
   gst_bin_add(GST_BIN(self), self->source);
-  if (!tell_source(self, found))
+  if (!found->caps && !tell_source(self, found))
     return FALSE;
   g_autoptr(GstPad) pad = gst_element_get_static_pad(self->source, "src");
   ASTRO_INFO(self, "%s is %s: %s reads it", found->first, found->about, found->factory);
@@ -185,23 +209,33 @@ static gboolean make_source(AstroOpen *self, const AstroOpenFound *found)
 static gboolean open_source(AstroOpen *self)
 {
   g_autofree char *input = astro_fields_copy_text(self, &self->settings.input);
-  g_autofree char *format = astro_fields_copy_text(self, &self->settings.format);
   g_autoptr(GError) error = NULL;
   AstroOpenFound found;
+  AstroOpenSamples samples = {
+    .format = astro_fields_copy_text(self, &self->settings.format),
+    .stations = astro_fields_copy_text(self, &self->settings.stations),
+    .pols = astro_fields_copy_text(self, &self->settings.pols),
+    .rate = astro_fields_copy_text(self, &self->settings.rate),
+    .frequency = astro_fields_copy_text(self, &self->settings.frequency),
+    .bandwidth = astro_fields_copy_text(self, &self->settings.bandwidth),
+  };
   if (!input || !*input) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No input is given."),
                       ("property \"input\" is not set"));
+    astro_open_samples_clear(&samples);
     return FALSE;
   }
-  const char *given = g_strcmp0(format, "auto") ? astro_field_given(format) : NULL;
-  gboolean is_open = astro_open_find(&found, input, given, &error);
+  gboolean is_open = astro_open_find(&found, input, &samples, &error);
   if (is_open)
     is_open = make_source(self, &found);
+  else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT))
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED))
     GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("%s", error->message), (NULL));
   else
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", error->message), (NULL));
   astro_open_found_clear(&found);
+  astro_open_samples_clear(&samples);
   if (!is_open)
     close_source(self);
   return is_open;

@@ -62,7 +62,7 @@ static void test_catalogues(void)
   same("astroopen input=open-folder/a.csv weight-column=dec where=dec<50",
        "astrofitssrc location=open-folder/a.csv weight-column=dec where=dec<50", "filesink");
   test_refused("astroopen input=open-folder/a.csv,open-folder/b.fits ! fakesink",
-               "open-folder/a.csv is text, and such files are not read from a list");
+               "open-folder/a.csv is text, and such files are read one at a time");
   g_unlink("open-folder/a.csv");
   g_unlink("open-folder/b.fits");
   g_rmdir("open-folder");
@@ -137,6 +137,43 @@ static void test_other_properties(void)
   test_refused("astroopen input=udp://:7148?packet=vdif&bits=2 ! fakesink",
                "bits=2 is set, and udp://:7148?packet=vdif&bits=2 is an address");
   g_unlink("open.fits");
+}
+
+/* ---- samples without a header ---- */
+
+#define SAMPLES "astroopen input=open.raw format=CI8 stations=3 pols=2 rate=1e3 frequency=150e6"
+#define OBSERVE                                                                                    \
+  " ! astroobserve array=disc phase-centre=zenith start-time=2026-11-20T12:00:00 delays=out"
+
+static void test_samples(void)
+{
+  guint8 bytes[6 * 2 * 1000];
+  test_fill(bytes, sizeof bytes, 4);
+  bytes[0] = 0;
+  write_file("open.raw", (char *)bytes, sizeof bytes);
+  same(SAMPLES " bandwidth=1e3" OBSERVE,
+       "filesrc location=open.raw ! application/x-astro-voltages,format=CI8,layout=time:station:"
+       "pol,stations=3,pols=2,rate=1000/1,frequency=150e6,bandwidth=1e3" OBSERVE,
+       "astrofitssink");
+  static const char *const bad[][2] = {
+    { "astroopen input=open.raw ! fakesink",
+      "open.raw: found bytes of an unknown kind, expected FITS" },
+    { "astroopen input=open.raw format=CI8 pols=2 rate=1 frequency=1 ! fakesink",
+      "stations is not set, and a file without a header does not tell it" },
+    { SAMPLES " pols=0 ! fakesink", "pols=0, expected a whole number of at least 1" },
+    { SAMPLES " rate=fast ! fakesink", "rate=fast, expected a number above 0" },
+    { SAMPLES " rate=\"\" ! fakesink", "open.raw has no header that tells the rate" },
+    { SAMPLES " bandwidth=wide ! fakesink", "bandwidth=wide, expected a number of Hz" },
+    { "astroopen input=open.raw,open.raw format=CI8 ! fakesink", "are read one at a time" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++)
+    test_refused(bad[i][0], bad[i][1]);
+  /* A file with a header tells itself. */
+  make("astroskysrc stations=2 pols=1 bandwidth=1e5 duration=0.1 ! "
+       "application/x-astro-voltages,format=CI16LE ! astrofitssink location=open.raw");
+  same("astroopen input=open.raw format=CI8 stations=3 pols=2", "astrofitssrc location=open.raw",
+       "filesink");
+  g_unlink("open.raw");
 }
 
 /* ---- addresses ---- */
@@ -238,6 +275,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroopen/folders", test_folders);
   g_test_add_func("/astroopen/mixed", test_mixed);
   g_test_add_func("/astroopen/other-properties", test_other_properties);
+  g_test_add_func("/astroopen/samples", test_samples);
   g_test_add_func("/astroopen/udp", test_udp);
   g_test_add_func("/astroopen/again", test_again);
   g_test_add_func("/astroopen/wrong-stream", test_wrong_stream);
