@@ -5,4 +5,4 @@ core_sources += core/recorders/write.c core/recorders/write.h core/recorders/wri
 core_tests += tests/core/recorders/write-levels
 element_sources += elements/astrorecordsink.c elements/astrorecordsink.h
 element_tests += tests/elements/astrorecordsink
-dist_files += tests/elements/written.h
+dist_files += tests/elements/written.h tests/interop/recorders-written.py
