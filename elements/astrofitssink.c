@@ -19,6 +19,10 @@
  * their observation and their metadata (validity, sums of weights, w, edges and numbers of pairs),
  * so that astrofitssrc gives the same stream in another run, bit for bit.
  *
+ * With max-file-duration a stream goes on in further files, each with its own header, named by the
+ * UTC of their first frames. They begin between buffers, so that a file is longer only if a single
+ * buffer is. Images, tables and grids come one a buffer, and never part.
+ *
  * The file is completed at EOS, and also when the pipeline stops without one (Ctrl-C, an error
  * upstream). If writing itself failed, no file appears under the name.
  *
@@ -37,6 +41,7 @@
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
+#include "core/lib/files/utc-name.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/stream/histogram-summary.h"
 #include "core/stream/undelayed.h"
@@ -58,10 +63,16 @@ struct _AstroFitsSink {
   GstBaseSink parent;
   char *location;          /* property: name of the next file */
   char *earth_orientation; /* property */
+  guint64 max_duration;    /* property: ns of a file; 0: any */
   AstroEarthUse earth;
 
   AstroPartFile *file; /* open from READY on to the end of the stream */
-  char *name;          /* its final name, a copy of location */
+  char *name;          /* its final name */
+  char *pattern;       /* of the names of files, if there may be several; else NULL */
+  guint64 file_begin;  /* of one of several, ns since the observation's start */
+  guint64 most_ns;     /* of a file, as of the start; 0: any */
+  GHashTable *names;   /* of these files */
+  guint n_files;       /* opened since the start */
   const AstroFitsWriterKind *kind;
   gpointer writer; /* made when the first frame comes */
   AstroFitsContents contents;
@@ -100,22 +111,40 @@ static void give_up(AstroFitsSink *self)
   self->failed = TRUE;
 }
 
-static gboolean open_file(AstroFitsSink *self)
+static gboolean create_file(AstroFitsSink *self)
 {
   g_autoptr(GError) error = NULL;
-  g_free(self->name);
-  self->name = astro_fields_copy_text(self, &self->location);
-  if (!self->name || !self->name[0]) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
-                      ("property \"location\" is not set"));
-    return FALSE;
-  }
   self->written = 0;
   self->tally = (AstroFitsTally){ 0 };
   self->file = astro_part_file_create(self->name, &error);
   if (!self->file)
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
   return self->file != NULL;
+}
+
+/* The name of one of several files depends on its first frame, so that it is opened with that. */
+static gboolean open_file(AstroFitsSink *self)
+{
+  g_autoptr(GError) error = NULL;
+  g_clear_pointer(&self->pattern, g_free);
+  g_free(self->name);
+  self->name = astro_fields_copy_text(self, &self->location);
+  GST_OBJECT_LOCK(self);
+  self->most_ns = self->max_duration;
+  GST_OBJECT_UNLOCK(self);
+  if (!self->name || !self->name[0]) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
+                      ("property \"location\" is not set"));
+    return FALSE;
+  }
+  if (self->most_ns == 0)
+    return create_file(self);
+  if (!astro_utc_name_check(self->name, &error)) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("location: %s", error->message), (NULL));
+    return FALSE;
+  }
+  self->pattern = astro_utc_name_complete(self->name);
+  return TRUE;
 }
 
 /* Posts the error. Nothing is left under the final name. */
@@ -215,6 +244,8 @@ static gboolean start(AstroFitsSink *self)
 {
   astro_steps_begin(&self->steps);
   self->earth = (AstroEarthUse){ 0 };
+  self->n_files = 0;
+  g_hash_table_remove_all(self->names);
   self->refused = self->failed = FALSE;
   return open_file(self);
 }
@@ -305,6 +336,8 @@ static gboolean end_of_stream(AstroFitsSink *self)
 {
   if (self->written)
     return finish(self);
+  if (self->n_files && !self->file && !self->failed)
+    return TRUE;
   if (self->failed)
     return FALSE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT,
@@ -389,11 +422,58 @@ static void warn_of_delays(AstroFitsSink *self, const AstroFitsFrames *frames)
         (NULL));
 }
 
+/* Gives the next of several files its name. */
+static gboolean open_next(AstroFitsSink *self, guint64 begin, GError **error)
+{
+  const AstroObservation *o = self->contents.observation;
+  if (!o || !o->has_start)
+    return astro_fits_refuse(error, "max-file-duration is set, and the start of the observation, "
+                                    "which names files, is not known: put astroobserve "
+                                    "start-time=... upstream");
+  g_autofree char *name =
+      astro_utc_name(self->pattern, o->start_mjd, o->start_ns + begin, self->n_files++);
+  if (g_hash_table_contains(self->names, name))
+    return astro_fits_refuse(error,
+                             "another file of this stream is already named %s: expected a location "
+                             "that tells files apart by their time (%%Y%%m%%dT%%H%%M%%S.%%f) or "
+                             "number (%%i)",
+                             name);
+  g_free(self->name);
+  self->name = g_strdup(name);
+  g_hash_table_add(self->names, g_steal_pointer(&name));
+  self->file = astro_part_file_create(self->name, error);
+  self->written = 0;
+  self->tally = (AstroFitsTally){ 0 };
+  return self->file != NULL;
+}
+
+/* A file ends before the buffer with which it would be longer than it may be. */
+static gboolean change_file(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
+{
+  GstBuffer *buffer = frames->buffer;
+  const gboolean has_times = frames->duration_ns > 0;
+  if (!self->pattern)
+    return TRUE;
+  if (!has_times && !(GST_BUFFER_PTS_IS_VALID(buffer) && GST_BUFFER_DURATION_IS_VALID(buffer)))
+    return astro_fits_refuse(error, "max-file-duration is set, and a buffer has no time and "
+                                    "duration");
+  const guint64 begin = has_times ? (guint64)frames->start_ns : GST_BUFFER_PTS(buffer);
+  const guint64 length = has_times ? (guint64)frames->duration_ns : GST_BUFFER_DURATION(buffer);
+  if (self->written > 0 && begin + length > self->file_begin + self->most_ns && !finish(self))
+    return FALSE; /* the error was posted */
+  if (self->file)
+    return TRUE;
+  self->file_begin = begin;
+  return open_next(self, begin, error);
+}
+
 static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
 {
+  if (!change_file(self, frames, error))
+    return FALSE;
   if (!self->writer) {
     self->writer = self->kind->create(self->file, &self->contents, error);
-    if (self->writer && self->kind->is_timed)
+    if (self->writer && self->kind->is_timed && self->n_files <= 1)
       astro_earth_use_tell(&self->earth, GST_ELEMENT(self), self->contents.observation,
                            &self->contents.stream, astro_earth_error_of_uvw(ASTRO_DEGREE),
                            " a degree from the phase centre");
@@ -402,7 +482,8 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
     return FALSE;
   if (self->written == 0) {
     self->begin_ns = frames->start_ns;
-    warn_of_delays(self, frames);
+    if (self->n_files <= 1)
+      warn_of_delays(self, frames);
   }
   self->end_ns = frames->start_ns + frames->duration_ns;
   self->written += self->kind->is_timed ? frames->frames : n_tables(self, frames);
@@ -523,7 +604,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 
   astro_log_block(self, "in", buffer);
 
-  if (self->refused || self->failed || (!self->file && !open_file(self)))
+  if (self->refused || self->failed || (!self->file && !self->pattern && !open_file(self)))
     return GST_FLOW_ERROR;
   if (!astro_has_caps(GST_BASE_SINK_PAD(sink))) {
     give_up(self);
@@ -549,7 +630,8 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   gst_buffer_unmap(taken, &map);
   if (done)
     return GST_FLOW_OK;
-  fail(self, error);
+  if (error)
+    fail(self, error);
   return GST_FLOW_ERROR;
 }
 
@@ -566,19 +648,30 @@ static const AstroField fields[] = {
       ".csv makes tables CSV; .ecsv makes them ECSV, with units and how w was made; .gz compresses "
       "the file",
       NULL),
+  ASTRO_UINT64(
+      AstroFitsSink, max_duration, "max-file-duration", "Duration of a file",
+      "Most nanoseconds in a file, after which the next one begins between two buffers (0: "
+      "any). The location is then a pattern: %Y %m %d %H %M %S, %j (day of the year), %f "
+      "(microsecond), %i (number); a name without these gets -%Y%m%dT%H%M%S.%f before its "
+      "ending",
+      0, G_MAXINT64, 0),
   ASTRO_EARTH_FIELD(AstroFitsSink, earth_orientation),
   { 0 },
 };
 
 static void finalize(GObject *object)
 {
-  g_free(ASTRO_FITS_SINK(object)->name);
+  AstroFitsSink *self = ASTRO_FITS_SINK(object);
+  g_free(self->name);
+  g_free(self->pattern);
+  g_hash_table_unref(self->names);
   G_OBJECT_CLASS(astro_fits_sink_parent_class)->finalize(object);
 }
 
 static void astro_fits_sink_init(AstroFitsSink *self)
 {
   astro_fields_set_defaults(self);
+  self->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   /* The file is written as fast as data come, and no block is kept back from its pool. */
   gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
   gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(self), FALSE);

@@ -22,8 +22,10 @@
 #include "elements/astrojoin.h"
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
+#include "elements/astroopen.h"
 #include "elements/astropay.h"
 #include "elements/astrorecordsrc.h"
+#include "elements/astrorecordsink.h"
 #include "elements/astrorender.h"
 #include "elements/astrophaseshift.h"
 #include "elements/astroselect.h"
@@ -60,8 +62,10 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrojoin, plugin);
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroopen, plugin);
   ok &= GST_ELEMENT_REGISTER(astropay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorecordsrc, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrorecordsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);

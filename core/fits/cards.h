@@ -1,7 +1,7 @@
 /* Writes headers of HDUs card by card, for HDUs whose data are written straight to the file. */
 #pragma once
 
-#include "core/fits/part-file.h"
+#include "core/lib/files/part-file.h"
 
 G_BEGIN_DECLS
 

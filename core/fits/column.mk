@@ -1,5 +1,5 @@
 # FITS files, with CFITSIO for headers and tables.
-core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fits/part-file.h \
+core_sources += core/fits/fits.c core/fits/fits.h \
   core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/table/table.c core/fits/table/text.c \
   core/fits/table/table.h core/fits/reader.h core/fits/uvfits/uvfits.c core/fits/uvfits/uvfits.h \
   core/fits/uvfits/parameters.h core/fits/uvfits/antennas.c \
@@ -7,7 +7,7 @@ core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fit
   core/fits/uvfits/write-header.c core/fits/uvfits/write-groups.c \
   core/fits/uvfits/read.c core/fits/uvfits/read.h \
   core/fits/uvfits/reader.h core/fits/uvfits/header.c core/fits/uvfits/groups.c core/fits/uvfits/order.c core/fits/uvfits/places.c core/fits/uvfits/uvw.c core/fits/uvfits/uvw.h core/fits/uvfits/weights.c core/fits/uvfits/band.c \
-  core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/gzip.c core/fits/gzip.h core/fits/write-all.h core/fits/units.c core/fits/units.h core/fits/table/row-filter.c core/fits/table/row-filter.h \
+  core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/units.c core/fits/units.h core/fits/table/row-filter.c core/fits/table/row-filter.h \
   core/fits/table/catalogue-read.c core/fits/table/catalogue-read.h core/fits/table/catalogue-text.c \
   core/fits/table/text-filter.c core/fits/table/text-filter.h \
   core/fits/table/write.c core/fits/table/write.h core/fits/cards.c core/fits/cards.h \
@@ -20,11 +20,11 @@ core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
 core_tests += tests/core/fits/fits-text-filter
-core_tests += tests/core/fits/fits-part-file tests/core/fits/fits-file tests/core/fits/fits-not-read tests/core/fits/uvfits tests/core/fits/uvfits-header tests/core/fits/uvfits-read \
+core_tests += tests/core/fits/fits-file tests/core/fits/fits-not-read tests/core/fits/uvfits tests/core/fits/uvfits-header tests/core/fits/uvfits-read \
   tests/core/fits/uvfits-foreign tests/core/fits/fits-catalogue tests/core/fits/fits-catalogue-refused tests/core/fits/fits-catalogue-write \
   tests/core/fits/fits-image tests/core/fits/fits-image-foreign
 element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-opening tests/elements/astrofits-uvw tests/elements/astrofits-tables \
-  tests/elements/astrofitsimages tests/elements/astrofits-blocks
+  tests/elements/astrofitsimages tests/elements/astrofits-blocks tests/elements/astrofits-parts
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits tests/fuzz/foreign
 dist_files += tests/core/fits/place.h tests/core/fits/uvfits.h tests/core/fits/uvfits-written.h tests/core/fits/foreign.h \

@@ -5,7 +5,7 @@
 #include "core/fits/table/catalogue-read.h"
 #include "core/fits/foreign.h"
 #include "core/fits/blocks/blocks.h"
-#include "core/fits/gzip.h"
+#include "core/lib/files/gzip.h"
 #include "core/fits/image/reader.h"
 #include "core/fits/table/write.h"
 #include "core/fits/uvfits/read.h"

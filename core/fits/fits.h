@@ -7,7 +7,7 @@
 
 #include "core/lib/catalogue/catalogue.h"
 #include "core/kit/fail.h"
-#include "core/fits/part-file.h"
+#include "core/lib/files/part-file.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"

@@ -103,27 +103,40 @@ static const struct {
   gsize length;
   gboolean (*is)(const guint8 *bytes, gsize n);
   const char *told;
+  gboolean is_recording;
 } kinds[] = {
   { "\x89HDF\r\n\x1a\n", 8, NULL,
     "an HDF5 file: if it holds visibilities (uvh5), pyuvdata's UVData.write_uvfits converts it to "
     "UVFITS, which "
     "astrofitssrc reads" },
-  { "\x0c\0\0\0HEADER_START", 16, NULL, "a SIGPROC file of powers" SAMPLES },
+  { "\x0c\0\0\0HEADER_START", 16, NULL, "a SIGPROC file of powers" SAMPLES, TRUE },
   { "\x89PNG\r\n\x1a\n", 8, NULL, "a PNG" PICTURE },
   { "\xff\xd8\xff", 3, NULL, "a JPEG" PICTURE },
-  { "\xed\xde\xad\xab", 4, NULL, "a Mark 5B recording" SAMPLES },
-  { NULL, 0, is_guppi, "a GUPPI raw recording" SAMPLES },
-  { NULL, 0, is_dada, "a DADA recording" SAMPLES },
-  { NULL, 0, is_vdif, "a VDIF recording" SAMPLES },
+  { "\xed\xde\xad\xab", 4, NULL, "a Mark 5B recording" SAMPLES, TRUE },
+  { NULL, 0, is_guppi, "a GUPPI raw recording" SAMPLES, TRUE },
+  { NULL, 0, is_dada, "a DADA recording" SAMPLES, TRUE },
+  { NULL, 0, is_vdif, "a VDIF recording" SAMPLES, TRUE },
 };
 
-const char *astro_foreign_bytes(const guint8 *bytes, gsize n)
+static gint find_kind(const guint8 *bytes, gsize n)
 {
   for (guint i = 0; n > 0 && i < G_N_ELEMENTS(kinds); i++)
     if (kinds[i].is ? kinds[i].is(bytes, n)
                     : n >= kinds[i].length && memcmp(bytes, kinds[i].mark, kinds[i].length) == 0)
-      return kinds[i].told;
-  return NULL;
+      return (gint)i;
+  return -1;
+}
+
+const char *astro_foreign_bytes(const guint8 *bytes, gsize n)
+{
+  const gint kind = find_kind(bytes, n);
+  return kind < 0 ? NULL : kinds[kind].told;
+}
+
+gboolean astro_foreign_is_recording(const guint8 *bytes, gsize n)
+{
+  const gint kind = find_kind(bytes, n);
+  return kind >= 0 && kinds[kind].is_recording;
 }
 
 /* ---- FITS ---- */

@@ -12,6 +12,8 @@ G_BEGIN_DECLS
 /* "a Measurement Set: ...", to follow "FILE is"; NULL: not recognised. */
 const char *astro_foreign_folder(const char *path);
 const char *astro_foreign_bytes(const guint8 *bytes, gsize n);
+/* Whether they are a telescope's recording, which astrorecordsrc reads. */
+gboolean astro_foreign_is_recording(const guint8 *bytes, gsize n);
 const char *astro_foreign_fits(const AstroFitsFile *file);
 
 G_END_DECLS

@@ -3,7 +3,7 @@
 #include "core/backend/backend.h"
 #include "core/fits/fits.h"
 #include "core/fits/foreign.h"
-#include "core/fits/gzip.h"
+#include "core/lib/files/gzip.h"
 
 #include <errno.h>
 #include <fcntl.h>

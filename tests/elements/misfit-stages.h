@@ -18,6 +18,11 @@ typedef struct {
   "phase-centre=246.5,38 start-time=2026-11-20T12:00:00 duration=0.012288"
 #define MISFIT_VOLTAGES MISFIT_SKY " ! application/x-astro-voltages,format=CF32LE"
 #define MISFIT_VOLTAGES_8 MISFIT_SKY " ! application/x-astro-voltages,format=CI8"
+/* Buffers of 2048 steps, each of which is a frame of VDIF with 8 bits. */
+#define MISFIT_FRAMES                                                                              \
+  "astroskysrc stations=4 pols=2 noise=5 frequency=1.5e8 bandwidth=1048576 block-steps=2048 "      \
+  "phase-centre=246.5,38 start-time=2026-11-20T12:00:00 duration=0.01171875 ! "                    \
+  "application/x-astro-voltages,format=CF32LE"
 #define MISFIT_SPECTRA                                                                             \
   MISFIT_VOLTAGES " ! astrodelay backend=cpu ! astrochannelizer channels=16 taps=2 backend=cpu"
 #define MISFIT_VISIBILITIES                                                                        \
@@ -53,4 +58,5 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astrohistogram", MISFIT_CATALOGUES, "data" },
   { "astropay packet=vdif packet-steps=400", MISFIT_VOLTAGES_8 },
   { "astrofitssink", MISFIT_VISIBILITIES, .location = "misfit.uvfits" },
+  { "astrorecordsink format=vdif bits=8 rms=3", MISFIT_FRAMES, .location = "misfit.vdif" },
 };

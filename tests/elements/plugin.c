@@ -228,7 +228,8 @@ static void check_without_caps(GstElementFactory *factory)
                  { "astrophaseshift", "centre=0,0" },
                  { "astrohttpsink", "port=0" },
                  { "astropay", "packet=vdif" },
-                 { "astrofitssink", "location=without-caps.fits" } };
+                 { "astrofitssink", "location=without-caps.fits" },
+                 { "astrorecordsink", "location=without-caps.vdif" } };
   const char *name = GST_OBJECT_NAME(factory), *settings = "";
   const GstStaticPadTemplate *sink = find_template(factory, "sink");
 
@@ -283,6 +284,7 @@ static void test_failed_start(void)
     "astrocatsrc location=/nonexistent/file",
     "astrofitssrc location=/nonexistent/file",
     "astrofitssink location=/nonexistent/file",
+    "astroopen input=/nonexistent/file",
 #ifdef HAVE_SOUP
     "astrohttpsink address=nowhere",
 #endif

@@ -205,10 +205,14 @@ static void test_print_refused(void)
   assert_refused(&twice, 1, "parameter blocks is given twice\n");
   g_auto(Result) many = run("print good blocks=many");
   assert_refused(&many, 1, "good.graph:4: could not set property \"num-buffers\"");
-  g_auto(Result) lacks = run("print correlate-file frequency=150e6");
+  write_file("needs.graph",
+             "# Needs.\n\n@rate \"\" \"samples a second, a whole number (required)\"\n\n"
+             "fakesrc ! application/x-astro-voltages,rate=${rate}/1,channels=1 ! fakesink\n",
+             -1);
+  g_auto(Result) lacks = run("print ./needs.graph");
   assert_refused(&lacks, 1,
                  "parameter rate has to be given: samples a second, a whole number (required)");
-  g_auto(Result) has = run("print correlate-file frequency=150e6 rate=200000");
+  g_auto(Result) has = run("print ./needs.graph rate=2e5");
   g_assert_cmpint(has.status, ==, 0);
   g_assert_nonnull(strstr(has.out, ",rate=200000/1,"));
   write_file("elsewhere.graph", "nosuch number=many ! fakesink", -1);

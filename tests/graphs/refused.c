@@ -198,7 +198,7 @@ static void test_wrong_files(void)
 {
   static const char *const cases[][2] = {
     { "two.csv", "two.csv: found text (a catalogue), expected visibilities (UVFITS)" },
-    { "noise.raw", "noise.raw is not a FITS file: it does not begin with \"SIMPLE =\". Samples" },
+    { "noise.raw", "noise.raw: found bytes of an unknown kind, expected FITS, a recording" },
     { "made.fits", "made.fits: found an image, expected visibilities (UVFITS): an image "
                    "goes to astrorender, as examples/picture.sh" },
     { "made.png", "made.png is a PNG picture" },

@@ -1,7 +1,7 @@
 /* Packs and unpacks gzip. */
-#include "core/fits/gzip.h"
+#include "core/lib/files/gzip.h"
 #include "core/backend/backend.h"
-#include "core/fits/write-all.h"
+#include "core/lib/files/write-all.h"
 
 #include <gio/gio.h>
 #include <string.h>

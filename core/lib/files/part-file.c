@@ -1,7 +1,7 @@
 /* Writes a file under a temporary name and renames it when it is complete. */
-#include "core/fits/part-file.h"
-#include "core/fits/gzip.h"
-#include "core/fits/write-all.h"
+#include "core/lib/files/part-file.h"
+#include "core/lib/files/gzip.h"
+#include "core/lib/files/write-all.h"
 
 #include <errno.h>
 #include <fcntl.h>

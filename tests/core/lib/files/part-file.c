@@ -1,6 +1,6 @@
 /* Files that get their name when they are complete: nothing has the name before, or after a
  * failure. */
-#include "core/fits/part-file.h"
+#include "core/lib/files/part-file.h"
 #include "tests/core/fits/uvfits.h"
 
 #include <gio/gio.h>

@@ -1,0 +1,284 @@
+/**
+ * SECTION:element-astroopen
+ *
+ * Reads whatever input names, with the source that fits its content: FITS files and catalogues in
+ * text by astrofitssrc, recordings of telescopes (VDIF, DADA, GUPPI, Mark 5B, SIGPROC) by
+ * astrorecordsrc, and packets by astroudpsrc. The names of files do not matter.
+ *
+ * input is a file, several files separated by commas, a pattern, a folder (all its files), or
+ * udp://HOST:PORT, which may be followed by properties of astroudpsrc as in a URL:
+ * udp://239.1.0.0-3:7148?packet=vdif&stations=0-3&rate=1000000. Without a host, or with 0.0.0.0, it
+ * listens on all addresses. Files of one input are of one kind. For a Measurement Set, uvh5 or
+ * another known kind of file that cannot be read, the error says what it is, and how to convert it.
+ *
+ * Files of samples without a header need format=CI8 (or CI4, CI16LE, CF32LE, I8, ...), stations,
+ * pols, rate and frequency; their axes are time:station:pol. Where the file turns out to have a
+ * header, format, stations and pols are not needed, and it is believed.
+ *
+ * The other properties are those of the source that is chosen. One that is set and that this source
+ * does not have is an error.
+ *
+ * |[
+ * gst-launch-1.0 astroopen input=sky.uvfits ! astrogridder size=512 cell=10 ! astrofft ! \
+ *   astroimage ! astrofitssink location=sky.fits
+ * ]|
+ */
+#include "config.h"
+#include "elements/astroopen.h"
+
+#include <gio/gio.h>
+
+#include "core/fits/fits.h"
+#include "elements/astroopen-find.h"
+#include "elements/base/astrofields.h"
+#include "elements/base/astrolog.h"
+#include "elements/base/astroonce.h"
+#include "elements/base/astrostage.h"
+
+typedef struct {
+  char *input;
+  char *format, *stations, *pols, *rate, *frequency, *bandwidth, *start_time;
+  char *channels, *bits, *threads;
+  char *uvw, *earth_orientation;
+  char *ra_column, *dec_column, *weight_column, *region_column, *where;
+} Settings;
+
+/* Bytes that are read at once from a file without a header. */
+#define BLOCK (4u << 20)
+
+struct _AstroOpen {
+  GstBin parent;
+  Settings settings;
+  GstPad *src;
+  GstElement *source; /* from READY on */
+};
+
+G_DEFINE_TYPE(AstroOpen, astro_open, GST_TYPE_BIN)
+GST_ELEMENT_REGISTER_DEFINE(astroopen, "astroopen", GST_RANK_NONE, ASTRO_TYPE_OPEN)
+
+static const AstroField fields[] = {
+  ASTRO_TEXT(Settings, input, "input", "Input",
+             "A file, several separated by commas, a pattern, a folder, or udp://HOST:PORT with "
+             "properties of astroudpsrc behind a question mark",
+             NULL),
+  ASTRO_TEXT(Settings, format, "format", "Format",
+             "Of a recording: vdif, dada, guppi, mark5b, sigproc or cu8; of samples without a "
+             "header: CI8 or another format of voltages (unset: by the content)",
+             NULL),
+  ASTRO_TEXT(Settings, stations, "stations", "Stations",
+             "For samples without a header their number, for packets their identifiers", NULL),
+  ASTRO_TEXT(Settings, pols, "pols", "Polarisations",
+             "Polarisations of each station, 1 or 2, where files or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, rate, "rate", "Rate",
+             "Time steps a second, as 1e6 or 390625/2, where files or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, frequency, "frequency", "Frequency",
+             "Centre of the band in Hz, where files or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, bandwidth, "bandwidth", "Bandwidth",
+             "Width of the band in Hz, where files or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, start_time, "start-time", "Start time",
+             "UTC of the first sample, where recordings or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, channels, "channels", "Channels",
+             "Channels of spectra, where recordings or packets do not tell", NULL),
+  ASTRO_TEXT(Settings, bits, "bits", "Bits", "Bits of a component, where recordings do not tell",
+             NULL),
+  ASTRO_TEXT(Settings, threads, "threads", "Threads",
+             "What threads of VDIF are: for a recording station, pol or band, for packets their "
+             "numbers",
+             NULL),
+  ASTRO_TEXT(Settings, uvw, "uvw", "Source of (u,v,w)",
+             "For visibilities: auto, file or table, as for astrofitssrc (unset: auto)", NULL),
+  ASTRO_TEXT(Settings, earth_orientation, "earth-orientation", "Earth orientation",
+             "For visibilities: a file of UT1 - UTC and polar motion (unset: the file's own)",
+             NULL),
+  ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
+             "For a catalogue: name or number from 1 (unset: RA)", NULL),
+  ASTRO_TEXT(Settings, dec_column, "dec-column", "Declination column",
+             "For a catalogue: name or number from 1 (unset: DEC)", NULL),
+  ASTRO_TEXT(Settings, weight_column, "weight-column", "Weight column",
+             "For a catalogue: name or number from 1 (unset: none)", NULL),
+  ASTRO_TEXT(Settings, region_column, "region-column", "Region column",
+             "For a catalogue: name or number from 1 (unset: none)", NULL),
+  ASTRO_TEXT(Settings, where, "where", "Rows",
+             "For a catalogue: which rows are read, as for astrofitssrc (unset: all)", NULL),
+  { 0 },
+};
+
+/* ---- telling the source ---- */
+
+static gboolean refuse_property(AstroOpen *self, const AstroOpenFound *found, const char *name,
+                                const char *value, const char *why)
+{
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
+                    ("%s=%s is set, and %s is %s, whose source %s %s", name, value, found->first,
+                     found->about, found->factory, why),
+                    (NULL));
+  return FALSE;
+}
+
+static gboolean set_property(AstroOpen *self, const AstroOpenFound *found, const char *name,
+                             const char *text)
+{
+  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(self->source), name);
+  GValue value = G_VALUE_INIT;
+  if (!spec || !(spec->flags & G_PARAM_WRITABLE))
+    return refuse_property(self, found, name, text, "has no such property");
+  g_value_init(&value, spec->value_type);
+  if (spec->value_type == G_TYPE_STRING)
+    g_value_set_string(&value, text);
+  else if (!gst_value_deserialize_with_pspec(&value, text, spec) ||
+           g_param_value_validate(spec, &value)) {
+    g_value_unset(&value);
+    return refuse_property(self, found, name, text, "does not take that value");
+  }
+  g_object_set_property(G_OBJECT(self->source), name, &value);
+  g_value_unset(&value);
+  return TRUE;
+}
+
+/* The bin's own property, if it is set. */
+static gboolean pass_on(AstroOpen *self, const AstroOpenFound *found, const AstroField *field)
+{
+  g_autofree char *text = NULL;
+  g_object_get(self, field->name, &text, NULL);
+  return !text || !*text || set_property(self, found, field->name, text);
+}
+
+/* A file with a header tells itself what format= would say of one without. */
+static gboolean is_told_by_header(const char *name)
+{
+  return g_str_equal(name, "format") || g_str_equal(name, "stations") || g_str_equal(name, "pols");
+}
+
+static gboolean tell_source(AstroOpen *self, const AstroOpenFound *found)
+{
+  for (guint i = 0; i < found->properties->len; i += 2)
+    if (!set_property(self, found, found->properties->pdata[i], found->properties->pdata[i + 1]))
+      return FALSE;
+  for (const AstroField *field = fields + 1; field->name; field++)
+    if (!(found->has_header && is_told_by_header(field->name)) && !pass_on(self, found, field))
+      return FALSE;
+  return TRUE;
+}
+
+/* ---- the source ---- */
+
+static void close_source(AstroOpen *self)
+{
+  if (!self->source)
+    return;
+  gst_ghost_pad_set_target(GST_GHOST_PAD(self->src), NULL);
+  gst_element_set_state(self->source, GST_STATE_NULL);
+  gst_bin_remove(GST_BIN(self), self->source);
+  self->source = NULL;
+}
+
+/* A file without a header is read as bytes, with caps that say what they are. */
+static GstElement *make_reader(const AstroOpenFound *found)
+{
+  GstElement *bin = gst_bin_new("source");
+  GstElement *file = gst_element_factory_make("filesrc", NULL);
+  GstElement *caps = gst_element_factory_make("capsfilter", NULL);
+  g_object_set(file, "location", found->first, "blocksize", BLOCK, NULL);
+  g_object_set(caps, "caps", found->caps, NULL);
+  gst_bin_add_many(GST_BIN(bin), file, caps, NULL);
+  gst_element_link(file, caps);
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(caps, "src");
+  gst_element_add_pad(bin, gst_ghost_pad_new("src", pad));
+  return bin;
+}
+
+static gboolean make_source(AstroOpen *self, const AstroOpenFound *found)
+{
+  self->source =
+      found->caps ? make_reader(found) : gst_element_factory_make(found->factory, "source");
+  if (!self->source) {
+    GST_ELEMENT_ERROR(self, CORE, MISSING_PLUGIN,
+                      ("%s is %s, and the element %s, which reads it, is not there", found->first,
+                       found->about, found->factory),
+                      (NULL));
+    return FALSE;
+  }
+  gst_bin_add(GST_BIN(self), self->source);
+  if (!found->caps && !tell_source(self, found))
+    return FALSE;
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(self->source, "src");
+  ASTRO_INFO(self, "%s is %s: %s reads it", found->first, found->about, found->factory);
+  return gst_ghost_pad_set_target(GST_GHOST_PAD(self->src), pad);
+}
+
+static gboolean open_source(AstroOpen *self)
+{
+  g_autofree char *input = astro_fields_copy_text(self, &self->settings.input);
+  g_autoptr(GError) error = NULL;
+  AstroOpenFound found;
+  AstroOpenSamples samples = {
+    .format = astro_fields_copy_text(self, &self->settings.format),
+    .stations = astro_fields_copy_text(self, &self->settings.stations),
+    .pols = astro_fields_copy_text(self, &self->settings.pols),
+    .rate = astro_fields_copy_text(self, &self->settings.rate),
+    .frequency = astro_fields_copy_text(self, &self->settings.frequency),
+    .bandwidth = astro_fields_copy_text(self, &self->settings.bandwidth),
+  };
+  if (!input || !*input) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No input is given."),
+                      ("property \"input\" is not set"));
+    astro_open_samples_clear(&samples);
+    return FALSE;
+  }
+  gboolean is_open = astro_open_find(&found, input, &samples, &error);
+  if (is_open)
+    is_open = make_source(self, &found);
+  else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT))
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED))
+    GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("%s", error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", error->message), (NULL));
+  astro_open_found_clear(&found);
+  astro_open_samples_clear(&samples);
+  if (!is_open)
+    close_source(self);
+  return is_open;
+}
+
+static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
+{
+  AstroOpen *self = ASTRO_OPEN(element);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !open_source(self))
+    return GST_STATE_CHANGE_FAILURE;
+  const GstStateChangeReturn changed =
+      GST_ELEMENT_CLASS(astro_open_parent_class)->change_state(element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
+      (transition == GST_STATE_CHANGE_READY_TO_PAUSED && changed == GST_STATE_CHANGE_FAILURE))
+    close_source(self);
+  return changed;
+}
+
+static void astro_open_init(AstroOpen *self)
+{
+  GstPadTemplate *template = gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(self), "src");
+  astro_fields_set_defaults(self);
+  self->src = gst_ghost_pad_new_no_target_from_template("src", template);
+  gst_element_add_pad(GST_ELEMENT(self), self->src);
+  GST_OBJECT_FLAG_SET(self, GST_ELEMENT_FLAG_SOURCE);
+  gst_bin_set_suppressed_flags(GST_BIN(self), GST_ELEMENT_FLAG_SOURCE);
+}
+
+static void astro_open_class_init(AstroOpenClass *klass)
+{
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  g_autofree char *text = astro_fits_reader_caps();
+  g_autoptr(GstCaps) caps = gst_caps_merge(gst_caps_new_empty(), gst_caps_from_string(text));
+
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, G_STRUCT_OFFSET(AstroOpen, settings));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  astro_element_class_say_once(element);
+  gst_element_class_set_static_metadata(
+      element, "Source for anything", "Source/File/Network",
+      "Reads FITS files, catalogues, recordings of telescopes or packets, whichever it finds",
+      ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(element, "takes", "files or packets");
+  gst_element_class_add_static_metadata(element, "gives", "what is in them");
+  element->change_state = change_state;
+}
