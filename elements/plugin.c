@@ -23,6 +23,7 @@
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
 #include "elements/astropay.h"
+#include "elements/astropower.h"
 #include "elements/astrorender.h"
 #include "elements/astrophaseshift.h"
 #include "elements/astroselect.h"
@@ -60,6 +61,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
   ok &= GST_ELEMENT_REGISTER(astropay, plugin);
+  ok &= GST_ELEMENT_REGISTER(astropower, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
