@@ -1,5 +1,10 @@
-/* Power: the spectrum of each station or beam, averaged over the newest buffer, and below it the
- * mean of all as a waterfall, one row per integration. */
+/* Power: the mean spectrum of each station or beam, and below it the mean of all as a waterfall,
+ * one row per integration.
+ *
+ * The spectra are means over at least as many integrations as the waterfall has rows, and at most
+ * twice as many: they would be as noisy as a row otherwise, and a history of each station would
+ * take too much memory. Where the rows are divided by their mean, the spectra are those of the
+ * newest buffer, as the mean has nothing to show. */
 #include "core/render/ticks.h"
 #include "core/render/waterfall.h"
 
@@ -16,9 +21,11 @@ typedef struct {
   gboolean decibels, flatten;
   gint spectrum, rows; /* the panels; -1: not shown */
   AstroWaterfall waterfall;
-  float *powers, *newest; /* of the rows, as they came; and where the newest is */
-  double *means;          /* of a channel over the rows, or 1 */
-  double *sums, *weights; /* [station][channel], of a buffer; then of a row */
+  float *powers, *newest;                 /* of the rows, as they came; and where the newest is */
+  double *means;                          /* of a channel over the rows, or 1 */
+  double *sums, *weights;                 /* [station][channel], of a row or a buffer */
+  double *mean_sums[2], *mean_weights[2]; /* of the integrations now, and of those before them */
+  guint64 summed;                         /* integrations in the first */
 } Kind;
 
 /* ---- panels ---- */
@@ -125,6 +132,10 @@ static void close_kind(gpointer kind)
   g_free(k->means);
   g_free(k->sums);
   g_free(k->weights);
+  for (guint i = 0; i < 2; i++) {
+    g_free(k->mean_sums[i]);
+    g_free(k->mean_weights[i]);
+  }
   g_free(k);
 }
 
@@ -223,6 +234,25 @@ static float shown_as(const Kind *k, double power, guint channel)
   return isfinite(shown) ? (float)shown : NAN;
 }
 
+/* Adds what was summed up to the means, and puts those in its place. */
+static void add_to_means(Kind *k, guint64 steps)
+{
+  const gsize n = (gsize)k->stations * k->channels;
+  if (k->summed >= k->waterfall.rows) {
+    double *sums = k->mean_sums[1], *weights = k->mean_weights[1];
+    k->mean_sums[1] = k->mean_sums[0];
+    k->mean_weights[1] = k->mean_weights[0];
+    k->mean_sums[0] = memset(sums, 0, n * sizeof *sums);
+    k->mean_weights[0] = memset(weights, 0, n * sizeof *weights);
+    k->summed = 0;
+  }
+  k->summed += steps;
+  for (gsize i = 0; i < n; i++) {
+    k->sums[i] = (k->mean_sums[0][i] += k->sums[i]) + k->mean_sums[1][i];
+    k->weights[i] = (k->mean_weights[0][i] += k->weights[i]) + k->mean_weights[1][i];
+  }
+}
+
 static void draw_spectrum(const Kind *k, AstroPanel *panel)
 {
   double least = INFINITY, most = -INFINITY;
@@ -244,6 +274,10 @@ static void make_room(Kind *k)
     return;
   k->sums = g_new(double, n);
   k->weights = g_new(double, n);
+  for (guint i = 0; i < 2; i++) {
+    k->mean_sums[i] = g_new0(double, n);
+    k->mean_weights[i] = g_new0(double, n);
+  }
   k->means = g_new(double, k->channels);
   k->powers = g_new(float, rows);
 }
@@ -264,6 +298,8 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   find_means(k);
   if (k->spectrum >= 0) {
     add_steps(k, data, &shape, moment, 0, steps);
+    if (!k->flatten)
+      add_to_means(k, steps);
     draw_spectrum(k, &panels[k->spectrum]);
   }
   if (k->rows < 0)

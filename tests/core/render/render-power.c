@@ -61,7 +61,7 @@ static void fill(float *data)
 
 #define assert_near(a, b) g_assert_cmpfloat_with_epsilon((double)(a), b, 1e-5 * fabs(b) + 1e-5)
 
-/* The spectrum is the mean over the buffer of each station, and the rows are the mean of both, the
+/* The spectrum is the mean over all of each station, and the rows are the mean of both, the
  * newest first. */
 static void test_values(void)
 {
@@ -153,8 +153,29 @@ static void test_losses(void)
   assert_near(panels[0].own[CHANNELS], 3 * (1 + 2) / 2.0);
   moment.is_gap = TRUE;
   panels = take(&p, data, &moment);
-  g_assert_true(isnan(panels[1].own[0]) && isnan(panels[0].own[0]));
+  g_assert_true(isnan(panels[1].own[0]));
+  assert_near(panels[0].own[0], (1 + 2 + 4) / 3.0);
   g_assert_cmpuint(panels[1].height, ==, 8);
+  close_picture(&p);
+}
+
+/* Spectra forget what was long ago: of five buffers with as many integrations as there are rows,
+ * the first three. */
+static void test_forgets(void)
+{
+  AstroRenderStyle style = test_plain;
+  float data[STEPS * STEP];
+  Picture p;
+  style.view = ASTRO_VIEW_SPECTRUM;
+  style.rows = STEPS;
+  open_picture(&p, POWER, &style, NULL);
+  const AstroPanel *panels = NULL;
+  for (guint i = 0; i < 5; i++) {
+    for (guint k = 0; k < STEPS * STEP; k++)
+      data[k] = (float)(i < 3 ? 1000 : i);
+    panels = take(&p, data, &test_five);
+  }
+  assert_near(panels[0].own[0], 3.5);
   close_picture(&p);
 }
 
@@ -206,6 +227,7 @@ static void add_tests(void)
   g_test_add_func("/render-power/flatten", test_flatten);
   g_test_add_func("/render-power/signed", test_signed);
   g_test_add_func("/render-power/losses", test_losses);
+  g_test_add_func("/render-power/forgets", test_forgets);
   g_test_add_func("/render-power/refused", test_refused);
   g_test_add_func("/render-power/page", test_page);
 }
