@@ -31,9 +31,9 @@
 #include <string.h>
 
 #include "core/correlator/correlator.h"
-#include "core/correlator/integration.h"
 #include "core/kit/enum.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrointegration.h"
 
 /* The layout that suits each backend best. */
 #define CPU_LAYOUT "channel:time:station:pol"
@@ -62,15 +62,6 @@ G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
 
-/* Spectra in one integration. seconds: a copy of integration-time, since another thread may set
- * the property meanwhile. */
-static gboolean find_integration(const AstroCorrelator *self, double seconds, gint rate_n,
-                                 gint rate_d, guint *integration, GError **error)
-{
-  *integration = self->integration;
-  return seconds == 0 || astro_integration_spectra(seconds, rate_n, rate_d, integration, error);
-}
-
 /* Spectra in one block of visibilities; 0 if refused, or not known for lack of a rate. */
 static guint64 dump_spectra(const AstroCorrelator *self, const GstStructure *spectra)
 {
@@ -78,7 +69,8 @@ static guint64 dump_spectra(const AstroCorrelator *self, const GstStructure *spe
   guint integration;
   if (spectra)
     gst_structure_get_fraction(spectra, "rate", &rate_n, &rate_d);
-  return find_integration(self, self->integration_time, rate_n, rate_d, &integration, NULL)
+  return astro_integration_find(self->integration, self->integration_time, rate_n, rate_d,
+                                &integration, NULL)
              ? (guint64)integration * self->time_step
              : 0;
 }
@@ -125,45 +117,11 @@ static guint stations_of(gint baselines, AstroTriangle triangle)
   return (gint64)astro_correlator_baselines(n, triangle) == baselines ? n : 0;
 }
 
-static void set_int(GstStructure *to, const char *field, guint64 value)
-{
-  if (value >= 1 && value <= G_MAXINT)
-    gst_structure_set(to, field, G_TYPE_INT, (gint)value, NULL);
-  else
-    gst_structure_set(to, field, GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
-}
-
-/* Multiplies n/d by times/over, all below 2^32, and reduces it: whether two ints can hold it. */
-static gboolean scale_fraction(guint64 *n, guint64 *d, guint64 times, guint64 over)
-{
-  *n *= times;
-  *d *= over;
-  const guint64 common = (guint64)gst_util_greatest_common_divisor_int64((gint64)*n, (gint64)*d);
-  *n /= common;
-  *d /= common;
-  return *n <= G_MAXINT && *d <= G_MAXINT;
-}
-
-/* Sets no rate where configure will refuse the rate or the integration, with a reason. */
-static void convert_rate(GstStructure *to, const GstStructure *from, guint64 times, guint64 over)
-{
-  gint rate_n, rate_d;
-  if (!gst_structure_get_fraction(from, "rate", &rate_n, &rate_d) || rate_n < 0 ||
-      times * over < 1 || times * over > G_MAXUINT32)
-    return;
-  guint64 n = (guint64)rate_n, d = (guint64)rate_d;
-  if (scale_fraction(&n, &d, times, over))
-    gst_structure_set(to, "rate", GST_TYPE_FRACTION, (gint)n, (gint)d, NULL);
-}
-
 static void copy_fields(GstStructure *to, const GstStructure *from)
 {
   static const char *const fields[] = { "pols", "frequency", "bandwidth" };
-  for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
-    const GValue *value = gst_structure_get_value(from, fields[i]);
-    if (value && gst_value_is_fixed(value))
-      gst_structure_set_value(to, fields[i], value);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
+    astro_integration_copy_field(to, from, fields[i]);
 }
 
 static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *from)
@@ -174,14 +132,15 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   convert_format(to, from, GST_PAD_SINK);
   gst_structure_set(to, "layout", G_TYPE_STRING, OUTPUT_LAYOUT, NULL);
   gboolean known = gst_structure_get_int(from, "stations", &stations) && stations > 0;
-  set_int(to, "baselines", known ? astro_correlator_baselines((guint)stations, self->triangle) : 0);
+  astro_integration_set_int(
+      to, "baselines", known ? astro_correlator_baselines((guint)stations, self->triangle) : 0);
   known = gst_structure_get_int(from, "channels", &channels) && channels > 0;
-  set_int(to, "channels", known ? (guint64)channels / self->channel_step : 0);
+  astro_integration_set_int(to, "channels", known ? (guint64)channels / self->channel_step : 0);
   gst_structure_set(to, "pols", GST_TYPE_INT_RANGE, 1, 2, NULL); /* spectra may have no pol axis */
   copy_fields(to, from);
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  convert_rate(to, from, 1, dump_spectra(self, from));
+  astro_integration_convert_rate(to, from, 1, dump_spectra(self, from));
   gst_structure_set(to, "counts", G_TYPE_BOOLEAN, TRUE, NULL);
   return to;
 }
@@ -202,12 +161,12 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
       gst_structure_free(to);
       return NULL;
     }
-    set_int(to, "stations", stations);
+    astro_integration_set_int(to, "stations", stations);
   }
   /* With a channel step left open: the backend refuses one that does not divide the channels. */
   if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
-    set_int(to, "channels", (guint64)MAX(channels, 0));
-  convert_rate(to, from, dump_spectra(self, NULL), 1);
+    astro_integration_set_int(to, "channels", (guint64)MAX(channels, 0));
+  astro_integration_convert_rate(to, from, dump_spectra(self, NULL), 1);
   copy_fields(to, from);
   return to;
 }
@@ -271,28 +230,12 @@ static gboolean check_extents(const AstroCorrelatorConfig *config, const AstroSt
   return TRUE;
 }
 
-static gboolean check_rate(guint64 spectra, const AstroStream *in, const AstroStream *out,
-                           GError **error)
-{
-  guint64 n = (guint64)in->rate_n, d = (guint64)in->rate_d;
-  if (n == 0 || out->rate_n > 0)
-    return TRUE;
-  scale_fraction(&n, &d, 1, spectra);
-  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
-                             " spectra is %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT
-                             ", expected a fraction of whole numbers of at most %d",
-                             in->rate_n, in->rate_d, spectra, n, d, G_MAXINT);
-}
-
 /* GStreamer reads -1 as the largest number. */
 static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integration,
                               guint time_step, GError **error)
 {
-  if (integration == 0 || integration == G_MAXUINT)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "property integration is %s, expected 1 to %u spectra",
-                               integration ? "-1" : "0", G_MAXUINT - 1);
+  if (!astro_integration_check(integration, error))
+    return FALSE;
   if (time_step == G_MAXUINT)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "property time-step is -1, expected 1 to %u integrations",
@@ -306,17 +249,6 @@ static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integra
                              (double)config->integration * config->channel_step, G_MAXUINT32);
 }
 
-/* Posts the whole number of spectra for an integration time, and how long that really is. */
-static void tell_integration(AstroCorrelator *self, guint integration, const AstroStream *in)
-{
-  gst_element_post_message(
-      GST_ELEMENT(self),
-      gst_message_new_element(
-          GST_OBJECT(self),
-          gst_structure_new("astro-integration", "spectra", G_TYPE_UINT, integration, "seconds",
-                            G_TYPE_DOUBLE, integration * (double)in->rate_d / in->rate_n, NULL)));
-}
-
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -327,7 +259,8 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   const double seconds = self->integration_time;
   guint integration;
 
-  if (!find_integration(self, seconds, in->rate_n, in->rate_d, &integration, error))
+  if (!astro_integration_find(self->integration, seconds, in->rate_n, in->rate_d, &integration,
+                              error))
     return FALSE;
   *config = (AstroCorrelatorConfig){
     .stations = (guint)astro_stream_extent(in, ASTRO_AXIS_STATION),
@@ -341,7 +274,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .integration = (guint64)integration * time_step,
   };
   if (!check_spectra(config, integration, time_step, error) ||
-      !check_rate(config->integration, in, out, error))
+      !astro_integration_check_rate(config->integration, in, out, error))
     return FALSE;
   if (!check_baselines(config, error) || !check_extents(config, out, error))
     return FALSE;
@@ -350,7 +283,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->full = (guint32)config->integration * config->channel_step;
   self->stale = FALSE;
   if (seconds > 0)
-    tell_integration(self, integration, in);
+    astro_integration_tell(GST_ELEMENT(self), integration, in);
   return TRUE;
 }
 
@@ -435,42 +368,19 @@ static gboolean end_integration(AstroStage *stage, gboolean is_cut, GError **err
   return !ASTRO_CORRELATOR(stage)->open || add(stage, NULL, &arguments, is_cut, error);
 }
 
-/* Marks the good samples of a block, time:channel:station; NULL: all are good. A sample is good
- * where nothing behind it is missing, in both polarisations. */
-static guint8 *read_validity(AstroStage *stage, GstBuffer *in, guint64 steps,
-                             AstroCorrelatorArguments *arguments)
-{
-  const AstroStream *stream = astro_stage_in(stage);
-  const AstroValidityMeta *meta = astro_buffer_get_validity(in);
-  AstroValiditySamples samples;
-  AstroLayout shape;
-
-  if (!meta)
-    return NULL;
-  astro_stream_shape(stream, steps, &shape);
-  astro_validity_samples(&samples, meta, &shape);
-  guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION);
-  guint64 channels = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL) < 0
-                         ? 1
-                         : astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
-  guint8 *valid = g_malloc(steps * channels * stations), *at = valid;
-  for (guint64 t = 0; t < steps; t++)
-    for (guint64 c = 0; c < channels; c++)
-      for (guint64 s = 0; s < stations; s++)
-        *at++ = (guint8)astro_validity_is_whole(&samples, t, c, s);
-  arguments->valid_time = channels * stations;
-  arguments->valid_channel = channels > 1 ? stations : 0;
-  arguments->valid_station = 1;
-  return valid;
-}
-
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   gboolean gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
   AstroCorrelatorArguments arguments = { .steps = steps };
-  g_autofree guint8 *valid = gap ? NULL : read_validity(stage, in, steps, &arguments);
+  AstroGoodSamples good = { 0 };
+  if (!gap)
+    astro_integration_mark_good(&good, in, astro_stage_in(stage), steps);
+  g_autofree guint8 *valid = good.valid;
   arguments.valid = valid;
+  arguments.valid_time = good.time;
+  arguments.valid_channel = good.channel;
+  arguments.valid_station = good.station;
 
   for (guint64 done = 0; done < steps; done += arguments.count) {
     guint64 at = first + done, number = at / self->spectra;
@@ -533,16 +443,11 @@ static void finalize(GObject *object)
   G_OBJECT_CLASS(astro_correlator_parent_class)->finalize(object);
 }
 
-/* Once stations are correlated, nothing can undo their bandpasses any more. */
 static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   AstroHistory *done = &observation->done;
-  if (done->bandpass_left)
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "the calibration file that astrodelay applied to the voltages has a bandpass, which can "
-        "only be undone on spectra: expected another astrodelay with the same calibration after "
-        "astrochannelizer, which undoes what is left");
+  if (!astro_integration_check_bandpass(done, error))
+    return FALSE;
   done->delays = astro_history_delays(done, ASTRO_QUANTITY_SPECTRA);
   return TRUE;
 }

@@ -23,7 +23,8 @@
  * counts as one second of the stream. In a text file a repeated heading line begins another
  * catalogue, which is how astrofitssink writes several.
  *
- * A file of blocks (grids, histograms, spectra, voltages) gives the buffers that astrofitssink got.
+ * A file of blocks (grids, histograms, spectra, power, voltages) gives the buffers that
+ * astrofitssink got.
  *
  * Files packed by gzip are unpacked into the folder of temporary files (TMPDIR). For a Measurement
  * Set, uvh5, a recording or another known kind of file that cannot be read, the error says what it

@@ -84,7 +84,7 @@ static const AstroField fields[] = {
   ASTRO_ENUM(Settings, style.scaling, "scaling", "Scaling",
              "How values of an image become pixels of a frame", astro_scaling_get_type,
              ASTRO_SCALING_SMOOTH),
-  ASTRO_ENUM(Settings, style.view, "view", "View", "How visibilities are shown",
+  ASTRO_ENUM(Settings, style.view, "view", "View", "How visibilities and power are shown",
              astro_view_get_type, ASTRO_VIEW_AUTO),
   ASTRO_BOOLEAN(Settings, style.axes, "axes", "Axes", "Numbers along the edges", TRUE),
   ASTRO_BOOLEAN(Settings, style.grid, "grid", "Grid", "Lines of coordinates", TRUE),
@@ -92,18 +92,25 @@ static const AstroField fields[] = {
                 TRUE),
   ASTRO_BOOLEAN(Settings, style.marks, "marks", "Marks",
                 "Circles around the sources that astromeasure looked for", TRUE),
+  ASTRO_BOOLEAN(Settings, style.decibels, "decibels", "Decibels",
+                "Whether power is shown in dB (products that have a sign never are)", TRUE),
+  ASTRO_BOOLEAN(Settings, style.flatten, "flatten", "Flatten",
+                "Whether each channel of power is divided by its mean over the rows of the "
+                "waterfall, so that the shape of the band is gone",
+                FALSE),
   ASTRO_TEXT(Settings, title, "title", "Title", "NULL: telescope, frequency and time; empty: none",
              NULL),
   ASTRO_TEXT(Settings, product, "product", "Product",
-             "Product shown of images (I, XX, I-RESIDUAL; NULL: all) and of visibilities (XX, LR; "
-             "NULL: the first)",
+             "Product shown of images (I, XX, I-RESIDUAL; NULL: all), of visibilities (XX, LR; "
+             "NULL: the first) and of power (I, XX-SQUARE; NULL: the first)",
              NULL),
   ASTRO_INT(Settings, style.channel, "channel", "Channel",
             "Channel shown of images and visibilities, from 0; -1: the mean of all", -1, G_MAXINT,
             -1),
   ASTRO_UINT(
       Settings, style.rows, "rows", "Rows",
-      "How many of the last buffers a waterfall shows, and of the last integrations a fringe plot",
+      "How many of the last buffers a waterfall of spectra shows, and of the last integrations one "
+      "of power, and a fringe plot",
       1, 16384, 256),
   ASTRO_UINT(Settings, width, "width", "Width",
              "Width of a picture in pixels, if caps downstream leave it open", LEAST_SIZE,
@@ -391,6 +398,6 @@ static void astro_render_class_init(AstroRenderClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "Pictures of streams", "Filter/Converter/Video",
-      "Shows images of the sky, spectra, visibilities and correlation functions as video",
+      "Shows images of the sky, spectra, power, visibilities and correlation functions as video",
       ASTRO_AUTHOR);
 }

@@ -26,6 +26,7 @@
 #include "elements/astropay.h"
 #include "elements/astrorecordsrc.h"
 #include "elements/astrorecordsink.h"
+#include "elements/astropower.h"
 #include "elements/astrorender.h"
 #include "elements/astrophaseshift.h"
 #include "elements/astroselect.h"
@@ -66,6 +67,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astropay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorecordsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorecordsink, plugin);
+  ok &= GST_ELEMENT_REGISTER(astropower, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);

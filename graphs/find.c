@@ -192,7 +192,7 @@ static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **er
       add_graphs_with(graph, arguments->values->pdata[i], error);
       return NULL;
     }
-  return g_steal_pointer(&graph);
+  return graph && astro_graph_settle(graph, error) ? g_steal_pointer(&graph) : NULL;
 }
 
 /* Makes our elements known unless they are already. Returns the directory that was needed, or NULL.

@@ -209,3 +209,60 @@ gboolean astro_graph_set(AstroGraph *graph, const char *assignment, GError **err
   parameter->set = TRUE;
   return TRUE;
 }
+
+/* ---- lines that are there for some values only ---- */
+
+static gboolean is_there(const AstroToken *token)
+{
+  return !token->when || (*astro_parameter_value(token->when) == 0) == token->otherwise;
+}
+
+static gboolean refers_to(const AstroToken *token, const AstroParameter *parameter)
+{
+  for (guint i = 0; i < token->parts->len; i++) {
+    const AstroPart *part = token->parts->pdata[i];
+    if (part->parameter && g_str_equal(part->text, parameter->name))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* The condition of a token that is not there and refers to the parameter, if no other token does;
+ * else NULL. */
+static const AstroToken *find_unused(const AstroGraph *graph, const AstroParameter *parameter)
+{
+  const AstroToken *unused = NULL;
+  for (guint i = 0; i < graph->parameters->len; i++)
+    if (((AstroParameter *)graph->parameters->pdata[i])->follows == parameter)
+      return NULL;
+  for (guint i = 0; i < graph->tokens->len; i++) {
+    const AstroToken *token = graph->tokens->pdata[i];
+    if (token->when == parameter || (refers_to(token, parameter) && is_there(token)))
+      return NULL;
+    if (refers_to(token, parameter))
+      unused = token;
+  }
+  return unused;
+}
+
+gboolean astro_graph_settle(AstroGraph *graph, GError **error)
+{
+  for (guint i = 0; i < graph->parameters->len; i++) {
+    const AstroParameter *parameter = graph->parameters->pdata[i];
+    const AstroToken *unused = parameter->set ? find_unused(graph, parameter) : NULL;
+    if (unused) {
+      g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+                  "%s: parameter %s is not used %s %s", graph->file, parameter->name,
+                  unused->otherwise ? "with" : "without", unused->when->name);
+      return FALSE;
+    }
+  }
+  for (guint i = graph->tokens->len; i-- > 0;) {
+    AstroToken *token = graph->tokens->pdata[i];
+    if (is_there(token))
+      token->when = NULL;
+    else
+      g_ptr_array_remove_index(graph->tokens, i);
+  }
+  return astro_graph_check_links(graph, error);
+}

@@ -11,6 +11,16 @@
  * elsewhere (in an element's name) it must be a plain word. A value never ends the word that it
  * stands in, whatever it contains. A line break within quotes counts as a space. \${ is not a
  * reference to a parameter.
+ *
+ * Lines between @if NAME and @end are there if the parameter has a value, those after an @else
+ * between them if it is empty:
+ *
+ *   @if input
+ *   astroopen input=${input}
+ *   @else
+ *   astroskysrc
+ *   @end
+ *   ! fakesink
  */
 #pragma once
 
@@ -56,7 +66,9 @@ typedef struct {
 typedef struct {
   AstroTokenKind kind;
   guint line;
-  gboolean joined; /* no space before it */
+  gboolean joined;            /* no space before it */
+  const AstroParameter *when; /* it is there only if this has a value; NULL: always */
+  gboolean otherwise;         /* only if that has none */
   GPtrArray *parts;
 } AstroToken;
 
@@ -82,6 +94,10 @@ const char *astro_parameter_value(const AstroParameter *parameter);
 /* assignment: "name=value". */
 gboolean astro_graph_set(AstroGraph *graph, const char *assignment, GError **error);
 
+/* Drops the lines that are not there with the values that are set now; call it after the last
+ * astro_graph_set. An error if a value was set that only those lines use. */
+gboolean astro_graph_settle(AstroGraph *graph, GError **error);
+
 /* The pipeline for gst_parse_launch, on one line. */
 char *astro_graph_line(const AstroGraph *graph, GError **error);
 
@@ -93,6 +109,9 @@ guint astro_graph_locate(const AstroGraph *graph, const char *message);
 
 /* The first pass: fills parameters and tokens from text. */
 gboolean astro_graph_scan(AstroGraph *graph, GError **error);
+
+/* Whether links and brackets of a graph that is settled fit together. */
+gboolean astro_graph_check_links(AstroGraph *graph, GError **error);
 
 AstroToken *astro_token_new(AstroTokenKind kind, guint line, gboolean joined);
 void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean parameter);

@@ -8,7 +8,10 @@ typedef struct {
   AstroGraph *graph;
   const char *at;
   guint line;
-  gboolean line_start; /* nothing but blanks so far in this line */
+  gboolean line_start;  /* nothing but blanks so far in this line */
+  AstroParameter *when; /* within @if; NULL: not */
+  guint when_line;
+  gboolean otherwise; /* after its @else */
   GError **error;
 } Scanner;
 
@@ -27,6 +30,8 @@ static gboolean fail(Scanner *s, guint line, const char *format, ...)
 static AstroToken *add_token(Scanner *s, AstroTokenKind kind, gboolean joined)
 {
   AstroToken *token = astro_token_new(kind, s->line, joined);
+  token->when = s->when;
+  token->otherwise = s->otherwise;
   g_ptr_array_add(s->graph->tokens, token);
   return token;
 }
@@ -189,6 +194,60 @@ static gboolean scan_declaration(Scanner *s)
   return TRUE;
 }
 
+/* ---- lines that are there for some values only ---- */
+
+static gboolean scan_if(Scanner *s, const char *name)
+{
+  if (s->when)
+    return fail(s, s->line, "@if within the @if of line %u, expected its @end first", s->when_line);
+  s->when = astro_graph_parameter(s->graph, name);
+  if (!s->when)
+    return fail(s, s->line, "@if %s: expected a parameter that is declared above", name);
+  s->when->used = TRUE;
+  s->when_line = s->line;
+  s->otherwise = FALSE;
+  return TRUE;
+}
+
+static gboolean scan_else(Scanner *s, const char *rest)
+{
+  if (!s->when || s->otherwise || *rest)
+    return fail(s, s->line, "@else, expected it alone on a line between @if and @end, once");
+  s->otherwise = TRUE;
+  return TRUE;
+}
+
+static gboolean scan_end(Scanner *s, const char *rest)
+{
+  if (!s->when || *rest)
+    return fail(s, s->line, "@end, expected it alone on a line after an @if");
+  s->when = NULL;
+  s->otherwise = FALSE;
+  return TRUE;
+}
+
+static const struct {
+  const char *word;
+  gboolean (*scan)(Scanner *s, const char *rest);
+} conditions[] = { { "@if", scan_if }, { "@else", scan_else }, { "@end", scan_end } };
+
+/* Scans a line of conditions or a declaration, at its @. */
+static gboolean scan_at(Scanner *s)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(conditions); i++) {
+    const gsize n = strlen(conditions[i].word);
+    if (strncmp(s->at, conditions[i].word, n) || (s->at[n] && !g_ascii_isspace(s->at[n])))
+      continue;
+    g_autofree char *line = g_strndup(s->at + n, strcspn(s->at + n, "\n"));
+    char *comment = strstr(line, " #");
+    if (comment)
+      *comment = 0;
+    s->at += n + strcspn(s->at + n, "\n");
+    return conditions[i].scan(s, g_strstrip(line));
+  }
+  return scan_declaration(s);
+}
+
 /* Skips white space, comments and declarations. Sets *any if there were any. */
 static gboolean skip_space(Scanner *s, gboolean *any)
 {
@@ -203,7 +262,7 @@ static gboolean skip_space(Scanner *s, gboolean *any)
     } else if (*s->at == '#' && (*any || s->line_start)) {
       skip_comment(s);
     } else if (*s->at == '@' && s->line_start) {
-      if (!scan_declaration(s))
+      if (!scan_at(s))
         return FALSE;
     } else {
       return TRUE;
@@ -470,13 +529,16 @@ static gboolean scan_tokens(Scanner *s)
   }
 }
 
-/* Finds links and brackets for which GStreamer would report a syntax error without its place. */
-static gboolean check_links(Scanner *s)
+/* Finds links and brackets for which GStreamer would report a syntax error without its place, with
+ * the lines behind each @if or with those behind each @else. */
+static gboolean check_links(Scanner *s, gboolean otherwise)
 {
   const AstroToken *open = NULL, *before = NULL;
   int depth = 0;
   for (guint i = 0; i < s->graph->tokens->len; i++) {
     const AstroToken *token = s->graph->tokens->pdata[i];
+    if (token->when && token->otherwise != otherwise)
+      continue;
     const char *text = astro_token_literal(token, ASTRO_TOKEN_WORD);
     const char *last = before ? astro_token_literal(before, ASTRO_TOKEN_WORD) : "(";
     gboolean link = !g_strcmp0(text, "!") || !g_strcmp0(text, ":");
@@ -525,5 +587,15 @@ static gboolean check_parameters(Scanner *s)
 gboolean astro_graph_scan(AstroGraph *graph, GError **error)
 {
   Scanner s = { .graph = graph, .at = graph->text, .line = 1, .line_start = TRUE, .error = error };
-  return scan_tokens(&s) && check_links(&s) && check_parameters(&s);
+  if (!scan_tokens(&s))
+    return FALSE;
+  if (s.when)
+    return fail(&s, s.when_line, "@if without an @end");
+  return check_links(&s, FALSE) && check_links(&s, TRUE) && check_parameters(&s);
+}
+
+gboolean astro_graph_check_links(AstroGraph *graph, GError **error)
+{
+  Scanner s = { .graph = graph, .line = 1, .error = error };
+  return check_links(&s, FALSE);
 }

@@ -1,7 +1,7 @@
 core_sources += core/correlator/correlator.h core/correlator/check.c core/correlator/reference.c \
   core/correlator/counts.c core/correlator/counts.h core/correlator/sums.c core/correlator/sums.h \
   core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
-  core/correlator/packing.c core/correlator/packing.h core/correlator/packed-products.c core/correlator/packed-products.h core/correlator/plan.c core/correlator/plan.h core/correlator/integration.c core/correlator/integration.h \
+  core/correlator/packing.c core/correlator/packing.h core/correlator/packed-products.c core/correlator/packed-products.h core/correlator/plan.c core/correlator/plan.h \
   core/correlator/prefetch.h core/correlator/kernels.c core/correlator/kernels.h \
   core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
   core/correlator/x86/pack-fours.h core/correlator/x86/amx.h core/correlator/x86/tile-registers.h core/correlator/x86/bytewise.h core/correlator/tile.h core/correlator/x86/tile-avx512.h \

@@ -1,7 +1,5 @@
-/* Spectra as a waterfall: power over frequency, one row per buffer, the newest on top. It grows
- * until it has all rows that the user asked for, so that no empty rows are shown. */
-#include "core/render/panel.h"
-#include "core/kit/units.h"
+/* Spectra as a waterfall: power over frequency, one row per buffer, the newest on top. */
+#include "core/render/waterfall.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,18 +7,12 @@
 typedef struct {
   AstroStream stream;
   guint64 channels;
-  guint rows, shown, first; /* first: of the panel's rows, the newest that is filled */
-  guint64 *durations;       /* of the rows, ns; 0: unknown */
+  AstroWaterfall waterfall;
   double *sums, *good; /* of a row: powers, and the fraction of a channel's samples that is good */
 } Kind;
 
-/* The newest row is written before the others, so that these move only when the spare rows are
- * used up. */
-#define SPARE_ROWS 64
-
 static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
 {
-  double low = in->stream.frequency - in->stream.bandwidth / 2;
   guint64 channels = astro_stream_extent(&in->stream, ASTRO_AXIS_CHANNEL);
   if (astro_layout_find(&in->stream.layout, ASTRO_AXIS_CHANNEL) < 0 || channels > G_MAXINT) {
     g_autofree char *layout = astro_layout_to_string(&in->stream.layout);
@@ -31,14 +23,12 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   Kind *k = g_new0(Kind, 1);
   k->stream = in->stream;
   k->channels = channels;
-  k->rows = in->style->rows;
-  k->first = k->rows + SPARE_ROWS;
-  AstroPanel panel = { .unit = "power", .width = (guint)channels, .height = k->first };
-  if (in->stream.frequency > 0)
-    panel.x = (AstroPanelAxis){ g_strdup("Frequency (MHz)"), low / 1e6,
-                                (low + in->stream.bandwidth) / 1e6 };
-  else
-    panel.x = (AstroPanelAxis){ g_strdup("Channel"), -0.5, (double)channels - 0.5, .whole = TRUE };
+  k->waterfall =
+      (AstroWaterfall){ .width = (guint)channels, .rows = in->style->rows, .things = "Blocks ago" };
+  AstroPanel panel = { .unit = "power",
+                       .width = (guint)channels,
+                       .height = in->style->rows + ASTRO_WATERFALL_SPARE,
+                       .x = astro_waterfall_channels(&in->stream) };
   panel.y = (AstroPanelAxis){ g_strdup("Blocks ago"), 0, 1 };
   g_array_append_val(panels, panel);
   return k;
@@ -49,7 +39,7 @@ static void close_kind(gpointer kind)
   Kind *k = kind;
   g_free(k->sums);
   g_free(k->good);
-  g_free(k->durations);
+  astro_waterfall_clear(&k->waterfall);
   g_free(k);
 }
 
@@ -127,59 +117,28 @@ static void find_good(const Kind *k, const AstroRenderMoment *moment)
     k->good[c] = sums[c * groups / k->channels] * (double)groups / (double)n / MAX(meta->full, 1);
 }
 
-/* Seconds if the length of all rows is known. */
-static void set_times(const Kind *k, AstroPanelAxis *axis)
-{
-  double seconds = 0;
-  gboolean known = TRUE;
-  for (guint i = 0; i < k->shown; i++) {
-    seconds += (double)k->durations[i] / ASTRO_NS_PER_SECOND;
-    known = known && k->durations[i] > 0;
-  }
-  g_free(axis->label);
-  *axis = known ? (AstroPanelAxis){ g_strdup("Seconds ago"), seconds, 0 }
-                : (AstroPanelAxis){ g_strdup("Blocks ago"), k->shown - 0.5, -0.5, .whole = TRUE };
-}
-
-/* Where the next row is written. */
-static float *next_row(Kind *k, AstroPanel *panel)
-{
-  if (k->first == 0) {
-    k->first = SPARE_ROWS + 1;
-    memmove(panel->own + (gsize)k->first * k->channels, panel->own,
-            (k->rows - 1) * k->channels * sizeof *panel->own);
-  }
-  k->first--;
-  k->shown = MIN(k->shown + 1, k->rows);
-  panel->values = panel->own + (gsize)k->first * k->channels;
-  panel->height = k->shown;
-  return panel->own + (gsize)k->first * k->channels;
-}
-
 static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {
   Kind *k = kind;
   AstroLayout shape;
   guint64 strides[ASTRO_MAX_AXES], n;
-  float *values = next_row(k, &panels[0]);
   astro_stream_shape(&k->stream, steps, &shape);
   astro_layout_strides(&shape, strides);
   n = astro_layout_samples(&shape);
   if (!k->sums) {
     k->sums = g_new(double, k->channels);
     k->good = g_new(double, k->channels);
-    k->durations = g_new0(guint64, k->rows);
   }
   find_good(k, moment);
   memset(k->sums, 0, k->channels * sizeof *k->sums);
   add_powers(k, data, n, strides[astro_layout_find(&shape, ASTRO_AXIS_CHANNEL)]);
+  float *values = astro_waterfall_push(&k->waterfall, panels[0].own, moment->duration_ns);
+  panels[0].values = values;
   for (guint64 c = 0; c < k->channels; c++)
     values[c] =
         k->good[c] > 0 ? (float)(k->sums[c] * (double)k->channels / (double)n / k->good[c]) : NAN;
-  memmove(k->durations + 1, k->durations, (k->rows - 1) * sizeof *k->durations);
-  k->durations[0] = moment->duration_ns;
-  set_times(k, &panels[0].y);
+  astro_waterfall_set_axis(&k->waterfall, &panels[0]);
 }
 
 const AstroRenderKind astro_render_spectra = {

@@ -22,7 +22,10 @@ ASTRO_ENUM_TYPE(astro_view_get_type, "AstroView",
                 { ASTRO_VIEW_FRINGE, "Phase and lags of the first two stations over time",
                   "fringe" },
                 { ASTRO_VIEW_AUTO,
-                  "The spectrum of one station, the fringe of two, the matrix of more", "auto" })
+                  "The spectrum of one station, the fringe of two, the matrix of more; of power, "
+                  "spectrum and waterfall",
+                  "auto" },
+                { ASTRO_VIEW_WATERFALL, "Power over frequency and time", "waterfall" })
 
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error)
 {

@@ -4,6 +4,7 @@
 
 #include "core/lib/wcs/wcs.h"
 #include "core/render/render.h"
+#include "core/stream/power.h"
 
 G_BEGIN_DECLS
 
@@ -71,8 +72,9 @@ static inline gboolean astro_panel_has_pixels(const AstroPanel *panel)
 
 typedef struct {
   AstroStream stream;
-  AstroGrid grid; /* of images */
-  char **columns; /* of correlation functions */
+  AstroGrid grid;              /* of images */
+  char **columns;              /* of correlation functions */
+  AstroPowerProducts products; /* of power */
   const AstroObservation *observation;
   const AstroRenderStyle *style;
 } AstroRenderInput;
@@ -92,7 +94,7 @@ typedef struct {
 } AstroRenderKind;
 
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_matrix,
-    astro_render_spectrum, astro_render_fringe, astro_render_correlation;
+    astro_render_spectrum, astro_render_fringe, astro_render_correlation, astro_render_power;
 
 /* Allocates the values, all NaN, or the points of a panel, by its sizes. */
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error);

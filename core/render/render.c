@@ -9,7 +9,8 @@
 /* The first kind that fits is used: for visibilities, the one named by view. */
 static const AstroRenderKind *const kinds[] = { &astro_render_image,  &astro_render_spectra,
                                                 &astro_render_matrix, &astro_render_spectrum,
-                                                &astro_render_fringe, &astro_render_correlation };
+                                                &astro_render_fringe, &astro_render_correlation,
+                                                &astro_render_power };
 
 struct _AstroRenderer {
   AstroRenderStyle style;
@@ -42,8 +43,13 @@ static const AstroRenderKind *find_kind(const AstroRenderer *r, GError **error)
     if (kinds[i]->quantity == r->input.stream.quantity &&
         (kinds[i]->view == ASTRO_VIEW_AUTO || kinds[i]->view == view))
       return kinds[i];
-  astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "there are no pictures of %s",
-                      astro_quantity_name(r->input.stream.quantity));
+  if (view == ASTRO_VIEW_WATERFALL && r->input.stream.quantity == ASTRO_QUANTITY_VISIBILITIES)
+    astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
+                        "property view is waterfall, expected matrix, spectrum, fringe or auto for "
+                        "visibilities");
+  else
+    astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "there are no pictures of %s",
+                        astro_quantity_name(r->input.stream.quantity));
   return NULL;
 }
 
@@ -66,6 +72,8 @@ static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
       !check_caps(r->kind, caps, error))
     return FALSE;
   r->input.columns = g_strsplit(columns ? columns : "", ":", -1);
+  if (r->kind->quantity == ASTRO_QUANTITY_POWER)
+    return astro_power_from_caps(&r->input.stream, &r->input.products, caps, error);
   return r->kind->quantity != ASTRO_QUANTITY_IMAGE ||
          astro_grid_from_image_caps(&r->input.grid, caps, error);
 }
@@ -142,11 +150,13 @@ static void find_range(const AstroRenderer *r, const AstroPanel *panel, float *l
     *high = (float)r->style.high;
 }
 
-/* Images and spectra have faint and bright features side by side; visibilities are for comparison.
- */
+/* Images and spectra have faint and bright features side by side; visibilities are for comparison,
+ * and power is in dB. */
 static AstroStretch stretch_of(const AstroRenderer *r)
 {
-  if (r->style.stretch == ASTRO_STRETCH_AUTO && r->kind->quantity == ASTRO_QUANTITY_VISIBILITIES)
+  if (r->style.stretch == ASTRO_STRETCH_AUTO &&
+      (r->kind->quantity == ASTRO_QUANTITY_VISIBILITIES ||
+       (r->kind->quantity == ASTRO_QUANTITY_POWER && r->style.decibels)))
     return ASTRO_STRETCH_LINEAR;
   return r->style.stretch;
 }

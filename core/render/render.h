@@ -1,5 +1,6 @@
-/* Pictures of streams: images of the sky, spectra (a waterfall), visibilities (a matrix of
- * stations, spectra or a fringe) and correlation functions, each with axes, scales and a title. */
+/* Pictures of streams: images of the sky, spectra and power (a waterfall), visibilities (a matrix
+ * of stations, spectra or a fringe) and correlation functions, each with axes, scales and a title.
+ */
 #pragma once
 
 #include "core/render/stretch.h"
@@ -26,12 +27,14 @@ typedef enum { ASTRO_SCALING_EXACT, ASTRO_SCALING_SMOOTH } AstroScaling;
 #define ASTRO_TYPE_SCALING astro_scaling_get_type()
 GType astro_scaling_get_type(void);
 
-/* The picture of visibilities. */
+/* The picture of visibilities, and of power. */
 typedef enum {
   ASTRO_VIEW_MATRIX,
   ASTRO_VIEW_SPECTRUM,
   ASTRO_VIEW_FRINGE,
-  ASTRO_VIEW_AUTO /* the spectrum of one station, the fringe of two, the matrix of more */
+  ASTRO_VIEW_AUTO, /* the spectrum of one station, the fringe of two, the matrix of more; of power,
+                      spectrum and waterfall */
+  ASTRO_VIEW_WATERFALL
 } AstroView;
 #define ASTRO_TYPE_VIEW astro_view_get_type()
 GType astro_view_get_type(void);
@@ -45,10 +48,11 @@ typedef struct {
   AstroScaling scaling; /* of images */
   AstroView view;
   gboolean axes, grid, colour_bar, marks;
-  const char *title;   /* NULL: telescope, frequency and time; empty: none */
-  const char *product; /* of images and visibilities; NULL: all, or the first parallel hand */
-  gint channel;        /* of images and visibilities; -1: the mean of all */
-  guint rows;          /* of a waterfall, or columns of a fringe */
+  gboolean decibels, flatten; /* of power: in dB; each channel divided by its mean over the rows */
+  const char *title;          /* NULL: telescope, frequency and time; empty: none */
+  const char *product;        /* of images, visibilities and power; NULL: all, or the first */
+  gint channel;               /* of images and visibilities; -1: the mean of all */
+  guint rows;                 /* of a waterfall, or columns of a fringe */
 } AstroRenderStyle;
 
 /* A frame in memory, with four bytes per pixel. */

@@ -261,8 +261,10 @@ void astro_fields_set_defaults(gpointer object)
     if (has_member(place->field))
       store(place->field, member_of(object, place), g_param_spec_get_default_value(place->spec));
   }
-  /* Data that is attached to an object is freed after the last finalize and before its memory. */
-  g_object_set_qdata_full(object, texts_quark(), object, free_texts);
+  /* Data that is attached to an object is freed after the last finalize and before its memory. It
+   * is attached once: replacing it would free the texts that were just stored. */
+  if (!g_object_get_qdata(object, texts_quark()))
+    g_object_set_qdata_full(object, texts_quark(), object, free_texts);
 }
 
 /* ---- copies ---- */

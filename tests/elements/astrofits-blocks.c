@@ -1,5 +1,5 @@
-/* Grids, histograms, spectra and voltages through a file: the next run gets what this one wrote,
- * bit for bit, with all its metadata. Damaged files are refused. */
+/* Grids, histograms, spectra, power and voltages through a file: the next run gets what this one
+ * wrote, bit for bit, with all its metadata. Damaged files are refused. */
 #include "core/stream/grid.h"
 #include "core/stream/histogram-summary.h"
 #include "core/stream/observation.h"
@@ -242,6 +242,14 @@ static void spectra(TestFile *place, gconstpointer data)
                     "astrochannelizer channels=8");
 }
 
+/* Counts of an integration that is cut off differ from those of the others. */
+static void power(TestFile *place, gconstpointer data)
+{
+  check_file(place, "astroskysrc stations=3 block-steps=1000 num-buffers=3 noise=1 ! "
+                    "astrochannelizer channels=8 ! "
+                    "astropower products=XX:YY integration=64 square=true");
+}
+
 #define SAMPLES                                                                                    \
   "application/x-astro-voltages,format=(string)CI8,layout=(string)time:station:pol,"               \
   "stations=(int)2,pols=(int)2,rate=(fraction)1000/1,counts=(boolean)true"
@@ -379,6 +387,7 @@ int main(int argc, char **argv)
     { "blocks/halves", halves },
     { "blocks/voltages", voltages },
     { "blocks/spectra", spectra },
+    { "blocks/power", power },
     { "blocks/validity", validity },
     { "blocks/damaged", damaged },
     { "blocks/no-image", no_image },

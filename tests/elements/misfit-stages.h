@@ -47,6 +47,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astrochannelizer channels=16 taps=2 backend=cpu", MISFIT_VOLTAGES },
   { "astrodelay backend=cpu", MISFIT_VOLTAGES },
   { "astrocorrelator integration=100 backend=cpu", MISFIT_SPECTRA " ! astrotranspose" },
+  { "astropower integration=100 backend=cpu", MISFIT_SPECTRA },
   { "astrophaseshift centre=246.6,38.1 backend=cpu", MISFIT_VISIBILITIES },
   { "astrogridder size=32 cell=120 accuracy=1e-2 backend=cpu", MISFIT_VISIBILITIES },
   { "astrofft backend=cpu", MISFIT_GRIDS, .each_alone = TRUE },

@@ -33,6 +33,8 @@ static const Case cases[] = {
   { "astrocorrelator", "spectra", "spectra", SPECTRA, "", "integration=1", NULL, NULL },
   { "astrocorrelator", "visibilities", "spectra", "format=CI8," SPECTRA, "", "integration=1",
     "visibilities", NULL },
+  { "astropower", "spectra", "spectra", SPECTRA, "", "integration=1", NULL, NULL },
+  { "astropower", "power", "spectra", "format=CI8," SPECTRA, "", "integration=1", "power", NULL },
   { "astrodelay", "voltages", "voltages", VOLTAGES ",bandwidth=(double)1000", OBSERVED, "", NULL,
     VOLTAGES ",bandwidth=(double)500" },
   { "astrodelay", "spectra", "spectra", SPECTRA, OBSERVED, "", NULL, NULL },

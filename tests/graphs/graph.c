@@ -93,6 +93,41 @@ static void test_following(void)
   }
 }
 
+/* Lines that are there only if a parameter has a value, or only if it has none. */
+static void test_conditions(void)
+{
+  static const char text[] = "@input \"\" \"file\"\n@noise 5 \"noise\"\n@size 7 \"size\"\n"
+                             "@if input # a comment\n  a x=${input} s=${size}\n@else\n"
+                             "b y=${noise}\n  @end\n! c z=${size}\n";
+  static const char *const cases[][3] = {
+    { NULL, NULL, "b y=5 ! c z=7" },
+    { "input=f", NULL, "a x=f s=7 ! c z=7" },
+    { "noise=2", "size=3", "b y=2 ! c z=3" },
+    { "input=f", "size=3", "a x=f s=3 ! c z=3" },
+    { "input=", "noise=1", "b y=1 ! c z=7" },
+    { "input=f", "noise=2", "g: parameter noise is not used with input" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(AstroGraph) graph = parse(text);
+    g_autoptr(GError) error = NULL;
+    for (guint k = 0; k < 2; k++)
+      g_assert_true(!cases[i][k] || astro_graph_set(graph, cases[i][k], NULL));
+    if (astro_graph_settle(graph, &error)) {
+      g_autofree char *line = astro_graph_line(graph, NULL);
+      g_assert_cmpstr(line, ==, cases[i][2]);
+    } else {
+      g_assert_cmpstr(error->message, ==, cases[i][2]);
+    }
+  }
+  /* A value that is used only with another. */
+  g_autoptr(AstroGraph) graph =
+      parse("@i \"\" \"i\"\n@n 5 \"n\"\n@if i\na x=${n}\n@else\nb\n@end\n");
+  g_autoptr(GError) error = NULL;
+  g_assert_true(astro_graph_set(graph, "n=1", NULL));
+  g_assert_false(astro_graph_settle(graph, &error));
+  g_assert_cmpstr(error->message, ==, "g: parameter n is not used without i");
+}
+
 static void test_errors(void)
 {
   static const char *const cases[][2] = {
@@ -108,6 +143,15 @@ static void test_errors(void)
     { "@ x 1 \"x\"\na", "g:1: a parameter is declared as: @name default \"help\"" },
     { "@1 1 \"x\"\na", "g:1: a parameter is declared as: @name default \"help\"" },
     { "@x 1 \"x\" y\na", "g:1: text after the help of parameter x" },
+    { "a\n@if x\nb\n@end", "g:2: @if x: expected a parameter that is declared above" },
+    { "@x 1 \"x\"\n@if x\nb", "g:2: @if without an @end" },
+    { "@x 1 \"x\"\n@if x\n@if x\nb", "g:3: @if within the @if of line 2, expected its @end first" },
+    { "@x 1 \"x\"\n@if x\na\n@else\nb\n@else\nc\n@end",
+      "g:6: @else, expected it alone on a line between @if and @end, once" },
+    { "a\n@else\nb", "g:2: @else, expected it alone on a line between @if and @end, once" },
+    { "a\n@end", "g:2: @end, expected it alone on a line after an @if" },
+    { "@x 1 \"x\"\na\n@if x\n! b\n@else\n!\n@end", "g:6: ! has no element after it" },
+    { "@x 1 \"x\"\n@if x\na !\n@end\n! c", "g:5: ! has no element before it" },
     { "@x \"1\na", "g:1: the quote is not closed on this line" },
     { "@x 1 \"x\na", "g:1: the quote is not closed on this line" },
     { "@x ${y \"x\"\na", "g:1: the default of x uses another parameter: expected plain text, or "
@@ -404,6 +448,7 @@ int main(int argc, char **argv)
   g_test_add_func("/graph/description", test_description);
   g_test_add_func("/graph/declarations", test_declarations);
   g_test_add_func("/graph/following", test_following);
+  g_test_add_func("/graph/conditions", test_conditions);
   g_test_add_func("/graph/errors", test_errors);
   g_test_add_func("/graph/nul-and-size", test_nul_and_size);
   g_test_add_func("/graph/random-bytes", test_random_bytes);

@@ -42,10 +42,17 @@ static void fringe(void)
   check("fringe duration=300 output=graph.uvfits", "sky=0,0,10");
 }
 
+/* The picture is that of the last integration, whatever was dropped on the way. */
+static void power(void)
+{
+  check("spectrometer duration=0.2 channels=64 output=graph.fits", "flatten=true");
+  check("incoherent duration=0.1 output=graph.fits single=one.fits", "stations=5");
+}
+
 /* Pictures have default names, and a folder that does not exist is refused before the run. */
 static void names(void)
 {
-  static const char *const graphs[] = { "filterbank", "fringe" };
+  static const char *const graphs[] = { "filterbank", "fringe", "spectrometer", "incoherent" };
   for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
     g_autofree char *parameter = g_strdup_printf("  picture=%s.png ", graphs[i]);
     g_auto(Result) shown = run("show %s", graphs[i]);
@@ -60,6 +67,7 @@ static void add_tests(void)
 {
   g_test_add_func("/pictures/spectrum", spectrum);
   g_test_add_func("/pictures/fringe", fringe);
+  g_test_add_func("/pictures/power", power);
   g_test_add_func("/pictures/names", names);
 }
 

@@ -1,5 +1,5 @@
 /* Converts an integration time to a number of spectra. */
-#include "core/correlator/integration.h"
+#include "core/lib/integration/integration.h"
 #include "core/stream/stream.h"
 
 #include <math.h>
