@@ -1,0 +1,6 @@
+# Spectra of stations to spectra of beams.
+core_sources += core/beamform/beamform.h core/beamform/check.c core/beamform/check.h core/beamform/losses.c \
+  core/beamform/losses.h core/beamform/reference.c core/beamform/cpu.c core/beamform/kernels.h
+core_level_sources += core/beamform/kernels-levels.c
+core_tests += tests/core/beamform/beamform
+dist_files += tests/core/beamform/beamform.h
