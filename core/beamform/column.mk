@@ -4,3 +4,4 @@ core_sources += core/beamform/beamform.h core/beamform/check.c core/beamform/che
 core_level_sources += core/beamform/kernels-levels.c
 core_tests += tests/core/beamform/beamform
 dist_files += tests/core/beamform/beamform.h
+bench_programs += tests/bench/beamform

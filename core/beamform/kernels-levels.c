@@ -121,7 +121,7 @@ INLINE void sum_tile(float *sums, const float *tile, const float *weights, guint
       }
       UNROLL for (guint v = 0; v < VECTORS; v++)
       {
-        re[r][v] = floats_multiply_add(-b, y[v], re[r][v]);
+        re[r][v] = floats_multiply_subtract(y[v], b, re[r][v]);
         im[r][v] = floats_multiply_add(b, x[v], im[r][v]);
       }
     }
