@@ -4,7 +4,7 @@ core_sources += core/beamform/beamform.h core/beamform/check.c core/beamform/che
   core/beamform/beams.c core/beamform/beams.h core/beamform/weights.c core/beamform/weights.h \
   core/beamform/steer.c core/beamform/steer.h
 core_level_sources += core/beamform/kernels-levels.c
-core_tests += tests/core/beamform/beamform
+core_tests += tests/core/beamform/beamform tests/core/beamform/steering
 dist_files += tests/core/beamform/beamform.h
 bench_programs += tests/bench/beamform
 element_sources += elements/astrobeamform.c elements/astrobeamform.h elements/astrobeamform-plan.c \
