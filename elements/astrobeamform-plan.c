@@ -50,6 +50,8 @@ static gboolean read_weights(AstroBeamformPlan *plan, const char *path, const As
       astro_beamform_weights_read(path, o, plan->index, plan->stations.n,
                                   (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL), error);
   plan->stations.weights = plan->weights;
+  if (!plan->weights)
+    g_prefix_error(error, "weights: ");
   return plan->weights != NULL;
 }
 

@@ -141,7 +141,7 @@ static void append_input(GstCaps *caps, const GstStructure *out)
     set_names(known, "layout", layouts_in);
   set_names(known, "format", formats_in);
   gst_caps_append_structure(caps, known);
-  replace_layouts(s, "beam", "station");
+  gst_structure_remove_field(s, "layout");
   gst_caps_append_structure(caps, s);
 }
 
@@ -171,7 +171,7 @@ static gboolean check_scale(const AstroBeamform *self, GError **error)
   return self->scale != 0 || astro_format_info(to)->is_float ||
          !astro_format_info(from)->is_float ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "scale=auto from %s to %s: nobody knows how large floats are, "
+                             "scale=auto from %s to %s: floats may have any size: "
                              "expected a scale that makes integers of them, or CF32LE and "
                              "astroconvert scale=auto",
                              astro_format_name(from), astro_format_name(to));

@@ -9,3 +9,4 @@ dist_files += tests/core/beamform/beamform.h
 bench_programs += tests/bench/beamform
 element_sources += elements/astrobeamform.c elements/astrobeamform.h elements/astrobeamform-plan.c \
   elements/astrobeamform-plan.h
+element_tests += tests/elements/astrobeamform
