@@ -470,5 +470,6 @@ static void astro_beamform_class_init(AstroBeamformClass *klass)
 static void astro_beamform_init(AstroBeamform *self)
 {
   astro_fields_set_defaults(self);
-  self->scale_text = g_strdup("auto");
+  if (!self->scale_text)
+    self->scale_text = g_strdup("auto");
 }
