@@ -10,3 +10,4 @@ bench_programs += tests/bench/beamform
 element_sources += elements/astrobeamform.c elements/astrobeamform.h elements/astrobeamform-plan.c \
   elements/astrobeamform-plan.h
 element_tests += tests/elements/astrobeamform
+example_files += examples/beams.sh
