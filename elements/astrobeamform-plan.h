@@ -1,5 +1,5 @@
-/* What astrobeamform makes of its settings and an observation: the stations that take part, their
- * weights, and the directions of beams. */
+/* The plan that astrobeamform makes of its settings and an observation: the stations that take
+ * part, their weights, and the directions of beams. */
 #pragma once
 
 #include "core/beamform/beamform.h"

@@ -165,7 +165,7 @@ static void test_tracked(void)
 
 /* ---- losses ---- */
 
-/* Of stations that all receive 3, one is lost in the first half. */
+/* All stations receive 3, and one is lost in the first half. */
 static void test_losses(void)
 {
   GstHarness *h = gst_harness_new_parse("astrobeamform beams=0,0;0,0.1 stations=1-");

@@ -247,7 +247,7 @@ static void test_losses(void)
   }
 }
 
-/* Of four stations that all receive 5, any that are left still make 5; none make 0. Counts say how
+/* Four stations all receive 5: any that are left still make 5, and none make 0. Counts say how
  * many they are. */
 static void test_counts(void)
 {

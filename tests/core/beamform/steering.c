@@ -1,4 +1,4 @@
-/* What a user writes about beams, read; and where they look as the sky turns. */
+/* Beams and weights as a user writes them, and where beams look as the sky turns. */
 #include "core/beamform/beams.h"
 #include "core/beamform/steer.h"
 #include "core/beamform/weights.h"
@@ -114,7 +114,7 @@ static float *weights_of(const char *text, GError **error)
   return weights;
 }
 
-/* Of five channels, for stations 3 and 0. */
+/* Five channels, of stations 3 and 0. */
 static void test_weights(void)
 {
   g_autoptr(GError) error = NULL;
@@ -245,7 +245,7 @@ static void test_horizon(void)
   AstroBeamformSteering *steering = steer(o, "0,0;0.9,0", &spectra);
   AstroBeamformLow low;
   g_assert_false(astro_beamform_steering_find_low(steering, 0, &low));
-  /* What is in the east rises, and what is at the zenith sets six hours later and a little. */
+  /* A source in the east rises, and one at the zenith sets. */
   g_assert_false(astro_beamform_steering_find_low(steering, 3 * 3600 * GST_SECOND, &low));
   g_assert_true(astro_beamform_steering_find_low(steering, 11 * 3600 * GST_SECOND, &low));
   g_assert_cmpuint(low.beam, ==, 0);
