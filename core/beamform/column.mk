@@ -12,3 +12,4 @@ element_sources += elements/astrobeamform.c elements/astrobeamform.h elements/as
   elements/astrobeamform-plan.h
 element_tests += tests/elements/astrobeamform
 example_files += examples/beams.sh
+gpu_sources += gpu/beamform/beamform.cu

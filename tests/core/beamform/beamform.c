@@ -4,6 +4,7 @@
 
 #include "core/beamform/losses.h"
 #include "core/lib/formats/half.h"
+#include "tests/core/on-device.h"
 
 #define PREFERRED "channel:station:pol:time"
 
@@ -92,36 +93,53 @@ static void test_wave(void)
 
 /* ---- variants ---- */
 
-static void compare(const AstroBeamformConfig *config, const AstroBeamformArguments *arguments,
-                    gconstpointer in, guint threads)
+typedef struct {
+  const AstroBeamformConfig *config;
+  const AstroBeamformArguments *arguments;
+  gconstpointer in, expected;
+  guint64 expected_clipped;
+} Case;
+
+static void check_backend(const Case *c, const AstroBackend *backend, guint threads)
 {
-  const AstroFormat to = config->out.format;
-  const double largest = config->in.format == ASTRO_FORMAT_CI16LE ? 32768 : 128;
-  const gsize n = 2 * arguments->steps * astro_stream_step_bytes(&config->out) /
-                  astro_stream_sample_bytes(&config->out);
-  guint64 expected_clipped, clipped;
-  gpointer expected =
-      test_beams_form(&astro_beamform_reference, config, in, arguments, 1, &expected_clipped, NULL);
-  for (guint level = 0; level < G_N_ELEMENTS(levels); level++) {
+  const AstroFormat to = c->config->out.format;
+  const double largest = c->config->in.format == ASTRO_FORMAT_CI16LE ? 32768 : 128;
+  const gsize n = 2 * c->arguments->steps * astro_stream_step_bytes(&c->config->out) /
+                  astro_stream_sample_bytes(&c->config->out);
+  guint64 clipped;
+  gpointer found =
+      test_beams_form(backend, c->config, c->in, c->arguments, threads, &clipped, NULL);
+  for (gsize i = 0; i < n; i++)
+    if (to == ASTRO_FORMAT_CF16LE)
+      test_near(astro_half_value(((guint16 *)found)[i]),
+                astro_half_value(((const guint16 *)c->expected)[i]), 4e-3);
+    else /* an integer may be rounded to its neighbour, halfway between both */
+      test_near(test_beams_component(to, found, i), test_beams_component(to, c->expected, i),
+                to == ASTRO_FORMAT_CF32LE ? 1e-6 * largest : 1);
+  g_assert_cmpuint(clipped, <=, c->expected_clipped + n / 1000);
+  g_assert_cmpuint(clipped + n / 1000, >=, c->expected_clipped);
+  test_free(found);
+}
+
+/* on_device: the backend to compare; NULL: the CPU's, at all levels. */
+static void compare(const AstroBeamformConfig *config, const AstroBeamformArguments *arguments,
+                    gconstpointer in, guint threads, const AstroBackend *on_device)
+{
+  Case c = { config, arguments, in, NULL, 0 };
+  gpointer expected = test_beams_form(&astro_beamform_reference, config, in, arguments, 1,
+                                      &c.expected_clipped, NULL);
+  c.expected = expected;
+  if (on_device)
+    check_backend(&c, on_device, threads);
+  for (guint level = 0; level < G_N_ELEMENTS(levels) && !on_device; level++) {
     setenv("ASTRO_CPU", levels[level], 1);
-    gpointer found =
-        test_beams_form(&astro_beamform_cpu, config, in, arguments, threads, &clipped, NULL);
+    check_backend(&c, &astro_beamform_cpu, threads);
     unsetenv("ASTRO_CPU");
-    for (gsize i = 0; i < n; i++)
-      if (to == ASTRO_FORMAT_CF16LE)
-        test_near(astro_half_value(((guint16 *)found)[i]),
-                  astro_half_value(((guint16 *)expected)[i]), 4e-3);
-      else /* an integer may be rounded to its neighbour, halfway between both */
-        test_near(test_beams_component(to, found, i), test_beams_component(to, expected, i),
-                  to == ASTRO_FORMAT_CF32LE ? 1e-6 * largest : 1);
-    g_assert_cmpuint(clipped, <=, expected_clipped + n / 1000);
-    g_assert_cmpuint(clipped + n / 1000, >=, expected_clipped);
-    test_free(found);
   }
   test_free(expected);
 }
 
-static void test_variants(void)
+static void test_variants(gconstpointer on_device)
 {
   static const TestBeams cases[] = {
     { ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE, PREFERRED, 1, 1, 1, 1, 0, 1, 1 },
@@ -145,7 +163,7 @@ static void test_variants(void)
       test_steering_init(&s, &cases[i], weighted);
       s.stations.scale = cases[i].to == ASTRO_FORMAT_CI8 && weighted ? 30 : 1.25;
       gpointer in = test_beams_samples(&config.in, cases[i].steps);
-      compare(&config, &s.arguments, in, 1 + 3 * weighted);
+      compare(&config, &s.arguments, in, 1 + 3 * weighted, on_device);
       test_free(in);
       test_steering_clear(&s);
     }
@@ -215,7 +233,7 @@ static void spoil(complex float *in, const AstroStream *stream, guint64 steps,
       in[run.first + i] = (float)NAN;
 }
 
-static void test_losses(void)
+static void test_losses(gconstpointer on_device)
 {
   static const Counted counted[] = { { "station", 1 },
                                      { "station:time", 60 },
@@ -241,7 +259,7 @@ static void test_losses(void)
     s.arguments.validity = lose(buffer, &config.in, beams.steps, &counted[k / 4]);
     complex float *in = test_beams_samples(&config.in, beams.steps);
     spoil(in, &config.in, beams.steps, s.arguments.validity);
-    compare(&config, &s.arguments, in, 2);
+    compare(&config, &s.arguments, in, 2, on_device);
     test_free(in);
     test_steering_clear(&s);
   }
@@ -320,7 +338,7 @@ static void test_weighted_counts(void)
 }
 
 /* A part of the stations, in any order. */
-static void test_stations(void)
+static void test_stations(gconstpointer on_device)
 {
   const TestBeams beams = {
     ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE, PREFERRED, 2, 20, 2, 5, 0, 70, 32
@@ -332,7 +350,7 @@ static void test_stations(void)
   s.stations.n = G_N_ELEMENTS(some);
   s.stations.index = some;
   gpointer in = test_beams_samples(&config.in, beams.steps);
-  compare(&config, &s.arguments, in, 1);
+  compare(&config, &s.arguments, in, 1, on_device);
   test_free(in);
   test_steering_clear(&s);
 }
@@ -439,14 +457,18 @@ static void test_refused_arguments(void)
 
 static void add_tests(void)
 {
+  const AstroBackend *on_device = test_on_device("beamform");
   g_test_add_func("/beamform/reference", test_reference);
   g_test_add_func("/beamform/wave", test_wave);
-  g_test_add_func("/beamform/variants", test_variants);
+  g_test_add_data_func("/beamform/variants", NULL, test_variants);
+  test_add_on_device("/beamform/variants/cuda", on_device, test_variants);
   g_test_add_func("/beamform/extremes", test_extremes);
-  g_test_add_func("/beamform/losses", test_losses);
+  g_test_add_data_func("/beamform/losses", NULL, test_losses);
+  test_add_on_device("/beamform/losses/cuda", on_device, test_losses);
   g_test_add_func("/beamform/counts", test_counts);
   g_test_add_func("/beamform/weighted-counts", test_weighted_counts);
-  g_test_add_func("/beamform/stations", test_stations);
+  g_test_add_data_func("/beamform/stations", NULL, test_stations);
+  test_add_on_device("/beamform/stations/cuda", on_device, test_stations);
   g_test_add_func("/beamform/cuts", test_cuts);
   g_test_add_func("/beamform/refused", test_refused);
   g_test_add_func("/beamform/refused-arguments", test_refused_arguments);
