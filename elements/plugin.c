@@ -3,6 +3,7 @@
 #include <gst/gst.h>
 
 #include "elements/astroadd.h"
+#include "elements/astrobeamform.h"
 #include "elements/astrocatsrc.h"
 #include "elements/astrochannelizer.h"
 #include "elements/astroclean.h"
@@ -72,6 +73,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrobeamform, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);

@@ -1,6 +1,6 @@
 # Voltages to spectra.
 core_sources += core/channelizer/channelizer.h core/channelizer/window.c core/channelizer/check.c \
-  core/channelizer/check.h core/channelizer/samples.c core/channelizer/samples.h \
+  core/channelizer/check.h \
   core/channelizer/stretch.c core/channelizer/stretch.h core/channelizer/reference.c \
   core/channelizer/gains.c core/channelizer/gains.h \
   core/channelizer/cpu.c core/channelizer/fir.h core/channelizer/fir-c.c

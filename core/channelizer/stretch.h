@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/channelizer/channelizer.h"
-#include "core/channelizer/samples.h"
+#include "core/lib/formats/samples.h"
 
 G_BEGIN_DECLS
 

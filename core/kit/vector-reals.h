@@ -31,6 +31,16 @@ static inline REALS NAME(multiply_add)(REALS a, REALS b, REALS c)
 #endif
 }
 
+/* c - a * b, as well. */
+static inline REALS NAME(multiply_subtract)(REALS a, REALS b, REALS c)
+{
+#if defined ASTRO_LEVEL_AVX512 || defined ASTRO_LEVEL_AVX2
+  return SUFFIXED(fnmadd)(a, b, c);
+#else
+  return c - a * b;
+#endif
+}
+
 static inline REALS NAME(magnitude)(REALS a)
 {
   return (REALS)((WHOLES)a & ~(WHOLES)NAME(all)((REAL)-0.0));

@@ -283,6 +283,7 @@ void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMe
     .pol = find_axis(axes, shape, ASTRO_AXIS_POL),
     .pols = 1,
     .steps = time < 0 ? 1 : shape->extents[time], /* a frame is one step */
+    .least = astro_layout_find(shape, ASTRO_AXIS_BEAM) < 0 ? meta->full : 1,
   };
   if (samples->pol.stride)
     samples->pols = shape->extents[astro_layout_find(shape, ASTRO_AXIS_POL)];
@@ -294,7 +295,7 @@ gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 ti
   const guint32 *counts = samples->meta->counts + place(samples->time, time) +
                           place(samples->channel, channel) + place(samples->station, station);
   for (guint64 pol = 0; pol < samples->pols; pol++)
-    if (counts[place(samples->pol, pol)] < samples->meta->full)
+    if (counts[place(samples->pol, pol)] < samples->least)
       return FALSE;
   return TRUE;
 }

@@ -74,12 +74,14 @@ typedef struct {
   AstroValidityAxis time, channel, station, pol;
   guint64 pols; /* number of polarisations with counts of their own */
   guint64 steps;
+  guint32 least; /* count of a sample that can be used */
 } AstroValiditySamples;
 
 void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMeta *meta,
                             const AstroLayout *shape);
-/* Whether no polarisation has losses at those indices; indices of axes that the stream does not
- * have are ignored. */
+/* Whether the samples at those indices can be used, in all polarisations: whether none has losses,
+ * or, in a stream of beams, whether any station is behind them, as a beam is the mean of those that
+ * are good. Indices of axes that the stream does not have are ignored. */
 gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 time, guint64 channel,
                                  guint64 station);
 /* The next run of steps, from the previous *to on, in which the station has losses in that channel.

@@ -9,29 +9,6 @@ gboolean astro_cuda_delay_alloc(Delay *self, gpointer face, gsize count, gsize b
   return astro_cuda_alloc(&self->place, "delay", face, count, bytes, error);
 }
 
-gboolean astro_cuda_delay_send(Delay *self, DelayPiece *pieces, guint n, GError **error)
-{
-  gsize bytes = 0;
-  for (guint i = 0; i < n; i++)
-    bytes += pieces[i].bytes;
-  if (bytes > self->upload_bytes) {
-    astro_cuda_free(&self->place, &self->upload);
-    self->upload_bytes = 0;
-    if (!astro_cuda_delay_alloc(self, &self->upload, bytes, 1, error))
-      return FALSE;
-    self->upload_bytes = bytes;
-  }
-  guint8 *to = (guint8 *)self->upload;
-  for (guint i = 0; i < n; to += pieces[i++].bytes) {
-    pieces[i].device = to;
-    if (pieces[i].bytes &&
-        !CUDA_TRY(cudaMemcpyAsync(to, pieces[i].host, pieces[i].bytes, cudaMemcpyHostToDevice,
-                                  astro_cuda_stream(self->place.queue))))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 /* ---- the backend ---- */
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -57,7 +34,7 @@ static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 static void destroy(gpointer instance)
 {
   Delay *self = (Delay *)instance;
-  gpointer blocks[] = { self->taps, self->upload, self->window, self->spare };
+  gpointer blocks[] = { self->taps, self->upload.block, self->window, self->spare };
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
     astro_cuda_free(&self->place, &blocks[i]);
   g_free(self);

@@ -1,7 +1,8 @@
 /* Parts of the delay on the GPU: an instance, its memory, and the work on either quantity. */
 #pragma once
 
-#include "gpu/runtime/cuda.h"
+#include "gpu/runtime/phasor.h"
+#include "gpu/runtime/upload.h"
 
 extern "C" {
 #include "core/lib/interpolate/fraction.h"
@@ -23,8 +24,7 @@ struct Delay {
   double rate, first_frequency, channel_width;
 
   float *taps; /* [fraction][tap]; for real voltages [fraction][real and imaginary parts][tap] */
-  gpointer upload;
-  gsize upload_bytes;
+  AstroCudaUpload upload;
 
   /* [input][capacity], beginning with sample start; the spare window is for moving samples */
   float2 *window, *spare;
@@ -35,14 +35,6 @@ struct Delay {
 gboolean astro_cuda_delay_alloc(Delay *self, gpointer face, gsize count, gsize bytes,
                                 GError **error);
 
-/* Host data for the next kernel; pieces are packed one after the other. */
-struct DelayPiece {
-  gconstpointer host;
-  gsize bytes;
-  gpointer device;
-};
-gboolean astro_cuda_delay_send(Delay *self, DelayPiece *pieces, guint n, GError **error);
-
 /* Rotates the phases of spectra, sample by sample. */
 gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out,
                                   const AstroDelayArguments *arguments, GError **error);
@@ -50,15 +42,3 @@ gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out,
 /* Voltages go to the window and come out of it. in NULL: none came; out NULL: none leave yet. */
 gboolean astro_cuda_delay_voltages(Delay *self, const guint8 *in, guint8 *out,
                                    const AstroDelayArguments *arguments, GError **error);
-
-__device__ inline float2 turn_by(double turns)
-{
-  float sine, cosine;
-  sincospif((float)(2 * (turns - rint(turns))), &sine, &cosine);
-  return make_float2(cosine, sine);
-}
-
-__device__ inline float2 product(float2 a, float2 b)
-{
-  return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
-}

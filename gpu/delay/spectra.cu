@@ -2,24 +2,6 @@
 #include "gpu/delay/delay.h"
 #include "gpu/runtime/samples.h"
 
-__device__ inline float2 read_sample(const guint8 *in, guint64 at, AstroFormat format)
-{
-  switch (format) {
-  case ASTRO_FORMAT_CI4:
-    return make_float2(nibble_of(in[at], 0), nibble_of(in[at], 1));
-  case ASTRO_FORMAT_CI8: {
-    char2 sample = ((const char2 *)in)[at];
-    return make_float2(sample.x, sample.y);
-  }
-  case ASTRO_FORMAT_CI16LE: {
-    short2 sample = ((const short2 *)in)[at];
-    return make_float2(sample.x, sample.y);
-  }
-  default:
-    return ((const float2 *)in)[at];
-  }
-}
-
 struct Spectra {
   const guint8 *in;
   guint8 *out;
@@ -112,11 +94,11 @@ gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out,
       bandpass[c * (gsize)self->channels + k] =
           (float)(1 / astro_bandpass_at(&calibration->bandpasses[c],
                                         self->first_frequency + k * self->channel_width));
-  DelayPiece pieces[] = { { delays, arguments->steps * self->inputs * sizeof *delays },
-                          { gains, calibration ? self->inputs * sizeof *gains : 0 },
-                          { curves, calibration ? self->inputs * sizeof *curves : 0 },
-                          { bandpass, n_curves * (gsize)self->channels * sizeof *bandpass } };
-  if (!astro_cuda_delay_send(self, pieces, G_N_ELEMENTS(pieces), error))
+  AstroCudaPiece pieces[] = { { delays, arguments->steps * self->inputs * sizeof *delays },
+                              { gains, calibration ? self->inputs * sizeof *gains : 0 },
+                              { curves, calibration ? self->inputs * sizeof *curves : 0 },
+                              { bandpass, n_curves * (gsize)self->channels * sizeof *bandpass } };
+  if (!astro_cuda_upload(&self->upload, &self->place, "delay", pieces, G_N_ELEMENTS(pieces), error))
     return FALSE;
   work.delays = (const double *)pieces[0].device;
   work.gains = calibration ? (const float2 *)pieces[1].device : NULL;

@@ -287,9 +287,9 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
     gains[i].x = 1 / calibration->inputs[i].amplitude;
     gains[i].y = calibration->inputs[i].phase / (2 * G_PI);
   }
-  DelayPiece pieces[] = { { delays, (stretches + 1) * self->inputs * sizeof *delays },
-                          { gains, calibration ? self->inputs * sizeof *gains : 0 } };
-  if (!astro_cuda_delay_send(self, pieces, G_N_ELEMENTS(pieces), error))
+  AstroCudaPiece pieces[] = { { delays, (stretches + 1) * self->inputs * sizeof *delays },
+                              { gains, calibration ? self->inputs * sizeof *gains : 0 } };
+  if (!astro_cuda_upload(&self->upload, &self->place, "delay", pieces, G_N_ELEMENTS(pieces), error))
     return FALSE;
   astro_delay_strides(&self->config.out, arguments->out_steps, &strides);
   work.time = strides.time;

@@ -51,6 +51,7 @@ static inline cudaStream_t astro_cuda_stream(AstroQueue *queue)
 extern const AstroDeviceFuncs astro_cuda_device_funcs;
 AstroDevice *astro_cuda_device_new(gint index, GError **error);
 
+extern const AstroBackend astro_cuda_beamform;
 extern const AstroBackend astro_cuda_channelizer;
 extern const AstroBackend astro_cuda_convert;
 extern const AstroBackend astro_cuda_correlator;

@@ -40,6 +40,27 @@ __device__ inline gint8 nibble_of(guint8 byte, int component)
   return (gint8)(component % 2 ? byte << 4 : byte & 0xf0) >> 4;
 }
 
+/* Reads a complex sample in any of CI4, CI8, CI16LE, CF16LE and CF32LE. */
+__device__ inline float2 read_sample(const guint8 *in, guint64 at, AstroFormat format)
+{
+  switch (format) {
+  case ASTRO_FORMAT_CI4:
+    return make_float2(nibble_of(in[at], 0), nibble_of(in[at], 1));
+  case ASTRO_FORMAT_CI8: {
+    char2 sample = ((const char2 *)in)[at];
+    return make_float2(sample.x, sample.y);
+  }
+  case ASTRO_FORMAT_CI16LE: {
+    short2 sample = ((const short2 *)in)[at];
+    return make_float2(sample.x, sample.y);
+  }
+  case ASTRO_FORMAT_CF16LE:
+    return __half22float2(((const __half2 *)in)[at]);
+  default:
+    return ((const float2 *)in)[at];
+  }
+}
+
 /* Rounds and saturates to low...high, and counts what was out of range. low is even and high odd,
  * so that rounding halves to even moves high + 0.5 out of range but not low - 0.5. */
 template <typename Real> __device__ inline int hold(Real product, Real low, Real high, int *clipped)

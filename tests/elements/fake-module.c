@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/backend/module.h"
+#include "core/beamform/beamform.h"
 #include "core/channelizer/channelizer.h"
 #include "core/convert/convert.h"
 #include "core/correlator/correlator.h"
@@ -239,6 +240,7 @@ static gboolean image_waits(gconstpointer given)
                                             .drain = late_drain,                                   \
                                             .destroy = late_destroy };
 
+LATE_STAGE(beamform, AstroBeamformConfig, NULL, NULL) /* its phases go with the block */
 LATE_STAGE(channelizer, AstroChannelizerConfig, NULL, keep_channelizer)
 LATE_STAGE(convert, AstroConvertConfig, NULL, keep_convert)
 LATE_STAGE(correlator, AstroCorrelatorConfig, correlator_waits, keep_correlator)
@@ -291,8 +293,8 @@ static const AstroBackend late_histogram = { .stage = "histogram",
                                              .destroy = destroy_histogram };
 
 static const AstroBackend *const backends[] = {
-  &late_channelizer, &late_convert, &late_correlator, &late_delay,     &late_fft, &late_gridder,
-  &late_histogram,   &late_image,   &late_sideband,   &late_transpose, NULL,
+  &late_beamform, &late_channelizer, &late_convert, &late_correlator, &late_delay,     &late_fft,
+  &late_gridder,  &late_histogram,   &late_image,   &late_sideband,   &late_transpose, NULL,
 };
 
 static gint n_devices(GError **error)

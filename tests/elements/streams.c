@@ -26,6 +26,9 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
+  { "astrobeamform", "spectra", "spectra", SPECTRA, OBSERVED, "beams=0,0", NULL, NULL },
+  { "astrobeamform", "spectra", "spectra", "format=CI8," SPECTRA, OBSERVED, "beams=0,0", "spectra",
+    NULL },
   { "astrochannelizer", "voltages", "voltages", VOLTAGES ",bandwidth=(double)1000", "",
     "channels=4", NULL, VOLTAGES ",bandwidth=(double)500" },
   { "astrochannelizer", "spectra", "voltages", "format=CF32LE," VOLTAGES ",bandwidth=(double)1000",
@@ -123,7 +126,8 @@ static void add_tests(void)
 {
   g_test_add_func("/streams/all", test_all);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *name = g_strdup_printf("/streams/%s/%s", cases[i].element, cases[i].quantity);
+    g_autofree char *name = g_strdup_printf("/streams/%s/%s%s", cases[i].element, cases[i].quantity,
+                                            cases[i].out ? "-out" : "");
     g_test_add_data_func(name, &cases[i], test_case);
   }
 }

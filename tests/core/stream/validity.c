@@ -186,6 +186,23 @@ static void test_whole(void)
   gst_buffer_unref(a);
 }
 
+/* A beam can be used as long as a station is left behind it. */
+static void test_beams(void)
+{
+  g_autoptr(GstBuffer) a = gst_buffer_new();
+  const AstroLayout counted = { 1, { ASTRO_AXIS_TIME }, { 4 } };
+  const AstroLayout shape = { 3,
+                              { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BEAM, ASTRO_AXIS_TIME },
+                              { 2, 3, 4 } };
+  AstroValidityMeta *meta = astro_buffer_add_validity(a, &counted, 16);
+  AstroValiditySamples samples;
+  meta->counts[1] = 1;
+  meta->counts[2] = 0;
+  astro_validity_samples(&samples, meta, &shape);
+  for (guint64 time = 0; time < 4; time++)
+    g_assert_true(astro_validity_is_whole(&samples, time, 1, 0) == (time != 2));
+}
+
 static void test_check(void)
 {
   const AstroLayout shape = { 3,
@@ -281,6 +298,7 @@ static void add_tests(void)
   g_test_add_func("/validity/copies", test_copies);
   g_test_add_func("/validity/groups", test_groups);
   g_test_add_func("/validity/whole", test_whole);
+  g_test_add_func("/validity/beams", test_beams);
   g_test_add_func("/validity/check", test_check);
   g_test_add_func("/validity/from-step", test_from_step);
 }

@@ -1,6 +1,6 @@
 /* Converts samples between formats inside a task. */
 #include "config.h"
-#include "core/channelizer/samples.h"
+#include "core/lib/formats/samples.h"
 
 #include "core/backend/cpu.h"
 

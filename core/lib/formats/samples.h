@@ -1,4 +1,4 @@
-/* Converts samples between formats inside a task, with the kernels of the convert stage. */
+/* Converts samples between formats inside a task, with the kernels of kernels.h. */
 #pragma once
 
 #include "core/lib/formats/kernels.h"

@@ -1,0 +1,15 @@
+# Spectra of stations to spectra of beams.
+core_sources += core/beamform/beamform.h core/beamform/check.c core/beamform/check.h core/beamform/losses.c \
+  core/beamform/losses.h core/beamform/reference.c core/beamform/cpu.c core/beamform/kernels.h core/beamform/task.c \
+  core/beamform/task.h \
+  core/beamform/beams.c core/beamform/beams.h core/beamform/weights.c core/beamform/weights.h \
+  core/beamform/steer.c core/beamform/steer.h
+core_level_sources += core/beamform/kernels-levels.c
+core_tests += tests/core/beamform/beamform tests/core/beamform/steering
+dist_files += tests/core/beamform/beamform.h
+bench_programs += tests/bench/beamform
+element_sources += elements/astrobeamform.c elements/astrobeamform.h elements/astrobeamform-plan.c \
+  elements/astrobeamform-plan.h
+element_tests += tests/elements/astrobeamform
+example_files += examples/beams.sh
+gpu_sources += gpu/beamform/beamform.cu
