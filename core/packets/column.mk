@@ -15,8 +15,10 @@ fuzz_programs += tests/fuzz/receiver tests/fuzz/vdif tests/fuzz/spead tests/fuzz
 dist_files += tests/elements/packets.h tests/core/packets/packets.h tests/fuzz/packets.h
 element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c elements/astrodepay.h \
   elements/astroudpsrc.c elements/astroudpsrc.h \
-  elements/base/astropackets.c elements/base/astropackets.h
-element_tests += tests/elements/astropackets tests/elements/astroudpsrc
+  elements/base/astropackets.c elements/base/astropackets.h elements/base/astroutcclock.c elements/base/astroutcclock.h
+element_tests += tests/elements/astropackets tests/elements/astroudpsrc tests/elements/astroutcclock
+tests_elements_astroutcclock_SOURCES = tests/elements/astroutcclock.c elements/base/astroutcclock.c
+tests_elements_astroutcclock_LDADD = $(GST_NET_LIBS) $(LDADD)
 
 # Descriptions that are installed.
 packetdir = $(datadir)/gst-astro/packets

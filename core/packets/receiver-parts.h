@@ -19,6 +19,7 @@ typedef enum {
   ASTRO_WARNED_OFF,
   ASTRO_WARNED_LATE,
   ASTRO_WARNED_FAR,
+  ASTRO_WARNED_CLOCK,
   ASTRO_N_WARNED
 } AstroReceiverWarning;
 
@@ -27,6 +28,8 @@ typedef struct {
   GstBuffer *buffer;
   GstMapInfo map;
   guint8 *is_bad; /* stream by stream: packets that their sender marked as invalid */
+  gint64 begun;   /* latest time at which its first sample can have been taken, by the arrival of
+                   * its packets: UTC in ns since 1970; 0: unknown */
 } AstroReceiverBlock;
 
 struct _AstroReceiver {
@@ -52,6 +55,8 @@ struct _AstroReceiver {
   gboolean has_begun;
   gsize last_bytes; /* length of the previous packet in a stream of bytes */
   gboolean is_out_of_memory;
+
+  gint64 arrival; /* of the packets being taken: UTC in ns since 1970; 0: unknown */
 
   guint64 *invalid; /* one count per stream */
   AstroReceiverTotals totals;

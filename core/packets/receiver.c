@@ -134,6 +134,17 @@ static gboolean is_plain(const AstroPacketSamples *samples)
          samples->packing != ASTRO_PACKET_WORDS;
 }
 
+static void note_arrival(AstroReceiver *r, const AstroWindowPlace *place)
+{
+  AstroReceiverBlock *block = place->data;
+  const guint64 end = (place->packet + 1) * r->shape.steps;
+  if (r->arrival == 0)
+    return;
+  const gint64 begun = r->arrival - (gint64)astro_stream_time(&r->shape.out, end);
+  if (block->begun == 0 || begun < block->begun)
+    block->begun = begun;
+}
+
 static void put(AstroReceiver *r, const AstroPacket *packet, const guint8 *payload, guint stream,
                 const AstroWindowPlace *place)
 {
@@ -208,6 +219,7 @@ static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8
   case ASTRO_WINDOW_PLACED:
     astro_sequence_follow(&r->sequence, packet);
     put(r, packet, payload, stream, &place);
+    note_arrival(r, &place);
     break;
   case ASTRO_WINDOW_LATE:
     astro_receiver_warn(
@@ -253,6 +265,11 @@ static gboolean take_packet(AstroReceiver *r, AstroPacket *packet, const guint8 
     return TRUE;
   }
   g_return_val_if_reached(TRUE);
+}
+
+void astro_receiver_set_arrival(AstroReceiver *r, gint64 ns)
+{
+  r->arrival = ns;
 }
 
 gboolean astro_receiver_take(AstroReceiver *r, const guint8 *bytes, gsize size, guint64 sender,

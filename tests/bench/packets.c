@@ -106,7 +106,7 @@ static GstBuffer *allocate(gpointer user, gsize bytes)
   return buffer;
 }
 
-static void begin(gpointer user, const AstroObservation *observation)
+static void begin(gpointer user, const AstroObservation *observation, gboolean is_by_arrival)
 {
   (void)user;
   (void)observation;

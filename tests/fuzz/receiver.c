@@ -19,7 +19,7 @@ static GstBuffer *allocate(gpointer user, gsize bytes)
   return bytes > MOST_BLOCK ? NULL : gst_buffer_new_allocate(NULL, bytes, NULL);
 }
 
-static void begin(gpointer user, const AstroObservation *observation)
+static void begin(gpointer user, const AstroObservation *observation, gboolean is_by_arrival)
 {
   (void)user;
   g_free(astro_observation_get_start(observation));
