@@ -462,7 +462,8 @@ static void astro_udp_src_class_init(AstroUdpSrcClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
   g_autoptr(GstCaps) out =
-      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra");
+      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
+                           "application/x-astro-visibilities");
   astro_fields_install(object, listen_fields, G_STRUCT_OFFSET(AstroUdpSrc, settings.listen));
   astro_fields_install(object, astro_packets_fields,
                        G_STRUCT_OFFSET(AstroUdpSrc, settings.packets));
@@ -484,8 +485,8 @@ static void astro_udp_src_class_init(AstroUdpSrcClass *klass)
       "Receives voltages and spectra as telescopes send them, and counts lost packets",
       ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes", "UDP packets");
-  gst_element_class_add_static_metadata(element, "gives",
-                                        "voltages or spectra, with counts of valid samples");
+  gst_element_class_add_static_metadata(
+      element, "gives", "voltages, spectra or visibilities, with counts of valid samples");
 }
 
 static void astro_udp_src_init(AstroUdpSrc *self)

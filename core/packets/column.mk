@@ -3,7 +3,9 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/sequence.h core/packets/sequence.c core/packets/window.h core/packets/window.c \
   core/packets/place.h core/packets/place.c core/packets/lossy.h core/packets/lossy.c \
   core/packets/identities.h core/packets/identities.c core/packets/streams.h core/packets/streams.c core/packets/heaps.h \
-  core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
+  core/packets/spead.h core/packets/part.h core/packets/part.c core/packets/results.h core/packets/results.c \
+  core/packets/results-describe.h core/packets/results-describe.c core/packets/results-sender.h core/packets/results-sender.c \
+  core/packets/results-receiver.h core/packets/results-receiver.c core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
   core/packets/epoch.h core/packets/epoch.c core/packets/receiver.h core/packets/receiver-parts.h core/packets/receiver.c \
   core/packets/receiver-ready.c core/packets/receiver-blocks.c core/packets/receiver-tell.c core/packets/payload.h \
   core/packets/payload.c core/packets/sender.h core/packets/sender.c core/packets/row.h core/packets/row.c \
@@ -16,7 +18,7 @@ dist_files += tests/elements/packets.h tests/core/packets/packets.h tests/fuzz/p
 element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c elements/astrodepay.h \
   elements/astroudpsrc.c elements/astroudpsrc.h \
   elements/base/astropackets.c elements/base/astropackets.h elements/base/astroutcclock.c elements/base/astroutcclock.h
-element_tests += tests/elements/astropackets tests/elements/astroudpsrc tests/elements/astroutcclock
+element_tests += tests/elements/astropackets tests/elements/astroresults tests/elements/astroudpsrc tests/elements/astroutcclock
 tests_elements_astroutcclock_SOURCES = tests/elements/astroutcclock.c elements/base/astroutcclock.c
 tests_elements_astroutcclock_LDADD = $(GST_NET_LIBS) $(LDADD)
 

@@ -4,6 +4,7 @@
 #include "core/packets/epoch.h"
 #include "core/packets/heaps.h"
 #include "core/packets/receiver.h"
+#include "core/packets/results-receiver.h"
 #include "core/packets/window.h"
 
 G_BEGIN_DECLS
@@ -41,6 +42,8 @@ struct _AstroReceiver {
   AstroPacketEpoch epoch;
   gint rate_n, rate_d; /* set by the user; 0: not set */
   AstroHeaps *heaps;
+  gboolean has_results;  /* packets are of results */
+  AstroResults *results; /* from the first heap of them */
 
   gboolean is_ready; /* the fields up to samples are set */
   AstroPacketShape shape;
@@ -65,6 +68,7 @@ struct _AstroReceiver {
 
 void astro_receiver_warn(AstroReceiver *receiver, AstroReceiverWarning what, const char *format,
                          ...) G_GNUC_PRINTF(3, 4);
+void astro_receiver_warn_late(AstroReceiver *receiver);
 
 /* FALSE without an error: more packets are needed. */
 gboolean astro_receiver_make_ready(AstroReceiver *receiver, const AstroPacket *packet,

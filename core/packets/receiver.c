@@ -25,6 +25,15 @@ void astro_receiver_warn(AstroReceiver *r, AstroReceiverWarning what, const char
   r->functions.warn(r->user, text);
 }
 
+void astro_receiver_warn_late(AstroReceiver *r)
+{
+  astro_receiver_warn(
+      r, ASTRO_WARNED_LATE,
+      "a packet came more than latency=%u ms behind others: such packets are left out, and "
+      "stats count them as late",
+      r->settings.latency_ms);
+}
+
 /* Whether samples are like those of the first packet. Layouts are not compared: packets of heaps
  * have none yet. */
 static gboolean has_those_samples(const AstroReceiver *r, const AstroPacket *packet)
@@ -222,11 +231,7 @@ static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8
     note_arrival(r, &place);
     break;
   case ASTRO_WINDOW_LATE:
-    astro_receiver_warn(
-        r, ASTRO_WARNED_LATE,
-        "a packet came more than latency=%u ms behind others: such packets are left out, and "
-        "stats count them as late",
-        r->settings.latency_ms);
+    astro_receiver_warn_late(r);
     break;
   case ASTRO_WINDOW_FAR:
     warn_of_far(r, packet, stream);
@@ -249,7 +254,8 @@ static gboolean take_packet(AstroReceiver *r, AstroPacket *packet, const guint8 
     answer = astro_heaps_take(r->heaps, sender, packet, &payload);
   switch (answer) {
   case ASTRO_HEAP_WHOLE:
-    return take_samples(r, packet, payload, error);
+    return r->has_results ? astro_results_take(r, packet, payload, error)
+                          : take_samples(r, packet, payload, error);
   case ASTRO_HEAP_ASIDE:
     r->totals.aside++;
     return TRUE;

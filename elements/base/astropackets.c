@@ -13,7 +13,7 @@
 const AstroField astro_packets_fields[] = {
   ASTRO_TEXT(AstroPacketSettings, packet, "packet", "Packet",
              "Format of the packets: vdif, lofar-beamlet, katgpucbf-antenna-voltage, "
-             "meerkat-digitiser, or @FILE, which describes one",
+             "meerkat-digitiser, results, or @FILE, which describes one",
              NULL),
   ASTRO_TEXT(
       AstroPacketSettings, stations, "stations", "Stations",

@@ -51,6 +51,7 @@ static const AstroPacketSettings settings[] = {
     .rate = (char *)"62500",
     .sync_epoch = (char *)"0" },
   { .packet = (char *)"meerkat-digitiser", .rate = (char *)"1712000000" },
+  { .packet = (char *)"results" },
 };
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
