@@ -272,7 +272,7 @@ static void astro_depay_class_init(AstroDepayClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   g_autoptr(GstCaps) out =
       gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
-                           "application/x-astro-visibilities");
+                           "application/x-astro-visibilities; application/x-astro-power");
   g_autoptr(GstCaps) any = gst_caps_new_any();
   astro_fields_install(object, astro_packets_fields, G_STRUCT_OFFSET(AstroDepay, settings));
   astro_fields_install(object, fields, 0);
@@ -289,7 +289,7 @@ static void astro_depay_class_init(AstroDepayClass *klass)
   gst_element_class_add_static_metadata(element, "takes",
                                         "packets, one or more a buffer, or a stream of bytes");
   gst_element_class_add_static_metadata(
-      element, "gives", "voltages, spectra or visibilities, with counts of valid samples");
+      element, "gives", "voltages, spectra, visibilities or power, with counts of valid samples");
 }
 
 static void astro_depay_init(AstroDepay *self)

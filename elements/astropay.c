@@ -7,9 +7,9 @@
  * group of channels has packets of its own; in VDIF and LOFAR packets these are threads of a
  * station, numbered from 0, polarisations first.
  *
- * packet=results makes SPEAD heaps of visibilities: each has a time step, or some of its channels,
- * with the counts of good samples, the caps and the observation, and descriptors name its items for
- * other programs (doc/packets.md). astrodepay and astroudpsrc give the same stream again.
+ * packet=results makes SPEAD heaps of visibilities or power: each has a time step, or some of its
+ * channels, with the counts of good samples, the caps and the observation, and descriptors name its
+ * items for other programs (doc/packets.md). astrodepay and astroudpsrc give the same stream again.
  *
  * A packet with a sample that is missing or not valid is marked as invalid if its header can say
  * so, and otherwise not sent, so that receivers count it as lost. Formats whose headers hold the
@@ -50,6 +50,7 @@ struct _AstroPay {
   AstroSenderCounts counts;
   AstroRow *row; /* for the current stream and observation, or this, if it is of results */
   AstroResultsSender *results;
+  GstCaps *caps;
   AstroStream stream;
   gboolean has_stream, has_segment, is_warned_again, is_warned_clipped;
   AstroObservation *observation;
@@ -69,7 +70,7 @@ static void get_stats(GObject *object, GValue *value);
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroSenderSettings, packet, "packet", "Packet",
              "Format of the packets: vdif, lofar-beamlet, katgpucbf-antenna-voltage, "
-             "meerkat-digitiser, or @FILE, which describes one; results for visibilities",
+             "meerkat-digitiser, or @FILE, which describes one; results for visibilities and power",
              NULL),
   ASTRO_TEXT(
       AstroSenderSettings, stations, "stations", "Stations",
@@ -230,8 +231,8 @@ static gboolean begin(AstroPay *self, GError **error)
   if (!check_packet(self, error))
     return FALSE;
   if (astro_results_carry(self->stream.quantity)) {
-    self->results = astro_results_sender_new(self->sender, &self->stream, self->observation,
-                                             time_of, self, error);
+    self->results =
+        astro_results_sender_new(self->sender, self->caps, self->observation, time_of, self, error);
     return self->results != NULL;
   }
   if (!astro_sender_begin(self->sender, &self->stream, self->observation, error))
@@ -331,13 +332,14 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *taken)
   return self->flow;
 }
 
-static gboolean set_caps(AstroPay *self, const GstCaps *caps)
+static gboolean set_caps(AstroPay *self, GstCaps *caps)
 {
   g_autoptr(GError) error = NULL;
   const AstroStream before = self->stream;
   if (drain(self) == GST_FLOW_ERROR)
     return FALSE;
   forget(self);
+  gst_caps_replace(&self->caps, caps);
   self->has_stream = astro_stream_from_caps(&self->stream, caps, &error) &&
                      astro_stream_check_sums(&self->stream, &error);
   if (self->has_stream && self->stream.rate_n == 0)
@@ -447,6 +449,7 @@ static void stop(AstroPay *self)
   g_clear_pointer(&self->sender, astro_sender_free);
   g_clear_pointer(&self->observation, astro_observation_unref);
   astro_steps_reset(&self->steps);
+  gst_caps_replace(&self->caps, NULL);
   self->has_stream = self->has_segment = FALSE;
 }
 
@@ -475,7 +478,7 @@ static void astro_pay_class_init(AstroPayClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   g_autoptr(GstCaps) in =
       gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
-                           "application/x-astro-visibilities");
+                           "application/x-astro-visibilities; application/x-astro-power");
   g_autoptr(GstCaps) out = gst_caps_from_string("application/x-astro-packets");
   astro_fields_install(G_OBJECT_CLASS(klass), fields, G_STRUCT_OFFSET(AstroPay, settings));
   G_OBJECT_CLASS(klass)->finalize = finalize;
@@ -487,11 +490,11 @@ static void astro_pay_class_init(AstroPayClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Packets of samples", "Codec/Payloader/Network",
                                         "Makes packets of voltages and spectra, as telescopes "
-                                        "send them, and of visibilities, and can simulate a bad "
-                                        "network",
+                                        "send them, and of visibilities and power, and can "
+                                        "simulate a bad network",
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes",
-                                        "voltages, spectra and visibilities with a rate");
+                                        "voltages, spectra, visibilities and power with a rate");
   gst_element_class_add_static_metadata(element, "gives", "packets, one a buffer, in lists");
 }
 

@@ -463,7 +463,7 @@ static void astro_udp_src_class_init(AstroUdpSrcClass *klass)
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
   g_autoptr(GstCaps) out =
       gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
-                           "application/x-astro-visibilities");
+                           "application/x-astro-visibilities; application/x-astro-power");
   astro_fields_install(object, listen_fields, G_STRUCT_OFFSET(AstroUdpSrc, settings.listen));
   astro_fields_install(object, astro_packets_fields,
                        G_STRUCT_OFFSET(AstroUdpSrc, settings.packets));
@@ -486,7 +486,7 @@ static void astro_udp_src_class_init(AstroUdpSrcClass *klass)
       ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes", "UDP packets");
   gst_element_class_add_static_metadata(
-      element, "gives", "voltages, spectra or visibilities, with counts of valid samples");
+      element, "gives", "voltages, spectra, visibilities or power, with counts of valid samples");
 }
 
 static void astro_udp_src_init(AstroUdpSrc *self)

@@ -141,12 +141,18 @@ static gboolean check_counts(AstroReceiver *r, const AstroPacket *packet, GError
   return TRUE;
 }
 
+static gboolean describe(AstroReceiver *r, GError **error)
+{
+  g_autoptr(GstCaps) caps = astro_stream_to_caps(&r->shape.out);
+  return r->functions.describe(r->user, caps, error);
+}
+
 /* Checks the first packet against everything that is known, and tells which stream it is. */
 static gboolean check_first(AstroReceiver *r, const AstroPacket *packet, GError **error)
 {
   return read_threads(r, error) && check_told(r, packet, error) &&
          check_counts(r, &r->first, error) && astro_packet_epoch_check(&r->epoch, packet, error) &&
-         r->functions.describe(r->user, &r->shape.out, error);
+         describe(r, error);
 }
 
 gboolean astro_receiver_make_ready(AstroReceiver *r, const AstroPacket *packet, GError **error)

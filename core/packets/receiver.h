@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   /* Describes the stream: called once, before the others. FALSE and the error: not wanted. */
-  gboolean (*describe)(gpointer user, const AstroStream *stream, GError **error);
+  gboolean (*describe)(gpointer user, GstCaps *caps, GError **error);
   /* Allocates memory for a block. NULL: there is none. */
   GstBuffer *(*allocate)(gpointer user, gsize bytes);
   /* The senders started or restarted: steps count from 0 at the start of this observation.

@@ -246,6 +246,14 @@ static gboolean find_shape(AstroReceiver *r, const AstroResultsHead *head, GErro
   return TRUE;
 }
 
+/* Every block has counts, since heaps may get lost. */
+static gboolean describe(AstroReceiver *r, GstCaps *caps, GError **error)
+{
+  g_autoptr(GstCaps) counted = gst_caps_make_writable(caps);
+  gst_caps_set_simple(counted, "counts", G_TYPE_BOOLEAN, TRUE, NULL);
+  return r->functions.describe(r->user, counted, error);
+}
+
 /* The first heap of a stream tells of it. */
 static gboolean make_ready(AstroReceiver *r, const AstroResultsHeap *heap, gboolean *is_alien,
                            GError **error)
@@ -253,11 +261,12 @@ static gboolean make_ready(AstroReceiver *r, const AstroResultsHeap *heap, gbool
   g_autoptr(GError) cause = NULL;
   r->results = g_new0(AstroResults, 1);
   r->results->caps = g_strndup(heap->caps, heap->head.caps_bytes);
-  *is_alien = !astro_results_read_caps(heap->caps, heap->head.caps_bytes, &r->shape.out, &cause) ||
-              !find_shape(r, &heap->head, &cause);
+  g_autoptr(GstCaps) caps =
+      astro_results_read_caps(heap->caps, heap->head.caps_bytes, &r->shape.out, &cause);
+  *is_alien = !caps || !find_shape(r, &heap->head, &cause);
   if (*is_alien)
     astro_receiver_warn(r, ASTRO_WARNED_ALIEN, "%s; such heaps are left out", cause->message);
-  if (*is_alien || !r->functions.describe(r->user, &r->shape.out, error)) {
+  if (*is_alien || !describe(r, g_steal_pointer(&caps), error)) {
     g_clear_pointer(&r->results, astro_results_free);
     astro_packet_shape_clear(&r->shape);
     return FALSE;

@@ -88,16 +88,15 @@ static char *text_of(const AstroObservation *observation)
   return gst_structure_to_string(gst_event_get_structure(event));
 }
 
-AstroResultsSender *astro_results_sender_new(AstroSender *sender, const AstroStream *stream,
+AstroResultsSender *astro_results_sender_new(AstroSender *sender, const GstCaps *caps,
                                              const AstroObservation *observation, AstroRowTime time,
                                              gpointer user, GError **error)
 {
-  if (!check(stream, observation, error))
-    return NULL;
   g_autoptr(AstroResultsSender) self = g_new0(AstroResultsSender, 1);
-  g_autoptr(GstCaps) caps = astro_stream_to_caps(stream);
+  AstroStream *stream = &self->stream;
+  if (!astro_results_take_caps(caps, stream, error) || !check(stream, observation, error))
+    return NULL;
   self->sender = sender;
-  self->stream = *stream;
   self->time = time;
   self->user = user;
   self->all_channels = astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
@@ -220,13 +219,15 @@ static guint point(const AstroResultsSender *self, const AstroResultsHead *head,
 {
   const gsize samples = ASTRO_RESULTS_BEGIN, counts = samples + head->sample_bytes,
               caps = counts + head->n_counts * sizeof(guint32), told = caps + head->caps_bytes;
-  const guint64 stations = astro_stream_stations(&self->stream);
+  const AstroStream *stream = &self->stream;
+  const gint baseline = astro_layout_find(&stream->layout, ASTRO_AXIS_BASELINE);
+  const guint64 baselines = baseline < 0 ? 0 : stream->layout.extents[baseline];
   const Pointer all[] = {
     { ASTRO_RESULTS_STEP, TRUE, step },
     { ASTRO_RESULTS_FIRST_CHANNEL, TRUE, head->first_channel },
     { ASTRO_RESULTS_CHANNELS, TRUE, self->all_channels },
-    { ASTRO_RESULTS_STATIONS, TRUE, stations },
-    { ASTRO_RESULTS_BASELINES, TRUE, astro_stream_extent(&self->stream, ASTRO_AXIS_BASELINE) },
+    { ASTRO_RESULTS_STATIONS, TRUE, astro_stream_stations(stream) },
+    { ASTRO_RESULTS_BASELINES, TRUE, baselines },
     { ASTRO_RESULTS_HEAD, FALSE, 0 },
     { ASTRO_RESULTS_FREQUENCY, FALSE, ASTRO_RESULTS_DOUBLES },
     { ASTRO_RESULTS_BANDWIDTH, FALSE, ASTRO_RESULTS_DOUBLES + 8 },

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 typedef struct _AstroResultsSender AstroResultsSender;
 
 /* observation: NULL if there is none. time: of the end of a step. */
-AstroResultsSender *astro_results_sender_new(AstroSender *sender, const AstroStream *stream,
+AstroResultsSender *astro_results_sender_new(AstroSender *sender, const GstCaps *caps,
                                              const AstroObservation *observation, AstroRowTime time,
                                              gpointer user, GError **error);
 void astro_results_sender_free(AstroResultsSender *self);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "core/packets/formats.h"
+#include "core/stream/power.h"
 
 /* "gst-astr", as the first bytes of a heap, and the version of its layout. */
 #define MAGIC 0x727473612d747367u
@@ -87,24 +88,37 @@ gboolean astro_results_read(const guint8 *bytes, gsize size, AstroResultsHeap *h
 
 gboolean astro_results_carry(AstroQuantity quantity)
 {
-  return quantity == ASTRO_QUANTITY_VISIBILITIES;
+  return quantity == ASTRO_QUANTITY_VISIBILITIES || quantity == ASTRO_QUANTITY_POWER;
 }
 
-gboolean astro_results_read_caps(const char *text, gsize length, AstroStream *stream,
+gboolean astro_results_take_caps(const GstCaps *caps, AstroStream *stream, GError **error)
+{
+  AstroPowerProducts products;
+  if (!astro_stream_from_caps(stream, caps, error) ||
+      (stream->quantity == ASTRO_QUANTITY_POWER &&
+       !astro_power_from_caps(stream, &products, caps, error)))
+    return FALSE;
+  return astro_results_carry(stream->quantity) ||
+         astro_packet_is_alien(error, "a heap holds %s, expected visibilities or power",
+                               astro_quantity_name(stream->quantity));
+}
+
+GstCaps *astro_results_read_caps(const char *text, gsize length, AstroStream *stream,
                                  GError **error)
 {
   g_autofree char *copy = g_strndup(text, length);
   g_autoptr(GstCaps) caps = g_utf8_validate(copy, -1, NULL) ? gst_caps_from_string(copy) : NULL;
-  if (!caps || !gst_caps_is_fixed(caps))
-    return astro_packet_is_alien(error, "a heap's caps are \"%.200s\", expected those of a stream",
-                                 copy);
-  if (!astro_stream_from_caps(stream, caps, error))
-    return FALSE;
-  if (!astro_results_carry(stream->quantity))
-    return astro_packet_is_alien(error, "a heap holds %s, expected visibilities",
-                                 astro_quantity_name(stream->quantity));
-  return stream->rate_n > 0 ||
-         astro_packet_is_alien(error, "a heap's caps have no field \"rate\", which times need");
+  if (!caps || !gst_caps_is_fixed(caps)) {
+    astro_packet_is_alien(error, "a heap's caps are \"%.200s\", expected those of a stream", copy);
+    return NULL;
+  }
+  if (!astro_results_take_caps(caps, stream, error))
+    return NULL;
+  if (stream->rate_n <= 0) {
+    astro_packet_is_alien(error, "a heap's caps have no field \"rate\", which times need");
+    return NULL;
+  }
+  return g_steal_pointer(&caps);
 }
 
 AstroObservation *astro_results_read_observation(const char *text, gsize length, GError **error)

@@ -1,5 +1,5 @@
-/* Heaps of results, such as visibilities: each is a time step of a stream, or some of its channels,
- * and describes itself, so that a receiver needs no settings and any heap may be lost.
+/* Heaps of results, visibilities and power: each is a time step of a stream, or some of its
+ * channels, and describes itself, so that a receiver needs no settings and any heap may be lost.
  *
  * The heap begins with a head of fixed size, in little-endian numbers of 64 bits, then has four
  * doubles for programs that know SPEAD but not GStreamer, the samples, the counts of good samples
@@ -59,8 +59,10 @@ gboolean astro_results_read(const guint8 *bytes, gsize size, AstroResultsHeap *h
                             GError **error);
 
 /* The stream and observation that texts of a heap describe. */
-gboolean astro_results_read_caps(const char *text, gsize length, AstroStream *stream,
+GstCaps *astro_results_read_caps(const char *text, gsize length, AstroStream *stream,
                                  GError **error);
+/* The stream that caps describe, which heaps of results have to carry. */
+gboolean astro_results_take_caps(const GstCaps *caps, AstroStream *stream, GError **error);
 AstroObservation *astro_results_read_observation(const char *text, gsize length, GError **error);
 
 /* Whether heaps of results carry such streams. */

@@ -89,10 +89,10 @@ static void push(AstroPacketInput *input, gpointer item)
   g_cond_signal(&input->pushed);
 }
 
-static gboolean describe(gpointer user, const AstroStream *stream, GError **error)
+static gboolean describe(gpointer user, GstCaps *caps, GError **error)
 {
   (void)error;
-  push(user, astro_stream_to_caps(stream));
+  push(user, gst_caps_ref(caps));
   return TRUE;
 }
 

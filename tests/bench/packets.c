@@ -88,10 +88,10 @@ static gpointer send_all(gpointer data)
 
 static GstBufferPool *pool;
 
-static gboolean describe(gpointer user, const AstroStream *stream, GError **error)
+static gboolean describe(gpointer user, GstCaps *caps, GError **error)
 {
   (void)user;
-  (void)stream;
+  (void)caps;
   (void)error;
   return TRUE;
 }

@@ -5,12 +5,11 @@
 
 #define MOST_BLOCK ((gsize)1 << 24)
 
-static gboolean describe(gpointer user, const AstroStream *stream, GError **error)
+static gboolean describe(gpointer user, GstCaps *caps, GError **error)
 {
   (void)user;
   (void)error;
-  gst_caps_unref(astro_stream_to_caps(stream));
-  return TRUE;
+  return gst_caps_is_fixed(caps);
 }
 
 static GstBuffer *allocate(gpointer user, gsize bytes)
