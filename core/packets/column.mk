@@ -28,11 +28,16 @@ dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
 example_files += examples/packets.sh
 dist_files += doc/packets.md
 
-# Exchanges packets with baseband and spead2, from PyPI, in both directions.
+# Exchanges packets with baseband and spead2, from PyPI, in both directions; part of check-interop.
+packet_peers = spead2==4.5.* baseband==4.3.*
 dist_files += tests/interop/packets.py
 .PHONY: check-packets
 packet-peers/.complete:
-	rm -rf packet-peers && python3 -m venv packet-peers && packet-peers/bin/pip install --quiet spead2 baseband && touch $@
+	@rm -rf packet-peers && { python3 -m venv packet-peers || \
+	  { echo "check-packets: Python cannot make a virtual environment: Debian's package python3-venv does that" >&2; exit 1; }; }
+	@packet-peers/bin/pip install --quiet --disable-pip-version-check $(packet_peers) || \
+	  { echo "check-packets: these packages of PyPI cannot be installed: $(packet_peers)" >&2; exit 1; }
+	@touch $@
 
 check-packets: all packet-peers/.complete
 	@here=$$(pwd) && sources=$$(cd $(srcdir) && pwd) && . $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \

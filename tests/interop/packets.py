@@ -1,4 +1,5 @@
-"""baseband and spead2 read our packets, and we read theirs; run by "make check-packets"."""
+"""baseband and spead2 read our packets, and we read theirs; run by "make check-packets", which is part of
+"make check-interop"."""
 import random
 import re
 import signal
@@ -136,9 +137,10 @@ def items(send):
     return group
 
 
-def send_heaps(port, station, data, first, repeats):
-    stream = spead2.send.UdpStream(spead2.ThreadPool(), [("127.0.0.1", port)],
-                                   spead2.send.StreamConfig(max_packet_size=1024, rate=4e6))
+def send_heaps(port, station, data, first, repeats, multicast=None):
+    stream = spead2.send.UdpStream(spead2.ThreadPool(), [(multicast or "127.0.0.1", port)],
+                                   spead2.send.StreamConfig(max_packet_size=1024, rate=4e6),
+                                   **({"ttl": 1, "interface_address": "127.0.0.1"} if multicast else {}))
     group = items(spead2.send)
     stream.send_heap(group.get_start())
     for i, heap in enumerate(data):
@@ -203,6 +205,33 @@ def their_spead(loss, reorder, duplicate, seed, repeats, restart=False):
     wanted = wanted.transpose(0, 2, 1, 3, 4, 5).reshape(STATIONS, CHANNELS, HEAPS * STEPS, 2, 2)[:, :, :ours.shape[2]]
     check(f"spead2's heaps come, each sample in its place ({name})", np.array_equal(ours, wanted), counts)
     check(f"and lost ones are counted ({name})", counts["packets"] == STATIONS * HEAPS - lost, (counts, lost))
+
+
+def their_groups():
+    """Each station sends to a multicast group of its own."""
+    data = np.random.default_rng(7).integers(1, 127, (STATIONS, HEAPS, CHANNELS, STEPS, 2, 2), np.int8)
+    port = free_port()
+    with open("received.txt", "w", encoding="ascii") as out:
+        receiver = subprocess.Popen(
+            ["gst-launch-1.0", "-e", "-m", *(
+                f"astroudpsrc address=239.255.7.1-2 multicast-iface=lo port={port} packet=katgpucbf-antenna-voltage "
+                f"packet-steps={STEPS} stations=0-1 channels={CHANNELS} first-channel=64 sequence-step={STEP} "
+                "rate=8000 sync-epoch=2026-11-20T12:00:00 latency=400 layout=station:channel:time:pol "
+                "! filesink location=received.raw").split()], stdout=out)
+        time.sleep(1.5)
+        threads = [threading.Thread(target=send_heaps, args=(port, s, data[s], 0, False, f"239.255.7.{s + 1}"))
+                   for s in range(STATIONS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        time.sleep(0.5)
+        receiver.send_signal(signal.SIGINT)
+        receiver.wait(20)
+    with open("received.txt", encoding="ascii") as text:
+        counts = counts_of(text.read())
+    check("spead2's heaps come from two multicast groups", counts["packets"] == STATIONS * HEAPS
+          and counts["lost"] == 0, counts)
 
 
 def our_spead():
@@ -312,4 +341,5 @@ else:
     for settings in ((0, 0, 0, 1, False), (0.01, 0, 0, 2, False), (0, 0.1, 0.1, 3, False), (0.01, 0.1, 0.05, 4, True)):
         their_spead(*settings)
     their_spead(0, 0, 0, 5, True, restart=True)
+    their_groups()
 finish()
