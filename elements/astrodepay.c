@@ -271,7 +271,8 @@ static void astro_depay_class_init(AstroDepayClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GObjectClass *object = G_OBJECT_CLASS(klass);
   g_autoptr(GstCaps) out =
-      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra");
+      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
+                           "application/x-astro-visibilities; application/x-astro-power");
   g_autoptr(GstCaps) any = gst_caps_new_any();
   astro_fields_install(object, astro_packets_fields, G_STRUCT_OFFSET(AstroDepay, settings));
   astro_fields_install(object, fields, 0);
@@ -287,8 +288,8 @@ static void astro_depay_class_init(AstroDepayClass *klass)
       "Puts the samples of packets in order, and counts lost ones", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes",
                                         "packets, one or more a buffer, or a stream of bytes");
-  gst_element_class_add_static_metadata(element, "gives",
-                                        "voltages or spectra, with counts of valid samples");
+  gst_element_class_add_static_metadata(
+      element, "gives", "voltages, spectra, visibilities or power, with counts of valid samples");
 }
 
 static void astro_depay_init(AstroDepay *self)

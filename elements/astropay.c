@@ -7,6 +7,10 @@
  * group of channels has packets of its own; in VDIF and LOFAR packets these are threads of a
  * station, numbered from 0, polarisations first.
  *
+ * packet=results makes SPEAD heaps of visibilities or power: each has a time step, or some of its
+ * channels, with the counts of good samples, the caps and the observation, and descriptors name its
+ * items for other programs (doc/packets.md). astrodepay and astroudpsrc give the same stream again.
+ *
  * A packet with a sample that is missing or not valid is marked as invalid if its header can say
  * so, and otherwise not sent, so that receivers count it as lost. Formats whose headers hold the
  * time take it from the observation; the sequence numbers of other formats count from its start,
@@ -25,7 +29,7 @@
 #include "config.h"
 #include "elements/astropay.h"
 
-#include "core/packets/row.h"
+#include "core/packets/results-sender.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astrolog.h"
@@ -44,7 +48,9 @@ struct _AstroPay {
 
   AstroSender *sender; /* from start to stop; counts are read under the object's lock */
   AstroSenderCounts counts;
-  AstroRow *row; /* for the current stream and observation */
+  AstroRow *row; /* for the current stream and observation, or this, if it is of results */
+  AstroResultsSender *results;
+  GstCaps *caps;
   AstroStream stream;
   gboolean has_stream, has_segment, is_warned_again, is_warned_clipped;
   AstroObservation *observation;
@@ -64,7 +70,7 @@ static void get_stats(GObject *object, GValue *value);
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroSenderSettings, packet, "packet", "Packet",
              "Format of the packets: vdif, lofar-beamlet, katgpucbf-antenna-voltage, "
-             "meerkat-digitiser, or @FILE, which describes one",
+             "meerkat-digitiser, or @FILE, which describes one; results for visibilities and power",
              NULL),
   ASTRO_TEXT(
       AstroSenderSettings, stations, "stations", "Stations",
@@ -186,10 +192,10 @@ static GstClockTime time_of(gpointer user, guint64 end)
 static GstFlowReturn drain(AstroPay *self)
 {
   g_autoptr(GError) error = NULL;
-  if (!self->row)
+  if (!self->row && !self->results)
     return GST_FLOW_OK;
   self->flow = GST_FLOW_OK;
-  const gboolean is_sent = astro_row_finish(self->row, &error);
+  const gboolean is_sent = !self->row || astro_row_finish(self->row, &error);
   astro_sender_finish(self->sender);
   note_counts(self);
   push_list(self);
@@ -199,15 +205,36 @@ static GstFlowReturn drain(AstroPay *self)
 static void forget(AstroPay *self)
 {
   g_clear_pointer(&self->row, astro_row_free);
+  g_clear_pointer(&self->results, astro_results_sender_free);
   g_clear_pointer(&self->list, gst_buffer_list_unref);
 }
 
 /* ---- input ---- */
 
+/* Voltages and spectra have the formats of telescopes, results one of their own. */
+static gboolean check_packet(AstroPay *self, GError **error)
+{
+  const char *packet = astro_sender_packet(self->sender);
+  const gboolean is_results = g_str_equal(packet, ASTRO_RESULTS);
+  if (is_results == astro_results_carry(self->stream.quantity))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "packets of %s cannot hold %s: %s",
+                             packet, astro_quantity_name(self->stream.quantity),
+                             is_results ? "set packet to the format of a telescope, as vdif"
+                                        : "set packet=" ASTRO_RESULTS);
+}
+
 static gboolean begin(AstroPay *self, GError **error)
 {
-  if (self->row)
+  if (self->row || self->results)
     return TRUE;
+  if (!check_packet(self, error))
+    return FALSE;
+  if (astro_results_carry(self->stream.quantity)) {
+    self->results =
+        astro_results_sender_new(self->sender, self->caps, self->observation, time_of, self, error);
+    return self->results != NULL;
+  }
   if (!astro_sender_begin(self->sender, &self->stream, self->observation, error))
     return FALSE;
   self->row = astro_row_new(self->sender, &self->stream, time_of, self);
@@ -260,9 +287,16 @@ static gboolean add(AstroPay *self, GstBuffer *buffer, guint64 steps, const Astr
     return FALSE;
   if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "a buffer cannot be read");
-  const gboolean is_added =
-      astro_row_add(self->row, map.data, steps, place->again, place->first - place->again, counts,
-                    GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP), error);
+  const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP);
+  gboolean is_added = TRUE;
+  if (self->row)
+    is_added = astro_row_add(self->row, map.data, steps, place->again, place->first - place->again,
+                             counts, is_gap, error);
+  else if (is_gap)
+    astro_sender_withhold(self->sender,
+                          (steps - place->again) * astro_results_sender_groups(self->results));
+  else
+    astro_results_sender_add(self->results, map.data, steps, place->again, place->first, counts);
   gst_buffer_unmap(buffer, &map);
   return is_added;
 }
@@ -298,13 +332,14 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *taken)
   return self->flow;
 }
 
-static gboolean set_caps(AstroPay *self, const GstCaps *caps)
+static gboolean set_caps(AstroPay *self, GstCaps *caps)
 {
   g_autoptr(GError) error = NULL;
   const AstroStream before = self->stream;
   if (drain(self) == GST_FLOW_ERROR)
     return FALSE;
   forget(self);
+  gst_caps_replace(&self->caps, caps);
   self->has_stream = astro_stream_from_caps(&self->stream, caps, &error) &&
                      astro_stream_check_sums(&self->stream, &error);
   if (self->has_stream && self->stream.rate_n == 0)
@@ -414,6 +449,7 @@ static void stop(AstroPay *self)
   g_clear_pointer(&self->sender, astro_sender_free);
   g_clear_pointer(&self->observation, astro_observation_unref);
   astro_steps_reset(&self->steps);
+  gst_caps_replace(&self->caps, NULL);
   self->has_stream = self->has_segment = FALSE;
 }
 
@@ -441,7 +477,8 @@ static void astro_pay_class_init(AstroPayClass *klass)
 {
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   g_autoptr(GstCaps) in =
-      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra");
+      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
+                           "application/x-astro-visibilities; application/x-astro-power");
   g_autoptr(GstCaps) out = gst_caps_from_string("application/x-astro-packets");
   astro_fields_install(G_OBJECT_CLASS(klass), fields, G_STRUCT_OFFSET(AstroPay, settings));
   G_OBJECT_CLASS(klass)->finalize = finalize;
@@ -453,9 +490,11 @@ static void astro_pay_class_init(AstroPayClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Packets of samples", "Codec/Payloader/Network",
                                         "Makes packets of voltages and spectra, as telescopes "
-                                        "send them, and can simulate a bad network",
+                                        "send them, and of visibilities and power, and can "
+                                        "simulate a bad network",
                                         ASTRO_AUTHOR);
-  gst_element_class_add_static_metadata(element, "takes", "voltages and spectra with a rate");
+  gst_element_class_add_static_metadata(element, "takes",
+                                        "voltages, spectra, visibilities and power with a rate");
   gst_element_class_add_static_metadata(element, "gives", "packets, one a buffer, in lists");
 }
 

@@ -12,6 +12,12 @@
  * and receive-buffer in stats gives its size. The times of blocks follow the pipeline's clock, so
  * that a sink with sync=true shows them after the latency.
  *
+ * If neither headers nor sync-epoch nor start-time tell the time, and the pipeline's clock knows
+ * UTC, as with gst-astro run --clock=realtime or --clock=ptp:0, the stream starts when its packets
+ * arrived, less the time that their samples take. A message "astro-start" says so, with the clock
+ * and how good it is. The start is late by as much as the network delays the fastest packet of the
+ * first block. Other clocks tell nothing about UTC, and the start is then unknown.
+ *
  * An EOS event, such as gst-launch-1.0 -e or gst-astro send at Ctrl-C, sends what has come and ends
  * the stream.
  *
@@ -31,6 +37,7 @@
 #include "elements/base/astroonce.h"
 #include "elements/base/astropackets.h"
 #include "elements/base/astrostage.h"
+#include "elements/base/astroutcclock.h"
 
 #define TOLD_EVERY_US G_USEC_PER_SEC
 #define POP_US (100 * G_TIME_SPAN_MILLISECOND)
@@ -65,6 +72,8 @@ struct _AstroUdpSrc {
   gint is_flushing, is_ended; /* atomic */
   gboolean is_finished;       /* all that came is in the queue */
   gint64 told;
+  gboolean has_threads;
+  GstClock *utc; /* while there are threads: the pipeline's clock, if it knows UTC */
 };
 
 G_DEFINE_TYPE(AstroUdpSrc, astro_udp_src, GST_TYPE_PUSH_SRC)
@@ -136,7 +145,7 @@ static void fail(AstroUdpSrc *self)
 
 static gpointer receive(gpointer data)
 {
-  Socket *one = data;
+  const Socket *one = data;
   AstroUdpSrc *self = one->owner;
   AstroDatagram *all = g_new(AstroDatagram, ASTRO_UDP_MOST);
   while (!g_atomic_int_get(&self->is_stopping)) {
@@ -145,8 +154,10 @@ static gpointer receive(gpointer data)
     if (!astro_packet_input_wait_room(self->input, MOST_BLOCKS))
       continue;
     const gint n = astro_udp_receive(one->udp, RECEIVE_MS, &came, &error);
+    const gint64 ahead = n > 0 && self->utc ? astro_utc_clock_ahead(self->utc) : 0;
     for (gint i = 0; i < n; i++)
-      all[i] = (AstroDatagram){ came[i].bytes, came[i].size, came[i].sender };
+      all[i] = (AstroDatagram){ came[i].bytes, came[i].size, came[i].sender,
+                                self->utc && came[i].arrived ? came[i].arrived + ahead : 0 };
     if (n < 0)
       GST_ELEMENT_ERROR(self, RESOURCE, READ, ("%s", error->message), (NULL));
     if (n < 0 || !astro_packet_input_take_all(self->input, all, (guint)n)) {
@@ -158,12 +169,27 @@ static gpointer receive(gpointer data)
   return NULL;
 }
 
+/* A live source runs only while the pipeline plays, so the clock is known. */
+static void find_clock(AstroUdpSrc *self)
+{
+  g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(self));
+  if (astro_utc_clock_kind(clock) != ASTRO_UTC_NONE) {
+    astro_packet_input_set_clock(self->input, astro_utc_clock_tell(clock, ASTRO_PACKETS_START));
+    self->utc = g_steal_pointer(&clock);
+  }
+  for (guint i = 0; !self->utc && i < self->sockets->len; i++)
+    astro_udp_tell_arrival(((Socket *)self->sockets->pdata[i])->udp, FALSE);
+}
+
 static void start_threads(AstroUdpSrc *self)
 {
+  if (self->has_threads)
+    return;
+  self->has_threads = TRUE;
+  find_clock(self);
   for (guint i = 0; i < self->sockets->len; i++) {
     Socket *one = self->sockets->pdata[i];
-    if (!one->thread)
-      one->thread = g_thread_new("astro-udp", receive, one);
+    one->thread = g_thread_new("astro-udp", receive, one);
   }
 }
 
@@ -212,6 +238,7 @@ static gboolean open_socket(AstroUdpSrc *self, GPtrArray *sockets, GInetAddress 
   Socket *one = g_new0(Socket, 1);
   one->owner = self;
   one->udp = udp;
+  astro_udp_tell_arrival(udp, TRUE);
   g_ptr_array_add(sockets, one);
   return TRUE;
 }
@@ -253,7 +280,7 @@ static gboolean start(GstBaseSrc *base)
   astro_fields_copy(listen_fields, self, &self->listen, &self->settings.listen,
                     sizeof self->listen);
   self->is_stopping = self->is_failed = self->is_flushing = self->is_ended = FALSE;
-  self->is_finished = FALSE;
+  self->is_finished = self->has_threads = FALSE;
   self->told = g_get_monotonic_time();
   AstroPacketInput *input = astro_packet_input_new(GST_ELEMENT(self), &self->now);
   if (!input)
@@ -273,6 +300,7 @@ static gboolean stop(GstBaseSrc *base)
 {
   AstroUdpSrc *self = ASTRO_UDP_SRC(base);
   end_threads(self);
+  gst_clear_object(&self->utc);
   GST_OBJECT_LOCK(self);
   AstroPacketInput *input = g_steal_pointer(&self->input);
   g_autoptr(GPtrArray) sockets = g_steal_pointer(&self->sockets);
@@ -434,7 +462,8 @@ static void astro_udp_src_class_init(AstroUdpSrcClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
   g_autoptr(GstCaps) out =
-      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra");
+      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
+                           "application/x-astro-visibilities; application/x-astro-power");
   astro_fields_install(object, listen_fields, G_STRUCT_OFFSET(AstroUdpSrc, settings.listen));
   astro_fields_install(object, astro_packets_fields,
                        G_STRUCT_OFFSET(AstroUdpSrc, settings.packets));
@@ -456,8 +485,8 @@ static void astro_udp_src_class_init(AstroUdpSrcClass *klass)
       "Receives voltages and spectra as telescopes send them, and counts lost packets",
       ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes", "UDP packets");
-  gst_element_class_add_static_metadata(element, "gives",
-                                        "voltages or spectra, with counts of valid samples");
+  gst_element_class_add_static_metadata(
+      element, "gives", "voltages, spectra, visibilities or power, with counts of valid samples");
 }
 
 static void astro_udp_src_init(AstroUdpSrc *self)

@@ -17,6 +17,6 @@ bench_programs += tests/bench/passthrough tests/bench/chain tests/bench/memory
 
 elements_libgstastro_la_SOURCES = $(element_sources)
 elements_libgstastro_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
-elements_libgstastro_la_LIBADD = $(serve_libs) $(astro_libs) $(GST_VIDEO_LIBS) $(GST_LIBS) $(GLIB_LIBS)
+elements_libgstastro_la_LIBADD = $(serve_libs) $(astro_libs) $(GST_VIDEO_LIBS) $(GST_NET_LIBS) $(GST_LIBS) $(GLIB_LIBS)
 elements_libgstastro_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^gst_plugin_astro_' \
   -Wl,-rpath,'$$ORIGIN/..'

@@ -61,6 +61,9 @@ static AstroParsed take_option(const AstroCommand *command, char ***argv, AstroA
   value = value ? value + 1 : **argv ? *(*argv)++ : "";
   if (!*value)
     return wrong(command, "%s needs a %s", option->name, option->value);
+  g_autofree char *trouble = option->check ? option->check(value) : NULL;
+  if (trouble)
+    return wrong(command, "%s", trouble);
   G_STRUCT_MEMBER(const char *, arguments, option->field) = value;
   return ASTRO_PARSED;
 }

@@ -9,7 +9,7 @@ typedef struct {
   const char *graph;
   GPtrArray *values; /* "name=value" */
   gboolean stats, quiet, verbose;
-  const char *dot;
+  const char *dot, *clock;
 } AstroArguments;
 
 typedef struct {
@@ -17,6 +17,7 @@ typedef struct {
   const char *value; /* kind of value, such as "FILE"; NULL: it is a switch */
   const char *help;
   gsize field; /* in AstroArguments: a gboolean, or a string if the option has a value */
+  char *(*check)(const char *value); /* says what is wrong with a value; NULL: takes any */
 } AstroOption;
 
 typedef struct {

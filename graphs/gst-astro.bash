@@ -5,12 +5,17 @@ _gst_astro_words() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
-# The first word after the command that is neither an option nor an option's value.
+# The first word after the command that is neither an option nor an option's value. Most shells split words at = and :
+# (--clock = ptp : 0).
 _gst_astro_graph() {
   local i
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --dot) ((i++)) ;;
+      --dot | --clock)
+        ((i++))
+        [[ ${COMP_WORDS[i]} != '=' ]] || ((i++))
+        [[ ${COMP_WORDS[i + 1]} != ':' ]] || ((i += 2))
+        ;;
       -?*) ;;
       *) echo "${COMP_WORDS[i]}"; return ;;
     esac
@@ -65,6 +70,10 @@ _gst_astro() {
     esac
     return
   fi
+  if [[ $previous == --clock || ($previous == '=' && ${COMP_WORDS[COMP_CWORD - 2]} == --clock) ]]; then
+    _gst_astro_words $'system\nrealtime\nptp:' "${current#=}"
+    return
+  fi
   # The value of a parameter or of --dot is mostly a file.
   if [[ $current == '=' || $previous == '=' || $previous == --dot ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "${current#=}")
@@ -72,7 +81,7 @@ _gst_astro() {
     return
   fi
   case $command in
-    run) options=$'--stats\n--dot\n--quiet\n--verbose\n--help' ;;
+    run) options=$'--stats\n--dot\n--clock\n--quiet\n--verbose\n--help' ;;
     list | show | print | devices) options=--help ;;
     *) return ;;
   esac

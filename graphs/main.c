@@ -1,6 +1,7 @@
 /* gst-astro: runs and explains graphs. */
 #include "config.h"
 #include "graphs/arguments.h"
+#include "graphs/clock.h"
 #include "graphs/devices.h"
 #include "graphs/explain.h"
 #include "graphs/find.h"
@@ -19,6 +20,8 @@ static const AstroOption run_options[] = {
     G_STRUCT_OFFSET(AstroArguments, stats) },
   { "--dot", "FILE", "write the running pipeline to FILE, for Graphviz",
     G_STRUCT_OFFSET(AstroArguments, dot) },
+  { "--clock", "CLOCK", "the pipeline's clock: system, realtime, or ptp:DOMAIN",
+    G_STRUCT_OFFSET(AstroArguments, clock), astro_clock_check },
   { "--quiet", NULL, "no progress, only warnings and errors",
     G_STRUCT_OFFSET(AstroArguments, quiet) },
   { "--verbose", NULL, "print what elements report, such as clipped samples",

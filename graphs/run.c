@@ -4,6 +4,7 @@
 #include "core/serve/pictures.h"
 #include "core/stream/stream.h"
 #include "graphs/check.h"
+#include "graphs/clock.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
@@ -137,8 +138,8 @@ static const char *const elsewhere[] = { "astro-stats",  "astro-file",  "astro-s
                                          "astro-server", "astro-image", NULL };
 
 /* Results, which are always printed unless --quiet. */
-static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration",
-                                       "astro-packets", NULL };
+static const char *const results[] = { "astro-mock",    "astro-tpacf", "astro-integration",
+                                       "astro-packets", "astro-start", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
 {
@@ -467,10 +468,14 @@ static int run_line(const AstroGraph *graph, const char *line, const char *plugi
   g_autofree char *trouble = astro_check_pipeline(pipeline);
   if (trouble)
     return refuse_pipeline(graph, trouble);
-  return play_pipeline(pipeline, graph, arguments);
+  if (arguments->clock)
+    trouble = astro_clock_set(pipeline, arguments->clock, arguments->quiet);
+  return trouble ? astro_refuse(trouble) : play_pipeline(pipeline, graph, arguments);
 }
 
 int astro_run(const AstroArguments *arguments)
 {
-  return astro_with_asked_line(arguments, run_line);
+  const int status = astro_with_asked_line(arguments, run_line);
+  astro_clock_release();
+  return status;
 }

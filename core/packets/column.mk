@@ -3,7 +3,9 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/sequence.h core/packets/sequence.c core/packets/window.h core/packets/window.c \
   core/packets/place.h core/packets/place.c core/packets/lossy.h core/packets/lossy.c \
   core/packets/identities.h core/packets/identities.c core/packets/streams.h core/packets/streams.c core/packets/heaps.h \
-  core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
+  core/packets/spead.h core/packets/part.h core/packets/part.c core/packets/results.h core/packets/results.c \
+  core/packets/results-describe.h core/packets/results-describe.c core/packets/results-sender.h core/packets/results-sender.c \
+  core/packets/results-receiver.h core/packets/results-receiver.c core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
   core/packets/epoch.h core/packets/epoch.c core/packets/receiver.h core/packets/receiver-parts.h core/packets/receiver.c \
   core/packets/receiver-ready.c core/packets/receiver-blocks.c core/packets/receiver-tell.c core/packets/payload.h \
   core/packets/payload.c core/packets/sender.h core/packets/sender.c core/packets/row.h core/packets/row.c \
@@ -15,8 +17,10 @@ fuzz_programs += tests/fuzz/receiver tests/fuzz/vdif tests/fuzz/spead tests/fuzz
 dist_files += tests/elements/packets.h tests/core/packets/packets.h tests/fuzz/packets.h
 element_sources += elements/astropay.c elements/astropay.h elements/astrodepay.c elements/astrodepay.h \
   elements/astroudpsrc.c elements/astroudpsrc.h \
-  elements/base/astropackets.c elements/base/astropackets.h
-element_tests += tests/elements/astropackets tests/elements/astroudpsrc
+  elements/base/astropackets.c elements/base/astropackets.h elements/base/astroutcclock.c elements/base/astroutcclock.h
+element_tests += tests/elements/astropackets tests/elements/astroresults tests/elements/astroudpsrc tests/elements/astroutcclock
+tests_elements_astroutcclock_SOURCES = tests/elements/astroutcclock.c elements/base/astroutcclock.c
+tests_elements_astroutcclock_LDADD = $(GST_NET_LIBS) $(LDADD)
 
 # Descriptions that are installed.
 packetdir = $(datadir)/gst-astro/packets
@@ -24,11 +28,16 @@ dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
 example_files += examples/packets.sh
 dist_files += doc/packets.md
 
-# Exchanges packets with baseband and spead2, from PyPI, in both directions.
+# Exchanges packets with baseband and spead2, from PyPI, in both directions; part of check-interop.
+packet_peers = spead2==4.5.* baseband==4.3.*
 dist_files += tests/interop/packets.py
 .PHONY: check-packets
 packet-peers/.complete:
-	rm -rf packet-peers && python3 -m venv packet-peers && packet-peers/bin/pip install --quiet spead2 baseband && touch $@
+	@rm -rf packet-peers && { python3 -m venv packet-peers || \
+	  { echo "check-packets: Python cannot make a virtual environment: Debian's package python3-venv does that" >&2; exit 1; }; }
+	@packet-peers/bin/pip install --quiet --disable-pip-version-check $(packet_peers) || \
+	  { echo "check-packets: these packages of PyPI cannot be installed: $(packet_peers)" >&2; exit 1; }
+	@touch $@
 
 check-packets: all packet-peers/.complete
 	@here=$$(pwd) && sources=$$(cd $(srcdir) && pwd) && . $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \

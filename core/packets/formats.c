@@ -13,6 +13,7 @@ static const AstroPacketFormat *const formats[] = {
   &astro_packet_katgpucbf_antenna_voltage,
   &astro_packet_meerkat_digitiser,
   &astro_packet_beamlet,
+  &astro_packet_results,
 };
 
 const AstroPacketName *astro_packets_names(void)

@@ -42,7 +42,7 @@ struct _AstroPackets {
 extern const AstroPacketFormat astro_packet_vdif, astro_packet_spead, astro_packet_beamlet;
 extern const AstroPacketFormat astro_packet_katgpucbf_antenna_voltage;
 extern const AstroPacketFormat astro_packet_meerkat_digitiser;
-extern const AstroPacketFormat astro_packet_described;
+extern const AstroPacketFormat astro_packet_results, astro_packet_described;
 
 #define astro_packet_is_alien(error, ...)                                                          \
   astro_fail(error, ASTRO_PACKET_ERROR, ASTRO_PACKET_ERROR_ALIEN, __VA_ARGS__)

@@ -57,7 +57,22 @@ static guint64 earliest(const AstroReceiver *r, const AstroWindowBlock *told)
   return told->first + (least < r->shape.block ? least : 0);
 }
 
-static void begin(AstroReceiver *r, const AstroWindowBlock *told)
+/* Headers and this computer's clock may be off by the latency of a network, and not by more. */
+#define MOST_DISAGREEMENT GST_SECOND
+
+static void check_clock(AstroReceiver *r, gint64 told, gint64 by_arrival)
+{
+  const gint64 off = by_arrival - told;
+  if (by_arrival == 0 || ABS(off) <= (gint64)MOST_DISAGREEMENT)
+    return;
+  astro_receiver_warn(r, ASTRO_WARNED_CLOCK,
+                      "by the packets' time they arrived %.3f s %s their samples were taken: the "
+                      "sender's clock, this computer's clock, or sync-epoch or start-time is "
+                      "wrong; the stream has the packets' time",
+                      (double)ABS(off) / GST_SECOND, off < 0 ? "before" : "after");
+}
+
+static void begin(AstroReceiver *r, const AstroReceiverBlock *block, const AstroWindowBlock *told)
 {
   gint64 ns = 0;
   gboolean is_known = astro_packet_epoch_time(&r->epoch, &r->shape, &r->sequence, &r->first,
@@ -72,10 +87,15 @@ static void begin(AstroReceiver *r, const AstroWindowBlock *told)
                   : "");
     r->functions.warn(r->user, text);
   }
+  const gboolean is_by_arrival = !is_known && !is_theirs && block->begun;
+  if (is_by_arrival)
+    ns = block->begun;
+  else if (is_known)
+    check_clock(r, ns, block->begun);
   r->has_begun = TRUE;
   r->origin = told->first;
-  g_autoptr(AstroObservation) observation = astro_packet_observation(is_known, ns);
-  r->functions.begin(r->user, observation);
+  g_autoptr(AstroObservation) observation = astro_packet_observation(is_known || is_by_arrival, ns);
+  r->functions.begin(r->user, observation, is_by_arrival);
 }
 
 static void close_block(gpointer user, const AstroWindowBlock *told)
@@ -84,7 +104,7 @@ static void close_block(gpointer user, const AstroWindowBlock *told)
   AstroReceiverBlock *block = told->data;
   fill_in(r, block, told);
   if (told->is_after_start)
-    begin(r, told);
+    begin(r, block, told);
   GstBuffer *buffer = close_memory(block);
   const AstroStream *out = &r->shape.out;
   GST_BUFFER_OFFSET(buffer) = (told->first - r->origin) * r->shape.steps;

@@ -4,6 +4,7 @@
 #include "core/packets/epoch.h"
 #include "core/packets/heaps.h"
 #include "core/packets/receiver.h"
+#include "core/packets/results-receiver.h"
 #include "core/packets/window.h"
 
 G_BEGIN_DECLS
@@ -19,6 +20,7 @@ typedef enum {
   ASTRO_WARNED_OFF,
   ASTRO_WARNED_LATE,
   ASTRO_WARNED_FAR,
+  ASTRO_WARNED_CLOCK,
   ASTRO_N_WARNED
 } AstroReceiverWarning;
 
@@ -27,6 +29,8 @@ typedef struct {
   GstBuffer *buffer;
   GstMapInfo map;
   guint8 *is_bad; /* stream by stream: packets that their sender marked as invalid */
+  gint64 begun;   /* latest time at which its first sample can have been taken, by the arrival of
+                   * its packets: UTC in ns since 1970; 0: unknown */
 } AstroReceiverBlock;
 
 struct _AstroReceiver {
@@ -38,6 +42,8 @@ struct _AstroReceiver {
   AstroPacketEpoch epoch;
   gint rate_n, rate_d; /* set by the user; 0: not set */
   AstroHeaps *heaps;
+  gboolean has_results;  /* packets are of results */
+  AstroResults *results; /* from the first heap of them */
 
   gboolean is_ready; /* the fields up to samples are set */
   AstroPacketShape shape;
@@ -53,6 +59,8 @@ struct _AstroReceiver {
   gsize last_bytes; /* length of the previous packet in a stream of bytes */
   gboolean is_out_of_memory;
 
+  gint64 arrival; /* of the packets being taken: UTC in ns since 1970; 0: unknown */
+
   guint64 *invalid; /* one count per stream */
   AstroReceiverTotals totals;
   gboolean is_warned[ASTRO_N_WARNED];
@@ -60,6 +68,7 @@ struct _AstroReceiver {
 
 void astro_receiver_warn(AstroReceiver *receiver, AstroReceiverWarning what, const char *format,
                          ...) G_GNUC_PRINTF(3, 4);
+void astro_receiver_warn_late(AstroReceiver *receiver);
 
 /* FALSE without an error: more packets are needed. */
 gboolean astro_receiver_make_ready(AstroReceiver *receiver, const AstroPacket *packet,

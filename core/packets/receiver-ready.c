@@ -2,6 +2,8 @@
 #include "config.h"
 #include "core/packets/receiver-parts.h"
 
+#include "core/packets/formats.h"
+
 /* ---- creating and freeing ---- */
 
 static void copy_settings(AstroPacketSettings *to, const AstroPacketSettings *from)
@@ -43,7 +45,9 @@ AstroReceiver *astro_receiver_new(const AstroPacketSettings *settings,
     return NULL;
   }
   r->packets = astro_packets_new(settings->packet, error);
-  if (!r->packets || !astro_packet_rate_parse(settings->rate, &r->rate_n, &r->rate_d, error) ||
+  r->has_results = r->packets && r->packets->format == &astro_packet_results;
+  if (!r->packets || (r->has_results && !astro_results_check_settings(settings, error)) ||
+      !astro_packet_rate_parse(settings->rate, &r->rate_n, &r->rate_d, error) ||
       !astro_packet_epoch_read(&r->epoch, settings, error))
     return NULL;
   r->stations = astro_identities_new("stations", settings->stations, 1, error);
@@ -57,6 +61,7 @@ void astro_receiver_free(AstroReceiver *r)
   g_clear_pointer(&r->stations, astro_identities_free);
   g_clear_pointer(&r->threads, astro_identities_free);
   g_clear_pointer(&r->heaps, astro_heaps_free);
+  g_clear_pointer(&r->results, astro_results_free);
   astro_packet_shape_clear(&r->shape);
   g_free(r->samples);
   g_free(r->invalid);
@@ -136,12 +141,18 @@ static gboolean check_counts(AstroReceiver *r, const AstroPacket *packet, GError
   return TRUE;
 }
 
+static gboolean describe(AstroReceiver *r, GError **error)
+{
+  g_autoptr(GstCaps) caps = astro_stream_to_caps(&r->shape.out);
+  return r->functions.describe(r->user, caps, error);
+}
+
 /* Checks the first packet against everything that is known, and tells which stream it is. */
 static gboolean check_first(AstroReceiver *r, const AstroPacket *packet, GError **error)
 {
   return read_threads(r, error) && check_told(r, packet, error) &&
          check_counts(r, &r->first, error) && astro_packet_epoch_check(&r->epoch, packet, error) &&
-         r->functions.describe(r->user, &r->shape.out, error);
+         describe(r, error);
 }
 
 gboolean astro_receiver_make_ready(AstroReceiver *r, const AstroPacket *packet, GError **error)

@@ -25,6 +25,15 @@ void astro_receiver_warn(AstroReceiver *r, AstroReceiverWarning what, const char
   r->functions.warn(r->user, text);
 }
 
+void astro_receiver_warn_late(AstroReceiver *r)
+{
+  astro_receiver_warn(
+      r, ASTRO_WARNED_LATE,
+      "a packet came more than latency=%u ms behind others: such packets are left out, and "
+      "stats count them as late",
+      r->settings.latency_ms);
+}
+
 /* Whether samples are like those of the first packet. Layouts are not compared: packets of heaps
  * have none yet. */
 static gboolean has_those_samples(const AstroReceiver *r, const AstroPacket *packet)
@@ -134,6 +143,17 @@ static gboolean is_plain(const AstroPacketSamples *samples)
          samples->packing != ASTRO_PACKET_WORDS;
 }
 
+static void note_arrival(AstroReceiver *r, const AstroWindowPlace *place)
+{
+  AstroReceiverBlock *block = place->data;
+  const guint64 end = (place->packet + 1) * r->shape.steps;
+  if (r->arrival == 0)
+    return;
+  const gint64 begun = r->arrival - (gint64)astro_stream_time(&r->shape.out, end);
+  if (block->begun == 0 || begun < block->begun)
+    block->begun = begun;
+}
+
 static void put(AstroReceiver *r, const AstroPacket *packet, const guint8 *payload, guint stream,
                 const AstroWindowPlace *place)
 {
@@ -208,13 +228,10 @@ static gboolean take_samples(AstroReceiver *r, AstroPacket *packet, const guint8
   case ASTRO_WINDOW_PLACED:
     astro_sequence_follow(&r->sequence, packet);
     put(r, packet, payload, stream, &place);
+    note_arrival(r, &place);
     break;
   case ASTRO_WINDOW_LATE:
-    astro_receiver_warn(
-        r, ASTRO_WARNED_LATE,
-        "a packet came more than latency=%u ms behind others: such packets are left out, and "
-        "stats count them as late",
-        r->settings.latency_ms);
+    astro_receiver_warn_late(r);
     break;
   case ASTRO_WINDOW_FAR:
     warn_of_far(r, packet, stream);
@@ -237,7 +254,8 @@ static gboolean take_packet(AstroReceiver *r, AstroPacket *packet, const guint8 
     answer = astro_heaps_take(r->heaps, sender, packet, &payload);
   switch (answer) {
   case ASTRO_HEAP_WHOLE:
-    return take_samples(r, packet, payload, error);
+    return r->has_results ? astro_results_take(r, packet, payload, error)
+                          : take_samples(r, packet, payload, error);
   case ASTRO_HEAP_ASIDE:
     r->totals.aside++;
     return TRUE;
@@ -253,6 +271,11 @@ static gboolean take_packet(AstroReceiver *r, AstroPacket *packet, const guint8 
     return TRUE;
   }
   g_return_val_if_reached(TRUE);
+}
+
+void astro_receiver_set_arrival(AstroReceiver *r, gint64 ns)
+{
+  r->arrival = ns;
 }
 
 gboolean astro_receiver_take(AstroReceiver *r, const guint8 *bytes, gsize size, guint64 sender,

@@ -13,11 +13,12 @@ G_BEGIN_DECLS
 
 typedef struct {
   /* Describes the stream: called once, before the others. FALSE and the error: not wanted. */
-  gboolean (*describe)(gpointer user, const AstroStream *stream, GError **error);
+  gboolean (*describe)(gpointer user, GstCaps *caps, GError **error);
   /* Allocates memory for a block. NULL: there is none. */
   GstBuffer *(*allocate)(gpointer user, gsize bytes);
-  /* The senders started or restarted: steps count from 0 at the start of this observation. */
-  void (*begin)(gpointer user, const AstroObservation *observation);
+  /* The senders started or restarted: steps count from 0 at the start of this observation.
+   * is_by_arrival: its start is known only from when packets arrived. */
+  void (*begin)(gpointer user, const AstroObservation *observation, gboolean is_by_arrival);
   /* Takes a block; its OFFSET and OFFSET_END are in steps. */
   void (*take_block)(gpointer user, GstBuffer *block);
   /* Something unexpected came; each kind is reported only once. */
@@ -47,6 +48,11 @@ AstroReceiver *astro_receiver_new(const AstroPacketSettings *settings,
                                   GError **error);
 void astro_receiver_free(AstroReceiver *receiver);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroReceiver, astro_receiver_free)
+
+/* When the packets that are taken next arrived: UTC, in ns since 1970; 0: unknown. This gives the
+ * start of a stream if nothing else does: no packet arrives before its last sample is taken, so the
+ * packet of the first block with the least delay comes nearest to the truth. */
+void astro_receiver_set_arrival(AstroReceiver *receiver, gint64 ns);
 
 /* Takes a datagram of one or more packets. sender identifies its source; 0: unknown. FALSE and the
  * error: these packets and the user's settings do not make a stream, or memory ran out. */

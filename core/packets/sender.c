@@ -88,6 +88,11 @@ const char *astro_sender_packet(const AstroSender *s)
   return s->settings.packet;
 }
 
+const AstroSenderSettings *astro_sender_settings(const AstroSender *s)
+{
+  return &s->settings;
+}
+
 /* ---- the stream ---- */
 
 static gboolean read_stations(AstroSender *s, const AstroStream *stream, GError **error)
@@ -309,6 +314,16 @@ gboolean astro_sender_send(AstroSender *s, guint64 step, const guint8 *samples,
       return FALSE;
   }
   return TRUE;
+}
+
+void astro_sender_put(AstroSender *s, GstBuffer *datagram)
+{
+  astro_lossy_take(s->network, datagram);
+}
+
+void astro_sender_withhold(AstroSender *s, guint64 n)
+{
+  s->counted.withheld += n;
 }
 
 void astro_sender_finish(AstroSender *s)

@@ -36,6 +36,7 @@ AstroSender *astro_sender_new(const AstroSenderSettings *settings, AstroSenderSe
 void astro_sender_free(AstroSender *sender);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSender, astro_sender_free)
 const char *astro_sender_packet(const AstroSender *sender);
+const AstroSenderSettings *astro_sender_settings(const AstroSender *sender);
 
 /* Begins another stream, or the same one with another observation (NULL if there is none). */
 gboolean astro_sender_begin(AstroSender *sender, const AstroStream *stream,
@@ -55,6 +56,10 @@ AstroSenderPart astro_sender_part(const AstroSender *sender, guint stream);
  * of packets; time: for all of them. */
 gboolean astro_sender_send(AstroSender *sender, guint64 step, const guint8 *samples,
                            const guint8 *is_good, GstClockTime time, GError **error);
+/* Sends a datagram that was made elsewhere, and takes ownership of it. */
+void astro_sender_put(AstroSender *sender, GstBuffer *datagram);
+/* Counts packets, or heaps, that are not sent since nothing in them is good. */
+void astro_sender_withhold(AstroSender *sender, guint64 n);
 void astro_sender_finish(AstroSender *sender); /* sends what the network holds back */
 void astro_sender_reset(AstroSender *sender);  /* drops it */
 AstroSenderCounts astro_sender_counts(const AstroSender *sender);

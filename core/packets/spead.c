@@ -2,34 +2,32 @@
  * heap. A pointer has the item's number, and its value or its offset in the heap. The header says
  * how many bits each has: the value or offset has 48 bits in 64-48, and 40 in 64-40. */
 #include "config.h"
-#include "core/packets/formats.h"
+#include "core/packets/spead.h"
 
 #include <string.h>
+#include "core/packets/formats.h"
+#include "core/packets/results.h"
 
 #define MAGIC 0x53
 #define SPEAD_VERSION 4
-#define HEADER 8
-#define POINTER 8
-
-enum { HEAP = 1, HEAP_BYTES, HEAP_OFFSET, PAYLOAD_BYTES, DESCRIPTOR, CONTROL };
 #define CONTROL_STOP 2
 
 static gboolean parse_header(const guint8 *bytes, gsize size, guint *address, guint *items,
                              GError **error)
 {
-  if (size < HEADER || bytes[0] != MAGIC || bytes[1] != SPEAD_VERSION)
+  if (size < ASTRO_SPEAD_HEADER || bytes[0] != MAGIC || bytes[1] != SPEAD_VERSION)
     return astro_packet_is_alien(error,
                                  "it does not begin with a SPEAD header of 8 bytes, 53 04 ...");
-  if (bytes[2] + bytes[3] != POINTER || (bytes[3] != 6 && bytes[3] != 5))
+  if (bytes[2] + bytes[3] != ASTRO_SPEAD_POINTER || (bytes[3] != 6 && bytes[3] != 5))
     return astro_packet_is_alien(
         error, "its SPEAD pointers have %u + %u bytes, expected 2 + 6 (64-48) or 3 + 5 (64-40)",
         bytes[2], bytes[3]);
   *address = 8u * bytes[3];
   *items = (guint)astro_packet_read_big(bytes + 6, 2);
-  if (*items > (size - HEADER) / POINTER)
+  if (*items > (size - ASTRO_SPEAD_HEADER) / ASTRO_SPEAD_POINTER)
     return astro_packet_is_alien(
         error, "its SPEAD header tells of %u items, expected %zu at most in %zu bytes", *items,
-        (size - HEADER) / POINTER, size);
+        (size - ASTRO_SPEAD_HEADER) / ASTRO_SPEAD_POINTER, size);
   return TRUE;
 }
 
@@ -56,7 +54,7 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
                       AstroPacket *packet, GError **error)
 {
   const AstroSpeadItems *wanted = &packets->spead->items;
-  gboolean seen[CONTROL + 1] = { FALSE }, has_samples = wanted->samples == 0;
+  gboolean seen[ASTRO_SPEAD_CONTROL + 1] = { FALSE }, has_samples = wanted->samples == 0;
   guint address = 0, items = 0;
   guint64 length = 0, next = G_MAXUINT64;
   if (!parse_header(bytes, size, &address, &items, error))
@@ -64,23 +62,24 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   packet->spead_address = address;
 
   for (guint i = 0; i < items; i++) {
-    const guint64 pointer = astro_packet_read_big(bytes + HEADER + POINTER * i, POINTER);
+    const guint64 pointer = astro_packet_read_big(
+        bytes + ASTRO_SPEAD_HEADER + ASTRO_SPEAD_POINTER * i, ASTRO_SPEAD_POINTER);
     const gboolean is_value = pointer >> 63 != 0;
     const guint item = (guint)(pointer >> address & (((guint64)1 << (63 - address)) - 1));
     const guint64 value = pointer & (((guint64)1 << address) - 1);
-    if (item >= HEAP && item <= PAYLOAD_BYTES) {
+    if (item >= ASTRO_SPEAD_HEAP && item <= ASTRO_SPEAD_PAYLOAD_BYTES) {
       if (!is_value || seen[item])
         return astro_packet_is_alien(error, "its SPEAD item %u %s, expected a value, once", item,
                                      is_value ? "comes twice" : "is a place in the heap");
-      guint64 *const places[] = { [HEAP] = &packet->heap,
-                                  [HEAP_BYTES] = &packet->heap_bytes,
-                                  [HEAP_OFFSET] = &packet->heap_offset,
-                                  [PAYLOAD_BYTES] = &length };
+      guint64 *const places[] = { [ASTRO_SPEAD_HEAP] = &packet->heap,
+                                  [ASTRO_SPEAD_HEAP_BYTES] = &packet->heap_bytes,
+                                  [ASTRO_SPEAD_HEAP_OFFSET] = &packet->heap_offset,
+                                  [ASTRO_SPEAD_PAYLOAD_BYTES] = &length };
       *places[item] = value;
       seen[item] = TRUE;
-    } else if (item == DESCRIPTOR || item == CONTROL) {
+    } else if (item == ASTRO_SPEAD_DESCRIPTOR || item == ASTRO_SPEAD_CONTROL) {
       seen[item] = TRUE;
-      if (item == CONTROL && is_value && value == CONTROL_STOP)
+      if (item == ASTRO_SPEAD_CONTROL && is_value && value == CONTROL_STOP)
         packet->kind = ASTRO_PACKET_STOP;
     } else if (is_value) {
       take(wanted, item, value, packet);
@@ -91,14 +90,15 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   }
   /* Find where the item after the samples begins in the heap. */
   for (guint i = 0; has_samples && i < items; i++) {
-    const guint64 pointer = astro_packet_read_big(bytes + HEADER + POINTER * i, POINTER);
+    const guint64 pointer = astro_packet_read_big(
+        bytes + ASTRO_SPEAD_HEADER + ASTRO_SPEAD_POINTER * i, ASTRO_SPEAD_POINTER);
     const guint64 value = pointer & (((guint64)1 << address) - 1);
     if (pointer >> 63 == 0 && value > packet->samples_offset)
       next = MIN(next, value);
   }
 
-  const gsize payload = HEADER + (gsize)POINTER * items;
-  if (!seen[HEAP] || !seen[HEAP_OFFSET] || !seen[PAYLOAD_BYTES])
+  const gsize payload = ASTRO_SPEAD_HEADER + (gsize)ASTRO_SPEAD_POINTER * items;
+  if (!seen[ASTRO_SPEAD_HEAP] || !seen[ASTRO_SPEAD_HEAP_OFFSET] || !seen[ASTRO_SPEAD_PAYLOAD_BYTES])
     return astro_packet_is_alien(error, "its SPEAD items lack the heap's number, the offset in it "
                                         "or the payload's length");
   if (length > size - payload)
@@ -106,7 +106,7 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
                                  "its SPEAD payload has %" G_GUINT64_FORMAT
                                  " bytes, expected %zu at most, which came",
                                  length, size - payload);
-  if (seen[HEAP_BYTES] &&
+  if (seen[ASTRO_SPEAD_HEAP_BYTES] &&
       (packet->heap_bytes > ASTRO_PACKET_MAX_BYTES || packet->heap_offset > packet->heap_bytes ||
        length > packet->heap_bytes - packet->heap_offset))
     return astro_packet_is_alien(error,
@@ -117,8 +117,9 @@ static gboolean parse(const AstroPackets *packets, const guint8 *bytes, gsize si
   /* Descriptors may come together with samples. */
   const gboolean is_first = packet->heap_offset == 0;
   if (packet->kind == ASTRO_PACKET_DATA &&
-      (seen[CONTROL] || length == 0 ||
-       (wanted->samples ? !has_samples && (is_first || seen[DESCRIPTOR]) : seen[DESCRIPTOR])))
+      (seen[ASTRO_SPEAD_CONTROL] || length == 0 ||
+       (wanted->samples ? !has_samples && (is_first || seen[ASTRO_SPEAD_DESCRIPTOR])
+                        : seen[ASTRO_SPEAD_DESCRIPTOR])))
     packet->kind = ASTRO_PACKET_ASIDE;
   if (wanted->samples && has_samples && packet->samples_offset < packet->heap_bytes &&
       (packet->samples_offset > 0 || next < packet->heap_bytes))
@@ -147,26 +148,45 @@ static void tell_common(const AstroPackets *packets, AstroPacket *packet)
   packet->thread = items->thread ? 0 : ASTRO_PACKET_UNKNOWN;
 }
 
-typedef struct {
-  guint8 *next;
-  guint address, n;
-  gboolean is_too_large;
-} Items;
+AstroSpeadItemWriter astro_spead_begin(guint8 *header, guint address)
+{
+  return (AstroSpeadItemWriter){ header, header + ASTRO_SPEAD_HEADER, address, 0, FALSE };
+}
 
-static void put(Items *items, gboolean is_value, guint item, guint64 value)
+void astro_spead_put(AstroSpeadItemWriter *items, gboolean is_value, guint item, guint64 value)
 {
   items->is_too_large |= value >> items->address != 0;
   const guint64 pointer = (guint64)is_value << 63 | (guint64)item << items->address | value;
-  astro_packet_write_big(items->next, POINTER, pointer);
-  items->next += POINTER;
+  astro_packet_write_big(items->next, ASTRO_SPEAD_POINTER, pointer);
+  items->next += ASTRO_SPEAD_POINTER;
   items->n++;
+}
+
+void astro_spead_put_heap(AstroSpeadItemWriter *items, guint64 heap, guint64 heap_bytes,
+                          guint64 offset, guint64 payload_bytes)
+{
+  astro_spead_put(items, TRUE, ASTRO_SPEAD_HEAP, heap);
+  astro_spead_put(items, TRUE, ASTRO_SPEAD_HEAP_BYTES, heap_bytes);
+  astro_spead_put(items, TRUE, ASTRO_SPEAD_HEAP_OFFSET, offset);
+  astro_spead_put(items, TRUE, ASTRO_SPEAD_PAYLOAD_BYTES, payload_bytes);
+}
+
+gsize astro_spead_end(AstroSpeadItemWriter *items)
+{
+  memset(items->header, 0, ASTRO_SPEAD_HEADER);
+  items->header[0] = MAGIC;
+  items->header[1] = SPEAD_VERSION;
+  items->header[3] = (guint8)(items->address / 8);
+  items->header[2] = (guint8)(ASTRO_SPEAD_POINTER - items->header[3]);
+  astro_packet_write_big(items->header + 6, 2, items->n);
+  return ASTRO_SPEAD_HEADER + (gsize)ASTRO_SPEAD_POINTER * items->n;
 }
 
 static gsize write_header(const AstroPackets *packets, const AstroPacket *packet, guint8 *header,
                           GError **error)
 {
   const AstroSpeadItems *told = &packets->spead->items;
-  Items items = { header + HEADER, packet->spead_address, 0, FALSE };
+  AstroSpeadItemWriter items = astro_spead_begin(header, packet->spead_address);
   if (packet->spead_address != 48 && packet->spead_address != 40)
     return astro_packet_is_not_written(error, "SPEAD addresses have 48 or 40 bits, not %u",
                                        packet->spead_address);
@@ -174,16 +194,14 @@ static gsize write_header(const AstroPackets *packets, const AstroPacket *packet
       packet->payload_bytes > packet->heap_bytes - packet->heap_offset)
     return astro_packet_is_not_written(error, "the part of a SPEAD heap lies outside it");
 
-  put(&items, TRUE, HEAP, packet->heap);
-  put(&items, TRUE, HEAP_BYTES, packet->heap_bytes);
-  put(&items, TRUE, HEAP_OFFSET, packet->heap_offset);
-  put(&items, TRUE, PAYLOAD_BYTES, packet->payload_bytes);
+  astro_spead_put_heap(&items, packet->heap, packet->heap_bytes, packet->heap_offset,
+                       packet->payload_bytes);
   if (packet->kind == ASTRO_PACKET_STOP)
-    put(&items, TRUE, CONTROL, CONTROL_STOP);
+    astro_spead_put(&items, TRUE, ASTRO_SPEAD_CONTROL, CONTROL_STOP);
   if (packet->kind == ASTRO_PACKET_ASIDE)
-    put(&items, FALSE, DESCRIPTOR, 0);
+    astro_spead_put(&items, FALSE, ASTRO_SPEAD_DESCRIPTOR, 0);
   if (told->time && packet->count_bits)
-    put(&items, TRUE, told->time, packet->count);
+    astro_spead_put(&items, TRUE, told->time, packet->count);
   const struct {
     guint item;
     guint64 value;
@@ -193,20 +211,14 @@ static gsize write_header(const AstroPackets *packets, const AstroPacket *packet
                   { told->thread, packet->thread } };
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
     if (numbers[i].item && numbers[i].value != ASTRO_PACKET_UNKNOWN)
-      put(&items, TRUE, numbers[i].item, numbers[i].value);
+      astro_spead_put(&items, TRUE, numbers[i].item, numbers[i].value);
   if (told->samples && packet->kind == ASTRO_PACKET_DATA)
-    put(&items, FALSE, told->samples, 0);
+    astro_spead_put(&items, FALSE, told->samples, 0);
   if (items.is_too_large)
     return astro_packet_is_not_written(error, "a value of a SPEAD item has more than %u bits",
                                        packet->spead_address);
 
-  memset(header, 0, HEADER);
-  header[0] = MAGIC;
-  header[1] = SPEAD_VERSION;
-  header[3] = (guint8)(packet->spead_address / 8);
-  header[2] = (guint8)(POINTER - header[3]);
-  astro_packet_write_big(header + 6, 2, items.n);
-  return HEADER + (gsize)POINTER * items.n;
+  return astro_spead_end(&items);
 }
 
 /* Plain heaps, for programs that assemble them by their numbers. */
@@ -242,4 +254,15 @@ const AstroPacketFormat astro_packet_meerkat_digitiser = {
                           .packing = ASTRO_PACKET_BITS_BIG,
                           .layout = { 1, { ASTRO_AXIS_TIME }, { 4096 } } },
              .count_step = 1 },
+};
+
+/* The step and the first channel stand in the packets; all else is in the heap (results.h). */
+const AstroPacketFormat astro_packet_results = {
+  .name = { ASTRO_RESULTS, "SPEAD heaps of visibilities or power that describe themselves" },
+  .parse = parse,
+  .write = write_header,
+  .common = tell_common,
+  .spead = { .address = 48,
+             .items = { .time = ASTRO_RESULTS_STEP, .channel = ASTRO_RESULTS_FIRST_CHANNEL },
+             .counts_packets = TRUE },
 };

@@ -21,7 +21,7 @@
  * message. */
 #define MESSAGES 64
 #define MESSAGE_BYTES 65536
-#define CONTROL_BYTES 64
+#define CONTROL_BYTES 96
 /* The buffer size to ask for unless the user sets one. */
 #define BUFFER ((gsize)64 << 20)
 
@@ -112,6 +112,12 @@ gsize astro_udp_buffer(const AstroUdp *udp)
   return udp->buffer;
 }
 
+void astro_udp_tell_arrival(AstroUdp *udp, gboolean is_told)
+{
+  const int value = is_told;
+  setsockopt(udp->fd, SOL_SOCKET, SO_TIMESTAMPNS, &value, sizeof value);
+}
+
 void astro_udp_wake(AstroUdp *udp)
 {
   const guint64 one = 1;
@@ -143,10 +149,18 @@ static void note_drops(AstroUdp *udp, guint32 drops)
   __atomic_store_n(&udp->drops, all, __ATOMIC_RELAXED);
 }
 
-/* Notes drops, and returns the size of each datagram in a bundle. */
-static gsize read_controls(AstroUdp *udp, struct msghdr *header, gsize size)
+static gint64 read_time(const struct cmsghdr *control)
+{
+  struct timespec time;
+  memcpy(&time, CMSG_DATA(control), sizeof time);
+  return time.tv_sec * (gint64)1000000000 + time.tv_nsec;
+}
+
+/* Notes drops, and returns the size of each datagram in a bundle, and when it arrived. */
+static gsize read_controls(AstroUdp *udp, struct msghdr *header, gsize size, gint64 *arrived)
 {
   gsize each = size;
+  *arrived = 0;
   for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
     guint32 value;
     memcpy(&value, CMSG_DATA(c), sizeof value);
@@ -154,6 +168,8 @@ static gsize read_controls(AstroUdp *udp, struct msghdr *header, gsize size)
       note_drops(udp, value);
     else if (c->cmsg_level == IPPROTO_UDP && c->cmsg_type == UDP_GRO && value > 0)
       each = MIN(value, size);
+    else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS)
+      *arrived = read_time(c);
   }
   return each;
 }
@@ -166,10 +182,11 @@ static gint cut(AstroUdp *udp, guint messages)
     const guint8 *bytes = udp->places[i].iov_base;
     const guint64 sender = hash_of(&udp->names[i], header->msg_namelen);
     gsize left = udp->messages[i].msg_len;
-    const gsize each = read_controls(udp, header, left);
+    gint64 arrived;
+    const gsize each = read_controls(udp, header, left, &arrived);
     while (left > 0 && n < ASTRO_UDP_MOST) {
       const gsize size = MIN(each, left);
-      udp->datagrams[n++] = (AstroUdpDatagram){ bytes, size, sender };
+      udp->datagrams[n++] = (AstroUdpDatagram){ bytes, size, sender, arrived };
       bytes += size;
       left -= size;
     }

@@ -16,6 +16,7 @@ typedef struct {
   const guint8 *bytes;
   gsize size;
   guint64 sender; /* differs for each address and port; never 0 */
+  gint64 arrived; /* by the kernel's clock, CLOCK_REALTIME in ns; 0: not asked for */
 } AstroUdpDatagram;
 
 /* Most datagrams in a call. */
@@ -29,6 +30,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroUdp, astro_udp_free)
 
 /* Size of the kernel's buffer for the socket, in bytes. */
 gsize astro_udp_buffer(const AstroUdp *udp);
+
+/* Whether the kernel tells when datagrams arrived. To be asked for from the start, since those that
+ * it already keeps have no time. */
+void astro_udp_tell_arrival(AstroUdp *udp, gboolean is_told);
 
 /* Waits up to so many ms for packets and returns how many came. 0: none, or astro_udp_wake was
  * called. They are valid until the next call. -1 and the error: the socket is broken. */

@@ -13,7 +13,7 @@
 const AstroField astro_packets_fields[] = {
   ASTRO_TEXT(AstroPacketSettings, packet, "packet", "Packet",
              "Format of the packets: vdif, lofar-beamlet, katgpucbf-antenna-voltage, "
-             "meerkat-digitiser, or @FILE, which describes one",
+             "meerkat-digitiser, results, or @FILE, which describes one",
              NULL),
   ASTRO_TEXT(
       AstroPacketSettings, stations, "stations", "Stations",
@@ -78,6 +78,7 @@ struct _AstroPacketInput {
   GstBufferPool *pool;
   gsize pool_bytes;
   AstroDevice *reader;
+  GstStructure *clock;
 };
 
 /* ---- the receiver's output, with the lock held ---- */
@@ -88,10 +89,10 @@ static void push(AstroPacketInput *input, gpointer item)
   g_cond_signal(&input->pushed);
 }
 
-static gboolean describe(gpointer user, const AstroStream *stream, GError **error)
+static gboolean describe(gpointer user, GstCaps *caps, GError **error)
 {
   (void)error;
-  push(user, astro_stream_to_caps(stream));
+  push(user, gst_caps_ref(caps));
   return TRUE;
 }
 
@@ -114,11 +115,6 @@ static GstBuffer *allocate(gpointer user, gsize bytes)
   return buffer;
 }
 
-static void begin(gpointer user, const AstroObservation *observation)
-{
-  push(user, astro_observation_to_event(observation));
-}
-
 static void take_block(gpointer user, GstBuffer *block)
 {
   AstroPacketInput *input = user;
@@ -132,6 +128,26 @@ static void warn(gpointer user, const char *text)
   g_autoptr(GError) error = g_error_new_literal(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, text);
   ASTRO_WARN(input->element, "%s", text);
   push(input, gst_message_new_warning(GST_OBJECT(input->element), error, NULL));
+}
+
+static void tell_start(AstroPacketInput *input, const AstroObservation *observation)
+{
+  g_autofree char *start = astro_observation_get_start(observation);
+  GstStructure *told = input->clock ? gst_structure_copy(input->clock)
+                                    : gst_structure_new_empty(ASTRO_PACKETS_START);
+  gst_structure_set(told, "start", G_TYPE_STRING, start, NULL);
+  gboolean is_synchronised;
+  if (gst_structure_get_boolean(told, "synchronised", &is_synchronised) && !is_synchronised)
+    warn(input, "the stream starts when its packets arrived by this computer's clock, which "
+                "nothing keeps synchronised (timedatectl tells more), so its times may be wrong");
+  push(input, gst_message_new_element(GST_OBJECT(input->element), told));
+}
+
+static void begin(gpointer user, const AstroObservation *observation, gboolean is_by_arrival)
+{
+  push(user, astro_observation_to_event(observation));
+  if (is_by_arrival)
+    tell_start(user, observation);
 }
 
 /* ---- from start to stop ---- */
@@ -168,6 +184,7 @@ void astro_packet_input_free(AstroPacketInput *input)
   drop_items(input);
   astro_buffer_pool_clear(&input->pool);
   g_clear_pointer(&input->reader, astro_device_unref);
+  g_clear_pointer(&input->clock, gst_structure_free);
   g_mutex_clear(&input->lock);
   g_cond_clear(&input->popped);
   g_cond_clear(&input->pushed);
@@ -206,9 +223,11 @@ gboolean astro_packet_input_take_all(AstroPacketInput *input, const AstroDatagra
 {
   g_autoptr(GError) error = NULL;
   g_mutex_lock(&input->lock);
-  for (guint i = 0; i < n && !error; i++)
+  for (guint i = 0; i < n && !error; i++) {
+    astro_receiver_set_arrival(input->receiver, datagrams[i].arrived);
     astro_receiver_take(input->receiver, datagrams[i].bytes, datagrams[i].size, datagrams[i].sender,
                         &error);
+  }
   g_mutex_unlock(&input->lock);
   return tell_error(input, error);
 }
@@ -216,7 +235,7 @@ gboolean astro_packet_input_take_all(AstroPacketInput *input, const AstroDatagra
 gboolean astro_packet_input_take(AstroPacketInput *input, const guint8 *bytes, gsize size,
                                  guint64 sender)
 {
-  const AstroDatagram datagram = { bytes, size, sender };
+  const AstroDatagram datagram = { bytes, size, sender, 0 };
   return astro_packet_input_take_all(input, &datagram, 1);
 }
 
@@ -234,6 +253,14 @@ gboolean astro_packet_input_take_stream(AstroPacketInput *input, const guint8 *b
   } while (!error && of_packet > 0 && *used < size);
   g_mutex_unlock(&input->lock);
   return tell_error(input, error);
+}
+
+void astro_packet_input_set_clock(AstroPacketInput *input, GstStructure *clock)
+{
+  g_mutex_lock(&input->lock);
+  g_clear_pointer(&input->clock, gst_structure_free);
+  input->clock = clock;
+  g_mutex_unlock(&input->lock);
 }
 
 gboolean astro_packet_input_finish(AstroPacketInput *input)

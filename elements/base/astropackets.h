@@ -16,6 +16,9 @@ extern const AstroField astro_packets_fields[];
   "stream; bytes; alien, not of the format or of no stream; aside, without samples; unplaced, "    \
   "before it was known where they belong; incomplete heaps; restarts of senders"
 
+/* The message about a stream whose start is known from when its packets arrived. */
+#define ASTRO_PACKETS_START "astro-start"
+
 typedef struct _AstroPacketInput AstroPacketInput;
 
 /* element: has the settings. NULL: an error was posted. */
@@ -32,11 +35,15 @@ typedef struct {
   const guint8 *bytes;
   gsize size;
   guint64 sender;
+  gint64 arrived; /* UTC in ns since 1970; 0: unknown */
 } AstroDatagram;
 gboolean astro_packet_input_take_all(AstroPacketInput *input, const AstroDatagram *datagrams,
                                      guint n);
 gboolean astro_packet_input_take_stream(AstroPacketInput *input, const guint8 *bytes, gsize size,
                                         gboolean is_end, gsize *used);
+/* Takes ownership of what is known of the clock by which datagrams arrive: a message tells it when
+ * a stream has its start from them. */
+void astro_packet_input_set_clock(AstroPacketInput *input, GstStructure *clock);
 /* Ends the stream and releases the blocks that are held. FALSE: packets came, but none could be
  * used, and an error says why. */
 gboolean astro_packet_input_finish(AstroPacketInput *input);

@@ -88,10 +88,10 @@ static gpointer send_all(gpointer data)
 
 static GstBufferPool *pool;
 
-static gboolean describe(gpointer user, const AstroStream *stream, GError **error)
+static gboolean describe(gpointer user, GstCaps *caps, GError **error)
 {
   (void)user;
-  (void)stream;
+  (void)caps;
   (void)error;
   return TRUE;
 }
@@ -106,7 +106,7 @@ static GstBuffer *allocate(gpointer user, gsize bytes)
   return buffer;
 }
 
-static void begin(gpointer user, const AstroObservation *observation)
+static void begin(gpointer user, const AstroObservation *observation, gboolean is_by_arrival)
 {
   (void)user;
   (void)observation;

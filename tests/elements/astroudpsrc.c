@@ -202,6 +202,128 @@ static void test_silent_stream(void)
   test_packets_data_clear(&data);
 }
 
+/* ---- the time of packets that do not tell it ---- */
+
+#define UNTIMED "packet=@" TEST_WRAP " stations=0-1 rate=10000 block=1 latency=0"
+
+static gint64 utc_ns(void)
+{
+  return g_get_real_time() * 1000;
+}
+
+static gint64 since_1970(const AstroObservation *observation)
+{
+  g_autoptr(AstroObservation) epoch = astro_observation_new(0);
+  astro_observation_set_start(epoch, "1970-01-01T00:00:00", NULL);
+  return test_packets_between(epoch, observation);
+}
+
+static GstMessage *find_message(GstElement *pipeline, GstMessageType type, const char *name)
+{
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  for (GstMessage *message; (message = gst_bus_pop_filtered(bus, type));) {
+    if (!name || gst_message_has_name(message, name))
+      return message;
+    gst_message_unref(message);
+  }
+  return NULL;
+}
+
+/* Sends the packets of both stations, and has their observation. before, after: UTC when the first
+ * ones were sent. */
+static AstroObservation *begin_untimed(Link *link, const TestPacketsData *data, gint64 *before,
+                                       gint64 *after)
+{
+  GstSample *sample;
+  GstHarness *pay = test_packets_harness("astropay packet=@" TEST_WRAP, data->what->caps);
+  test_packets_push(pay, &data->stream, data->samples, 40);
+  for (guint i = 0; i < 8; i++) {
+    GstBuffer *buffer = gst_harness_pull(pay);
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    if (i == 0)
+      *before = utc_ns();
+    send_one(link, map.data, map.size, 0);
+    if (i == 0)
+      *after = utc_ns();
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+  }
+  wait_for_all(link);
+  g_signal_emit_by_name(link->sink, "try-pull-sample", TEST_PATIENCE, &sample);
+  g_assert_nonnull(sample);
+  gst_sample_unref(sample);
+  gst_harness_teardown(pay);
+  return told(link);
+}
+
+static void use_realtime(Link *link)
+{
+  g_autoptr(GstClock) clock = gst_object_ref_sink(
+      g_object_new(GST_TYPE_SYSTEM_CLOCK, "clock-type", GST_CLOCK_TYPE_REALTIME, NULL));
+  gst_element_set_state(link->pipeline, GST_STATE_READY);
+  gst_pipeline_use_clock(GST_PIPELINE(link->pipeline), clock);
+  gst_element_set_state(link->pipeline, GST_STATE_PLAYING);
+}
+
+/* By a clock that knows UTC the first block, which is one packet of a millisecond, ends when it
+ * arrives, even if it waited in the kernel. A message says so, and how good the clock is. */
+static void test_start_by_arrival(void)
+{
+  TestPacketsData data = test_packets_data(test_packets_find("wrap"), 3);
+  Link *link = link_new(UNTIMED, 1);
+  gint64 before, after;
+  gboolean is_synchronised;
+  double clock_error;
+  use_realtime(link);
+  g_autoptr(AstroObservation) observation = begin_untimed(link, &data, &before, &after);
+  g_assert_true(observation->has_start);
+  const gint64 end = since_1970(observation) + GST_MSECOND;
+  g_assert_cmpint(end, >=, before - 1000);
+  g_assert_cmpint(end, <=, after + GST_SECOND);
+  g_autoptr(GstMessage) message = find_message(link->pipeline, GST_MESSAGE_ELEMENT, "astro-start");
+  g_assert_nonnull(message);
+  const GstStructure *says = gst_message_get_structure(message);
+  g_autofree char *start = astro_observation_get_start(observation);
+  g_assert_cmpstr(gst_structure_get_string(says, "start"), ==, start);
+  g_assert_cmpstr(gst_structure_get_string(says, "clock"), ==, "realtime");
+  g_assert_true(gst_structure_get_boolean(says, "synchronised", &is_synchronised));
+  g_assert_true(gst_structure_get_double(says, "clock-error", &clock_error));
+  link_free(link);
+  test_packets_data_clear(&data);
+}
+
+/* The usual clock does not know UTC: nothing is guessed. */
+static void test_start_unknown(void)
+{
+  TestPacketsData data = test_packets_data(test_packets_find("wrap"), 3);
+  Link *link = link_new(UNTIMED, 1);
+  gint64 before, after;
+  g_autoptr(AstroObservation) observation = begin_untimed(link, &data, &before, &after);
+  g_assert_false(observation->has_start);
+  g_assert_null(find_message(link->pipeline, GST_MESSAGE_ELEMENT, "astro-start"));
+  link_free(link);
+  test_packets_data_clear(&data);
+}
+
+/* The time from the user or from headers counts, with a warning if the clock says another. */
+static void test_clocks_disagree(void)
+{
+  TestPacketsData data = test_packets_data(test_packets_find("wrap"), 3);
+  Link *link = link_new(UNTIMED SYNC, 1);
+  gint64 before, after;
+  g_autoptr(GError) error = NULL;
+  use_realtime(link);
+  g_autoptr(AstroObservation) observation = begin_untimed(link, &data, &before, &after);
+  g_assert_cmpint(test_packets_between(link->from, observation), ==, 0);
+  g_autoptr(GstMessage) message = find_message(link->pipeline, GST_MESSAGE_WARNING, NULL);
+  g_assert_nonnull(message);
+  gst_message_parse_warning(message, &error, NULL);
+  g_assert_nonnull(strstr(error->message, "by the packets' time they arrived "));
+  link_free(link);
+  test_packets_data_clear(&data);
+}
+
 static gint64 stop_time(GstElement *pipeline)
 {
   const gint64 before = g_get_monotonic_time();
@@ -261,6 +383,9 @@ static void add_tests(void)
     g_test_add_data_func(path, &test_packets[i], test_format);
   }
   g_test_add_func("/udpsrc/silent-stream", test_silent_stream);
+  g_test_add_func("/udpsrc/start/by-arrival", test_start_by_arrival);
+  g_test_add_func("/udpsrc/start/unknown", test_start_unknown);
+  g_test_add_func("/udpsrc/start/disagree", test_clocks_disagree);
   g_test_add_func("/udpsrc/stop", test_stop);
   g_test_add_func("/udpsrc/no-packet", test_no_packet);
   g_test_add_func("/udpsrc/refused", test_refused_settings);

@@ -5,12 +5,11 @@
 
 #define MOST_BLOCK ((gsize)1 << 24)
 
-static gboolean describe(gpointer user, const AstroStream *stream, GError **error)
+static gboolean describe(gpointer user, GstCaps *caps, GError **error)
 {
   (void)user;
   (void)error;
-  gst_caps_unref(astro_stream_to_caps(stream));
-  return TRUE;
+  return gst_caps_is_fixed(caps);
 }
 
 static GstBuffer *allocate(gpointer user, gsize bytes)
@@ -19,7 +18,7 @@ static GstBuffer *allocate(gpointer user, gsize bytes)
   return bytes > MOST_BLOCK ? NULL : gst_buffer_new_allocate(NULL, bytes, NULL);
 }
 
-static void begin(gpointer user, const AstroObservation *observation)
+static void begin(gpointer user, const AstroObservation *observation, gboolean is_by_arrival)
 {
   (void)user;
   g_free(astro_observation_get_start(observation));
@@ -51,6 +50,7 @@ static const AstroPacketSettings settings[] = {
     .rate = (char *)"62500",
     .sync_epoch = (char *)"0" },
   { .packet = (char *)"meerkat-digitiser", .rate = (char *)"1712000000" },
+  { .packet = (char *)"results" },
 };
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)

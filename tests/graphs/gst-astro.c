@@ -86,6 +86,10 @@ static void test_usage(void)
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },
     { "run good --dot=", "--dot needs a FILE" },
+    { "run good --clock", "--clock needs a CLOCK" },
+    { "run good --clock=ptp", "--clock=ptp: expected system, realtime, or ptp: and a domain" },
+    { "run good --clock=ptp:256", "--clock=ptp:256: expected system, realtime, or ptp:" },
+    { "run good --clock=utc", "--clock=utc: expected system, realtime, or ptp:" },
     { "run good extra", "unexpected argument extra: parameters are given as name=value; "
                         "their names are in gst-astro help good" },
     { "show", "name a graph" },
@@ -119,6 +123,41 @@ static void test_run(void)
 }
 
 /* One branch of a tee only has output at the end, while the other's queue fills soon. */
+static void test_clock(void)
+{
+  static const char *const clocks[] = { "system", "realtime" };
+  for (guint i = 0; i < G_N_ELEMENTS(clocks); i++) {
+    g_auto(Result) result = run("run good blocks=2 output=clock.raw --clock %s", clocks[i]);
+    g_assert_cmpint(result.status, ==, 0);
+    g_assert_cmpint(file_size("clock.raw"), >, 0);
+  }
+}
+
+/* A domain without a master is refused after the time that the user allows, or at once where PTP
+ * cannot be used at all. Nothing of it stays in the output. */
+static void test_ptp_clock(void)
+{
+  g_autofree char *script =
+      g_strdup_printf("GST_ASTRO_CLOCK_WAIT=%%s timeout -s KILL 60 '%s' run good blocks=2 "
+                      "output=ptp.raw --quiet --clock=ptp:231",
+                      program);
+  g_autofree char *short_wait = g_strdup_printf(script, "1");
+  const gint64 begun = g_get_monotonic_time();
+  g_auto(Result) result = run_shell(short_wait);
+  g_assert_cmpint(g_get_monotonic_time() - begun, <, 20 * G_USEC_PER_SEC);
+  g_assert_cmpint(result.status, ==, 1);
+  g_assert_true(g_str_has_prefix(result.err, "--clock=ptp:231: "));
+  g_assert_true(strstr(result.err, ": no PTP master gave the time within 1 s: ") ||
+                strstr(result.err, ": PTP cannot be used here: "));
+  g_assert_null(strstr(result.err, "EOF"));
+  g_assert_cmpint(file_size("ptp.raw"), <, 0);
+  g_autofree char *wrong_wait = g_strdup_printf(script, "soon");
+  g_auto(Result) wrong = run_shell(wrong_wait);
+  g_assert_cmpint(wrong.status, ==, 1);
+  g_assert_true(
+      g_str_has_prefix(wrong.err, "GST_ASTRO_CLOCK_WAIT=soon: expected how many seconds"));
+}
+
 static void test_late_branch(void)
 {
   g_autofree char *script = g_strdup_printf(
@@ -272,7 +311,12 @@ static void test_completion(void)
   complete("gst-astro run good output = blocks = 1 ''", "-o nospace blocks=");
   complete("gst-astro run good blocks", "-o nospace blocks=");
   complete("gst-astro run good --s", "--stats");
-  complete("gst-astro run --stats good --", "--dot --quiet --verbose --help");
+  complete("gst-astro run --clock r", "realtime");
+  complete("gst-astro run --clock = p", "ptp:");
+  complete("gst-astro run --clock =", "system realtime ptp:");
+  complete("gst-astro run --clock = ptp : 0 good bl", "-o nospace blocks=");
+  complete("gst-astro run --clock ptp:0 good bl", "-o nospace blocks=");
+  complete("gst-astro run --stats good --", "--dot --clock --quiet --verbose --help");
   complete("gst-astro show --", "--help");
   complete("gst-astro show good ''", "");
   complete("gst-astro list ''", "");
@@ -318,6 +362,8 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/full-output", test_full_output);
   g_test_add_func("/gst-astro/usage", test_usage);
   g_test_add_func("/gst-astro/run", test_run);
+  g_test_add_func("/gst-astro/clock", test_clock);
+  g_test_add_func("/gst-astro/clock/ptp", test_ptp_clock);
   g_test_add_func("/gst-astro/late-branch", test_late_branch);
   g_test_add_func("/gst-astro/list-and-show", test_list_and_show);
   g_test_add_func("/gst-astro/list-broken", test_list_broken);

@@ -77,10 +77,32 @@ static void test_record(void)
   g_assert_cmpint(again.status, ==, 0);
 }
 
+/* Where packets only count, the run's clock tells when they were sampled, and a line says so. */
+static void test_clock(void)
+{
+  if (!has_udp())
+    return;
+  write_file("count.packet",
+             "sequence big 0 8\npayload 8\norder time:pol\nsteps 100\npols 2\nbits 8 complex\n"
+             "counts packets\n",
+             -1);
+  exchange("record packet=@count.packet rate=100000 output=clocked.fits --clock=realtime",
+           "packet=@count.packet stations=1 bandwidth=1e5 duration=0.5");
+  g_autofree char *path = in_folder("received"), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_assert_nonnull(strstr(text, ": start: "));
+  g_assert_nonnull(strstr(text, "clock realtime"));
+  g_assert_nonnull(strstr(text, "synchronised "));
+  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+  g_autofree char *day = g_date_time_format(now, "start %Y-%m-");
+  g_assert_nonnull(strstr(text, day));
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/packets/receive", test_receive);
   g_test_add_func("/packets/record", test_record);
+  g_test_add_func("/packets/clock", test_clock);
 }
 
 int main(int argc, char **argv)

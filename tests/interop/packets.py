@@ -1,4 +1,5 @@
-"""baseband and spead2 read our packets, and we read theirs; run by "make check-packets"."""
+"""baseband and spead2 read our packets, and we read theirs; run by "make check-packets", which is part of
+"make check-interop"."""
 import random
 import re
 import signal
@@ -136,9 +137,10 @@ def items(send):
     return group
 
 
-def send_heaps(port, station, data, first, repeats):
-    stream = spead2.send.UdpStream(spead2.ThreadPool(), [("127.0.0.1", port)],
-                                   spead2.send.StreamConfig(max_packet_size=1024, rate=4e6))
+def send_heaps(port, station, data, first, repeats, multicast=None):
+    stream = spead2.send.UdpStream(spead2.ThreadPool(), [(multicast or "127.0.0.1", port)],
+                                   spead2.send.StreamConfig(max_packet_size=1024, rate=4e6),
+                                   **({"ttl": 1, "interface_address": "127.0.0.1"} if multicast else {}))
     group = items(spead2.send)
     stream.send_heap(group.get_start())
     for i, heap in enumerate(data):
@@ -205,6 +207,33 @@ def their_spead(loss, reorder, duplicate, seed, repeats, restart=False):
     check(f"and lost ones are counted ({name})", counts["packets"] == STATIONS * HEAPS - lost, (counts, lost))
 
 
+def their_groups():
+    """Each station sends to a multicast group of its own."""
+    data = np.random.default_rng(7).integers(1, 127, (STATIONS, HEAPS, CHANNELS, STEPS, 2, 2), np.int8)
+    port = free_port()
+    with open("received.txt", "w", encoding="ascii") as out:
+        receiver = subprocess.Popen(
+            ["gst-launch-1.0", "-e", "-m", *(
+                f"astroudpsrc address=239.255.7.1-2 multicast-iface=lo port={port} packet=katgpucbf-antenna-voltage "
+                f"packet-steps={STEPS} stations=0-1 channels={CHANNELS} first-channel=64 sequence-step={STEP} "
+                "rate=8000 sync-epoch=2026-11-20T12:00:00 latency=400 layout=station:channel:time:pol "
+                "! filesink location=received.raw").split()], stdout=out)
+        time.sleep(1.5)
+        threads = [threading.Thread(target=send_heaps, args=(port, s, data[s], 0, False, f"239.255.7.{s + 1}"))
+                   for s in range(STATIONS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        time.sleep(0.5)
+        receiver.send_signal(signal.SIGINT)
+        receiver.wait(20)
+    with open("received.txt", encoding="ascii") as text:
+        counts = counts_of(text.read())
+    check("spead2's heaps come from two multicast groups", counts["packets"] == STATIONS * HEAPS
+          and counts["lost"] == 0, counts)
+
+
 def our_spead():
     port = free_port()
     stream = spead2.recv.Stream(spead2.ThreadPool(), spead2.recv.StreamConfig(max_heaps=64))
@@ -234,6 +263,71 @@ def our_spead():
     check("with samples in them", all(np.any(data) for _, _, data in heaps))
 
 
+def our_visibilities():
+    """Descriptors name the items, so that spead2 needs to know nothing of the format."""
+    port = free_port()
+    stream = spead2.recv.Stream(spead2.ThreadPool(), spead2.recv.StreamConfig(max_heaps=64))
+    stream.add_udp_reader(port, bind_hostname="127.0.0.1", buffer_size=1 << 24)
+    group, heaps = spead2.ItemGroup(), []
+
+    def take():
+        for heap in stream:
+            new = group.update(heap)
+            if "visibilities" in new:
+                heaps.append({name: np.array(item.value) for name, item in group.items() if item.value is not None})
+
+    taker = threading.Thread(target=take)
+    taker.start()
+    launch("astrovissrc is-live=true stations=5 channels=12 frequency=1.5e8 bandwidth=1.2e6 integration=0.02 "
+           "duration=0.4 noise=1 start-time=2026-11-20T12:00:00 ! tee name=t t. ! queue ! filesink "
+           "location=visibilities.raw t. ! queue ! astropay packet=results packet-channels=4 packet-bytes=1000 ! "
+           f"udpsink host=127.0.0.1 port={port}")
+    time.sleep(0.5)
+    stream.stop()
+    taker.join()
+    raw = np.fromfile("visibilities.raw", np.complex64).reshape(-1, 12, 15, 2, 2)
+    check("spead2 takes our visibilities", len(heaps) == 3 * len(raw) == 60, (len(heaps), len(raw)))
+    check("with each value in its place", all(np.array_equal(
+        heap["visibilities"], raw[heap["timestamp"], heap["frequency"]:heap["frequency"] + 4]) for heap in heaps))
+    first = heaps[0]
+    check("and their times, band and stations",
+          {(int(h["timestamp"]), int(h["frequency"])) for h in heaps} ==
+          {(t, c) for t in range(20) for c in (0, 4, 8)}
+          and (first["n_chans"], first["n_ants"], first["n_bls"]) == (12, 5, 15)
+          and (first["center_freq"], first["bandwidth"], first["int_time"]) == (1.5e8, 1.2e6, 0.02)
+          and first["sync_time"] == 1795176000, first["sync_time"])
+    check("and the texts that describe them", str(first["caps"]).startswith("application/x-astro-visibilities, ")
+          and "start-mjd" in str(first["observation"]), (first["caps"], first["observation"]))
+
+
+def our_counts():
+    """The counts of good samples, where packets of the voltages were lost."""
+    port = free_port()
+    stream = spead2.recv.Stream(spead2.ThreadPool(), spead2.recv.StreamConfig(max_heaps=64))
+    stream.add_udp_reader(port, bind_hostname="127.0.0.1", buffer_size=1 << 24)
+    group, counts, power = spead2.ItemGroup(), [], []
+
+    def take():
+        for heap in stream:
+            if "counts" in group.update(heap):
+                counts.append(np.array(group["counts"].value))
+                power.append(np.array(group["visibilities"].value))
+
+    taker = threading.Thread(target=take)
+    taker.start()
+    launch(f"{SKY.replace('stations=1', 'stations=2')} ! application/x-astro-voltages,format=CI8 ! "
+           "astropay packet=vdif packet-steps=400 loss=0.05 ! "
+           "astrodepay packet=vdif stations=0-1 pols=2 rate=1000000 ! "
+           "astrochannelizer channels=16 ! astrotranspose ! astrocorrelator integration=1000 ! "
+           f"astropay packet=results ! udpsink host=127.0.0.1 port={port}")
+    time.sleep(0.5)
+    stream.stop()
+    taker.join()
+    check("spead2 takes our counts", len(counts) >= 12 and all(c.shape == (16, 3) for c in counts), len(counts))
+    check("which say what was lost", all(0 < c.min() < c.max() <= 1000 for c in counts[1:-1]),
+          [(c.min(), c.max()) for c in counts])
+
+
 if len(sys.argv) > 1:
     for part in sys.argv[1:]:
         globals()[part]()
@@ -242,7 +336,10 @@ else:
     our_vdif(2, "CF32LE", np.float32)
     their_vdif()
     our_spead()
+    our_visibilities()
+    our_counts()
     for settings in ((0, 0, 0, 1, False), (0.01, 0, 0, 2, False), (0, 0.1, 0.1, 3, False), (0.01, 0.1, 0.05, 4, True)):
         their_spead(*settings)
     their_spead(0, 0, 0, 5, True, restart=True)
+    their_groups()
 finish()
