@@ -1,13 +1,13 @@
 /**
  * SECTION:element-astroadd
  *
- * Adds several streams of the same kind: visibilities, grids in (u,v) or pair counts. The streams
+ * Adds several streams of the same kind: visibilities, power, grids in (u,v) or pair counts. They
  * have to agree in all fields of their caps, and in phase centre, basis and processing history.
  *
- * Visibilities are aligned by absolute time. Sums (CI32LE) are added. Means are averaged, weighted
- * by the good samples behind them; streams without counts all get the same weight. The output
- * counts the good samples of all streams together. A stream that has no data at some time adds
- * nothing there.
+ * Visibilities and power are aligned by absolute time. Sums (CI32LE) are added. Means are averaged,
+ * weighted by the good samples behind them; streams without counts all get the same weight. The
+ * output counts the good samples of all streams together. A stream that has no data at some time
+ * adds nothing there.
  *
  * Grids and histograms are added in order, the n-th of every pad together, whenever they were made:
  * so nights, or parts of a survey, that were gridded or counted apart become one, with their sums
@@ -27,6 +27,7 @@
 #include "core/add/add.h"
 #include "elements/astroadd-said.h"
 #include "elements/base/astrostage.h"
+#include "elements/base/astrosteps.h"
 
 struct _AstroAdd {
   AstroMerge parent;
@@ -79,8 +80,7 @@ static gboolean agree(AstroMerge *merge, const AstroMergeInput *inputs, guint n,
   AstroAdd *self = ASTRO_ADD(merge);
   if (!astro_merge_check_all_caps(inputs, n, error) || !check_grids(inputs, error) ||
       !astro_merge_check_beams(inputs, n, error) ||
-      (inputs[0].stream->quantity == ASTRO_QUANTITY_VISIBILITIES &&
-       !astro_merge_check_stations(inputs, n, error)))
+      (astro_steps_count_once(inputs[0].stream) && !astro_merge_check_stations(inputs, n, error)))
     return FALSE;
   forget(self);
   self->n = n;
@@ -93,7 +93,7 @@ static gboolean agree(AstroMerge *merge, const AstroMergeInput *inputs, guint n,
   return TRUE;
 }
 
-/* ---- visibilities ---- */
+/* ---- visibilities and power ---- */
 
 /* For each input, the number of samples behind a value that lost none. An input whose buffers do
  * not say takes the largest number of the others: streams of one kind have equally many. */
@@ -113,8 +113,8 @@ static guint32 *find_full(const AstroAdd *self, const AstroMergeBlock *block)
   return full;
 }
 
-static gboolean add_visibilities(AstroAdd *self, const AstroMergeBlock *block, GstBuffer *out,
-                                 GError **error)
+static gboolean add_steps(AstroAdd *self, const AstroMergeBlock *block, GstBuffer *out,
+                          GError **error)
 {
   g_autofree AstroAddPiece *pieces = g_new0(AstroAddPiece, block->n_pieces);
   g_autofree guint32 *full = find_full(self, block);
@@ -195,7 +195,8 @@ static gboolean combine(AstroMerge *merge, const AstroMergeBlock *block, GstBuff
   AstroAdd *self = ASTRO_ADD(merge);
   switch (self->config.stream.quantity) {
   case ASTRO_QUANTITY_VISIBILITIES:
-    return add_visibilities(self, block, out, error);
+  case ASTRO_QUANTITY_POWER:
+    return add_steps(self, block, out, error);
   case ASTRO_QUANTITY_UVGRID:
     return astro_add_grids(block, self->pads, out, error) && submit_whole(self, block, out, error);
   default:
@@ -211,8 +212,9 @@ static void finalize(GObject *object)
 
 static void astro_add_class_init(AstroAddClass *klass)
 {
-  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VISIBILITIES, ASTRO_QUANTITY_UVGRID,
-                                              ASTRO_QUANTITY_HISTOGRAM, ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VISIBILITIES, ASTRO_QUANTITY_POWER,
+                                              ASTRO_QUANTITY_UVGRID, ASTRO_QUANTITY_HISTOGRAM,
+                                              ASTRO_QUANTITY_UNKNOWN };
   AstroMergeClass *merge = ASTRO_MERGE_CLASS(klass);
 
   G_OBJECT_CLASS(klass)->finalize = finalize;
@@ -224,11 +226,11 @@ static void astro_add_class_init(AstroAddClass *klass)
   astro_merge_class_add_pads(merge, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Add", "Filter/Muxer",
-      "Adds visibilities, grids or pair counts of several streams with their weights",
+      "Adds visibilities, power, grids or pair counts of several streams with their weights",
       ASTRO_AUTHOR);
-  gst_element_class_add_static_metadata(
-      GST_ELEMENT_CLASS(klass), "takes",
-      "visibilities CI32LE CF32LE CF64LE, uvgrids CF32LE CF64LE, histograms U64LE F64LE");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "visibilities CI32LE CF32LE CF64LE, power F32LE, uvgrids "
+                                        "CF32LE CF64LE, histograms U64LE F64LE");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 

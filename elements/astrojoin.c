@@ -10,8 +10,8 @@
  *
  * Along stations the observations are joined, and no station may occur twice; so are the beams
  * along beams. Along channels the bands have to adjoin, in rising order, and become one band. Along
- * polarisations the products of grids and images are joined, each once. All else has to be the same
- * on all pads: every other field of the caps, basis, phase centre and processing history.
+ * polarisations the products of power, grids and images are joined, each once. All else has to be
+ * the same on all pads: every other field of the caps, basis, phase centre and processing history.
  * Visibilities are joined along channels only, because pairs of stations from two streams were
  * never correlated.
  *
@@ -235,9 +235,11 @@ static void finalize(GObject *object)
 
 static void astro_join_class_init(AstroJoinClass *klass)
 {
-  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VOLTAGES,     ASTRO_QUANTITY_SPECTRA,
-                                              ASTRO_QUANTITY_VISIBILITIES, ASTRO_QUANTITY_UVGRID,
-                                              ASTRO_QUANTITY_IMAGE,        ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity quantities[] = {
+    ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
+    ASTRO_QUANTITY_POWER,    ASTRO_QUANTITY_UVGRID,  ASTRO_QUANTITY_IMAGE,
+    ASTRO_QUANTITY_UNKNOWN,
+  };
   GObjectClass *object = G_OBJECT_CLASS(klass);
   AstroMergeClass *merge = ASTRO_MERGE_CLASS(klass);
 
@@ -251,10 +253,10 @@ static void astro_join_class_init(AstroJoinClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Join", "Filter/Muxer",
       "Joins streams along stations, channels, polarisations or beams", ASTRO_AUTHOR);
-  gst_element_class_add_static_metadata(
-      GST_ELEMENT_CLASS(klass), "takes",
-      "voltages, spectra, visibilities, uvgrids and images of any format and layout, the same on "
-      "all pads");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "voltages, spectra, visibilities, power, uvgrids and "
+                                        "images of any format and layout, the same on "
+                                        "all pads");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 

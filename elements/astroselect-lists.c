@@ -3,6 +3,7 @@
 #include "elements/astroselect-lists.h"
 
 #include "core/stream/grid.h"
+#include "core/stream/power.h"
 
 #include <string.h>
 
@@ -39,15 +40,30 @@ gboolean astro_select_texts_have_names(const AstroSelectTexts *texts)
 
 /* ---- names ---- */
 
-static gboolean has_products(const AstroStream *stream)
+gboolean astro_select_has_products(const AstroStream *stream)
 {
-  return stream->quantity == ASTRO_QUANTITY_UVGRID || stream->quantity == ASTRO_QUANTITY_IMAGE;
+  return stream->quantity == ASTRO_QUANTITY_UVGRID || stream->quantity == ASTRO_QUANTITY_IMAGE ||
+         stream->quantity == ASTRO_QUANTITY_POWER;
 }
 
-static char **product_names(const GstCaps *caps, GError **error)
+static char **power_names(const GstCaps *caps, GError **error)
+{
+  AstroStream stream;
+  AstroPowerProducts products;
+  if (!astro_power_from_caps(&stream, &products, caps, error))
+    return NULL;
+  char **names = g_new0(char *, (gsize)products.n + 1);
+  for (guint i = 0; i < products.n; i++)
+    names[i] = g_strdup(products.names[i]);
+  return names;
+}
+
+static char **product_names(const AstroStream *stream, const GstCaps *caps, GError **error)
 {
   AstroGrid grid;
   char **names = NULL;
+  if (stream->quantity == ASTRO_QUANTITY_POWER)
+    return power_names(caps, error);
   if (astro_grid_from_image_caps(&grid, caps, error))
     names = g_strdupv(grid.products);
   astro_grid_clear(&grid);
@@ -89,8 +105,8 @@ static char **names_of(AstroSelectList kind, const AstroStream *stream,
 static char **find_names(AstroSelectList kind, const GstCaps *caps, const AstroStream *stream,
                          const AstroObservation *observation, GError **error)
 {
-  if (kind == ASTRO_SELECT_POLS && has_products(stream))
-    return product_names(caps, error);
+  if (kind == ASTRO_SELECT_POLS && astro_select_has_products(stream))
+    return product_names(stream, caps, error);
   if (kind == ASTRO_SELECT_CHANNELS) {
     astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                         "%s have no names here, expected numbers from 0 and ranges of them",

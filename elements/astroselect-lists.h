@@ -30,6 +30,9 @@ typedef struct {
 void astro_select_lists_clear(AstroSelectLists *lists);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroSelectLists, astro_select_lists_clear)
 
+/* Whether the elements of the axis pol have names in the caps: power, grids and images. */
+gboolean astro_select_has_products(const AstroStream *stream);
+
 /* Whether any list has names, which have to be looked up in the observation or caps. */
 gboolean astro_select_texts_have_names(const AstroSelectTexts *texts);
 

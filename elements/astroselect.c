@@ -5,7 +5,7 @@
  * lists, what all of them keep. A list has numbers from 0, ranges FIRST-LAST and FIRST- (to the
  * end), optionally followed by :STEP, and names, separated by commas: stations=0-3,CS302,8-.
  * Stations and beams have the observation's names; polarisations are X and Y or R and L by its
- * basis, and in grids and images have the names of products.
+ * basis, and in power, grids and images have the names of products.
  *
  * In visibilities, stations keep the baselines among them. Where the list reverses the order of a
  * pair, it is conjugated and its cross-hands are swapped. Counts of good samples, sums of weights,
@@ -115,8 +115,8 @@ static gboolean check_kept(const AstroSelectConfig *config, const AstroStream *o
 static void warn_of_pols(AstroSelect *self, const AstroStream *in)
 {
   const GArray *pols = self->lists.list[ASTRO_SELECT_POLS];
-  if (!self->is_known || !pols || in->quantity == ASTRO_QUANTITY_UVGRID ||
-      in->quantity == ASTRO_QUANTITY_IMAGE || g_array_index(pols, guint64, 0) == 0)
+  if (!self->is_known || !pols || astro_select_has_products(in) ||
+      g_array_index(pols, guint64, 0) == 0)
     return;
   GST_ELEMENT_WARNING(self, STREAM, FORMAT,
                       ("pols: polarisation %" G_GUINT64_FORMAT
@@ -246,7 +246,7 @@ static const AstroField fields[] = {
              NULL),
   ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_POLS], "pols", "Polarisations",
              "Polarisations to keep, in this order: numbers from 0, ranges, or X, Y, R, L, or "
-             "the names of a grid's or image's products (unset: all)",
+             "the names of the products of power, grids and images (unset: all)",
              NULL),
   ASTRO_TEXT(AstroSelect, texts.text[ASTRO_SELECT_BEAMS], "beams", "Beams",
              "Beams to keep, in this order: numbers from 0, ranges and names (unset: all)", NULL),

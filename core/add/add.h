@@ -1,5 +1,6 @@
 /* Add: combines several streams of the same quantity. Sums (visibilities in CI32LE, grids, pair
- * counts) are added; means of visibilities are weighted by the good samples behind each:
+ * counts) are added; means (other visibilities, power) are weighted by the good samples behind
+ * each:
  *
  *   V = sum over streams of c V / sum over streams of c,   c' = sum of c
  *

@@ -4,7 +4,8 @@
 
 gboolean astro_add_is_mean(const AstroStream *stream)
 {
-  return stream->quantity == ASTRO_QUANTITY_VISIBILITIES && stream->format != ASTRO_FORMAT_CI32LE;
+  return stream->quantity == ASTRO_QUANTITY_POWER ||
+         (stream->quantity == ASTRO_QUANTITY_VISIBILITIES && stream->format != ASTRO_FORMAT_CI32LE);
 }
 
 static gboolean has_format(AstroFormat format)

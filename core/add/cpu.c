@@ -77,20 +77,23 @@ static gboolean find_part(const Work *work, guint piece, guint64 first, guint64 
   return TRUE;
 }
 
-static void weigh(double *sums, double *weights, gconstpointer in, guint64 n, double count,
-                  gboolean is_double)
+/* parts: the number of components per value. */
+static void weigh(double *sums, double *weights, gconstpointer in, guint64 n, guint parts,
+                  double count, gboolean is_double)
 {
   const double *doubles = in;
   const float *floats = in;
   for (guint64 i = 0; i < n; i++)
     weights[i] += count;
-  for (guint64 i = 0; i < 2 * n; i++)
+  for (guint64 i = 0; i < parts * n; i++)
     sums[i] += count * (is_double ? doubles[i] : floats[i]);
 }
 
 static void add_means(const Work *work, guint64 first, guint64 n)
 {
-  const gboolean is_double = work->config->stream.format == ASTRO_FORMAT_CF64LE;
+  const AstroFormat format = work->config->stream.format;
+  const gboolean is_double = astro_format_is_double(format);
+  const guint parts = astro_format_info(format)->is_complex ? 2 : 1;
   double sums[2 * CHUNK] = { 0 }, weights[CHUNK] = { 0 };
   for (guint k = 0; k < work->n_in; k++) {
     const AstroAddPiece *piece = &work->arguments->pieces[k];
@@ -104,16 +107,16 @@ static void add_means(const Work *work, guint64 first, guint64 n)
       const guint32 count =
           piece->meta ? count_at(piece, &work->counts[k], part.first + i) : piece->full;
       if (count)
-        weigh(sums + 2 * (part.into + i), weights + part.into + i, in + i * work->bytes, run, count,
-              is_double);
+        weigh(sums + parts * (part.into + i), weights + part.into + i, in + i * work->bytes, run,
+              parts, count, is_double);
     }
   }
-  for (guint64 i = 0; i < 2 * n; i++) {
-    const double mean = weights[i / 2] > 0 ? sums[i] / weights[i / 2] : 0;
+  for (guint64 i = 0; i < parts * n; i++) {
+    const double mean = weights[i / parts] > 0 ? sums[i] / weights[i / parts] : 0;
     if (is_double)
-      ((double *)(gpointer)work->out)[2 * first + i] = mean;
+      ((double *)(gpointer)work->out)[parts * first + i] = mean;
     else
-      ((float *)(gpointer)work->out)[2 * first + i] = (float)mean;
+      ((float *)(gpointer)work->out)[parts * first + i] = (float)mean;
   }
 }
 

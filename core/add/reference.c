@@ -39,18 +39,20 @@ static gboolean find(const Work *work, guint piece, guint64 place, gconstpointer
 
 static void add_mean(const Work *work, guint64 place, gpointer out)
 {
-  const gboolean is_double = work->config->stream.format == ASTRO_FORMAT_CF64LE;
+  const AstroFormat format = work->config->stream.format;
+  const gboolean is_double = astro_format_is_double(format);
+  const guint parts = astro_format_info(format)->is_complex ? 2 : 1;
   double sum[2] = { 0, 0 }, weights = 0;
   for (guint i = 0; i < work->n_in; i++) {
     gconstpointer value;
     guint32 count;
     if (!find(work, i, place, &value, &count) || count == 0)
       continue;
-    for (guint k = 0; k < 2; k++)
+    for (guint k = 0; k < parts; k++)
       sum[k] += count * (is_double ? ((const double *)value)[k] : ((const float *)value)[k]);
     weights += count;
   }
-  for (guint k = 0; k < 2; k++) {
+  for (guint k = 0; k < parts; k++) {
     const double mean = weights > 0 ? sum[k] / weights : 0;
     if (is_double)
       ((double *)out)[k] = mean;

@@ -36,6 +36,9 @@ static gboolean check_side(const AstroStream *stream, const char *side, GError *
     wrong = "the fields \"frequency\" and \"bandwidth\" are needed: phases follow from them";
   else if (astro_layout_find(&stream->layout, ASTRO_AXIS_TIME) < 0)
     wrong = "the layout needs a time axis";
+  else if (astro_layout_find(&stream->layout, ASTRO_AXIS_BEAM) >= 0)
+    wrong = "the layout has an axis of beams, and delays are those of stations: expected "
+            "astrodelay upstream of where beams are formed";
   if (wrong)
     return astro_backend_refuse(error, "delay, %s: %s", side, wrong);
   return stream->quantity != ASTRO_QUANTITY_VOLTAGES ||

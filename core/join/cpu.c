@@ -2,17 +2,15 @@
  * are copied to them: one index along the slower axes, a range of one axis, all of the faster ones.
  * A box is contiguous in the block. So if its rows are short it is made in scratch memory and then
  * written to the block past the caches, as writing through the caches would first read what is
- * overwritten. */
+ * overwritten. Rows of a few bytes are woven (weave.h). */
 #include "config.h"
-#include "core/join/check.h"
+#include "core/join/weave.h"
 
 #include <string.h>
 
 #include "core/kit/copy-rows.h"
 #include "core/backend/instance.h"
-#include "core/backend/scratch.h"
 #include "core/backend/threads.h"
-#include "core/lib/transpose/kernels.h"
 
 #define BOX_BYTES ((gsize)128 << 10) /* at most */
 /* Larger blocks are no longer in the caches when they are read. */
@@ -23,6 +21,7 @@ typedef struct {
   AstroJoinConfig config;
   guint threads;
   AstroScratch *scratch; /* boxes */
+  AstroScratch *weave;
 } Join;
 
 typedef enum { COPIES, STREAMS, STREAMS_BOXES } Way;
@@ -195,6 +194,14 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   work.scratch = self->scratch;
   work.kernels = astro_transpose_kernels();
   work.way = find_way(&work, out->bytes);
+  AstroJoinWeave weave = { .kernels = work.kernels,
+                           .scratch = self->weave,
+                           .past_caches = work.way != COPIES,
+                           .out = out->data };
+  if (astro_join_find_weave(&work.axes, work.bytes, data, in, n_in, &weave)) {
+    astro_join_weave(&weave, self->threads);
+    return TRUE;
+  }
   const guint64 boxes = cut_boxes(&work);
   astro_parallel(boxes, self->threads, fill_box, &work);
   return TRUE;
@@ -208,6 +215,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
     return NULL;
   self->threads = place->threads;
   self->scratch = astro_scratch_new(BOX_BYTES);
+  self->weave = astro_scratch_new(ASTRO_JOIN_WEAVE_SCRATCH);
   *variant = astro_transpose_kernels()->variant.name;
   return self;
 }
@@ -216,6 +224,7 @@ static void destroy(gpointer instance)
 {
   Join *self = instance;
   astro_scratch_free(self->scratch);
+  astro_scratch_free(self->weave);
   g_free(self);
 }
 

@@ -148,7 +148,8 @@ gboolean astro_steps_count_once(const AstroStream *stream)
 {
   return stream->quantity == ASTRO_QUANTITY_VOLTAGES ||
          stream->quantity == ASTRO_QUANTITY_SPECTRA ||
-         stream->quantity == ASTRO_QUANTITY_VISIBILITIES;
+         stream->quantity == ASTRO_QUANTITY_VISIBILITIES ||
+         stream->quantity == ASTRO_QUANTITY_POWER;
 }
 
 /* For most steps a rounded division shows that their time is in range. */

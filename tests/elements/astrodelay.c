@@ -578,6 +578,16 @@ static void test_unknown_format(void)
                   "F32LE");
 }
 
+/* Only the first beam would be delayed. */
+static void test_beams(void)
+{
+  test_refused_by("fakesrc num-buffers=1 sizetype=fixed sizemax=24 ! application/x-astro-voltages,"
+                  "format=CI8,layout=time:beam,beams=3,rate=1000/1,frequency=1e8,bandwidth=1000.0 "
+                  "! astroobserve array=disc start-time=2026-11-20T12:00:00 phase-centre=zenith ! "
+                  "astrodelay ! fakesink",
+                  "astrodelay", "the layout has an axis of beams");
+}
+
 /* Spectra that are not much longer than the delays lose the samples in between: one warning says
  * so. */
 static void test_warns_of_loss(void)
@@ -632,6 +642,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/in-a-row", test_in_a_row);
   g_test_add_func("/astrodelay/keeps-format", test_keeps_format);
   g_test_add_func("/astrodelay/unknown-format", test_unknown_format);
+  g_test_add_func("/astrodelay/beams", test_beams);
   g_test_add_func("/astrodelay/warns-of-loss", test_warns_of_loss);
   int result = g_test_run();
   gst_deinit();

@@ -72,7 +72,8 @@ static GByteArray *play(const char *line, char **said)
   g_autofree char *text = gst_caps_to_string(caps);
   g_byte_array_append(all, (const guint8 *)text, (guint)strlen(text));
   g_autoptr(GstEvent) event = gst_pad_get_sticky_event(pad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
-  g_autofree char *observation = gst_structure_to_string(gst_event_get_structure(event));
+  g_autofree char *observation =
+      event ? gst_structure_to_string(gst_event_get_structure(event)) : g_strdup("none");
   g_byte_array_append(all, (const guint8 *)observation, (guint)strlen(observation));
   if (said)
     *said = g_steal_pointer(&observation);
@@ -87,6 +88,10 @@ static GByteArray *play(const char *line, char **said)
   "astrovissrc stations=5 num-buffers=4 channels=8 noise=1 loss=0.3 frequency=150e6 "              \
   "bandwidth=8e6 "
 
+#define DETECTED                                                                                   \
+  "fakesrc num-buffers=5 sizetype=fixed sizemax=4800 filltype=pattern-span ! "                     \
+  "application/x-astro-power,format=F32LE,layout=time:channel:pol,pols=3,channels=4,rate=10/1,"    \
+  "frequency=1e8,bandwidth=4e6,products=I:Q:U ! astrotranspose layout=time:pol:channel "
 #define GRIDS                                                                                      \
   VISIBILITIES "! astrogridder size=16 cell=100 algorithm=wprojection per-channel=true pols=I,Q "  \
                "interval=2 "
@@ -109,6 +114,8 @@ static void test_together(void)
     { SPECTRA "! astrotranspose ! astrocorrelator integration=20",
       "channel",
       { "channels=0", "channels=1-15" } },
+    { DETECTED, "pol", { "pols=I", "pols=Q,U" } },
+    { DETECTED, "channel", { "channels=0", "channels=1-3" } },
     { GRIDS, "channel", { "channels=0-2", "channels=3", "channels=4-" } },
     { GRIDS, "pol", { "pols=I", "pols=Q" } },
     { GRIDS "! application/x-astro-uvgrid,psf=true ", "pol", { "pols=I", "pols=Q,PSF" } },
@@ -143,6 +150,7 @@ static void test_together(void)
 
 #define IMAGE                                                                                      \
   "application/x-astro-image,format=F32LE,layout=pol:y:x,pols=1,height=4,width=6,pixel=1e-3,"
+#define POWER "application/x-astro-power,format=F32LE,layout=time:pol:channel,pols=2,channels=3,"
 #define GRID "application/x-astro-uvgrid,format=F32LE,layout=pol:v:u,pols=1,height=4,width=6,"
 
 static void test_refused_lines(void)
@@ -199,6 +207,13 @@ static void test_refused_lines(void)
       "pad sink_1: the stream ended before its caps came" },
     { "astrojoin name=j ! fakesink " FAKE("identity") FAKE(CI8),
       "pad sink_0: a buffer came without caps" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(POWER "products=I:Q") FAKE(POWER "products=U:Q"),
+      "pad sink_1: product Q is also on pad sink_0" },
+    { "astrojoin name=j axis=pol ! fakesink " FAKE(POWER "products=I:Q") FAKE(POWER "products=U"),
+      "pad sink_1: caps field \"products\" is U, expected 2 names" },
+    { "astrojoin name=j axis=channel ! fakesink " FAKE(POWER "products=I:Q")
+          FAKE(POWER "products=I:V"),
+      "pad sink_1: caps field \"products\" is I:V" },
     { "astrojoin name=j axis=pol ! fakesink " FAKE(IMAGE "products=I") FAKE(IMAGE "products=I"),
       "pad sink_1: product I is also on pad sink_0" },
     { "astrojoin name=j axis=pol ! fakesink " FAKE(IMAGE "products=PSF") FAKE(IMAGE "products=I"),

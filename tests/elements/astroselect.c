@@ -207,6 +207,32 @@ static void test_grid(void)
   gst_harness_teardown(h);
 }
 
+/* Products of power have the names of its caps, and may go in any order without a warning. */
+static void test_power(void)
+{
+  GstHarness *h = harness("pols=U,I",
+                          "application/x-astro-power,format=F32LE,layout=time:pol:channel,"
+                          "pols=3,channels=4,rate=1/1,products=I:Q:U",
+                          NULL);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  g_autoptr(GstBuffer) in = test_buffer(96, 3);
+  g_autoptr(GstBuffer) out = gst_harness_push_and_pull(h, gst_buffer_ref(in));
+  guint8 from[96], to[64];
+  g_assert_cmpuint(gst_buffer_extract(in, 0, from, sizeof from), ==, sizeof from);
+  g_assert_cmpuint(gst_buffer_extract(out, 0, to, sizeof from), ==, sizeof to);
+  for (guint step = 0; step < 2; step++) {
+    g_assert_cmpmem(to + 32 * step, 16, from + 48 * step + 32, 16);
+    g_assert_cmpmem(to + 32 * step + 16, 16, from + 48 * step, 16);
+  }
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(caps, 0), "products"), ==, "U:I");
+  g_autoptr(GstMessage) warning = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+  g_assert_null(warning);
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 /* A file's own (u,v,w) go with the baselines, and change sign where those are reversed. */
 static void test_uvw(void)
 {
@@ -294,6 +320,7 @@ static void add_tests(void)
   g_test_add_func("/astroselect/all", test_all);
   g_test_add_func("/astroselect/gap", test_gap);
   g_test_add_func("/astroselect/grid", test_grid);
+  g_test_add_func("/astroselect/power", test_power);
   g_test_add_func("/astroselect/uvw", test_uvw);
   g_test_add_func("/astroselect/warning", test_warning);
   g_test_add_func("/astroselect/refused", test_refused_lines);

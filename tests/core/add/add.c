@@ -193,6 +193,54 @@ static void test_variants(void)
   }
 }
 
+/* Means of real numbers are those of a plain loop, and of both backends to the bit. */
+static void test_power(void)
+{
+  g_autoptr(GRand) rand = g_rand_new_with_seed(43);
+  const AstroAddConfig config =
+      config_of("application/x-astro-power,layout=time:pol:channel,pols=3,channels=11,"
+                "format=F32LE,products=I:Q:U");
+  for (guint number = 0; number < 50; number += TEST_STEP) {
+    const guint64 steps = (guint64)g_rand_int_range(rand, 1, 90), values = 33 * steps;
+    const AstroLayout counted = { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL }, { steps, 11 } };
+    AstroAddPiece pieces[3];
+    AstroBlock in[3];
+    GstBuffer *counts[3];
+    AstroAddArguments arguments = { steps, pieces };
+    for (guint i = 0; i < 3; i++) {
+      counts[i] = gst_buffer_new();
+      AstroValidityMeta *meta = astro_buffer_add_validity(counts[i], &counted, 7);
+      for (guint64 k = 0; k < astro_validity_n_counts(meta); k++)
+        meta->counts[k] = (guint32)g_rand_int_range(rand, 0, 8);
+      pieces[i] = (AstroAddPiece){ steps, 0, steps, 0, i ? meta : NULL, 7 };
+      in[i] = (AstroBlock){ test_alloc(4 * values), 4 * values };
+      for (guint64 k = 0; k < values; k++)
+        ((float *)in[i].data)[k] = (float)g_rand_double_range(rand, -10, 10);
+    }
+    float *a = test_alloc(4 * values), *b = test_alloc(4 * values);
+    g_assert_true(run(&astro_add_reference, &config, &arguments, in, 3, a, NULL));
+    g_assert_true(run(&astro_add_cpu, &config, &arguments, in, 3, b, NULL));
+    g_assert_cmpmem(a, 4 * values, b, 4 * values);
+    test_check_guard(b, 4 * values);
+    for (guint64 k = 0; k < values; k++) {
+      double sum = 0, weight = 0;
+      for (guint i = 0; i < 3; i++) {
+        const guint64 place = k / 33 * 11 + k % 11;
+        const double c = i ? astro_buffer_get_validity(counts[i])->counts[place] : 7;
+        sum += c * ((float *)in[i].data)[k];
+        weight += c;
+      }
+      g_assert_cmpfloat(a[k], ==, (float)(sum / weight));
+    }
+    for (guint i = 0; i < 3; i++) {
+      test_free(in[i].data);
+      gst_buffer_unref(counts[i]);
+    }
+    test_free(a);
+    test_free(b);
+  }
+}
+
 static void test_refused(void)
 {
   static const struct {
@@ -218,6 +266,7 @@ static void add_tests(void)
   g_test_add_func("/add/mean", test_mean);
   g_test_add_func("/add/large", test_large);
   g_test_add_func("/add/variants", test_variants);
+  g_test_add_func("/add/power", test_power);
   g_test_add_func("/add/refused", test_refused);
 }
 

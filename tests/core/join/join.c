@@ -343,9 +343,55 @@ static void test_refused(void)
   astro_join_cpu.destroy(instance);
 }
 
+/* ---- rows of a few bytes ---- */
+
+/* Streams with equal parts, whole or as some steps of longer buffers, or lost. */
+static void test_woven(void)
+{
+  static const char *const layouts[] = {
+    VOLTAGES "time:station:pol,pols=2,format=CI8",
+    VOLTAGES "time:station,format=CI4",
+    VOLTAGES "time:station:pol,pols=2,format=CF32LE",
+    VOLTAGES "time:station,format=CF32LE",
+    VOLTAGES "time:station,format=CI8",
+    VOLTAGES "pol:time:station,pols=2,format=CF32LE",
+    "application/x-astro-spectra,layout=channel:time:station,channels=5,format=CI16LE",
+  };
+  g_autoptr(GRand) rand = g_rand_new_with_seed(45);
+  for (guint number = 0; number < 120; number += TEST_STEP) {
+    Case *c = g_new0(Case, 1);
+    const guint n = (guint)g_rand_int_range(rand, 2, 68);
+    const guint64 extent = number % 3 ? 1 : 2;
+    g_autofree char *text = g_strdup_printf(
+        "%s,stations=%u", layouts[number % G_N_ELEMENTS(layouts)], (guint)(n * extent));
+    AstroLayout shape;
+    g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+    g_assert_true(astro_stream_from_caps(&c->config.out, caps, NULL));
+    c->config.axis = ASTRO_AXIS_STATION;
+    c->extent = n * extent;
+    c->steps = (guint64)g_rand_int_range(rand, 1, number % 10 ? 300 : 20000);
+    c->bytes = c->steps * astro_stream_step_bytes(&c->config.out);
+    c->whole = test_alloc(c->bytes);
+    test_fill(c->whole, c->bytes, number);
+    astro_stream_shape(&c->config.out, c->steps, &shape);
+    for (guint i = 0; i < n; i++)
+      add_piece(c, rand, &shape, (AstroJoinPiece){ i * extent, extent, 0, 0, c->steps, 0 },
+                g_rand_int_range(rand, 0, 6) == 0);
+    guint8 *a = test_alloc(c->bytes), *b = test_alloc(c->bytes);
+    run(&astro_join_reference, c, a);
+    run(&astro_join_cpu, c, b);
+    g_assert_cmpmem(a, c->bytes, b, c->bytes);
+    test_check_guard(b, c->bytes);
+    test_free(a);
+    test_free(b);
+    free_case(c);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/join/values", test_values);
+  g_test_add_func("/join/woven", test_woven);
   g_test_add_func("/join/counts", test_counts);
   g_test_add_func("/join/plain-counts", test_plain_counts);
   g_test_add_func("/join/bands", test_bands);
