@@ -30,7 +30,7 @@ dist_files += doc/packets.md
 
 # Exchanges packets with baseband and spead2, from PyPI, in both directions; part of check-interop.
 packet_peers = spead2==4.5.* baseband==4.3.*
-dist_files += tests/interop/packets.py
+dist_files += tests/interop/packets.py tests/bench/peers-spead2
 .PHONY: check-packets
 packet-peers/.complete:
 	@rm -rf packet-peers && { python3 -m venv packet-peers || \
