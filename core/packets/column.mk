@@ -12,6 +12,14 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/ports.h core/packets/ports.c core/packets/udp.h core/packets/udp.c core/packets/bits.h core/packets/check.c core/packets/reference.c core/packets/cpu.c
 core_tests += tests/core/packets/packets tests/core/packets/packets-unpack tests/core/packets/packets-window tests/core/packets/packets-place \
   tests/core/packets/packets-chain tests/core/packets/packets-heaps
+# Fuzz targets for five seconds each, without libFuzzer.
+core_tests += tests/core/packets/fuzz-receiver tests/core/packets/fuzz-vdif tests/core/packets/fuzz-spead \
+  tests/core/packets/fuzz-beamlet tests/core/packets/fuzz-describe
+tests_core_packets_fuzz_receiver_SOURCES = tests/fuzz/receiver.c tests/fuzz/check.c
+tests_core_packets_fuzz_vdif_SOURCES = tests/fuzz/vdif.c tests/fuzz/check.c
+tests_core_packets_fuzz_spead_SOURCES = tests/fuzz/spead.c tests/fuzz/check.c
+tests_core_packets_fuzz_beamlet_SOURCES = tests/fuzz/beamlet.c tests/fuzz/check.c
+tests_core_packets_fuzz_describe_SOURCES = tests/fuzz/describe.c tests/fuzz/check.c
 bench_programs += tests/bench/packets
 fuzz_programs += tests/fuzz/receiver tests/fuzz/vdif tests/fuzz/spead tests/fuzz/beamlet tests/fuzz/describe
 dist_files += tests/elements/packets.h tests/core/packets/packets.h tests/fuzz/packets.h
