@@ -5,7 +5,7 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/identities.h core/packets/identities.c core/packets/streams.h core/packets/streams.c core/packets/heaps.h \
   core/packets/spead.h core/packets/part.h core/packets/part.c core/packets/results.h core/packets/results.c \
   core/packets/results-describe.h core/packets/results-describe.c core/packets/results-sender.h core/packets/results-sender.c \
-  core/packets/results-receiver.h core/packets/results-receiver.c core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
+  core/packets/results-receiver.h core/packets/results-receiver.c core/packets/turn.h core/packets/turn.c core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
   core/packets/epoch.h core/packets/epoch.c core/packets/receiver.h core/packets/receiver-parts.h core/packets/receiver.c \
   core/packets/receiver-ready.c core/packets/receiver-blocks.c core/packets/receiver-tell.c core/packets/payload.h \
   core/packets/payload.c core/packets/sender.h core/packets/sender.c core/packets/row.h core/packets/row.c \
