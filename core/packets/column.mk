@@ -5,13 +5,21 @@ core_sources += core/packets/packets.h core/packets/formats.h core/packets/forma
   core/packets/identities.h core/packets/identities.c core/packets/streams.h core/packets/streams.c core/packets/heaps.h \
   core/packets/spead.h core/packets/part.h core/packets/part.c core/packets/results.h core/packets/results.c \
   core/packets/results-describe.h core/packets/results-describe.c core/packets/results-sender.h core/packets/results-sender.c \
-  core/packets/results-receiver.h core/packets/results-receiver.c core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
+  core/packets/results-receiver.h core/packets/results-receiver.c core/packets/turn.h core/packets/turn.c core/packets/heaps.c core/packets/settings.h core/packets/settings.c core/packets/shape.h core/packets/shape.c \
   core/packets/epoch.h core/packets/epoch.c core/packets/receiver.h core/packets/receiver-parts.h core/packets/receiver.c \
   core/packets/receiver-ready.c core/packets/receiver-blocks.c core/packets/receiver-tell.c core/packets/payload.h \
   core/packets/payload.c core/packets/sender.h core/packets/sender.c core/packets/row.h core/packets/row.c \
   core/packets/ports.h core/packets/ports.c core/packets/udp.h core/packets/udp.c core/packets/bits.h core/packets/check.c core/packets/reference.c core/packets/cpu.c
 core_tests += tests/core/packets/packets tests/core/packets/packets-unpack tests/core/packets/packets-window tests/core/packets/packets-place \
   tests/core/packets/packets-chain tests/core/packets/packets-heaps
+# Fuzz targets for five seconds each, without libFuzzer.
+core_tests += tests/core/packets/fuzz-receiver tests/core/packets/fuzz-vdif tests/core/packets/fuzz-spead \
+  tests/core/packets/fuzz-beamlet tests/core/packets/fuzz-describe
+tests_core_packets_fuzz_receiver_SOURCES = tests/fuzz/receiver.c tests/fuzz/check.c
+tests_core_packets_fuzz_vdif_SOURCES = tests/fuzz/vdif.c tests/fuzz/check.c
+tests_core_packets_fuzz_spead_SOURCES = tests/fuzz/spead.c tests/fuzz/check.c
+tests_core_packets_fuzz_beamlet_SOURCES = tests/fuzz/beamlet.c tests/fuzz/check.c
+tests_core_packets_fuzz_describe_SOURCES = tests/fuzz/describe.c tests/fuzz/check.c
 bench_programs += tests/bench/packets
 fuzz_programs += tests/fuzz/receiver tests/fuzz/vdif tests/fuzz/spead tests/fuzz/beamlet tests/fuzz/describe
 dist_files += tests/elements/packets.h tests/core/packets/packets.h tests/fuzz/packets.h
@@ -30,7 +38,7 @@ dist_files += doc/packets.md
 
 # Exchanges packets with baseband and spead2, from PyPI, in both directions; part of check-interop.
 packet_peers = spead2==4.5.* baseband==4.3.*
-dist_files += tests/interop/packets.py
+dist_files += tests/interop/packets.py tests/bench/peers-spead2
 .PHONY: check-packets
 packet-peers/.complete:
 	@rm -rf packet-peers && { python3 -m venv packet-peers || \

@@ -7,10 +7,12 @@ static gpointer open_block(gpointer user, guint64 first)
   AstroReceiver *r = user;
   (void)first;
   AstroReceiverBlock *block = g_new0(AstroReceiverBlock, 1);
+  block->rows = r->turn ? g_new0(AstroTurnRow *, r->shape.block) : NULL;
   block->buffer = r->functions.allocate(r->user, r->shape.block_bytes);
   if (block->buffer && gst_buffer_map(block->buffer, &block->map, GST_MAP_WRITE))
     return block;
   gst_clear_buffer(&block->buffer);
+  g_free(block->rows);
   g_free(block);
   r->is_out_of_memory = TRUE;
   return NULL;
@@ -21,14 +23,19 @@ static GstBuffer *close_memory(AstroReceiverBlock *block)
   GstBuffer *buffer = block->buffer;
   gst_buffer_unmap(buffer, &block->map);
   g_free(block->is_bad);
+  g_free(block->rows);
   g_free(block);
   return buffer;
 }
 
 static void drop_block(gpointer user, gpointer data)
 {
-  (void)user;
-  gst_buffer_unref(close_memory(data));
+  AstroReceiver *r = user;
+  AstroReceiverBlock *block = data;
+  for (guint i = 0; block->rows && i < r->shape.block; i++)
+    if (block->rows[i])
+      astro_turn_drop(r->turn, block->rows[i]);
+  gst_buffer_unref(close_memory(block));
 }
 
 /* Missing samples become zeros marked as invalid, so that the same packets always make the same
@@ -37,10 +44,16 @@ static void fill_in(AstroReceiver *r, AstroReceiverBlock *block, const AstroWind
 {
   const gsize n = (gsize)r->place.n_streams * r->shape.block;
   g_autofree guint8 *is_good = g_memdup2(told->came, n);
+  g_autofree guint8 *is_turned = g_malloc0(r->shape.block);
+  for (guint i = 0; block->rows && i < r->shape.block; i++)
+    if (block->rows[i]) {
+      astro_turn_end(r->turn, g_steal_pointer(&block->rows[i]), i, block->map.data);
+      is_turned[i] = 1;
+    }
   for (gsize i = 0; i < n; i++) {
     if (block->is_bad && block->is_bad[i])
       is_good[i] = 0;
-    if (!is_good[i])
+    if (!is_good[i] && !is_turned[i % r->shape.block])
       astro_place_zeros(&r->place, (guint)(i / r->shape.block), (guint)(i % r->shape.block),
                         block->map.data, r->shape.block);
   }

@@ -5,6 +5,7 @@
 #include "core/packets/heaps.h"
 #include "core/packets/receiver.h"
 #include "core/packets/results-receiver.h"
+#include "core/packets/turn.h"
 #include "core/packets/window.h"
 
 G_BEGIN_DECLS
@@ -28,9 +29,10 @@ typedef enum {
 typedef struct {
   GstBuffer *buffer;
   GstMapInfo map;
-  guint8 *is_bad; /* stream by stream: packets that their sender marked as invalid */
-  gint64 begun;   /* latest time at which its first sample can have been taken, by the arrival of
-                   * its packets: UTC in ns since 1970; 0: unknown */
+  guint8 *is_bad;      /* stream by stream: packets that their sender marked as invalid */
+  AstroTurnRow **rows; /* by packet; those that are not in the block yet */
+  gint64 begun; /* latest time at which its first sample can have been taken, by the arrival of
+                 * its packets: UTC in ns since 1970; 0: unknown */
 } AstroReceiverBlock;
 
 struct _AstroReceiver {
@@ -51,6 +53,7 @@ struct _AstroReceiver {
   AstroPacket first; /* the packet that the shape comes from */
   AstroWindow *window;
   guint8 *samples; /* one packet, unpacked */
+  AstroTurn *turn; /* NULL: packets are placed one by one */
 
   AstroSequence sequence;
   guint off;

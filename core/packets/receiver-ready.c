@@ -57,6 +57,7 @@ AstroReceiver *astro_receiver_new(const AstroPacketSettings *settings,
 void astro_receiver_free(AstroReceiver *r)
 {
   g_clear_pointer(&r->window, astro_window_free);
+  g_clear_pointer(&r->turn, astro_turn_free);
   g_clear_pointer(&r->packets, astro_packets_free);
   g_clear_pointer(&r->stations, astro_identities_free);
   g_clear_pointer(&r->threads, astro_identities_free);
@@ -175,6 +176,7 @@ gboolean astro_receiver_make_ready(AstroReceiver *r, const AstroPacket *packet, 
   }
   const AstroWindowConfig config = { r->place.n_streams, r->shape.block, r->shape.window };
   r->window = astro_window_new(&config, &astro_receiver_blocks, r);
+  r->turn = astro_turn_new(&r->place, &r->shape.groups, r->shape.block);
   r->invalid = g_new0(guint64, r->place.n_streams);
   r->samples = g_malloc(astro_layout_samples(&r->shape.samples.layout) *
                         astro_format_info(r->shape.out.format)->bytes);

@@ -2,6 +2,8 @@
 #include "config.h"
 #include "core/packets/receiver-parts.h"
 
+#include <string.h>
+
 /* This many consecutive packets at positions between those of the others mean that the senders
  * restarted. */
 #define OFF_RUN 16
@@ -154,6 +156,21 @@ static void note_arrival(AstroReceiver *r, const AstroWindowPlace *place)
     block->begun = begun;
 }
 
+static void put_in_row(AstroReceiver *r, AstroReceiverBlock *block, const guint8 *payload,
+                       guint stream, guint packet)
+{
+  AstroTurnRow **row = &block->rows[packet];
+  if (!*row)
+    *row = astro_turn_begin(r->turn);
+  guint8 *to = astro_turn_place(r->turn, *row, stream);
+  if (is_plain(&r->shape.samples))
+    memcpy(to, payload, astro_packet_payload_bytes(&r->shape.samples));
+  else
+    astro_packet_unpack(&r->shape.samples, payload, to);
+  if (astro_turn_is_whole(r->turn, *row))
+    astro_turn_end(r->turn, g_steal_pointer(row), packet, block->map.data);
+}
+
 static void put(AstroReceiver *r, const AstroPacket *packet, const guint8 *payload, guint stream,
                 const AstroWindowPlace *place)
 {
@@ -164,6 +181,10 @@ static void put(AstroReceiver *r, const AstroPacket *packet, const guint8 *paylo
       block->is_bad = g_malloc0(n);
     block->is_bad[(gsize)stream * r->shape.block + place->packet] = 1;
     r->invalid[stream]++;
+    return;
+  }
+  if (r->turn) {
+    put_in_row(r, block, payload, stream, place->packet);
     return;
   }
   if (!is_plain(&r->shape.samples)) {

@@ -1,22 +1,28 @@
 /* Receiving packets over loopback into blocks, beside a bare loop of recvmmsg that looks at none of
- * them: packets that a core's time is enough for in a second, in one run. The sender, on another
- * core, goes no faster than they are taken. */
+ * them, and SPEAD heaps beside spead2's receiver into chunks, if Python finds it (packet-peers,
+ * which make check-packets makes, or PYTHON): packets that a core's time is enough for in a second,
+ * in one run. The sender, on another core, goes no faster than they are taken. */
 #include "config.h"
 
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/memory/pool.h"
 #include "core/packets/receiver.h"
+#include "core/packets/spead.h"
 #include "core/packets/udp.h"
 #include "tests/bench/bench.h"
 
-#define HEADER 16
+#define PLAIN_HEADER 16
+#define SPEAD_ITEMS 7
+#define SPEAD_HEADER (ASTRO_SPEAD_HEADER + SPEAD_ITEMS * ASTRO_SPEAD_POINTER)
 #define PACKETS 60000u
 #define IN_FLIGHT ((guint64)2 << 20) /* bytes */
+#define MOST_QUIET 2000              /* waits in which nothing came */
 #define BUNDLE ((gsize)57344)        /* bytes that the kernel cuts into packets */
 #define DESCRIPTION "bench-packets.txt"
 
@@ -30,6 +36,7 @@ typedef struct {
   const char *layout;
   guint payload, stations, channels;
   double wanted; /* of the bare loop's packets */
+  gboolean is_spead;
 } Case;
 
 static const Case cases[] = {
@@ -40,13 +47,21 @@ static const Case cases[] = {
   { "8192 bytes, to channel:time:station:pol",
     "order channel:time:pol\nchannels 128\nsteps 16\npols 2\n", "channel:time:station:pol", 8192,
     16, 128, 0 },
+  { "8192 bytes, SPEAD heaps in place", "order time:pol\nsteps 2048\npols 2\n", "station:time:pol",
+    8192, 4, 0, 0, TRUE },
+  { "1408 bytes, SPEAD heaps in place", "order time:pol\nsteps 352\npols 2\n", "station:time:pol",
+    1408, 4, 0, 0, TRUE },
 };
+
+static gsize header_of(const Case *what)
+{
+  return what->is_spead ? SPEAD_HEADER : PLAIN_HEADER;
+}
 
 typedef struct {
   const Case *what;
   guint port;
-  guint64 taken; /* bytes, atomic */
-  gint is_bundled;
+  guint64 *taken; /* bytes, atomic; shared with other processes */
 } Link;
 
 static void write_big(guint8 *at, guint bytes, guint64 value)
@@ -55,10 +70,43 @@ static void write_big(guint8 *at, guint bytes, guint64 value)
     at[i] = (guint8)value;
 }
 
+static void write_header(const Case *what, guint packet, guint8 *at)
+{
+  const guint64 step = packet / what->stations, station = packet % what->stations;
+  if (!what->is_spead) {
+    write_big(at, 6, step);
+    write_big(at + 6, 2, station);
+    return;
+  }
+  AstroSpeadItemWriter writer = astro_spead_begin(at, 48);
+  astro_spead_put_heap(&writer, packet + 1, what->payload, 0, what->payload);
+  astro_spead_put(&writer, TRUE, 0x1600, step);
+  astro_spead_put(&writer, TRUE, 0x3101, station);
+  astro_spead_put(&writer, FALSE, 0x3300, 0);
+  astro_spead_end(&writer);
+}
+
+/* Waits until few bytes are on their way, or until nothing comes any more since some got lost.
+ * Returns how many bytes count as sent. */
+static guint64 wait_for(const Link *link, guint64 sent)
+{
+  guint64 before = 0, taken;
+  for (guint quiet = 0; sent > (taken = __atomic_load_n(link->taken, __ATOMIC_RELAXED)) + IN_FLIGHT;
+       quiet++) {
+    if (taken != before)
+      quiet = 0;
+    else if (quiet == MOST_QUIET)
+      return taken;
+    before = taken;
+    g_usleep(20);
+  }
+  return sent;
+}
+
 static gpointer send_all(gpointer data)
 {
   Link *link = data;
-  const gsize size = HEADER + link->what->payload;
+  const gsize size = header_of(link->what) + link->what->payload;
   const guint n = (guint)(BUNDLE / size);
   const int segment = (int)size, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const struct sockaddr_in to = { .sin_family = AF_INET,
@@ -71,12 +119,9 @@ static gpointer send_all(gpointer data)
     g_error("the sender cannot be made");
   for (guint i = 0; i < PACKETS;) {
     guint k = 0;
-    for (; k < n && i < PACKETS; k++, i++) {
-      write_big(bytes + k * size, 6, i / link->what->stations);
-      write_big(bytes + k * size + 6, 2, i % link->what->stations);
-    }
-    while (sent > __atomic_load_n(&link->taken, __ATOMIC_RELAXED) + IN_FLIGHT)
-      g_usleep(20);
+    for (; k < n && i < PACKETS; k++, i++)
+      write_header(link->what, i, bytes + k * size);
+    sent = wait_for(link, sent);
     if (send(fd, bytes, k * size, 0) > 0)
       sent += k * size;
   }
@@ -127,9 +172,11 @@ static void warn(gpointer user, const char *text)
 static AstroReceiver *new_receiver(const Case *what)
 {
   static const AstroReceiverFunctions functions = { describe, allocate, begin, take_block, warn };
-  g_autofree char *text = g_strdup_printf("sequence big 0 6\nstation big 6 2\npayload %d\n%s"
-                                          "bits 8 complex\ncounts packets\n",
-                                          HEADER, what->order);
+  g_autofree char *text = g_strdup_printf(
+      "%s\n%sbits 8 complex\ncounts packets\n",
+      what->is_spead ? "spead 48\nsequence item 0x1600\nstation item 0x3101\nsamples item 0x3300"
+                     : "sequence big 0 6\nstation big 6 2\npayload " G_STRINGIFY(PLAIN_HEADER),
+      what->order);
   g_autofree char *stations = g_strdup_printf("0-%u", what->stations - 1);
   g_autoptr(GError) error = NULL;
   g_file_set_contents(DESCRIPTION, text, -1, NULL);
@@ -160,7 +207,7 @@ static double receive(Link *link, AstroUdp *udp, AstroReceiver *receiver)
   const AstroUdpDatagram *came;
   guint64 packets = 0;
   guint quiet = 0;
-  __atomic_store_n(&link->taken, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(link->taken, 0, __ATOMIC_RELAXED);
   GThread *sender = g_thread_new("sender", send_all, link);
   const double before = cpu_seconds();
   while (packets < PACKETS && quiet < 20) {
@@ -173,7 +220,7 @@ static double receive(Link *link, AstroUdp *udp, AstroReceiver *receiver)
     }
     packets += (guint64)n;
     quiet = n > 0 ? 0 : quiet + 1;
-    __atomic_fetch_add(&link->taken, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(link->taken, bytes, __ATOMIC_RELAXED);
   }
   const double seconds = cpu_seconds() - before;
   g_thread_join(sender);
@@ -211,7 +258,7 @@ static double receive_plainly(Link *link)
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
   if (bind(fd, (const struct sockaddr *)&at, sizeof at) != 0)
     g_error("the port %u is taken", link->port);
-  __atomic_store_n(&link->taken, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(link->taken, 0, __ATOMIC_RELAXED);
   GThread *sender = g_thread_new("sender", send_all, link);
   const double before = cpu_seconds();
   while (packets < PACKETS) {
@@ -219,7 +266,8 @@ static double receive_plainly(Link *link)
     if (n <= 0)
       break;
     packets += (guint)n;
-    __atomic_fetch_add(&link->taken, (guint64)n * (HEADER + link->what->payload), __ATOMIC_RELAXED);
+    __atomic_fetch_add(link->taken, (guint64)n * (header_of(link->what) + link->what->payload),
+                       __ATOMIC_RELAXED);
   }
   const double seconds = cpu_seconds() - before;
   g_thread_join(sender);
@@ -233,14 +281,61 @@ static double middle(double *values)
   return values[ROUNDS / 2] * 1e-3;
 }
 
+/* ---- spead2 ---- */
+
+#define TAKEN "bench-packets.taken"
+
+/* A Python that may have spead2; NULL: there is none. */
+static const char *find_python(void)
+{
+  static const char made[] = "packet-peers/bin/python";
+  const char *given = g_getenv("PYTHON");
+  return given ? given : access(made, X_OK) == 0 ? made : "python3";
+}
+
+/* As receive, in a process of spead2. 0: Python does not find it. */
+static double receive_by_spead2(Link *link)
+{
+  const Case *what = link->what;
+  guint64 *const ours = link->taken;
+  g_autofree char *script = g_build_filename(g_getenv("srcdir") ? g_getenv("srcdir") : ".", "tests",
+                                             "bench", "peers-spead2", NULL);
+  g_autofree char *line = g_strdup_printf("%s %s %u %u %u %u " TAKEN, find_python(), script,
+                                          link->port, PACKETS, what->payload, what->stations);
+  char text[100];
+  double packets = 0, seconds = 1;
+  const guint64 nothing = 0;
+  g_file_set_contents(TAKEN, (const char *)&nothing, sizeof nothing, NULL);
+  FILE *taken = fopen(TAKEN, "r+");
+  link->taken =
+      mmap(NULL, sizeof nothing, PROT_READ | PROT_WRITE, MAP_SHARED, taken ? fileno(taken) : -1, 0);
+  FILE *told = popen(line, "r");
+  const gboolean is_ready =
+      link->taken != MAP_FAILED && told && fgets(text, sizeof text, told) && *text == 'r';
+  if (is_ready) {
+    GThread *sender = g_thread_new("sender", send_all, link);
+    if (!fgets(text, sizeof text, told) || sscanf(text, "%lf %lf", &packets, &seconds) != 2)
+      g_error("spead2 took nothing");
+    g_thread_join(sender);
+  }
+  if (told)
+    pclose(told);
+  munmap(link->taken, sizeof nothing);
+  fclose(taken);
+  unlink(TAKEN);
+  link->taken = ours;
+  return packets / seconds;
+}
+
 static void measure(const Case *what)
 {
   g_autoptr(GInetAddress) loopback = g_inet_address_new_loopback(G_SOCKET_FAMILY_IPV4);
   g_autoptr(GError) error = NULL;
-  Link link = { .what = what, .port = 20000 + (guint)g_random_int_range(0, 20000) };
+  guint64 taken = 0;
+  Link link = { what, 20000 + (guint)g_random_int_range(0, 20000), &taken };
   const AstroUdpWish wish = { loopback, link.port + 1, NULL, 0 };
   g_autoptr(AstroUdp) udp = astro_udp_new(&wish, &error);
-  double plain[ROUNDS], bare[ROUNDS], ours[ROUNDS];
+  double plain[ROUNDS], bare[ROUNDS], ours[ROUNDS], theirs[ROUNDS] = { 0 };
   if (!udp)
     g_error("%s", error->message);
   for (guint i = 0; i < ROUNDS; i++) {
@@ -250,6 +345,7 @@ static void measure(const Case *what)
     g_autoptr(AstroReceiver) receiver = new_receiver(what);
     ours[i] = receive(&link, udp, receiver);
     link.port--;
+    theirs[i] = what->is_spead ? receive_by_spead2(&link) : 0;
     astro_receiver_finish(receiver);
     const AstroReceiverTotals totals = astro_receiver_totals(receiver);
     if (totals.sum.packets + totals.sum.late < PACKETS)
@@ -260,6 +356,12 @@ static void measure(const Case *what)
   g_autofree char *beside = g_strdup_printf("%s, beside our socket alone", what->what);
   bench_row(what->what, all, middle(plain), "k/s", what->wanted);
   bench_row(beside, all, alone, "k/s", 0);
+  const double chunks = middle(theirs);
+  g_autofree char *spead2 = g_strdup_printf("%s, beside spead2's chunks", what->what);
+  if (chunks > 0)
+    bench_row(spead2, all, chunks, "k/s", 1.5);
+  else if (what->is_spead)
+    printf("%s: skipped: %s does not find it\n", spead2, find_python());
 }
 
 int main(int argc, char **argv)

@@ -98,11 +98,119 @@ static void test_clock(void)
   g_assert_nonnull(strstr(text, day));
 }
 
+/* Runs a script with the functions of its shell that wait, with port, hex (the port as the kernel
+ * prints it) and receiver set. Exit status 77 skips the test, for the reason it prints. */
+static gboolean run_script(const char *body)
+{
+  g_autofree char *quoted = g_shell_quote(program);
+  g_autofree char *script = g_strdup_printf(
+      "astro=%s; port=$((20000 + RANDOM %% 20000)); hex=$(printf ':%%04X' $port)\n"
+      "skip() { echo \"$*\"; exit 77; }\n"
+      "listens() { for i in $(seq 500); do ! grep -q \"$hex \" /proc/net/udp || return 0; sleep "
+      "0.02; done; exit 3; }\n%s",
+      quoted, body);
+  g_auto(Result) result = run_shell(script);
+  if (result.status == 77)
+    g_test_skip(result.out);
+  else
+    g_assert_cmpint(result.status, ==, 0);
+  return result.status == 0;
+}
+
+/* A sender that is killed, and started again with the same times, restarts the stream. */
+static void test_killed(void)
+{
+  if (!has_udp())
+    return;
+  const gboolean has_run = run_script(
+      "$astro run record stations=0-1 pols=2 rate=100000 output=killed.fits port=$port >received "
+      "2>&1 & receiver=$!\n"
+      "listens; sleep 0.2\n"
+      "$astro run transmit stations=2 bandwidth=1e5 duration=60 port=$port >sent 2>&1 & sender=$!\n"
+      "sleep 1.5; kill -KILL $sender; wait $sender\n"
+      "$astro run transmit stations=2 bandwidth=1e5 duration=1 port=$port >sent 2>&1 || exit 4\n"
+      "sleep 0.3; kill -INT $receiver; wait $receiver");
+  g_assert_true(has_run);
+  g_assert_cmpuint(count("received", "restarts"), ==, 1);
+  g_assert_cmpuint(count("received", "alien"), ==, 0);
+  g_assert_cmpuint(count("received", "packets"), >, count("sent", "packets"));
+  g_assert_cmpint(file_size("killed.fits"), >, 0);
+}
+
+/* The interface goes down and up again, in a network of our own: the receiver goes on, and what was
+ * not received meanwhile is lost. */
+static void test_interface(void)
+{
+  if (!has_udp())
+    return;
+  if (!run_script(
+          "command -v ip >/dev/null || skip 'there is no ip (iproute2)'\n"
+          "unshare -rn true 2>/dev/null || skip 'networks of our own are not allowed here'\n"
+          "export astro port hex; export -f listens\n"
+          "unshare -rn bash -c '\n"
+          "ip link set lo up\n"
+          "$astro run record stations=0-1 pols=2 rate=100000 output=interface.fits port=$port "
+          ">received 2>&1 & receiver=$!\n"
+          "listens; sleep 0.3\n"
+          "$astro run transmit stations=2 bandwidth=1e5 duration=3 port=$port >sent 2>&1 & "
+          "sender=$!\n"
+          "sleep 1; ip link set lo down; sleep 0.5; ip link set lo up\n"
+          "wait $sender || exit 4\n"
+          "sleep 0.3; kill -INT $receiver; wait $receiver'"))
+    return;
+  const guint64 came = count("received", "packets"), sent = count("sent", "packets");
+  g_assert_cmpuint(came, <, sent);
+  g_assert_cmpuint(came, >, sent / 2);
+  g_assert_cmpuint(came + count("received", "lost"), ==, sent);
+  g_assert_cmpuint(count("received", "restarts"), ==, 0);
+}
+
+/* While packets come, a browser gets pictures, and the file is as without. */
+static void test_live(void)
+{
+  g_autofree char *path = in_folder("answer"), *answer = NULL;
+  gsize length;
+  if (!has_udp())
+    return;
+  if (!run_script(
+          "for element in astrohttpsink jpegenc; do gst-inspect-1.0 $element >inspected 2>&1 || "
+          "skip "
+          "\"gst-inspect-1.0 does not find $element\"; done\n"
+          "$astro run receive stations=0-2 rate=100000 frequency=150e6 array=vla-like "
+          "centre=zenith channels=16 integration=500 output=live.uvfits live=0 size=64 port=$port "
+          ">received 2>&1 & receiver=$!\n"
+          "listens; sleep 0.2\n"
+          "$astro run transmit stations=3 bandwidth=1e5 duration=4 port=$port >sent 2>&1 & "
+          "sender=$!\n"
+          "page=$(sed -n 's|^open http://127.0.0.1:\\([0-9]*\\)/$|\\1|p' received)\n"
+          "[ -n \"$page\" ] || exit 5\n"
+          "for i in $(seq 100); do\n"
+          "  exec 3<>/dev/tcp/127.0.0.1/$page\n"
+          "  printf 'GET /picture HTTP/1.1\\r\\nHost: 127.0.0.1:%s\\r\\nConnection: "
+          "close\\r\\n\\r\\n' $page >&3\n"
+          "  cat <&3 >answer; exec 3>&-\n"
+          "  ! head -n 1 answer | grep -q ' 200 ' || break\n"
+          "  sleep 0.1\n"
+          "done\n"
+          "kill -0 $sender || exit 6\n"
+          "wait $sender; sleep 0.3; kill -INT $receiver; wait $receiver"))
+    return;
+  g_assert_true(g_file_get_contents(path, &answer, &length, NULL));
+  g_assert_true(g_str_has_prefix(answer, "HTTP/1.1 200 OK"));
+  g_assert_nonnull(strstr(answer, "image/jpeg"));
+  g_assert_cmpuint(length, >, 1000);
+  g_assert_cmpuint(count("received", "packets"), ==, count("sent", "packets"));
+  g_assert_cmpint(file_size("live.uvfits"), >, 0);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/packets/receive", test_receive);
   g_test_add_func("/packets/record", test_record);
   g_test_add_func("/packets/clock", test_clock);
+  g_test_add_func("/packets/live", test_live);
+  g_test_add_func("/packets/killed", test_killed);
+  g_test_add_func("/packets/interface", test_interface);
 }
 
 int main(int argc, char **argv)
