@@ -70,7 +70,8 @@ static gboolean place_rows(AstroRecording *recording, const Block *block,
     const guint row = frame->row + (is_reversed ? recording->frame_rows - 1 - i : i);
     guint8 *out = block->rows + ((guint64)row * block->steps + (guint64)(from - block->begin)) *
                                     step_bytes(recording);
-    const guint64 first = (i * frame->stored + (guint64)(from - frame->begin)) * inner;
+    const guint64 first =
+        (i * frame->stored + frame->skip + (guint64)(from - frame->begin)) * inner;
     if (astro_is_given_up()) {
       g_set_error_literal(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP,
                           "the block was given up");

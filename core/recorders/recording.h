@@ -19,6 +19,7 @@ typedef struct {
   gint64 begin;   /* the first step, counted from wherever the format likes */
   guint64 steps;  /* that count */
   guint64 stored; /* that are there: rows lie so far apart */
+  guint64 skip;   /* the first of them that counts */
   guint row;      /* its first row */
   gboolean is_valid;
 } AstroRecorderFrame;
@@ -116,7 +117,7 @@ gint64 astro_recording_ns(const AstroRecording *recording, gint64 steps);
 void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent);
 
 /* Sorts an index by time and sets what follows from it: first and steps. Steps that two frames have
- * are counted in the later one. FALSE: there are no frames. */
+ * are counted in the earlier one. FALSE: there are no frames. */
 gboolean astro_recording_sort(AstroRecording *recording, GError **error);
 
 /* Derives the stream from what the format has filled in. */
