@@ -42,9 +42,7 @@ static gboolean unpack(AstroRecording *recording, const AstroRecorderFrame *fram
     return astro_recorder_file_read(file, frame->at + first * bytes, out, n * bytes, error);
   for (guint64 done = 0, piece; done < n; done += piece) {
     const guint64 component = first + done, from = astro_recorder_byte_of(packing, component);
-    const guint64 before = packing->word_components ? component % packing->word_components
-                           : packing->bits < 8      ? component % (8 / packing->bits)
-                                                    : 0;
+    const guint64 before = astro_recorder_before(packing, component);
     piece = MIN(n - done, PIECE);
     const gsize needed = astro_recorder_bytes(packing, before + piece);
     gsize got;

@@ -52,6 +52,13 @@ guint64 astro_recorder_byte_of(const AstroRecorderPacking *packing, guint64 comp
                              : component / packing->word_components * (WORD_BITS / 8);
 }
 
+guint64 astro_recorder_before(const AstroRecorderPacking *packing, guint64 component)
+{
+  if (!is_gapless(packing))
+    return component % packing->word_components;
+  return packing->bits < 8 ? component % (8 / packing->bits) : 0;
+}
+
 guint64 astro_recorder_bytes(const AstroRecorderPacking *packing, guint64 components)
 {
   const guint64 n = packing->word_components;

@@ -25,8 +25,10 @@ gsize astro_recorder_component_bytes(const AstroRecorderPacking *packing); /* un
 /* Whether the file has the components as they come out. */
 gboolean astro_recorder_is_plain(const AstroRecorderPacking *packing);
 
-/* The byte in which a component begins; and the bytes that hold so many of them. */
+/* The byte, or the first byte of the word, in which a component begins; how many components begin
+ * before it in that byte or word; and the bytes that hold so many components. */
 guint64 astro_recorder_byte_of(const AstroRecorderPacking *packing, guint64 component);
+guint64 astro_recorder_before(const AstroRecorderPacking *packing, guint64 component);
 guint64 astro_recorder_bytes(const AstroRecorderPacking *packing, guint64 components);
 
 /* Unpacks n components of those that are packed from `in` on, from number `first` on. The first
