@@ -4,6 +4,7 @@
 
 #define MJD_1970 40587
 #define NS_A_DAY (86400 * (gint64)GST_SECOND)
+#define BAND_ROUNDING 1e-5
 #define MOST_STEP_BYTES ((guint64)1 << 30)
 
 void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent)
@@ -105,6 +106,18 @@ static void choose_band(AstroRecording *recording)
     out->bandwidth = recording->rate / (recording->packing.is_complex ? 1 : 2);
 }
 
+/* The rate of a channel carries its width; more is possible, as of filter banks that oversample. */
+static gboolean check_channels(const AstroRecording *recording, GError **error)
+{
+  const double carried = recording->rate / (recording->packing.is_complex ? 1 : 2);
+  const double width = ABS(recording->bandwidth) / (double)extent_of(recording, ASTRO_AXIS_CHANNEL);
+  return width <= carried * (1 + BAND_ROUNDING) ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: a channel of the bandwidth is %g Hz wide, but the rate carries "
+                             "only %g Hz: set force if rate and bandwidth are right",
+                             astro_recording_file(recording, 0)->name, width, carried);
+}
+
 static gboolean settle_band(AstroRecording *recording, GError **error)
 {
   const AstroRecorderSettings *settings = recording->settings;
@@ -163,8 +176,7 @@ gboolean astro_recording_describe(AstroRecording *recording, GError **error)
   out->has_counts = TRUE;
   choose_layout(recording);
   choose_band(recording);
-  if (out->quantity == ASTRO_QUANTITY_VOLTAGES && !recording->settings->force &&
-      !astro_stream_check_band(out, error))
+  if (!recording->settings->force && !check_channels(recording, error))
     return FALSE;
   recording->seen = (AstroRecorderPlace){ 0, 0 };
   return TRUE;

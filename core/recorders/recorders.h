@@ -71,7 +71,7 @@ const char *astro_recording_note(const AstroRecording *recording);
 typedef struct {
   guint64 frames, invalid, duplicate, late; /* frames by what became of them */
   guint64 odd_bytes;                        /* that are not of the format, between frames */
-  guint64 lost, samples; /* samples, of which each row has one a step, without and in all */
+  guint64 lost, samples; /* in all stations, polarisations and channels */
 } AstroRecordingStats;
 const AstroRecordingStats *astro_recording_stats(const AstroRecording *recording);
 

@@ -375,7 +375,7 @@ static void test_guppi(void)
     if (i == 3)
       test_says(r.warnings->str, "ends in the middle of a block");
     else
-      test_says(r.warnings->str, "18 of 102 samples are lost");
+      test_says(r.warnings->str, "36 of 204 samples are lost");
     g_unlink(path);
   }
 }
