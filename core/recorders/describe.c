@@ -45,12 +45,19 @@ static void insert(AstroLayout *layout, guint at, AstroAxis axis)
   layout->extents[at] = 1;
 }
 
-/* Every stream has stations and polarisations: those of length 1 fit anywhere, so they go where
- * stages like them. */
-static void complete(AstroLayout *layout)
+/* Voltages and spectra have stations and polarisations, and power polarisations and channels: those
+ * of length 1 fit anywhere, so they go where stages like them. */
+static void complete(AstroLayout *layout, gboolean is_power)
 {
   gint pol = astro_layout_find(layout, ASTRO_AXIS_POL);
   const gint station = astro_layout_find(layout, ASTRO_AXIS_STATION);
+  if (is_power) {
+    if (pol < 0)
+      insert(layout, 1, ASTRO_AXIS_POL);
+    if (astro_layout_find(layout, ASTRO_AXIS_CHANNEL) < 0)
+      insert(layout, 2, ASTRO_AXIS_CHANNEL);
+    return;
+  }
   if (pol < 0) {
     pol = station < 0 ? (gint)layout->n_axes : station + 1;
     insert(layout, (guint)pol, ASTRO_AXIS_POL);
@@ -66,7 +73,9 @@ static void choose_layout(AstroRecording *recording)
                             astro_layout_find(&recording->inner, ASTRO_AXIS_CHANNEL) >= 0;
   const gboolean is_spectra = extent_of(recording, ASTRO_AXIS_CHANNEL) > 1;
   const AstroLayout time = { 1, { ASTRO_AXIS_TIME }, { 0 } };
-  out->quantity = is_spectra ? ASTRO_QUANTITY_SPECTRA : ASTRO_QUANTITY_VOLTAGES;
+  out->quantity = recording->packing.is_power ? ASTRO_QUANTITY_POWER
+                  : is_spectra                ? ASTRO_QUANTITY_SPECTRA
+                                              : ASTRO_QUANTITY_VOLTAGES;
   recording->is_moved = recording->n_rows > 1 && (has_both || !is_spectra);
   out->layout = (AstroLayout){ 0 };
   if (!recording->is_moved)
@@ -75,7 +84,7 @@ static void choose_layout(AstroRecording *recording)
   if (recording->is_moved)
     append(&out->layout, &recording->rows);
   append(&out->layout, &recording->inner);
-  complete(&out->layout);
+  complete(&out->layout, recording->packing.is_power);
 }
 
 static gboolean check_size(const AstroRecording *recording, GError **error)
@@ -111,7 +120,7 @@ static gboolean check_channels(const AstroRecording *recording, GError **error)
 {
   const double carried = recording->rate / (recording->packing.is_complex ? 1 : 2);
   const double width = ABS(recording->bandwidth) / (double)extent_of(recording, ASTRO_AXIS_CHANNEL);
-  return width <= carried * (1 + BAND_ROUNDING) ||
+  return recording->packing.is_power || width <= carried * (1 + BAND_ROUNDING) ||
          astro_recorder_fail(error, FORMAT,
                              "%s: a channel of the bandwidth is %g Hz wide, but the rate carries "
                              "only %g Hz: set force if rate and bandwidth are right",

@@ -9,6 +9,7 @@
 #include "core/recorders/file.h"
 #include "core/recorders/recorders.h"
 #include "core/recorders/unpack.h"
+#include "core/stream/power.h"
 
 G_BEGIN_DECLS
 
@@ -60,6 +61,7 @@ struct _AstroRecording {
   double rate;                 /* told by headers; 0: they do not tell */
   gint rate_n, rate_d;         /* exact */
   double frequency, bandwidth; /* Hz; a negative width falls from channel to channel */
+  AstroPowerProducts products; /* of power */
   char *telescope, *basis;
   gboolean has_centre;
   double ra, dec; /* degrees */
@@ -90,7 +92,7 @@ struct _AstroRecording {
 };
 
 extern const AstroRecorderFormat astro_recorder_vdif, astro_recorder_dada, astro_recorder_guppi,
-    astro_recorder_mark5b, astro_recorder_cu8;
+    astro_recorder_mark5b, astro_recorder_cu8, astro_recorder_sigproc;
 
 AstroRecorderFile *astro_recording_file(const AstroRecording *recording, guint file);
 

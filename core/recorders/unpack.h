@@ -16,10 +16,11 @@ typedef struct {
   AstroRecorderCode code;
   gboolean high_first;
   guint word_components; /* 0: no gaps */
+  gboolean is_power;     /* numbers become floats */
 } AstroRecorderPacking;
 
-/* I8 for up to 8 bits, I16LE for up to 16, F32LE for floats, or their complex counterparts;
- * ASTRO_FORMAT_UNKNOWN for others. */
+/* F32LE for power, or I8 for up to 8 bits, I16LE for up to 16, F32LE for floats, or their complex
+ * counterparts; ASTRO_FORMAT_UNKNOWN for others. */
 AstroFormat astro_recorder_format(const AstroRecorderPacking *packing);
 gsize astro_recorder_component_bytes(const AstroRecorderPacking *packing); /* unpacked */
 /* Whether the file has the components as they come out. */

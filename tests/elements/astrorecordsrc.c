@@ -461,6 +461,146 @@ static void test_unsigned(void)
   g_unlink(path);
 }
 
+/* ---- SIGPROC ---- */
+
+typedef struct {
+  guint bits, ifs;
+  double step;
+  const char *extra;
+} Filterbank;
+
+/* Ten spectra of four channels, whose values rise. */
+static char *save_filterbank(const char *name, const Filterbank *of, double start, guint first)
+{
+  GByteArray *bytes = g_byte_array_new();
+  recording_sigproc(bytes, "HEADER_START", NULL, 0);
+  recording_sigproc_whole(bytes, "telescope_id", 4);
+  recording_sigproc(bytes, "source_name", "\x05\0\0\0B0329", 9);
+  recording_sigproc_whole(bytes, "data_type", 1);
+  recording_sigproc_whole(bytes, "nbits", (gint)of->bits);
+  recording_sigproc_whole(bytes, "nchans", 4);
+  recording_sigproc_whole(bytes, "nifs", (gint)of->ifs);
+  recording_sigproc_real(bytes, "tstart", start);
+  recording_sigproc_real(bytes, "tsamp", 0.001);
+  recording_sigproc_real(bytes, "fch1", 1400);
+  recording_sigproc_real(bytes, "foff", of->step);
+  recording_sigproc_real(bytes, "src_raj", 33234.5);
+  recording_sigproc_real(bytes, "src_dej", -543000);
+  if (of->extra)
+    recording_sigproc_whole(bytes, of->extra, 2);
+  recording_sigproc(bytes, "HEADER_END", NULL, 0);
+  const guint n = 10 * of->ifs * 4;
+  guint8 packed = 0;
+  for (guint i = 0; i < n; i++) {
+    const guint32 value = (first + i) & (of->bits < 8 ? (1u << of->bits) - 1 : 255);
+    if (of->bits == 32) {
+      const float real = (float)value;
+      guint32 word;
+      memcpy(&word, &real, sizeof word);
+      recording_word(bytes, word);
+    } else if (of->bits >= 8) {
+      const guint8 two[] = { (guint8)value, 0 };
+      g_byte_array_append(bytes, two, of->bits / 8);
+    } else {
+      const guint per = 8 / of->bits;
+      packed |= (guint8)(value << (i % per * of->bits));
+      if (i % per == per - 1) {
+        g_byte_array_append(bytes, &packed, 1);
+        packed = 0;
+      }
+    }
+  }
+  return recording_save(bytes, name);
+}
+
+static void test_filterbank(void)
+{
+  static const Filterbank cases[] = { { 8, 1, 2 },  { 8, 2, -2 }, { 16, 1, -2 }, { 32, 4, -2 },
+                                      { 4, 1, -2 }, { 2, 2, 2 },  { 1, 1, -2 } };
+  static const char *const products[] = { "", "products=I", "products=XX:YY", "",
+                                          "products=I:Q:U:V" };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const Filterbank *of = &cases[i];
+    g_autofree char *a = save_filterbank("a.fil", of, 58881.5, 0);
+    g_autofree char *b = save_filterbank("b.fil", of, 58881.5 + 0.020 / 86400, 3);
+    g_autofree char *both = g_strdup_printf("%s,%s", b, a);
+    g_auto(Recorded) r = recorded_read(both, products[of->ifs]);
+    g_assert_cmpint(r.stream.quantity, ==, ASTRO_QUANTITY_POWER);
+    g_assert_cmpint(r.stream.rate_n, ==, 1000);
+    g_assert_cmpfloat(r.stream.bandwidth, ==, 8e6);
+    g_assert_cmpfloat(fabs(r.stream.frequency - (1400 + 1.5 * of->step) * 1e6), <, 1);
+    g_assert_cmpstr(r.observation->telescope, ==, "Parkes");
+    g_assert_cmpfloat(fabs(r.observation->phase_dec * 180 / G_PI + 54.5), <, 1e-9);
+    g_assert_cmpuint(r.observation->start_ns, ==, 43200 * (guint64)GST_SECOND);
+    g_assert_cmpuint(recorded_end(&r), ==, 30);
+    for (guint step = 0; step < 30; step++)
+      for (guint pol = 0; pol < of->ifs; pol++)
+        for (guint channel = 0; channel < 4; channel++) {
+          const guint in_file = of->step < 0 ? 3 - channel : channel;
+          const guint value = (step % 20 * of->ifs + pol) * 4 + in_file + (step < 20 ? 0 : 3);
+          if (step >= 10 && step < 20)
+            recorded_is_lost(&r, step, 0, pol);
+          else
+            g_assert_cmpint(recorded_value(&r, step, channel, 0, pol), ==,
+                            value & (of->bits < 8 ? (1u << of->bits) - 1 : 255));
+        }
+    g_unlink(a);
+    g_unlink(b);
+  }
+}
+
+static void test_filterbank_refused(void)
+{
+  static const struct {
+    Filterbank of;
+    const char *settings, *says;
+  } cases[] = {
+    { { 8, 2, 1 }, "", "nifs is 2, and no header tells what these are" },
+    { { 8, 2, 1 }, "products=I", "products=I are 1" },
+    { { 8, 1, 1, "data_type" }, "", "another data_type" },
+    { { 8, 1, 1, "nbeams" }, "", "another nbeams" },
+    { { 8, 1, 1, "colour" }, "", "keyword \"colour\"" },
+    { { 8, 1, 1, "nbits" }, "bits=8", "bits=8 is set" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *path = save_filterbank("bad.fil", &cases[i].of, 58881.5, 0);
+    recorded_refused(path, cases[i].settings, cases[i].says);
+    g_unlink(path);
+  }
+}
+
+/* ---- what astrorecordsink writes ---- */
+
+/* The same integers come back, on the same steps of UTC. */
+static void test_round_trip(void)
+{
+  static const char *const formats[] = { "vdif", "dada" };
+  g_autofree char *raw = g_build_filename(g_get_tmp_dir(), "stream.raw", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), formats[i], NULL);
+    g_autofree char *line = g_strdup_printf(
+        "astroskysrc stations=1 pols=2 noise=20 bandwidth=1e6 frequency=1.5e8 duration=0.05 "
+        "start-time=2026-11-20T12:00:00 ! application/x-astro-voltages,format=CI8 ! tee name=t t. "
+        "! queue ! filesink location=%s t. ! queue ! astrorecordsink format=%s location=%s",
+        raw, formats[i], path);
+    g_autofree char *error = test_launch(line);
+    g_assert_cmpstr(error, ==, NULL);
+    g_autofree char *sent = NULL;
+    gsize bytes;
+    g_assert_true(g_file_get_contents(raw, &sent, &bytes, NULL));
+    g_auto(Recorded) r = recorded_read(path, "rate=1e6");
+    g_assert_cmpint(r.observation->start_mjd, ==, 61364);
+    g_assert_cmpuint(r.observation->start_ns, ==, 43200 * (guint64)GST_SECOND);
+    g_assert_cmpuint(recorded_end(&r), >=, 50000);
+    for (guint64 step = 0; step < 50000; step += 7)
+      for (guint pol = 0; pol < 2; pol++)
+        g_assert_cmpint(recorded_value(&r, step, 0, 0, pol), ==,
+                        ((const gint8 *)sent)[step * 4 + 2 * pol]);
+    g_unlink(path);
+    g_unlink(raw);
+  }
+}
+
 /* ---- files ---- */
 
 static void test_files(void)
@@ -520,6 +660,9 @@ static void add_tests(void)
   g_test_add_func("/astrorecordsrc/guppi/refused", test_guppi_refused);
   g_test_add_func("/astrorecordsrc/mark5b", test_mark5b);
   g_test_add_func("/astrorecordsrc/unsigned", test_unsigned);
+  g_test_add_func("/astrorecordsrc/filterbank/values", test_filterbank);
+  g_test_add_func("/astrorecordsrc/filterbank/refused", test_filterbank_refused);
+  g_test_add_func("/astrorecordsrc/round-trip", test_round_trip);
   g_test_add_func("/astrorecordsrc/files", test_files);
   g_test_add_func("/astrorecordsrc/array", test_array);
 }

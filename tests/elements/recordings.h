@@ -97,6 +97,30 @@ static inline char *recording_save(GByteArray *bytes, const char *name)
   return path;
 }
 
+/* A keyword of SIGPROC with its value: of a number of bytes, or none. */
+static inline void recording_sigproc(GByteArray *bytes, const char *name, gconstpointer value,
+                                     gsize n)
+{
+  recording_word(bytes, (guint32)strlen(name));
+  g_byte_array_append(bytes, (const guint8 *)name, (guint)strlen(name));
+  if (n)
+    g_byte_array_append(bytes, value, (guint)n);
+}
+
+static inline void recording_sigproc_whole(GByteArray *bytes, const char *name, gint32 value)
+{
+  const gint32 little = GINT32_TO_LE(value);
+  recording_sigproc(bytes, name, &little, sizeof little);
+}
+
+static inline void recording_sigproc_real(GByteArray *bytes, const char *name, double value)
+{
+  guint64 little;
+  memcpy(&little, &value, sizeof little);
+  little = GUINT64_TO_LE(little);
+  recording_sigproc(bytes, name, &little, sizeof little);
+}
+
 /* ---- what is read ---- */
 
 typedef struct {
@@ -237,7 +261,8 @@ static inline gboolean recorded_get(const Recorded *r, RecordedAt at, gint *real
     g_assert_true(astro_validity_check(counts, &shape, NULL));
     g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
     g_assert_cmpuint(map.size, ==, astro_layout_samples(&shape) * info->bytes);
-    *real = ((const gint8 *)map.data)[sample * info->bytes];
+    *real = info->is_float ? (gint)((const float *)map.data)[sample]
+                           : ((const gint8 *)map.data)[sample * info->bytes];
     *imaginary = info->is_complex ? ((const gint8 *)map.data)[sample * info->bytes + 1] : 0;
     gst_buffer_unmap(buffer, &map);
     return astro_validity_at(counts, &shape, index) > 0;
