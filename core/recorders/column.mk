@@ -8,3 +8,6 @@ element_sources += elements/astrorecordsrc.c elements/astrorecordsrc.h
 core_tests += tests/core/recorders/unpack
 element_tests += tests/elements/astrorecordsrc
 dist_files += tests/elements/recordings.h tests/interop/recorders.py
+fuzz_programs += tests/fuzz/recorded-vdif tests/fuzz/recorded-dada tests/fuzz/recorded-guppi tests/fuzz/recorded-mark5b \
+  tests/fuzz/recorded-sigproc
+dist_files += tests/fuzz/recordings.h

@@ -19,7 +19,7 @@
 #define FLOAT_BITS 32
 #define MHZ 1e6
 #define MJD_1970 40587
-#define MOST_DAY 200000
+#define MOST_DAY 100000
 #define MOST_DIGITS 20 /* of a fraction of a day that are read */
 #define NS_A_DAY (86400 * (gint64)GST_SECOND)
 
@@ -310,8 +310,9 @@ static gboolean steps_between(const AstroRecording *recording, const char *name,
                               gint64 *steps, GError **error)
 {
   const double exact = (double)ns * recording->rate_n / recording->rate_d / (double)GST_SECOND;
-  *steps = llrint(exact);
-  return fabs(exact - (double)*steps) < 0.1 ||
+  const gboolean is_near = fabs(exact) < 0x1p60;
+  *steps = is_near ? llrint(exact) : 0;
+  return (is_near && fabs(exact - (double)*steps) < 0.1) ||
          astro_recorder_fail(error, FORMAT,
                              "%s: UTC_START is %.12g steps from that of the first file, expected a "
                              "whole number: files of one recording",

@@ -5,6 +5,7 @@
 #define MJD_1970 40587
 #define NS_A_DAY (86400 * (gint64)GST_SECOND)
 #define BAND_ROUNDING 1e-5
+#define MOST_SECONDS 3e9
 #define MOST_STEP_BYTES ((guint64)1 << 30)
 
 void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent)
@@ -85,6 +86,17 @@ static void choose_layout(AstroRecording *recording)
     append(&out->layout, &recording->rows);
   append(&out->layout, &recording->inner);
   complete(&out->layout, recording->packing.is_power);
+}
+
+/* Headers may tell anything. */
+static gboolean check_span(const AstroRecording *recording, GError **error)
+{
+  const double seconds = (double)recording->steps / recording->rate;
+  return seconds < MOST_SECONDS ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: from its first to its last sample the recording takes %g s, "
+                             "which is no recording",
+                             astro_recording_file(recording, 0)->name, seconds);
 }
 
 static gboolean check_size(const AstroRecording *recording, GError **error)
@@ -177,8 +189,8 @@ gboolean astro_recording_describe(AstroRecording *recording, GError **error)
     return astro_recorder_fail(error, FORMAT,
                                "%s: found samples of %u bits, expected 1 to 16, or floats of 32",
                                name, recording->packing.bits);
-  if (!check_size(recording, error) || !settle_band(recording, error) ||
-      !settle_start(recording, error))
+  if (!check_size(recording, error) || !check_span(recording, error) ||
+      !settle_band(recording, error) || !settle_start(recording, error))
     return FALSE;
   out->rate_n = recording->rate_n;
   out->rate_d = recording->rate_d;

@@ -170,7 +170,7 @@ static gboolean read_header(AstroRecorderFile *file, Header *header, GError **er
                       : header->ifs < 1       ? "nifs, expected 1 or more"
                       : header->beams > 1     ? "nbeams, expected 1"
                       : header->interval <= 0 ? "tsamp, expected more than 0"
-                      : header->start < 0 || header->start > 2e5 ? "tstart, expected a day (MJD)"
+                      : header->start < 0 || header->start > 1e5 ? "tstart, expected a day (MJD)"
                                                                  : NULL;
   return !wrong ||
          astro_recorder_fail(error, FORMAT, "%s: its header has another %s", file->name, wrong);
@@ -287,11 +287,15 @@ static gboolean open_all(AstroRecording *recording, GError **error)
     }
     const guint64 bits = astro_layout_samples(&recording->inner) * recording->packing.bits;
     const guint64 steps = (file->size - header.bytes) * 8 / bits;
+    const double after = (header.start - first.start) * 86400 * recording->rate;
+    if (fabs(after) > 0x1p60)
+      return astro_recorder_fail(error, FORMAT, "%s: tstart is %g steps from that of %s",
+                                 file->name, after, astro_recording_file(recording, 0)->name);
     const AstroRecorderFrame frame = {
       .file = i,
       .at = header.bytes,
       .end = file->size,
-      .begin = llrint((header.start - first.start) * 86400 * recording->rate),
+      .begin = llrint(after),
       .steps = steps,
       .stored = steps,
       .is_valid = TRUE,
@@ -304,8 +308,8 @@ static gboolean open_all(AstroRecording *recording, GError **error)
   if (!astro_recording_sort(recording, error))
     return FALSE;
   const double day = floor(earliest);
-  recording->start_ns = (gint64)(day - MJD_1970) * 86400 * (gint64)GST_SECOND +
-                        llrint((earliest - day) * 86400e9);
+  recording->start_ns =
+      (gint64)(day - MJD_1970) * 86400 * (gint64)GST_SECOND + llrint((earliest - day) * 86400e9);
   return TRUE;
 }
 
