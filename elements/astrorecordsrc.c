@@ -1,16 +1,16 @@
 /**
  * SECTION:element-astrorecordsrc
  *
- * Reads what recorders of telescopes have on disk as voltages or spectra: VDIF, DADA, GUPPI raw,
- * Mark 5B, and unsigned bytes without a header (cu8). The format is found by the content of the
- * files.
+ * Reads what recorders of telescopes have on disk: VDIF, DADA, GUPPI raw, Mark 5B, and unsigned
+ * bytes without a header (cu8) as voltages or spectra, and SIGPROC's filterbank as power. The
+ * format is found by the content of the files.
  *
  * location names a file, a shell pattern, or several of these separated by commas. All files are
  * one stream, in the order of their times. What headers tell goes to caps and to the observation;
  * what they leave out is set by properties, and a property that contradicts a header is refused,
  * unless force says that the header is wrong. VDIF needs rate if a recording is within one second,
  * and threads if it has more than two; Mark 5B needs channels and bits, and start-time, any time
- * within 500 days, for the date; cu8 needs rate.
+ * within 500 days, for the date; SIGPROC needs products if it has several IFs; cu8 needs rate.
  *
  * Samples of up to 8 bits become I8 or CI8, of up to 16 bits I16LE or CI16LE, floats F32LE or
  * CF32LE. One bit becomes -1 and 1, two bits -10, -3, 3 and 10, and more bits the integers that
@@ -68,6 +68,7 @@ struct _AstroRecordSrc {
   guint64 end;         /* of the recording, in ns */
   GstClockTime sought; /* where to go on; GST_CLOCK_TIME_NONE: at next */
   gboolean is_discont;
+  AstroRecordingStats stats; /* as of the last block; under the object's lock */
   GstBufferPool *pool;
   gsize pool_bytes;
   AstroDevice *reader;
@@ -89,9 +90,10 @@ static void get_stats(GObject *object, GValue *value);
 static const AstroField fields[] = {
   ASTRO_TEXT(Settings, location, "location", "Location",
              "Paths of the files or shell patterns, separated by commas", NULL),
-  ASTRO_TEXT(Settings, recorder.format, "format", "Format",
-             "Format of the files: vdif, dada, guppi, mark5b, cu8, or auto, by their content",
-             "auto"),
+  ASTRO_TEXT(
+      Settings, recorder.format, "format", "Format",
+      "Format of the files: vdif, dada, guppi, mark5b, sigproc, cu8, or auto, by their content",
+      "auto"),
   ASTRO_UINT(Settings, recorder.channels, "channels", "Channels",
              "Channels of Mark 5B, whose headers do not tell (0: as the header has it)", 0, 1 << 24,
              0),
@@ -116,6 +118,8 @@ static const AstroField fields[] = {
              NULL),
   ASTRO_ENUM(Settings, recorder.threads, "threads", "Threads", "What threads of VDIF are",
              threads_get_type, ASTRO_RECORDER_THREADS_AUTO),
+  ASTRO_TEXT(Settings, recorder.products, "products", "Products",
+             "What the IFs of SIGPROC are, as XX:YY or I:Q:U:V (unset: I, of one)", NULL),
   ASTRO_TEXT(Settings, array, "array", "Array",
              "Where the stations are: a preset, or a file of lines x y z [name] in metres, in the "
              "order of the stream (unset: unknown)",
@@ -134,10 +138,8 @@ static const AstroField fields[] = {
 static void get_stats(GObject *object, GValue *value)
 {
   AstroRecordSrc *self = ASTRO_RECORD_SRC(object);
-  AstroRecordingStats stats = { 0 };
   GST_OBJECT_LOCK(self);
-  if (self->recording)
-    stats = *astro_recording_stats(self->recording);
+  const AstroRecordingStats stats = self->stats;
   GST_OBJECT_UNLOCK(self);
   g_value_take_boxed(value, gst_structure_new("astro-recording", "frames", G_TYPE_UINT64,
                                               stats.frames, "invalid", G_TYPE_UINT64, stats.invalid,
@@ -145,6 +147,13 @@ static void get_stats(GObject *object, GValue *value)
                                               G_TYPE_UINT64, stats.late, "odd-bytes", G_TYPE_UINT64,
                                               stats.odd_bytes, "lost", G_TYPE_UINT64, stats.lost,
                                               "samples", G_TYPE_UINT64, stats.samples, NULL));
+}
+
+static void take_stats(AstroRecordSrc *self)
+{
+  GST_OBJECT_LOCK(self);
+  self->stats = *astro_recording_stats(self->recording);
+  GST_OBJECT_UNLOCK(self);
 }
 
 static void warn_of_losses(AstroRecordSrc *self)
@@ -314,8 +323,7 @@ static GstCaps *get_caps(GstBaseSrc *src, GstCaps *filter)
 {
   AstroRecordSrc *self = ASTRO_RECORD_SRC(src);
   GST_OBJECT_LOCK(self);
-  GstCaps *caps =
-      self->recording ? astro_stream_to_caps(astro_recording_stream(self->recording)) : NULL;
+  GstCaps *caps = self->recording ? astro_recording_make_caps(self->recording) : NULL;
   GST_OBJECT_UNLOCK(self);
   if (!caps)
     caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(src));
@@ -330,7 +338,7 @@ static gboolean negotiate(GstBaseSrc *src)
     return TRUE;
   const AstroStream *stream = astro_recording_stream(self->recording);
   if (!GST_BASE_SRC_CLASS(astro_record_src_parent_class)->negotiate(src)) {
-    g_autoptr(GstCaps) made = astro_stream_to_caps(stream);
+    g_autoptr(GstCaps) made = astro_recording_make_caps(self->recording);
     astro_refused_caps(GST_BASE_SRC_PAD(src), made, astro_quantity_name(stream->quantity));
     return FALSE;
   }
@@ -469,6 +477,7 @@ static GstFlowReturn create_block(AstroRecordSrc *self, GstBuffer **block)
   const guint64 end = find_end(self);
   for (*block = NULL; !*block;) {
     if (self->next >= end) {
+      take_stats(self);
       warn_of_losses(self);
       return GST_FLOW_EOS;
     }
@@ -477,6 +486,7 @@ static GstFlowReturn create_block(AstroRecordSrc *self, GstBuffer **block)
       return GST_FLOW_ERROR;
     }
   }
+  take_stats(self);
   astro_log_block(self, "out", *block);
   return GST_FLOW_OK;
 }
@@ -565,17 +575,18 @@ static void astro_record_src_class_init(AstroRecordSrcClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSrcClass *src = GST_BASE_SRC_CLASS(klass);
   g_autoptr(GstCaps) caps =
-      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra");
+      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
+                           "application/x-astro-power");
   astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroRecordSrc, settings));
   object->finalize = finalize;
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   astro_element_class_say_once(element);
-  gst_element_class_set_static_metadata(element, "Recording source", "Source/File",
-                                        "Reads recordings of telescopes (VDIF, DADA, GUPPI raw, "
-                                        "Mark 5B) as voltages or spectra, with "
-                                        "counts of valid samples",
-                                        ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      element, "Recording source", "Source/File",
+      "Reads recordings of telescopes (VDIF, DADA, GUPPI raw, Mark 5B, SIGPROC) as voltages, "
+      "spectra or power, with counts of valid samples",
+      ASTRO_AUTHOR);
   src->start = start;
   src->stop = stop;
   src->unlock = unlock;

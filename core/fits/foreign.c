@@ -4,10 +4,7 @@
 #include <string.h>
 
 #define CARD 80
-#define SAMPLES                                                                                    \
-  ": its headers are not read; unpack its samples with baseband or the recorder's own "            \
-  "tools, "                                                                                        \
-  "and read them with filesrc and astroobserve"
+#define SAMPLES ": astrorecordsrc reads it"
 #define PICTURE                                                                                    \
   " picture, whose colours do not give the values: expected the FITS file that it was "            \
   "made from"

@@ -36,7 +36,8 @@ dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
 example_files += examples/packets.sh
 dist_files += doc/packets.md
 
-# Exchanges packets with baseband and spead2, from PyPI, in both directions; part of check-interop.
+# Exchanges packets with baseband and spead2, from PyPI, in both directions, and reads baseband's
+# recordings; part of check-interop.
 packet_peers = spead2==4.5.* baseband==4.3.*
 dist_files += tests/interop/packets.py tests/bench/peers-spead2
 .PHONY: check-packets
@@ -50,4 +51,5 @@ packet-peers/.complete:
 check-packets: all packet-peers/.complete
 	@here=$$(pwd) && sources=$$(cd $(srcdir) && pwd) && . $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \
 	work=$$(mktemp -d) && cd "$$work" && PYTHONPATH="$$sources/tests/interop" \
-	"$$here/packet-peers/bin/python" "$$sources/tests/interop/packets.py"; status=$$?; rm -rf "$$work"; exit $$status
+	status=0; for script in packets recorders; do \
+	  "$$here/packet-peers/bin/python" "$$sources/tests/interop/$$script.py" || status=1; done; rm -rf "$$work"; exit $$status

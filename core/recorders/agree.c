@@ -10,6 +10,9 @@
 
 typedef __int128 Wide;
 
+/* Over a hundred years: sums with the time of a header do not overflow. */
+#define MOST_NS ((Wide)4000000000000000000)
+
 gboolean astro_recording_agree(const AstroRecording *recording, const char *property,
                                const char *where, double told, double set, double *value,
                                GError **error)
@@ -67,5 +70,6 @@ gint64 astro_recording_ns(const AstroRecording *recording, gint64 steps)
 {
   const Wide ns = (Wide)steps * recording->rate_d * (gint64)GST_SECOND;
   const Wide half = recording->rate_n / 2;
-  return (gint64)((ns + (ns < 0 ? -half : half)) / recording->rate_n);
+  const Wide rounded = (ns + (ns < 0 ? -half : half)) / recording->rate_n;
+  return (gint64)CLAMP(rounded, -MOST_NS, MOST_NS);
 }

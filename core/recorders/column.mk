@@ -3,5 +3,11 @@ core_sources += core/recorders/recorders.h core/recorders/recording.h core/recor
   core/recorders/describe.c core/recorders/frames.c core/recorders/timing.c core/recorders/read.c core/recorders/file.h \
   core/recorders/file.c core/recorders/keywords.h core/recorders/keywords.c core/recorders/levels.h core/recorders/levels.c \
   core/recorders/unpack.h core/recorders/reference.c core/recorders/cpu.c core/recorders/turn.h core/recorders/turn.c \
-  core/recorders/vdif.c core/recorders/dada.c core/recorders/guppi.c core/recorders/mark5b.c core/recorders/cu8.c
+  core/recorders/vdif.c core/recorders/dada.c core/recorders/guppi.c core/recorders/mark5b.c core/recorders/cu8.c core/recorders/sigproc.c
 element_sources += elements/astrorecordsrc.c elements/astrorecordsrc.h
+core_tests += tests/core/recorders/unpack
+element_tests += tests/elements/astrorecordsrc
+dist_files += tests/elements/recordings.h tests/interop/recorders.py
+fuzz_programs += tests/fuzz/recorded-vdif tests/fuzz/recorded-dada tests/fuzz/recorded-guppi tests/fuzz/recorded-mark5b \
+  tests/fuzz/recorded-sigproc
+dist_files += tests/fuzz/recordings.h

@@ -7,9 +7,27 @@
 #define BYTES 256
 #define MOST_IN_BYTE 8
 #define WIDTHS 3 /* 1, 2 and 4 bits */
-#define CODES 4  /* of integers */
+#define CODES 5  /* of integers */
 
 typedef gint8 Table[BYTES][MOST_IN_BYTE];
+
+/* Numbers of power, of which a byte has one or several. */
+static void unpack_power(const AstroRecorderPacking *packing, const guint8 *in, guint64 bytes,
+                         float *out)
+{
+  const guint n = 8 / packing->bits;
+  float values[BYTES][MOST_IN_BYTE];
+  for (guint i = 0; i < BYTES; i++) {
+    const guint8 byte = (guint8)i;
+    astro_recorder_unpack_reference(packing, &byte, 0, n, values[i]);
+  }
+  if (n == 1)
+    for (guint64 i = 0; i < bytes; i++)
+      out[i] = values[in[i]][0];
+  else
+    for (guint64 i = 0; i < bytes; i++)
+      memcpy(out + n * i, values[in[i]], n * sizeof *out);
+}
 
 static const Table *table_of(const AstroRecorderPacking *packing)
 {
@@ -56,7 +74,15 @@ static gboolean has_table(const AstroRecorderPacking *packing)
 static void unpack_whole(const AstroRecorderPacking *packing, const guint8 *in, guint64 n,
                          guint8 *out)
 {
-  if (has_table(packing)) {
+  if (packing->is_power && packing->bits <= 8) {
+    unpack_power(packing, in, n * packing->bits / 8, (float *)out);
+  } else if (packing->is_power && packing->bits == 16) {
+    for (guint64 i = 0; i < n; i++) {
+      const guint16 number = (guint16)(in[2 * i] | in[2 * i + 1] << 8);
+      ((float *)out)[i] =
+          packing->code == ASTRO_RECORDER_SIGNED ? (float)(gint16)number : (float)number;
+    }
+  } else if (has_table(packing)) {
     unpack_by_table(packing, in, n * packing->bits / 8, (gint8 *)out);
   } else if (astro_recorder_is_plain(packing)) {
     memcpy(out, in, n * packing->bits / 8);

@@ -18,6 +18,10 @@
 #define MOST_CHANNELS (1u << 24)
 #define FLOAT_BITS 32
 #define MHZ 1e6
+#define MJD_1970 40587
+#define MOST_DAY 100000
+#define MOST_DIGITS 20 /* of a fraction of a day that are read */
+#define NS_A_DAY (86400 * (gint64)GST_SECOND)
 
 static gboolean probe(const guint8 *bytes, gsize n)
 {
@@ -161,21 +165,69 @@ static gboolean read_band(AstroRecording *recording, const AstroRecorderKeywords
   return astro_recording_settle_rate(recording, where, error);
 }
 
-/* 2013-07-02-01:37:40[.fraction], or with a T. */
-static gboolean read_start(const AstroRecorderKeywords *keywords, gboolean *has_start, gint64 *ns,
-                           GError **error)
+/* How much the last digit behind a point is worth; 1 without a point. */
+static double last_digit(const char *text)
 {
-  const char *text = astro_recorder_keyword(keywords, "UTC_START");
-  *has_start = text != NULL;
-  if (!text)
-    return TRUE;
+  const char *point = strchr(text, '.');
+  return point ? pow(10, -(double)strspn(point + 1, "0123456789")) : 1;
+}
+
+/* The fraction of a day, to more digits than a double has. */
+static gboolean read_day(const char *text, gint64 *ns)
+{
+  char *end;
+  const guint64 day = g_ascii_strtoull(text, &end, 10);
+  unsigned __int128 fraction = 0, one = 1;
+  if (end == text || day > MOST_DAY || (*end && *end != '.'))
+    return FALSE;
+  const char *digit = *end ? end + 1 : end;
+  for (guint i = 0; g_ascii_isdigit(*digit); digit++, i++)
+    if (i < MOST_DIGITS) {
+      fraction = fraction * 10 + (guint)(*digit - '0');
+      one *= 10;
+    }
+  *ns = ((gint64)day - MJD_1970) * NS_A_DAY + (gint64)((fraction * NS_A_DAY + one / 2) / one);
+  return *digit == 0;
+}
+
+/* 2013-07-02-01:37:40[.fraction], or with a T. */
+static gboolean read_utc(const char *text, gint64 *ns)
+{
   g_autofree char *iso = g_strdup(text);
   if (strlen(iso) > 10 && iso[10] == '-')
     iso[10] = 'T';
-  return (strlen(iso) > 10 && iso[10] == 'T' && astro_time_parse(iso, ns)) ||
-         astro_recorder_fail(error, FORMAT,
-                             "%s: UTC_START is \"%s\", expected 2026-11-20-12:00:00[.fraction]",
-                             keywords->file, text);
+  return strlen(iso) > 10 && iso[10] == 'T' && astro_time_parse(iso, ns);
+}
+
+/* UTC_START, or MJD_START where that has more digits. */
+static gboolean read_start(const AstroRecorderKeywords *keywords, gboolean *has_start, gint64 *ns,
+                           GError **error)
+{
+  const char *utc = astro_recorder_keyword(keywords, "UTC_START"),
+             *mjd = astro_recorder_keyword(keywords, "MJD_START");
+  gint64 by_day = 0;
+  *has_start = utc || mjd;
+  if (utc && !read_utc(utc, ns))
+    return astro_recorder_fail(error, FORMAT,
+                               "%s: UTC_START is \"%s\", expected 2026-11-20-12:00:00[.fraction]",
+                               keywords->file, utc);
+  if (mjd && !read_day(mjd, &by_day))
+    return astro_recorder_fail(error, FORMAT, "%s: MJD_START is \"%s\", expected a day as 61364.5",
+                               keywords->file, mjd);
+  if (!mjd)
+    return TRUE;
+  if (!utc) {
+    *ns = by_day;
+    return TRUE;
+  }
+  const double of_utc = last_digit(utc) * 1e9, of_day = last_digit(mjd) * (double)NS_A_DAY;
+  if (fabs((double)(by_day - *ns)) > of_utc + of_day + 1)
+    return astro_recorder_fail(error, FORMAT,
+                               "%s: UTC_START is %s, but MJD_START is %s, which is %g s later",
+                               keywords->file, utc, mjd, (double)(by_day - *ns) / 1e9);
+  if (of_day < of_utc)
+    *ns = by_day;
+  return TRUE;
 }
 
 static void read_about(AstroRecording *recording, const AstroRecorderKeywords *keywords)
@@ -258,8 +310,9 @@ static gboolean steps_between(const AstroRecording *recording, const char *name,
                               gint64 *steps, GError **error)
 {
   const double exact = (double)ns * recording->rate_n / recording->rate_d / (double)GST_SECOND;
-  *steps = llrint(exact);
-  return fabs(exact - (double)*steps) < 0.1 ||
+  const gboolean is_near = fabs(exact) < 0x1p60;
+  *steps = is_near ? llrint(exact) : 0;
+  return (is_near && fabs(exact - (double)*steps) < 0.1) ||
          astro_recorder_fail(error, FORMAT,
                              "%s: UTC_START is %.12g steps from that of the first file, expected a "
                              "whole number: files of one recording",

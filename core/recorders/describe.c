@@ -4,6 +4,8 @@
 
 #define MJD_1970 40587
 #define NS_A_DAY (86400 * (gint64)GST_SECOND)
+#define BAND_ROUNDING 1e-5
+#define MOST_SECONDS 3e9
 #define MOST_STEP_BYTES ((guint64)1 << 30)
 
 void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent)
@@ -44,12 +46,19 @@ static void insert(AstroLayout *layout, guint at, AstroAxis axis)
   layout->extents[at] = 1;
 }
 
-/* Every stream has stations and polarisations: those of length 1 fit anywhere, so they go where
- * stages like them. */
-static void complete(AstroLayout *layout)
+/* Voltages and spectra have stations and polarisations, and power polarisations and channels: those
+ * of length 1 fit anywhere, so they go where stages like them. */
+static void complete(AstroLayout *layout, gboolean is_power)
 {
   gint pol = astro_layout_find(layout, ASTRO_AXIS_POL);
   const gint station = astro_layout_find(layout, ASTRO_AXIS_STATION);
+  if (is_power) {
+    if (pol < 0)
+      insert(layout, 1, ASTRO_AXIS_POL);
+    if (astro_layout_find(layout, ASTRO_AXIS_CHANNEL) < 0)
+      insert(layout, 2, ASTRO_AXIS_CHANNEL);
+    return;
+  }
   if (pol < 0) {
     pol = station < 0 ? (gint)layout->n_axes : station + 1;
     insert(layout, (guint)pol, ASTRO_AXIS_POL);
@@ -65,7 +74,9 @@ static void choose_layout(AstroRecording *recording)
                             astro_layout_find(&recording->inner, ASTRO_AXIS_CHANNEL) >= 0;
   const gboolean is_spectra = extent_of(recording, ASTRO_AXIS_CHANNEL) > 1;
   const AstroLayout time = { 1, { ASTRO_AXIS_TIME }, { 0 } };
-  out->quantity = is_spectra ? ASTRO_QUANTITY_SPECTRA : ASTRO_QUANTITY_VOLTAGES;
+  out->quantity = recording->packing.is_power ? ASTRO_QUANTITY_POWER
+                  : is_spectra                ? ASTRO_QUANTITY_SPECTRA
+                                              : ASTRO_QUANTITY_VOLTAGES;
   recording->is_moved = recording->n_rows > 1 && (has_both || !is_spectra);
   out->layout = (AstroLayout){ 0 };
   if (!recording->is_moved)
@@ -74,7 +85,18 @@ static void choose_layout(AstroRecording *recording)
   if (recording->is_moved)
     append(&out->layout, &recording->rows);
   append(&out->layout, &recording->inner);
-  complete(&out->layout);
+  complete(&out->layout, recording->packing.is_power);
+}
+
+/* Headers may tell anything. */
+static gboolean check_span(const AstroRecording *recording, GError **error)
+{
+  const double seconds = (double)recording->steps / recording->rate;
+  return seconds < MOST_SECONDS ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: from its first to its last sample the recording takes %g s, "
+                             "which is no recording",
+                             astro_recording_file(recording, 0)->name, seconds);
 }
 
 static gboolean check_size(const AstroRecording *recording, GError **error)
@@ -103,6 +125,18 @@ static void choose_band(AstroRecording *recording)
   recording->is_turned = recording->bandwidth < 0;
   if (out->bandwidth == 0 && out->quantity == ASTRO_QUANTITY_VOLTAGES)
     out->bandwidth = recording->rate / (recording->packing.is_complex ? 1 : 2);
+}
+
+/* The rate of a channel carries its width; more is possible, as of filter banks that oversample. */
+static gboolean check_channels(const AstroRecording *recording, GError **error)
+{
+  const double carried = recording->rate / (recording->packing.is_complex ? 1 : 2);
+  const double width = ABS(recording->bandwidth) / (double)extent_of(recording, ASTRO_AXIS_CHANNEL);
+  return recording->packing.is_power || width <= carried * (1 + BAND_ROUNDING) ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: a channel of the bandwidth is %g Hz wide, but the rate carries "
+                             "only %g Hz: set force if rate and bandwidth are right",
+                             astro_recording_file(recording, 0)->name, width, carried);
 }
 
 static gboolean settle_band(AstroRecording *recording, GError **error)
@@ -155,16 +189,15 @@ gboolean astro_recording_describe(AstroRecording *recording, GError **error)
     return astro_recorder_fail(error, FORMAT,
                                "%s: found samples of %u bits, expected 1 to 16, or floats of 32",
                                name, recording->packing.bits);
-  if (!check_size(recording, error) || !settle_band(recording, error) ||
-      !settle_start(recording, error))
+  if (!check_size(recording, error) || !check_span(recording, error) ||
+      !settle_band(recording, error) || !settle_start(recording, error))
     return FALSE;
   out->rate_n = recording->rate_n;
   out->rate_d = recording->rate_d;
   out->has_counts = TRUE;
   choose_layout(recording);
   choose_band(recording);
-  if (out->quantity == ASTRO_QUANTITY_VOLTAGES && !recording->settings->force &&
-      !astro_stream_check_band(out, error))
+  if (!recording->settings->force && !check_channels(recording, error))
     return FALSE;
   recording->seen = (AstroRecorderPlace){ 0, 0 };
   return TRUE;

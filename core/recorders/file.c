@@ -67,7 +67,7 @@ const guint8 *astro_recorder_file_bytes(AstroRecorderFile *file, guint64 at, gsi
 {
   const guint64 end = file->window_at + file->window_bytes;
   *got = 0;
-  if (at < file->window_at || at > end || (n > end - at && end < file->size)) {
+  if (!file->window || at < file->window_at || at > end || (n > end - at && end < file->size)) {
     const gsize room = MAX(n, WINDOW);
     if (room > file->window_room) {
       g_free(file->window);

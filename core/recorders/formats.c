@@ -10,8 +10,8 @@ G_DEFINE_QUARK(astro_recorder_error, astro_recorder_error)
 
 /* In the order in which content is tried: VDIF, which has no mark, comes last. */
 static const AstroRecorderFormat *const formats[] = {
-  &astro_recorder_dada, &astro_recorder_guppi, &astro_recorder_mark5b,
-  &astro_recorder_vdif, &astro_recorder_cu8,
+  &astro_recorder_dada,   &astro_recorder_guppi, &astro_recorder_sigproc,
+  &astro_recorder_mark5b, &astro_recorder_vdif,  &astro_recorder_cu8,
 };
 
 const AstroRecorderName *astro_recorder_names(void)
@@ -73,8 +73,8 @@ static const AstroRecorderFormat *find_by_content(const AstroRecording *recordin
     const AstroRecorderFormat *format = recognise(bytes, got);
     if (!format) {
       astro_recorder_fail(error, FORMAT,
-                          "%s: found %s, expected a recording of dada, guppi, mark5b or vdif: set "
-                          "format if you know it is one",
+                          "%s: found %s, expected a recording of dada, guppi, mark5b, sigproc "
+                          "or vdif: set format if you know it is one",
                           file->name, got ? "something else" : "an empty file");
       return NULL;
     }
@@ -175,6 +175,12 @@ const char *astro_recording_format(const AstroRecording *recording)
 const AstroStream *astro_recording_stream(const AstroRecording *recording)
 {
   return &recording->stream;
+}
+
+GstCaps *astro_recording_make_caps(const AstroRecording *recording)
+{
+  return recording->packing.is_power ? astro_power_to_caps(&recording->stream, &recording->products)
+                                     : astro_stream_to_caps(&recording->stream);
 }
 
 guint64 astro_recording_steps(const AstroRecording *recording)

@@ -38,13 +38,17 @@ gboolean astro_recording_sort(AstroRecording *recording, GError **error)
     return astro_recorder_fail(error, FORMAT, "%s: the recording has no samples",
                                astro_recording_file(recording, 0)->name);
   g_array_sort(recording->index, by_time);
-  for (guint i = 0; i + 1 < n; i++) {
+  for (guint i = 1; i < n; i++) {
+    const AstroRecorderFrame *before = indexed(recording, i - 1);
     AstroRecorderFrame *frame = indexed(recording, i);
-    const guint64 apart = (guint64)(indexed(recording, i + 1)->begin - frame->begin);
-    if (apart == 0 && frame->steps > 0)
+    const gint64 end = before->begin + (gint64)before->steps;
+    const guint64 both = MIN((guint64)MAX(end - frame->begin, 0), frame->steps);
+    if (both == frame->steps)
       astro_recording_add_note(recording, "%s has samples of the same time as another file",
                                astro_recording_file(recording, frame->file)->name);
-    frame->steps = MIN(frame->steps, apart);
+    frame->skip += both;
+    frame->begin += (gint64)both;
+    frame->steps -= both;
   }
   recording->first = indexed(recording, 0)->begin;
   const AstroRecorderFrame *last = indexed(recording, n - 1);

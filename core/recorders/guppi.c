@@ -111,7 +111,7 @@ static gboolean read_start(AstroRecording *recording, const AstroRecorderKeyword
 {
   guint64 day, second;
   double fraction;
-  if (!astro_recorder_keyword_whole(keywords, "STT_IMJD", 200000, &day, error) ||
+  if (!astro_recorder_keyword_whole(keywords, "STT_IMJD", 100000, &day, error) ||
       !astro_recorder_keyword_whole(keywords, "STT_SMJD", DAY, &second, error) ||
       !astro_recorder_keyword_number(keywords, "STT_OFFS", 0, 1, &fraction, error))
     return FALSE;

@@ -2,6 +2,7 @@
  *
  *   code            bits  number: integer
  *   signed          1-32  two's complement
+ *   unsigned        1-16  the number
  *   offset          3-32  number - 2^(bits - 1), so that 0 is the most negative
  *   levels          1     0: -1, 1: 1
  *   levels          2     0: -10, 1: -3, 2: 3, 3: 10
@@ -23,6 +24,7 @@ typedef enum {
   ASTRO_RECORDER_OFFSET,
   ASTRO_RECORDER_LEVELS,
   ASTRO_RECORDER_MARK5B,
+  ASTRO_RECORDER_UNSIGNED,
   ASTRO_RECORDER_FLOAT, /* 32 bits, IEEE, little-endian: copied */
 } AstroRecorderCode;
 

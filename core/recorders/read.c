@@ -42,9 +42,7 @@ static gboolean unpack(AstroRecording *recording, const AstroRecorderFrame *fram
     return astro_recorder_file_read(file, frame->at + first * bytes, out, n * bytes, error);
   for (guint64 done = 0, piece; done < n; done += piece) {
     const guint64 component = first + done, from = astro_recorder_byte_of(packing, component);
-    const guint64 before = packing->word_components ? component % packing->word_components
-                           : packing->bits < 8      ? component % (8 / packing->bits)
-                                                    : 0;
+    const guint64 before = astro_recorder_before(packing, component);
     piece = MIN(n - done, PIECE);
     const gsize needed = astro_recorder_bytes(packing, before + piece);
     gsize got;
@@ -59,18 +57,30 @@ static gboolean unpack(AstroRecording *recording, const AstroRecorderFrame *fram
   return TRUE;
 }
 
-/* The steps that frame and block share. Channels whose frequencies fall are put in reverse. */
+/* Channels whose frequencies fall are put in reverse. */
+static guint row_of(const AstroRecording *recording, guint row)
+{
+  const AstroLayout *rows = &recording->rows;
+  const gint channel = astro_layout_find(rows, ASTRO_AXIS_CHANNEL);
+  if (!recording->is_turned || channel < 0)
+    return row;
+  guint64 strides[ASTRO_MAX_AXES];
+  astro_layout_strides(rows, strides);
+  const guint64 stride = strides[channel], n = rows->extents[channel], at = row / stride % n;
+  return (guint)(row + (n - 1 - at) * stride - at * stride);
+}
+
+/* The steps that frame and block share. */
 static gboolean place_rows(AstroRecording *recording, const Block *block,
                            const AstroRecorderFrame *frame, gint64 from, gint64 to, GError **error)
 {
   const guint64 n = (guint64)(to - from), inner = recording->inner_components;
-  const gboolean is_reversed =
-      recording->is_turned && astro_layout_find(&recording->rows, ASTRO_AXIS_CHANNEL) >= 0;
   for (guint i = 0; i < recording->frame_rows; i++) {
-    const guint row = frame->row + (is_reversed ? recording->frame_rows - 1 - i : i);
+    const guint row = row_of(recording, frame->row + i);
     guint8 *out = block->rows + ((guint64)row * block->steps + (guint64)(from - block->begin)) *
                                     step_bytes(recording);
-    const guint64 first = (i * frame->stored + (guint64)(from - frame->begin)) * inner;
+    const guint64 first =
+        (i * frame->stored + frame->skip + (guint64)(from - frame->begin)) * inner;
     if (astro_is_given_up()) {
       g_set_error_literal(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP,
                           "the block was given up");
@@ -283,6 +293,14 @@ gboolean astro_recording_find(AstroRecording *recording, guint64 from, guint64 *
   return has_found;
 }
 
+/* lost: steps of rows. */
+static void count_samples(AstroRecording *recording, guint64 lost, guint64 steps)
+{
+  const guint64 inner = astro_layout_samples(&recording->inner);
+  recording->stats.lost += lost * inner;
+  recording->stats.samples += steps * recording->n_rows * inner;
+}
+
 gboolean astro_recording_read(AstroRecording *recording, guint64 first, guint64 steps,
                               gpointer data, GstBuffer *buffer, gboolean *is_lost, GError **error)
 {
@@ -314,8 +332,7 @@ gboolean astro_recording_read(AstroRecording *recording, guint64 first, guint64 
   recording->is_sought = FALSE;
   const guint64 lost = clear_lost(recording, &block);
   *is_lost = lost == steps * recording->n_rows;
-  recording->stats.lost += lost;
-  recording->stats.samples += steps * recording->n_rows;
+  count_samples(recording, lost, steps);
   if (recording->is_moved && !*is_lost)
     move(recording, &block, data);
   add_counts(recording, &block, lost > 0, buffer);
@@ -324,8 +341,7 @@ gboolean astro_recording_read(AstroRecording *recording, guint64 first, guint64 
 
 void astro_recording_skip(AstroRecording *recording, guint64 steps)
 {
-  recording->stats.lost += steps * recording->n_rows;
-  recording->stats.samples += steps * recording->n_rows;
+  count_samples(recording, steps * recording->n_rows, steps);
 }
 
 guint64 astro_recording_block(const AstroRecording *recording, gsize bytes)

@@ -35,6 +35,7 @@ typedef struct {
   char *format; /* NULL or auto: by the content */
   guint channels, pols, bits;
   char *rate, *start_time;
+  char *products; /* of power, as XX:YY */
   double frequency, bandwidth;
   AstroRecorderThreads threads;
   gboolean force; /* settings go before headers */
@@ -62,6 +63,7 @@ const char *astro_recording_format(const AstroRecording *recording);
 const AstroStream *astro_recording_stream(const AstroRecording *recording);
 /* A new reference: telescope, basis, direction and start, as far as headers tell them. */
 AstroObservation *astro_recording_make_observation(const AstroRecording *recording);
+GstCaps *astro_recording_make_caps(const AstroRecording *recording);
 guint64 astro_recording_steps(const AstroRecording *recording);
 /* Steps of a block of about so many bytes; blocks begin at multiples of it. */
 guint64 astro_recording_block(const AstroRecording *recording, gsize bytes);
@@ -71,7 +73,7 @@ const char *astro_recording_note(const AstroRecording *recording);
 typedef struct {
   guint64 frames, invalid, duplicate, late; /* frames by what became of them */
   guint64 odd_bytes;                        /* that are not of the format, between frames */
-  guint64 lost, samples; /* samples, of which each row has one a step, without and in all */
+  guint64 lost, samples;                    /* in all stations, polarisations and channels */
 } AstroRecordingStats;
 const AstroRecordingStats *astro_recording_stats(const AstroRecording *recording);
 

@@ -9,6 +9,7 @@
 #include "core/recorders/file.h"
 #include "core/recorders/recorders.h"
 #include "core/recorders/unpack.h"
+#include "core/stream/power.h"
 
 G_BEGIN_DECLS
 
@@ -19,6 +20,7 @@ typedef struct {
   gint64 begin;   /* the first step, counted from wherever the format likes */
   guint64 steps;  /* that count */
   guint64 stored; /* that are there: rows lie so far apart */
+  guint64 skip;   /* the first of them that counts */
   guint row;      /* its first row */
   gboolean is_valid;
 } AstroRecorderFrame;
@@ -59,6 +61,7 @@ struct _AstroRecording {
   double rate;                 /* told by headers; 0: they do not tell */
   gint rate_n, rate_d;         /* exact */
   double frequency, bandwidth; /* Hz; a negative width falls from channel to channel */
+  AstroPowerProducts products; /* of power */
   char *telescope, *basis;
   gboolean has_centre;
   double ra, dec; /* degrees */
@@ -89,7 +92,7 @@ struct _AstroRecording {
 };
 
 extern const AstroRecorderFormat astro_recorder_vdif, astro_recorder_dada, astro_recorder_guppi,
-    astro_recorder_mark5b, astro_recorder_cu8;
+    astro_recorder_mark5b, astro_recorder_cu8, astro_recorder_sigproc;
 
 AstroRecorderFile *astro_recording_file(const AstroRecording *recording, guint file);
 
@@ -116,7 +119,7 @@ gint64 astro_recording_ns(const AstroRecording *recording, gint64 steps);
 void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent);
 
 /* Sorts an index by time and sets what follows from it: first and steps. Steps that two frames have
- * are counted in the later one. FALSE: there are no frames. */
+ * are counted in the earlier one. FALSE: there are no frames. */
 gboolean astro_recording_sort(AstroRecording *recording, GError **error);
 
 /* Derives the stream from what the format has filled in. */

@@ -24,6 +24,8 @@ static guint64 first_bit(const AstroRecorderPacking *packing, guint64 component)
 AstroFormat astro_recorder_format(const AstroRecorderPacking *packing)
 {
   const gboolean is_complex = packing->is_complex;
+  if (packing->is_power)
+    return ASTRO_FORMAT_F32LE;
   if (packing->code == ASTRO_RECORDER_FLOAT)
     return packing->bits != 32 ? ASTRO_FORMAT_UNKNOWN
            : is_complex        ? ASTRO_FORMAT_CF32LE
@@ -37,19 +39,29 @@ AstroFormat astro_recorder_format(const AstroRecorderPacking *packing)
 
 gsize astro_recorder_component_bytes(const AstroRecorderPacking *packing)
 {
+  if (packing->is_power)
+    return 4;
   return packing->bits <= 8 ? 1 : packing->bits <= 16 ? 2 : 4;
 }
 
 gboolean astro_recorder_is_plain(const AstroRecorderPacking *packing)
 {
   return packing->code == ASTRO_RECORDER_FLOAT ||
-         (packing->code == ASTRO_RECORDER_SIGNED && (packing->bits == 8 || packing->bits == 16));
+         (!packing->is_power && packing->code == ASTRO_RECORDER_SIGNED &&
+          (packing->bits == 8 || packing->bits == 16));
 }
 
 guint64 astro_recorder_byte_of(const AstroRecorderPacking *packing, guint64 component)
 {
   return is_gapless(packing) ? component * packing->bits / 8
                              : component / packing->word_components * (WORD_BITS / 8);
+}
+
+guint64 astro_recorder_before(const AstroRecorderPacking *packing, guint64 component)
+{
+  if (!is_gapless(packing))
+    return component % packing->word_components;
+  return packing->bits < 8 ? component % (8 / packing->bits) : 0;
 }
 
 guint64 astro_recorder_bytes(const AstroRecorderPacking *packing, guint64 components)
@@ -71,6 +83,10 @@ void astro_recorder_unpack_reference(const AstroRecorderPacking *packing, const 
                              ? (gint32)number
                              : astro_recorder_level(packing->code, packing->bits, number);
     const gsize bytes = astro_recorder_component_bytes(packing);
+    if (packing->is_power && packing->code != ASTRO_RECORDER_FLOAT) {
+      ((float *)out)[i] = (float)value;
+      continue;
+    }
     const guint32 little = GUINT32_TO_LE((guint32)value);
     memcpy((guint8 *)out + i * bytes, &little, bytes);
   }

@@ -46,7 +46,7 @@ void astro_recorder_turn(const AstroRecorderPacking *packing, const AstroLayout 
   const gint channel = astro_layout_find(inner, ASTRO_AXIS_CHANNEL);
   if (packing->is_complex)
     negate(bytes, samples, n * of_step, 1, 2);
-  else
+  else if (!packing->is_power)
     for (guint64 i = first % 2 == 0; i < n; i += 2)
       negate(bytes, samples + i * of_step * bytes, of_step, 0, 1);
   if (channel < 0)

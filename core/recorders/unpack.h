@@ -16,17 +16,20 @@ typedef struct {
   AstroRecorderCode code;
   gboolean high_first;
   guint word_components; /* 0: no gaps */
+  gboolean is_power;     /* numbers become floats */
 } AstroRecorderPacking;
 
-/* I8 for up to 8 bits, I16LE for up to 16, F32LE for floats, or their complex counterparts;
- * ASTRO_FORMAT_UNKNOWN for others. */
+/* F32LE for power, or I8 for up to 8 bits, I16LE for up to 16, F32LE for floats, or their complex
+ * counterparts; ASTRO_FORMAT_UNKNOWN for others. */
 AstroFormat astro_recorder_format(const AstroRecorderPacking *packing);
 gsize astro_recorder_component_bytes(const AstroRecorderPacking *packing); /* unpacked */
 /* Whether the file has the components as they come out. */
 gboolean astro_recorder_is_plain(const AstroRecorderPacking *packing);
 
-/* The byte in which a component begins; and the bytes that hold so many of them. */
+/* The byte, or the first byte of the word, in which a component begins; how many components begin
+ * before it in that byte or word; and the bytes that hold so many components. */
 guint64 astro_recorder_byte_of(const AstroRecorderPacking *packing, guint64 component);
+guint64 astro_recorder_before(const AstroRecorderPacking *packing, guint64 component);
 guint64 astro_recorder_bytes(const AstroRecorderPacking *packing, guint64 components);
 
 /* Unpacks n components of those that are packed from `in` on, from number `first` on. The first

@@ -10,11 +10,13 @@
 #define FIRST_FRAMES 1024 /* that tell which threads there are */
 #define MOST_LANES 4096
 #define MOST_BYTES_BEFORE ((guint64)1 << 20) /* the first frame */
+#define CLOCKS_APART 3600                    /* seconds that are no loss among the first frames */
 #define MOST_SECONDS 4102444800              /* the year 2100 */
 
 typedef struct {
   AstroVdif like;             /* the first frame */
   GArray *stations, *threads; /* that come, in the order of their numbers: guint */
+  gint64 *behind; /* by rows: seconds that a thread's clock is behind that of the first one */
 } Room;
 
 static gint compare(gconstpointer a, gconstpointer b)
@@ -47,6 +49,16 @@ static gint find_in(GArray *sorted, guint value)
   return g_array_binary_search(sorted, &value, compare, &at) ? (gint)at : -1;
 }
 
+/* -1: no row has the station and thread. */
+static gint row_of(const Room *room, const AstroVdif *vdif)
+{
+  if (!room->stations) /* which there are is not known yet */
+    return 0;
+  const gint station = find_in(room->stations, vdif->station),
+             thread = find_in(room->threads, vdif->thread);
+  return station < 0 || thread < 0 ? -1 : station * (gint)room->threads->len + thread;
+}
+
 static gboolean parse(AstroRecording *recording, guint file, guint64 at, AstroRecorderFrame *frame,
                       GError **error)
 {
@@ -55,21 +67,17 @@ static gboolean parse(AstroRecording *recording, guint file, guint64 at, AstroRe
   if (!read_at(astro_recording_file(recording, file), at, &vdif, error) ||
       !is_like(&vdif, &room->like))
     return FALSE;
-  gint row = 0;
-  if (room->stations) {
-    const gint station = find_in(room->stations, vdif.station),
-               thread = find_in(room->threads, vdif.thread);
-    if (station < 0 || thread < 0)
-      return FALSE;
-    row = station * (gint)room->threads->len + thread;
-  }
+  const gint row = row_of(room, &vdif);
+  if (row < 0)
+    return FALSE;
   if (recording->frames_a_second && vdif.frame >= recording->frames_a_second)
     return FALSE;
   *frame = (AstroRecorderFrame){
     .file = file,
     .at = at + vdif.header,
     .end = at + vdif.bytes,
-    .begin = astro_recording_begin_of(recording, vdif.second, vdif.frame),
+    .begin = astro_recording_begin_of(
+        recording, vdif.second + (room->behind ? room->behind[row] : 0), vdif.frame),
     .steps = recording->frame_steps,
     .stored = recording->frame_steps,
     .row = (guint)row,
@@ -164,6 +172,44 @@ static gboolean find_lanes(AstroRecording *recording, Room *room, GError **error
              astro_recording_file(recording, 0)->name, stations->len, threads->len, MOST_LANES);
 }
 
+/* Recorders of the VLBA may give some threads another second, with the same numbers of frames in
+ * it: that is a clock that was set wrong, not a thread from another day. */
+static gboolean find_clocks(AstroRecording *recording, Room *room, GError **error)
+{
+  const guint rows = room->stations->len * room->threads->len;
+  AstroRecorderFile *file = astro_recording_file(recording, 0);
+  g_autofree guint8 *is_known = g_malloc0(rows);
+  AstroRecorderPlace at = { 0, 0 };
+  AstroRecorderFrame frame;
+  AstroVdif vdif;
+  guint64 odd = 0;
+  GError *why = NULL;
+  gint64 first = 0;
+  gint64 *behind = g_new0(gint64, rows);
+  for (guint k = 0; k < FIRST_FRAMES && at.file == 0 && !why; k++) {
+    if (!astro_recording_next(recording, &at, &frame, &odd, &why) || frame.file != 0 ||
+        !read_at(file, frame.at - room->like.header, &vdif, &why))
+      break;
+    if (k == 0)
+      first = vdif.second;
+    if (is_known[frame.row])
+      continue;
+    is_known[frame.row] = TRUE;
+    if (ABS(first - vdif.second) <= CLOCKS_APART)
+      continue;
+    behind[frame.row] = first - vdif.second;
+    astro_recording_add_note(recording,
+                             "%s: the seconds of thread %u are %" G_GINT64_FORMAT
+                             " behind those of the first frame, and are taken as the same",
+                             file->name, vdif.thread, behind[frame.row]);
+  }
+  room->behind = behind;
+  if (!why)
+    return TRUE;
+  g_propagate_error(error, why);
+  return FALSE;
+}
+
 static gboolean read_packing(AstroRecording *recording, const Room *room, GError **error)
 {
   const AstroVdif *like = &room->like;
@@ -246,8 +292,9 @@ static gboolean open_all(AstroRecording *recording, GError **error)
   recording->frame_bytes = room->like.bytes;
   recording->frame_steps = astro_vdif_steps(&room->like);
   recording->rate = (double)room->like.rate;
-  if (!find_lanes(recording, room, error) || !read_packing(recording, room, error) ||
-      !read_inner(recording, room, error) || !read_rows(recording, room, error))
+  if (!find_lanes(recording, room, error) || !find_clocks(recording, room, error) ||
+      !read_packing(recording, room, error) || !read_inner(recording, room, error) ||
+      !read_rows(recording, room, error))
     return FALSE;
   recording->n_rows = (guint)astro_layout_samples(&recording->rows);
   if (!astro_recording_settle_frames(recording, error))
@@ -264,6 +311,7 @@ static void close_room(gpointer data)
     g_array_unref(room->stations);
   if (room->threads)
     g_array_unref(room->threads);
+  g_free(room->behind);
   g_free(room);
 }
 

@@ -8,6 +8,7 @@
 #define NS_A_DAY (86400 * (gint64)GST_SECOND)
 /* The year 2200, far below the overflow of signed 64-bit ns. */
 #define MOST_SECONDS 7258118400u
+#define MOST_DAYS 84000
 #define MOST_DIGITS 9
 
 /* Reads a decimal number in units of 10^-digits. FALSE: it has other characters, or does not
@@ -98,7 +99,7 @@ gboolean astro_time_parse(const char *text, gint64 *ns)
     return TRUE;
   }
   g_autoptr(AstroObservation) o = astro_observation_new(0);
-  if (!astro_observation_set_start(o, text, NULL))
+  if (!astro_observation_set_start(o, text, NULL) || ABS(o->start_mjd - MJD_1970) > MOST_DAYS)
     return FALSE;
   *ns = (o->start_mjd - MJD_1970) * NS_A_DAY + (gint64)o->start_ns;
   return TRUE;

@@ -109,13 +109,13 @@ static void files(TestPlace *place, gconstpointer data)
     GString *(*make)(void);
     const char *says, *to_do;
   } cases[] = {
-    { make_vdif, "is a VDIF recording", "filesrc and astroobserve" },
-    { make_guppi, "is a GUPPI raw recording", "filesrc and astroobserve" },
-    { make_guppi_of_text, "is a GUPPI raw recording", "filesrc and astroobserve" },
-    { make_dada, "is a DADA recording", "filesrc and astroobserve" },
-    { make_mark5b, "is a Mark 5B recording", "filesrc and astroobserve" },
+    { make_vdif, "is a VDIF recording", "astrorecordsrc reads it" },
+    { make_guppi, "is a GUPPI raw recording", "astrorecordsrc reads it" },
+    { make_guppi_of_text, "is a GUPPI raw recording", "astrorecordsrc reads it" },
+    { make_dada, "is a DADA recording", "astrorecordsrc reads it" },
+    { make_mark5b, "is a Mark 5B recording", "astrorecordsrc reads it" },
     { make_hdf5, "is an HDF5 file: if it holds visibilities (uvh5)", "UVData.write_uvfits" },
-    { make_sigproc, "is a SIGPROC file", "filesrc and astroobserve" },
+    { make_sigproc, "is a SIGPROC file", "astrorecordsrc reads it" },
     { make_png, "is a PNG picture", "expected the FITS file" },
     { make_jpeg, "is a JPEG picture", "expected the FITS file" },
   };

@@ -1,0 +1,7 @@
+/* Recordings of SIGPROC of any bytes. */
+#include "tests/fuzz/recordings.h"
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
+{
+  return fuzz_recording("sigproc", data, size);
+}
