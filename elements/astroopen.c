@@ -15,6 +15,10 @@
  * pols, rate and frequency; their axes are time:station:pol. Where the file turns out to have a
  * header, format, stations and pols are not needed, and it is believed.
  *
+ * An element message "astro-input" tells what the first buffer holds: location (the first file),
+ * holds (voltages, ...), the fields of the caps, and telescope, start (UTC) and seconds, where they
+ * are known.
+ *
  * The other properties are those of the source that is chosen. One that is set and that this source
  * does not have is an error.
  *
@@ -27,6 +31,7 @@
 #include "elements/astroopen.h"
 
 #include <gio/gio.h>
+#include <string.h>
 
 #include "core/fits/fits.h"
 #include "elements/astroopen-find.h"
@@ -50,7 +55,7 @@ struct _AstroOpen {
   GstBin parent;
   Settings settings;
   GstPad *src;
-  GstElement *source; /* from READY on */
+  GstElement *source; /* from PAUSED on */
 };
 
 G_DEFINE_TYPE(AstroOpen, astro_open, GST_TYPE_BIN)
@@ -187,6 +192,55 @@ static GstElement *make_reader(const AstroOpenFound *found)
   return bin;
 }
 
+/* ---- telling the user ---- */
+
+static gboolean copy_field(GQuark field, const GValue *value, gpointer to)
+{
+  gst_structure_id_set_value(to, field, value);
+  return TRUE;
+}
+
+static void tell_observation(GstPad *pad, GstStructure *told)
+{
+  for (guint i = 0;; i++) {
+    g_autoptr(GstEvent) event =
+        gst_pad_get_sticky_event(pad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, i);
+    if (!event)
+      return;
+    if (!astro_event_is_observation(event))
+      continue;
+    g_autoptr(AstroObservation) o = astro_observation_from_event(event, NULL);
+    g_autofree char *start = o ? astro_observation_tell_time(o, 0) : NULL;
+    if (o && o->telescope && strcmp(o->telescope, ASTRO_TELESCOPE_UNKNOWN))
+      gst_structure_set(told, "telescope", G_TYPE_STRING, o->telescope, NULL);
+    if (start)
+      gst_structure_set(told, "start", G_TYPE_STRING, start, NULL);
+  }
+}
+
+/* With the first buffer all is known. */
+static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer found_first)
+{
+  g_autoptr(GstElement) source = gst_pad_get_parent_element(pad);
+  g_autoptr(GstObject) self = source ? gst_object_get_parent(GST_OBJECT(source)) : NULL;
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  gint64 duration = 0;
+  (void)info;
+  if (!self || !caps || !gst_caps_is_fixed(caps))
+    return GST_PAD_PROBE_REMOVE;
+  const GstStructure *s = gst_caps_get_structure(caps, 0);
+  const AstroQuantity quantity = astro_quantity_from_media_type(gst_structure_get_name(s));
+  GstStructure *told =
+      gst_structure_new("astro-input", "location", G_TYPE_STRING, found_first, "holds",
+                        G_TYPE_STRING, astro_quantity_name(quantity), NULL);
+  gst_structure_foreach(s, copy_field, told);
+  tell_observation(pad, told);
+  if (gst_pad_query_duration(pad, GST_FORMAT_TIME, &duration) && duration > 0)
+    gst_structure_set(told, "seconds", G_TYPE_DOUBLE, (double)duration / GST_SECOND, NULL);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(self, told));
+  return GST_PAD_PROBE_REMOVE;
+}
+
 static gboolean make_source(AstroOpen *self, const AstroOpenFound *found)
 {
   self->source =
@@ -203,6 +257,7 @@ static gboolean make_source(AstroOpen *self, const AstroOpenFound *found)
     return FALSE;
   g_autoptr(GstPad) pad = gst_element_get_static_pad(self->source, "src");
   ASTRO_INFO(self, "%s is %s: %s reads it", found->first, found->about, found->factory);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, g_strdup(found->first), g_free);
   return gst_ghost_pad_set_target(GST_GHOST_PAD(self->src), pad);
 }
 

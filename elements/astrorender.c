@@ -7,8 +7,10 @@
  * degrees (or offsets from the phase centre if the field is below 20 arcsec), the beam and its axes
  * in the lower left corner, and numbered circles around the sources that an astromeasure upstream
  * looked for (dashed: not found). Spectra are a waterfall, whose newest row at the top is the mean
- * power of the newest buffer. Visibilities of one station are its spectrum in dB; of two, the phase
- * of their baseline and its lags over time (a positive lag is one whose phases rise with
+ * power of the newest buffer; with view=samples they are shown as voltages are: the bandpass, the
+ * distribution of levels and the power over time, of all buffers so far and all stations, with a
+ * curve for each polarisation. Visibilities of one station are its spectrum in dB; of two, the
+ * phase of their baseline and its lags over time (a positive lag is one whose phases rise with
  * frequency); of more, two matrices of stations, amplitude and phase; view chooses among them.
  * Correlation functions are points with error bars over decades, and the power law that fits best.
  * A frame has any size that downstream asks for, else that of the properties. Small frames show
@@ -84,7 +86,7 @@ static const AstroField fields[] = {
   ASTRO_ENUM(Settings, style.scaling, "scaling", "Scaling",
              "How values of an image become pixels of a frame", astro_scaling_get_type,
              ASTRO_SCALING_SMOOTH),
-  ASTRO_ENUM(Settings, style.view, "view", "View", "How visibilities and power are shown",
+  ASTRO_ENUM(Settings, style.view, "view", "View", "How visibilities, power and spectra are shown",
              astro_view_get_type, ASTRO_VIEW_AUTO),
   ASTRO_BOOLEAN(Settings, style.axes, "axes", "Axes", "Numbers along the edges", TRUE),
   ASTRO_BOOLEAN(Settings, style.grid, "grid", "Grid", "Lines of coordinates", TRUE),

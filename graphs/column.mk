@@ -7,7 +7,7 @@ noinst_DATA = graphs/source
 
 graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-file.graph graphs/filterbank.graph \
   graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph graphs/receive.graph graphs/record.graph \
-  graphs/transmit.graph graphs/replay.graph graphs/spectrometer.graph graphs/incoherent.graph
+  graphs/transmit.graph graphs/replay.graph graphs/look.graph graphs/spectrometer.graph graphs/incoherent.graph
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/interrupted.h
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \

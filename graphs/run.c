@@ -134,8 +134,9 @@ static void on_state(Run *run, GstMessage *message)
 /* Counts that go on during a run: only the last is printed. */
 static const char *const at_end[] = { "astro-clipped", "astro-packets", NULL };
 /* Messages that appear in the table of --stats, or in the last lines of every run. */
-static const char *const elsewhere[] = { "astro-stats",  "astro-file",  "astro-sources",
-                                         "astro-server", "astro-image", NULL };
+static const char *const elsewhere[] = {
+  "astro-stats", "astro-file", "astro-sources", "astro-server", "astro-image", "astro-input", NULL
+};
 
 /* Results, which are always printed unless --quiet. */
 static const char *const results[] = { "astro-mock",    "astro-tpacf", "astro-integration",
@@ -199,7 +200,7 @@ static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
   const char *name = structure ? gst_structure_get_name(structure) : "";
-  if (g_str_equal(name, "astro-file"))
+  if (g_str_equal(name, "astro-file") || g_str_equal(name, "astro-input"))
     on_file(run, structure);
   if (g_str_equal(name, "astro-sources"))
     on_sources(run, message, structure);

@@ -25,7 +25,9 @@ ASTRO_ENUM_TYPE(astro_view_get_type, "AstroView",
                   "The spectrum of one station, the fringe of two, the matrix of more; of power, "
                   "spectrum and waterfall",
                   "auto" },
-                { ASTRO_VIEW_WATERFALL, "Power over frequency and time", "waterfall" })
+                { ASTRO_VIEW_WATERFALL, "Power over frequency and time", "waterfall" },
+                { ASTRO_VIEW_SAMPLES, "Of spectra: bandpass, levels and power, as of voltages",
+                  "samples" })
 
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error)
 {

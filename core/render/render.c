@@ -7,9 +7,10 @@
 #include <math.h>
 
 /* The first kind that fits is used: for visibilities, the one named by view. */
-static const AstroRenderKind *const kinds[] = { &astro_render_image,  &astro_render_spectra,
-                                                &astro_render_matrix, &astro_render_spectrum,
-                                                &astro_render_fringe, &astro_render_correlation,
+static const AstroRenderKind *const kinds[] = { &astro_render_image,   &astro_render_voltages,
+                                                &astro_render_samples, &astro_render_spectra,
+                                                &astro_render_matrix,  &astro_render_spectrum,
+                                                &astro_render_fringe,  &astro_render_correlation,
                                                 &astro_render_power };
 
 struct _AstroRenderer {
@@ -29,7 +30,7 @@ static AstroView view_of(const AstroRenderer *r)
   const guint64 stations = r->input.stream.quantity == ASTRO_QUANTITY_VISIBILITIES
                                ? astro_stream_stations(&r->input.stream)
                                : 0;
-  if (r->style.view != ASTRO_VIEW_AUTO || stations == 0)
+  if ((r->style.view != ASTRO_VIEW_AUTO && r->style.view != ASTRO_VIEW_SAMPLES) || stations == 0)
     return r->style.view;
   return stations == 1   ? ASTRO_VIEW_SPECTRUM
          : stations == 2 ? ASTRO_VIEW_FRINGE

@@ -27,14 +27,15 @@ typedef enum { ASTRO_SCALING_EXACT, ASTRO_SCALING_SMOOTH } AstroScaling;
 #define ASTRO_TYPE_SCALING astro_scaling_get_type()
 GType astro_scaling_get_type(void);
 
-/* The picture of visibilities, and of power. */
+/* The picture of visibilities, of power, and of spectra. */
 typedef enum {
   ASTRO_VIEW_MATRIX,
   ASTRO_VIEW_SPECTRUM,
   ASTRO_VIEW_FRINGE,
   ASTRO_VIEW_AUTO, /* the spectrum of one station, the fringe of two, the matrix of more; of power,
                       spectrum and waterfall */
-  ASTRO_VIEW_WATERFALL
+  ASTRO_VIEW_WATERFALL,
+  ASTRO_VIEW_SAMPLES /* of spectra; of other streams as auto */
 } AstroView;
 #define ASTRO_TYPE_VIEW astro_view_get_type()
 GType astro_view_get_type(void);
