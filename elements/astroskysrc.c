@@ -12,6 +12,9 @@
  * (sky="0,0,0,line=1.4204e9:2e5:5"); doc/conventions.md says how. Property basis chooses what the
  * receivers measure.
  *
+ * Properties pulsar and burst add sources that are not steady, dispersed over the band; this pulsar
+ * turns ten times a second: pulsar="0.002,0,5,period=0.1,duty=0.05,dm=2.5"
+ *
  * Property rfi adds interference: tones and bands of noise, all the time or now and then, in all
  * stations or in some. This is a tone in stations 0 to 3 and 7, and ten bursts of noise at random
  * places, each on for a hundredth of a second in every second:
@@ -31,6 +34,7 @@
 #include <math.h>
 
 #include "core/kit/enum.h"
+#include "core/kit/fail.h"
 #include "core/memory/memory.h"
 #include "core/lib/sky/voltages.h"
 #include "elements/base/astrostage.h"
@@ -43,7 +47,7 @@ typedef struct {
   guint block_steps, repeat, threads;
   double scale, tone;
   AstroPattern pattern;
-  char *rfi;
+  char *rfi, *pulsar, *burst;
 } Settings;
 
 struct _AstroSkySrc {
@@ -106,6 +110,18 @@ static const AstroField fields[] = {
                "Steps per root of Jy in integer formats (0: from the power of noise, sources and "
                "interference)",
                0, 1e12, 0),
+  ASTRO_TEXT(
+      Settings, pulsar, "pulsar", "Pulsar",
+      "l,m,flux,period=,duty=,dm=;... (s, width of a pulse over the period, pc/cm^3), or a "
+      "file of lines ra dec flux [spectral-index] period= duty= dm=: flux is the mean over "
+      "the period; phase= (0 to 1) is where the middle of a pulse comes; q=, u=, v=, rm= and "
+      "line= as in sky",
+      NULL),
+  ASTRO_TEXT(Settings, burst, "burst", "Burst",
+             "l,m,fluence,time=,width=,dm=;... (Jy s, s, s at half maximum, pc/cm^3), or a file of "
+             "lines ra dec fluence [spectral-index] time= width= dm=: time is that of the middle, "
+             "at the centre of the band; q=, u=, v=, rm= and line= as in sky",
+             NULL),
   ASTRO_TEXT(Settings, rfi, "rfi", "RFI",
              "Interference: frequency,power;frequency,power (Hz, and Jy over the whole band while "
              "it is on), or a file of lines frequency power. Behind them width= (Hz, a band of "
@@ -159,6 +175,29 @@ static gboolean take(AstroSimulator *simulator, gint *rate_n, gint *rate_d, GErr
     return FALSE;
   gst_util_double_to_fraction(scene->bandwidth, rate_n, rate_d);
   return TRUE;
+}
+
+static gboolean add_list(AstroSimulator *simulator, AstroSky *sky, const char *text,
+                         AstroSourceKind kind, GError **error)
+{
+  g_autoptr(AstroSky) others = astro_sky_new_pulses(text ? text : "", kind, error);
+  if (!others ||
+      !astro_sky_resolve(others, astro_simulator_simulation(simulator)->observation, error))
+    return FALSE;
+  astro_sky_append(sky, g_steal_pointer(&others));
+  return TRUE;
+}
+
+static gboolean add_sources(AstroSimulator *simulator, AstroSky *sky, GError **error)
+{
+  const Settings *set = &ASTRO_SKY_SRC(simulator)->now;
+  const gboolean any = astro_field_given(set->pulsar) || astro_field_given(set->burst);
+  if (any && set->pattern != ASTRO_PATTERN_SKY)
+    return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                      "%s: a test pattern has no sources, expected pattern=sky",
+                      astro_field_given(set->pulsar) ? "pulsar" : "burst");
+  return add_list(simulator, sky, set->pulsar, ASTRO_SOURCE_PULSAR, error) &&
+         add_list(simulator, sky, set->burst, ASTRO_SOURCE_BURST, error);
 }
 
 static void describe(AstroSimulator *simulator, GstCaps *caps)
@@ -396,6 +435,7 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   simulator->now = G_STRUCT_OFFSET(AstroSkySrc, now);
   simulator->settings_bytes = sizeof(Settings);
   simulator->take = take;
+  simulator->add_sources = add_sources;
   simulator->describe = describe;
   simulator->block_steps = block_steps;
   simulator->sky_steps = sky_steps;

@@ -174,7 +174,8 @@ static gboolean observe(AstroSimulator *self, GError **error)
   now->observation = astro_scene_observe(&now->scene, error);
   if (now->observation)
     now->sky = astro_scene_sky(&now->scene, now->observation, error);
-  return now->sky != NULL;
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  return now->sky && (!klass->add_sources || klass->add_sources(self, now->sky, error));
 }
 
 static void warn_of_lines(AstroSimulator *self)

@@ -31,6 +31,8 @@ struct _AstroSimulatorClass {
 
   /* At the start: checks settings and scene, and says how many time steps there are a second. */
   gboolean (*take)(AstroSimulator *self, gint *rate_n, gint *rate_d, GError **error);
+  /* Adds resolved sources to the sky, before it is checked. NULL: there are no others. */
+  gboolean (*add_sources)(AstroSimulator *self, AstroSky *sky, GError **error);
   /* The values that the subclass's own caps fields can have. */
   void (*describe)(AstroSimulator *self, GstCaps *caps);
   /* Steps of a buffer of the agreed stream. NULL: one step, which is known from the start. */

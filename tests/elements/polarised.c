@@ -159,6 +159,49 @@ static void test_active(void)
   g_bytes_unref(samples[1]);
 }
 
+/* ---- pulses ---- */
+
+/* The mean power of each of ten stretches of a millisecond. */
+static void measure_power(const char *settings, double power[10])
+{
+  g_autofree char *line = g_strdup_printf("astroskysrc stations=1 pols=1 num-buffers=1 noise=1 "
+                                          "block-steps=10000 sky=0,0,1 %s",
+                                          settings);
+  TestPulled r = test_pulled_run(line, "application/x-astro-voltages,format=CF32LE");
+  GstBuffer *buffer = test_pull(&r);
+  gpointer data;
+  gsize bytes;
+  gst_buffer_extract_dup(buffer, 0, gst_buffer_get_size(buffer), &data, &bytes);
+  g_assert_cmpuint(bytes, ==, 10000 * 8);
+  for (guint i = 0; i < 10; i++) {
+    power[i] = 0;
+    for (guint k = 0; k < 1000; k++)
+      power[i] += pow(cabsf(((complex float *)data)[1000 * i + k]), 2) / 1000;
+  }
+  g_free(data);
+  gst_buffer_unref(buffer);
+  test_pulled_end(&r);
+}
+
+/* Pulsars and bursts add to the sky, which is what it is without them where they are silent. */
+static void test_pulses(void)
+{
+  double sky[10], pulsar[10], burst[10];
+  measure_power("", sky);
+  measure_power("pulsar=0,0,30,period=5e-3,duty=0.02,phase=0.5", pulsar);
+  measure_power("burst=0,0,1,time=7.5e-3,width=1e-4,dm=1e-3", burst);
+  for (guint i = 0; i < 10; i++) {
+    if (i % 5 == 2)
+      g_assert_cmpfloat_with_epsilon(pulsar[i] - sky[i], 150, 60);
+    else
+      g_assert_cmpfloat_with_epsilon(pulsar[i], sky[i], 1e-6);
+    if (i == 7)
+      g_assert_cmpfloat_with_epsilon(burst[i] - sky[i], 1000, 400);
+    else if (ABS((gint)i - 7) > 1) /* the edges of a filter ring */
+      g_assert_cmpfloat_with_epsilon(burst[i], sky[i], 0.1);
+  }
+}
+
 /* ---- misfits ---- */
 
 /* The text of the first warning of a line that runs to its end. */
@@ -218,6 +261,14 @@ static void test_refused_settings(void)
       "3" },
     { "astroskysrc rfi=nowhere", "neither a file nor a list" },
     { "astroskysrc pattern=ramp rfi=1.5e8,5", "expected pattern=sky or pattern=noise" },
+    { "astroskysrc pulsar=0,0,1,duty=0.1", "pulsar: source 1 is" },
+    { "astroskysrc pulsar=0,0,1,period=1e-3,duty=1e-4", "are 1e-07 s wide" },
+    { "astroskysrc pulsar=0,0,1,period=1,duty=0.1 pattern=noise",
+      "pulsar: a test pattern has no sources, expected pattern=sky" },
+    { "astroskysrc burst=0,0,1,time=0,width=1 pattern=tone",
+      "burst: a test pattern has no sources" },
+    { "astroskysrc sky=\"\" phase-centre=0,89 burst=0,0,1,time=0,width=1",
+      "burst: source 1 (ra 0.0000, dec 89.0000 degrees)" },
     { "astroskysrc sky=sun", "sky \"sun\": the Sun moves among the stars" },
     { "astrovissrc sky=Jupiter", "Jupiter moves among the stars" },
     { "astroskysrc phase-centre=sun", "phase-centre=sun: the Sun moves among the stars" },
@@ -238,6 +289,7 @@ static void add_tests(void)
   g_test_add_func("/polarised/chain", test_chain);
   g_test_add_func("/polarised/tone", test_tone);
   g_test_add_func("/polarised/active-rfi", test_active);
+  g_test_add_func("/polarised/pulses", test_pulses);
   g_test_add_func("/polarised/warnings", test_warnings);
   g_test_add_func("/polarised/refused", test_refused_settings);
 }

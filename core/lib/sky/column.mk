@@ -6,6 +6,7 @@ core_sources += core/lib/sky/array.c core/lib/sky/array.h core/lib/sky/sky.c cor
 # The emission of sources: Stokes parameters and lines, and filters that make such signals out of noise.
 core_sources += core/lib/sky/source.c core/lib/sky/source.h core/lib/sky/source-filter.c core/lib/sky/source-filter.h \
   core/lib/sky/filter.c core/lib/sky/filter.h core/lib/sky/fourier.c core/lib/sky/fourier.h core/lib/sky/moving.c \
+  core/lib/sky/pulse.c core/lib/sky/pulse.h \
   core/lib/sky/moving.h
 # Interference.
 core_sources += core/lib/sky/interference.c core/lib/sky/interference.h core/lib/sky/emitters.c \
@@ -15,7 +16,7 @@ core_level_sources += core/lib/sky/kernels-levels.c
 element_sources += elements/astroskysrc.c elements/astroskysrc.h elements/astroobserve.c elements/astroobserve.h \
   elements/astroobserve-bytes.c elements/astroobserve-bytes.h
 core_tests += tests/core/lib/sky/sky tests/core/lib/sky/voltages tests/core/lib/sky/voltages-samples \
-  tests/core/lib/sky/polarised
+  tests/core/lib/sky/polarised tests/core/lib/sky/pulses
 dist_files += tests/core/lib/sky/voltages.h tests/core/lib/sky/spectra.h tests/core/lib/sky/coherency.h
 element_tests += tests/elements/astroskysrc tests/elements/astroobserve tests/elements/polarised
 bench_programs += tests/bench/sky

@@ -154,13 +154,14 @@ typedef struct {
   guint number;
 } One;
 
-static void make_noise(gconstpointer data, guint pol, gint64 tile, float *re, float *im)
+static gboolean make_noise(gconstpointer data, guint pol, gint64 tile, float *re, float *im)
 {
   const One *one = data;
   const AstroEmitters *emitters = one->emitters;
   emitters->kernels->noise(
       astro_noise_key(emitters->config.seed, ASTRO_NOISE_OF_INTERFERENCE, one->number, tile), 1, re,
       im);
+  return TRUE;
 }
 
 static void make_tone(const AstroEmitters *emitters, guint number, gint64 tile, AstroSignal out)

@@ -19,6 +19,7 @@ struct AstroFilter {
   gint64 reach, tiles; /* tiles before and after a stretch that its samples depend on; in it */
   AstroFourier *fourier;
   float *response[4]; /* [n]; NULL: it does not mix */
+  float *turn[2];     /* real and imaginary parts of the phase's factor, [n]; NULL: there is none */
   float *room;        /* [pol][re, im][n], and 2 n as work: a stretch after its reach */
   gint64 stretch;     /* the number of the one in room */
   gboolean has_stretch;
@@ -67,14 +68,16 @@ static float taper(gsize tap, gsize reach)
   return x <= 0 ? 1 : x >= 1 ? 0 : (float)(0.5 + 0.5 * cos(G_PI * x));
 }
 
-/* Shortens the response in time to the reach. The taper is the same for positive and negative
- * times, so that a real response stays real. */
-static void limit_response(const AstroFilter *filter, float *response)
+/* Samples before and after that a response of some seconds needs. */
+static gsize reach_of(const AstroFilterConfig *config, double seconds)
 {
-  const gsize n = filter->n, reach = (gsize)filter->reach * TILE;
-  const AstroSignal taps = part_of(filter, 0);
-  memcpy(taps.re, response, n * sizeof *response);
-  memset(taps.im, 0, n * sizeof *response);
+  return 2 * ((gsize)ceil(seconds * config->rate) + SETTLED);
+}
+
+/* Shortens the taps of a response, which are its transform, to a reach. */
+static void limit(const AstroFilter *filter, AstroSignal taps, gsize reach)
+{
+  const gsize n = filter->n;
   astro_fourier_run(filter->fourier, taps.im, taps.re, work_of(filter));
   for (gsize k = 0; k < n; k++) {
     const float weight = taper(MIN(k, n - k), reach) / (float)n;
@@ -82,15 +85,43 @@ static void limit_response(const AstroFilter *filter, float *response)
     taps.im[k] *= weight;
   }
   astro_fourier_run(filter->fourier, taps.re, taps.im, work_of(filter));
+}
+
+/* The taper is the same for positive and negative times, so that a real response stays real. */
+static void limit_response(const AstroFilter *filter, float *response)
+{
+  const gsize n = filter->n;
+  const AstroSignal taps = part_of(filter, 0);
+  memcpy(taps.re, response, n * sizeof *response);
+  memset(taps.im, 0, n * sizeof *response);
+  limit(filter, taps, reach_of(&filter->config, filter->config.spread));
   for (gsize k = 0; k < n; k++) /* with the factor of the transforms of signals */
     response[k] = taps.re[k] / (float)n;
+}
+
+/* Beyond the band the phase stays as it is at its edge, which nothing is left to notice. */
+static void make_turn(const AstroFilter *filter)
+{
+  const AstroFilterConfig *config = &filter->config;
+  const AstroSignal turn = { filter->turn[0], filter->turn[1] };
+  for (gsize k = 0; k < filter->n; k++) {
+    const double x = CLAMP(offset_of(filter, k), -config->part / 2, config->part / 2);
+    const double turns = config->turns(config->data, config->frequency + x * config->rate);
+    const double angle = 2 * G_PI * (turns - floor(turns));
+    turn.re[k] = (float)cos(angle);
+    turn.im[k] = (float)sin(angle);
+  }
+  limit(filter, turn, reach_of(config, config->delay));
 }
 
 AstroFilter *astro_filter_new(const AstroFilterConfig *config)
 {
   g_autoptr(AstroFilter) filter = g_new0(AstroFilter, 1);
   filter->config = *config;
-  filter->reach = (gint64)ceil(2 * (config->spread * config->rate + SETTLED) / TILE);
+  gsize reach = reach_of(config, config->spread);
+  if (config->turns)
+    reach += reach_of(config, config->delay);
+  filter->reach = (gint64)((reach + TILE - 1) / TILE);
   for (filter->n = TILE; filter->n < 6 * (gsize)filter->reach * TILE;)
     filter->n *= 2;
   filter->tiles = (gint64)(filter->n / TILE) - 2 * filter->reach;
@@ -101,10 +132,15 @@ AstroFilter *astro_filter_new(const AstroFilterConfig *config)
   for (guint c = 0; c < components; c++)
     if (!(filter->response[c] = g_try_new(float, filter->n)))
       return NULL;
+  for (guint i = 0; config->turns && i < 2; i++)
+    if (!(filter->turn[i] = g_try_new(float, filter->n)))
+      return NULL;
   filter->fourier = astro_fourier_new(filter->n);
   sample_response(filter);
   for (guint c = 0; c < components; c++)
     limit_response(filter, filter->response[c]);
+  if (config->turns)
+    make_turn(filter);
   return g_steal_pointer(&filter);
 }
 
@@ -113,6 +149,8 @@ void astro_filter_free(AstroFilter *filter)
   g_clear_pointer(&filter->fourier, astro_fourier_free);
   for (guint c = 0; c < G_N_ELEMENTS(filter->response); c++)
     g_free(filter->response[c]);
+  g_free(filter->turn[0]);
+  g_free(filter->turn[1]);
   g_free(filter->room);
   g_free(filter);
 }
@@ -141,14 +179,35 @@ static void mix(const AstroFilter *filter, AstroSignal x, AstroSignal y)
   }
 }
 
-static void make_stretch(AstroFilter *filter, AstroFilterNoise noise, gconstpointer data)
+static void turn(const AstroFilter *filter, AstroSignal x)
+{
+  const float *restrict c = filter->turn[0], *restrict s = filter->turn[1];
+  for (gsize k = 0; k < filter->n; k++) {
+    const float re = x.re[k], im = x.im[k];
+    x.re[k] = c[k] * re - s[k] * im;
+    x.im[k] = c[k] * im + s[k] * re;
+  }
+}
+
+static gboolean fill_with_noise(AstroFilter *filter, AstroFilterNoise noise, gconstpointer data)
 {
   const gint64 first = filter->stretch * filter->tiles - filter->reach;
-  const guint pols = filter->config.pols;
-  for (guint pol = 0; pol < pols; pol++) {
+  gboolean any = FALSE;
+  for (guint pol = 0; pol < filter->config.pols; pol++) {
     const AstroSignal x = part_of(filter, pol);
     for (gsize t = 0; t < filter->n / TILE; t++)
-      noise(data, pol, first + (gint64)t, x.re + t * TILE, x.im + t * TILE);
+      any |= noise(data, pol, first + (gint64)t, x.re + t * TILE, x.im + t * TILE);
+  }
+  return any;
+}
+
+static void make_stretch(AstroFilter *filter, AstroFilterNoise noise, gconstpointer data)
+{
+  const guint pols = filter->config.pols;
+  if (!fill_with_noise(filter, noise, data))
+    return;
+  for (guint pol = 0; pol < pols; pol++) {
+    const AstroSignal x = part_of(filter, pol);
     astro_fourier_run(filter->fourier, x.re, x.im, work_of(filter));
   }
   if (filter->config.mixes)
@@ -157,6 +216,8 @@ static void make_stretch(AstroFilter *filter, AstroFilterNoise noise, gconstpoin
     const AstroSignal x = part_of(filter, pol);
     if (!filter->config.mixes)
       scale(filter->response[0], x, filter->n);
+    if (filter->config.turns)
+      turn(filter, x);
     astro_fourier_run(filter->fourier, x.im, x.re, work_of(filter));
   }
 }

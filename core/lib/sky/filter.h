@@ -27,21 +27,27 @@ typedef struct {
   /* The components at a frequency; those beside the mean only count if it mixes. Called by
    * astro_filter_new and not later. */
   void (*response)(gconstpointer data, double frequency, double components[4]);
+  /* A phase in cycles that both polarisations get besides, and the longest delay that it means,
+   * seconds. NULL: none. */
+  double (*turns)(gconstpointer data, double frequency);
+  double delay;
   gconstpointer data;
 } AstroFilterConfig;
 
 typedef struct AstroFilter AstroFilter;
 
-/* The longest spread, in samples, that a filter can have. */
+/* The longest spread and the longest delay, in samples, that a filter can have. */
 #define ASTRO_FILTER_MAX_SPREAD (1 << 16)
+#define ASTRO_FILTER_MAX_DELAY (1 << 19)
 
 /* NULL: there is not enough memory. The spread has been checked. */
 AstroFilter *astro_filter_new(const AstroFilterConfig *config);
 void astro_filter_free(AstroFilter *filter);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroFilter, astro_filter_free)
 
-/* Makes a tile of white noise of power 1 for a polarisation. */
-typedef void (*AstroFilterNoise)(gconstpointer data, guint pol, gint64 tile, float *re, float *im);
+/* Makes a tile of white noise for a polarisation. FALSE: it is all zeros. */
+typedef gboolean (*AstroFilterNoise)(gconstpointer data, guint pol, gint64 tile, float *re,
+                                     float *im);
 
 /* Computes a tile of each polarisation. Tiles that follow each other are cheap. A filter may be
  * used by one thread at a time. */

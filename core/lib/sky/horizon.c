@@ -138,11 +138,10 @@ static gboolean check_at(const Horizon *h, gint64 ns, gint64 duration_ns, GError
     return TRUE;
   g_autofree char *todo = cure(h, duration_ns);
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-              "sky: source %u (ra %.4f, dec %.4f degrees) is %.1f degrees below the horizon of %s "
+              "%s: source %u (ra %.4f, dec %.4f degrees) is %.1f degrees below the horizon of %s "
               "%.0f s after the start: %s",
-              (guint)(source - h->sky->sources) + 1, source->ra / ASTRO_DEGREE,
-              source->dec / ASTRO_DEGREE, -asin(MAX(height, -1)) / ASTRO_DEGREE,
-              h->observation->telescope, ns * 1e-9, todo);
+              source->list, source->number, source->ra / ASTRO_DEGREE, source->dec / ASTRO_DEGREE,
+              -asin(MAX(height, -1)) / ASTRO_DEGREE, h->observation->telescope, ns * 1e-9, todo);
   return FALSE;
 }
 

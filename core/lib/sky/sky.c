@@ -18,13 +18,31 @@ static GArray *sources_new(void)
   return sources;
 }
 
-static AstroSky *sky_new(GArray *sources, gboolean is_celestial)
+static const char *const lists[] = {
+  [ASTRO_SOURCE_STEADY] = "sky", [ASTRO_SOURCE_PULSAR] = "pulsar", [ASTRO_SOURCE_BURST] = "burst"
+};
+
+static AstroSky *sky_new(GArray *sources, AstroSourceKind kind, gboolean is_celestial)
 {
   AstroSky *sky = g_new0(AstroSky, 1);
   sky->n = sources->len;
   sky->sources = g_array_steal(sources, NULL);
   sky->is_celestial = is_celestial;
+  for (guint i = 0; i < sky->n; i++) {
+    sky->sources[i].list = lists[kind];
+    sky->sources[i].number = i + 1;
+  }
   return sky;
+}
+
+void astro_sky_append(AstroSky *sky, AstroSky *others)
+{
+  sky->sources = g_renew(AstroSource, sky->sources, sky->n + others->n);
+  if (others->n)
+    memcpy(sky->sources + sky->n, others->sources, others->n * sizeof(AstroSource));
+  sky->n += others->n;
+  g_free(others->sources);
+  g_free(others);
 }
 
 void astro_sky_free(AstroSky *sky)
@@ -44,7 +62,7 @@ static guint count_numbers(char **fields)
   return n;
 }
 
-static char *read_inline_source(char **fields, AstroSource *source)
+static char *read_inline_source(char **fields, AstroSourceKind kind, AstroSource *source)
 {
   const guint n = count_numbers(fields);
   if (n != 3 || !astro_number_parse(fields[0], &source->lmn[0]) ||
@@ -57,10 +75,10 @@ static char *read_inline_source(char **fields, AstroSource *source)
   if (source->flux < 0)
     return g_strdup("flux must be at least 0 Jy");
   source->lmn[2] = sqrt(1 - square);
-  return astro_source_read(source, fields + n);
+  return astro_source_read(source, kind, fields + n);
 }
 
-static char *read_source(char **fields, AstroSource *source)
+static char *read_source(char **fields, AstroSourceKind kind, AstroSource *source)
 {
   const guint n = count_numbers(fields);
   double ra, dec;
@@ -80,15 +98,15 @@ static char *read_source(char **fields, AstroSource *source)
     return g_strdup("the spectral index must be within 10");
   source->ra = ra * ASTRO_DEGREE;
   source->dec = dec * ASTRO_DEGREE;
-  return astro_source_read(source, fields + n);
+  return astro_source_read(source, kind, fields + n);
 }
 
 /* Appends a source, or returns what is wrong with it, to be freed. */
-static char *add_source(GArray *sources, char **fields,
-                        char *(*read)(char **fields, AstroSource *source))
+static char *add_source(GArray *sources, char **fields, AstroSourceKind kind,
+                        char *(*read)(char **fields, AstroSourceKind kind, AstroSource *source))
 {
   AstroSource source = { 0 };
-  char *wrong = read(fields, &source);
+  char *wrong = read(fields, kind, &source);
   if (!wrong && sources->len == ASTRO_SKY_MAX_SOURCES)
     wrong = g_strdup("too many sources");
   if (wrong)
@@ -98,7 +116,7 @@ static char *add_source(GArray *sources, char **fields,
   return wrong;
 }
 
-AstroSky *astro_sky_from_inline(const char *text, GError **error)
+AstroSky *astro_sky_from_inline(const char *text, AstroSourceKind kind, GError **error)
 {
   g_autoptr(GArray) sources = sources_new();
   g_auto(GStrv) items = g_strsplit(text, ";", -1);
@@ -108,64 +126,68 @@ AstroSky *astro_sky_from_inline(const char *text, GError **error)
     g_auto(GStrv) fields = g_strsplit(items[i], ",", -1);
     for (guint k = 0; fields[k]; k++)
       g_strstrip(fields[k]);
-    g_autofree char *wrong = add_source(sources, fields, read_inline_source);
+    g_autofree char *wrong = add_source(sources, fields, kind, read_inline_source);
     if (wrong) {
-      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_SYNTAX, "sky: source %u is \"%s\": %s",
-                  i + 1, items[i], wrong);
+      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_SYNTAX, "%s: source %u is \"%s\": %s",
+                  lists[kind], i + 1, items[i], wrong);
       return NULL;
     }
   }
-  return sky_new(sources, FALSE);
+  return sky_new(sources, kind, FALSE);
 }
 
-AstroSky *astro_sky_from_lines(AstroLines *lines, GError **error)
+AstroSky *astro_sky_from_lines(AstroLines *lines, AstroSourceKind kind, GError **error)
 {
   g_autoptr(GArray) sources = sources_new();
   char **read;
   while ((read = astro_lines_next(lines))) {
     g_auto(GStrv) fields = read;
-    g_autofree char *wrong = add_source(sources, fields, read_source);
+    g_autofree char *wrong = add_source(sources, fields, kind, read_source);
     if (wrong) {
       g_autofree char *found = g_strjoinv(" ", fields);
       astro_lines_error(lines, error, "found \"%s\", %s", found, wrong);
       return NULL;
     }
   }
-  return sky_new(sources, TRUE);
+  return sky_new(sources, kind, TRUE);
 }
 
 /* The text is neither a file nor a list. */
-static gboolean refuse_text(const char *text, GError **error)
+static gboolean refuse_text(const char *text, AstroSourceKind kind, GError **error)
 {
   g_autofree char *moving = astro_moving_tell(text);
   if (moving)
-    return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "sky \"%s\": %s", text,
-                      moving);
+    return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "%s \"%s\": %s", lists[kind],
+                      text, moving);
   return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
-                    "sky \"%s\" is neither a file nor a list l,m,flux;l,m,flux", text);
+                    "%s \"%s\" is neither a file nor a list l,m,flux;l,m,flux", lists[kind], text);
 }
 
-AstroSky *astro_sky_new(const char *text, GError **error)
+AstroSky *astro_sky_new_pulses(const char *text, AstroSourceKind kind, GError **error)
 {
   AstroLines lines;
   if (!g_file_test(text, G_FILE_TEST_IS_REGULAR)) {
     if (*text && g_file_test(text, G_FILE_TEST_EXISTS)) {
-      g_set_error(
-          error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
-          "sky \"%s\" is not a regular file, expected one: several elements may read it, and "
-          "each of them at every start",
-          text);
+      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
+                  "%s \"%s\" is not a regular file, expected one: several elements may read it, "
+                  "and each of them at every start",
+                  lists[kind], text);
       return NULL;
     }
-    if (*text && !strchr(text, ',') && !refuse_text(text, error))
+    if (*text && !strchr(text, ',') && !refuse_text(text, kind, error))
       return NULL;
-    return astro_sky_from_inline(text, error);
+    return astro_sky_from_inline(text, kind, error);
   }
   if (!astro_lines_open(&lines, text, error))
     return NULL;
-  AstroSky *sky = astro_sky_from_lines(&lines, error);
+  AstroSky *sky = astro_sky_from_lines(&lines, kind, error);
   astro_lines_clear(&lines);
   return sky;
+}
+
+AstroSky *astro_sky_new(const char *text, GError **error)
+{
+  return astro_sky_new_pulses(text, ASTRO_SOURCE_STEADY, error);
 }
 
 gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, GError **error)
@@ -179,10 +201,10 @@ gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, G
     astro_lmn_from_direction(observation, source->ra, source->dec, source->lmn);
     if (!(source->lmn[2] > 0)) {
       g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                  "sky: source %u (ra %g, dec %g degrees) is %.1f degrees from the phase "
+                  "%s: source %u (ra %g, dec %g degrees) is %.1f degrees from the phase "
                   "centre, expected less than 90: set phase-centre closer to it, or another sky",
-                  i + 1, source->ra / ASTRO_DEGREE, source->dec / ASTRO_DEGREE,
-                  acos(CLAMP(source->lmn[2], -1, 1)) / ASTRO_DEGREE);
+                  source->list, source->number, source->ra / ASTRO_DEGREE,
+                  source->dec / ASTRO_DEGREE, acos(CLAMP(source->lmn[2], -1, 1)) / ASTRO_DEGREE);
       return FALSE;
     }
   }
@@ -192,20 +214,22 @@ gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, G
 char *astro_sky_tell_outside(const AstroSky *sky, double frequency, double bandwidth)
 {
   const double half = bandwidth / 2;
-  guint lines = 0, first = 0;
+  const AstroSource *first = NULL;
+  guint lines = 0;
   double centre = 0;
   for (guint i = 0; i < sky->n; i++)
     for (guint k = 0; k < sky->sources[i].n_lines; k++)
       if (fabs(sky->sources[i].lines[k].frequency - frequency) > half && lines++ == 0) {
-        first = i + 1;
-        centre = sky->sources[i].lines[k].frequency;
+        first = &sky->sources[i];
+        centre = first->lines[k].frequency;
       }
-  if (!lines)
+  if (!first)
     return NULL;
   g_autofree char *others = lines > 1 ? g_strdup_printf(" (and %u more)", lines - 1) : g_strdup("");
-  return g_strdup_printf("sky: the line of source %u at %.15g Hz%s is outside of the band from "
+  return g_strdup_printf("%s: the line of source %u at %.15g Hz%s is outside of the band from "
                          "%.15g to %.15g Hz: at most its wings are seen",
-                         first, centre, others, frequency - half, frequency + half);
+                         first->list, first->number, centre, others, frequency - half,
+                         frequency + half);
 }
 
 gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error)

@@ -19,14 +19,19 @@ typedef struct {
  * "ra dec flux [spectral-index]" (degrees, Jy), each with ASTRO_SOURCE_WORDS behind it. Empty: an
  * empty sky. */
 AstroSky *astro_sky_new(const char *text, GError **error);
-AstroSky *astro_sky_from_inline(const char *text, GError **error);
-AstroSky *astro_sky_from_lines(AstroLines *lines, GError **error);
+AstroSky *astro_sky_from_inline(const char *text, AstroSourceKind kind, GError **error);
+AstroSky *astro_sky_from_lines(AstroLines *lines, AstroSourceKind kind, GError **error);
+/* The same for a list of pulsars or bursts, with the words of pulses too. */
+AstroSky *astro_sky_new_pulses(const char *text, AstroSourceKind kind, GError **error);
 void astro_sky_free(AstroSky *sky);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSky, astro_sky_free)
 
 /* Computes lmn from ra and dec or the reverse, for every source, relative to the observation's
  * phase centre. An error if a source is 90 degrees or more from it. */
 gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, GError **error);
+
+/* Moves the sources of a resolved sky to the end of another, and frees the former. */
+void astro_sky_append(AstroSky *sky, AstroSky *others);
 
 /* A sentence about lines whose centre is outside of a band, to be freed; NULL: there are none. */
 char *astro_sky_tell_outside(const AstroSky *sky, double frequency, double bandwidth);

@@ -14,8 +14,8 @@ typedef struct {
   const char *basis;
 } AstroSourceBand;
 
-/* The source and the band must outlive the filter. number: for errors, from 1. */
-AstroFilter *astro_source_filter_new(const AstroSource *source, guint number,
-                                     const AstroSourceBand *band, GError **error);
+/* The source must outlive the filter. */
+AstroFilter *astro_source_filter_new(const AstroSource *source, const AstroSourceBand *band,
+                                     GError **error);
 
 G_END_DECLS

@@ -15,6 +15,7 @@
 void astro_source_clear(AstroSource *source)
 {
   g_clear_pointer(&source->lines, g_free);
+  g_clear_pointer(&source->pulse, g_free);
   source->n_lines = 0;
 }
 
@@ -48,19 +49,24 @@ static char *read_number(double *into, gboolean *is_told, const char *word, cons
              : g_strdup_printf("\"%s\": expected a number after '='", word);
 }
 
-static char *read_word(AstroSource *source, const char *word, gboolean told[4])
+static char *read_word(AstroSource *source, const char *word, gboolean told[4], guint *pulse_told)
 {
   static const char *const names[] = { "q", "u", "v", "rm" };
   double *const members[] = { &source->quv[0], &source->quv[1], &source->quv[2],
                               &source->rotation_measure };
   const char *equals = strchr(word, '=');
+  char *wrong;
   g_autofree char *name = equals ? g_strndup(word, (gsize)(equals - word)) : NULL;
   for (guint i = 0; name && i < G_N_ELEMENTS(names); i++)
     if (!g_ascii_strcasecmp(name, names[i]))
       return read_number(members[i], &told[i], word, equals + 1);
   if (name && !g_ascii_strcasecmp(name, "line"))
     return read_line(source, equals + 1);
-  return g_strdup_printf("\"%s\" is not known, expected " ASTRO_SOURCE_WORDS, word);
+  if (source->pulse && astro_pulse_read(source->pulse, word, pulse_told, &wrong))
+    return wrong;
+  return g_strdup_printf(
+      "\"%s\" is not known, expected %s" ASTRO_SOURCE_WORDS, word,
+      astro_pulse_words(source->pulse ? source->pulse->kind : ASTRO_SOURCE_STEADY));
 }
 
 static double polarised_flux(const AstroSource *source)
@@ -86,12 +92,19 @@ static char *check(const AstroSource *source)
   return NULL;
 }
 
-char *astro_source_read(AstroSource *source, char *const *words)
+char *astro_source_read(AstroSource *source, AstroSourceKind kind, char *const *words)
 {
   gboolean told[4] = { FALSE };
+  guint pulse_told = 0;
   char *wrong = NULL;
+  if (kind != ASTRO_SOURCE_STEADY) {
+    source->pulse = g_new0(AstroPulse, 1);
+    source->pulse->kind = kind;
+  }
   for (; *words && !wrong; words++)
-    wrong = read_word(source, *words, told);
+    wrong = read_word(source, *words, told, &pulse_told);
+  if (!wrong && source->pulse)
+    wrong = g_strdup(astro_pulse_check(source->pulse, pulse_told));
   return wrong ? wrong : check(source);
 }
 
@@ -104,7 +117,7 @@ gboolean astro_source_is_polarised(const AstroSource *source)
 
 gboolean astro_source_is_plain(const AstroSource *source)
 {
-  return source->n_lines == 0 && !astro_source_is_polarised(source);
+  return source->n_lines == 0 && !source->pulse && !astro_source_is_polarised(source);
 }
 
 /* A Gaussian of height 1, or its mean over a width. */

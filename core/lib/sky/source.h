@@ -5,7 +5,7 @@
  * add to it; a line in absorption takes the same fraction of all its Stokes parameters. */
 #pragma once
 
-#include <glib.h>
+#include "core/lib/sky/pulse.h"
 
 G_BEGIN_DECLS
 
@@ -27,18 +27,23 @@ typedef struct {
   double rotation_measure; /* rad/m^2: the angle of polarisation grows by this times wavelength^2 */
   AstroSpectralLine *lines; /* NULL: there are none */
   guint n_lines;
+  AstroPulse *pulse; /* NULL: it is steady */
+  /* Where a user finds it: "sky", "pulsar" or "burst", and its number there from 1. */
+  const char *list;
+  guint number;
 } AstroSource;
 
-void astro_source_clear(AstroSource *source); /* frees the lines */
+void astro_source_clear(AstroSource *source); /* frees lines and pulse */
 
 /* Reads the words "q=0.1", "u=", "v=", "rm=" and "line=CENTRE:WIDTH:FLUX" (any number of lines)
- * behind the position and flux of a source. NULL, or what is wrong with them, to be freed. */
-char *astro_source_read(AstroSource *source, char *const *words);
+ * behind the position and flux of a source, and those of a pulse. NULL, or what is wrong with them,
+ * to be freed. */
+char *astro_source_read(AstroSource *source, AstroSourceKind kind, char *const *words);
 
 #define ASTRO_SOURCE_WORDS "q=, u=, v= (Jy), rm= (rad/m^2) or line=CENTRE:WIDTH:FLUX (Hz, Hz, Jy)"
 
 gboolean astro_source_is_polarised(const AstroSource *source);
-/* Neither polarised nor with lines: a power law. */
+/* Neither polarised nor with lines or pulses: a power law. */
 gboolean astro_source_is_plain(const AstroSource *source);
 
 /* I, Q, U and V in Jy at a frequency. Lines are averaged over a width around it (0: they are not),

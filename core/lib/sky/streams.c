@@ -97,7 +97,7 @@ static gboolean open_filters(AstroStreams *streams, GError **error)
     const AstroSource *source = &config->sky->sources[i];
     if (astro_source_is_plain(source))
       continue;
-    if (!(streams->filters[i] = astro_source_filter_new(source, i + 1, &band, error)))
+    if (!(streams->filters[i] = astro_source_filter_new(source, &band, error)))
       return FALSE;
     streams->filtered[streams->n_filtered++] = i;
   }
@@ -214,10 +214,24 @@ typedef struct {
   guint source;
 } Source;
 
-static void make_source_noise(gconstpointer data, guint pol, gint64 tile, float *re, float *im)
+/* The noise of a pulse is as loud as the pulse. */
+static gboolean shape(const AstroPulse *pulse, double rate, gint64 tile, float *re, float *im)
+{
+  float gains[TILE];
+  const gboolean any = astro_pulse_shape(pulse, rate, tile * TILE, TILE, gains);
+  for (guint i = 0; i < TILE; i++) {
+    re[i] *= gains[i];
+    im[i] *= gains[i];
+  }
+  return any;
+}
+
+static gboolean make_source_noise(gconstpointer data, guint pol, gint64 tile, float *re, float *im)
 {
   const Source *of = data;
+  const AstroPulse *pulse = of->streams->config.sky->sources[of->source].pulse;
   make_noise(of->streams, (guint64)of->source * of->streams->config.pols + pol, tile, re, im);
+  return !pulse || shape(pulse, of->streams->config.rate, tile, re, im);
 }
 
 /* All fresh tiles of a source that has a filter. */

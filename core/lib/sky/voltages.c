@@ -141,7 +141,15 @@ static gboolean open_emitters(AstroVoltages *voltages, GError **error)
   return voltages->emitters != NULL;
 }
 
-/* The mean over the band of a source's flux, lines included. */
+/* The largest power of a pulse over its mean, when all of the band is taken together. */
+static double peak_of(const AstroStream *stream, const AstroPulse *pulse)
+{
+  const double half = stream->bandwidth / 2, f0 = stream->frequency;
+  const double lowest = MAX(f0 - half, f0 / 1000);
+  return astro_pulse_peak(pulse, astro_dispersion_delay(pulse->dm, f0 + half, lowest));
+}
+
+/* The mean over the band of a source's flux, lines included, at the peak of its pulses. */
 static double mean_flux(const AstroVoltages *voltages, const AstroSource *source)
 {
   const AstroStream *stream = &voltages->config.stream;
@@ -149,7 +157,7 @@ static double mean_flux(const AstroVoltages *voltages, const AstroSource *source
   if (astro_source_is_plain(source))
     return source->flux;
   astro_source_stokes(source, stream->frequency, stream->frequency, stream->bandwidth, stokes);
-  return stokes[0];
+  return source->pulse ? stokes[0] * peak_of(stream, source->pulse) : stokes[0];
 }
 
 static double automatic_scale(const AstroVoltages *voltages)

@@ -25,7 +25,7 @@ static AstroSky *read_sky(const char *text, GError **error)
 {
   AstroLines lines;
   astro_lines_init(&lines, "s.txt", g_strdup(text));
-  AstroSky *sky = astro_sky_from_lines(&lines, error);
+  AstroSky *sky = astro_sky_from_lines(&lines, ASTRO_SOURCE_STEADY, error);
   astro_lines_clear(&lines);
   return sky;
 }
