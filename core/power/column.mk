@@ -1,6 +1,6 @@
 core_sources += core/power/power.h core/power/check.c core/power/check.h core/power/products.c core/power/products.h \
   core/power/reference.c core/power/cpu.c core/power/kernels.h
-core_level_sources += core/power/kernels-levels.c
+core_level_sources += core/power/kernels-levels.c core/power/direct-levels.c
 core_tests += tests/core/power/power tests/core/power/power-variants
 dist_files += tests/core/power/power.h
 element_sources += elements/astropower.c elements/astropower.h elements/astropower-caps.c elements/astropower-caps.h

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #define LANES ASTRO_POWER_LANES
+#define PLANE ASTRO_POWER_PLANE
 #define ROWS ASTRO_POWER_ROWS
+#define STRETCH 64    /* steps that are lanes, where time is fastest */
 #define ROWS_AHEAD 12 /* memory is asked for this many rows before it is needed */
-#define LINE 64       /* bytes of a line of the caches */
+#define LINE ASTRO_POWER_LINE
 #define MAX_SAMPLE 8  /* bytes */
 #define MOST_LANES 16 /* of a vector, on any level */
 
@@ -54,7 +56,7 @@ typedef struct {
   guint64 rows;
 } Tile;
 
-/* Splits n lanes, not more than LANES, which follow each other in memory. */
+/* Splits n lanes, not more than PLANE, which follow each other in memory. */
 static void load_run(const Work *work, const guint8 *in, guint n, gboolean paired,
                      AstroPowerPlane *planes, guint row)
 {
@@ -89,7 +91,7 @@ static void load_row(const Work *work, const Tile *tile, guint64 row, AstroPower
     return;
   }
   for (guint p = 0; p < pols; p++) {
-    guint8 gathered[MAX_SAMPLE * LANES];
+    guint8 gathered[MAX_SAMPLE * PLANE];
     const guint8 *from = in + p * pol * bytes;
     for (guint i = 0; tile->lane != 1 && i < tile->n; i++)
       memcpy(gathered + i * bytes, from + i * tile->lane * bytes, bytes);
@@ -116,16 +118,14 @@ static void mask_row(const Work *work, const Tile *tile, guint64 row, AstroPower
       planes[p][to][i] = 0;
 }
 
-static void add_tile(const Work *work, const Tile *tile, AstroPowerSums sums)
+/* Adds a tile of at most PLANE lanes by way of planes. */
+static void add_planes(const Work *work, const Tile *tile, AstroPowerSums sums)
 {
   const Cpu *self = work->self;
   const guint padded =
       (tile->n + self->kernels->lanes - 1) / self->kernels->lanes * self->kernels->lanes;
   AstroPowerPlane planes[4] __attribute__((aligned(LINE)));
 
-  for (guint s = 0; s < ASTRO_POWER_SUMS; s++)
-    if (self->sums[s])
-      memset(sums[s], 0, padded * sizeof **sums);
   for (guint64 row = 0; row < tile->rows; row += ROWS) {
     const guint rows = (guint)MIN(ROWS, tile->rows - row);
     for (guint r = 0; r < rows; r++) {
@@ -136,6 +136,135 @@ static void add_tile(const Work *work, const Tile *tile, AstroPowerSums sums)
         mask_row(work, tile, row + r, planes, r);
     }
     self->add(sums, planes, rows, padded);
+  }
+}
+
+/* ---- a tile whose lanes follow each other, straight from memory ---- */
+
+static gboolean is_whole(const Work *work, const Tile *tile)
+{
+  const guint8 *valid = work->arguments->valid;
+  for (guint64 row = 0; valid && row < tile->rows; row++)
+    for (guint i = 0; i < (tile->valid_lane ? tile->n : 1); i++)
+      if (!valid[tile->valid + row * tile->valid_row + i * tile->valid_lane])
+        return FALSE;
+  return TRUE;
+}
+
+static gboolean is_paired(const Work *work, const Tile *tile)
+{
+  return work->self->config.pols == 2 && tile->lane == 2 && work->strides.pol == 1;
+}
+
+static gboolean is_direct(const Work *work, const Tile *tile)
+{
+  const Cpu *self = work->self;
+  if (self->squares ||
+      (self->kind == ASTRO_POWER_CROSS && !self->kernels->direct->cross[self->config.from]))
+    return FALSE;
+  return (tile->lane == 1 || (self->kind != ASTRO_POWER_CROSS && is_paired(work, tile))) &&
+         is_whole(work, tile);
+}
+
+/* Samples that do not fill a line: rows of a line each, with zeros behind them. */
+#define FEW 8
+typedef guint8 Rest[FEW][LINE];
+
+static void copy_rest(Rest rest, const guint8 *in, gsize row, guint rows, gsize bytes)
+{
+  memset(rest, 0, sizeof(Rest));
+  for (guint r = 0; r < rows; r++)
+    memcpy(rest[r], in + r * row, bytes);
+}
+
+static void add_power(const Work *work, const guint8 *in, gsize row, guint64 rows, guint n,
+                      double *sums)
+{
+  const AstroFormat format = work->self->config.from;
+  const gsize bytes = astro_format_info(format)->bytes;
+  const guint whole = n - n % (guint)(LINE / bytes);
+  const AstroPowerDirect *direct = work->self->kernels->direct;
+  if (whole)
+    direct->power[format](in, row, rows, whole, sums);
+  for (guint64 r = 0; whole < n && r < rows; r += FEW) {
+    double last[LINE] = { 0 };
+    Rest rest;
+    const guint few = (guint)MIN(FEW, rows - r);
+    copy_rest(rest, in + r * row + whole * bytes, row, few, (n - whole) * bytes);
+    direct->power[format](rest, LINE, few, (guint)(LINE / bytes), last);
+    for (guint i = whole; i < n; i++)
+      sums[i] += last[i - whole];
+  }
+}
+
+static void add_cross(const Work *work, const guint8 *x, const guint8 *y, gsize row, guint64 rows,
+                      guint n, AstroPowerSums sums)
+{
+  const AstroFormat format = work->self->config.from;
+  const gsize bytes = astro_format_info(format)->bytes;
+  const guint whole = n - n % (guint)(LINE / bytes);
+  const AstroPowerDirect *direct = work->self->kernels->direct;
+  double *const all[] = { sums[ASTRO_POWER_XX], sums[ASTRO_POWER_YY], sums[ASTRO_POWER_RE],
+                          sums[ASTRO_POWER_IM] };
+  if (whole)
+    direct->cross[format](x, y, row, rows, whole, all);
+  for (guint64 r = 0; whole < n && r < rows; r += FEW) {
+    double last[4][LINE] = { { 0 } };
+    double *const lasts[] = { last[0], last[1], last[2], last[3] };
+    Rest a, b;
+    const guint few = (guint)MIN(FEW, rows - r);
+    copy_rest(a, x + r * row + whole * bytes, row, few, (n - whole) * bytes);
+    copy_rest(b, y + r * row + whole * bytes, row, few, (n - whole) * bytes);
+    direct->cross[format](a, b, LINE, few, (guint)(LINE / bytes), lasts);
+    for (guint k = 0; k < 4; k++)
+      for (guint i = whole; i < n; i++)
+        all[k][i] += last[k][i - whole];
+  }
+}
+
+static void add_direct(const Work *work, const Tile *tile, AstroPowerSums sums)
+{
+  const AstroPowerConfig *config = &work->self->config;
+  const gsize bytes = astro_format_info(config->from)->bytes, row = tile->row * bytes;
+  const guint8 *x = work->in + tile->base * bytes, *y = x + work->strides.pol * bytes;
+  if (is_paired(work, tile)) {
+    double both[2 * LANES];
+    memset(both, 0, 2 * (gsize)tile->n * sizeof *both);
+    add_power(work, x, row, tile->rows, 2 * tile->n, both);
+    for (guint i = 0; i < tile->n; i++) {
+      sums[ASTRO_POWER_XX][i] = both[2 * i];
+      sums[ASTRO_POWER_YY][i] = both[2 * i + 1];
+    }
+  } else if (work->self->kind == ASTRO_POWER_CROSS) {
+    add_cross(work, x, y, row, tile->rows, tile->n, sums);
+  } else {
+    add_power(work, x, row, tile->rows, tile->n, sums[ASTRO_POWER_XX]);
+    if (config->pols == 2)
+      add_power(work, y, row, tile->rows, tile->n, sums[ASTRO_POWER_YY]);
+  }
+}
+
+/* Kernels may add zeros to the lanes that fill up a vector. */
+static gsize padded_lanes(guint n)
+{
+  return (n + MOST_LANES - 1) / MOST_LANES * MOST_LANES;
+}
+
+static void add_tile(const Work *work, const Tile *tile, AstroPowerSums sums)
+{
+  for (guint s = 0; s < ASTRO_POWER_SUMS; s++)
+    if (work->self->sums[s])
+      memset(sums[s], 0, padded_lanes(tile->n) * sizeof *sums[s]);
+  if (is_direct(work, tile)) {
+    add_direct(work, tile, sums);
+    return;
+  }
+  for (guint i = 0; i < tile->n; i += PLANE) {
+    Tile part = *tile;
+    part.n = MIN(PLANE, tile->n - i);
+    part.base += i * tile->lane;
+    part.valid += i * tile->valid_lane;
+    add_planes(work, &part, (gpointer)&sums[0][i]);
   }
 }
 
@@ -209,15 +338,15 @@ static void add_along_time(const Work *work, const AstroPowerPiece *piece, const
       Tile tile = tile_at(work, piece, s, c);
       tile.lane = tile.row;
       tile.valid_lane = tile.valid_row;
-      tile.row *= LANES;
-      tile.valid_row *= LANES;
-      tile.n = LANES;
-      tile.rows = steps / LANES;
+      tile.row *= STRETCH;
+      tile.valid_row *= STRETCH;
+      tile.n = STRETCH;
+      tile.rows = steps / STRETCH;
       if (tile.rows)
         add_stretch(work, &tile, at);
       tile.base += tile.rows * tile.row;
       tile.valid += tile.rows * tile.valid_row;
-      tile.n = (guint)(steps % LANES);
+      tile.n = (guint)(steps % STRETCH);
       tile.rows = 1;
       if (tile.n)
         add_stretch(work, &tile, at);
@@ -338,8 +467,10 @@ static guint64 divide(Work *work)
   const AstroPowerConfig *config = &work->self->config;
   const guint step = config->channel_step;
   const gboolean channels = work->along == ALONG_CHANNELS, stations = work->along == ALONG_STATIONS;
-  work->channel_chunk = channels ? MAX(LANES / step * step, step) : step;
-  work->station_chunk = config->sum_stations ? config->stations : stations ? LANES : 1;
+  /* Long rows are read faster, as long as there are tasks for several threads. */
+  const guint lanes = (guint64)config->stations * config->channels < 16 * LANES ? PLANE : LANES;
+  work->channel_chunk = channels ? MAX(lanes / step * step, step) : step;
+  work->station_chunk = config->sum_stations ? config->stations : stations ? lanes : 1;
   work->channel_chunk = MIN(work->channel_chunk, config->channels);
   return (guint64)((config->stations + work->station_chunk - 1) / work->station_chunk) *
          ((config->channels + work->channel_chunk - 1) / work->channel_chunk);

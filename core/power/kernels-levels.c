@@ -175,6 +175,7 @@ ADD(squares_cross, add_wide, ASTRO_POWER_CROSS, TRUE)
 
 const AstroPowerKernels LEVEL_NAMED(astro_power_kernels) = {
   .variant = LEVEL_VARIANT,
+  .direct = &LEVEL_NAMED(astro_power_direct),
   .lanes = LEVEL_FLOATS,
   .apart = OF_FORMATS(apart),
   .paired = OF_FORMATS(paired),

@@ -86,7 +86,9 @@ static void run_case(guint number)
   const guint pols = (guint)g_rand_int_range(rand, 1, 3);
   const guint step = (guint)g_rand_int_range(rand, 1, 4);
   const guint stations = number % 11 == 0 ? 270 : (guint)g_rand_int_range(rand, 1, 7);
-  const guint channels = step * (number % 7 == 0 ? 180 : (guint)g_rand_int_range(rand, 1, 20));
+  const guint channels = step * (number % 97 == 0  ? 2100
+                                 : number % 7 == 0 ? 180
+                                                   : (guint)g_rand_int_range(rand, 1, 20));
   const guint most = stations * channels > 600 ? 8 : number % 5 == 0 ? 700 : 40;
   g_autofree char *layout = random_layout(rand, stations, pols, channels);
   AstroPowerConfig config =
