@@ -391,11 +391,14 @@ static void test_warnings(void)
   static const struct {
     const char *line, *says; /* NULL: nothing */
   } cases[] = {
-    { ZENITH "! astrodelay ! astrochannelizer channels=4 ! astrobeamform beams=0,0;0.5,0 ! "
+    { ZENITH "! astrodelay ! astrochannelizer channels=64 ! astrobeamform beams=0,0;0.1,0 ! "
              "fakesink",
       NULL },
     { ZENITH "! astrochannelizer channels=4 ! astrobeamform beams=0,0 ! fakesink",
       "tolerable only at the array's zenith and for a short while. astrodelay takes them out" },
+    { ZENITH "! astrodelay ! astrochannelizer channels=4 ! astrobeamform beams=0,0;0.5,0 ! "
+             "fakesink",
+      "differ between stations by up to 1.6" },
     { SOURCE "! astrodelay ! astrochannelizer channels=4 ! astrobeamform "
              "beams=246.5,38;246.5,-45 ! fakesink",
       "beam B1 (ra 246.5000, dec -45.0000 degrees) is" },
