@@ -190,6 +190,24 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
 
 /* ---- the observation ---- */
 
+/* Phases turn channels as wholes, as if each were at its middle. */
+#define LOSS_TO_TELL 0.02
+
+static void warn_of_loss(AstroBeamform *self)
+{
+  const AstroStream *in = &self->config.in;
+  const double spectrum = (double)in->rate_d / in->rate_n;
+  const double spread = astro_beamform_steering_spread(self->plan->steering);
+  if (spread > LOSS_TO_TELL * spectrum)
+    GST_ELEMENT_WARNING(
+        self, STREAM, FAILED,
+        ("delays at the beam farthest from the phase centre differ between stations by up to %.3g "
+         "us, and a spectrum takes %.3g us: up to %s of its signal is lost. Expected narrower "
+         "channels, or a phase centre (astroobserve) closer to the beams",
+         spread * 1e6, spectrum * 1e6, spread < spectrum ? "that fraction" : "all"),
+        (NULL));
+}
+
 static gboolean prepare(AstroBeamform *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
@@ -209,6 +227,7 @@ static gboolean prepare(AstroBeamform *self, GError **error)
       &self->earth, GST_ELEMENT(self), observation, astro_stage_in(stage),
       astro_earth_error_of_uvw(astro_beamform_steering_distance(self->plan->steering)),
       " at the beams");
+  warn_of_loss(self);
   return TRUE;
 }
 
@@ -470,6 +489,4 @@ static void astro_beamform_class_init(AstroBeamformClass *klass)
 static void astro_beamform_init(AstroBeamform *self)
 {
   astro_fields_set_defaults(self);
-  if (!self->scale_text)
-    self->scale_text = g_strdup("auto");
 }

@@ -20,6 +20,7 @@ struct AstroBeamformSteering {
   AstroTrack **tracks;
   double *seconds;
   double position[3]; /* of the array, metres */
+  double reach;       /* the station farthest from there, light seconds */
   double distance;
   guint64 interval;
 };
@@ -66,11 +67,11 @@ static gboolean place_beam(AstroBeamformSteering *self, const AstroObservation *
 
 /* A station at a distance r from the centre, and a beam at a chord d from the phase centre: tau is
  * r d cos(...), and changes by at most r d times the rate of the Earth. */
-static guint64 find_interval(const AstroBeamformSteering *self, guint n, const AstroStream *spectra)
+static guint64 find_interval(const AstroBeamformSteering *self, const AstroStream *spectra)
 {
   const double highest = spectra->frequency + spectra->bandwidth / 2;
-  const double turns = astro_array_reach(self->seconds, n) * self->distance * EARTH_RATE * highest *
-                       spectra->rate_d / spectra->rate_n; /* in a step */
+  const double turns = self->reach * self->distance * EARTH_RATE * highest * spectra->rate_d /
+                       spectra->rate_n; /* in a step */
   guint64 interval = LONGEST_INTERVAL;
   while (interval > 1 && (double)interval * turns > ASTRO_BEAMFORM_TURNS)
     interval /= 2;
@@ -97,7 +98,8 @@ AstroBeamformSteering *astro_beamform_steering_new(AstroObservation *came,
   for (guint i = 0; i < n; i++)
     for (guint k = 0; k < 3; k++)
       self->seconds[3 * i + k] = all[3 * (gsize)index[i] + k];
-  self->interval = find_interval(self, n, spectra);
+  self->reach = astro_array_reach(self->seconds, n);
+  self->interval = find_interval(self, spectra);
   return self;
 }
 
@@ -127,6 +129,11 @@ guint64 astro_beamform_steering_interval(const AstroBeamformSteering *self)
 double astro_beamform_steering_distance(const AstroBeamformSteering *self)
 {
   return self->distance;
+}
+
+double astro_beamform_steering_spread(const AstroBeamformSteering *self)
+{
+  return 2 * self->reach * self->distance;
 }
 
 void astro_beamform_steering_at(AstroBeamformSteering *self, gint64 ns, double *offsets)

@@ -29,6 +29,9 @@ const double *astro_beamform_steering_seconds(const AstroBeamformSteering *steer
 guint64 astro_beamform_steering_interval(const AstroBeamformSteering *steering);
 /* How far the beam farthest from the phase centre is, as a chord of the unit sphere. */
 double astro_beamform_steering_distance(const AstroBeamformSteering *steering);
+/* How much the delays of a wave from such a beam may differ between stations, in seconds, once
+ * those of the phase centre are out. */
+double astro_beamform_steering_spread(const AstroBeamformSteering *steering);
 /* The directions of all beams less that of the phase centre, that long after the observation's
  * start: [beam][x, y, z]. Not thread-safe. */
 void astro_beamform_steering_at(AstroBeamformSteering *steering, gint64 ns, double *offsets);

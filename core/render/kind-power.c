@@ -20,6 +20,7 @@ typedef struct {
   guint product;
   gboolean decibels, flatten;
   gint spectrum, rows; /* the panels; -1: not shown */
+  char **beams;        /* names; NULL: there are no beams, or they are not known */
   AstroWaterfall waterfall;
   float *powers, *newest;                 /* of the rows, as they came; and where the newest is */
   double *means;                          /* of a channel over the rows, or 1 */
@@ -72,6 +73,17 @@ static const char *unit_of(const Kind *k)
   return k->decibels ? "dB" : k->flatten ? "of the mean" : "power";
 }
 
+static char **names_of_beams(const AstroRenderInput *in)
+{
+  const AstroObservation *o = in->observation;
+  if (!o || o->n_beams == 0 || o->n_beams != astro_stream_extent(&in->stream, ASTRO_AXIS_BEAM))
+    return NULL;
+  char **names = g_new0(char *, o->n_beams + 1);
+  for (guint i = 0; i < o->n_beams; i++)
+    names[i] = g_strdup(o->beams[i].name);
+  return names;
+}
+
 static void add_panels(Kind *k, const AstroRenderInput *in, GArray *panels)
 {
   const char *product = in->products.names[k->product];
@@ -84,7 +96,7 @@ static void add_panels(Kind *k, const AstroRenderInput *in, GArray *panels)
     AstroPanel panel = { .title = g_strdup(product),
                          .is_curves = TRUE,
                          .is_stacked = TRUE,
-                         .names = named ? o->names : NULL,
+                         .names = named ? o->names : k->beams,
                          .width = k->channels,
                          .height = k->stations,
                          .x = astro_waterfall_channels(&in->stream),
@@ -120,6 +132,7 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   k->waterfall = (AstroWaterfall){ .width = k->channels,
                                    .rows = in->style->rows,
                                    .things = "Integrations ago" };
+  k->beams = names_of_beams(in);
   add_panels(k, in, panels);
   return k;
 }
@@ -128,6 +141,7 @@ static void close_kind(gpointer kind)
 {
   Kind *k = kind;
   astro_waterfall_clear(&k->waterfall);
+  g_strfreev(k->beams);
   g_free(k->powers);
   g_free(k->means);
   g_free(k->sums);

@@ -273,17 +273,18 @@ void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMe
                             const AstroLayout *shape)
 {
   const gint time = astro_layout_find(shape, ASTRO_AXIS_TIME);
+  const gboolean has_beams = astro_layout_find(shape, ASTRO_AXIS_BEAM) >= 0;
   AstroValidityAxis axes[ASTRO_MAX_AXES];
   astro_validity_axes(meta, shape, axes);
   *samples = (AstroValiditySamples){
     .meta = meta,
     .time = find_axis(axes, shape, ASTRO_AXIS_TIME),
     .channel = find_axis(axes, shape, ASTRO_AXIS_CHANNEL),
-    .station = find_axis(axes, shape, ASTRO_AXIS_STATION),
+    .station = find_axis(axes, shape, has_beams ? ASTRO_AXIS_BEAM : ASTRO_AXIS_STATION),
     .pol = find_axis(axes, shape, ASTRO_AXIS_POL),
     .pols = 1,
     .steps = time < 0 ? 1 : shape->extents[time], /* a frame is one step */
-    .least = astro_layout_find(shape, ASTRO_AXIS_BEAM) < 0 ? meta->full : 1,
+    .least = has_beams ? 1 : meta->full,
   };
   if (samples->pol.stride)
     samples->pols = shape->extents[astro_layout_find(shape, ASTRO_AXIS_POL)];

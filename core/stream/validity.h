@@ -68,7 +68,8 @@ void astro_validity_run_init(AstroValidityRun *run, const AstroValidityMeta *met
                              const AstroLayout *shape);
 gboolean astro_validity_next_run(AstroValidityRun *run); /* FALSE: there are no more */
 
-/* The axes of voltages and spectra, looked up once for all of a buffer's samples. */
+/* The axes of voltages and spectra, looked up once for all of a buffer's samples. Beams count as
+ * stations. */
 typedef struct {
   const AstroValidityMeta *meta;
   AstroValidityAxis time, channel, station, pol;

@@ -81,14 +81,6 @@ gboolean astro_integration_check_rate(guint64 spectra, const AstroStream *in,
                              in->rate_n, in->rate_d, spectra, n, d, G_MAXINT);
 }
 
-/* A stream has stations or beams, never both, so beams are looked up as if they were stations. */
-static void beams_as_stations(AstroLayout *layout)
-{
-  const gint at = astro_layout_find(layout, ASTRO_AXIS_BEAM);
-  if (at >= 0)
-    layout->axes[at] = ASTRO_AXIS_STATION;
-}
-
 void astro_integration_mark_good(AstroGoodSamples *good, GstBuffer *in, const AstroStream *stream,
                                  guint64 steps)
 {
@@ -99,11 +91,8 @@ void astro_integration_mark_good(AstroGoodSamples *good, GstBuffer *in, const As
   *good = (AstroGoodSamples){ 0 };
   if (!meta)
     return;
-  AstroValidityMeta counted = *meta;
   astro_stream_shape(stream, steps, &shape);
-  beams_as_stations(&counted.shape);
-  beams_as_stations(&shape);
-  astro_validity_samples(&samples, &counted, &shape);
+  astro_validity_samples(&samples, meta, &shape);
   const guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION) *
                            astro_stream_extent(stream, ASTRO_AXIS_BEAM);
   const guint64 channels = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL) < 0

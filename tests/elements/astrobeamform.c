@@ -206,6 +206,39 @@ static void test_losses(void)
   gst_harness_teardown(h);
 }
 
+/* A beam that lacks a station is detected all the same; only where no station is left is there
+ * nothing to detect. */
+static void test_detected(void)
+{
+  GstHarness *h =
+      gst_harness_new_parse("astrobeamform beams=0,0 ! astropower products=I integration=4");
+  g_autoptr(AstroObservation) o = test_observe("disc", 3);
+  const AstroLayout shape = { 2, { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 3, 4 } };
+  gint8 in[3][4][2] = { 0 };
+  o->done.delays = ASTRO_DELAYS_OUT;
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-spectra,format=CI8,layout=station:time,stations=3,rate=1000/1,"
+         "frequency=1.5e8,bandwidth=1e6,counts=true");
+  gst_harness_push_event(h, astro_observation_to_event(o));
+  GstBuffer *buffer = gst_buffer_new();
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &shape, 1);
+  for (guint n = 0; n < 3; n++)
+    for (guint t = 0; t < 4; t++) {
+      in[n][t][0] = 4;
+      meta->counts[n * 4 + t] = n >= t; /* three, two, one and no stations */
+    }
+  gpointer copy = g_memdup2(in, sizeof in);
+  gst_buffer_append_memory(buffer,
+                           gst_memory_new_wrapped(0, copy, sizeof in, 0, sizeof in, copy, g_free));
+  g_autoptr(GstBuffer) out = gst_harness_push_and_pull(h, buffer);
+  float power;
+  g_assert_cmpuint(gst_buffer_extract(out, 0, &power, sizeof power), ==, sizeof power);
+  test_near((double)power, 16, 1e-4);
+  g_assert_cmpuint(astro_buffer_get_validity(out)->counts[0], ==, 3);
+  g_assert_cmpuint(astro_buffer_get_validity(out)->full, ==, 4);
+  gst_harness_teardown(h);
+}
+
 /* ---- formats and the observation ---- */
 
 #define CI8_SPECTRA                                                                                \
@@ -391,11 +424,14 @@ static void test_warnings(void)
   static const struct {
     const char *line, *says; /* NULL: nothing */
   } cases[] = {
-    { ZENITH "! astrodelay ! astrochannelizer channels=4 ! astrobeamform beams=0,0;0.5,0 ! "
+    { ZENITH "! astrodelay ! astrochannelizer channels=64 ! astrobeamform beams=0,0;0.1,0 ! "
              "fakesink",
       NULL },
     { ZENITH "! astrochannelizer channels=4 ! astrobeamform beams=0,0 ! fakesink",
       "tolerable only at the array's zenith and for a short while. astrodelay takes them out" },
+    { ZENITH "! astrodelay ! astrochannelizer channels=4 ! astrobeamform beams=0,0;0.5,0 ! "
+             "fakesink",
+      "differ between stations by up to 1.6" },
     { SOURCE "! astrodelay ! astrochannelizer channels=4 ! astrobeamform "
              "beams=246.5,38;246.5,-45 ! fakesink",
       "beam B1 (ra 246.5000, dec -45.0000 degrees) is" },
@@ -447,6 +483,7 @@ static void add_tests(void)
   g_test_add_func("/astrobeamform/scan", test_scan);
   g_test_add_func("/astrobeamform/tracked", test_tracked);
   g_test_add_func("/astrobeamform/losses", test_losses);
+  g_test_add_func("/astrobeamform/detected", test_detected);
   g_test_add_func("/astrobeamform/scale", test_scale);
   g_test_add_func("/astrobeamform/observation", test_observation);
   g_test_add_func("/astrobeamform/new-observation", test_new_observation);

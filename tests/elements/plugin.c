@@ -225,6 +225,7 @@ static void check_without_caps(GstElementFactory *factory)
   static const struct {
     const char *element, *settings;
   } needed[] = { { "astrogridder", "cell=10" },
+                 { "astrobeamform", "beams=0,0" },
                  { "astrophaseshift", "centre=0,0" },
                  { "astrohttpsink", "port=0" },
                  { "astropay", "packet=vdif" },
