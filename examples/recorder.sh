@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes visibilities from a recording of several stations (VDIF, DADA):
 #   recorder.sh FILES POSITIONS RA,DEC HZ OUT.uvfits [PROPERTY=VALUE...]
-# FILES is a name or a pattern in quotes, POSITIONS a file of lines x y z [name] in metres, in the order of the stations,
-# HZ the centre of the band. Of VDIF say what threads are (threads=pol), and the rate if it is within a second.
+# FILES is a name or a pattern in quotes, POSITIONS a file of lines x y z [name] in metres, in the order of the
+# stations, HZ the centre of the band. VDIF may need threads=station, and rate=32e6 if it is within a second.
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# -ge 5 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
