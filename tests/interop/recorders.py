@@ -1,6 +1,6 @@
 """baseband reads its own samples of recordings, and so does astrorecordsrc: shapes, samples and times are equal,
-samples within the table of levels in core/recorders/levels.h. Run with gst-launch-1.0 in PATH and GST_PLUGIN_PATH_1_0 set, by
-a Python that has baseband."""
+samples within the table of levels in core/recorders/levels.h. Run with gst-launch-1.0 in PATH and
+GST_PLUGIN_PATH_1_0 set, by a Python that has baseband."""
 import os
 import re
 import shutil
