@@ -65,6 +65,22 @@ static void unpack_by_table(const AstroRecorderPacking *packing, const guint8 *i
   }
 }
 
+/* Eight bytes at a time. */
+static void turn_highest(const guint8 *in, gsize bytes, guint16 bit, guint8 *out)
+{
+  const guint16 pair = bit == 0x80 ? 0x8080 : bit;
+  const guint64 mask = GUINT64_TO_LE(pair * G_GUINT64_CONSTANT(0x0001000100010001));
+  gsize i = 0;
+  for (; i + sizeof mask <= bytes; i += sizeof mask) {
+    guint64 eight;
+    memcpy(&eight, in + i, sizeof eight);
+    eight ^= mask;
+    memcpy(out + i, &eight, sizeof eight);
+  }
+  for (; i < bytes; i++)
+    out[i] = in[i] ^ (guint8)(bit == 0x80 || i % 2 ? 0x80 : 0);
+}
+
 static gboolean has_table(const AstroRecorderPacking *packing)
 {
   return packing->bits == 1 || packing->bits == 2 || packing->bits == 4;
@@ -87,14 +103,7 @@ static void unpack_whole(const AstroRecorderPacking *packing, const guint8 *in, 
   } else if (astro_recorder_is_plain(packing)) {
     memcpy(out, in, n * packing->bits / 8);
   } else { /* 8 or 16 bits with an offset: the highest bit of each number is turned */
-    const guint step = packing->bits / 8;
-    memcpy(out, in, n * step);
-    if (step == 1)
-      for (guint64 i = 0; i < n; i++)
-        out[i] ^= 0x80;
-    else
-      for (guint64 i = 0; i < n; i++)
-        out[2 * i + 1] ^= 0x80;
+    turn_highest(in, n * packing->bits / 8, packing->bits == 8 ? 0x80 : 0x8000, out);
   }
 }
 

@@ -1,4 +1,4 @@
-/* What formats and the reader know of a recording that is open.
+/* The parts of a recording that is open, which formats and the reader share.
  *
  * Samples lie in frames: blocks of GUPPI, frames of VDIF and Mark 5B, whole files of DADA. A frame
  * has one row of the recording or several, one behind the other. A row is the steps of time of one

@@ -244,13 +244,22 @@ static void stress_two(gconstpointer element)
   play(pipeline);
 }
 
-/* The one source that reads. */
-static void stress_file(void)
+/* Sources that read, and what writes their files. */
+static const struct {
+  const char *source, *sink, *stream;
+} readers[] = {
+  { "astrofitssrc", "astrofitssink", MISFIT_VISIBILITIES },
+  { "astrorecordsrc", "astrorecordsink format=dada",
+    MISFIT_SKY " stations=1 ! application/x-astro-voltages,format=CI8" },
+};
+
+static void stress_file(gconstpointer data)
 {
-  g_autofree char *file = g_build_filename(folder, "read.uvfits", NULL);
+  const guint i = GPOINTER_TO_UINT(data);
+  g_autofree char *file = g_build_filename(folder, "read", NULL);
   g_autofree char *written =
-      g_strdup_printf(MISFIT_VISIBILITIES " ! astrofitssink location=%s", file);
-  g_autofree char *read = g_strdup_printf("astrofitssrc location=%s ! fakesink", file);
+      g_strdup_printf("%s ! %s location=%s", readers[i].stream, readers[i].sink, file);
+  g_autofree char *read = g_strdup_printf("%s location=%s ! fakesink", readers[i].source, file);
   g_autofree char *failed = test_launch(written);
   g_autoptr(GError) error = NULL;
   g_assert_cmpstr(failed, ==, NULL);
@@ -275,7 +284,10 @@ static void add_tests(void)
     add_stage(&test_misfit_stages[s]);
   for (guint s = 0; s < G_N_ELEMENTS(more); s++)
     add_stage(&more[s]);
-  g_test_add_func("/stress/pipeline/astrofitssrc", stress_file);
+  for (guint i = 0; i < G_N_ELEMENTS(readers); i++) {
+    g_autofree char *name = g_strdup_printf("/stress/pipeline/%s", readers[i].source);
+    g_test_add_data_func(name, GUINT_TO_POINTER(i), stress_file);
+  }
   g_test_add_data_func("/stress/two/astroadd", "astroadd backend=cpu", stress_two);
   g_test_add_data_func("/stress/two/astrojoin", "astrojoin axis=channel backend=cpu", stress_two);
 }

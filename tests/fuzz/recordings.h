@@ -2,6 +2,8 @@
  * counts that fit it. The first byte chooses what the user sets. */
 #pragma once
 
+#include "config.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-"""baseband reads its own samples of recordings, and so does astrorecordsrc: shapes, samples and times are equal, samples
-within the table of levels in core/recorders/levels.h. Run with gst-launch-1.0 in PATH and GST_PLUGIN_PATH_1_0 set, by
-a Python that has baseband."""
+"""baseband reads its own samples of recordings, and so does astrorecordsrc: shapes, samples and times are equal,
+samples within the table of levels in core/recorders/levels.h. Run with gst-launch-1.0 in PATH and
+GST_PLUGIN_PATH_1_0 set, by a Python that has baseband."""
 import os
 import re
 import shutil
@@ -34,7 +34,7 @@ LEVELS = {
 
 
 class Ours:
-    """What astrorecordsrc makes of files: caps, the start, samples as integers, and warnings."""
+    """A stream that astrorecordsrc makes of files: caps, the start, samples as integers, and warnings."""
 
     def __init__(self, location, settings=""):
         source = f"astrorecordsrc location={location} {settings}"
@@ -70,7 +70,7 @@ def as_values(levels, samples):
     return of(samples.real) + 1j * of(samples.imag) if np.iscomplexobj(samples) else of(samples.astype(np.float32))
 
 
-# What baseband needs to be told, what we do, and the axes behind time, to which baseband's are reshaped.
+# Settings of baseband, settings of ours, levels, and the axes behind time, to which baseband's are reshaped.
 SAMPLES = [
     ("sample.vdif", "vdif", {}, "threads=station", "2", ["station", "pol"]),
     ("sample_vlbi.vdif", "vdif", {}, "threads=station", "2", ["station", "pol"]),
@@ -138,7 +138,8 @@ with tempfile.TemporaryDirectory() as folder:
     ours = Ours(os.path.join(folder, "?.raw"))
     with baseband.guppi.open(os.path.join(FOLDER, "sample_puppi.raw"), "rs") as theirs:
         expected = theirs.read()
-    check("GUPPI in two files: samples", np.array_equal(ours.ordered("time", "station", "pol", "channel")[:, 0], expected))
+    found = ours.ordered("time", "station", "pol", "channel")[:, 0]
+    check("GUPPI in two files: samples", np.array_equal(found, expected))
 
     # Written by baseband in all widths.
     random = np.random.default_rng(1)
