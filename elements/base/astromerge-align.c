@@ -313,8 +313,10 @@ static void cut_pad(Cut *cut, AstroMergePad *pad, guint input)
       cut->next->frames =
           gst_buffer_get_size(head->buffer) / astro_stream_step_bytes(&head->of->stream);
     }
-    if (head->buffer)
+    if (head->buffer) {
       note_length(cut->next, head);
+      cut->next->is_discont |= head->skip == 0 && GST_BUFFER_IS_DISCONT(head->buffer);
+    }
     at = to;
     advance(pad, head, (guint64)(to - head->place));
   }

@@ -142,6 +142,8 @@ static void set_times(AstroMerge *merge, const AstroMergeNext *next, GstBuffer *
 {
   AstroMergePrivate *priv = PRIV(merge);
   const guint64 first = (guint64)next->first;
+  if (priv->discont)
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
   if (!astro_steps_count_once(&priv->out)) {
     if (next->like)
       gst_buffer_copy_into(out, next->like, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
@@ -155,8 +157,6 @@ static void set_times(AstroMerge *merge, const AstroMergeNext *next, GstBuffer *
   }
   if (next->steps == 1 && next->length > 0 && GST_BUFFER_DURATION_IS_VALID(out))
     GST_BUFFER_DURATION(out) = MIN(GST_BUFFER_DURATION(out), next->length);
-  if (priv->discont)
-    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
 }
 
 /* If every block has counts, a gap has a count of 0. */

@@ -101,11 +101,12 @@ typedef enum {
 typedef struct {
   gint64 first;
   guint64 steps;
-  GArray *pieces;    /* AstroMergePiece */
-  gboolean is_lost;  /* no input has anything for it */
-  gboolean is_other; /* the streams are not those that were agreed on */
-  GstBuffer *like;   /* gives the times for streams without steps; may be NULL */
-  guint64 frames;    /* of `like`: so many has the block */
+  GArray *pieces;      /* AstroMergePiece */
+  gboolean is_lost;    /* no input has anything for it */
+  gboolean is_other;   /* the streams are not those that were agreed on */
+  gboolean is_discont; /* a buffer in it says that something is missing before it */
+  GstBuffer *like;     /* gives the times for streams without steps; may be NULL */
+  guint64 frames;      /* of `like`: so many has the block */
   /* The length of a block of one step, if all inputs say that the step is shorter than the rate
    * says; 0: it is not. */
   GstClockTime length;

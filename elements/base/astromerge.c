@@ -108,7 +108,7 @@ static GstFlowReturn send(AstroMerge *merge, GPtrArray *pads, const AstroMergeNe
   g_autoptr(GError) error = NULL;
   const gint64 begun = g_get_monotonic_time();
   const guint64 waited = priv->stats.output_wait_ns;
-  priv->discont |= !follows;
+  priv->discont |= !follows || next->is_discont;
   if (!follows)
     ASTRO_DEBUG(merge, "jump: step %" G_GINT64_FORMAT " does not follow the last", next->first);
   if (next->is_other && !astro_merge_agree(merge, pads, &error))
@@ -147,6 +147,8 @@ static GstFlowReturn take_block(AstroMerge *merge, gboolean timeout)
       astro_merge_find_block(merge, pads, timeout && !priv->is_hurried, &next, &error);
   /* nothing was due on a new axis */
   const gboolean follows = !was_started || (priv->is_started && next.first == due);
+  /* In the middle of a stream with time steps the jump says so. */
+  next.is_discont &= !was_started || !astro_steps_count_once(&priv->out);
   priv->is_started |= state == ASTRO_MERGE_HAS_BLOCK;
   const guint64 now_misaligned = priv->misaligned;
   astro_merge_unlock(merge);

@@ -51,7 +51,8 @@ static GByteArray *play(const char *line, char **said)
     GstBuffer *buffer = gst_sample_get_buffer(sample);
     const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
     const guint64 place[] = { GST_BUFFER_OFFSET(buffer), GST_BUFFER_OFFSET_END(buffer),
-                              GST_BUFFER_PTS(buffer), GST_BUFFER_DURATION(buffer) };
+                              GST_BUFFER_PTS(buffer), GST_BUFFER_DURATION(buffer),
+                              GST_BUFFER_IS_DISCONT(buffer) };
     GstMapInfo map;
     g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
     g_byte_array_append(all, (const guint8 *)place, sizeof place);
@@ -92,6 +93,9 @@ static GByteArray *play(const char *line, char **said)
   "fakesrc num-buffers=5 sizetype=fixed sizemax=4800 filltype=pattern-span ! "                     \
   "application/x-astro-power,format=F32LE,layout=time:channel:pol,pols=3,channels=4,rate=10/1,"    \
   "frequency=1e8,bandwidth=4e6,products=I:Q:U ! astrotranspose layout=time:pol:channel "
+#define BEAMS                                                                                      \
+  "astroskysrc stations=5 num-buffers=7 block-steps=1000 frequency=150e6 phase-centre=zenith "     \
+  "! astrodelay ! astrochannelizer channels=16 ! astrobeamform beams=0,0;0.001,0;0,0.002 "
 #define GRIDS                                                                                      \
   VISIBILITIES "! astrogridder size=16 cell=100 algorithm=wprojection per-channel=true pols=I,Q "  \
                "interval=2 "
@@ -116,6 +120,15 @@ static void test_together(void)
       { "channels=0", "channels=1-15" } },
     { DETECTED, "pol", { "pols=I", "pols=Q,U" } },
     { DETECTED, "channel", { "channels=0", "channels=1-3" } },
+    { BEAMS, "beam", { "beams=0", "beams=B1,2" } },
+    { BEAMS, "channel", { "channels=0-6", "channels=7-" } },
+    { BEAMS "! astropower integration=20 products=XX:YY ", "beam", { "beams=0-1", "beams=B2" } },
+    { SPECTRA "! astropower integration=20 products=I:Q:U:V ",
+      "pol",
+      { "pols=I,Q", "pols=U", "pols=V" } },
+    { SPECTRA "! astropower integration=20 products=I ",
+      "station",
+      { "stations=0-3", "stations=A005" } },
     { GRIDS, "channel", { "channels=0-2", "channels=3", "channels=4-" } },
     { GRIDS, "pol", { "pols=I", "pols=Q" } },
     { GRIDS "! application/x-astro-uvgrid,psf=true ", "pol", { "pols=I", "pols=Q,PSF" } },

@@ -82,6 +82,24 @@ static void test_bands(void)
                "bands.sh all.fits joined.uvfits 8; cmp one.uvfits joined.uvfits");
 }
 
+/* Beams that were recorded apart, with their names and directions, are those recorded together. */
+static void test_beams(void)
+{
+  check_script("run " VOLTAGES "phase-centre=zenith ! astrodelay ! astrochannelizer channels=8 ! "
+               "astrobeamform beams='0,0;0.001,0;0,0.002' ! tee name=t t. ! queue ! "
+               "astrofitssink location=one.fits t. ! queue ! astroselect beams=0 ! astrofitssink "
+               "location=b0.fits t. ! queue ! astroselect beams=B1- ! astrofitssink "
+               "location=wrong.fits 2>message && exit 9; grep -q 'there is no \"B1-\"' message; "
+               "run " VOLTAGES "phase-centre=zenith ! astrodelay ! astrochannelizer channels=8 ! "
+               "astrobeamform beams='0,0;0.001,0;0,0.002' ! tee name=t t. ! queue ! "
+               "astrofitssink location=one.fits t. ! queue ! astroselect beams=0 ! astrofitssink "
+               "location=b0.fits t. ! queue ! astroselect beams=B1,B2 ! astrofitssink "
+               "location=b1.fits; run astrojoin name=j axis=beam ! astrofitssink "
+               "location=joined.fits astrofitssrc location=b0.fits ! j. astrofitssrc "
+               "location=b1.fits ! j.; cmp one.fits joined.fits; grep -q 'beam-directions' "
+               "joined.fits");
+}
+
 /* Subbands that are split by a second filter bank apart are those that are split together. */
 static void test_subbands(void)
 {
@@ -141,6 +159,7 @@ static void add_tests(void)
   g_test_add_func("/many/subset", test_subset);
   g_test_add_func("/many/pols", test_pols);
   g_test_add_func("/many/bands", test_bands);
+  g_test_add_func("/many/beams", test_beams);
   g_test_add_func("/many/subbands", test_subbands);
   g_test_add_func("/many/fields", test_fields);
   g_test_add_func("/many/nights", test_nights);
