@@ -1,7 +1,7 @@
 /* Samples of packets are placed in blocks of any order, compared with one sample at a time found by
  * axis names, with counts of missing ones; gathered again; and what does not fit is refused. */
 #include "core/kit/split-mix.h"
-#include "core/packets/place.h"
+#include "core/packets/turn.h"
 #include "tests/tests.h"
 
 #define STATIONS 3u
@@ -183,8 +183,68 @@ static void test_refused(void)
   refused(&good, "streams 0 and 4 of packets have the same place");
 }
 
+/* Rows that are turned make the block that packets make one by one; a packet that is missing in a
+ * row is zeros there. */
+static void test_turned(void)
+{
+  static const char *const orders[][2] = {
+    { "channel:time:pol", "channel:time:station:pol" },
+    { "time:channel:pol", "channel:time:station:pol" },
+    { "channel:time:pol", "time:channel:station:pol" },
+    { "pol:channel:time", "station:channel:time:pol" },
+    { "channel:pol:time", "channel:station:pol:time" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(orders); i++) {
+    AstroPlaceStream streams[STREAMS] = { 0 };
+    AstroPlaceConfig config = config_of(orders[i][0], orders[i][1], streams);
+    AstroPacketGroups groups;
+    g_assert_true(astro_packet_groups_init(&groups, &config.out, &config.samples, NULL));
+    g_assert_cmpuint(astro_packet_groups_n(&groups), ==, STREAMS);
+    for (guint k = 0; k < STREAMS; k++)
+      streams[k] = astro_packet_groups_first(&groups, k);
+    const gsize bytes = astro_packet_payload_bytes(&config.samples);
+    const gsize block = bytes * STREAMS * PACKETS;
+    g_autofree guint8 *samples = g_malloc(block), *wanted = g_malloc0(block),
+                      *turned = g_malloc(block);
+    test_fill(samples, block, i + 1);
+    test_fill(turned, block, 99);
+    AstroTurn *turn = astro_turn_new(&config, &groups, PACKETS);
+    g_assert_nonnull(turn);
+    for (guint packet = 0; packet < PACKETS; packet++) {
+      AstroTurnRow *row = astro_turn_begin(turn);
+      gboolean is_whole = FALSE;
+      for (guint k = 0; k < STREAMS; k++) {
+        const guint8 *from = samples + bytes * (packet * STREAMS + k);
+        if (packet == 1 && k == 2)
+          continue;
+        g_assert_false(is_whole);
+        astro_place_samples(&config, k, packet, from, wanted, PACKETS);
+        memcpy(astro_turn_place(turn, row, k), from, bytes);
+        is_whole = astro_turn_is_whole(turn, row);
+      }
+      g_assert_true(is_whole == (packet != 1));
+      astro_turn_end(turn, row, packet, turned);
+    }
+    g_assert_cmpmem(turned, block, wanted, block);
+    astro_turn_free(turn);
+  }
+}
+
+/* Samples that lie together in both orders gain nothing by it. */
+static void test_not_turned(void)
+{
+  AstroPlaceStream streams[STREAMS] = { 0 };
+  AstroPlaceConfig config = config_of("channel:time:pol", "station:channel:time:pol", streams);
+  AstroPacketGroups groups;
+  config.samples.layout.extents[1] = 16;
+  g_assert_true(astro_packet_groups_init(&groups, &config.out, &config.samples, NULL));
+  g_assert_null(astro_turn_new(&config, &groups, 1));
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/packets/place/turned", test_turned);
+  g_test_add_func("/packets/place/not-turned", test_not_turned);
   g_test_add_func("/packets/place/orders", test_orders);
   g_test_add_func("/packets/place/refused", test_refused);
 }
