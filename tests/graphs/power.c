@@ -83,7 +83,7 @@ static void test_line(void)
     if (fabs(frequency - 150.2e6) < 2e5)
       moment += above * width * frequency;
   }
-  const double expected = 40 * 1e5 * sqrt(G_PI / log(16)); /* of a Gaussian */
+  const double expected = 40 * 1e5 * sqrt(G_PI / log(16)); /* the area of a Gaussian */
   g_test_message("line: %g of %g at %.0f; tone: %g", flux, expected, moment / flux, tone);
   g_assert_cmpfloat_with_epsilon(flux, expected, 0.03 * expected);
   g_assert_cmpfloat_with_epsilon(moment / flux, 150.2e6, 2e3);
@@ -143,7 +143,7 @@ static void test_incoherent(void)
   g_assert_cmpfloat_with_epsilon(mean, 10, 0.05);
   const double of_all = relative_deviation(&all), of_one = relative_deviation(&one);
   g_test_message("%g of one, %g of all", of_one, of_all);
-  /* Of two polarisations and 156 spectra; the deviations are known to 1 %. */
+  /* Two polarisations and 156 spectra are averaged; the deviations are known to 1 %. */
   g_assert_cmpfloat_with_epsilon(of_one, 1 / sqrt(2 * 156), 0.03 / sqrt(2 * 156));
   g_assert_cmpfloat_with_epsilon(of_one / of_all, 4, 0.16);
 }
