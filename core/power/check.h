@@ -1,4 +1,4 @@
-/* What both backends of power need to know about a configuration. */
+/* Checks of configurations and blocks of power, and how blocks fall into integrations. */
 #pragma once
 
 #include "core/power/power.h"

@@ -5,4 +5,5 @@ core_tests += tests/core/power/power tests/core/power/power-variants
 dist_files += tests/core/power/power.h
 element_sources += elements/astropower.c elements/astropower.h elements/astropower-caps.c elements/astropower-caps.h
 element_tests += tests/elements/astropower
+example_files += examples/stokes.sh
 bench_programs += tests/bench/power

@@ -46,7 +46,7 @@ typedef struct {
 /* How many integrations end in a call. */
 guint64 astro_power_ended(const AstroPowerArguments *arguments);
 
-/* Of the output: stations, and bytes and counts of an integration. */
+/* Stations of the output, and bytes and counts of an integration. */
 guint astro_power_stations(const AstroPowerConfig *config);
 gsize astro_power_output_bytes(const AstroPowerConfig *config);
 gsize astro_power_counts(const AstroPowerConfig *config);

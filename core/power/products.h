@@ -1,4 +1,4 @@
-/* What products are made of: sums that kernels keep for each station and channel. */
+/* The sums that kernels keep for each station and channel, and how products are made of them. */
 #pragma once
 
 #include "core/power/power.h"

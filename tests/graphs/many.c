@@ -67,6 +67,16 @@ static void test_subset(void)
                "if cmp -s all.raw subset.raw; then exit 9; fi");
 }
 
+/* The example gives what the line in it gives, for a file of the same voltages. */
+static void test_stokes(void)
+{
+  check_script("run " VOLTAGES "! tee name=t t. ! queue ! astrofitssink location=v.fits "
+               "t. ! queue ! astrochannelizer channels=64 ! astropower products=I:Q:U:V "
+               "integration-time=0.002 ! filesink location=a.raw; "
+               "stokes.sh v.fits s.fits 0.002; "
+               "run astrofitssrc location=s.fits ! filesink location=b.raw; cmp a.raw b.raw");
+}
+
 static void test_pols(void)
 {
   check_script("run " VOLTAGES CORRELATE "one.uvfits; "
@@ -157,6 +167,7 @@ static void add_tests(void)
   g_test_add_func("/many/receivers", test_receivers);
   g_test_add_func("/many/raw-receivers", test_raw_receivers);
   g_test_add_func("/many/subset", test_subset);
+  g_test_add_func("/many/stokes", test_stokes);
   g_test_add_func("/many/pols", test_pols);
   g_test_add_func("/many/bands", test_bands);
   g_test_add_func("/many/beams", test_beams);

@@ -11,7 +11,7 @@
 static void test_tone(void)
 {
   g_auto(Result) result =
-      run("run spectrometer pattern=tone tone=150.203125e6 channels=64 taps=1 duration=0.1 "
+      run("run spectrometer pattern=tone rfi= tone=150.203125e6 channels=64 taps=1 duration=0.1 "
           "products=XX:YY integration-time=0.005 output=tone.fits picture=tone.png");
   if (skips(&result))
     return;
@@ -41,7 +41,8 @@ static void test_input(void)
              -1);
   g_auto(Result) written = run("run ./voltages.graph");
   g_assert_cmpint(written.status, ==, 0);
-  g_auto(Result) a = run("run spectrometer duration=0.2 output=a.fits picture=a.png");
+  g_auto(Result) a =
+      run("run spectrometer sky=0,0,30 rfi= duration=0.2 output=a.fits picture=a.png");
   if (skips(&a))
     return;
   g_auto(Result) b = run("run spectrometer input=voltages.fits output=b.fits picture=b.png");
@@ -57,6 +58,61 @@ static void test_input(void)
   g_assert_cmpfloat_with_epsilon(all, 40, 0.5);
   g_auto(Result) refused = run("run spectrometer input=voltages.fits noise=3");
   assert_refused(&refused, 1, "parameter noise is not used with input");
+}
+
+/* The flux, centre and place of a spectral line, and a tone that is on for part of the time. */
+static void test_line(void)
+{
+  g_auto(Result) result = run(
+      "run spectrometer sky=0,0,10,line=150.2e6:1e5:40 rfi=149.703125e6,3,on=0.5,period=1 taps=1 "
+      "duration=1 channels=64 output=line.fits picture=line.png");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  g_auto(Power) power = read_power("line.fits");
+  const double width = power.stream.bandwidth / 64;
+  double flux = 0, moment = 0, tone = 0;
+  for (guint c = 0; c < 64; c++) {
+    const double frequency =
+                     astro_channel_frequency(power.stream.frequency, power.stream.bandwidth, 64, c),
+                 above = mean_of(&power, 0, 0, c) - 20; /* of the source and of the receiver */
+    if (frequency < 149.8e6)
+      tone += above / 64;
+    else if (fabs(frequency - 150.2e6) < 2e5)
+      flux += above * width;
+    if (fabs(frequency - 150.2e6) < 2e5)
+      moment += above * width * frequency;
+  }
+  const double expected = 40 * 1e5 * sqrt(G_PI / log(16)); /* the area of a Gaussian */
+  g_test_message("line: %g of %g at %.0f; tone: %g", flux, expected, moment / flux, tone);
+  g_assert_cmpfloat_with_epsilon(flux, expected, 0.03 * expected);
+  g_assert_cmpfloat_with_epsilon(moment / flux, 150.2e6, 2e3);
+  g_assert_cmpfloat_with_epsilon(tone, 1.5, 0.1);
+}
+
+/* Stokes parameters are those of the source, in either basis. */
+static void test_stokes(void)
+{
+  static const char *const bases[] = { "linear", "circular" };
+  const double expected[] = { 11, 3, -2, 1.5 }; /* with the noise of the receivers */
+  for (guint b = 0; b < G_N_ELEMENTS(bases); b++) {
+    g_autofree char *text = g_strdup_printf(
+        "astroskysrc stations=1 sky=0,0,10,q=3,u=-2,v=1.5 noise=1 basis=%s duration=1 ! "
+        "application/x-astro-voltages,format=CF32LE ! astrochannelizer channels=32 ! "
+        "astropower products=I:Q:U:V integration=500 ! astrofitssink location=stokes.fits",
+        bases[b]);
+    write_file("stokes.graph", text, -1);
+    g_auto(Result) result = run("run ./stokes.graph");
+    g_assert_cmpint(result.status, ==, 0);
+    g_auto(Power) power = read_power("stokes.fits");
+    for (guint p = 0; p < 4; p++) {
+      double mean = 0;
+      for (guint c = 0; c < 32; c++)
+        mean += mean_of(&power, 0, p, c) / 32;
+      g_test_message("%s %s: %g", bases[b], power.products.names[p], mean);
+      g_assert_cmpfloat_with_epsilon(mean, expected[p], 0.06);
+    }
+  }
 }
 
 static double relative_deviation(const Power *power)
@@ -87,7 +143,7 @@ static void test_incoherent(void)
   g_assert_cmpfloat_with_epsilon(mean, 10, 0.05);
   const double of_all = relative_deviation(&all), of_one = relative_deviation(&one);
   g_test_message("%g of one, %g of all", of_one, of_all);
-  /* Of two polarisations and 156 spectra; the deviations are known to 1 %. */
+  /* Two polarisations and 156 spectra are averaged; the deviations are known to 1 %. */
   g_assert_cmpfloat_with_epsilon(of_one, 1 / sqrt(2 * 156), 0.03 / sqrt(2 * 156));
   g_assert_cmpfloat_with_epsilon(of_one / of_all, 4, 0.16);
 }
@@ -96,6 +152,8 @@ static void add_tests(void)
 {
   g_test_add_func("/graphs-power/tone", test_tone);
   g_test_add_func("/graphs-power/input", test_input);
+  g_test_add_func("/graphs-power/line", test_line);
+  g_test_add_func("/graphs-power/stokes", test_stokes);
   g_test_add_func("/graphs-power/incoherent", test_incoherent);
 }
 
