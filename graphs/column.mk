@@ -10,6 +10,7 @@ graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-
   graphs/transmit.graph graphs/replay.graph graphs/look.graph graphs/spectrometer.graph graphs/incoherent.graph
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/interrupted.h
+graph_tests += tests/graphs/recordings
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power
