@@ -587,6 +587,9 @@ static void astro_record_src_class_init(AstroRecordSrcClass *klass)
       "Reads recordings of telescopes (VDIF, DADA, GUPPI raw, Mark 5B, SIGPROC) as voltages, "
       "spectra or power, with counts of valid samples",
       ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      element, "gives",
+      "voltages I8, I16LE, CI8, CI16LE, CF32LE; spectra of the complex ones; power F32LE");
   src->start = start;
   src->stop = stop;
   src->unlock = unlock;

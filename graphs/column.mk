@@ -13,7 +13,8 @@ example_files += examples/look.py
 dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
-  tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/beams
+  tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/beams \
+  tests/graphs/recordings
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c graphs/locate.c \

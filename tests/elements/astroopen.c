@@ -139,6 +139,70 @@ static void test_other_properties(void)
   g_unlink("open.fits");
 }
 
+/* ---- recordings ---- */
+
+#define VOLTAGES                                                                                   \
+  "astroskysrc stations=%u pols=2 noise=50 bandwidth=1e6 duration=1.02 frequency=1.5e8 "           \
+  "start-time=2026-11-20T12:00:00 ! application/x-astro-voltages,format=CI8 "
+#define SPECTRA                                                                                    \
+  VOLTAGES "! astrochannelizer channels=8 taps=4 backend=cpu ! application/x-astro-spectra,"       \
+           "format=CI8 "
+
+/* A stream that astrorecordsink writes and astroopen reads is the same to the bit. */
+static void test_recordings(void)
+{
+  static const struct {
+    const char *line;
+    guint stations;
+    const char *sink, *layout;
+  } cases[] = {
+    { VOLTAGES, 1, "format=dada", "time:station:pol" },
+    { VOLTAGES, 1, "format=dada bits=16", "time:station:pol" },
+    { VOLTAGES, 3, "format=vdif", "time:station:pol" },
+    { SPECTRA, 1, "format=dada", "time:channel:station:pol" },
+    { SPECTRA, 1, "format=guppi", "time:channel:station:pol" },
+    { VOLTAGES, 1, "format=dada max-file-duration=300000000", "time:station:pol" },
+    { VOLTAGES, 2, "format=vdif max-file-size=1000000", "time:station:pol" },
+    { SPECTRA, 1, "format=guppi max-file-duration=200000000", "time:channel:station:pol" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *source = g_strdup_printf(cases[i].line, cases[i].stations);
+    g_autofree char *write = g_strdup_printf(
+        "%s ! tee name=t t. ! queue ! astroconvert ! application/x-astro-%s,format=CI16LE ! "
+        "astrotranspose backend=cpu layout=%s ! filesink location=direct t. ! queue ! "
+        "astrorecordsink location=open-recorded/part.rec %s",
+        source, strstr(cases[i].line, "channelizer") ? "spectra" : "voltages", cases[i].layout,
+        cases[i].sink);
+    g_autofree char *read = g_strdup_printf(
+        "astroopen input=open-recorded ! astroconvert ! "
+        "application/x-astro-%s,format=CI16LE ! astrotranspose backend=cpu layout=%s ! "
+        "filesink location=opened",
+        strstr(cases[i].line, "channelizer") ? "spectra" : "voltages", cases[i].layout);
+    gsize a, b;
+    g_test_message("%s", cases[i].sink);
+    g_mkdir("open-recorded", 0700);
+    make(write);
+    make(read);
+    g_autofree char *opened = contents("opened", &a), *wanted = contents("direct", &b);
+    g_assert_cmpuint(a, >=, b);
+    /* The last frame of VDIF is filled up. */
+    g_assert_cmpuint(a - b, <=, strstr(cases[i].sink, "vdif") ? 100000 : 0);
+    g_assert_cmpmem(opened, b, wanted, b);
+    g_unlink("opened");
+    g_unlink("direct");
+    g_autoptr(GDir) folder = g_dir_open("open-recorded", 0, NULL);
+    const char *name;
+    guint files = 0;
+    while ((name = g_dir_read_name(folder))) {
+      g_autofree char *path = g_build_filename("open-recorded", name, NULL);
+      g_unlink(path);
+      files++;
+    }
+    g_assert_cmpuint(files, >=, strstr(cases[i].sink, "max") ? 4 : 1);
+    g_rmdir("open-recorded");
+  }
+}
+
 /* ---- samples without a header ---- */
 
 #define SAMPLES "astroopen input=open.raw format=CI8 stations=3 pols=2 rate=1e3 frequency=150e6"
@@ -275,6 +339,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroopen/folders", test_folders);
   g_test_add_func("/astroopen/mixed", test_mixed);
   g_test_add_func("/astroopen/other-properties", test_other_properties);
+  g_test_add_func("/astroopen/recordings", test_recordings);
   g_test_add_func("/astroopen/samples", test_samples);
   g_test_add_func("/astroopen/udp", test_udp);
   g_test_add_func("/astroopen/again", test_again);
