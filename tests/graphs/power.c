@@ -115,6 +115,34 @@ static void test_stokes(void)
   }
 }
 
+/* With the mean of the squares, the spectral kurtosis is 1 for noise and 0 for a tone. */
+static void test_kurtosis(void)
+{
+  g_auto(Result) result =
+      run("run spectrometer pattern=noise rfi=149.703125e6,300 products=XX square=true channels=64 "
+          "duration=1 output=square.fits picture=square.png");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  g_auto(Power) power = read_power("square.fits");
+  g_assert_cmpint(astro_power_products_square(&power.products, 0), ==, 1);
+  const double m = 312; /* spectra in an integration */
+  double noise = 0, tone = 0;
+  for (guint64 t = 0; t < power.steps; t++)
+    for (guint c = 0; c < 64; c++) {
+      const double mean = g_array_index(power.values, double, (t * 2) * 64 + c),
+                   square = g_array_index(power.values, double, (t * 2 + 1) * 64 + c),
+                   kurtosis = (m + 1) / (m - 1) * (square / (mean * mean) - 1);
+      if (c == 13)
+        tone += kurtosis / (double)power.steps;
+      else if (c < 12 || c > 14)
+        noise += kurtosis / (61 * (double)power.steps);
+    }
+  g_test_message("kurtosis of noise %g, of the tone %g", noise, tone);
+  g_assert_cmpfloat_with_epsilon(noise, 1, 0.02);
+  g_assert_cmpfloat_with_epsilon(tone, 0, 0.01);
+}
+
 static double relative_deviation(const Power *power)
 {
   double sum = 0, squares = 0;
@@ -154,6 +182,7 @@ static void add_tests(void)
   g_test_add_func("/graphs-power/input", test_input);
   g_test_add_func("/graphs-power/line", test_line);
   g_test_add_func("/graphs-power/stokes", test_stokes);
+  g_test_add_func("/graphs-power/kurtosis", test_kurtosis);
   g_test_add_func("/graphs-power/incoherent", test_incoherent);
 }
 
