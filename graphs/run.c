@@ -32,6 +32,7 @@ typedef struct {
   GHashTable *sources;     /* element and channel -> lines on the sources in its last image */
   GHashTable *beams;       /* element -> a line on the beam of its last image */
   GPtrArray *files;        /* a line for each file that was written */
+  GPtrArray *inputs;       /* lines about what was opened */
   GPtrArray *pictures;     /* names of pictures; NULL: the stream did not end */
   gboolean ended;          /* at EOS, with complete results */
   int status;
@@ -142,14 +143,14 @@ static const char *const elsewhere[] = {
 static const char *const results[] = { "astro-mock",    "astro-tpacf", "astro-integration",
                                        "astro-packets", "astro-start", NULL };
 
-static void on_file(Run *run, const GstStructure *structure)
+static void on_file(GPtrArray *lines, const GstStructure *structure)
 {
   g_autoptr(GstStructure) contents = gst_structure_copy(structure);
   const char *location = gst_structure_get_string(structure, "location");
   gst_structure_remove_field(contents, "location");
   g_autofree char *fields = astro_format_fields(contents);
   g_autofree char *text = g_strdup_printf("%s: %s", location ? location : "?", fields);
-  g_ptr_array_add(run->files, astro_format_line(text));
+  g_ptr_array_add(lines, astro_format_line(text));
 }
 
 static void on_progress(Run *run, GstMessage *message)
@@ -200,8 +201,10 @@ static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
   const char *name = structure ? gst_structure_get_name(structure) : "";
-  if (g_str_equal(name, "astro-file") || g_str_equal(name, "astro-input"))
-    on_file(run, structure);
+  if (g_str_equal(name, "astro-file"))
+    on_file(run->files, structure);
+  if (g_str_equal(name, "astro-input"))
+    on_file(run->inputs, structure);
   if (g_str_equal(name, "astro-sources"))
     on_sources(run, message, structure);
   if (g_str_equal(name, "astro-server"))
@@ -388,6 +391,8 @@ static void tell_at_end(Run *run)
       printf("%s\n", (char *)lines->pdata[i]);
   }
   tell_beams(run);
+  for (guint i = 0; i < run->inputs->len && run->status == EXIT_SUCCESS; i++)
+    printf("%s\n", (char *)run->inputs->pdata[i]);
   for (guint i = 0; i < run->files->len; i++)
     printf("%s\n", (char *)run->files->pdata[i]);
   tell_pictures(run);
@@ -404,6 +409,7 @@ static int play_pipeline(GstElement *pipeline, const AstroGraph *graph,
   run.warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   run.told_at_end = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   run.files = g_ptr_array_new_with_free_func(g_free);
+  run.inputs = g_ptr_array_new_with_free_func(g_free);
   run.beams = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   run.sources =
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
@@ -419,6 +425,7 @@ static int play_pipeline(GstElement *pipeline, const AstroGraph *graph,
   g_hash_table_unref(run.sources);
   g_hash_table_unref(run.beams);
   g_ptr_array_unref(run.files);
+  g_ptr_array_unref(run.inputs);
   g_clear_pointer(&run.pictures, g_ptr_array_unref);
   g_main_loop_unref(run.loop);
   return run.status;
