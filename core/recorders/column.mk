@@ -5,7 +5,7 @@ core_sources += core/recorders/recorders.h core/recorders/recording.h core/recor
   core/recorders/unpack.h core/recorders/reference.c core/recorders/cpu.c core/recorders/turn.h core/recorders/turn.c \
   core/recorders/vdif.c core/recorders/dada.c core/recorders/guppi.c core/recorders/mark5b.c core/recorders/cu8.c core/recorders/sigproc.c
 element_sources += elements/astrorecordsrc.c elements/astrorecordsrc.h
-core_tests += tests/core/recorders/unpack
+core_tests += tests/core/recorders/unpack tests/core/recorders/blocks
 element_tests += tests/elements/astrorecordsrc
 example_files += examples/recorder.sh
 dist_files += doc/recordings.md tests/elements/recordings.h tests/interop/recorders.py
