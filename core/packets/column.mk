@@ -50,6 +50,6 @@ packet-peers/.complete:
 
 check-packets: all packet-peers/.complete
 	@here=$$(pwd) && sources=$$(cd $(srcdir) && pwd) && . $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \
-	work=$$(mktemp -d) && cd "$$work" && PYTHONPATH="$$sources/tests/interop" \
+	work=$$(mktemp -d) && cd "$$work" && export PYTHONPATH="$$sources/tests/interop" && \
 	status=0; for script in packets recorders; do \
 	  "$$here/packet-peers/bin/python" "$$sources/tests/interop/$$script.py" || status=1; done; rm -rf "$$work"; exit $$status

@@ -6,6 +6,7 @@
 #define NS_A_DAY (86400 * (gint64)GST_SECOND)
 #define BAND_ROUNDING 1e-5
 #define MOST_SECONDS 3e9
+#define MOST_HERTZ 1e15
 #define MOST_STEP_BYTES ((guint64)1 << 30)
 
 void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent)
@@ -152,7 +153,10 @@ static gboolean settle_band(AstroRecording *recording, GError **error)
                              settings->bandwidth, &width, error))
     return FALSE;
   recording->bandwidth = recording->bandwidth < 0 ? -width : width;
-  return TRUE;
+  return (recording->frequency >= 0 && recording->frequency < MOST_HERTZ && width < MOST_HERTZ) ||
+         astro_recorder_fail(error, FORMAT,
+                             "%s: a band of %g Hz around %g Hz, expected frequencies from 0 to %g",
+                             name, width, recording->frequency, MOST_HERTZ);
 }
 
 static gboolean settle_start(AstroRecording *recording, GError **error)

@@ -12,6 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size);
 
+#define PREFIX "fuzz-" /* of the programs' names, before that of the corpus */
+
 static GPtrArray *corpus; /* GByteArray */
 static char *target;
 
@@ -131,8 +133,8 @@ static void add_tests(void)
 
 int main(int argc, char **argv)
 {
-  const char *name = strrchr(argv[0], '-');
-  target = g_strdup(name ? name + 1 : argv[0]);
+  const char *name = g_strrstr(argv[0], PREFIX);
+  target = g_strdup(name ? name + strlen(PREFIX) : argv[0]);
   const int status = test_run(argc, argv, add_tests);
   g_free(target);
   return status;
