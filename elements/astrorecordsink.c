@@ -2,7 +2,7 @@
  * SECTION:element-astrorecordsink
  *
  * Writes voltages and spectra as the recorders of telescopes do: VDIF, DADA or GUPPI raw, which
- * dspsr, baseband and other programs read.
+ * dspsr, baseband and other programs read; and power as a SIGPROC filterbank.
  *
  * Integers stay as they are if bits allows it: CI8 becomes 8 bits, bit for bit. Other samples get
  * the nearest of the levels that so many bits have. What lies between two levels follows from the
@@ -17,6 +17,10 @@
  * no mark for lost samples: they are zeros. GUPPI (8 and 16 bits, complex) takes one station; lost
  * samples are zeros too, and the header of each block tells their fraction (DROPBLK). For both a
  * warning counts the zeros.
+ *
+ * SIGPROC takes the power of one station or beam (astroselect chooses), as floats, channels from
+ * the highest on. Its header does not say what the products are, nor which samples are lost: these
+ * are zeros, and counted.
  *
  * With max-file-duration or max-file-size a recording goes on in further files, without losing a
  * sample. The location is then a pattern with the UTC of a file's first sample: %Y %m %d %H %M %S,
@@ -86,11 +90,13 @@ static const AstroField fields[] = {
              "year), %f (microsecond), %i (number); a name without these gets "
              "-%Y%m%dT%H%M%S.%f before its ending",
              NULL),
-  ASTRO_TEXT(Settings, format, "format", "Format", "vdif, dada or guppi", "vdif"),
+  ASTRO_TEXT(Settings, format, "format", "Format", "vdif, dada, guppi, or sigproc for power",
+             "vdif"),
   ASTRO_UINT(Settings, bits, "bits", "Bits",
              "Bits of each component of a sample: 1, 2, 4, 8 or 16 for VDIF, 8 or 16 for DADA and "
-             "GUPPI (0: as many as the samples have, at least those of the format; 8 for floats)",
-             0, 16, 0),
+             "GUPPI, 32 for SIGPROC (0: as many as the samples have, at least those of the format; "
+             "8 for floats)",
+             0, 32, 0),
   ASTRO_DOUBLE(Settings, rms, "rms", "Rms",
                "Rms of a component, by which levels are set where samples have more bits than the "
                "file (0: measured)",
@@ -417,21 +423,23 @@ static void astro_record_sink_class_init(AstroRecordSinkClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(klass);
   g_autoptr(GstCaps) caps =
-      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra");
+      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
+                           "application/x-astro-power");
 
   astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroRecordSink, settings));
   object->finalize = finalize;
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   astro_element_class_say_once(element);
-  gst_element_class_set_static_metadata(
-      element, "Recorder's file sink", "Sink/File",
-      "Writes voltages and spectra as VDIF, DADA or GUPPI raw, in one file or in many",
-      ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(element, "Recorder's file sink", "Sink/File",
+                                        "Writes voltages and spectra as VDIF, DADA or GUPPI raw, "
+                                        "and power as SIGPROC filterbanks, in "
+                                        "one file or in many",
+                                        ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       element, "takes",
       "voltages and spectra in any order of axes: CI4 CI8 CI16LE CI32LE CF16LE CF32LE CF64LE, and "
-      "but for GUPPI I8 I16LE F32LE F64LE");
+      "but for GUPPI I8 I16LE F32LE F64LE; power F32LE");
   element->change_state = change_state;
   sink->set_caps = set_caps;
   sink->event = event;

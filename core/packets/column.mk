@@ -36,9 +36,9 @@ dist_packet_DATA = core/packets/snap2.packet core/packets/chips.packet
 example_files += examples/packets.sh
 dist_files += doc/packets.md
 
-# Exchanges packets with baseband and spead2, from PyPI, in both directions, reads baseband's recordings and lets it
-# read ours, and compares joined, selected and added streams with numpy; part of check-interop.
-packet_peers = spead2==4.5.* baseband==4.3.*
+# Exchanges packets with baseband and spead2, from PyPI, in both directions, and recordings with baseband and blimpy,
+# and compares joined, selected and added streams with numpy; part of check-interop.
+packet_peers = spead2==4.5.* baseband==4.3.* blimpy==2.1.*
 dist_files += tests/interop/packets.py tests/interop/many.py tests/bench/peers-spead2
 .PHONY: check-packets
 packet-peers/.complete:
@@ -51,5 +51,5 @@ packet-peers/.complete:
 check-packets: all packet-peers/.complete
 	@here=$$(pwd) && sources=$$(cd $(srcdir) && pwd) && . $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \
 	work=$$(mktemp -d) && cd "$$work" && export PYTHONPATH="$$sources/tests/interop" && \
-	status=0; for script in packets recorders recorders-written many; do \
+	status=0; for script in packets recorders recorders-written filterbank many; do \
 	  "$$here/packet-peers/bin/python" "$$sources/tests/interop/$$script.py" || status=1; done; rm -rf "$$work"; exit $$status

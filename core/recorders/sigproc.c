@@ -7,6 +7,7 @@
  * several. */
 #include "config.h"
 #include "core/recorders/recording.h"
+#include "core/recorders/sigproc.h"
 
 #include <math.h>
 #include <string.h>
@@ -178,18 +179,27 @@ static gboolean read_header(AstroRecorderFile *file, Header *header, GError **er
 
 /* ---- the recording ---- */
 
-static const char *telescope_of(gint32 id)
+static const struct {
+  gint32 id;
+  const char *name;
+} telescopes[] = { { 1, "Arecibo" }, { 2, "Ooty" },     { 3, "Nancay" }, { 4, "Parkes" },
+                   { 5, "Jodrell" }, { 6, "GBT" },      { 7, "GMRT" },   { 8, "Effelsberg" },
+                   { 20, "CHIME" },  { 64, "MeerKAT" }, { 65, "KAT-7" } };
+
+const char *astro_sigproc_telescope(gint32 id)
 {
-  static const struct {
-    gint32 id;
-    const char *name;
-  } telescopes[] = { { 1, "Arecibo" }, { 2, "Ooty" },     { 3, "Nancay" }, { 4, "Parkes" },
-                     { 5, "Jodrell" }, { 6, "GBT" },      { 7, "GMRT" },   { 8, "Effelsberg" },
-                     { 20, "CHIME" },  { 64, "MeerKAT" }, { 65, "KAT-7" } };
   for (guint i = 0; i < G_N_ELEMENTS(telescopes); i++)
     if (telescopes[i].id == id)
       return telescopes[i].name;
   return NULL;
+}
+
+gint32 astro_sigproc_telescope_id(const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(telescopes); i++)
+    if (name && g_ascii_strcasecmp(telescopes[i].name, name) == 0)
+      return telescopes[i].id;
+  return 0;
 }
 
 /* hhmmss.s or ddmmss.s, as degrees or hours. */
@@ -247,7 +257,7 @@ static gboolean read_common(AstroRecording *recording, const Header *header, GEr
   recording->frame_rows = 1;
   astro_recorder_add_axis(&recording->inner, ASTRO_AXIS_POL, (guint64)header->ifs);
   astro_recorder_add_axis(&recording->inner, ASTRO_AXIS_CHANNEL, channels);
-  recording->telescope = g_strdup(telescope_of(header->telescope));
+  recording->telescope = g_strdup(astro_sigproc_telescope(header->telescope));
   recording->has_centre = header->ra != 0 || header->dec != 0;
   recording->ra = sixtieths(header->ra) * 15;
   recording->dec = sixtieths(header->dec);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#define FLOAT_BITS 32
 #define CHUNK 16384 /* components that are converted at once */
 #define ROW 1024    /* components, at least, that share a loop over gains */
 
@@ -73,7 +74,7 @@ static AstroConvertKernel kernel(AstroFormat from, AstroFormat to)
 
 gsize astro_record_levels_bytes(const AstroRecordLevels *l)
 {
-  return l->bits > 8 ? 2 : 1;
+  return l->bits > 16 ? 4 : l->bits > 8 ? 2 : 1;
 }
 
 gboolean astro_record_levels_copy(const AstroRecordLevels *l)
@@ -117,6 +118,10 @@ AstroRecordLevels *astro_record_levels_new(const AstroStream *stream, guint bits
       *((gint)i < time ? &l->outer : &l->inner) *= stream->layout.extents[i];
   if (has && has <= bits) {
     l->format = integer_of(is_complex, astro_record_levels_bytes(l));
+    return l;
+  }
+  if (bits == FLOAT_BITS) {
+    l->format = stream->format;
     return l;
   }
   const guint64 samples = l->outer * l->inner;

@@ -1,7 +1,8 @@
 /* From samples to the levels of so many bits: signed integers, one to a component.
  *
- * Integers that fit are kept. All others become floor(value * gain + shift), held to the lowest and
- * highest level, where the gain follows from the rms of the component:
+ * Integers that fit are kept, and so are floats with 32 bits. All others become floor(value * gain
+ * + shift), held to the lowest and highest level, where the gain follows from the rms of the
+ * component:
  *
  *   bits   gain        shift  levels
  *   1      1 / rms     0      -1 to 0: the sign
@@ -22,13 +23,13 @@ G_BEGIN_DECLS
 
 typedef struct _AstroRecordLevels AstroRecordLevels;
 
-/* bits: 1, 2, 4, 8 or 16. rms: 0 to measure it. */
+/* bits: 1, 2, 4, 8 or 16, or 32 for F32LE. rms: 0 to measure it. */
 AstroRecordLevels *astro_record_levels_new(const AstroStream *stream, guint bits, double rms);
 void astro_record_levels_free(AstroRecordLevels *levels);
 
 /* Whether samples stay as they are, and need no room. */
 gboolean astro_record_levels_copy(const AstroRecordLevels *levels);
-/* Bytes of a component's level: 1 for up to 8 bits, else 2. */
+/* Bytes of a component's level: 1 for up to 8 bits, 2 for 16, 4 for 32. */
 gsize astro_record_levels_bytes(const AstroRecordLevels *levels);
 /* Whether the rms has still to be measured. */
 gboolean astro_record_levels_wait(const AstroRecordLevels *levels);

@@ -58,8 +58,9 @@ struct _AstroRecordKind {
   guint bits[6]; /* that it can have, then 0 */
   gboolean takes_real;
   gboolean takes_stations;
-  gboolean has_blocks; /* each block has a header, so files are cut between blocks */
-  AstroAxis order[4];  /* of a block, slowest first */
+  gboolean takes_power; /* and nothing else */
+  gboolean has_blocks;  /* each block has a header, so files are cut between blocks */
+  AstroAxis order[4];   /* of a block, slowest first */
   /* Refuses a stream that does not fit, and sets the block's steps and the grain. */
   gboolean (*begin)(AstroRecordWriter *writer, GError **error);
   /* Bytes of a file with so many steps, a multiple of the grain. */
@@ -69,7 +70,8 @@ struct _AstroRecordKind {
   gboolean (*close)(AstroRecordWriter *writer, GError **error);
 };
 
-extern const AstroRecordKind astro_record_dada, astro_record_guppi, astro_record_vdif;
+extern const AstroRecordKind astro_record_dada, astro_record_guppi, astro_record_vdif,
+    astro_record_sigproc;
 
 /* When a step was taken: UTC as a day (MJD) and nanoseconds into it. */
 void astro_record_time(const AstroRecordWriter *writer, gint64 step, gint32 *mjd, guint64 *ns);

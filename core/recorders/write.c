@@ -21,7 +21,7 @@
 G_DEFINE_QUARK(astro - record - error - quark, astro_record_error)
 
 static const AstroRecordKind *const kinds[] = { &astro_record_vdif, &astro_record_dada,
-                                                &astro_record_guppi };
+                                                &astro_record_guppi, &astro_record_sigproc };
 
 const AstroRecordKind *astro_record_kind(const char *name, GError **error)
 {
@@ -84,6 +84,8 @@ static gboolean check_axes(const AstroRecordWriter *w, GError **error)
   g_autofree char *found = astro_layout_to_string(layout);
   for (guint i = 0; i < layout->n_axes; i++) {
     const AstroAxis axis = layout->axes[i];
+    if (axis == ASTRO_AXIS_BEAM && layout->extents[i] == 1)
+      continue;
     if (axis != ASTRO_AXIS_TIME && axis != ASTRO_AXIS_STATION && axis != ASTRO_AXIS_POL &&
         axis != ASTRO_AXIS_CHANNEL)
       return astro_record_refuse(
@@ -104,9 +106,12 @@ static gboolean check_stream(AstroRecordWriter *w, GError **error)
 {
   const AstroStream *stream = &w->stream;
   const AstroRecordKind *kind = w->settings.kind;
-  if (stream->quantity != ASTRO_QUANTITY_VOLTAGES && stream->quantity != ASTRO_QUANTITY_SPECTRA)
-    return astro_record_refuse(error, "the stream has %s, expected voltages or spectra",
-                               astro_quantity_name(stream->quantity));
+  if (kind->takes_power != (stream->quantity == ASTRO_QUANTITY_POWER))
+    return astro_record_refuse(error, "the stream has %s, and %s files hold %s",
+                               astro_quantity_name(stream->quantity), kind->name,
+                               kind->takes_power
+                                   ? "power: astropower makes it of spectra"
+                                   : "voltages or spectra: choose format=sigproc for power");
   if (stream->rate_n == 0)
     return astro_record_refuse(error, "caps have no field \"rate\", which %s files record",
                                kind->name);
@@ -115,7 +120,8 @@ static gboolean check_stream(AstroRecordWriter *w, GError **error)
                                "%s files record when their samples were taken, which is not "
                                "known: put astroobserve start-time=... upstream",
                                kind->name);
-  if (w->observation->n_stations && w->observation->n_stations != w->stations)
+  /* Power of all stations or of a beam has no station axis. */
+  if (!kind->takes_power && w->observation->n_stations && w->observation->n_stations != w->stations)
     return astro_record_refuse(error,
                                "the observation has %u stations, and the stream %" G_GUINT64_FORMAT,
                                w->observation->n_stations, w->stations);

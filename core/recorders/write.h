@@ -1,5 +1,5 @@
-/* Writes recordings: files as recorders of telescopes make them, from a stream of voltages or
- * spectra.
+/* Writes recordings: files as recorders of telescopes make them, from a stream of voltages,
+ * spectra or power.
  *
  * Samples become integers of so many bits. Integers that fit stay as they are; others are measured,
  * or scaled by a given rms, and rounded to the nearest level (write-levels.h). Samples that are
