@@ -38,10 +38,10 @@ class Stream:
 
     def caps(self):
         stations, pols, _, channels = self.data.shape[:4]
-        width = channels * WIDTH
+        width, centre = channels * WIDTH, 1e8 + (self.first + channels / 2) * WIDTH
         return (f"application/x-astro-spectra,format={self.format},layout={':'.join(self.layout)},stations={stations},"
-                f"pols={pols},channels={channels},rate=1000/1,frequency=(double){1e8 + (self.first + channels / 2) * WIDTH}"
-                f",bandwidth=(double){width}")
+                f"pols={pols},channels={channels},rate=1000/1,frequency=(double){centre},"
+                f"bandwidth=(double){width}")
 
     def source(self):
         block = self.data[:, :, :self.steps].nbytes
