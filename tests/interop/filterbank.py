@@ -6,7 +6,8 @@ from checks import check, finish, launch
 
 SPECTRA = ("astroskysrc stations=1 pols=2 noise=50 frequency=1.5e8 bandwidth=1e6 duration=0.2 "
            "start-time=2026-11-20T12:00:00 ! application/x-astro-voltages,format=CF32LE ! "
-           "astrochannelizer channels=15 ! astropower integration=20 products=I ! astrotranspose layout=time:station:pol:channel")
+           "astrochannelizer channels=15 ! astropower integration=20 products=I ! "
+           "astrotranspose layout=time:station:pol:channel")
 
 
 def theirs_of_ours():
