@@ -7,9 +7,10 @@
  * group of channels has packets of its own; in VDIF and LOFAR packets these are threads of a
  * station, numbered from 0, polarisations first.
  *
- * packet=results makes SPEAD heaps of visibilities or power: each has a time step, or some of its
- * channels, with the counts of good samples, the caps and the observation, and descriptors name its
- * items for other programs (doc/packets.md). astrodepay and astroudpsrc give the same stream again.
+ * packet=results makes SPEAD heaps of visibilities, power or beams: each has a time step, or some
+ * of its channels, with the counts of good samples, the caps and the observation, and descriptors
+ * name its items for other programs (doc/packets.md). astrodepay and astroudpsrc give the same
+ * stream again.
  *
  * A packet with a sample that is missing or not valid is marked as invalid if its header can say
  * so, and otherwise not sent, so that receivers count it as lost. Formats whose headers hold the
@@ -68,10 +69,11 @@ GST_ELEMENT_REGISTER_DEFINE(astropay, "astropay", GST_RANK_NONE, ASTRO_TYPE_PAY)
 static void get_stats(GObject *object, GValue *value);
 
 static const AstroField fields[] = {
-  ASTRO_TEXT(AstroSenderSettings, packet, "packet", "Packet",
-             "Format of the packets: vdif, lofar-beamlet, katgpucbf-antenna-voltage, "
-             "meerkat-digitiser, or @FILE, which describes one; results for visibilities and power",
-             NULL),
+  ASTRO_TEXT(
+      AstroSenderSettings, packet, "packet", "Packet",
+      "Format of the packets: vdif, lofar-beamlet, katgpucbf-antenna-voltage, "
+      "meerkat-digitiser, or @FILE, which describes one; results for visibilities, power and beams",
+      NULL),
   ASTRO_TEXT(
       AstroSenderSettings, stations, "stations", "Stations",
       "Identifiers of the stations in packets: numbers, ranges (0-3) or codes of two letters "
@@ -216,7 +218,7 @@ static gboolean check_packet(AstroPay *self, GError **error)
 {
   const char *packet = astro_sender_packet(self->sender);
   const gboolean is_results = g_str_equal(packet, ASTRO_RESULTS);
-  if (is_results == astro_results_carry(self->stream.quantity))
+  if (is_results == astro_results_carry(&self->stream))
     return TRUE;
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "packets of %s cannot hold %s: %s",
                              packet, astro_quantity_name(self->stream.quantity),
@@ -230,7 +232,7 @@ static gboolean begin(AstroPay *self, GError **error)
     return TRUE;
   if (!check_packet(self, error))
     return FALSE;
-  if (astro_results_carry(self->stream.quantity)) {
+  if (astro_results_carry(&self->stream)) {
     self->results =
         astro_results_sender_new(self->sender, self->caps, self->observation, time_of, self, error);
     return self->results != NULL;
@@ -490,7 +492,7 @@ static void astro_pay_class_init(AstroPayClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Packets of samples", "Codec/Payloader/Network",
                                         "Makes packets of voltages and spectra, as telescopes "
-                                        "send them, and of visibilities and power, and can "
+                                        "send them, and of visibilities, power and beams, and can "
                                         "simulate a bad network",
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes",

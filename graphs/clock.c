@@ -38,16 +38,49 @@ static gboolean read_wait(guint64 *seconds, char **trouble)
   return FALSE;
 }
 
+/* gst_ptp_init() waits without end for a helper program that does not answer, and cannot be given
+ * up. It runs in a thread of its own, which outlives this wait then. */
+typedef struct {
+  GMutex lock;
+  GCond done;
+  gboolean is_done, is_good;
+} PtpInit;
+
+static gpointer init_ptp(gpointer data)
+{
+  PtpInit *init = data;
+  const gboolean is_good = gst_ptp_init(GST_PTP_CLOCK_ID_NONE, NULL);
+  g_mutex_lock(&init->lock);
+  init->is_done = TRUE;
+  init->is_good = is_good;
+  g_cond_signal(&init->done);
+  g_mutex_unlock(&init->lock);
+  return NULL;
+}
+
+static gboolean init_ptp_within(guint64 seconds)
+{
+  static PtpInit init;
+  const gint64 end = g_get_monotonic_time() + (gint64)seconds * G_USEC_PER_SEC;
+  g_thread_unref(g_thread_new("ptp-init", init_ptp, &init));
+  g_mutex_lock(&init.lock);
+  while (!init.is_done && g_cond_wait_until(&init.done, &init.lock, end))
+    ;
+  const gboolean is_good = init.is_done && init.is_good;
+  g_mutex_unlock(&init.lock);
+  return is_good;
+}
+
 static GstClock *new_ptp_clock(guint64 domain, gboolean is_quiet, char **trouble)
 {
   guint64 seconds, master = 0;
   if (!read_wait(&seconds, trouble))
     return NULL;
-  if (!gst_ptp_init(GST_PTP_CLOCK_ID_NONE, NULL)) {
+  if (!init_ptp_within(seconds)) {
     *trouble = g_strdup_printf("--clock=ptp:%" G_GUINT64_FORMAT
                                ": PTP cannot be used here: GStreamer's gst-ptp-helper is not "
-                               "installed, or may not open UDP ports 319 and 320, or there is no "
-                               "network; GST_DEBUG=ptp:5 says more",
+                               "installed, does not answer, or may not open UDP ports 319 and "
+                               "320, or there is no network; GST_DEBUG=ptp:5 says more",
                                domain);
     return NULL;
   }

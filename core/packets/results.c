@@ -86,9 +86,12 @@ gboolean astro_results_read(const guint8 *bytes, gsize size, AstroResultsHeap *h
   return TRUE;
 }
 
-gboolean astro_results_carry(AstroQuantity quantity)
+gboolean astro_results_carry(const AstroStream *stream)
 {
-  return quantity == ASTRO_QUANTITY_VISIBILITIES || quantity == ASTRO_QUANTITY_POWER;
+  return stream->quantity == ASTRO_QUANTITY_VISIBILITIES ||
+         stream->quantity == ASTRO_QUANTITY_POWER ||
+         (stream->quantity == ASTRO_QUANTITY_SPECTRA &&
+          astro_layout_find(&stream->layout, ASTRO_AXIS_BEAM) >= 0);
 }
 
 gboolean astro_results_take_caps(const GstCaps *caps, AstroStream *stream, GError **error)
@@ -98,8 +101,8 @@ gboolean astro_results_take_caps(const GstCaps *caps, AstroStream *stream, GErro
       (stream->quantity == ASTRO_QUANTITY_POWER &&
        !astro_power_from_caps(stream, &products, caps, error)))
     return FALSE;
-  return astro_results_carry(stream->quantity) ||
-         astro_packet_is_alien(error, "a heap holds %s, expected visibilities or power",
+  return astro_results_carry(stream) ||
+         astro_packet_is_alien(error, "a heap holds %s, expected visibilities, power or beams",
                                astro_quantity_name(stream->quantity));
 }
 

@@ -1,4 +1,4 @@
-/* Heaps of results, visibilities and power: each is a time step of a stream, or some of its
+/* Heaps of results, visibilities, power and beams: each is a time step of a stream, or some of its
  * channels, and describes itself, so that a receiver needs no settings and any heap may be lost.
  *
  * The heap begins with a head of fixed size, in little-endian numbers of 64 bits, then has four
@@ -66,6 +66,6 @@ gboolean astro_results_take_caps(const GstCaps *caps, AstroStream *stream, GErro
 AstroObservation *astro_results_read_observation(const char *text, gsize length, GError **error);
 
 /* Whether heaps of results carry such streams. */
-gboolean astro_results_carry(AstroQuantity quantity);
+gboolean astro_results_carry(const AstroStream *stream);
 
 G_END_DECLS

@@ -258,7 +258,7 @@ const AstroPacketFormat astro_packet_meerkat_digitiser = {
 
 /* The step and the first channel stand in the packets; all else is in the heap (results.h). */
 const AstroPacketFormat astro_packet_results = {
-  .name = { ASTRO_RESULTS, "SPEAD heaps of visibilities or power that describe themselves" },
+  .name = { ASTRO_RESULTS, "SPEAD heaps of visibilities, power or beams that describe themselves" },
   .parse = parse,
   .write = write_header,
   .common = tell_common,

@@ -86,6 +86,12 @@ static gboolean check_axes(const AstroRecordWriter *w, GError **error)
     const AstroAxis axis = layout->axes[i];
     if (axis == ASTRO_AXIS_BEAM && layout->extents[i] == 1)
       continue;
+    if (axis == ASTRO_AXIS_BEAM && kind->takes_power)
+      return astro_record_refuse(
+          error,
+          "the stream has %" G_GUINT64_FORMAT " beams, and a %s file holds "
+          "one: put astroselect beams=... before an astrorecordsink for each",
+          layout->extents[i], kind->name);
     if (axis != ASTRO_AXIS_TIME && axis != ASTRO_AXIS_STATION && axis != ASTRO_AXIS_POL &&
         axis != ASTRO_AXIS_CHANNEL)
       return astro_record_refuse(

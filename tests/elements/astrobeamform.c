@@ -137,11 +137,14 @@ static GstBuffer *wave(const AstroObservation *o, const AstroObservation *to, gu
   return buffer;
 }
 
+/* Harnesses take each block as it comes, which a device gives later: hence backend=cpu. Pipelines
+ * take what auto chooses. */
+
 /* A beam on a source far from the phase centre keeps it over six hours: its phase is that of the
  * wave at the array's centre, to a thousandth of a turn, and nothing is lost. */
 static void test_tracked(void)
 {
-  GstHarness *h = gst_harness_new_parse("astrobeamform beams=0.02,-0.03");
+  GstHarness *h = gst_harness_new_parse("astrobeamform beams=0.02,-0.03 backend=cpu");
   g_autoptr(AstroObservation) o = test_observe("vla-like", STATIONS);
   const double lmn[3] = { 0.02, -0.03, sqrt(1 - 0.02 * 0.02 - 0.03 * 0.03) };
   o->done.delays = ASTRO_DELAYS_OUT;
@@ -168,7 +171,7 @@ static void test_tracked(void)
 /* All stations receive 3, and one is lost in the first half. */
 static void test_losses(void)
 {
-  GstHarness *h = gst_harness_new_parse("astrobeamform beams=0,0;0,0.1 stations=1-");
+  GstHarness *h = gst_harness_new_parse("astrobeamform beams=0,0;0,0.1 stations=1- backend=cpu");
   g_autoptr(AstroObservation) o = test_observe("disc", 4);
   const AstroLayout shape = { 2, { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 4, 2 } };
   static const gint8 in[4][4][2] = { { { 99, 0 }, { 99, 0 }, { 99, 0 }, { 99, 0 } },
@@ -210,8 +213,8 @@ static void test_losses(void)
  * nothing to detect. */
 static void test_detected(void)
 {
-  GstHarness *h =
-      gst_harness_new_parse("astrobeamform beams=0,0 ! astropower products=I integration=4");
+  GstHarness *h = gst_harness_new_parse(
+      "astrobeamform beams=0,0 backend=cpu ! astropower products=I integration=4");
   g_autoptr(AstroObservation) o = test_observe("disc", 3);
   const AstroLayout shape = { 2, { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 3, 4 } };
   gint8 in[3][4][2] = { 0 };
@@ -276,7 +279,8 @@ static void test_scale(void)
   for (guint i = 0; i < sizeof in; i++)
     (&in[0][0][0][0][0])[i] = i % 2 ? -6 : 20;
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *line = g_strdup_printf("astrobeamform name=b beams=0,0 %s", cases[i].settings);
+    g_autofree char *line =
+        g_strdup_printf("astrobeamform name=b beams=0,0 backend=cpu %s", cases[i].settings);
     g_autofree char *caps =
         g_strdup_printf("application/x-astro-spectra,format=%s", cases[i].format);
     GstHarness *h = gst_harness_new_parse(line);
@@ -306,7 +310,7 @@ static void test_observation(void)
   const gint fd = g_mkstemp(path);
   g_assert_true(g_close(fd, NULL));
   g_assert_true(g_file_set_contents(path, "lm 0.1 0.2 mine\nlm 0 0\n", -1, NULL));
-  g_autofree char *line = g_strdup_printf("astrobeamform beams=%s", path);
+  g_autofree char *line = g_strdup_printf("astrobeamform beams=%s backend=cpu", path);
   GstHarness *h = gst_harness_new_parse(line);
   gint8 in[2][4][2][3][2] = { 0 };
   g_autoptr(GstBuffer) out = NULL;
@@ -331,7 +335,7 @@ static void test_observation(void)
 /* A stream of another observation is steered for it. */
 static void test_new_observation(void)
 {
-  GstHarness *h = gst_harness_new_parse("astrobeamform beams=0.1,0.05");
+  GstHarness *h = gst_harness_new_parse("astrobeamform beams=0.1,0.05 backend=cpu");
   complex float in[STATIONS * STEPS], first[STEPS], second[STEPS];
   for (guint i = 0; i < G_N_ELEMENTS(in); i++)
     in[i] = 1;
@@ -372,7 +376,6 @@ static void test_refusals(void)
     { DELAYED "astrobeamform beams=0,0 stations=CS302 ! fakesink", "CS302" },
     { DELAYED "astrobeamform beams=0,0 weights=/nowhere/w ! fakesink", "/nowhere/w" },
     { DELAYED "astrobeamform beams=0,0 weights=%s ! fakesink", ":2: channels \"9\", expected" },
-    { DELAYED "astrobeamform beams=0,0 backend=cuda ! fakesink", "cuda" },
     { DELAYED "astrobeamform beams=0,0 ! application/x-astro-spectra,format=CI8 ! fakesink",
       "scale=auto from CF32LE to CI8" },
     { SOURCE "! astrochannelizer channels=4 ! astrobeamform beams=0,0 ! fakesink",
@@ -459,7 +462,7 @@ static void test_weights(void)
       g_strdup_printf("* * 0\n%s 0 5 90\n%s 1 0.1\n", named->names[2], named->names[1]);
   g_assert_true(g_close(fd, NULL));
   g_assert_true(g_file_set_contents(path, text, -1, NULL));
-  g_autofree char *line = g_strdup_printf("astrobeamform beams=0,0 weights=%s", path);
+  g_autofree char *line = g_strdup_printf("astrobeamform beams=0,0 backend=cpu weights=%s", path);
   GstHarness *h = gst_harness_new_parse(line);
   gint8 in[2][4][2][3][2];
   test_fill(in, sizeof in, 4);

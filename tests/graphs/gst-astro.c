@@ -151,6 +151,14 @@ static void test_ptp_clock(void)
                 strstr(result.err, ": PTP cannot be used here: "));
   g_assert_null(strstr(result.err, "EOF"));
   g_assert_cmpint(file_size("ptp.raw"), <, 0);
+  /* A helper that says nothing: GStreamer would wait for it without end. */
+  g_assert_true(g_file_set_contents("mute", "#!/bin/sh\nexec cat >/dev/null\n", -1, NULL));
+  g_assert_cmpint(g_chmod("mute", 0700), ==, 0);
+  g_autofree char *mute =
+      g_strdup_printf("export GST_PTP_HELPER_1_0=./mute GST_PTP_HELPER=./mute; %s", short_wait);
+  g_auto(Result) silent = run_shell(mute);
+  g_assert_cmpint(silent.status, ==, 1);
+  g_assert_true(strstr(silent.err, ": PTP cannot be used here: "));
   g_autofree char *wrong_wait = g_strdup_printf(script, "soon");
   g_auto(Result) wrong = run_shell(wrong_wait);
   g_assert_cmpint(wrong.status, ==, 1);
