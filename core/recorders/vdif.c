@@ -104,8 +104,8 @@ static gboolean is_frame(AstroRecorderFile *file, guint64 at, AstroVdif *vdif, G
 static gboolean probe(const guint8 *bytes, gsize n)
 {
   AstroVdif a, b;
-  if (n < ASTRO_VDIF_LEGACY_HEADER || !astro_vdif_parse(bytes, G_MAXINT, &a, NULL) ||
-      a.second <= 0 || astro_vdif_steps(&a) == 0 || bytes[7] >> 6)
+  if (n < ASTRO_VDIF_HEADER || !astro_vdif_parse(bytes, G_MAXINT, &a, NULL) || a.second <= 0 ||
+      astro_vdif_steps(&a) == 0 || bytes[7] >> 6)
     return FALSE;
   if (a.bytes > n || n - a.bytes < ASTRO_VDIF_HEADER)
     return FALSE;

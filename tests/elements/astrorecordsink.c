@@ -81,7 +81,7 @@ static void put_value(const AstroStream *stream, guint8 *data, gsize sample, gui
 {
   switch (stream->format) {
   case ASTRO_FORMAT_CI4:
-    data[sample] = (guint8)(k ? (data[sample] & 0xf0) | (value & 15) : value << 4);
+    data[sample] = (guint8)(k ? (data[sample] & 0xf0) | (value & 15) : (value & 15) << 4);
     break;
   case ASTRO_FORMAT_CI8:
     data[2 * sample + k] = (guint8)value;
