@@ -159,6 +159,7 @@ static void test_ptp_clock(void)
   g_auto(Result) silent = run_shell(mute);
   g_assert_cmpint(silent.status, ==, 1);
   g_assert_true(strstr(silent.err, ": PTP cannot be used here: "));
+  g_unlink("mute");
   g_autofree char *wrong_wait = g_strdup_printf(script, "soon");
   g_auto(Result) wrong = run_shell(wrong_wait);
   g_assert_cmpint(wrong.status, ==, 1);
