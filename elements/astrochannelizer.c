@@ -447,6 +447,7 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   trans->stop = stop;
   stage->stage = "channelizer";
   stage->backends = astro_channelizer_backends;
+  stage->adds_counts = TRUE; /* spectra count the samples behind them */
   stage->configure = configure;
   stage->feed = feed;
   stage->amend = amend;

@@ -43,6 +43,21 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(made, filter);
 }
 
+/* GstBaseTransform puts what downstream accepts first into its answer to a query from upstream, if
+ * the media type stays. A source would fixate those caps, and promise counts that it does not send.
+ */
+void astro_stage_ask_no_counts(AstroStage *stage, GstQuery *query)
+{
+  GstCaps *answer, *filter;
+
+  gst_query_parse_caps_result(query, &answer);
+  if (!ASTRO_STAGE_GET_CLASS(stage)->adds_counts || !answer || gst_caps_is_any(answer))
+    return;
+  gst_query_parse_caps(query, &filter);
+  g_autoptr(GstCaps) asked = astro_stage_filter_caps(without_counts(answer), filter);
+  gst_query_set_caps_result(query, asked);
+}
+
 /* This is called for an instance, since the class is set up completely by then. */
 void astro_stage_wrap_transform_caps(AstroStage *stage)
 {

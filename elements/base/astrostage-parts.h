@@ -114,6 +114,8 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
 
 /* ---- counts of good samples ---- */
 
+/* Takes counts=true out of the answer to a query for caps of the input. */
+void astro_stage_ask_no_counts(AstroStage *stage, GstQuery *query);
 /* Has the caps of the output say counts=true, where the class adds counts. */
 void astro_stage_wrap_transform_caps(AstroStage *stage);
 gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out);

@@ -232,6 +232,8 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
   gboolean answered = astro_transform_query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
     return add_latency(ASTRO_STAGE(trans), query);
+  if (answered && direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_CAPS)
+    astro_stage_ask_no_counts(ASTRO_STAGE(trans), query);
   return answered;
 }
 

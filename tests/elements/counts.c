@@ -34,10 +34,11 @@ static char *run_over(const char *name, const char *line)
 #define SUMS                                                                                       \
   SPECTRA "application/x-astro-spectra,format=CI8 ! astrocorrelator integration=50 ! "             \
           "application/x-astro-visibilities,format=CI32LE ! "
+#define DELAYED "astroskysrc stations=3 num-buffers=2 block-steps=1600 ! astrodelay ! "
 #define MEANS SPECTRA "astrocorrelator integration=50 ! "
 
-/* Elements that take visibilities, sums or means, do not take a stream that lost its counts for
- * whole. */
+/* Elements that take visibilities, sums or means, or samples of which some may be lost, do not take
+ * a stream that lost its counts for whole. */
 static void test_dropped(void)
 {
   static const char *const readers[] = {
@@ -52,6 +53,10 @@ static void test_dropped(void)
     MEANS "identity name=i ! astrogridder name=t size=64 field-of-view=1 ! fakesink",
     "astrovissrc num-buffers=2 ! identity name=i ! astrogridder name=t size=64 field-of-view=1 ! "
     "fakesink",
+    SPECTRA "identity name=i ! astrocorrelator name=t integration=50 ! fakesink",
+    SPECTRA "identity name=i ! astrotranspose name=t layout=channel:station:pol:time ! fakesink",
+    DELAYED "identity name=i ! astrochannelizer name=t channels=8 ! fakesink",
+    DELAYED "identity name=i ! astrofitssink name=t location=counts.fits",
   };
   for (guint i = 0; i < G_N_ELEMENTS(readers); i++) {
     g_autofree char *message = run_over("i", readers[i]);
@@ -60,6 +65,7 @@ static void test_dropped(void)
     test_says(message, "gdppay");
     g_assert_true(g_str_has_prefix(message, "t: "));
     g_assert_false(g_file_test("counts.uvfits", G_FILE_TEST_EXISTS));
+    g_assert_false(g_file_test("counts.fits", G_FILE_TEST_EXISTS));
   }
 }
 
@@ -148,12 +154,31 @@ static void test_made(void)
   gst_harness_teardown(h);
 }
 
+/* A source that takes what it is asked for is not asked for counts by an element that adds them. */
+static void test_asked(void)
+{
+  static const char *const caps[] = { "application/x-astro-voltages,format=CI8",
+                                      "application/x-astro-voltages,format=CI8,counts=true" };
+  GstHarness *h = test_harness("astrodelay");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(h->element, "sink");
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr(GstCaps) filter = gst_caps_from_string(caps[i]);
+    g_autoptr(GstCaps) answer = gst_pad_query_caps(pad, filter);
+    g_assert_false(gst_caps_is_empty(answer));
+    for (guint k = 0; k < gst_caps_get_size(answer); k++)
+      g_assert_true(gst_structure_has_field(gst_caps_get_structure(answer, k), "counts") ==
+                    (i == 1));
+  }
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/counts/dropped", test_dropped);
   g_test_add_func("/counts/sums", test_sums);
   g_test_add_func("/counts/kept", test_kept);
   g_test_add_func("/counts/made", test_made);
+  g_test_add_func("/counts/asked", test_asked);
 }
 
 int main(int argc, char **argv)
