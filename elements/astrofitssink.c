@@ -15,9 +15,9 @@
  * TELAPSE tell when each was taken. In cleaned images CLBORDER gives the width in pixels of the
  * border that was not cleaned.
  *
- * Grids in (u,v), histograms, spectra, power and voltages are written block by block with their
- * caps, their observation and their metadata (validity, sums of weights, w, edges and numbers of
- * pairs), so that astrofitssrc gives the same stream in another run, bit for bit.
+ * Grids in (u,v), histograms, spectra, power, profiles and voltages are written block by block with
+ * their caps, their observation and their metadata (validity, sums of weights, w, edges and numbers
+ * of pairs), so that astrofitssrc gives the same stream in another run, bit for bit.
  *
  * With max-file-duration a stream goes on in further files, each with its own header, named by the
  * UTC of their first frames. They begin between buffers, so that a file is longer only if a single
@@ -704,7 +704,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
       element, "FITS file sink", "Sink/File",
       "Writes visibilities as UVFITS for casacore, CASA, AIPS and WSClean, images and "
       "cubes with their coordinates, catalogues and correlation functions as binary tables or CSV, "
-      "and grids, histograms, spectra, power and voltages with all their metadata, for "
+      "and grids, histograms, spectra, power, profiles and voltages with all their metadata, for "
       "astrofitssrc",
       ASTRO_AUTHOR);
   element->change_state = change_state;

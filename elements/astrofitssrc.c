@@ -23,7 +23,7 @@
  * counts as one second of the stream. In a text file a repeated heading line begins another
  * catalogue, which is how astrofitssink writes several.
  *
- * A file of blocks (grids, histograms, spectra, power, voltages) gives the buffers that
+ * A file of blocks (grids, histograms, spectra, power, profiles, voltages) gives the buffers that
  * astrofitssink got.
  *
  * Files packed by gzip are unpacked into the folder of temporary files (TMPDIR). For a Measurement

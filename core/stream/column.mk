@@ -14,6 +14,10 @@ core_tests += tests/core/stream/grid
 library_sources += core/stream/power.c core/stream/power.h
 core_tests += tests/core/stream/power
 
+# Folded profiles.
+library_sources += core/stream/profile.c core/stream/profile.h
+core_tests += tests/core/stream/profile
+
 # The history of a stream, through whole pipelines.
 element_tests += tests/elements/history
 library_sources += core/stream/stream.c core/stream/stream.h core/stream/observation.c core/stream/observation.h \

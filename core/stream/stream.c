@@ -48,6 +48,7 @@ static const struct {
   [ASTRO_AXIS_REGION] = { "region", "regions", LENGTH_INT, ASTRO_QUANTITY_HISTOGRAM },
   [ASTRO_AXIS_BIN] = { "bin", "bins", LENGTH_INT },
   [ASTRO_AXIS_BEAM] = { "beam", "beams", LENGTH_INT },
+  [ASTRO_AXIS_PHASE] = { "phase", "bins", LENGTH_INT },
 };
 
 #define MEDIA_PREFIX "application/x-astro-"
@@ -63,6 +64,7 @@ static const char *const quantities[ASTRO_N_QUANTITIES] = {
   [ASTRO_QUANTITY_HISTOGRAM] = MEDIA_PREFIX "histogram",
   [ASTRO_QUANTITY_CORRELATION_FUNCTION] = MEDIA_PREFIX "correlation-function",
   [ASTRO_QUANTITY_POWER] = MEDIA_PREFIX "power",
+  [ASTRO_QUANTITY_PROFILE] = MEDIA_PREFIX "profile",
 };
 
 const AstroFormatInfo *astro_format_info(AstroFormat format)

@@ -149,7 +149,7 @@ gboolean astro_steps_count_once(const AstroStream *stream)
   return stream->quantity == ASTRO_QUANTITY_VOLTAGES ||
          stream->quantity == ASTRO_QUANTITY_SPECTRA ||
          stream->quantity == ASTRO_QUANTITY_VISIBILITIES ||
-         stream->quantity == ASTRO_QUANTITY_POWER;
+         stream->quantity == ASTRO_QUANTITY_POWER || stream->quantity == ASTRO_QUANTITY_PROFILE;
 }
 
 /* For most steps a rounded division shows that their time is in range. */

@@ -1,7 +1,7 @@
 /* Files of streams, block by block, so that one run of a program can continue from another's:
- * grids, histograms, spectra, power and voltages. FITS is used because all astronomers' programs
- * read its arrays, and everything that goes with a block (validity, sums of weights, edges) can be
- * arrays too.
+ * grids, histograms, spectra, power, profiles and voltages. FITS is used because all astronomers'
+ * programs read its arrays, and everything that goes with a block (validity, sums of weights,
+ * edges) can be arrays too.
  *
  * The primary HDU has no data; its NBLOCKS gives the number of blocks, to detect a file that was
  * cut short. The arrays of characters CAPS and OBSERVATION (if there is one) apply to the whole
@@ -19,7 +19,7 @@ G_BEGIN_DECLS
 
 extern const AstroFitsReaderKind astro_blocks_reader;
 extern const AstroFitsWriterKind astro_uvgrid_writer, astro_histogram_writer, astro_spectra_writer,
-    astro_power_writer, astro_voltages_writer;
+    astro_power_writer, astro_profile_writer, astro_voltages_writer;
 
 /* How numbers are stored in an array. Integers that are signed where FITS has unsigned ones, or the
  * other way round, are offset by half their range (BZERO). */

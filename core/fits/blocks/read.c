@@ -191,7 +191,7 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
 const AstroFitsReaderKind astro_blocks_reader = {
   "a stream's blocks",
   "application/x-astro-uvgrid; application/x-astro-histogram; application/x-astro-spectra; "
-  "application/x-astro-power; application/x-astro-voltages",
+  "application/x-astro-power; application/x-astro-profile; application/x-astro-voltages",
   recognises,
   open_reader,
   next_block,

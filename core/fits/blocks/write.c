@@ -249,4 +249,5 @@ WRITER(astro_uvgrid_writer, ASTRO_QUANTITY_UVGRID, "application/x-astro-uvgrid")
 WRITER(astro_histogram_writer, ASTRO_QUANTITY_HISTOGRAM, "application/x-astro-histogram");
 WRITER(astro_spectra_writer, ASTRO_QUANTITY_SPECTRA, "application/x-astro-spectra");
 WRITER(astro_power_writer, ASTRO_QUANTITY_POWER, "application/x-astro-power");
+WRITER(astro_profile_writer, ASTRO_QUANTITY_PROFILE, "application/x-astro-profile");
 WRITER(astro_voltages_writer, ASTRO_QUANTITY_VOLTAGES, "application/x-astro-voltages");
