@@ -62,6 +62,11 @@ static gboolean check(const AstroRenderInput *in, GError **error)
                                "power of %" G_GUINT64_FORMAT
                                " channels, expected an axis of channels, of at most %d",
                                channels, G_MAXINT);
+  if (astro_stream_extent(&in->stream, ASTRO_AXIS_DM) > 1)
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
+                               "power at %" G_GUINT64_FORMAT
+                               " dispersion measures, expected one: set astrodedisperse dm=VALUE",
+                               astro_stream_extent(&in->stream, ASTRO_AXIS_DM));
   return (view != ASTRO_VIEW_MATRIX && view != ASTRO_VIEW_FRINGE) ||
          astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
                              "property view is %s, expected spectrum, waterfall or auto for power",

@@ -12,7 +12,7 @@ core_tests += tests/core/stream/grid
 
 # Detected power.
 library_sources += core/stream/power.c core/stream/power.h
-core_tests += tests/core/stream/power
+core_tests += tests/core/stream/power tests/core/stream/dms
 
 # Folded profiles.
 library_sources += core/stream/profile.c core/stream/profile.h
@@ -25,4 +25,4 @@ library_sources += core/stream/stream.c core/stream/stream.h core/stream/observa
   core/stream/validity.h core/stream/histogram-summary.h core/stream/histogram-summary.c \
   core/stream/correlation-about.h core/stream/correlation-about.c core/stream/earth.c \
   core/stream/earth.h core/stream/languages.c core/stream/languages.h \
-  core/stream/beams.c core/stream/beams.h core/stream/beam-event.h
+  core/stream/beams.c core/stream/beams.h core/stream/beam-event.h core/stream/dms.c core/stream/dms-event.h

@@ -86,6 +86,12 @@ gboolean astro_observation_get_beam(const AstroObservation *observation, guint i
   return TRUE;
 }
 
+double *astro_observation_get_dms(const AstroObservation *observation, gsize *n)
+{
+  *n = observation->n_dms;
+  return g_memdup2(observation->dms, observation->n_dms * sizeof *observation->dms);
+}
+
 void astro_observation_set_telescope(AstroObservation *observation, const char *telescope)
 {
   g_free(observation->telescope);

@@ -32,6 +32,9 @@ gboolean astro_observation_set_station(AstroObservation *observation, guint i, c
 gboolean astro_observation_get_beam(const AstroObservation *observation, guint i, const char **name,
                                     AstroBeamKind *kind, AstroBeamFrame *frame, double *x,
                                     double *y);
+/* Copies of the dispersion measures that were taken out, to be freed, and their number; NULL if
+ * dispersion is still in. */
+double *astro_observation_get_dms(const AstroObservation *observation, gsize *n);
 void astro_observation_set_telescope(AstroObservation *observation, const char *telescope);
 
 /* Sets counts of the good samples behind a buffer's values, one for each index along the named

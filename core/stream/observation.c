@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/stream/beam-event.h"
+#include "core/stream/dms-event.h"
 
 #define MJD_OF_UNIX_EPOCH 40587
 
@@ -35,6 +36,7 @@ AstroObservation *astro_observation_copy(const AstroObservation *observation)
   astro_history_copy(&copy->done, &observation->done);
   copy->earth = observation->earth ? astro_earth_ref(observation->earth) : NULL;
   astro_beams_copy(copy, observation);
+  copy->dms = g_memdup2(observation->dms, observation->n_dms * sizeof *observation->dms);
   return copy;
 }
 
@@ -70,6 +72,7 @@ void astro_observation_unref(AstroObservation *observation)
   astro_history_clear(&observation->done);
   g_clear_pointer(&observation->earth, astro_earth_unref);
   astro_observation_clear_beams(observation);
+  g_free(observation->dms);
   g_free(observation);
 }
 
@@ -205,6 +208,7 @@ GstEvent *astro_observation_to_event(const AstroObservation *o)
   if (o->earth)
     set_earth(s, o->earth);
   astro_beams_to_structure(o, s);
+  astro_dms_to_structure(o, s);
   return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, s);
 }
 
@@ -378,7 +382,7 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
                  gst_structure_get_uint64(s, "start-ns", &o->start_ns);
   gst_structure_get_double(s, "uvw-metres", &o->uvw_metres);
   if (!astro_history_from_structure(&o->done, s, error) || !get_earth(s, o, error) ||
-      !astro_beams_from_structure(o, s, error))
+      !astro_beams_from_structure(o, s, error) || !astro_dms_from_structure(o, s, error))
     return NULL;
   return g_steal_pointer(&o);
 }

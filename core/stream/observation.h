@@ -33,6 +33,11 @@ typedef struct {
   AstroEarth *earth; /* used for the delays and (u,v,w) of the stream; NULL: unknown */
   guint n_beams;     /* of a stream with an axis `beam`, in the order of the axis; else 0 */
   AstroBeam *beams;
+  /* Dispersion measures that were taken out, in pc/cm^3: one for the whole stream, or one for each
+   * element of an axis `dm`. They rise. A pulse is left where it was at dm_frequency. */
+  guint n_dms; /* 0: dispersion is still in */
+  double *dms;
+  double dm_frequency; /* Hz */
 } AstroObservation;
 
 AstroObservation *astro_observation_new(guint n_stations);
@@ -51,6 +56,13 @@ gboolean astro_observation_add_beam(AstroObservation *observation, const char *n
 void astro_observation_clear_beams(AstroObservation *observation);
 /* The index of the first beam of that name; -1 if there is none. */
 gint astro_observation_find_beam(const AstroObservation *observation, const char *name);
+
+#define ASTRO_OBSERVATION_MAX_DM 1e5 /* far beyond any known */
+
+/* Sets the dispersion measures that were taken out; 0 of them: dispersion is still in. Those of an
+ * observation do not change if an error is set. */
+gboolean astro_observation_set_dms(AstroObservation *observation, const double *dms, guint n,
+                                   double frequency, GError **error);
 
 /* "2026-11-20T12:00:00[.fraction][Z]"; leap seconds are refused */
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,

@@ -93,8 +93,8 @@ char *astro_power_products_to_string(const AstroPowerProducts *products)
 
 static gboolean check_axes(const AstroLayout *layout, GError **error)
 {
-  static const AstroAxis allowed[] = { ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL, ASTRO_AXIS_POL,
-                                       ASTRO_AXIS_STATION, ASTRO_AXIS_BEAM };
+  static const AstroAxis allowed[] = { ASTRO_AXIS_TIME,    ASTRO_AXIS_CHANNEL, ASTRO_AXIS_POL,
+                                       ASTRO_AXIS_STATION, ASTRO_AXIS_BEAM,    ASTRO_AXIS_DM };
   guint found = 0;
   for (guint i = 0; i < G_N_ELEMENTS(allowed); i++)
     found += astro_layout_find(layout, allowed[i]) >= 0;
@@ -104,7 +104,7 @@ static gboolean check_axes(const AstroLayout *layout, GError **error)
   g_autofree char *text = astro_layout_to_string(layout);
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "power of layout %s, expected axes time, channel and pol, and station "
-                             "or beam where there are several",
+                             "or beam, and dm, where there are several",
                              text);
 }
 

@@ -6,9 +6,11 @@
  * sample by sample; with the number of samples, which validity has, both give the spectral
  * kurtosis. A value without any good sample is 0, and its count is 0.
  *
- * The format is F32LE. Axes are time, channel and pol, and station or beam where there are several,
- * in any order; astropower sends time:station:pol:channel. The caps field "products" names the
- * elements of the pol axis, joined by ':' (I, XX:YY, I:Q:U:V), and "pols" is their number. */
+ * The format is F32LE. Axes are time, channel and pol, and station or beam, and dm, where there are
+ * several, in any order; astropower sends time:station:pol:channel. Along dm the dispersion was
+ * taken out with one dispersion measure after another, those of the observation (observation.h).
+ * The caps field "products" names the elements of the pol axis, joined by ':' (I, XX:YY, I:Q:U:V),
+ * and "pols" is their number. */
 #pragma once
 
 #include "core/stream/stream.h"

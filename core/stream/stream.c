@@ -49,6 +49,7 @@ static const struct {
   [ASTRO_AXIS_BIN] = { "bin", "bins", LENGTH_INT },
   [ASTRO_AXIS_BEAM] = { "beam", "beams", LENGTH_INT },
   [ASTRO_AXIS_PHASE] = { "phase", "bins", LENGTH_INT },
+  [ASTRO_AXIS_DM] = { "dm", "dms", LENGTH_INT },
 };
 
 #define MEDIA_PREFIX "application/x-astro-"

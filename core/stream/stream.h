@@ -71,6 +71,7 @@ typedef enum {
   ASTRO_AXIS_BIN,
   ASTRO_AXIS_BEAM,
   ASTRO_AXIS_PHASE,
+  ASTRO_AXIS_DM, /* a dispersion measure that was taken out */
   ASTRO_N_AXES
 } AstroAxis;
 

@@ -156,6 +156,27 @@ static gboolean check_places(const AstroMergeInput *a, const AstroMergeInput *b,
   return check_earth(a, b, error);
 }
 
+static gboolean check_dms(const AstroMergeInput *a, const AstroMergeInput *b, GError **error)
+{
+  const AstroObservation *x = a->observation, *y = b->observation;
+  if (x->n_dms != y->n_dms)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "pad %s: %u dispersion measures were taken out, expected %u, as on "
+                               "pad %s",
+                               b->pad, y->n_dms, x->n_dms, a->pad);
+  for (guint i = 0; i < x->n_dms; i++)
+    if (x->dms[i] != y->dms[i])
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "pad %s: dispersion measure %u is %.10g pc/cm^3, expected %.10g, "
+                                 "as on pad %s",
+                                 b->pad, i, y->dms[i], x->dms[i], a->pad);
+  return x->dm_frequency == y->dm_frequency ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "pad %s: dispersion was taken out relative to %.10g Hz, expected "
+                             "%.10g Hz, as on pad %s",
+                             b->pad, y->dm_frequency, x->dm_frequency, a->pad);
+}
+
 static gboolean check_observation(const AstroMergeInput *a, const AstroMergeInput *b,
                                   GError **error)
 {
@@ -175,7 +196,7 @@ static gboolean check_observation(const AstroMergeInput *a, const AstroMergeInpu
       (x->has_phase_centre && (!is_same_direction(x->phase_ra, y->phase_ra) ||
                                !is_same_direction(x->phase_dec, y->phase_dec))))
     return refuse(a, b, "the observation's phase centre is", error);
-  if (!check_places(a, b, error))
+  if (!check_places(a, b, error) || !check_dms(a, b, error))
     return FALSE;
   const char *done = astro_history_find_difference(&x->done, &y->done, a->stream->quantity);
   return !done || astro_stream_refuse(

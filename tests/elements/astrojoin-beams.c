@@ -302,11 +302,51 @@ static void test_not_selected(void)
   }
 }
 
+/* Joined streams have had the same dispersion taken out. */
+static void test_refused_dms(void)
+{
+  static const struct {
+    double dms[2], frequency;
+    guint n;
+    const char *says; /* NULL: accepted */
+  } cases[] = {
+    { { 10, 20 }, 1e8, 2, NULL },
+    { { 10, 20 }, 1e8, 1, "pad sink_1: 1 dispersion measures were taken out, expected 2" },
+    { { 10, 30 }, 1e8, 2, "pad sink_1: dispersion measure 1 is 30 pc/cm^3, expected 20" },
+    { { 10, 20 }, 2e8, 2, "pad sink_1: dispersion was taken out relative to 200000000 Hz" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TestMerge *m = test_merge_new("astrojoin axis=channel", 2, FALSE);
+    gst_element_set_state(m->element, GST_STATE_PLAYING);
+    for (guint k = 0; k < 2; k++) {
+      g_autoptr(AstroObservation) o = one_beam("a", 0.1);
+      const guint row = k ? i : 0;
+      g_assert_true(
+          astro_observation_set_dms(o, cases[row].dms, cases[row].n, cases[row].frequency, NULL));
+      test_merge_begin(m, k, ONE, o);
+      gst_pad_push(m->in[k], test_buffer(16, k));
+      gst_pad_push_event(m->in[k], gst_event_new_eos());
+    }
+    if (cases[i].says) {
+      g_autoptr(GstMessage) message =
+          gst_bus_timed_pop_filtered(m->bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
+      g_autoptr(GError) error = NULL;
+      g_assert_nonnull(message);
+      gst_message_parse_error(message, &error, NULL);
+      test_says(error->message, cases[i].says);
+    } else {
+      gst_buffer_unref(test_merge_pull(m));
+    }
+    test_merge_free(m);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/beams/selected", test_selected);
   g_test_add_func("/beams/together", test_together);
   g_test_add_func("/beams/refused", test_refused_beams);
+  g_test_add_func("/beams/dms", test_refused_dms);
   g_test_add_func("/beams/not-selected", test_not_selected);
 }
 

@@ -32,6 +32,8 @@ static const Row rows[] = {
     "time:station:channel", 3 },
   { "blocks-of-power", POWER "rate=100/1,layout=channel:time:pol:station", "packet-channels=6",
     "channel:time:pol", 2 },
+  { "dispersion-measures", POWER "rate=5/2,dms=7,layout=time:dm:station:pol:channel",
+    "packet-channels=4", "time:dm:channel", 3 },
   { "beams",
     "application/x-astro-spectra,format=CI8,layout=time:beam:pol:channel,beams=3,pols=2,"
     "channels=12,frequency=1.5e8,bandwidth=1.2e6,rate=100/1",

@@ -13,6 +13,7 @@ static void test_round_trip(void)
     POWER "pols=4,products=I:Q:U:V",
     POWER "pols=8,products=XX:YY:XY-RE:XY-IM:XX-SQUARE:YY-SQUARE:XY-RE-SQUARE:XY-IM-SQUARE",
     POWER "pols=2,products=I:I-SQUARE",
+    FIELDS "layout=time:beam:dm:channel,beams=2,dms=9,channels=5,products=I,counts=true",
     FIELDS "layout=channel:beam:time:pol,beams=2,channels=5,pols=2,products=RR:LL",
   };
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -48,6 +49,8 @@ static const struct {
   { "application/x-astro-power,format=CF32LE,layout=time,products=I", "CF32LE" },
   { FIELDS "layout=time:baseline,baselines=3,products=I", "baseline" },
   { FIELDS "layout=time:station:beam,stations=2,beams=2,products=I", "station or beam" },
+  { FIELDS "layout=time:dm,products=I", "dms" },
+  { FIELDS "layout=time:dm,dms=0,products=I", "dms" },
   { POWER "pols=2", "products" },
   { POWER "pols=2,products=(int)2", "products" },
   { POWER "pols=2,products=XX:ZZ", "ZZ" },
