@@ -9,6 +9,7 @@
 #include "elements/astroclean.h"
 #include "elements/astroconvert.h"
 #include "elements/astrocorrelator.h"
+#include "elements/astrodedisperse.h"
 #include "elements/astrodelay.h"
 #include "elements/astrodepay.h"
 #include "elements/astrofft.h"
@@ -69,6 +70,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrorecordsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorecordsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astropower, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrodedisperse, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);

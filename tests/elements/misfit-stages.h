@@ -26,6 +26,7 @@ typedef struct {
 #define MISFIT_SPECTRA                                                                             \
   MISFIT_VOLTAGES " ! astrodelay backend=cpu ! astrochannelizer channels=16 taps=2 backend=cpu"
 /* All their samples are good. */
+#define MISFIT_POWER MISFIT_SPECTRA " ! astropower integration=10 backend=cpu"
 #define MISFIT_DELAYED_SPECTRA                                                                     \
   MISFIT_VOLTAGES " ! astrochannelizer channels=16 taps=2 backend=cpu ! astrodelay backend=cpu"
 #define MISFIT_VISIBILITIES                                                                        \
@@ -51,6 +52,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astrodelay backend=cpu", MISFIT_VOLTAGES },
   { "astrocorrelator integration=100 backend=cpu", MISFIT_SPECTRA " ! astrotranspose" },
   { "astropower integration=100 backend=cpu", MISFIT_SPECTRA },
+  { "astrodedisperse dm=0,1 backend=cpu", MISFIT_POWER },
   { "astrobeamform beams=0,0;0.01,0 backend=cpu", MISFIT_DELAYED_SPECTRA },
   { "astrophaseshift centre=246.6,38.1 backend=cpu", MISFIT_VISIBILITIES },
   { "astrogridder size=32 cell=120 accuracy=1e-2 backend=cpu", MISFIT_VISIBILITIES },

@@ -226,6 +226,7 @@ static void check_without_caps(GstElementFactory *factory)
     const char *element, *settings;
   } needed[] = { { "astrogridder", "cell=10" },
                  { "astrobeamform", "beams=0,0" },
+                 { "astrodedisperse", "dm=0" },
                  { "astrophaseshift", "centre=0,0" },
                  { "astrohttpsink", "port=0" },
                  { "astropay", "packet=vdif" },

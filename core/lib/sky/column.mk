@@ -6,7 +6,7 @@ core_sources += core/lib/sky/array.c core/lib/sky/array.h core/lib/sky/sky.c cor
 # The emission of sources: Stokes parameters and lines, and filters that make such signals out of noise.
 core_sources += core/lib/sky/source.c core/lib/sky/source.h core/lib/sky/source-filter.c core/lib/sky/source-filter.h \
   core/lib/sky/filter.c core/lib/sky/filter.h core/lib/sky/fourier.c core/lib/sky/fourier.h core/lib/sky/moving.c \
-  core/lib/sky/pulse.c core/lib/sky/pulse.h \
+  core/lib/sky/pulse.c core/lib/sky/pulse.h core/lib/sky/dispersion.c core/lib/sky/dispersion.h \
   core/lib/sky/moving.h
 # Interference.
 core_sources += core/lib/sky/interference.c core/lib/sky/interference.h core/lib/sky/emitters.c \

@@ -9,8 +9,6 @@
 
 G_BEGIN_DECLS
 
-#define ASTRO_DISPERSION 4.148808e15 /* K, s Hz^2 cm^3 / pc */
-
 typedef enum {
   ASTRO_SOURCE_STEADY,
   ASTRO_SOURCE_PULSAR,
@@ -40,10 +38,5 @@ double astro_pulse_peak(const AstroPulse *pulse, double sweep);
 /* Sets the square roots of the flux over that of the source for n samples. FALSE: all are 0. */
 gboolean astro_pulse_shape(const AstroPulse *pulse, double rate, gint64 first, guint n,
                            float *gains);
-
-/* The phase, in cycles, that dispersion adds at a frequency, and how much later that arrives than
- * the reference does, s. */
-double astro_dispersion_turns(double dm, double reference, double frequency);
-double astro_dispersion_delay(double dm, double reference, double frequency);
 
 G_END_DECLS

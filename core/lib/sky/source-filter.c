@@ -4,6 +4,7 @@
 
 #include "core/kit/fail.h"
 #include "core/kit/lines.h"
+#include "core/lib/sky/dispersion.h"
 #include "core/stream/uvw.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 #include "core/backend/threads.h"
 #include "core/lib/interpolate/kernels.h"
 #include "core/lib/sky/array.h"
+#include "core/lib/sky/dispersion.h"
 #include "core/lib/sky/emitters.h"
 #include "core/lib/sky/store.h"
 #include "core/lib/sky/streams.h"
