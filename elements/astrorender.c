@@ -12,6 +12,8 @@
  * curve for each polarisation. Visibilities of one station are its spectrum in dB; of two, the
  * phase of their baseline and its lags over time (a positive lag is one whose phases rise with
  * frequency); of more, two matrices of stations, amplitude and phase; view chooses among them.
+ * Profiles of a pulsar are the mean pulse of each station or beam, and below it phase against
+ * frequency, both over all sub-integrations so far, and the sub-integrations one by one.
  * Correlation functions are points with error bars over decades, and the power law that fits best.
  * A frame has any size that downstream asks for, else that of the properties. Small frames show
  * only the pixels. Lost samples are not shown: means are those of good samples, and where there are
@@ -98,13 +100,14 @@ static const AstroField fields[] = {
                 "Whether power is shown in dB (products that have a sign never are)", TRUE),
   ASTRO_BOOLEAN(Settings, style.flatten, "flatten", "Flatten",
                 "Whether each channel of power is divided by its mean over the rows of the "
-                "waterfall, so that the shape of the band is gone",
+                "waterfall, so that the shape of the band is gone, and each profile by its mean "
+                "over phase",
                 FALSE),
   ASTRO_TEXT(Settings, title, "title", "Title", "NULL: telescope, frequency and time; empty: none",
              NULL),
   ASTRO_TEXT(Settings, product, "product", "Product",
              "Product shown of images (I, XX, I-RESIDUAL; NULL: all), of visibilities (XX, LR; "
-             "NULL: the first) and of power (I, XX-SQUARE; NULL: the first)",
+             "NULL: the first) and of power and profiles (I, XX-SQUARE; NULL: the first)",
              NULL),
   ASTRO_INT(Settings, style.channel, "channel", "Channel",
             "Channel shown of images and visibilities, from 0; -1: the mean of all", -1, G_MAXINT,
@@ -112,7 +115,7 @@ static const AstroField fields[] = {
   ASTRO_UINT(
       Settings, style.rows, "rows", "Rows",
       "How many of the last buffers a waterfall of spectra shows, and of the last integrations one "
-      "of power, and a fringe plot",
+      "of power or of profiles, and a fringe plot",
       1, 16384, 256),
   ASTRO_UINT(Settings, width, "width", "Width",
              "Width of a picture in pixels, if caps downstream leave it open", LEAST_SIZE,

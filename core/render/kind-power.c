@@ -5,6 +5,7 @@
  * twice as many: they would be as noisy as a row otherwise, and a history of each station would
  * take too much memory. Where the rows are divided by their mean, the spectra are those of the
  * newest buffer, as the mean has nothing to show. */
+#include "core/render/counted.h"
 #include "core/render/ticks.h"
 #include "core/render/waterfall.h"
 
@@ -160,54 +161,32 @@ static void close_kind(gpointer kind)
 
 /* ---- values ---- */
 
-/* How far apart values and their counts are along an axis; 0 if there is no such axis. */
-typedef struct {
-  guint64 stride;
-  AstroValidityAxis counts;
-} Axis;
-
-static Axis find_axis(const AstroLayout *shape, const guint64 *strides,
-                      const AstroValidityAxis *counts, AstroAxis axis)
-{
-  const gint at = astro_layout_find(shape, axis);
-  return at < 0 ? (Axis){ .counts.group = 1 } : (Axis){ strides[at], counts[at] };
-}
-
-static guint64 count_at(const Axis *axis, guint64 index)
-{
-  return index / axis->counts.group * axis->counts.stride;
-}
-
 /* Sums up the values of some steps for each station and channel, each with the weight of the
  * samples behind it. */
 static void add_steps(Kind *k, const float *data, const AstroLayout *shape,
                       const AstroRenderMoment *moment, guint64 first, guint64 last)
 {
-  AstroValidityAxis counts[ASTRO_MAX_AXES];
-  guint64 strides[ASTRO_MAX_AXES];
   const AstroValidityMeta *meta = moment->validity;
-  for (guint i = 0; i < ASTRO_MAX_AXES; i++)
-    counts[i] = (AstroValidityAxis){ .group = 1 };
-  astro_layout_strides(shape, strides);
-  if (meta)
-    astro_validity_axes(meta, shape, counts);
+  AstroCounted counted;
+  astro_counted_init(&counted, shape, meta);
   const gboolean has_beams = astro_layout_find(shape, ASTRO_AXIS_BEAM) >= 0;
-  const Axis time = find_axis(shape, strides, counts, ASTRO_AXIS_TIME),
-             pol = find_axis(shape, strides, counts, ASTRO_AXIS_POL),
-             channel = find_axis(shape, strides, counts, ASTRO_AXIS_CHANNEL),
-             station = find_axis(shape, strides, counts,
-                                 has_beams ? ASTRO_AXIS_BEAM : ASTRO_AXIS_STATION);
+  const AstroCountedAxis time = astro_counted_axis(&counted, shape, ASTRO_AXIS_TIME),
+                         pol = astro_counted_axis(&counted, shape, ASTRO_AXIS_POL),
+                         channel = astro_counted_axis(&counted, shape, ASTRO_AXIS_CHANNEL),
+                         station = astro_counted_axis(
+                             &counted, shape, has_beams ? ASTRO_AXIS_BEAM : ASTRO_AXIS_STATION);
   memset(k->sums, 0, (gsize)k->stations * k->channels * sizeof *k->sums);
   memset(k->weights, 0, (gsize)k->stations * k->channels * sizeof *k->weights);
   for (guint64 t = first; t < last && !moment->is_gap; t++)
     for (guint s = 0; s < k->stations; s++) {
       const float *values = data + t * time.stride + s * station.stride + k->product * pol.stride;
-      const guint64 base = count_at(&time, t) + count_at(&station, s) + count_at(&pol, k->product);
+      const guint64 base = astro_counted_at(&time, t) + astro_counted_at(&station, s) +
+                           astro_counted_at(&pol, k->product);
       double *sums = k->sums + (gsize)s * k->channels,
              *weights = k->weights + (gsize)s * k->channels;
       for (guint c = 0; c < k->channels; c++) {
         const float value = values[c * channel.stride];
-        const double weight = meta ? meta->counts[base + count_at(&channel, c)] : 1;
+        const double weight = meta ? meta->counts[base + astro_counted_at(&channel, c)] : 1;
         if (weight > 0 && isfinite(value)) {
           sums[c] += weight * (double)value;
           weights[c] += weight;

@@ -74,7 +74,7 @@ typedef struct {
   AstroStream stream;
   AstroGrid grid;              /* of images */
   char **columns;              /* of correlation functions */
-  AstroPowerProducts products; /* of power */
+  AstroPowerProducts products; /* of power and profiles */
   const AstroObservation *observation;
   const AstroRenderStyle *style;
 } AstroRenderInput;
@@ -95,7 +95,7 @@ typedef struct {
 
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_matrix,
     astro_render_spectrum, astro_render_fringe, astro_render_correlation, astro_render_power,
-    astro_render_voltages, astro_render_samples;
+    astro_render_profile, astro_render_voltages, astro_render_samples;
 
 /* Allocates the values, all NaN, or the points of a panel, by its sizes. */
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error);

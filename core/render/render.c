@@ -3,6 +3,7 @@
 #include "core/render/figure.h"
 #include "core/render/smooth.h"
 #include "core/kit/units.h"
+#include "core/stream/profile.h"
 
 #include <math.h>
 
@@ -11,7 +12,7 @@ static const AstroRenderKind *const kinds[] = { &astro_render_image,   &astro_re
                                                 &astro_render_samples, &astro_render_spectra,
                                                 &astro_render_matrix,  &astro_render_spectrum,
                                                 &astro_render_fringe,  &astro_render_correlation,
-                                                &astro_render_power };
+                                                &astro_render_power,   &astro_render_profile };
 
 struct _AstroRenderer {
   AstroRenderStyle style;
@@ -65,6 +66,15 @@ static gboolean check_caps(const AstroRenderKind *kind, const GstCaps *caps, GEr
                              kind->caps);
 }
 
+static gboolean read_profile(AstroRenderer *r, const GstCaps *caps, GError **error)
+{
+  AstroProfile profile;
+  if (!astro_profile_from_caps(&r->input.stream, &profile, caps, error))
+    return FALSE;
+  r->input.products = profile.products;
+  return TRUE;
+}
+
 static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
 {
   const GstStructure *fields = gst_caps_get_structure(caps, 0);
@@ -75,6 +85,8 @@ static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
   r->input.columns = g_strsplit(columns ? columns : "", ":", -1);
   if (r->kind->quantity == ASTRO_QUANTITY_POWER)
     return astro_power_from_caps(&r->input.stream, &r->input.products, caps, error);
+  if (r->kind->quantity == ASTRO_QUANTITY_PROFILE)
+    return read_profile(r, caps, error);
   return r->kind->quantity != ASTRO_QUANTITY_IMAGE ||
          astro_grid_from_image_caps(&r->input.grid, caps, error);
 }
@@ -151,12 +163,13 @@ static void find_range(const AstroRenderer *r, const AstroPanel *panel, float *l
     *high = (float)r->style.high;
 }
 
-/* Images and spectra have faint and bright features side by side; visibilities are for comparison,
- * and power is in dB. */
+/* Images and spectra have faint and bright features side by side; visibilities and profiles are for
+ * comparison, and power is in dB. */
 static AstroStretch stretch_of(const AstroRenderer *r)
 {
   if (r->style.stretch == ASTRO_STRETCH_AUTO &&
       (r->kind->quantity == ASTRO_QUANTITY_VISIBILITIES ||
+       r->kind->quantity == ASTRO_QUANTITY_PROFILE ||
        (r->kind->quantity == ASTRO_QUANTITY_POWER && r->style.decibels)))
     return ASTRO_STRETCH_LINEAR;
   return r->style.stretch;

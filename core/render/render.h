@@ -1,5 +1,6 @@
 /* Pictures of streams: images of the sky, spectra and power (a waterfall), visibilities (a matrix
- * of stations, spectra or a fringe) and correlation functions, each with axes, scales and a title.
+ * of stations, spectra or a fringe), pulsars and correlation functions, each with axes, scales and
+ * a title.
  */
 #pragma once
 
@@ -49,11 +50,12 @@ typedef struct {
   AstroScaling scaling; /* of images */
   AstroView view;
   gboolean axes, grid, colour_bar, marks;
-  gboolean decibels, flatten; /* of power: in dB; each channel divided by its mean over the rows */
+  gboolean decibels, flatten; /* of power: in dB; each channel divided by its mean over the rows;
+                                 profiles: by that over phase */
   const char *title;          /* NULL: telescope, frequency and time; empty: none */
-  const char *product;        /* of images, visibilities and power; NULL: all, or the first */
-  gint channel;               /* of images and visibilities; -1: the mean of all */
-  guint rows;                 /* of a waterfall, or columns of a fringe */
+  const char *product; /* of images, visibilities, power and profiles; NULL: all, or the first */
+  gint channel;        /* of images and visibilities; -1: the mean of all */
+  guint rows;          /* of a waterfall, or columns of a fringe */
 } AstroRenderStyle;
 
 /* A frame in memory, with four bytes per pixel. */

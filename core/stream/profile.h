@@ -9,8 +9,8 @@
  *
  *   bins      int, of the axis phase. Bin b has the phases from b / bins to (b + 1) / bins.
  *   period    double, s: the period that was asked for, or 1 / F0 of a pulsar's ephemeris.
- *   dm        double, pc/cm^3: phases are those at the centre of the band, with the delays of this
- *             dispersion measure between the channels taken out; 0: channels are as they came.
+ *   dm        double, pc/cm^3: the dispersion measure whose delays between the channels were taken
+ *             out; 0: channels are as they came.
  *   products  as of power (power.h): the names of the elements of the pol axis. */
 #pragma once
 

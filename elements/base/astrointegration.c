@@ -93,6 +93,8 @@ void astro_integration_mark_good(AstroGoodSamples *good, GstBuffer *in, const As
     return;
   astro_stream_shape(stream, steps, &shape);
   astro_validity_samples(&samples, meta, &shape);
+  if (stream->quantity == ASTRO_QUANTITY_POWER)
+    samples.least = 1;
   const guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION) *
                            astro_stream_extent(stream, ASTRO_AXIS_BEAM);
   const guint64 channels = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL) < 0

@@ -27,7 +27,8 @@ gboolean astro_integration_check_rate(guint64 spectra, const AstroStream *in,
 
 /* The good samples of a block: valid[t * time + c * channel + s * station] is 1. A sample is good
  * where nothing behind it is missing, in both polarisations; one of a beam, where any station is
- * left. NULL: all are good. Beams count as stations. */
+ * left, and one of power, where any sample is behind the mean. NULL: all are good. Beams count as
+ * stations. */
 typedef struct {
   guint8 *valid; /* to be freed by the caller */
   gsize time, channel, station;

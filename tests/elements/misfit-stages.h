@@ -26,9 +26,9 @@ typedef struct {
 #define MISFIT_SPECTRA                                                                             \
   MISFIT_VOLTAGES " ! astrodelay backend=cpu ! astrochannelizer channels=16 taps=2 backend=cpu"
 /* All their samples are good. */
-#define MISFIT_POWER MISFIT_SPECTRA " ! astropower integration=10 backend=cpu"
 #define MISFIT_DELAYED_SPECTRA                                                                     \
   MISFIT_VOLTAGES " ! astrochannelizer channels=16 taps=2 backend=cpu ! astrodelay backend=cpu"
+#define MISFIT_POWER MISFIT_SPECTRA " ! astropower integration=4 backend=cpu"
 #define MISFIT_VISIBILITIES                                                                        \
   "astrovissrc stations=6 pols=2 noise=1 frequency=1.5e8 bandwidth=1e6 channels=4 integration=60 " \
   "duration=360 phase-centre=246.5,38 start-time=2026-11-20T12:00:00"
@@ -53,6 +53,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astrocorrelator integration=100 backend=cpu", MISFIT_SPECTRA " ! astrotranspose" },
   { "astropower integration=100 backend=cpu", MISFIT_SPECTRA },
   { "astrodedisperse dm=0,1 backend=cpu", MISFIT_POWER },
+  { "astrofold period=0.001 interval=0.0025 bins=8 backend=cpu", MISFIT_POWER },
   { "astrobeamform beams=0,0;0.01,0 backend=cpu", MISFIT_DELAYED_SPECTRA },
   { "astrophaseshift centre=246.6,38.1 backend=cpu", MISFIT_VISIBILITIES },
   { "astrogridder size=32 cell=120 accuracy=1e-2 backend=cpu", MISFIT_VISIBILITIES },

@@ -9,6 +9,9 @@
 #define SPECTRA                                                                                    \
   "layout=channel:time:station:pol,channels=4,stations=2,pols=2,rate=1000/1,"                      \
   "frequency=(double)1e8,bandwidth=(double)1000"
+#define POWER                                                                                      \
+  "layout=time:channel:pol,channels=4,pols=1,products=I,rate=1000/1,"                              \
+  "frequency=(double)1e8,bandwidth=(double)1000"
 #define VISIBILITIES                                                                               \
   "layout=channel:baseline:pol:pol,channels=4,baselines=3,pols=2,rate=1000/1,"                     \
   "frequency=(double)1e8,bandwidth=(double)1000"
@@ -38,6 +41,8 @@ static const Case cases[] = {
     "visibilities", NULL },
   { "astropower", "spectra", "spectra", SPECTRA, "", "integration=1", NULL, NULL },
   { "astropower", "power", "spectra", "format=CI8," SPECTRA, "", "integration=1", "power", NULL },
+  { "astrofold", "power", "power", POWER, "", "period=1", NULL, NULL },
+  { "astrofold", "profile", "power", "format=F32LE," POWER, "", "period=1", "profile", NULL },
   { "astrodelay", "voltages", "voltages", VOLTAGES ",bandwidth=(double)1000", OBSERVED, "", NULL,
     VOLTAGES ",bandwidth=(double)500" },
   { "astrodelay", "spectra", "spectra", SPECTRA, OBSERVED, "", NULL, NULL },

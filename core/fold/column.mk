@@ -1,0 +1,6 @@
+core_sources += core/fold/fold.h core/fold/check.c core/fold/check.h core/fold/reference.c core/fold/cpu.c \
+  core/fold/kernels.h
+core_level_sources += core/fold/kernels-levels.c
+core_tests += tests/core/fold/fold
+element_sources += elements/astrofold.c elements/astrofold.h elements/astrofold-pulsar.c elements/astrofold-pulsar.h
+element_tests += tests/elements/astrofold
