@@ -29,6 +29,7 @@
 #include "elements/astrorecordsink.h"
 #include "elements/astropower.h"
 #include "elements/astrorender.h"
+#include "elements/astroring.h"
 #include "elements/astrophaseshift.h"
 #include "elements/astroselect.h"
 #include "elements/astrosideband.h"
@@ -70,6 +71,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrorecordsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astropower, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroring, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);

@@ -60,6 +60,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astromeasure", MISFIT_IMAGES, .each_alone = TRUE },
   { "astrorender width=64 height=64", MISFIT_IMAGES, .each_alone = TRUE },
   { "astroobserve", MISFIT_VOLTAGES },
+  { "astroring trigger-at=0.006", MISFIT_VOLTAGES },
   { "astrohistogram", MISFIT_CATALOGUES, "data" },
   { "astropay packet=vdif packet-steps=400", MISFIT_VOLTAGES_8 },
   { "astrofitssink", MISFIT_VISIBILITIES, .location = "misfit.uvfits" },
