@@ -31,6 +31,7 @@
 #include "elements/astrorender.h"
 #include "elements/astroring.h"
 #include "elements/astrophaseshift.h"
+#include "elements/astrosearch.h"
 #include "elements/astroselect.h"
 #include "elements/astrosideband.h"
 #include "elements/astroskysrc.h"
@@ -72,6 +73,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astropower, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroring, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrosearch, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);

@@ -47,8 +47,7 @@ static gboolean check_widths(const AstroSearchConfig *config, GError **error)
   for (guint i = 0; i < config->n_widths; i++)
     if (config->widths[i] < 1 || config->widths[i] > ASTRO_SEARCH_MAX_WIDTH ||
         (i > 0 && config->widths[i] <= config->widths[i - 1]))
-      return astro_backend_refuse(error,
-                                  "width %u of a boxcar is %u steps, expected 1 to %u, rising",
+      return astro_backend_refuse(error, "width %u of widths is %u steps, expected 1 to %u, rising",
                                   i + 1, config->widths[i], ASTRO_SEARCH_MAX_WIDTH);
   return TRUE;
 }

@@ -3,3 +3,6 @@ core_sources += core/search/search.h core/search/check.c core/search/check.h cor
   core/search/reference.c core/search/cpu.c core/search/groups.c core/search/groups.h
 core_tests += tests/core/search/search tests/core/search/groups
 dist_files += tests/core/search/search.h
+core_sources += core/search/rows.c core/search/rows.h
+element_sources += elements/astrosearch.c elements/astrosearch.h
+element_tests += tests/elements/astrosearch

@@ -60,6 +60,8 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astromeasure", MISFIT_IMAGES, .each_alone = TRUE },
   { "astrorender width=64 height=64", MISFIT_IMAGES, .each_alone = TRUE },
   { "astroobserve", MISFIT_VOLTAGES },
+  { "astrosearch widths=1,2 window=64 threshold=3 backend=cpu",
+    MISFIT_SPECTRA " ! astropower channel-step=16 integration=2 backend=cpu" },
   { "astroring trigger-at=0.006", MISFIT_VOLTAGES },
   { "astrohistogram", MISFIT_CATALOGUES, "data" },
   { "astropay packet=vdif packet-steps=400", MISFIT_VOLTAGES_8 },
