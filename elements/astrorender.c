@@ -12,6 +12,8 @@
  * curve for each polarisation. Visibilities of one station are its spectrum in dB; of two, the
  * phase of their baseline and its lags over time (a positive lag is one whose phases rise with
  * frequency); of more, two matrices of stations, amplitude and phase; view chooses among them.
+ * Power is the spectrum of each station or beam above a waterfall of all; at several dispersion
+ * measures (astrodedisperse) these stand in the place of channels.
  * Correlation functions are points with error bars over decades, and the power law that fits best.
  * A frame has any size that downstream asks for, else that of the properties. Small frames show
  * only the pixels. Lost samples are not shown: means are those of good samples, and where there are

@@ -6,3 +6,4 @@ dist_files += tests/core/search/search.h
 core_sources += core/search/rows.c core/search/rows.h
 element_sources += elements/astrosearch.c elements/astrosearch.h
 element_tests += tests/elements/astrosearch
+bench_programs += tests/bench/search
