@@ -14,6 +14,8 @@
  * frequency); of more, two matrices of stations, amplitude and phase; view chooses among them.
  * Profiles of a pulsar are the mean pulse of each station or beam, and below it phase against
  * frequency, both over all sub-integrations so far, and the sub-integrations one by one.
+ * Power is the spectrum of each station or beam above a waterfall of all; at several dispersion
+ * measures (astrodedisperse) these stand in the place of channels.
  * Correlation functions are points with error bars over decades, and the power law that fits best.
  * A frame has any size that downstream asks for, else that of the properties. Small frames show
  * only the pixels. Lost samples are not shown: means are those of good samples, and where there are

@@ -31,7 +31,9 @@
 #include "elements/astrorecordsink.h"
 #include "elements/astropower.h"
 #include "elements/astrorender.h"
+#include "elements/astroring.h"
 #include "elements/astrophaseshift.h"
+#include "elements/astrosearch.h"
 #include "elements/astroselect.h"
 #include "elements/astrosideband.h"
 #include "elements/astroskysrc.h"
@@ -74,6 +76,8 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astropower, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodedisperse, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroring, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrosearch, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);

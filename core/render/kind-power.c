@@ -4,7 +4,9 @@
  * The spectra are means over at least as many integrations as the waterfall has rows, and at most
  * twice as many: they would be as noisy as a row otherwise, and a history of each station would
  * take too much memory. Where the rows are divided by their mean, the spectra are those of the
- * newest buffer, as the mean has nothing to show. */
+ * newest buffer, as the mean has nothing to show.
+ *
+ * Power at several dispersion measures, of one channel, has these in the place of channels. */
 #include "core/render/counted.h"
 #include "core/render/ticks.h"
 #include "core/render/waterfall.h"
@@ -17,7 +19,8 @@
 
 typedef struct {
   AstroStream stream;
-  guint channels, stations; /* or beams */
+  AstroAxis across;         /* channel, or dm where there are several */
+  guint channels, stations; /* the extent of that axis; or beams */
   guint product;
   gboolean decibels, flatten;
   gint spectrum, rows; /* the panels; -1: not shown */
@@ -57,17 +60,19 @@ static gboolean choose_product(Kind *k, const AstroRenderInput *in, GError **err
 static gboolean check(const AstroRenderInput *in, GError **error)
 {
   const AstroView view = in->style->view;
-  const guint64 channels = astro_stream_extent(&in->stream, ASTRO_AXIS_CHANNEL);
-  if (astro_layout_find(&in->stream.layout, ASTRO_AXIS_CHANNEL) < 0 || channels > G_MAXINT)
+  const guint64 channels = astro_stream_extent(&in->stream, ASTRO_AXIS_CHANNEL),
+                dms = astro_stream_extent(&in->stream, ASTRO_AXIS_DM);
+  if (dms > 1 && channels > 1)
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
+                               "power of %" G_GUINT64_FORMAT " channels at %" G_GUINT64_FORMAT
+                               " dispersion measures, expected several of one of them",
+                               channels, dms);
+  if (dms <= 1 &&
+      (astro_layout_find(&in->stream.layout, ASTRO_AXIS_CHANNEL) < 0 || channels > G_MAXINT))
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
                                "power of %" G_GUINT64_FORMAT
                                " channels, expected an axis of channels, of at most %d",
                                channels, G_MAXINT);
-  if (astro_stream_extent(&in->stream, ASTRO_AXIS_DM) > 1)
-    return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
-                               "power at %" G_GUINT64_FORMAT
-                               " dispersion measures, expected one: set astrodedisperse dm=VALUE",
-                               astro_stream_extent(&in->stream, ASTRO_AXIS_DM));
   return (view != ASTRO_VIEW_MATRIX && view != ASTRO_VIEW_FRINGE) ||
          astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
                              "property view is %s, expected spectrum, waterfall or auto for power",
@@ -90,6 +95,28 @@ static char **names_of_beams(const AstroRenderInput *in)
   return names;
 }
 
+#define EVEN 1e-6 /* of a step */
+
+/* Values of dispersion measures that are known and evenly spaced; else their numbers. */
+static AstroPanelAxis axis_of_dms(const AstroRenderInput *in, guint n)
+{
+  const AstroObservation *o = in->observation;
+  gboolean is_even = o && o->n_dms == n && n > 1;
+  const double step = is_even ? (o->dms[n - 1] - o->dms[0]) / (n - 1) : 1;
+  for (guint i = 0; is_even && i < n; i++)
+    is_even = fabs(o->dms[i] - o->dms[0] - i * step) < EVEN * step;
+  if (is_even)
+    return (AstroPanelAxis){ g_strdup("DM (pc/cm\302\263)"), o->dms[0] - step / 2,
+                             o->dms[n - 1] + step / 2 };
+  return (AstroPanelAxis){ g_strdup("Dispersion measure"), -0.5, n - 0.5, .whole = TRUE };
+}
+
+static AstroPanelAxis axis_across(const Kind *k, const AstroRenderInput *in)
+{
+  return k->across == ASTRO_AXIS_DM ? axis_of_dms(in, k->channels)
+                                    : astro_waterfall_channels(&in->stream);
+}
+
 static void add_panels(Kind *k, const AstroRenderInput *in, GArray *panels)
 {
   const char *product = in->products.names[k->product];
@@ -105,7 +132,7 @@ static void add_panels(Kind *k, const AstroRenderInput *in, GArray *panels)
                          .names = named ? o->names : k->beams,
                          .width = k->channels,
                          .height = k->stations,
-                         .x = astro_waterfall_channels(&in->stream),
+                         .x = axis_across(k, in),
                          .y = { g_strdup_printf("Power (%s)", unit_of(k)), 0, 1 } };
     g_array_append_val(panels, panel);
   }
@@ -118,7 +145,7 @@ static void add_panels(Kind *k, const AstroRenderInput *in, GArray *panels)
                          .unit = unit_of(k),
                          .width = k->channels,
                          .height = in->style->rows,
-                         .x = astro_waterfall_channels(&in->stream),
+                         .x = axis_across(k, in),
                          .y = { g_strdup("Integrations ago"), 0, 1 } };
     g_array_append_val(panels, panel);
   }
@@ -132,7 +159,9 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
     return NULL;
   }
   k->stream = in->stream;
-  k->channels = (guint)astro_stream_extent(&in->stream, ASTRO_AXIS_CHANNEL);
+  k->across =
+      astro_stream_extent(&in->stream, ASTRO_AXIS_DM) > 1 ? ASTRO_AXIS_DM : ASTRO_AXIS_CHANNEL;
+  k->channels = (guint)astro_stream_extent(&in->stream, k->across);
   k->stations = (guint)(astro_stream_extent(&in->stream, ASTRO_AXIS_STATION) *
                         astro_stream_extent(&in->stream, ASTRO_AXIS_BEAM));
   k->waterfall = (AstroWaterfall){ .width = k->channels,
@@ -172,7 +201,7 @@ static void add_steps(Kind *k, const float *data, const AstroLayout *shape,
   const gboolean has_beams = astro_layout_find(shape, ASTRO_AXIS_BEAM) >= 0;
   const AstroCountedAxis time = astro_counted_axis(&counted, shape, ASTRO_AXIS_TIME),
                          pol = astro_counted_axis(&counted, shape, ASTRO_AXIS_POL),
-                         channel = astro_counted_axis(&counted, shape, ASTRO_AXIS_CHANNEL),
+                         channel = astro_counted_axis(&counted, shape, k->across),
                          station = astro_counted_axis(
                              &counted, shape, has_beams ? ASTRO_AXIS_BEAM : ASTRO_AXIS_STATION);
   memset(k->sums, 0, (gsize)k->stations * k->channels * sizeof *k->sums);

@@ -219,12 +219,18 @@ static inline GstHarness *new_harness(const TestMisfitStage *stage, const char *
   return h;
 }
 
-/* Aggregators work in a thread of their own: they are done when they have sent EOS, or an error. */
+/* Whether the element sends in a thread of its own. */
+static inline gboolean has_thread(GstElement *element)
+{
+  return GST_IS_AGGREGATOR(element) || g_str_equal(G_OBJECT_TYPE_NAME(element), "AstroRingElement");
+}
+
+/* Elements with a thread of their own are done when they have sent EOS, or an error. */
 static inline void wait_for_end(GstHarness *h, TestMisfitResult *result, GstBus *bus, GString *told)
 {
   const gint64 patience = g_get_monotonic_time() + TEST_PATIENCE / GST_USECOND;
   g_autoptr(GstPad) src = gst_element_get_static_pad(h->element, "src");
-  if (!GST_IS_AGGREGATOR(h->element))
+  if (!has_thread(h->element))
     return;
   while (!(GST_PAD_IS_EOS(src) || result->error)) {
     g_assert_cmpint(g_get_monotonic_time(), <, patience);
@@ -233,12 +239,12 @@ static inline void wait_for_end(GstHarness *h, TestMisfitResult *result, GstBus 
   }
 }
 
-/* Waits for an aggregator's thread, since a flush would drop what it has not taken yet: a query
+/* Waits for the element's thread, since a flush would drop what it has not taken yet: a query
  * that waits in the pad's queue is answered once the thread has come to it. */
 static inline void wait_for_queue(GstHarness *h)
 {
   g_autoptr(GstQuery) query = gst_query_new_drain();
-  if (GST_IS_AGGREGATOR(h->element))
+  if (has_thread(h->element))
     gst_pad_peer_query(h->srcpad, query);
 }
 

@@ -179,6 +179,47 @@ static void test_forgets(void)
   close_picture(&p);
 }
 
+/* Dispersion measures stand in the place of channels, with their values where these are even. */
+static void test_dms(void)
+{
+  static const char caps[] = "application/x-astro-power,format=F32LE,layout=time:station:dm:pol,"
+                             "stations=2,dms=3,pols=2,products=I:Q";
+  static const double dms[2][3] = { { 100, 110, 120 }, { 100, 110, 130 } };
+  for (guint i = 0; i < 3; i++) {
+    AstroRenderStyle style = test_plain;
+    float data[STEPS * STEP], turned[STEPS * STEP];
+    g_autoptr(AstroObservation) observation = astro_observation_new(2);
+    g_autoptr(GstCaps) of = gst_caps_from_string(caps);
+    Picture p = { .panels = g_array_new(FALSE, FALSE, sizeof(AstroPanel)) };
+    fill(data);
+    for (guint t = 0; t < STEPS * STATIONS; t++) /* pol is the fastest axis here */
+      for (guint c = 0; c < CHANNELS; c++)
+        for (guint pol = 0; pol < POLS; pol++)
+          turned[(t * CHANNELS + c) * POLS + pol] = data[(t * POLS + pol) * CHANNELS + c];
+    style.view = ASTRO_VIEW_WATERFALL;
+    p.style = style;
+    p.input.style = &p.style;
+    if (i < 2) {
+      astro_observation_set_dms(observation, dms[i], 3, 1e9, NULL);
+      p.input.observation = observation;
+    }
+    g_array_set_clear_func(p.panels, astro_panel_clear);
+    g_assert_true(astro_power_from_caps(&p.input.stream, &p.input.products, of, NULL));
+    p.kind = astro_render_power.open(&p.input, p.panels, NULL);
+    g_assert_nonnull(p.kind);
+    g_assert_cmpuint(p.panels->len, ==, 1);
+    astro_panel_make_room(&g_array_index(p.panels, AstroPanel, 0), NULL);
+    const AstroPanel *panels = take(&p, turned, &(AstroRenderMoment){ 0 });
+    g_assert_cmpuint(panels[0].width, ==, 3);
+    g_assert_cmpfloat(panels[0].x.from, ==, i == 0 ? 95 : -0.5);
+    g_assert_cmpfloat(panels[0].x.to, ==, i == 0 ? 125 : 2.5);
+    for (guint t = 0; t < STEPS; t++)
+      for (guint c = 0; c < CHANNELS; c++)
+        assert_near(panels[0].own[t * CHANNELS + c], power_at(STEPS - 1 - t, 0, c) * 2);
+    close_picture(&p);
+  }
+}
+
 static void test_refused(void)
 {
   static const struct {
@@ -189,6 +230,8 @@ static void test_refused(void)
     { POWER, NULL, "property view is matrix", ASTRO_VIEW_MATRIX },
     { "application/x-astro-power,format=F32LE,layout=time,products=I", NULL, "an axis of channels",
       ASTRO_VIEW_AUTO },
+    { "application/x-astro-power,format=F32LE,layout=time:dm:channel,dms=3,channels=2,products=I",
+      NULL, "power of 2 channels at 3 dispersion measures", ASTRO_VIEW_AUTO },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     AstroRenderStyle style = test_plain;
@@ -228,6 +271,7 @@ static void add_tests(void)
   g_test_add_func("/render-power/signed", test_signed);
   g_test_add_func("/render-power/losses", test_losses);
   g_test_add_func("/render-power/forgets", test_forgets);
+  g_test_add_func("/render-power/dms", test_dms);
   g_test_add_func("/render-power/refused", test_refused);
   g_test_add_func("/render-power/page", test_page);
 }
