@@ -6,8 +6,8 @@
 
 #define BYTES 256
 #define MOST_IN_BYTE 8
-#define WIDTHS 3 /* 1, 2 and 4 bits */
-#define CODES 5  /* of integers */
+#define WIDTHS 3                   /* 1, 2 and 4 bits */
+#define CODES ASTRO_RECORDER_FLOAT /* of integers */
 
 typedef gint8 Table[BYTES][MOST_IN_BYTE];
 
