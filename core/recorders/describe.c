@@ -54,10 +54,12 @@ static void complete(AstroLayout *layout, gboolean is_power)
   gint pol = astro_layout_find(layout, ASTRO_AXIS_POL);
   const gint station = astro_layout_find(layout, ASTRO_AXIS_STATION);
   if (is_power) {
-    if (pol < 0)
-      insert(layout, 1, ASTRO_AXIS_POL);
+    if (pol < 0) {
+      pol = astro_layout_find(layout, ASTRO_AXIS_BEAM) < 0 ? 1 : 2;
+      insert(layout, (guint)pol, ASTRO_AXIS_POL);
+    }
     if (astro_layout_find(layout, ASTRO_AXIS_CHANNEL) < 0)
-      insert(layout, 2, ASTRO_AXIS_CHANNEL);
+      insert(layout, (guint)pol + 1, ASTRO_AXIS_CHANNEL);
     return;
   }
   if (pol < 0) {
@@ -78,7 +80,8 @@ static void choose_layout(AstroRecording *recording)
   out->quantity = recording->packing.is_power ? ASTRO_QUANTITY_POWER
                   : is_spectra                ? ASTRO_QUANTITY_SPECTRA
                                               : ASTRO_QUANTITY_VOLTAGES;
-  recording->is_moved = recording->n_rows > 1 && (has_both || !is_spectra);
+  recording->is_moved =
+      recording->n_rows > 1 && (has_both || !is_spectra || recording->packing.is_power);
   out->layout = (AstroLayout){ 0 };
   if (!recording->is_moved)
     append(&out->layout, &recording->rows);
@@ -207,6 +210,18 @@ gboolean astro_recording_describe(AstroRecording *recording, GError **error)
   return TRUE;
 }
 
+static void add_beams(const AstroRecording *recording, AstroObservation *observation)
+{
+  for (guint i = 0; recording->beams && i < recording->beams->len; i++) {
+    const AstroRecorderBeam *beam = &g_array_index(recording->beams, AstroRecorderBeam, i);
+    g_autofree char *name = g_strdup_printf("%d", beam->number);
+    astro_observation_add_beam(observation, name, ASTRO_BEAM_TIED,
+                               beam->has_centre ? ASTRO_BEAM_RADEC : ASTRO_BEAM_UNTOLD,
+                               beam->has_centre ? beam->ra * G_PI / 180 : 0,
+                               beam->has_centre ? beam->dec * G_PI / 180 : 0, NULL);
+  }
+}
+
 AstroObservation *astro_recording_make_observation(const AstroRecording *recording)
 {
   AstroObservation *observation = astro_observation_new(0);
@@ -220,6 +235,7 @@ AstroObservation *astro_recording_make_observation(const AstroRecording *recordi
   observation->has_phase_centre = recording->has_centre;
   observation->phase_ra = recording->ra * G_PI / 180;
   observation->phase_dec = recording->dec * G_PI / 180;
+  add_beams(recording, observation);
   observation->has_start = recording->has_start;
   if (recording->has_start) {
     const gint64 day = recording->start_ns / NS_A_DAY - (recording->start_ns % NS_A_DAY < 0);

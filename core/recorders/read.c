@@ -70,17 +70,23 @@ static guint row_of(const AstroRecording *recording, guint row)
   return (guint)(row + (n - 1 - at) * stride - at * stride);
 }
 
-/* The steps that frame and block share. */
-static gboolean place_rows(AstroRecording *recording, const Block *block,
+static guint64 heap_steps(const AstroRecording *recording, const AstroRecorderFrame *frame)
+{
+  return recording->heap ? recording->heap : frame->stored;
+}
+
+/* Steps of all rows of a frame, which lie in one of its heaps. */
+static gboolean place_heap(AstroRecording *recording, const Block *block,
                            const AstroRecorderFrame *frame, gint64 from, gint64 to, GError **error)
 {
   const guint64 n = (guint64)(to - from), inner = recording->inner_components;
+  const guint64 heap = heap_steps(recording, frame);
+  const guint64 step = frame->skip + (guint64)(from - frame->begin);
   for (guint i = 0; i < recording->frame_rows; i++) {
     const guint row = row_of(recording, frame->row + i);
     guint8 *out = block->rows + ((guint64)row * block->steps + (guint64)(from - block->begin)) *
                                     step_bytes(recording);
-    const guint64 first =
-        (i * frame->stored + frame->skip + (guint64)(from - frame->begin)) * inner;
+    const guint64 first = ((step / heap * recording->frame_rows + i) * heap + step % heap) * inner;
     if (astro_is_given_up()) {
       g_set_error_literal(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP,
                           "the block was given up");
@@ -90,6 +96,20 @@ static gboolean place_rows(AstroRecording *recording, const Block *block,
       return FALSE;
     if (recording->is_turned)
       astro_recorder_turn(&recording->packing, &recording->inner, from - recording->first, n, out);
+  }
+  return TRUE;
+}
+
+/* The steps that frame and block share. */
+static gboolean place_rows(AstroRecording *recording, const Block *block,
+                           const AstroRecorderFrame *frame, gint64 from, gint64 to, GError **error)
+{
+  const guint64 heap = heap_steps(recording, frame);
+  for (gint64 end; from < to; from = end) {
+    const guint64 into = (frame->skip + (guint64)(from - frame->begin)) % heap;
+    end = from + (gint64)MIN((guint64)(to - from), heap - into);
+    if (!place_heap(recording, block, frame, from, end, error))
+      return FALSE;
   }
   return TRUE;
 }
