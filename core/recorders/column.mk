@@ -7,7 +7,7 @@ core_sources += core/recorders/recorders.h core/recorders/recording.h core/recor
 element_sources += elements/astrorecordsrc.c elements/astrorecordsrc.h
 core_tests += tests/core/recorders/unpack tests/core/recorders/blocks
 element_tests += tests/elements/astrorecordsrc
-example_files += examples/recorder.sh
+example_files += examples/recorder.sh examples/recordings.sh
 dist_files += doc/recordings.md tests/elements/recordings.h tests/interop/recorders.py
 fuzz_programs += tests/fuzz/recorded-vdif tests/fuzz/recorded-dada tests/fuzz/recorded-guppi tests/fuzz/recorded-mark5b \
   tests/fuzz/recorded-sigproc
