@@ -184,6 +184,18 @@ static gboolean settle_start(AstroRecording *recording, GError **error)
   return TRUE;
 }
 
+/* For formats that do not look at pols themselves. */
+static gboolean check_pols(const AstroRecording *recording, GError **error)
+{
+  const guint set = recording->settings->pols;
+  const guint64 told = extent_of(recording, ASTRO_AXIS_POL);
+  return set == 0 || set == told || recording->settings->force ||
+         astro_recorder_fail(error, SETTINGS,
+                             "%s has %" G_GUINT64_FORMAT " polarisations, but pols=%u is set: "
+                             "leave it out",
+                             astro_recording_file(recording, 0)->name, told, set);
+}
+
 gboolean astro_recording_describe(AstroRecording *recording, GError **error)
 {
   AstroStream *out = &recording->stream;
@@ -196,8 +208,9 @@ gboolean astro_recording_describe(AstroRecording *recording, GError **error)
     return astro_recorder_fail(error, FORMAT,
                                "%s: found samples of %u bits, expected 1 to 16, or floats of 32",
                                name, recording->packing.bits);
-  if (!check_size(recording, error) || !check_span(recording, error) ||
-      !settle_band(recording, error) || !settle_start(recording, error))
+  if (!check_pols(recording, error) || !check_size(recording, error) ||
+      !check_span(recording, error) || !settle_band(recording, error) ||
+      !settle_start(recording, error))
     return FALSE;
   out->rate_n = recording->rate_n;
   out->rate_d = recording->rate_d;

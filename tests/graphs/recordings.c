@@ -19,7 +19,8 @@ static void make_recording(void)
 static void test_correlate(void)
 {
   g_auto(Result) plain = run(
-      "run correlate-file input=sky.raw stations=3 rate=100000 frequency=150e6 array=vla-like "
+      "run correlate-file input=sky.raw format=CI8 stations=3 rate=100000 frequency=150e6 "
+      "array=vla-like "
       "centre=zenith start=2026-11-20T12:00:00 channels=20 integration=500 output=plain.uvfits");
   g_auto(Result) recorded =
       run("run correlate-file input=sky.vdif frequency=150e6 array=vla-like centre=zenith "
