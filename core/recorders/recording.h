@@ -69,6 +69,7 @@ struct _AstroRecording {
   guint64 heap;                /* steps of a row that lie together in a frame; 0: all of them */
   GArray *beams;               /* AstroRecorderBeam; NULL: the rows are no beams */
   double rate;                 /* told by headers; 0: they do not tell */
+  double claimed_rate;         /* told in a way that programs understand differently; 0: not */
   gint rate_n, rate_d;         /* exact */
   double frequency, bandwidth; /* Hz; a negative width falls from channel to channel */
   AstroPowerProducts products; /* of power */

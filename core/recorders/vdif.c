@@ -303,6 +303,7 @@ static gboolean open_all(AstroRecording *recording, GError **error)
   recording->frame_bytes = room->like.bytes;
   recording->frame_steps = astro_vdif_steps(&room->like);
   recording->rate = (double)room->like.rate;
+  recording->claimed_rate = (double)room->like.claimed;
   if (!find_lanes(recording, room, error) || !find_clocks(recording, room, error) ||
       !read_packing(recording, room, error) || !read_inner(recording, room, error) ||
       !read_rows(recording, room, error))

@@ -161,6 +161,41 @@ static void test_two_bits(void)
   g_unlink(path);
 }
 
+/* The rate in headers of version 1 counts if nothing else tells one, and the user hears of it. */
+static void test_claimed_rate(void)
+{
+  static const struct {
+    guint khz, seconds;
+    const char *settings;
+    gint rate;
+    const char *says; /* NULL: nothing */
+  } cases[] = {
+    { 1, 1, "", 2000, "headers claim 2000 steps a second, which nothing confirms" },
+    { 1, 1, "rate=2000", 2000, NULL },
+    { 1, 1, "rate=4000", 4000, "headers claim 2000 steps a second, but there are 4000" },
+    { 1, 2, "", 2000, NULL },
+    { 2, 2, "", 2000, "headers claim 4000 steps a second, but there are 2000" },
+  };
+  static const guint8 payload[PAYLOAD] = { 0 };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GByteArray *bytes = g_byte_array_new();
+    for (guint k = 0; k < 250 * cases[i].seconds; k++) {
+      const RecordingVdif frame = {
+        .second = k / 250, .number = k % 250, .bits = 8, .claimed_khz = cases[i].khz
+      };
+      recording_vdif(bytes, &frame, payload, PAYLOAD);
+    }
+    g_autofree char *path = recording_save(bytes, "claimed.vdif");
+    g_auto(Recorded) r = recorded_read(path, cases[i].settings);
+    g_assert_cmpint(r.stream.rate_n, ==, cases[i].rate);
+    if (cases[i].says)
+      test_says(r.warnings->str, cases[i].says);
+    else
+      g_assert_cmpstr(r.warnings->str, ==, "");
+    g_unlink(path);
+  }
+}
+
 /* ---- seeks and gaps ---- */
 
 static void test_seek(void)
@@ -785,6 +820,7 @@ static void add_tests(void)
   g_test_add_func("/astrorecordsrc/vdif/threads-are", test_threads_are);
   g_test_add_func("/astrorecordsrc/vdif/channels", test_channels);
   g_test_add_func("/astrorecordsrc/vdif/two-bits", test_two_bits);
+  g_test_add_func("/astrorecordsrc/vdif/claimed-rate", test_claimed_rate);
   g_test_add_func("/astrorecordsrc/seek", test_seek);
   g_test_add_func("/astrorecordsrc/gap", test_gap);
   g_test_add_func("/astrorecordsrc/dada/files", test_dada_files);

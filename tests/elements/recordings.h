@@ -28,6 +28,7 @@ typedef struct {
   guint second; /* since RECORDING_SECOND */
   guint number, thread, station, bits, log_channels;
   gboolean is_complex, is_invalid, is_legacy;
+  guint claimed_khz; /* in extended data of version 1; 0: there are none */
 } RecordingVdif;
 
 static inline void recording_vdif(GByteArray *bytes, const RecordingVdif *v, const guint8 *payload,
@@ -41,7 +42,9 @@ static inline void recording_vdif(GByteArray *bytes, const RecordingVdif *v, con
   recording_word(bytes, (v->is_complex ? 1u << 31 : 0) | (v->bits - 1) << 26 | v->thread << 16 |
                             v->station);
   for (guint i = 16; i < header; i += 4)
-    recording_word(bytes, 0);
+    recording_word(bytes, v->claimed_khz == 0 || i > 20 ? 0
+                          : i == 16                     ? 1u << 24 | v->claimed_khz
+                                                        : 0xacabfeed);
   g_byte_array_append(bytes, payload, (guint)n);
 }
 
