@@ -51,7 +51,7 @@
 #include <string.h>
 
 /* Large enough that what is done once a block costs little, and small enough for caches. */
-#define BLOCK_BYTES ((gsize)4 << 20)
+#define BLOCK_BYTES ((gsize)1 << 20)
 
 typedef struct {
   char *location, *array;
