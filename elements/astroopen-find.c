@@ -219,7 +219,8 @@ static gboolean read_samples(AstroOpenFound *found, const AstroOpenSamples *samp
       gst_caps_new_simple("application/x-astro-voltages", "format", G_TYPE_STRING, samples->format,
                           "layout", G_TYPE_STRING, "time:station:pol", NULL);
   if (!read_whole("stations", samples->stations, found->caps, error) ||
-      !read_whole("pols", samples->pols, found->caps, error))
+      !read_whole("pols", samples->pols && *samples->pols ? samples->pols : "2", found->caps,
+                  error))
     return FALSE;
   if (!samples->rate || !*samples->rate || !samples->frequency || !*samples->frequency)
     return refuse_setting(error,
@@ -260,7 +261,7 @@ static gboolean find_files(AstroOpenFound *found, const char *input,
   found->first = g_strdup(files->pdata[0]);
   found->factory = kinds[kind].factory;
   found->about = kinds[kind].about;
-  found->has_header = may_lack;
+  found->is_file = TRUE;
   if (kind == KIND_SAMPLES)
     return read_samples(found, samples, error);
   tell(found, "location", location_of(input, files, kind));

@@ -12,11 +12,11 @@ typedef struct {
   char *first;           /* the first file, or the address */
   GPtrArray *properties; /* names and values in turn */
   GstCaps *caps;         /* of samples without a header, which filesrc reads; NULL: others */
-  gboolean has_header;   /* that tells what the user gave for a file without one */
+  gboolean is_file;      /* with a header, which what the user says must not contradict */
 } AstroOpenFound;
 
-/* The user's settings for samples without a header; format is that of a recording too. NULL or
- * empty: not given. */
+/* The user's settings for samples without a header; format is that of a recording too. Without
+ * pols they are 2. NULL or empty: not given. */
 typedef struct {
   char *format, *stations, *pols, *rate, *frequency, *bandwidth;
 } AstroOpenSamples;

@@ -12,8 +12,8 @@
  * another known kind of file that cannot be read, the error says what it is, and how to convert it.
  *
  * Files of samples without a header need format=CI8 (or CI4, CI16LE, CF32LE, I8, ...), stations,
- * pols, rate and frequency; their axes are time:station:pol. Where the file turns out to have a
- * header, format, stations and pols are not needed, and it is believed.
+ * pols (2 if it is not set), rate and frequency; their axes are time:station:pol. A file with a
+ * header tells these itself; what contradicts it is refused.
  *
  * An element message "astro-input" tells what the first buffer holds: location (the first file),
  * holds (voltages, ...), the fields of the caps, and telescope, start (UTC) and seconds, where they
@@ -70,10 +70,15 @@ static const AstroField fields[] = {
              "Of a recording: vdif, dada, guppi, mark5b, sigproc or cu8; of samples without a "
              "header: CI8 or another format of voltages (unset: by the content)",
              NULL),
-  ASTRO_TEXT(Settings, stations, "stations", "Stations",
-             "For samples without a header their number, for packets their identifiers", NULL),
+  ASTRO_TEXT(
+      Settings, stations, "stations", "Stations",
+      "For packets their identifiers; else their number, which files without a header do not "
+      "tell",
+      NULL),
   ASTRO_TEXT(Settings, pols, "pols", "Polarisations",
-             "Polarisations of each station, 1 or 2, where files or packets do not tell", NULL),
+             "Polarisations of each station, 1 or 2, where files or packets do not tell (unset: 2 "
+             "for samples without a header)",
+             NULL),
   ASTRO_TEXT(Settings, rate, "rate", "Rate",
              "Time steps a second, as 1e6 or 390625/2, where files or packets do not tell", NULL),
   ASTRO_TEXT(Settings, frequency, "frequency", "Frequency",
@@ -140,18 +145,22 @@ static gboolean set_property(AstroOpen *self, const AstroOpenFound *found, const
   return TRUE;
 }
 
+/* The number of stations and the format of samples are compared with what comes. */
+static gboolean is_compared(const AstroOpenFound *found, const char *name, const char *text)
+{
+  return found->is_file &&
+         (g_str_equal(name, "stations") ||
+          (g_str_equal(name, "format") && astro_format_from_name(text) != ASTRO_FORMAT_UNKNOWN) ||
+          (g_str_equal(name, "pols") && !g_str_equal(found->factory, "astrorecordsrc")));
+}
+
 /* The bin's own property, if it is set. */
 static gboolean pass_on(AstroOpen *self, const AstroOpenFound *found, const AstroField *field)
 {
   g_autofree char *text = NULL;
   g_object_get(self, field->name, &text, NULL);
-  return !text || !*text || set_property(self, found, field->name, text);
-}
-
-/* A file with a header tells itself what format= would say of one without. */
-static gboolean is_told_by_header(const char *name)
-{
-  return g_str_equal(name, "format") || g_str_equal(name, "stations") || g_str_equal(name, "pols");
+  return !text || !*text || is_compared(found, field->name, text) ||
+         set_property(self, found, field->name, text);
 }
 
 static gboolean tell_source(AstroOpen *self, const AstroOpenFound *found)
@@ -160,7 +169,7 @@ static gboolean tell_source(AstroOpen *self, const AstroOpenFound *found)
     if (!set_property(self, found, found->properties->pdata[i], found->properties->pdata[i + 1]))
       return FALSE;
   for (const AstroField *field = fields + 1; field->name; field++)
-    if (!(found->has_header && is_told_by_header(field->name)) && !pass_on(self, found, field))
+    if (!pass_on(self, found, field))
       return FALSE;
   return TRUE;
 }
@@ -218,20 +227,65 @@ static void tell_observation(GstPad *pad, GstStructure *told)
   }
 }
 
+/* A file and what the user says of it. */
+typedef struct {
+  char *first;
+  AstroOpenSamples told;
+} Opened;
+
+static void opened_free(gpointer data)
+{
+  Opened *opened = data;
+  g_free(opened->first);
+  astro_open_samples_clear(&opened->told);
+  g_free(opened);
+}
+
+static gboolean agrees(GstElement *self, const Opened *opened, const GstStructure *caps,
+                       const char *name, const char *said)
+{
+  const GValue *value = gst_structure_get_value(caps, name);
+  g_autofree char *found = value ? gst_value_serialize(value) : NULL;
+  if (!said || !*said || g_strcmp0(said, found) == 0)
+    return TRUE;
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
+                    ("%s=%s is set, but %s has %s%s%s: leave it out, or open another file", name,
+                     said, opened->first, found ? name : "no ", found ? "=" : name,
+                     found ? found : ""),
+                    (NULL));
+  return FALSE;
+}
+
+/* format may also be that of a recording, which its source compares. */
+static gboolean agree(GstElement *self, const Opened *opened, const GstStructure *caps)
+{
+  const AstroOpenSamples *told = &opened->told;
+  const gboolean is_of_samples =
+      told->format && astro_format_from_name(told->format) != ASTRO_FORMAT_UNKNOWN;
+  return agrees(self, opened, caps, "format", is_of_samples ? told->format : NULL) &&
+         agrees(self, opened, caps, "stations", told->stations) &&
+         agrees(self, opened, caps, "pols", told->pols);
+}
+
 /* With the first buffer all is known. */
-static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer found_first)
+static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   g_autoptr(GstElement) source = gst_pad_get_parent_element(pad);
   g_autoptr(GstObject) self = source ? gst_object_get_parent(GST_OBJECT(source)) : NULL;
   g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  const Opened *opened = data;
   gint64 duration = 0;
-  (void)info;
   if (!self || !caps || !gst_caps_is_fixed(caps))
     return GST_PAD_PROBE_REMOVE;
   const GstStructure *s = gst_caps_get_structure(caps, 0);
   const AstroQuantity quantity = astro_quantity_from_media_type(gst_structure_get_name(s));
+  if (!agree(GST_ELEMENT(self), opened, s)) {
+    gst_buffer_unref(GST_PAD_PROBE_INFO_BUFFER(info));
+    GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_ERROR;
+    return GST_PAD_PROBE_HANDLED;
+  }
   GstStructure *told =
-      gst_structure_new("astro-input", "location", G_TYPE_STRING, found_first, "holds",
+      gst_structure_new("astro-input", "location", G_TYPE_STRING, opened->first, "holds",
                         G_TYPE_STRING, astro_quantity_name(quantity), NULL);
   gst_structure_foreach(s, copy_field, told);
   tell_observation(pad, told);
@@ -241,7 +295,8 @@ static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer 
   return GST_PAD_PROBE_REMOVE;
 }
 
-static gboolean make_source(AstroOpen *self, const AstroOpenFound *found)
+static gboolean make_source(AstroOpen *self, const AstroOpenFound *found,
+                            const AstroOpenSamples *samples)
 {
   self->source =
       found->caps ? make_reader(found) : gst_element_factory_make(found->factory, "source");
@@ -257,7 +312,15 @@ static gboolean make_source(AstroOpen *self, const AstroOpenFound *found)
     return FALSE;
   g_autoptr(GstPad) pad = gst_element_get_static_pad(self->source, "src");
   ASTRO_INFO(self, "%s is %s: %s reads it", found->first, found->about, found->factory);
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, g_strdup(found->first), g_free);
+  Opened *opened = g_new0(Opened, 1);
+  opened->first = g_strdup(found->first);
+  if (found->is_file)
+    opened->told = (AstroOpenSamples){
+      .format = g_strdup(samples->format),
+      .stations = g_strdup(samples->stations),
+      .pols = g_strdup(samples->pols),
+    };
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, opened, opened_free);
   return gst_ghost_pad_set_target(GST_GHOST_PAD(self->src), pad);
 }
 
@@ -282,7 +345,7 @@ static gboolean open_source(AstroOpen *self)
   }
   gboolean is_open = astro_open_find(&found, input, &samples, &error);
   if (is_open)
-    is_open = make_source(self, &found);
+    is_open = make_source(self, &found, &samples);
   else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT))
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED))

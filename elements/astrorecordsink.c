@@ -12,8 +12,10 @@
  * tell the rms: with 8 and 16 bits, ratios within a polarisation are kept.
  *
  * VDIF takes any number of stations (numbered from 0; their polarisations are threads), and powers
- * of two of channels. A frame with a lost sample is marked as invalid. Its header has no frequency,
- * and the rate only where frames of 5000 bytes fit. DADA (8 and 16 bits) takes one station, and has
+ * of two of channels. A frame with a lost sample is marked as invalid; where the stream counts its
+ * good samples by packets, as astroudpsrc and astrodepay do, frames are cut as the packets were, so
+ * that no good sample is in such a frame. Its header has no frequency, and the rate only where
+ * frames of 5000 bytes fit. DADA (8 and 16 bits) takes one station, and has
  * no mark for lost samples: they are zeros. GUPPI (8 and 16 bits, complex) takes one station; lost
  * samples are zeros too, and the header of each block tells their fraction (DROPBLK). For both a
  * warning counts the zeros.
@@ -200,10 +202,31 @@ static gboolean finish(AstroRecordSink *self)
   return TRUE;
 }
 
-static gboolean begin(AstroRecordSink *self, GError **error)
+/* A receiver counts good samples packet by packet, also in a buffer without losses: the counts of
+ * the first buffer tell how long packets are. */
+static void find_groups(const AstroRecordSink *self, GstBuffer *buffer, guint64 steps,
+                        AstroRecordSettings *settings)
+{
+  const AstroValidityMeta *counts = astro_buffer_get_validity(buffer);
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
+  AstroLayout shape;
+  const gint time = astro_layout_find(&self->stream.layout, ASTRO_AXIS_TIME);
+  if (!counts || !counts->counts || steps == 0 || time < 0 || !GST_BUFFER_OFFSET_IS_VALID(buffer))
+    return;
+  astro_stream_shape(&self->stream, steps, &shape);
+  if (!astro_validity_check(counts, &shape, NULL))
+    return;
+  astro_validity_axes(counts, &shape, axes);
+  if (axes[time].stride == 0)
+    return;
+  settings->group = axes[time].group;
+  settings->group_begin = GST_BUFFER_OFFSET(buffer);
+}
+
+static gboolean begin(AstroRecordSink *self, GstBuffer *buffer, guint64 steps, GError **error)
 {
   const Settings *now = &self->now;
-  const AstroRecordSettings settings = {
+  AstroRecordSettings settings = {
     .kind = self->kind,
     .location = now->location,
     .bits = now->bits,
@@ -211,6 +234,7 @@ static gboolean begin(AstroRecordSink *self, GError **error)
     .most_ns = now->max_duration,
     .most_bytes = now->max_size,
   };
+  find_groups(self, buffer, steps, &settings);
   self->writer =
       astro_record_writer_new(&settings, &self->stream, self->observation, take_file, self, error);
   if (self->writer && self->stream.frequency == 0 && astro_record_kind_tells_frequency(self->kind))
@@ -386,9 +410,9 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     return GST_FLOW_ERROR;
   if (!astro_has_caps(GST_BASE_SINK_PAD(sink)))
     return GST_FLOW_NOT_NEGOTIATED;
-  if ((self->writer || begin(self, &error)) &&
+  if (astro_stream_steps(&self->stream, gst_buffer_get_size(buffer), &steps, &error) &&
+      (self->writer || begin(self, buffer, steps, &error)) &&
       astro_stream_check_counts(&self->stream, buffer, &error) &&
-      astro_stream_steps(&self->stream, gst_buffer_get_size(buffer), &steps, &error) &&
       (steps == 0 || add(self, buffer, steps, &error)))
     return GST_FLOW_OK;
   fail(self, error);

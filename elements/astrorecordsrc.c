@@ -10,7 +10,9 @@
  * what they leave out is set by properties, and a property that contradicts a header is refused,
  * unless force says that the header is wrong. VDIF needs rate if a recording is within one second,
  * and threads if it has more than two; Mark 5B needs channels and bits, and start-time, any time
- * within 500 days, for the date; SIGPROC needs products if it has several IFs; cu8 needs rate.
+ * within 500 days, for the date; SIGPROC needs products if it has several IFs; cu8 needs rate. DADA
+ * of heaps, whose ORDER has T twice, needs heap-steps if RESOLUTION is not the bytes of all heaps
+ * of one time. Files of several beams of SIGPROC become an axis of beams.
  *
  * Samples of up to 8 bits become I8 or CI8, of up to 16 bits I16LE or CI16LE, floats F32LE or
  * CF32LE. One bit becomes -1 and 1, two bits -10, -3, 3 and 10, and more bits the integers that
@@ -49,7 +51,7 @@
 #include <string.h>
 
 /* Large enough that what is done once a block costs little, and small enough for caches. */
-#define BLOCK_BYTES ((gsize)4 << 20)
+#define BLOCK_BYTES ((gsize)1 << 20)
 
 typedef struct {
   char *location, *array;
@@ -104,6 +106,10 @@ static const AstroField fields[] = {
   ASTRO_UINT(Settings, recorder.bits, "bits", "Bits",
              "Bits of a component, of Mark 5B, whose headers do not tell (0: as the header has it)",
              0, 32, 0),
+  ASTRO_UINT(Settings, recorder.heap_steps, "heap-steps", "Steps of a heap",
+             "Steps of time that lie together in DADA of heaps, whose ORDER has T twice, as TAFTP "
+             "(0: as RESOLUTION has it)",
+             0, G_MAXINT, 0),
   ASTRO_TEXT(Settings, recorder.rate, "rate", "Rate",
              "Time steps a second, as 1e6, 390625/2 or 195312.5 (unset: as the header has it)",
              NULL),

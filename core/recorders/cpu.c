@@ -6,8 +6,8 @@
 
 #define BYTES 256
 #define MOST_IN_BYTE 8
-#define WIDTHS 3 /* 1, 2 and 4 bits */
-#define CODES 5  /* of integers */
+#define WIDTHS 3                   /* 1, 2 and 4 bits */
+#define CODES ASTRO_RECORDER_FLOAT /* of integers */
 
 typedef gint8 Table[BYTES][MOST_IN_BYTE];
 
@@ -45,6 +45,43 @@ static const Table *table_of(const AstroRecorderPacking *packing)
   return (const Table *)made;
 }
 
+/* Vectors at any place in memory. */
+#define VECTOR 16
+typedef guint8 Bytes __attribute__((vector_size(VECTOR), may_alias, aligned(1)));
+
+static void turn_highest(const guint8 *in, gsize bytes, guint16 bit, guint8 *out)
+{
+  const guint8 even = bit == 0x80 ? 0x80 : 0;
+  const Bytes mask = { even, 0x80, even, 0x80, even, 0x80, even, 0x80,
+                       even, 0x80, even, 0x80, even, 0x80, even, 0x80 };
+  gsize i = 0;
+  for (; i + VECTOR <= bytes; i += VECTOR)
+    *(Bytes *)(out + i) = *(const Bytes *)(in + i) ^ mask;
+  for (; i < bytes; i++)
+    out[i] = in[i] ^ mask[i % 2];
+}
+
+/* Numbers of 4 bits less half their range, after the highest bit of those with a sign is turned. */
+static void unpack_fours(const AstroRecorderPacking *packing, const Table *table, const guint8 *in,
+                         guint64 bytes, gint8 *out)
+{
+  const guint8 highest = packing->code == ASTRO_RECORDER_SIGNED ? 8 : 0;
+  const gboolean high_first = packing->high_first;
+  const Bytes zeros = { 0 }, fifteen = zeros + 15, turned = zeros + highest, half = zeros + 8;
+  guint64 i = 0;
+  for (; i + VECTOR <= bytes; i += VECTOR) {
+    const Bytes both = *(const Bytes *)(in + i);
+    const Bytes low = ((both & fifteen) ^ turned) - half, high = ((both >> 4) ^ turned) - half;
+    const Bytes a = high_first ? high : low, b = high_first ? low : high;
+    Bytes *to = (Bytes *)(out + 2 * i);
+    to[0] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    to[1] =
+        __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  }
+  for (; i < bytes; i++)
+    memcpy(out + 2 * i, (*table)[in[i]], 2);
+}
+
 /* Each case has a copy of a constant length, which is one instruction. */
 static void unpack_by_table(const AstroRecorderPacking *packing, const guint8 *in, guint64 bytes,
                             gint8 *out)
@@ -59,26 +96,9 @@ static void unpack_by_table(const AstroRecorderPacking *packing, const guint8 *i
     for (guint64 i = 0; i < bytes; i++)
       memcpy(out + 4 * i, (*table)[in[i]], 4);
     break;
-  default:
-    for (guint64 i = 0; i < bytes; i++)
-      memcpy(out + 2 * i, (*table)[in[i]], 2);
+  default: /* with a sign or an offset: others of 4 bits do not occur */
+    unpack_fours(packing, table, in, bytes, out);
   }
-}
-
-/* Eight bytes at a time. */
-static void turn_highest(const guint8 *in, gsize bytes, guint16 bit, guint8 *out)
-{
-  const guint16 pair = bit == 0x80 ? 0x8080 : bit;
-  const guint64 mask = GUINT64_TO_LE(pair * G_GUINT64_CONSTANT(0x0001000100010001));
-  gsize i = 0;
-  for (; i + sizeof mask <= bytes; i += sizeof mask) {
-    guint64 eight;
-    memcpy(&eight, in + i, sizeof eight);
-    eight ^= mask;
-    memcpy(out + i, &eight, sizeof eight);
-  }
-  for (; i < bytes; i++)
-    out[i] = in[i] ^ (guint8)(bit == 0x80 || i % 2 ? 0x80 : 0);
 }
 
 static gboolean has_table(const AstroRecorderPacking *packing)

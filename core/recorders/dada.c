@@ -1,8 +1,10 @@
 /* DADA: a header of lines, of HDR_SIZE bytes, and the samples behind it up to the end of the file.
  *
  * UTC_START is when the first file began; OBS_OFFSET has how many bytes of samples came before this
- * file. ORDER names the axes, slowest first (T time, F frequency, P polarisation, S station);
- * without it time is slowest, then polarisations, then channels. */
+ * file. ORDER names the axes, slowest first (T time, F frequency, P polarisation, S or A station);
+ * without it time is slowest, then polarisations, then channels. With two T, as TAFTP, the samples
+ * lie as heaps of a network: the second T is the steps of a heap, and RESOLUTION the bytes of all
+ * heaps of the same time. */
 #include "config.h"
 #include "core/recorders/keywords.h"
 #include "core/recorders/recording.h"
@@ -16,6 +18,7 @@
 #define HEADER 4096
 #define MOST_HEADER (1u << 24)
 #define MOST_CHANNELS (1u << 24)
+#define MOST_HEAP ((guint64)1 << 40)
 #define FLOAT_BITS 32
 #define MHZ 1e6
 #define MJD_1970 40587
@@ -100,32 +103,62 @@ static AstroAxis axis_of(char letter)
 
 /* Axes of length 1 may be anywhere, or missing. */
 static gboolean read_order(AstroRecording *recording, const AstroRecorderKeywords *keywords,
-                           const guint extents[ASTRO_N_AXES], GError **error)
+                           const guint extents[ASTRO_N_AXES], gboolean *has_heaps, GError **error)
 {
   const char *order = astro_recorder_keyword(keywords, "ORDER");
-  gboolean is_known = TRUE, has_time = FALSE;
-  AstroLayout all = { 0 };
   if (!order)
     order = "TPF";
-  for (const char *c = order; *c && is_known; c++) {
+  const char *time = strrchr(order, 'T');
+  AstroLayout all = { 0 };
+  *has_heaps = order[0] == 'T' && time > order;
+  gboolean is_known = time != NULL;
+  for (const char *c = order + *has_heaps; *c && is_known; c++) {
     const AstroAxis axis = axis_of(*c);
     is_known = axis != ASTRO_AXIS_NONE && astro_layout_find(&all, axis) < 0;
     if (!is_known)
       break;
     astro_recorder_add_axis(&all, axis, extents[axis]);
-    if (axis == ASTRO_AXIS_TIME)
-      has_time = TRUE;
-    else
-      astro_recorder_add_axis(has_time ? &recording->inner : &recording->rows, axis, extents[axis]);
+    if (c != time)
+      astro_recorder_add_axis(c > time ? &recording->inner : &recording->rows, axis, extents[axis]);
   }
   for (AstroAxis axis = 0; axis < ASTRO_N_AXES; axis++)
     is_known = is_known && (extents[axis] <= 1 || astro_layout_find(&all, axis) >= 0);
-  if (!is_known || !has_time)
+  if (!is_known)
     return astro_recorder_fail(error, FORMAT,
-                               "%s: ORDER is %s, expected each of T, F and P (and S) once, as far "
-                               "as there are several: files of heaps are not read",
+                               "%s: ORDER is %s, expected each of T, F and P (and S or A) once, as "
+                               "far as there are several, or T also as the first of all for heaps",
                                keywords->file, order);
   recording->frame_rows = (guint)astro_layout_samples(&recording->rows);
+  return TRUE;
+}
+
+static guint64 step_bits(const AstroRecording *recording)
+{
+  return astro_layout_samples(&recording->rows) * astro_layout_samples(&recording->inner) *
+         recording->packing.bits * (recording->packing.is_complex ? 2 : 1);
+}
+
+/* RESOLUTION may also be a larger unit of the recorder's, so the user is told of it. */
+static gboolean read_heap(AstroRecording *recording, const AstroRecorderKeywords *keywords,
+                          GError **error)
+{
+  const guint set = recording->settings->heap_steps;
+  const guint64 bits = step_bits(recording);
+  guint64 bytes;
+  guint agreed;
+  g_autofree char *where = g_strdup_printf("%s: RESOLUTION", keywords->file);
+  if (!astro_recorder_keyword_whole(keywords, "RESOLUTION", MOST_HEAP, &bytes, error))
+    return FALSE;
+  const guint64 told = bytes * 8 % bits ? 0 : bytes * 8 / bits;
+  if (!astro_recording_need(recording, "heap-steps", where, MIN(told, G_MAXINT), set, &agreed,
+                            error))
+    return FALSE;
+  recording->heap = agreed;
+  if (set == 0)
+    astro_recording_add_note(recording,
+                             "%s: ORDER has heaps, which are taken as %u steps long by RESOLUTION: "
+                             "set heap-steps if they are not",
+                             keywords->file, agreed);
   return TRUE;
 }
 
@@ -134,6 +167,7 @@ static gboolean read_axes(AstroRecording *recording, const AstroRecorderKeywords
 {
   guint64 channels, pols, stations;
   guint agreed;
+  gboolean has_heaps;
   g_autofree char *where = g_strdup_printf("%s: NCHAN", keywords->file);
   if (!astro_recorder_keyword_whole(keywords, "NCHAN", MOST_CHANNELS, &channels, error) ||
       !astro_recorder_keyword_whole(keywords, "NPOL", 2, &pols, error) ||
@@ -146,7 +180,8 @@ static gboolean read_axes(AstroRecording *recording, const AstroRecorderKeywords
     [ASTRO_AXIS_POL] = (guint)MAX(pols, 1),
     [ASTRO_AXIS_STATION] = (guint)MAX(stations, 1),
   };
-  return read_order(recording, keywords, extents, error);
+  return read_order(recording, keywords, extents, &has_heaps, error) &&
+         (!has_heaps || read_heap(recording, keywords, error));
 }
 
 /* FREQ and BW are in MHz, TSAMP in us. */
@@ -248,14 +283,14 @@ static gboolean read_common(AstroRecording *recording, const AstroRecorderKeywor
 
 /* ---- each file ---- */
 
-static const char *const same[] = {
-  "NBIT", "NDIM", "NPOL", "NCHAN", "TSAMP", "FREQ", "BW", "ORDER"
-};
+/* RESOLUTION, the last, matters for heaps only. */
+static const char *const same[] = { "NBIT",  "NDIM", "NPOL", "NCHAN", "NANT",
+                                    "TSAMP", "FREQ", "BW",   "ORDER", "RESOLUTION" };
 
-static gboolean check_same(const AstroRecorderKeywords *first, const AstroRecorderKeywords *other,
-                           GError **error)
+static gboolean check_same(const AstroRecording *recording, const AstroRecorderKeywords *first,
+                           const AstroRecorderKeywords *other, GError **error)
 {
-  for (guint i = 0; i < G_N_ELEMENTS(same); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS(same) - (recording->heap == 0); i++) {
     const char *a = astro_recorder_keyword(first, same[i]),
                *b = astro_recorder_keyword(other, same[i]);
     if (g_strcmp0(a, b) != 0)
@@ -272,9 +307,7 @@ static gboolean add_file(AstroRecording *recording, guint number,
                          GError **error)
 {
   AstroRecorderFile *file = astro_recording_file(recording, number);
-  const guint64 bits = astro_layout_samples(&recording->rows) *
-                       astro_layout_samples(&recording->inner) * recording->packing.bits *
-                       (recording->packing.is_complex ? 2 : 1);
+  const guint64 bits = step_bits(recording), heap = MAX(recording->heap, 1);
   guint64 offset, told;
   if (!astro_recorder_keyword_whole(keywords, "OBS_OFFSET", G_MAXINT64 / 8, &offset, error) ||
       !astro_recorder_keyword_whole(keywords, "FILE_SIZE", G_MAXINT64 / 8, &told, error))
@@ -284,12 +317,15 @@ static gboolean add_file(AstroRecording *recording, guint number,
                                "%s: OBS_OFFSET is %" G_GUINT64_FORMAT
                                " bytes, which are not whole steps of %" G_GUINT64_FORMAT " bits",
                                file->name, offset, bits);
-  const guint64 steps = (file->size - header) * 8 / bits;
+  const guint64 steps = (file->size - header) * 8 / bits / heap * heap;
   if (told > file->size - header)
     astro_recording_add_note(recording,
                              "%s is cut short: it has %" G_GUINT64_FORMAT
                              " bytes of samples, and FILE_SIZE is %" G_GUINT64_FORMAT,
                              file->name, file->size - header, told);
+  if (heap > 1 && (file->size - header) * 8 != steps * bits)
+    astro_recording_add_note(recording, "%s ends in the middle of heaps, which are left out",
+                             file->name);
   if (steps == 0)
     return TRUE;
   const AstroRecorderFrame frame = {
@@ -337,7 +373,7 @@ static gboolean open_all(AstroRecording *recording, GError **error)
         return FALSE;
       start = ns;
       recording->has_start = has_start;
-    } else if (!check_same(&first, &keywords, error) ||
+    } else if (!check_same(recording, &first, &keywords, error) ||
                !steps_between(recording, keywords.file, has_start ? ns - start : 0, &after,
                               error)) {
       return FALSE;

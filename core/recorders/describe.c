@@ -54,10 +54,12 @@ static void complete(AstroLayout *layout, gboolean is_power)
   gint pol = astro_layout_find(layout, ASTRO_AXIS_POL);
   const gint station = astro_layout_find(layout, ASTRO_AXIS_STATION);
   if (is_power) {
-    if (pol < 0)
-      insert(layout, 1, ASTRO_AXIS_POL);
+    if (pol < 0) {
+      pol = astro_layout_find(layout, ASTRO_AXIS_BEAM) < 0 ? 1 : 2;
+      insert(layout, (guint)pol, ASTRO_AXIS_POL);
+    }
     if (astro_layout_find(layout, ASTRO_AXIS_CHANNEL) < 0)
-      insert(layout, 2, ASTRO_AXIS_CHANNEL);
+      insert(layout, (guint)pol + 1, ASTRO_AXIS_CHANNEL);
     return;
   }
   if (pol < 0) {
@@ -78,7 +80,8 @@ static void choose_layout(AstroRecording *recording)
   out->quantity = recording->packing.is_power ? ASTRO_QUANTITY_POWER
                   : is_spectra                ? ASTRO_QUANTITY_SPECTRA
                                               : ASTRO_QUANTITY_VOLTAGES;
-  recording->is_moved = recording->n_rows > 1 && (has_both || !is_spectra);
+  recording->is_moved =
+      recording->n_rows > 1 && (has_both || !is_spectra || recording->packing.is_power);
   out->layout = (AstroLayout){ 0 };
   if (!recording->is_moved)
     append(&out->layout, &recording->rows);
@@ -181,6 +184,18 @@ static gboolean settle_start(AstroRecording *recording, GError **error)
   return TRUE;
 }
 
+/* For formats that do not look at pols themselves. */
+static gboolean check_pols(const AstroRecording *recording, GError **error)
+{
+  const guint set = recording->settings->pols;
+  const guint64 told = extent_of(recording, ASTRO_AXIS_POL);
+  return set == 0 || set == told || recording->settings->force ||
+         astro_recorder_fail(error, SETTINGS,
+                             "%s has %" G_GUINT64_FORMAT " polarisations, but pols=%u is set: "
+                             "leave it out",
+                             astro_recording_file(recording, 0)->name, told, set);
+}
+
 gboolean astro_recording_describe(AstroRecording *recording, GError **error)
 {
   AstroStream *out = &recording->stream;
@@ -193,8 +208,9 @@ gboolean astro_recording_describe(AstroRecording *recording, GError **error)
     return astro_recorder_fail(error, FORMAT,
                                "%s: found samples of %u bits, expected 1 to 16, or floats of 32",
                                name, recording->packing.bits);
-  if (!check_size(recording, error) || !check_span(recording, error) ||
-      !settle_band(recording, error) || !settle_start(recording, error))
+  if (!check_pols(recording, error) || !check_size(recording, error) ||
+      !check_span(recording, error) || !settle_band(recording, error) ||
+      !settle_start(recording, error))
     return FALSE;
   out->rate_n = recording->rate_n;
   out->rate_d = recording->rate_d;
@@ -205,6 +221,18 @@ gboolean astro_recording_describe(AstroRecording *recording, GError **error)
     return FALSE;
   recording->seen = (AstroRecorderPlace){ 0, 0 };
   return TRUE;
+}
+
+static void add_beams(const AstroRecording *recording, AstroObservation *observation)
+{
+  for (guint i = 0; recording->beams && i < recording->beams->len; i++) {
+    const AstroRecorderBeam *beam = &g_array_index(recording->beams, AstroRecorderBeam, i);
+    g_autofree char *name = g_strdup_printf("%d", beam->number);
+    astro_observation_add_beam(observation, name, ASTRO_BEAM_TIED,
+                               beam->has_centre ? ASTRO_BEAM_RADEC : ASTRO_BEAM_UNTOLD,
+                               beam->has_centre ? beam->ra * G_PI / 180 : 0,
+                               beam->has_centre ? beam->dec * G_PI / 180 : 0, NULL);
+  }
 }
 
 AstroObservation *astro_recording_make_observation(const AstroRecording *recording)
@@ -220,6 +248,7 @@ AstroObservation *astro_recording_make_observation(const AstroRecording *recordi
   observation->has_phase_centre = recording->has_centre;
   observation->phase_ra = recording->ra * G_PI / 180;
   observation->phase_dec = recording->dec * G_PI / 180;
+  add_beams(recording, observation);
   observation->has_start = recording->has_start;
   if (recording->has_start) {
     const gint64 day = recording->start_ns / NS_A_DAY - (recording->start_ns % NS_A_DAY < 0);

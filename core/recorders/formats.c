@@ -152,8 +152,8 @@ void astro_recording_close(AstroRecording *recording)
 {
   if (recording->format && recording->format->close && recording->room)
     recording->format->close(recording->room);
-  if (recording->index)
-    g_array_unref(recording->index);
+  g_clear_pointer(&recording->index, g_array_unref);
+  g_clear_pointer(&recording->beams, g_array_unref);
   g_ptr_array_unref(recording->files);
   g_string_free(recording->notes, TRUE);
   g_free(recording->telescope);

@@ -31,6 +31,12 @@ static gint by_time(gconstpointer a, gconstpointer b)
   return one->file < other->file ? -1 : one->file > other->file;
 }
 
+/* Rows that come in frames of their own. */
+static guint n_lanes(const AstroRecording *recording)
+{
+  return MAX((guint)astro_layout_samples(&recording->rows) / recording->frame_rows, 1);
+}
+
 gboolean astro_recording_sort(AstroRecording *recording, GError **error)
 {
   const guint n = recording->index->len;
@@ -38,21 +44,27 @@ gboolean astro_recording_sort(AstroRecording *recording, GError **error)
     return astro_recorder_fail(error, FORMAT, "%s: the recording has no samples",
                                astro_recording_file(recording, 0)->name);
   g_array_sort(recording->index, by_time);
-  for (guint i = 1; i < n; i++) {
-    const AstroRecorderFrame *before = indexed(recording, i - 1);
+  recording->first = indexed(recording, 0)->begin;
+  const guint lanes = n_lanes(recording);
+  g_autofree gint64 *ends = g_new(gint64, lanes);
+  gint64 last = recording->first;
+  for (guint i = 0; i < lanes; i++)
+    ends[i] = recording->first;
+  for (guint i = 0; i < n; i++) {
     AstroRecorderFrame *frame = indexed(recording, i);
-    const gint64 end = before->begin + (gint64)before->steps;
-    const guint64 both = MIN((guint64)MAX(end - frame->begin, 0), frame->steps);
-    if (both == frame->steps)
+    gint64 *end = ends + frame->row / recording->frame_rows;
+    const guint64 both = MIN((guint64)MAX(*end - frame->begin, 0), frame->steps);
+    if (both > 0 && both == frame->steps)
       astro_recording_add_note(recording, "%s has samples of the same time as another file",
                                astro_recording_file(recording, frame->file)->name);
     frame->skip += both;
     frame->begin += (gint64)both;
     frame->steps -= both;
+    last = MAX(last, frame->begin + (gint64)frame->steps);
+    if (frame->is_valid)
+      *end = MAX(*end, frame->begin + (gint64)frame->steps);
   }
-  recording->first = indexed(recording, 0)->begin;
-  const AstroRecorderFrame *last = indexed(recording, n - 1);
-  recording->steps = (guint64)(last->begin - recording->first) + last->steps;
+  recording->steps = (guint64)(last - recording->first);
   return TRUE;
 }
 
@@ -65,7 +77,8 @@ static gboolean next_indexed(AstroRecording *recording, AstroRecorderPlace *plac
   return TRUE;
 }
 
-static void place_indexed(AstroRecording *recording, gint64 step, AstroRecorderPlace *place)
+/* The last frame that begins no later than a step, if it is the only one that can have it. */
+static guint search_index(const AstroRecording *recording, gint64 step)
 {
   guint from = 0, to = recording->index->len;
   while (to - from > 1) {
@@ -75,7 +88,23 @@ static void place_indexed(AstroRecording *recording, gint64 step, AstroRecorderP
     else
       to = middle;
   }
-  *place = (AstroRecorderPlace){ from, 0 };
+  return from;
+}
+
+/* With several lanes, the first frame that ends behind a step: there are as many as files. */
+static guint scan_index(const AstroRecording *recording, gint64 step)
+{
+  guint at = 0;
+  while (at + 1 < recording->index->len &&
+         indexed(recording, at)->begin + (gint64)indexed(recording, at)->steps <= step)
+    at++;
+  return at;
+}
+
+static void place_indexed(AstroRecording *recording, gint64 step, AstroRecorderPlace *place)
+{
+  *place = (AstroRecorderPlace){ .file = n_lanes(recording) > 1 ? scan_index(recording, step)
+                                                                : search_index(recording, step) };
 }
 
 /* ---- without one ---- */

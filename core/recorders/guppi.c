@@ -3,8 +3,9 @@
  *
  * The last OVERLAP steps of a block are the first ones of the next. With DIRECTIO headers are
  * filled up to a multiple of 512 bytes. PKTIDX counts packets of PKTSIZE bytes since the start,
- * without those of overlaps. NPOL is 4 for two polarisations: real and imaginary parts of each.
- * Recorders of one channel have real samples. */
+ * without those of overlaps. DROPBLK is the fraction of a block's packets that were lost: which
+ * ones no header tells, unless it is all of them. NPOL is 4 for two polarisations: real and
+ * imaginary parts of each. Recorders of one channel have real samples. */
 #include "config.h"
 #include "core/recorders/keywords.h"
 #include "core/recorders/recording.h"
@@ -43,6 +44,8 @@ typedef struct {
   guint64 overlap; /* steps */
   double start_ns; /* below a second; the rest is in start */
   gint64 start;    /* seconds since 1970 */
+  guint spoilt;    /* blocks with some lost packets */
+  double lost;     /* steps of these */
 } Common;
 
 static gboolean read_shape(AstroRecording *recording, const AstroRecorderKeywords *keywords,
@@ -63,10 +66,8 @@ static gboolean read_shape(AstroRecording *recording, const AstroRecorderKeyword
     return FALSE;
   const gboolean is_complex = channels > 1;
   const guint64 pols = is_complex ? npol / 2 : npol;
-  if (bits != 4 && bits != 8 && bits != 16)
-    return astro_recorder_fail(error, FORMAT,
-                               "%s: NBITS is %u, expected 4, 8 or 16: recorders disagree about the "
-                               "levels of 2 bits",
+  if (bits != 2 && bits != 4 && bits != 8 && bits != 16)
+    return astro_recorder_fail(error, FORMAT, "%s: NBITS is %u, expected 2, 4, 8 or 16",
                                keywords->file, bits);
   if (pols < 1 || pols > 2)
     return astro_recorder_fail(error, FORMAT,
@@ -76,7 +77,7 @@ static gboolean read_shape(AstroRecording *recording, const AstroRecorderKeyword
   recording->packing = (AstroRecorderPacking){
     .bits = bits,
     .is_complex = is_complex,
-    .code = ASTRO_RECORDER_SIGNED,
+    .code = bits == 2 ? ASTRO_RECORDER_FALLING : ASTRO_RECORDER_SIGNED,
     .high_first = TRUE,
   };
   const gboolean is_simple = g_strcmp0(packets, "SIMPLE") == 0;
@@ -197,10 +198,26 @@ static gboolean read_begin(const AstroRecording *recording, const AstroRecorderK
   return TRUE;
 }
 
+/* A block without any packet is lost; in others those that are missing cannot be told apart. */
+static gboolean read_dropped(const AstroRecorderKeywords *keywords, Common *common,
+                             AstroRecorderFrame *frame, GError **error)
+{
+  double dropped;
+  if (!astro_recorder_keyword_number(keywords, "DROPBLK", -G_MAXDOUBLE, G_MAXDOUBLE, &dropped,
+                                     error))
+    return FALSE;
+  frame->is_valid = dropped < 1;
+  if (dropped > 0 && dropped < 1) {
+    common->spoilt++;
+    common->lost += dropped * (double)frame->steps;
+  }
+  return TRUE;
+}
+
 /* A block that the end of the file cuts has only parts of its channels. */
 static gboolean add_block(AstroRecording *recording, guint number, guint64 at,
-                          const AstroRecorderKeywords *keywords, const Common *common,
-                          gint64 *follows, guint64 *end, GError **error)
+                          const AstroRecorderKeywords *keywords, Common *common, gint64 *follows,
+                          guint64 *end, GError **error)
 {
   AstroRecorderFile *file = astro_recording_file(recording, number);
   const guint64 bits = step_bits(recording);
@@ -221,9 +238,9 @@ static gboolean add_block(AstroRecording *recording, guint number, guint64 at,
     .end = *end,
     .steps = steps,
     .stored = steps,
-    .is_valid = TRUE,
   };
-  if (!read_begin(recording, keywords, *follows, &frame.begin, error))
+  if (!read_begin(recording, keywords, *follows, &frame.begin, error) ||
+      !read_dropped(keywords, common, &frame, error))
     return FALSE;
   *follows = frame.begin + (gint64)(steps - common->overlap);
   if (*end <= file->size)
@@ -305,6 +322,11 @@ static gboolean open_all(AstroRecording *recording, GError **error)
   for (guint i = 0; i < recording->files->len; i++)
     if (!add_file(recording, i, &first, &common, &follows, error))
       return FALSE;
+  if (common.spoilt)
+    astro_recording_add_note(recording,
+                             "%u of %u blocks lack packets, of %.0f steps of time in all "
+                             "(DROPBLK): headers do not tell which, so that these count as good",
+                             common.spoilt, recording->index->len, common.lost);
   if (!astro_recording_sort(recording, error))
     return FALSE;
   recording->start_ns = common.start * (gint64)GST_SECOND + llrint(common.start_ns) +

@@ -9,6 +9,8 @@
  *   mark 5b         1     0: 1, 1: -1
  *   mark 5b         2     0: -10, 1: 3, 2: -3, 3: 10 (the low bit is the sign, the high the
  *                         magnitude)
+ *   falling         2     0: 10, 1: 3, 2: -3, 3: -10 (GUPPI, as Breakthrough Listen describes it
+ *                         and blimpy reads it, which has 40 and 12)
  *
  * 10/3 is 3.3333: VDIF's specification has 3.3359 for the ratio of the high level to the low one,
  * baseband 3.3165. VDIF has levels for 1 and 2 bits and offset above; the unsigned bytes of
@@ -25,6 +27,7 @@ typedef enum {
   ASTRO_RECORDER_LEVELS,
   ASTRO_RECORDER_MARK5B,
   ASTRO_RECORDER_UNSIGNED,
+  ASTRO_RECORDER_FALLING,
   ASTRO_RECORDER_FLOAT, /* 32 bits, IEEE, little-endian: copied */
 } AstroRecorderCode;
 

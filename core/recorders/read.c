@@ -5,6 +5,7 @@
 #include "core/backend/backend.h"
 #include "core/backend/threads.h"
 #include "core/lib/transpose/plan.h"
+#include "core/recorders/lanes.h"
 #include "core/recorders/turn.h"
 
 #include <string.h>
@@ -13,12 +14,16 @@
 #define PIECE ((guint64)1 << 17)
 /* Pieces that are worth reading straight into place, in bytes. */
 #define LONG ((gsize)64 << 10)
+/* Two lanes are put among each other in pieces of so many bytes, while these are in the innermost
+ * cache; the rows of a block with more of them are transposed when all are there. */
+#define LANE_PIECE 8192
 
-/* The block that is being read, with its rows one behind the other. */
+/* The block that is being read, with its rows one behind the other, or time:rows. */
 typedef struct {
   gint64 begin, end; /* in the frames' numbers */
   guint64 steps;
   guint8 *rows;
+  gboolean is_by_time;
   guint64 cell;    /* steps that share a mark */
   guint64 cells;   /* in a row */
   guint n_lanes;   /* rows that come in frames of their own */
@@ -70,26 +75,85 @@ static guint row_of(const AstroRecording *recording, guint row)
   return (guint)(row + (n - 1 - at) * stride - at * stride);
 }
 
-/* The steps that frame and block share. */
-static gboolean place_rows(AstroRecording *recording, const Block *block,
+/* Some steps of a row: their place in the block, and that of their samples in the frame. */
+typedef struct {
+  guint row;
+  gint64 from;
+  guint64 n;
+  guint64 component;
+} Piece;
+
+static gboolean unpack_steps(AstroRecording *recording, const AstroRecorderFrame *frame,
+                             const Piece *piece, guint8 *out, GError **error)
+{
+  if (!unpack(recording, frame, piece->component, piece->n * recording->inner_components, out,
+              error))
+    return FALSE;
+  if (recording->is_turned)
+    astro_recorder_turn(&recording->packing, &recording->inner, piece->from - recording->first,
+                        piece->n, out);
+  return TRUE;
+}
+
+static gboolean place_row(AstroRecording *recording, const Block *block,
+                          const AstroRecorderFrame *frame, const Piece *whole, GError **error)
+{
+  const gsize bytes = step_bytes(recording);
+  const guint64 at = (guint64)(whole->from - block->begin), some = LANE_PIECE / bytes;
+  guint8 steps[LANE_PIECE];
+  if (!block->is_by_time)
+    return unpack_steps(recording, frame, whole,
+                        block->rows + (whole->row * block->steps + at) * bytes, error);
+  for (guint64 done = 0; done < whole->n; done += some) {
+    const Piece piece = { whole->row, whole->from + (gint64)done, MIN(whole->n - done, some),
+                          whole->component + done * recording->inner_components };
+    if (!unpack_steps(recording, frame, &piece, steps, error))
+      return FALSE;
+    astro_recorder_place_lane(block->rows, piece.row, bytes, at + done, steps, piece.n);
+  }
+  return TRUE;
+}
+
+static guint64 heap_steps(const AstroRecording *recording, const AstroRecorderFrame *frame)
+{
+  return recording->heap ? recording->heap : frame->stored;
+}
+
+/* Steps of all rows of a frame, which lie in one of its heaps. */
+static gboolean place_heap(AstroRecording *recording, const Block *block,
                            const AstroRecorderFrame *frame, gint64 from, gint64 to, GError **error)
 {
   const guint64 n = (guint64)(to - from), inner = recording->inner_components;
+  const guint64 heap = heap_steps(recording, frame);
+  const guint64 step = frame->skip + (guint64)(from - frame->begin);
   for (guint i = 0; i < recording->frame_rows; i++) {
-    const guint row = row_of(recording, frame->row + i);
-    guint8 *out = block->rows + ((guint64)row * block->steps + (guint64)(from - block->begin)) *
-                                    step_bytes(recording);
-    const guint64 first =
-        (i * frame->stored + frame->skip + (guint64)(from - frame->begin)) * inner;
+    const Piece piece = {
+      .row = row_of(recording, frame->row + i),
+      .from = from,
+      .n = n,
+      .component = ((step / heap * recording->frame_rows + i) * heap + step % heap) * inner,
+    };
     if (astro_is_given_up()) {
       g_set_error_literal(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP,
                           "the block was given up");
       return FALSE;
     }
-    if (!unpack(recording, frame, first, n * inner, out, error))
+    if (!place_row(recording, block, frame, &piece, error))
       return FALSE;
-    if (recording->is_turned)
-      astro_recorder_turn(&recording->packing, &recording->inner, from - recording->first, n, out);
+  }
+  return TRUE;
+}
+
+/* The steps that frame and block share. */
+static gboolean place_rows(AstroRecording *recording, const Block *block,
+                           const AstroRecorderFrame *frame, gint64 from, gint64 to, GError **error)
+{
+  const guint64 heap = heap_steps(recording, frame);
+  for (gint64 end; from < to; from = end) {
+    const guint64 into = (frame->skip + (guint64)(from - frame->begin)) % heap;
+    end = from + (gint64)MIN((guint64)(to - from), heap - into);
+    if (!place_heap(recording, block, frame, from, end, error))
+      return FALSE;
   }
   return TRUE;
 }
@@ -177,10 +241,22 @@ static gboolean place_all(AstroRecording *recording, const Block *block, GError 
   return TRUE;
 }
 
+static void clear_steps(const AstroRecording *recording, const Block *block, guint row,
+                        guint64 from, guint64 to)
+{
+  static const guint8 zeros[LANE_PIECE];
+  const gsize bytes = step_bytes(recording);
+  if (!block->is_by_time) {
+    memset(block->rows + (row * block->steps + from) * bytes, 0, (to - from) * bytes);
+    return;
+  }
+  for (guint64 some = LANE_PIECE / bytes; from < to; from += some)
+    astro_recorder_place_lane(block->rows, row, bytes, from, zeros, MIN(to - from, some));
+}
+
 /* Samples that no frame has are zeros. */
 static guint64 clear_lost(const AstroRecording *recording, const Block *block)
 {
-  const gsize bytes = step_bytes(recording);
   guint64 lost = 0;
   for (guint lane = 0; lane < block->n_lanes; lane++)
     for (guint64 cell = 0, end; cell < block->cells; cell = end) {
@@ -190,10 +266,8 @@ static guint64 clear_lost(const AstroRecording *recording, const Block *block)
       if (marks[cell])
         continue;
       const guint64 from = cell * block->cell, to = MIN(end * block->cell, block->steps);
-      for (guint i = 0; i < recording->frame_rows; i++) {
-        const guint64 row = (guint64)lane * recording->frame_rows + i;
-        memset(block->rows + (row * block->steps + from) * bytes, 0, (to - from) * bytes);
-      }
+      for (guint i = 0; i < recording->frame_rows; i++)
+        clear_steps(recording, block, lane * recording->frame_rows + i, from, to);
       lost += (to - from) * recording->frame_rows;
     }
   return lost;
@@ -312,11 +386,14 @@ gboolean astro_recording_read(AstroRecording *recording, guint64 first, guint64 
     .end = begin + (gint64)steps,
     .steps = steps,
     .rows = data,
+    .is_by_time =
+        recording->is_moved && astro_recorder_has_lanes(recording->n_rows, step_bytes(recording)),
     .cell = is_aligned ? grid : 1,
     .n_lanes = recording->n_rows / recording->frame_rows,
   };
   block.cells = steps / block.cell;
-  if (recording->is_moved) {
+  const gboolean is_transposed = recording->is_moved && !block.is_by_time;
+  if (is_transposed) {
     if (!make_room(recording, recording->n_rows * steps * step_bytes(recording), error))
       return FALSE;
     block.rows = recording->scratch;
@@ -333,7 +410,7 @@ gboolean astro_recording_read(AstroRecording *recording, guint64 first, guint64 
   const guint64 lost = clear_lost(recording, &block);
   *is_lost = lost == steps * recording->n_rows;
   count_samples(recording, lost, steps);
-  if (recording->is_moved && !*is_lost)
+  if (is_transposed && !*is_lost)
     move(recording, &block, data);
   add_counts(recording, &block, lost > 0, buffer);
   return TRUE;

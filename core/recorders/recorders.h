@@ -34,6 +34,7 @@ typedef enum {
 typedef struct {
   char *format; /* NULL or auto: by the content */
   guint channels, pols, bits;
+  guint heap_steps; /* of DADA, steps that lie together */
   char *rate, *start_time;
   char *products; /* of power, as XX:YY */
   double frequency, bandwidth;

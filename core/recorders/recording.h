@@ -2,8 +2,9 @@
  *
  * Samples lie in frames: blocks of GUPPI, frames of VDIF and Mark 5B, whole files of DADA. A frame
  * has one row of the recording or several, one behind the other. A row is the steps of time of one
- * thread, or of one channel where channels come one after another in the file. Steps of a row hold
- * the axes that vary faster than time. */
+ * thread or beam, or of one channel where channels come one after another in the file. Steps of a
+ * row hold the axes that vary faster than time. Frames may also consist of heaps, each of which has
+ * some steps of all rows. */
 #pragma once
 
 #include "core/recorders/file.h"
@@ -30,6 +31,13 @@ typedef struct {
   guint file; /* or the frame's index */
   guint64 at;
 } AstroRecorderPlace;
+
+/* One of several beams, in the order of rows. */
+typedef struct {
+  gint32 number;
+  gboolean has_centre;
+  double ra, dec; /* degrees */
+} AstroRecorderBeam;
 
 typedef struct _AstroRecorderFormat AstroRecorderFormat;
 
@@ -58,7 +66,10 @@ struct _AstroRecording {
   AstroRecorderPacking packing;
   AstroLayout rows, inner;     /* axes slower and faster than time, without it */
   guint frame_rows;            /* in each frame */
+  guint64 heap;                /* steps of a row that lie together in a frame; 0: all of them */
+  GArray *beams;               /* AstroRecorderBeam; NULL: the rows are no beams */
   double rate;                 /* told by headers; 0: they do not tell */
+  double claimed_rate;         /* told in a way that programs understand differently; 0: not */
   gint rate_n, rate_d;         /* exact */
   double frequency, bandwidth; /* Hz; a negative width falls from channel to channel */
   AstroPowerProducts products; /* of power */
@@ -118,8 +129,8 @@ gint64 astro_recording_ns(const AstroRecording *recording, gint64 steps);
 /* Axes of a layout, slowest first; those of length 1 may be left out later. */
 void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent);
 
-/* Sorts an index by time and sets what follows from it: first and steps. Steps that two frames have
- * are counted in the earlier one. FALSE: there are no frames. */
+/* Sorts an index by time and sets what follows from it: first and steps. Steps that two valid frames
+ * of a row have are counted in the earlier one. FALSE: there are no frames. */
 gboolean astro_recording_sort(AstroRecording *recording, GError **error);
 
 /* Derives the stream from what the format has filled in. */

@@ -1,6 +1,8 @@
 /* SIGPROC filterbank: detected power behind a header of keywords, each a length and a name, and its
  * value; samples are time:IF:channel.
  *
+ * A file has one beam: ibeam is its number, of nbeams. Files of different beams become an axis.
+ *
  * fch1 is the middle of the first channel and foff the way to the next, both in MHz; most files
  * begin with the highest channel. Numbers have no sign, unless the keyword signed says so, and a
  * scale of their own. What the IFs are no header tells: one is taken as I, and products names
@@ -27,7 +29,7 @@ typedef struct {
 } Cursor;
 
 typedef struct {
-  gint32 telescope, type, channels, bits, ifs, beams;
+  gint32 telescope, type, channels, bits, ifs, beams, beam;
   gint8 is_signed;
   double start, interval, first, step, ra, dec;
   gsize bytes; /* of the header */
@@ -89,7 +91,7 @@ static const struct {
   { "nchans", WHOLE, G_STRUCT_OFFSET(Header, channels) },
   { "nifs", WHOLE, G_STRUCT_OFFSET(Header, ifs) },
   { "nbeams", WHOLE, G_STRUCT_OFFSET(Header, beams) },
-  { "ibeam", WHOLE, -1 },
+  { "ibeam", WHOLE, G_STRUCT_OFFSET(Header, beam) },
   { "signed", BYTE, G_STRUCT_OFFSET(Header, is_signed) },
   { "tstart", REAL, G_STRUCT_OFFSET(Header, start) },
   { "tsamp", REAL, G_STRUCT_OFFSET(Header, interval) },
@@ -169,7 +171,6 @@ static gboolean read_header(AstroRecorderFile *file, Header *header, GError **er
   const char *wrong = header->type != 1       ? "data_type, expected 1: a filterbank"
                       : header->channels < 1  ? "nchans, expected 1 or more"
                       : header->ifs < 1       ? "nifs, expected 1 or more"
-                      : header->beams > 1     ? "nbeams, expected 1"
                       : header->interval <= 0 ? "tsamp, expected more than 0"
                       : header->start < 0 || header->start > 1e5 ? "tstart, expected a day (MJD)"
                                                                  : NULL;
@@ -209,6 +210,11 @@ static double sixtieths(double packed)
                second = floor((whole - first * 10000) / 100);
   const double value = first + second / 60 + (whole - first * 10000 - second * 100) / 3600;
   return packed < 0 ? -value : value;
+}
+
+static gboolean has_centre(const Header *header)
+{
+  return header->ra != 0 || header->dec != 0;
 }
 
 static gboolean settle_products(AstroRecording *recording, const Header *header, GError **error)
@@ -258,7 +264,7 @@ static gboolean read_common(AstroRecording *recording, const Header *header, GEr
   astro_recorder_add_axis(&recording->inner, ASTRO_AXIS_POL, (guint64)header->ifs);
   astro_recorder_add_axis(&recording->inner, ASTRO_AXIS_CHANNEL, channels);
   recording->telescope = g_strdup(astro_sigproc_telescope(header->telescope));
-  recording->has_centre = header->ra != 0 || header->dec != 0;
+  recording->has_centre = has_centre(header);
   recording->ra = sixtieths(header->ra) * 15;
   recording->dec = sixtieths(header->dec);
   recording->frequency = (header->first + header->step * (channels - 1) / 2) * MHZ;
@@ -275,45 +281,118 @@ static gboolean is_same(const Header *a, const Header *b)
          a->step == b->step;
 }
 
-static gboolean open_all(AstroRecording *recording, GError **error)
+/* ---- beams ---- */
+
+static gint by_number(gconstpointer a, gconstpointer b)
 {
-  Header first = { 0 };
-  double earliest = G_MAXDOUBLE;
-  recording->index = g_array_new(FALSE, FALSE, sizeof(AstroRecorderFrame));
+  const gint32 one = ((const AstroRecorderBeam *)a)->number,
+               other = ((const AstroRecorderBeam *)b)->number;
+  return one < other ? -1 : one > other;
+}
+
+/* The files of a beam look in one direction. */
+static gboolean add_beam(GArray *beams, const Header *header, const char *file, GError **error)
+{
+  const AstroRecorderBeam new = {
+    .number = header->beam,
+    .has_centre = has_centre(header),
+    .ra = sixtieths(header->ra) * 15,
+    .dec = sixtieths(header->dec),
+  };
+  for (guint i = 0; i < beams->len; i++) {
+    const AstroRecorderBeam *beam = &g_array_index(beams, AstroRecorderBeam, i);
+    if (beam->number == new.number)
+      return (beam->ra == new.ra && beam->dec == new.dec) ||
+             astro_recorder_fail(error, FORMAT,
+                                 "%s: beam %d looks to another place than in an earlier file: "
+                                 "expected files of one recording",
+                                 file, new.number);
+  }
+  g_array_append_val(beams, new);
+  return TRUE;
+}
+
+/* Several beams are rows in the order of their numbers; a single one is not told apart. */
+static gboolean find_beams(AstroRecording *recording, const Header *headers, GError **error)
+{
+  g_autoptr(GArray) beams = g_array_new(FALSE, FALSE, sizeof(AstroRecorderBeam));
+  for (guint i = 0; i < recording->files->len; i++)
+    if (!add_beam(beams, headers + i, astro_recording_file(recording, i)->name, error))
+      return FALSE;
+  if (beams->len == 1)
+    return TRUE;
+  g_array_sort(beams, by_number);
+  astro_recorder_add_axis(&recording->rows, ASTRO_AXIS_BEAM, beams->len);
+  recording->beams = g_steal_pointer(&beams);
+  return TRUE;
+}
+
+static guint row_of(const AstroRecording *recording, const Header *header)
+{
+  guint row = 0;
+  while (recording->beams &&
+         g_array_index(recording->beams, AstroRecorderBeam, row).number != header->beam)
+    row++;
+  return row;
+}
+
+/* ---- files ---- */
+
+static gboolean read_headers(AstroRecording *recording, Header *headers, GError **error)
+{
   for (guint i = 0; i < recording->files->len; i++) {
     AstroRecorderFile *file = astro_recording_file(recording, i);
-    Header header;
-    if (!read_header(file, &header, error))
+    if (!read_header(file, headers + i, error))
       return FALSE;
-    if (i == 0) {
-      first = header;
-      if (!read_common(recording, &header, error))
-        return FALSE;
-    } else if (!is_same(&first, &header)) {
+    if (!is_same(headers, headers + i))
       return astro_recorder_fail(error, FORMAT,
                                  "%s: it has other channels, bits or rate than %s: expected files "
                                  "of one recording",
                                  file->name, astro_recording_file(recording, 0)->name);
-    }
-    const guint64 bits = astro_layout_samples(&recording->inner) * recording->packing.bits;
-    const guint64 steps = (file->size - header.bytes) * 8 / bits;
-    const double after = (header.start - first.start) * 86400 * recording->rate;
-    if (fabs(after) > 0x1p60)
-      return astro_recorder_fail(error, FORMAT, "%s: tstart is %g steps from that of %s",
-                                 file->name, after, astro_recording_file(recording, 0)->name);
-    const AstroRecorderFrame frame = {
-      .file = i,
-      .at = header.bytes,
-      .end = file->size,
-      .begin = llrint(after),
-      .steps = steps,
-      .stored = steps,
-      .is_valid = TRUE,
-    };
-    if (steps == 0)
-      continue;
+  }
+  return TRUE;
+}
+
+static gboolean add_file(AstroRecording *recording, guint number, const Header *header,
+                         double start, GError **error)
+{
+  AstroRecorderFile *file = astro_recording_file(recording, number);
+  const guint64 bits = astro_layout_samples(&recording->inner) * recording->packing.bits;
+  const guint64 steps = (file->size - header->bytes) * 8 / bits;
+  const double after = (header->start - start) * 86400 * recording->rate;
+  if (fabs(after) > 0x1p60)
+    return astro_recorder_fail(error, FORMAT, "%s: tstart is %g steps from that of %s", file->name,
+                               after, astro_recording_file(recording, 0)->name);
+  const AstroRecorderFrame frame = {
+    .file = number,
+    .at = header->bytes,
+    .end = file->size,
+    .begin = llrint(after),
+    .steps = steps,
+    .stored = steps,
+    .row = row_of(recording, header),
+    .is_valid = TRUE,
+  };
+  if (steps > 0)
     g_array_append_val(recording->index, frame);
-    earliest = MIN(earliest, header.start);
+  return TRUE;
+}
+
+static gboolean open_all(AstroRecording *recording, GError **error)
+{
+  const guint n = recording->files->len;
+  g_autofree Header *headers = g_new0(Header, n);
+  double earliest = G_MAXDOUBLE;
+  recording->index = g_array_new(FALSE, FALSE, sizeof(AstroRecorderFrame));
+  if (!read_headers(recording, headers, error) || !read_common(recording, headers, error) ||
+      !find_beams(recording, headers, error))
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    const guint before = recording->index->len;
+    if (!add_file(recording, i, headers + i, headers->start, error))
+      return FALSE;
+    if (recording->index->len > before)
+      earliest = MIN(earliest, headers[i].start);
   }
   if (!astro_recording_sort(recording, error))
     return FALSE;

@@ -141,6 +141,31 @@ static gboolean check_numbers(AstroRecording *recording, GError **error)
   return TRUE;
 }
 
+/* A rate that headers only claim counts if nothing else tells one, and the user hears of it, as of
+ * one that is wrong. counted: what the change of the second tells, or 0. */
+static void weigh_claim(AstroRecording *recording, double counted)
+{
+  const double claim = recording->claimed_rate, set = recording->given_n;
+  const double known = recording->rate > 0 ? recording->rate
+                       : counted > 0       ? counted
+                                           : set / recording->given_d;
+  const char *name = astro_recording_file(recording, 0)->name;
+  if (claim == 0 || ABS(known - claim) < 1e-6 * claim)
+    return;
+  if (known > 0) {
+    astro_recording_add_note(recording,
+                             "%s: headers claim %g steps a second, but there are %g, which count",
+                             name, claim, known);
+    return;
+  }
+  recording->rate = claim;
+  astro_recording_add_note(recording,
+                           "%s: headers claim %g steps a second, which nothing confirms, as the "
+                           "recording is within a second, and programs understand such a claim "
+                           "differently: set rate if it is another",
+                           name, claim);
+}
+
 static gboolean settle_rate(AstroRecording *recording, GError **error)
 {
   const char *name = astro_recording_file(recording, 0)->name;
@@ -149,6 +174,7 @@ static gboolean settle_rate(AstroRecording *recording, GError **error)
   if (!count_frames(recording, &counted, error))
     return FALSE;
   const double found = (double)(counted * recording->frame_steps);
+  weigh_claim(recording, found);
   g_autofree char *where =
       g_strdup_printf("%s: %s", name,
                       is_told   ? "the header"

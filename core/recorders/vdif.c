@@ -237,10 +237,21 @@ static gboolean read_packing(AstroRecording *recording, const Room *room, GError
   return TRUE;
 }
 
+/* How many neighbouring channels of a frame are polarisations. Two polarisations of frames with one
+ * channel can only be two threads. */
+static guint pols_of_frame(const AstroRecording *recording, const Room *room)
+{
+  const AstroRecorderThreads are = recording->settings->threads;
+  const gboolean are_threads =
+      room->like.log_channels == 0 && room->threads->len == 2 &&
+      (are == ASTRO_RECORDER_THREADS_AUTO || are == ASTRO_RECORDER_THREADS_POL);
+  return are_threads ? 1 : MAX(recording->settings->pols, 1);
+}
+
 static gboolean read_inner(AstroRecording *recording, const Room *room, GError **error)
 {
   const guint channels = 1u << room->like.log_channels;
-  const guint pols = MAX(recording->settings->pols, 1);
+  const guint pols = pols_of_frame(recording, room);
   if (channels % pols)
     return astro_recorder_fail(error, SETTINGS,
                                "%s: frames have %u channels, which are not pols=%u each",
@@ -257,7 +268,7 @@ static gboolean read_rows(AstroRecording *recording, const Room *room, GError **
   const guint stations = room->stations->len, threads = room->threads->len;
   AstroRecorderThreads are = recording->settings->threads;
   const char *name = astro_recording_file(recording, 0)->name;
-  const gboolean has_pols = recording->settings->pols > 1;
+  const gboolean has_pols = pols_of_frame(recording, room) > 1;
   recording->frame_rows = 1;
   if (are == ASTRO_RECORDER_THREADS_AUTO && (threads > 2 || (threads == 2 && has_pols)))
     return astro_recorder_fail(error, SETTINGS,
@@ -292,6 +303,7 @@ static gboolean open_all(AstroRecording *recording, GError **error)
   recording->frame_bytes = room->like.bytes;
   recording->frame_steps = astro_vdif_steps(&room->like);
   recording->rate = (double)room->like.rate;
+  recording->claimed_rate = (double)room->like.claimed;
   if (!find_lanes(recording, room, error) || !find_clocks(recording, room, error) ||
       !read_packing(recording, room, error) || !read_inner(recording, room, error) ||
       !read_rows(recording, room, error))

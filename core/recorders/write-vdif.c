@@ -1,6 +1,7 @@
 /* VDIF: frames of one station's polarisation, with all its channels. A station's polarisations are
  * its threads, numbered from 0; stations are numbered from 0 too. A frame with a lost sample is
- * marked as invalid, and keeps the good ones. */
+ * marked as invalid, and keeps the good ones, which readers do not believe: so frames are as long
+ * as the packets that got lost, or a part of that, where this is known. */
 #include "config.h"
 #include "core/recorders/write-parts.h"
 
@@ -13,6 +14,7 @@
 #define BLOCK (1u << 19)
 #define VLBA_BYTES 5000 /* of samples: other programs believe the rate in frames of this length */
 #define FRAME_BYTES 8000
+#define LEAST_GROUP_BYTES 512 /* shorter frames would be mostly headers */
 #define MOST_BYTES (1u << 20)
 #define MJD_1970 40587
 #define SECONDS_A_DAY 86400
@@ -36,20 +38,29 @@ static gboolean is_frame(const AstroRecordWriter *w, guint64 steps)
          steps * step_bits(w) % (8 * ASTRO_VDIF_UNIT) == 0;
 }
 
+/* Whether such frames lie within the groups of steps that get lost together, if these are known. */
+static gboolean is_in_group(const AstroRecordWriter *w, guint64 steps)
+{
+  const AstroRecordSettings *s = &w->settings;
+  return s->group == 0 || (s->group % steps == 0 && (w->origin + s->group_begin) % steps == 0 &&
+                           payload(w, steps) >= LEAST_GROUP_BYTES);
+}
+
 /* The VLBA's length if it fits, since such frames tell the rate; else the longest up to 8000 bytes
  * of which a second has a whole number; else the shortest one. */
 static guint64 find_frame(const AstroRecordWriter *w)
 {
   const guint64 bits = step_bits(w);
   const guint64 rate = (guint64)w->stream.rate_n;
-  if (8 * VLBA_BYTES % bits == 0 && is_frame(w, 8 * VLBA_BYTES / bits))
-    return 8 * VLBA_BYTES / bits;
+  const guint64 vlba = 8 * VLBA_BYTES / bits;
+  if (8 * VLBA_BYTES % bits == 0 && is_frame(w, vlba) && is_in_group(w, vlba))
+    return vlba;
   for (guint64 steps = MIN(8 * FRAME_BYTES / bits, rate); steps > 0; steps--)
-    if (is_frame(w, steps))
+    if (is_frame(w, steps) && is_in_group(w, steps))
       return steps;
   for (guint64 steps = 8 * FRAME_BYTES / bits + 1; steps <= MIN(8 * MOST_BYTES / bits, rate);
        steps++)
-    if (is_frame(w, steps))
+    if (is_frame(w, steps) && is_in_group(w, steps))
       return steps;
   return 0;
 }
@@ -98,7 +109,14 @@ static gboolean begin(AstroRecordWriter *w, GError **error)
     return astro_record_refuse(error,
                                "the stream has %d/%d steps a second, and VDIF has a whole number",
                                w->stream.rate_n, w->stream.rate_d);
+  if (!find_origin(w, error))
+    return FALSE;
   w->grain = find_frame(w);
+  if (w->grain == 0 && w->settings.group) {
+    w->settings.group =
+        0; /* no such frame fits: good samples in frames with lost ones are counted */
+    w->grain = find_frame(w);
+  }
   if (w->grain == 0)
     return astro_record_refuse(
         error,
@@ -108,7 +126,7 @@ static gboolean begin(AstroRecordWriter *w, GError **error)
   w->block.steps = astro_record_block_steps(w, BLOCK);
   w->block.steps = (w->block.steps + w->grain - 1) / w->grain * w->grain;
   w->room = g_malloc(ASTRO_VDIF_HEADER + payload(w, w->grain));
-  return find_origin(w, error);
+  return TRUE;
 }
 
 static guint64 bytes(const AstroRecordWriter *w, guint64 steps)

@@ -39,6 +39,9 @@ typedef struct {
   guint bits;           /* of a component; 0: as in the stream, or 8 for floats */
   double rms;           /* of a component, which decides its level; 0: measured */
   guint64 most_ns, most_bytes; /* of a file; 0: any */
+  /* Steps that get lost together, as those of a packet do, and one at which such a group begins. 0:
+   * not known. Frames that do not straddle groups spoil no good samples. */
+  guint64 group, group_begin;
 } AstroRecordSettings;
 
 /* A file that is complete. Counts are of samples, of which each station, polarisation and channel

@@ -254,6 +254,40 @@ static void test_recordings(void)
 #define OBSERVE                                                                                    \
   " ! astroobserve array=disc phase-centre=zenith start-time=2026-11-20T12:00:00 delays=out"
 
+/* What the user says of samples that a file with a header tells otherwise. */
+static void test_contradicted(void)
+{
+  static const char *const sinks[] = { "astrofitssink", "astrorecordsink format=vdif",
+                                       "astrorecordsink format=dada" };
+  static const char *const bad[][2] = {
+    { "format=CI8", "format=CI8 is set, but open.raw has format=CI16LE" },
+    { "stations=3", "stations=3 is set, but open.raw has stations=1" },
+    { "pols=1", "pols=1" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(sinks); i++) {
+    g_autofree char *write = g_strdup_printf(
+        "astroskysrc stations=1 pols=2 bandwidth=1e5 duration=0.1 frequency=1.4e9 "
+        "start-time=2026-11-20T12:00:00 ! application/x-astro-voltages,format=CI16LE ! "
+        "%s location=open.raw",
+        sinks[i]);
+    const char *rate = strstr(sinks[i], "vdif") ? "rate=1e5" : "";
+    make(write);
+    g_autofree char *right = g_strdup_printf(
+        "astroopen input=open.raw format=CI16LE stations=1 pols=2 %s ! fakesink", rate);
+    make(right);
+    for (guint k = 0; k < G_N_ELEMENTS(bad); k++) {
+      g_autofree char *wrong =
+          g_strdup_printf("astroopen input=open.raw %s %s ! fakesink", bad[k][0], rate);
+      test_refused(wrong, bad[k][1]);
+    }
+    g_unlink("open.raw");
+  }
+  make(VISIBILITIES " ! astrofitssink location=open.fits");
+  test_refused("astroopen input=open.fits format=CI8 ! fakesink",
+               "format=CI8 is set, but open.fits has format=CF32LE");
+  g_unlink("open.fits");
+}
+
 static void test_samples(void)
 {
   guint8 bytes[6 * 2 * 1000];
@@ -277,10 +311,13 @@ static void test_samples(void)
   };
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++)
     test_refused(bad[i][0], bad[i][1]);
-  /* A file with a header tells itself. */
+  /* Without pols there are two. */
+  same("astroopen input=open.raw format=CI8 stations=3 rate=1e3 frequency=150e6" OBSERVE,
+       SAMPLES OBSERVE, "astrofitssink");
+  /* A file with a header tells itself, and is not contradicted. */
   make("astroskysrc stations=2 pols=1 bandwidth=1e5 duration=0.1 ! "
        "application/x-astro-voltages,format=CI16LE ! astrofitssink location=open.raw");
-  same("astroopen input=open.raw format=CI8 stations=3 pols=2", "astrofitssrc location=open.raw",
+  same("astroopen input=open.raw format=CI16LE stations=2 pols=1", "astrofitssrc location=open.raw",
        "filesink");
   g_unlink("open.raw");
 }
@@ -386,6 +423,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroopen/other-properties", test_other_properties);
   g_test_add_func("/astroopen/recordings", test_recordings);
   g_test_add_func("/astroopen/filterbank", test_filterbank);
+  g_test_add_func("/astroopen/contradicted", test_contradicted);
   g_test_add_func("/astroopen/samples", test_samples);
   g_test_add_func("/astroopen/udp", test_udp);
   g_test_add_func("/astroopen/again", test_again);

@@ -161,6 +161,41 @@ static void test_two_bits(void)
   g_unlink(path);
 }
 
+/* The rate in headers of version 1 counts if nothing else tells one, and the user hears of it. */
+static void test_claimed_rate(void)
+{
+  static const struct {
+    guint khz, seconds;
+    const char *settings;
+    gint rate;
+    const char *says; /* NULL: nothing */
+  } cases[] = {
+    { 1, 1, "", 2000, "headers claim 2000 steps a second, which nothing confirms" },
+    { 1, 1, "rate=2000", 2000, NULL },
+    { 1, 1, "rate=4000", 4000, "headers claim 2000 steps a second, but there are 4000" },
+    { 1, 2, "", 2000, NULL },
+    { 2, 2, "", 2000, "headers claim 4000 steps a second, but there are 2000" },
+  };
+  static const guint8 payload[PAYLOAD] = { 0 };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GByteArray *bytes = g_byte_array_new();
+    for (guint k = 0; k < 250 * cases[i].seconds; k++) {
+      const RecordingVdif frame = {
+        .second = k / 250, .number = k % 250, .bits = 8, .claimed_khz = cases[i].khz
+      };
+      recording_vdif(bytes, &frame, payload, PAYLOAD);
+    }
+    g_autofree char *path = recording_save(bytes, "claimed.vdif");
+    g_auto(Recorded) r = recorded_read(path, cases[i].settings);
+    g_assert_cmpint(r.stream.rate_n, ==, cases[i].rate);
+    if (cases[i].says)
+      test_says(r.warnings->str, cases[i].says);
+    else
+      g_assert_cmpstr(r.warnings->str, ==, "");
+    g_unlink(path);
+  }
+}
+
 /* ---- seeks and gaps ---- */
 
 static void test_seek(void)
@@ -286,6 +321,40 @@ static void test_dada_orders(void)
   }
 }
 
+/* Heaps of five steps, of which the file has two and a part of a third. */
+static void test_dada_heaps(void)
+{
+  static const struct {
+    const char *order;
+    guint stations;
+    guint heap, step, channel, pol; /* bytes between two; stations are 60 apart */
+  } cases[] = { { "TFTP", 1, 60, 4, 20, 2 },
+                { "TPFT", 1, 60, 2, 10, 30 },
+                { "TTFP", 1, 60, 12, 4, 2 },
+                { "TAFTP", 2, 120, 4, 20, 2 } };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS(cases); i++) {
+    const guint k = i / 2, stations = cases[k].stations, from = i % 2 ? 3 : 0;
+    g_autofree char *lines = g_strdup_printf(
+        DADA DADA_START "NCHAN 3\nFREQ 1400\nBW 3\nNANT %u\nORDER %s\nRESOLUTION %u\n", stations,
+        cases[k].order, i % 2 ? 1 : cases[k].heap);
+    g_autofree char *path = save_dada("heaps.dada", lines, 0, 2 * cases[k].heap + 7);
+    g_auto(Recorded) r = recorded_read_from(path, i % 2 ? "heap-steps=5" : "", from * 1e-6);
+    g_assert_cmpuint(recorded_end(&r), ==, 10);
+    for (guint step = from; step < 10; step++)
+      for (guint channel = 0; channel < 3; channel++)
+        for (guint station = 0; station < stations; station++)
+          for (guint pol = 0; pol < 2; pol++) {
+            const guint at = step / 5 * cases[k].heap + step % 5 * cases[k].step +
+                             channel * cases[k].channel + pol * cases[k].pol + station * 60;
+            g_assert_cmpint(recorded_value(&r, step, channel, station, pol), ==, (gint8)at);
+          }
+    test_says(r.warnings->str, "ends in the middle of heaps");
+    if (i % 2 == 0)
+      test_says(r.warnings->str, "taken as 5 steps long by RESOLUTION");
+    g_unlink(path);
+  }
+}
+
 static void test_dada_refused(void)
 {
   static const struct {
@@ -293,6 +362,10 @@ static void test_dada_refused(void)
   } cases[] = {
     { DADA DADA_START "NCHAN 1\nORDER TXP\n", "", "ORDER is TXP" },
     { DADA DADA_START "NCHAN 2\nORDER TP\n", "", "ORDER is TP" },
+    { DADA DADA_START "NCHAN 1\nORDER FTTP\n", "", "ORDER is FTTP" },
+    { DADA DADA_START "NCHAN 1\nORDER TFTP\nRESOLUTION 1\n", "", "set heap-steps" },
+    { DADA DADA_START "NCHAN 1\nORDER TFTP\nRESOLUTION 8\n", "heap-steps=3",
+      "heap-steps=3 is set" },
     { DADA DADA_START "NCHAN x\n", "", "NCHAN is \"x\"" },
     { DADA DADA_START "NCHAN 1\nHDR_SIZE 9999999\n", "", "HDR_SIZE is 9999999" },
     { DADA DADA_START "NCHAN 1\nBW 3\n", "", "bandwidth" },
@@ -319,11 +392,12 @@ static void test_dada_refused(void)
 
 /* Ten steps of three channels of two polarisations, the first two of which the block before has
  * too. */
-static void add_block(GByteArray *bytes, guint bits, double width, guint block, gboolean is_direct)
+static void add_dropped(GByteArray *bytes, guint bits, double width, guint block,
+                        gboolean is_direct, double dropped)
 {
   const guint size = 10 * 12 * bits / 8;
-  g_autofree char *lines =
-      g_strdup_printf(GUPPI, bits, width, size, 1000 + block * 8 * bits / 8, is_direct);
+  g_autofree char *lines = g_strdup_printf(GUPPI "DROPBLK %g\n", bits, width, size,
+                                           1000 + block * 8 * bits / 8, is_direct, dropped);
   recording_guppi(bytes, lines, is_direct);
   for (guint i = 0; i < size; i++) {
     const guint parts = 8 / bits, step = i * parts / 4 % 10;
@@ -331,6 +405,11 @@ static void add_block(GByteArray *bytes, guint bits, double width, guint block, 
         (guint8)((i * parts / 40 + 1) * 40 + (block * 8 + step) * 4 * (bits == 8) + i % 4);
     g_byte_array_append(bytes, &byte, 1);
   }
+}
+
+static void add_block(GByteArray *bytes, guint bits, double width, guint block, gboolean is_direct)
+{
+  add_dropped(bytes, bits, width, block, is_direct, 0);
 }
 
 static gint guppi_value(guint64 step, guint channel, guint part)
@@ -380,13 +459,61 @@ static void test_guppi(void)
   }
 }
 
+/* The first component is in the highest bits: of 4 bits in two's complement, of 2 bits by
+ * Breakthrough Listen's levels. */
+static void test_guppi_bits(void)
+{
+  static const struct {
+    guint bits;
+    guint8 bytes[2];   /* of a step of a channel: X and Y */
+    gint8 expected[4]; /* their parts */
+  } cases[] = { { 4, { 0x17, 0x8f }, { 1, 7, -8, -1 } }, { 2, { 0x1b }, { 10, 3, -3, -10 } } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const guint size = 10 * 12 * cases[i].bits / 8, step = 4 * cases[i].bits / 8;
+    g_autofree char *lines =
+        g_strdup_printf(GUPPI, cases[i].bits, 3., size, 1000 * cases[i].bits / 8, 0);
+    GByteArray *bytes = g_byte_array_new();
+    recording_guppi(bytes, lines, FALSE);
+    for (guint k = 0; k < size; k += step)
+      g_byte_array_append(bytes, cases[i].bytes, step);
+    g_autofree char *path = recording_save(bytes, "bits.raw");
+    g_auto(Recorded) r = recorded_read(path, "");
+    for (guint k = 0; k < 30; k++)
+      for (guint pol = 0; pol < 2; pol++) {
+        g_assert_cmpint(recorded_value(&r, k / 3, k % 3, 0, pol), ==, cases[i].expected[2 * pol]);
+        g_assert_cmpint(recorded_imaginary(&r, k / 3, k % 3, pol), ==,
+                        cases[i].expected[2 * pol + 1]);
+      }
+    g_unlink(path);
+  }
+}
+
+/* A block of which no packet came is lost; of one that lacks some the user is told. */
+static void test_guppi_dropped(void)
+{
+  static const double dropped[] = { 0, 1, 0.25 };
+  GByteArray *bytes = g_byte_array_new();
+  for (guint i = 0; i < G_N_ELEMENTS(dropped); i++)
+    add_dropped(bytes, 8, 3, i, FALSE, dropped[i]);
+  g_autofree char *path = recording_save(bytes, "dropped.raw");
+  g_auto(Recorded) r = recorded_read(path, "");
+  g_assert_cmpint(recorded_value(&r, 9, 1, 0, 0), ==, guppi_value(9, 1, 0));
+  for (guint64 step = 10; step < 16; step++)
+    recorded_is_lost(&r, step, 0, 0);
+  for (guint64 step = 16; step < 26; step++)
+    g_assert_cmpint(recorded_value(&r, step, 1, 0, 0), ==, guppi_value(step, 1, 0));
+  test_says(r.warnings->str, "1 of 3 blocks lack packets, of 2 steps of time in all");
+  test_says(r.warnings->str, "with 1 invalid frames");
+  g_unlink(path);
+}
+
 static void test_guppi_refused(void)
 {
   static const struct {
     guint bits;
     double width;
     const char *says;
-  } cases[] = { { 2, 3, "NBITS is 2" }, { 8, 6, "bandwidth" } };
+  } cases[] = { { 1, 3, "NBITS is 1" }, { 8, 6, "bandwidth" } };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     GByteArray *bytes = g_byte_array_new();
     add_block(bytes, cases[i].bits, cases[i].width, 0, FALSE);
@@ -467,6 +594,7 @@ typedef struct {
   guint bits, ifs;
   double step;
   const char *extra;
+  guint beam;
 } Filterbank;
 
 /* Ten spectra of four channels, whose values rise. */
@@ -488,6 +616,10 @@ static char *save_filterbank(const char *name, const Filterbank *of, double star
   recording_sigproc_real(bytes, "src_dej", -543000);
   if (of->extra)
     recording_sigproc_whole(bytes, of->extra, 2);
+  if (of->beam) {
+    recording_sigproc_whole(bytes, "nbeams", 13);
+    recording_sigproc_whole(bytes, "ibeam", (gint)of->beam);
+  }
   recording_sigproc(bytes, "HEADER_END", NULL, 0);
   const guint n = 10 * of->ifs * 4;
   guint8 packed = 0;
@@ -549,6 +681,44 @@ static void test_filterbank(void)
   }
 }
 
+/* Files of several beams are an axis in the order of their numbers, whatever each of them lacks. */
+static void test_beams(void)
+{
+  static const Filterbank third = { 8, 2, -2, NULL, 3 }, seventh = { 8, 2, -2, NULL, 7 };
+  g_autofree char *a = save_filterbank("a.fil", &seventh, 58881.5, 50);
+  g_autofree char *b = save_filterbank("b.fil", &third, 58881.5 + 0.005 / 86400, 0);
+  g_autofree char *c = save_filterbank("c.fil", &third, 58881.5 + 0.020 / 86400, 100);
+  g_autofree char *all = g_strdup_printf("%s,%s,%s", c, a, b);
+  for (guint from = 0; from <= 22; from += 11) {
+    g_auto(Recorded) r = recorded_read_from(all, "products=XX:YY", from * 1e-3);
+    g_autofree char *layout = astro_layout_to_string(&r.stream.layout);
+    g_assert_cmpstr(layout, ==, "time:beam:pol:channel");
+    g_assert_cmpuint(r.observation->n_beams, ==, 2);
+    g_assert_cmpstr(r.observation->beams[0].name, ==, "3");
+    g_assert_cmpstr(r.observation->beams[1].name, ==, "7");
+    g_assert_cmpint(r.observation->beams[1].frame, ==, ASTRO_BEAM_RADEC);
+    g_assert_cmpfloat(fabs(r.observation->beams[1].y * 180 / G_PI + 54.5), <, 1e-9);
+    g_assert_cmpuint(recorded_end(&r), ==, 30);
+    for (guint step = from; step < 30; step++)
+      for (guint beam = 0; beam < 2; beam++) {
+        const guint begin = beam ? 0 : step < 20 ? 5 : 20;
+        const guint first = beam ? 50 : step < 20 ? 0 : 100;
+        for (guint pol = 0; pol < 2; pol++)
+          if (step < begin || step >= begin + 10)
+            recorded_is_lost(&r, step, beam, pol);
+          else
+            for (guint channel = 0; channel < 4; channel++)
+              g_assert_cmpint(recorded_value(&r, step, channel, beam, pol), ==,
+                              first + ((step - begin) * 2 + pol) * 4 + 3 - channel);
+      }
+  }
+  g_auto(Recorded) one = recorded_read(a, "products=XX:YY"); /* a single beam is no axis */
+  g_assert_cmpint(astro_layout_find(&one.stream.layout, ASTRO_AXIS_BEAM), <, 0);
+  g_unlink(a);
+  g_unlink(b);
+  g_unlink(c);
+}
+
 static void test_filterbank_refused(void)
 {
   static const struct {
@@ -558,7 +728,6 @@ static void test_filterbank_refused(void)
     { { 8, 2, 1 }, "", "nifs is 2, and no header tells what these are" },
     { { 8, 2, 1 }, "products=I", "products=I are 1" },
     { { 8, 1, 1, "data_type" }, "", "another data_type" },
-    { { 8, 1, 1, "nbeams" }, "", "another nbeams" },
     { { 8, 1, 1, "colour" }, "", "keyword \"colour\"" },
     { { 8, 1, 1, "nbits" }, "bits=8", "bits=8 is set" },
   };
@@ -651,16 +820,21 @@ static void add_tests(void)
   g_test_add_func("/astrorecordsrc/vdif/threads-are", test_threads_are);
   g_test_add_func("/astrorecordsrc/vdif/channels", test_channels);
   g_test_add_func("/astrorecordsrc/vdif/two-bits", test_two_bits);
+  g_test_add_func("/astrorecordsrc/vdif/claimed-rate", test_claimed_rate);
   g_test_add_func("/astrorecordsrc/seek", test_seek);
   g_test_add_func("/astrorecordsrc/gap", test_gap);
   g_test_add_func("/astrorecordsrc/dada/files", test_dada_files);
   g_test_add_func("/astrorecordsrc/dada/orders", test_dada_orders);
+  g_test_add_func("/astrorecordsrc/dada/heaps", test_dada_heaps);
   g_test_add_func("/astrorecordsrc/dada/refused", test_dada_refused);
   g_test_add_func("/astrorecordsrc/guppi/blocks", test_guppi);
+  g_test_add_func("/astrorecordsrc/guppi/bits", test_guppi_bits);
+  g_test_add_func("/astrorecordsrc/guppi/dropped", test_guppi_dropped);
   g_test_add_func("/astrorecordsrc/guppi/refused", test_guppi_refused);
   g_test_add_func("/astrorecordsrc/mark5b", test_mark5b);
   g_test_add_func("/astrorecordsrc/unsigned", test_unsigned);
   g_test_add_func("/astrorecordsrc/filterbank/values", test_filterbank);
+  g_test_add_func("/astrorecordsrc/filterbank/beams", test_beams);
   g_test_add_func("/astrorecordsrc/filterbank/refused", test_filterbank_refused);
   g_test_add_func("/astrorecordsrc/round-trip", test_round_trip);
   g_test_add_func("/astrorecordsrc/files", test_files);

@@ -28,6 +28,7 @@ typedef struct {
   guint second; /* since RECORDING_SECOND */
   guint number, thread, station, bits, log_channels;
   gboolean is_complex, is_invalid, is_legacy;
+  guint claimed_khz; /* in extended data of version 1; 0: there are none */
 } RecordingVdif;
 
 static inline void recording_vdif(GByteArray *bytes, const RecordingVdif *v, const guint8 *payload,
@@ -41,7 +42,9 @@ static inline void recording_vdif(GByteArray *bytes, const RecordingVdif *v, con
   recording_word(bytes, (v->is_complex ? 1u << 31 : 0) | (v->bits - 1) << 26 | v->thread << 16 |
                             v->station);
   for (guint i = 16; i < header; i += 4)
-    recording_word(bytes, 0);
+    recording_word(bytes, v->claimed_khz == 0 || i > 20 ? 0
+                          : i == 16                     ? 1u << 24 | v->claimed_khz
+                                                        : 0xacabfeed);
   g_byte_array_append(bytes, payload, (guint)n);
 }
 
@@ -130,6 +133,8 @@ typedef struct {
   GPtrArray *buffers;
   char *error;
   GString *warnings;
+  GstStructure *file; /* what an astrorecordsink said of its last file */
+  gboolean is_over;
 } Recorded;
 
 static inline void recorded_take(Recorded *r, GstSample *sample, GstElement *sink)
@@ -151,12 +156,18 @@ static inline void recorded_messages(Recorded *r)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(r->pipeline);
   GstMessage *message;
-  while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING))) {
+  while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING |
+                                                  GST_MESSAGE_ELEMENT | GST_MESSAGE_EOS))) {
     GError *said = NULL;
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING) {
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) {
+      r->is_over = TRUE;
+    } else if (gst_message_has_name(message, "astro-file")) {
+      g_clear_pointer(&r->file, gst_structure_free);
+      r->file = gst_structure_copy(gst_message_get_structure(message));
+    } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING) {
       gst_message_parse_warning(message, &said, NULL);
       g_string_append_printf(r->warnings, "%s\n", said->message);
-    } else {
+    } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
       gst_message_parse_error(message, &said, NULL);
       if (!r->error)
         r->error = g_strdup(said->message);
@@ -172,17 +183,17 @@ static inline void recorded_clear(Recorded *r)
     astro_observation_unref(r->observation);
   g_ptr_array_unref(r->buffers);
   g_string_free(r->warnings, TRUE);
+  g_clear_pointer(&r->file, gst_structure_free);
   g_free(r->error);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Recorded, recorded_clear)
 
-/* Reads all; from: seconds to which it seeks first, if above 0. */
-static inline Recorded recorded_read_from(const char *location, const char *settings, double from)
+/* Takes all that comes to the appsink "sink" of a line; from: seconds to which it seeks first, if
+ * above 0. */
+static inline Recorded recorded_run(const char *line, double from)
 {
   Recorded r = { .buffers = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref),
                  .warnings = g_string_new(NULL) };
-  g_autofree char *line = g_strdup_printf(
-      "astrorecordsrc name=src location=%s %s ! appsink name=sink sync=false", location, settings);
   r.pipeline = gst_parse_launch(line, NULL);
   g_assert_nonnull(r.pipeline);
   g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(r.pipeline), "sink");
@@ -198,20 +209,25 @@ static inline Recorded recorded_read_from(const char *location, const char *sett
     GstSample *sample = NULL;
     g_signal_emit_by_name(sink, "try-pull-sample", GST_SECOND, &sample);
     recorded_messages(&r);
-    if (!sample && !r.error) {
-      gboolean is_over;
-      g_object_get(sink, "eos", &is_over, NULL);
-      if (!is_over)
-        continue;
-    }
-    if (!sample)
+    if (sample)
+      recorded_take(&r, sample, sink);
+    else if (r.error || r.is_over)
       break;
-    recorded_take(&r, sample, sink);
+    else
+      g_usleep(1000); /* another sink is not at its end yet */
   }
   recorded_messages(&r);
   gst_element_set_state(r.pipeline, GST_STATE_NULL);
   gst_clear_object(&r.pipeline);
   return r;
+}
+
+/* Reads all. */
+static inline Recorded recorded_read_from(const char *location, const char *settings, double from)
+{
+  g_autofree char *line = g_strdup_printf(
+      "astrorecordsrc name=src location=%s %s ! appsink name=sink sync=false", location, settings);
+  return recorded_run(line, from);
 }
 
 static inline Recorded recorded_read(const char *location, const char *settings)
@@ -226,6 +242,15 @@ static inline void recorded_refused(const char *location, const char *settings, 
 {
   g_auto(Recorded) r = recorded_read_from(location, settings, 0);
   test_says(r.error, says);
+}
+
+static inline gint recorded_component(const AstroFormatInfo *info, const guint8 *sample, guint part)
+{
+  if (info->is_float)
+    return (gint)((const float *)(gconstpointer)sample)[part];
+  return info->bytes / (info->is_complex ? 2 : 1) == 2
+             ? ((const gint16 *)(gconstpointer)sample)[part]
+             : ((const gint8 *)sample)[part];
 }
 
 /* A sample: which one, its parts, and whether it counts. */
@@ -251,6 +276,7 @@ static inline gboolean recorded_get(const Recorded *r, RecordedAt at, gint *real
       index[k] = axis == ASTRO_AXIS_TIME      ? at.step - first
                  : axis == ASTRO_AXIS_CHANNEL ? at.channel
                  : axis == ASTRO_AXIS_STATION ? at.station
+                 : axis == ASTRO_AXIS_BEAM    ? at.station
                                               : at.pol;
       g_assert_cmpuint(index[k], <, shape.extents[k]);
       sample += index[k] * strides[k];
@@ -261,9 +287,9 @@ static inline gboolean recorded_get(const Recorded *r, RecordedAt at, gint *real
     g_assert_true(astro_validity_check(counts, &shape, NULL));
     g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
     g_assert_cmpuint(map.size, ==, astro_layout_samples(&shape) * info->bytes);
-    *real = info->is_float ? (gint)((const float *)map.data)[sample]
-                           : ((const gint8 *)map.data)[sample * info->bytes];
-    *imaginary = info->is_complex ? ((const gint8 *)map.data)[sample * info->bytes + 1] : 0;
+    *real = recorded_component(info, map.data + sample * info->bytes, 0);
+    *imaginary =
+        info->is_complex ? recorded_component(info, map.data + sample * info->bytes, 1) : 0;
     gst_buffer_unmap(buffer, &map);
     return astro_validity_at(counts, &shape, index) > 0;
   }

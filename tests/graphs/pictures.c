@@ -51,6 +51,26 @@ static void power(void)
   check("incoherent duration=0.1 output=graph.fits single=one.fits", "stations=5");
 }
 
+/* The recording is looked at, not the name of its file. */
+static void look(void)
+{
+  write_file("make.graph",
+             "astroskysrc stations=1 pols=2 noise=400 bandwidth=1e5 frequency=150e6 duration=1 "
+             "start-time=2026-11-20T12:00:00 ! application/x-astro-voltages,format=CI8 ! "
+             "tee name=t t. ! queue ! astrorecordsink format=vdif location=a.vdif "
+             "t. ! queue ! astrorecordsink format=vdif location=b.dada",
+             -1);
+  g_auto(Result) made = run("run --quiet ./make.graph");
+  g_assert_cmpint(made.status, ==, 0);
+  g_autoptr(GBytes) one = draw("look input=a.vdif frequency=150e6", "0.png");
+  if (!one)
+    return;
+  g_autoptr(GBytes) same = draw("look input=b.dada frequency=150e6", "1.png");
+  g_autoptr(GBytes) other = draw("look input=a.vdif frequency=151e6", "2.png");
+  g_assert_true(g_bytes_equal(one, same));
+  g_assert_false(g_bytes_equal(one, other));
+}
+
 /* Pictures have default names, and a folder that does not exist is refused before the run. */
 static void names(void)
 {
@@ -64,6 +84,10 @@ static void names(void)
     assert_refused(&refused, 1, "would write to absent/a.png, but folder absent does not exist");
     g_assert_cmpint(file_size("none.uvfits"), <, 0);
   }
+  write_file("any", "", 0);
+  g_auto(Result) shown = run("show look"), refused = run("run look input=any picture=absent/a.png");
+  g_assert_nonnull(strstr(shown.out, "  picture=look.png "));
+  assert_refused(&refused, 1, "would write to absent/a.png, but folder absent does not exist");
 }
 
 static void add_tests(void)
@@ -71,6 +95,7 @@ static void add_tests(void)
   g_test_add_func("/pictures/spectrum", spectrum);
   g_test_add_func("/pictures/fringe", fringe);
   g_test_add_func("/pictures/power", power);
+  g_test_add_func("/pictures/look", look);
   g_test_add_func("/pictures/names", names);
 }
 

@@ -414,12 +414,16 @@ static void test_own_voltages(void)
   check_own_voltages("I8", 1, "lower");
   check_earth_orientation();
   static const char *const bad[][2] = {
-    { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
-    { "stations=14 start=2026-11-20T12:00:00", "array is not set and no observation came" },
-    { "stations=14 array=disc centre=1,2", "no start time" },
-    { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
-    { "stations=0 array=disc", "stations=0, expected a whole number of at least 1" },
-    { "stations=2 pols=0", "pols=0, expected a whole number of at least 1" },
+    { "format=CI8 stations=13 array=positions.txt",
+      "positions.txt: 14 stations found, expected 13" },
+    { "format=CI8 stations=14 start=2026-11-20T12:00:00",
+      "array is not set and no observation came" },
+    { "format=CI8 stations=14 array=disc centre=1,2", "no start time" },
+    { "format=CI8 stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
+    { "format=CI8 stations=0 array=disc", "stations=0, expected a whole number of at least 1" },
+    { "format=CI8 stations=2 pols=0", "pols=0, expected a whole number of at least 1" },
+    { "stations=2", "own.raw: found bytes of an unknown kind" },
+    { "format=CI8", "stations is not set, and a file without a header does not tell it" },
     { "stations=14 array=disc start=2026-11-20T12:00:00 centre=zenith format=I8",
       "bandwidth=200000 Hz, expected at most 100000 Hz, which real samples" },
   };
@@ -431,10 +435,12 @@ static void test_own_voltages(void)
     g_assert_cmpint(file_size("bad.uvfits"), ==, -1);
   }
   /* These have no defaults, since no default would be right. */
-  g_auto(Result) no_rate = run("run correlate-file input=own.raw frequency=150e6");
+  g_auto(Result) no_rate =
+      run("run correlate-file input=own.raw format=CI8 stations=14 frequency=150e6");
   assert_refused(&no_rate, 1,
                  "own.raw has no header that tells the rate and the frequency of its samples");
-  g_auto(Result) no_frequency = run("run correlate-file input=own.raw rate=200000");
+  g_auto(Result) no_frequency =
+      run("run correlate-file input=own.raw format=CI8 stations=14 rate=200000");
   assert_refused(&no_frequency, 1,
                  "own.raw has no header that tells the rate and the frequency of its samples");
 }

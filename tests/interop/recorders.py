@@ -1,6 +1,6 @@
 """baseband reads its own samples of recordings, and so does astrorecordsrc: shapes, samples and times are equal,
 samples within the table of levels in core/recorders/levels.h. Run with gst-launch-1.0 in PATH and
-GST_PLUGIN_PATH_1_0 set, by a Python that has baseband."""
+GST_PLUGIN_PATH_1_0 set, by a Python that has baseband and blimpy."""
 import os
 import re
 import shutil
@@ -17,6 +17,7 @@ import numpy as np
 from astropy import units as u
 from astropy.time import Time, TimeDelta
 from baseband.base.encoding import OPTIMAL_2BIT_HIGH
+from blimpy.utils import unpack
 
 from checks import check, finish
 
@@ -163,5 +164,23 @@ with tempfile.TemporaryDirectory() as folder:
                 found = as_values(levels, ours.ordered("time", *axes)).reshape(expected.shape)
                 check(f"VDIF of {bits} bits, {channels} channels, {'complex' if is_complex else 'real'}",
                       np.allclose(found, expected, atol=1e-5))
+
+    # GUPPI of 2 and 4 bits, which blimpy unpacks; of 4 bits it leaves the sign to its user.
+    with open(os.path.join(FOLDER, "sample_puppi.raw"), "rb") as file:
+        header = baseband.guppi.GUPPIHeader.fromfile(file)
+    packed = np.random.default_rng(3).integers(0, 256, 24000, dtype=np.uint8)
+    for bits in (2, 4):
+        header.mutable = True
+        header.update(NBITS=bits, OBSNCHAN=3, OVERLAP=0, BLOCSIZE=packed.size, PKTIDX=0, PKTSIZE=packed.size,
+                      TBIN=1e-6, OBSBW=3.0, CHAN_BW=1.0)
+        path = os.path.join(folder, f"{bits}.raw")
+        with open(path, "wb") as file:
+            header.tofile(file)
+            file.write(packed.tobytes())
+        expected = unpack(packed, bits).astype(np.int8)
+        expected = expected / 4 if bits == 2 else (expected ^ 8) - 8
+        expected = expected.reshape(3, -1, 2, 2).astype(np.float32).view(np.complex64)[..., 0]
+        found = Ours(path).ordered("channel", "time", "station", "pol")[:, :, 0]
+        check(f"GUPPI of {bits} bits: as blimpy has them", np.array_equal(found, expected))
 
 finish()

@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define WORD 4
-#define VLBA 3 /* version of the extended data */
+#define NICT 1 /* versions of the extended data */
+#define VLBA 3
 #define VLBA_MARK 0xacabfeed
 #define VLBA_UNITS 629
 #define VLBA_SHORT 129
@@ -39,12 +40,14 @@ static void write_word(guint8 *bytes, guint32 word)
     bytes[i] = (guint8)word;
 }
 
-/* Version 3, of the VLBA, has the rate of complex samples, or half that of real ones. Programs
- * disagree about the rate in versions 1 and 4, so it is left unknown. */
-static guint64 read_rate(guint32 word, gboolean is_complex)
+/* Version 3, of the VLBA, has the rate of complex samples, or half that of real ones. Version 1, of
+ * NICT, has the same fields, but programs disagree about what they mean. (Version 4 has a mask of
+ * valid channels there in some programs, and a rate in others.) */
+static guint64 read_rate(const guint32 words[ASTRO_VDIF_HEADER / WORD], guint version)
 {
-  const guint64 unit = word >> 23 & 1 ? 1000000 : 1000;
-  return word >> 24 == VLBA ? (word & 0x7fffff) * unit * (is_complex ? 1 : 2) : 0;
+  const guint64 unit = words[4] >> 23 & 1 ? 1000000 : 1000;
+  const guint64 parts = words[3] >> 31 ? 1 : 2;
+  return words[4] >> 24 == version ? (words[4] & 0x7fffff) * unit * parts : 0;
 }
 
 gboolean astro_vdif_parse(const guint8 *bytes, gsize size, AstroVdif *vdif, GError **error)
@@ -71,7 +74,8 @@ gboolean astro_vdif_parse(const guint8 *bytes, gsize size, AstroVdif *vdif, GErr
     .second = astro_vdif_second(words[1] >> 24 & 0x3f, words[0] & 0x3fffffff),
     .frame = words[1] & 0xffffff,
     .extension = words[4] >> 24,
-    .rate = read_rate(words[4], words[3] >> 31 != 0),
+    .rate = read_rate(words, VLBA),
+    .claimed = words[5] == VLBA_MARK ? read_rate(words, NICT) : 0,
     .header = header,
     .bytes = (gsize)(words[2] & 0xffffff) * ASTRO_VDIF_UNIT,
   };

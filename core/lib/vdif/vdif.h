@@ -32,6 +32,7 @@ typedef struct {
   guint64 frame;   /* within the second */
   guint extension; /* version of the extended data; 0 in a legacy header */
   guint64 rate;    /* complete samples a second, in a header of the VLBA (version 3); 0: not told */
+  guint64 claimed; /* the same in version 1, of which programs disagree what it means */
   gsize header, bytes; /* lengths of the header and of the whole frame */
 } AstroVdif;
 

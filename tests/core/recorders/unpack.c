@@ -18,6 +18,7 @@ static void test_levels(void)
     { ASTRO_RECORDER_LEVELS, 2, { -10, -3, 3, 10 } },
     { ASTRO_RECORDER_MARK5B, 1, { 1, -1 } },
     { ASTRO_RECORDER_MARK5B, 2, { -10, 3, -3, 10 } },
+    { ASTRO_RECORDER_FALLING, 2, { 10, 3, -3, -10 } },
     { ASTRO_RECORDER_OFFSET, 4, { -8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7 } },
     { ASTRO_RECORDER_SIGNED, 4, { 0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1 } },
   };
@@ -65,6 +66,7 @@ static const AstroRecorderPacking packings[] = {
   { 1, TRUE, ASTRO_RECORDER_MARK5B, FALSE, 0 },
   { 2, FALSE, ASTRO_RECORDER_LEVELS, FALSE, 16 },
   { 2, FALSE, ASTRO_RECORDER_MARK5B, FALSE, 0 },
+  { 2, TRUE, ASTRO_RECORDER_FALLING, TRUE, 0 },
   { 3, FALSE, ASTRO_RECORDER_OFFSET, FALSE, 10 },
   { 4, TRUE, ASTRO_RECORDER_OFFSET, FALSE, 8 },
   { 4, TRUE, ASTRO_RECORDER_SIGNED, TRUE, 0 },
