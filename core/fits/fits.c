@@ -7,6 +7,7 @@
 #include "core/fits/blocks/blocks.h"
 #include "core/lib/files/gzip.h"
 #include "core/fits/image/reader.h"
+#include "core/fits/psrfits/psrfits.h"
 #include "core/fits/table/write.h"
 #include "core/fits/uvfits/read.h"
 #include "core/fits/uvfits/write.h"
@@ -31,10 +32,13 @@ const AstroFitsWriterKind *const astro_fits_writer_kinds[] = {
   &astro_histogram_writer,   &astro_spectra_writer,         &astro_power_writer,
   &astro_profile_writer,     &astro_voltages_writer,        NULL
 };
-static const AstroFitsReaderKind *const reader_kinds[] = {
-  &astro_blocks_reader,          &astro_uvfits_reader,         &astro_image_reader,
-  &astro_catalogue_table_reader, &astro_catalogue_text_reader, NULL
-};
+static const AstroFitsReaderKind *const reader_kinds[] = { &astro_blocks_reader,
+                                                           &astro_psrfits_reader,
+                                                           &astro_uvfits_reader,
+                                                           &astro_image_reader,
+                                                           &astro_catalogue_table_reader,
+                                                           &astro_catalogue_text_reader,
+                                                           NULL };
 
 struct _AstroFitsReader {
   AstroFitsFile *file;
@@ -173,6 +177,8 @@ static const struct {
     "an image goes to astrorender, as examples/picture.sh makes pictures" },
   { "application/x-astro-catalogue", "a catalogue (a FITS table or text)",
     "a catalogue goes to astrohistogram, as in the graph tpacf-files" },
+  { "application/x-astro-power", "detected power (PSRFITS)",
+    "power goes to astrorender, as in the graph spectrometer" },
 };
 
 static gint find_role(const GstCaps *caps)
@@ -223,13 +229,13 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
     if (is_wanted(reader_kinds[i], options))
       return reader_kinds[i];
     unwanted = unwanted ? unwanted : reader_kinds[i];
-    if (unwanted == &astro_blocks_reader)
-      break; /* its arrays look like images too, and would be read wrongly */
+    if (unwanted == &astro_blocks_reader || unwanted == &astro_psrfits_reader)
+      break; /* their arrays and tables look like others too, and would be read wrongly */
   }
   if (!unwanted) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
                 "%s: a FITS file of an unknown kind, expected UVFITS (random groups), "
-                "an image, a catalogue (a table) or the blocks of a stream",
+                "an image, a catalogue (a table), PSRFITS in search mode or the blocks of a stream",
                 name);
     return NULL;
   }
