@@ -16,7 +16,9 @@ core_sources += core/fits/fits.c core/fits/fits.h \
   core/fits/blocks/blocks.h core/fits/blocks/words.c core/fits/blocks/write.c \
   core/fits/blocks/read.h core/fits/blocks/arrays.c core/fits/blocks/read-with.c core/fits/blocks/read.c
 core_sources += core/fits/psrfits/psrfits.h core/fits/psrfits/products.c core/fits/psrfits/read.h core/fits/psrfits/read.c \
-  core/fits/psrfits/header.c core/fits/psrfits/rows.c core/fits/psrfits/unpack.h core/fits/psrfits/unpack.c
+  core/fits/psrfits/header.c core/fits/psrfits/rows.c core/fits/psrfits/unpack.h core/fits/psrfits/unpack.c \
+  core/fits/psrfits/header-write.h core/fits/psrfits/header-write.c core/fits/psrfits/row.h core/fits/psrfits/row.c \
+  core/fits/psrfits/write.c
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
@@ -63,10 +65,12 @@ check-interop: all tests/interop/predict check-packets
 	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check
 
 # PSRFITS.
-core_tests += tests/core/fits/psrfits-read
+core_tests += tests/core/fits/psrfits-read tests/core/fits/psrfits-write
 dist_files += tests/core/fits/psrfits-foreign.h
 tests_core_fits_psrfits_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_psrfits_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_psrfits_write_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_psrfits_write_LDADD = $(LDADD) $(CFITSIO_LIBS)
 
 # Earth orientation in UVFITS.
 core_sources += core/fits/uvfits/earth.c core/fits/uvfits/earth.h
