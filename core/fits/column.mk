@@ -28,7 +28,7 @@ core_tests += tests/core/fits/fits-file tests/core/fits/fits-not-read tests/core
   tests/core/fits/uvfits-foreign tests/core/fits/fits-catalogue tests/core/fits/fits-catalogue-refused tests/core/fits/fits-catalogue-write \
   tests/core/fits/fits-image tests/core/fits/fits-image-foreign
 element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-opening tests/elements/astrofits-uvw tests/elements/astrofits-tables \
-  tests/elements/astrofitsimages tests/elements/astrofits-blocks tests/elements/astrofits-parts
+  tests/elements/astrofitsimages tests/elements/astrofits-blocks tests/elements/astrofits-parts tests/elements/astrofits-psrfits
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits tests/fuzz/foreign
 dist_files += tests/core/fits/place.h tests/core/fits/uvfits.h tests/core/fits/uvfits-written.h tests/core/fits/foreign.h \

@@ -180,7 +180,7 @@ static const struct {
     "an image goes to astrorender, as examples/picture.sh makes pictures" },
   { "application/x-astro-catalogue", "a catalogue (a FITS table or text)",
     "a catalogue goes to astrohistogram, as in the graph tpacf-files" },
-  { "application/x-astro-power", "detected power (PSRFITS)",
+  { "application/x-astro-power", "detected power",
     "power goes to astrorender, as in the graph spectrometer" },
 };
 
