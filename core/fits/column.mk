@@ -30,7 +30,9 @@ core_tests += tests/core/fits/fits-file tests/core/fits/fits-not-read tests/core
 element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-opening tests/elements/astrofits-uvw tests/elements/astrofits-tables \
   tests/elements/astrofitsimages tests/elements/astrofits-blocks tests/elements/astrofits-parts tests/elements/astrofits-psrfits
 bench_programs += tests/bench/fits
-fuzz_programs += tests/fuzz/fits tests/fuzz/foreign
+fuzz_programs += tests/fuzz/fits tests/fuzz/foreign tests/fuzz/psrfits
+core_tests += tests/core/fits/fuzz-psrfits
+tests_core_fits_fuzz_psrfits_SOURCES = tests/fuzz/psrfits.c tests/fuzz/check.c
 dist_files += tests/core/fits/place.h tests/core/fits/uvfits.h tests/core/fits/uvfits-written.h tests/core/fits/foreign.h \
   tests/core/fits/fits-image.h tests/core/fits/fits-key.h tests/core/fits/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
