@@ -38,7 +38,9 @@
  * visibilities stations, baselines, channels, products, integrations, start (UTC), seconds (from
  * the first integration to the end of the last), least-weight and most-weight of values with a
  * weight, flagged, the fraction of values without one, and again, the number of integrations that
- * were left out as repeated, if there are any.
+ * were left out as repeated, if there are any; for PSRFITS channels, pols, integrations, start,
+ * seconds, flagged, the fraction of values with weight 0, partial and filled, the numbers of values
+ * that a part of the samples is behind, or none.
  *
  * |[
  * gst-launch-1.0 astrovissrc stations=16 num-buffers=60 ! astrofitssink location=sky.uvfits
@@ -235,7 +237,8 @@ static GstStructure *samples_of_file(AstroFitsSink *self)
       (gint)astro_stream_extent(stream, ASTRO_AXIS_POL), "integrations", G_TYPE_UINT64,
       self->written, "start", G_TYPE_STRING, start, "seconds", G_TYPE_DOUBLE,
       (double)(self->end_ns - self->begin_ns) / GST_SECOND, "flagged", G_TYPE_DOUBLE,
-      (double)self->tally.flagged / (double)self->tally.values, NULL);
+      (double)self->tally.flagged / (double)self->tally.values, "partial", G_TYPE_UINT64,
+      self->tally.partial, "filled", G_TYPE_UINT64, self->tally.filled, NULL);
 }
 
 static void tell_of_file(AstroFitsSink *self)
@@ -251,14 +254,13 @@ static void tell_of_file(AstroFitsSink *self)
 static void warn_of_weights(AstroFitsSink *self)
 {
   const AstroFitsTally *tally = &self->tally;
-  if (tally->averaged)
-    GST_ELEMENT_WARNING(
-        self, STREAM, FORMAT,
-        ("%s: the file has one weight for each channel of a row, and not the counts of good "
-         "samples of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " values: %" G_GUINT64_FORMAT
-         " of these were lost, and have the mean of their channel",
-         self->name, tally->averaged, tally->values, tally->filled),
-        (NULL));
+  if (tally->filled)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                         " values were lost and have the mean of their channel in the file, whose "
+                         "weights are for whole rows",
+                         self->name, tally->filled, tally->values),
+                        (NULL));
   if (tally->dropped)
     GST_ELEMENT_WARNING(self, STREAM, FORMAT,
                         ("%s: %" G_GUINT64_FORMAT " good values were left out, as another "

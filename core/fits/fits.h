@@ -70,9 +70,9 @@ typedef struct {
 typedef struct {
   guint64 values, flagged, not_finite; /* flagged: with weight 0; not_finite: NaN or infinite */
   guint32 least, most;                 /* range of the weights that are not 0 */
-  /* Where a weight stands for several values: those whose own count is another, those of them that
-   * were lost and got the mean of the others, and good ones that were left out with lost ones. */
-  guint64 averaged, filled, dropped;
+  /* Where a weight stands for several values: those of which a part of the samples is good; lost
+   * ones that got the mean of the others; and good ones that were left out with lost ones. */
+  guint64 partial, filled, dropped;
 } AstroFitsTally;
 
 typedef struct {

@@ -17,76 +17,67 @@ void astro_psrfits_row_init(AstroPsrfitsRow *row, guint channels, guint pols, gu
 {
   *row = (AstroPsrfitsRow){ .channels = channels, .pols = pols, .bits = bits, .block = block };
   row->values = g_new(float, block *n_series(row));
-  row->parts = g_new(float, block *n_series(row));
+  row->good = g_new(guint8, block * n_series(row));
 }
 
 void astro_psrfits_row_clear(AstroPsrfitsRow *row)
 {
   g_clear_pointer(&row->values, g_free);
-  g_clear_pointer(&row->parts, g_free);
+  g_clear_pointer(&row->good, g_free);
 }
 
 void astro_psrfits_row_skip(AstroPsrfitsRow *row, guint64 to)
 {
   const guint64 from = row->steps * n_series(row), n = (to - row->steps) * n_series(row);
   memset(row->values + from, 0, n * sizeof *row->values);
-  memset(row->parts + from, 0, n * sizeof *row->parts);
+  memset(row->good + from, ASTRO_PSRFITS_LOST, n);
   row->steps = to;
 }
 
 /* ---- weights ---- */
 
-/* The mean part of one series, and the mean of its good values. */
-static void add_up(const AstroPsrfitsRow *row, guint64 series, double *part, float *mean)
+/* The mean of the good values of one series. FALSE: there are none. */
+static gboolean find_mean(const AstroPsrfitsRow *row, guint64 series, float *mean)
 {
   const guint64 n = n_series(row);
-  double parts = 0, sum = 0;
+  double sum = 0;
   guint64 good = 0;
   for (guint64 step = 0, i = series; step < row->steps; step++, i += n)
-    if (row->parts[i] > 0) {
-      parts += row->parts[i];
+    if (row->good[i] != ASTRO_PSRFITS_LOST) {
       sum += row->values[i];
       good++;
     }
-  *part = row->steps ? parts / (double)row->steps : 0;
   *mean = good ? (float)(sum / (double)good) : 0;
+  return good > 0;
 }
 
-static void settle(AstroPsrfitsRow *row, guint64 series, guint32 full, float weight, float mean,
+static void settle(AstroPsrfitsRow *row, guint64 series, gboolean is_kept, float mean,
                    AstroFitsTally *tally)
 {
   const guint64 n = n_series(row);
-  const double count = rint((double)weight * full);
   for (guint64 step = 0, i = series; step < row->steps; step++, i += n) {
-    const gboolean is_lost = !(row->parts[i] > 0);
-    const gboolean has_other = rint((double)row->parts[i] * full) != count;
-    if (weight == 0) {
+    const gboolean is_lost = row->good[i] == ASTRO_PSRFITS_LOST;
+    tally->flagged += !is_kept;
+    tally->dropped += !is_kept && !is_lost;
+    tally->filled += is_kept && is_lost;
+    tally->partial += is_kept && row->good[i] == ASTRO_PSRFITS_PARTIAL;
+    if (!is_kept)
       row->values[i] = 0;
-      tally->flagged++;
-      tally->dropped += !is_lost;
-      continue;
-    }
-    tally->averaged += has_other;
-    tally->filled += is_lost;
-    if (is_lost)
+    else if (is_lost)
       row->values[i] = mean;
   }
 }
 
-void astro_psrfits_row_weigh(AstroPsrfitsRow *row, guint32 full, float *weights,
-                             AstroFitsTally *tally)
+void astro_psrfits_row_weigh(AstroPsrfitsRow *row, float *weights, AstroFitsTally *tally)
 {
   float means[ASTRO_PSRFITS_MAX_POLS];
   for (guint c = 0; c < row->channels; c++) {
-    double least = 1;
-    for (guint p = 0; p < row->pols; p++) {
-      double part;
-      add_up(row, (guint64)p * row->channels + c, &part, &means[p]);
-      least = MIN(least, part);
-    }
-    weights[c] = (float)least;
+    gboolean is_kept = TRUE;
     for (guint p = 0; p < row->pols; p++)
-      settle(row, (guint64)p * row->channels + c, full, weights[c], means[p], tally);
+      is_kept = find_mean(row, (guint64)p * row->channels + c, &means[p]) && is_kept;
+    weights[c] = is_kept ? 1 : 0;
+    for (guint p = 0; p < row->pols; p++)
+      settle(row, (guint64)p * row->channels + c, is_kept, means[p], tally);
   }
   tally->values += row->steps * n_series(row);
 }

@@ -33,12 +33,6 @@ typedef struct {
   GByteArray *bytes;
 } Writer;
 
-/* Without counts, weights are parts of the row's steps. */
-static guint32 full_of(const Writer *w)
-{
-  return w->full ? w->full : (guint32)w->row.block;
-}
-
 /* ---- the table's header ---- */
 
 static guint64 put_subint(const Writer *w, GString *header)
@@ -59,7 +53,7 @@ static guint64 put_subint(const Writer *w, GString *header)
       astro_psrfits_put_table(header, "SUBINT", fields, G_N_ELEMENTS(fields), w->rows);
   g_autofree char *shape =
       g_strdup_printf("(1,%u,%u,%" G_GUINT64_FORMAT ")", row->channels, row->pols, row->block);
-  const gint64 full = w->full || w->has_lost ? full_of(w) : 0;
+  const gint64 full = w->full ? w->full : w->has_lost ? 1 : 0;
   astro_fits_put_string_n(header, "TDIM", G_N_ELEMENTS(fields), shape, "bin,channel,pol,sample");
   astro_fits_put_string(header, "INT_TYPE", "TIME", "axis of rows");
   astro_fits_put_string(header, "INT_UNIT", "SEC", "its unit");
@@ -114,7 +108,7 @@ static gboolean write_row(Writer *w, AstroFitsTally *tally, GError **error)
   const double tbin = (double)w->stream.rate_d / w->stream.rate_n;
   if (w->rows == 0 && !write_headers(w, error))
     return FALSE;
-  astro_psrfits_row_weigh(&w->row, full_of(w), w->levels.weights, tally);
+  astro_psrfits_row_weigh(&w->row, w->levels.weights, tally);
   for (guint64 i = 0; i < series; i++)
     astro_psrfits_row_level(&w->row, i, &w->levels.scales[i], &w->levels.offsets[i]);
   g_byte_array_set_size(w->bytes, 0);
@@ -180,28 +174,31 @@ static guint64 count_at(const Source *source, guint64 index, guint axis)
   return counts->stride ? index / counts->group * counts->stride : 0;
 }
 
-static float part_at(const Source *source, guint64 step, guint p, guint c)
+static AstroPsrfitsGood good_at(const Source *source, guint64 step, guint p, guint c)
 {
   const AstroValidityMeta *validity = source->frames->validity;
-  if (!validity || !validity->counts || validity->full == 0)
-    return 1;
+  if (!validity || !validity->counts)
+    return ASTRO_PSRFITS_WHOLE;
   const guint32 count =
       validity->counts[count_at(source, step, 0) + count_at(source, p, 1) + count_at(source, c, 2)];
-  return (float)count / (float)validity->full;
+  return count == 0               ? ASTRO_PSRFITS_LOST
+         : count < validity->full ? ASTRO_PSRFITS_PARTIAL
+                                  : ASTRO_PSRFITS_WHOLE;
 }
 
 static void take_step(Writer *w, const Source *source, guint64 step, AstroFitsTally *tally)
 {
   const guint64 at = w->row.steps * w->row.channels * w->row.pols;
   const float *samples = (const float *)source->frames->data + step * source->time;
-  float *values = w->row.values + at, *parts = w->row.parts + at;
+  float *values = w->row.values + at;
+  guint8 *good = w->row.good + at;
   for (guint p = 0; p < w->row.pols; p++)
-    for (guint c = 0; c < w->row.channels; c++, values++, parts++) {
+    for (guint c = 0; c < w->row.channels; c++, values++, good++) {
       const float value = samples[w->order[p] * source->pol + c * source->channel];
-      *parts = part_at(source, step, w->order[p], c);
+      *good = (guint8)good_at(source, step, w->order[p], c);
       *values = value * w->pols.signs[p];
-      if (*parts > 0 && !isfinite(value)) {
-        *parts = 0;
+      if (*good != ASTRO_PSRFITS_LOST && !isfinite(value)) {
+        *good = ASTRO_PSRFITS_LOST;
         w->has_lost = TRUE;
         tally->not_finite++;
       }
