@@ -25,6 +25,10 @@
  * values get the mean of the rest, and a warning gives their number. Missing integrations between
  * rows are kept in their times. V, and the imaginary part of XY, get the pulsar astronomers' sign.
  *
+ * Profiles go to PSRFITS in fold mode where the location ends in .rf, a row a sub-integration, in
+ * 16 bits with an error of at most 1/131068 of the range that a channel and product has in it. The
+ * weight of a channel is its number of good samples; bins without any get the mean of the others.
+ *
  * With max-file-duration a stream goes on in further files, each with its own header, named by the
  * UTC of their first frames. They begin between buffers, so that a file is longer only if a single
  * buffer is. Images, tables and grids come one a buffer, and never part.
@@ -720,7 +724,7 @@ static const AstroField fields[] = {
       AstroFitsSink, location, "location", "File name",
       "Path of the FITS file, written as NAME.part and renamed when complete. A name ending in "
       ".csv makes tables CSV; .ecsv makes them ECSV, with units and how w was made; .sf makes "
-      "power PSRFITS in search mode; .gz compresses the file",
+      "power PSRFITS in search mode, .rf profiles PSRFITS in fold mode; .gz compresses the file",
       NULL),
   ASTRO_UINT64(
       AstroFitsSink, max_duration, "max-file-duration", "Duration of a file",

@@ -18,7 +18,7 @@ core_sources += core/fits/fits.c core/fits/fits.h \
 core_sources += core/fits/psrfits/psrfits.h core/fits/psrfits/products.c core/fits/psrfits/read.h core/fits/psrfits/read.c \
   core/fits/psrfits/header.c core/fits/psrfits/rows.c core/fits/psrfits/unpack.h core/fits/psrfits/unpack.c \
   core/fits/psrfits/header-write.h core/fits/psrfits/header-write.c core/fits/psrfits/row.h core/fits/psrfits/row.c \
-  core/fits/psrfits/write.c
+  core/fits/psrfits/write.c core/fits/psrfits/fold.h core/fits/psrfits/fold.c core/fits/psrfits/write-fold.c
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
@@ -68,10 +68,12 @@ check-interop: all tests/interop/predict check-packets
 	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check
 
 # PSRFITS.
-core_tests += tests/core/fits/psrfits-read tests/core/fits/psrfits-write
+core_tests += tests/core/fits/psrfits-read tests/core/fits/psrfits-write tests/core/fits/psrfits-fold
 dist_files += tests/core/fits/psrfits-foreign.h
 tests_core_fits_psrfits_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_psrfits_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_psrfits_fold_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_psrfits_fold_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_fits_psrfits_write_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_psrfits_write_LDADD = $(LDADD) $(CFITSIO_LIBS)
 

@@ -25,16 +25,23 @@ ASTRO_ENUM_TYPE(astro_fits_uvw_get_type, "AstroFitsUvw",
                 { ASTRO_FITS_UVW_FILE, "The file's own, sent along with the buffers", "file" },
                 { ASTRO_FITS_UVW_TABLE, "Those of the stations, times and phase centre", "table" })
 
-const AstroFitsWriterKind *const astro_fits_writer_kinds[] = {
-  &astro_uvfits_writer,          &astro_catalogue_csv_writer,
-  &astro_catalogue_ecsv_writer,  &astro_catalogue_writer,
-  &astro_correlation_csv_writer, &astro_correlation_ecsv_writer,
-  &astro_correlation_writer,     &astro_image_writer,
-  &astro_uvgrid_writer,          &astro_histogram_writer,
-  &astro_spectra_writer,         &astro_psrfits_search_writer,
-  &astro_power_writer,           &astro_profile_writer,
-  &astro_voltages_writer,        NULL
-};
+const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
+                                                               &astro_catalogue_csv_writer,
+                                                               &astro_catalogue_ecsv_writer,
+                                                               &astro_catalogue_writer,
+                                                               &astro_correlation_csv_writer,
+                                                               &astro_correlation_ecsv_writer,
+                                                               &astro_correlation_writer,
+                                                               &astro_image_writer,
+                                                               &astro_uvgrid_writer,
+                                                               &astro_histogram_writer,
+                                                               &astro_spectra_writer,
+                                                               &astro_psrfits_search_writer,
+                                                               &astro_power_writer,
+                                                               &astro_psrfits_fold_writer,
+                                                               &astro_profile_writer,
+                                                               &astro_voltages_writer,
+                                                               NULL };
 static const AstroFitsReaderKind *const reader_kinds[] = { &astro_blocks_reader,
                                                            &astro_psrfits_reader,
                                                            &astro_uvfits_reader,

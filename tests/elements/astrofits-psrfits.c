@@ -116,10 +116,10 @@ static GstBuffer *make_steps(guint64 first)
   return buffer;
 }
 
-static GstHarness *begin_at(TestFile *place, const char *caps)
+static GstHarness *begin_at(TestFile *place, const char *caps, const char *name)
 {
   g_free(place->path);
-  place->path = g_build_filename(place->folder, "p.sf", NULL);
+  place->path = g_build_filename(place->folder, name, NULL);
   g_free(place->part);
   place->part = g_strconcat(place->path, ".part", NULL);
   GstHarness *h = test_new_sink(place);
@@ -155,7 +155,7 @@ static void finish(GstHarness *h)
 /* A lost buffer in the middle is filled up and told, with its number of values. */
 static void test_gap(TestFile *place, gconstpointer data)
 {
-  GstHarness *h = begin_at(place, CAPS);
+  GstHarness *h = begin_at(place, CAPS, "p.sf");
   gst_harness_push(h, make_steps(0));
   GstBuffer *lost = make_steps(10);
   GST_BUFFER_FLAG_SET(lost, GST_BUFFER_FLAG_GAP);
@@ -171,7 +171,7 @@ static void test_gap(TestFile *place, gconstpointer data)
 /* A stream that begins late begins the file. */
 static void test_late(TestFile *place, gconstpointer data)
 {
-  GstHarness *h = begin_at(place, CAPS);
+  GstHarness *h = begin_at(place, CAPS, "p.sf");
   gst_harness_push(h, make_steps(1000));
   finish(h);
   test_expect_no_error(place);
@@ -181,7 +181,7 @@ static void test_late(TestFile *place, gconstpointer data)
 /* Steps that come again are left out, with the warning that all elements give. */
 static void test_again(TestFile *place, gconstpointer data)
 {
-  GstHarness *h = begin_at(place, CAPS);
+  GstHarness *h = begin_at(place, CAPS, "p.sf");
   gst_harness_push(h, make_steps(0));
   gst_harness_push(h, make_steps(0));
   gst_harness_push(h, make_steps(10));
@@ -194,7 +194,7 @@ static void test_again(TestFile *place, gconstpointer data)
 
 static void test_message(TestFile *place, gconstpointer data)
 {
-  GstHarness *h = begin_at(place, CAPS);
+  GstHarness *h = begin_at(place, CAPS, "p.sf");
   gst_harness_push(h, make_steps(0));
   finish(h);
   GstMessage *message = gst_bus_pop_filtered(place->bus, GST_MESSAGE_ELEMENT);
@@ -213,10 +213,42 @@ static void test_message(TestFile *place, gconstpointer data)
   gst_message_unref(message);
 }
 
-/* Nothing comes but the end, and the end comes amid a file that failed. */
+/* Profiles become the rows of a file in fold mode, which no element here reads. */
+static void test_profiles(TestFile *place, gconstpointer data)
+{
+  GstHarness *h = begin_at(place,
+                           "application/x-astro-profile,format=F32LE,layout=channel:pol:phase,"
+                           "channels=2,pols=1,bins=8,products=I,period=(double)0.1,"
+                           "dm=(double)10,rate=1/10,frequency=1.4e9,bandwidth=1e8",
+                           "p.rf");
+  for (guint i = 0; i < 3; i++) {
+    float *values = g_new0(float, 16);
+    values[3] = 1;
+    GstBuffer *buffer = gst_buffer_new_wrapped(values, 16 * sizeof *values);
+    GST_BUFFER_OFFSET(buffer) = i;
+    GST_BUFFER_OFFSET_END(buffer) = i + 1;
+    GST_BUFFER_PTS(buffer) = i * 10 * GST_SECOND;
+    GST_BUFFER_DURATION(buffer) = 10 * GST_SECOND;
+    g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+  }
+  finish(h);
+  GstMessage *message = gst_bus_pop_filtered(place->bus, GST_MESSAGE_ELEMENT);
+  const GstStructure *file = gst_message_get_structure(message);
+  guint64 rows;
+  g_assert_cmpstr(gst_structure_get_string(file, "format"), ==, "PSRFITS in fold mode");
+  g_assert_true(gst_structure_get_uint64(file, "integrations", &rows));
+  g_assert_cmpuint(rows, ==, 3);
+  gst_message_unref(message);
+  test_expect_no_error(place);
+  g_autofree char *line =
+      g_strdup_printf("astrofitssrc name=file location=%s ! fakesink", place->path);
+  test_refused_by(line, "file", "another mode than SEARCH");
+}
+
+/* Nothing comes but the end. */
 static void test_nothing(TestFile *place, gconstpointer data)
 {
-  GstHarness *h = begin_at(place, CAPS);
+  GstHarness *h = begin_at(place, CAPS, "p.sf");
   finish(h);
   test_expect_error(place, "ended before its first integration");
 }
@@ -250,15 +282,11 @@ static void test_refused_lines(TestFile *place, gconstpointer data)
 int main(int argc, char **argv)
 {
   static const TestFileCase cases[] = {
-    { "psrfits/round", test_round },
-    { "psrfits/bytes", test_bytes },
-    { "psrfits/parts", test_parts },
-    { "psrfits/gap", test_gap },
-    { "psrfits/late", test_late },
-    { "psrfits/again", test_again },
-    { "psrfits/message", test_message },
-    { "psrfits/nothing", test_nothing },
-    { "psrfits/refused", test_refused_lines },
+    { "psrfits/round", test_round },     { "psrfits/bytes", test_bytes },
+    { "psrfits/parts", test_parts },     { "psrfits/gap", test_gap },
+    { "psrfits/late", test_late },       { "psrfits/again", test_again },
+    { "psrfits/message", test_message }, { "psrfits/profiles", test_profiles },
+    { "psrfits/nothing", test_nothing }, { "psrfits/refused", test_refused_lines },
   };
   return test_files(argc, argv, cases, G_N_ELEMENTS(cases));
 }

@@ -21,12 +21,13 @@ static const AstroBeam *beam_of(const AstroFitsContents *contents)
              : NULL;
 }
 
-static gboolean check_products(const AstroPowerProducts *products, GError **error)
+static gboolean check_products(const AstroPowerProducts *products,
+                               const AstroObservation *observation, GError **error)
 {
   AstroPsrfitsPols pols;
   guint order[ASTRO_PSRFITS_MAX_POLS];
   g_autofree char *text = astro_power_products_to_string(products);
-  if (astro_psrfits_pol_type(products, &pols, order))
+  if (astro_psrfits_pol_type(products, observation, &pols, order))
     return TRUE;
   for (guint i = 0; i < products->n; i++)
     if (astro_power_is_square(products->names[i]))
@@ -45,7 +46,8 @@ static gboolean check_axes(const AstroLayout *layout, GError **error)
   for (guint i = 0; i < layout->n_axes; i++) {
     const AstroAxis axis = layout->axes[i];
     const char *name = astro_axis_name(axis);
-    if (layout->extents[i] <= 1 || axis == ASTRO_AXIS_POL || axis == ASTRO_AXIS_CHANNEL)
+    if (layout->extents[i] <= 1 || axis == ASTRO_AXIS_POL || axis == ASTRO_AXIS_CHANNEL ||
+        axis == ASTRO_AXIS_PHASE)
       continue;
     return astro_fits_refuse(
         error,
@@ -61,17 +63,16 @@ gboolean astro_psrfits_check(const AstroFitsContents *contents, const AstroPower
                              GError **error)
 {
   const AstroStream *s = &contents->stream;
-  if (!check_axes(&s->layout, error) || !check_products(products, error))
-    return FALSE;
   if (s->frequency == 0 || s->bandwidth == 0)
     return astro_fits_refuse(error, "caps have no fields \"frequency\" and \"bandwidth\", which "
                                     "PSRFITS records for each channel");
   if (s->rate_n == 0)
     return astro_fits_refuse(error, "caps have no field \"rate\", which PSRFITS records as the "
                                     "time of a sample");
-  return (contents->observation && contents->observation->has_start) ||
-         astro_fits_refuse(error, "the start of the observation is not known, which PSRFITS "
-                                  "records: put astroobserve start-time=... upstream");
+  if (!contents->observation || !contents->observation->has_start)
+    return astro_fits_refuse(error, "the start of the observation is not known, which PSRFITS "
+                                    "records: put astroobserve start-time=... upstream");
+  return check_axes(&s->layout, error) && check_products(products, contents->observation, error);
 }
 
 /* ---- the primary header ---- */

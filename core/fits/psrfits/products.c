@@ -108,12 +108,14 @@ static gboolean is_same(const AstroPowerProducts *wanted, const AstroPowerProduc
   return TRUE;
 }
 
-const char *astro_psrfits_pol_type(const AstroPowerProducts *products, AstroPsrfitsPols *pols,
+const char *astro_psrfits_pol_type(const AstroPowerProducts *products,
+                                   const AstroObservation *observation, AstroPsrfitsPols *pols,
                                    guint order[ASTRO_PSRFITS_MAX_POLS])
 {
+  const gboolean is_circular = g_strcmp0(observation->basis, "circular") == 0;
   for (guint t = 0; t < G_N_ELEMENTS(types); t++)
-    for (gint is_circular = 0; is_circular <= 1; is_circular++) {
-      fill(pols, t, is_circular, 1, 1);
+    for (guint i = 0; i < 2; i++) {
+      fill(pols, t, i == 0 ? is_circular : !is_circular, 1, 1);
       if (is_same(&pols->products, products, order))
         return types[t].pol_type;
     }

@@ -1,5 +1,5 @@
 /* PSRFITS, the FITS of pulsar observatories: detected power in search mode is read and written as
- * application/x-astro-power.
+ * application/x-astro-power, and folded profiles (application/x-astro-profile) are written.
  *
  * The primary header tells of telescope, source and start. The rows of the table SUBINT are
  * sub-integrations: NSBLK time steps of NPOL products of NCHAN channels in the column DATA,
@@ -25,7 +25,7 @@ G_BEGIN_DECLS
 #define ASTRO_PSRFITS_FULL "CNTFULL"
 
 extern const AstroFitsReaderKind astro_psrfits_reader;
-extern const AstroFitsWriterKind astro_psrfits_search_writer;
+extern const AstroFitsWriterKind astro_psrfits_search_writer, astro_psrfits_fold_writer;
 
 /* Whether a primary header says that a file is PSRFITS, and whether it is in search mode. */
 gboolean astro_psrfits_is(const AstroFitsHeader *primary);
@@ -43,8 +43,10 @@ typedef struct {
 gboolean astro_psrfits_pols_of(AstroPsrfitsPols *pols, const char *pol_type, guint n,
                                gboolean is_circular, gint hand, gint phase);
 /* The POL_TYPE of products, in any order, written with FD_HAND and BE_PHASE 1; NULL: PSRFITS has
- * none. order: for each polarisation of the file the index of the product. */
-const char *astro_psrfits_pol_type(const AstroPowerProducts *products, AstroPsrfitsPols *pols,
+ * none. order: for each polarisation of the file the index of the product. The observation tells
+ * the receiver where products do not. */
+const char *astro_psrfits_pol_type(const AstroPowerProducts *products,
+                                   const AstroObservation *observation, AstroPsrfitsPols *pols,
                                    guint order[ASTRO_PSRFITS_MAX_POLS]);
 
 G_END_DECLS

@@ -280,9 +280,7 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
   w->file = file;
   w->stream = stream;
   w->observation = astro_observation_ref(contents->observation);
-  w->pol_type = astro_psrfits_pol_type(&products, &w->pols, w->order);
-  if (g_str_equal(w->pols.products.names[0], "I")) /* which does not tell the receiver */
-    w->pols.is_circular = g_strcmp0(w->observation->basis, "circular") == 0;
+  w->pol_type = astro_psrfits_pol_type(&products, w->observation, &w->pols, w->order);
   w->bytes = g_byte_array_new();
   w->levels.weights = g_new(float, channels);
   w->levels.scales = g_new(float, series);
