@@ -188,7 +188,11 @@ static const struct {
   { "application/x-astro-catalogue", "a catalogue (a FITS table or text)",
     "a catalogue goes to astrohistogram, as in the graph tpacf-files" },
   { "application/x-astro-power", "detected power",
-    "power goes to astrorender, as in the graph spectrometer" },
+    "power goes to astrorender, as in the graph look" },
+  { "application/x-astro-spectra", "spectra",
+    "spectra go to astropower, as in the graph spectrometer" },
+  { "application/x-astro-voltages", "voltages",
+    "voltages go to astrochannelizer, as in the graph spectrometer" },
 };
 
 static gint find_role(const GstCaps *caps)
@@ -204,7 +208,9 @@ static void refuse_unwanted(const char *file, const AstroFitsReaderKind *found,
                             const GstCaps *wanted, GError **error)
 {
   g_autoptr(GstCaps) gives = gst_caps_from_string(found->caps);
-  const gint has = find_role(gives), wants = find_role(wanted);
+  /* Blocks may be of any stream. */
+  const gint has = found == &astro_blocks_reader ? -1 : find_role(gives);
+  const gint wants = find_role(wanted);
   g_autofree char *caps = gst_caps_to_string(wanted);
   if (has >= 0 && wants >= 0 && has != wants)
     astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,

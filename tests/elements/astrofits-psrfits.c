@@ -276,6 +276,9 @@ static void test_refused_lines(TestFile *place, gconstpointer data)
   g_autofree char *unwanted =
       g_strdup_printf("astrofitssrc name=file location=%s ! astrogridder ! fakesink", path);
   test_refused_by(unwanted, "file", "found PSRFITS in search mode, expected visibilities");
+  g_autofree char *detected =
+      g_strdup_printf("astrofitssrc name=file location=%s ! astropower ! fakesink", path);
+  test_refused_by(detected, "file", "expected spectra: power goes to astrorender");
   g_unlink(path);
 }
 

@@ -15,7 +15,7 @@ typedef struct {
   float sign;
 } AstroPsrfitsBins;
 
-/* What they become. */
+/* Their numbers stand for values by these. */
 typedef struct {
   float scale, offset;
   double count; /* the sum of all counts; without counts the number of bins */

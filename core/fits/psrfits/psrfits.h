@@ -31,7 +31,7 @@ extern const AstroFitsWriterKind astro_psrfits_search_writer, astro_psrfits_fold
 gboolean astro_psrfits_is(const AstroFitsHeader *primary);
 gboolean astro_psrfits_is_search(const AstroFitsHeader *primary);
 
-/* What the elements of DATA's axis of polarisations are. */
+/* The axis of polarisations of DATA. */
 typedef struct {
   AstroPowerProducts products;         /* in the order of the file */
   float signs[ASTRO_PSRFITS_MAX_POLS]; /* 1 or -1: what the file's values are multiplied by */

@@ -17,7 +17,7 @@ typedef struct {
   guint64 steps;              /* filled so far, steps that are lost included */
 } AstroPsrfitsRow;
 
-/* What a row becomes. */
+/* The other columns of a row. */
 typedef struct {
   float *weights;          /* of each channel */
   float *scales, *offsets; /* of each pol and channel */

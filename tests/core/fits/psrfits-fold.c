@@ -204,7 +204,7 @@ static void profiles(TestPlace *place, gconstpointer data)
   }
 }
 
-/* Of row 1: channel 0 is lost; channel 1 has an empty bin; channel 2 has counts by bin, and a NaN
+/* In row 1 channel 0 is lost; channel 1 has an empty bin; channel 2 has counts by bin, and a NaN
  * in XX. */
 static void lose(GstBuffer *buffer, float *values)
 {

@@ -365,7 +365,7 @@ static void counts(TestPlace *place, gconstpointer data)
   g_unlink(path);
 }
 
-/* Of a channel whose one polarisation is lost for a row, the other is left out, and told. */
+/* If one polarisation of a channel is lost for a row, the other is left out, and told. */
 static void dropped(TestPlace *place, gconstpointer data)
 {
   const Kind kind = { "time:pol:channel", "XX:YY", 3 };
