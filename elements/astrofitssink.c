@@ -19,6 +19,16 @@
  * their caps, their observation and their metadata (validity, sums of weights, w, edges and numbers
  * of pairs), so that astrofitssrc gives the same stream in another run, bit for bit.
  *
+ * Power goes to PSRFITS in search mode where the location ends in .sf, as floats or in 8 bits
+ * (property bits), of one station or beam. PSRFITS has one weight for each channel of a row of up
+ * to 4096 integrations: a channel that is lost all through a row has weight 0; in others lost
+ * values get the mean of the rest, and a warning gives their number. Missing integrations between
+ * rows are kept in their times. V, and the imaginary part of XY, get the pulsar astronomers' sign.
+ *
+ * Profiles go to PSRFITS in fold mode where the location ends in .rf, a row a sub-integration, in
+ * 16 bits with an error of at most 1/131068 of the range that a channel and product has in it. The
+ * weight of a channel is its number of good samples; bins without any get the mean of the others.
+ *
  * With max-file-duration a stream goes on in further files, each with its own header, named by the
  * UTC of their first frames. They begin between buffers, so that a file is longer only if a single
  * buffer is. Images, tables and grids come one a buffer, and never part.
@@ -32,10 +42,17 @@
  * visibilities stations, baselines, channels, products, integrations, start (UTC), seconds (from
  * the first integration to the end of the last), least-weight and most-weight of values with a
  * weight, flagged, the fraction of values without one, and again, the number of integrations that
- * were left out as repeated, if there are any.
+ * were left out as repeated, if there are any; for PSRFITS channels, pols, integrations, start,
+ * seconds, flagged, the fraction of values with weight 0, partial and filled, the numbers of values
+ * that a part of the samples is behind, or none.
  *
  * |[
  * gst-launch-1.0 astrovissrc stations=16 num-buffers=60 ! astrofitssink location=sky.uvfits
+ * ]|
+ * |[
+ * gst-launch-1.0 astroskysrc stations=1 duration=1 start-time=2026-11-20T12:00:00 ! \
+ *   astrochannelizer channels=64 ! astropower integration=100 ! \
+ *   astrofitssink location=power.sf bits=8
  * ]|
  */
 #include "elements/astrofitssink.h"
@@ -64,6 +81,7 @@ struct _AstroFitsSink {
   char *location;          /* property: name of the next file */
   char *earth_orientation; /* property */
   guint64 max_duration;    /* property: ns of a file; 0: any */
+  guint bits;              /* property */
   AstroEarthUse earth;
 
   AstroPartFile *file; /* open from READY on to the end of the stream */
@@ -211,19 +229,54 @@ static GstStructure *blocks_of_file(AstroFitsSink *self)
                            self->written, "values", G_TYPE_UINT64, self->tally.values, NULL);
 }
 
+static GstStructure *samples_of_file(AstroFitsSink *self)
+{
+  const AstroStream *stream = &self->contents.stream;
+  g_autofree char *start =
+      astro_observation_tell_time(self->contents.observation, (guint64)self->begin_ns);
+  return gst_structure_new(
+      "astro-file", "location", G_TYPE_STRING, self->name, "format", G_TYPE_STRING,
+      self->kind->name, "channels", G_TYPE_INT,
+      (gint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL), "pols", G_TYPE_INT,
+      (gint)astro_stream_extent(stream, ASTRO_AXIS_POL), "integrations", G_TYPE_UINT64,
+      self->written, "start", G_TYPE_STRING, start, "seconds", G_TYPE_DOUBLE,
+      (double)(self->end_ns - self->begin_ns) / GST_SECOND, "flagged", G_TYPE_DOUBLE,
+      (double)self->tally.flagged / (double)self->tally.values, "partial", G_TYPE_UINT64,
+      self->tally.partial, "filled", G_TYPE_UINT64, self->tally.filled, NULL);
+}
+
 static void tell_of_file(AstroFitsSink *self)
 {
   GstStructure *file = self->kind->is_timed                           ? visibilities_of_file(self)
+                       : self->kind->is_stepped                       ? samples_of_file(self)
                        : self->kind->is_blocks                        ? blocks_of_file(self)
                        : self->kind->quantity == ASTRO_QUANTITY_IMAGE ? images_of_file(self)
                                                                       : tables_of_file(self);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), file));
 }
 
+static void warn_of_weights(AstroFitsSink *self)
+{
+  const AstroFitsTally *tally = &self->tally;
+  if (tally->filled)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                         " values were lost and have the mean of their channel in the file, whose "
+                         "weights are for whole rows",
+                         self->name, tally->filled, tally->values),
+                        (NULL));
+  if (tally->dropped)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("%s: %" G_GUINT64_FORMAT " good values were left out, as another "
+                         "polarisation of their channel was lost for a whole row",
+                         self->name, tally->dropped),
+                        (NULL));
+}
+
 static gboolean finish(AstroFitsSink *self)
 {
   g_autoptr(GError) error = NULL;
-  gboolean done = self->kind->finish(self->writer, &error);
+  gboolean done = self->kind->finish(self->writer, &self->tally, &error);
   close_writer(self);
   if (done)
     done = astro_part_file_commit(g_steal_pointer(&self->file), &error);
@@ -231,6 +284,7 @@ static gboolean finish(AstroFitsSink *self)
     return fail(self, error);
   ASTRO_INFO(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->name);
   tell_of_file(self);
+  warn_of_weights(self);
   if (self->tally.not_finite)
     GST_ELEMENT_WARNING(self, STREAM, FORMAT,
                         ("%s: NaN or infinite values were written as flagged: %" G_GUINT64_FORMAT,
@@ -278,6 +332,21 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange tra
   return changed;
 }
 
+static gboolean choose_bits(AstroFitsSink *self, GError **error)
+{
+  GST_OBJECT_LOCK(self);
+  const guint bits = self->contents.bits = self->bits;
+  GST_OBJECT_UNLOCK(self);
+  if (bits == 0 || (self->kind->has_bits && (bits == 8 || bits == 32)))
+    return TRUE;
+  return self->kind->has_bits
+             ? astro_fits_refuse(error, "bits=%u, expected 8 or 32", bits)
+             : astro_fits_refuse(error,
+                                 "bits=%u is set, but this is a file of %s, whose numbers have one "
+                                 "width: expected a name that ends in .sf, or no bits",
+                                 bits, self->kind->name);
+}
+
 static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(sink);
@@ -300,9 +369,11 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
     return FALSE;
   }
   self->kind = astro_fits_writer_kind(self->contents.stream.quantity, self->name, &error);
-  if (!self->kind)
+  if (!self->kind || !choose_bits(self, &error)) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->name, error->message), (NULL));
-  return self->kind != NULL;
+    return FALSE;
+  }
+  return TRUE;
 }
 
 static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
@@ -397,6 +468,12 @@ static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, guint64 step,
   return TRUE;
 }
 
+/* Whether each step has its place in the file, once. */
+static gboolean is_stepped(const AstroFitsSink *self)
+{
+  return self->kind->is_timed || self->kind->is_stepped;
+}
+
 /* A catalogue counts as one table, however many points it has, and so does a block; a buffer may
  * hold several correlation functions. */
 static guint64 n_tables(const AstroFitsSink *self, const AstroFitsFrames *frames)
@@ -486,7 +563,7 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
       warn_of_delays(self, frames);
   }
   self->end_ns = frames->start_ns + frames->duration_ns;
-  self->written += self->kind->is_timed ? frames->frames : n_tables(self, frames);
+  self->written += is_stepped(self) ? frames->frames : n_tables(self, frames);
   return TRUE;
 }
 
@@ -543,6 +620,7 @@ static gboolean place_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsF
       !(rest = astro_buffer_from_step(*buffer, stream, all, place.again)))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "no memory for a part of a block");
   frames->frames -= place.again;
+  frames->first = place.first;
   if (frames->frames == 0) {
     gst_clear_buffer(buffer);
     return TRUE;
@@ -580,9 +658,9 @@ static gboolean read_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFr
   if (!astro_stream_steps(stream, gst_buffer_get_size(*buffer), &frames->frames, error) ||
       !astro_stream_check_counts(stream, *buffer, error))
     return FALSE;
-  if ((self->kind->is_timed || self->kind->is_blocks) && frames->frames == 0)
+  if ((is_stepped(self) || self->kind->is_blocks) && frames->frames == 0)
     gst_clear_buffer(buffer);
-  else if (self->kind->is_timed && !place_frames(self, buffer, frames, error))
+  else if (is_stepped(self) && !place_frames(self, buffer, frames, error))
     return FALSE;
   else if (self->kind->quantity == ASTRO_QUANTITY_IMAGE && !time_image(*buffer, frames, error))
     return FALSE;
@@ -645,8 +723,8 @@ static const AstroField fields[] = {
   ASTRO_TEXT(
       AstroFitsSink, location, "location", "File name",
       "Path of the FITS file, written as NAME.part and renamed when complete. A name ending in "
-      ".csv makes tables CSV; .ecsv makes them ECSV, with units and how w was made; .gz compresses "
-      "the file",
+      ".csv makes tables CSV; .ecsv makes them ECSV, with units and how w was made; .sf makes "
+      "power PSRFITS in search mode, .rf profiles PSRFITS in fold mode; .gz compresses the file",
       NULL),
   ASTRO_UINT64(
       AstroFitsSink, max_duration, "max-file-duration", "Duration of a file",
@@ -655,6 +733,10 @@ static const AstroField fields[] = {
       "(microsecond), %i (number); a name without these gets -%Y%m%dT%H%M%S.%f before its "
       "ending",
       0, G_MAXINT64, 0),
+  ASTRO_UINT(AstroFitsSink, bits, "bits", "Bits of a number",
+             "Of PSRFITS: 32 (floats, which are exact) or 8 (255 steps over the range that a "
+             "channel has in a row, with an error of at most half a step); 0: 32",
+             0, 32, 0),
   ASTRO_EARTH_FIELD(AstroFitsSink, earth_orientation),
   { 0 },
 };

@@ -23,6 +23,11 @@
  * counts as one second of the stream. In a text file a repeated heading line begins another
  * catalogue, which is how astrofitssink writes several.
  *
+ * PSRFITS in search mode gives detected power, time:pol:channel with rising channels; a file with
+ * IBEAM has an axis of beams too. Samples are scaled by DAT_SCL, DAT_OFFS and ZERO_OFF. DAT_WTS
+ * becomes the counts of good samples, and what is missing between rows (OFFS_SUB) a gap in OFFSET.
+ * V, and the imaginary part of AABBCRCI, are turned from the pulsar astronomers' sign to the IAU's.
+ *
  * A file of blocks (grids, histograms, spectra, power, profiles, voltages) gives the buffers that
  * astrofitssink got.
  *
@@ -582,8 +587,8 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   gst_element_class_set_static_metadata(
       element, "FITS file source", "Source/File",
       "Reads UVFITS as visibilities, one integration a buffer, with their observation, images and "
-      "cubes, one a buffer, tables and text as catalogues, one a buffer, and the streams of other "
-      "quantities that astrofitssink wrote",
+      "cubes, one a buffer, tables and text as catalogues, one a buffer, PSRFITS in search mode as "
+      "power, and the streams of other quantities that astrofitssink wrote",
       ASTRO_AUTHOR);
   src->start = start;
   src->stop = stop;

@@ -15,6 +15,10 @@ core_sources += core/fits/fits.c core/fits/fits.h \
   core/fits/image/header.c core/fits/image/sky.c core/fits/image/read.c \
   core/fits/blocks/blocks.h core/fits/blocks/words.c core/fits/blocks/write.c \
   core/fits/blocks/read.h core/fits/blocks/arrays.c core/fits/blocks/read-with.c core/fits/blocks/read.c
+core_sources += core/fits/psrfits/psrfits.h core/fits/psrfits/products.c core/fits/psrfits/read.h core/fits/psrfits/read.c \
+  core/fits/psrfits/header.c core/fits/psrfits/rows.c core/fits/psrfits/unpack.h core/fits/psrfits/unpack.c \
+  core/fits/psrfits/header-write.h core/fits/psrfits/header-write.c core/fits/psrfits/row.h core/fits/psrfits/row.c \
+  core/fits/psrfits/write.c core/fits/psrfits/fold.h core/fits/psrfits/fold.c core/fits/psrfits/write-fold.c
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
@@ -24,13 +28,16 @@ core_tests += tests/core/fits/fits-file tests/core/fits/fits-not-read tests/core
   tests/core/fits/uvfits-foreign tests/core/fits/fits-catalogue tests/core/fits/fits-catalogue-refused tests/core/fits/fits-catalogue-write \
   tests/core/fits/fits-image tests/core/fits/fits-image-foreign
 element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-opening tests/elements/astrofits-uvw tests/elements/astrofits-tables \
-  tests/elements/astrofitsimages tests/elements/astrofits-blocks tests/elements/astrofits-parts
+  tests/elements/astrofitsimages tests/elements/astrofits-blocks tests/elements/astrofits-parts tests/elements/astrofits-psrfits
 bench_programs += tests/bench/fits
-fuzz_programs += tests/fuzz/fits tests/fuzz/foreign
+fuzz_programs += tests/fuzz/fits tests/fuzz/foreign tests/fuzz/psrfits
+core_tests += tests/core/fits/fuzz-psrfits
+tests_core_fits_fuzz_psrfits_SOURCES = tests/fuzz/psrfits.c tests/fuzz/check.c
 dist_files += tests/core/fits/place.h tests/core/fits/uvfits.h tests/core/fits/uvfits-written.h tests/core/fits/foreign.h \
   tests/core/fits/fits-image.h tests/core/fits/fits-key.h tests/core/fits/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
-  tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
+  tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py \
+  tests/interop/psrfits.py
 
 # These look at files with CFITSIO themselves.
 tests_core_fits_fits_not_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
@@ -59,6 +66,16 @@ interop_programs += tests/interop/predict
 .PHONY: check-interop
 check-interop: all tests/interop/predict check-packets
 	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check
+
+# PSRFITS.
+core_tests += tests/core/fits/psrfits-read tests/core/fits/psrfits-write tests/core/fits/psrfits-fold
+dist_files += tests/core/fits/psrfits-foreign.h
+tests_core_fits_psrfits_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_psrfits_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_psrfits_fold_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_psrfits_fold_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_psrfits_write_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_psrfits_write_LDADD = $(LDADD) $(CFITSIO_LIBS)
 
 # Earth orientation in UVFITS.
 core_sources += core/fits/uvfits/earth.c core/fits/uvfits/earth.h

@@ -7,6 +7,7 @@
 #include "core/fits/blocks/blocks.h"
 #include "core/lib/files/gzip.h"
 #include "core/fits/image/reader.h"
+#include "core/fits/psrfits/psrfits.h"
 #include "core/fits/table/write.h"
 #include "core/fits/uvfits/read.h"
 #include "core/fits/uvfits/write.h"
@@ -24,17 +25,30 @@ ASTRO_ENUM_TYPE(astro_fits_uvw_get_type, "AstroFitsUvw",
                 { ASTRO_FITS_UVW_FILE, "The file's own, sent along with the buffers", "file" },
                 { ASTRO_FITS_UVW_TABLE, "Those of the stations, times and phase centre", "table" })
 
-const AstroFitsWriterKind *const astro_fits_writer_kinds[] = {
-  &astro_uvfits_writer,      &astro_catalogue_csv_writer,   &astro_catalogue_ecsv_writer,
-  &astro_catalogue_writer,   &astro_correlation_csv_writer, &astro_correlation_ecsv_writer,
-  &astro_correlation_writer, &astro_image_writer,           &astro_uvgrid_writer,
-  &astro_histogram_writer,   &astro_spectra_writer,         &astro_power_writer,
-  &astro_profile_writer,     &astro_voltages_writer,        NULL
-};
-static const AstroFitsReaderKind *const reader_kinds[] = {
-  &astro_blocks_reader,          &astro_uvfits_reader,         &astro_image_reader,
-  &astro_catalogue_table_reader, &astro_catalogue_text_reader, NULL
-};
+const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
+                                                               &astro_catalogue_csv_writer,
+                                                               &astro_catalogue_ecsv_writer,
+                                                               &astro_catalogue_writer,
+                                                               &astro_correlation_csv_writer,
+                                                               &astro_correlation_ecsv_writer,
+                                                               &astro_correlation_writer,
+                                                               &astro_image_writer,
+                                                               &astro_uvgrid_writer,
+                                                               &astro_histogram_writer,
+                                                               &astro_spectra_writer,
+                                                               &astro_psrfits_search_writer,
+                                                               &astro_power_writer,
+                                                               &astro_psrfits_fold_writer,
+                                                               &astro_profile_writer,
+                                                               &astro_voltages_writer,
+                                                               NULL };
+static const AstroFitsReaderKind *const reader_kinds[] = { &astro_blocks_reader,
+                                                           &astro_psrfits_reader,
+                                                           &astro_uvfits_reader,
+                                                           &astro_image_reader,
+                                                           &astro_catalogue_table_reader,
+                                                           &astro_catalogue_text_reader,
+                                                           NULL };
 
 struct _AstroFitsReader {
   AstroFitsFile *file;
@@ -173,6 +187,12 @@ static const struct {
     "an image goes to astrorender, as examples/picture.sh makes pictures" },
   { "application/x-astro-catalogue", "a catalogue (a FITS table or text)",
     "a catalogue goes to astrohistogram, as in the graph tpacf-files" },
+  { "application/x-astro-power", "detected power",
+    "power goes to astrorender, as in the graph look" },
+  { "application/x-astro-spectra", "spectra",
+    "spectra go to astropower, as in the graph spectrometer" },
+  { "application/x-astro-voltages", "voltages",
+    "voltages go to astrochannelizer, as in the graph spectrometer" },
 };
 
 static gint find_role(const GstCaps *caps)
@@ -188,7 +208,9 @@ static void refuse_unwanted(const char *file, const AstroFitsReaderKind *found,
                             const GstCaps *wanted, GError **error)
 {
   g_autoptr(GstCaps) gives = gst_caps_from_string(found->caps);
-  const gint has = find_role(gives), wants = find_role(wanted);
+  /* Blocks may be of any stream. */
+  const gint has = found == &astro_blocks_reader ? -1 : find_role(gives);
+  const gint wants = find_role(wanted);
   g_autofree char *caps = gst_caps_to_string(wanted);
   if (has >= 0 && wants >= 0 && has != wants)
     astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
@@ -223,13 +245,13 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
     if (is_wanted(reader_kinds[i], options))
       return reader_kinds[i];
     unwanted = unwanted ? unwanted : reader_kinds[i];
-    if (unwanted == &astro_blocks_reader)
-      break; /* its arrays look like images too, and would be read wrongly */
+    if (unwanted == &astro_blocks_reader || unwanted == &astro_psrfits_reader)
+      break; /* their arrays and tables look like others too, and would be read wrongly */
   }
   if (!unwanted) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
                 "%s: a FITS file of an unknown kind, expected UVFITS (random groups), "
-                "an image, a catalogue (a table) or the blocks of a stream",
+                "an image, a catalogue (a table), PSRFITS in search mode or the blocks of a stream",
                 name);
     return NULL;
   }

@@ -39,6 +39,7 @@ typedef struct {
   AstroGrid grid;     /* of images: products, centre, pixel (0: unknown) */
   char *note;         /* what the file says but the stream cannot; NULL: nothing */
   GstCaps *caps;      /* the stream's caps, if given; NULL: they follow from the rest */
+  guint bits;         /* of a number, where the kind of file has a choice; 0: not chosen */
   gboolean is_blocks; /* the file that is read has whole buffers: core/fits/blocks */
 } AstroFitsContents;
 
@@ -62,28 +63,34 @@ typedef struct {
   const GstStructure *about; /* of correlation functions: core/tpacf/about.h; NULL: none */
   GstBuffer *buffer;         /* of blocks: the whole buffer, with its metas and times */
   GstEvent *told;            /* of histograms, the summary event; NULL: none */
+  guint64 first;             /* of kinds that are stepped: the step of the first frame */
 } AstroFitsFrames;
 
 /* Statistics of the values written so far; starts with all zeros. */
 typedef struct {
   guint64 values, flagged, not_finite; /* flagged: with weight 0; not_finite: NaN or infinite */
   guint32 least, most;                 /* range of the weights that are not 0 */
+  /* Where a weight stands for several values: those of which a part of the samples is good; lost
+   * ones that got the mean of the others; and good ones that were left out with lost ones. */
+  guint64 partial, filled, dropped;
 } AstroFitsTally;
 
 typedef struct {
   const char *name; /* "UVFITS" */
   AstroQuantity quantity;
-  const char *suffix; /* of file names; NULL: any */
-  const char *caps;   /* the caps it takes */
-  const char *frame;  /* the word for a frame: "integration" */
-  gboolean is_timed;  /* frames must have times */
-  gboolean is_blocks; /* buffers go to the file whole, with their metas and events */
+  const char *suffix;  /* of file names; NULL: any */
+  const char *caps;    /* the caps it takes */
+  const char *frame;   /* the word for a frame: "integration" */
+  gboolean is_timed;   /* frames must have times */
+  gboolean is_stepped; /* the writer is told which steps the frames are, each once */
+  gboolean has_bits;   /* numbers of 8 bits can be chosen, or floats */
+  gboolean is_blocks;  /* buffers go to the file whole, with their metas and events */
   /* The caller keeps ownership of file, and commits or discards it. */
   gpointer (*create)(AstroPartFile *file, const AstroFitsContents *contents, GError **error);
   /* Adds to the tally. */
   gboolean (*write)(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
                     GError **error);
-  gboolean (*finish)(gpointer writer, GError **error);
+  gboolean (*finish)(gpointer writer, AstroFitsTally *tally, GError **error);
   void (*destroy)(gpointer writer);
 } AstroFitsWriterKind;
 

@@ -1,5 +1,6 @@
 /* Recognises files of other programs. */
 #include "core/fits/foreign.h"
+#include "core/fits/psrfits/psrfits.h"
 
 #include <string.h>
 
@@ -141,13 +142,11 @@ gboolean astro_foreign_is_recording(const guint8 *bytes, gsize n)
 const char *astro_foreign_fits(const AstroFitsFile *file)
 {
   const AstroFitsHeader *primary = astro_fits_file_primary(file);
-  const char *type = "";
   if (!primary)
     return NULL;
-  astro_fits_get_string(primary, "FITSTYPE", &type);
-  if (g_str_equal(type, "PSRFITS"))
-    return "a PSRFITS file: powers and profiles of pulsars cannot be read; PSRCHIVE and PRESTO "
-           "can read them";
+  if (astro_psrfits_is(primary) && !astro_psrfits_is_search(primary))
+    return "a PSRFITS file of another mode than SEARCH (OBS_MODE), as of folded profiles, which "
+           "cannot be read: PSRCHIVE can read them";
   if (!primary->groups && astro_fits_file_find_table(file, "UV_DATA"))
     return "a FITS-IDI file: CASA's importfitsidi and exportuvfits, or AIPS's "
            "FITLD "

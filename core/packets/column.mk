@@ -39,6 +39,7 @@ dist_files += doc/packets.md
 # Exchanges packets with baseband and spead2, from PyPI, in both directions, and recordings with baseband and blimpy,
 # and compares joined, selected and added streams with numpy; part of check-interop.
 packet_peers = spead2==4.5.* baseband==4.3.* blimpy==2.1.*
+lone_peers = your==0.6.7 # only its reader of PSRFITS is used, which needs none of what it depends on
 dist_files += tests/interop/packets.py tests/interop/many.py tests/bench/peers-spead2
 .PHONY: check-packets
 packet-peers/.complete:
@@ -46,6 +47,8 @@ packet-peers/.complete:
 	  { echo "check-packets: Python cannot make a virtual environment: Debian's package python3-venv does that" >&2; exit 1; }; }
 	@packet-peers/bin/pip install --quiet --disable-pip-version-check $(packet_peers) || \
 	  { echo "check-packets: these packages of PyPI cannot be installed: $(packet_peers)" >&2; exit 1; }
+	@packet-peers/bin/pip install --quiet --disable-pip-version-check --no-deps $(lone_peers) || \
+	  { echo "check-packets: these packages of PyPI cannot be installed: $(lone_peers)" >&2; exit 1; }
 	@touch $@
 
 check-packets: all packet-peers/.complete

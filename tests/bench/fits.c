@@ -25,7 +25,7 @@ static void write_uvfits(gpointer data)
     AstroFitsFrames frames = { w->data, 1, NULL, i * GST_SECOND, GST_SECOND };
     kind->write(writer, &frames, &tally, NULL);
   }
-  kind->finish(writer, NULL);
+  kind->finish(writer, &tally, NULL);
   kind->destroy(writer);
   w->bytes = astro_part_file_bytes(file);
   astro_part_file_commit(file, NULL);

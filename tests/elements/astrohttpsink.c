@@ -29,13 +29,15 @@ static GstElement *begin(const char *line)
 }
 
 /* A live waterfall: pictures follow each other and are not the same. */
-static void live(void)
+static void check_live(const char *what)
 {
   if (!have("jpegenc") || !have("jpegdec"))
     return;
-  GstElement *pipeline = begin(
-      "astroskysrc stations=2 duration=3600 ! astrochannelizer channels=16 ! astrorender rows=16 ! "
-      "video/x-raw,width=320,height=240 ! jpegenc ! astrohttpsink name=sink port=0 wait=true");
+  g_autofree char *line =
+      g_strdup_printf("%s ! astrorender rows=16 ! video/x-raw,width=320,height=240 ! jpegenc ! "
+                      "astrohttpsink name=sink port=0 wait=true",
+                      what);
+  GstElement *pipeline = begin(line);
   Viewer viewer;
   g_autoptr(GstBuffer) before = NULL;
   viewer_get(&viewer, port_of(pipeline), "/stream");
@@ -57,6 +59,18 @@ static void live(void)
   }
   viewer_close(&viewer);
   test_stop(pipeline);
+}
+
+static void live(void)
+{
+  check_live("astroskysrc stations=2 duration=3600 ! astrochannelizer channels=16");
+}
+
+/* Detected power, as of a spectrometer. */
+static void live_power(void)
+{
+  check_live("astroskysrc stations=2 duration=3600 ! astrochannelizer channels=16 ! "
+             "astropower integration=64 products=XX:YY");
 }
 
 /* The pipeline stops even if no viewer comes. */
@@ -124,6 +138,7 @@ static void empty(void)
 static void add_tests(void)
 {
   g_test_add_func("/astrohttpsink/live", live);
+  g_test_add_func("/astrohttpsink/live-power", live_power);
   g_test_add_func("/astrohttpsink/stop-while-waiting", stop_while_waiting);
   g_test_add_func("/astrohttpsink/after-the-end", after_the_end);
   g_test_add_func("/astrohttpsink/told", told);

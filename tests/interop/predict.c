@@ -107,7 +107,7 @@ static gboolean write_all(AstroPartFile *file, const AstroFitsContents *contents
     predict(contents->observation, time, data);
     good = kind->write(writer, &frames, &tally, error);
   }
-  good = good && kind->finish(writer, error);
+  good = good && kind->finish(writer, &tally, error);
   if (writer)
     kind->destroy(writer);
   g_free(data);

@@ -223,7 +223,7 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
   return NULL;
 }
 
-static gboolean finish(gpointer writer, GError **error)
+static gboolean finish(gpointer writer, AstroFitsTally *tally, GError **error)
 {
   Writer *w = writer;
   GString *header = first_cards(w);

@@ -330,7 +330,7 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
 }
 
 /* Nothing is left to do: each image was written completely. */
-static gboolean finish(gpointer writer, GError **error)
+static gboolean finish(gpointer writer, AstroFitsTally *tally, GError **error)
 {
   return TRUE;
 }

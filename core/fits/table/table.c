@@ -239,11 +239,15 @@ gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **erro
                               table->row_bytes, error);
 }
 
+double astro_fits_column_number(const AstroFitsColumn *column, const guint8 *cell, guint64 i)
+{
+  return astro_fits_scaled_value(cell, bits_of(column->type), i, NULL, column->scale, column->zero);
+}
+
 double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
                                guint64 i)
 {
-  return astro_fits_scaled_value(table->row + column->offset, bits_of(column->type), i, NULL,
-                                 column->scale, column->zero);
+  return astro_fits_column_number(column, table->row + column->offset, i);
 }
 
 char *astro_fits_table_text(const AstroFitsTable *table, const AstroFitsColumn *column)

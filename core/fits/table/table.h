@@ -67,6 +67,8 @@ void astro_fits_table_values(const AstroFitsTable *table, const AstroFitsColumn 
 gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error);
 double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
                                guint64 i);
+/* The same of a cell in memory. */
+double astro_fits_column_number(const AstroFitsColumn *column, const guint8 *cell, guint64 i);
 char *astro_fits_table_text(const AstroFitsTable *table, const AstroFitsColumn *column);
 
 G_END_DECLS

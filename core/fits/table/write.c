@@ -288,7 +288,7 @@ static gpointer create_fits(AstroPartFile *file, const AstroFitsContents *conten
 }
 
 /* Nothing is left to do: each table was written completely. */
-static gboolean finish(gpointer writer, GError **error)
+static gboolean finish(gpointer writer, AstroFitsTally *tally, GError **error)
 {
   return TRUE;
 }

@@ -35,7 +35,7 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
   return NULL;
 }
 
-static gboolean finish(gpointer writer, GError **error)
+static gboolean finish(gpointer writer, AstroFitsTally *tally, GError **error)
 {
   static const guint8 zeros[BLOCK] = { 0 };
   AstroUvfitsWriter *w = writer;

@@ -24,7 +24,7 @@ static void write_file(const char *path, const char *caps_text, const double *da
     data += values;
     n_values += values;
   }
-  good = good && kind->finish(writer, &error) && astro_part_file_commit(file, &error);
+  good = good && kind->finish(writer, &tally, &error) && astro_part_file_commit(file, &error);
   g_assert_no_error(error);
   g_assert_true(good);
   g_assert_cmpuint(tally.values, ==, n_values);
@@ -155,7 +155,7 @@ static void write_ecsv(TestPlace *place, gconstpointer data)
     AstroFitsFrames frames = { .data = table, .frames = 1, .about = t ? about : NULL };
     g_assert_true(kind->write(writer, &frames, &tally, NULL));
   }
-  g_assert_true(kind->finish(writer, NULL));
+  g_assert_true(kind->finish(writer, &tally, NULL));
   kind->destroy(writer);
   g_assert_true(astro_part_file_commit(file, NULL));
   astro_fits_contents_clear(&contents);

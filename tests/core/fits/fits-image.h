@@ -80,7 +80,7 @@ static inline void test_write_ours(const char *path, const AstroFitsContents *co
     test_frames_of(&frames, data, i, &beam);
     g_assert_true(kind->write(writer, &frames, &tally, &error));
   }
-  g_assert_true(kind->finish(writer, &error));
+  g_assert_true(kind->finish(writer, &tally, &error));
   kind->destroy(writer);
   g_assert_true(astro_part_file_commit(file, &error));
   g_assert_no_error(error);

@@ -175,7 +175,8 @@ static void write_table(const char *path, const char *type, const char *table)
 static void kinds_of_fits(TestPlace *place, gconstpointer data)
 {
   write_table(place->path, "PSRFITS", "SUBINT");
-  check_refused(place->path, "is a PSRFITS file", "powers and profiles of pulsars cannot be read");
+  check_refused(place->path, "is a PSRFITS file of another mode than SEARCH",
+                "PSRCHIVE can read them");
   write_table(place->path, NULL, "UV_DATA");
   check_refused(place->path, "is a FITS-IDI file", "importfitsidi");
 }

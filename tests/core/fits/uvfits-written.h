@@ -34,7 +34,7 @@ static inline void test_write_uvfits(const char *path, const AstroFitsContents *
   g_assert_no_error(error);
   for (guint i = 0; i < n_blocks; i++)
     g_assert_true(astro_uvfits_writer.write(writer, &blocks[i], tally ? tally : &unused, &error));
-  g_assert_true(astro_uvfits_writer.finish(writer, &error));
+  g_assert_true(astro_uvfits_writer.finish(writer, tally ? tally : &unused, &error));
   g_assert_no_error(error);
   astro_uvfits_writer.destroy(writer);
   g_assert_true(astro_part_file_commit(file, &error));

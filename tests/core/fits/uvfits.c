@@ -280,8 +280,9 @@ static void missing(TestPlace *place, gconstpointer data)
   /* No integration at all. */
   AstroPartFile *file = astro_part_file_create(place->path, NULL);
   gpointer writer = astro_uvfits_writer.create(file, &c, &error);
+  AstroFitsTally tally = { 0 };
   g_assert_no_error(error);
-  g_assert_false(astro_uvfits_writer.finish(writer, &error));
+  g_assert_false(astro_uvfits_writer.finish(writer, &tally, &error));
   g_assert_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING);
   astro_uvfits_writer.destroy(writer);
   astro_part_file_discard(file);
