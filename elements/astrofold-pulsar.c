@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "core/fold/fold.h"
-#include "core/lib/sky/pulse.h"
 #include "elements/base/astrofields.h"
 
 static gboolean refuse(GError **error, const char *wrong)

@@ -2,7 +2,7 @@
  * counts and times; a simulated pulsar; and what is refused. */
 #include "core/fold/fold.h"
 #include "core/lib/ephemeris/phases.h"
-#include "core/lib/sky/pulse.h"
+#include "core/lib/sky/dispersion.h"
 #include "core/stream/profile.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"

@@ -3,7 +3,7 @@
 #include "tests/graphs/program.h"
 #include "tests/tests.h"
 
-#include "core/lib/sky/pulse.h"
+#include "core/lib/sky/dispersion.h"
 #include "core/stream/profile.h"
 
 #include <gst/gst.h>

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/kit/units.h"
-#include "core/lib/sky/pulse.h"
+#include "core/lib/sky/dispersion.h"
 #include "core/stream/uvw.h"
 
 #define MJD_ZERO 2400000.5
@@ -15,6 +15,7 @@
 #define EARTH_SPIN 7.292115e-5           /* rad/s */
 #define SUN_SECONDS 4.925490947641267e-6 /* the Sun's mass, G M / c^3 */
 #define YEAR_DAYS 365.25
+#define MOST_TURNS 1e13L /* leaves a millionth of a turn to a long double */
 #define FILE_DM 2.41e-16 /* pc/cm^3 over s Hz^2, by which .par files mean a DM */
 
 /* The phase between two nodes: turns = first + c[0] x + c[1] x^2 + c[2] x^3, x from 0 to 1. */
@@ -286,8 +287,14 @@ static gboolean make_piece(AstroPhases *phases, gint64 node, GError **error)
     if (!astro_phases_exact(phases, (long double)(node + i - 1) * NODE, phases->centre, &turns[i],
                             error))
       return FALSE;
-  for (guint i = 0; i < 4; i++)
+  for (guint i = 0; i < 4; i++) {
+    if (!(fabsl(turns[i]) < MOST_TURNS))
+      return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                        "the ephemeris gives %Lg turns from its epoch to the stream, expected at "
+                        "most %Lg, of which a fraction can be told",
+                        turns[i], MOST_TURNS);
     d[i] = (double)(turns[i] - turns[1]);
+  }
   phases->piece = (Piece){
     .node = node,
     .first = (double)(turns[1] - floorl(turns[1])),

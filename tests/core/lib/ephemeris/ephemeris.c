@@ -196,6 +196,22 @@ static void test_lag(void)
   g_assert_cmpfloat(fabs(seconds / still - 1), >, 1e-7);
 }
 
+/* A spin that leaves no digits for the phase is refused. */
+static void test_too_far(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroObservation) observation = observe(0);
+  g_autoptr(AstroPhases) phases =
+      astro_phases_new(read_text("RAJ 1:00:00\nDECJ 1:00:00\nF0 1\nF3 1e250\nPEPOCH 50000\n", NULL),
+                       NULL, observation, 150e6, &error);
+  const AstroPhaseSteps steps = { 0, 10, 3 };
+  double turns;
+  g_assert_no_error(error);
+  g_assert_false(astro_phases_of_steps(phases, &steps, 5, 1, &turns, &error));
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, "turns from its epoch"));
+}
+
 /* P0 and P1 are F0 and F1 in other words; names have synonyms. */
 static void test_synonyms(void)
 {
@@ -289,6 +305,7 @@ static void add_tests(void)
   g_test_add_func("/ephemeris/lag", test_lag);
   g_test_add_func("/ephemeris/synonyms", test_synonyms);
   g_test_add_func("/ephemeris/refused", test_refused);
+  g_test_add_func("/ephemeris/too-far", test_too_far);
   g_test_add_func("/ephemeris/streams", test_streams);
 }
 
