@@ -45,48 +45,91 @@ static void select_value(double *values, gint n, gint k)
   }
 }
 
-static double median(double *values, guint n)
+#define SAMPLE 64 /* values that show where the median lies */
+#define AROUND 14 /* of them, on either side of it: more than three standard deviations */
+#define FEW 512   /* values: selecting at once is faster */
+
+/* The middle value, or for an even number the mean of the two. The values near it are found in one
+ * pass without branches, and only among these is selected. near has room for n values. */
+static double median(double *values, guint n, double *near)
 {
-  select_value(values, (gint)n, (gint)n / 2);
+  double sample[SAMPLE], low, high;
+  guint below = 0, kept = 0;
+  gint k = (gint)(n / 2);
+  if (n > FEW) {
+    for (guint i = 0; i < SAMPLE; i++)
+      sample[i] = values[(guint64)i * n / SAMPLE];
+    select_value(sample, SAMPLE, SAMPLE / 2 - AROUND);
+    low = sample[SAMPLE / 2 - AROUND];
+    select_value(sample, SAMPLE, SAMPLE / 2 + AROUND);
+    high = sample[SAMPLE / 2 + AROUND];
+    for (guint i = 0; i < n; i++) {
+      near[kept] = values[i];
+      kept += values[i] >= low && values[i] <= high;
+      below += values[i] < low;
+    }
+    /* The two values in the middle are among them, but where the sample was an odd one. */
+    if (below < n / 2 && below + kept > n / 2) {
+      values = near;
+      k -= (gint)below;
+    } else {
+      kept = n;
+    }
+  } else {
+    kept = n;
+  }
+  select_value(values, (gint)kept, k);
   if (n % 2)
-    return values[n / 2];
-  double below = values[0];
-  for (guint i = 1; i < n / 2; i++)
-    below = MAX(below, values[i]);
-  return (below + values[n / 2]) / 2;
+    return values[k];
+  double before = values[0];
+  for (gint i = 1; i < k; i++)
+    before = MAX(before, values[i]);
+  return (before + values[k]) / 2;
+}
+
+/* Distances from a value in units of the noise that the weight of each allows. */
+static void find_distances(const float *x, const float *w, guint n, double middle,
+                           double *distances)
+{
+  for (guint i = 0; i < n; i++)
+    distances[i] = fabs((double)x[i] - middle);
+  for (guint i = 0; w && i < n; i++)
+    distances[i] *= sqrt((double)w[i]);
 }
 
 static gboolean measure(const float *x, const float *w, guint n, double *scratch, double *baseline,
                         double *noise)
 {
+  double *distances = scratch, *values = scratch + n, *near = scratch + 2 * (gsize)n;
   guint good = 0, kept = 0;
+  gboolean is_whole = TRUE;
   double sum = 0, weights = 0, squares = 0;
 
   for (guint i = 0; i < n; i++) {
-    scratch[good] = (double)x[i];
+    values[good] = (double)x[i];
     good += w[i] > 0;
+    is_whole &= w[i] >= 1;
   }
   if (good < ASTRO_SEARCH_LEAST_GOOD)
     return FALSE;
-  const double middle = median(scratch, good);
+  const double middle = median(values, good, near);
+  find_distances(x, is_whole ? NULL : w, n, middle, distances);
   good = 0;
   for (guint i = 0; i < n; i++) {
-    scratch[good] = sqrt((double)w[i]) * fabs((double)x[i] - middle);
+    values[good] = distances[i];
     good += w[i] > 0;
   }
-  const double most = ASTRO_SEARCH_CLIP * ASTRO_SEARCH_MAD * median(scratch, good);
+  const double most = ASTRO_SEARCH_CLIP * ASTRO_SEARCH_MAD * median(values, good, near);
   for (guint i = 0; i < n; i++) {
-    const double weight =
-        sqrt((double)w[i]) * fabs((double)x[i] - middle) <= most ? (double)w[i] : 0;
-    sum += weight > 0 ? weight * (double)x[i] : 0;
+    const double weight = distances[i] <= most ? (double)w[i] : 0;
+    sum += weight * (double)x[i];
     weights += weight;
     kept += weight > 0;
   }
   *baseline = sum / weights;
   for (guint i = 0; i < n; i++) {
-    const double weight =
-        sqrt((double)w[i]) * fabs((double)x[i] - middle) <= most ? (double)w[i] : 0;
-    squares += weight > 0 ? weight * ((double)x[i] - *baseline) * ((double)x[i] - *baseline) : 0;
+    const double weight = distances[i] <= most ? (double)w[i] : 0;
+    squares += weight * ((double)x[i] - *baseline) * ((double)x[i] - *baseline);
   }
   *noise = sqrt(squares / kept / ASTRO_SEARCH_CLIPPED);
   return most > 0 && *noise > 0;

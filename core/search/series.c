@@ -163,22 +163,18 @@ static gboolean find_level(Series *series, const Window *window, double *scratch
                                window->to - window->from, scratch, &level->baseline, &level->noise);
 }
 
-/* Baseline and noise at a held value. Where a window does not count, those before it go on. */
-static Level level_at(const Window *window, const Level *before, const Level *now, guint at)
-{
-  const double part = CLAMP((at + 0.5 - window->before) / (window->middle - window->before), 0, 1);
-  return (Level){ before->baseline + part * (now->baseline - before->baseline),
-                  before->noise + part * (now->noise - before->noise) };
-}
-
+/* From the middle of one window to that of the next baseline and noise change linearly. Where a
+ * window does not count, those before it go on. */
 static void normalise(const Series *series, const Window *window, const Level *before,
                       const Level *now, double *z, double *v)
 {
+  const double length = window->middle - window->before,
+               baseline = now->baseline - before->baseline, noise = now->noise - before->noise;
   for (guint i = 0; i < window->stop; i++) {
-    const double w = (double)series->w[i];
-    const Level level = level_at(window, before, now, i);
-    const double x = ((double)series->x[i] - level.baseline) / level.noise;
-    z[i] = w > 0 ? w * CLAMP(x, -FARTHEST, FARTHEST) : 0;
+    const double w = (double)series->w[i], part = CLAMP((i + 0.5 - window->before) / length, 0, 1),
+                 x = ((double)series->x[i] - before->baseline - part * baseline) /
+                     (before->noise + part * noise);
+    z[i] = w * CLAMP(x, -FARTHEST, FARTHEST);
     v[i] = w;
   }
 }
@@ -225,7 +221,7 @@ static void search_series(gpointer data, guint64 task)
   const guint widest = astro_search_widest(&self->config), tail = widest - 1, n = window->stop,
               all = tail + n;
   g_autofree double *z = g_new0(double, all), *v = g_new0(double, all),
-                    *scratch = g_new(double, 2 * (gsize)(MAX(all, window->to) + 1)),
+                    *scratch = g_new(double, 3 * (gsize)(MAX(all, window->to) + 1)),
                     *best = g_new(double, MAX(n, 1));
   g_autofree guint32 *which = g_new(guint32, MAX(n, 1));
   Level now = { 0 };

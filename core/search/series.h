@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *variant;
-  /* Baseline and noise of the values with weights above 0. scratch has room for n numbers. FALSE:
+  /* Baseline and noise of the values with weights above 0. scratch has room for 3 n numbers. FALSE:
    * they are too few, or all the same. */
   gboolean (*measure)(const float *x, const float *w, guint n, double *scratch, double *baseline,
                       double *noise);
