@@ -87,6 +87,18 @@ ASTRO_STATIC_ENUM_TYPE(threads_get_type, "AstroRecordThreads",
                        { ASTRO_RECORDER_THREADS_POL, "Polarisations of a station", "pol" },
                        { ASTRO_RECORDER_THREADS_BAND, "Neighbouring parts of the band", "band" })
 
+ASTRO_STATIC_ENUM_TYPE(numbers_get_type, "AstroRecordNumbers",
+                       { ASTRO_RECORDER_NUMBERS_AUTO,
+                         "Two's complement of 8 bits or more; fewer are refused", "auto" },
+                       { ASTRO_RECORDER_NUMBERS_OFFSET,
+                         "Offset binary, the first in the lowest bits", "offset" },
+                       { ASTRO_RECORDER_NUMBERS_OFFSET_HIGH,
+                         "Offset binary, the first in the highest bits", "offset-high" },
+                       { ASTRO_RECORDER_NUMBERS_SIGNED,
+                         "Two's complement, the first in the lowest bits", "signed" },
+                       { ASTRO_RECORDER_NUMBERS_SIGNED_HIGH,
+                         "Two's complement, the first in the highest bits", "signed-high" })
+
 static void get_stats(GObject *object, GValue *value);
 
 static const AstroField fields[] = {
@@ -124,6 +136,9 @@ static const AstroField fields[] = {
              NULL),
   ASTRO_ENUM(Settings, recorder.threads, "threads", "Threads", "What threads of VDIF are",
              threads_get_type, ASTRO_RECORDER_THREADS_AUTO),
+  ASTRO_ENUM(Settings, recorder.numbers, "numbers", "Numbers",
+             "How numbers of DADA are written, which its headers do not tell", numbers_get_type,
+             ASTRO_RECORDER_NUMBERS_AUTO),
   ASTRO_TEXT(Settings, recorder.products, "products", "Products",
              "What the IFs of SIGPROC are, as XX:YY or I:Q:U:V (unset: I, of one)", NULL),
   ASTRO_TEXT(Settings, array, "array", "Array",
