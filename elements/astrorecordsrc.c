@@ -12,7 +12,8 @@
  * and threads if it has more than two; Mark 5B needs channels and bits, and start-time, any time
  * within 500 days, for the date; SIGPROC needs products if it has several IFs; cu8 needs rate. DADA
  * of heaps, whose ORDER has T twice, needs heap-steps if RESOLUTION is not the bytes of all heaps
- * of one time. Files of several beams of SIGPROC become an axis of beams.
+ * of one time, and DADA of fewer than 8 bits needs numbers, which says how they are written. Files
+ * of several beams of SIGPROC become an axis of beams.
  *
  * Samples of up to 8 bits become I8 or CI8, of up to 16 bits I16LE or CI16LE, floats F32LE or
  * CF32LE. One bit becomes -1 and 1, two bits -10, -3, 3 and 10, and more bits the integers that
