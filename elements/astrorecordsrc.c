@@ -12,7 +12,8 @@
  * and threads if it has more than two; Mark 5B needs channels and bits, and start-time, any time
  * within 500 days, for the date; SIGPROC needs products if it has several IFs; cu8 needs rate. DADA
  * of heaps, whose ORDER has T twice, needs heap-steps if RESOLUTION is not the bytes of all heaps
- * of one time. Files of several beams of SIGPROC become an axis of beams.
+ * of one time, and DADA of fewer than 8 bits needs numbers, which says how they are written. Files
+ * of several beams of SIGPROC become an axis of beams.
  *
  * Samples of up to 8 bits become I8 or CI8, of up to 16 bits I16LE or CI16LE, floats F32LE or
  * CF32LE. One bit becomes -1 and 1, two bits -10, -3, 3 and 10, and more bits the integers that
@@ -87,6 +88,18 @@ ASTRO_STATIC_ENUM_TYPE(threads_get_type, "AstroRecordThreads",
                        { ASTRO_RECORDER_THREADS_POL, "Polarisations of a station", "pol" },
                        { ASTRO_RECORDER_THREADS_BAND, "Neighbouring parts of the band", "band" })
 
+ASTRO_STATIC_ENUM_TYPE(numbers_get_type, "AstroRecordNumbers",
+                       { ASTRO_RECORDER_NUMBERS_AUTO,
+                         "Two's complement of 8 bits or more; fewer are refused", "auto" },
+                       { ASTRO_RECORDER_NUMBERS_OFFSET,
+                         "Offset binary, the first in the lowest bits", "offset" },
+                       { ASTRO_RECORDER_NUMBERS_OFFSET_HIGH,
+                         "Offset binary, the first in the highest bits", "offset-high" },
+                       { ASTRO_RECORDER_NUMBERS_SIGNED,
+                         "Two's complement, the first in the lowest bits", "signed" },
+                       { ASTRO_RECORDER_NUMBERS_SIGNED_HIGH,
+                         "Two's complement, the first in the highest bits", "signed-high" })
+
 static void get_stats(GObject *object, GValue *value);
 
 static const AstroField fields[] = {
@@ -124,6 +137,9 @@ static const AstroField fields[] = {
              NULL),
   ASTRO_ENUM(Settings, recorder.threads, "threads", "Threads", "What threads of VDIF are",
              threads_get_type, ASTRO_RECORDER_THREADS_AUTO),
+  ASTRO_ENUM(Settings, recorder.numbers, "numbers", "Numbers",
+             "How numbers of DADA are written, which its headers do not tell", numbers_get_type,
+             ASTRO_RECORDER_NUMBERS_AUTO),
   ASTRO_TEXT(Settings, recorder.products, "products", "Products",
              "What the IFs of SIGPROC are, as XX:YY or I:Q:U:V (unset: I, of one)", NULL),
   ASTRO_TEXT(Settings, array, "array", "Array",

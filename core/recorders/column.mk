@@ -6,6 +6,7 @@ core_sources += core/recorders/recorders.h core/recorders/recording.h core/recor
   core/recorders/lanes.h core/recorders/lanes.c \
   core/recorders/vdif.c core/recorders/dada.c core/recorders/guppi.c core/recorders/mark5b.c core/recorders/cu8.c core/recorders/sigproc.c
 element_sources += elements/astrorecordsrc.c elements/astrorecordsrc.h
+bench_programs += tests/bench/recordings
 core_tests += tests/core/recorders/unpack tests/core/recorders/blocks
 element_tests += tests/elements/astrorecordsrc
 example_files += examples/recorder.sh examples/recordings.sh

@@ -61,6 +61,30 @@ static gboolean read_header(AstroRecorderFile *file, AstroRecorderKeywords *keyw
 
 /* ---- what one header says of all files ---- */
 
+static AstroRecorderCode code_of(guint bits, AstroRecorderNumbers numbers)
+{
+  const gboolean is_offset =
+      numbers == ASTRO_RECORDER_NUMBERS_OFFSET || numbers == ASTRO_RECORDER_NUMBERS_OFFSET_HIGH;
+  if (bits == FLOAT_BITS)
+    return ASTRO_RECORDER_FLOAT;
+  if (bits <= 2)
+    return is_offset ? ASTRO_RECORDER_LEVELS : ASTRO_RECORDER_SIGNS;
+  return is_offset ? ASTRO_RECORDER_OFFSET : ASTRO_RECORDER_SIGNED;
+}
+
+static gboolean check_bits(const AstroRecording *recording, const char *name, GError **error)
+{
+  const guint bits = recording->packing.bits;
+  if (bits != 1 && bits != 2 && bits != 4 && bits != 8 && bits != 16 && bits != FLOAT_BITS)
+    return astro_recorder_fail(
+        error, FORMAT, "%s: NBIT is %u, expected 1, 2, 4, 8, 16 or 32 (floats)", name, bits);
+  return bits >= 8 || recording->settings->numbers != ASTRO_RECORDER_NUMBERS_AUTO ||
+         astro_recorder_fail(error, SETTINGS,
+                             "%s: NBIT is %u, and DADA does not say how such samples are packed: "
+                             "set numbers to offset, offset-high, signed or signed-high",
+                             name, bits);
+}
+
 static gboolean read_packing(AstroRecording *recording, const AstroRecorderKeywords *keywords,
                              GError **error)
 {
@@ -75,13 +99,11 @@ static gboolean read_packing(AstroRecording *recording, const AstroRecorderKeywo
   recording->packing = (AstroRecorderPacking){
     .bits = agreed,
     .is_complex = parts == 2,
-    .code = agreed == FLOAT_BITS ? ASTRO_RECORDER_FLOAT : ASTRO_RECORDER_SIGNED,
+    .code = code_of(agreed, recording->settings->numbers),
+    .high_first = recording->settings->numbers == ASTRO_RECORDER_NUMBERS_OFFSET_HIGH ||
+                  recording->settings->numbers == ASTRO_RECORDER_NUMBERS_SIGNED_HIGH,
   };
-  return agreed == 8 || agreed == 16 || agreed == FLOAT_BITS ||
-         astro_recorder_fail(error, FORMAT,
-                             "%s: NBIT is %u, expected 8, 16 or 32 (floats): DADA does not say how "
-                             "other samples are packed",
-                             keywords->file, agreed);
+  return check_bits(recording, keywords->file, error);
 }
 
 static AstroAxis axis_of(char letter)
@@ -392,7 +414,7 @@ static gboolean open_all(AstroRecording *recording, GError **error)
 }
 
 const AstroRecorderFormat astro_recorder_dada = {
-  .name = { "dada", "PSRDADA: a header of lines, 8 or 16 bits, or floats" },
+  .name = { "dada", "PSRDADA: a header of lines, 1 to 16 bits, or floats" },
   .probe = probe,
   .open = open_all,
 };

@@ -128,6 +128,12 @@ static gboolean open_all(AstroRecording *recording, char *const *files, guint n_
   recording->format = format && *format && strcmp(format, "auto") != 0
                           ? find_named(format, error)
                           : find_by_content(recording, error);
+  if (recording->format && recording->format != &astro_recorder_dada &&
+      recording->settings->numbers != ASTRO_RECORDER_NUMBERS_AUTO)
+    return astro_recorder_fail(error, SETTINGS,
+                               "%s: numbers is set, but a recording of %s tells how its samples "
+                               "are written: leave it out",
+                               files[0], recording->format->name.name);
   return recording->format && recording->format->open(recording, error) &&
          astro_recording_describe(recording, error);
 }

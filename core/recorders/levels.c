@@ -14,6 +14,8 @@ gint32 astro_recorder_level(AstroRecorderCode code, guint bits, guint32 number)
     return bits == 1 ? (number ? 1 : -1) : levels[number & 3];
   case ASTRO_RECORDER_MARK5B:
     return bits == 1 ? (number ? -1 : 1) : signs[number & 3];
+  case ASTRO_RECORDER_SIGNS:
+    return bits == 1 ? (number ? -1 : 1) : levels[(number & 3) ^ 2];
   case ASTRO_RECORDER_FALLING:
     return levels[3 - (number & 3)];
   case ASTRO_RECORDER_UNSIGNED:

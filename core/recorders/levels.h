@@ -11,6 +11,8 @@
  *                         magnitude)
  *   falling         2     0: 10, 1: 3, 2: -3, 3: -10 (GUPPI, as Breakthrough Listen describes it
  *                         and blimpy reads it, which has 40 and 12)
+ *   signs           1     0: 1, 1: -1
+ *   signs           2     0: 3, 1: 10, 2: -10, 3: -3 (two's complement of the level's rank)
  *
  * 10/3 is 3.3333: VDIF's specification has 3.3359 for the ratio of the high level to the low one,
  * baseband 3.3165. VDIF has levels for 1 and 2 bits and offset above; the unsigned bytes of
@@ -28,6 +30,7 @@ typedef enum {
   ASTRO_RECORDER_MARK5B,
   ASTRO_RECORDER_UNSIGNED,
   ASTRO_RECORDER_FALLING,
+  ASTRO_RECORDER_SIGNS,
   ASTRO_RECORDER_FLOAT, /* 32 bits, IEEE, little-endian: copied */
 } AstroRecorderCode;
 

@@ -261,8 +261,8 @@ static guint64 clear_lost(const AstroRecording *recording, const Block *block)
   for (guint lane = 0; lane < block->n_lanes; lane++)
     for (guint64 cell = 0, end; cell < block->cells; cell = end) {
       const guint8 *marks = block->is_good + lane * block->cells;
-      for (end = cell + 1; end < block->cells && marks[end] == marks[cell];)
-        end++;
+      const guint8 *change = memchr(marks + cell, !marks[cell], block->cells - cell);
+      end = change ? (guint64)(change - marks) : block->cells;
       if (marks[cell])
         continue;
       const guint64 from = cell * block->cell, to = MIN(end * block->cell, block->steps);

@@ -30,6 +30,16 @@ typedef enum {
   ASTRO_RECORDER_THREADS_BAND, /* neighbouring groups of channels */
 } AstroRecorderThreads;
 
+/* How numbers are written in DADA, whose headers do not tell: as offset binary or in two's
+ * complement, and of fewer than 8 bits the first in the lowest or the highest bits of a byte. */
+typedef enum {
+  ASTRO_RECORDER_NUMBERS_AUTO, /* two's complement of 8 bits or more; fewer are refused */
+  ASTRO_RECORDER_NUMBERS_OFFSET,
+  ASTRO_RECORDER_NUMBERS_OFFSET_HIGH,
+  ASTRO_RECORDER_NUMBERS_SIGNED,
+  ASTRO_RECORDER_NUMBERS_SIGNED_HIGH,
+} AstroRecorderNumbers;
+
 /* Facts that headers leave out. 0 and NULL: not given. */
 typedef struct {
   char *format; /* NULL or auto: by the content */
@@ -39,6 +49,7 @@ typedef struct {
   char *products; /* of power, as XX:YY */
   double frequency, bandwidth;
   AstroRecorderThreads threads;
+  AstroRecorderNumbers numbers;
   gboolean force; /* settings go before headers */
 } AstroRecorderSettings;
 

@@ -129,8 +129,8 @@ gint64 astro_recording_ns(const AstroRecording *recording, gint64 steps);
 /* Axes of a layout, slowest first; those of length 1 may be left out later. */
 void astro_recorder_add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent);
 
-/* Sorts an index by time and sets what follows from it: first and steps. Steps that two valid frames
- * of a row have are counted in the earlier one. FALSE: there are no frames. */
+/* Sorts an index by time and sets what follows from it: first and steps. Steps that two valid
+ * frames of a row have are counted in the earlier one. FALSE: there are no frames. */
 gboolean astro_recording_sort(AstroRecording *recording, GError **error);
 
 /* Derives the stream from what the format has filled in. */

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/recorders/write-levels.h"
 
+#include "core/backend/cpu.h"
 #include "core/lib/formats/kernels.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #define ROW 1024    /* components, at least, that share a loop over gains */
 
 struct _AstroRecordLevels {
+  const AstroConvertKernels *kernels;
   AstroStream stream;
   guint bits;
   AstroFormat format;   /* of integers that are kept; ASTRO_FORMAT_UNKNOWN: they are scaled */
@@ -67,9 +69,33 @@ static AstroFormat float_of(gboolean is_complex)
   return is_complex ? ASTRO_FORMAT_CF32LE : ASTRO_FORMAT_F32LE;
 }
 
-static AstroConvertKernel kernel(AstroFormat from, AstroFormat to)
+typedef struct {
+  AstroVariant variant;
+  const AstroConvertKernels *kernels;
+} Variant;
+
+static const Variant variants[] = {
+#ifdef ASTRO_X86_KERNELS
+  { { "avx512", ASTRO_CPU_AVX512 }, &astro_convert_kernels_avx512 },
+  { { "avx2", ASTRO_CPU_AVX2 }, &astro_convert_kernels_avx2 },
+#endif
+  { { "c", ASTRO_CPU_C }, &astro_convert_kernels_c },
+};
+
+/* Converts n components; vectors take whole steps of samples. */
+static void convert(const AstroRecordLevels *l, AstroFormat to, gpointer out, gconstpointer in,
+                    gsize n)
 {
-  return astro_convert_kernels_c[from][to];
+  const AstroFormat from = l->stream.format;
+  const AstroConvertKernel fast = (*l->kernels)[from][to];
+  const gsize step = ASTRO_CONVERT_STEP * l->components, body = fast ? n - n % step : 0;
+  if (body > 0)
+    fast(out, in, body, 1);
+  if (n > body)
+    astro_convert_kernels_c[from][to](
+        (guint8 *)out + body / l->components * astro_format_info(to)->bytes,
+        (const guint8 *)in + body / l->components * astro_stream_sample_bytes(&l->stream), n - body,
+        1);
 }
 
 gsize astro_record_levels_bytes(const AstroRecordLevels *l)
@@ -109,6 +135,7 @@ AstroRecordLevels *astro_record_levels_new(const AstroStream *stream, guint bits
   const gint time = astro_layout_find(&stream->layout, ASTRO_AXIS_TIME);
   const gboolean is_complex = astro_format_info(stream->format)->is_complex;
   const guint has = bits_of(stream->format);
+  l->kernels = ((const Variant *)ASTRO_VARIANT_PICK(variants))->kernels;
   l->stream = *stream;
   l->bits = bits;
   l->components = is_complex ? 2 : 1;
@@ -154,7 +181,7 @@ static const float *floats_at(AstroRecordLevels *l, gconstpointer samples, guint
   const AstroFormat to = float_of(l->components == 2);
   if (to == l->stream.format)
     return (const float *)from;
-  kernel(l->stream.format, to)(l->floats, from, n, 1);
+  convert(l, to, l->floats, from, n);
   return l->floats;
 }
 
@@ -214,27 +241,74 @@ void astro_record_levels_learn(AstroRecordLevels *l)
   set_gains(l, l->squares);
 }
 
-/* Adding half the number of levels makes every value positive, so that cutting off the fraction is
- * the floor. A NaN becomes the middle. */
-#define MAKE(name, type)                                                                           \
-  static void make_##name(type *out, const float *in, const float *gains, gsize n, float shift,    \
-                          float half, AstroRecordMisfits *misfits)                                 \
-  {                                                                                                \
-    const float most = 2 * half - 1;                                                               \
-    guint32 clipped = 0, nans = 0;                                                                 \
-    for (gsize i = 0; i < n; i++) {                                                                \
-      const float value = in[i] * gains[i] + shift + half;                                         \
-      const float low = value >= 0 ? value : value < 0 ? 0 : half;                                 \
-      const float held = low < most ? low : most;                                                  \
-      clipped += value < 0 || value >= 2 * half;                                                   \
-      nans += value != value;                                                                      \
-      out[i] = (type)((gint32)held - (gint32)half);                                                \
-    }                                                                                              \
-    misfits->clipped += clipped;                                                                   \
-    misfits->nans += nans;                                                                         \
+/* Vectors at any place in memory. */
+#define LANES 4
+#define AT_ONCE 64
+typedef float Floats __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
+typedef gint32 Wholes __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
+
+static inline Floats choose(Wholes which, Floats a, Floats b)
+{
+  return (Floats)((which & (Wholes)a) | (~which & (Wholes)b));
+}
+
+/* Makes the levels of AT_ONCE components. Adding half the number of levels makes every value
+ * positive, so that cutting off the fraction is the floor. A NaN becomes the middle. */
+static void make_some(gint32 *out, const float *in, const float *gains, float shift, float half,
+                      Wholes *clipped, Wholes *nans)
+{
+  const Floats zeros = { 0 }, middle = zeros + half, end = zeros + 2 * half, most = end - 1;
+  for (gsize i = 0; i < AT_ONCE; i += LANES) {
+    const Floats value = *(const Floats *)(in + i) * *(const Floats *)(gains + i) + shift + half;
+    const Wholes is_nan = value != value;
+    const Floats low = choose(value >= zeros, value, choose(is_nan, middle, zeros));
+    const Floats held = choose(low < most, low, most);
+    *clipped -= (value < zeros) | (value >= end); /* a mask is -1 */
+    *nans -= is_nan;
+    *(Wholes *)(out + i) = __builtin_convertvector(held, Wholes) - (gint32)half;
   }
-MAKE(bytes, gint8)
-MAKE(words, gint16)
+}
+
+static void to_bytes(gint8 *restrict out, const gint32 *restrict levels)
+{
+  for (gsize i = 0; i < AT_ONCE; i++)
+    out[i] = (gint8)levels[i];
+}
+
+static void to_words(gint16 *restrict out, const gint32 *restrict levels)
+{
+  for (gsize i = 0; i < AT_ONCE; i++)
+    out[i] = (gint16)levels[i];
+}
+
+/* The levels of n components, of 1 or 2 bytes. */
+static void make_levels(guint8 *out, gsize bytes, const float *in, const float *gains, gsize n,
+                        float shift, float half, AstroRecordMisfits *misfits)
+{
+  Wholes clipped = { 0 }, nans = { 0 };
+  float last_in[AT_ONCE] = { 0 }, last_gains[AT_ONCE] = { 0 };
+  gint32 levels[AT_ONCE];
+  gint16 made[AT_ONCE]; /* room for bytes too */
+  for (gsize i = 0; i < n; i += AT_ONCE) {
+    const gsize some = MIN(n - i, AT_ONCE);
+    const gboolean is_last = some < AT_ONCE;
+    if (is_last) {
+      memcpy(last_in, in + i, some * sizeof *in);
+      memcpy(last_gains, gains + i, some * sizeof *gains);
+    }
+    make_some(levels, is_last ? last_in : in + i, is_last ? last_gains : gains + i, shift, half,
+              &clipped, &nans);
+    if (bytes == 1)
+      to_bytes((gint8 *)made, levels);
+    else
+      to_words(made, levels);
+    memcpy(out + i * bytes, made, some * bytes);
+  }
+  for (guint i = 0; i < LANES; i++) {
+    misfits->clipped += (guint64)clipped[i];
+    misfits->nans += (guint64)nans[i];
+  }
+}
 
 static void scale(AstroRecordLevels *l, guint8 *out, gconstpointer samples, guint64 steps,
                   AstroRecordMisfits *misfits)
@@ -252,10 +326,7 @@ static void scale(AstroRecordLevels *l, guint8 *out, gconstpointer samples, guin
       const float *in = floats_at(l, samples, first, n * l->components);
       const float *gains = l->gains + (o * l->row_samples + into) * l->components;
       guint8 *to = out + first * l->components * bytes;
-      if (bytes == 1)
-        make_bytes((gint8 *)to, in, gains, n * l->components, shift, half, &found);
-      else
-        make_words((gint16 *)to, in, gains, n * l->components, shift, half, &found);
+      make_levels(to, bytes, in, gains, n * l->components, shift, half, &found);
       at += n;
     }
   misfits->clipped += l->bits >= 8 ? found.clipped : 0;
@@ -271,8 +342,7 @@ void astro_record_levels_make(AstroRecordLevels *l, gpointer out, gconstpointer 
   }
   const guint64 components = l->outer * l->inner * steps * l->components;
   for (guint64 at = 0; at < components; at += CHUNK)
-    kernel(l->stream.format, l->format)(
-        (guint8 *)out + at * astro_record_levels_bytes(l),
-        (const guint8 *)samples + at * astro_stream_sample_bytes(&l->stream) / l->components,
-        MIN(CHUNK, components - at), 1);
+    convert(l, l->format, (guint8 *)out + at * astro_record_levels_bytes(l),
+            (const guint8 *)samples + at * astro_stream_sample_bytes(&l->stream) / l->components,
+            MIN(CHUNK, components - at));
 }

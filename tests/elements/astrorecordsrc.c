@@ -355,6 +355,54 @@ static void test_dada_heaps(void)
   }
 }
 
+/* Numbers of few bits are what the user says; each byte has the samples of both polarisations. */
+static void test_dada_bits(void)
+{
+  static const struct {
+    guint bits;
+    const char *numbers;
+    guint8 byte;
+    gint8 expected[8];
+  } cases[] = {
+    { 8, "offset", 0, { -128 } },
+    { 8, "signed", 0x80, { -128 } },
+    { 4, "offset", 0x9a, { 2, 1 } },
+    { 4, "offset-high", 0x9a, { 1, 2 } },
+    { 4, "signed", 0x9a, { -6, -7 } },
+    { 4, "signed-high", 0x9a, { -7, -6 } },
+    { 2, "offset", 0xe4, { -10, -3, 3, 10 } },
+    { 2, "offset-high", 0xe4, { 10, 3, -3, -10 } },
+    { 2, "signed", 0xe4, { 3, 10, -10, -3 } },
+    { 2, "signed-high", 0xe4, { -3, -10, 10, 3 } },
+    { 1, "offset", 0x16, { -1, 1, 1, -1, 1, -1, -1, -1 } },
+    { 1, "offset-high", 0x16, { -1, -1, -1, 1, -1, 1, 1, -1 } },
+    { 1, "signed", 0x16, { 1, -1, -1, 1, -1, 1, 1, 1 } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const guint in_byte = 8 / cases[i].bits;
+    g_autofree char *lines = g_strdup_printf(DADA DADA_START "NCHAN 1\nNBIT %u\n", cases[i].bits);
+    g_autofree char *settings = g_strdup_printf("numbers=%s", cases[i].numbers);
+    GByteArray *bytes = g_byte_array_new();
+    recording_dada(bytes, lines);
+    for (guint k = 0; k < 16; k++)
+      g_byte_array_append(bytes, &cases[i].byte, 1);
+    g_autofree char *path = recording_save(bytes, "bits.dada");
+    g_auto(Recorded) r = recorded_read(path, settings);
+    g_assert_cmpint(r.stream.format, ==, ASTRO_FORMAT_CI8);
+    g_assert_cmpuint(recorded_end(&r), ==, 4 * in_byte);
+    for (guint k = 0; k < 16 * in_byte; k++) {
+      const gint expected = cases[i].expected[k % in_byte];
+      g_assert_cmpint(k % 2 ? recorded_imaginary(&r, k / 4, 0, k / 2 % 2)
+                            : recorded_value(&r, k / 4, 0, 0, k / 2 % 2),
+                      ==, expected);
+    }
+    g_unlink(path);
+  }
+  g_autofree char *vdif = save_threads();
+  recorded_refused(vdif, "numbers=offset", "a recording of vdif tells how its samples are written");
+  g_unlink(vdif);
+}
+
 static void test_dada_refused(void)
 {
   static const struct {
@@ -369,7 +417,8 @@ static void test_dada_refused(void)
     { DADA DADA_START "NCHAN x\n", "", "NCHAN is \"x\"" },
     { DADA DADA_START "NCHAN 1\nHDR_SIZE 9999999\n", "", "HDR_SIZE is 9999999" },
     { DADA DADA_START "NCHAN 1\nBW 3\n", "", "bandwidth" },
-    { DADA DADA_START "NCHAN 1\nNBIT 2\n", "", "NBIT is 2, expected 8, 16 or 32" },
+    { DADA DADA_START "NCHAN 1\nNBIT 3\n", "", "NBIT is 3, expected 1, 2, 4, 8, 16 or 32" },
+    { DADA DADA_START "NCHAN 1\nNBIT 2\n", "", "NBIT is 2, and DADA does not say" },
     { DADA DADA_START "NCHAN 1\nTSAMP 0\n", "", "set rate" },
     { DADA DADA_START "NCHAN 1\nOBS_OFFSET 3\n", "", "not whole steps" },
     { DADA "UTC_START yesterday\nNCHAN 1\n", "", "UTC_START is \"yesterday\"" },
@@ -826,6 +875,7 @@ static void add_tests(void)
   g_test_add_func("/astrorecordsrc/dada/files", test_dada_files);
   g_test_add_func("/astrorecordsrc/dada/orders", test_dada_orders);
   g_test_add_func("/astrorecordsrc/dada/heaps", test_dada_heaps);
+  g_test_add_func("/astrorecordsrc/dada/bits", test_dada_bits);
   g_test_add_func("/astrorecordsrc/dada/refused", test_dada_refused);
   g_test_add_func("/astrorecordsrc/guppi/blocks", test_guppi);
   g_test_add_func("/astrorecordsrc/guppi/bits", test_guppi_bits);
