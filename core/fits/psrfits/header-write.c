@@ -59,6 +59,17 @@ static gboolean check_axes(const AstroLayout *layout, GError **error)
   return TRUE;
 }
 
+/* The file has the place of the station. A sum of stations does not say how many they were. */
+static gboolean check_station(const AstroFitsContents *contents, GError **error)
+{
+  const guint n = contents->observation->n_stations;
+  return astro_layout_find(&contents->stream.layout, ASTRO_AXIS_STATION) < 0 || n <= 1 ||
+         astro_fits_refuse(error,
+                           "found %u stations in the observation, expected the one that the stream "
+                           "is of: choose it with astroselect stations=",
+                           n);
+}
+
 gboolean astro_psrfits_check(const AstroFitsContents *contents, const AstroPowerProducts *products,
                              GError **error)
 {
@@ -72,7 +83,8 @@ gboolean astro_psrfits_check(const AstroFitsContents *contents, const AstroPower
   if (!contents->observation || !contents->observation->has_start)
     return astro_fits_refuse(error, "the start of the observation is not known, which PSRFITS "
                                     "records: put astroobserve start-time=... upstream");
-  return check_axes(&s->layout, error) && check_products(products, contents->observation, error);
+  return check_axes(&s->layout, error) && check_station(contents, error) &&
+         check_products(products, contents->observation, error);
 }
 
 /* ---- the primary header ---- */

@@ -32,12 +32,12 @@ static GstCaps *caps_of(const Kind *kind)
 {
   g_autofree char *text = g_strdup_printf(
       "application/x-astro-power,format=F32LE,layout=%s,channels=%u,pols=%u,products=(string)%s,"
-      "stations=1,rate=%u/1,frequency=1.5e8,bandwidth=1e6%s",
+      "beams=1,rate=%u/1,frequency=1.5e8,bandwidth=1e6%s",
       kind->layout, kind->channels, n_pols(kind->products), kind->products, RATE,
       kind->has_counts ? ",counts=true" : "");
   GstCaps *caps = gst_caps_from_string(text);
-  if (!strstr(kind->layout, "station"))
-    gst_structure_remove_field(gst_caps_get_structure(caps, 0), "stations");
+  if (!strstr(kind->layout, "beam"))
+    gst_structure_remove_field(gst_caps_get_structure(caps, 0), "beams");
   return caps;
 }
 
@@ -236,7 +236,7 @@ static void exact(TestPlace *place, gconstpointer data)
     guint order[4];       /* of those the places in the stream */
   } cases[] = {
     { { "time:pol:channel", "I", 5 }, "I", { 0 } },
-    { { "time:station:pol:channel", "XX:YY", 5 }, "XX:YY", { 0, 1 } },
+    { { "time:beam:pol:channel", "XX:YY", 5 }, "XX:YY", { 0, 1 } },
     { { "time:channel:pol", "YY:XX", 5 }, "XX:YY", { 1, 0 } },
     { { "channel:time:pol", "I:Q:U:V", 3 }, "I:Q:U:V", { 0, 1, 2, 3 } },
     { { "time:pol:channel", "XX:YY:XY-RE:XY-IM", 5 }, "XX:YY:XY-RE:XY-IM", { 0, 1, 2, 3 } },
@@ -445,6 +445,8 @@ static void refused(TestPlace *place, gconstpointer data)
   check_refused("time:station:pol:channel", "I", ",stations=3", NULL,
                 "found 3 stations, but a file of PSRFITS has one: choose it with astroselect "
                 "stations=, or add stations up with astropower sum=station");
+  check_refused("time:station:pol:channel", "I", ",stations=1", NULL,
+                "found 2 stations in the observation");
   check_refused("time:beam:pol:channel", "I", ",beams=2", NULL, "astroselect beams=");
   check_refused("time:pol:channel", "I", "", "rate", "no field \"rate\"");
   check_refused("time:pol:channel", "I", "", "frequency", "\"frequency\" and \"bandwidth\"");
