@@ -6,7 +6,7 @@
 
 #include "elements/base/astrointegration.h"
 
-/* The fields that both sides have in common. */
+/* The fields of power that both sides have in common. */
 static GstStructure *copy_common(const GstStructure *from)
 {
   static const char *const fields[] = { "pols",      "products",  "stations", "beams",
@@ -40,7 +40,12 @@ static void set_layout(GstStructure *to, const GstStructure *from, gboolean has_
   gst_structure_take_value(to, "layout", &list);
 }
 
-GstStructure *astro_dedisperse_to_output(const GstStructure *power, guint dms)
+static gboolean is_power(const GstStructure *s)
+{
+  return gst_structure_has_name(s, "application/x-astro-power");
+}
+
+static GstStructure *power_of(const GstStructure *power, guint dms)
 {
   GstStructure *to = copy_common(power);
   gst_structure_set(to, "channels", G_TYPE_INT, 1, NULL);
@@ -52,7 +57,21 @@ GstStructure *astro_dedisperse_to_output(const GstStructure *power, guint dms)
   return to;
 }
 
-GstStructure *astro_dedisperse_to_input(const GstStructure *power)
+GstStructure *astro_dedisperse_to_output(const GstStructure *in, guint dms)
 {
-  return copy_common(power);
+  if (is_power(in))
+    return power_of(in, dms);
+  GstStructure *to = gst_structure_copy(in);
+  gst_structure_set(to, "format", G_TYPE_STRING, astro_format_name(ASTRO_FORMAT_CF32LE), NULL);
+  return to;
+}
+
+/* Other formats reach the stage, so that it can say why it refuses them. */
+GstStructure *astro_dedisperse_to_input(const GstStructure *out)
+{
+  if (is_power(out))
+    return copy_common(out);
+  GstStructure *to = gst_structure_copy(out);
+  gst_structure_remove_field(to, "format");
+  return to;
 }

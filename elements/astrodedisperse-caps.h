@@ -5,9 +5,9 @@
 
 G_BEGIN_DECLS
 
-/* Dedispersed power of power, at so many dispersion measures (0: not known); and power of which it
- * may be made. */
-GstStructure *astro_dedisperse_to_output(const GstStructure *power, guint dms);
-GstStructure *astro_dedisperse_to_input(const GstStructure *power);
+/* Caps of the output at so many dispersion measures (0: not known), and of what it may be made of.
+ */
+GstStructure *astro_dedisperse_to_output(const GstStructure *in, guint dms);
+GstStructure *astro_dedisperse_to_input(const GstStructure *out);
 
 G_END_DECLS

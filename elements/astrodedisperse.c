@@ -18,6 +18,15 @@
  * As many time steps are held as the longest delay has: this is the latency, and memory for it is
  * needed for each channel.
  *
+ * Out of voltages and spectra dispersion is taken coherently, at one dispersion measure: a filter
+ * turns the phases back, so that a pulse is as short as it was sent. Times are those at the centre
+ * of the band, the field frequency. Power that a channel has of its neighbours has the wrong
+ * dispersion, so that spectra need a filter bank of many taps (astrochannelizer taps=32), and their
+ * lowest channel, which has both edges of the band, is better left out (astroselect channels=1-).
+ * Samples come out as CF32LE in the layout they came in. Values whose filters reach beyond the ends
+ * of the stream, or into a gap longer than they are, are left out; where samples are missing or not
+ * finite, validity counts the good ones among the taps.
+ *
  * |[
  * gst-launch-1.0 astroskysrc stations=1 duration=1 frequency=150e6 noise=1 \
  *   burst=0,0,0.05,time=0.3,width=0.005,dm=50 ! astrochannelizer channels=64 ! \
@@ -27,9 +36,7 @@
 #include "config.h"
 #include "elements/astrodedisperse.h"
 
-#include <string.h>
-
-#include "core/dedisperse/dedisperse.h"
+#include "core/dedisperse/coherent.h"
 #include "core/dedisperse/trials.h"
 #include "core/dedisperse/weights.h"
 #include "elements/astrodedisperse-caps.h"
@@ -43,6 +50,7 @@ struct _AstroDedisperse {
   AstroDedisperseConfig config;
   GArray *trials; /* those of the configuration */
   guint64 reach;
+  AstroDedisperseFilter filter; /* of coherent dedispersion */
 
   /* the stretch */
   gboolean open;
@@ -85,14 +93,17 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
 {
   AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
   const AstroStream *in = astro_stage_in(stage);
+  const gboolean coherent = in->quantity != ASTRO_QUANTITY_POWER;
   AstroDedisperseConfig *config = configuration;
   g_autoptr(GArray) trials = read_trials(self, error);
 
-  if (!trials || !astro_stage_check_extent(stage, ASTRO_AXIS_DM, trials->len, error))
+  if (!trials || (!coherent && !astro_stage_check_extent(stage, ASTRO_AXIS_DM, trials->len, error)))
     return FALSE;
   g_clear_pointer(&self->trials, g_array_unref);
   self->trials = g_steal_pointer(&trials);
   *config = (AstroDedisperseConfig){
+    .coherent = coherent,
+    .from = in->format,
     .stations = (guint)(astro_stream_extent(in, ASTRO_AXIS_STATION) *
                         astro_stream_extent(in, ASTRO_AXIS_BEAM)),
     .pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
@@ -107,7 +118,10 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   if (!astro_dedisperse_cpu.shape(config, error))
     return FALSE;
   self->config = *config;
-  self->reach = astro_dedisperse_reach(config);
+  astro_dedisperse_filter_clear(&self->filter);
+  if (coherent && !astro_dedisperse_filter_init(&self->filter, config, error))
+    return FALSE;
+  self->reach = coherent ? self->filter.reach : astro_dedisperse_reach(config);
   return TRUE;
 }
 
@@ -119,40 +133,12 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
                                "dispersion was taken out of the stream already (%u dispersion "
                                "measures, from %.10g pc/cm^3), expected one with its dispersion",
                                observation->n_dms, observation->dms[0]);
-  return astro_observation_set_dms(observation, self->config.dms, self->config.n_dms,
-                                   astro_dedisperse_top(&self->config), error);
+  return astro_observation_set_dms(
+      observation, self->config.dms, self->config.n_dms,
+      self->config.coherent ? self->config.frequency : astro_dedisperse_top(&self->config), error);
 }
 
 /* ---- work ---- */
-
-/* Gives a block its counts, or one for all where they are the same. */
-static void add_counts(AstroStage *stage, GstBuffer *out, guint64 steps, gboolean is_whole)
-{
-  const AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
-  const AstroStream *stream = astro_stage_out(stage);
-  const guint32 full = self->full * self->config.channels;
-  AstroLayout shape = { 0 };
-  guint64 n = 1, same = 1;
-
-  for (guint i = 0; i < stream->layout.n_axes && !is_whole; i++)
-    if (stream->layout.axes[i] != ASTRO_AXIS_POL && stream->layout.axes[i] != ASTRO_AXIS_CHANNEL) {
-      shape.axes[shape.n_axes] = stream->layout.axes[i];
-      shape.extents[shape.n_axes] = stream->layout.extents[i] ? stream->layout.extents[i] : steps;
-      n *= shape.extents[shape.n_axes++];
-    }
-  while (same < n && self->counts[same] == self->counts[0])
-    same++;
-  if (same == n) {
-    shape.n_axes = 0;
-    n = 1;
-  }
-  AstroValidityMeta *meta = astro_buffer_add_validity(out, &shape, full);
-  meta->slowest_first = shape.n_axes > 0;
-  if (!is_whole)
-    memcpy(meta->counts, self->counts, n * sizeof *meta->counts);
-  if (n == 1 && !meta->counts[0])
-    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
-}
 
 static gboolean make_room(AstroDedisperse *self, gsize n)
 {
@@ -164,22 +150,37 @@ static gboolean make_room(AstroDedisperse *self, gsize n)
   return self->counts != NULL;
 }
 
+/* How many steps of the output a call makes ready, and the first of them, after the stretch's. */
+static guint64 find_ready(const AstroDedisperse *self, const AstroDedisperseArguments *arguments,
+                          guint64 *first)
+{
+  if (self->config.coherent) {
+    *first = astro_dedisperse_filter_first(&self->filter) +
+             astro_dedisperse_filter_done(&self->filter, arguments);
+    return astro_dedisperse_filter_ready(&self->filter, arguments);
+  }
+  *first = arguments->before > self->reach ? arguments->before - self->reach : 0;
+  return astro_dedisperse_ready(self->reach, arguments);
+}
+
 /* Adds steps to the stretch (in is NULL: lost ones, or none); what has become ready goes out. */
 static gboolean add(AstroStage *stage, GstBuffer *in, AstroDedisperseArguments *arguments,
                     GError **error)
 {
   AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
-  const guint64 ready = astro_dedisperse_ready(self->reach, arguments),
-                done = arguments->before > self->reach ? arguments->before - self->reach : 0;
+  const AstroDedisperseConfig *config = &self->config;
   AstroResult *result = astro_stage_result(stage);
+  const AstroStream *stream = astro_stage_out(stage);
+  const guint counted = config->coherent ? config->channels : config->n_dms;
   GstBuffer *out = NULL;
+  guint64 first;
+  const guint64 ready = find_ready(self, arguments, &first);
 
   if (ready) {
-    if (!make_room(self, ready * self->config.stations * self->config.n_dms))
+    if (!make_room(self, ready * config->stations * counted))
       return astro_backend_no_memory(error, "no memory for the counts of a block");
     result->counts = self->counts;
-    out = astro_stage_new_buffer(stage, ready * astro_stream_step_bytes(astro_stage_out(stage)),
-                                 error);
+    out = astro_stage_new_buffer(stage, ready * astro_stream_step_bytes(stream), error);
     if (!out)
       return FALSE;
   }
@@ -191,8 +192,11 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroDedisperseArguments *
   self->open = !arguments->end;
   if (!out)
     return TRUE;
-  add_counts(stage, out, ready, result->complete);
-  astro_stage_emit(stage, out, self->begin + done, ready);
+  astro_dedisperse_mark(out, stream, ready,
+                        config->coherent ? self->filter.taps : self->full * config->channels,
+                        result->complete ? NULL : self->counts,
+                        config->coherent ? ASTRO_AXIS_CHANNEL : ASTRO_AXIS_DM);
+  astro_stage_emit(stage, out, self->begin + first, ready);
   return TRUE;
 }
 
@@ -236,7 +240,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 {
   AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
-  const guint32 full = meta ? meta->full : MAX(self->full, 1);
+  const guint32 full = self->config.coherent ? 1 : meta ? meta->full : MAX(self->full, 1);
 
   if (!check_observation(stage, error) || !lose(stage, self->open ? first - self->end : 0, error))
     return FALSE;
@@ -252,7 +256,9 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
                                          .steps = steps,
                                          .full = full };
   g_autofree guint32 *weights =
-      meta ? astro_dedisperse_read_weights(meta, astro_stage_in(stage), &arguments) : NULL;
+      !meta ? NULL
+            : (self->config.coherent ? astro_dedisperse_read_good : astro_dedisperse_read_weights)(
+                  meta, astro_stage_in(stage), &arguments);
   return add(stage, in, &arguments, error);
 }
 
@@ -271,7 +277,8 @@ static void reset(AstroStage *stage)
 
 static guint64 latency_steps(AstroStage *stage)
 {
-  return ASTRO_DEDISPERSE(stage)->reach;
+  const AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
+  return self->reach + (self->config.coherent ? self->filter.hop : 0);
 }
 
 /* ---- states and properties ---- */
@@ -299,12 +306,14 @@ static void finalize(GObject *object)
   AstroDedisperse *self = ASTRO_DEDISPERSE(object);
   g_free(self->counts);
   g_clear_pointer(&self->trials, g_array_unref);
+  astro_dedisperse_filter_clear(&self->filter);
   G_OBJECT_CLASS(astro_dedisperse_parent_class)->finalize(object);
 }
 
 static void astro_dedisperse_class_init(AstroDedisperseClass *klass)
 {
-  static const AstroQuantity power[] = { ASTRO_QUANTITY_POWER, ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_POWER, ASTRO_QUANTITY_VOLTAGES,
+                                              ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
@@ -323,15 +332,20 @@ static void astro_dedisperse_class_init(AstroDedisperseClass *klass)
   stage->reset = reset;
   stage->latency_steps = latency_steps;
   stage->adds_counts = TRUE;
-  astro_stage_class_add_pads(stage, power, power);
+  astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Dedisperse", "Filter/Effect",
-      "Takes dispersion out of power, at one or many dispersion measures", ASTRO_AUTHOR);
+      "Takes dispersion out: of power at one or many dispersion measures, of voltages and spectra "
+      "coherently",
+      ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "power F32LE, voltages and spectra CI4 CI8 CI16LE CF16LE "
+                                        "CF32LE: time, channel, station or beam, "
+                                        "and pol in any order");
   gst_element_class_add_static_metadata(
-      GST_ELEMENT_CLASS(klass), "takes",
-      "power F32LE: time, channel, station or beam, and pol in any order");
-  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
-                                        "power F32LE: time:station:dm:pol:channel");
+      GST_ELEMENT_CLASS(klass), "gives",
+      "power F32LE: time:station:dm:pol:channel; voltages and spectra "
+      "CF32LE: as they came");
 }
 
 static void astro_dedisperse_init(AstroDedisperse *self)

@@ -53,7 +53,7 @@ guint64 astro_dedisperse_ready(guint64 reach, const AstroDedisperseArguments *ar
 
 /* ---- configurations ---- */
 
-static gboolean check_layout(const AstroDedisperseConfig *config, GError **error)
+gboolean astro_dedisperse_check_layout(const AstroDedisperseConfig *config, GError **error)
 {
   const struct {
     const char *name;
@@ -68,13 +68,13 @@ static gboolean check_layout(const AstroDedisperseConfig *config, GError **error
   guint found = 0;
   for (guint i = 0; i < G_N_ELEMENTS(axes); i++) {
     if (axes[i].at < 0 && axes[i].extent > 1)
-      return astro_backend_refuse(error, "the layout of the power has no axis %s", axes[i].name);
+      return astro_backend_refuse(error, "the layout of the input has no axis %s", axes[i].name);
     if (axes[i].at < 0)
       continue;
     found++;
     if (config->layout.extents[axes[i].at] != axes[i].extent)
       return astro_backend_refuse(error,
-                                  "axis %s of the power has extent %" G_GUINT64_FORMAT
+                                  "axis %s of the input has extent %" G_GUINT64_FORMAT
                                   ", expected %" G_GUINT64_FORMAT,
                                   axes[i].name, config->layout.extents[axes[i].at], axes[i].extent);
   }
@@ -82,7 +82,7 @@ static gboolean check_layout(const AstroDedisperseConfig *config, GError **error
     return TRUE;
   g_autofree char *text = astro_layout_to_string(&config->layout);
   return astro_backend_refuse(error,
-                              "power of layout %s, expected axes time, channel, station (or beam) "
+                              "a layout of %s, expected axes time, channel, station (or beam) "
                               "and pol, each once: its dispersion is still to be taken out",
                               text);
 }
@@ -146,13 +146,13 @@ static gboolean check_memory(const AstroDedisperseConfig *config, GError **error
                              (double)reach / config->rate, bytes, had);
 }
 
-gboolean astro_dedisperse_shape(gconstpointer configuration, GError **error)
+gboolean astro_dedisperse_power_shape(gconstpointer configuration, GError **error)
 {
   const AstroDedisperseConfig *config = configuration;
   if (config->stations < 1 || config->channels < 1 || config->pols < 1)
     return astro_backend_refuse(error, "power of no stations, channels or products");
-  return check_layout(config, error) && check_band(config, error) && check_dms(config, error) &&
-         check_memory(config, error);
+  return astro_dedisperse_check_layout(config, error) && check_band(config, error) &&
+         check_dms(config, error) && check_memory(config, error);
 }
 
 /* ---- blocks ---- */

@@ -5,7 +5,10 @@
 
 G_BEGIN_DECLS
 
-gboolean astro_dedisperse_shape(gconstpointer configuration, GError **error);
+extern const AstroBackend astro_dedisperse_power_reference, astro_dedisperse_power_cpu;
+
+gboolean astro_dedisperse_power_shape(gconstpointer configuration, GError **error);
+gboolean astro_dedisperse_check_layout(const AstroDedisperseConfig *config, GError **error);
 gboolean astro_dedisperse_check_blocks(const AstroDedisperseConfig *config, guint64 reach,
                                        const AstroBlock *in, guint n_in, const AstroBlock *out,
                                        guint n_out, const AstroDedisperseArguments *arguments,

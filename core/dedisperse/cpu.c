@@ -376,7 +376,7 @@ static gpointer create(gconstpointer configuration, const AstroPlace *place, con
 {
   static const AstroDedisperseKernels *const variants[] = ASTRO_KERNELS(astro_dedisperse_kernels);
   const AstroDedisperseConfig *config = configuration;
-  if (!astro_dedisperse_shape(config, error))
+  if (!astro_dedisperse_power_shape(config, error))
     return NULL;
   Cpu *self = g_new0(Cpu, 1);
   self->config = *config;
@@ -407,15 +407,12 @@ static gpointer create(gconstpointer configuration, const AstroPlace *place, con
   return self;
 }
 
-const AstroBackend astro_dedisperse_cpu = {
+const AstroBackend astro_dedisperse_power_cpu = {
   .stage = "dedisperse",
   .kind = ASTRO_BACKEND_CPU,
   .config_bytes = sizeof(AstroDedisperseConfig),
-  .shape = astro_dedisperse_shape,
+  .shape = astro_dedisperse_power_shape,
   .create = create,
   .submit = submit,
   .destroy = destroy,
 };
-
-const AstroBackend *const astro_dedisperse_backends[] = { &astro_dedisperse_cpu,
-                                                          &astro_dedisperse_reference, NULL };

@@ -1,4 +1,5 @@
-/* Dedispersion: takes the dispersion out of power, with many trial dispersion measures at once.
+/* Dedispersion: takes the dispersion out of power, with many trial dispersion measures at once, or
+ * coherently out of voltages and spectra, with one (coherent.h).
  *
  * Dispersion delays a channel of frequency f by K DM (1/f^2 - 1/f0^2) against the highest channel,
  * f0 (core/lib/sky/dispersion.h; a channel stands for its middle). A value for step t and a trial
@@ -25,8 +26,10 @@ G_BEGIN_DECLS
 #define ASTRO_DEDISPERSE_PIECE 4096 /* steps that are taken in at once */
 
 typedef struct {
+  gboolean coherent;              /* the input is voltages or spectra; n_dms is 1 */
+  AstroFormat from;               /* of those: CI4, CI8, CI16LE, CF16LE, CF32LE */
   guint stations, pols, channels; /* beams count as stations */
-  AstroLayout layout; /* of the power; time has extent 0; axes of length 1 may be missing */
+  AstroLayout layout; /* of the input; time has extent 0; axes of length 1 may be missing */
   double frequency, bandwidth, rate; /* Hz; steps a second */
   guint n_dms;
   const double *dms; /* pc / cm^3, rising; they stay there as long as the instance does */

@@ -118,7 +118,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
                        GError **error)
 {
   Reference *self =
-      astro_instance_new(&astro_dedisperse_reference, sizeof(Reference), config, error);
+      astro_instance_new(&astro_dedisperse_power_reference, sizeof(Reference), config, error);
   if (!self)
     return NULL;
   self->reach = astro_dedisperse_reach(&self->config);
@@ -130,11 +130,11 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return self;
 }
 
-const AstroBackend astro_dedisperse_reference = {
+const AstroBackend astro_dedisperse_power_reference = {
   .stage = "dedisperse",
   .kind = ASTRO_BACKEND_REFERENCE,
   .config_bytes = sizeof(AstroDedisperseConfig),
-  .shape = astro_dedisperse_shape,
+  .shape = astro_dedisperse_power_shape,
   .create = create,
   .submit = submit,
   .destroy = destroy,

@@ -23,6 +23,7 @@ const char *__tsan_default_options(void)
 
 /* Elements that have no misfits. */
 static const TestMisfitStage more[] = {
+  { "astrodedisperse dm=0.5", MISFIT_VOLTAGES },
   { "astrotpacf", MISFIT_CATALOGUES " ! h.data astrocatsrc points=300 catalogues=6 seed=4 "
                                     "footprint=band:0,20,-10,10 ! h.random astrohistogram name=h" },
   { "astrohttpsink port=0", MISFIT_IMAGES " ! astrorender width=16 height=16 ! pngenc" },
