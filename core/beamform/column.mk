@@ -8,8 +8,11 @@ core_level_sources += core/beamform/kernels-levels.c
 core_tests += tests/core/beamform/beamform tests/core/beamform/steering
 dist_files += tests/core/beamform/beamform.h
 bench_programs += tests/bench/beamform
+gpu_bench_programs += tests/bench/beamform-gpu
+tests_bench_beamform_gpu_LDADD = $(LDADD) -ldl
 element_sources += elements/astrobeamform.c elements/astrobeamform.h elements/astrobeamform-plan.c \
   elements/astrobeamform-plan.h
 element_tests += tests/elements/astrobeamform
 example_files += examples/beams.sh
-gpu_sources += gpu/beamform/beamform.cu
+gpu_sources += gpu/beamform/beamform.cu gpu/beamform/weigh.cu gpu/beamform/multiply.cu
+gpu_headers += gpu/beamform/beamform.h

@@ -26,6 +26,17 @@ static inline gboolean astro_power_is_valid(const AstroPowerArguments *arguments
                           s * arguments->valid_station] != 0;
 }
 
+static inline guint32 astro_power_good_steps(const AstroPowerArguments *arguments, guint64 from,
+                                             guint64 to, guint64 c, guint64 s)
+{
+  guint32 good = 0;
+  if (!arguments->valid)
+    return (guint32)(to - from);
+  for (guint64 t = from; t < to; t++)
+    good += astro_power_is_valid(arguments, t, c, s);
+  return good;
+}
+
 /* The block is gone through in pieces that end where it does, or an integration. `from` to `to` are
  * steps of the block. FALSE: there are no more. */
 typedef struct {

@@ -356,15 +356,10 @@ static void add_along_time(const Work *work, const AstroPowerPiece *piece, const
 /* Losses along axes that share flags are counted for each channel anew: they are rare. */
 static void count_piece(const Work *work, const AstroPowerPiece *piece, const Range *range)
 {
-  const AstroPowerArguments *arguments = work->arguments;
-  const guint32 steps = (guint32)(piece->to - piece->from);
   for (guint s = range->stations[0]; s < range->stations[1]; s++)
-    for (guint c = range->channels[0]; c < range->channels[1]; c++) {
-      guint32 good = arguments->valid ? 0 : steps;
-      for (guint64 t = piece->from; arguments->valid && t < piece->to; t++)
-        good += astro_power_is_valid(arguments, t, c, s);
-      work->self->good[(gsize)s * work->self->config.channels + c] += good;
-    }
+    for (guint c = range->channels[0]; c < range->channels[1]; c++)
+      work->self->good[(gsize)s * work->self->config.channels + c] +=
+          astro_power_good_steps(work->arguments, piece->from, piece->to, c, s);
 }
 
 /* ---- the end of an integration ---- */

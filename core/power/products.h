@@ -34,12 +34,13 @@ typedef enum {
 /* Whether kernels keep a sum. */
 static inline gboolean astro_power_keeps(AstroPowerKind kind, gboolean squares, AstroPowerSum sum)
 {
+  /* In the order of the enumeration, as C++ asks. */
   static const AstroPowerKind least[ASTRO_POWER_SUMS] = {
-    [ASTRO_POWER_XX] = ASTRO_POWER_ONE,      [ASTRO_POWER_XX2] = ASTRO_POWER_ONE,
-    [ASTRO_POWER_YY] = ASTRO_POWER_PAIR,     [ASTRO_POWER_YY2] = ASTRO_POWER_PAIR,
-    [ASTRO_POWER_TOTAL2] = ASTRO_POWER_PAIR, [ASTRO_POWER_DIFFERENCE2] = ASTRO_POWER_PAIR,
+    [ASTRO_POWER_XX] = ASTRO_POWER_ONE,      [ASTRO_POWER_YY] = ASTRO_POWER_PAIR,
     [ASTRO_POWER_RE] = ASTRO_POWER_CROSS,    [ASTRO_POWER_IM] = ASTRO_POWER_CROSS,
+    [ASTRO_POWER_XX2] = ASTRO_POWER_ONE,     [ASTRO_POWER_YY2] = ASTRO_POWER_PAIR,
     [ASTRO_POWER_RE2] = ASTRO_POWER_CROSS,   [ASTRO_POWER_IM2] = ASTRO_POWER_CROSS,
+    [ASTRO_POWER_TOTAL2] = ASTRO_POWER_PAIR, [ASTRO_POWER_DIFFERENCE2] = ASTRO_POWER_PAIR,
   };
   return kind >= least[sum] && (squares || sum < ASTRO_POWER_XX2);
 }

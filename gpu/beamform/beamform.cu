@@ -1,193 +1,14 @@
-/* The beamformer on the GPU, in single precision. A block of threads makes a tile of 32 beams by
- * 128 steps of one polarisation and channel. It goes through the stations a few at a time: their
- * samples and weights are put in shared memory, where each is used many times. Axes may be in any
- * order; steps that lie together in memory are read at full speed. */
+/* The beamformer on the GPU: see beamform.h. */
+#include "gpu/beamform/beamform.h"
 #include "gpu/runtime/clipped.h"
-#include "gpu/runtime/phasor.h"
-#include "gpu/runtime/samples.h"
 #include "gpu/runtime/upload.h"
 
 extern "C" {
 #include "core/beamform/losses.h"
 }
 
-enum {
-  THREADS = 256,
-  LANES = 128, /* steps of a tile */
-  BEAMS = 32,
-  CHUNK = 16,                    /* stations in shared memory at a time */
-  WIDE = LANES / 32,             /* steps of a thread, 32 apart */
-  TALL = BEAMS / (THREADS / 32), /* beams of a thread */
-  MOST_Z = 65535,
-};
-
-struct Strides {
-  guint64 time, channel, row, pol; /* row: station or beam */
-};
-
-struct Job {
-  const guint8 *in;
-  guint8 *out;
-  AstroFormat from, to;
-  Strides in_strides, out_strides;
-  guint64 first, steps, interval;
-  guint32 channels, pols, beams, stations;
-  guint32 tiles; /* of each interval, at most */
-  double first_frequency, channel_width;
-  const double *seconds; /* [station][x, y, z] */
-  const double *offsets; /* [interval][beam][x, y, z] */
-  const float2 *weights; /* [channel][station]; NULL: 1 */
-  const guint32 *index;  /* of stations in the input */
-  const guint8 *good;    /* by station and step; NULL: nothing is lost */
-  guint64 good_channel, good_station;
-  float scale;
-  guint64 *clipped;
-};
-
-struct Tile {
-  guint32 channel, pol, beam; /* the first beam */
-  guint64 begin, end;         /* steps of the block */
-  guint64 interval;
-  double frequency;
-};
-
-__device__ inline float2 weight_of(const Job &job, const Tile &tile, guint32 station)
-{
-  return job.weights ? job.weights[(guint64)tile.channel * job.stations + station]
-                     : make_float2(1, 0);
-}
-
-__device__ inline bool is_good(const Job &job, const Tile &tile, guint32 station, guint64 step)
-{
-  return !job.good || job.good[tile.channel * job.good_channel + station * job.good_station + step];
-}
-
-/* Weights times phases, [station][beam]; 0 where there is no such station or beam. */
-__device__ inline void load_weights(const Job &job, const Tile &tile, guint32 first,
-                                    float2 (&weights)[CHUNK][BEAMS])
-{
-  for (int i = threadIdx.x; i < CHUNK * BEAMS; i += THREADS) {
-    const guint32 beam = tile.beam + i % BEAMS, station = first + i / BEAMS;
-    float2 weight = make_float2(0, 0);
-    if (beam < job.beams && station < job.stations) {
-      const double *offset = job.offsets + 3 * (tile.interval * job.beams + beam),
-                   *at = job.seconds + 3 * (guint64)station;
-      const double tau = at[0] * offset[0] + at[1] * offset[1] + at[2] * offset[2];
-      weight = product(weight_of(job, tile, station), turn_by(-tile.frequency * tau));
-    }
-    weights[i / BEAMS][i % BEAMS] = weight;
-  }
-}
-
-/* Samples, [station][step]; 0 where they are lost, have no weight, or there are none. */
-__device__ inline void load_samples(const Job &job, const Tile &tile, guint32 first,
-                                    float2 (&samples)[CHUNK][LANES])
-{
-  for (int i = threadIdx.x; i < CHUNK * LANES; i += THREADS) {
-    const guint32 station = first + i / LANES;
-    const guint64 step = tile.begin + i % LANES;
-    float2 sample = make_float2(0, 0);
-    if (station < job.stations && step < tile.end && is_good(job, tile, station, step)) {
-      const float2 weight = weight_of(job, tile, station);
-      if (weight.x != 0 || weight.y != 0)
-        sample =
-            read_sample(job.in,
-                        step * job.in_strides.time + tile.channel * job.in_strides.channel +
-                            job.index[station] * job.in_strides.row + tile.pol * job.in_strides.pol,
-                        job.from);
-    }
-    samples[i / LANES][i % LANES] = sample;
-  }
-}
-
-/* Adds the magnitudes of good weights at a step. */
-__device__ inline float add_magnitudes(const Job &job, const Tile &tile, guint32 first,
-                                       guint64 step, float total)
-{
-  for (guint32 station = first; station < min(first + CHUNK, job.stations); station++)
-    if (is_good(job, tile, station, step)) {
-      const float2 weight = weight_of(job, tile, station);
-      total += hypotf(weight.x, weight.y);
-    }
-  return total;
-}
-
-__device__ inline void form(const Job &job, const Tile &tile, int *clipped)
-{
-  __shared__ float2 weights[CHUNK][BEAMS], samples[CHUNK][LANES];
-  __shared__ float factors[LANES];
-  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
-  const guint64 own = tile.begin + threadIdx.x; /* step of which this thread adds magnitudes */
-  float2 sums[TALL][WIDE] = {};
-  float total = 0;
-  for (guint32 first = 0; first < job.stations; first += CHUNK) {
-    __syncthreads();
-    load_weights(job, tile, first, weights);
-    load_samples(job, tile, first, samples);
-    if (threadIdx.x < LANES && own < tile.end)
-      total = add_magnitudes(job, tile, first, own, total);
-    __syncthreads();
-#pragma unroll 4
-    for (int s = 0; s < CHUNK; s++) {
-      float2 w[TALL], x[WIDE];
-#pragma unroll
-      for (int i = 0; i < TALL; i++)
-        w[i] = weights[s][group * TALL + i];
-#pragma unroll
-      for (int j = 0; j < WIDE; j++)
-        x[j] = samples[s][lane + 32 * j];
-#pragma unroll
-      for (int i = 0; i < TALL; i++)
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) {
-          sums[i][j].x = fmaf(w[i].x, x[j].x, fmaf(-w[i].y, x[j].y, sums[i][j].x));
-          sums[i][j].y = fmaf(w[i].x, x[j].y, fmaf(w[i].y, x[j].x, sums[i][j].y));
-        }
-    }
-  }
-  if (threadIdx.x < LANES)
-    factors[threadIdx.x] = total > 0 ? job.scale / total : 0;
-  __syncthreads();
-#pragma unroll
-  for (int i = 0; i < TALL; i++)
-#pragma unroll
-    for (int j = 0; j < WIDE; j++) {
-      const guint32 beam = tile.beam + group * TALL + i;
-      const guint64 step = tile.begin + lane + 32 * j;
-      const float factor = factors[lane + 32 * j];
-      if (beam < job.beams && step < tile.end)
-        write_sample(job.out,
-                     step * job.out_strides.time + tile.channel * job.out_strides.channel +
-                         beam * job.out_strides.row + tile.pol * job.out_strides.pol,
-                     job.to, make_float2(sums[i][j].x * factor, sums[i][j].y * factor), clipped);
-    }
-}
-
-/* Blocks along x: interval, polarisation and tile, the last fastest; y: beams; z: channels. */
-static __global__ void __launch_bounds__(THREADS) form_beams(const __grid_constant__ Job job)
-{
-  const guint64 rest = blockIdx.x / job.tiles, number = job.first / job.interval;
-  const guint64 interval = rest / job.pols;
-  const guint64 from = interval ? (number + interval) * job.interval - job.first : 0;
-  Tile tile = { .channel = 0,
-                .pol = (guint32)(rest % job.pols),
-                .beam = blockIdx.y * BEAMS,
-                .begin = from + blockIdx.x % job.tiles * (guint64)LANES,
-                .end = min(job.steps, (number + interval + 1) * job.interval - job.first),
-                .interval = interval,
-                .frequency = 0 };
-  int clipped = 0;
-  if (tile.begin >= tile.end)
-    return;
-  for (tile.channel = blockIdx.z; tile.channel < job.channels; tile.channel += gridDim.z) {
-    tile.frequency = job.first_frequency + tile.channel * job.channel_width;
-    form(job, tile, &clipped);
-  }
-  if (clipped)
-    atomicAdd((unsigned long long *)job.clipped, (unsigned long long)clipped);
-}
-
-/* ---- the backend ---- */
+/* Weights of so many bytes are made at a time, or those of one interval and channel. */
+#define MOST_WEIGHTS (64 << 20)
 
 struct Beamform {
   AstroBeamformConfig config;
@@ -195,9 +16,11 @@ struct Beamform {
   AstroPlace place;
   AstroCudaUpload upload;
   AstroCudaClipped clipped;
+  guint8 *weights; /* norms and words of BeamformWeights */
+  gsize weights_bytes;
 };
 
-static Strides strides_of(const AstroStream *stream, guint64 steps, AstroAxis row)
+static BeamformStrides strides_of(const AstroStream *stream, guint64 steps, AstroAxis row)
 {
   AstroLayout shape;
   guint64 strides[ASTRO_MAX_AXES];
@@ -211,7 +34,7 @@ static Strides strides_of(const AstroStream *stream, guint64 steps, AstroAxis ro
 
 /* Sends what the kernel reads besides samples. */
 static gboolean send(Beamform *self, const AstroBeamformArguments *arguments,
-                     const AstroBeamformGood *good, Job *job, GError **error)
+                     const AstroBeamformGood *good, BeamformJob *job, GError **error)
 {
   const AstroBeamformStations *stations = arguments->stations;
   const gsize n = stations->n,
@@ -238,21 +61,10 @@ static gboolean send(Beamform *self, const AstroBeamformArguments *arguments,
   return TRUE;
 }
 
-static gboolean launch(const Beamform *self, const AstroBeamformArguments *arguments, Job *job,
-                       GError **error)
+static void describe(const Beamform *self, const AstroBeamformArguments *arguments,
+                     BeamformJob *job)
 {
   const AstroStream *in = &self->config.in;
-  const guint64 intervals =
-      astro_beamform_intervals(arguments->first, arguments->steps, arguments->interval);
-  const guint64 tiles = (MIN(arguments->interval, arguments->steps) + LANES - 1) / LANES;
-  const guint64 blocks = intervals * self->size.pols * tiles;
-  if (blocks > G_MAXINT32)
-    return astro_backend_refuse(error,
-                                "beamform: a block of %" G_GUINT64_FORMAT
-                                " steps with %" G_GUINT64_FORMAT
-                                " sets of phases is more than the kernel counts: expected smaller "
-                                "blocks",
-                                arguments->steps, intervals);
   job->from = in->format;
   job->to = self->config.out.format;
   job->in_strides = strides_of(in, arguments->steps, ASTRO_AXIS_STATION);
@@ -264,16 +76,59 @@ static gboolean launch(const Beamform *self, const AstroBeamformArguments *argum
   job->pols = self->size.pols;
   job->beams = self->size.beams;
   job->stations = arguments->stations->n;
-  job->tiles = (guint32)tiles;
   job->first_frequency =
       astro_channel_frequency(in->frequency, in->bandwidth, self->size.channels, 0);
   job->channel_width = in->bandwidth / self->size.channels;
   job->scale = (float)arguments->stations->scale;
   job->clipped = self->clipped.counter;
-  const dim3 grid((unsigned)blocks, (self->size.beams + BEAMS - 1) / BEAMS,
-                  MIN(self->size.channels, (guint)MOST_Z));
-  form_beams<<<grid, THREADS, 0, astro_cuda_stream(self->place.queue)>>>(*job);
-  return CUDA_TRY(cudaGetLastError());
+}
+
+static gboolean room_for_weights(Beamform *self, gsize items, gsize item_bytes,
+                                 BeamformWeights *made, GError **error)
+{
+  const gsize norms = (items * sizeof(float) + 255) / 256 * 256, bytes = norms + items * item_bytes;
+  if (self->weights_bytes < bytes) {
+    self->weights_bytes = 0;
+    astro_cuda_free(&self->place, &self->weights);
+    if (!astro_cuda_alloc(&self->place, "beamform", &self->weights, bytes, 1, error))
+      return FALSE;
+    self->weights_bytes = bytes;
+  }
+  made->norms = (float *)self->weights;
+  made->words = (uint2 *)(self->weights + norms);
+  return TRUE;
+}
+
+/* Makes weights and beams of all channels of a few intervals at a time, or of a few channels of one
+ * interval, so that memory for weights is bounded. */
+static gboolean launch(Beamform *self, const AstroBeamformArguments *arguments, BeamformJob *job,
+                       GError **error)
+{
+  const cudaStream_t stream = astro_cuda_stream(self->place.queue);
+  const guint64 intervals =
+      astro_beamform_intervals(arguments->first, arguments->steps, arguments->interval);
+  BeamformWeights *made = &job->made;
+  describe(self, arguments, job);
+  made->parts = astro_beamform_parts(job->from);
+  made->beam_tiles = (job->beams + BEAMFORM_TILE - 1) / BEAMFORM_TILE;
+  made->station_tiles = (job->stations + BEAMFORM_TILE - 1) / BEAMFORM_TILE;
+  const gsize item_bytes =
+      (gsize)made->beam_tiles * made->station_tiles * made->parts * BEAMFORM_LANES * sizeof(uint2);
+  const guint64 most = MAX((gsize)MOST_WEIGHTS / item_bytes, (gsize)1);
+  const guint64 step = MIN(MAX(most / job->channels, 1), intervals),
+                wide = MIN(most, job->channels);
+  if (!room_for_weights(self, step * wide, item_bytes, made, error))
+    return FALSE;
+  for (guint64 i = 0; i < intervals; i += step)
+    for (guint64 c = 0; c < job->channels; c += wide) {
+      made->first_interval = (guint32)i;
+      made->intervals = (guint32)MIN(step, intervals - i);
+      made->first_channel = (guint32)c;
+      made->channels = (guint32)MIN(wide, job->channels - c);
+      if (!astro_beamform_weigh(job, stream, error) || !astro_beamform_multiply(job, stream, error))
+        return FALSE;
+    }
+  return TRUE;
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -282,7 +137,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   Beamform *self = (Beamform *)instance;
   const AstroBeamformArguments *arguments = (const AstroBeamformArguments *)data;
   AstroBeamformGood good;
-  Job job = {};
+  BeamformJob job = {};
   if (!astro_beamform_check(&self->config, in, n_in, out, n_out, arguments, error) ||
       !astro_cuda_enter(self->place.device, error))
     return FALSE;
@@ -309,6 +164,7 @@ static void destroy(gpointer instance)
   Beamform *self = (Beamform *)instance;
   astro_cuda_free(&self->place, &self->upload.block);
   astro_cuda_free(&self->place, &self->clipped.counter);
+  astro_cuda_free(&self->place, &self->weights);
   g_free(self);
 }
 
@@ -325,7 +181,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
     destroy(self);
     return NULL;
   }
-  *variant = "f32";
+  *variant = "mma";
   return self;
 }
 

@@ -60,6 +60,7 @@ extern const AstroBackend astro_cuda_fft;
 extern const AstroBackend astro_cuda_gridder;
 extern const AstroBackend astro_cuda_histogram;
 extern const AstroBackend astro_cuda_image;
+extern const AstroBackend astro_cuda_power;
 extern const AstroBackend astro_cuda_sideband;
 extern const AstroBackend astro_cuda_transpose;
 

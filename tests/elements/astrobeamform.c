@@ -214,7 +214,7 @@ static void test_losses(void)
 static void test_detected(void)
 {
   GstHarness *h = gst_harness_new_parse(
-      "astrobeamform beams=0,0 backend=cpu ! astropower products=I integration=4");
+      "astrobeamform beams=0,0 backend=cpu ! astropower products=I integration=4 backend=cpu");
   g_autoptr(AstroObservation) o = test_observe("disc", 3);
   const AstroLayout shape = { 2, { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 3, 4 } };
   gint8 in[3][4][2] = { 0 };

@@ -16,6 +16,7 @@
 #include "core/gridder/backend.h"
 #include "core/histogram/histogram.h"
 #include "core/image/image.h"
+#include "core/power/power.h"
 #include "core/sideband/sideband.h"
 #include "core/transpose/transpose.h"
 #include "tests/tests.h"
@@ -248,6 +249,7 @@ LATE_STAGE(delay, AstroDelayConfig, NULL, NULL) /* its model goes on with the ne
 LATE_STAGE(fft, AstroFftConfig, NULL, keep_fft)
 LATE_STAGE(gridder, AstroGridderConfig, NULL, NULL) /* its dumps go with what buffers say */
 LATE_STAGE(image, AstroImageConfig, image_waits, keep_image)
+LATE_STAGE(power, AstroPowerConfig, NULL, NULL) /* it counts samples at once */
 LATE_STAGE(sideband, AstroSidebandConfig, NULL, keep_sideband)
 LATE_STAGE(transpose, AstroTransposeConfig, NULL, keep_transpose)
 
@@ -294,7 +296,8 @@ static const AstroBackend late_histogram = { .stage = "histogram",
 
 static const AstroBackend *const backends[] = {
   &late_beamform, &late_channelizer, &late_convert, &late_correlator, &late_delay,     &late_fft,
-  &late_gridder,  &late_histogram,   &late_image,   &late_sideband,   &late_transpose, NULL,
+  &late_gridder,  &late_histogram,   &late_image,   &late_sideband,   &late_transpose, &late_power,
+  NULL,
 };
 
 static gint n_devices(GError **error)

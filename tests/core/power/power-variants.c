@@ -1,5 +1,6 @@
-/* Power: every variant of the cpu backend against the reference, with any layout, format, product
- * and cut, on random, extreme and missing samples. */
+/* Power: every variant of the cpu and CUDA backends against the reference, with any layout, format,
+ * product and cut, on random, extreme and missing samples. */
+#include "tests/core/on-device.h"
 #include "tests/core/power/power.h"
 #include "tests/half.h"
 
@@ -80,7 +81,8 @@ static void check_equal(const AstroPowerConfig *config, const TestPowerOutput *a
 
 #define BLOCKS 5
 
-static void run_case(guint number)
+/* on_device: the backend to compare; NULL: the CPU's, at all levels. */
+static void run_case(guint number, const AstroBackend *on_device)
 {
   g_autoptr(GRand) rand = g_rand_new_with_seed(number);
   const guint pols = (guint)g_rand_int_range(rand, 1, 3);
@@ -131,7 +133,12 @@ static void run_case(guint number)
                  astro_format_name(config.from), stations, channels, step, (guint)integration);
   TestPowerOutput expected =
       test_power_run(&astro_power_reference, NULL, 1, &config, blocks, BLOCKS);
-  for (guint l = 0; l < G_N_ELEMENTS(levels); l++)
+  if (on_device) {
+    TestPowerOutput found = test_power_run(on_device, NULL, 1, &config, blocks, BLOCKS);
+    check_equal(&config, &expected, &found);
+    test_power_free(&found);
+  }
+  for (guint l = 0; l < G_N_ELEMENTS(levels) && !on_device; l++)
     for (guint threads = 1; threads <= 3; threads += 2) {
       TestPowerOutput found =
           test_power_run(&astro_power_cpu, levels[l], threads, &config, blocks, BLOCKS);
@@ -146,15 +153,46 @@ static void run_case(guint number)
   }
 }
 
-static void test_variants(void)
+static void test_variants(gconstpointer on_device)
 {
   for (guint number = 0; number < 400; number += TEST_STEP)
-    run_case(number);
+    run_case(number, on_device);
+}
+
+/* Integrations of more steps than one split, and more pieces than one launch. */
+static void test_long(gconstpointer on_device)
+{
+  static const struct {
+    const char *layout;
+    guint64 steps, integration;
+  } cases[] = { { "time:channel", 200000, 150000 },
+                { "channel:time", 200000, 150000 },
+                { "time:channel", 140000, 1 } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const AstroPowerConfig config =
+        test_power_config(cases[i].layout, ASTRO_FORMAT_CI8, 1, 1, 2, "I");
+    const gsize bytes = cases[i].steps * test_power_step_bytes(&config);
+    gint8 *in = test_alloc(bytes);
+    memset(in, -128, bytes);
+    const TestPowerBlock block = {
+      in, { .steps = cases[i].steps, .integration = cases[i].integration, .end = TRUE }
+    };
+    TestPowerOutput found =
+        test_power_run(on_device ? on_device : &astro_power_cpu, NULL, 1, &config, &block, 1);
+    for (gsize k = 0; k < found.n; k++)
+      g_assert_cmpfloat(found.values[k], ==, 32768);
+    test_power_free(&found);
+    test_free(in);
+  }
 }
 
 static void add_tests(void)
 {
-  g_test_add_func("/power-variants/all", test_variants);
+  const AstroBackend *on_device = test_on_device("power");
+  g_test_add_data_func("/power-variants/all", NULL, test_variants);
+  test_add_on_device("/power-variants/all/cuda", on_device, test_variants);
+  g_test_add_data_func("/power-variants/long", NULL, test_long);
+  test_add_on_device("/power-variants/long/cuda", on_device, test_long);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,192 @@
+/* The beamformer on a GPU, with blocks already there: 8 operations for each sample of a station and
+ * each beam; phases, reading and writing included. Beside each case is cuBLAS's product of the same
+ * shape in halves, added in single precision: twice as many rows as beams by twice as many terms as
+ * stations, for all samples, with the same weights in all channels. */
+#include "core/backend/module.h"
+#include "core/beamform/beamform.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/on-device.h"
+#include "tests/bench/cublas.h"
+#include "tests/tests.h"
+
+typedef struct {
+  const char *from, *to, *layout;
+  guint stations, beams, channels;
+  double wanted;
+} Shape;
+
+enum { POLS = 2, STEPS = 2048, CALLS = 8 };
+enum { TRANSPOSED = 1, PLAIN = 0, R_32F = 0, R_16F = 2, COMPUTE_32F = 68 };
+
+static gpointer block_of(gsize bytes, gboolean is_float)
+{
+  const gsize part = MIN((gsize)32 << 20, bytes);
+  guint32 *host = g_malloc(part);
+  GError *error = NULL;
+  gpointer face;
+  test_fill(host, part, 1);
+  for (gsize i = 0; i < part / 4 && is_float; i++)
+    host[i] = (host[i] & 0x807fffff) | 0x3f000000;
+  if (!device->funcs->alloc(device, bytes, &face, &error))
+    g_error("%s", error->message);
+  for (gsize at = 0; at < bytes; at += part)
+    device->funcs->queue_copy(device, queue, ASTRO_COPY_UP, (guint8 *)face + at, host,
+                              MIN(part, bytes - at), NULL);
+  wait_for_device();
+  g_free(host);
+  return face;
+}
+
+static double operations_of(const Shape *shape)
+{
+  return 8. * shape->stations * shape->beams * shape->channels * POLS * STEPS;
+}
+
+/* ---- cuBLAS ---- */
+
+typedef struct {
+  const Cublas *cublas;
+  const Shape *shape;
+  void *handle;
+  gpointer a, b, c;
+} Gemm;
+
+static void run_gemm(gpointer data)
+{
+  const Gemm *g = data;
+  const int rows = (int)(2 * g->shape->beams), terms = (int)(2 * g->shape->stations),
+            columns = (int)(g->shape->channels * POLS * STEPS);
+  float one = 1, zero = 0;
+  for (guint i = 0; i < CALLS; i++)
+    if (g->cublas->gemm(g->handle, TRANSPOSED, PLAIN, rows, columns, terms, &one, g->a, R_16F,
+                        terms, g->b, R_16F, terms, &zero, g->c, R_32F, rows, COMPUTE_32F, -1))
+      g_error("cuBLAS refuses");
+  wait_for_device();
+}
+
+/* Returns operations a second. */
+static double measure_gemm(const Cublas *cublas, const Shape *shape)
+{
+  const gsize samples = (gsize)shape->channels * POLS * STEPS;
+  Gemm g = { .cublas = cublas, .shape = shape };
+  g.a = block_of((gsize)8 * shape->beams * shape->stations, FALSE);
+  g.b = block_of(4 * samples * shape->stations, FALSE);
+  g.c = block_of(8 * samples * shape->beams, FALSE);
+  if (cublas->create(&g.handle) || cublas->set_stream(g.handle, queue))
+    g_error("cuBLAS does not start");
+  run_gemm(&g);
+  const double seconds = bench_seconds(run_gemm, &g, 7) / CALLS;
+  cublas->destroy(g.handle);
+  device->funcs->free(device, g.a);
+  device->funcs->free(device, g.b);
+  device->funcs->free(device, g.c);
+  return operations_of(shape) / seconds;
+}
+
+/* ---- the beamformer ---- */
+
+typedef struct {
+  const AstroBackend *backend;
+  gpointer instance;
+  AstroBlock in, out;
+  AstroBeamformArguments arguments;
+} Work;
+
+static void run_calls(gpointer data)
+{
+  Work *w = data;
+  GError *error = NULL;
+  for (guint i = 0; i < CALLS; i++)
+    if (!w->backend->submit(w->instance, &w->in, 1, &w->out, 1, &w->arguments, NULL, &error))
+      g_error("%s", error->message);
+  wait_for_device();
+}
+
+static AstroStream stream_of(const Shape *shape, const char *axis, const char *format)
+{
+  g_auto(GStrv) halves = g_strsplit(shape->layout, "AXIS", 2);
+  g_autofree char *text = g_strdup_printf(
+      "application/x-astro-spectra,format=%s,layout=%s%s%s,channels=%u,"
+      "stations=%u,beams=%u,pols=%d,rate=1000/1,frequency=1.5e8,bandwidth=1e6",
+      format, halves[0], axis, halves[1], shape->channels, shape->stations, shape->beams, POLS);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+  AstroStream stream;
+  if (!astro_stream_from_caps(&stream, caps, NULL))
+    g_error("%s", text);
+  return stream;
+}
+
+static double measure(const Shape *shape, const char **variant)
+{
+  const AstroBeamformConfig config = { stream_of(shape, "station", shape->from),
+                                       stream_of(shape, "beam", shape->to) };
+  const AstroPlace place = { .device = device, .queue = queue };
+  g_autofree guint *index = g_new(guint, shape->stations);
+  g_autofree double *seconds = g_new(double, 3 * shape->stations),
+                    *offsets = g_new(double, 3 * shape->beams);
+  GError *error = NULL;
+  for (guint i = 0; i < shape->stations; i++)
+    index[i] = i;
+  for (guint i = 0; i < 3 * shape->stations; i++)
+    seconds[i] = 1e-8 * i;
+  for (guint i = 0; i < 3 * shape->beams; i++)
+    offsets[i] = 1e-4 * i;
+  const AstroBeamformStations stations = { shape->stations, index, seconds, NULL, 1 };
+  const gsize in = STEPS * astro_stream_step_bytes(&config.in),
+              out = STEPS * astro_stream_step_bytes(&config.out);
+  Work work = {
+    .backend = astro_module_backend("beamform"),
+    .in = { block_of(in, strstr(shape->from, "CF") != NULL), in },
+    .out = { block_of(out, FALSE), out },
+    .arguments = { .stations = &stations, .steps = STEPS, .interval = 1 << 20, .offsets = offsets }
+  };
+  work.instance = work.backend->create(&config, &place, variant, &error);
+  if (!work.instance)
+    g_error("%s", error->message);
+  run_calls(&work);
+  const double taken = bench_seconds(run_calls, &work, 7) / CALLS;
+  work.backend->destroy(work.instance);
+  device->funcs->free(device, work.in.data);
+  device->funcs->free(device, work.out.data);
+  return operations_of(shape) / taken;
+}
+
+#define OWN "channel:AXIS:pol:time"
+
+int main(int argc, char **argv)
+{
+  static const Shape shapes[] = {
+    { "CI8", "CF32LE", OWN, 64, 16, 64, 0.5 },
+    { "CI8", "CF32LE", OWN, 64, 64, 64, 0.5 },
+    { "CI8", "CI8", OWN, 64, 64, 64, 0.5 },
+    { "CI4", "CF32LE", OWN, 64, 64, 64, 0.5 },
+    { "CI8", "CF32LE", OWN, 256, 256, 16, 0.5 },
+    { "CI8", "CF32LE", OWN, 512, 400, 8, 0.5 },
+    { "CI16LE", "CF32LE", OWN, 256, 256, 16, 0 },
+    { "CF16LE", "CF32LE", OWN, 256, 256, 16, 0 },
+    { "CF32LE", "CF32LE", OWN, 256, 256, 16, 0 },
+    { "CI8", "CF32LE", "channel:time:AXIS:pol", 64, 64, 64, 0 },
+  };
+  Cublas cublas;
+  gst_init(&argc, &argv);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  if (!bench_open_device("beamform-gpu"))
+    return 0;
+  const gboolean have = load_cublas(&cublas);
+  g_autofree char *title =
+      g_strdup_printf("%s: two polarisations, %d samples (limit: cuBLAS in halves%s)", device->name,
+                      STEPS, have ? "" : ", which is not here");
+  bench_head(title);
+  for (guint i = 0; i < G_N_ELEMENTS(shapes); i++) {
+    const char *variant = NULL;
+    const double ours = measure(&shapes[i], &variant),
+                 limit = have ? measure_gemm(&cublas, &shapes[i]) : 0;
+    g_autofree char *what = g_strdup_printf(
+        "%s to %s, %u stations x %u beams x %u channels, %s, %s", shapes[i].from, shapes[i].to,
+        shapes[i].stations, shapes[i].beams, shapes[i].channels, shapes[i].layout, variant);
+    bench_row(what, ours * 1e-12, limit * 1e-12, "TFLOP/s", shapes[i].wanted);
+  }
+  device->funcs->queue_free(device, queue);
+  astro_device_unref(device);
+  return 0;
+}
