@@ -2,6 +2,7 @@
 #include "core/power/power.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
+#include "tests/bench/read.h"
 
 #define BYTES ((gsize)64 << 20)
 
@@ -21,28 +22,6 @@ static void run_power(gpointer data)
   if (!astro_power_cpu.submit(bench->instance, &bench->in, 1, &bench->out, 1, &bench->arguments,
                               &result, &error))
     g_error("%s", error->message);
-}
-
-/* The exclusive or of all words, which nothing but memory slows down. */
-static void read_share(gpointer data, guint64 task)
-{
-  typedef guint64 Words __attribute__((vector_size(64)));
-  static guint64 kept;
-  const Bench *bench = data;
-  const Words *words = bench->in.data;
-  const gsize n = bench->in.bytes / sizeof *words, shares = astro_threads();
-  Words all[4] = { { 0 } };
-  for (gsize i = n / 4 * task / shares * 4; i + 4 <= n / 4 * (task + 1) / shares * 4; i += 4)
-    for (guint k = 0; k < 4; k++)
-      all[k] ^= words[i + k];
-  all[0] ^= all[1] ^ all[2] ^ all[3];
-  for (guint k = 0; k < 8; k++)
-    __atomic_fetch_xor(&kept, all[0][k], __ATOMIC_RELAXED);
-}
-
-static void run_read(gpointer data)
-{
-  astro_parallel(astro_threads(), 0, read_share, data);
 }
 
 static void measure(Bench *bench, AstroFormat format, const char *layout, const char *products,
@@ -75,7 +54,7 @@ static void measure(Bench *bench, AstroFormat format, const char *layout, const 
   bench->instance = astro_power_cpu.create(&bench->config, &(AstroPlace){ 0 }, &variant, &error);
   if (!bench->instance)
     g_error("%s", error->message);
-  bench_pair(run_power, bench, run_read, bench, 9, &ours, &limit);
+  bench_pair(run_power, bench, bench_read, &bench->in, 9, &ours, &limit);
   astro_power_cpu.destroy(bench->instance);
   g_free(bench->out.data);
   g_free(bench->counts);
