@@ -254,7 +254,7 @@ static void test_recordings(void)
 #define OBSERVE                                                                                    \
   " ! astroobserve array=disc phase-centre=zenith start-time=2026-11-20T12:00:00 delays=out"
 
-/* What the user says of samples that a file with a header tells otherwise. */
+/* A user may not contradict what a header tells of its samples. */
 static void test_contradicted(void)
 {
   static const char *const sinks[] = { "astrofitssink", "astrorecordsink format=vdif",
