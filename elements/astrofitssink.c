@@ -734,7 +734,8 @@ static const AstroField fields[] = {
       "ending",
       0, G_MAXINT64, 0),
   ASTRO_UINT(AstroFitsSink, bits, "bits", "Bits of a number",
-             "Of PSRFITS: 32 (floats, which are exact) or 8 (255 steps over the range that a "
+             "Bits of the numbers in PSRFITS: 32 (floats, which are exact) or 8 (255 steps over "
+             "the range that a "
              "channel has in a row, with an error of at most half a step); 0: 32",
              0, 32, 0),
   ASTRO_EARTH_FIELD(AstroFitsSink, earth_orientation),

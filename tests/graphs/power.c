@@ -60,6 +60,25 @@ static void test_input(void)
   assert_refused(&refused, 1, "parameter noise is not used with input");
 }
 
+/* Power that is detected already, from PSRFITS and into it. */
+static void test_detected(void)
+{
+  g_auto(Result) a = run("run spectrometer duration=0.5 products=XX:YY channels=64 output=a.sf "
+                         "picture=a.png");
+  if (skips(&a))
+    return;
+  g_auto(Result) b = run("run spectrometer input=a.sf detected=yes output=b.sf picture=b.png");
+  g_assert_cmpint(a.status, ==, 0);
+  g_assert_cmpint(b.status, ==, 0);
+  g_auto(Power) x = read_power("a.sf"), y = read_power("b.sf");
+  g_assert_cmpuint(x.steps, >, 20);
+  g_assert_cmpuint(x.products.n, ==, 2);
+  g_assert_cmpmem(x.values->data, x.values->len * sizeof(double), y.values->data,
+                  y.values->len * sizeof(double));
+  g_auto(Result) refused = run("run spectrometer input=a.sf detected=yes channels=32");
+  assert_refused(&refused, 1, "parameter channels is not used with detected");
+}
+
 /* The flux, centre and place of a spectral line, and a tone that is on for part of the time. */
 static void test_line(void)
 {
@@ -180,6 +199,7 @@ static void add_tests(void)
 {
   g_test_add_func("/graphs-power/tone", test_tone);
   g_test_add_func("/graphs-power/input", test_input);
+  g_test_add_func("/graphs-power/detected", test_detected);
   g_test_add_func("/graphs-power/line", test_line);
   g_test_add_func("/graphs-power/stokes", test_stokes);
   g_test_add_func("/graphs-power/kurtosis", test_kurtosis);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MHZ 1e6
+#define MOST_NUMBERS (1u << 29)
 #define NS_A_DAY (86400 * (guint64)GST_SECOND)
 #define HEADER_VERSION "6.1"
 
@@ -59,6 +60,19 @@ static gboolean check_axes(const AstroLayout *layout, GError **error)
   return TRUE;
 }
 
+/* A row is put together in memory. */
+static gboolean check_size(const AstroLayout *layout, GError **error)
+{
+  guint64 numbers = 1;
+  for (guint i = 0; i < layout->n_axes; i++)
+    numbers = MIN(numbers * MAX(layout->extents[i], 1), MOST_NUMBERS + 1);
+  return numbers <= MOST_NUMBERS ||
+         astro_fits_refuse(error,
+                           "found more than %u values in a step of time, expected at most so many "
+                           "in a row of PSRFITS",
+                           MOST_NUMBERS);
+}
+
 /* The file has the place of the station. A sum of stations does not say how many they were. */
 static gboolean check_station(const AstroFitsContents *contents, GError **error)
 {
@@ -83,8 +97,8 @@ gboolean astro_psrfits_check(const AstroFitsContents *contents, const AstroPower
   if (!contents->observation || !contents->observation->has_start)
     return astro_fits_refuse(error, "the start of the observation is not known, which PSRFITS "
                                     "records: put astroobserve start-time=... upstream");
-  return check_axes(&s->layout, error) && check_station(contents, error) &&
-         check_products(products, contents->observation, error);
+  return check_axes(&s->layout, error) && check_size(&s->layout, error) &&
+         check_station(contents, error) && check_products(products, contents->observation, error);
 }
 
 /* ---- the primary header ---- */

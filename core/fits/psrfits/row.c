@@ -15,7 +15,9 @@ static guint64 n_series(const AstroPsrfitsRow *row)
 void astro_psrfits_row_init(AstroPsrfitsRow *row, guint channels, guint pols, guint bits,
                             guint64 block)
 {
-  *row = (AstroPsrfitsRow){ .channels = channels, .pols = pols, .bits = bits, .block = block };
+  *row = (AstroPsrfitsRow){
+    .channels = channels, .pols = pols, .bits = bits, .block = block, .is_whole = TRUE
+  };
   row->values = g_new(float, block *n_series(row));
   row->good = g_new(guint8, block * n_series(row));
 }
@@ -26,12 +28,19 @@ void astro_psrfits_row_clear(AstroPsrfitsRow *row)
   g_clear_pointer(&row->good, g_free);
 }
 
+void astro_psrfits_row_begin(AstroPsrfitsRow *row)
+{
+  row->steps = 0;
+  row->is_whole = TRUE;
+}
+
 void astro_psrfits_row_skip(AstroPsrfitsRow *row, guint64 to)
 {
   const guint64 from = row->steps * n_series(row), n = (to - row->steps) * n_series(row);
   memset(row->values + from, 0, n * sizeof *row->values);
   memset(row->good + from, ASTRO_PSRFITS_LOST, n);
   row->steps = to;
+  row->is_whole = FALSE;
 }
 
 /* ---- weights ---- */
@@ -71,7 +80,10 @@ static void settle(AstroPsrfitsRow *row, guint64 series, gboolean is_kept, float
 void astro_psrfits_row_weigh(AstroPsrfitsRow *row, float *weights, AstroFitsTally *tally)
 {
   float means[ASTRO_PSRFITS_MAX_POLS];
-  for (guint c = 0; c < row->channels; c++) {
+  tally->values += row->steps * n_series(row);
+  for (guint c = 0; c < row->channels; c++)
+    weights[c] = 1;
+  for (guint c = 0; c < row->channels && !row->is_whole; c++) {
     gboolean is_kept = TRUE;
     for (guint p = 0; p < row->pols; p++)
       is_kept = find_mean(row, (guint64)p * row->channels + c, &means[p]) && is_kept;
@@ -79,26 +91,38 @@ void astro_psrfits_row_weigh(AstroPsrfitsRow *row, float *weights, AstroFitsTall
     for (guint p = 0; p < row->pols; p++)
       settle(row, (guint64)p * row->channels + c, is_kept, means[p], tally);
   }
-  tally->values += row->steps * n_series(row);
 }
 
 /* ---- numbers ---- */
 
-void astro_psrfits_row_level(const AstroPsrfitsRow *row, guint64 which, float *scale, float *offset)
+/* Offsets become the least values, scales the most ones. */
+static void find_range(const AstroPsrfitsRow *row, float *restrict offsets, float *restrict scales)
 {
   const guint64 n = n_series(row);
-  float least = G_MAXFLOAT, most = -G_MAXFLOAT;
-  *scale = 1;
-  *offset = 0;
-  if (row->bits != 8 || row->steps == 0)
-    return;
-  for (guint64 step = 0, i = which; step < row->steps; step++, i += n) {
-    least = MIN(least, row->values[i]);
-    most = MAX(most, row->values[i]);
+  memcpy(offsets, row->values, n * sizeof *offsets);
+  memcpy(scales, row->values, n * sizeof *scales);
+  for (guint64 step = 1; step < row->steps; step++) {
+    const float *values = row->values + step * n;
+    for (guint64 i = 0; i < n; i++) {
+      offsets[i] = MIN(offsets[i], values[i]);
+      scales[i] = MAX(scales[i], values[i]);
+    }
   }
-  *offset = least;
-  if (most > least)
-    *scale = (float)(((double)most - least) / MOST_LEVEL);
+}
+
+void astro_psrfits_row_level(const AstroPsrfitsRow *row, AstroPsrfitsLevels *levels)
+{
+  const gboolean has_range = row->bits == 8 && row->steps > 0;
+  float *offsets = levels->offsets, *scales = levels->scales;
+  if (has_range)
+    find_range(row, offsets, scales);
+  for (guint64 i = 0; i < n_series(row); i++) {
+    if (!has_range)
+      offsets[i] = 0;
+    scales[i] = has_range && scales[i] > offsets[i]
+                    ? (float)(((double)scales[i] - offsets[i]) / MOST_LEVEL)
+                    : 1;
+  }
 }
 
 static void pack_bytes(const AstroPsrfitsRow *row, const AstroPsrfitsLevels *levels, guint8 *to)

@@ -15,6 +15,7 @@ typedef struct {
   float *values;              /* [step][pol][channel] */
   guint8 *good;               /* AstroPsrfitsGood of each, in the same order */
   guint64 steps;              /* filled so far, steps that are lost included */
+  gboolean is_whole;          /* all of these are */
 } AstroPsrfitsRow;
 
 /* The other columns of a row. */
@@ -26,6 +27,8 @@ typedef struct {
 void astro_psrfits_row_init(AstroPsrfitsRow *row, guint channels, guint pols, guint bits,
                             guint64 block);
 void astro_psrfits_row_clear(AstroPsrfitsRow *row);
+/* Empties it for the next steps. */
+void astro_psrfits_row_begin(AstroPsrfitsRow *row);
 /* Steps up to that one are lost. */
 void astro_psrfits_row_skip(AstroPsrfitsRow *row, guint64 to);
 
@@ -33,10 +36,9 @@ void astro_psrfits_row_skip(AstroPsrfitsRow *row, guint64 to);
  * a polarisation is lost all through the row has weight 0. Weights in between would tell how many
  * samples are good, but other programs multiply values by them. */
 void astro_psrfits_row_weigh(AstroPsrfitsRow *row, float *weights, AstroFitsTally *tally);
-/* Chooses scales and offsets of the numbers, of the polarisation and channel `which`. With 8 bits a
- * step is 1/255 of the range of the row's values, so that the error is at most half of that. */
-void astro_psrfits_row_level(const AstroPsrfitsRow *row, guint64 which, float *scale,
-                             float *offset);
+/* Chooses scales and offsets. With 8 bits a step is 1/255 of the range that a series has in the
+ * row, so that the error is at most half of that. */
+void astro_psrfits_row_level(const AstroPsrfitsRow *row, AstroPsrfitsLevels *levels);
 /* Adds block steps of numbers as FITS stores them; steps behind the last are those of the last. */
 void astro_psrfits_row_pack(const AstroPsrfitsRow *row, const AstroPsrfitsLevels *levels,
                             GByteArray *to);

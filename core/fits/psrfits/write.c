@@ -9,6 +9,7 @@
 #include "core/stream/validity.h"
 
 #include <math.h>
+#include <string.h>
 
 #define ROW_BYTES ((guint64)1 << 20)
 #define MOST_STEPS 4096
@@ -109,8 +110,7 @@ static gboolean write_row(Writer *w, AstroFitsTally *tally, GError **error)
   if (w->rows == 0 && !write_headers(w, error))
     return FALSE;
   astro_psrfits_row_weigh(&w->row, w->levels.weights, tally);
-  for (guint64 i = 0; i < series; i++)
-    astro_psrfits_row_level(&w->row, i, &w->levels.scales[i], &w->levels.offsets[i]);
+  astro_psrfits_row_level(&w->row, &w->levels);
   g_byte_array_set_size(w->bytes, 0);
   astro_psrfits_put_double(w->bytes, (double)w->row.block * tbin);
   astro_psrfits_put_double(w->bytes,
@@ -123,7 +123,7 @@ static gboolean write_row(Writer *w, AstroFitsTally *tally, GError **error)
   w->rows++;
   w->stored += w->row.steps;
   w->first += w->row.steps;
-  w->row.steps = 0;
+  astro_psrfits_row_begin(&w->row);
   return astro_part_file_write(w->file, w->bytes->data, w->bytes->len, error);
 }
 
@@ -141,14 +141,9 @@ static gboolean go_to(Writer *w, guint64 step, AstroFitsTally *tally, GError **e
                              ", where the file already has one: expected %" G_GUINT64_FORMAT
                              " or later. Write each run to a file of its own",
                              step, next);
-  if (step > next && step < w->first + w->row.block && w->row.steps > 0) {
-    astro_psrfits_row_skip(&w->row, step - w->first);
+  if (step > next && w->row.steps > 0 && w->row.steps < w->row.block) {
     w->has_lost = TRUE;
-    return TRUE;
-  }
-  if (step > next && w->row.steps > 0) {
-    w->has_lost = TRUE;
-    astro_psrfits_row_skip(&w->row, w->row.block);
+    astro_psrfits_row_skip(&w->row, MIN(step - w->first, w->row.block));
   }
   if (w->row.steps == w->row.block && !write_row(w, tally, error))
     return FALSE;
@@ -186,23 +181,51 @@ static AstroPsrfitsGood good_at(const Source *source, guint64 step, guint p, gui
                                   : ASTRO_PSRFITS_WHOLE;
 }
 
+/* Takes the samples of a product. FALSE: one of them is not finite. */
+static gboolean take_samples(const float *samples, guint64 stride, float sign, guint n,
+                             float *values)
+{
+  gboolean are_finite = TRUE;
+  if (stride == 1)
+    for (guint c = 0; c < n; c++)
+      values[c] = samples[c] * sign;
+  else
+    for (guint c = 0; c < n; c++)
+      values[c] = samples[c * stride] * sign;
+  for (guint c = 0; c < n; c++)
+    are_finite &= fabsf(values[c]) <= G_MAXFLOAT;
+  return are_finite;
+}
+
+static void judge(Writer *w, const Source *source, guint64 step, guint p, guint64 at,
+                  AstroFitsTally *tally)
+{
+  for (guint c = 0; c < w->row.channels; c++, at++) {
+    guint8 *good = &w->row.good[at];
+    *good = (guint8)good_at(source, step, w->order[p], c);
+    if (*good != ASTRO_PSRFITS_LOST && !isfinite(w->row.values[at])) {
+      *good = ASTRO_PSRFITS_LOST;
+      w->has_lost = TRUE;
+      tally->not_finite++;
+    }
+    w->row.is_whole = w->row.is_whole && *good == ASTRO_PSRFITS_WHOLE;
+  }
+}
+
 static void take_step(Writer *w, const Source *source, guint64 step, AstroFitsTally *tally)
 {
-  const guint64 at = w->row.steps * w->row.channels * w->row.pols;
+  const guint channels = w->row.channels;
+  const gboolean has_counts = source->frames->validity && source->frames->validity->counts;
   const float *samples = (const float *)source->frames->data + step * source->time;
-  float *values = w->row.values + at;
-  guint8 *good = w->row.good + at;
-  for (guint p = 0; p < w->row.pols; p++)
-    for (guint c = 0; c < w->row.channels; c++, values++, good++) {
-      const float value = samples[w->order[p] * source->pol + c * source->channel];
-      *good = (guint8)good_at(source, step, w->order[p], c);
-      *values = value * w->pols.signs[p];
-      if (*good != ASTRO_PSRFITS_LOST && !isfinite(value)) {
-        *good = ASTRO_PSRFITS_LOST;
-        w->has_lost = TRUE;
-        tally->not_finite++;
-      }
-    }
+  guint64 at = w->row.steps * channels * w->row.pols;
+  for (guint p = 0; p < w->row.pols; p++, at += channels) {
+    const gboolean are_finite = take_samples(samples + w->order[p] * source->pol, source->channel,
+                                             w->pols.signs[p], channels, w->row.values + at);
+    if (has_counts || !are_finite)
+      judge(w, source, step, p, at, tally);
+    else
+      memset(w->row.good + at, ASTRO_PSRFITS_WHOLE, channels);
+  }
   w->row.steps++;
 }
 
