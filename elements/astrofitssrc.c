@@ -47,6 +47,7 @@
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
+#include "elements/base/astrostamps.h"
 #include "elements/base/astrostage.h"
 
 #include <glob.h>
@@ -70,8 +71,7 @@ struct _AstroFitsSrc {
   AstroFitsReader *reader;
   guint64 frames;     /* sent; under the object's lock, like reader: queries ask for both */
   guint64 not_finite; /* number of NaN or infinite visibilities in them */
-  guint64 next;       /* the OFFSET after the last one */
-  gint64 epoch;       /* the time of OFFSET 0, as of the last DISCONT */
+  AstroStamps stamps;
   AstroDeadline deadline;
 };
 
@@ -231,8 +231,8 @@ static gboolean start(GstBaseSrc *src)
                       ("property \"location\" is not set"));
     return FALSE;
   }
-  self->frames = self->next = self->next_file = 0;
-  self->epoch = 0;
+  self->frames = self->next_file = 0;
+  self->stamps = (AstroStamps){ 0 };
   self->not_finite = 0;
   astro_deadline_clear(&self->deadline);
   if (find_files(self) && check_first_file(self))
@@ -346,37 +346,6 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
   return *buffer ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/* Times in files are rounded: a frame may be early or late by one part in so many of its length. */
-#define EARLY_OR_LATE 10000
-
-/* Numbers and times a frame. A frame that begins between two steps starts a new count, marked as
- * DISCONT: other elements count steps, and look at the time again only after a jump. */
-static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *frame)
-{
-  gint64 begin = MAX(frame->start_ns, 0);
-  const guint64 step = astro_fits_reader_contents(self->reader)->step_ns;
-  /* Steps are counted from the frames before, so that each has a step of its own even where
-   * integrations overlap. */
-  guint64 offset = step ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1, step)
-                        : self->frames;
-  if (step && self->frames > 0)
-    offset = MAX(offset, self->next);
-  gint64 epoch = step ? begin - (gint64)(offset * step) : 0;
-  GST_BUFFER_PTS(buffer) = begin;
-  GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;
-  GST_BUFFER_OFFSET(buffer) = offset;
-  GST_BUFFER_OFFSET_END(buffer) = offset + 1;
-  if (self->frames == 0 || offset != self->next ||
-      ABS(epoch - self->epoch) > (gint64)(step / EARLY_OR_LATE)) {
-    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
-    self->epoch = epoch;
-  }
-  self->next = offset + 1;
-  GST_OBJECT_LOCK(self);
-  self->frames++;
-  GST_OBJECT_UNLOCK(self);
-}
-
 /* Finds the next frame, in the next file where this one has no more. */
 static GstFlowReturn find_frame(AstroFitsSrc *self, guint64 *steps)
 {
@@ -436,7 +405,11 @@ static void stamp_frame(AstroFitsSrc *self, GstBuffer *buffer, AstroFitsFrame *f
     frame->start_ns = self->frames * GST_SECOND;
     frame->duration_ns = GST_SECOND;
   }
-  stamp(self, buffer, frame);
+  astro_stamps_put(&self->stamps, buffer, frame->start_ns, frame->duration_ns,
+                   astro_fits_reader_contents(self->reader)->step_ns);
+  GST_OBJECT_LOCK(self);
+  self->frames++;
+  GST_OBJECT_UNLOCK(self);
   if (frame->has_beam || frame->border) {
     AstroImageMeta *image = astro_buffer_add_image(buffer, 0);
     image->border = frame->border;

@@ -1,5 +1,5 @@
 # The plugin with all elements.
-plugin_LTLIBRARIES = elements/libgstastro.la
+plugin_LTLIBRARIES += elements/libgstastro.la
 
 element_sources += elements/plugin.c
 example_files += examples/find-elements.sh

@@ -132,7 +132,7 @@ static void create_table(fitsfile *file, const AstroObservation *o, int *status)
 
 static void write_station(fitsfile *file, const AstroObservation *o, guint i, int *status)
 {
-  const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
+  const AstroRowBasis *basis = astro_row_basis_of(o);
   g_autofree char *name = astro_fits_ascii(o->names[i]);
   int number = i + 1, mount = 0; /* alt-azimuth; unknown in the observation */
   float axis_offset = 0, angles[2] = { basis->angles[0], basis->angles[1] };

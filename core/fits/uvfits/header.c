@@ -123,26 +123,26 @@ static gboolean check_size(const AstroUvfitsReader *r, GError **error)
 }
 
 /* A stream with one polarisation has only one name for it. */
-static void note_other_name(AstroUvfitsReader *r, const AstroUvfitsBasis *basis, double stokes,
+static void note_other_name(AstroUvfitsReader *r, const AstroRowBasis *basis, double stokes,
                             AstroFitsContents *contents)
 {
-  const gsize column = (gsize)(basis - astro_uvfits_bases);
+  const gsize column = (gsize)(basis - astro_row_bases);
   if (stokes == basis->first)
     return;
   astro_fits_contents_note(
       contents, astro_fits_file_name(r->file), "its visibilities are %s, but will be called %s",
-      stokes > 0 ? "Stokes I" : astro_uvfits_products[(gsize)(basis->first - stokes)].name[column],
-      astro_uvfits_products[0].name[column]);
+      stokes > 0 ? "Stokes I" : astro_row_products[(gsize)(basis->first - stokes)].name[column],
+      astro_row_products[0].name[column]);
 }
 
-static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+static gboolean read_products(AstroUvfitsReader *r, const AstroRowBasis **basis,
                               AstroFitsContents *contents, GError **error)
 {
   const AstroUvfitsAxis *a = &r->axes[STOKES];
   double first = a->value + (1 - a->pixel) * a->delta;
 
-  *basis = &astro_uvfits_bases[first < 0 && first > -4.5];
-  for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++)
+  *basis = &astro_row_bases[first < 0 && first > -4.5];
+  for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p++)
     r->product_at[p] = -1;
   r->pols = 1;
   /* A single receiver gives one parallel hand or total intensity. */
@@ -155,7 +155,7 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **bas
   }
   for (guint64 s = 0; s < a->n; s++) {
     double product = (*basis)->first - (first + s * a->delta);
-    if (!(product >= 0 && product < ASTRO_UVFITS_PRODUCTS) || product != floor(product))
+    if (!(product >= 0 && product < ASTRO_ROW_PRODUCTS) || product != floor(product))
       return astro_fits_wrong(
           r->file, error,
           "axis STOKES has the value %g, expected correlations (-1 to -4 or -5 to -8), or "
@@ -180,7 +180,7 @@ static gboolean read_station_numbers(AstroUvfitsReader *r, GError **error)
   return TRUE;
 }
 
-gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroRowBasis **basis,
                                   AstroFitsContents *contents, GError **error)
 {
   return read_axes(r, error) && read_parameters(r, error) && check_size(r, error) &&
@@ -255,7 +255,7 @@ static double read_scale(const AstroFitsHeader *header)
 }
 
 AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
-                                               const AstroUvfitsBasis *basis)
+                                               const AstroRowBasis *basis)
 {
   AstroObservation *o = astro_observation_new(r->antennas.n);
   const char *telescope = "", *delays = "";

@@ -3,6 +3,7 @@
 #include "core/fits/uvfits/earth.h"
 #include "core/fits/uvfits/reader.h"
 #include "core/kit/units.h"
+#include "core/lib/rows/weights.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void close_reader(gpointer reader)
 static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options,
                             AstroFitsContents *contents, GError **error)
 {
-  const AstroUvfitsBasis *basis = NULL;
+  const AstroRowBasis *basis = NULL;
   AstroUvfitsReader *r = g_new0(AstroUvfitsReader, 1);
   r->file = file;
   r->header = astro_fits_file_primary(file);
@@ -64,10 +65,7 @@ failed:
 static guint32 count_of(const AstroUvfitsReader *r, const float *value, guint64 stride)
 {
   double weight = r->axes[COMPLEX].n == 3 ? value[2 * stride] : 1;
-  if (!isfinite(weight) || !(weight > 0))
-    return 0;
-  weight = weight * r->weight_scale + 0.5;
-  return weight < 2 ? 1 : weight < G_MAXUINT32 ? (guint32)weight : G_MAXUINT32;
+  return astro_weight_count(weight, r->weight_scale);
 }
 
 static guint64 baseline_of(const AstroUvfitsGroup *group)
@@ -94,8 +92,8 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
     }
     guint64 to =
         ((r->upside_down ? r->channels - 1 - c : c) * baselines + baseline) * r->pols * r->pols;
-    for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++) {
-      const guint8 *pols = astro_uvfits_products[p].pols;
+    for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p++) {
+      const guint8 *pols = astro_row_products[p].pols;
       if (r->product_at[p] < 0)
         continue;
       const float *value = r->values + from + r->product_at[p] * r->axes[STOKES].stride;

@@ -46,13 +46,13 @@ typedef struct {
   gint64 start_day; /* MJD */
   double start_ns;  /* since 0h of start_day */
   guint pols, channels;
-  gint product_at[ASTRO_UVFITS_PRODUCTS]; /* position on the STOKES axis; -1: not in the file */
-  gboolean upside_down;                   /* frequencies decrease along the axis */
-  gboolean conjugated;                    /* values are those of station 2 with station 1 */
-  gboolean lengths_are_days;              /* INTTIM */
-  gint64 integration_ns;                  /* 0: unknown */
-  guint64 next;                           /* group, from 0 */
-  gint64 last_ns;                         /* middle of the previous frame */
+  gint product_at[ASTRO_ROW_PRODUCTS]; /* position on the STOKES axis; -1: not in the file */
+  gboolean upside_down;                /* frequencies decrease along the axis */
+  gboolean conjugated;                 /* values are those of station 2 with station 1 */
+  gboolean lengths_are_days;           /* INTTIM */
+  gint64 integration_ns;               /* 0: unknown */
+  guint64 next;                        /* group, from 0 */
+  gint64 last_ns;                      /* middle of the previous frame */
   gboolean any_before;
   double reference_wavelength; /* metres, at the value of the axis FREQ */
   double metres_per_unit;      /* of the file's (u,v,w), if they are used; else 0 */
@@ -67,10 +67,10 @@ typedef struct {
 } AstroUvfitsReader;
 
 /* Reads axes, parameters, products and stations; basis says which kind of products they are. */
-gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroRowBasis **basis,
                                   AstroFitsContents *contents, GError **error);
 AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
-                                               const AstroUvfitsBasis *basis);
+                                               const AstroRowBasis *basis);
 gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error);
 /* Describes the stream; the times and the groups' setup must be known. */
 gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);

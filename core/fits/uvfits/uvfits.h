@@ -8,6 +8,8 @@
 
 #include "core/fits/cfitsio.h"
 #include "core/fits/table/table.h"
+#include "core/lib/rows/products.h"
+#include "core/lib/rows/uvw-sums.h"
 
 G_BEGIN_DECLS
 
@@ -23,25 +25,6 @@ G_BEGIN_DECLS
 #define ASTRO_UVFITS_DAYS 100000
 #define ASTRO_UVFITS_YEARS "1858 to 2132"
 
-/* Our numbers for the products of a file. FITS numbers them -1 ... -4 (circular) or -5 ... -8. */
-#define ASTRO_UVFITS_PRODUCTS 4
-typedef struct {
-  const char *name[2]; /* in the linear and in the circular basis */
-  guint8 pols[2];      /* of a1 and of a2 */
-} AstroUvfitsProduct;
-extern const AstroUvfitsProduct astro_uvfits_products[ASTRO_UVFITS_PRODUCTS];
-
-typedef struct {
-  const char *basis;
-  double first; /* number of the first product on the STOKES axis */
-  const char *feeds[2];
-  double angles[2]; /* of the feeds, degrees */
-} AstroUvfitsBasis;
-extern const AstroUvfitsBasis astro_uvfits_bases[2];
-
-/* For an observation whose basis is one of the two. */
-const AstroUvfitsBasis *astro_uvfits_basis_of(const AstroObservation *observation);
-
 /* The table AIPS AN: stations and clocks. */
 gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *observation,
                                      double reference_frequency, GError **error);
@@ -51,7 +34,6 @@ gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *obs
 typedef enum {
   ASTRO_UVFITS_ROTATED = 1,
   ASTRO_UVFITS_LEFT_HANDED = 2,
-  ASTRO_UVFITS_FRAMES = 4
 } AstroUvfitsFrame;
 
 typedef struct {

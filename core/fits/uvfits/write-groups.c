@@ -155,7 +155,7 @@ static void put_values(const AstroUvfitsWriter *w, gconstpointer frame, const Co
       guint64 counted =
           counts->meta ? in_time + counts->of[lead][c] + counts->of[lead + 1][first + b] : 0;
       for (guint s = 0; s < w->products; s++, out += 3) {
-        const guint8 *pols = astro_uvfits_products[s].pols;
+        const guint8 *pols = astro_row_products[s].pols;
         guint32 count = 1;
         float value[2];
         if (counts->meta)

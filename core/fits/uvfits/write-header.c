@@ -113,7 +113,7 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
 {
   const AstroObservation *o = w->contents.observation;
   const AstroStream *stream = &w->contents.stream;
-  const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
+  const AstroRowBasis *basis = astro_row_basis_of(o);
   long axes[7] = { 0, 3, w->products, w->channels, 1, 1, 1 };
   double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * ASTRO_DEGREES,
          dec = o->phase_dec * ASTRO_DEGREES;
