@@ -8,6 +8,7 @@
 #include "core/lib/catalogue/catalogue.h"
 #include "core/kit/fail.h"
 #include "core/lib/files/part-file.h"
+#include "core/lib/rows/values.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
@@ -64,11 +65,7 @@ typedef struct {
   GstEvent *told;            /* of histograms, the summary event; NULL: none */
 } AstroFitsFrames;
 
-/* Statistics of the values written so far; starts with all zeros. */
-typedef struct {
-  guint64 values, flagged, not_finite; /* flagged: with weight 0; not_finite: NaN or infinite */
-  guint32 least, most;                 /* range of the weights that are not 0 */
-} AstroFitsTally;
+typedef AstroRowTally AstroFitsTally;
 
 typedef struct {
   const char *name; /* "UVFITS" */
@@ -149,10 +146,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroFitsReader, astro_fits_reader_close)
 /* Like astro_catalogue_parse_text, for a file, which may be packed with gzip. */
 gboolean astro_fits_read_text(const char *path, const AstroCatalogueColumns *columns,
                               AstroCatalogue *catalogue, GArray *ends, GError **error);
-
-/* A name for the field, which has none in the stream, made from its position: J1234+5678. To be
- * freed. */
-char *astro_fits_field_name(const AstroObservation *observation);
 
 /* The caps that all readers may give, for a pad template. */
 char *astro_fits_reader_caps(void);

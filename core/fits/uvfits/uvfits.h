@@ -8,6 +8,7 @@
 
 #include "core/fits/cfitsio.h"
 #include "core/fits/table/table.h"
+#include "core/lib/rows/observed.h"
 #include "core/lib/rows/products.h"
 #include "core/lib/rows/uvw-sums.h"
 
@@ -22,8 +23,8 @@ G_BEGIN_DECLS
 
 #define ASTRO_UVFITS_MAX_STATIONS 65535
 /* MJDs on which an observation may begin: larger values are not Julian dates. */
-#define ASTRO_UVFITS_DAYS 100000
-#define ASTRO_UVFITS_YEARS "1858 to 2132"
+#define ASTRO_UVFITS_DAYS ASTRO_ROW_DAYS
+#define ASTRO_UVFITS_YEARS ASTRO_ROW_YEARS
 
 /* The table AIPS AN: stations and clocks. */
 gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *observation,
