@@ -2,6 +2,7 @@
 #include "config.h"
 #include <gst/gst.h>
 
+#include "elements/astrouvh5sink.h"
 #include "elements/astrouvh5src.h"
 
 #define PACKAGE "gst-astro"
@@ -10,6 +11,7 @@
 static gboolean plugin_init(GstPlugin *plugin)
 {
   gboolean ok = TRUE;
+  ok &= GST_ELEMENT_REGISTER(astrouvh5sink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrouvh5src, plugin);
   return ok;
 }

@@ -5,9 +5,9 @@ AC_DEFUN([ASTRO_HDF5], [
     [], [enable_hdf5=auto])
   astro_hdf5_summary=no
   AS_IF([test "x$enable_hdf5" != xno],
-    [PKG_CHECK_MODULES([HDF5], [hdf5 >= 1.10], [astro_hdf5_summary=yes],
-      [PKG_CHECK_MODULES([HDF5], [hdf5-serial >= 1.10], [astro_hdf5_summary=yes],
+    [PKG_CHECK_MODULES([HDF5], [hdf5 >= 1.10.7], [astro_hdf5_summary=yes],
+      [PKG_CHECK_MODULES([HDF5], [hdf5-serial >= 1.10.7], [astro_hdf5_summary=yes],
         [AS_IF([test "x$enable_hdf5" = xyes], [AC_MSG_ERROR([--enable-hdf5: $HDF5_PKG_ERRORS])])
-         astro_hdf5_summary="no: astrouvh5src and astrouvh5sink need HDF5 (libhdf5-dev, 1.10 or later)"])])])
+         astro_hdf5_summary="no: astrouvh5src and astrouvh5sink need HDF5 (libhdf5-dev, 1.10.7 or later)"])])])
   AM_CONDITIONAL([HAVE_HDF5], [test "x$astro_hdf5_summary" = xyes])
 ])
