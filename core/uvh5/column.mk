@@ -5,6 +5,8 @@ uvh5_sources = core/uvh5/uvh5.h core/uvh5/h5.c core/uvh5/h5.h core/uvh5/lzf.c co
 if HAVE_HDF5
 noinst_LTLIBRARIES += core/libastro-uvh5.la
 plugin_LTLIBRARIES += elements/libgstastrouvh5.la
+core_tests += tests/core/uvh5/lzf
+element_tests += tests/elements/astrouvh5
 endif
 
 core_libastro_uvh5_la_SOURCES = $(uvh5_sources)
@@ -18,3 +20,9 @@ elements_libgstastrouvh5_la_CFLAGS = $(AM_CFLAGS)
 elements_libgstastrouvh5_la_LIBADD = $(uvh5_libs) $(astro_libs) $(GST_LIBS) $(GLIB_LIBS)
 elements_libgstastrouvh5_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^gst_plugin_astrouvh5_' \
   -Wl,-rpath,'$$ORIGIN/..'
+
+# The test of the elements changes files by HDF5 itself.
+tests_core_uvh5_lzf_LDADD = $(uvh5_libs) $(LDADD)
+tests_elements_astrouvh5_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
+tests_elements_astrouvh5_LDADD = $(uvh5_libs) $(LDADD)
+dist_files += tests/elements/astrouvh5.h

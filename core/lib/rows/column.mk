@@ -4,3 +4,4 @@ core_sources += core/lib/rows/values.c core/lib/rows/values.h core/lib/rows/obse
 core_sources += core/lib/rows/products.c core/lib/rows/products.h core/lib/rows/uvw-sums.c core/lib/rows/uvw-sums.h \
   core/lib/rows/weights.c core/lib/rows/weights.h core/lib/rows/rows.c core/lib/rows/rows.h core/lib/rows/compare-uvw.c \
   core/lib/rows/earth.c core/lib/rows/earth.h core/lib/rows/frames.h
+core_tests += tests/core/lib/rows/rows
