@@ -28,7 +28,7 @@
  *
  * Files packed by gzip are unpacked into the folder of temporary files (TMPDIR). For a Measurement
  * Set, uvh5, a recording or another known kind of file that cannot be read, the error says what it
- * is, and how to convert it to one that can.
+ * is, and what reads it, or how to convert it to one that can be read.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=sky.uvfits ! astrogridder size=512 cell=10 ! astrofft ! \
