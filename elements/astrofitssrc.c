@@ -13,6 +13,10 @@
  * in files written by astrofitssink; for other files UT1UTC of the table AIPS AN, or an IERS file
  * (earth-orientation).
  *
+ * Rows of the table of stations that are broken (no place, a number twice) do not matter where no
+ * group uses them. IFs with gaps between them are read by band, one or some at a time, and a phase
+ * centre with a wrong EPOCH by ignore-epoch.
+ *
  * Images and cubes come one a buffer, with their beam and CLEAN's border. The extensions that
  * astrofitssink adds to an image (MODEL, RESIDUAL, PSF) come with it as products. An image in
  * coordinates other than RA---SIN and DEC--SIN with north up is read without its position on the
@@ -58,6 +62,8 @@ typedef struct {
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
   AstroFitsUvw uvw;
   char *earth_orientation;
+  char *band;
+  gboolean ignore_epoch;
 } Settings;
 
 struct _AstroFitsSrc {
@@ -102,6 +108,14 @@ static const AstroField fields[] = {
       Settings, uvw, "uvw", "Source of (u,v,w)",
       "For visibilities: which (u,v,w) to use if a file's own differ from those of its stations",
       astro_fits_uvw_get_type, ASTRO_FITS_UVW_AUTO),
+  ASTRO_TEXT(Settings, band, "band", "Band",
+             "Of UVFITS with several IFs: the number of one, from 1, or a range N-M of such that "
+             "adjoin (unset: all, which have to adjoin)",
+             NULL),
+  ASTRO_BOOLEAN(Settings, ignore_epoch, "ignore-epoch", "Ignore EPOCH",
+                "Take the phase centre of UVFITS as of J2000, whatever EPOCH or EQUINOX the file "
+                "has: some programs write the date of observation",
+                FALSE),
   { 0 },
 };
 
@@ -185,6 +199,8 @@ static gboolean open_next_file(AstroFitsSrc *self)
     .where = astro_field_given(now->where),
     .wanted = self->wanted,
     .uvw = now->uvw,
+    .band = astro_field_given(now->band),
+    .ignore_epoch = now->ignore_epoch,
     .earth_orientation = astro_field_given(now->earth_orientation),
   };
   const char *name = self->files->pdata[self->next_file];

@@ -45,7 +45,7 @@ typedef struct {
   char *input;
   char *format, *stations, *pols, *rate, *frequency, *bandwidth, *start_time;
   char *channels, *bits, *threads;
-  char *uvw, *field, *earth_orientation;
+  char *uvw, *field, *band, *ignore_epoch, *earth_orientation;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
 } Settings;
 
@@ -96,6 +96,12 @@ static const AstroField fields[] = {
   ASTRO_TEXT(Settings, field, "field", "Field",
              "For visibilities in uvh5 or a Measurement Set: name or number of the phase centre "
              "whose rows are read (unset: the only one)",
+             NULL),
+  ASTRO_TEXT(Settings, band, "band", "Band",
+             "For visibilities of several bands: which are read, as for the source (unset: all)",
+             NULL),
+  ASTRO_TEXT(Settings, ignore_epoch, "ignore-epoch", "Ignore EPOCH",
+             "For visibilities: true takes the phase centre of UVFITS as of J2000 (unset: false)",
              NULL),
   ASTRO_TEXT(Settings, earth_orientation, "earth-orientation", "Earth orientation",
              "For visibilities: a file of UT1 - UTC and polar motion (unset: the file's own)",

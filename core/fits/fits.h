@@ -123,6 +123,8 @@ typedef struct {
   const char *where;             /* rows of a catalogue, as a row filter of CFITSIO; NULL: all */
   GstCaps *wanted;               /* files that give other caps are refused; NULL: any */
   AstroFitsUvw uvw;              /* of visibilities */
+  const char *band;              /* of visibilities: an IF, or a range N-M; NULL: all */
+  gboolean ignore_epoch;         /* of visibilities: the phase centre is of 2000 */
   const char
       *earth_orientation; /* of visibilities: core/lib/sky/earth-file.h; NULL: the file's own */
 } AstroFitsOptions;

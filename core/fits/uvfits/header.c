@@ -167,24 +167,12 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroRowBasis **basis,
   return TRUE;
 }
 
-static gboolean read_station_numbers(AstroUvfitsReader *r, GError **error)
-{
-  if (!astro_uvfits_read_antennas(r->file, &r->antennas, error))
-    return FALSE;
-  r->station_of = g_hash_table_new(NULL, NULL);
-  for (guint i = 0; i < r->antennas.n; i++)
-    if (!g_hash_table_insert(r->station_of, GINT_TO_POINTER(r->antennas.numbers[i]),
-                             GUINT_TO_POINTER(i + 1)))
-      return astro_fits_wrong(r->file, error, "table AIPS AN has station number %d twice",
-                              r->antennas.numbers[i]);
-  return TRUE;
-}
-
 gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroRowBasis **basis,
                                   AstroFitsContents *contents, GError **error)
 {
   return read_axes(r, error) && read_parameters(r, error) && check_size(r, error) &&
-         read_products(r, basis, contents, error) && read_station_numbers(r, error);
+         read_products(r, basis, contents, error) &&
+         astro_uvfits_read_antennas(r->file, &r->antennas, error);
 }
 
 typedef struct {
@@ -233,8 +221,11 @@ gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *
     g_propagate_error(error, g_steal_pointer(&broken));
     return FALSE;
   }
-  if (place.equinox != 2000)
-    return astro_fits_wrong(r->file, error, "EQUINOX is %g, expected 2000", place.equinox);
+  if (place.equinox != 2000 && !r->ignore_epoch)
+    return astro_fits_wrong(r->file, error,
+                            "EQUINOX is %g, expected 2000 (ignore-epoch=true takes the phase "
+                            "centre as of 2000 all the same)",
+                            place.equinox);
   if (!(fabs(place.dec) <= 90) || !(fabs(place.ra) <= 360))
     return astro_fits_wrong(r->file, error,
                             "the phase centre is at RA %g and declination %g degrees", place.ra,

@@ -33,7 +33,9 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
   AstroUvfitsReader *r = g_new0(AstroUvfitsReader, 1);
   r->file = file;
   r->header = astro_fits_file_primary(file);
-  if (!astro_uvfits_read_header(r, &basis, contents, error))
+  r->ignore_epoch = options && options->ignore_epoch;
+  if (!astro_uvfits_read_header(r, &basis, contents, error) ||
+      !astro_uvfits_choose_band(r, options ? options->band : NULL, error))
     goto failed;
 
   /* The file has at least as many bytes per group: see check_size. */
@@ -44,6 +46,8 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
   astro_fits_get_double(r->header, "BSCALE", &r->value_scale);
   astro_fits_get_double(r->header, "BZERO", &r->value_zero);
   r->has_blank = astro_fits_get_integer(r->header, "BLANK", &r->blank);
+  if (!astro_uvfits_index_stations(r, error))
+    goto failed;
   contents->observation = astro_uvfits_new_observation(r, basis);
   if (!astro_uvfits_sort_groups(r, error) ||
       !astro_uvfits_read_start(r, contents->observation, error) ||
@@ -80,7 +84,7 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
 {
   guint64 baselines = (guint64)r->antennas.n * (r->antennas.n + 1) / 2,
           baseline = baseline_of(group), stride = r->axes[COMPLEX].stride, per_if = r->axes[FREQ].n,
-          from = 0, in_if = 0;
+          from = r->first_if * r->axes[IF].stride, in_if = 0;
   /* The pair is (j, i); we need its conjugate. */
   gboolean swapped = group->station[0] <= group->station[1];
   float sign = swapped == r->conjugated ? 1 : -1;

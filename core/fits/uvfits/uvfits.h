@@ -43,6 +43,8 @@ typedef struct {
   gint *numbers;          /* NOSTA of each station */
   char **names;           /* n, then NULL */
   double *offsets;        /* x y z of each station, metres */
+  char **wrong;           /* what is wrong with a row of the table; NULL: nothing */
+  guint n_rows;           /* of the table */
   double middle[3];       /* geocentric metres */
   AstroUvfitsFrame frame; /* of the offsets, according to the keywords */
   double seconds_to_utc;  /* to be added to the file's times */
