@@ -30,6 +30,7 @@
 #include "elements/astropower.h"
 #include "elements/astrorender.h"
 #include "elements/astrophaseshift.h"
+#include "elements/astrosave.h"
 #include "elements/astroselect.h"
 #include "elements/astrosideband.h"
 #include "elements/astroskysrc.h"
@@ -70,6 +71,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrorecordsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astropower, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrosave, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);
