@@ -61,18 +61,17 @@
 #include "core/lib/files/utc-name.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/stream/histogram-summary.h"
-#include "core/stream/undelayed.h"
 #include "core/stream/uvw-meta.h"
 #include "core/tpacf/about.h"
 #include "core/kit/units.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astroearth.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrointegrations.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
-#include "elements/base/astrosteps.h"
 
 #include <gio/gio.h>
 
@@ -94,14 +93,13 @@ struct _AstroFitsSink {
   const AstroFitsWriterKind *kind;
   gpointer writer; /* made when the first frame comes */
   AstroFitsContents contents;
-  GstEvent *observation; /* the event that contents' observation is from */
-  GstEvent *about;       /* describes the correlation functions that follow it */
-  GstEvent *summary;     /* describes the histograms that follow it */
-  AstroSteps steps;      /* of visibilities: times streams without timestamps */
-  guint64 written;       /* frames, or tables */
+  GstEvent *observation;          /* the event that contents' observation is from */
+  GstEvent *about;                /* describes the correlation functions that follow it */
+  GstEvent *summary;              /* describes the histograms that follow it */
+  AstroIntegrations integrations; /* of visibilities: their times */
+  guint64 written;                /* frames, or tables */
   AstroFitsTally tally;
   gint64 begin_ns, end_ns; /* of what has been written */
-  gint64 last_ns;          /* when the last integration began */
   gboolean refused;        /* the last observation was refused: no frame of it is written */
   gboolean failed;         /* an error was posted: nothing more is written until a flush */
 };
@@ -194,8 +192,8 @@ static GstStructure *visibilities_of_file(AstroFitsSink *self)
       "seconds", G_TYPE_DOUBLE, (double)(self->end_ns - self->begin_ns) / GST_SECOND,
       "least-weight", G_TYPE_UINT, tally->least, "most-weight", G_TYPE_UINT, tally->most, "flagged",
       G_TYPE_DOUBLE, (double)tally->flagged / (double)tally->values, NULL);
-  if (self->steps.again)
-    gst_structure_set(file, "again", G_TYPE_UINT64, self->steps.again, NULL);
+  if (self->integrations.steps.again)
+    gst_structure_set(file, "again", G_TYPE_UINT64, self->integrations.steps.again, NULL);
   return file;
 }
 
@@ -296,7 +294,7 @@ static gboolean finish(AstroFitsSink *self)
 
 static gboolean start(AstroFitsSink *self)
 {
-  astro_steps_begin(&self->steps);
+  astro_steps_begin(&self->integrations.steps);
   self->earth = (AstroEarthUse){ 0 };
   self->n_files = 0;
   g_hash_table_remove_all(self->names);
@@ -309,7 +307,7 @@ static void stop(AstroFitsSink *self)
   if (self->written)
     finish(self);
   discard(self);
-  astro_steps_reset(&self->steps);
+  astro_steps_reset(&self->integrations.steps);
   astro_fits_contents_clear(&self->contents);
   gst_clear_event(&self->observation);
   gst_clear_event(&self->about);
@@ -436,36 +434,14 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
   else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     /* A flush revokes all data before it. */
     discard(self);
-    astro_steps_reset(&self->steps);
+    astro_steps_reset(&self->integrations.steps);
     self->failed = FALSE;
   } else
-    astro_steps_take_event(&self->steps, GST_BASE_SINK_PAD(sink), event);
+    astro_steps_take_event(&self->integrations.steps, GST_BASE_SINK_PAD(sink), event);
   if (good)
     return GST_BASE_SINK_CLASS(astro_fits_sink_parent_class)->event(sink, event);
   gst_event_unref(event);
   return FALSE;
-}
-
-/* Buffers without timestamps are timed by their steps, starting from zero. */
-static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, guint64 step,
-                        AstroFitsFrames *frames, GError **error)
-{
-  const AstroStream *stream = &self->contents.stream;
-  gboolean has_rate = stream->rate_n > 0;
-  guint64 second = (guint64)GST_SECOND * stream->rate_d;
-
-  if (!(GST_BUFFER_PTS_IS_VALID(buffer) && GST_BUFFER_DURATION_IS_VALID(buffer)) && !has_rate)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "buffers have no time and duration, and caps have no \"rate\": the "
-                               "times of integrations are not known");
-  frames->start_ns = GST_BUFFER_PTS_IS_VALID(buffer)
-                         ? GST_BUFFER_PTS(buffer)
-                         : gst_util_uint64_scale(step, second, stream->rate_n);
-  frames->duration_ns = GST_BUFFER_DURATION_IS_VALID(buffer)
-                            ? GST_BUFFER_DURATION(buffer)
-                            : gst_util_uint64_scale(step + frames->frames, second, stream->rate_n) -
-                                  gst_util_uint64_scale(step, second, stream->rate_n);
-  return TRUE;
 }
 
 /* Whether each step has its place in the file, once. */
@@ -480,23 +456,6 @@ static guint64 n_tables(const AstroFitsSink *self, const AstroFitsFrames *frames
 {
   return self->kind->is_blocks || self->kind->quantity == ASTRO_QUANTITY_CATALOGUE ? 1
                                                                                    : frames->frames;
-}
-
-/* Undelayed visibilities are written unchanged, but with the (u,v,w) of a phase centre that their
- * phases do not have. */
-static void warn_of_delays(AstroFitsSink *self, const AstroFitsFrames *frames)
-{
-  g_autoptr(AstroUndelayed) undelayed =
-      self->kind->is_timed ? astro_undelayed_new(self->contents.observation, &self->contents.stream)
-                           : NULL;
-  if (undelayed)
-    GST_ELEMENT_WARNING(
-        self, STREAM, FORMAT,
-        ("%s: the delays of the phase centre have not been taken out, so the phases do not belong "
-         "to the (u,v,w) in the file, by up to %.3g cycles at its beginning. astrodelay takes "
-         "them out",
-         self->name, astro_undelayed_turns(undelayed, frames->start_ns)),
-        (NULL));
 }
 
 /* Gives the next of several files its name. */
@@ -559,8 +518,9 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
     return FALSE;
   if (self->written == 0) {
     self->begin_ns = frames->start_ns;
-    if (self->n_files <= 1)
-      warn_of_delays(self, frames);
+    if (self->n_files <= 1 && self->kind->is_timed)
+      astro_integrations_warn_of_delays(GST_ELEMENT(self), self->name, self->contents.observation,
+                                        &self->contents.stream, frames->start_ns);
   }
   self->end_ns = frames->start_ns + frames->duration_ns;
   self->written += is_stepped(self) ? frames->frames : n_tables(self, frames);
@@ -576,67 +536,19 @@ static gboolean find_uvw(const AstroFitsSink *self, GstBuffer *buffer, AstroFits
                                &frames->uvw, error);
 }
 
-static void warn_of_again(AstroFitsSink *self, const AstroStepsPlace *place)
-{
-  if (self->steps.again > place->again)
-    return;
-  g_autofree char *text = astro_steps_describe_again(&self->steps, place);
-  GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s: %s", self->name, text), (NULL));
-}
-
-/* Readers refuse a baseline that occurs twice at one time. Repeated steps of one stream were left
- * out before, but another stream may begin at a time that the file already has. */
-static gboolean check_order(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
-{
-  const gint64 last = frames->start_ns +
-                      frames->duration_ns / (gint64)frames->frames * (gint64)(frames->frames - 1);
-  if (self->written > 0 && frames->start_ns <= self->last_ns)
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_SIZE,
-        "an integration begins at %.9f s where the file already has one at %.9f s: expected rising "
-        "times. Write each source or run to a file of its own",
-        (double)frames->start_ns / GST_SECOND, (double)self->last_ns / GST_SECOND);
-  self->last_ns = last;
-  return TRUE;
-}
-
 /* Leaves out repeated steps: *buffer becomes what is left of it, or NULL. */
 static gboolean place_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFrames *frames,
                              GError **error)
 {
-  const AstroStream *stream = &self->contents.stream;
-  AstroStepsPlace place;
-
-  if (!astro_check_times(GST_BUFFER_PTS_IS_VALID(*buffer) ? GST_BUFFER_PTS(*buffer) : 0,
-                         GST_BUFFER_DURATION_IS_VALID(*buffer) ? GST_BUFFER_DURATION(*buffer) : 0,
-                         error) ||
-      !astro_steps_find(&self->steps, stream, *buffer, frames->frames, &place, error))
+  AstroIntegrationsPlace place = { .frames = frames->frames };
+  if (!astro_integrations_place(&self->integrations, GST_ELEMENT(self), self->name,
+                                &self->contents.stream, self->written == 0, buffer, &place, error))
     return FALSE;
-  if (place.again)
-    warn_of_again(self, &place);
-  const guint64 all = frames->frames;
-  GstBuffer *rest = NULL;
-  if (place.again && place.again < all &&
-      !(rest = astro_buffer_from_step(*buffer, stream, all, place.again)))
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "no memory for a part of a block");
-  frames->frames -= place.again;
+  frames->frames = place.frames;
   frames->first = place.first;
-  if (frames->frames == 0) {
-    gst_clear_buffer(buffer);
-    return TRUE;
-  }
-  if (rest) {
-    const GstClockTime length = GST_BUFFER_DURATION(*buffer);
-    if (GST_BUFFER_PTS_IS_VALID(*buffer) && GST_CLOCK_TIME_IS_VALID(length)) {
-      GST_BUFFER_PTS(rest) =
-          GST_BUFFER_PTS(*buffer) + gst_util_uint64_scale(length, place.again, all);
-      GST_BUFFER_DURATION(rest) = GST_BUFFER_PTS(*buffer) + length - GST_BUFFER_PTS(rest);
-    }
-    gst_buffer_unref(*buffer);
-    *buffer = rest;
-  }
-  return time_of(self, *buffer, place.first, frames, error) &&
-         (GST_BUFFER_FLAG_IS_SET(*buffer, GST_BUFFER_FLAG_GAP) || check_order(self, frames, error));
+  frames->start_ns = place.start_ns;
+  frames->duration_ns = place.duration_ns;
+  return TRUE;
 }
 
 static gboolean time_image(GstBuffer *buffer, AstroFitsFrames *frames, GError **error)

@@ -13,6 +13,10 @@
  * in files written by astrofitssink; for other files UT1UTC of the table AIPS AN, or an IERS file
  * (earth-orientation).
  *
+ * Rows of the table of stations that are broken (no place, a number twice) do not matter where no
+ * group uses them. IFs with gaps between them are read by band, one or some at a time, and a phase
+ * centre with a wrong EPOCH by ignore-epoch.
+ *
  * Images and cubes come one a buffer, with their beam and CLEAN's border. The extensions that
  * astrofitssink adds to an image (MODEL, RESIDUAL, PSF) come with it as products. An image in
  * coordinates other than RA---SIN and DEC--SIN with north up is read without its position on the
@@ -33,7 +37,7 @@
  *
  * Files packed by gzip are unpacked into the folder of temporary files (TMPDIR). For a Measurement
  * Set, uvh5, a recording or another known kind of file that cannot be read, the error says what it
- * is, and how to convert it to one that can.
+ * is, and what reads it, or how to convert it to one that can be read.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=sky.uvfits ! astrogridder size=512 cell=10 ! astrofft ! \
@@ -52,6 +56,7 @@
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
+#include "elements/base/astrostamps.h"
 #include "elements/base/astrostage.h"
 
 #include <glob.h>
@@ -62,6 +67,8 @@ typedef struct {
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
   AstroFitsUvw uvw;
   char *earth_orientation;
+  char *band;
+  gboolean ignore_epoch;
 } Settings;
 
 struct _AstroFitsSrc {
@@ -75,8 +82,7 @@ struct _AstroFitsSrc {
   AstroFitsReader *reader;
   guint64 frames;     /* sent; under the object's lock, like reader: queries ask for both */
   guint64 not_finite; /* number of NaN or infinite visibilities in them */
-  guint64 next;       /* the OFFSET after the last one */
-  gint64 epoch;       /* the time of OFFSET 0, as of the last DISCONT */
+  AstroStamps stamps;
   AstroDeadline deadline;
 };
 
@@ -107,6 +113,14 @@ static const AstroField fields[] = {
       Settings, uvw, "uvw", "Source of (u,v,w)",
       "For visibilities: which (u,v,w) to use if a file's own differ from those of its stations",
       astro_fits_uvw_get_type, ASTRO_FITS_UVW_AUTO),
+  ASTRO_TEXT(Settings, band, "band", "Band",
+             "Of UVFITS with several IFs: the number of one, from 1, or a range N-M of such that "
+             "adjoin (unset: all, which have to adjoin)",
+             NULL),
+  ASTRO_BOOLEAN(Settings, ignore_epoch, "ignore-epoch", "Ignore EPOCH",
+                "Take the phase centre of UVFITS as of J2000, whatever EPOCH or EQUINOX the file "
+                "has: some programs write the date of observation",
+                FALSE),
   { 0 },
 };
 
@@ -190,6 +204,8 @@ static gboolean open_next_file(AstroFitsSrc *self)
     .where = astro_field_given(now->where),
     .wanted = self->wanted,
     .uvw = now->uvw,
+    .band = astro_field_given(now->band),
+    .ignore_epoch = now->ignore_epoch,
     .earth_orientation = astro_field_given(now->earth_orientation),
   };
   const char *name = self->files->pdata[self->next_file];
@@ -236,8 +252,8 @@ static gboolean start(GstBaseSrc *src)
                       ("property \"location\" is not set"));
     return FALSE;
   }
-  self->frames = self->next = self->next_file = 0;
-  self->epoch = 0;
+  self->frames = self->next_file = 0;
+  self->stamps = (AstroStamps){ 0 };
   self->not_finite = 0;
   astro_deadline_clear(&self->deadline);
   if (find_files(self) && check_first_file(self))
@@ -351,37 +367,6 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
   return *buffer ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/* Times in files are rounded: a frame may be early or late by one part in so many of its length. */
-#define EARLY_OR_LATE 10000
-
-/* Numbers and times a frame. A frame that begins between two steps starts a new count, marked as
- * DISCONT: other elements count steps, and look at the time again only after a jump. */
-static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *frame)
-{
-  gint64 begin = MAX(frame->start_ns, 0);
-  const guint64 step = astro_fits_reader_contents(self->reader)->step_ns;
-  /* Steps are counted from the frames before, so that each has a step of its own even where
-   * integrations overlap. */
-  guint64 offset = step ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1, step)
-                        : self->frames;
-  if (step && self->frames > 0)
-    offset = MAX(offset, self->next);
-  gint64 epoch = step ? begin - (gint64)(offset * step) : 0;
-  GST_BUFFER_PTS(buffer) = begin;
-  GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;
-  GST_BUFFER_OFFSET(buffer) = offset;
-  GST_BUFFER_OFFSET_END(buffer) = offset + 1;
-  if (self->frames == 0 || offset != self->next ||
-      ABS(epoch - self->epoch) > (gint64)(step / EARLY_OR_LATE)) {
-    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
-    self->epoch = epoch;
-  }
-  self->next = offset + 1;
-  GST_OBJECT_LOCK(self);
-  self->frames++;
-  GST_OBJECT_UNLOCK(self);
-}
-
 /* Finds the next frame, in the next file where this one has no more. */
 static GstFlowReturn find_frame(AstroFitsSrc *self, guint64 *steps)
 {
@@ -441,7 +426,11 @@ static void stamp_frame(AstroFitsSrc *self, GstBuffer *buffer, AstroFitsFrame *f
     frame->start_ns = self->frames * GST_SECOND;
     frame->duration_ns = GST_SECOND;
   }
-  stamp(self, buffer, frame);
+  astro_stamps_put(&self->stamps, buffer, frame->start_ns, frame->duration_ns,
+                   astro_fits_reader_contents(self->reader)->step_ns);
+  GST_OBJECT_LOCK(self);
+  self->frames++;
+  GST_OBJECT_UNLOCK(self);
   if (frame->has_beam || frame->border) {
     AstroImageMeta *image = astro_buffer_add_image(buffer, 0);
     image->border = frame->border;

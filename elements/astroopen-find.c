@@ -19,7 +19,16 @@
 
 #define UDP "udp://"
 
-typedef enum { KIND_FITS, KIND_PACKED, KIND_RECORDING, KIND_TEXT, KIND_SAMPLES, N_KINDS } Kind;
+typedef enum {
+  KIND_FITS,
+  KIND_PACKED,
+  KIND_RECORDING,
+  KIND_UVH5,
+  KIND_SET,
+  KIND_TEXT,
+  KIND_SAMPLES,
+  N_KINDS
+} Kind;
 
 static const struct {
   const char *factory, *about;
@@ -27,6 +36,8 @@ static const struct {
   [KIND_FITS] = { "astrofitssrc", "a FITS file" },
   [KIND_PACKED] = { "astrofitssrc", "a file packed by gzip" },
   [KIND_RECORDING] = { "astrorecordsrc", "a recording" },
+  [KIND_UVH5] = { "astrouvh5src", "an HDF5 file" },
+  [KIND_SET] = { "astromssrc", "a Measurement Set" },
   [KIND_TEXT] = { "astrofitssrc", "text" },
   [KIND_SAMPLES] = { "filesrc", "a file without a header" },
 };
@@ -129,15 +140,15 @@ static gboolean find_kind(const char *name, gboolean may_lack, Kind *kind, GErro
   gsize n;
   if (!read_beginning(name, bytes, ASTRO_FOREIGN_BYTES, &n, error))
     return FALSE;
-  const char *told = astro_foreign_bytes(bytes, n);
+  const char *told = astro_foreign_bytes(bytes, n), *source = astro_foreign_source(bytes, n);
   if (n == 0)
     return refuse(error, "%s is empty", name);
   if (astro_fits_is_beginning(bytes, n))
     *kind = KIND_FITS;
   else if (astro_gzip_is_packed(bytes, n))
     *kind = KIND_PACKED;
-  else if (astro_foreign_is_recording(bytes, n))
-    *kind = KIND_RECORDING;
+  else if (source)
+    *kind = g_str_equal(source, kinds[KIND_UVH5].factory) ? KIND_UVH5 : KIND_RECORDING;
   else if (told)
     return refuse(error, "%s is %s", name, told);
   else if (is_text(bytes, n))
@@ -145,11 +156,12 @@ static gboolean find_kind(const char *name, gboolean may_lack, Kind *kind, GErro
   else if (may_lack)
     *kind = KIND_SAMPLES;
   else
-    return refuse(error,
-                  "%s: found bytes of an unknown kind, expected FITS, a recording (VDIF, DADA, "
-                  "GUPPI, Mark 5B, SIGPROC) or a catalogue in text. Samples without a header need "
-                  "format=CI8 or the like, stations, pols, rate and frequency",
-                  name);
+    return refuse(
+        error,
+        "%s: found bytes of an unknown kind, expected FITS, a recording (VDIF, DADA, "
+        "GUPPI, Mark 5B, SIGPROC), uvh5 or a catalogue in text. Samples without a header need "
+        "format=CI8 or the like, stations, pols, rate and frequency",
+        name);
   return TRUE;
 }
 
@@ -237,6 +249,14 @@ static gboolean read_samples(AstroOpenFound *found, const AstroOpenSamples *samp
           read_hertz("bandwidth", samples->bandwidth, found->caps, error));
 }
 
+static gboolean found_kind(AstroOpenFound *found, const char *location, Kind kind)
+{
+  found->factory = kinds[kind].factory;
+  found->about = kinds[kind].about;
+  tell(found, "location", g_strdup(location));
+  return TRUE;
+}
+
 static gboolean find_files(AstroOpenFound *found, const char *input,
                            const AstroOpenSamples *samples, GError **error)
 {
@@ -246,13 +266,16 @@ static gboolean find_files(AstroOpenFound *found, const char *input,
       has_format && astro_format_from_name(samples->format) != ASTRO_FORMAT_UNKNOWN;
   const char *told = g_file_test(input, G_FILE_TEST_IS_DIR) ? astro_foreign_folder(input) : NULL;
   Kind kind = KIND_RECORDING;
+  if (told && astro_foreign_is_set(input))
+    return found_kind(found, input, KIND_SET);
   if (told)
     return refuse(error, "%s is %s", input, told);
   g_autoptr(GPtrArray) files = astro_inputs_find(input, error);
   if (!files || ((!has_format || may_lack) && !find_kinds(files, may_lack, &kind, error)))
     return FALSE;
   const gboolean is_list = strchr(input, ',') && !g_file_test(input, G_FILE_TEST_IS_DIR);
-  if (files->len > 1 && (kind == KIND_SAMPLES || (kind != KIND_RECORDING && is_list)))
+  if (files->len > 1 &&
+      (kind == KIND_SAMPLES || kind == KIND_UVH5 || (kind != KIND_RECORDING && is_list)))
     return refuse(error,
                   "%s is %s, and such files are read one at a time: expected one file, or for "
                   "catalogues a pattern or a folder",

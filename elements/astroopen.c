@@ -3,13 +3,14 @@
  *
  * Reads whatever input names, with the source that fits its content: FITS files and catalogues in
  * text by astrofitssrc, recordings of telescopes (VDIF, DADA, GUPPI, Mark 5B, SIGPROC) by
- * astrorecordsrc, and packets by astroudpsrc. The names of files do not matter.
+ * astrorecordsrc, visibilities in uvh5 by astrouvh5src and in a Measurement Set by astromssrc, and
+ * packets by astroudpsrc. The names of files do not matter.
  *
  * input is a file, several files separated by commas, a pattern, a folder (all its files), or
  * udp://HOST:PORT, which may be followed by properties of astroudpsrc as in a URL:
  * udp://239.1.0.0-3:7148?packet=vdif&stations=0-3&rate=1000000. Without a host, or with 0.0.0.0, it
- * listens on all addresses. Files of one input are of one kind. For a Measurement Set, uvh5 or
- * another known kind of file that cannot be read, the error says what it is, and how to convert it.
+ * listens on all addresses. Files of one input are of one kind. For a known kind of file that
+ * cannot be read, the error says what it is, and how to convert it.
  *
  * Files of samples without a header need format=CI8 (or CI4, CI16LE, CF32LE, I8, ...), stations,
  * pols (2 if it is not set), rate and frequency; their axes are time:station:pol. A file with a
@@ -44,7 +45,7 @@ typedef struct {
   char *input;
   char *format, *stations, *pols, *rate, *frequency, *bandwidth, *start_time;
   char *channels, *bits, *threads;
-  char *uvw, *earth_orientation;
+  char *uvw, *field, *band, *ignore_epoch, *earth_orientation;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
 } Settings;
 
@@ -97,6 +98,16 @@ static const AstroField fields[] = {
              NULL),
   ASTRO_TEXT(Settings, uvw, "uvw", "Source of (u,v,w)",
              "For visibilities: auto, file or table, as for astrofitssrc (unset: auto)", NULL),
+  ASTRO_TEXT(Settings, field, "field", "Field",
+             "For visibilities in uvh5 or a Measurement Set: name or number of the phase centre "
+             "whose rows are read (unset: the only one)",
+             NULL),
+  ASTRO_TEXT(Settings, band, "band", "Band",
+             "For visibilities of several bands: which are read, as for the source (unset: all)",
+             NULL),
+  ASTRO_TEXT(Settings, ignore_epoch, "ignore-epoch", "Ignore EPOCH",
+             "For visibilities: true takes the phase centre of UVFITS as of J2000 (unset: false)",
+             NULL),
   ASTRO_TEXT(Settings, earth_orientation, "earth-orientation", "Earth orientation",
              "For visibilities: a file of UT1 - UTC and polar motion (unset: the file's own)",
              NULL),

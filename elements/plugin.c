@@ -34,6 +34,7 @@
 #include "elements/astroring.h"
 #include "elements/astrophaseshift.h"
 #include "elements/astrosearch.h"
+#include "elements/astrosave.h"
 #include "elements/astroselect.h"
 #include "elements/astrosideband.h"
 #include "elements/astroskysrc.h"
@@ -78,6 +79,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroring, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosearch, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrosave, plugin);
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);

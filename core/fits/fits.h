@@ -8,6 +8,7 @@
 #include "core/lib/catalogue/catalogue.h"
 #include "core/kit/fail.h"
 #include "core/lib/files/part-file.h"
+#include "core/lib/rows/values.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
@@ -66,14 +67,7 @@ typedef struct {
   guint64 first;             /* of kinds that are stepped: the step of the first frame */
 } AstroFitsFrames;
 
-/* Statistics of the values written so far; starts with all zeros. */
-typedef struct {
-  guint64 values, flagged, not_finite; /* flagged: with weight 0; not_finite: NaN or infinite */
-  guint32 least, most;                 /* range of the weights that are not 0 */
-  /* Where a weight stands for several values: those of which a part of the samples is good; lost
-   * ones that got the mean of the others; and good ones that were left out with lost ones. */
-  guint64 partial, filled, dropped;
-} AstroFitsTally;
+typedef AstroRowTally AstroFitsTally;
 
 typedef struct {
   const char *name; /* "UVFITS" */
@@ -133,6 +127,8 @@ typedef struct {
   const char *where;             /* rows of a catalogue, as a row filter of CFITSIO; NULL: all */
   GstCaps *wanted;               /* files that give other caps are refused; NULL: any */
   AstroFitsUvw uvw;              /* of visibilities */
+  const char *band;              /* of visibilities: an IF, or a range N-M; NULL: all */
+  gboolean ignore_epoch;         /* of visibilities: the phase centre is of 2000 */
   const char
       *earth_orientation; /* of visibilities: core/lib/sky/earth-file.h; NULL: the file's own */
 } AstroFitsOptions;
@@ -156,10 +152,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroFitsReader, astro_fits_reader_close)
 /* Like astro_catalogue_parse_text, for a file, which may be packed with gzip. */
 gboolean astro_fits_read_text(const char *path, const AstroCatalogueColumns *columns,
                               AstroCatalogue *catalogue, GArray *ends, GError **error);
-
-/* A name for the field, which has none in the stream, made from its position: J1234+5678. To be
- * freed. */
-char *astro_fits_field_name(const AstroObservation *observation);
 
 /* The caps that all readers may give, for a pad template. */
 char *astro_fits_reader_caps(void);

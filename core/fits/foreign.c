@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define CARD 80
-#define SAMPLES ": astrorecordsrc reads it"
+#define RECORDS "astrorecordsrc"
+#define SAMPLES ": " RECORDS " reads it"
 #define PICTURE                                                                                    \
   " picture, whose colours do not give the values: expected the FITS file that it was "            \
   "made from"
@@ -13,28 +14,39 @@
 
 /* ---- folders ---- */
 
+#define SET 0 /* the first of: */
+
 static const struct {
   const char *files[2]; /* that it contains */
   const char *told;
 } folders[] = {
-  { { "table.dat", "ANTENNA/table.dat" }, "a Measurement Set: CASA's exportuvfits" TO_UVFITS },
+  { { "table.dat", "ANTENNA/table.dat" }, "a Measurement Set: astromssrc reads it" },
   { { "table.dat" },
     "a CASA table, part of a Measurement Set: for the whole set, exportuvfits" TO_UVFITS },
   { { "visdata", "header" }, "a MIRIAD data set: its task fits with op=uvout" TO_UVFITS },
 };
 
+static gboolean has_files(const char *path, guint kind)
+{
+  gboolean has_all = TRUE;
+  for (guint k = 0; k < G_N_ELEMENTS(folders[kind].files) && folders[kind].files[k]; k++) {
+    g_autofree char *name = g_build_filename(path, folders[kind].files[k], NULL);
+    has_all = has_all && g_file_test(name, G_FILE_TEST_IS_REGULAR);
+  }
+  return has_all;
+}
+
 const char *astro_foreign_folder(const char *path)
 {
-  for (guint i = 0; i < G_N_ELEMENTS(folders); i++) {
-    gboolean has_all = TRUE;
-    for (guint k = 0; k < G_N_ELEMENTS(folders[i].files) && folders[i].files[k]; k++) {
-      g_autofree char *name = g_build_filename(path, folders[i].files[k], NULL);
-      has_all = has_all && g_file_test(name, G_FILE_TEST_IS_REGULAR);
-    }
-    if (has_all)
+  for (guint i = 0; i < G_N_ELEMENTS(folders); i++)
+    if (has_files(path, i))
       return folders[i].told;
-  }
   return NULL;
+}
+
+gboolean astro_foreign_is_set(const char *path)
+{
+  return has_files(path, SET);
 }
 
 /* ---- bytes ---- */
@@ -101,19 +113,17 @@ static const struct {
   gsize length;
   gboolean (*is)(const guint8 *bytes, gsize n);
   const char *told;
-  gboolean is_recording;
+  const char *source; /* that reads it; NULL: none */
 } kinds[] = {
   { "\x89HDF\r\n\x1a\n", 8, NULL,
-    "an HDF5 file: if it holds visibilities (uvh5), pyuvdata's UVData.write_uvfits converts it to "
-    "UVFITS, which "
-    "astrofitssrc reads" },
-  { "\x0c\0\0\0HEADER_START", 16, NULL, "a SIGPROC file of powers" SAMPLES, TRUE },
+    "an HDF5 file: if it holds visibilities (uvh5), astrouvh5src reads it", "astrouvh5src" },
+  { "\x0c\0\0\0HEADER_START", 16, NULL, "a SIGPROC file of powers" SAMPLES, RECORDS },
   { "\x89PNG\r\n\x1a\n", 8, NULL, "a PNG" PICTURE },
   { "\xff\xd8\xff", 3, NULL, "a JPEG" PICTURE },
-  { "\xed\xde\xad\xab", 4, NULL, "a Mark 5B recording" SAMPLES, TRUE },
-  { NULL, 0, is_guppi, "a GUPPI raw recording" SAMPLES, TRUE },
-  { NULL, 0, is_dada, "a DADA recording" SAMPLES, TRUE },
-  { NULL, 0, is_vdif, "a VDIF recording" SAMPLES, TRUE },
+  { "\xed\xde\xad\xab", 4, NULL, "a Mark 5B recording" SAMPLES, RECORDS },
+  { NULL, 0, is_guppi, "a GUPPI raw recording" SAMPLES, RECORDS },
+  { NULL, 0, is_dada, "a DADA recording" SAMPLES, RECORDS },
+  { NULL, 0, is_vdif, "a VDIF recording" SAMPLES, RECORDS },
 };
 
 static gint find_kind(const guint8 *bytes, gsize n)
@@ -131,10 +141,10 @@ const char *astro_foreign_bytes(const guint8 *bytes, gsize n)
   return kind < 0 ? NULL : kinds[kind].told;
 }
 
-gboolean astro_foreign_is_recording(const guint8 *bytes, gsize n)
+const char *astro_foreign_source(const guint8 *bytes, gsize n)
 {
   const gint kind = find_kind(bytes, n);
-  return kind >= 0 && kinds[kind].is_recording;
+  return kind < 0 ? NULL : kinds[kind].source;
 }
 
 /* ---- FITS ---- */

@@ -1,5 +1,5 @@
 /* Recognises files of other programs by their content, so that an error can say what such a file is
- * and how to convert it to one that can be read. */
+ * and what reads it, or how to convert it to one that can be read. */
 #pragma once
 
 #include "core/fits/file.h"
@@ -12,8 +12,10 @@ G_BEGIN_DECLS
 /* "a Measurement Set: ...", to follow "FILE is"; NULL: not recognised. */
 const char *astro_foreign_folder(const char *path);
 const char *astro_foreign_bytes(const guint8 *bytes, gsize n);
-/* Whether they are a telescope's recording, which astrorecordsrc reads. */
-gboolean astro_foreign_is_recording(const guint8 *bytes, gsize n);
+/* Another source that reads them: astrorecordsrc, astrouvh5src; NULL: none. */
+const char *astro_foreign_source(const guint8 *bytes, gsize n);
+/* Whether a folder is a Measurement Set, which astromssrc reads. */
+gboolean astro_foreign_is_set(const char *path);
 const char *astro_foreign_fits(const AstroFitsFile *file);
 
 G_END_DECLS

@@ -13,5 +13,6 @@ library_sources += elements/base/astrostage.c elements/base/astrostage.h element
   elements/base/astroreader.h elements/base/astronumberorauto.c elements/base/astronumberorauto.h
 element_sources += elements/base/astroscene.c elements/base/astroscene.h elements/base/astrosimulator.c \
   elements/base/astrosimulator.h elements/base/astroliveclock.c elements/base/astroliveclock.h elements/base/astroearth.c \
-  elements/base/astroearth.h elements/base/astrohorizon.c elements/base/astrohorizon.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h elements/base/astrointegration.c \
+  elements/base/astroearth.h elements/base/astrostamps.c elements/base/astrostamps.h elements/base/astrohorizon.c elements/base/astrohorizon.h \
+  elements/base/astrointegrations.c elements/base/astrointegrations.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h elements/base/astrointegration.c \
   elements/base/astrointegration.h

@@ -1,5 +1,6 @@
 /* astroopen: each kind of input goes to the source that reads it, with its settings, and what no
  * source reads is refused by name. */
+#include "config.h"
 #include "tests/elements/elements.h"
 
 #include <gio/gio.h>
@@ -68,6 +69,23 @@ static void test_catalogues(void)
   g_rmdir("open-folder");
 }
 
+#ifdef HAVE_HDF5
+static void test_uvh5(void)
+{
+  g_autofree char *failed = test_launch("astrovissrc stations=4 channels=2 num-buffers=3 ! "
+                                        "astrouvh5sink location=open.any");
+  g_assert_cmpstr(failed, ==, NULL);
+  same("astroopen input=open.any", "astrouvh5src location=open.any", "filesink");
+  same("astroopen input=open.any uvw=file field=0",
+       "astrouvh5src location=open.any uvw=file field=0", "filesink");
+  test_refused("astroopen input=open.any,open.any ! fakesink",
+               "open.any is an HDF5 file, and such files are read one at a time");
+  test_refused("astroopen input=open.any weight-column=3 ! fakesink",
+               "whose source astrouvh5src has no such property");
+  g_unlink("open.any");
+}
+#endif
+
 static void write_file(const char *name, const char *bytes, gsize n)
 {
   g_assert_true(g_file_set_contents(name, bytes, (gssize)n, NULL));
@@ -80,7 +98,11 @@ static void test_unreadable(void)
     gsize n;
     const char *says;
   } cases[] = {
-    { "\x89HDF\r\n\x1a\n", 8, "open.x is an HDF5 file: if it holds visibilities (uvh5)" },
+#ifdef HAVE_HDF5
+    { "\x89HDF\r\n\x1a\n", 8, "open.x: opening the file failed in HDF5" },
+#else
+    { "\x89HDF\r\n\x1a\n", 8, "open.x is an HDF5 file, and the element astrouvh5src" },
+#endif
     { "\x89PNG\r\n\x1a\n", 8, "open.x is a PNG picture" },
     { "", 0, "open.x is empty" },
     { "\0\1\2\3", 4, "open.x: found bytes of an unknown kind, expected FITS, a recording" },
@@ -416,6 +438,9 @@ int main(int argc, char **argv)
   gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/astroopen/fits", test_fits);
+#ifdef HAVE_HDF5
+  g_test_add_func("/astroopen/uvh5", test_uvh5);
+#endif
   g_test_add_func("/astroopen/catalogues", test_catalogues);
   g_test_add_func("/astroopen/unreadable", test_unreadable);
   g_test_add_func("/astroopen/folders", test_folders);

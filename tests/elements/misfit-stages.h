@@ -2,6 +2,7 @@
  * times and counts as our own sources and stages give them. */
 #pragma once
 
+#include "config.h"
 #include <glib.h>
 
 typedef struct {
@@ -70,4 +71,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astropay packet=vdif packet-steps=400", MISFIT_VOLTAGES_8 },
   { "astrofitssink", MISFIT_VISIBILITIES, .location = "misfit.uvfits" },
   { "astrorecordsink format=vdif bits=8 rms=3", MISFIT_FRAMES, .location = "misfit.vdif" },
+#ifdef HAVE_HDF5
+  { "astrouvh5sink", MISFIT_VISIBILITIES, .location = "misfit.uvh5" },
+#endif
 };

@@ -79,6 +79,10 @@ static void check_page(void)
     g_test_skip("doc/misfits.md is not installed");
     return;
   }
+#ifndef HAVE_HDF5
+  g_test_skip("astrouvh5sink, which doc/misfits.md has, is not built");
+  return;
+#endif
   for (guint m = 0; m < N_MISFITS; m++) {
     g_autofree char *row = row_of(m);
     if (!strstr(page, row))

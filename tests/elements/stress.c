@@ -250,6 +250,9 @@ static const struct {
   const char *source, *sink, *stream;
 } readers[] = {
   { "astrofitssrc", "astrofitssink", MISFIT_VISIBILITIES },
+#ifdef HAVE_HDF5
+  { "astrouvh5src", "astrouvh5sink", MISFIT_VISIBILITIES },
+#endif
   { "astrorecordsrc", "astrorecordsink format=dada",
     MISFIT_SKY " stations=1 ! application/x-astro-voltages,format=CI8" },
 };

@@ -2,6 +2,7 @@
 #include "core/fits/cards.h"
 #include "core/fits/image/image.h"
 #include "core/kit/units.h"
+#include "core/lib/rows/field-name.h"
 
 #include <math.h>
 #include <string.h>
@@ -222,7 +223,7 @@ static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFra
   put_sky(w, header);
   put_band_and_products(w, header, hdu);
   if (o && o->has_phase_centre) {
-    g_autofree char *field = astro_fits_field_name(o);
+    g_autofree char *field = astro_field_name(o);
     astro_fits_put_string(header, "OBJECT", field, "field, named by position");
   }
   if (o) {

@@ -132,7 +132,7 @@ static void create_table(fitsfile *file, const AstroObservation *o, int *status)
 
 static void write_station(fitsfile *file, const AstroObservation *o, guint i, int *status)
 {
-  const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
+  const AstroRowBasis *basis = astro_row_basis_of(o);
   g_autofree char *name = astro_fits_ascii(o->names[i]);
   int number = i + 1, mount = 0; /* alt-azimuth; unknown in the observation */
   float axis_offset = 0, angles[2] = { basis->angles[0], basis->angles[1] };
@@ -164,6 +164,10 @@ void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas)
   g_clear_pointer(&antennas->names, g_strfreev);
   g_clear_pointer(&antennas->offsets, g_free);
   g_clear_pointer(&antennas->array, g_free);
+  for (guint i = 0; i < antennas->n_rows; i++)
+    g_free(antennas->wrong[i]);
+  g_clear_pointer(&antennas->wrong, g_free);
+  antennas->n_rows = 0;
 }
 
 /* IAT and TAI are two names of the same clock. */
@@ -200,11 +204,12 @@ static gboolean read_clock(const AstroFitsTable *table, double *seconds_to_utc, 
     *seconds_to_utc = -offset;
     return TRUE;
   }
-  if (!is_atomic(clock) || !astro_fits_get_double(table->header, "IATUTC", &offset))
+  const char *key = is_atomic(clock) ? "IATUTC" : g_str_equal(clock, "UT1") ? "UT1UTC" : NULL;
+  if (!key || !astro_fits_get_double(table->header, key, &offset))
     return astro_fits_wrong(
         table->file, error,
-        "the clock of times is \"%s\" (TIMSYS), expected UTC, or IAT or TAI with their offset "
-        "from UTC (IATUTC)",
+        "the clock of times is \"%s\" (TIMSYS), expected UTC, or IAT, TAI or UT1 with their offset "
+        "from UTC (IATUTC, UT1UTC)",
         clock);
   *seconds_to_utc = -offset;
   return TRUE;
@@ -273,6 +278,15 @@ void astro_uvfits_place_antenna(const AstroUvfitsAntennas *antennas, guint i,
   position[2] = middle[2] + offset[2];
 }
 
+/* An error only if a group uses the station. */
+static void note_wrong(AstroUvfitsAntennas *antennas, guint i, const char *what, double value,
+                       const char *unit)
+{
+  if (!antennas->wrong[i])
+    antennas->wrong[i] = g_strdup_printf("table AIPS AN: station \"%s\" (row %u) %s %g%s",
+                                         antennas->names[i], i + 1, what, value, unit);
+}
+
 static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, GError **error)
 {
   const AstroFitsColumn *name = astro_fits_table_find(table, "ANNAME", TRUE, 1);
@@ -289,17 +303,13 @@ static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, 
       return FALSE;
     double no = astro_fits_table_number(table, number, 0);
     antennas->names[i] = astro_fits_table_text(table, name);
+    antennas->numbers[i] = fabs(no) < MAX_NUMBER ? (gint)no : G_MININT;
     if (!(fabs(no) < MAX_NUMBER))
-      return astro_fits_wrong(table->file, error,
-                              "table AIPS AN: station \"%s\" (row %u) has the number %g",
-                              antennas->names[i], i + 1, no);
-    antennas->numbers[i] = (gint)no;
+      note_wrong(antennas, i, "has the number", no, "");
     for (guint k = 0; k < 3; k++) {
       double metres = astro_fits_table_number(table, position, k);
       if (!(fabs(metres) < ASTRO_OBSERVATION_MAX_METRES))
-        return astro_fits_wrong(table->file, error,
-                                "table AIPS AN: station \"%s\" (row %u) is at %g m",
-                                antennas->names[i], i + 1, metres);
+        note_wrong(antennas, i, "is at", metres, " m");
       antennas->offsets[3 * i + k] = metres;
     }
     if (!antennas->names[i][0]) {
@@ -333,6 +343,8 @@ gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *an
     antennas->numbers = g_new0(gint, antennas->n);
     antennas->names = g_new0(char *, antennas->n + 1);
     antennas->offsets = g_new0(double, 3 * antennas->n);
+    antennas->wrong = g_new0(char *, antennas->n);
+    antennas->n_rows = antennas->n;
     astro_fits_get_string(header, "ARRNAM", &array);
     antennas->array = g_strdup(array);
     good = read_clock(&table, &antennas->seconds_to_utc, error) &&

@@ -39,18 +39,19 @@ static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError *
     return TRUE;
   if (!read_setup_row(r, table, error))
     return FALSE;
-  double step = width ? astro_fits_table_number(table, width, 0) : 0,
-         first = astro_fits_table_number(table, begin, 0);
+  double step = width ? astro_fits_table_number(table, width, r->first_if) : 0,
+         first = astro_fits_table_number(table, begin, r->first_if);
   if (isfinite(step) && step != 0 && fabs(step - freq->delta) > SAME_WIDTH * fabs(step))
     freq->delta = step;
-  for (guint64 i = 1; i < n; i++) {
-    double expected = first + i * (freq->n * freq->delta),
+  for (guint64 i = r->first_if + 1; i < r->first_if + r->n_ifs; i++) {
+    double expected = first + (i - r->first_if) * (freq->n * freq->delta),
            found = astro_fits_table_number(table, begin, i);
     if (!(fabs(found - expected) <= 1e-3 * fabs(freq->delta)))
       return astro_fits_wrong(r->file, error,
                               "IF %" G_GUINT64_FORMAT
                               " begins %.0f Hz from the reference, expected %.0f Hz, where "
-                              "the IF before it ends: IFs with gaps cannot be one band",
+                              "the IF before it ends: IFs with gaps cannot be one band, and "
+                              "band=N or band=N-M takes some of them",
                               i + 1, found, expected);
   }
   freq->value += isfinite(first) ? first : 0;
@@ -74,6 +75,27 @@ static gboolean read_setups(AstroUvfitsReader *r, GError **error)
   return good;
 }
 
+gboolean astro_uvfits_choose_band(AstroUvfitsReader *r, const char *band, GError **error)
+{
+  const guint64 n = r->axes[IF].n;
+  guint64 first = 1, last = n;
+  r->first_if = 0;
+  r->n_ifs = n;
+  if (!band)
+    return TRUE;
+  g_auto(GStrv) ends = g_strsplit(band, "-", 2);
+  const gboolean is_range = ends[0] && ends[1];
+  if (!ends[0] || !g_ascii_string_to_unsigned(ends[0], 10, 1, n, &first, NULL) ||
+      !g_ascii_string_to_unsigned(is_range ? ends[1] : ends[0], 10, first, n, &last, NULL))
+    return astro_fits_wrong(r->file, error,
+                            "band=%s, expected one of its %" G_GUINT64_FORMAT
+                            " IFs, from 1 on, or a range of them such as 1-2",
+                            band, n);
+  r->first_if = first - 1;
+  r->n_ifs = last - first + 1;
+  return TRUE;
+}
+
 gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
 {
   const AstroUvfitsAxis *freq = &r->axes[FREQ];
@@ -81,7 +103,7 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
   r->reference_wavelength = ASTRO_LIGHT_SPEED / freq->value;
   if (!read_setups(r, error))
     return FALSE;
-  guint64 channels = freq->n * r->axes[IF].n, stations = r->antennas.n,
+  guint64 channels = freq->n * r->n_ifs, stations = r->antennas.n,
           baselines = stations * (stations + 1) / 2, bytes;
   double width = fabs(freq->delta), first = freq->value + (1 - freq->pixel) * freq->delta,
          middle = first + (channels - 1) * 0.5 * freq->delta;

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/lib/rows/earth.h"
 #include "core/lib/sky/earth-file.h"
 #include "core/kit/units.h"
 
 #define TABLE "EARTH ORIENTATION"
 #define SOURCE_KEY "EARTHORI" /* in table AIPS AN, if (u,v,w) are ours: their Earth orientation */
 #define MOST_ROWS 100000
-#define CLOSE 0.1 /* arcsec: the error of a constant value after a day or so */
 
 enum { DAY, UT1, POLE, N_COLUMNS };
 
@@ -131,30 +131,23 @@ static AstroEarth *read_keys(const AstroFitsHeader *header, AstroUvfitsReader *r
   astro_fits_get_double(header, "POLARY", &day.pole_y);
   if (day.ut1_utc == 0 && day.pole_x == 0 && day.pole_y == 0)
     return NULL;
-  const double longest = (double)contents->duration_ns / ASTRO_NS_PER_DAY;
-  const guint n = ASTRO_EARTH_LEAST_DAYS + (guint)MIN(longest, MOST_ROWS);
-  g_autofree AstroEarthDay *days = g_new(AstroEarthDay, n);
   g_autofree char *wrong = astro_earth_wrong_day(NULL, &day);
   if (wrong) {
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
                              "table AIPS AN: %s: UT1UTC, POLARX and POLARY are not used", wrong);
     return NULL;
   }
-  for (guint i = 0; i < n; i++)
-    days[i] = day;
-  return astro_earth_new("UT1UTC of the table AIPS AN", o->start_mjd - 1, days, n, NULL);
+  return astro_rows_constant_earth("UT1UTC of the table AIPS AN", &day, o->start_mjd,
+                                   contents->duration_ns);
 }
 
-/* A file with values for each day is better than one value for all days. */
 static gboolean prefer_options(AstroUvfitsReader *r, const char *file, AstroFitsContents *contents,
                                GError **error)
 {
-  AstroObservation *o = contents->observation;
-  g_autoptr(AstroEarth) told = g_steal_pointer(&o->earth);
-  if (!astro_earth_amend(o, file, error))
+  double arcsec;
+  if (!astro_rows_prefer_earth(contents->observation, file, &arcsec, error))
     return FALSE;
-  const double arcsec = astro_earth_difference(told, o->earth, o->start_mjd);
-  if (arcsec > CLOSE)
+  if (arcsec > 0)
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
                              "table AIPS AN: UT1UTC, POLARX and POLARY differ by %.3g arcsec from "
                              "earth-orientation=%s, which is used",

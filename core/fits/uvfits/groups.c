@@ -76,25 +76,33 @@ static gboolean check_subarray(const AstroUvfitsReader *r, guint64 index, double
       astro_uvfits_place(r, index) + 1, subarray);
 }
 
+void astro_uvfits_station_numbers(const AstroUvfitsReader *r, double number[2], double *baseline,
+                                  double *subarray)
+{
+  *baseline = 0;
+  *subarray = 1;
+  if (r->place[BASELINE] < 0) {
+    number[0] = astro_uvfits_parameter(r, ANTENNA1);
+    number[1] = astro_uvfits_parameter(r, ANTENNA2);
+    return;
+  }
+  *baseline = astro_uvfits_parameter(r, BASELINE);
+  double whole = floor(*baseline + 0.001);
+  guint64 base = 256, code = whole >= 0 && whole < G_MAXUINT32 ? (guint64)whole : 0;
+  *subarray = 1 + round((*baseline - whole) * 100);
+  if (code >= MANY_STATIONS) {
+    base = 2048;
+    code -= MANY_STATIONS;
+  }
+  number[0] = code / base;
+  number[1] = code % base;
+}
+
 static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
                               GError **error)
 {
-  double number[2], subarray = 1, baseline = 0;
-  if (r->place[BASELINE] >= 0) {
-    baseline = astro_uvfits_parameter(r, BASELINE);
-    double whole = floor(baseline + 0.001);
-    guint64 base = 256, code = whole >= 0 && whole < G_MAXUINT32 ? (guint64)whole : 0;
-    subarray = 1 + round((baseline - whole) * 100);
-    if (code >= MANY_STATIONS) {
-      base = 2048;
-      code -= MANY_STATIONS;
-    }
-    number[0] = code / base;
-    number[1] = code % base;
-  } else {
-    number[0] = astro_uvfits_parameter(r, ANTENNA1);
-    number[1] = astro_uvfits_parameter(r, ANTENNA2);
-  }
+  double number[2], subarray, baseline;
+  astro_uvfits_station_numbers(r, number, &baseline, &subarray);
   return check_subarray(r, index, baseline, subarray, error) &&
          find_station(r, index, number[0], &group->station[0], error) &&
          find_station(r, index, number[1], &group->station[1], error);

@@ -123,26 +123,26 @@ static gboolean check_size(const AstroUvfitsReader *r, GError **error)
 }
 
 /* A stream with one polarisation has only one name for it. */
-static void note_other_name(AstroUvfitsReader *r, const AstroUvfitsBasis *basis, double stokes,
+static void note_other_name(AstroUvfitsReader *r, const AstroRowBasis *basis, double stokes,
                             AstroFitsContents *contents)
 {
-  const gsize column = (gsize)(basis - astro_uvfits_bases);
+  const gsize column = (gsize)(basis - astro_row_bases);
   if (stokes == basis->first)
     return;
   astro_fits_contents_note(
       contents, astro_fits_file_name(r->file), "its visibilities are %s, but will be called %s",
-      stokes > 0 ? "Stokes I" : astro_uvfits_products[(gsize)(basis->first - stokes)].name[column],
-      astro_uvfits_products[0].name[column]);
+      stokes > 0 ? "Stokes I" : astro_row_products[(gsize)(basis->first - stokes)].name[column],
+      astro_row_products[0].name[column]);
 }
 
-static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+static gboolean read_products(AstroUvfitsReader *r, const AstroRowBasis **basis,
                               AstroFitsContents *contents, GError **error)
 {
   const AstroUvfitsAxis *a = &r->axes[STOKES];
   double first = a->value + (1 - a->pixel) * a->delta;
 
-  *basis = &astro_uvfits_bases[first < 0 && first > -4.5];
-  for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++)
+  *basis = &astro_row_bases[first < 0 && first > -4.5];
+  for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p++)
     r->product_at[p] = -1;
   r->pols = 1;
   /* A single receiver gives one parallel hand or total intensity. */
@@ -155,7 +155,7 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **bas
   }
   for (guint64 s = 0; s < a->n; s++) {
     double product = (*basis)->first - (first + s * a->delta);
-    if (!(product >= 0 && product < ASTRO_UVFITS_PRODUCTS) || product != floor(product))
+    if (!(product >= 0 && product < ASTRO_ROW_PRODUCTS) || product != floor(product))
       return astro_fits_wrong(
           r->file, error,
           "axis STOKES has the value %g, expected correlations (-1 to -4 or -5 to -8), or "
@@ -167,24 +167,12 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **bas
   return TRUE;
 }
 
-static gboolean read_station_numbers(AstroUvfitsReader *r, GError **error)
-{
-  if (!astro_uvfits_read_antennas(r->file, &r->antennas, error))
-    return FALSE;
-  r->station_of = g_hash_table_new(NULL, NULL);
-  for (guint i = 0; i < r->antennas.n; i++)
-    if (!g_hash_table_insert(r->station_of, GINT_TO_POINTER(r->antennas.numbers[i]),
-                             GUINT_TO_POINTER(i + 1)))
-      return astro_fits_wrong(r->file, error, "table AIPS AN has station number %d twice",
-                              r->antennas.numbers[i]);
-  return TRUE;
-}
-
-gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroRowBasis **basis,
                                   AstroFitsContents *contents, GError **error)
 {
   return read_axes(r, error) && read_parameters(r, error) && check_size(r, error) &&
-         read_products(r, basis, contents, error) && read_station_numbers(r, error);
+         read_products(r, basis, contents, error) &&
+         astro_uvfits_read_antennas(r->file, &r->antennas, error);
 }
 
 typedef struct {
@@ -233,8 +221,11 @@ gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *
     g_propagate_error(error, g_steal_pointer(&broken));
     return FALSE;
   }
-  if (place.equinox != 2000)
-    return astro_fits_wrong(r->file, error, "EQUINOX is %g, expected 2000", place.equinox);
+  if (place.equinox != 2000 && !r->ignore_epoch)
+    return astro_fits_wrong(r->file, error,
+                            "EQUINOX is %g, expected 2000 (ignore-epoch=true takes the phase "
+                            "centre as of 2000 all the same)",
+                            place.equinox);
   if (!(fabs(place.dec) <= 90) || !(fabs(place.ra) <= 360))
     return astro_fits_wrong(r->file, error,
                             "the phase centre is at RA %g and declination %g degrees", place.ra,
@@ -255,7 +246,7 @@ static double read_scale(const AstroFitsHeader *header)
 }
 
 AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
-                                               const AstroUvfitsBasis *basis)
+                                               const AstroRowBasis *basis)
 {
   AstroObservation *o = astro_observation_new(r->antennas.n);
   const char *telescope = "", *delays = "";

@@ -4,7 +4,8 @@
  * programs make images with the (u,v,w) of the groups, we compute them from the positions; so the
  * interpretation that comes closest to the groups' is taken. If it is not close enough to give the
  * same picture, the user must say which to believe. */
-#include "core/fits/uvfits/uvw.h"
+#include "core/fits/uvfits/reader.h"
+#include "core/lib/rows/uvw-sums.h"
 #include "core/stream/uvw.h"
 #include "core/kit/units.h"
 
@@ -17,7 +18,6 @@
 /* Correlation of (u,v,w) that are meant to be the same, in some frame or with the opposite sign. */
 #define ALIKE 0.99
 #define SAME 1e-9
-#define ARCSEC (ASTRO_DEGREE / 3600)
 
 static void read_uvw(const AstroUvfitsReader *r, double uvw[3])
 {
@@ -26,11 +26,11 @@ static void read_uvw(const AstroUvfitsReader *r, double uvw[3])
 }
 
 static void add_group(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
-                      const double axes[3][3], AstroUvfitsUvwSums *sums)
+                      const double axes[3][3], AstroUvwSums *sums)
 {
-  double file[3], ours[ASTRO_UVFITS_FRAMES][3];
+  double file[3], ours[ASTRO_UVW_FRAMES][3];
   read_uvw(r, file);
-  for (AstroUvfitsFrame frame = 0; frame < ASTRO_UVFITS_FRAMES; frame++) {
+  for (AstroUvfitsFrame frame = 0; frame < ASTRO_UVW_FRAMES; frame++) {
     double one[3], two[3];
     astro_uvfits_place_antenna(&r->antennas, group->station[0], frame, one);
     astro_uvfits_place_antenna(&r->antennas, group->station[1], frame, two);
@@ -38,7 +38,7 @@ static void add_group(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
       ours[frame][k] = axes[k][0] * (one[0] - two[0]) + axes[k][1] * (one[1] - two[1]) +
                        axes[k][2] * (one[2] - two[2]);
   }
-  astro_uvfits_uvw_add(sums, file, ours);
+  astro_uvw_sums_add(sums, file, ours);
 }
 
 static guint64 sample(const AstroUvfitsReader *r, guint64 i)
@@ -48,7 +48,7 @@ static guint64 sample(const AstroUvfitsReader *r, guint64 i)
 }
 
 /* A group that cannot be read will be reported when it is due. */
-static void add_groups(AstroUvfitsReader *r, const AstroObservation *o, AstroUvfitsUvwSums *sums)
+static void add_groups(AstroUvfitsReader *r, const AstroObservation *o, AstroUvwSums *sums)
 {
   AstroUvfitsGroup group;
   double axes[3][3];
@@ -62,49 +62,34 @@ static void add_groups(AstroUvfitsReader *r, const AstroObservation *o, AstroUvf
   }
 }
 
-static AstroUvfitsFrame find_frame(const AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
+static AstroUvfitsFrame find_frame(const AstroUvfitsReader *r, const AstroUvwSums *sums,
                                    double *correlation)
 {
   AstroUvfitsFrame told = r->antennas.frame, best = told;
-  for (AstroUvfitsFrame frame = 0; frame < ASTRO_UVFITS_FRAMES; frame++)
-    if (fabs(astro_uvfits_uvw_correlation(sums, frame)) >
-        fabs(astro_uvfits_uvw_correlation(sums, best)) + SAME)
+  for (AstroUvfitsFrame frame = 0; frame < ASTRO_UVW_FRAMES; frame++)
+    if (fabs(astro_uvw_sums_correlation(sums, frame)) >
+        fabs(astro_uvw_sums_correlation(sums, best)) + SAME)
       best = frame;
-  *correlation = astro_uvfits_uvw_correlation(sums, best);
+  *correlation = astro_uvw_sums_correlation(sums, best);
   return fabs(*correlation) >= ALIKE ? best : told;
 }
 
-/* Arcseconds for messages: large values without an exponent. */
-static char *arcsec(double radians)
-{
-  const double seconds = radians / ARCSEC;
-  return g_strdup_printf(seconds < 100 ? "%.3g" : "%.0f", seconds);
-}
-
-static gboolean check_picture(const AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
+static gboolean check_picture(const AstroUvfitsReader *r, const AstroUvwSums *sums,
                               AstroUvfitsFrame frame, double wavelength, GError **error)
 {
-  static const char *const mirrored[] = { "", ", u has the opposite sign",
-                                          ", v has the opposite sign",
-                                          ", w has the opposite sign" };
-  const double sign = r->conjugated ? -1 : 1, signs[] = { sign, sign, sign },
-               unit = astro_uvfits_uvw_unit(sums, r->reference_wavelength);
-  const AstroUvfitsMove move = astro_uvfits_uvw_move(sums, frame, signs, unit, wavelength);
-  if (astro_uvfits_uvw_is_close(&move))
-    return TRUE;
-  g_autofree char *radius = arcsec(move.radius), *moved = arcsec(move.moved),
-                  *beam = arcsec(move.beam);
-  return astro_fits_wrong(
-      r->file, error,
-      "the groups' (u,v,w) do not match the stations in table AIPS AN and the phase centre%s: a "
-      "source %s arcsec from it, at the edge of a picture of %d beams, would move by %s arcsec, "
-      "and the beam is %s arcsec wide. uvw=file takes the groups' (u,v,w), uvw=table the stations'",
-      mirrored[1 + astro_uvfits_uvw_mirrored(sums, frame, sign, unit, wavelength)], radius,
-      (int)(2 * move.radius / move.beam + 0.5), moved, beam);
+  const double sign = r->conjugated ? -1 : 1, signs[] = { sign, sign, sign };
+  g_autofree char *told = astro_uvw_sums_tell(
+      sums, frame, signs, astro_uvw_sums_unit(sums, r->reference_wavelength), wavelength);
+  return !told ||
+         astro_fits_wrong(
+             r->file, error,
+             "the groups' (u,v,w) do not match the stations in table AIPS AN and the phase "
+             "centre%s. uvw=file takes the groups' (u,v,w), uvw=table the stations'",
+             told);
 }
 
 /* Takes the file's (u,v,w), and values with the sign that belongs to them. */
-static gboolean take_files(AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
+static gboolean take_files(AstroUvfitsReader *r, const AstroUvwSums *sums,
                            AstroFitsContents *contents, GError **error)
 {
   AstroUvfitsGroup group;
@@ -119,7 +104,7 @@ static gboolean take_files(AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
     const double length = hypot(hypot(uvw[0], uvw[1]), uvw[2]);
     longest = isfinite(length) ? MAX(longest, length) : longest;
   }
-  r->metres_per_unit = astro_uvfits_uvw_unit(sums, r->reference_wavelength);
+  r->metres_per_unit = astro_uvw_sums_unit(sums, r->reference_wavelength);
   longest *= r->metres_per_unit;
   if (!(longest > 0 && longest <= ASTRO_OBSERVATION_MAX_METRES))
     return astro_fits_wrong(r->file, error,
@@ -133,7 +118,7 @@ static gboolean take_files(AstroUvfitsReader *r, const AstroUvfitsUvwSums *sums,
 gboolean astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsUvw uvw,
                                      AstroFitsContents *contents, GError **error)
 {
-  AstroUvfitsUvwSums sums = { 0 };
+  AstroUvwSums sums = { 0 };
   double correlation;
   if (r->place[UU] >= 0 && r->place[VV] >= 0 && r->place[WW] >= 0)
     add_groups(r, contents->observation, &sums);
@@ -143,7 +128,7 @@ gboolean astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsUvw uvw,
   if (uvw == ASTRO_FITS_UVW_FILE)
     return take_files(r, &sums, contents, error);
   r->conjugated = correlation <= -ALIKE;
-  return uvw == ASTRO_FITS_UVW_TABLE || astro_uvfits_uvw_is_empty(&sums) ||
+  return uvw == ASTRO_FITS_UVW_TABLE || astro_uvw_sums_is_empty(&sums) ||
          check_picture(r, &sums, frame, ASTRO_LIGHT_SPEED / contents->stream.frequency, error);
 }
 

@@ -3,6 +3,7 @@
 #include "core/fits/uvfits/earth.h"
 #include "core/fits/uvfits/reader.h"
 #include "core/kit/units.h"
+#include "core/lib/rows/weights.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,11 +29,13 @@ static void close_reader(gpointer reader)
 static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options,
                             AstroFitsContents *contents, GError **error)
 {
-  const AstroUvfitsBasis *basis = NULL;
+  const AstroRowBasis *basis = NULL;
   AstroUvfitsReader *r = g_new0(AstroUvfitsReader, 1);
   r->file = file;
   r->header = astro_fits_file_primary(file);
-  if (!astro_uvfits_read_header(r, &basis, contents, error))
+  r->ignore_epoch = options && options->ignore_epoch;
+  if (!astro_uvfits_read_header(r, &basis, contents, error) ||
+      !astro_uvfits_choose_band(r, options ? options->band : NULL, error))
     goto failed;
 
   /* The file has at least as many bytes per group: see check_size. */
@@ -43,6 +46,8 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
   astro_fits_get_double(r->header, "BSCALE", &r->value_scale);
   astro_fits_get_double(r->header, "BZERO", &r->value_zero);
   r->has_blank = astro_fits_get_integer(r->header, "BLANK", &r->blank);
+  if (!astro_uvfits_index_stations(r, error))
+    goto failed;
   contents->observation = astro_uvfits_new_observation(r, basis);
   if (!astro_uvfits_sort_groups(r, error) ||
       !astro_uvfits_read_start(r, contents->observation, error) ||
@@ -64,10 +69,7 @@ failed:
 static guint32 count_of(const AstroUvfitsReader *r, const float *value, guint64 stride)
 {
   double weight = r->axes[COMPLEX].n == 3 ? value[2 * stride] : 1;
-  if (!isfinite(weight) || !(weight > 0))
-    return 0;
-  weight = weight * r->weight_scale + 0.5;
-  return weight < 2 ? 1 : weight < G_MAXUINT32 ? (guint32)weight : G_MAXUINT32;
+  return astro_weight_count(weight, r->weight_scale);
 }
 
 static guint64 baseline_of(const AstroUvfitsGroup *group)
@@ -82,7 +84,7 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
 {
   guint64 baselines = (guint64)r->antennas.n * (r->antennas.n + 1) / 2,
           baseline = baseline_of(group), stride = r->axes[COMPLEX].stride, per_if = r->axes[FREQ].n,
-          from = 0, in_if = 0;
+          from = r->first_if * r->axes[IF].stride, in_if = 0;
   /* The pair is (j, i); we need its conjugate. */
   gboolean swapped = group->station[0] <= group->station[1];
   float sign = swapped == r->conjugated ? 1 : -1;
@@ -94,8 +96,8 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
     }
     guint64 to =
         ((r->upside_down ? r->channels - 1 - c : c) * baselines + baseline) * r->pols * r->pols;
-    for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++) {
-      const guint8 *pols = astro_uvfits_products[p].pols;
+    for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p++) {
+      const guint8 *pols = astro_row_products[p].pols;
       if (r->product_at[p] < 0)
         continue;
       const float *value = r->values + from + r->product_at[p] * r->axes[STOKES].stride;

@@ -1,6 +1,7 @@
 /* Private to the reader of UVFITS: header.c finds out what is in a file, band.c its frequencies,
- * groups.c reads a group and its time, order.c sorts groups by time, places.c finds where stations
- * are, weights.c converts weights to counts, read.c puts groups together to frames. */
+ * groups.c reads a group and its time, stations.c who took part, order.c sorts groups by time,
+ * places.c finds where stations are, weights.c converts weights to counts, read.c puts groups
+ * together to frames. */
 #pragma once
 
 #include "core/fits/reader.h"
@@ -46,13 +47,15 @@ typedef struct {
   gint64 start_day; /* MJD */
   double start_ns;  /* since 0h of start_day */
   guint pols, channels;
-  gint product_at[ASTRO_UVFITS_PRODUCTS]; /* position on the STOKES axis; -1: not in the file */
-  gboolean upside_down;                   /* frequencies decrease along the axis */
-  gboolean conjugated;                    /* values are those of station 2 with station 1 */
-  gboolean lengths_are_days;              /* INTTIM */
-  gint64 integration_ns;                  /* 0: unknown */
-  guint64 next;                           /* group, from 0 */
-  gint64 last_ns;                         /* middle of the previous frame */
+  gint product_at[ASTRO_ROW_PRODUCTS]; /* position on the STOKES axis; -1: not in the file */
+  gboolean upside_down;                /* frequencies decrease along the axis */
+  gboolean conjugated;                 /* values are those of station 2 with station 1 */
+  gboolean lengths_are_days;           /* INTTIM */
+  gboolean ignore_epoch;               /* of the phase centre: 2000 is right */
+  guint64 first_if, n_ifs;             /* that are read, of the axis IF */
+  gint64 integration_ns;               /* 0: unknown */
+  guint64 next;                        /* group, from 0 */
+  gint64 last_ns;                      /* middle of the previous frame */
   gboolean any_before;
   double reference_wavelength; /* metres, at the value of the axis FREQ */
   double metres_per_unit;      /* of the file's (u,v,w), if they are used; else 0 */
@@ -67,13 +70,21 @@ typedef struct {
 } AstroUvfitsReader;
 
 /* Reads axes, parameters, products and stations; basis says which kind of products they are. */
-gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroRowBasis **basis,
                                   AstroFitsContents *contents, GError **error);
 AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
-                                               const AstroUvfitsBasis *basis);
+                                               const AstroRowBasis *basis);
 gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error);
 /* Describes the stream; the times and the groups' setup must be known. */
 gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
+
+/* Makes station_of; leaves out stations of a broken row of the table that no group uses. */
+gboolean astro_uvfits_index_stations(AstroUvfitsReader *r, GError **error);
+/* Of the group that was read last. */
+void astro_uvfits_station_numbers(const AstroUvfitsReader *r, double number[2], double *baseline,
+                                  double *subarray);
+/* Chooses IFs: "2" or "2-4", from 1; NULL: all. */
+gboolean astro_uvfits_choose_band(AstroUvfitsReader *r, const char *band, GError **error);
 
 /* From then on groups are numbered in order of time. */
 gboolean astro_uvfits_sort_groups(AstroUvfitsReader *r, GError **error);

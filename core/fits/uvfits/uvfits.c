@@ -1,23 +1,5 @@
-/* Products, bases and parameters of UVFITS. */
-#include "core/fits/uvfits/uvfits.h"
+/* The parameters of groups. */
 #include "core/fits/uvfits/parameters.h"
-
-const AstroUvfitsProduct astro_uvfits_products[ASTRO_UVFITS_PRODUCTS] = {
-  { { "XX", "RR" }, { 0, 0 } },
-  { { "YY", "LL" }, { 1, 1 } },
-  { { "XY", "RL" }, { 0, 1 } },
-  { { "YX", "LR" }, { 1, 0 } },
-};
-
-const AstroUvfitsBasis astro_uvfits_bases[2] = {
-  { "linear", -5, { "X", "Y" }, { 0, 90 } },
-  { "circular", -1, { "R", "L" }, { 0, 0 } },
-};
-
-const AstroUvfitsBasis *astro_uvfits_basis_of(const AstroObservation *observation)
-{
-  return &astro_uvfits_bases[g_str_equal(observation->basis, astro_uvfits_bases[1].basis)];
-}
 
 const AstroUvfitsParameterInfo astro_uvfits_parameters[N_KNOWN_PARAMETERS] = {
   [UU] = { "UU", "u, position 1 - position 2 (s)" },

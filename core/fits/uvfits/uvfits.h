@@ -8,6 +8,9 @@
 
 #include "core/fits/cfitsio.h"
 #include "core/fits/table/table.h"
+#include "core/lib/rows/observed.h"
+#include "core/lib/rows/products.h"
+#include "core/lib/rows/uvw-sums.h"
 
 G_BEGIN_DECLS
 
@@ -20,27 +23,8 @@ G_BEGIN_DECLS
 
 #define ASTRO_UVFITS_MAX_STATIONS 65535
 /* MJDs on which an observation may begin: larger values are not Julian dates. */
-#define ASTRO_UVFITS_DAYS 100000
-#define ASTRO_UVFITS_YEARS "1858 to 2132"
-
-/* Our numbers for the products of a file. FITS numbers them -1 ... -4 (circular) or -5 ... -8. */
-#define ASTRO_UVFITS_PRODUCTS 4
-typedef struct {
-  const char *name[2]; /* in the linear and in the circular basis */
-  guint8 pols[2];      /* of a1 and of a2 */
-} AstroUvfitsProduct;
-extern const AstroUvfitsProduct astro_uvfits_products[ASTRO_UVFITS_PRODUCTS];
-
-typedef struct {
-  const char *basis;
-  double first; /* number of the first product on the STOKES axis */
-  const char *feeds[2];
-  double angles[2]; /* of the feeds, degrees */
-} AstroUvfitsBasis;
-extern const AstroUvfitsBasis astro_uvfits_bases[2];
-
-/* For an observation whose basis is one of the two. */
-const AstroUvfitsBasis *astro_uvfits_basis_of(const AstroObservation *observation);
+#define ASTRO_UVFITS_DAYS ASTRO_ROW_DAYS
+#define ASTRO_UVFITS_YEARS ASTRO_ROW_YEARS
 
 /* The table AIPS AN: stations and clocks. */
 gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *observation,
@@ -51,7 +35,6 @@ gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *obs
 typedef enum {
   ASTRO_UVFITS_ROTATED = 1,
   ASTRO_UVFITS_LEFT_HANDED = 2,
-  ASTRO_UVFITS_FRAMES = 4
 } AstroUvfitsFrame;
 
 typedef struct {
@@ -60,6 +43,8 @@ typedef struct {
   gint *numbers;          /* NOSTA of each station */
   char **names;           /* n, then NULL */
   double *offsets;        /* x y z of each station, metres */
+  char **wrong;           /* what is wrong with a row of the table; NULL: nothing */
+  guint n_rows;           /* of the table */
   double middle[3];       /* geocentric metres */
   AstroUvfitsFrame frame; /* of the offsets, according to the keywords */
   double seconds_to_utc;  /* to be added to the file's times */

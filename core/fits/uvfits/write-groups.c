@@ -1,6 +1,7 @@
 /* Writes groups of UVFITS. */
 #include "core/fits/uvfits/writer.h"
 #include "core/kit/units.h"
+#include "core/lib/rows/values.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,46 +42,6 @@ void astro_uvfits_clear_groups(AstroUvfitsWriter *w)
   g_clear_pointer(&w->track, astro_track_free);
 }
 
-/* ---- counts of good samples ---- */
-
-/* Finds the count of a value: its position is the sum of one entry for each of its indices. */
-typedef struct {
-  const AstroValidityMeta *meta; /* NULL: no counts */
-  guint64 *of[ASTRO_MAX_AXES];   /* an entry per index of each axis of the shape */
-  AstroLayout shape;             /* axes as in the buffer */
-} CountTable;
-
-static void clear_counts(CountTable *table)
-{
-  for (guint i = 0; i < table->shape.n_axes; i++)
-    g_free(table->of[i]);
-}
-
-static gboolean make_counts(CountTable *table, const AstroStream *stream,
-                            const AstroFitsFrames *frames, GError **error)
-{
-  AstroValidityAxis axes[ASTRO_MAX_AXES];
-  const AstroValidityMeta *meta = frames->validity;
-
-  memset(table, 0, sizeof *table);
-  table->meta = meta;
-  if (!meta)
-    return TRUE;
-  astro_stream_shape(stream, frames->frames, &table->shape);
-  if (!astro_validity_check(meta, &table->shape, error)) {
-    table->shape.n_axes = 0;
-    return FALSE;
-  }
-  astro_validity_axes(meta, &table->shape, axes);
-  for (guint i = 0; i < table->shape.n_axes; i++) {
-    guint64 extent = table->shape.extents[i];
-    table->of[i] = g_new(guint64, extent);
-    for (guint64 k = 0; k < extent; k++)
-      table->of[i][k] = k / axes[i].group * axes[i].stride;
-  }
-  return TRUE;
-}
-
 /* ---- groups ---- */
 
 static inline guint32 big_endian(float value)
@@ -112,76 +73,28 @@ static void put_parameters(const AstroUvfitsWriter *w, guint32 *group, guint i, 
     group[k] = big_endian(values[w->parameters[k]]);
 }
 
-/* Gets a visibility as a mean, from a sum or a mean, in Jy if the scale is known. FALSE: it is NaN
- * or infinite. */
-static gboolean get_mean(const AstroUvfitsWriter *w, gconstpointer data, guint64 at, guint32 count,
-                         float value[2])
-{
-  if (w->contents.stream.format == ASTRO_FORMAT_CF32LE) {
-    memcpy(value, (const float *)data + 2 * at, 2 * sizeof *value);
-    value[0] = (float)(value[0] * w->jansky);
-    value[1] = (float)(value[1] * w->jansky);
-    return isfinite(value[0]) && isfinite(value[1]);
-  }
-  const gint32 *sum = (const gint32 *)data + 2 * at;
-  double scale = w->jansky / MAX(count, 1);
-  value[0] = (float)(sum[0] * scale);
-  value[1] = (float)(sum[1] * scale);
-  return TRUE;
-}
-
-static void add_to_tally(AstroFitsTally *tally, const AstroFitsTally *more)
-{
-  tally->values += more->values;
-  tally->flagged += more->flagged;
-  tally->not_finite += more->not_finite;
-  tally->most = MAX(tally->most, more->most);
-  if (more->most)
-    tally->least = tally->least ? MIN(tally->least, more->least) : more->least;
-}
-
 /* Fills in the values of n groups of one frame, from baseline `first` on. */
-static void put_values(const AstroUvfitsWriter *w, gconstpointer frame, const CountTable *counts,
-                       guint64 frame_index, guint64 first, guint n, AstroFitsTally *tally)
+static void put_values(const AstroUvfitsWriter *w, const AstroRowValues *values, guint64 frame,
+                       guint64 first, guint n, AstroFitsTally *tally)
 {
-  AstroFitsTally here = { .values = (guint64)w->channels * n * w->products, .least = G_MAXUINT32 };
-  guint lead = counts->shape.n_axes == 5; /* there is a time axis before the others */
-  guint64 in_time = counts->meta && lead ? counts->of[0][frame_index] : 0;
-
+  AstroFitsTally here = { 0 };
   for (guint c = 0; c < w->channels; c++)
     for (guint b = 0; b < n; b++) {
-      guint64 at = ((guint64)c * w->baselines + first + b) * w->products;
       guint32 *out = w->gather + b * w->group_floats + w->n_parameters + 3 * (gsize)w->products * c;
-      guint64 counted =
-          counts->meta ? in_time + counts->of[lead][c] + counts->of[lead + 1][first + b] : 0;
       for (guint s = 0; s < w->products; s++, out += 3) {
-        const guint8 *pols = astro_uvfits_products[s].pols;
-        guint32 count = 1;
-        float value[2];
-        if (counts->meta)
-          count =
-              counts->meta
-                  ->counts[counted + counts->of[lead + 2][pols[1]] + counts->of[lead + 3][pols[0]]];
-        gboolean finite = get_mean(w, frame, at + pols[1] * w->pols + pols[0], count, value);
-        gboolean valid = finite && count > 0;
-        here.not_finite += !finite && count > 0;
-        here.flagged += !valid;
-        here.least = valid ? MIN(here.least, count) : here.least;
-        here.most = valid ? MAX(here.most, count) : here.most;
-        out[0] = big_endian(valid ? value[0] : 0);
-        out[1] = big_endian(valid ? -value[1] : 0);
-        out[2] = big_endian(valid ? count : 0);
+        float value[3];
+        astro_row_value(values, frame, c, first + b, astro_row_products[s].pols, value, &here);
+        for (guint k = 0; k < 3; k++)
+          out[k] = big_endian(value[k]);
       }
     }
-  add_to_tally(tally, &here);
+  astro_row_tally_add(tally, &here);
 }
 
 static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
-                          const CountTable *counts, guint64 index, AstroFitsTally *tally,
+                          const AstroRowValues *values, guint64 index, AstroFitsTally *tally,
                           GError **error)
 {
-  const guint8 *frame =
-      (const guint8 *)frames->data + index * astro_stream_step_bytes(&w->contents.stream);
   /* Half nanoseconds are dropped here in the same way as by the reader. */
   gint64 begin = gst_util_uint64_scale(frames->duration_ns, index, frames->frames);
   gint64 end = gst_util_uint64_scale(frames->duration_ns, index + 1, frames->frames);
@@ -206,7 +119,7 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
         j = 0;
       }
     }
-    put_values(w, frame, counts, index, first, n, tally);
+    put_values(w, values, index, first, n, tally);
     if (!astro_part_file_write(w->file, w->gather, n * w->group_floats * sizeof *w->gather, error))
       return FALSE;
     w->groups += n;
@@ -218,12 +131,13 @@ gboolean astro_uvfits_write_groups(gpointer writer, const AstroFitsFrames *frame
                                    AstroFitsTally *tally, GError **error)
 {
   AstroUvfitsWriter *w = writer;
-  CountTable counts;
+  AstroRowValues values;
   gboolean done = TRUE;
-  if (!make_counts(&counts, &w->contents.stream, frames, error))
+  if (!astro_row_values_begin(&values, &w->contents.stream, frames->data, frames->frames,
+                              frames->validity, w->jansky, error))
     return FALSE;
   for (guint64 k = 0; k < frames->frames && done; k++)
-    done = put_frame(w, frames, &counts, k, tally, error);
-  clear_counts(&counts);
+    done = put_frame(w, frames, &values, k, tally, error);
+  astro_row_values_end(&values);
   return done;
 }

@@ -2,6 +2,8 @@
 #include "core/fits/uvfits/earth.h"
 #include "core/fits/uvfits/writer.h"
 #include "core/kit/units.h"
+#include "core/lib/rows/field-name.h"
+#include "core/lib/rows/observed.h"
 
 #include <string.h>
 
@@ -24,50 +26,10 @@ static guint reference_channel(const AstroStream *stream)
 
 gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
 {
-  const AstroObservation *o = c->observation;
-  guint64 baselines = astro_stream_extent(&c->stream, ASTRO_AXIS_BASELINE);
-
-  if (!astro_stream_check_lower(&c->stream, error))
-    return FALSE;
-  if (!o)
-    return astro_fits_refuse(
-        error, "UVFITS needs the observation (stations, phase centre, start) but no event "
-               "\"" ASTRO_OBSERVATION_EVENT "\" came with the stream");
-  if (!o->has_start)
-    return astro_fits_refuse(error, "UVFITS needs a start time but the observation has none");
-  if (o->start_mjd < 0 || o->start_mjd >= ASTRO_UVFITS_DAYS)
-    return astro_fits_refuse(
-        error, "the observation starts on MJD %d, UVFITS takes a day from " ASTRO_UVFITS_YEARS,
-        o->start_mjd);
-  if (!o->has_phase_centre)
-    return astro_fits_refuse(error, "UVFITS needs a phase centre but the observation has none");
-  if (c->stream.frequency <= 0 || c->stream.bandwidth <= 0)
-    return astro_fits_refuse(
-        error, "UVFITS needs the fields \"frequency\" and \"bandwidth\" (Hz) in the caps");
-  if (channel_frequency(&c->stream, 0) < 0)
-    return astro_fits_refuse(error,
-                             "the caps' first channel is below 0 Hz: bandwidth=%g around "
-                             "frequency=%g",
-                             c->stream.bandwidth, c->stream.frequency);
-  if (o->n_stations < 1 || o->n_stations > ASTRO_UVFITS_MAX_STATIONS)
-    return astro_fits_refuse(error, "the observation has %u stations, UVFITS takes 1 to %d",
-                             o->n_stations, ASTRO_UVFITS_MAX_STATIONS);
-  if ((c->stations && c->stations != o->n_stations) ||
-      baselines != (guint64)o->n_stations * (o->n_stations + 1) / 2) {
-    g_autofree char *stations =
-        c->stations ? g_strdup_printf("stations=%u, ", c->stations) : g_strdup("");
-    return astro_fits_refuse(error,
-                             "the caps have %sbaselines=%" G_GUINT64_FORMAT
-                             " but the observation has %u stations, which make %" G_GUINT64_FORMAT
-                             " baselines with autocorrelations",
-                             stations, baselines, o->n_stations,
-                             (guint64)o->n_stations * (o->n_stations + 1) / 2);
-  }
-  if (strcmp(o->basis, "linear") != 0 && strcmp(o->basis, "circular") != 0)
-    return astro_fits_refuse(
-        error, "the observation's polarisation basis is \"%s\", expected linear or circular",
-        o->basis);
-  return TRUE;
+  g_autoptr(GError) wrong = NULL;
+  return astro_rows_check("UVFITS", ASTRO_UVFITS_MAX_STATIONS, &c->stream, c->stations,
+                          c->observation, &wrong) ||
+         astro_fits_refuse(error, "%s", wrong->message);
 }
 
 static void write_axis(fitsfile *file, int axis, const char *type, double pixel, double value,
@@ -113,12 +75,12 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
 {
   const AstroObservation *o = w->contents.observation;
   const AstroStream *stream = &w->contents.stream;
-  const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
+  const AstroRowBasis *basis = astro_row_basis_of(o);
   long axes[7] = { 0, 3, w->products, w->channels, 1, 1, 1 };
   double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * ASTRO_DEGREES,
          dec = o->phase_dec * ASTRO_DEGREES;
   const guint reference = reference_channel(stream);
-  g_autofree char *start = astro_observation_get_start(o), *field = astro_fits_field_name(o),
+  g_autofree char *start = astro_observation_get_start(o), *field = astro_field_name(o),
                   *telescope = astro_fits_ascii(o->telescope);
   char *zone = start ? strchr(start, 'Z') : NULL;
 

@@ -214,6 +214,11 @@ gboolean astro_part_file_patch(AstroPartFile *file, guint64 at, gconstpointer da
   return done == (gssize)bytes;
 }
 
+const char *astro_part_file_name(const AstroPartFile *file)
+{
+  return file->part;
+}
+
 guint64 astro_part_file_bytes(const AstroPartFile *file)
 {
   return file->bytes;

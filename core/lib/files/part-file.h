@@ -18,6 +18,8 @@ gboolean astro_part_file_write(AstroPartFile *file, gconstpointer data, gsize by
 /* Overwrites bytes that were written before. */
 gboolean astro_part_file_patch(AstroPartFile *file, guint64 at, gconstpointer data, gsize bytes,
                                GError **error);
+/* NAME.part, for a library that writes to it itself, instead of the functions above. */
+const char *astro_part_file_name(const AstroPartFile *file);
 guint64 astro_part_file_bytes(const AstroPartFile *file); /* bytes written so far */
 /* Both free the file, whether they succeed or not. */
 gboolean astro_part_file_commit(AstroPartFile *file, GError **error);

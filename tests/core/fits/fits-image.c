@@ -1,5 +1,6 @@
 /* FITS images and cubes that we write: read back, and checked by CFITSIO and WCSLIB's rules. */
 #include "tests/core/fits/fits-image.h"
+#include "core/lib/rows/field-name.h"
 #include "tests/core/fits/fits-key.h"
 
 static void expect_same_contents(const AstroFitsContents *a, const AstroFitsContents *b)
@@ -171,7 +172,7 @@ static void test_field_names(void)
     g_autoptr(AstroObservation) o = astro_observation_new(0);
     o->phase_ra = fields[i].ra / TEST_DEGREES;
     o->phase_dec = fields[i].dec / TEST_DEGREES;
-    g_autofree char *name = astro_fits_field_name(o);
+    g_autofree char *name = astro_field_name(o);
     g_assert_cmpstr(name, ==, fields[i].name);
   }
 }

@@ -114,7 +114,7 @@ static void files(TestPlace *place, gconstpointer data)
     { make_guppi_of_text, "is a GUPPI raw recording", "astrorecordsrc reads it" },
     { make_dada, "is a DADA recording", "astrorecordsrc reads it" },
     { make_mark5b, "is a Mark 5B recording", "astrorecordsrc reads it" },
-    { make_hdf5, "is an HDF5 file: if it holds visibilities (uvh5)", "UVData.write_uvfits" },
+    { make_hdf5, "is an HDF5 file: if it holds visibilities (uvh5)", "astrouvh5src reads it" },
     { make_sigproc, "is a SIGPROC file", "astrorecordsrc reads it" },
     { make_png, "is a PNG picture", "expected the FITS file" },
     { make_jpeg, "is a JPEG picture", "expected the FITS file" },
@@ -131,7 +131,7 @@ static void folders(TestPlace *place, gconstpointer data)
   static const struct {
     const char *files[2], *says, *to_do;
   } cases[] = {
-    { { "table.dat", "ANTENNA/table.dat" }, "is a Measurement Set", "CASA's exportuvfits" },
+    { { "table.dat", "ANTENNA/table.dat" }, "is a Measurement Set", "astromssrc reads it" },
     { { "table.dat", "table.f0" }, "is a CASA table", "exportuvfits" },
     { { "visdata", "header" }, "is a MIRIAD data set", "op=uvout" },
     { { "readme", "notes" }, "it is not a regular file", "" },

@@ -61,6 +61,11 @@ typedef struct {
   gboolean nan, endless_weight; /* of the last group's first value */
   gsize cut;                    /* bytes taken off the file's end; 1: into the groups */
   double scale;                 /* 0: 1; of parameters and values */
+  guint unused;     /* rows behind those of the stations, with the number 0 and no place */
+  guint homeless;   /* 1 + the station that has no place */
+  double ut1_utc;   /* 0: no such keyword */
+  const char *band; /* what is read of several IFs */
+  gboolean ignore_epoch;
 } Foreign;
 
 static inline void foreign_value(guint baseline, guint time, guint channel, guint s, float value[2])
@@ -134,11 +139,23 @@ static inline void foreign_stations(fitsfile *f, const Foreign *o, int version, 
   foreign_text(f, "XYZHAND", 0, o->hand ? o->hand : "RIGHT", status);
   if (o->frame)
     foreign_text(f, "FRAME", 0, o->frame, status);
+  if (o->ut1_utc)
+    foreign_double(f, "UT1UTC", 0, o->ut1_utc, status);
+  for (guint i = 0; i < o->unused; i++) {
+    int row = FOREIGN_STATIONS + 1 + (int)i, number = 0;
+    double xyz[3] = { NAN, NAN, NAN };
+    char *name = "";
+    fits_write_col(f, TSTRING, 1, row, 1, 1, &name, status);
+    fits_write_col(f, TDOUBLE, 2, row, 1, 3, xyz, status);
+    fits_write_col(f, TINT, 3, row, 1, 1, &number, status);
+  }
   for (int i = 0; i < FOREIGN_STATIONS; i++) {
     int apart = MAX(version, 1), number = o->number_step ? 2 + o->number_step * i : 1 + i;
     const double spread = o->spread ? o->spread : 1;
     double xyz[3] = { apart * (100 + spread * i), apart * (200 + spread * i * i),
                       apart * (300 - spread * i) };
+    if (o->homeless == (guint)i + 1)
+      xyz[1] = INFINITY;
     char text[9] = "ST0     ", *name = text;
     text[2] += i;
     fits_write_col(f, TSTRING, 1, i + 1, 1, 1, &name, status);

@@ -78,6 +78,22 @@ static const Foreign foreign_files[] = {
   { .name = "nan", .nan = TRUE },
   { .name = "endless-weight", .endless_weight = TRUE },
 
+  { .name = "unused-stations", .unused = 3 },
+  { .name = "unused-stations-with-places", .unused = 1, .frame = "ITRF", .places = "turned" },
+  { .name = "ut1", .timsys = "UT1", .ut1_utc = -0.25 },
+  { .name = "broken-epoch", .equinox = 2291.34, .ignore_epoch = TRUE },
+  { .name = "band-after-gap", .ifs = 3, .if_gap = 5e5, .band = "2" },
+  { .name = "bands-that-adjoin", .ifs = 3, .band = "2-3" },
+
+  { .name = "homeless-station", .homeless = 2, .expect = "station \"ST1\" (row 2) is at inf m" },
+  { .name = "ut1-not-told", .timsys = "UT1", .expect = "IAT, TAI or UT1 with their offset" },
+  { .name = "epoch-not-ignored", .equinox = 2291.34, .expect = "ignore-epoch=true" },
+  { .name = "band-not-there",
+    .ifs = 2,
+    .band = "3",
+    .expect = "band=3, expected one of its 2 IFs" },
+  { .name = "bands-turned", .ifs = 2, .band = "2-1", .expect = "band=2-1" },
+  { .name = "bands-with-gap", .ifs = 3, .if_gap = 5e5, .band = "2-3", .expect = "IF 3 begins" },
   { .name = "unknown-axis", .extra_axis = "SPIN", .extra_length = 2, .expect = "\"SPIN\" with 2" },
   { .name = "axis-twice", .extra_axis = "IF", .extra_length = 1, .expect = "a second axis" },
   { .name = "gap-between-ifs", .ifs = 2, .if_gap = 5e5, .expect = "IF 2" },
@@ -150,11 +166,26 @@ static const Foreign foreign_files[] = {
 
 static const Foreign foreign_usual = { .channels = 2, .ifs = 1, .n_stokes = 4, .freq_step = 1e6 };
 
+/* The IFs that are read: bands are "N" or "N-M" in these tests. */
+static guint foreign_first_if(const Foreign *o)
+{
+  return o->band ? (guint)(o->band[0] - '1') : 0;
+}
+
+static guint foreign_ifs(const Foreign *o)
+{
+  if (o->band && o->band[1])
+    return (guint)(o->band[2] - o->band[0]) + 1;
+  return o->band ? 1 : MAX(o->ifs, 1);
+}
+
 /* The station that has this index in the file's table; numbers rise or fall with it. */
 static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
 {
-  guint channels = (o->channels ? o->channels : foreign_usual.channels) * MAX(o->ifs, 1);
+  const guint per_if = o->channels ? o->channels : foreign_usual.channels;
+  guint channels = per_if * foreign_ifs(o);
   double step = o->freq_step ? o->freq_step : foreign_usual.freq_step;
+  const double first_if = foreign_first_if(o) * (per_if * step + o->if_gap);
   const double *p = c->observation->positions;
 
   g_assert_cmpuint(c->stations, ==, FOREIGN_STATIONS);
@@ -162,7 +193,7 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   g_assert_cmpuint(astro_stream_extent(&c->stream, ASTRO_AXIS_POL), ==, o->n_stokes == 1 ? 1 : 2);
   g_assert_cmpfloat_with_epsilon(c->stream.bandwidth, fabs(step) * channels, 1e-3);
   g_assert_cmpfloat_with_epsilon(c->stream.frequency,
-                                 1e9 + o->if_first + (channels - 1) * 0.5 * step, 1e-3);
+                                 1e9 + o->if_first + first_if + (channels - 1) * 0.5 * step, 1e-3);
   g_assert_cmpstr(c->observation->basis, ==,
                   o->first_stokes == -5 || o->first_stokes == 1 ? "linear" : "circular");
   g_assert_cmpstr(c->observation->telescope, ==, "OTHER");
@@ -200,6 +231,8 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   double begin = 43200;
   if (g_strcmp0(o->timsys, "IAT") == 0)
     begin -= 37;
+  if (g_strcmp0(o->timsys, "UT1") == 0)
+    begin -= o->ut1_utc;
   if (o->date_obs && g_str_has_suffix(o->date_obs, "40"))
     begin -= 20;
   g_assert_cmpfloat_with_epsilon(c->observation->start_ns * 1e-9, begin,
@@ -218,7 +251,8 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
     guint at = (c * 6 + baseline) * pols * pols + ours[o->swapped][s];
     const float *found = (const float *)frame->data + 2 * at;
     guint in_file = o->stokes_step > 0 ? 3 - s : s;
-    guint file_channel = o->freq_step < 0 ? channels - 1 - c : c;
+    guint file_channel =
+        (o->freq_step < 0 ? channels - 1 - c : c) + foreign_first_if(o) * foreign_usual.channels;
     float expected[2];
     gboolean there = in_file < n_stokes && i != j &&
                      !(o->skip && o->skip - 1 == time * FOREIGN_STATIONS + pair) &&
@@ -270,7 +304,9 @@ static void foreign(TestPlace *place, gconstpointer data)
   gboolean end = FALSE;
   guint time = 0, full = 0;
 
-  const AstroFitsOptions options = { .uvw = o->uvw };
+  const AstroFitsOptions options = { .uvw = o->uvw,
+                                     .band = o->band,
+                                     .ignore_epoch = o->ignore_epoch };
   foreign_write(place->path, o);
   AstroFitsReader *reader = astro_fits_reader_open(place->path, &options, &error);
   if (reader) {

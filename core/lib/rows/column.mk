@@ -1,0 +1,7 @@
+# Visibilities as the rows of a file: UVFITS, uvh5 and Measurement Sets share this.
+core_sources += core/lib/rows/values.c core/lib/rows/values.h core/lib/rows/observed.c core/lib/rows/observed.h \
+  core/lib/rows/field-name.c core/lib/rows/field-name.h
+core_sources += core/lib/rows/products.c core/lib/rows/products.h core/lib/rows/uvw-sums.c core/lib/rows/uvw-sums.h \
+  core/lib/rows/weights.c core/lib/rows/weights.h core/lib/rows/rows.c core/lib/rows/rows.h core/lib/rows/compare-uvw.c \
+  core/lib/rows/earth.c core/lib/rows/earth.h core/lib/rows/frames.h
+core_tests += tests/core/lib/rows/rows

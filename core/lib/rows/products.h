@@ -1,0 +1,28 @@
+/* Files of visibilities number the products of two polarisations as FITS does: -1 ... -4 (circular)
+ * or -5 ... -8 (linear). */
+#pragma once
+
+#include "core/stream/observation.h"
+
+G_BEGIN_DECLS
+
+/* Our numbers for the products of a file. FITS numbers them -1 ... -4 (circular) or -5 ... -8. */
+#define ASTRO_ROW_PRODUCTS 4
+typedef struct {
+  const char *name[2]; /* in the linear and in the circular basis */
+  guint8 pols[2];      /* of a1 and of a2 */
+} AstroRowProduct;
+extern const AstroRowProduct astro_row_products[ASTRO_ROW_PRODUCTS];
+
+typedef struct {
+  const char *basis;
+  double first; /* number of the first product on the STOKES axis */
+  const char *feeds[2];
+  double angles[2]; /* of the feeds, degrees */
+} AstroRowBasis;
+extern const AstroRowBasis astro_row_bases[2];
+
+/* For an observation whose basis is one of the two. */
+const AstroRowBasis *astro_row_basis_of(const AstroObservation *observation);
+
+G_END_DECLS
