@@ -184,6 +184,18 @@ void read_about(const Table &set, AstroSetAbout &about)
   read_ours(set, about.ours);
 }
 
+/* Empty if it is not told. */
+char *unit_of(const Table &set, const char *column)
+{
+  if (!set.tableDesc().isColumn(column))
+    return g_strdup("");
+  const TableRecord &keywords = TableColumn(set, column).keywordSet();
+  if (!keywords.isDefined("QuantumUnits"))
+    return g_strdup("");
+  const Array<String> units = keywords.toArrayString("QuantumUnits");
+  return text(units.empty() ? String() : *units.begin());
+}
+
 template <class T> T *whole_column(const Table &set, const char *name)
 {
   return copy(Array<T>(ScalarColumn<T>(set, name).getColumn()));
@@ -244,7 +256,8 @@ bool has_spectrum(const Table &set, rownr_t row)
 
 } // namespace
 
-AstroSetTables *astro_set_open(const char *folder, AstroSetAbout *about, GError **error)
+AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetAbout *about,
+                               GError **error)
 {
   auto tables = std::make_unique<AstroSetTables>();
   tables->folder = folder;
@@ -254,6 +267,7 @@ AstroSetTables *astro_set_open(const char *folder, AstroSetAbout *about, GError 
         tables->table = std::make_unique<Table>(folder, TableLock(TableLock::PermanentLocking),
                                                 Table::Old, TSMOption(TSMOption::Cache));
         read_about(*tables->table, *about);
+        about->unit = unit_of(*tables->table, column);
       }))
     return tables.release();
   astro_set_about_clear(about);

@@ -105,7 +105,9 @@ typedef struct {
 } AstroSetIndex;
 void astro_set_index_clear(AstroSetIndex *index);
 
-AstroSetTables *astro_set_open(const char *folder, AstroSetAbout *about, GError **error);
+/* about->unit is that of the column. */
+AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetAbout *about,
+                               GError **error);
 gboolean astro_set_read_index(AstroSetTables *tables, AstroSetIndex *index, GError **error);
 gboolean astro_set_has_column(AstroSetTables *tables, const char *column);
 /* Reads n rows that follow each other, all of one shape: [row][channel][product]. Weights are those

@@ -4,13 +4,14 @@
 #include <gst/gst.h>
 
 #include "elements/ms/astromssink.h"
+#include "elements/ms/astromssrc.h"
 
 #define PACKAGE "gst-astro"
 #define GST_PLUGIN_ORIGIN "Unknown package origin"
 
 static gboolean plugin_init(GstPlugin *plugin)
 {
-  return GST_ELEMENT_REGISTER(astromssink, plugin);
+  return GST_ELEMENT_REGISTER(astromssink, plugin) && GST_ELEMENT_REGISTER(astromssrc, plugin);
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, astroms,
