@@ -18,4 +18,8 @@ elements_libgstastroms_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
 elements_libgstastroms_la_LIBADD = core/libastro-sets.la $(astro_libs) $(CASACORE_LIBS) $(GST_LIBS) $(GLIB_LIBS)
 elements_libgstastroms_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^gst_plugin_astroms_' \
   -Wl,-rpath,'$$ORIGIN/..'
+core_tests += tests/core/sets/sets
+tests_core_sets_sets_SOURCES = tests/core/sets/sets.c tests/core/sets/alter.cc tests/core/sets/alter.h
+tests_core_sets_sets_CXXFLAGS = $(core_libastro_sets_la_CXXFLAGS)
+tests_core_sets_sets_LDADD = core/libastro-sets.la $(LDADD) $(CASACORE_LIBS)
 endif

@@ -263,7 +263,8 @@ static gboolean put_rows(AstroSetReader *r, gint band, GError **error)
     for (guint w = 0; w < r->n_windows; w++)
       r->windows[w].row[at] = ASTRO_SET_NO_ROW;
     for (; i < end; i++)
-      r->windows[entries[i].window].row[at] = entries[i].row;
+      if (!r->index.is_flagged[entries[i].row])
+        r->windows[entries[i].window].row[at] = entries[i].row;
   }
   r->rows->n = at;
   return TRUE;
