@@ -330,8 +330,7 @@ AstroSetTables *astro_set_create(const char *folder, const AstroSetAbout *about,
 {
   auto tables = std::make_unique<AstroSetTables>();
   tables->folder = folder;
-  if (astro::guarded(ASTRO_SET_ERROR_WRITE, "create", folder, error,
-                     [&] { create_tables(*tables, *about); }))
+  if (astro::guarded(astro::Doing::kCreate, folder, error, [&] { create_tables(*tables, *about); }))
     return tables.release();
   astro_set_close(tables.release());
   return nullptr;
@@ -339,12 +338,12 @@ AstroSetTables *astro_set_create(const char *folder, const AstroSetAbout *about,
 
 gboolean astro_set_add_rows(AstroSetTables *tables, const AstroSetRows *rows, GError **error)
 {
-  return astro::guarded(ASTRO_SET_ERROR_WRITE, "write to", tables->folder, error,
+  return astro::guarded(astro::Doing::kWrite, tables->folder, error,
                         [&] { add_rows(*tables, *rows); });
 }
 
 gboolean astro_set_complete(AstroSetTables *tables, double begin, double end, GError **error)
 {
-  return astro::guarded(ASTRO_SET_ERROR_WRITE, "write to", tables->folder, error,
+  return astro::guarded(astro::Doing::kWrite, tables->folder, error,
                         [&] { complete(*tables, begin, end); });
 }

@@ -262,7 +262,7 @@ AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetA
   auto tables = std::make_unique<AstroSetTables>();
   tables->folder = folder;
   *about = {};
-  if (astro::guarded(ASTRO_SET_ERROR_OPEN, "read", folder, error, [&] {
+  if (astro::guarded(astro::Doing::kOpen, folder, error, [&] {
         /* A cache and not a mapping: a file that is cut short is then an error, not a signal. */
         tables->table = std::make_unique<Table>(folder, TableLock(TableLock::PermanentLocking),
                                                 Table::Old, TSMOption(TSMOption::Cache));
@@ -278,7 +278,7 @@ AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetA
 gboolean astro_set_read_index(AstroSetTables *tables, AstroSetIndex *index, GError **error)
 {
   *index = {};
-  if (astro::guarded(ASTRO_SET_ERROR_READ, "read", tables->folder, error,
+  if (astro::guarded(astro::Doing::kRead, tables->folder, error,
                      [&] { read_index(*tables->table, *index); }))
     return TRUE;
   astro_set_index_clear(index);
@@ -288,7 +288,7 @@ gboolean astro_set_read_index(AstroSetTables *tables, AstroSetIndex *index, GErr
 gboolean astro_set_has_column(AstroSetTables *tables, const char *column)
 {
   gboolean has = FALSE;
-  astro::guarded(ASTRO_SET_ERROR_READ, "read", tables->folder, nullptr,
+  astro::guarded(astro::Doing::kRead, tables->folder, nullptr,
                  [&] { has = tables->table->tableDesc().isColumn(column); });
   return has;
 }
@@ -297,7 +297,7 @@ gboolean astro_set_read_rows(AstroSetTables *tables, const char *column, guint64
                              guint channels, guint products, float *values, guint8 *flags,
                              float *weights, GError **error)
 {
-  return astro::guarded(ASTRO_SET_ERROR_READ, "read", tables->folder, error, [&] {
+  return astro::guarded(astro::Doing::kRead, tables->folder, error, [&] {
     const Cells cells = { *tables->table, Slicer(IPosition(1, first), IPosition(1, n)),
                           IPosition(3, products, channels, n) };
     if (values)

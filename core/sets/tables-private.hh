@@ -21,22 +21,23 @@ struct _AstroSetTables {
 namespace astro
 {
 
-/* Calls what uses casacore, under the one lock, and makes an error of an exception, which must not
- * reach C. */
-gboolean set_error(GError **error, AstroSetError code, const char *doing, const std::string &folder,
-                   const char *cause);
+/* What is done when an error comes. */
+enum class Doing { kOpen, kRead, kCreate, kWrite };
+
+gboolean set_error(GError **error, Doing doing, const std::string &folder, const char *cause);
 std::mutex &casacore_lock();
 
+/* Calls what uses casacore, under the one lock, and makes an error of an exception, which must not
+ * reach C. */
 template <class Work>
-gboolean guarded(AstroSetError code, const char *doing, const std::string &folder, GError **error,
-                 Work work)
+gboolean guarded(Doing doing, const std::string &folder, GError **error, Work work)
 {
   std::lock_guard<std::mutex> lock(casacore_lock());
   try {
     work();
     return TRUE;
   } catch (const std::exception &e) {
-    return set_error(error, code, doing, folder, e.what());
+    return set_error(error, doing, folder, e.what());
   }
 }
 

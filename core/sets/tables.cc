@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include <gio/gio.h>
+
 G_DEFINE_QUARK(astro_set_error, astro_set_error)
 
 namespace astro
@@ -14,10 +16,27 @@ std::mutex &casacore_lock()
   return lock;
 }
 
-gboolean set_error(GError **error, AstroSetError code, const char *doing, const std::string &folder,
-                   const char *cause)
+/* casacore's text is all that tells why. */
+static bool says(const char *cause, const char *what)
 {
-  return astro_fail(error, ASTRO_SET_ERROR, code, "cannot %s %s: %s", doing, folder.c_str(), cause);
+  return std::strstr(cause, what) != nullptr;
+}
+
+gboolean set_error(GError **error, Doing doing, const std::string &folder, const char *cause)
+{
+  const char *name = folder.c_str();
+  if (says(cause, "ock on table") && says(cause, "could not be acquired"))
+    return astro_fail(error, ASTRO_SET_ERROR, ASTRO_SET_ERROR_LOCKED,
+                      "%s is locked by another program that has it open for writing, or is read "
+                      "here while it should be written: try again when that is done (%s)",
+                      name, cause);
+  if (doing == Doing::kOpen || doing == Doing::kRead)
+    return astro_fail(error, ASTRO_SET_ERROR,
+                      doing == Doing::kOpen ? ASTRO_SET_ERROR_OPEN : ASTRO_SET_ERROR_READ,
+                      "cannot read %s: %s", name, cause);
+  return astro_fail(
+      error, G_IO_ERROR, says(cause, "No space left") ? G_IO_ERROR_NO_SPACE : G_IO_ERROR_FAILED,
+      "cannot %s %s: %s", doing == Doing::kCreate ? "create" : "write to", name, cause);
 }
 
 } // namespace astro
@@ -65,7 +84,7 @@ void astro_set_close(AstroSetTables *tables)
 {
   /* Closing writes what is left, which cannot fail usefully here: astro_set_complete has done it
    * before for a set that is whole. */
-  astro::guarded(ASTRO_SET_ERROR_WRITE, "close", tables->folder, nullptr, [&] {
+  astro::guarded(astro::Doing::kWrite, tables->folder, nullptr, [&] {
     tables->set.reset();
     tables->table.reset();
   });

@@ -7,13 +7,13 @@
 
 G_BEGIN_DECLS
 
+/* Errors in writing are G_IO_ERROR. */
 #define ASTRO_SET_ERROR astro_set_error_quark()
 typedef enum {
   ASTRO_SET_ERROR_OPEN,   /* there is no set, or it cannot be opened */
   ASTRO_SET_ERROR_LOCKED, /* another program has locked it */
   ASTRO_SET_ERROR_FORMAT, /* its content is not what can be used */
   ASTRO_SET_ERROR_READ,
-  ASTRO_SET_ERROR_WRITE,
 } AstroSetError;
 GQuark astro_set_error_quark(void);
 /* Sets ASTRO_SET_ERROR_FORMAT and is FALSE. */

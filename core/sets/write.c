@@ -157,11 +157,6 @@ gboolean astro_set_writer_begin(AstroSetWriter *w, const AstroStream *stream, gu
   return w->tables != NULL;
 }
 
-gboolean astro_set_writer_is_begun(const AstroSetWriter *w)
-{
-  return w->tables != NULL;
-}
-
 /* ---- rows ---- */
 
 /* The weight of a row is the mean of those of its channels that have one. */
@@ -212,7 +207,7 @@ static double seconds_of(const AstroSetWriter *w, gint64 ns)
          ((double)w->observation->start_ns + (double)ns) / ASTRO_NS_PER_SECOND;
 }
 
-static gboolean put_frame(AstroSetWriter *w, const AstroSetFrames *frames,
+static gboolean put_frame(AstroSetWriter *w, const AstroRowFrames *frames,
                           const AstroRowValues *values, guint64 index, AstroRowTally *tally,
                           GError **error)
 {
@@ -256,7 +251,7 @@ static gboolean put_frame(AstroSetWriter *w, const AstroSetFrames *frames,
   return TRUE;
 }
 
-gboolean astro_set_writer_write(AstroSetWriter *w, const AstroSetFrames *frames,
+gboolean astro_set_writer_write(AstroSetWriter *w, const AstroRowFrames *frames,
                                 AstroRowTally *tally, GError **error)
 {
   AstroRowValues values;
@@ -277,10 +272,10 @@ gboolean astro_set_writer_write(AstroSetWriter *w, const AstroSetFrames *frames,
 gboolean astro_set_writer_finish(AstroSetWriter *w, GError **error)
 {
   AstroPartFolder *folder = w->folder;
-  if (!astro_set_complete(w->tables, w->begin, w->end, error)) {
-    astro_set_writer_discard(w);
-    return FALSE;
-  }
+  const gboolean is_whole = astro_set_complete(w->tables, w->begin, w->end, error);
   free_writer(w);
-  return astro_part_folder_commit(folder, error);
+  if (is_whole)
+    return astro_part_folder_commit(folder, error);
+  astro_part_folder_discard(folder);
+  return FALSE;
 }

@@ -27,396 +27,67 @@
  */
 #include "elements/ms/astromssink.h"
 
-#include <gio/gio.h>
-
-#include "core/lib/sky/earth-error.h"
-#include "core/kit/units.h"
-#include "core/memory/memory.h"
 #include "core/sets/sets.h"
-#include "core/stream/uvw-meta.h"
-#include "elements/base/astroearth.h"
-#include "elements/base/astrofields.h"
-#include "elements/base/astroincoming.h"
-#include "elements/base/astrointegrations.h"
-#include "elements/base/astrolog.h"
-#include "elements/base/astroonce.h"
-#include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
 
-struct _AstroMsSink {
-  GstBaseSink parent;
-  char *location;          /* property */
-  char *earth_orientation; /* property */
-  AstroEarthUse earth;
-
-  char *name;             /* of the set that is written */
-  AstroSetWriter *writer; /* from READY on to the end of the stream */
-  AstroStream stream;
-  guint stations; /* of the caps, or 0 */
-  GstCaps *caps;  /* these */
-  AstroObservation *observation;
-  GstEvent *observed; /* the event that it is from */
-  AstroIntegrations integrations;
-  guint64 written; /* integrations */
-  AstroRowTally tally;
-  gint64 begin_ns, end_ns; /* of what has been written */
-  gboolean refused;        /* the last observation was refused: nothing of it is written */
-  gboolean failed;         /* an error was posted: nothing more is written until a flush */
-};
+typedef AstroRowSink AstroMsSink;
+typedef AstroRowSinkClass AstroMsSinkClass;
 
 G_DEFINE_TYPE(AstroMsSink, astro_ms_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE(astromssink, "astromssink", GST_RANK_NONE, ASTRO_TYPE_MS_SINK)
 
-/* ---- the set ---- */
-
-static void discard(AstroMsSink *self)
-{
-  g_clear_pointer(&self->writer, astro_set_writer_discard);
-  self->written = 0;
-}
-
-static void give_up(AstroMsSink *self)
-{
-  discard(self);
-  self->failed = TRUE;
-}
-
-/* Posts the error. Nothing is left under the final name. */
-static gboolean fail(AstroMsSink *self, const GError *error)
-{
-  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE))
-    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("%s", error->message), (NULL));
-  else if (error->domain == G_IO_ERROR ||
-           g_error_matches(error, ASTRO_SET_ERROR, ASTRO_SET_ERROR_WRITE))
-    GST_ELEMENT_ERROR(self, RESOURCE, WRITE, ("%s", error->message), (NULL));
-  else
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->name, error->message), (NULL));
-  give_up(self);
-  return FALSE;
-}
-
-static gboolean open_set(AstroMsSink *self)
-{
-  g_autoptr(GError) error = NULL;
-  g_free(self->name);
-  self->name = astro_fields_copy_text(self, &self->location);
-  self->written = 0;
-  self->tally = (AstroRowTally){ 0 };
-  if (!self->name || !self->name[0]) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
-                      ("property \"location\" is not set"));
-    return FALSE;
-  }
-  self->writer = astro_set_writer_new(self->name, &error);
-  if (!self->writer)
-    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
-  return self->writer != NULL;
-}
-
-static void tell_of_set(AstroMsSink *self)
-{
-  const AstroRowTally *tally = &self->tally;
-  const gint pols = (gint)astro_stream_extent(&self->stream, ASTRO_AXIS_POL);
-  g_autofree char *start = astro_observation_tell_time(self->observation, (guint64)self->begin_ns);
-  GstStructure *file = gst_structure_new(
-      "astro-file", "location", G_TYPE_STRING, self->name, "format", G_TYPE_STRING,
-      "Measurement Set", "stations", G_TYPE_INT, (gint)self->observation->n_stations, "baselines",
-      G_TYPE_INT, (gint)astro_stream_extent(&self->stream, ASTRO_AXIS_BASELINE), "channels",
-      G_TYPE_INT, (gint)astro_stream_extent(&self->stream, ASTRO_AXIS_CHANNEL), "products",
-      G_TYPE_INT, pols * pols, "integrations", G_TYPE_UINT64, self->written, "start", G_TYPE_STRING,
-      start, "seconds", G_TYPE_DOUBLE, (double)(self->end_ns - self->begin_ns) / GST_SECOND,
-      "least-weight", G_TYPE_UINT, tally->least, "most-weight", G_TYPE_UINT, tally->most, "flagged",
-      G_TYPE_DOUBLE, (double)tally->flagged / (double)tally->values, NULL);
-  if (self->integrations.steps.again)
-    gst_structure_set(file, "again", G_TYPE_UINT64, self->integrations.steps.again, NULL);
-  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), file));
-}
-
-static gboolean finish(AstroMsSink *self)
-{
-  g_autoptr(GError) error = NULL;
-  if (!astro_set_writer_finish(g_steal_pointer(&self->writer), &error))
-    return fail(self, error);
-  ASTRO_INFO(self, "wrote %" G_GUINT64_FORMAT " integrations to %s", self->written, self->name);
-  tell_of_set(self);
-  if (self->tally.not_finite)
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("%s: NaN or infinite values were written as flagged: %" G_GUINT64_FORMAT,
-                         self->name, self->tally.not_finite),
-                        (NULL));
-  self->written = 0;
-  return TRUE;
-}
-
-static gboolean start(AstroMsSink *self)
-{
-  astro_steps_begin(&self->integrations.steps);
-  self->earth = (AstroEarthUse){ 0 };
-  self->refused = self->failed = FALSE;
-  return open_set(self);
-}
-
-static void stop(AstroMsSink *self)
-{
-  if (self->written)
-    finish(self);
-  discard(self);
-  astro_steps_reset(&self->integrations.steps);
-  g_clear_pointer(&self->observation, astro_observation_unref);
-  gst_clear_event(&self->observed);
-  gst_clear_caps(&self->caps);
-}
-
-/* GstBaseSink starts and stops between NULL and READY; but a stream begins and ends at READY, where
- * the location may change too. */
-static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
-{
-  AstroMsSink *self = ASTRO_MS_SINK(element);
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start(self))
-    return GST_STATE_CHANGE_FAILURE;
-  const GstStateChangeReturn changed =
-      GST_ELEMENT_CLASS(astro_ms_sink_parent_class)->change_state(element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
-      (transition == GST_STATE_CHANGE_READY_TO_PAUSED && changed == GST_STATE_CHANGE_FAILURE))
-    stop(self);
-  return changed;
-}
-
-/* ---- what comes ---- */
-
-static gboolean is_begun(const AstroMsSink *self)
-{
-  return self->writer && astro_set_writer_is_begun(self->writer);
-}
-
-static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
-{
-  AstroMsSink *self = ASTRO_MS_SINK(sink);
-  g_autoptr(GError) error = NULL;
-  gint stations = 0;
-
-  astro_log_caps(self, caps, NULL);
-  /* Repeated caps do not get here. */
-  if (is_begun(self)) {
-    g_autofree char *found = gst_caps_to_string(caps), *expected = gst_caps_to_string(self->caps);
-    GST_ELEMENT_ERROR(
-        self, STREAM, FORMAT,
-        ("%s: the caps changed within a set: found %s, expected %s", self->name, found, expected),
-        (NULL));
-    return FALSE;
-  }
-  if (!astro_stream_from_caps(&self->stream, caps, &error) ||
-      !astro_stream_check_sums(&self->stream, &error)) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
-    return FALSE;
-  }
-  gst_structure_get_int(gst_caps_get_structure(caps, 0), "stations", &stations);
-  self->stations = (guint)MAX(stations, 0);
-  gst_caps_replace(&self->caps, caps);
-  return TRUE;
-}
-
-static gboolean take_observation(AstroMsSink *self, GstEvent *event)
-{
-  g_autoptr(GError) error = NULL;
-  if (self->observed && gst_structure_is_equal(gst_event_get_structure(self->observed),
-                                               gst_event_get_structure(event)))
-    return TRUE;
-  g_autoptr(AstroObservation) observation = astro_observation_from_event(event, &error);
-  if (!observation ||
-      !astro_earth_use(&self->earth, self, &self->earth_orientation, observation, &error)) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->name, error->message), (NULL));
-    return FALSE;
-  }
-  if (is_begun(self)) {
-    GST_ELEMENT_ERROR(
-        self, STREAM, FORMAT,
-        ("%s: the observation changed within a set: expected EOS between observations", self->name),
-        (NULL));
-    return FALSE;
-  }
-  g_clear_pointer(&self->observation, astro_observation_unref);
-  self->observation = g_steal_pointer(&observation);
-  gst_event_replace(&self->observed, event);
-  return TRUE;
-}
-
-static gboolean end_of_stream(AstroMsSink *self)
-{
-  if (self->written)
-    return finish(self);
-  if (self->failed)
-    return FALSE;
-  GST_ELEMENT_ERROR(
-      self, STREAM, FORMAT,
-      ("%s: the stream ended before its first integration: nothing was written", self->name),
-      (NULL));
-  give_up(self);
-  return FALSE;
-}
-
-static gboolean event(GstBaseSink *sink, GstEvent *event)
-{
-  AstroMsSink *self = ASTRO_MS_SINK(sink);
-  gboolean good = TRUE;
-
-  if (astro_event_is_observation(event)) {
-    good = take_observation(self, event);
-    self->refused = !good;
-  } else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
-    good = end_of_stream(self);
-  else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    /* A flush revokes all data before it. */
-    discard(self);
-    astro_steps_reset(&self->integrations.steps);
-    self->failed = FALSE;
-  } else
-    astro_steps_take_event(&self->integrations.steps, GST_BASE_SINK_PAD(sink), event);
-  if (good)
-    return GST_BASE_SINK_CLASS(astro_ms_sink_parent_class)->event(sink, event);
-  gst_event_unref(event);
-  return FALSE;
-}
-
-/* *buffer may become a part of it, or NULL where there is nothing to write. */
-static gboolean read_frames(AstroMsSink *self, GstBuffer **buffer, AstroSetFrames *frames,
-                            GError **error)
-{
-  AstroIntegrationsPlace place = { 0 };
-  if (!astro_stream_steps(&self->stream, gst_buffer_get_size(*buffer), &place.frames, error) ||
-      !astro_stream_check_counts(&self->stream, *buffer, error))
-    return FALSE;
-  if (place.frames == 0)
-    gst_clear_buffer(buffer);
-  else if (!astro_integrations_place(&self->integrations, GST_ELEMENT(self), self->name,
-                                     &self->stream, self->written == 0, buffer, &place, error))
-    return FALSE;
-  /* Integrations that are missing entirely need no rows. */
-  if (*buffer && GST_BUFFER_FLAG_IS_SET(*buffer, GST_BUFFER_FLAG_GAP))
-    gst_clear_buffer(buffer);
-  frames->frames = place.frames;
-  frames->start_ns = place.start_ns;
-  frames->duration_ns = place.duration_ns;
-  return TRUE;
-}
-
-static gboolean begin_set(AstroMsSink *self, const AstroSetFrames *frames, GError **error)
-{
-  if (astro_set_writer_is_begun(self->writer))
-    return TRUE;
-  if (!astro_set_writer_begin(self->writer, &self->stream, self->stations, self->observation,
-                              error))
-    return FALSE;
-  astro_earth_use_tell(&self->earth, GST_ELEMENT(self), self->observation, &self->stream,
-                       astro_earth_error_of_uvw(ASTRO_DEGREE), " a degree from the phase centre");
-  astro_integrations_warn_of_delays(GST_ELEMENT(self), self->name, self->observation, &self->stream,
-                                    frames->start_ns);
-  return TRUE;
-}
-
-static gboolean write_frames(AstroMsSink *self, GstBuffer *buffer, AstroSetFrames *frames,
-                             GError **error)
-{
-  const guint64 baselines = astro_stream_extent(&self->stream, ASTRO_AXIS_BASELINE);
-  frames->validity = astro_buffer_get_validity(buffer);
-  if (!astro_buffer_find_uvw(buffer, self->observation, frames->frames, baselines, &frames->uvw,
-                             error) ||
-      !begin_set(self, frames, error) ||
-      !astro_set_writer_write(self->writer, frames, &self->tally, error))
-    return FALSE;
-  if (self->written == 0)
-    self->begin_ns = frames->start_ns;
-  self->end_ns = frames->start_ns + frames->duration_ns;
-  self->written += frames->frames;
-  return TRUE;
-}
-
-static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
-{
-  AstroMsSink *self = ASTRO_MS_SINK(sink);
-  g_autoptr(GError) error = NULL;
-  g_autoptr(GstBuffer) taken = gst_buffer_ref(buffer);
-  AstroSetFrames frames = { 0 };
-  GstMapInfo map;
-
-  astro_log_block(self, "in", buffer);
-  if (self->refused || self->failed || (!self->writer && !open_set(self)))
-    return GST_FLOW_ERROR;
-  if (!astro_has_caps(GST_BASE_SINK_PAD(sink))) {
-    give_up(self);
-    return GST_FLOW_NOT_NEGOTIATED;
-  }
-  if (!read_frames(self, &taken, &frames, &error) ||
-      (taken && !astro_buffer_align(&taken, NULL, ASTRO_SAMPLES_ALIGN, &error))) {
-    fail(self, error);
-    return GST_FLOW_ERROR;
-  }
-  if (!taken)
-    return GST_FLOW_OK;
-  if (!gst_buffer_map(taken, &map, GST_MAP_READ)) {
-    GST_ELEMENT_ERROR(self, RESOURCE, READ, ("A buffer cannot be mapped for reading."), (NULL));
-    give_up(self);
-    return GST_FLOW_ERROR;
-  }
-  frames.data = map.data;
-  const gboolean done = write_frames(self, taken, &frames, &error);
-  gst_buffer_unmap(taken, &map);
-  if (!done)
-    fail(self, error);
-  return done ? GST_FLOW_OK : GST_FLOW_ERROR;
-}
-
-static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query)
-{
-  astro_reader_add(query, NULL); /* the host reads */
-  return TRUE;
-}
-
-/* ---- the class ---- */
-
 static const AstroField fields[] = {
-  ASTRO_TEXT(AstroMsSink, location, "location", "Set name",
-             "Path of the Measurement Set, a folder, made as NAME.part and renamed when complete",
-             NULL),
-  ASTRO_EARTH_FIELD(AstroMsSink, earth_orientation),
+  ASTRO_ROW_SINK_FIELDS("Path of the Measurement Set, a folder, made as NAME.part and renamed when "
+                        "it is complete"),
   { 0 },
 };
 
-static void finalize(GObject *object)
+static gpointer open(const char *location, GError **error)
 {
-  g_free(ASTRO_MS_SINK(object)->name);
-  G_OBJECT_CLASS(astro_ms_sink_parent_class)->finalize(object);
+  return astro_set_writer_new(location, error);
 }
+
+static gboolean begin(gpointer writer, const AstroStream *stream, guint stations,
+                      AstroObservation *observation, GError **error)
+{
+  return astro_set_writer_begin(writer, stream, stations, observation, error);
+}
+
+static gboolean write(gpointer writer, const AstroRowFrames *frames, AstroRowTally *tally,
+                      GError **error)
+{
+  return astro_set_writer_write(writer, frames, tally, error);
+}
+
+static gboolean finish(gpointer writer, GError **error)
+{
+  return astro_set_writer_finish(writer, error);
+}
+
+static void discard(gpointer writer)
+{
+  astro_set_writer_discard(writer);
+}
+
+static const AstroRowSinkKind set = {
+  .format = "Measurement Set",
+  .open = open,
+  .begin = begin,
+  .write = write,
+  .finish = finish,
+  .discard = discard,
+};
 
 static void astro_ms_sink_init(AstroMsSink *self)
 {
-  astro_fields_set_defaults(self);
-  /* The set is written as fast as data come, and no block is kept back from its pool. */
-  gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
-  gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(self), FALSE);
-  /* With several sinks, one does not wait for another whose image is complete only at the end. */
-  gst_base_sink_set_async_enabled(GST_BASE_SINK(self), FALSE);
+  astro_row_sink_init(self);
 }
 
 static void astro_ms_sink_class_init(AstroMsSinkClass *class)
 {
-  GObjectClass *object = G_OBJECT_CLASS(class);
-  GstElementClass *element = GST_ELEMENT_CLASS(class);
-  GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(class);
-  g_autoptr(GstCaps) caps = gst_caps_from_string(ASTRO_SET_CAPS);
-
-  astro_fields_install(object, fields, 0);
-  object->finalize = finalize;
-  gst_element_class_add_pad_template(
-      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
-  astro_element_class_say_once(element);
+  astro_row_sink_install(class, &set, ASTRO_SET_CAPS, fields);
   gst_element_class_set_static_metadata(
-      element, "Measurement Set sink", "Sink/File",
+      GST_ELEMENT_CLASS(class), "Measurement Set sink", "Sink/File",
       "Writes visibilities as a Measurement Set for CASA, WSClean and other programs on casacore",
       ASTRO_AUTHOR);
-  element->change_state = change_state;
-  sink->set_caps = set_caps;
-  sink->event = event;
-  sink->render = render;
-  sink->propose_allocation = propose_allocation;
 }

@@ -84,7 +84,8 @@ static gboolean fail(AstroMsSrc *self, const GError *error)
 {
   if (g_error_matches(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP))
     return FALSE;
-  if (g_error_matches(error, ASTRO_SET_ERROR, ASTRO_SET_ERROR_OPEN))
+  if (g_error_matches(error, ASTRO_SET_ERROR, ASTRO_SET_ERROR_OPEN) ||
+      g_error_matches(error, ASTRO_SET_ERROR, ASTRO_SET_ERROR_LOCKED))
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", error->message), (NULL));
   else if (g_error_matches(error, ASTRO_SET_ERROR, ASTRO_SET_ERROR_READ))
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("%s", error->message), (NULL));
@@ -101,6 +102,22 @@ static void close_file(AstroMsSrc *self)
   g_clear_pointer(&reader, astro_set_reader_close);
 }
 
+/* A missing set is reported at the start, as filesrc does. */
+static gboolean check_folder(AstroMsSrc *self)
+{
+  g_autofree char *mark = g_build_filename(self->now.location, ASTRO_SET_MARK, NULL);
+  if (g_file_test(mark, G_FILE_TEST_IS_REGULAR))
+    return TRUE;
+  if (g_file_test(self->now.location, G_FILE_TEST_EXISTS))
+    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ,
+                      ("%s is no Measurement Set: it has no " ASTRO_SET_MARK, self->now.location),
+                      (NULL));
+  else
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND,
+                      ("cannot open %s: there is no such set", self->now.location), (NULL));
+  return FALSE;
+}
+
 static gboolean start(GstBaseSrc *src)
 {
   AstroMsSrc *self = ASTRO_MS_SRC(src);
@@ -114,11 +131,7 @@ static gboolean start(GstBaseSrc *src)
                       ("property \"location\" is not set"));
     return FALSE;
   }
-  if (g_file_test(self->now.location, G_FILE_TEST_EXISTS))
-    return TRUE;
-  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND,
-                    ("cannot open %s: there is no such set", self->now.location), (NULL));
-  return FALSE;
+  return check_folder(self);
 }
 
 static gboolean stop(GstBaseSrc *src)

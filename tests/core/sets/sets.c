@@ -102,7 +102,7 @@ static void write_frame(AstroSetWriter *writer, const AstroFitsContents *c, guin
     values[i] = value_at(frame, i);
     sums[i] = sum_at(frame, i);
   }
-  const AstroSetFrames frames = {
+  const AstroRowFrames frames = {
     .data = c->stream.format == ASTRO_FORMAT_CF32LE ? (gpointer)values : sums,
     .frames = 1,
     .validity = astro_buffer_get_validity(counts),
