@@ -13,7 +13,8 @@ AC_DEFUN([ASTRO_CASACORE], [
      AC_MSG_CHECKING([for casacore])
      AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <casacore/ms/MeasurementSets/MeasurementSet.h>]],
                                      [[casacore::MeasurementSet set;]])],
-       [astro_casacore_summary=yes],
+       [astro_casacore_summary=yes
+        AC_DEFINE([HAVE_CASACORE], [1], [casacore is available, so that the plugin for Measurement Sets is built.])],
        [astro_casacore_summary="no: astromssrc and astromssink need C++ and casacore (casacore-dev)"])
      LIBS=$astro_saved_libs
      AC_LANG_POP([C++])

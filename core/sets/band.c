@@ -4,13 +4,17 @@
 #include <math.h>
 
 #define CLOSE 1e-3 /* of a channel */
+#define ROUNDING 1e-7
 
 static gboolean read_window(const AstroSetReader *r, AstroSetWindow *w, GError **error)
 {
   const AstroSetBand *band = &r->about.bands[w->band];
   const guint n = band->n_channels;
   const double *f = band->frequencies;
-  const double step = n > 1 ? (f[n - 1] - f[0]) / (n - 1) : fabs(band->widths[0]);
+  const double width = fabs(band->widths[0]), apart = n > 1 ? (f[n - 1] - f[0]) / (n - 1) : width;
+  /* The width has fewer roundings in it. */
+  const double step =
+      fabs(fabs(apart) - width) <= ROUNDING * width ? copysign(width, apart) : apart;
   for (guint c = 0; c < n; c++)
     if (!(fabs(f[c] - (f[0] + c * step)) <= CLOSE * fabs(step)))
       return astro_set_wrong(r, error,
@@ -23,6 +27,7 @@ static gboolean read_window(const AstroSetReader *r, AstroSetWindow *w, GError *
   w->upside_down = step < 0;
   w->step = fabs(step);
   w->lowest = MIN(f[0], f[n - 1]);
+  w->highest = MAX(f[0], f[n - 1]);
   return TRUE;
 }
 
@@ -100,7 +105,7 @@ gboolean astro_set_join_bands(AstroSetReader *r, const guint8 *used, GError **er
   }
   AstroStream *s = &r->contents.stream;
   s->bandwidth = r->channels * r->windows[0].step;
-  s->frequency = r->windows[0].lowest + (r->channels - 1) * 0.5 * r->windows[0].step;
+  s->frequency = 0.5 * (r->windows[0].lowest + r->windows[r->n_windows - 1].highest);
   return s->frequency > 0 ||
          astro_set_wrong(r, error, "the middle of the band is at %g Hz, expected more than 0",
                          s->frequency);

@@ -322,6 +322,7 @@ void complete(AstroSetTables &tables, double begin, double end)
   columns.history().cliCommand().put(0, Vector<String>(1, ""));
   columns.history().appParams().put(0, Vector<String>(1, ""));
   set.flush(True);
+  tables.is_whole = true;
 }
 
 } // namespace

@@ -13,12 +13,12 @@ G_BEGIN_DECLS
 
 /* A spectral window that is read. */
 typedef struct {
-  gint band;      /* its number */
-  guint channels; /* of it */
-  guint first;    /* where they begin in the stream */
-  double lowest, step;
-  gboolean upside_down; /* frequencies fall along the axis */
-  guint64 *row;         /* of the main table, for each row of rows; or ASTRO_SET_NO_ROW */
+  gint band;                    /* its number */
+  guint channels;               /* of it */
+  guint first;                  /* where they begin in the stream */
+  double lowest, highest, step; /* Hz */
+  gboolean upside_down;         /* frequencies fall along the axis */
+  guint64 *row;                 /* of the main table, for each row of rows; or ASTRO_SET_NO_ROW */
 } AstroSetWindow;
 
 struct _AstroSetReader {

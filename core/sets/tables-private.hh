@@ -16,6 +16,7 @@ struct _AstroSetTables {
   std::unique_ptr<casacore::MeasurementSet> set; /* that is made */
   std::unique_ptr<casacore::Table> table;        /* that is read */
   casacore::rownr_t rows = 0;                    /* written so far */
+  bool is_whole = false;
 };
 
 namespace astro

@@ -82,9 +82,11 @@ void astro_set_index_clear(AstroSetIndex *index)
 
 void astro_set_close(AstroSetTables *tables)
 {
-  /* Closing writes what is left, which cannot fail usefully here: astro_set_complete has done it
-   * before for a set that is whole. */
+  /* A set that is not whole is given up, and nothing more of it is written: after a full disk that
+   * would fail again, in a destructor. */
   astro::guarded(astro::Doing::kWrite, tables->folder, nullptr, [&] {
+    if (tables->set && !tables->is_whole)
+      tables->set->markForDelete();
     tables->set.reset();
     tables->table.reset();
   });

@@ -4,6 +4,7 @@
 #include "core/stream/uvw.h"
 #include "tests/core/fits/uvfits.h"
 #include "tests/core/sets/alter.h"
+#include "tests/remove-all.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>
@@ -31,22 +32,11 @@ static void set_up(Place *place, gconstpointer data)
   place->other = g_build_filename(place->folder, "b.ms", NULL);
 }
 
-static void remove_all(const char *path)
-{
-  g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-  const char *name;
-  while (dir && (name = g_dir_read_name(dir))) {
-    g_autofree char *inside = g_build_filename(path, name, NULL);
-    remove_all(inside);
-  }
-  g_remove(path);
-}
-
 static void tear_down(Place *place, gconstpointer data)
 {
   g_autofree char *part = g_strconcat(place->path, ".part", NULL);
   g_assert_false(g_file_test(part, G_FILE_TEST_EXISTS));
-  remove_all(place->folder);
+  test_remove_all(place->folder);
   g_free(place->folder);
   g_free(place->path);
   g_free(place->other);
@@ -268,7 +258,7 @@ static void returns(Place *place, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS(shapes); i++) {
     write_set(place->path, &shapes[i]);
     assert_set(place->path, &shapes[i], &plain, -1);
-    remove_all(place->path);
+    test_remove_all(place->path);
   }
 }
 
