@@ -2,6 +2,7 @@
  * source reads is refused by name. */
 #include "config.h"
 #include "tests/elements/elements.h"
+#include "tests/remove-all.h"
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>
@@ -126,11 +127,30 @@ static void test_folders(void)
   test_refused("astroopen input=open.ms ! fakesink", "the folder open.ms has no files");
   write_file("open.ms/table.dat", "x", 1);
   write_file("open.ms/ANTENNA/table.dat", "x", 1);
-  test_refused("astroopen input=open.ms ! fakesink", "open.ms is a Measurement Set");
+  test_refused("astrofitssrc location=open.ms ! fakesink",
+               "open.ms is a Measurement Set: astromssrc reads it");
   g_unlink("open.ms/ANTENNA/table.dat");
   g_unlink("open.ms/table.dat");
   g_rmdir("open.ms/ANTENNA");
   g_rmdir("open.ms");
+}
+
+static void test_sets(void)
+{
+  g_autoptr(GstElementFactory) factory = gst_element_factory_find("astromssrc");
+  if (!factory) {
+    g_test_skip("this build does not have it");
+    return;
+  }
+  make(VISIBILITIES " ! astromssink location=open.ms");
+  same("astroopen input=open.ms", "astromssrc location=open.ms", "filesink");
+  same("astroopen input=open.ms uvw=file field=0 band=0 column=DATA ! astrogridder size=64 cell=60 "
+       "backend=cpu",
+       "astromssrc location=open.ms uvw=file ! astrogridder size=64 cell=60 backend=cpu",
+       "filesink");
+  test_refused("astroopen input=open.ms column=MODEL_DATA ! fakesink", "no column MODEL_DATA");
+  test_refused("astroopen input=open.ms ra-column=3 ! fakesink", "ra-column=3 is set");
+  test_remove_all("open.ms");
 }
 
 /* Files of an input are of one kind. */
@@ -444,6 +464,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroopen/catalogues", test_catalogues);
   g_test_add_func("/astroopen/unreadable", test_unreadable);
   g_test_add_func("/astroopen/folders", test_folders);
+  g_test_add_func("/astroopen/sets", test_sets);
   g_test_add_func("/astroopen/mixed", test_mixed);
   g_test_add_func("/astroopen/other-properties", test_other_properties);
   g_test_add_func("/astroopen/recordings", test_recordings);

@@ -4,6 +4,7 @@
 
 #include "tests/elements/misfit-stages.h"
 #include "tests/elements/recorded.h"
+#include "tests/remove-all.h"
 
 #include <glib/gstdio.h>
 #include <gst/base/gstaggregator.h>
@@ -118,8 +119,28 @@ static inline void test_misfit_add_buffer(TestMisfitResult *result, GstBuffer *b
   gst_buffer_unmap(buffer, &map);
 }
 
+/* A folder is a Measurement Set, whose files have more in them than what was written: it is read
+ * again. */
+static inline void add_folder(TestMisfitResult *result, const char *folder)
+{
+  g_autofree char *file = g_strconcat(folder, ".uvfits", NULL), *text = NULL;
+  g_autofree char *line =
+      g_strdup_printf("astromssrc location=%s uvw=file ! astrofitssink location=%s", folder, file);
+  g_autofree char *failed = test_launch(line);
+  gsize length = 0;
+  g_assert_cmpstr(failed, ==, NULL);
+  g_assert_true(g_file_get_contents(file, &text, &length, NULL));
+  add_bytes(result, text, length);
+  g_unlink(file);
+  test_remove_all(folder);
+}
+
 static inline void add_file(TestMisfitResult *result, const char *file)
 {
+  if (g_file_test(file, G_FILE_TEST_IS_DIR)) {
+    add_folder(result, file);
+    return;
+  }
   g_autofree char *text = NULL;
   gsize length = 0;
   if (g_file_get_contents(file, &text, &length, NULL))

@@ -74,4 +74,7 @@ static const TestMisfitStage test_misfit_stages[] = {
 #ifdef HAVE_HDF5
   { "astrouvh5sink", MISFIT_VISIBILITIES, .location = "misfit.uvh5" },
 #endif
+#ifdef HAVE_CASACORE
+  { "astromssink", MISFIT_VISIBILITIES, .location = "misfit.ms" },
+#endif
 };

@@ -233,6 +233,7 @@ static void check_without_caps(GstElementFactory *factory)
                  { "astrofitssink", "location=without-caps.fits" },
                  { "astrouvh5sink", "location=without-caps.uvh5" },
                  { "astrosave", "output=without-caps.uvfits" },
+                 { "astromssink", "location=without-caps.ms" },
                  { "astrorecordsink", "location=without-caps.vdif" } };
   const char *name = GST_OBJECT_NAME(factory), *settings = "";
   const GstStaticPadTemplate *sink = find_template(factory, "sink");
@@ -277,6 +278,9 @@ static void check_all(gconstpointer check)
 #ifdef HAVE_HDF5
   check_plugin("astrouvh5", (Check)check);
 #endif
+#ifdef HAVE_CASACORE
+  check_plugin("astroms", (Check)check);
+#endif
 }
 
 /* The plugin is linked to FFTW, which is under the GPL: applications that ask must be told. */
@@ -299,6 +303,10 @@ static void test_failed_start(void)
 #ifdef HAVE_HDF5
     "astrouvh5src location=/nonexistent/file",
     "astrouvh5sink location=/nonexistent/file",
+#endif
+#ifdef HAVE_CASACORE
+    "astromssrc location=/nonexistent/file",
+    "astromssink location=/nonexistent/file",
 #endif
     "astroopen input=/nonexistent/file",
 #ifdef HAVE_SOUP

@@ -5,6 +5,7 @@
  * mistakes are found. */
 #include "tests/elements/misfit-stages.h"
 #include "tests/elements/recorded.h"
+#include "tests/remove-all.h"
 #include "tests/tsan-glib.h"
 
 #include <glib/gstdio.h>
@@ -74,7 +75,7 @@ static void remove_file(const TestMisfitStage *stage)
 {
   g_autofree char *file = file_of_sink();
   if (stage->location)
-    g_unlink(file);
+    test_remove_all(file);
 }
 
 /* ---- one element, many threads ---- */
@@ -253,6 +254,9 @@ static const struct {
 #ifdef HAVE_HDF5
   { "astrouvh5src", "astrouvh5sink", MISFIT_VISIBILITIES },
 #endif
+#ifdef HAVE_CASACORE
+  { "astromssrc", "astromssink", MISFIT_VISIBILITIES },
+#endif
   { "astrorecordsrc", "astrorecordsink format=dada",
     MISFIT_SKY " stations=1 ! application/x-astro-voltages,format=CI8" },
 };
@@ -270,7 +274,7 @@ static void stress_file(gconstpointer data)
   GstElement *pipeline = gst_parse_launch(read, &error);
   g_assert_no_error(error);
   play(pipeline);
-  g_unlink(file);
+  test_remove_all(file);
 }
 
 static void add_stage(const TestMisfitStage *stage)
