@@ -19,7 +19,9 @@
  * Correlation functions are points with error bars over decades, and the power law that fits best.
  * A frame has any size that downstream asks for, else that of the properties. Small frames show
  * only the pixels. Lost samples are not shown: means are those of good samples, and where there are
- * none the background shows.
+ * none the background shows. With show=validity spectra, power and visibilities are a waterfall of
+ * the percentage of good samples in each channel, so that what was lost or flagged is seen; with
+ * show=flags power is shown twice, all values and those that are good.
  *
  * A frame has the time of its buffer. Images that begin together and grow (from a gridder with
  * cumulative=true) follow each other: each frame begins where the one before ends.
@@ -92,6 +94,10 @@ static const AstroField fields[] = {
              ASTRO_SCALING_SMOOTH),
   ASTRO_ENUM(Settings, style.view, "view", "View", "How visibilities, power and spectra are shown",
              astro_view_get_type, ASTRO_VIEW_AUTO),
+  ASTRO_ENUM(Settings, style.show, "show", "Show",
+             "What is shown: values; of spectra, power and visibilities the validity, which is the "
+             "part of samples that is good; of power flags, the values before and after them",
+             astro_show_get_type, ASTRO_SHOW_VALUES),
   ASTRO_BOOLEAN(Settings, style.axes, "axes", "Axes", "Numbers along the edges", TRUE),
   ASTRO_BOOLEAN(Settings, style.grid, "grid", "Grid", "Lines of coordinates", TRUE),
   ASTRO_BOOLEAN(Settings, style.colour_bar, "colour-bar", "Colour bar", "The scale of the colours",

@@ -16,6 +16,7 @@
 #include "elements/astrofitssink.h"
 #include "elements/astrofitssrc.h"
 #include "elements/astrofold.h"
+#include "elements/astroflag.h"
 #include "elements/astrogridder.h"
 #include "elements/astrohistogram.h"
 #ifdef HAVE_SOUP
@@ -61,6 +62,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofold, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroflag, plugin);
   ok &= GST_ELEMENT_REGISTER(astrogridder, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
 #ifdef HAVE_SOUP

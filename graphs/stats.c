@@ -262,6 +262,30 @@ static void print_copies(const AstroStats *stats, FILE *out)
           now.host_waits - before->host_waits);
 }
 
+/* Prints how much an element flagged, and the channels with most of it. */
+static void print_flagged(const GValue *item, gpointer out)
+{
+  GstElement *element = g_value_get_object(item);
+  g_autofree char *name = gst_object_get_name(GST_OBJECT(element));
+  GstStructure *own = own_stats(element);
+  guint64 flagged, judged = 0;
+  double percent = 0;
+  if (own && gst_structure_get_uint64(own, "flagged-values", &flagged)) {
+    const GValue *channels = gst_structure_get_value(own, "worst-channels"),
+                 *values = gst_structure_get_value(own, "worst-values");
+    gst_structure_get_uint64(own, "judged-values", &judged);
+    gst_structure_get_double(own, "flagged-percent", &percent);
+    fprintf(out, "%s flagged %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " values (%.3g %%)", name,
+            flagged, judged, percent);
+    for (guint i = 0; channels && i < gst_value_array_get_size(channels); i++)
+      fprintf(out, "%s %u (%" G_GUINT64_FORMAT ")", i ? "," : ", most in channels",
+              g_value_get_uint(gst_value_array_get_value(channels, i)),
+              g_value_get_uint64(gst_value_array_get_value(values, i)));
+    fprintf(out, "\n");
+  }
+  g_clear_pointer(&own, gst_structure_free);
+}
+
 void astro_stats_print(AstroStats *stats, FILE *out)
 {
   double seconds = (g_get_monotonic_time() - stats->start) / 1e6;
@@ -273,6 +297,9 @@ void astro_stats_print(AstroStats *stats, FILE *out)
   add_bin(stats, GST_BIN(stats->pipeline), seconds, rows);
   print_rows(rows, out);
   print_copies(stats, out);
+  GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(stats->pipeline));
+  gst_iterator_foreach(elements, print_flagged, out);
+  gst_iterator_free(elements);
   for (guint i = 0; i < rows->len; i++)
     for (guint j = 0; j < COLUMNS; j++)
       g_free(g_array_index(rows, Row, i)[j]);

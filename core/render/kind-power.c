@@ -36,7 +36,7 @@ typedef struct {
 /* ---- panels ---- */
 
 /* Powers are positive. Other products, such as Q, have a sign. */
-static gboolean is_positive(const char *product)
+gboolean astro_render_is_positive(const char *product)
 {
   static const char *const positive[] = { "I", "XX", "YY", "RR", "LL", NULL };
   return astro_power_is_square(product) || g_strv_contains(positive, product);
@@ -47,8 +47,8 @@ static gboolean choose_product(Kind *k, const AstroRenderInput *in, GError **err
   const gint found =
       in->style->product ? astro_power_products_find(&in->products, in->style->product) : 0;
   k->product = (guint)MAX(found, 0);
-  k->decibels = in->style->decibels && is_positive(in->products.names[k->product]);
-  k->flatten = in->style->flatten && is_positive(in->products.names[k->product]);
+  k->decibels = in->style->decibels && astro_render_is_positive(in->products.names[k->product]);
+  k->flatten = in->style->flatten && astro_render_is_positive(in->products.names[k->product]);
   if (found >= 0)
     return TRUE;
   g_autofree char *names = astro_power_products_to_string(&in->products);

@@ -16,6 +16,12 @@ ASTRO_ENUM_TYPE(astro_scaling_get_type, "AstroScaling",
                 { ASTRO_SCALING_SMOOTH, "Interpolated, so that the image fills its place",
                   "smooth" })
 
+ASTRO_ENUM_TYPE(astro_show_get_type, "AstroShow",
+                { ASTRO_SHOW_VALUES, "Values of the stream", "values" },
+                { ASTRO_SHOW_VALIDITY,
+                  "The percentage of good samples of each channel, as a waterfall", "validity" },
+                { ASTRO_SHOW_FLAGS, "Power before and after flags, as two waterfalls", "flags" })
+
 ASTRO_ENUM_TYPE(astro_view_get_type, "AstroView",
                 { ASTRO_VIEW_MATRIX, "Amplitude and phase of all pairs of stations", "matrix" },
                 { ASTRO_VIEW_SPECTRUM, "Power of each station over frequency, in dB", "spectrum" },

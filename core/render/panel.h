@@ -95,7 +95,8 @@ typedef struct {
 
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_matrix,
     astro_render_spectrum, astro_render_fringe, astro_render_correlation, astro_render_power,
-    astro_render_profile, astro_render_voltages, astro_render_samples;
+    astro_render_profile, astro_render_voltages, astro_render_samples, astro_render_validity,
+    astro_render_flags;
 
 /* Allocates the values, all NaN, or the points of a panel, by its sizes. */
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error);
@@ -103,6 +104,9 @@ void astro_panel_clear(gpointer panel);
 
 /* Whether the channel that the user asked for (-1: the mean of all) exists. */
 gboolean astro_render_check_channel(gint channel, guint64 channels, GError **error);
+
+/* Whether a product of power is one, and can be shown in dB. */
+gboolean astro_render_is_positive(const char *product);
 
 #define astro_render_refuse(error, code, ...)                                                      \
   astro_fail(error, ASTRO_RENDER_ERROR, code, __VA_ARGS__)

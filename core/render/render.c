@@ -38,8 +38,36 @@ static AstroView view_of(const AstroRenderer *r)
                          : ASTRO_VIEW_MATRIX;
 }
 
+/* Counts of good samples have one picture for all streams of channels. */
+static const AstroRenderKind *find_validity(const AstroRenderer *r, GError **error)
+{
+  const AstroQuantity quantity = r->input.stream.quantity;
+  if (quantity == ASTRO_QUANTITY_SPECTRA || quantity == ASTRO_QUANTITY_POWER ||
+      quantity == ASTRO_QUANTITY_VISIBILITIES)
+    return &astro_render_validity;
+  astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
+                      "property show is validity, expected values for %s: spectra, power and "
+                      "visibilities have a picture of what is good",
+                      astro_quantity_name(quantity));
+  return NULL;
+}
+
+static const AstroRenderKind *find_flags(const AstroRenderer *r, GError **error)
+{
+  if (r->input.stream.quantity == ASTRO_QUANTITY_POWER)
+    return &astro_render_flags;
+  astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
+                      "property show is flags, expected values or validity for %s",
+                      astro_quantity_name(r->input.stream.quantity));
+  return NULL;
+}
+
 static const AstroRenderKind *find_kind(const AstroRenderer *r, GError **error)
 {
+  if (r->style.show == ASTRO_SHOW_VALIDITY)
+    return find_validity(r, error);
+  if (r->style.show == ASTRO_SHOW_FLAGS)
+    return find_flags(r, error);
   const AstroView view = view_of(r);
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
     if (kinds[i]->quantity == r->input.stream.quantity &&
@@ -98,6 +126,10 @@ AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *s
   r->style = *style;
   r->style.title = r->title = g_strdup(style->title);
   r->style.product = r->product = g_strdup(style->product);
+  if (r->style.show == ASTRO_SHOW_VALIDITY && isnan(r->style.low) && isnan(r->style.high)) {
+    r->style.low = 0;
+    r->style.high = 100;
+  }
   r->observation = observation ? astro_observation_ref((AstroObservation *)observation) : NULL;
   r->input.observation = r->observation;
   r->input.style = &r->style;
@@ -164,11 +196,11 @@ static void find_range(const AstroRenderer *r, const AstroPanel *panel, float *l
 }
 
 /* Images and spectra have faint and bright features side by side; visibilities and profiles are for
- * comparison, and power is in dB. */
+ * comparison, power is in dB, and what is good in per cent. */
 static AstroStretch stretch_of(const AstroRenderer *r)
 {
   if (r->style.stretch == ASTRO_STRETCH_AUTO &&
-      (r->kind->quantity == ASTRO_QUANTITY_VISIBILITIES ||
+      (r->style.show == ASTRO_SHOW_VALIDITY || r->kind->quantity == ASTRO_QUANTITY_VISIBILITIES ||
        r->kind->quantity == ASTRO_QUANTITY_PROFILE ||
        (r->kind->quantity == ASTRO_QUANTITY_POWER && r->style.decibels)))
     return ASTRO_STRETCH_LINEAR;

@@ -41,6 +41,11 @@ typedef enum {
 #define ASTRO_TYPE_VIEW astro_view_get_type()
 GType astro_view_get_type(void);
 
+/* The side of a stream that is shown. */
+typedef enum { ASTRO_SHOW_VALUES, ASTRO_SHOW_VALIDITY, ASTRO_SHOW_FLAGS } AstroShow;
+#define ASTRO_TYPE_SHOW astro_show_get_type()
+GType astro_show_get_type(void);
+
 typedef struct {
   AstroColormap colormap;
   AstroStretch stretch;
@@ -49,6 +54,7 @@ typedef struct {
   AstroTheme theme;
   AstroScaling scaling; /* of images */
   AstroView view;
+  AstroShow show;
   gboolean axes, grid, colour_bar, marks;
   gboolean decibels, flatten; /* of power: in dB; each channel divided by its mean over the rows;
                                  profiles: by that over phase */

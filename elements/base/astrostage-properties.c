@@ -35,7 +35,10 @@ static GstStructure *told_stats(AstroStage *stage)
   GST_OBJECT_LOCK(stage);
   const AstroWorkStats stats = PRIV(stage)->stats;
   GST_OBJECT_UNLOCK(stage);
-  return astro_work_tell(&stats, "steps-lost", backend);
+  GstStructure *told = astro_work_tell(&stats, "steps-lost", backend);
+  if (ASTRO_STAGE_GET_CLASS(stage)->tell_stats)
+    ASTRO_STAGE_GET_CLASS(stage)->tell_stats(stage, told);
+  return told;
 }
 
 gboolean astro_stage_post_stats(AstroStage *stage)

@@ -76,8 +76,11 @@ struct _AstroStageClass {
   GstCaps *(*own_transform_caps)(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                  GstCaps *filter);
 
+  /* Adds what this stage counts by itself to its statistics. Called from any thread. */
+  void (*tell_stats)(AstroStage *stage, GstStructure *stats);
+
   /* Room for methods to come, so that classes compiled today keep their size. */
-  gpointer reserved[7];
+  gpointer reserved[6];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);

@@ -55,6 +55,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astropower integration=100 backend=cpu", MISFIT_SPECTRA },
   { "astrodedisperse dm=0,1 backend=cpu", MISFIT_POWER },
   { "astrofold period=0.001 interval=0.0025 bins=8 backend=cpu", MISFIT_POWER },
+  { "astroflag block=100 backend=cpu", MISFIT_SPECTRA },
   { "astrobeamform beams=0,0;0.01,0 backend=cpu", MISFIT_DELAYED_SPECTRA },
   { "astrophaseshift centre=246.6,38.1 backend=cpu", MISFIT_VISIBILITIES },
   { "astrogridder size=32 cell=120 accuracy=1e-2 backend=cpu", MISFIT_VISIBILITIES },

@@ -49,6 +49,7 @@ static void power(void)
   check("beam duration=0.05 antennas=6 output=graph.fits", "beams=0,0");
   check("voltages duration=0.1 output=graph.fits", "format=CI4");
   check("pulsar duration=0.4 channels=16 interval=0.1 output=graph.fits", "flatten=true");
+  check("flag duration=0.2 channels=64 output=graph.fits", "method=threshold");
   check("incoherent duration=0.1 output=graph.fits single=one.fits", "stations=5");
 }
 
@@ -76,7 +77,7 @@ static void look(void)
 static void names(void)
 {
   static const char *const graphs[] = { "filterbank", "fringe",   "spectrometer", "incoherent",
-                                        "beam",       "voltages", "pulsar" };
+                                        "beam",       "voltages", "pulsar",       "flag" };
   for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
     g_autofree char *parameter = g_strdup_printf("  picture=%s.png ", graphs[i]);
     g_auto(Result) shown = run("show %s", graphs[i]);

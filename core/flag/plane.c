@@ -1,0 +1,286 @@
+/* The rounds of SumThreshold: baseline, deviations, windows. */
+#include "config.h"
+#include "core/flag/plane.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROUNDS 3
+#define FEWEST 32 /* values that say what noise there is */
+#define TIME_WIDTH 2.5
+#define CHANNEL_WIDTH 5.0
+#define RATIO 1.5        /* by which the threshold falls with each doubling of the window */
+#define GAUSSIAN 1.4826f /* standard deviations in a median absolute deviation */
+
+/* ---- settings ---- */
+
+/* taps[power][i]: a Gaussian times the distance to that power. */
+static void make_taps(float *taps, guint n, double width)
+{
+  for (guint i = 0; i < n; i++) {
+    const double distance = (double)i - n / 2, x = distance / width;
+    for (guint power = 0; power < 3; power++)
+      taps[power * n + i] = (float)(exp(-x * x / 2) * pow(distance, power));
+  }
+}
+
+void astro_flag_thresholds(AstroFlagThresholds *thresholds, double threshold, guint longest)
+{
+  thresholds->longest = longest;
+  for (guint r = 0; r < ROUNDS; r++)
+    for (guint n = 1; n <= longest; n++)
+      thresholds->limits[r][n] = (gint32)lrint(threshold * (1 << (ROUNDS - 1 - r)) *
+                                               ASTRO_FLAG_UNIT / pow(RATIO, log2(n)));
+  make_taps(thresholds->time_taps[0], ASTRO_FLAG_TIME_TAPS, TIME_WIDTH);
+  make_taps(thresholds->channel_taps[0], ASTRO_FLAG_CHANNEL_TAPS, CHANNEL_WIDTH);
+}
+
+/* ---- room ---- */
+
+#define ARRAYS 16
+
+static gsize array_bytes(guint64 rows, guint64 channels)
+{
+  return (rows * channels * sizeof(float) + 63) / 64 * 64;
+}
+
+gsize astro_flag_plane_bytes(guint64 rows, guint64 channels)
+{
+  return ARRAYS * array_bytes(rows, channels);
+}
+
+void astro_flag_plane_lay(AstroFlagPlane *plane, gpointer room, guint rows, guint channels)
+{
+  gpointer arrays[ARRAYS];
+  for (guint i = 0; i < ARRAYS; i++)
+    arrays[i] = (guint8 *)room + i * array_bytes(rows, channels);
+  *plane = (AstroFlagPlane){
+    .rows = rows,
+    .channels = channels,
+    .deviations = arrays[0],
+    .usable = arrays[1],
+    .bad = arrays[2],
+    .baseline = arrays[3],
+    .weighted = arrays[4],
+    .weights = arrays[5],
+    .sorted = arrays[6],
+    .room = { arrays[7], arrays[8], arrays[9], arrays[10] },
+    .moments = { arrays[11], arrays[12], arrays[13], arrays[14], arrays[15] },
+  };
+}
+
+/* ---- the median ---- */
+
+static void swap(float *a, float *b)
+{
+  const float kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* The value that is k-th in order, by quickselect. */
+static float select_value(float *values, gsize n, gsize k)
+{
+  gsize low = 0, high = n - 1;
+  while (low < high) {
+    const gsize middle = low + (high - low) / 2;
+    if (values[middle] < values[low])
+      swap(&values[middle], &values[low]);
+    if (values[high] < values[low])
+      swap(&values[high], &values[low]);
+    if (values[high] < values[middle])
+      swap(&values[high], &values[middle]);
+    const float pivot = values[middle];
+    gsize i = low, j = high;
+    while (i <= j) {
+      while (values[i] < pivot)
+        i++;
+      while (values[j] > pivot)
+        j--;
+      if (i <= j) {
+        swap(&values[i], &values[j]);
+        i++;
+        if (j == 0)
+          break;
+        j--;
+      }
+    }
+    if (k <= j && j < high)
+      high = j;
+    else if (k >= i)
+      low = i;
+    else
+      break;
+  }
+  return values[k];
+}
+
+static float median(float *values, gsize n)
+{
+  return n ? select_value(values, n, n / 2) : 0;
+}
+
+/* ---- values ---- */
+
+static gsize size_of(const AstroFlagPlane *plane)
+{
+  return (gsize)plane->rows * plane->channels;
+}
+
+/* Copies the values that count to plane->sorted. */
+static gsize gather(const AstroFlagPlane *plane, const float *values)
+{
+  gsize n = 0;
+  for (gsize i = 0; i < size_of(plane); i++) {
+    plane->sorted[n] = values[i];
+    n += (gsize)(plane->usable[i] & ~plane->bad[i]);
+  }
+  return n;
+}
+
+static void mark_usable(AstroFlagPlane *plane)
+{
+  for (gsize i = 0; i < size_of(plane); i++)
+    plane->usable[i] = fabsf(plane->amplitudes[i]) <= G_MAXFLOAT;
+}
+
+/* ---- baselines ---- */
+
+/* The median of each channel over time, where it has one. */
+static void channel_medians(const AstroFlagPlane *plane, float *medians)
+{
+  for (guint c = 0; c < plane->channels; c++) {
+    gsize n = 0;
+    for (guint t = 0; t < plane->rows; t++) {
+      const gsize at = (gsize)t * plane->channels + c;
+      plane->sorted[n] = plane->amplitudes[at];
+      n += (gsize)plane->usable[at];
+    }
+    medians[c] = n ? median(plane->sorted, n) : NAN;
+  }
+}
+
+/* The baseline of the first round follows the shape of the band, and neither what is narrower than
+ * half of the reach nor what is on for less than half of the time: the median, over the reach of
+ * the Gaussian, of the medians of channels. */
+static void begin_baseline(AstroFlagPlane *plane, float otherwise)
+{
+  const guint half = ASTRO_FLAG_CHANNEL_TAPS / 2, channels = plane->channels;
+  float *medians = plane->weighted, around[ASTRO_FLAG_CHANNEL_TAPS];
+  channel_medians(plane, medians);
+  for (guint c = 0; c < channels; c++) {
+    gsize n = 0;
+    for (guint k = c > half ? c - half : 0; k < MIN(c + half + 1, channels); k++)
+      if (!isnan(medians[k]))
+        around[n++] = medians[k];
+    const float middle = n ? median(around, n) : otherwise;
+    for (guint t = 0; t < plane->rows; t++)
+      plane->baseline[(gsize)t * channels + c] = middle;
+  }
+}
+
+/* Where values lie on one side only, or are few, a line through them says too little. */
+#define LEAST_SPREAD 0.1f
+
+/* Fits a straight line through the neighbours of each value along one axis, and takes it at the
+ * value's own place; each neighbour has its weight times the Gaussian. A band with a slope keeps
+ * its edges that way. moments: of the weights the sums, first and second moments, of the weighted
+ * values the sums and first moments. */
+static void fit_lines(AstroFlagPlane *plane)
+{
+  float *const *m = plane->moments;
+  for (gsize i = 0; i < size_of(plane); i++) {
+    const float spread = m[0][i] * m[2][i] - m[1][i] * m[1][i];
+    const float value = spread > LEAST_SPREAD * m[0][i] * m[2][i]
+                            ? (m[2][i] * m[3][i] - m[1][i] * m[4][i]) / spread
+                        : m[0][i] > 0 ? m[3][i] / m[0][i]
+                                      : 0;
+    plane->weights[i] = m[0][i];
+    plane->baseline[i] = value;
+    plane->weighted[i] = value * m[0][i];
+  }
+}
+
+/* Where there is nothing to smooth within reach, the baseline is `otherwise`. */
+static void smooth(AstroFlagPlane *plane, const AstroFlagThresholds *thresholds,
+                   const AstroFlagPlaneWork *work, float otherwise)
+{
+  for (gsize i = 0; i < size_of(plane); i++) {
+    const gboolean counts = plane->usable[i] & ~plane->bad[i];
+    plane->weighted[i] = counts ? plane->amplitudes[i] : 0;
+    plane->weights[i] = (float)counts;
+  }
+  for (guint along = 0; along < 2; along++) {
+    for (guint k = 0; k < 5; k++)
+      (along ? work->smooth_channels : work->smooth_rows)(
+          k < 3 ? plane->weights : plane->weighted, plane->moments[k], plane->rows, plane->channels,
+          along ? thresholds->channel_taps[k % 3] : thresholds->time_taps[k % 3],
+          along ? ASTRO_FLAG_CHANNEL_TAPS : ASTRO_FLAG_TIME_TAPS);
+    fit_lines(plane);
+  }
+  for (gsize i = 0; i < size_of(plane); i++)
+    if (!(plane->weights[i] > 0))
+      plane->baseline[i] = otherwise;
+}
+
+/* ---- a round ---- */
+
+/* Replaces the baseline by what the values deviate from it. */
+static void deviate(AstroFlagPlane *plane)
+{
+  for (gsize i = 0; i < size_of(plane); i++) {
+    const float baseline = plane->baseline[i], value = plane->usable[i] ? plane->amplitudes[i] : 0;
+    float deviation = value - baseline;
+    if (plane->is_power)
+      deviation = baseline > 0 ? deviation / baseline : 0;
+    plane->baseline[i] = plane->usable[i] && fabsf(deviation) <= G_MAXFLOAT ? deviation : 0;
+  }
+}
+
+/* The standard deviation of the values that count, from the median of what they deviate from their
+ * own median. */
+static float find_deviation(AstroFlagPlane *plane)
+{
+  const gsize n = gather(plane, plane->baseline);
+  const float middle = median(plane->sorted, n);
+  for (gsize i = 0; i < n; i++)
+    plane->sorted[i] = fabsf(plane->sorted[i] - middle);
+  return GAUSSIAN * median(plane->sorted, n);
+}
+
+static void make_whole(AstroFlagPlane *plane, float deviation)
+{
+  const float times = ASTRO_FLAG_UNIT / deviation, most = ASTRO_FLAG_MOST;
+  for (gsize i = 0; i < size_of(plane); i++) {
+    const float scaled = plane->baseline[i] * times;
+    plane->deviations[i] = (gint32)lrintf(fminf(fmaxf(scaled, -most), most));
+  }
+}
+
+gboolean astro_flag_plane(AstroFlagPlane *plane, const AstroFlagThresholds *thresholds,
+                          const AstroFlagPlaneWork *work)
+{
+  memset(plane->bad, 0, size_of(plane) * sizeof *plane->bad);
+  mark_usable(plane);
+  for (guint round = 0; round < ROUNDS; round++) {
+    const gsize n = gather(plane, plane->amplitudes);
+    const float middle = median(plane->sorted, n);
+    if (round > 0)
+      smooth(plane, thresholds, work, middle);
+    else
+      begin_baseline(plane, middle);
+    deviate(plane);
+    const float deviation = find_deviation(plane);
+    memset(plane->bad, 0, size_of(plane) * sizeof *plane->bad);
+    if (n < FEWEST || !(deviation > 0) || ASTRO_FLAG_UNIT / deviation > G_MAXFLOAT)
+      return FALSE;
+    make_whole(plane, deviation);
+    for (guint length = 1; length <= thresholds->longest; length *= 2) {
+      if (length <= plane->rows)
+        work->flag_windows(plane, length, TRUE, thresholds->limits[round]);
+      if (length <= plane->channels && length > 1)
+        work->flag_windows(plane, length, FALSE, thresholds->limits[round]);
+    }
+  }
+  return TRUE;
+}
