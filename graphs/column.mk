@@ -8,15 +8,12 @@ noinst_DATA = graphs/source
 graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-file.graph graphs/filterbank.graph \
   graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph graphs/receive.graph graphs/record.graph \
   graphs/transmit.graph graphs/replay.graph graphs/look.graph graphs/spectrometer.graph graphs/incoherent.graph \
-  graphs/beam.graph graphs/voltages.graph graphs/pulsar.graph
-  graphs/beam.graph graphs/voltages.graph graphs/flag.graph
+  graphs/beam.graph graphs/voltages.graph graphs/pulsar.graph graphs/flag.graph
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
-  tests/graphs/recordings
-  tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/beams \
   tests/graphs/recordings tests/graphs/flags
 fuzz_programs += tests/fuzz/graph
 
