@@ -21,7 +21,7 @@ struct Power {
   AstroPowerSum kept[ASTRO_POWER_SUMS];
   AstroPlace place;
   AstroCudaUpload upload;
-  guint32 *good; /* of the open integration, [station][channel] */
+  AstroPowerCounts counts;
   double *open;  /* sums of it, on the device */
   double *parts; /* on the device */
   gsize parts_bytes;
@@ -165,7 +165,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   ending.out = n_out ? (float *)out[0].data : NULL;
   describe_ending(self, arguments, &ending);
   describe_job(self, arguments, &job);
-  astro_power_count(&self->config, arguments, job.in != NULL, self->good,
+  astro_power_count(&self->counts, &self->config, arguments, job.in != NULL,
                     ending.ended ? result->counts : NULL);
   return send(self, arguments, ending.ended ? result->counts : NULL, &job, &ending, error) &&
          run(self, arguments, &job, &ending, error);
@@ -183,7 +183,7 @@ static void destroy(gpointer instance)
   astro_cuda_free(&self->place, &self->upload.block);
   astro_cuda_free(&self->place, &self->open);
   astro_cuda_free(&self->place, &self->parts);
-  g_free(self->good);
+  astro_power_counts_clear(&self->counts);
   g_free(self);
 }
 
@@ -198,14 +198,8 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->squares = astro_power_has_squares(&self->config);
   self->n_sums = astro_power_kept(self->kind, self->squares, self->kept);
   self->place = *place;
-  self->good = (guint32 *)g_try_malloc0_n(cells_of(self), sizeof *self->good);
-  if (!self->good) {
-    astro_backend_no_memory(error, "no memory to count the samples of %u stations and %u channels",
-                            self->config.stations, self->config.channels);
-    destroy(self);
-    return NULL;
-  }
-  if (!astro_cuda_alloc(place, "power", &self->open, cells_of(self) * self->n_sums, sizeof(double),
+  if (!astro_power_counts_init(&self->counts, &self->config, error) ||
+      !astro_cuda_alloc(place, "power", &self->open, cells_of(self) * self->n_sums, sizeof(double),
                         error) ||
       !CUDA_TRY(cudaMemsetAsync(self->open, 0, cells_of(self) * self->n_sums * sizeof(double),
                                 astro_cuda_stream(place->queue)))) {
