@@ -88,7 +88,7 @@ struct _AstroFitsSrc {
   AstroStamps stamps;
   AstroDeadline deadline;
 
-  /* Of files that continue the first: its caps and observation (NULL: it is another kind), and how
+  /* Files may continue the first: its caps and observation (NULL: it is another kind), and how
    * many steps later this one begins. */
   GstCaps *first_caps;
   AstroObservation *first_observation;
