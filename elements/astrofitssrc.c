@@ -31,6 +31,8 @@
  * IBEAM has an axis of beams too. Samples are scaled by DAT_SCL, DAT_OFFS and ZERO_OFF. DAT_WTS
  * becomes the counts of good samples, and what is missing between rows (OFFS_SUB) a gap in OFFSET.
  * V, and the imaginary part of AABBCRCI, are turned from the pulsar astronomers' sign to the IAU's.
+ * All files that match location as a pattern are one stream, in the order of their names, with gaps
+ * where their starts leave some.
  *
  * A file of blocks (grids, histograms, spectra, power, profiles, voltages) gives the buffers that
  * astrofitssink got.
@@ -60,6 +62,7 @@
 #include "elements/base/astrostage.h"
 
 #include <glob.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -84,6 +87,13 @@ struct _AstroFitsSrc {
   guint64 not_finite; /* number of NaN or infinite visibilities in them */
   AstroStamps stamps;
   AstroDeadline deadline;
+
+  /* Files may continue the first: its caps and observation (NULL: it is another kind), and how
+   * many steps later this one begins. */
+  GstCaps *first_caps;
+  AstroObservation *first_observation;
+  guint64 shift;
+  guint64 next; /* the step after the last one of these files */
 };
 
 G_DEFINE_TYPE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC)
@@ -91,7 +101,7 @@ GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_T
 
 static const AstroField fields[] = {
   ASTRO_TEXT(Settings, location, "location", "File name",
-             "Path of the file to read; for catalogues also a shell pattern, whose "
+             "Path of the file to read; for catalogues and PSRFITS also a shell pattern, whose "
              "files are read in the order of their names",
              NULL),
   ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
@@ -131,6 +141,8 @@ static void forget_files(AstroFitsSrc *self)
   GST_OBJECT_UNLOCK(self);
   g_clear_pointer(&self->files, g_ptr_array_unref);
   gst_clear_caps(&self->wanted);
+  gst_clear_caps(&self->first_caps);
+  g_clear_pointer(&self->first_observation, astro_observation_unref);
 }
 
 static gboolean is_catalogue(const AstroFitsReader *reader)
@@ -193,6 +205,56 @@ static gboolean find_files(AstroFitsSrc *self)
   return FALSE;
 }
 
+static gboolean refuse_next(AstroFitsSrc *self, const char *name, const char *found,
+                            const char *expected)
+{
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: found %s, expected %s", name, found, expected),
+                    (NULL));
+  return FALSE;
+}
+
+/* Turns the time between the starts of two observations into steps. FALSE: it is no whole number of
+ * them, or less than 0. */
+static gboolean find_shift(const AstroStream *stream, const AstroObservation *first,
+                           const AstroObservation *next, guint64 *shift)
+{
+  const double days = (double)next->start_mjd - first->start_mjd;
+  const double seconds = days * 86400 + ((double)next->start_ns - (double)first->start_ns) / 1e9;
+  const double steps = seconds * stream->rate_n / stream->rate_d;
+  *shift = steps > 0 ? (guint64)(steps + 0.5) : 0;
+  return first->has_start == next->has_start && fabs(steps - (double)*shift) < 0.1;
+}
+
+/* Whether a file goes on with the stream of those before it. */
+static gboolean check_continues(AstroFitsSrc *self, const char *name, AstroFitsReader *reader,
+                                guint64 *shift)
+{
+  const AstroFitsContents *contents = astro_fits_reader_contents(reader);
+  const AstroObservation *first = self->first_observation, *next = contents->observation;
+  g_autoptr(GstCaps) caps = astro_fits_contents_to_caps(contents);
+  if (self->next_file == 0) {
+    if (contents->continues) {
+      self->first_caps = g_steal_pointer(&caps);
+      self->first_observation = astro_observation_ref(contents->observation);
+    }
+    return TRUE;
+  }
+  if (!contents->continues && !self->first_caps)
+    return TRUE;
+  if (!self->first_caps || !gst_caps_is_equal(caps, self->first_caps)) {
+    g_autofree char *found = gst_caps_to_string(caps);
+    g_autofree char *expected = self->first_caps ? gst_caps_to_string(self->first_caps) : NULL;
+    return refuse_next(self, name, found, expected ? expected : "a catalogue, as before");
+  }
+  if (strcmp(first->telescope, next->telescope) || first->phase_ra != next->phase_ra ||
+      first->phase_dec != next->phase_dec)
+    return refuse_next(self, name, "another telescope or direction than in the files before",
+                       "the files of one observation");
+  return find_shift(&contents->stream, first, next, shift) ||
+         refuse_next(self, name, "a start that is no whole number of samples behind the first's",
+                     "the files of one observation, in the order of their names");
+}
+
 /* Opens the next file. All files have to give the same columns, which the properties name. */
 static gboolean open_next_file(AstroFitsSrc *self)
 {
@@ -207,26 +269,32 @@ static gboolean open_next_file(AstroFitsSrc *self)
     .band = astro_field_given(now->band),
     .ignore_epoch = now->ignore_epoch,
     .earth_orientation = astro_field_given(now->earth_orientation),
+    .has_counts = self->files->len > 1,
   };
   const char *name = self->files->pdata[self->next_file];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
   if (!reader)
     return fail(self, error);
-  self->next_file++;
-  if (self->files->len > 1 && !is_catalogue(reader)) {
+  const AstroFitsContents *contents = astro_fits_reader_contents(reader);
+  guint64 shift = 0;
+  if (self->files->len > 1 && !is_catalogue(reader) && !contents->continues) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("%s: found %s among %u files, expected catalogues: other files are read one "
-                       "at a time",
-                       name,
-                       astro_quantity_name(astro_fits_reader_contents(reader)->stream.quantity),
-                       self->files->len),
+                      ("%s: found %s among %u files, expected catalogues, or PSRFITS: other files "
+                       "are read one at a time",
+                       name, astro_quantity_name(contents->stream.quantity), self->files->len),
                       (NULL));
     astro_fits_reader_close(reader);
     return FALSE;
   }
+  if (!check_continues(self, name, reader, &shift)) {
+    astro_fits_reader_close(reader);
+    return FALSE;
+  }
+  self->next_file++;
   GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->reader, astro_fits_reader_close);
   self->reader = reader;
+  self->shift = shift;
   GST_OBJECT_UNLOCK(self);
   if (astro_fits_reader_contents(reader)->note)
     GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", astro_fits_reader_contents(reader)->note),
@@ -252,7 +320,7 @@ static gboolean start(GstBaseSrc *src)
                       ("property \"location\" is not set"));
     return FALSE;
   }
-  self->frames = self->next_file = 0;
+  self->frames = self->next_file = self->shift = self->next = 0;
   self->stamps = (AstroStamps){ 0 };
   self->not_finite = 0;
   astro_deadline_clear(&self->deadline);
@@ -299,6 +367,13 @@ static gboolean negotiate(GstBaseSrc *src)
   return TRUE;
 }
 
+/* How much later the file begins than the first. */
+static GstClockTime shift_ns(const AstroFitsSrc *self)
+{
+  const AstroStream *stream = &astro_fits_reader_contents(self->reader)->stream;
+  return self->shift ? astro_stream_time(stream, self->shift) : 0;
+}
+
 static gboolean query(GstBaseSrc *src, GstQuery *query)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
@@ -312,7 +387,7 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
   if (self->reader && is_catalogue(self->reader)) /* a file may hold several: known so far */
     duration = MAX(self->files->len, self->frames) * GST_SECOND;
   else if (self->reader)
-    duration = astro_fits_reader_contents(self->reader)->duration_ns;
+    duration = astro_fits_reader_contents(self->reader)->duration_ns + shift_ns(self);
   GST_OBJECT_UNLOCK(self);
   if (format != GST_FORMAT_TIME || duration == 0)
     return FALSE;
@@ -454,6 +529,28 @@ static GstFlowReturn open_first_file(AstroFitsSrc *self)
   return gst_base_src_negotiate(GST_BASE_SRC(self)) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
 }
 
+/* Puts a block of a file that continues others behind theirs. */
+static gboolean place_block(AstroFitsSrc *self, GstBuffer *buffer)
+{
+  const AstroStream *stream = &astro_fits_reader_contents(self->reader)->stream;
+  if (!self->first_caps)
+    return TRUE;
+  const guint64 first = GST_BUFFER_OFFSET(buffer) + self->shift,
+                end = GST_BUFFER_OFFSET_END(buffer) + self->shift;
+  if (first < self->next)
+    return refuse_next(self, self->files->pdata[self->next_file - 1],
+                       "samples from before the end of the file before it",
+                       "the files of one observation, in the order of their names");
+  GST_BUFFER_OFFSET(buffer) = first;
+  GST_BUFFER_OFFSET_END(buffer) = end;
+  GST_BUFFER_PTS(buffer) = astro_stream_time(stream, first);
+  GST_BUFFER_DURATION(buffer) = astro_stream_time(stream, end) - GST_BUFFER_PTS(buffer);
+  if (self->frames > 0 && first == self->next)
+    GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_DISCONT);
+  self->next = end;
+  return TRUE;
+}
+
 /* Times and metadata are set already, as they were when the block was written. */
 static void send_block(AstroFitsSrc *self, AstroFitsFrame *frame)
 {
@@ -493,6 +590,10 @@ static GstFlowReturn create_frame(AstroFitsSrc *self, GstBuffer **out)
     if (validity)
       validity->full = frame.full;
     self->not_finite += frame.not_finite;
+    if (!place_block(self, buffer)) {
+      gst_buffer_unref(buffer);
+      return GST_FLOW_ERROR;
+    }
     if (astro_fits_reader_contents(self->reader)->is_blocks)
       send_block(self, &frame);
     else

@@ -278,7 +278,7 @@ static gboolean find_files(AstroOpenFound *found, const char *input,
       (kind == KIND_SAMPLES || kind == KIND_UVH5 || (kind != KIND_RECORDING && is_list)))
     return refuse(error,
                   "%s is %s, and such files are read one at a time: expected one file, or for "
-                  "catalogues a pattern or a folder",
+                  "catalogues and PSRFITS a pattern or a folder",
                   (const char *)files->pdata[0], kinds[kind].about);
   g_free(found->first);
   found->first = g_strdup(files->pdata[0]);

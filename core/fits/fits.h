@@ -41,6 +41,7 @@ typedef struct {
   char *note;         /* what the file says but the stream cannot; NULL: nothing */
   GstCaps *caps;      /* the stream's caps, if given; NULL: they follow from the rest */
   guint bits;         /* of a number, where the kind of file has a choice; 0: not chosen */
+  gboolean continues; /* several such files may be one stream */
   gboolean is_blocks; /* the file that is read has whole buffers: core/fits/blocks */
 } AstroFitsContents;
 
@@ -129,6 +130,8 @@ typedef struct {
   AstroFitsUvw uvw;              /* of visibilities */
   const char *band;              /* of visibilities: an IF, or a range N-M; NULL: all */
   gboolean ignore_epoch;         /* of visibilities: the phase centre is of 2000 */
+  gboolean
+      has_counts; /* files that continue each other give counts, though one may have no losses */
   const char
       *earth_orientation; /* of visibilities: core/lib/sky/earth-file.h; NULL: the file's own */
 } AstroFitsOptions;

@@ -87,6 +87,8 @@ static void test_parts(TestFile *place, gconstpointer data)
   g_autoptr(GByteArray) wanted = run("%s", POWER("1", "products=I") ORDERED);
   g_autoptr(GByteArray) all = g_byte_array_new();
   write_line(POWER("1", "products=I") ORDERED, path, "max-file-duration=60000000");
+  g_autoptr(GByteArray) joined = run("astrofitssrc location=%s/p*.sf", place->folder);
+  g_assert_cmpmem(joined->data, joined->len, wanted->data, wanted->len);
   for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
     g_autofree char *name = g_strdup_printf("%s/p%05u.sf", place->folder, i);
     g_autoptr(GByteArray) part = run("astrofitssrc location=%s", name);
@@ -94,6 +96,34 @@ static void test_parts(TestFile *place, gconstpointer data)
     g_unlink(name);
   }
   g_assert_cmpmem(all->data, all->len, wanted->data, wanted->len);
+}
+
+typedef struct {
+  guint64 next;
+  guint gaps, buffers;
+} Seen;
+
+static void see(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
+{
+  Seen *seen = data;
+  const gboolean is_cut = GST_BUFFER_OFFSET(buffer) != seen->next;
+  g_assert_true(is_cut <= !!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT));
+  g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, GST_BUFFER_OFFSET(buffer) * GST_MSECOND);
+  g_assert_nonnull(astro_buffer_get_validity(buffer));
+  seen->gaps += is_cut;
+  seen->buffers++;
+  seen->next = GST_BUFFER_OFFSET_END(buffer);
+}
+
+static GstHarness *begin_at(TestFile *place, const char *caps, const char *name);
+static GstBuffer *make_steps(guint64 first);
+static void finish(GstHarness *h);
+
+static void write_steps(TestFile *place, const char *caps, const char *name, guint64 first)
+{
+  GstHarness *h = begin_at(place, caps, name);
+  gst_harness_push(h, make_steps(first));
+  finish(h);
 }
 
 /* ---- losses ---- */
@@ -150,6 +180,42 @@ static void finish(GstHarness *h)
 {
   gst_harness_push_event(h, gst_event_new_eos());
   gst_harness_teardown(h);
+}
+
+/* Several files are one stream, with a gap where one leaves some. What does not belong together, or
+ * comes in another order, is refused. */
+static void test_several(TestFile *place, gconstpointer data)
+{
+  Seen seen = { 0 };
+  write_steps(place, CAPS, "a.sf", 100);
+  write_steps(place, CAPS, "b.sf", 110);
+  write_steps(place, CAPS, "c.sf", 150);
+  g_autofree char *line = g_strdup_printf(
+      "astrofitssrc location=%s/*.sf ! fakesink name=sink signal-handoffs=true", place->folder);
+  GstElement *pipeline = gst_parse_launch(line, NULL);
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  g_signal_connect(sink, "handoff", G_CALLBACK(see), &seen);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autofree char *failed = test_wait(pipeline);
+  g_assert_cmpstr(failed, ==, NULL);
+  test_stop(pipeline);
+  g_assert_cmpuint(seen.buffers, ==, 3);
+  g_assert_cmpuint(seen.gaps, ==, 1);
+  g_assert_cmpuint(seen.next, ==, 60);
+
+  g_autofree char *several =
+      g_strdup_printf("astrofitssrc name=file location=%s/*.sf ! fakesink", place->folder);
+  write_steps(place, CAPS, "d.sf", 120);
+  test_refused_by(several, "file", "samples from before the end of the file before it");
+  write_steps(place, CAPS, "d.sf", 50);
+  test_refused_by(several, "file", "a start that is no whole number of samples behind");
+  g_autofree char *other = test_replace(CAPS, "frequency=1.5e8", "frequency=1.6e8");
+  write_steps(place, other, "d.sf", 200);
+  test_refused_by(several, "file", "frequency=(double)150000000");
+  for (const char *name = "abcd"; *name; name++) {
+    g_autofree char *path = g_strdup_printf("%s/%c.sf", place->folder, *name);
+    g_unlink(path);
+  }
 }
 
 /* A lost buffer in the middle is filled up and told, with its number of values. */
@@ -285,11 +351,17 @@ static void test_refused_lines(TestFile *place, gconstpointer data)
 int main(int argc, char **argv)
 {
   static const TestFileCase cases[] = {
-    { "psrfits/round", test_round },     { "psrfits/bytes", test_bytes },
-    { "psrfits/parts", test_parts },     { "psrfits/gap", test_gap },
-    { "psrfits/late", test_late },       { "psrfits/again", test_again },
-    { "psrfits/message", test_message }, { "psrfits/profiles", test_profiles },
-    { "psrfits/nothing", test_nothing }, { "psrfits/refused", test_refused_lines },
+    { "psrfits/round", test_round },
+    { "psrfits/bytes", test_bytes },
+    { "psrfits/parts", test_parts },
+    { "psrfits/gap", test_gap },
+    { "psrfits/late", test_late },
+    { "psrfits/several", test_several },
+    { "psrfits/again", test_again },
+    { "psrfits/message", test_message },
+    { "psrfits/profiles", test_profiles },
+    { "psrfits/nothing", test_nothing },
+    { "psrfits/refused", test_refused_lines },
   };
   return test_files(argc, argv, cases, G_N_ELEMENTS(cases));
 }

@@ -61,10 +61,10 @@ static gboolean read_piece(AstroFitsReader *reader, guint64 steps, guint64 *next
   return TRUE;
 }
 
-static void read_all(const char *path)
+static void read_all(const char *path, const AstroFitsOptions *options)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(path, NULL, &error);
+  g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(path, options, &error);
   gboolean end = FALSE;
   guint64 steps, next = 0;
   if (!reader != !!error)
@@ -99,6 +99,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
   if (ftruncate(file, 0) < 0 || pwrite(file, bytes, size, 0) != (gssize)size)
     abort();
   g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", file);
-  read_all(path);
+  read_all(path, NULL);
+  read_all(path, &(AstroFitsOptions){ .has_counts = TRUE });
   return 0;
 }

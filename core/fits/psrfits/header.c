@@ -345,6 +345,29 @@ static gboolean read_start(const AstroPsrfitsReader *r, AstroObservation *o, GEr
   return TRUE;
 }
 
+/* Always FALSE. */
+static gboolean name_file(const AstroPsrfitsReader *r, GError **error)
+{
+  g_prefix_error(error, "%s: ", astro_fits_file_name(r->file));
+  return FALSE;
+}
+
+/* DM is that of dispersion between channels that was taken out, relative to REFFREQ. */
+static gboolean read_dispersion(const AstroPsrfitsReader *r, AstroObservation *o,
+                                AstroFitsContents *contents, GError **error)
+{
+  double dm = 0, frequency = 0;
+  if (!astro_fits_get_double(r->table.header, "DM", &dm) || dm == 0)
+    return TRUE;
+  if (astro_fits_get_double(r->table.header, "REFFREQ", &frequency) && frequency > 0)
+    return astro_observation_set_dms(o, &dm, 1, frequency * MHZ, error) || name_file(r, error);
+  astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                           "dispersion of DM %g was taken out, but REFFREQ does not tell at which "
+                           "frequency pulses kept their time: the stream does not say so",
+                           dm);
+  return TRUE;
+}
+
 static gboolean read_beam(AstroPsrfitsReader *r, AstroObservation *o, GError **error)
 {
   const char *name = g_hash_table_lookup(astro_fits_file_primary(r->file)->values, "IBEAM");
@@ -356,7 +379,8 @@ static gboolean read_beam(AstroPsrfitsReader *r, AstroObservation *o, GError **e
   g_autofree char *valid = g_utf8_make_valid(name, -1);
   return astro_observation_add_beam(o, valid, ASTRO_BEAM_TIED,
                                     o->has_phase_centre ? ASTRO_BEAM_RADEC : ASTRO_BEAM_UNTOLD,
-                                    o->phase_ra, o->phase_dec, error);
+                                    o->phase_ra, o->phase_dec, error) ||
+         name_file(r, error);
 }
 
 static gboolean read_observation(AstroPsrfitsReader *r, AstroFitsContents *contents, GError **error)
@@ -365,7 +389,9 @@ static gboolean read_observation(AstroPsrfitsReader *r, AstroFitsContents *conte
   contents->observation = astro_observation_new(has_place(primary) ? 1 : 0);
   read_telescope(r, contents->observation);
   read_direction(r, contents->observation, contents);
-  return read_start(r, contents->observation, error) && read_beam(r, contents->observation, error);
+  return read_start(r, contents->observation, error) &&
+         read_dispersion(r, contents->observation, contents, error) &&
+         read_beam(r, contents->observation, error);
 }
 
 static void add_axis(AstroLayout *layout, AstroAxis axis, guint64 extent)

@@ -47,6 +47,10 @@ static void read_counts(AstroPsrfitsReader *r)
 {
   r->has_lost = FALSE;
   for (guint c = 0; r->has_counts && c < r->channels; c++) {
+    if (!r->columns.weights) {
+      r->counts[c] = r->full;
+      continue;
+    }
     const double part = astro_fits_table_number(&r->table, r->columns.weights,
                                                 r->is_turned ? r->channels - 1 - c : c) /
                         r->most_weight;
@@ -158,19 +162,20 @@ static void describe(AstroPsrfitsReader *r, AstroFitsContents *contents)
   contents->caps = astro_power_to_caps(&r->stream, &r->pols.products);
   contents->duration_ns =
       astro_stream_time(&r->stream, r->first[last] + astro_psrfits_row_steps(r, last));
-  contents->is_blocks = TRUE;
+  contents->is_blocks = contents->continues = TRUE;
 }
 
 static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options,
                             AstroFitsContents *contents, GError **error)
 {
   AstroPsrfitsReader *r = g_new0(AstroPsrfitsReader, 1);
-  (void)options;
   r->file = file;
   if (!astro_psrfits_read_header(r, contents, error) || !astro_psrfits_scan(r, contents, error)) {
     close_reader(r);
     return NULL;
   }
+  if (options->has_counts && !r->has_counts)
+    astro_psrfits_count_all(r);
   r->scales = g_new(float, step_numbers(r));
   r->offsets = g_new(float, step_numbers(r));
   r->numbers = g_new(float, step_numbers(r));

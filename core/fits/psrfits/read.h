@@ -44,6 +44,9 @@ gboolean astro_psrfits_read_header(AstroPsrfitsReader *r, AstroFitsContents *con
 /* Looks through all rows for their times and weights. */
 gboolean astro_psrfits_scan(AstroPsrfitsReader *r, AstroFitsContents *contents, GError **error);
 
+/* Counts all samples, of a file without losses. */
+void astro_psrfits_count_all(AstroPsrfitsReader *r);
+
 /* The steps of a row. */
 guint64 astro_psrfits_row_steps(const AstroPsrfitsReader *r, guint64 row);
 

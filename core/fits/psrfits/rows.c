@@ -155,6 +155,12 @@ static gboolean read_weights(AstroPsrfitsReader *r, AstroFitsContents *contents,
   return TRUE;
 }
 
+void astro_psrfits_count_all(AstroPsrfitsReader *r)
+{
+  r->has_counts = TRUE;
+  r->full = 1;
+}
+
 /* ---- frequencies ---- */
 
 static gboolean check_frequencies(const AstroPsrfitsReader *r, GError **error)

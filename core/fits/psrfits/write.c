@@ -41,6 +41,8 @@ static guint64 put_subint(const Writer *w, GString *header)
   const AstroPsrfitsRow *row = &w->row;
   const guint64 channels = row->channels, series = channels * row->pols;
   const guint64 numbers = series * row->block;
+  const AstroObservation *o = w->observation;
+  const gboolean has_dm = o->n_dms == 1;
   const AstroPsrfitsField fields[] = {
     { "TSUBINT", 'D', 1, "s" },
     { "OFFS_SUB", 'D', 1, "s" },
@@ -73,7 +75,9 @@ static guint64 put_subint(const Writer *w, GString *header)
   astro_fits_put_integer(header, "NCHAN", row->channels, "channels");
   astro_fits_put_double(header, "CHAN_BW", w->stream.bandwidth / row->channels / MHZ,
                         "[MHz] from one to the next");
-  astro_fits_put_double(header, "REFFREQ", w->stream.frequency / MHZ, "[MHz]");
+  astro_fits_put_double(header, "DM", has_dm ? o->dms[0] : 0, "[pc cm-3] taken out");
+  astro_fits_put_double(header, "REFFREQ", (has_dm ? o->dm_frequency : w->stream.frequency) / MHZ,
+                        "[MHz] where that left pulses");
   astro_fits_put_integer(header, "NCHNOFFS", 0, "");
   astro_fits_put_integer(header, "NSBLK", (gint64)row->block, "samples of a row");
   astro_fits_put_integer(header, "NSTOT", (gint64)w->stored, "samples of all rows");

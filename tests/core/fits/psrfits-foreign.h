@@ -38,9 +38,10 @@ typedef struct {
   guint moved;  /* 1 + a row in which all channels are higher by one */
   const char *mode, *coordinates, *track, *beam;
   double equinox;
-  guint short_data; /* numbers that a row of DATA lacks */
-  double tbin;      /* 0: FOREIGN_TBIN */
-  gsize cut;        /* bytes taken off the file's end */
+  guint short_data;     /* numbers that a row of DATA lacks */
+  double dm, reference; /* DM, REFFREQ */
+  double tbin;          /* 0: FOREIGN_TBIN */
+  gsize cut;            /* bytes taken off the file's end */
 } ForeignPower;
 
 static inline guint foreign_bits(const ForeignPower *o)
@@ -178,6 +179,11 @@ static inline void foreign_keys(const ForeignPower *o, fitsfile *f, int *status)
   fits_write_key(f, TDOUBLE, "ZERO_OFF", &zero, NULL, status);
   fits_write_key(f, TDOUBLE, "TBIN", &tbin, NULL, status);
   fits_write_key(f, TDOUBLE, "CHAN_BW", &width, NULL, status);
+  if (o->dm != 0) {
+    double dm = o->dm, reference = o->reference;
+    fits_write_key(f, TDOUBLE, "DM", &dm, NULL, status);
+    fits_write_key(f, TDOUBLE, "REFFREQ", &reference, NULL, status);
+  }
   if (o->stop)
     fits_write_key(f, TLONGLONG, "NSTOT", &stop, NULL, status);
 }

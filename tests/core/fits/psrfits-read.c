@@ -95,6 +95,11 @@ static void check_contents(const ForeignPower *o, const AstroFitsContents *conte
                       1e-9);
     g_assert_cmpfloat(fabs(seen->phase_dec * 180 / G_PI + 45 + 10 / 60.0 + 34.9 / 3600), <, 1e-9);
   }
+  g_assert_cmpuint(seen->n_dms, ==, o->reference > 0 ? 1 : 0);
+  if (o->reference > 0) {
+    g_assert_cmpfloat(seen->dms[0], ==, o->dm);
+    g_assert_cmpfloat(fabs(seen->dm_frequency - o->reference * 1e6), <, 1e-3);
+  }
   g_assert_cmpuint(seen->n_beams, ==, o->beam ? 1 : 0);
   if (o->beam)
     g_assert_cmpstr(seen->beams[0].name, ==, o->beam);
@@ -251,6 +256,8 @@ static void headers(TestPlace *place, gconstpointer data)
     { .name = "drift", .track = "SCANGC", .notes = "TRK_MODE is not TRACK" },
     { .name = "B1950", .equinox = 1950, .notes = "EQUINOX is not 2000" },
     { .name = "no start", .no_start = TRUE },
+    { .name = "dedispersed", .dm = 71.5, .reference = 1402 },
+    { .name = "dedispersed to what", .dm = 71.5, .notes = "dispersion of DM 71.5" },
   };
   check_each(place, cases, G_N_ELEMENTS(cases));
 }
@@ -267,6 +274,7 @@ static void refused(TestPlace *place, gconstpointer data)
     { .name = "uneven channels", .uneven = 3, .expect = "channel 2 of DAT_FREQ" },
     { .name = "moving channels", .moved = 2, .expect = "in row 2, expected the same" },
     { .name = "a negative weight", .weight = -1, .expect = "expected a weight of 0 or more" },
+    { .name = "a negative DM", .dm = -1, .reference = 1402, .expect = "is -1, expected 0" },
     { .name = "no time", .tbin = -1, .expect = "TBIN of SUBINT is -1" },
     { .name = "cut short", .cut = 2880, .expect = "cut short" },
   };

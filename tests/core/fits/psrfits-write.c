@@ -52,6 +52,8 @@ static void describe(AstroFitsContents *contents, const GstCaps *caps, guint bit
   o->phase_dec = -0.5 / 180 * G_PI;
   o->start_mjd = 61364;
   o->start_ns = 86399999999000;
+  const double dm = 12.5;
+  g_assert_true(astro_observation_set_dms(o, &dm, 1, 1.503e8, NULL));
   contents->observation = o;
   contents->bits = bits;
 }
@@ -217,6 +219,9 @@ static void check_exact(TestPlace *place, const Kind *kind, const char *products
   g_assert_cmpint(back.observation->start_mjd, ==, 61365);
   g_assert_cmpuint(back.observation->start_ns, ==, 29999000);
   g_assert_cmpfloat(back.observation->phase_ra, ==, 0);
+  g_assert_cmpuint(back.observation->n_dms, ==, 1);
+  g_assert_cmpfloat(back.observation->dms[0], ==, 12.5);
+  g_assert_cmpfloat(back.observation->dm_frequency, ==, 1.503e8);
   g_assert_cmpfloat(fabs(back.observation->phase_dec * 180 / G_PI + 0.5), <, 1e-8);
   g_assert_cmpfloat(fabs(back.observation->positions[1] - 2e6 - 2.5), <, 1e-6);
   g_assert_cmpfloat(fabs(back.stream.frequency - 1.5e8), <, 1e-3);
