@@ -204,6 +204,11 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .layout = in->layout,
     .bins = self->bins,
   };
+  if (astro_layout_find(&in->layout, ASTRO_AXIS_DM) >= 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "power at %" G_GUINT64_FORMAT
+                               " dispersion measures, expected one: set astrodedisperse dm=VALUE",
+                               astro_stream_extent(in, ASTRO_AXIS_DM));
   if (!astro_stage_check_extent(stage, ASTRO_AXIS_PHASE, self->bins, error) ||
       !find_steps(self, in, astro_stage_out(stage), error))
     return FALSE;
