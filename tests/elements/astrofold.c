@@ -258,6 +258,22 @@ static void test_pulsar(void)
   }
 }
 
+/* The dispersion measure of the profiles that a line makes, by their caps. */
+static double dm_of_caps(const char *line)
+{
+  GstElement *pipeline = test_start(line, NULL);
+  g_autofree char *error = test_wait(pipeline);
+  g_assert_cmpstr(error, ==, NULL);
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  AstroStream stream;
+  AstroProfile profile;
+  g_assert_true(astro_profile_from_caps(&stream, &profile, caps, NULL));
+  test_stop(pipeline);
+  return profile.dm;
+}
+
 /* Behind astrodedisperse the dispersion is not taken out again, and the pulse is where it was in
  * the highest channel. */
 static void test_dedispersed(void)
@@ -277,6 +293,7 @@ static void test_dedispersed(void)
   g_test_message("%g turns off", off - rint(off));
   g_assert_cmpfloat(fabs(off - rint(off)), <, 0.02);
   g_assert_cmpfloat(fabs(pulse.width - 0.1), <, 0.05);
+  g_assert_cmpfloat(dm_of_caps(line), ==, 30);
   g_autofree char *another = g_strconcat(line, " dm=31 ! fakesink", NULL);
   test_refused_by(another, "astrofold", "dispersion of 30 taken out already");
   g_autofree char *several = test_replace(line, "dm=30 !", "dm=30,40 !");
