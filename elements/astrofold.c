@@ -53,10 +53,11 @@ struct _AstroFold {
   char *earth_orientation;
 
   AstroEarthUse earth;
-  AstroFoldPulsar pulsar;    /* as it was set at the start */
-  AstroEphemeris *ephemeris; /* that it names, for caps; NULL: a fixed period */
-  AstroPhases *phases;       /* of the stream and the observation; NULL until a block came */
-  guint64 spectra;           /* time steps of a sub-integration */
+  AstroFoldPulsar pulsar;            /* as it was set at the start */
+  AstroEphemeris *ephemeris;         /* that it names; NULL: a fixed period */
+  double profile_period, profile_dm; /* in caps; 0: no period yet */
+  AstroPhases *phases; /* of the stream and the observation; NULL until a block came */
+  guint64 spectra;     /* time steps of a sub-integration */
 
   gboolean open;  /* part of a sub-integration has come */
   guint64 number; /* of that sub-integration */
@@ -122,16 +123,13 @@ static GstStructure *to_profile(AstroFold *self, const GstStructure *power)
   GstStructure *to = gst_structure_new("application/x-astro-profile", "format", G_TYPE_STRING,
                                        astro_format_name(ASTRO_FORMAT_F32LE), "bins", G_TYPE_INT,
                                        (gint)self->bins, NULL);
-  const double period = astro_fold_pulsar_period(&self->pulsar, self->ephemeris);
   set_layout(to, power);
   copy_axes(to, power);
   if (gst_structure_has_field(power, "layout") && !gst_structure_has_field(power, "pols"))
     gst_structure_set(to, "pols", G_TYPE_INT, 1, NULL);
-  if (period > 0)
-    gst_structure_set(to, "period", G_TYPE_DOUBLE, period, "dm", G_TYPE_DOUBLE,
-                      astro_fold_pulsar_dm(&self->pulsar, self->ephemeris,
-                                           astro_stage_observation(ASTRO_STAGE(self))),
-                      NULL);
+  if (self->profile_period > 0)
+    gst_structure_set(to, "period", G_TYPE_DOUBLE, self->profile_period, "dm", G_TYPE_DOUBLE,
+                      self->profile_dm, NULL);
   astro_integration_convert_rate(to, power, 1, steps_of(self, power));
   return to;
 }
@@ -161,8 +159,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 
 static gboolean check_period(AstroFold *self, const AstroStream *in, GError **error)
 {
-  const double period = astro_fold_pulsar_period(&self->pulsar, self->ephemeris),
-               sample = (double)in->rate_d / in->rate_n;
+  const double period = self->profile_period, sample = (double)in->rate_d / in->rate_n;
   return period >= 2 * sample ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "the period is %g s and a sample %g s long: expected two samples or "
@@ -204,6 +201,11 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .layout = in->layout,
     .bins = self->bins,
   };
+  if (astro_layout_find(&in->layout, ASTRO_AXIS_DM) >= 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "power at %" G_GUINT64_FORMAT
+                               " dispersion measures, expected one: set astrodedisperse dm=VALUE",
+                               astro_stream_extent(in, ASTRO_AXIS_DM));
   if (!astro_stage_check_extent(stage, ASTRO_AXIS_PHASE, self->bins, error) ||
       !find_steps(self, in, astro_stage_out(stage), error))
     return FALSE;
@@ -243,9 +245,13 @@ static gboolean orient(AstroStage *stage, AstroObservation *observation, GError 
 static gboolean observed(AstroStage *stage, GError **error)
 {
   AstroFold *self = ASTRO_FOLD(stage);
+  const double dm =
+      astro_fold_pulsar_dm(&self->pulsar, self->ephemeris, astro_stage_observation(stage));
   g_clear_pointer(&self->phases, astro_phases_free);
-  if (astro_stage_observation(stage) && astro_stage_observation(stage)->n_dms > 0)
-    gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(stage));
+  if (dm == self->profile_dm)
+    return TRUE;
+  self->profile_dm = dm;
+  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(stage));
   return TRUE;
 }
 
@@ -428,6 +434,7 @@ static void clear_pulsar(AstroFold *self)
   g_free(self->pulsar.ephemeris);
   g_free(self->pulsar.planets);
   self->pulsar = (AstroFoldPulsar){ 0 };
+  self->profile_period = 0;
   g_clear_pointer(&self->ephemeris, astro_ephemeris_free);
   g_clear_pointer(&self->phases, astro_phases_free);
 }
@@ -448,6 +455,8 @@ static gboolean start(AstroStage *stage)
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
+  self->profile_period = astro_fold_pulsar_period(&self->pulsar, self->ephemeris);
+  self->profile_dm = astro_fold_pulsar_dm(&self->pulsar, self->ephemeris, NULL);
   g_autofree char *warning = astro_fold_pulsar_warning(&self->pulsar, self->ephemeris);
   if (warning)
     GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", warning), (NULL));

@@ -5,3 +5,4 @@ core_tests += tests/core/fold/fold
 element_sources += elements/astrofold.c elements/astrofold.h elements/astrofold-pulsar.c elements/astrofold-pulsar.h
 element_tests += tests/elements/astrofold
 bench_programs += tests/bench/fold
+example_files += examples/fold.sh

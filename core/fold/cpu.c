@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MOST_LANES 256 /* of a tile */
-#define FEW_LANES 64   /* of a tile, if there are not enough for all threads */
+#define FEW_LANES 64   /* the same, if there are not enough tiles for all threads */
 #define ROWS 32        /* of a run, at most */
 #define TURN G_MININT32
 
@@ -85,24 +85,31 @@ static void gather_good(const Work *work, const Tile *tile, guint64 first, guint
 static void add_run(const Work *work, const Tile *tile, guint64 first, guint rows, Planes *planes)
 {
   const Cpu *self = work->self;
+  const AstroFoldKernels *kernels = self->kernels;
   const guint bins = self->config.bins, bin = work->bins[first], lanes = self->lanes;
   const gsize high = (gsize)bin * lanes, low = (gsize)(bin ? bin - 1 : bins - 1) * lanes;
-  const gboolean is_direct =
-      !work->arguments->valid && work->strides.channel == 1 && tile->n == lanes;
+  const gboolean has_losses = work->arguments->valid != NULL,
+                 is_direct = !has_losses && work->strides.channel == 1 && tile->n == lanes;
   const gint32 *rests = work->rests + first;
-  if (work->arguments->valid)
+  if (has_losses) {
     gather_good(work, tile, first, rows, planes);
-  self->kernels->count(work->arguments->valid ? planes->good[0] : NULL, MOST_LANES, rests, rows,
-                       lanes, tile->splits, tile->good + high, tile->good + low);
+    kernels->count(planes->good[0], MOST_LANES, rests, rows, lanes, tile->splits, tile->good + high,
+                   tile->good + low);
+  }
   for (guint p = 0; p < self->config.pols; p++) {
     double *sums = tile->sums + p * plane(self);
     const float *in = work->in + first * work->strides.time +
                       tile->station * work->strides.station + tile->first + p * work->strides.pol;
-    if (!is_direct)
+    const gsize stride = is_direct ? work->strides.time : MOST_LANES;
+    if (!is_direct) {
       gather(work, tile, first, rows, p, planes);
-    self->kernels->add(is_direct ? in : planes->values[0],
-                       is_direct ? work->strides.time : MOST_LANES, rests, rows, lanes,
-                       tile->splits, sums + high, sums + low);
+      in = planes->values[0];
+    }
+    if (p == 0 && !has_losses)
+      kernels->add_and_count(in, stride, rests, rows, lanes, tile->splits, sums + high, sums + low,
+                             tile->good + high, tile->good + low);
+    else
+      kernels->add(in, stride, rests, rows, lanes, tile->splits, sums + high, sums + low);
   }
 }
 
@@ -200,14 +207,16 @@ static void destroy(gpointer instance)
   g_free(self);
 }
 
-/* Long tiles are read faster, as long as there is one for each thread. */
+/* Long tiles are read faster, as long as there are some for each thread. */
 static guint choose_lanes(const Cpu *self)
 {
-  const guint channels = self->config.channels, least = self->kernels->lanes;
-  const guint64 long_tiles =
-      (guint64)self->config.stations * ((channels + MOST_LANES - 1) / MOST_LANES);
-  const guint most = long_tiles >= 16 ? MOST_LANES : FEW_LANES;
-  return MIN(most, (channels + least - 1) / least * least);
+  const guint channels = self->config.channels, least = self->kernels->lanes,
+              threads = self->threads ? self->threads : astro_threads();
+  guint lanes = MOST_LANES;
+  while (lanes > FEW_LANES &&
+         (guint64)self->config.stations * ((channels + lanes - 1) / lanes) < 2 * threads)
+    lanes /= 2;
+  return MIN(lanes, (channels + least - 1) / least * least);
 }
 
 static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant,

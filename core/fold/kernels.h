@@ -17,7 +17,11 @@ typedef struct {
   /* Rows are `stride` floats apart. */
   void (*add)(const float *in, gsize stride, const gint32 *rests, guint rows, guint n,
               const gint32 *splits, double *high, double *low);
-  /* good: a row of lanes for each row, all bits set where a sample is good; NULL: all are. */
+  /* The same, and counts the rows of each lane. */
+  void (*add_and_count)(const float *in, gsize stride, const gint32 *rests, guint rows, guint n,
+                        const gint32 *splits, double *high, double *low, gint32 *high_count,
+                        gint32 *low_count);
+  /* Counts alone. good: a row of lanes for each row, all bits set where a sample is good. */
   void (*count)(const gint32 *good, gsize stride, const gint32 *rests, guint rows, guint n,
                 const gint32 *splits, gint32 *high, gint32 *low);
 } AstroFoldKernels;

@@ -258,6 +258,49 @@ static void test_pulsar(void)
   }
 }
 
+/* The dispersion measure of the profiles that a line makes, by their caps. */
+static double dm_of_caps(const char *line)
+{
+  GstElement *pipeline = test_start(line, NULL);
+  g_autofree char *error = test_wait(pipeline);
+  g_assert_cmpstr(error, ==, NULL);
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  AstroStream stream;
+  AstroProfile profile;
+  g_assert_true(astro_profile_from_caps(&stream, &profile, caps, NULL));
+  test_stop(pipeline);
+  return profile.dm;
+}
+
+/* Behind astrodedisperse the dispersion is not taken out again, and the pulse is where it was in
+ * the highest channel. */
+static void test_dedispersed(void)
+{
+  enum { N = 64 };
+  const char *line =
+      "astroskysrc stations=1 duration=2 noise=1 frequency=1.5e8 bandwidth=1e6 seed=3 "
+      "pulsar=\"0,0,2,period=0.05,duty=0.1,phase=0.3,dm=30\" ! astrochannelizer channels=16 ! "
+      "astroselect channels=1-15 ! astropower integration=16 ! astrodedisperse dm=30 ! "
+      "astrofold period=0.05 bins=64 interval=10";
+  g_autoptr(GByteArray) bytes = test_run_line(line);
+  g_assert_cmpuint(bytes->len, ==, N * sizeof(float));
+  const Pulse pulse = measure((gconstpointer)bytes->data, N);
+  /* The middle of the highest of 16 channels, which lie half a channel lower than the band's. */
+  const double late = astro_dispersion_delay(30, 150e6, 149.5e6 + 15 * 62.5e3) / 0.05,
+               off = pulse.phase - 0.3 - late;
+  g_test_message("%g turns off", off - rint(off));
+  g_assert_cmpfloat(fabs(off - rint(off)), <, 0.02);
+  g_assert_cmpfloat(fabs(pulse.width - 0.1), <, 0.05);
+  g_assert_cmpfloat(dm_of_caps(line), ==, 30);
+  g_autofree char *another = g_strconcat(line, " dm=31 ! fakesink", NULL);
+  test_refused_by(another, "astrofold", "dispersion of 30 taken out already");
+  g_autofree char *several = test_replace(line, "dm=30 !", "dm=30,40 !");
+  g_autofree char *ended = g_strconcat(several, " ! fakesink", NULL);
+  test_refused_by(ended, "astrofold", "expected one");
+}
+
 /* ---- an ephemeris ---- */
 
 #define PAR "RAJ 12:34:56.789\nDECJ 56:12:34.56\nF0 10\nPEPOCH 57200\nEPHEM builtin\nDM 0\n"
@@ -351,6 +394,7 @@ static void add_tests(void)
   g_test_add_func("/astrofold/gap-and-flush", test_gap_and_flush);
   g_test_add_func("/astrofold/counts", test_counts);
   g_test_add_func("/astrofold/pulsar", test_pulsar);
+  g_test_add_func("/astrofold/dedispersed", test_dedispersed);
   g_test_add_func("/astrofold/ephemeris", test_ephemeris);
   g_test_add_func("/astrofold/refused", test_refusals);
 }

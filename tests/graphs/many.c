@@ -67,6 +67,21 @@ static void test_subset(void)
                "if cmp -s all.raw subset.raw; then exit 9; fi");
 }
 
+/* Profiles come out of a recording, and each of its three files is needed. */
+static void test_fold(void)
+{
+  check_script(
+      "printf 'RAJ 1:00:00\\nDECJ 52:00:00\\nF0 500\\nPEPOCH 61000\\nDM 0\\n' >a.par; "
+      "echo 3826577.462 461022.624 5064892.526 >place; "
+      "run astroskysrc stations=1 duration=0.05 start-time=2026-11-20T12:00:00 ! "
+      "application/x-astro-voltages,format=CI8 ! astrofitssink location=v.fits; "
+      "fold.sh v.fits a.par place p.fits; "
+      "run astrofitssrc location=p.fits ! application/x-astro-profile,bins=256,period=0.002 "
+      "! filesink location=p.raw; test $(wc -c <p.raw) = 1048576; "
+      "if fold.sh v.fits none.par place q.fits 2>none; then exit 9; fi; "
+      "grep -q none.par none");
+}
+
 /* The example gives what the line in it gives, for a file of the same voltages. */
 static void test_stokes(void)
 {
@@ -167,6 +182,7 @@ static void add_tests(void)
   g_test_add_func("/many/receivers", test_receivers);
   g_test_add_func("/many/raw-receivers", test_raw_receivers);
   g_test_add_func("/many/subset", test_subset);
+  g_test_add_func("/many/fold", test_fold);
   g_test_add_func("/many/stokes", test_stokes);
   g_test_add_func("/many/pols", test_pols);
   g_test_add_func("/many/bands", test_bands);

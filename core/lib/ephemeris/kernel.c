@@ -78,7 +78,7 @@ static gboolean read_segment(AstroKernel *kernel, guint body, double from, doubl
                              gint32 end, GError **error)
 {
   const gsize words = kernel->n / 8;
-  if (begin < 1 || end < begin + 4 || (gsize)end > words)
+  if (begin < 1 || end < 1 || end - begin < 4 || (gsize)end > words)
     return refuse(kernel, error, "has a segment beyond its end");
   const gsize at = (gsize)begin - 1, last = (gsize)end;
   const double size = double_at(kernel, last - 2), n = double_at(kernel, last - 1);

@@ -283,6 +283,9 @@ static gboolean make_piece(AstroPhases *phases, gint64 node, GError **error)
 {
   long double turns[4];
   double d[4];
+  if (phases->ephemeris &&
+      !astro_uvw_check_time(phases->observation, node * NODE * (gint64)ASTRO_NS_PER_SECOND, error))
+    return FALSE;
   for (gint i = 0; i < 4; i++)
     if (!astro_phases_exact(phases, (long double)(node + i - 1) * NODE, phases->centre, &turns[i],
                             error))

@@ -212,6 +212,22 @@ static void test_too_far(void)
   g_assert_nonnull(strstr(error->message, "turns from its epoch"));
 }
 
+/* The Earth's orientation has to cover the time of the stream. */
+static void test_earth(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroObservation) observation = observe(0);
+  g_autoptr(AstroPhases) phases =
+      astro_phases_new(read_text(EQUATORIAL, NULL), NULL, observation, 150e6, &error);
+  const AstroPhaseSteps steps = { 0, 1, 1 };
+  double turns;
+  g_assert_no_error(error);
+  g_assert_true(astro_phases_of_steps(phases, &steps, 2 * 86400, 1, &turns, NULL));
+  g_assert_false(astro_phases_of_steps(phases, &steps, 4 * 86400, 1, &turns, &error));
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, "Earth orientation of test covers"));
+}
+
 /* P0 and P1 are F0 and F1 in other words; names have synonyms. */
 static void test_synonyms(void)
 {
@@ -305,6 +321,7 @@ static void add_tests(void)
   g_test_add_func("/ephemeris/lag", test_lag);
   g_test_add_func("/ephemeris/synonyms", test_synonyms);
   g_test_add_func("/ephemeris/refused", test_refused);
+  g_test_add_func("/ephemeris/earth", test_earth);
   g_test_add_func("/ephemeris/too-far", test_too_far);
   g_test_add_func("/ephemeris/streams", test_streams);
 }
