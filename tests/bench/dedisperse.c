@@ -1,7 +1,5 @@
 /* Dedispersion of power: the additions that the tree needs, beside the rate at which as many
- * threads load two numbers each from the first cache, in one run; and of voltages, coherently, in
- * samples a second. */
-#include "core/dedisperse/coherent.h"
+ * threads load two numbers each from the first cache, in one run. */
 #include "core/dedisperse/plan.h"
 #include "tests/bench/bench.h"
 
