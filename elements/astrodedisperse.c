@@ -200,13 +200,44 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroDedisperseArguments *
   return TRUE;
 }
 
+/* Adds lost steps at the end of the stretch. */
+static gboolean add_lost(AstroStage *stage, guint64 steps, GError **error)
+{
+  AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
+  AstroDedisperseArguments arguments = { .before = self->end - self->begin,
+                                         .steps = steps,
+                                         .full = self->full };
+  self->trail += steps;
+  return steps == 0 || add(stage, NULL, &arguments, error);
+}
+
+#define MOST_BYTES ((gsize)64 << 20) /* of a block that the end of a stretch gives */
+
+/* Steps that would come after the end are lost, so that those before it come out, some at once as
+ * there may be many. */
+static gboolean end_power(AstroStage *stage, GError **error)
+{
+  AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
+  const guint64 most = MAX(MOST_BYTES / MAX(astro_stream_step_bytes(astro_stage_out(stage)), 1), 1);
+  while (self->trail < self->reach) {
+    if (!add_lost(stage, MIN(self->reach - self->trail, most), error))
+      return FALSE;
+    if (astro_stage_push(stage) != GST_FLOW_OK)
+      break;
+  }
+  self->open = FALSE;
+  return TRUE;
+}
+
 static gboolean end_stretch(AstroStage *stage, GError **error)
 {
   AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
   AstroDedisperseArguments arguments = {
     .before = self->end - self->begin, .end = TRUE, .trail = self->trail, .full = self->full
   };
-  return !self->open || add(stage, NULL, &arguments, error);
+  if (!self->open)
+    return TRUE;
+  return self->config.coherent ? add(stage, NULL, &arguments, error) : end_power(stage, error);
 }
 
 /* A gap that is longer than the longest delay ends the stretch: what comes after it has nothing in
@@ -214,16 +245,10 @@ static gboolean end_stretch(AstroStage *stage, GError **error)
 static gboolean lose(AstroStage *stage, guint64 steps, GError **error)
 {
   AstroDedisperse *self = ASTRO_DEDISPERSE(stage);
-  const guint64 room = self->reach - self->trail, taken = MIN(steps, room);
-  AstroDedisperseArguments arguments = { .before = self->end - self->begin,
-                                         .steps = taken,
-                                         .full = self->full };
+  const guint64 taken = MIN(steps, self->reach - self->trail);
   if (!self->open || steps == 0)
     return TRUE;
-  if (taken && !add(stage, NULL, &arguments, error))
-    return FALSE;
-  self->trail += taken;
-  return steps == taken || end_stretch(stage, error);
+  return add_lost(stage, taken, error) && (steps == taken || end_stretch(stage, error));
 }
 
 static gboolean check_observation(AstroStage *stage, GError **error)

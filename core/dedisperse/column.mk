@@ -8,3 +8,4 @@ dist_files += tests/core/dedisperse/dedisperse.h
 element_sources += elements/astrodedisperse.c elements/astrodedisperse.h elements/astrodedisperse-caps.c \
   elements/astrodedisperse-caps.h
 element_tests += tests/elements/astrodedisperse tests/elements/astrodedisperse-coherent
+bench_programs += tests/bench/dedisperse

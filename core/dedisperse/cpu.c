@@ -5,7 +5,11 @@
 #include "core/dedisperse/check.h"
 #include "core/dedisperse/plan.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/kit/pages.h"
+#include "core/lib/transpose/kernels.h"
 
 #define LINE ASTRO_DEDISPERSE_LINE
 #define PIECE ASTRO_DEDISPERSE_PIECE
@@ -15,6 +19,7 @@ typedef struct {
   AstroDedisperseConfig config;
   guint threads;
   const AstroDedisperseKernels *kernels;
+  const AstroTransposeKernels *turn;
   AstroDedispersePlan *plan;
   AstroScratch *scratch;
   guint64 reach;
@@ -67,6 +72,46 @@ static gboolean is_lost(const AstroDedisperseConfig *config,
   return FALSE;
 }
 
+/* Where channels follow each other in a step, kernels turn them round; they may read beyond the end
+ * of a step, so that the last one is left to do. Returns the steps that were done. */
+static guint turn_round(const Work *work, const float *in, float *values, guint channels)
+{
+  const Cpu *self = work->self;
+  guint32 column_to[TILE];
+  if (work->strides.channel != 1 || work->n < 2 || TILE * self->pitch * sizeof(float) > G_MAXUINT32)
+    return 0;
+  for (guint c = 0; c < channels; c++)
+    column_to[c] = (guint32)(c * self->pitch * sizeof(float));
+  const AstroTransposePlane plane = { .out = (guint8 *)values,
+                                      .in = (const guint8 *)in,
+                                      .column_to = column_to,
+                                      .in_pitch = work->strides.time * sizeof(float),
+                                      .rows = work->n - 1,
+                                      .columns = channels,
+                                      .times = 1,
+                                      .unit = sizeof(float) };
+  self->turn->transpose[2](&plane);
+  return work->n - 1;
+}
+
+/* The values of some channels, [channel][step], in rows. */
+static void take_values(const Work *work, guint s, guint p, guint from, guint to)
+{
+  const Cpu *self = work->self;
+  const gsize held = self->all - self->first;
+  float *values = values_of(self, s, p, from) + held;
+  for (guint c = from; c < to && !work->in; c++)
+    memset(values_of(self, s, p, c) + held, 0, work->n * sizeof *values);
+  if (!work->in)
+    return;
+  const float *in =
+      work->in + s * work->strides.station + p * work->strides.pol + from * work->strides.channel;
+  const guint done = turn_round(work, in, values, to - from);
+  for (guint c = 0; c < to - from; c++)
+    for (guint t = done; t < work->n; t++)
+      values[c * self->pitch + t] = in[t * work->strides.time + c * work->strides.channel];
+}
+
 /* Some channels of a station, so that what is read of a step is a line or so. */
 static void take_channels(gpointer data, guint64 task)
 {
@@ -77,29 +122,22 @@ static void take_channels(gpointer data, guint64 task)
   const guint s = (guint)(task / blocks), from = (guint)(task % blocks) * TILE,
               to = MIN(from + TILE, config->channels);
   const gsize held = self->all - self->first;
-  const gboolean counted = self->counts_losses;
   const guint32 full = work->arguments->full;
 
-  for (guint tile = 0; tile < work->n; tile += TILE)
+  for (guint p = 0; p < config->pols; p++)
+    take_values(work, s, p, from, to);
+  for (guint tile = 0; tile < work->n && self->counts_losses; tile += TILE)
     for (guint c = from; c < to; c++) {
       const guint end = MIN(tile + TILE, work->n);
-      guint32 *counts = counted ? counts_of(self, s, c) + held : NULL;
-      for (guint t = tile; counts && t < end; t++)
+      guint32 *counts = counts_of(self, s, c) + held;
+      for (guint t = tile; t < end; t++)
         counts[t] = !work->in ? 0
                     : !self->lost[held + t]
                         ? full
                         : astro_dedisperse_weight(work->arguments, work->at + t, c, s);
       for (guint p = 0; p < config->pols; p++) {
         float *values = values_of(self, s, p, c) + held;
-        const float *in = work->in + s * work->strides.station + p * work->strides.pol +
-                          c * work->strides.channel;
-        if (!work->in) {
-          memset(values + tile, 0, (end - tile) * sizeof *values);
-          continue;
-        }
         for (guint t = tile; t < end; t++)
-          values[t] = in[t * work->strides.time];
-        for (guint t = tile; counts && t < end; t++)
           if (counts[t] != full)
             values[t] = counts[t] ? (float)((double)values[t] * counts[t] / full) : 0;
       }
@@ -170,6 +208,7 @@ static void take_piece(Work *work, const float *block, guint64 at, guint n)
 
 typedef struct {
   const Work *work;
+  const AstroDedisperseGroup *group;
   gboolean of_counts;
   guint station, pol;
   gsize at; /* the first step of the chunk, among those held */
@@ -204,17 +243,29 @@ static gconstpointer make_rows(const Chunk *chunk, const AstroDedisperseNode *no
 static void add_bands(const Chunk *chunk, gpointer sums, float *scratch)
 {
   const Cpu *self = chunk->work->self;
-  const AstroDedispersePlan *plan = self->plan;
-  for (guint i = 0; i < plan->n_bands; i++) {
-    const AstroDedisperseBand *band = &plan->bands[i];
-    gconstpointer rows = make_rows(chunk, band->root, scratch);
+  const AstroDedisperseGroup *group = chunk->group;
+  const guint pitch = self->plan->chunk;
+  for (guint i = 0; i < group->n_bands; i += ASTRO_DEDISPERSE_BANDS) {
+    AstroDedisperseTaken taken = { .n = MIN(ASTRO_DEDISPERSE_BANDS, group->n_bands - i) };
+    float *rows = scratch;
+    for (guint b = 0; b < taken.n; b++) {
+      const AstroDedisperseBand *band = &group->bands[i + b];
+      taken.rows[b] = make_rows(chunk, band->root, rows);
+      taken.from[b] = band->from;
+      rows += band->root->size;
+    }
     if (chunk->of_counts)
-      self->kernels->take_counts(sums, plan->chunk, rows, band->from, plan->n_dms, chunk->n,
-                                 i == 0);
+      self->kernels->take_counts(sums, pitch, &taken, group->n_dms, chunk->n, i == 0);
     else
-      self->kernels->take_floats(sums, plan->chunk, rows, band->from, plan->n_dms, chunk->n,
-                                 i == 0);
+      self->kernels->take_floats(sums, pitch, &taken, group->n_dms, chunk->n, i == 0);
   }
+}
+
+/* Where the value or count of a step and a trial of the group is, among those of the output. */
+static gsize place_of(const Chunk *chunk, guint64 step, guint dm)
+{
+  const AstroDedisperseConfig *config = &chunk->work->self->config;
+  return (step * config->stations + chunk->station) * config->n_dms + chunk->group->first + dm;
 }
 
 /* Turns the sums round, so that the trials of a step follow each other, and divides them. counts:
@@ -228,15 +279,14 @@ static void write_means(const Chunk *chunk, const float *sums, const guint32 *co
   const float channels = (float)config->channels;
   const double full = work->arguments->full;
   for (guint tile = 0; tile < n; tile += TILE)
-    for (guint d = 0; d < config->n_dms; d++) {
+    for (guint d = 0; d < chunk->group->n_dms; d++) {
       const float *sum = sums + (gsize)d * pitch;
       for (guint t = tile; t < MIN(tile + TILE, n); t++) {
-        const gsize step = ((from + t) * config->stations + chunk->station) * config->n_dms + d;
         const guint32 count = counts ? counts[(gsize)d * pitch + t] : 1;
-        work->out[step * config->pols + chunk->pol] = !counts ? sum[t] / channels
-                                                      : count
-                                                          ? (float)((double)sum[t] * full / count)
-                                                          : 0;
+        work->out[place_of(chunk, from + t, d) * config->pols + chunk->pol] =
+            !counts ? sum[t] / channels
+            : count ? (float)((double)sum[t] * full / count)
+                    : 0;
       }
     }
 }
@@ -244,27 +294,28 @@ static void write_means(const Chunk *chunk, const float *sums, const guint32 *co
 static void write_counts(const Chunk *chunk, const guint32 *counts, guint64 from, guint n)
 {
   const Work *work = chunk->work;
-  const AstroDedisperseConfig *config = &work->self->config;
   const guint pitch = work->self->plan->chunk;
-  const guint32 whole = work->arguments->full * config->channels;
+  const guint32 whole = work->arguments->full * work->self->config.channels;
   for (guint tile = 0; tile < n; tile += TILE)
-    for (guint d = 0; d < config->n_dms; d++)
+    for (guint d = 0; d < chunk->group->n_dms; d++)
       for (guint t = tile; t < MIN(tile + TILE, n); t++)
-        work->out_counts[((from + t) * config->stations + chunk->station) * config->n_dms + d] =
+        work->out_counts[place_of(chunk, from + t, d)] =
             counts ? counts[(gsize)d * pitch + t] : whole;
 }
 
-/* A chunk of steps of a station. */
+/* A chunk of steps of a station, for a group of trials. Groups are innermost, as they read the same
+ * steps. */
 static void run_chunk(gpointer data, guint64 task)
 {
   const Work *work = data;
   Cpu *self = work->self;
   const AstroDedispersePlan *plan = self->plan;
-  const guint64 from = task / self->config.stations * plan->chunk;
+  const guint64 rest = task / plan->n_groups, from = rest / self->config.stations * plan->chunk;
   const guint n = (guint)MIN(plan->chunk, work->ready - from);
-  const gsize made = (gsize)plan->n_dms * plan->chunk;
+  const gsize made = (gsize)plan->most_dms * plan->chunk;
   Chunk chunk = { .work = work,
-                  .station = (guint)(task % self->config.stations),
+                  .group = &plan->groups[task % plan->n_groups],
+                  .station = (guint)(rest % self->config.stations),
                   .at = self->done + from - self->first,
                   .n = (n + LINE - 1) / LINE * LINE };
   const gboolean any_lost =
@@ -295,7 +346,8 @@ static void give(Work *work, guint64 to)
   if (end <= self->done)
     return;
   work->ready = end - self->done;
-  astro_parallel((work->ready + self->plan->chunk - 1) / self->plan->chunk * self->config.stations,
+  astro_parallel((work->ready + self->plan->chunk - 1) / self->plan->chunk * self->config.stations *
+                     self->plan->n_groups,
                  self->threads, run_chunk, work);
   work->out += work->ready * made * self->config.pols;
   if (work->out_counts)
@@ -358,7 +410,7 @@ static void destroy(gpointer instance)
   astro_dedisperse_plan_free(self->plan);
   if (self->scratch)
     astro_scratch_free(self->scratch);
-  g_free(self->values);
+  free(self->values);
   g_free(self->counts);
   g_free(self->lost);
   g_free(self);
@@ -382,6 +434,7 @@ static gpointer create(gconstpointer configuration, const AstroPlace *place, con
   self->config = *config;
   self->threads = place->threads;
   self->kernels = ASTRO_KERNELS_PICK(variants);
+  self->turn = astro_transpose_kernels();
   self->reach = astro_dedisperse_reach(config);
   self->capacity = 2 * (self->reach + PIECE);
   self->pitch = pitch_of(self->capacity);
@@ -389,8 +442,9 @@ static gpointer create(gconstpointer configuration, const AstroPlace *place, con
   const gsize rows = (gsize)config->stations * config->pols * config->channels;
   if (self->plan) {
     self->scratch = astro_scratch_new(
-        (2 * (gsize)config->n_dms * self->plan->chunk + self->plan->scratch) * sizeof(float));
-    self->values = g_try_new0(float, rows * self->pitch);
+        (2 * (gsize)self->plan->most_dms * self->plan->chunk + self->plan->scratch) *
+        sizeof(float));
+    self->values = astro_pages_alloc(rows * self->pitch * sizeof(float));
     self->lost = g_try_new0(guint8, self->capacity);
   }
   if (!self->values || !self->lost) {

@@ -26,23 +26,35 @@ static inline void counts_store(guint32 *to, Counts vector)
     for (guint s = 0; s < n_sums; s++) {                                                           \
       Number *out = to + sums[s].to;                                                               \
       const Number *x = a + sums[s].a, *y = b + sums[s].b;                                         \
-      for (guint i = 0; i < n + sums[s].more; i += LEVEL_FLOATS)                                   \
+      const guint end = n + sums[s].more;                                                          \
+      for (guint i = 0; i < end; i += LEVEL_FLOATS)                                                \
         store(out + i, load(x + i) + load(y + i));                                                 \
     }                                                                                              \
   }                                                                                                \
-  static void take_##suffix(Number *to, gsize pitch, const Number *rows, const guint32 *from,      \
-                            guint n_rows, guint n, gboolean first)                                 \
+  static inline __attribute__((always_inline)) void take_##suffix##_of(                            \
+      Number *to, gsize pitch, const AstroDedisperseTaken *taken, guint n_rows, guint n,           \
+      gboolean first, guint bands)                                                                 \
   {                                                                                                \
     for (guint r = 0; r < n_rows; r++) {                                                           \
       Number *out = to + r * pitch;                                                                \
-      const Number *x = rows + from[r];                                                            \
-      if (first)                                                                                   \
-        for (guint i = 0; i < n; i += LEVEL_FLOATS)                                                \
-          store(out + i, load(x + i));                                                             \
-      else                                                                                         \
-        for (guint i = 0; i < n; i += LEVEL_FLOATS)                                                \
-          store(out + i, load(out + i) + load(x + i));                                             \
+      const Number *x[ASTRO_DEDISPERSE_BANDS];                                                     \
+      for (guint b = 0; b < bands; b++)                                                            \
+        x[b] = (const Number *)taken->rows[b] + taken->from[b][r];                                 \
+      for (guint i = 0; i < n; i += LEVEL_FLOATS) {                                                \
+        Vector sum = first ? load(x[0] + i) : load(out + i) + load(x[0] + i);                      \
+        for (guint b = 1; b < bands; b++)                                                          \
+          sum += load(x[b] + i);                                                                   \
+        store(out + i, sum);                                                                       \
+      }                                                                                            \
     }                                                                                              \
+  }                                                                                                \
+  static void take_##suffix(Number *to, gsize pitch, const AstroDedisperseTaken *taken,            \
+                            guint n_rows, guint n, gboolean first)                                 \
+  {                                                                                                \
+    if (taken->n == ASTRO_DEDISPERSE_BANDS)                                                        \
+      take_##suffix##_of(to, pitch, taken, n_rows, n, first, ASTRO_DEDISPERSE_BANDS);              \
+    else                                                                                           \
+      take_##suffix##_of(to, pitch, taken, n_rows, n, first, taken->n);                            \
   }
 
 KERNELS(float, Floats, floats_load, floats_store, floats)

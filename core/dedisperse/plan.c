@@ -5,21 +5,22 @@
 #include <string.h>
 
 #define LINE ASTRO_DEDISPERSE_LINE
-#define MOST_CHUNK 1024
-#define LEAST_CHUNK 64
-#define CACHE_BYTES (1 << 20) /* of a core's own cache, for the rows of a chunk */
+/* Rows of a group and a chunk, some MB, are read from the second cache mostly. Shorter chunks would
+ * read channels, which lie far apart, in shorter pieces, which costs more. */
+#define CHUNK 1024
+#define GROUP 128 /* trials */
 /* A node is made if its rows are fewer than this part of the trials. */
-#define SHARED 0.75
+#define SHARED 0.5
 
 typedef struct {
-  const AstroDedisperseConfig *config;
-  const guint32 *delays; /* [dm][channel] */
+  guint channels, n_dms;
+  const guint32 *delays; /* [dm][channel], of the trials of a group */
   GArray *bands;         /* AstroDedisperseBand */
 } Planner;
 
 static guint32 delay_of(const Planner *planner, guint dm, guint channel)
 {
-  return planner->delays[(gsize)dm * planner->config->channels + channel];
+  return planner->delays[(gsize)dm * planner->channels + channel];
 }
 
 /* ---- patterns ---- */
@@ -46,7 +47,7 @@ static gboolean is_same_pattern(gconstpointer a, gconstpointer b)
 /* Numbers the patterns of a node in the order in which trials have them. */
 static void find_patterns(const Planner *planner, AstroDedisperseNode *node)
 {
-  const guint n_dms = planner->config->n_dms;
+  const guint n_dms = planner->n_dms;
   g_autoptr(GHashTable) known = g_hash_table_new(hash_pattern, is_same_pattern);
   g_autofree Pattern *patterns = g_new(Pattern, n_dms);
   for (guint d = 0; d < n_dms; d++) {
@@ -104,13 +105,13 @@ static AstroDedisperseNode *make_node(const Planner *planner, guint begin, guint
   }
   AstroDedisperseNode *node = g_new0(AstroDedisperseNode, 1);
   *node = (AstroDedisperseNode){ .begin = begin, .end = end, .left = left, .right = right };
-  node->pattern = g_new0(guint32, planner->config->n_dms);
+  node->pattern = g_new0(guint32, planner->n_dms);
   if (!left) {
     node->n = 1;
     return node;
   }
   find_patterns(planner, node);
-  if (node->n < SHARED * planner->config->n_dms)
+  if (node->n < SHARED * planner->n_dms)
     return node;
   node->left = node->right = NULL;
   free_node(node);
@@ -151,7 +152,7 @@ static void spread_rows(const Planner *planner, AstroDedisperseNode *node)
     return;
   begin_rows(node->left);
   begin_rows(node->right);
-  for (guint d = 0; d < planner->config->n_dms; d++) {
+  for (guint d = 0; d < planner->n_dms; d++) {
     const guint row = node->pattern[d];
     const guint32 distance =
         delay_of(planner, d, node->left->begin) - delay_of(planner, d, node->right->begin);
@@ -167,7 +168,7 @@ static void find_rows(const Planner *planner, AstroDedisperseBand *band)
 {
   AstroDedisperseNode *root = band->root;
   begin_rows(root);
-  for (guint d = 0; d < planner->config->n_dms; d++) {
+  for (guint d = 0; d < planner->n_dms; d++) {
     const guint32 delay = delay_of(planner, d, root->begin);
     extend(root, root->pattern[d], delay, delay);
   }
@@ -197,25 +198,6 @@ static gsize scratch_of(const AstroDedisperseNode *node, guint chunk)
   return size_of(node, chunk) + MAX(left, right);
 }
 
-static gsize most_scratch(const AstroDedispersePlan *plan, guint chunk)
-{
-  gsize most = 0;
-  for (guint i = 0; i < plan->n_bands; i++)
-    most = MAX(most, scratch_of(plan->bands[i].root, chunk));
-  return most;
-}
-
-static void choose_chunk(AstroDedispersePlan *plan)
-{
-  plan->chunk = MOST_CHUNK;
-  while (plan->chunk > LEAST_CHUNK &&
-         (most_scratch(plan, plan->chunk) + (gsize)plan->n_dms * plan->chunk) * sizeof(float) >
-             CACHE_BYTES)
-    plan->chunk /= 2;
-  /* A line may be read beyond the last row. */
-  plan->scratch = most_scratch(plan, plan->chunk) + LINE;
-}
-
 /* Where a row begins that a trial or parent takes from that delay on: in the channel itself, or
  * among the rows of the node. */
 static guint32 place_of(const AstroDedisperseNode *node, guint row, guint32 delay)
@@ -234,7 +216,7 @@ static void place_rows(const Planner *planner, AstroDedispersePlan *plan, AstroD
   }
   place_rows(planner, plan, node->left);
   place_rows(planner, plan, node->right);
-  for (guint d = 0; d < plan->n_dms; d++) {
+  for (guint d = 0; d < planner->n_dms; d++) {
     const guint row = node->pattern[d];
     const guint32 distance =
         delay_of(planner, d, node->left->begin) - delay_of(planner, d, node->right->begin);
@@ -247,8 +229,8 @@ static void place_rows(const Planner *planner, AstroDedispersePlan *plan, AstroD
 static void place_band(const Planner *planner, AstroDedispersePlan *plan, AstroDedisperseBand *band)
 {
   place_rows(planner, plan, band->root);
-  band->from = g_new(guint32, plan->n_dms);
-  for (guint d = 0; d < plan->n_dms; d++)
+  band->from = g_new(guint32, planner->n_dms);
+  for (guint d = 0; d < planner->n_dms; d++)
     band->from[d] =
         place_of(band->root, band->root->pattern[d], delay_of(planner, d, band->root->begin));
 }
@@ -264,39 +246,66 @@ static void drop_patterns(AstroDedisperseNode *node)
   drop_patterns(node->right);
 }
 
+static void plan_group(AstroDedispersePlan *plan, const AstroDedisperseConfig *config,
+                       const guint32 *delays, AstroDedisperseGroup *group)
+{
+  g_autoptr(GArray) bands = g_array_new(FALSE, FALSE, sizeof(AstroDedisperseBand));
+  const Planner planner = { config->channels, group->n_dms,
+                            delays + (gsize)group->first * config->channels, bands };
+  gsize before = 0;
+  add_band(&planner, make_node(&planner, 0, config->channels));
+  group->n_bands = bands->len;
+  group->bands = g_memdup2(bands->data, bands->len * sizeof(AstroDedisperseBand));
+  plan->additions += (double)group->n_dms * (group->n_bands - 1);
+  for (guint i = 0; i < group->n_bands; i++) {
+    AstroDedisperseBand *band = &group->bands[i];
+    find_rows(&planner, band);
+    place_band(&planner, plan, band);
+    drop_patterns(band->root);
+    /* The rows of bands that are taken together follow each other. A line may be read beyond the
+     * last row. */
+    if (i % ASTRO_DEDISPERSE_BANDS == 0)
+      before = 0;
+    plan->scratch = MAX(plan->scratch, before + scratch_of(band->root, plan->chunk) + LINE);
+    before += band->root->size;
+  }
+}
+
 AstroDedispersePlan *astro_dedisperse_plan_new(const AstroDedisperseConfig *config, GError **error)
 {
   g_autofree guint32 *delays = astro_dedisperse_delays(config);
-  g_autoptr(GArray) bands = g_array_new(FALSE, FALSE, sizeof(AstroDedisperseBand));
-  const Planner planner = { config, delays, bands };
   if (!delays) {
     astro_backend_no_memory(error, "no memory for the delays of %u channels at %u trials",
                             config->channels, config->n_dms);
     return NULL;
   }
-  add_band(&planner, make_node(&planner, 0, config->channels));
   AstroDedispersePlan *plan = g_new0(AstroDedispersePlan, 1);
-  plan->n_dms = config->n_dms;
-  plan->n_bands = bands->len;
-  plan->bands = g_memdup2(bands->data, bands->len * sizeof(AstroDedisperseBand));
-  for (guint i = 0; i < plan->n_bands; i++)
-    find_rows(&planner, &plan->bands[i]);
-  choose_chunk(plan);
-  plan->additions = (double)plan->n_dms * (plan->n_bands - 1);
-  for (guint i = 0; i < plan->n_bands; i++) {
-    place_band(&planner, plan, &plan->bands[i]);
-    drop_patterns(plan->bands[i].root);
+  plan->chunk = CHUNK;
+  plan->most_dms = MIN(GROUP, config->n_dms);
+  plan->n_groups = (config->n_dms + GROUP - 1) / GROUP;
+  plan->groups = g_new0(AstroDedisperseGroup, plan->n_groups);
+  for (guint i = 0; i < plan->n_groups; i++) {
+    plan->groups[i].first = i * GROUP;
+    plan->groups[i].n_dms = MIN(GROUP, config->n_dms - i * GROUP);
+    plan_group(plan, config, delays, &plan->groups[i]);
   }
   return plan;
 }
 
+static void clear_group(AstroDedisperseGroup *group)
+{
+  for (guint i = 0; i < group->n_bands; i++) {
+    free_node(group->bands[i].root);
+    g_free(group->bands[i].from);
+  }
+  g_free(group->bands);
+}
+
 void astro_dedisperse_plan_free(AstroDedispersePlan *plan)
 {
-  for (guint i = 0; plan && i < plan->n_bands; i++) {
-    free_node(plan->bands[i].root);
-    g_free(plan->bands[i].from);
-  }
+  for (guint i = 0; plan && i < plan->n_groups; i++)
+    clear_group(&plan->groups[i]);
   if (plan)
-    g_free(plan->bands);
+    g_free(plan->groups);
   g_free(plan);
 }

@@ -21,7 +21,7 @@ struct _AstroDedisperseNode {
   AstroDedisperseSum *sums;          /* how each is made of one of the left and one of the right */
   gsize size;                        /* of all rows, in numbers */
   /* While the plan is made. */
-  guint32 *pattern; /* [dm]: the row of a trial */
+  guint32 *pattern; /* [dm]: the row of a trial of the group */
   guint32 *low;     /* [row]: the delay at which it begins; after it begins */
 };
 
@@ -30,9 +30,15 @@ typedef struct {
   guint32 *from; /* [dm]: where the row of a trial begins, among the root's or in the channel */
 } AstroDedisperseBand;
 
+/* Neighbouring trials, with trees of their own, whose rows stay in the caches. */
 typedef struct {
-  guint n_dms, n_bands;
+  guint first, n_dms, n_bands;
   AstroDedisperseBand *bands;
+} AstroDedisperseGroup;
+
+typedef struct {
+  guint n_groups, most_dms; /* of a group */
+  AstroDedisperseGroup *groups;
   guint chunk;      /* steps that are made at once, a multiple of ASTRO_DEDISPERSE_LINE */
   gsize scratch;    /* numbers that the rows of a band take meanwhile */
   double additions; /* for a step of all trials; less than channels x trials */

@@ -269,6 +269,70 @@ static void test_counts(void)
   gst_harness_teardown(h);
 }
 
+/* Beams and products go through side by side, in any order, with counts for each beam. */
+static void test_beams(void)
+{
+  enum { BEAMS = 2, POLS = 2, N = 100 };
+  guint64 reach;
+  g_autofree guint32 *delays = find_delays(&reach);
+  GstHarness *h = gst_harness_new_parse("astrodedisperse backend=cpu dm=20");
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-power,format=F32LE,layout=beam:time:channel:pol,rate=1000/1,beams=2,"
+         "channels=16,pols=2,products=XX:YY,frequency=(double)1.4e9,bandwidth=(double)4e8");
+  float *data = g_new(float, BEAMS *N *CHANNELS *POLS);
+  for (guint b = 0; b < BEAMS; b++)
+    for (guint t = 0; t < N; t++)
+      for (guint c = 0; c < CHANNELS; c++)
+        for (guint p = 0; p < POLS; p++)
+          data[((b * N + t) * CHANNELS + c) * POLS + p] =
+              value_at(t, c) + (float)(1000 * b + 3000 * p);
+  GstBuffer *in = gst_buffer_new_wrapped(data, BEAMS * N * CHANNELS * POLS * sizeof *data);
+  const AstroLayout counted = { 2, { ASTRO_AXIS_BEAM, ASTRO_AXIS_TIME }, { BEAMS, N } };
+  AstroValidityMeta *meta = astro_buffer_add_validity(in, &counted, 4);
+  meta->counts[N + 60] = 0; /* step 60 of the second beam */
+  gst_harness_push(h, in);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad),
+                     wanted = gst_caps_from_string(
+                         "application/x-astro-power,format=F32LE,layout=time:beam:pol:channel,"
+                         "rate=1000/1,beams=2,channels=1,pols=2,products=XX:YY,"
+                         "frequency=(double)1.4e9,bandwidth=(double)4e8,counts=true");
+  g_assert_true(gst_caps_is_equal(caps, wanted));
+  guint64 steps = 0;
+  GstBuffer *out;
+  for (; (out = gst_harness_try_pull(h)); gst_buffer_unref(out)) {
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(out, &map, GST_MAP_READ));
+    const float *values = (const float *)(gconstpointer)map.data;
+    const guint64 first = GST_BUFFER_OFFSET(out), n = GST_BUFFER_OFFSET_END(out) - first;
+    const AstroLayout shape = {
+      4, { ASTRO_AXIS_TIME, ASTRO_AXIS_BEAM, ASTRO_AXIS_POL, ASTRO_AXIS_CHANNEL }, { n, 2, 2, 1 }
+    };
+    const AstroValidityMeta *counts = astro_buffer_get_validity(out);
+    g_assert_true(astro_validity_check(counts, &shape, NULL));
+    for (guint64 t = 0; t < n; t++)
+      for (guint b = 0; b < BEAMS; b++)
+        for (guint p = 0; p < POLS; p++) {
+          const guint64 index[ASTRO_MAX_AXES] = { t, b, p, 0 };
+          double sum = 0;
+          guint good = 0;
+          for (guint c = 0; c < CHANNELS; c++) {
+            const guint64 at = first + t + delays[CHANNELS + c];
+            if (at >= N || (b == 1 && at == 60))
+              continue;
+            sum += (double)value_at(at, c) + 1000 * b + 3000 * p;
+            good++;
+          }
+          g_assert_cmpuint(astro_validity_at(counts, &shape, index), ==, 4 * good);
+          g_assert_cmpfloat_with_epsilon(values[(t * BEAMS + b) * POLS + p], sum / good, 1e-3);
+        }
+    gst_buffer_unmap(out, &map);
+    steps += n;
+  }
+  g_assert_cmpuint(steps, ==, N);
+  gst_harness_teardown(h);
+}
+
 /* A flush forgets what is held; the stream begins anew. */
 static void test_flush(void)
 {
@@ -390,6 +454,7 @@ static void add_tests(void)
   g_test_add_func("/astrodedisperse/gaps", test_gaps);
   g_test_add_func("/astrodedisperse/gap-at-the-end", test_gap_at_the_end);
   g_test_add_func("/astrodedisperse/counts", test_counts);
+  g_test_add_func("/astrodedisperse/beams", test_beams);
   g_test_add_func("/astrodedisperse/flush", test_flush);
   g_test_add_func("/astrodedisperse/burst", test_burst);
   g_test_add_func("/astrodedisperse/refused", test_refusals);

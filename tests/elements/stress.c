@@ -24,11 +24,13 @@ const char *__tsan_default_options(void)
 
 /* Elements that have no misfits. */
 static const TestMisfitStage more[] = {
-  { "astrodedisperse dm=0.5", MISFIT_VOLTAGES },
   { "astrotpacf", MISFIT_CATALOGUES " ! h.data astrocatsrc points=300 catalogues=6 seed=4 "
                                     "footprint=band:0,20,-10,10 ! h.random astrohistogram name=h" },
   { "astrohttpsink port=0", MISFIT_IMAGES " ! astrorender width=16 height=16 ! pngenc" },
 };
+
+/* An element that does other work on another stream. */
+static const TestMisfitStage coherent = { "astrodedisperse dm=0.5", MISFIT_VOLTAGES };
 
 static char *folder;
 
@@ -296,6 +298,8 @@ static void add_tests(void)
     g_autofree char *name = g_strdup_printf("/stress/pipeline/%s", readers[i].source);
     g_test_add_data_func(name, GUINT_TO_POINTER(i), stress_file);
   }
+  g_test_add_data_func("/stress/element/coherent", &coherent, stress_element);
+  g_test_add_data_func("/stress/pipeline/coherent", &coherent, stress_pipeline);
   g_test_add_data_func("/stress/two/astroadd", "astroadd backend=cpu", stress_two);
   g_test_add_data_func("/stress/two/astrojoin", "astrojoin axis=channel backend=cpu", stress_two);
 }
