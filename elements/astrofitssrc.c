@@ -53,7 +53,6 @@
 #include "core/memory/pool.h"
 #include "core/lib/sky/earth-file.h"
 #include "core/stream/uvw-meta.h"
-#include "elements/base/astrodeadline.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
@@ -75,7 +74,7 @@ typedef struct {
 } Settings;
 
 struct _AstroFitsSrc {
-  GstPushSrc parent;
+  AstroFileSrc parent;
   Settings settings;
   Settings now; /* copies of the properties, from start to stop */
 
@@ -86,7 +85,6 @@ struct _AstroFitsSrc {
   guint64 frames;     /* sent; under the object's lock, like reader: queries ask for both */
   guint64 not_finite; /* number of NaN or infinite visibilities in them */
   AstroStamps stamps;
-  AstroDeadline deadline;
 
   /* Files may continue the first: its caps and observation (NULL: it is another kind), and how
    * many steps later this one begins. */
@@ -96,7 +94,7 @@ struct _AstroFitsSrc {
   guint64 next; /* the step after the last one of these files */
 };
 
-G_DEFINE_TYPE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC)
+G_DEFINE_TYPE(AstroFitsSrc, astro_fits_src, ASTRO_TYPE_FILE_SRC)
 GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_TYPE_FITS_SRC)
 
 static const AstroField fields[] = {
@@ -312,7 +310,8 @@ static gboolean check_first_file(AstroFitsSrc *self)
 static gboolean start(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
-
+  if (!GST_BASE_SRC_CLASS(astro_fits_src_parent_class)->start(src))
+    return FALSE;
   astro_fields_clear(fields, &self->now);
   astro_fields_copy(fields, self, &self->now, &self->settings, sizeof self->now);
   if (!self->now.location || !self->now.location[0]) {
@@ -323,7 +322,6 @@ static gboolean start(GstBaseSrc *src)
   self->frames = self->next_file = self->shift = self->next = 0;
   self->stamps = (AstroStamps){ 0 };
   self->not_finite = 0;
-  astro_deadline_clear(&self->deadline);
   if (find_files(self) && check_first_file(self))
     return TRUE;
   forget_files(self);
@@ -609,37 +607,11 @@ static GstFlowReturn create_frame(AstroFitsSrc *self, GstBuffer **out)
   return GST_FLOW_ERROR;
 }
 
-static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
+static GstFlowReturn make(AstroFileSrc *src, GstBuffer **out)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
-  astro_deadline_begin(&self->deadline);
-  const AstroStop *before = astro_stop_set(&self->deadline.stop);
-  GstFlowReturn flow = open_first_file(self);
-  if (flow == GST_FLOW_OK)
-    flow = create_frame(self, out);
-  astro_stop_set(before);
-  if (flow == GST_FLOW_OK || !astro_deadline_is_missed(&self->deadline))
-    return flow;
-  return astro_deadline_is_stopped(&self->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
-}
-
-static gboolean unlock(GstBaseSrc *src)
-{
-  astro_deadline_set_stopped(&ASTRO_FITS_SRC(src)->deadline, TRUE);
-  return TRUE;
-}
-
-static gboolean unlock_stop(GstBaseSrc *src)
-{
-  astro_deadline_set_stopped(&ASTRO_FITS_SRC(src)->deadline, FALSE);
-  return TRUE;
-}
-
-static gboolean event(GstBaseSrc *src, GstEvent *event)
-{
-  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
-    astro_deadline_interrupt(&ASTRO_FITS_SRC(src)->deadline);
-  return GST_BASE_SRC_CLASS(astro_fits_src_parent_class)->event(src, event);
+  const GstFlowReturn flow = open_first_file(self);
+  return flow == GST_FLOW_OK ? create_frame(self, out) : flow;
 }
 
 static void finalize(GObject *object)
@@ -651,8 +623,6 @@ static void finalize(GObject *object)
 static void astro_fits_src_init(AstroFitsSrc *self)
 {
   astro_fields_set_defaults(self);
-  astro_deadline_init(&self->deadline);
-  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 
 static void add_template(GstElementClass *class)
@@ -682,12 +652,9 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
       ASTRO_AUTHOR);
   src->start = start;
   src->stop = stop;
-  src->unlock = unlock;
-  src->unlock_stop = unlock_stop;
-  src->event = event;
   src->get_caps = get_caps;
   src->negotiate = negotiate;
   src->decide_allocation = decide_allocation;
   src->query = query;
-  GST_PUSH_SRC_CLASS(class)->create = create;
+  ASTRO_FILE_SRC_CLASS(class)->make = make;
 }

@@ -40,7 +40,6 @@
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "core/recorders/recorders.h"
-#include "elements/base/astrodeadline.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
@@ -51,8 +50,9 @@
 #include <glob.h>
 #include <string.h>
 
-/* Large enough that what is done once a block costs little, and small enough for caches. */
-#define BLOCK_BYTES ((gsize)1 << 20)
+/* Large enough that what is done once a block costs little, and small enough for caches. The same
+ * as astroopen has for files without a header: sums of floats depend on where blocks are cut. */
+#define BLOCK_BYTES ((gsize)4 << 20)
 
 typedef struct {
   char *location, *array;
@@ -60,7 +60,7 @@ typedef struct {
 } Settings;
 
 struct _AstroRecordSrc {
-  GstPushSrc parent;
+  AstroFileSrc parent;
   Settings settings;
   Settings now; /* copies of the properties, from start to stop */
 
@@ -75,10 +75,9 @@ struct _AstroRecordSrc {
   GstBufferPool *pool;
   gsize pool_bytes;
   AstroDevice *reader;
-  AstroDeadline deadline;
 };
 
-G_DEFINE_TYPE(AstroRecordSrc, astro_record_src, GST_TYPE_PUSH_SRC)
+G_DEFINE_TYPE(AstroRecordSrc, astro_record_src, ASTRO_TYPE_FILE_SRC)
 GST_ELEMENT_REGISTER_DEFINE(astrorecordsrc, "astrorecordsrc", GST_RANK_NONE, ASTRO_TYPE_RECORD_SRC)
 
 ASTRO_STATIC_ENUM_TYPE(threads_get_type, "AstroRecordThreads",
@@ -263,6 +262,8 @@ static void forget(AstroRecordSrc *self)
 static gboolean start(GstBaseSrc *src)
 {
   AstroRecordSrc *self = ASTRO_RECORD_SRC(src);
+  if (!GST_BASE_SRC_CLASS(astro_record_src_parent_class)->start(src))
+    return FALSE;
   astro_fields_clear(fields, &self->now);
   astro_fields_copy(fields, self, &self->now, &self->settings, sizeof self->now);
   if (!astro_field_given(self->now.location)) {
@@ -273,7 +274,6 @@ static gboolean start(GstBaseSrc *src)
   self->next = 0;
   self->sought = GST_CLOCK_TIME_NONE;
   self->is_discont = TRUE;
-  astro_deadline_clear(&self->deadline);
   if (find_files(self))
     return TRUE;
   forget(self);
@@ -489,8 +489,9 @@ static void take_seek(AstroRecordSrc *self)
   self->is_discont = TRUE;
 }
 
-static GstFlowReturn create_block(AstroRecordSrc *self, GstBuffer **block)
+static GstFlowReturn make(AstroFileSrc *src, GstBuffer **block)
 {
+  AstroRecordSrc *self = ASTRO_RECORD_SRC(src);
   g_autoptr(GError) error = NULL;
   GstFlowReturn flow = open_files(self);
   if (flow != GST_FLOW_OK)
@@ -513,19 +514,7 @@ static GstFlowReturn create_block(AstroRecordSrc *self, GstBuffer **block)
   return GST_FLOW_OK;
 }
 
-static GstFlowReturn create(GstPushSrc *src, GstBuffer **block)
-{
-  AstroRecordSrc *self = ASTRO_RECORD_SRC(src);
-  astro_deadline_begin(&self->deadline);
-  const AstroStop *before = astro_stop_set(&self->deadline.stop);
-  const GstFlowReturn flow = create_block(self, block);
-  astro_stop_set(before);
-  if (flow == GST_FLOW_OK || !astro_deadline_is_missed(&self->deadline))
-    return flow;
-  return astro_deadline_is_stopped(&self->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
-}
-
-/* ---- seeks, queries, events ---- */
+/* ---- seeks and queries ---- */
 
 static gboolean is_seekable(GstBaseSrc *src)
 {
@@ -559,25 +548,6 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
   return TRUE;
 }
 
-static gboolean unlock(GstBaseSrc *src)
-{
-  astro_deadline_set_stopped(&ASTRO_RECORD_SRC(src)->deadline, TRUE);
-  return TRUE;
-}
-
-static gboolean unlock_stop(GstBaseSrc *src)
-{
-  astro_deadline_set_stopped(&ASTRO_RECORD_SRC(src)->deadline, FALSE);
-  return TRUE;
-}
-
-static gboolean event(GstBaseSrc *src, GstEvent *event)
-{
-  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
-    astro_deadline_interrupt(&ASTRO_RECORD_SRC(src)->deadline);
-  return GST_BASE_SRC_CLASS(astro_record_src_parent_class)->event(src, event);
-}
-
 static void finalize(GObject *object)
 {
   astro_fields_clear(fields, &ASTRO_RECORD_SRC(object)->now);
@@ -587,8 +557,6 @@ static void finalize(GObject *object)
 static void astro_record_src_init(AstroRecordSrc *self)
 {
   astro_fields_set_defaults(self);
-  astro_deadline_init(&self->deadline);
-  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 
 static void astro_record_src_class_init(AstroRecordSrcClass *klass)
@@ -614,14 +582,11 @@ static void astro_record_src_class_init(AstroRecordSrcClass *klass)
       "voltages I8, I16LE, CI8, CI16LE, CF32LE; spectra of the complex ones; power F32LE");
   src->start = start;
   src->stop = stop;
-  src->unlock = unlock;
-  src->unlock_stop = unlock_stop;
-  src->event = event;
   src->get_caps = get_caps;
   src->negotiate = negotiate;
   src->decide_allocation = decide_allocation;
   src->is_seekable = is_seekable;
   src->do_seek = do_seek;
   src->query = query;
-  GST_PUSH_SRC_CLASS(klass)->create = create;
+  ASTRO_FILE_SRC_CLASS(klass)->make = make;
 }

@@ -32,7 +32,6 @@
 #include "core/stream/uvw-meta.h"
 #include "core/stream/validity.h"
 #include "core/uvh5/uvh5.h"
-#include "elements/base/astrodeadline.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
@@ -46,17 +45,16 @@ typedef struct {
 } Settings;
 
 struct _AstroUvh5Src {
-  GstPushSrc parent;
+  AstroFileSrc parent;
   Settings settings;
   Settings now; /* copies of the properties, from start to stop */
 
   AstroUvh5Reader *reader; /* under the object's lock: queries ask for it */
   guint64 not_finite;      /* number of NaN or infinite values so far */
   AstroStamps stamps;
-  AstroDeadline deadline;
 };
 
-G_DEFINE_TYPE(AstroUvh5Src, astro_uvh5_src, GST_TYPE_PUSH_SRC)
+G_DEFINE_TYPE(AstroUvh5Src, astro_uvh5_src, ASTRO_TYPE_FILE_SRC)
 GST_ELEMENT_REGISTER_DEFINE(astrouvh5src, "astrouvh5src", GST_RANK_NONE, ASTRO_TYPE_UVH5_SRC)
 
 static const AstroField fields[] = {
@@ -95,11 +93,12 @@ static void close_file(AstroUvh5Src *self)
 static gboolean start(GstBaseSrc *src)
 {
   AstroUvh5Src *self = ASTRO_UVH5_SRC(src);
+  if (!GST_BASE_SRC_CLASS(astro_uvh5_src_parent_class)->start(src))
+    return FALSE;
   astro_fields_clear(fields, &self->now);
   astro_fields_copy(fields, self, &self->now, &self->settings, sizeof self->now);
   self->not_finite = 0;
   self->stamps = (AstroStamps){ 0 };
-  astro_deadline_clear(&self->deadline);
   if (!astro_field_given(self->now.location)) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));
@@ -305,37 +304,11 @@ static GstFlowReturn read_frame(AstroUvh5Src *self, GstBuffer **out)
   return GST_FLOW_OK;
 }
 
-static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
+static GstFlowReturn make(AstroFileSrc *src, GstBuffer **out)
 {
   AstroUvh5Src *self = ASTRO_UVH5_SRC(src);
-  astro_deadline_begin(&self->deadline);
-  const AstroStop *before = astro_stop_set(&self->deadline.stop);
-  GstFlowReturn flow = open_file(self);
-  if (flow == GST_FLOW_OK)
-    flow = read_frame(self, out);
-  astro_stop_set(before);
-  if (flow == GST_FLOW_OK || !astro_deadline_is_missed(&self->deadline))
-    return flow;
-  return astro_deadline_is_stopped(&self->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
-}
-
-static gboolean unlock(GstBaseSrc *src)
-{
-  astro_deadline_set_stopped(&ASTRO_UVH5_SRC(src)->deadline, TRUE);
-  return TRUE;
-}
-
-static gboolean unlock_stop(GstBaseSrc *src)
-{
-  astro_deadline_set_stopped(&ASTRO_UVH5_SRC(src)->deadline, FALSE);
-  return TRUE;
-}
-
-static gboolean event(GstBaseSrc *src, GstEvent *event)
-{
-  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
-    astro_deadline_interrupt(&ASTRO_UVH5_SRC(src)->deadline);
-  return GST_BASE_SRC_CLASS(astro_uvh5_src_parent_class)->event(src, event);
+  const GstFlowReturn flow = open_file(self);
+  return flow == GST_FLOW_OK ? read_frame(self, out) : flow;
 }
 
 /* ---- the type ---- */
@@ -349,8 +322,6 @@ static void finalize(GObject *object)
 static void astro_uvh5_src_init(AstroUvh5Src *self)
 {
   astro_fields_set_defaults(self);
-  astro_deadline_init(&self->deadline);
-  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 
 static void astro_uvh5_src_class_init(AstroUvh5SrcClass *class)
@@ -372,12 +343,9 @@ static void astro_uvh5_src_class_init(AstroUvh5SrcClass *class)
       ASTRO_AUTHOR);
   src->start = start;
   src->stop = stop;
-  src->unlock = unlock;
-  src->unlock_stop = unlock_stop;
-  src->event = event;
   src->get_caps = get_caps;
   src->negotiate = negotiate;
   src->decide_allocation = decide_allocation;
   src->query = query;
-  GST_PUSH_SRC_CLASS(class)->create = create;
+  ASTRO_FILE_SRC_CLASS(class)->make = make;
 }
