@@ -10,3 +10,4 @@ element_sources += elements/astroflag.c elements/astroflag.h elements/astroflag-
 element_tests += tests/elements/astroflag
 example_files += examples/flag.sh
 interop_programs += tests/interop/flags
+bench_programs += tests/bench/flag
