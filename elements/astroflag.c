@@ -16,7 +16,7 @@
  * method=threshold is SumThreshold (Offringa et al. 2010), on the amplitudes of visibilities or
  * spectra and on power, in blocks of `block` steps by all channels: windows of 1, 2, 4 ... longest
  * values in time and in frequency whose mean is more than threshold standard deviations (falling by
- * 1.5 for each doubling) away from a smooth baseline.
+ * 1.45 for each doubling) away from a smooth baseline; flags then grow by a fifth of their length.
  *
  * method=list flags what a file (location) names. Its lines have items that hold together:
  * channels=0-3,60- stations=CS302,4 beams=2 times=FROM/TO, with lists as astroselect takes them,
@@ -402,7 +402,7 @@ static const AstroField fields[] = {
                0.5, 0.001),
   ASTRO_DOUBLE(AstroFlag, threshold, "threshold", "Threshold",
                "For threshold: standard deviations of a single value that are flagged", 0.1, 100,
-               6),
+               5),
   ASTRO_UINT(AstroFlag, block, "block", "Block",
              "Time steps judged together: for kurtosis of spectra those that it is computed of, at "
              "least 64, for threshold those of a plane (0: 1024 for kurtosis, 64 for threshold)",

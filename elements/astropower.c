@@ -133,6 +133,14 @@ static gboolean check_samples(const AstroPowerConfig *config, guint integration,
                              integration, config->channel_step, samples, G_MAXUINT32);
 }
 
+static gboolean has_squares(const AstroPowerProducts *products)
+{
+  for (guint i = 0; i < products->n; i++)
+    if (astro_power_is_square(products->names[i]))
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -166,6 +174,12 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->spectra = integration;
   self->full = integration * config->channel_step * (config->sum_stations ? config->stations : 1);
   self->stale = self->checked = FALSE;
+  if (in->format == ASTRO_FORMAT_CI4 && has_squares(&config->products))
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("the squares are those of samples of format CI4: rounding to 4 bits "
+                         "changes the kurtosis, and astroflag method=kurtosis takes noise for "
+                         "interference; expected squares of spectra before they are converted"),
+                        (NULL));
   if (seconds > 0)
     astro_integration_tell(GST_ELEMENT(self), integration, in);
   return TRUE;

@@ -4,5 +4,5 @@
 set -eu
 . "$(dirname "$0")/find-elements.sh"
 [ $# = 2 ] || [ $# = 3 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
-exec gst-launch-1.0 -q astrofitssrc location="$1" ! astroflag method=threshold threshold="${3:-6}" ! \
+exec gst-launch-1.0 -q astrofitssrc location="$1" ! astroflag method=threshold threshold="${3:-5}" ! \
   astrofitssink location="$2"

@@ -13,16 +13,17 @@
  * Threshold: SumThreshold (Offringa et al. 2010, MNRAS 405, 155) on the amplitudes of a block of
  * steps, by time and channel, of each station, beam or baseline and each polarisation or product.
  * A window of n values, 1, 2, 4 ... `longest`, in time or in frequency is flagged if the mean of
- * those not flagged by a shorter one deviates by more than threshold / 1.5^log2(n) standard
- * deviations. There are three rounds, with 4, 2 and 1 times the threshold. The first looks at
- * deviations from a running median, over 31 channels, of the medians of channels; each other at
- * those from a baseline: the values not flagged in the round before, smoothed by straight lines
- * under Gaussians of 2.5 steps and 5 channels (AOFlagger takes means; at the ends of a band with a
- * slope they are off by more than the noise). Powers are divided by the
- * baseline, as their noise is proportional to it. The standard deviation is 1.4826 times the median
- * absolute deviation. Missing values are left out, and a window has the threshold of as many values
- * as it has: a gap is not interference. A block of fewer than 32 values or without any noise is
- * not judged.
+ * those not flagged by a shorter one deviates by more than threshold / 1.45^log2(n) standard
+ * deviations; the paper's 1.5 leaves nearly all false alarms to the longest windows. There are
+ * three rounds, with 4, 2 and 1 times the threshold. The first looks at deviations from a running
+ * median, over 31 channels, of the medians of channels; each other at those from a baseline: the
+ * values not flagged in the round before, smoothed by straight lines under Gaussians of 2.5 steps
+ * and 5 channels (AOFlagger takes means, which are off by more than the noise at the ends of a band
+ * with a slope). Powers are divided by the baseline, as their noise is in proportion to it. The
+ * standard deviation is 1.4826 times the median absolute deviation. Missing values are left out,
+ * and a window has the threshold of as many values as it has: a gap is not interference. A block of
+ * fewer than 32 values or without any noise is not judged. At the end flags grow by the
+ * scale-invariant rank operator (core/flag/rank.h).
  *
  * A value (of one step, channel, and station, beam or baseline) is flagged if any of its
  * polarisations or products is. Values that are not finite are flagged. */

@@ -144,22 +144,30 @@ static void spread(gint32 *marks, gsize n, guint length, gsize stride)
   }
 }
 
-/* Marks windows, from `first` on, whose sum is beyond their limit. */
-static void mark_windows(const AstroFlagPlane *plane, gsize first, guint n, const gint32 *limits,
-                         guint length, gboolean has_missing)
+/* Marks windows, from `first` on, whose sum is beyond their limit. Returns whether there is one. */
+static gboolean mark_windows(const AstroFlagPlane *plane, gsize first, guint n,
+                             const gint32 *limits, guint length, gboolean has_missing)
 {
   const gint32 *sums = plane->room[0] + first, *counted = plane->room[1] + first,
                *usable = plane->room[2] + first;
-  gint32 *marks = plane->room[3] + first;
+  gint32 *marks = plane->room[3] + first, any = 0;
+  Ints found = { 0 };
   guint i = 0;
   for (; !has_missing && i + LEVEL_FLOATS <= n; i += LEVEL_FLOATS) {
     const Ints sum = ints_load(sums + i), sign = sum >> 31, size = (sum ^ sign) - sign,
                counts = ints_load(counted + i);
     /* Where nothing counts the sum is 0, and not beyond a limit of 0. */
-    ints_store(marks + i, (Ints)(size > counts * limits[length]) & 1);
+    const Ints beyond = (Ints)(size > counts * limits[length]) & 1;
+    ints_store(marks + i, beyond);
+    found |= beyond;
   }
-  for (; i < n; i++)
+  for (; i < n; i++) {
     marks[i] = ABS(sums[i]) > counted[i] * limits[has_missing ? (guint)usable[i] : length];
+    any |= marks[i];
+  }
+  for (guint lane = 0; lane < LEVEL_FLOATS; lane++)
+    any |= found[lane];
+  return any;
 }
 
 static gboolean find_missing(const AstroFlagPlane *plane, gsize n)
@@ -192,9 +200,12 @@ static void flag_windows(AstroFlagPlane *plane, guint length, gboolean along_row
     memcpy(plane->room[2], plane->usable, n * sizeof(gint32));
     sum_windows(plane->room[2], n, length, stride);
   }
+  gboolean any = FALSE;
   memset(marks, 0, n * sizeof *marks);
   for (guint t = 0; t < rows; t++)
-    mark_windows(plane, (gsize)t * plane->channels, channels, limits, length, has_missing);
+    any |= mark_windows(plane, (gsize)t * plane->channels, channels, limits, length, has_missing);
+  if (!any)
+    return;
   spread(marks, n, length, stride);
   for (gsize i = 0; i < n; i++)
     plane->bad[i] |= marks[i];

@@ -1,6 +1,8 @@
 /* The rounds of SumThreshold: baseline, deviations, windows. */
 #include "config.h"
 #include "core/flag/plane.h"
+#include "core/flag/median.h"
+#include "core/flag/rank.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 #define FEWEST 32 /* values that say what noise there is */
 #define TIME_WIDTH 2.5
 #define CHANNEL_WIDTH 5.0
-#define RATIO 1.5        /* by which the threshold falls with each doubling of the window */
+#define RATIO 1.45       /* by which the threshold falls with each doubling of the window */
 #define GAUSSIAN 1.4826f /* standard deviations in a median absolute deviation */
 
 /* ---- settings ---- */
@@ -69,57 +71,6 @@ void astro_flag_plane_lay(AstroFlagPlane *plane, gpointer room, guint rows, guin
   };
 }
 
-/* ---- the median ---- */
-
-static void swap(float *a, float *b)
-{
-  const float kept = *a;
-  *a = *b;
-  *b = kept;
-}
-
-/* The value that is k-th in order, by quickselect. */
-static float select_value(float *values, gsize n, gsize k)
-{
-  gsize low = 0, high = n - 1;
-  while (low < high) {
-    const gsize middle = low + (high - low) / 2;
-    if (values[middle] < values[low])
-      swap(&values[middle], &values[low]);
-    if (values[high] < values[low])
-      swap(&values[high], &values[low]);
-    if (values[high] < values[middle])
-      swap(&values[high], &values[middle]);
-    const float pivot = values[middle];
-    gsize i = low, j = high;
-    while (i <= j) {
-      while (values[i] < pivot)
-        i++;
-      while (values[j] > pivot)
-        j--;
-      if (i <= j) {
-        swap(&values[i], &values[j]);
-        i++;
-        if (j == 0)
-          break;
-        j--;
-      }
-    }
-    if (k <= j && j < high)
-      high = j;
-    else if (k >= i)
-      low = i;
-    else
-      break;
-  }
-  return values[k];
-}
-
-static float median(float *values, gsize n)
-{
-  return n ? select_value(values, n, n / 2) : 0;
-}
-
 /* ---- values ---- */
 
 static gsize size_of(const AstroFlagPlane *plane)
@@ -156,14 +107,14 @@ static void channel_medians(const AstroFlagPlane *plane, float *medians)
       plane->sorted[n] = plane->amplitudes[at];
       n += (gsize)plane->usable[at];
     }
-    medians[c] = n ? median(plane->sorted, n) : NAN;
+    medians[c] = n ? astro_flag_median(plane->sorted, n) : NAN;
   }
 }
 
 /* The baseline of the first round follows the shape of the band, and neither what is narrower than
  * half of the reach nor what is on for less than half of the time: the median, over the reach of
  * the Gaussian, of the medians of channels. */
-static void begin_baseline(AstroFlagPlane *plane, float otherwise)
+static void begin_baseline(AstroFlagPlane *plane)
 {
   const guint half = ASTRO_FLAG_CHANNEL_TAPS / 2, channels = plane->channels;
   float *medians = plane->weighted, around[ASTRO_FLAG_CHANNEL_TAPS];
@@ -173,7 +124,7 @@ static void begin_baseline(AstroFlagPlane *plane, float otherwise)
     for (guint k = c > half ? c - half : 0; k < MIN(c + half + 1, channels); k++)
       if (!isnan(medians[k]))
         around[n++] = medians[k];
-    const float middle = n ? median(around, n) : otherwise;
+    const float middle = n ? astro_flag_median(around, n) : 0;
     for (guint t = 0; t < plane->rows; t++)
       plane->baseline[(gsize)t * channels + c] = middle;
   }
@@ -201,9 +152,23 @@ static void fit_lines(AstroFlagPlane *plane)
   }
 }
 
-/* Where there is nothing to smooth within reach, the baseline is `otherwise`. */
+/* Where there is nothing to smooth within reach, the baseline is the median of all that counts. */
+static void fill_holes(AstroFlagPlane *plane)
+{
+  gboolean is_known = FALSE;
+  float middle = 0;
+  for (gsize i = 0; i < size_of(plane); i++) {
+    if (plane->weights[i] > 0 || !plane->usable[i])
+      continue;
+    if (!is_known)
+      middle = astro_flag_median(plane->sorted, gather(plane, plane->amplitudes));
+    is_known = TRUE;
+    plane->baseline[i] = middle;
+  }
+}
+
 static void smooth(AstroFlagPlane *plane, const AstroFlagThresholds *thresholds,
-                   const AstroFlagPlaneWork *work, float otherwise)
+                   const AstroFlagPlaneWork *work)
 {
   for (gsize i = 0; i < size_of(plane); i++) {
     const gboolean counts = plane->usable[i] & ~plane->bad[i];
@@ -218,9 +183,7 @@ static void smooth(AstroFlagPlane *plane, const AstroFlagThresholds *thresholds,
           along ? ASTRO_FLAG_CHANNEL_TAPS : ASTRO_FLAG_TIME_TAPS);
     fit_lines(plane);
   }
-  for (gsize i = 0; i < size_of(plane); i++)
-    if (!(plane->weights[i] > 0))
-      plane->baseline[i] = otherwise;
+  fill_holes(plane);
 }
 
 /* ---- a round ---- */
@@ -238,22 +201,27 @@ static void deviate(AstroFlagPlane *plane)
 }
 
 /* The standard deviation of the values that count, from the median of what they deviate from their
- * own median. */
+ * own median; 0: they are too few. */
 static float find_deviation(AstroFlagPlane *plane)
 {
   const gsize n = gather(plane, plane->baseline);
-  const float middle = median(plane->sorted, n);
+  const float middle = astro_flag_median(plane->sorted, n);
   for (gsize i = 0; i < n; i++)
     plane->sorted[i] = fabsf(plane->sorted[i] - middle);
-  return GAUSSIAN * median(plane->sorted, n);
+  if (n < FEWEST)
+    return 0;
+  return GAUSSIAN * astro_flag_median(plane->sorted, n);
 }
 
+/* Rounds to whole numbers, half away from 0. */
 static void make_whole(AstroFlagPlane *plane, float deviation)
 {
   const float times = ASTRO_FLAG_UNIT / deviation, most = ASTRO_FLAG_MOST;
   for (gsize i = 0; i < size_of(plane); i++) {
-    const float scaled = plane->baseline[i] * times;
-    plane->deviations[i] = (gint32)lrintf(fminf(fmaxf(scaled, -most), most));
+    float scaled = plane->baseline[i] * times;
+    scaled = scaled > most ? most : scaled;
+    scaled = scaled < -most ? -most : scaled;
+    plane->deviations[i] = (gint32)(scaled + (scaled < 0 ? -0.5f : 0.5f));
   }
 }
 
@@ -263,16 +231,14 @@ gboolean astro_flag_plane(AstroFlagPlane *plane, const AstroFlagThresholds *thre
   memset(plane->bad, 0, size_of(plane) * sizeof *plane->bad);
   mark_usable(plane);
   for (guint round = 0; round < ROUNDS; round++) {
-    const gsize n = gather(plane, plane->amplitudes);
-    const float middle = median(plane->sorted, n);
     if (round > 0)
-      smooth(plane, thresholds, work, middle);
+      smooth(plane, thresholds, work);
     else
-      begin_baseline(plane, middle);
+      begin_baseline(plane);
     deviate(plane);
     const float deviation = find_deviation(plane);
     memset(plane->bad, 0, size_of(plane) * sizeof *plane->bad);
-    if (n < FEWEST || !(deviation > 0) || ASTRO_FLAG_UNIT / deviation > G_MAXFLOAT)
+    if (!(deviation > 0) || ASTRO_FLAG_UNIT / deviation > G_MAXFLOAT)
       return FALSE;
     make_whole(plane, deviation);
     for (guint length = 1; length <= thresholds->longest; length *= 2) {
@@ -282,5 +248,6 @@ gboolean astro_flag_plane(AstroFlagPlane *plane, const AstroFlagThresholds *thre
         work->flag_windows(plane, length, FALSE, thresholds->limits[round]);
     }
   }
+  astro_flag_extend(plane);
   return TRUE;
 }

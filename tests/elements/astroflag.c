@@ -340,6 +340,30 @@ static void test_refused_streams(void)
                   "astroflag", "rounding to 4 bits");
 }
 
+/* Power does not say of how many bits its spectra were: astropower warns. */
+static void test_warned(void)
+{
+  static const struct {
+    const char *products, *format;
+    gboolean warns;
+  } cases[] = { { "XX:XX-SQUARE", "CI4", TRUE },
+                { "XX", "CI4", FALSE },
+                { "XX:XX-SQUARE", "CI8", FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = test_harness("astropower");
+    g_autoptr(GstBus) bus = gst_bus_new();
+    g_autofree char *caps = g_strdup_printf(
+        "application/x-astro-spectra,format=%s,layout=time:channel,channels=8", cases[i].format);
+    g_object_set(h->element, "products", cases[i].products, NULL);
+    gst_element_set_bus(h->element, bus);
+    gst_harness_set_src_caps_str(h, caps);
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+    g_assert_true((message != NULL) == cases[i].warns);
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+  }
+}
+
 /* ---- what follows obeys ---- */
 
 /* The last buffer that a chain behind the flags makes of the spectra. */
@@ -424,6 +448,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroflag/list-visibilities", test_list_visibilities);
   g_test_add_func("/astroflag/list-refused", test_list_refused);
   g_test_add_func("/astroflag/refused", test_refused_streams);
+  g_test_add_func("/astroflag/warned", test_warned);
   g_test_add_func("/astroflag/power-obeys", test_power_obeys);
   g_test_add_func("/astroflag/correlator-obeys", test_correlator_obeys);
   g_test_add_func("/astroflag/beams-obey", test_beams_obey);
