@@ -15,7 +15,7 @@
 
 /* ---- the stream's description ---- */
 
-static gboolean fail(AstroRingElement *self, const GError *error)
+static gboolean fail(AstroRing *self, const GError *error)
 {
   if (error->domain == ASTRO_BACKEND_ERROR)
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("%s", error->message), (NULL));
@@ -25,7 +25,7 @@ static gboolean fail(AstroRingElement *self, const GError *error)
 }
 
 /* The bytes of a ring for the stream, as far as its rate is known; else 0. */
-static double find_bytes(const AstroRingElement *self)
+static double find_bytes(const AstroRing *self)
 {
   const AstroStream *stream = &self->stream;
   return self->now.seconds * stream->rate_n / stream->rate_d *
@@ -37,7 +37,7 @@ static gint64 in_ns(double seconds)
   return (gint64)(seconds * GST_SECOND + 0.5);
 }
 
-static gboolean check_memory(AstroRingElement *self, double bytes, GError **error)
+static gboolean check_memory(AstroRing *self, double bytes, GError **error)
 {
   const guint64 had = astro_host_memory();
   if (2 * bytes <= (double)had)
@@ -50,13 +50,13 @@ static gboolean check_memory(AstroRingElement *self, double bytes, GError **erro
 }
 
 /* As many bytes as the ring has wait outside it at most. */
-static guint64 most_late(const AstroRingElement *self)
+static guint64 most_late(const AstroRing *self)
 {
   const double bytes = find_bytes(self);
   return bytes > 0 ? (guint64)bytes : astro_host_memory() / 2;
 }
 
-static gboolean make_ring(AstroRingElement *self, GError **error)
+static gboolean make_ring(AstroRing *self, GError **error)
 {
   const AstroRingSettings settings = {
     .length = in_ns(self->now.seconds),
@@ -75,7 +75,7 @@ static gboolean make_ring(AstroRingElement *self, GError **error)
   return TRUE;
 }
 
-static gboolean take_caps(AstroRingElement *self, GstCaps *caps)
+static gboolean take_caps(AstroRing *self, GstCaps *caps)
 {
   g_autoptr(GError) error = NULL;
   AstroStream stream;
@@ -112,7 +112,7 @@ static gboolean take_caps(AstroRingElement *self, GstCaps *caps)
   return TRUE;
 }
 
-static gboolean take_observation(AstroRingElement *self, GstEvent *event)
+static gboolean take_observation(AstroRing *self, GstEvent *event)
 {
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroObservation) observation = astro_observation_from_event(event, &error);
@@ -141,7 +141,7 @@ static int by_order(gconstpointer a, gconstpointer b)
 }
 
 /* From here on pieces come under this event too. */
-static void note_sticky(AstroRingElement *self, GstEvent *event)
+static void note_sticky(AstroRing *self, GstEvent *event)
 {
   AstroRingContext *context = g_ptr_array_new_with_free_func((GDestroyNotify)gst_event_unref);
   for (guint i = 0; i < self->context->len; i++)
@@ -175,7 +175,7 @@ static gboolean is_scarce(GstBuffer *buffer)
 }
 
 /* Takes ownership of the item. */
-static GstFlowReturn add_piece(AstroRingElement *self, GstMiniObject *item, gsize bytes,
+static GstFlowReturn add_piece(AstroRing *self, GstMiniObject *item, gsize bytes,
                                GstClockTime begin, GstClockTime end)
 {
   AstroRingPart *part = g_new0(AstroRingPart, 1);
@@ -212,7 +212,7 @@ static GstFlowReturn add_piece(AstroRingElement *self, GstMiniObject *item, gsiz
 /* ---- buffers ---- */
 
 /* Leaves out steps that came before. *buffer becomes NULL if that is all of them. */
-static gboolean leave_out(AstroRingElement *self, GstBuffer **buffer, guint64 steps,
+static gboolean leave_out(AstroRing *self, GstBuffer **buffer, guint64 steps,
                           const AstroStepsPlace *place, GError **error)
 {
   if (place->again == 0)
@@ -232,7 +232,7 @@ static gboolean leave_out(AstroRingElement *self, GstBuffer **buffer, guint64 st
 }
 
 /* Says where a buffer lies, so that it is known when the buffers before it are not there. */
-static GstBuffer *say_place(AstroRingElement *self, GstBuffer *buffer, guint64 first, guint64 steps,
+static GstBuffer *say_place(AstroRing *self, GstBuffer *buffer, guint64 first, guint64 steps,
                             GstClockTime begin, GstClockTime end)
 {
   if (self->steps.counts_time && GST_BUFFER_OFFSET(buffer) == first &&
@@ -247,8 +247,8 @@ static GstBuffer *say_place(AstroRingElement *self, GstBuffer *buffer, guint64 f
 }
 
 /* Finds the place of a buffer of steps that count once. */
-static gboolean place_steps(AstroRingElement *self, GstBuffer **buffer, guint64 steps,
-                            GstClockTime *begin, GstClockTime *end, GError **error)
+static gboolean place_steps(AstroRing *self, GstBuffer **buffer, guint64 steps, GstClockTime *begin,
+                            GstClockTime *end, GError **error)
 {
   AstroStepsPlace place;
   if (!astro_steps_find(&self->steps, &self->stream, *buffer, steps, &place, error) ||
@@ -277,7 +277,7 @@ static gboolean place_time(GstBuffer *buffer, GstClockTime *begin, GstClockTime 
   return astro_check_times(time, *end - time, error);
 }
 
-static gboolean take_buffer(AstroRingElement *self, GstBuffer **buffer, GstClockTime *begin,
+static gboolean take_buffer(AstroRing *self, GstBuffer **buffer, GstClockTime *begin,
                             GstClockTime *end, GError **error)
 {
   guint64 steps;
@@ -303,7 +303,7 @@ static gboolean take_buffer(AstroRingElement *self, GstBuffer **buffer, GstClock
 
 static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
-  AstroRingElement *self = ASTRO_RING_ELEMENT(parent);
+  AstroRing *self = ASTRO_RING(parent);
   g_autoptr(GError) error = NULL;
   GstClockTime begin = 0, end = 0;
   GstFlowReturn flow;
@@ -328,7 +328,7 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
 /* ---- events ---- */
 
-void astro_ring_in_forget(AstroRingElement *self, gboolean is_stopped)
+void astro_ring_in_forget(AstroRing *self, gboolean is_stopped)
 {
   astro_steps_reset(&self->steps);
   self->again = 0;
@@ -348,7 +348,7 @@ void astro_ring_in_forget(AstroRingElement *self, gboolean is_stopped)
   g_mutex_unlock(&self->lock);
 }
 
-static void set_flow(AstroRingElement *self, GstFlowReturn flow)
+static void set_flow(AstroRing *self, GstFlowReturn flow)
 {
   g_mutex_lock(&self->lock);
   self->flow = flow;
@@ -356,7 +356,7 @@ static void set_flow(AstroRingElement *self, GstFlowReturn flow)
   g_mutex_unlock(&self->lock);
 }
 
-static gboolean flush_start(AstroRingElement *self, GstEvent *event)
+static gboolean flush_start(AstroRing *self, GstEvent *event)
 {
   const gboolean done = gst_pad_push_event(self->src, event);
   set_flow(self, GST_FLOW_FLUSHING);
@@ -364,7 +364,7 @@ static gboolean flush_start(AstroRingElement *self, GstEvent *event)
   return done;
 }
 
-static gboolean flush_stop(AstroRingElement *self, GstEvent *event)
+static gboolean flush_stop(AstroRing *self, GstEvent *event)
 {
   g_autoptr(GError) error = NULL;
   /* Downstream is flushing still, so that the thread soon lets go of this lock. */
@@ -386,7 +386,7 @@ static gboolean flush_stop(AstroRingElement *self, GstEvent *event)
   return done;
 }
 
-static gboolean take_gap(AstroRingElement *self, GstEvent *event)
+static gboolean take_gap(AstroRing *self, GstEvent *event)
 {
   GstClockTime time, duration;
   gst_event_parse_gap(event, &time, &duration);
@@ -399,7 +399,7 @@ static gboolean take_gap(AstroRingElement *self, GstEvent *event)
   return add_piece(self, GST_MINI_OBJECT_CAST(event), 0, time, time + duration) == GST_FLOW_OK;
 }
 
-static gboolean end(AstroRingElement *self, GstEvent *event)
+static gboolean end(AstroRing *self, GstEvent *event)
 {
   gst_event_unref(event);
   if (self->again)
@@ -416,7 +416,7 @@ static gboolean end(AstroRingElement *self, GstEvent *event)
 }
 
 /* Other events that belong to a place in the stream. */
-static gboolean keep_event(AstroRingElement *self, GstEvent *event)
+static gboolean keep_event(AstroRing *self, GstEvent *event)
 {
   if (!self->events)
     self->events = g_ptr_array_new_with_free_func((GDestroyNotify)gst_event_unref);
@@ -424,7 +424,7 @@ static gboolean keep_event(AstroRingElement *self, GstEvent *event)
   return TRUE;
 }
 
-static gboolean take_sticky(AstroRingElement *self, GstEvent *event)
+static gboolean take_sticky(AstroRing *self, GstEvent *event)
 {
   gboolean good = TRUE;
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
@@ -442,7 +442,7 @@ static gboolean take_sticky(AstroRingElement *self, GstEvent *event)
 
 static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
 {
-  AstroRingElement *self = ASTRO_RING_ELEMENT(parent);
+  AstroRing *self = ASTRO_RING(parent);
 
   astro_steps_take_event(&self->steps, pad, event);
   switch (GST_EVENT_TYPE(event)) {
@@ -466,7 +466,7 @@ static gboolean sink_event(GstPad *pad, GstObject *parent, GstEvent *event)
 }
 
 /* Waits until all that was asked for so far is sent. */
-static gboolean drain(AstroRingElement *self)
+static gboolean drain(AstroRing *self)
 {
   g_mutex_lock(&self->lock);
   while (self->flow == GST_FLOW_OK && !self->is_eos &&
@@ -483,7 +483,7 @@ static gboolean sink_query(GstPad *pad, GstObject *parent, GstQuery *query)
     astro_reader_add(query, NULL); /* blocks wait on the host */
     return TRUE;
   case GST_QUERY_DRAIN:
-    return drain(ASTRO_RING_ELEMENT(parent));
+    return drain(ASTRO_RING(parent));
   default:
     return !GST_QUERY_IS_SERIALIZED(query) && gst_pad_query_default(pad, parent, query);
   }

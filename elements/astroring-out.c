@@ -18,7 +18,7 @@ void astro_ring_part_free(gpointer data)
   g_free(part);
 }
 
-void astro_ring_out_forget(AstroRingElement *self)
+void astro_ring_out_forget(AstroRing *self)
 {
   g_clear_pointer(&self->sent, g_ptr_array_unref);
   g_clear_pointer(&self->dump.utc, g_free);
@@ -40,7 +40,7 @@ static gboolean is_sent(const AstroRingContext *sent, gconstpointer event)
 }
 
 /* Sends what a part's sticky events say, as far as it is new. */
-static void send_context(AstroRingElement *self, AstroRingContext *context)
+static void send_context(AstroRing *self, AstroRingContext *context)
 {
   if (context == self->sent)
     return;
@@ -52,7 +52,7 @@ static void send_context(AstroRingElement *self, AstroRingContext *context)
 }
 
 /* A dump runs at the time that the input has reached, and after the dump before. */
-static void send_segment(AstroRingElement *self, GstClockTime begin, GstClockTime running)
+static void send_segment(AstroRing *self, GstClockTime begin, GstClockTime running)
 {
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
@@ -76,7 +76,7 @@ static char *tell_time(const AstroRingContext *context, GstClockTime at)
   return NULL;
 }
 
-static void begin_dump(AstroRingElement *self, GstClockTime begin, GstClockTime running)
+static void begin_dump(AstroRing *self, GstClockTime begin, GstClockTime running)
 {
   send_segment(self, begin, running);
   g_free(self->dump.utc);
@@ -86,7 +86,7 @@ static void begin_dump(AstroRingElement *self, GstClockTime begin, GstClockTime 
   self->dump.bytes = 0;
 }
 
-static void end_dump(AstroRingElement *self)
+static void end_dump(AstroRing *self)
 {
   if (!self->dump.is_open && !self->dump.lost_bytes)
     return;
@@ -113,7 +113,7 @@ static void end_dump(AstroRingElement *self)
 
 /* Sinks of a pipeline that is being started wait for a first buffer, which may never come. A gap
  * without a length lets them go on. first: unknown if there is no buffer and will be none. */
-static void prime(AstroRingElement *self, AstroRingContext *context, GstClockTime first,
+static void prime(AstroRing *self, AstroRingContext *context, GstClockTime first,
                   GstClockTime running)
 {
   send_context(self, context);
@@ -123,8 +123,7 @@ static void prime(AstroRingElement *self, AstroRingContext *context, GstClockTim
   self->is_primed = TRUE;
 }
 
-static GstFlowReturn send_part(AstroRingElement *self, const AstroRingNext *next,
-                               GstClockTime running)
+static GstFlowReturn send_part(AstroRing *self, const AstroRingNext *next, GstClockTime running)
 {
   AstroRingPart *part = next->piece.data;
   const GstClockTime begin = (GstClockTime)next->piece.begin, end = (GstClockTime)next->piece.end;
@@ -158,13 +157,13 @@ static GstFlowReturn send_part(AstroRingElement *self, const AstroRingNext *next
 /* ---- the thread ---- */
 
 /* Whether triggers may still come after the input's end: other branches may be behind it. */
-static gboolean waits_for_others(AstroRingElement *self)
+static gboolean waits_for_others(AstroRing *self)
 {
   return self->listener && !astro_branches_have_ended(GST_ELEMENT(self), G_OBJECT_TYPE(self));
 }
 
 /* Ends the output, and the thread. */
-static void finish(AstroRingElement *self)
+static void finish(AstroRing *self)
 {
   end_dump(self);
   gst_pad_push_event(self->src, gst_event_new_eos());
@@ -172,7 +171,7 @@ static void finish(AstroRingElement *self)
 }
 
 /* Upstream learns what downstream said with its next buffer; after the last one nobody would. */
-static void take_flow(AstroRingElement *self, GstFlowReturn flow)
+static void take_flow(AstroRing *self, GstFlowReturn flow)
 {
   g_mutex_lock(&self->lock);
   const gboolean was_flushing = self->flow == GST_FLOW_FLUSHING, is_eos = self->is_eos;
@@ -191,7 +190,7 @@ static void take_flow(AstroRingElement *self, GstFlowReturn flow)
 typedef enum { DO_NOTHING, DO_PRIME, DO_SEND, DO_END } Task;
 
 /* Waits until there is something to do. */
-static Task wait(AstroRingElement *self, AstroRingNext *next, AstroRingContext **context,
+static Task wait(AstroRing *self, AstroRingNext *next, AstroRingContext **context,
                  GstClockTime *first, GstClockTime *running)
 {
   Task task = DO_NOTHING;
@@ -242,7 +241,7 @@ static Task wait(AstroRingElement *self, AstroRingNext *next, AstroRingContext *
 
 static void loop(gpointer pad)
 {
-  AstroRingElement *self = ASTRO_RING_ELEMENT(GST_PAD_PARENT(pad));
+  AstroRing *self = ASTRO_RING(GST_PAD_PARENT(pad));
   AstroRingNext next;
   AstroRingContext *context = NULL;
   GstClockTime first = 0, running = 0;
@@ -267,14 +266,14 @@ static void loop(gpointer pad)
   }
 }
 
-void astro_ring_out_start(AstroRingElement *self)
+void astro_ring_out_start(AstroRing *self)
 {
   gst_pad_start_task(self->src, loop, self->src, NULL);
 }
 
 static gboolean activate(GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
 {
-  AstroRingElement *self = ASTRO_RING_ELEMENT(parent);
+  AstroRing *self = ASTRO_RING(parent);
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
   g_mutex_lock(&self->lock);

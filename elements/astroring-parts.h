@@ -25,7 +25,7 @@ typedef struct {
   AstroRingContext *context; /* shared */
 } AstroRingPart;
 
-struct _AstroRingElement {
+struct _AstroRing {
   GstElement parent;
   GstPad *sink, *src;
   AstroRingChoices choices, now; /* copies from start to stop */
@@ -43,7 +43,7 @@ struct _AstroRingElement {
   /* under the lock */
   GMutex lock;
   GCond changed;
-  AstroRing *ring;
+  AstroRingStore *ring;
   AstroRingContext *context;
   GstFlowReturn flow;   /* what downstream said last */
   gboolean is_eos;      /* the input ended */
@@ -69,10 +69,10 @@ void astro_ring_part_free(gpointer part);
 
 void astro_ring_in_set_functions(GstPad *sink);
 /* Forgets the pieces, for a flush; for a stop also what the stream was. */
-void astro_ring_in_forget(AstroRingElement *self, gboolean is_stopped);
+void astro_ring_in_forget(AstroRing *self, gboolean is_stopped);
 
 void astro_ring_out_set_functions(GstPad *src);
-void astro_ring_out_start(AstroRingElement *self); /* after a flush */
-void astro_ring_out_forget(AstroRingElement *self);
+void astro_ring_out_start(AstroRing *self); /* after a flush */
+void astro_ring_out_forget(AstroRing *self);
 
 G_END_DECLS

@@ -45,7 +45,7 @@
 #include "elements/base/astroonce.h"
 #include "elements/base/astrostage.h"
 
-G_DEFINE_TYPE(AstroRingElement, astro_ring_element, GST_TYPE_ELEMENT)
+G_DEFINE_TYPE(AstroRing, astro_ring, GST_TYPE_ELEMENT)
 GST_ELEMENT_REGISTER_DEFINE(astroring, "astroring", GST_RANK_NONE, ASTRO_TYPE_RING)
 
 #define MOST_SECONDS 1e9
@@ -71,7 +71,7 @@ static const AstroField fields[] = {
 
 /* ---- triggers ---- */
 
-static void tell_answer(AstroRingElement *self, const AstroRingAnswer *answer)
+static void tell_answer(AstroRing *self, const AstroRingAnswer *answer)
 {
   if (answer->gone > 0)
     GST_ELEMENT_WARNING(self, STREAM, FORMAT,
@@ -88,7 +88,7 @@ static void tell_answer(AstroRingElement *self, const AstroRingAnswer *answer)
 }
 
 /* time: NULL is the newest sample. TRUE: something is or will be sent. */
-static gboolean take_trigger(AstroRingElement *self, const AstroRingTime *time)
+static gboolean take_trigger(AstroRing *self, const AstroRingTime *time)
 {
   AstroRingAnswer answer = { 0 };
   gboolean is_taken;
@@ -106,7 +106,7 @@ static gboolean take_trigger(AstroRingElement *self, const AstroRingTime *time)
   return is_taken;
 }
 
-static gboolean trigger(AstroRingElement *self, const char *text)
+static gboolean trigger(AstroRing *self, const char *text)
 {
   g_autoptr(GError) error = NULL;
   AstroRingTime time;
@@ -121,7 +121,7 @@ static gboolean trigger(AstroRingElement *self, const char *text)
 static void hear(GstElement *element, const GstStructure *message)
 {
   static const char *const names[] = { "timestamp", "stream-time" };
-  AstroRingElement *self = ASTRO_RING_ELEMENT(element);
+  AstroRing *self = ASTRO_RING(element);
   const char *text = gst_structure_get_string(message, "time");
   guint64 ns;
 
@@ -140,13 +140,13 @@ static void hear(GstElement *element, const GstStructure *message)
 
 /* ---- states ---- */
 
-static gboolean refuse(AstroRingElement *self, const char *text)
+static gboolean refuse(AstroRing *self, const char *text)
 {
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", text), (NULL));
   return FALSE;
 }
 
-static gboolean start(AstroRingElement *self)
+static gboolean start(AstroRing *self)
 {
   g_autoptr(GError) error = NULL;
   astro_fields_clear(fields, &self->now);
@@ -173,7 +173,7 @@ static gboolean start(AstroRingElement *self)
   return TRUE;
 }
 
-static void stop(AstroRingElement *self)
+static void stop(AstroRing *self)
 {
   astro_listener_free(g_steal_pointer(&self->listener));
   astro_ring_in_forget(self, TRUE);
@@ -182,13 +182,13 @@ static void stop(AstroRingElement *self)
 
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
 {
-  AstroRingElement *self = ASTRO_RING_ELEMENT(element);
+  AstroRing *self = ASTRO_RING(element);
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start(self)) {
     stop(self);
     return GST_STATE_CHANGE_FAILURE;
   }
   const GstStateChangeReturn changed =
-      GST_ELEMENT_CLASS(astro_ring_element_parent_class)->change_state(element, transition);
+      GST_ELEMENT_CLASS(astro_ring_parent_class)->change_state(element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
       (transition == GST_STATE_CHANGE_READY_TO_PAUSED && changed == GST_STATE_CHANGE_FAILURE))
     stop(self);
@@ -199,15 +199,15 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange tra
 
 static void finalize(GObject *object)
 {
-  AstroRingElement *self = ASTRO_RING_ELEMENT(object);
+  AstroRing *self = ASTRO_RING(object);
   astro_fields_clear(fields, &self->now);
   g_ptr_array_unref(self->context);
   g_mutex_clear(&self->lock);
   g_cond_clear(&self->changed);
-  G_OBJECT_CLASS(astro_ring_element_parent_class)->finalize(object);
+  G_OBJECT_CLASS(astro_ring_parent_class)->finalize(object);
 }
 
-static GstPad *add_pad(AstroRingElement *self, const char *name)
+static GstPad *add_pad(AstroRing *self, const char *name)
 {
   GstPadTemplate *template = gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(self), name);
   GstPad *pad = gst_pad_new_from_template(template, name);
@@ -216,7 +216,7 @@ static GstPad *add_pad(AstroRingElement *self, const char *name)
   return pad;
 }
 
-static void astro_ring_element_init(AstroRingElement *self)
+static void astro_ring_init(AstroRing *self)
 {
   g_mutex_init(&self->lock);
   g_cond_init(&self->changed);
@@ -245,12 +245,12 @@ static void add_templates(GstElementClass *klass)
         klass, gst_pad_template_new(pads[i].name, pads[i].direction, GST_PAD_ALWAYS, caps));
 }
 
-static void astro_ring_element_class_init(AstroRingElementClass *klass)
+static void astro_ring_class_init(AstroRingClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
 
-  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroRingElement, choices));
+  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroRing, choices));
   object->finalize = finalize;
   element->change_state = change_state;
   g_signal_new_class_handler("trigger", G_TYPE_FROM_CLASS(klass),

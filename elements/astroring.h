@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-#define ASTRO_TYPE_RING astro_ring_element_get_type()
-G_DECLARE_FINAL_TYPE(AstroRingElement, astro_ring_element, ASTRO, RING_ELEMENT, GstElement)
+#define ASTRO_TYPE_RING astro_ring_get_type()
+G_DECLARE_FINAL_TYPE(AstroRing, astro_ring, ASTRO, RING, GstElement)
 GST_ELEMENT_REGISTER_DECLARE(astroring)
 
 G_END_DECLS

@@ -141,7 +141,8 @@ static const char *const elsewhere[] = {
 
 /* Results, which are always printed unless --quiet. */
 static const char *const results[] = { "astro-mock",    "astro-tpacf", "astro-integration",
-                                       "astro-packets", "astro-start", NULL };
+                                       "astro-packets", "astro-start", "astro-ring",
+                                       "astro-dump",    "candidate",   NULL };
 
 static void on_file(GPtrArray *lines, const GstStructure *structure)
 {
@@ -211,11 +212,13 @@ static void on_element(Run *run, GstMessage *message)
     on_server(run, structure);
   if (g_str_equal(name, "astro-image"))
     on_image(run, message, structure);
-  if (!g_str_has_prefix(name, "astro-") || g_strv_contains(elsewhere, name) ||
+  const gboolean has_prefix = g_str_has_prefix(name, "astro-");
+  if (!(has_prefix || g_strv_contains(results, name)) || g_strv_contains(elsewhere, name) ||
       !(run->arguments->stats || run->arguments->verbose ||
         (g_strv_contains(results, name) && !run->arguments->quiet)))
     return;
-  char *what = g_strdup_printf("%s: %s", GST_OBJECT_NAME(message->src), name + strlen("astro-"));
+  char *what = g_strdup_printf("%s: %s", GST_OBJECT_NAME(message->src),
+                               name + (has_prefix ? strlen("astro-") : 0));
   char *fields = words_of(structure);
   if (g_strv_contains(at_end, name)) {
     g_hash_table_insert(run->told_at_end, what, fields);

@@ -34,9 +34,9 @@ struct _AstroRing {
   gint64 lost_ns;
 };
 
-AstroRing *astro_ring_new(const AstroRingSettings *settings)
+AstroRingStore *astro_ring_new(const AstroRingSettings *settings)
 {
-  AstroRing *ring = g_new0(AstroRing, 1);
+  AstroRingStore *ring = g_new0(AstroRingStore, 1);
   ring->settings = *settings;
   ring->open = g_array_new(FALSE, FALSE, sizeof(Window));
   g_queue_init(&ring->held);
@@ -44,7 +44,7 @@ AstroRing *astro_ring_new(const AstroRingSettings *settings)
   return ring;
 }
 
-static void release(AstroRing *ring, Entry *entry)
+static void release(AstroRingStore *ring, Entry *entry)
 {
   if (--entry->references > 0)
     return;
@@ -54,7 +54,7 @@ static void release(AstroRing *ring, Entry *entry)
   g_free(entry);
 }
 
-void astro_ring_free(AstroRing *ring)
+void astro_ring_free(AstroRingStore *ring)
 {
   if (!ring)
     return;
@@ -69,17 +69,17 @@ void astro_ring_free(AstroRing *ring)
   g_free(ring);
 }
 
-guint64 astro_ring_bytes(const AstroRing *ring)
+guint64 astro_ring_bytes(const AstroRingStore *ring)
 {
   return ring->bytes;
 }
 
-gboolean astro_ring_has_waiting(const AstroRing *ring)
+gboolean astro_ring_has_waiting(const AstroRingStore *ring)
 {
   return !g_queue_is_empty((GQueue *)&ring->waiting);
 }
 
-void astro_ring_set_most_late(AstroRing *ring, guint64 bytes)
+void astro_ring_set_most_late(AstroRingStore *ring, guint64 bytes)
 {
   ring->settings.most_late = bytes;
 }
@@ -105,7 +105,7 @@ static gboolean overlaps(const AstroRingPiece *piece, const Window *window, gint
   return begin < window->to && (end > window->from || (begin == end && begin >= window->from));
 }
 
-static void want(AstroRing *ring, Entry *entry)
+static void want(AstroRingStore *ring, Entry *entry)
 {
   entry->is_wanted = TRUE;
   entry->references++;
@@ -113,7 +113,7 @@ static void want(AstroRing *ring, Entry *entry)
   g_queue_push_tail(&ring->waiting, entry);
 }
 
-static void end_dump(AstroRing *ring)
+static void end_dump(AstroRingStore *ring)
 {
   if (!g_queue_is_empty(&ring->waiting) ? g_queue_peek_tail(&ring->waiting) != NULL
                                         : ring->last_taken > 0)
@@ -123,7 +123,7 @@ static void end_dump(AstroRing *ring)
 /* ---- pieces that come and go ---- */
 
 /* The oldest piece that waits outside the ring is lost. */
-static void lose_oldest(AstroRing *ring)
+static void lose_oldest(AstroRingStore *ring)
 {
   for (GList *link = ring->waiting.head; link; link = link->next) {
     Entry *entry = link->data;
@@ -138,7 +138,7 @@ static void lose_oldest(AstroRing *ring)
   }
 }
 
-static void forget_old(AstroRing *ring)
+static void forget_old(AstroRingStore *ring)
 {
   for (;;) {
     Entry *entry = g_queue_peek_head(&ring->held);
@@ -161,7 +161,7 @@ static void forget_old(AstroRing *ring)
 }
 
 /* How much later the stream is now. Pieces of another time scale follow those before. */
-static void pass(AstroRing *ring, const AstroRingPiece *piece)
+static void pass(AstroRingStore *ring, const AstroRingPiece *piece)
 {
   const Entry *last = g_queue_peek_tail(&ring->held);
   const gboolean follows = last && last->piece.utc == piece->utc && piece->begin >= last->piece.end;
@@ -173,7 +173,7 @@ static void pass(AstroRing *ring, const AstroRingPiece *piece)
   }
 }
 
-guint astro_ring_add(AstroRing *ring, const AstroRingPiece *piece)
+guint astro_ring_add(AstroRingStore *ring, const AstroRingPiece *piece)
 {
   guint undated = 0;
   gboolean wanted = FALSE;
@@ -209,7 +209,7 @@ guint astro_ring_add(AstroRing *ring, const AstroRingPiece *piece)
 /* ---- triggers ---- */
 
 /* How much of a window the ring no longer has, as far as the stream had begun by then. */
-static gint64 find_gone(const AstroRing *ring, const Window *window)
+static gint64 find_gone(const AstroRingStore *ring, const Window *window)
 {
   gint64 begin, end, first, unused;
   if (!ring->has_gone || !place(&ring->gone, window, &begin, &end) ||
@@ -218,7 +218,7 @@ static gint64 find_gone(const AstroRing *ring, const Window *window)
   return MAX(0, MIN(end, window->to) - MAX(first, window->from));
 }
 
-void astro_ring_trigger(AstroRing *ring, const AstroRingTime *time, AstroRingAnswer *answer)
+void astro_ring_trigger(AstroRingStore *ring, const AstroRingTime *time, AstroRingAnswer *answer)
 {
   const Entry *newest = g_queue_peek_tail(&ring->held);
   Window window = { { 0 } };
@@ -252,7 +252,7 @@ void astro_ring_trigger(AstroRing *ring, const AstroRingTime *time, AstroRingAns
     end_dump(ring);
 }
 
-void astro_ring_close(AstroRing *ring)
+void astro_ring_close(AstroRingStore *ring)
 {
   g_array_set_size(ring->open, 0);
   if (ring->was_wanted)
@@ -260,7 +260,7 @@ void astro_ring_close(AstroRing *ring)
   ring->was_wanted = FALSE;
 }
 
-void astro_ring_take(AstroRing *ring, AstroRingNext *next)
+void astro_ring_take(AstroRingStore *ring, AstroRingNext *next)
 {
   *next = (AstroRingNext){ ASTRO_RING_NOTHING, .lost = ring->lost, .lost_ns = ring->lost_ns };
   ring->lost = 0;

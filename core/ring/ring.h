@@ -14,7 +14,7 @@
 
 G_BEGIN_DECLS
 
-typedef struct _AstroRing AstroRing;
+typedef struct _AstroRing AstroRingStore;
 
 /* A moment: UTC in ns since 1970 without leap seconds, or ns since time 0 of the stream. */
 typedef struct {
@@ -65,23 +65,23 @@ typedef struct {
   gint64 lost_ns;
 } AstroRingNext;
 
-AstroRing *astro_ring_new(const AstroRingSettings *settings);
-void astro_ring_free(AstroRing *ring);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRing, astro_ring_free)
+AstroRingStore *astro_ring_new(const AstroRingSettings *settings);
+void astro_ring_free(AstroRingStore *ring);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRingStore, astro_ring_free)
 
 /* The stream became another, with a bound of its own. */
-void astro_ring_set_most_late(AstroRing *ring, guint64 bytes);
+void astro_ring_set_most_late(AstroRingStore *ring, guint64 bytes);
 
 /* Takes ownership of the piece's data. Undated pieces end windows given in UTC, which can never
  * match them: the answer is how many. */
-guint astro_ring_add(AstroRing *ring, const AstroRingPiece *piece);
+guint astro_ring_add(AstroRingStore *ring, const AstroRingPiece *piece);
 /* time: NULL is the end of the newest piece. */
-void astro_ring_trigger(AstroRing *ring, const AstroRingTime *time, AstroRingAnswer *answer);
+void astro_ring_trigger(AstroRingStore *ring, const AstroRingTime *time, AstroRingAnswer *answer);
 /* No more pieces come: ends the windows that wait for some. */
-void astro_ring_close(AstroRing *ring);
-void astro_ring_take(AstroRing *ring, AstroRingNext *next);
+void astro_ring_close(AstroRingStore *ring);
+void astro_ring_take(AstroRingStore *ring, AstroRingNext *next);
 
-gboolean astro_ring_has_waiting(const AstroRing *ring);
-guint64 astro_ring_bytes(const AstroRing *ring); /* of all that is held */
+gboolean astro_ring_has_waiting(const AstroRingStore *ring);
+guint64 astro_ring_bytes(const AstroRingStore *ring); /* of all that is held */
 
 G_END_DECLS

@@ -7,3 +7,6 @@ core_sources += core/search/rows.c core/search/rows.h
 element_sources += elements/astrosearch.c elements/astrosearch.h
 element_tests += tests/elements/astrosearch
 bench_programs += tests/bench/search
+example_files += examples/search.sh
+graph_files += graphs/search.graph graphs/transient.graph
+graph_tests += tests/graphs/bursts

@@ -1,6 +1,6 @@
 /* Groups of hits that have one cause: friends of friends. Two hits of a beam or station are friends
  * if their dispersion measures are at most two trials apart and their times overlap, or are no
- * farther apart than the width of the later one. A group's extent in both stands for its hits. */
+ * farther apart than the width of the later one. */
 #pragma once
 
 #include "core/search/search.h"

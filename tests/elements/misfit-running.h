@@ -243,7 +243,7 @@ static inline GstHarness *new_harness(const TestMisfitStage *stage, const char *
 /* Whether the element sends in a thread of its own. */
 static inline gboolean has_thread(GstElement *element)
 {
-  return GST_IS_AGGREGATOR(element) || g_str_equal(G_OBJECT_TYPE_NAME(element), "AstroRingElement");
+  return GST_IS_AGGREGATOR(element) || g_str_equal(G_OBJECT_TYPE_NAME(element), "AstroRing");
 }
 
 /* Elements with a thread of their own are done when they have sent EOS, or an error. */

@@ -227,6 +227,7 @@ static void check_without_caps(GstElementFactory *factory)
   } needed[] = { { "astrogridder", "cell=10" },
                  { "astrobeamform", "beams=0,0" },
                  { "astrodedisperse", "dm=0" },
+                 { "astrofold", "period=1" },
                  { "astrophaseshift", "centre=0,0" },
                  { "astrohttpsink", "port=0" },
                  { "astropay", "packet=vdif" },

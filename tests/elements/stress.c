@@ -279,11 +279,12 @@ static void stress_file(gconstpointer data)
   test_remove_all(file);
 }
 
-static void add_stage(const TestMisfitStage *stage)
+/* group: "", or for an element that is in several lists the start of another path. */
+static void add_stage(const char *group, const TestMisfitStage *stage)
 {
   g_autofree char *name = g_strndup(stage->element, strcspn(stage->element, " "));
-  g_autofree char *element = g_strdup_printf("/stress/element/%s", name);
-  g_autofree char *pipeline = g_strdup_printf("/stress/pipeline/%s", name);
+  g_autofree char *element = g_strdup_printf("/stress/%selement/%s", group, name);
+  g_autofree char *pipeline = g_strdup_printf("/stress/%spipeline/%s", group, name);
   g_test_add_data_func(element, stage, stress_element);
   g_test_add_data_func(pipeline, stage, stress_pipeline);
 }
@@ -291,9 +292,9 @@ static void add_stage(const TestMisfitStage *stage)
 static void add_tests(void)
 {
   for (guint s = 0; s < G_N_ELEMENTS(test_misfit_stages); s++)
-    add_stage(&test_misfit_stages[s]);
+    add_stage("", &test_misfit_stages[s]);
   for (guint s = 0; s < G_N_ELEMENTS(more); s++)
-    add_stage(&more[s]);
+    add_stage("more/", &more[s]);
   for (guint i = 0; i < G_N_ELEMENTS(readers); i++) {
     g_autofree char *name = g_strdup_printf("/stress/pipeline/%s", readers[i].source);
     g_test_add_data_func(name, GUINT_TO_POINTER(i), stress_file);

@@ -50,6 +50,8 @@ static void power(void)
   check("voltages duration=0.1 output=graph.fits", "format=CI4");
   check("pulsar duration=0.4 channels=16 interval=0.1 output=graph.fits", "flatten=true");
   check("flag duration=0.2 channels=64 output=graph.fits", "method=threshold");
+  check("search duration=1 burst=0,0,0.01,time=0.5,width=0.004,dm=40 output=graph.csv",
+        "dm=0:50:1");
   check("incoherent duration=0.1 output=graph.fits single=one.fits", "stations=5");
 }
 
@@ -77,7 +79,8 @@ static void look(void)
 static void names(void)
 {
   static const char *const graphs[] = { "filterbank", "fringe",   "spectrometer", "incoherent",
-                                        "beam",       "voltages", "pulsar",       "flag" };
+                                        "beam",       "voltages", "pulsar",       "flag",
+                                        "search",     "transient" };
   for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
     g_autofree char *parameter = g_strdup_printf("  picture=%s.png ", graphs[i]);
     g_auto(Result) shown = run("show %s", graphs[i]);

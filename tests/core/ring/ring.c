@@ -13,7 +13,7 @@ static void free_piece(gpointer data)
   g_free(data);
 }
 
-static AstroRing *new_ring(double length, double before, double after, guint64 most_late)
+static AstroRingStore *new_ring(double length, double before, double after, guint64 most_late)
 {
   const AstroRingSettings settings = { (gint64)(length * SECOND), (gint64)(before * SECOND),
                                        (gint64)(after * SECOND), most_late, free_piece };
@@ -21,20 +21,20 @@ static AstroRing *new_ring(double length, double before, double after, guint64 m
 }
 
 /* Piece n is the n-th second, and has 10 bytes. */
-static guint add_dated(AstroRing *ring, guint n, gint64 utc)
+static guint add_dated(AstroRingStore *ring, guint n, gint64 utc)
 {
   const AstroRingPiece piece = { g_strdup_printf("%u", n), 10, n * SECOND, (n + 1) * SECOND, utc };
   n_live++;
   return astro_ring_add(ring, &piece);
 }
 
-static void add(AstroRing *ring, guint from, guint to)
+static void add(AstroRingStore *ring, guint from, guint to)
 {
   for (guint n = from; n < to; n++)
     add_dated(ring, n, ASTRO_RING_UNDATED);
 }
 
-static AstroRingAnswer trigger(AstroRing *ring, double seconds)
+static AstroRingAnswer trigger(AstroRingStore *ring, double seconds)
 {
   const AstroRingTime time = { FALSE, (gint64)(seconds * SECOND) };
   AstroRingAnswer answer;
@@ -44,7 +44,7 @@ static AstroRingAnswer trigger(AstroRing *ring, double seconds)
 
 /* Checks all that waits, as "[3 4 5][9": a bracket is the begin or the end of a dump; a loss is
  * "-20:". */
-static void assert_taken(AstroRing *ring, const char *expected)
+static void assert_taken(AstroRingStore *ring, const char *expected)
 {
   g_autoptr(GString) text = g_string_new(NULL);
   AstroRingNext next;
@@ -67,7 +67,7 @@ static void assert_taken(AstroRing *ring, const char *expected)
 /* Pieces that have passed, that come, and both. */
 static void test_windows(void)
 {
-  AstroRing *ring = new_ring(10, 1.5, 1.5, 1000);
+  AstroRingStore *ring = new_ring(10, 1.5, 1.5, 1000);
   add(ring, 0, 5);
   assert_taken(ring, "");
   g_assert_cmpuint(trigger(ring, 2.5).wanted, ==, 3);
@@ -92,7 +92,7 @@ static void test_windows(void)
  * later one. */
 static void test_overlaps(void)
 {
-  AstroRing *ring = new_ring(20, 1.5, 1.5, 1000);
+  AstroRingStore *ring = new_ring(20, 1.5, 1.5, 1000);
   add(ring, 0, 12);
   trigger(ring, 4.5);
   trigger(ring, 6.5);
@@ -111,7 +111,7 @@ static void test_overlaps(void)
 /* A late trigger is told how much it misses; time before the stream is not missing. */
 static void test_gone(void)
 {
-  AstroRing *ring = new_ring(4, 2, 1, 1000);
+  AstroRingStore *ring = new_ring(4, 2, 1, 1000);
   add(ring, 0, 3);
   g_assert_cmpint(trigger(ring, 1).gone, ==, 0);
   assert_taken(ring, "[0 1]");
@@ -129,7 +129,7 @@ static void test_gone(void)
 /* Pieces that nobody takes stay up to the bound, though the ring goes on. */
 static void test_bound(void)
 {
-  AstroRing *ring = new_ring(3, 2, 100, 40);
+  AstroRingStore *ring = new_ring(3, 2, 100, 40);
   add(ring, 0, 3);
   trigger(ring, 2);
   add(ring, 3, 7);
@@ -150,7 +150,7 @@ static void test_bound(void)
  * passed. */
 static void test_utc(void)
 {
-  AstroRing *ring = new_ring(5, 1, 1, 1000);
+  AstroRingStore *ring = new_ring(5, 1, 1, 1000);
   AstroRingTime time;
   AstroRingAnswer answer;
   g_autoptr(GError) error = NULL;

@@ -43,6 +43,27 @@ static void test_friends(void)
   }
 }
 
+/* Interference without dispersion lies along a line of time against dispersion measure. A pulse
+ * beside that line is no part of it, though it is within its extent in both. */
+static void test_line(void)
+{
+  AstroSearchGroups *groups = astro_search_groups_new(32);
+  g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(AstroSearchCandidate));
+  const AstroSearchHit pulse = { 0, 30, 1000, 4, 998, 1010, 9 };
+  for (guint dm = 0; dm < 100; dm++) {
+    const guint64 at = 1200 - 3 * dm;
+    astro_search_groups_add(groups, &(AstroSearchHit){ 0, dm, at, 16, at, at + 20, 100 + dm });
+    if (dm == 50)
+      astro_search_groups_add(groups, &pulse);
+  }
+  astro_search_groups_take(groups, G_MAXUINT64, found);
+  g_assert_cmpuint(found->len, ==, 2);
+  g_assert_cmpuint(g_array_index(found, AstroSearchCandidate, 0).n, ==, 100);
+  g_assert_cmpuint(g_array_index(found, AstroSearchCandidate, 1).n, ==, 1);
+  g_assert_cmpuint(g_array_index(found, AstroSearchCandidate, 1).peak.dm, ==, 30);
+  astro_search_groups_free(groups);
+}
+
 /* A group waits for hits that may still join it. */
 static void test_waits(void)
 {
@@ -63,6 +84,7 @@ static void test_waits(void)
 static void add_tests(void)
 {
   g_test_add_func("/groups/friends", test_friends);
+  g_test_add_func("/groups/line", test_line);
   g_test_add_func("/groups/waits", test_waits);
 }
 
