@@ -143,7 +143,7 @@ static gboolean put_field(AstroUvh5Writer *w)
          (w->is_drift || put_double(w, CATALOGUE "/0/cat_epoch", 2000));
 }
 
-/* What uvh5 has no place for: the start to the nanosecond, and where the pole is. */
+/* The start to the nanosecond and the place of the pole have no places of their own in uvh5. */
 static gboolean put_clock(AstroUvh5Writer *w)
 {
   const AstroObservation *o = w->observation;
