@@ -38,7 +38,7 @@ dist_files += doc/packets.md
 
 # Exchanges packets with baseband and spead2, from PyPI, in both directions, and recordings with baseband and blimpy,
 # and compares joined, selected and added streams with numpy; part of check-interop.
-packet_peers = pint-pulsar==1.1.* skyfield-data==7.0.* spead2==4.5.* baseband==4.3.* blimpy==2.1.*
+packet_peers = pint-pulsar==1.1.* skyfield-data==7.0.* spead2==4.5.* baseband==4.3.* blimpy==2.1.* pyuvdata==3.1.3
 lone_peers = your==0.6.7 # only its reader of PSRFITS is used, which needs none of what it depends on
 dist_files += tests/interop/packets.py tests/interop/many.py tests/bench/peers-spead2
 .PHONY: check-packets

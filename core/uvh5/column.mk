@@ -7,6 +7,7 @@ noinst_LTLIBRARIES += core/libastro-uvh5.la
 plugin_LTLIBRARIES += elements/libgstastrouvh5.la
 core_tests += tests/core/uvh5/lzf
 element_tests += tests/elements/astrouvh5
+fuzz_programs += tests/fuzz/uvh5
 endif
 
 core_libastro_uvh5_la_SOURCES = $(uvh5_sources)
@@ -25,4 +26,6 @@ elements_libgstastrouvh5_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -expo
 tests_core_uvh5_lzf_LDADD = $(uvh5_libs) $(LDADD)
 tests_elements_astrouvh5_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
 tests_elements_astrouvh5_LDADD = $(uvh5_libs) $(LDADD)
-dist_files += tests/elements/astrouvh5.h
+dist_files += tests/elements/astrouvh5.h tests/interop/uvh5.py
+tests_fuzz_uvh5_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
+tests_fuzz_uvh5_LDADD = $(uvh5_libs) $(LDADD)

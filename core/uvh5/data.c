@@ -218,14 +218,15 @@ gboolean astro_uvh5_read_data(const AstroUvh5Reader *r, const AstroUvh5Data *dat
                               guint64 n, gpointer to, GError **error)
 {
   const hsize_t start[4] = { first }, with_window[4] = { n, 1, r->channels, r->products },
-                without[3] = { n, r->channels, r->products },
-                values = n * r->channels * r->products;
+                without[3] = { n, r->channels, r->products };
+  const hsize_t *shape = data->has_window ? with_window : without;
   if (!astro_backend_goes_on(error))
     return FALSE;
-  const hid_t memory = H5Screate_simple(1, &values, NULL);
-  const gboolean done = H5Sselect_hyperslab(data->space, H5S_SELECT_SET, start, NULL,
-                                            data->has_window ? with_window : without, NULL) >= 0 &&
-                        H5Dread(data->id, data->type, memory, data->space, H5P_DEFAULT, to) >= 0;
+  /* Where memory has another shape than the file, HDF5 goes from value to value. */
+  const hid_t memory = H5Screate_simple(data->has_window ? 4 : 3, shape, NULL);
+  const gboolean done =
+      H5Sselect_hyperslab(data->space, H5S_SELECT_SET, start, NULL, shape, NULL) >= 0 &&
+      H5Dread(data->id, data->type, memory, data->space, H5P_DEFAULT, to) >= 0;
   if (memory >= 0)
     H5Sclose(memory);
   return done || astro_h5_failed(&r->file, "reading rows", error);

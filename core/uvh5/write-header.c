@@ -17,11 +17,13 @@ static gboolean put(AstroUvh5Writer *w, const char *path, hid_t in_file, hid_t t
 {
   const hsize_t shape[2] = { n, inner };
   const hid_t space = n ? H5Screate_simple(inner ? 2 : 1, shape, NULL) : H5Screate(H5S_SCALAR);
-  const hid_t set =
-      H5Dcreate2(w->file.id, path, in_file, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_obj_track_times(plist, FALSE); /* the same stream makes the same file */
+  const hid_t set = H5Dcreate2(w->file.id, path, in_file, space, H5P_DEFAULT, plist, H5P_DEFAULT);
   const gboolean done = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
   if (set >= 0)
     H5Dclose(set);
+  H5Pclose(plist);
   H5Sclose(space);
   return done;
 }
@@ -60,7 +62,10 @@ static gboolean put_text(AstroUvh5Writer *w, const char *path, const char *text)
 
 static gboolean put_group(AstroUvh5Writer *w, const char *path)
 {
-  const hid_t group = H5Gcreate2(w->file.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t plist = H5Pcreate(H5P_GROUP_CREATE);
+  H5Pset_obj_track_times(plist, FALSE);
+  const hid_t group = H5Gcreate2(w->file.id, path, H5P_DEFAULT, plist, H5P_DEFAULT);
+  H5Pclose(plist);
   if (group >= 0)
     H5Gclose(group);
   return group >= 0;
@@ -138,7 +143,7 @@ static gboolean put_field(AstroUvh5Writer *w)
          (w->is_drift || put_double(w, CATALOGUE "/0/cat_epoch", 2000));
 }
 
-/* What uvh5 has no place for: the start to the nanosecond, and where the pole is. */
+/* The start to the nanosecond and the place of the pole have no places of their own in uvh5. */
 static gboolean put_clock(AstroUvh5Writer *w)
 {
   const AstroObservation *o = w->observation;

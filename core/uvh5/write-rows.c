@@ -91,6 +91,7 @@ static gboolean create_column(AstroUvh5Writer *w, AstroUvh5Column c)
       CLAMP(CHUNK_BYTES / (row * H5Tget_size(w->types[c])), 1, MAX(w->baselines, CHUNK_ROWS));
   const hid_t space = H5Screate_simple(axes, shape, most), plist = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_chunk(plist, axes, chunk);
+  H5Pset_obj_track_times(plist, FALSE);
   w->columns[c] =
       H5Dcreate2(w->file.id, columns[c].path, w->types[c], space, H5P_DEFAULT, plist, H5P_DEFAULT);
   H5Pclose(plist);

@@ -1,4 +1,4 @@
-/* What sinks of visibilities in files of rows have in common: caps, observation, times, the end of
+/* Sinks of visibilities in files of rows have this in common: caps, observation, times, the end of
  * a stream, flushes, and errors. A sink is a type of its own with this as its instance, since the
  * sinks are in plugins that may each be missing. */
 #pragma once

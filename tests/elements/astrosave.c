@@ -1,6 +1,7 @@
 /* astrosave: the name of the output says what is written. */
 #include "config.h"
 #include "tests/elements/elements.h"
+#include "tests/remove-all.h"
 
 #include <glib/gstdio.h>
 
@@ -31,6 +32,28 @@ static void test_names(void)
 #else
   test_refused_by(STREAM "astrosave name=e output=save.uvh5", "e",
                   "save.uvh5 is written by astrouvh5sink, which is not there: it needs HDF5");
+#endif
+}
+
+/* A Measurement Set is a folder. */
+static void test_sets(void)
+{
+#ifdef HAVE_CASACORE
+  static const char *const outputs[] = { "save.ms", "save.MS/" };
+  for (guint i = 0; i < G_N_ELEMENTS(outputs); i++) {
+    g_autofree char *write = g_strdup_printf(STREAM "astrosave output=%s", outputs[i]);
+    g_autofree char *read = g_strdup_printf("astroopen input=%s ! fakesink", outputs[i]);
+    g_autofree char *mark = g_build_filename(outputs[i], "table.dat", NULL);
+    g_autofree char *failed = test_launch(write);
+    g_assert_cmpstr(failed, ==, NULL);
+    g_assert_true(g_file_test(mark, G_FILE_TEST_IS_REGULAR));
+    g_autofree char *unread = test_launch(read);
+    g_assert_cmpstr(unread, ==, NULL);
+    test_remove_all(outputs[i]);
+  }
+#else
+  test_refused_by(STREAM "astrosave name=e output=save.ms", "e",
+                  "save.ms is written by astromssink, which is not there: it needs casacore");
 #endif
 }
 
@@ -65,6 +88,7 @@ static void test_wrong(void)
 static void add_tests(void)
 {
   g_test_add_func("/save/names", test_names);
+  g_test_add_func("/save/sets", test_sets);
   g_test_add_func("/save/again", test_again);
   g_test_add_func("/save/wrong", test_wrong);
 }

@@ -61,6 +61,21 @@ static void round_trip(TestUvh5 *place, gconstpointer data)
   check_same(found, expected);
 }
 
+/* The same stream makes the same file at any time. */
+static void same_bytes(TestUvh5 *place, gconstpointer data)
+{
+  g_autofree char *one = NULL, *two = NULL;
+  gsize n_one, n_two;
+  g_assert_true(g_file_get_contents(place->path, &one, &n_one, NULL));
+  g_usleep(1100000);
+  g_autofree char *line =
+      g_strdup_printf(TEST_UVH5_SOURCE " ! astrouvh5sink location=%s", place->path);
+  g_autofree char *failed = test_launch(line);
+  g_assert_cmpstr(failed, ==, NULL);
+  g_assert_true(g_file_get_contents(place->path, &two, &n_two, NULL));
+  g_assert_cmpmem(one, n_one, two, n_two);
+}
+
 /* Rows in reverse, in order of baselines, and with some missing. */
 static void any_order(TestUvh5 *place, gconstpointer data)
 {
@@ -465,6 +480,7 @@ static void add_tests(void)
 #define TEST(name, function, data)                                                                 \
   g_test_add("/uvh5/" name, TestUvh5, data, test_uvh5_set_up, function, test_uvh5_tear_down)
   TEST("round-trip", round_trip, NULL);
+  TEST("same-bytes", same_bytes, NULL);
   TEST("any-order", any_order, NULL);
   TEST("missing-rows", missing_rows, NULL);
   TEST("conjugated", conjugated, NULL);

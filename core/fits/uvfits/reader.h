@@ -80,7 +80,7 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
 
 /* Makes station_of; leaves out stations of a broken row of the table that no group uses. */
 gboolean astro_uvfits_index_stations(AstroUvfitsReader *r, GError **error);
-/* Of the group that was read last. */
+/* Those of the group that was read last. */
 void astro_uvfits_station_numbers(const AstroUvfitsReader *r, double number[2], double *baseline,
                                   double *subarray);
 /* Chooses IFs: "2" or "2-4", from 1; NULL: all. */

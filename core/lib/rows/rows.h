@@ -19,7 +19,7 @@ typedef enum {
 GQuark astro_rows_error_quark(void);
 
 typedef struct {
-  /* What the file says, set by its reader after astro_rows_new. */
+  /* Set by the reader of a file after astro_rows_new. */
   guint64 n;
   guint n_stations;
   const char *const *names; /* of the stations, for errors */
@@ -48,7 +48,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRows, astro_rows_free)
 /* An error if a baseline occurs twice at one time. *note, to be freed, is a warning; else NULL. */
 gboolean astro_rows_arrange(AstroRows *rows, char **note, GError **error);
 
-/* Of baseline(i,j), j <= i. */
+/* The index of baseline(i,j), j <= i. */
 static inline guint64 astro_rows_baseline(const AstroRows *rows, guint64 row)
 {
   const guint64 a = rows->station[0][row], b = rows->station[1][row], i = MAX(a, b), j = MIN(a, b);
