@@ -1,7 +1,7 @@
 # Measurement Sets, with casacore, in C++: a library and a plugin of their own, that nothing else needs.
 sets_sources = core/sets/sets.h core/sets/tables.h core/sets/tables-private.hh core/sets/tables.cc core/sets/create.cc \
   core/sets/open.cc core/sets/write.c core/sets/reader.h core/sets/select.c core/sets/band.c core/sets/sky.c \
-  core/sets/weights.c core/sets/read.c
+  core/sets/weights.c core/sets/read.c core/sets/update.c
 sets_element_sources = elements/ms/plugin.c elements/ms/astromssink.c elements/ms/astromssink.h elements/ms/astromssrc.c elements/ms/astromssrc.h \
   elements/base/astroearth.c elements/base/astrorowsink.c elements/base/astrointegrations.c elements/base/astrostamps.c
 

@@ -22,8 +22,10 @@ def read_groups(path):
         baseline = np.asarray(data.par("BASELINE")).astype(int)
         table = hdus["AIPS AN"]
         return {
-            "data": values[..., 0] + 1j * values[..., 1], "weight": values[..., 2], "uvw": uvw,
-            "time": (header["PZERO4"] - 2400000.5 + days) * 86400, "one": baseline // 256 - 1, "two": baseline % 256 - 1,
+            "data": values[..., 0] + 1j * values[..., 1],
+            "weight": values[..., 2], "uvw": uvw,
+            "time": (header["PZERO4"] - 2400000.5 + days) * 86400,
+            "one": baseline // 256 - 1, "two": baseline % 256 - 1,
             "position": np.asarray(table.data["STABXYZ"]), "length": np.asarray(data.par("INTTIM")),
         }
 
