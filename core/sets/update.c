@@ -7,6 +7,7 @@
 #include "core/lib/rows/observed.h"
 #include "core/sets/reader.h"
 
+#define SAME_RADIANS 1e-9
 #define SAME_HERTZ 1e-6 /* of a channel */
 
 struct _AstroSetUpdate {
@@ -42,15 +43,26 @@ static gboolean check_stations(const AstroSetUpdate *u, const AstroObservation *
 {
   const AstroObservation *own = u->reader->contents.observation;
   if (own->n_stations != o->n_stations)
-    return astro_set_wrong(u->reader, error,
-                           "the stream has %u stations, and the set has rows of %u", o->n_stations,
-                           own->n_stations);
+    return astro_set_refuse(error, "the stream has %u stations, and the set has rows of %u",
+                            o->n_stations, own->n_stations);
   for (guint i = 0; i < own->n_stations; i++)
     if (strcmp(own->names[i], o->names[i]) != 0)
-      return astro_set_wrong(u->reader, error,
-                             "station %u of the stream is %s, and that of the set is %s", i,
-                             o->names[i], own->names[i]);
+      return astro_set_refuse(error, "station %u of the stream is %s, and that of the set is %s", i,
+                              o->names[i], own->names[i]);
   return TRUE;
+}
+
+/* Phases about another direction would be written to rows whose UVW and field say this one. */
+static gboolean check_centre(const AstroSetUpdate *u, const AstroObservation *o, GError **error)
+{
+  const AstroObservation *own = u->reader->contents.observation;
+  const double ra = remainder(o->phase_ra - own->phase_ra, 2 * G_PI) * cos(own->phase_dec),
+               apart = hypot(ra, o->phase_dec - own->phase_dec);
+  return u->is_flags || apart <= SAME_RADIANS ||
+         astro_set_refuse(error,
+                          "the stream's phase centre is %.3g arcsec from that of the set's field, "
+                          "expected the same",
+                          apart * ASTRO_DEGREES * 3600);
 }
 
 static gboolean check_band(const AstroSetUpdate *u, const AstroStream *stream, GError **error)
@@ -65,10 +77,11 @@ static gboolean check_band(const AstroSetUpdate *u, const AstroStream *stream, G
   g_autoptr(GstCaps) expected = astro_stream_to_caps(own);
   g_autofree char *found_text = gst_caps_to_string(found),
                   *expected_text = gst_caps_to_string(expected);
-  return astro_set_wrong(u->reader, error,
-                         "the stream has other channels, baselines or products than the set: found "
-                         "%s, expected %s",
-                         found_text, expected_text);
+  return astro_set_refuse(
+      error,
+      "the stream has other channels, baselines or products than the set: found "
+      "%s, expected %s",
+      found_text, expected_text);
 }
 
 gboolean astro_set_update_begin(AstroSetUpdate *u, const AstroStream *stream, guint stations,
@@ -76,7 +89,7 @@ gboolean astro_set_update_begin(AstroSetUpdate *u, const AstroStream *stream, gu
 {
   const AstroObservation *own = u->reader->contents.observation;
   if (!astro_rows_check("a Measurement Set", ASTRO_SET_MAX_STATIONS, stream, stations, o, error) ||
-      !check_stations(u, o, error) || !check_band(u, stream, error))
+      !check_stations(u, o, error) || !check_centre(u, o, error) || !check_band(u, stream, error))
     return FALSE;
   const double jansky = astro_history_jansky(&o->done);
   u->scale = jansky > 0 && own->done.scale > 0 ? jansky : 1;
@@ -104,10 +117,10 @@ static gboolean find_frame(const AstroSetUpdate *u, gint64 middle, guint64 *fram
   *frame = low;
   if (low < rows->n_frames && astro_rows_middle(rows, low) <= middle + slack)
     return TRUE;
-  return astro_set_wrong(u->reader, error,
-                         "the set has no integration at %.6f s after its start, where the stream "
-                         "has one: expected the times of the set",
-                         (double)middle / ASTRO_NS_PER_SECOND);
+  return astro_set_refuse(error,
+                          "the set has no integration at %.6f s after its start, where the stream "
+                          "has one: expected the times of the set",
+                          (double)middle / ASTRO_NS_PER_SECOND);
 }
 
 /* Where the stream has no good value, the set keeps its own. */
