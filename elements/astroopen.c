@@ -45,7 +45,7 @@ typedef struct {
   char *input;
   char *format, *stations, *pols, *rate, *frequency, *bandwidth, *start_time;
   char *channels, *bits, *threads;
-  char *uvw, *field, *band, *ignore_epoch, *earth_orientation;
+  char *uvw, *column, *field, *band, *ignore_epoch, *earth_orientation;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
 } Settings;
 
@@ -98,6 +98,8 @@ static const AstroField fields[] = {
              NULL),
   ASTRO_TEXT(Settings, uvw, "uvw", "Source of (u,v,w)",
              "For visibilities: auto, file or table, as for astrofitssrc (unset: auto)", NULL),
+  ASTRO_TEXT(Settings, column, "column", "Column",
+             "Of a Measurement Set: DATA, CORRECTED_DATA or MODEL_DATA (unset: DATA)", NULL),
   ASTRO_TEXT(Settings, field, "field", "Field",
              "For visibilities in uvh5 or a Measurement Set: name or number of the phase centre "
              "whose rows are read (unset: the only one)",
@@ -313,8 +315,9 @@ static gboolean make_source(AstroOpen *self, const AstroOpenFound *found,
       found->caps ? make_reader(found) : gst_element_factory_make(found->factory, "source");
   if (!self->source) {
     GST_ELEMENT_ERROR(self, CORE, MISSING_PLUGIN,
-                      ("%s is %s, and the element %s, which reads it, is not there", found->first,
-                       found->about, found->factory),
+                      ("%s is %s, and the element %s, which reads it, is not there: the "
+                       "summary of configure says what this build lacks",
+                       found->first, found->about, found->factory),
                       (NULL));
     return FALSE;
   }

@@ -41,7 +41,7 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-static gpointer open(const char *location, GError **error)
+static gpointer open(AstroRowSink *sink, const char *location, GError **error)
 {
   return astro_uvh5_writer_new(location, error);
 }

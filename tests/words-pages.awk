@@ -3,6 +3,8 @@
 # example. A block has to be shell, and the targets, graphs, parameters, options, elements, examples and tests that a
 # command names have to be there.
 
+# Those of a plugin that not every build has may be in a folder of their own.
+function is_element(name) { return "elements/" name ".c" in have || "elements/ms/" name ".c" in have }
 function fault(line, what) { print FILENAME ":" line ": " what }
 # A path from a page's own folder, without . and ..
 function resolve(page, path,   part, n, i, out) {
@@ -120,7 +122,7 @@ function check_command(line, text,   n, word, i) {
   } else if (word[1] ~ /^(\.\/)?gst-astro$/) gst_astro(line, n, word)
   else if (word[1] ~ /^examples\// && !(word[1] in have)) fault(line, "there is no " word[1])
   for (i = 1; i <= n; i++) {
-    if (match(word[i], /^astro[a-z]+/) && RLENGTH == length(word[i]) && !("elements/" word[i] ".c" in have))
+    if (match(word[i], /^astro[a-z]+/) && RLENGTH == length(word[i]) && !is_element(word[i]))
       fault(line, "there is no element " word[i])
     if (word[i] ~ /^TESTS=/ && !((substr(word[i], 7) ".c") in have) && !(substr(word[i], 7) in have))
       fault(line, "there is no test " substr(word[i], 7))
@@ -184,5 +186,5 @@ fenced { block[++lines] = $0; next }
 /^\| *astro[a-z]+[ ,|]/ {
   split($0, cell, "|")
   n = split(cell[2], word, /[ ,]+/)
-  for (i = 1; i <= n; i++) if (word[i] != "" && !("elements/" word[i] ".c" in have)) fault(FNR, "there is no element " word[i])
+  for (i = 1; i <= n; i++) if (word[i] != "" && !is_element(word[i])) fault(FNR, "there is no element " word[i])
 }

@@ -1,14 +1,15 @@
 # Measurement Sets, with casacore, in C++: a library and a plugin of their own, that nothing else needs.
 sets_sources = core/sets/sets.h core/sets/tables.h core/sets/tables-private.hh core/sets/tables.cc core/sets/create.cc \
   core/sets/open.cc core/sets/write.c core/sets/reader.h core/sets/select.c core/sets/band.c core/sets/sky.c \
-  core/sets/weights.c core/sets/read.c
+  core/sets/weights.c core/sets/read.c core/sets/update.c
 sets_element_sources = elements/ms/plugin.c elements/ms/astromssink.c elements/ms/astromssink.h elements/ms/astromssrc.c elements/ms/astromssrc.h \
   elements/base/astroearth.c elements/base/astrorowsink.c elements/base/astrointegrations.c elements/base/astrostamps.c
 
 if HAVE_CASACORE
 noinst_LTLIBRARIES += core/libastro-sets.la
 core_libastro_sets_la_SOURCES = $(sets_sources)
-core_libastro_sets_la_CXXFLAGS = $(astro_cxx_warnings) -ffp-contract=off $(HARDENING_CFLAGS) $(SANITIZER_CFLAGS) $(GST_CFLAGS) \
+# casacore's own templates bind references to null allocators, which the sanitizer for undefined behaviour stops at.
+core_libastro_sets_la_CXXFLAGS = $(astro_cxx_warnings) -ffp-contract=off $(HARDENING_CFLAGS) $(SANITIZER_CFLAGS) -fno-sanitize=undefined $(GST_CFLAGS) \
   $(GLIB_CFLAGS) $(BUILD_PATHS_CFLAGS)
 core_libastro_sets_la_LIBADD = $(CASACORE_LIBS)
 
@@ -20,7 +21,8 @@ elements_libgstastroms_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export
   -Wl,-rpath,'$$ORIGIN/..'
 core_tests += tests/core/sets/sets
 element_tests += tests/elements/astroms
-tests_core_sets_sets_SOURCES = tests/core/sets/sets.c tests/core/sets/alter.cc tests/core/sets/alter.h
+tests_core_sets_sets_SOURCES = tests/core/sets/sets.c tests/core/sets/alter.cc
 tests_core_sets_sets_CXXFLAGS = $(core_libastro_sets_la_CXXFLAGS)
 tests_core_sets_sets_LDADD = core/libastro-sets.la $(LDADD) $(CASACORE_LIBS)
 endif
+dist_files += tests/interop/sets.py tests/core/sets/alter.h

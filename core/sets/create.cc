@@ -197,7 +197,7 @@ void write_rest(MSColumns &columns, MeasurementSet &set, const AstroSetAbout &ab
   columns.state().flagRow().put(0, False);
 }
 
-/* What casacore has no column for, for a reader of ours. */
+/* casacore has no column for these; our reader looks for them. */
 void write_ours(MeasurementSet &set, const AstroSetOurs &ours)
 {
   TableRecord record;

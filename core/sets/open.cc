@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include <casacore/tables/DataMan/TiledShapeStMan.h>
+#include <casacore/tables/Tables/ArrColDesc.h>
 #include <casacore/tables/Tables/ArrayColumn.h>
 #include <casacore/tables/Tables/ScalarColumn.h>
 #include <casacore/tables/Tables/TableRecord.h>
@@ -248,6 +250,27 @@ void spread_weights(const Cells &cells, float *weights)
       std::copy(from, from + products, weights);
 }
 
+/* In tiles, as DATA is. Other columns than CASA's are not added, since nobody would find them. */
+void add_column(Table &set, const String &name)
+{
+  if (set.tableDesc().isColumn(name))
+    return;
+  if (name != "CORRECTED_DATA" && name != "MODEL_DATA")
+    wrong("it has no column " + name +
+          ", expected DATA, CORRECTED_DATA, MODEL_DATA or FLAG (column)");
+  const ArrayColumn<Complex> values(set, "DATA");
+  const IPosition tile(3, 4, 64, 64);
+  set.addColumn(ArrayColumnDesc<Complex>(name, 2), TiledShapeStMan("Tiled" + name, tile));
+  ArrayColumn<Complex> added(set, name);
+  for (rownr_t row = 0; row < set.nrow(); row++)
+    if (name == "CORRECTED_DATA")
+      added.put(row, values(row));
+    else
+      added.put(row, Array<Complex>(values.shape(row), Complex(0)));
+  if (values.keywordSet().isDefined("QuantumUnits"))
+    added.rwKeywordSet().define("QuantumUnits", values.keywordSet().toArrayString("QuantumUnits"));
+}
+
 bool has_spectrum(const Table &set, rownr_t row)
 {
   return set.tableDesc().isColumn("WEIGHT_SPECTRUM") &&
@@ -256,8 +279,8 @@ bool has_spectrum(const Table &set, rownr_t row)
 
 } // namespace
 
-AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetAbout *about,
-                               GError **error)
+static AstroSetTables *open_tables(const char *folder, const char *column, AstroSetAbout *about,
+                                   Table::TableOption option, GError **error)
 {
   auto tables = std::make_unique<AstroSetTables>();
   tables->folder = folder;
@@ -265,14 +288,48 @@ AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetA
   if (astro::guarded(astro::Doing::kOpen, folder, error, [&] {
         /* A cache and not a mapping: a file that is cut short is then an error, not a signal. */
         tables->table = std::make_unique<Table>(folder, TableLock(TableLock::PermanentLocking),
-                                                Table::Old, TSMOption(TSMOption::Cache));
+                                                option, TSMOption(TSMOption::Cache));
         read_about(*tables->table, *about);
+        if (option == Table::Update)
+          add_column(*tables->table, column);
         about->unit = unit_of(*tables->table, column);
       }))
     return tables.release();
   astro_set_about_clear(about);
   astro_set_close(tables.release());
   return nullptr;
+}
+
+AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetAbout *about,
+                               GError **error)
+{
+  return open_tables(folder, column, about, Table::Old, error);
+}
+
+AstroSetTables *astro_set_open_to_write(const char *folder, const char *column,
+                                        AstroSetAbout *about, GError **error)
+{
+  return open_tables(folder, column, about, Table::Update, error);
+}
+
+gboolean astro_set_put_row(AstroSetTables *tables, const char *column, guint64 row, guint channels,
+                           guint products, const float *values, const guint8 *flags, GError **error)
+{
+  return astro::guarded(astro::Doing::kWrite, tables->folder, error, [&] {
+    const IPosition cell(2, products, channels);
+    if (values)
+      ArrayColumn<Complex>(*tables->table, column)
+          .put(row, wrap<Complex>(const_cast<float *>(values), cell));
+    if (flags)
+      ArrayColumn<Bool>(*tables->table, column)
+          .put(row, wrap<Bool>(const_cast<guint8 *>(flags), cell));
+  });
+}
+
+gboolean astro_set_flush(AstroSetTables *tables, GError **error)
+{
+  return astro::guarded(astro::Doing::kWrite, tables->folder, error,
+                        [&] { tables->table->flush(True); });
 }
 
 gboolean astro_set_read_index(AstroSetTables *tables, AstroSetIndex *index, GError **error)
@@ -304,6 +361,8 @@ gboolean astro_set_read_rows(AstroSetTables *tables, const char *column, guint64
       read_cells<Complex>(cells, column, values);
     if (flags)
       read_cells<Bool>(cells, "FLAG", flags);
+    if (!weights)
+      return;
     if (has_spectrum(*tables->table, first))
       read_cells<Float>(cells, "WEIGHT_SPECTRUM", weights);
     else

@@ -104,17 +104,33 @@ static gboolean read_header(AstroSetReader *r, const AstroSetOptions *options, G
     return FALSE;
   astro_set_index_clear(&r->index);
   describe_history(r);
-  return describe_stream(r, error) && astro_set_find_sky(r, options, error) && allocate(r, error) &&
-         astro_set_scale_weights(r, error);
+  return describe_stream(r, error) && astro_set_find_sky(r, options, error) && allocate(r, error);
+}
+
+static AstroSetReader *new_reader(const char *location, const AstroSetOptions *options)
+{
+  AstroSetReader *r = g_new0(AstroSetReader, 1);
+  r->location = g_strdup(location);
+  r->column = g_intern_string(options->column ? options->column : "DATA");
+  return r;
 }
 
 AstroSetReader *astro_set_reader_open(const char *location, const AstroSetOptions *options,
                                       GError **error)
 {
-  AstroSetReader *r = g_new0(AstroSetReader, 1);
-  r->location = g_strdup(location);
-  r->column = g_intern_string(options->column ? options->column : "DATA");
+  AstroSetReader *r = new_reader(location, options);
   r->tables = astro_set_open(location, r->column, &r->about, error);
+  if (r->tables && read_header(r, options, error) && astro_set_scale_weights(r, error))
+    return r;
+  astro_set_reader_close(r);
+  return NULL;
+}
+
+AstroSetReader *astro_set_reader_open_to_write(const char *location, const AstroSetOptions *options,
+                                               GError **error)
+{
+  AstroSetReader *r = new_reader(location, options);
+  r->tables = astro_set_open_to_write(location, r->column, &r->about, error);
   if (r->tables && read_header(r, options, error))
     return r;
   astro_set_reader_close(r);

@@ -60,6 +60,10 @@ gboolean astro_set_select(AstroSetReader *r, const AstroSetOptions *options, GEr
  * the stream. used: for each setup, whether rows have it. */
 gboolean astro_set_join_bands(AstroSetReader *r, const guint8 *used, GError **error);
 
+/* Like astro_set_reader_open, for writing back; does not look at the weights. */
+AstroSetReader *astro_set_reader_open_to_write(const char *location, const AstroSetOptions *options,
+                                               GError **error);
+
 gboolean astro_set_find_sky(AstroSetReader *r, const AstroSetOptions *options, GError **error);
 
 /* Looks at all weights. */

@@ -35,6 +35,23 @@ gboolean astro_set_writer_write(AstroSetWriter *writer, const AstroRowFrames *fr
 gboolean astro_set_writer_finish(AstroSetWriter *writer, GError **error);
 void astro_set_writer_discard(AstroSetWriter *writer);
 
+/* ---- writing back ---- */
+
+/* Writes to a column of a set that exists: DATA, CORRECTED_DATA or MODEL_DATA (the last two are
+ * added where they are missing), or FLAG, which is set where the stream has no good values. The
+ * stream must have the stations, channels and times of the set. Values without a count leave those
+ * of the set as they are, as do integrations that do not come. */
+typedef struct _AstroSetUpdate AstroSetUpdate;
+
+AstroSetUpdate *astro_set_update_new(const char *location, const char *column, GError **error);
+gboolean astro_set_update_begin(AstroSetUpdate *update, const AstroStream *stream, guint stations,
+                                AstroObservation *observation, GError **error);
+gboolean astro_set_update_write(AstroSetUpdate *update, const AstroRowFrames *frames,
+                                AstroRowTally *tally, GError **error);
+/* Both free the update; what was written stays. */
+gboolean astro_set_update_finish(AstroSetUpdate *update, GError **error);
+void astro_set_update_discard(AstroSetUpdate *update);
+
 /* ---- reading ---- */
 
 #define ASTRO_SET_SOURCE_CAPS                                                                      \

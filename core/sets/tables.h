@@ -43,7 +43,7 @@ typedef struct {
   gint *products;
 } AstroSetSetup;
 
-/* What is written by us alone, as keywords of the main table, since a set has no column for it. */
+/* Written by us alone, as keywords of the main table, since a set has no columns for these. */
 typedef struct {
   gboolean is_there;
   gint64 start_mjd, start_ns; /* of the observation */
@@ -111,11 +111,23 @@ AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetA
 gboolean astro_set_read_index(AstroSetTables *tables, AstroSetIndex *index, GError **error);
 gboolean astro_set_has_column(AstroSetTables *tables, const char *column);
 /* Reads n rows that follow each other, all of one shape: [row][channel][product]. Weights are those
- * of WEIGHT_SPECTRUM where the set has it, else WEIGHT for each channel. values may be NULL, which
- * reads weights alone. */
+ * of WEIGHT_SPECTRUM where the set has it, else WEIGHT for each channel. Any of the three may be
+ * NULL. */
 gboolean astro_set_read_rows(AstroSetTables *tables, const char *column, guint64 first, guint n,
                              guint channels, guint products, float *values, guint8 *flags,
                              float *weights, GError **error);
+
+/* ---- changing ---- */
+
+/* Like astro_set_open, but to write to a column of values. One that is not there is added:
+ * CORRECTED_DATA begins as DATA, MODEL_DATA as zeros. FLAG is the column of flags. */
+AstroSetTables *astro_set_open_to_write(const char *folder, const char *column,
+                                        AstroSetAbout *about, GError **error);
+/* Writes a row of values or of flags; the other is NULL. */
+gboolean astro_set_put_row(AstroSetTables *tables, const char *column, guint64 row, guint channels,
+                           guint products, const float *values, const guint8 *flags,
+                           GError **error);
+gboolean astro_set_flush(AstroSetTables *tables, GError **error);
 
 void astro_set_close(AstroSetTables *tables);
 

@@ -67,7 +67,7 @@ static gboolean open_file(AstroRowSink *self)
                       ("property \"location\" is not set"));
     return FALSE;
   }
-  self->writer = kind_of(self)->open(self->name, &error);
+  self->writer = kind_of(self)->open(self, self->name, &error);
   if (!self->writer)
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
   return self->writer != NULL;

@@ -14,10 +14,12 @@ G_BEGIN_DECLS
 
 /* How a kind of file is written. Errors of G_IO_ERROR are about the file, all others about the
  * stream; those of `open` name the file. */
+typedef struct _AstroRowSink AstroRowSink;
 typedef struct {
   const char *format;  /* "uvh5" */
   gboolean has_delays; /* the file tells whether delays were taken out */
-  gpointer (*open)(const char *location, GError **error);
+  /* sink: for properties of its own. */
+  gpointer (*open)(AstroRowSink *sink, const char *location, GError **error);
   gboolean (*begin)(gpointer writer, const AstroStream *stream, guint stations,
                     AstroObservation *observation, GError **error);
   gboolean (*write)(gpointer writer, const AstroRowFrames *frames, AstroRowTally *tally,
@@ -27,7 +29,7 @@ typedef struct {
   void (*discard)(gpointer writer);
 } AstroRowSinkKind;
 
-typedef struct {
+struct _AstroRowSink {
   GstBaseSink parent;
   char *location;          /* property */
   char *earth_orientation; /* property */
@@ -47,7 +49,7 @@ typedef struct {
   gint64 begin_ns, end_ns; /* of what has been written */
   gboolean refused;        /* the last observation was refused: nothing of it is written */
   gboolean failed;         /* an error was posted: nothing more is written until a flush */
-} AstroRowSink;
+};
 
 typedef struct {
   GstBaseSinkClass parent;

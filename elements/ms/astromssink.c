@@ -18,11 +18,18 @@
  * without one (Ctrl-C, an error upstream). If writing itself failed, no set appears under the name.
  * A set that was there before is replaced only then; a folder that is no set is never replaced.
  *
+ * With column the set must be there, and the stream goes back to it: values to CORRECTED_DATA or
+ * MODEL_DATA, which are added where they are missing, or to DATA; or flags to FLAG, where the
+ * stream has no good values. The stream needs the stations, channels and times of the set, as
+ * astromssrc gives them. Values without good samples leave those of the set as they are, as do
+ * integrations that do not come; what was written before an error stays.
+ *
  * An element message "astro-file" describes the finished set as astrofitssink does for
  * visibilities.
  *
  * |[
  * gst-launch-1.0 astrovissrc stations=16 num-buffers=60 ! astromssink location=sky.ms
+ * gst-launch-1.0 astromssrc location=sky.ms ! astroflag ! astromssink location=sky.ms column=FLAG
  * ]|
  */
 #include "elements/ms/astromssink.h"
@@ -30,7 +37,10 @@
 #include "core/sets/sets.h"
 #include "elements/base/astrostage.h"
 
-typedef AstroRowSink AstroMsSink;
+typedef struct {
+  AstroRowSink parent;
+  char *column; /* property */
+} AstroMsSink;
 typedef AstroRowSinkClass AstroMsSinkClass;
 
 G_DEFINE_TYPE(AstroMsSink, astro_ms_sink, GST_TYPE_BASE_SINK)
@@ -39,34 +49,59 @@ GST_ELEMENT_REGISTER_DEFINE(astromssink, "astromssink", GST_RANK_NONE, ASTRO_TYP
 static const AstroField fields[] = {
   ASTRO_ROW_SINK_FIELDS("Path of the Measurement Set, a folder, made as NAME.part and renamed when "
                         "it is complete"),
+  ASTRO_TEXT(AstroMsSink, column, "column", "Column",
+             "Write back to this column of a set that exists: CORRECTED_DATA, MODEL_DATA, DATA or "
+             "FLAG (unset: make a new set)",
+             NULL),
   { 0 },
 };
 
-static gpointer open(const char *location, GError **error)
+/* One of both. */
+typedef struct {
+  AstroSetWriter *writer;
+  AstroSetUpdate *update;
+} Output;
+
+static gpointer open(AstroRowSink *sink, const char *location, GError **error)
 {
-  return astro_set_writer_new(location, error);
+  g_autofree char *column = astro_fields_copy_text(sink, &((AstroMsSink *)sink)->column);
+  Output output = { 0 };
+  if (astro_field_given(column))
+    output.update = astro_set_update_new(location, column, error);
+  else
+    output.writer = astro_set_writer_new(location, error);
+  return output.writer || output.update ? g_memdup2(&output, sizeof output) : NULL;
 }
 
-static gboolean begin(gpointer writer, const AstroStream *stream, guint stations,
+static gboolean begin(gpointer data, const AstroStream *stream, guint stations,
                       AstroObservation *observation, GError **error)
 {
-  return astro_set_writer_begin(writer, stream, stations, observation, error);
+  const Output *output = data;
+  return output->update
+             ? astro_set_update_begin(output->update, stream, stations, observation, error)
+             : astro_set_writer_begin(output->writer, stream, stations, observation, error);
 }
 
-static gboolean write(gpointer writer, const AstroRowFrames *frames, AstroRowTally *tally,
+static gboolean write(gpointer data, const AstroRowFrames *frames, AstroRowTally *tally,
                       GError **error)
 {
-  return astro_set_writer_write(writer, frames, tally, error);
+  const Output *output = data;
+  return output->update ? astro_set_update_write(output->update, frames, tally, error)
+                        : astro_set_writer_write(output->writer, frames, tally, error);
 }
 
-static gboolean finish(gpointer writer, GError **error)
+static gboolean finish(gpointer data, GError **error)
 {
-  return astro_set_writer_finish(writer, error);
+  g_autofree Output *output = data;
+  return output->update ? astro_set_update_finish(output->update, error)
+                        : astro_set_writer_finish(output->writer, error);
 }
 
-static void discard(gpointer writer)
+static void discard(gpointer data)
 {
-  astro_set_writer_discard(writer);
+  g_autofree Output *output = data;
+  g_clear_pointer(&output->update, astro_set_update_discard);
+  g_clear_pointer(&output->writer, astro_set_writer_discard);
 }
 
 static const AstroRowSinkKind set = {
@@ -80,7 +115,7 @@ static const AstroRowSinkKind set = {
 
 static void astro_ms_sink_init(AstroMsSink *self)
 {
-  astro_row_sink_init(self);
+  astro_row_sink_init(&self->parent);
 }
 
 static void astro_ms_sink_class_init(AstroMsSinkClass *class)

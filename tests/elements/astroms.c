@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define VISIBILITIES                                                                               \
-  "astrovissrc stations=5 pols=2 noise=3 bandwidth=1e6 channels=3 integration=7 num-buffers=4"
+  "astrovissrc stations=5 pols=2 noise=3 bandwidth=1e6 channels=3 integration=7 num-buffers=4 "    \
+  "phase-centre=246.5,38 start-time=2026-11-20T12:00:00"
 
 static void make(const char *format, ...) G_GNUC_PRINTF(1, 2);
 static void make(const char *format, ...)
@@ -156,12 +157,37 @@ static void test_stamps(void)
   test_remove_all("v.ms");
 }
 
+/* The same set is read and written at once. */
+static void test_writes_back(void)
+{
+  make(VISIBILITIES " ! astromssink location=v.ms");
+  make("astromssrc location=v.ms ! astromssink location=v.ms column=CORRECTED_DATA");
+  make("astromssrc location=v.ms column=CORRECTED_DATA ! astrofitssink location=again.uvfits");
+  make("astromssrc location=v.ms ! astrofitssink location=direct.uvfits");
+  assert_equal("direct.uvfits", "again.uvfits");
+  test_refused("astromssrc location=v.ms ! astrophaseshift centre=10,40 ! astromssink "
+               "location=v.ms column=MODEL_DATA",
+               "arcsec from that of the set's field");
+  make("astromssrc location=v.ms ! astromssink location=v.ms column=FLAG");
+  test_refused(VISIBILITIES " channels=2 ! astromssink location=v.ms column=DATA",
+               "the stream has other channels");
+  test_refused(VISIBILITIES " start-time=2026-11-20T12:20:00 ! astromssink location=v.ms "
+                            "column=DATA",
+               "the set has no integration at");
+  test_refused("astromssrc location=v.ms ! astromssink location=v.ms column=WEIGHT_DATA",
+               "it has no column WEIGHT_DATA, expected DATA, CORRECTED_DATA");
+  assert_integrations("v.ms", 4);
+  test_remove_all("v.ms");
+  test_refused(VISIBILITIES " ! astromssink location=v.ms column=DATA", "does not exist");
+}
+
 static void add_tests(void)
 {
   g_autoptr(GstElementFactory) factory = gst_element_factory_find("astromssink");
   g_assert_nonnull(factory);
   g_test_add_func("/astroms/returns", test_returns);
   g_test_add_func("/astroms/replaces", test_replaces);
+  g_test_add_func("/astroms/writes-back", test_writes_back);
   g_test_add_func("/astroms/killed", test_killed);
   g_test_add_func("/astroms/full", test_full);
   g_test_add_func("/astroms/not-there", test_not_there);

@@ -418,6 +418,137 @@ static void bands_apart(Place *place, gconstpointer data)
   assert_set(place->path, &far, &second, -1);
 }
 
+/* Writes the values of other integrations back, with the counts of these. */
+static void update(const char *path, const char *column, const Shape *shape, guint later)
+{
+  GError *error = NULL;
+  AstroFitsContents c = contents_of(shape);
+  AstroRowTally tally = { 0 };
+  const guint64 n = 2 * test_visibility_samples(&c);
+  g_autofree float *values = g_new(float, n);
+  AstroSetUpdate *update = astro_set_update_new(path, column, &error);
+  g_assert_no_error(error);
+  astro_set_update_begin(update, &c.stream, c.stations, c.observation, &error);
+  g_assert_no_error(error);
+  for (guint f = 0; f < FRAMES; f++) {
+    g_autoptr(GstBuffer) counts = counts_of(&c, f + later);
+    for (guint64 i = 0; i < n; i++)
+      values[i] = value_at(f + later, i);
+    const AstroRowFrames frames = { .data = values,
+                                    .frames = 1,
+                                    .validity = astro_buffer_get_validity(counts),
+                                    .start_ns = f * SECONDS * GST_SECOND,
+                                    .duration_ns = SECONDS * GST_SECOND };
+    if (f == LOST) {
+      g_assert_false(astro_set_update_write(update, &frames, &tally, &error));
+      g_assert_nonnull(strstr(error->message, "no integration at 7.5"));
+      g_clear_error(&error);
+      continue;
+    }
+    astro_set_update_write(update, &frames, &tally, &error);
+    g_assert_no_error(error);
+  }
+  astro_set_update_finish(update, &error);
+  g_assert_no_error(error);
+  astro_fits_contents_clear(&c);
+}
+
+/* A new column has those values that have a count, and DATA where they have none. */
+static void assert_updated(const char *path, const Shape *shape, const char *column, guint later)
+{
+  const AstroSetOptions options = { .band = -1, .column = column };
+  AstroFitsContents c = contents_of(shape);
+  g_autoptr(AstroSetReader) reader = open_set(path, &options);
+  g_auto(Read) read = { 0 };
+  for (guint f = 0; f < FRAMES; f++) {
+    g_autoptr(GstBuffer) before = counts_of(&c, f), now = counts_of(&c, f + later);
+    const guint32 *old = astro_buffer_get_validity(before)->counts;
+    const guint32 *counts = astro_buffer_get_validity(now)->counts;
+    if (f == LOST)
+      continue;
+    g_assert_true(read_frame(reader, &read));
+    for (guint64 i = 0; i < test_visibility_samples(&c); i++)
+      for (guint k = 0; k < 2; k++)
+        g_assert_cmpfloat(read.data[2 * i + k], ==,
+                          !old[i] ? 0 : value_at(counts[i] ? f + later : f, 2 * i + k));
+  }
+  astro_fits_contents_clear(&c);
+}
+
+static void updates(Place *place, gconstpointer data)
+{
+  write_set(place->path, &common);
+  update(place->path, "CORRECTED_DATA", &common, 10);
+  assert_updated(place->path, &common, "CORRECTED_DATA", 10);
+  assert_set(place->path, &common, &plain, -1);
+  test_alter_shuffle(place->path);
+  test_alter_exchange(place->path);
+  update(place->path, "MODEL_DATA", &common, 20);
+  update(place->path, "CORRECTED_DATA", &common, 30);
+  assert_set(place->path, &common, &plain, -1);
+  test_alter_conjugate(place->path);
+  update(place->path, "DATA", &common, 40);
+  assert_updated(place->path, &common, "DATA", 40);
+}
+
+static void updates_flags(Place *place, gconstpointer data)
+{
+  AstroFitsContents c = contents_of(&common);
+  g_auto(Read) read = { 0 };
+  write_set(place->path, &common);
+  test_alter_exchange(place->path);
+  update(place->path, "FLAG", &common, 10);
+  g_autoptr(AstroSetReader) reader = open_set(place->path, &plain);
+  for (guint f = 0; f < FRAMES; f++) {
+    g_autoptr(GstBuffer) before = counts_of(&c, f), now = counts_of(&c, f + 10);
+    const guint32 *old = astro_buffer_get_validity(before)->counts;
+    const guint32 *counts = astro_buffer_get_validity(now)->counts;
+    if (f == LOST)
+      continue;
+    g_assert_true(read_frame(reader, &read));
+    for (guint64 i = 0; i < test_visibility_samples(&c); i++)
+      g_assert_cmpuint(read.counts[i], ==, counts[i] ? old[i] : 0);
+  }
+  astro_fits_contents_clear(&c);
+}
+
+static void assert_no_update(const char *path, const Shape *shape, const char *station,
+                             const char *says)
+{
+  GError *error = NULL;
+  AstroFitsContents c = contents_of(shape);
+  AstroSetUpdate *update = astro_set_update_new(path, "DATA", &error);
+  g_assert_no_error(error);
+  if (station) {
+    g_free(c.observation->names[1]);
+    c.observation->names[1] = g_strdup(station);
+  }
+  g_assert_false(astro_set_update_begin(update, &c.stream, c.stations, c.observation, &error));
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, says));
+  g_error_free(error);
+  astro_set_update_discard(update);
+  astro_fits_contents_clear(&c);
+}
+
+static void no_updates(Place *place, gconstpointer data)
+{
+  GError *error = NULL;
+  Shape more = common, other = common;
+  more.stations = 5;
+  other.frequency = 151e6;
+  write_set(place->path, &common);
+  assert_no_update(place->path, &more, NULL, "has 5 stations, and the set has rows of 4");
+  assert_no_update(place->path, &common, "MARS", "station 1 of the stream is MARS");
+  assert_no_update(place->path, &other, NULL, "has other channels");
+  g_assert_null(astro_set_update_new(place->path, "SIGMA_DATA", &error));
+  g_assert_nonnull(strstr(error->message, "it has no column SIGMA_DATA, expected DATA"));
+  g_clear_error(&error);
+  g_assert_null(astro_set_update_new(place->other, "DATA", &error));
+  g_assert_nonnull(strstr(error->message, "does not exist"));
+  g_error_free(error);
+}
+
 static void refused(Place *place, gconstpointer data)
 {
   write_set(place->path, &single);
@@ -509,5 +640,8 @@ int main(int argc, char **argv)
   CASE("cut-short", cut_short);
   CASE("no-set", no_set);
   CASE("many-readers", many_readers);
+  CASE("updates", updates);
+  CASE("updates-flags", updates_flags);
+  CASE("no-updates", no_updates);
   return g_test_run();
 }

@@ -139,7 +139,7 @@ static void refuses_second_writer(Names *names, gconstpointer data)
   astro_part_folder_discard(folder);
 }
 
-/* What a killed writer left behind is in nobody's way. */
+/* The next writer takes over from one that was killed. */
 static void follows_killed_writer(Names *names, gconstpointer data)
 {
   const pid_t writer = fork();
