@@ -185,6 +185,7 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroDedisperseArguments *
       return FALSE;
   }
   if (!astro_stage_submit(stage, in, out, arguments, error)) {
+    self->open = FALSE; /* the backend may have taken a part of it: the stretch is lost */
     gst_clear_buffer(&out);
     return FALSE;
   }
