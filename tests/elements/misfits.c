@@ -69,7 +69,6 @@ static void check_page(void)
   g_autoptr(GString) table = g_string_new(NULL);
   const char *wanted = g_getenv("MISFITS_PAGE");
 
-
   for (guint m = 0; m < N_MISFITS; m++) {
     g_autofree char *row = row_of(m);
     g_string_append_printf(table, "%s\n", row);

@@ -1,5 +1,5 @@
-// aoflagger PLANES OUTPUT ROWS CHANNELS: flags planes of complex floats, [row][channel], with AOFlagger's generic
-// strategy, and writes a byte for each value. Prints the seconds that it took.
+// aoflagger PLANES OUTPUT ROWS CHANNELS: flags planes of complex floats, [row][channel], with
+// AOFlagger's generic strategy, and writes a byte for each value. Prints the seconds that it took.
 #include <aoflagger.h>
 
 #include <chrono>
@@ -11,7 +11,8 @@ int main(int argc, char **argv)
 {
   if (argc != 5)
     return 2;
-  const size_t rows = std::strtoul(argv[3], nullptr, 10), channels = std::strtoul(argv[4], nullptr, 10);
+  const size_t rows = std::strtoul(argv[3], nullptr, 10),
+               channels = std::strtoul(argv[4], nullptr, 10);
   std::FILE *in = std::fopen(argv[1], "rb"), *out = std::fopen(argv[2], "wb");
   std::vector<float> values(rows * channels * 2);
   std::vector<unsigned char> flags(rows * channels);
@@ -26,7 +27,8 @@ int main(int argc, char **argv)
     for (size_t c = 0; c < channels; c++)
       for (size_t t = 0; t < rows; t++)
         for (size_t part = 0; part < 2; part++)
-          images.ImageBuffer(part)[c * images.HorizontalStride() + t] = values[(t * channels + c) * 2 + part];
+          images.ImageBuffer(part)[c * images.HorizontalStride() + t] =
+              values[(t * channels + c) * 2 + part];
     const auto start = std::chrono::steady_clock::now();
     const aoflagger::FlagMask mask = strategy.Run(images);
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,6 +1,7 @@
-// to-ms UVFITS MS: converts, and prints how far our (u,v,w) are from those that casacore computes from the stations'
-// positions, the times and the phase centre: the largest difference relative to the longest baseline. casacore computes
-// station 2 minus station 1, while those from UVFITS stay station 1 minus station 2.
+// to-ms UVFITS MS: converts, and prints how far our (u,v,w) are from those that casacore computes
+// from the stations' positions, the times and the phase centre: the largest difference relative to
+// the longest baseline. casacore computes station 2 minus station 1, while those from UVFITS stay
+// station 1 minus station 2.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
