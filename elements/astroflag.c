@@ -265,6 +265,12 @@ static gboolean feed_blocks(AstroFlag *self, GstBuffer *in, guint64 first, guint
   return emit_judged(self, error);
 }
 
+static void forget_blocks(AstroFlag *self)
+{
+  astro_flag_blocks_clear(&self->blocks);
+  self->stale = TRUE;
+}
+
 /* Each step is judged by itself. */
 static gboolean feed_steps(AstroFlag *self, GstBuffer *in, guint64 first, guint64 steps,
                            GError **error)
@@ -332,8 +338,13 @@ static gboolean feed_list(AstroFlag *self, GstBuffer *in, guint64 first, guint64
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroFlag *self = ASTRO_FLAG(stage);
-  if (astro_flag_has_blocks(&self->config))
-    return feed_blocks(self, in, first, steps, error);
+  if (astro_flag_has_blocks(&self->config)) {
+    const gboolean ok = feed_blocks(self, in, first, steps, error);
+    /* Blocks whose verdict was given up, for a flush or an error, would wait for it in vain. */
+    if (!ok)
+      forget_blocks(self);
+    return ok;
+  }
   if (is_gap(in))
     return emit(self, in, first, steps, NULL, error);
   return self->config.method == ASTRO_FLAG_LIST ? feed_list(self, in, first, steps, error)
@@ -350,9 +361,7 @@ static gboolean finish(AstroStage *stage, GError **error)
 
 static void reset(AstroStage *stage)
 {
-  AstroFlag *self = ASTRO_FLAG(stage);
-  astro_flag_blocks_clear(&self->blocks);
-  self->stale = TRUE;
+  forget_blocks(ASTRO_FLAG(stage));
 }
 
 static guint64 latency_steps(AstroStage *stage)
