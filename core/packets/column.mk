@@ -37,10 +37,10 @@ example_files += examples/packets.sh
 dist_files += doc/packets.md
 
 # Exchanges packets with baseband and spead2, from PyPI, in both directions, and recordings with baseband and blimpy,
-# and compares joined, selected and added streams with numpy; part of check-interop.
+# and compares joined, selected and added streams and beams with numpy; part of check-interop.
 packet_peers = pint-pulsar==1.1.* skyfield-data==7.0.* spead2==4.5.* baseband==4.3.* blimpy==2.1.* pyuvdata==3.1.3
 lone_peers = your==0.6.7 # only its reader of PSRFITS is used, which needs none of what it depends on
-dist_files += tests/interop/packets.py tests/interop/many.py tests/bench/peers-spead2
+dist_files += tests/interop/packets.py tests/interop/many.py tests/interop/beams.py tests/bench/peers-spead2
 .PHONY: check-packets
 packet-peers/.complete:
 	@rm -rf packet-peers && { python3 -m venv packet-peers || \
@@ -54,5 +54,5 @@ packet-peers/.complete:
 check-packets: all packet-peers/.complete
 	@here=$$(pwd) && sources=$$(cd $(srcdir) && pwd) && . $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \
 	work=$$(mktemp -d) && cd "$$work" && export PYTHONPATH="$$sources/tests/interop" && \
-	status=0; for script in packets recorders recorders-written filterbank many; do \
+	status=0; for script in packets recorders recorders-written filterbank many beams; do \
 	  "$$here/packet-peers/bin/python" "$$sources/tests/interop/$$script.py" || status=1; done; rm -rf "$$work"; exit $$status
