@@ -291,6 +291,7 @@ static GstBuffer *new_buffer(AstroChannelizer *self, guint64 spectra, guint64 st
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
+  static const AstroLayout one = { 0 };
   AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
   AstroChannelizerArguments arguments = { .first = first, .steps = steps };
   AstroSpectra spectra;
@@ -318,6 +319,8 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
     if (astro_losses_mark(self->losses, out, &astro_stage_out(stage)->layout, &windows,
                           spectra.first, spectra.count))
       GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+    else if (!astro_buffer_get_validity(out)) /* nothing is lost */
+      astro_buffer_add_validity(out, &one, (guint32)windows.span);
     astro_stage_emit(stage, out, spectra.first, spectra.count);
   }
   GST_OBJECT_LOCK(self);
