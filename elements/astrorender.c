@@ -15,7 +15,9 @@
  * Profiles of a pulsar are the mean pulse of each station or beam, and below it phase against
  * frequency, both over all sub-integrations so far, and the sub-integrations one by one.
  * Power is the spectrum of each station or beam above a waterfall of all; at several dispersion
- * measures (astrodedisperse) these stand in the place of channels.
+ * measures (astrodedisperse) these stand in the place of channels, and pulses that an astrosearch
+ * upstream finds are numbered circles; those that it tells at the end of the stream give one more
+ * frame.
  * Correlation functions are points with error bars over decades, and the power law that fits best.
  * A frame has any size that downstream asks for, else that of the properties. Small frames show
  * only the pixels. Lost samples are not shown: means are those of good samples, and where there are
@@ -46,6 +48,8 @@
 #include <math.h>
 
 #define SOURCES "astro-sources" /* an event of astromeasure, equal to its message */
+#define PULSE "candidate"       /* the same of astrosearch */
+#define MOST_PULSES 1000        /* that are marked */
 #define LEAST_SIZE 16
 #define MOST_SIZE 16384
 #define SIZES "(int) [ " G_STRINGIFY(LEAST_SIZE) ", " G_STRINGIFY(MOST_SIZE) " ]"
@@ -69,6 +73,10 @@ struct _AstroRender {
   AstroObservation *observation;
   AstroRenderer *render; /* NULL: has to be made anew */
   GArray *marks;         /* AstroRenderMark, for the next image */
+  GArray *pulses;        /* AstroRenderPulse */
+  guint n_pulses;        /* that came */
+  gboolean is_behind;    /* pulses came after the last frame */
+  gint64 middle_ns;      /* of the last frame */
   GstClockTime end;      /* of the last frame; NONE: none yet */
 };
 
@@ -103,7 +111,9 @@ static const AstroField fields[] = {
   ASTRO_BOOLEAN(Settings, style.colour_bar, "colour-bar", "Colour bar", "The scale of the colours",
                 TRUE),
   ASTRO_BOOLEAN(Settings, style.marks, "marks", "Marks",
-                "Circles around the sources that astromeasure looked for", TRUE),
+                "Circles around the sources that astromeasure looked for, and the pulses of "
+                "astrosearch",
+                TRUE),
   ASTRO_BOOLEAN(Settings, style.decibels, "decibels", "Decibels",
                 "Whether power is shown in dB (products that have a sign never are)", TRUE),
   ASTRO_BOOLEAN(Settings, style.flatten, "flatten", "Flatten",
@@ -181,6 +191,14 @@ static gboolean make_render(AstroRender *self)
   return self->render || fail(self, error);
 }
 
+static void forget_marks(AstroRender *self)
+{
+  g_array_set_size(self->marks, 0);
+  g_array_set_size(self->pulses, 0);
+  self->n_pulses = 0;
+  self->is_behind = FALSE;
+}
+
 static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
   AstroRender *self = ASTRO_RENDER(base);
@@ -191,7 +209,7 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
     return TRUE;
   gst_caps_replace(&self->caps, in);
   if (is_new) /* the marks belong to other images */
-    g_array_set_size(self->marks, 0);
+    forget_marks(self);
   if (!gst_video_info_from_caps(&self->info, out))
     return FALSE;
   return (!is_new && self->render) || make_render(self);
@@ -261,6 +279,61 @@ static void take_marks(AstroRender *self, const GstStructure *told)
   }
 }
 
+/* astrosearch tells pulses a while after their power has passed. */
+static void take_pulse(AstroRender *self, const GstStructure *told)
+{
+  AstroRenderPulse pulse = { 0 };
+  guint64 middle;
+  if (!gst_structure_get(told, "timestamp", G_TYPE_UINT64, &middle, "dm", G_TYPE_DOUBLE, &pulse.dm,
+                         NULL) ||
+      middle > G_MAXINT64)
+    return;
+  pulse.time_ns = (gint64)middle;
+  pulse.number = ++self->n_pulses;
+  if (self->pulses->len == MOST_PULSES)
+    g_array_remove_index(self->pulses, 0);
+  g_array_append_val(self->pulses, pulse);
+  self->is_behind = TRUE;
+}
+
+static AstroRenderTarget target_of(const AstroRender *self, GstVideoFrame *frame)
+{
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&self->info);
+  return (AstroRenderTarget){
+    .data = GST_VIDEO_FRAME_PLANE_DATA(frame, 0),
+    .stride = (gsize)GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0),
+    .width = (guint)GST_VIDEO_FRAME_WIDTH(frame),
+    .height = (guint)GST_VIDEO_FRAME_HEIGHT(frame),
+    .red_first = format == GST_VIDEO_FORMAT_RGBx || format == GST_VIDEO_FORMAT_RGBA,
+  };
+}
+
+/* Pulses of the last seconds are known only when the stream ends: the last frame comes once more,
+ * with them. */
+static void draw_again(AstroRender *self)
+{
+  const AstroRenderMoment moment = {
+    .middle_ns = self->middle_ns,
+    .pulses = (const AstroRenderPulse *)(gpointer)self->pulses->data,
+    .n_pulses = self->pulses->len,
+  };
+  GstVideoFrame frame;
+  if (!self->render || !GST_CLOCK_TIME_IS_VALID(self->end))
+    return;
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&self->info), NULL);
+  if (!buffer || !gst_video_frame_map(&frame, &self->info, buffer, GST_MAP_WRITE)) {
+    gst_clear_buffer(&buffer);
+    return;
+  }
+  const AstroRenderTarget target = target_of(self, &frame);
+  astro_renderer_again(self->render, &moment, &target);
+  gst_video_frame_unmap(&frame);
+  GST_BUFFER_PTS(buffer) = self->end;
+  GST_BUFFER_DURATION(buffer) = 0;
+  self->is_behind = FALSE;
+  gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), buffer);
+}
+
 static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
 {
   AstroRender *self = ASTRO_RENDER(base);
@@ -278,9 +351,13 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
   }
   if (gst_event_has_name(event, SOURCES))
     take_marks(self, gst_event_get_structure(event));
+  if (gst_event_has_name(event, PULSE))
+    take_pulse(self, gst_event_get_structure(event));
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS && self->is_behind)
+    draw_again(self);
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     self->end = GST_CLOCK_TIME_NONE;
-    g_array_set_size(self->marks, 0);
+    forget_marks(self);
   }
   return GST_BASE_TRANSFORM_CLASS(astro_render_parent_class)->sink_event(base, event);
 }
@@ -306,14 +383,7 @@ static void stamp(AstroRender *self, const GstBuffer *in, GstBuffer *out)
 static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *buffer,
                      GstVideoFrame *frame, GError **error)
 {
-  GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&self->info);
-  const AstroRenderTarget target = {
-    .data = GST_VIDEO_FRAME_PLANE_DATA(frame, 0),
-    .stride = (gsize)GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0),
-    .width = (guint)GST_VIDEO_FRAME_WIDTH(frame),
-    .height = (guint)GST_VIDEO_FRAME_HEIGHT(frame),
-    .red_first = format == GST_VIDEO_FORMAT_RGBx || format == GST_VIDEO_FORMAT_RGBA,
-  };
+  const AstroRenderTarget target = target_of(self, frame);
   guint64 duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
   gint64 begin = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
   if (!astro_check_times((guint64)begin, duration, error) ||
@@ -327,7 +397,11 @@ static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *b
     .is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP),
     .marks = (const AstroRenderMark *)(gpointer)self->marks->data,
     .n_marks = self->marks->len,
+    .pulses = (const AstroRenderPulse *)(gpointer)self->pulses->data,
+    .n_pulses = self->pulses->len,
   };
+  self->is_behind = FALSE;
+  self->middle_ns = moment.middle_ns;
   return astro_renderer_frame(self->render, in->data, in->size, &moment, &target, error);
 }
 
@@ -364,7 +438,7 @@ static gboolean stop(GstBaseTransform *base)
   g_clear_pointer(&self->render, astro_renderer_free);
   g_clear_pointer(&self->observation, astro_observation_unref);
   gst_clear_caps(&self->caps);
-  g_array_set_size(self->marks, 0);
+  forget_marks(self);
   self->end = GST_CLOCK_TIME_NONE;
   return TRUE;
 }
@@ -374,6 +448,7 @@ static gboolean stop(GstBaseTransform *base)
 static void finalize(GObject *object)
 {
   g_array_unref(ASTRO_RENDER(object)->marks);
+  g_array_unref(ASTRO_RENDER(object)->pulses);
   G_OBJECT_CLASS(astro_render_parent_class)->finalize(object);
 }
 
@@ -381,6 +456,7 @@ static void astro_render_init(AstroRender *self)
 {
   astro_fields_set_defaults(self);
   self->marks = g_array_new(FALSE, FALSE, sizeof(AstroRenderMark));
+  self->pulses = g_array_new(FALSE, FALSE, sizeof(AstroRenderPulse));
   self->end = GST_CLOCK_TIME_NONE;
 }
 

@@ -144,6 +144,9 @@ static gboolean tell(AstroSearch *self, const AstroSearchCandidate *candidate, G
                       "dm-high", G_TYPE_DOUBLE, row.dm_high, NULL);
   if (name)
     gst_structure_set(told, field, G_TYPE_STRING, name, NULL);
+  /* The event lets astrorender mark the pulse. */
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),
+                     gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_copy(told)));
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), told));
   g_autofree char *line = astro_search_row_to_line(&row);
   return write_text(self, line, error);

@@ -31,6 +31,8 @@ typedef struct {
   double *sums, *weights;                 /* [station][channel], of a row or a buffer */
   double *mean_sums[2], *mean_weights[2]; /* of the integrations now, and of those before them */
   guint64 summed;                         /* integrations in the first */
+  double *dms;                            /* of the columns; NULL: not known */
+  gint64 end_ns;                          /* of the newest row, from the observation's start */
 } Kind;
 
 /* ---- panels ---- */
@@ -168,6 +170,8 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                                    .rows = in->style->rows,
                                    .things = "Integrations ago" };
   k->beams = names_of_beams(in);
+  if (k->across == ASTRO_AXIS_DM && in->observation && in->observation->n_dms == k->channels)
+    k->dms = g_memdup2(in->observation->dms, k->channels * sizeof *k->dms);
   add_panels(k, in, panels);
   return k;
 }
@@ -179,6 +183,7 @@ static void close_kind(gpointer kind)
   g_strfreev(k->beams);
   g_free(k->powers);
   g_free(k->means);
+  g_free(k->dms);
   g_free(k->sums);
   g_free(k->weights);
   for (guint i = 0; i < 2; i++) {
@@ -322,6 +327,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
     k->newest = astro_waterfall_push(&k->waterfall, k->powers, moment->duration_ns / steps);
     write_row(k, k->newest);
   }
+  k->end_ns = moment->middle_ns + (gint64)(moment->duration_ns / 2);
   find_means(k);
   if (k->spectrum >= 0) {
     add_steps(k, data, &shape, moment, 0, steps);
@@ -336,6 +342,48 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   astro_waterfall_set_axis(&k->waterfall, &panels[k->rows]);
 }
 
+/* The column of a dispersion measure, which may lie between two of them; NaN: beyond them. */
+static double column_of(const Kind *k, double dm)
+{
+  for (guint i = 1; i < k->channels; i++)
+    if (dm >= k->dms[i - 1] && dm <= k->dms[i])
+      return i - 1 + (dm - k->dms[i - 1]) / (k->dms[i] - k->dms[i - 1]);
+  return NAN;
+}
+
+/* The row of a time, from the top of the newest; NaN: it is not shown, or the rows' lengths are not
+ * known. */
+static double row_of(const Kind *k, gint64 time_ns)
+{
+  gint64 ago = k->end_ns - time_ns;
+  for (guint r = 0; r < k->waterfall.shown && ago >= 0; r++) {
+    const gint64 duration = (gint64)k->waterfall.durations[r];
+    if (duration == 0)
+      break;
+    if (ago < duration)
+      return r + (double)ago / (double)duration;
+    ago -= duration;
+  }
+  return NAN;
+}
+
+static void mark(gpointer kind, const AstroRenderMoment *moment, AstroPanel *panels)
+{
+  const Kind *k = kind;
+  if (k->rows < 0 || !k->dms)
+    return;
+  AstroPanel *panel = &panels[k->rows];
+  panel->n_marks = 0;
+  panel->marks = g_renew(AstroPanelMark, panel->marks, moment->n_pulses);
+  for (guint i = 0; i < moment->n_pulses; i++) {
+    const AstroRenderPulse *pulse = &moment->pulses[i];
+    const double x = column_of(k, pulse->dm), row = row_of(k, pulse->time_ns);
+    if (isfinite(x) && isfinite(row))
+      panel->marks[panel->n_marks++] =
+          (AstroPanelMark){ x, panel->height - row - 0.5, pulse->number, TRUE };
+  }
+}
+
 const AstroRenderKind astro_render_power = {
   ASTRO_QUANTITY_POWER,
   ASTRO_VIEW_AUTO,
@@ -344,4 +392,5 @@ const AstroRenderKind astro_render_power = {
   take,
   close_kind,
   TRUE,
+  mark,
 };

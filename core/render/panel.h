@@ -23,7 +23,7 @@ typedef struct {
   double x, x_low, x_high, y, error;
 } AstroPanelPoint;
 
-/* A source in an image, in pixels. */
+/* A source in an image, or a pulse in a waterfall, in pixels from the lower left. */
 typedef struct {
   double x, y;
   guint number;
@@ -91,6 +91,8 @@ typedef struct {
                AstroPanel *panels);
   void (*close)(gpointer kind);
   gboolean takes_all;
+  /* Sets the marks of panels that are no pictures of the sky; NULL: there are none. */
+  void (*mark)(gpointer kind, const AstroRenderMoment *moment, AstroPanel *panels);
 } AstroRenderKind;
 
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_matrix,

@@ -264,6 +264,11 @@ static void set_beams(const AstroRenderer *r, const AstroImageMeta *image)
 static void set_marks(const AstroRenderer *r, const AstroRenderMoment *moment)
 {
   const AstroGrid *grid = &r->input.grid;
+  if (r->kind->mark) {
+    if (r->style.marks)
+      r->kind->mark(r->instance, moment, (AstroPanel *)(gpointer)r->panels->data);
+    return;
+  }
   for (guint i = 0; i < r->panels->len; i++) {
     AstroPanel *panel = &g_array_index(r->panels, AstroPanel, i);
     const gboolean seen = r->style.marks && panel->is_sky;
@@ -291,26 +296,10 @@ static gboolean begin(AstroRenderer *r, GError **error)
   return TRUE;
 }
 
-gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
-                              const AstroRenderMoment *moment, const AstroRenderTarget *target,
-                              GError **error)
+static void draw(AstroRenderer *r, const AstroRenderMoment *moment, const AstroRenderTarget *target)
 {
   AstroPanel *panels = (AstroPanel *)(gpointer)r->panels->data;
   g_autofree char *title = r->title ? g_strdup(r->title) : make_title(r, moment->middle_ns);
-  AstroLayout shape;
-  guint64 steps;
-  if (!astro_stream_steps(&r->input.stream, bytes, &steps, error))
-    return FALSE;
-  if (steps == 0)
-    return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "a buffer is empty");
-  astro_stream_shape(&r->input.stream, steps, &shape);
-  if (moment->validity && !astro_validity_check(moment->validity, &shape, error))
-    return FALSE;
-  if (!r->kind->takes_all && astro_layout_find(&r->input.stream.layout, ASTRO_AXIS_TIME) < 0)
-    data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
-  if (!r->figure && !begin(r, error))
-    return FALSE;
-  r->kind->take(r->instance, data, steps, moment, panels);
   set_beams(r, moment->image);
   set_marks(r, moment);
   for (guint i = 0; i < r->panels->len; i++)
@@ -329,6 +318,35 @@ gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
       astro_pixels_draw(&pixels, r->colouring[i], &place);
   }
   astro_figure_finish(r->figure, panels, r->panels->len, target);
+}
+
+void astro_renderer_again(AstroRenderer *r, const AstroRenderMoment *moment,
+                          const AstroRenderTarget *target)
+{
+  if (r->figure)
+    draw(r, moment, target);
+}
+
+gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
+                              const AstroRenderMoment *moment, const AstroRenderTarget *target,
+                              GError **error)
+{
+  AstroPanel *panels = (AstroPanel *)(gpointer)r->panels->data;
+  AstroLayout shape;
+  guint64 steps;
+  if (!astro_stream_steps(&r->input.stream, bytes, &steps, error))
+    return FALSE;
+  if (steps == 0)
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "a buffer is empty");
+  astro_stream_shape(&r->input.stream, steps, &shape);
+  if (moment->validity && !astro_validity_check(moment->validity, &shape, error))
+    return FALSE;
+  if (!r->kind->takes_all && astro_layout_find(&r->input.stream.layout, ASTRO_AXIS_TIME) < 0)
+    data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
+  if (!r->figure && !begin(r, error))
+    return FALSE;
+  r->kind->take(r->instance, data, steps, moment, panels);
+  draw(r, moment, target);
   return TRUE;
 }
 

@@ -87,6 +87,13 @@ typedef struct {
   gboolean found; /* FALSE: it should be there, but is not visible */
 } AstroRenderMark;
 
+/* A pulse that a search has found, to be marked in power at several dispersion measures. */
+typedef struct {
+  guint number;
+  gint64 time_ns; /* its middle, from the observation's start */
+  double dm;
+} AstroRenderPulse;
+
 /* Properties of a buffer beside its samples. */
 typedef struct {
   gint64 middle_ns;                  /* of the time that it shows, from the observation's start */
@@ -96,12 +103,18 @@ typedef struct {
   gboolean is_gap;                   /* everything is lost */
   const AstroRenderMark *marks;      /* of images */
   guint n_marks;
+  const AstroRenderPulse *pulses; /* of power */
+  guint n_pulses;
 } AstroRenderMoment;
 
 /* Draws a buffer's samples as a picture, of the last image or integration if there are several. */
 gboolean astro_renderer_frame(AstroRenderer *render, gconstpointer data, gsize bytes,
                               const AstroRenderMoment *moment, const AstroRenderTarget *target,
                               GError **error);
+
+/* Draws the last frame again, with the pulses of this moment. */
+void astro_renderer_again(AstroRenderer *render, const AstroRenderMoment *moment,
+                          const AstroRenderTarget *target);
 
 /* The caps that can be shown, for a pad template. */
 GstCaps *astro_render_get_caps(void);

@@ -51,6 +51,61 @@ static void negotiation(void)
   }
 }
 
+#define TRIALS                                                                                     \
+  "application/x-astro-power,format=F32LE,layout=time:dm,dms=3,pols=1,products=I,rate=100/1"
+
+static void push_trials(GstHarness *h, guint64 second)
+{
+  GstBuffer *buffer = test_buffer(100 * 3 * sizeof(float), 0);
+  gst_buffer_memset(buffer, 0, 0, gst_buffer_get_size(buffer));
+  GST_BUFFER_PTS(buffer) = second * GST_SECOND;
+  GST_BUFFER_DURATION(buffer) = GST_SECOND;
+  g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+}
+
+static void tell_pulse(GstHarness *h, GstClockTime time)
+{
+  gst_harness_push_event(
+      h, gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM,
+                              gst_structure_new("candidate", "timestamp", G_TYPE_UINT64, time, "dm",
+                                                G_TYPE_DOUBLE, 20.0, NULL)));
+}
+
+/* A pulse that is told behind the last frame gives another one, in which it is marked. */
+static void pulses(void)
+{
+  for (guint late = 0; late < 2; late++) {
+    static const double dms[] = { 10, 20, 30 };
+    GstHarness *h = gst_harness_new_parse("astrorender width=400 height=300 decibels=false");
+    g_autoptr(AstroObservation) observation = astro_observation_new(1);
+    astro_observation_set_dms(observation, dms, 3, 1e9, NULL);
+    gst_harness_set_src_caps_str(h, TRIALS);
+    gst_harness_push_event(h, astro_observation_to_event(observation));
+    push_trials(h, 0);
+    if (!late)
+      tell_pulse(h, GST_SECOND / 2);
+    push_trials(h, 1);
+    if (late)
+      tell_pulse(h, GST_SECOND / 2);
+    gst_harness_push_event(h, gst_event_new_eos());
+    g_assert_cmpuint(gst_harness_buffers_received(h), ==, 2 + late);
+    g_autoptr(GstBuffer) first = gst_harness_pull(h), second = gst_harness_pull(h),
+                         third = late ? gst_harness_pull(h) : NULL;
+    g_assert_nonnull(first);
+    GstMapInfo before, after;
+    g_assert_true(gst_buffer_map(second, &before, GST_MAP_READ));
+    if (third) {
+      g_assert_cmpuint(GST_BUFFER_PTS(third), ==, 2 * GST_SECOND);
+      g_assert_true(gst_buffer_map(third, &after, GST_MAP_READ));
+      g_assert_cmpuint(after.size, ==, before.size);
+      g_assert_cmpint(memcmp(before.data, after.data, after.size), !=, 0);
+      gst_buffer_unmap(third, &after);
+    }
+    gst_buffer_unmap(second, &before);
+    gst_harness_teardown(h);
+  }
+}
+
 static GstPadProbeReturn offer_pool(GstPad *pad, GstPadProbeInfo *info, gpointer size)
 {
   GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
@@ -358,6 +413,7 @@ static void product_meanwhile(void)
 
 static void add_tests(void)
 {
+  g_test_add_func("/astrorender/pulses", pulses);
   g_test_add_func("/astrorender/negotiation", negotiation);
   g_test_add_func("/astrorender/foreign-pool", foreign_pool);
   g_test_add_func("/astrorender/times", times);

@@ -1,6 +1,7 @@
 /* Pictures of power: each value of both panels, in dB or not, with and without the shape of the
  * band. */
 #include "core/render/panel.h"
+#include "tests/near.h"
 #include "tests/core/render/render.h"
 
 #define POWER                                                                                      \
@@ -180,6 +181,35 @@ static void test_forgets(void)
 }
 
 /* Dispersion measures stand in the place of channels, with their values where these are even. */
+/* Rows are 100 ns long. Pulses before the oldest row, after the newest, and at dispersion measures
+ * that are not there have no mark. */
+static void mark_pulses(Picture *p, guint which)
+{
+  const AstroRenderPulse pulses[] = {
+    { 7, STEPS * 100 - 150, 115 }, { 8, -1, 115 },    { 9, STEPS * 100 + 1, 115 },
+    { 10, STEPS * 100, 100 },      { 11, 100, 99.9 }, { 12, 100, 131 },
+  };
+  const AstroRenderMoment moment = { .middle_ns = STEPS * 50,
+                                     .duration_ns = STEPS * 100,
+                                     .pulses = pulses,
+                                     .n_pulses = G_N_ELEMENTS(pulses) };
+  float data[STEPS * STEP] = { 0 };
+  AstroPanel *panel = &g_array_index(p->panels, AstroPanel, 0);
+  take(p, data, &moment);
+  astro_render_power.mark(p->kind, &moment, panel);
+  if (which == 2) { /* without dispersion measures there is no place for them */
+    g_assert_cmpuint(panel->n_marks, ==, 0);
+    return;
+  }
+  g_assert_cmpuint(panel->n_marks, ==, 2);
+  g_assert_cmpuint(panel->marks[0].number, ==, 7);
+  test_near(panel->marks[0].x, which == 0 ? 1.5 : 1.25, 1e-12);
+  test_near(panel->marks[0].y, panel->height - 1.5 - 0.5, 1e-12);
+  g_assert_cmpuint(panel->marks[1].number, ==, 10);
+  test_near(panel->marks[1].x, 0, 1e-12);
+  test_near(panel->marks[1].y, panel->height - 0.5, 1e-12);
+}
+
 static void test_dms(void)
 {
   static const char caps[] = "application/x-astro-power,format=F32LE,layout=time:station:dm:pol,"
@@ -216,6 +246,7 @@ static void test_dms(void)
     for (guint t = 0; t < STEPS; t++)
       for (guint c = 0; c < CHANNELS; c++)
         assert_near(panels[0].own[t * CHANNELS + c], power_at(STEPS - 1 - t, 0, c) * 2);
+    mark_pulses(&p, i);
     close_picture(&p);
   }
 }
