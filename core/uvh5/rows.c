@@ -49,9 +49,9 @@ static gboolean read_columns(AstroUvh5Reader *r, gboolean has_field, Columns *c,
 static gboolean find_antenna(AstroUvh5Reader *r, GHashTable *index, guint64 row, gint64 number,
                              guint *antenna, GError **error)
 {
-  const gpointer found = number > -G_MAXINT32 && number < G_MAXINT32
-                             ? g_hash_table_lookup(index, GINT_TO_POINTER((gint)number))
-                             : NULL;
+  gconstpointer found = number > -G_MAXINT32 && number < G_MAXINT32
+                            ? g_hash_table_lookup(index, GINT_TO_POINTER((gint)number))
+                            : NULL;
   if (!found)
     return astro_h5_wrong(&r->file, error,
                           "row %" G_GUINT64_FORMAT " has antenna %" G_GINT64_FORMAT
