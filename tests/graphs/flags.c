@@ -100,12 +100,34 @@ static void test_picture(void)
   assert_refused(&refused, 1, "method=list without location");
 }
 
+/* With flags the transmitter is gone from the table, and the burst stays. */
+static void test_search(void)
+{
+  static const char *const flags[] = { "", "flag=threshold" };
+  for (guint i = 0; i < 2; i++) {
+    g_auto(Result) result = run("run search output=c.csv picture=c.png %s", flags[i]);
+    if (skips(&result))
+      return;
+    g_assert_cmpint(result.status, ==, 0);
+    g_autofree char *path = in_folder("c.csv"), *text = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_auto(GStrv) lines = g_strsplit(g_strchomp(text), "\n", -1);
+    g_test_message("%s", text);
+    if (i == 0)
+      g_assert_cmpuint(g_strv_length(lines), >, 4); /* the names of the columns are one */
+    else
+      g_assert_cmpuint(g_strv_length(lines), ==, 2);
+    g_assert_nonnull(strstr(text, ",40,"));
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/graphs-flags/power", test_power);
   g_test_add_func("/graphs-flags/weights", test_weights);
   g_test_add_func("/graphs-flags/image", test_image);
   g_test_add_func("/graphs-flags/picture", test_picture);
+  g_test_add_func("/graphs-flags/search", test_search);
 }
 
 int main(int argc, char **argv)
