@@ -195,10 +195,6 @@ static void test_losses(void)
 static GstEvent *observation(const char *start)
 {
   g_autoptr(AstroObservation) about = astro_observation_new(2);
-  about->telescope = g_strdup(ASTRO_TELESCOPE_UNKNOWN);
-  about->basis = g_strdup("linear");
-  for (guint i = 0; i < 2; i++)
-    about->names[i] = g_strdup_printf("s%u", i);
   if (start)
     astro_observation_set_start(about, start, NULL);
   return astro_observation_to_event(about);

@@ -19,9 +19,6 @@ static GstEvent *observation(guint n_dms)
 {
   g_autoptr(AstroObservation) about = astro_observation_new(1);
   double dms[DMS];
-  about->telescope = g_strdup(ASTRO_TELESCOPE_UNKNOWN);
-  about->basis = g_strdup("linear");
-  about->names[0] = g_strdup("one");
   astro_observation_set_start(about, "2026-11-20T12:00:00", NULL);
   for (guint i = 0; i < BEAMS; i++) {
     g_autofree char *name = g_strdup_printf("b%u", i);
