@@ -223,7 +223,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   work.counts = n_out ? result->counts : NULL;
   astro_dedisperse_strides(&work.in_strides, &self->config, arguments->steps);
   astro_dedisperse_strides(&work.out_strides, &self->config, end - self->done);
-  for (guint64 at = 0; at < arguments->steps && astro_backend_goes_on(error); at += PIECE) {
+  for (guint64 at = 0; at < arguments->steps; at += PIECE) {
+    if (!astro_backend_goes_on(error))
+      return FALSE;
     take_piece(&work, at, (guint)MIN(PIECE, arguments->steps - at));
     const guint64 most = self->all > filter->reach ? self->all - filter->reach : 0,
                   whole = MIN(most / filter->hop * filter->hop, end);

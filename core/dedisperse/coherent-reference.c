@@ -92,7 +92,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   for (guint64 t = 0; t < arguments->steps; t++)
     take_step(self, n_in ? in[0].data : NULL, t, arguments);
   astro_dedisperse_strides(&strides, config, ready);
-  for (guint64 i = 0; i < ready && astro_backend_goes_on(error); i++)
+  for (guint64 i = 0; i < ready; i++) {
+    if (!astro_backend_goes_on(error))
+      return FALSE;
     for (guint s = 0; s < config->stations; s++)
       for (guint p = 0; p < config->pols; p++)
         for (guint c = 0; c < config->channels; c++)
@@ -100,6 +102,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
                                          c * strides.channel] =
               sum_up(self, done + i, s, p, c,
                      &result->counts[(i * config->stations + s) * config->channels + c]);
+  }
   if (result)
     result->complete = FALSE;
   return astro_backend_goes_on(error);

@@ -389,13 +389,16 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   work.out = n_out ? out[0].data : NULL;
   work.out_counts = n_out && self->counts_losses ? result->counts : NULL;
   astro_dedisperse_strides(&work.strides, &self->config, arguments->steps);
-  for (guint64 at = 0; at < arguments->steps && astro_backend_goes_on(error); at += PIECE) {
+  for (guint64 at = 0; at < arguments->steps; at += PIECE) {
+    if (!astro_backend_goes_on(error))
+      return FALSE;
     take_piece(&work, block, at, (guint)MIN(PIECE, arguments->steps - at));
     give(&work, last);
   }
   /* Steps that would come after the end are lost. */
-  for (guint64 at = 0; arguments->end && at < self->reach && astro_backend_goes_on(error);
-       at += PIECE) {
+  for (guint64 at = 0; arguments->end && at < self->reach; at += PIECE) {
+    if (!astro_backend_goes_on(error))
+      return FALSE;
     take_piece(&work, NULL, 0, (guint)MIN(PIECE, self->reach - at));
     give(&work, last);
   }

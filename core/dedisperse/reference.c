@@ -97,9 +97,12 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   }
   for (guint64 t = 0; t < arguments->steps; t++)
     take_step(self, n_in ? in[0].data : NULL, t, arguments);
-  for (guint64 i = 0; i < ready && astro_backend_goes_on(error); i++)
+  for (guint64 i = 0; i < ready; i++) {
+    if (!astro_backend_goes_on(error))
+      return FALSE;
     give_step(self, arguments->full, (float *)out[0].data + i * made * config->pols,
               result->counts + i * made);
+  }
   if (result)
     result->complete = FALSE;
   return astro_backend_goes_on(error);
