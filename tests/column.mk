@@ -112,7 +112,7 @@ check-threads:
 thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures \
   tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress
 threads-run: $(BUILT_SOURCES)
-	@$(MAKE) $(thread_tests) elements/libgstastro.la
+	@$(MAKE) $(thread_tests) $(plugin_LTLIBRARIES)
 	@$(MAKE) check-TESTS TESTS="$(thread_tests)"
 
 # Runs every element under threads that push, flush, seek, end, stop and start at random, for this many seconds each, with
@@ -124,7 +124,7 @@ check-stress:
 	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
 
 stress-run: $(BUILT_SOURCES)
-	@$(MAKE) tests/elements/stress elements/libgstastro.la
+	@$(MAKE) tests/elements/stress $(plugin_LTLIBRARIES)
 	@ASTRO_STRESS_SECONDS=$(STRESS_SECONDS) $(MAKE) check-TESTS TESTS=tests/elements/stress
 
 # Files that tests leave in the build tree.
