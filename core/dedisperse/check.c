@@ -4,15 +4,10 @@
 
 #include <math.h>
 
+#include "core/lib/integration/axes.h"
 #include "core/lib/sky/dispersion.h"
 
 #define MOST_STEPS 2147483647.0 /* of a delay */
-
-static gint find_stations(const AstroLayout *layout)
-{
-  const gint at = astro_layout_find(layout, ASTRO_AXIS_STATION);
-  return at >= 0 ? at : astro_layout_find(layout, ASTRO_AXIS_BEAM);
-}
 
 static double channel_frequency(const AstroDedisperseConfig *config, guint channel)
 {
@@ -55,36 +50,8 @@ guint64 astro_dedisperse_ready(guint64 reach, const AstroDedisperseArguments *ar
 
 gboolean astro_dedisperse_check_layout(const AstroDedisperseConfig *config, GError **error)
 {
-  const struct {
-    const char *name;
-    gint at;
-    guint64 extent;
-  } axes[] = {
-    { "time", astro_layout_find(&config->layout, ASTRO_AXIS_TIME), 0 },
-    { "channel", astro_layout_find(&config->layout, ASTRO_AXIS_CHANNEL), config->channels },
-    { "station", find_stations(&config->layout), config->stations },
-    { "pol", astro_layout_find(&config->layout, ASTRO_AXIS_POL), config->pols },
-  };
-  guint found = 0;
-  for (guint i = 0; i < G_N_ELEMENTS(axes); i++) {
-    if (axes[i].at < 0 && axes[i].extent > 1)
-      return astro_backend_refuse(error, "the layout of the input has no axis %s", axes[i].name);
-    if (axes[i].at < 0)
-      continue;
-    found++;
-    if (config->layout.extents[axes[i].at] != axes[i].extent)
-      return astro_backend_refuse(error,
-                                  "axis %s of the input has extent %" G_GUINT64_FORMAT
-                                  ", expected %" G_GUINT64_FORMAT,
-                                  axes[i].name, config->layout.extents[axes[i].at], axes[i].extent);
-  }
-  if (found == config->layout.n_axes)
-    return TRUE;
-  g_autofree char *text = astro_layout_to_string(&config->layout);
-  return astro_backend_refuse(error,
-                              "a layout of %s, expected axes time, channel, station (or beam) "
-                              "and pol, each once: its dispersion is still to be taken out",
-                              text);
+  return astro_axes_check(&config->layout, config->channels, config->stations, config->pols,
+                          "input", ": its dispersion is still to be taken out", error);
 }
 
 static gboolean check_band(const AstroDedisperseConfig *config, GError **error)
@@ -162,7 +129,8 @@ void astro_dedisperse_strides(AstroDedisperseStrides *strides, const AstroDedisp
 {
   AstroLayout shape = config->layout;
   guint64 own[ASTRO_MAX_AXES];
-  const gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME), station = find_stations(&shape);
+  const gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME),
+             station = astro_axes_find_stations(&shape);
   if (time >= 0)
     shape.extents[time] = steps;
   astro_layout_strides(&shape, own);

@@ -1,48 +1,8 @@
 /* Checks configurations and blocks of power, and divides blocks into integrations. */
 #include "config.h"
 #include "core/power/check.h"
+#include "core/lib/integration/axes.h"
 #include "core/power/products.h"
-
-/* The axis of stations, or of beams in their place. */
-static gint find_stations(const AstroLayout *layout)
-{
-  const gint at = astro_layout_find(layout, ASTRO_AXIS_STATION);
-  return at >= 0 ? at : astro_layout_find(layout, ASTRO_AXIS_BEAM);
-}
-
-static gboolean check_layout(const AstroPowerConfig *config, GError **error)
-{
-  const struct {
-    const char *name;
-    gint at;
-    guint64 extent;
-  } axes[] = {
-    { "time", astro_layout_find(&config->layout, ASTRO_AXIS_TIME), 0 },
-    { "channel", astro_layout_find(&config->layout, ASTRO_AXIS_CHANNEL), config->channels },
-    { "station", find_stations(&config->layout), config->stations },
-    { "pol", astro_layout_find(&config->layout, ASTRO_AXIS_POL), config->pols },
-  };
-  guint found = 0;
-  for (guint i = 0; i < G_N_ELEMENTS(axes); i++) {
-    if (axes[i].at < 0 && axes[i].extent > 1)
-      return astro_backend_refuse(error, "the layout of the spectra has no axis %s", axes[i].name);
-    if (axes[i].at < 0)
-      continue;
-    found++;
-    if (config->layout.extents[axes[i].at] != axes[i].extent)
-      return astro_backend_refuse(error,
-                                  "axis %s of the spectra has extent %" G_GUINT64_FORMAT
-                                  ", expected %" G_GUINT64_FORMAT,
-                                  axes[i].name, config->layout.extents[axes[i].at], axes[i].extent);
-  }
-  if (found == config->layout.n_axes)
-    return TRUE;
-  g_autofree char *text = astro_layout_to_string(&config->layout);
-  return astro_backend_refuse(error,
-                              "spectra of layout %s, expected axes time, channel, station (or "
-                              "beam) and pol, each once",
-                              text);
-}
 
 gboolean astro_power_shape(gconstpointer configuration, GError **error)
 {
@@ -60,14 +20,17 @@ gboolean astro_power_shape(gconstpointer configuration, GError **error)
     return astro_backend_refuse(error,
                                 "spectra of format %s, expected CI4, CI8, CI16LE, CF16LE or CF32LE",
                                 astro_format_name(config->from));
-  return check_layout(config, error) && astro_power_check_products(config, error);
+  return astro_axes_check(&config->layout, config->channels, config->stations, config->pols,
+                          "spectra", "", error) &&
+         astro_power_check_products(config, error);
 }
 
 void astro_power_strides(AstroPowerStrides *strides, const AstroPowerConfig *config, guint64 steps)
 {
   AstroLayout shape = config->layout;
   guint64 own[ASTRO_MAX_AXES];
-  const gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME), station = find_stations(&shape);
+  const gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME),
+             station = astro_axes_find_stations(&shape);
   if (time >= 0)
     shape.extents[time] = steps;
   astro_layout_strides(&shape, own);

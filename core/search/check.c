@@ -1,15 +1,10 @@
 /* Checks configurations and blocks of the search, and reads what they say. */
 #include "config.h"
 #include "core/search/check.h"
+#include "core/lib/integration/axes.h"
 #include "core/search/series.h"
 
 #define LEAST_WINDOW 64
-
-static gint find_stations(const AstroLayout *layout)
-{
-  const gint at = astro_layout_find(layout, ASTRO_AXIS_STATION);
-  return at >= 0 ? at : astro_layout_find(layout, ASTRO_AXIS_BEAM);
-}
 
 static gboolean check_layout(const AstroSearchConfig *config, GError **error)
 {
@@ -19,7 +14,7 @@ static gboolean check_layout(const AstroSearchConfig *config, GError **error)
   } axes[] = {
     { astro_layout_find(&config->layout, ASTRO_AXIS_TIME), 0 },
     { astro_layout_find(&config->layout, ASTRO_AXIS_DM), config->dms },
-    { find_stations(&config->layout), config->stations },
+    { astro_axes_find_stations(&config->layout), config->stations },
     { astro_layout_find(&config->layout, ASTRO_AXIS_POL), config->pols },
     { astro_layout_find(&config->layout, ASTRO_AXIS_CHANNEL), 1 },
   };
@@ -92,7 +87,8 @@ void astro_search_strides(AstroSearchStrides *strides, const AstroSearchConfig *
 {
   AstroLayout shape = config->layout;
   guint64 own[ASTRO_MAX_AXES];
-  const gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME), station = find_stations(&shape);
+  const gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME),
+             station = astro_axes_find_stations(&shape);
   if (time >= 0)
     shape.extents[time] = steps;
   astro_layout_strides(&shape, own);
@@ -139,7 +135,7 @@ void astro_search_spread_counts(guint32 *counts, const AstroSearchConfig *config
 {
   AstroValidityAxis axes[ASTRO_MAX_AXES];
   const AstroValidityAxis none = { 1, 0 };
-  const gint at[] = { astro_layout_find(shape, ASTRO_AXIS_TIME), find_stations(shape),
+  const gint at[] = { astro_layout_find(shape, ASTRO_AXIS_TIME), astro_axes_find_stations(shape),
                       astro_layout_find(shape, ASTRO_AXIS_DM) };
   const AstroValidityAxis *of[G_N_ELEMENTS(at)];
   astro_validity_axes(meta, shape, axes);
