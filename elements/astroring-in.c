@@ -348,18 +348,13 @@ void astro_ring_in_forget(AstroRing *self, gboolean is_stopped)
   g_mutex_unlock(&self->lock);
 }
 
-static void set_flow(AstroRing *self, GstFlowReturn flow)
-{
-  g_mutex_lock(&self->lock);
-  self->flow = flow;
-  g_cond_broadcast(&self->changed);
-  g_mutex_unlock(&self->lock);
-}
-
 static gboolean flush_start(AstroRing *self, GstEvent *event)
 {
   const gboolean done = gst_pad_push_event(self->src, event);
-  set_flow(self, GST_FLOW_FLUSHING);
+  g_mutex_lock(&self->lock);
+  self->flow = GST_FLOW_FLUSHING;
+  g_cond_broadcast(&self->changed);
+  g_mutex_unlock(&self->lock);
   gst_pad_pause_task(self->src);
   return done;
 }
@@ -379,10 +374,8 @@ static gboolean flush_stop(AstroRing *self, GstEvent *event)
   g_mutex_unlock(&self->lock);
   if (!good)
     fail(self, error);
-  if (GST_PAD_IS_FLUSHING(self->sink))
-    return done;
-  set_flow(self, GST_FLOW_OK);
-  astro_ring_out_start(self);
+  if (!GST_PAD_IS_FLUSHING(self->sink))
+    astro_ring_out_start(self);
   return done;
 }
 

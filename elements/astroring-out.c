@@ -266,9 +266,17 @@ static void loop(gpointer pad)
   }
 }
 
+/* A flush may end while the pads are being shut down, source first: a thread that it then started
+   would outlive that. So both decide under the lock. */
 void astro_ring_out_start(AstroRing *self)
 {
-  gst_pad_start_task(self->src, loop, self->src, NULL);
+  g_mutex_lock(&self->lock);
+  if (self->is_active) {
+    self->flow = GST_FLOW_OK;
+    g_cond_broadcast(&self->changed);
+    gst_pad_start_task(self->src, loop, self->src, NULL);
+  }
+  g_mutex_unlock(&self->lock);
 }
 
 static gboolean activate(GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
@@ -277,7 +285,9 @@ static gboolean activate(GstPad *pad, GstObject *parent, GstPadMode mode, gboole
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
   g_mutex_lock(&self->lock);
-  self->flow = active ? GST_FLOW_OK : GST_FLOW_FLUSHING;
+  self->is_active = active;
+  if (!active)
+    self->flow = GST_FLOW_FLUSHING;
   g_cond_broadcast(&self->changed);
   g_mutex_unlock(&self->lock);
   if (!active)

@@ -46,6 +46,7 @@ struct _AstroRing {
   AstroRingStore *ring;
   AstroRingContext *context;
   GstFlowReturn flow;   /* what downstream said last */
+  gboolean is_active;   /* the pad may have a thread */
   gboolean is_eos;      /* the input ended */
   gboolean is_sending;  /* the output's thread is at work */
   GstClockTime reached; /* running time of the newest piece's end */

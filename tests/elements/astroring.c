@@ -466,6 +466,23 @@ static void test_flush(void)
   gst_harness_teardown(h);
 }
 
+/* Pads are shut down source first: a flush that ends on the sink pad in between must not start the
+ * thread again. */
+static void test_flush_while_stopping(void)
+{
+  GstHarness *h = new_harness(1, 0.02, 0);
+  g_autoptr(GstPad) src = gst_element_get_static_pad(h->element, "src");
+  push(h, 0, 3);
+  gst_pad_set_active(src, FALSE);
+  gst_harness_push_event(h, gst_event_new_flush_start());
+  gst_harness_push_event(h, gst_event_new_flush_stop(TRUE));
+  g_assert_cmpint(gst_pad_get_task_state(src), ==, GST_TASK_STOPPED);
+
+  gst_pad_set_active(src, TRUE);
+  g_assert_cmpint(gst_pad_get_task_state(src), ==, GST_TASK_STARTED);
+  gst_harness_teardown(h);
+}
+
 /* A thousand starts and stops, with dumps in flight. */
 static void test_cycles(void)
 {
@@ -497,6 +514,7 @@ static void add_tests(void)
   g_test_add_func("/astroring/refused", test_refusals);
   g_test_add_func("/astroring/bytes", test_bytes);
   g_test_add_func("/astroring/flush", test_flush);
+  g_test_add_func("/astroring/flush-while-stopping", test_flush_while_stopping);
   g_test_add_func("/astroring/cycles", test_cycles);
 }
 
