@@ -198,7 +198,8 @@ gboolean astro_grid_collector_finish(AstroGridCollector *self, GError **error)
                                "the stream ended with no visibilities: there is no grid");
   if (self->sent == 0)
     return refuse_empty(self, error);
-  astro_gridder_tell(GST_ELEMENT(self->stage), self->sent, &self->counts);
+  astro_gridder_tell(GST_ELEMENT(self->stage), self->sent, &self->counts,
+                     astro_stage_result(self->stage)->channels_together);
   return TRUE;
 }
 

@@ -144,11 +144,13 @@ gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroGridderC
                               advice ? ": " : "", advice ? advice : advise_products(config));
 }
 
-void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts)
+void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts,
+                        guint channels_together)
 {
   GstStructure *s = gst_structure_new("astro-gridder", "grids", G_TYPE_UINT64, grids, "used",
                                       G_TYPE_UINT64, counts->used, "outside", G_TYPE_UINT64,
                                       counts->outside, "flagged", G_TYPE_UINT64, counts->flagged,
-                                      "not-finite", G_TYPE_UINT64, counts->not_finite, NULL);
+                                      "not-finite", G_TYPE_UINT64, counts->not_finite,
+                                      "channels-together", G_TYPE_UINT, channels_together, NULL);
   gst_element_post_message(element, gst_message_new_element(GST_OBJECT(element), s));
 }

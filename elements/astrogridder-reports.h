@@ -31,7 +31,8 @@ gboolean astro_gridder_refuse_empty(const AstroResult *told, const AstroGridderC
                                     const AstroGridCounts *counts, GError **error);
 
 /* Posts the message with the counts at the end of the stream. */
-void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts);
+void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts,
+                        guint channels_together);
 
 /* For visibilities whose delays were not taken out, before each dump: refuses those that cannot
  * give a correct image, and warns of those that nearly do, as those of a flat array whose phase

@@ -248,6 +248,11 @@ const AstroField astro_gridder_settings_fields[] = {
       AstroGridderSettings, accuracy, "accuracy", "Accuracy",
       "Relative L2 error of the image; below 1e-5 grids of wstacking are in double precision",
       1e-12, 0.1, 1e-4, .told = G_STRUCT_OFFSET(AstroGridderSettings, asks_accuracy)),
+  ASTRO_DOUBLE(AstroGridderSettings, smearing, "smearing", "Smearing",
+               "Neighbouring channels are added up before they are gridded, as far as that makes a "
+               "source in the image's corner fainter by no more than this fraction on the longest "
+               "baseline (0: not at all)",
+               0, 0.5, 0),
   ASTRO_NUMBER_OR_AUTO(
       AstroGridderSettings, support, "support", "Support",
       "Cells along a side that a visibility is spread over: a number from 1 to 256, or auto",

@@ -31,7 +31,7 @@ typedef struct {
   gboolean per_channel, cumulative, deterministic;
   guint interval;
   AstroAlgorithm algorithm;
-  double accuracy, padding;
+  double accuracy, padding, smearing;
   gboolean asks_accuracy; /* it was set by the user */
   guint support;
   guint oversampling, w_planes; /* these two, kernel and taper: of wprojection */

@@ -248,6 +248,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .bandwidth = in->bandwidth,
     .is_double = config->gridder.is_double,
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
+    .smearing = config->per_channel ? 0 : s->smearing,
   };
   self->collector.config = *config;
   self->collector.interval = s->interval;

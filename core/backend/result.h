@@ -30,11 +30,12 @@ typedef struct {
   guint32 *counts;
 
   /* gridder, by call (core/gridder/backend.h): whether dumps are added to the grid at once; the
-   * longest baseline, and the reach of the grid, in wavelengths; the planes of the grid; w of a
-   * plane, and the distance between planes (0: no correction in w is needed); counts, and the sums
-   * of weights of each of the grid's channels. */
+   * longest baseline, and the reach of the grid, in wavelengths; how many channels are added up to
+   * one; the planes of the grid; w of a plane, and the distance between planes (0: no correction in
+   * w is needed); counts, and the sums of weights of each of the grid's channels. */
   gboolean adds_at_once;
   double longest, reach;
+  guint channels_together;
   guint planes;
   double w, w_step;
   AstroGridCounts grid_counts;

@@ -128,6 +128,9 @@ static gboolean observe(AstroGridderBackend *self, const Call *call, GError **er
                                                &self->place, error);
   if (!self->prepare)
     return FALSE;
+  AstroGridRows rows;
+  self->parts->prepare->rows(self->prepare, &rows);
+  call->result->channels_together = (config->prepare.channels + rows.channels - 1) / rows.channels;
   call->result->adds_at_once = self->at_once;
   call->result->longest = config->gridder.longest;
   call->result->reach = astro_grid_reach(&config->grid);

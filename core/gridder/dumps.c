@@ -69,6 +69,67 @@ static gboolean find_products(AstroDumps *self, char **names, GError **error)
   return TRUE;
 }
 
+/* ---- baselines ---- */
+
+static double longest_metres(const AstroObservation *observation)
+{
+  const guint n = observation->uvw_metres > 0 ? 0 : observation->n_stations;
+  double longest = observation->uvw_metres;
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < i; j++) {
+      const double *a = &observation->positions[3 * i], *b = &observation->positions[3 * j];
+      longest = MAX(longest, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
+    }
+  return longest;
+}
+
+double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation)
+{
+  const double highest =
+      config->frequency + config->bandwidth / 2 * (1 - 1.0 / MAX(config->channels, 1));
+  return longest_metres(observation) * highest / ASTRO_LIGHT_SPEED;
+}
+
+/* ---- channels that are added up ---- */
+
+/* The mean of n phasors whose phases differ by `turns` from one to the next. */
+static double mean_of_phasors(guint n, double turns)
+{
+  return sin(G_PI * n * turns) / (n * sin(G_PI * turns));
+}
+
+/* How many channels may be added up where the delay of the farthest source changes the phase by so
+ * many turns from one channel to the next. */
+static guint channels_together(guint channels, double turns, double smearing)
+{
+  guint n = 1;
+  if (smearing <= 0)
+    return 1;
+  if (turns <= 0)
+    return channels;
+  while (n < channels && (n + 1) * turns < 1 && 1 - mean_of_phasors(n + 1, turns) <= smearing)
+    n++;
+  return n;
+}
+
+static void find_groups(AstroDumps *self)
+{
+  const AstroPrepareConfig *config = &self->config;
+  const double width = config->bandwidth / MAX(config->channels, 1);
+  const double seconds = longest_metres(self->observation) / ASTRO_LIGHT_SPEED *
+                         astro_grid_farthest_wanted(&self->grid);
+  const guint most = channels_together(config->channels, width * seconds, config->smearing);
+  self->groups = (config->channels + most - 1) / most;
+  self->group = (config->channels + self->groups - 1) / self->groups;
+  self->groups = (config->channels + self->group - 1) / self->group;
+  self->group_wavenumbers = g_new0(double, self->groups);
+  for (guint c = 0; c < config->channels; c++) {
+    const guint first = c / self->group * self->group;
+    self->group_wavenumbers[c / self->group] +=
+        self->wavenumbers[c] / MIN(self->group, config->channels - first);
+  }
+}
+
 gboolean astro_dumps_init(AstroDumps *self, const AstroPrepareConfig *config, const AstroGrid *grid,
                           AstroObservation *observation, GError **error)
 {
@@ -86,6 +147,7 @@ gboolean astro_dumps_init(AstroDumps *self, const AstroPrepareConfig *config, co
   self->track = astro_track_new(observation);
   for (guint c = 0; c < config->channels; c++)
     self->wavenumbers[c] = channel_frequency(config, c) / ASTRO_LIGHT_SPEED;
+  find_groups(self);
   return find_products(self, grid->products, error);
 }
 
@@ -94,6 +156,7 @@ void astro_dumps_clear(AstroDumps *self)
   g_clear_pointer(&self->track, astro_track_free);
   g_clear_pointer(&self->observation, astro_observation_unref);
   g_clear_pointer(&self->wavenumbers, g_free);
+  g_clear_pointer(&self->group_wavenumbers, g_free);
 }
 
 /* ---- counts of good samples ---- */
@@ -127,18 +190,4 @@ void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
     }
   }
   counts->counts = meta->counts + base;
-}
-
-double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation)
-{
-  const double highest =
-      config->frequency + config->bandwidth / 2 * (1 - 1.0 / MAX(config->channels, 1));
-  const guint n = observation->uvw_metres > 0 ? 0 : observation->n_stations;
-  double longest = observation->uvw_metres;
-  for (guint i = 0; i < n; i++)
-    for (guint j = 0; j < i; j++) {
-      const double *a = &observation->positions[3 * i], *b = &observation->positions[3 * j];
-      longest = MAX(longest, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
-    }
-  return longest * highest / ASTRO_LIGHT_SPEED;
 }

@@ -16,6 +16,7 @@ typedef struct {
   double frequency, bandwidth;     /* Hz */
   gboolean is_double;              /* the prepared values */
   gboolean keep_weights;           /* for AstroPrepareFuncs.weigh */
+  double smearing;                 /* see AstroDumps.group; 0: no channels are added up */
 } AstroPrepareConfig;
 
 typedef struct {
@@ -27,6 +28,10 @@ typedef struct {
   AstroObservation *observation;
   AstroTrack *track;   /* directions of u, v and w at */
   double *wavenumbers; /* of the channels */
+  /* So many neighbouring channels become one of a row: as many as make a source in the corner of
+   * the image fainter, by no more than the fraction `smearing` on the longest baseline. */
+  guint group, groups;
+  double *group_wavenumbers;
   double centre_n_minus_1;
 } AstroDumps;
 

@@ -15,8 +15,11 @@ struct _AstroPrepare {
   double *uvw;
   float *weights, *factors; /* NULL unless keep_weights */
   gpointer values;
+  /* A row of all channels, where those of a row are sums of several; else NULL. */
+  gpointer wide_values;
+  float *wide_weights;
   AstroGridCounts counts;
-  double *sums; /* of the weights, one a channel */
+  double *sums; /* of the weights, one a channel of a row */
 };
 
 static void drop_weights(AstroPrepare *self)
@@ -41,10 +44,17 @@ static void drop_rows(AstroPrepare *self)
 static void destroy(AstroPrepare *self)
 {
   drop_rows(self);
+  g_free(self->wide_values);
+  g_free(self->wide_weights);
   astro_dumps_clear(&self->dumps);
   g_free(self->positions);
   g_free(self->sums);
   g_free(self);
+}
+
+static gsize visibility_bytes(const AstroPrepare *self)
+{
+  return self->dumps.n_products * (self->dumps.config.is_double ? 16 : 8);
 }
 
 static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *grid,
@@ -54,6 +64,10 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
     self->positions = g_new0(double, 3 * (gsize)self->dumps.stations);
     self->sums = g_new0(double, config->channels);
+    if (self->dumps.group > 1) {
+      self->wide_values = g_malloc_n(config->channels, visibility_bytes(self));
+      self->wide_weights = g_new(float, config->channels);
+    }
     return self;
   }
   destroy(self);
@@ -107,11 +121,11 @@ static inline double weight_at(const Counts *counts, guint channel, guint baseli
 static gboolean make_room(AstroPrepare *self, GError **error)
 {
   const guint64 wanted = self->rows + self->dumps.config.baselines;
-  const gsize visibility = self->dumps.n_products * (self->dumps.config.is_double ? 16 : 8);
+  const gsize visibility = visibility_bytes(self);
   if (wanted <= self->capacity)
     return TRUE;
   const guint64 capacity = MAX(wanted, self->capacity + self->capacity / 2);
-  const gsize n = capacity * self->dumps.config.channels;
+  const gsize n = capacity * self->dumps.groups;
   gpointer uvw = g_try_realloc(self->uvw, capacity * 3 * sizeof *self->uvw);
   self->uvw = uvw ? uvw : self->uvw;
   const gsize weight = self->dumps.config.keep_weights ? sizeof *self->weights : 0;
@@ -181,8 +195,8 @@ static double weigh(AstroPrepare *self, const Counts *counts, guint channel, gui
   return finite ? least : 0;
 }
 
-static void put(const AstroPrepare *self, gsize at, const complex double correlations[4],
-                complex double factor, complex double psf)
+static void put(const AstroPrepare *self, gpointer values, gsize at,
+                const complex double correlations[4], complex double factor, complex double psf)
 {
   for (guint p = 0; p < self->dumps.n_products; p++) {
     const AstroProduct *product = &self->dumps.products[p];
@@ -196,9 +210,9 @@ static void put(const AstroPrepare *self, gsize at, const complex double correla
       value *= factor;
     }
     if (self->dumps.config.is_double)
-      ((complex double *)self->values)[at * self->dumps.n_products + p] = value;
+      ((complex double *)values)[at * self->dumps.n_products + p] = value;
     else
-      ((complex float *)self->values)[at * self->dumps.n_products + p] = (complex float)value;
+      ((complex float *)values)[at * self->dumps.n_products + p] = (complex float)value;
   }
 }
 
@@ -216,10 +230,16 @@ static void find_phases(const AstroPrepare *self, double u, double v, double w,
   *source = cexp(2 * G_PI * I * (depth - rint(depth)));
 }
 
-static float add_visibility(AstroPrepare *self, gconstpointer dump, const Counts *counts,
-                            guint baseline, guint channel, const double uvw[3])
+/* The row that is being made, of all channels. */
+typedef struct {
+  gpointer values;
+  float *weights; /* NULL: they are not kept */
+} Row;
+
+static float add_visibility(AstroPrepare *self, const Row *row, gconstpointer dump,
+                            const Counts *counts, guint baseline, guint channel,
+                            const double uvw[3])
 {
-  const gsize to = self->rows * self->dumps.config.channels + channel;
   const double sign = uvw[2] < 0 ? -1 : 1, per = sign * self->dumps.wavenumbers[channel];
   const double u = uvw[0] * per, v = uvw[1] * per, w = uvw[2] * per;
   complex double correlations[4] = { 0 }, to_centre, source;
@@ -236,24 +256,64 @@ static float add_visibility(AstroPrepare *self, gconstpointer dump, const Counts
   if (sign < 0)
     seen_from_other_end(correlations, self->dumps.config.pols * self->dumps.config.pols);
   find_phases(self, u, v, w, &to_centre, &source);
-  put(self, to, correlations, weight * to_centre, weight * source);
-  if (self->dumps.config.keep_weights) {
-    self->weights[to] = weight;
-    self->factors[to] = 1;
-  }
-  self->sums[channel] += weight;
+  put(self, row->values, channel, correlations, weight * to_centre, weight * source);
+  if (row->weights)
+    row->weights[channel] = weight;
+  self->sums[channel / self->dumps.group] += weight;
   return weight;
+}
+
+static Row row_of(const AstroPrepare *self)
+{
+  const gsize at = self->rows * self->dumps.groups;
+  const gboolean keeps = self->dumps.config.keep_weights;
+  if (self->wide_values)
+    return (Row){ self->wide_values, keeps ? self->wide_weights : NULL };
+  return (Row){ (guint8 *)self->values + at * visibility_bytes(self),
+                keeps ? self->weights + at : NULL };
+}
+
+/* Adds up the channels of the wide row, group by group, into the place of the next row. */
+static void add_up(AstroPrepare *self)
+{
+  const AstroDumps *dumps = &self->dumps;
+  const gsize first = self->rows * dumps->groups, parts = 2 * (gsize)dumps->n_products;
+  for (guint g = 0; g < dumps->groups; g++) {
+    const guint from = g * dumps->group, to = MIN(from + dumps->group, dumps->config.channels);
+    for (gsize k = 0; k < parts; k++) {
+      double sum = 0;
+      for (guint c = from; c < to; c++)
+        sum += dumps->config.is_double ? ((const double *)self->wide_values)[c * parts + k]
+                                       : ((const float *)self->wide_values)[c * parts + k];
+      if (dumps->config.is_double)
+        ((double *)self->values)[(first + g) * parts + k] = sum;
+      else
+        ((float *)self->values)[(first + g) * parts + k] = (float)sum;
+    }
+    if (!dumps->config.keep_weights)
+      continue;
+    double weight = 0;
+    for (guint c = from; c < to; c++)
+      weight += self->wide_weights[c];
+    self->weights[first + g] = (float)weight;
+  }
 }
 
 /* Keeps a baseline's row if any visibility of it can be used. */
 static void add_row(AstroPrepare *self, gconstpointer dump, const Counts *counts, guint baseline,
                     const double uvw[3])
 {
+  const Row row = row_of(self);
+  const gsize first = self->rows * self->dumps.groups;
   gboolean any = FALSE;
   for (guint c = 0; c < self->dumps.config.channels; c++)
-    any |= add_visibility(self, dump, counts, baseline, c, uvw) > 0;
+    any |= add_visibility(self, &row, dump, counts, baseline, c, uvw) > 0;
   if (!any)
     return;
+  if (self->wide_values)
+    add_up(self);
+  for (guint g = 0; row.weights && g < self->dumps.groups; g++)
+    self->factors[first + g] = 1;
   for (guint i = 0; i < 3; i++)
     self->uvw[3 * self->rows + i] = uvw[2] < 0 ? -uvw[i] : uvw[i];
   self->rows++;
@@ -300,11 +360,11 @@ static void add_missing(AstroPrepare *self)
 static void get_rows(AstroPrepare *self, AstroGridRows *rows)
 {
   *rows = (AstroGridRows){ .rows = self->rows,
-                           .channels = self->dumps.config.channels,
+                           .channels = self->dumps.groups,
                            .products = self->dumps.n_products,
                            .is_double = self->dumps.config.is_double,
                            .uvw = self->uvw,
-                           .wavenumbers = self->dumps.wavenumbers,
+                           .wavenumbers = self->dumps.group_wavenumbers,
                            .values = self->values };
 }
 

@@ -181,6 +181,14 @@ double astro_grid_farthest(const AstroGrid *grid)
              1);
 }
 
+double astro_grid_farthest_wanted(const AstroGrid *grid)
+{
+  AstroGrid wanted = *grid;
+  wanted.image_size = astro_grid_wanted(grid);
+  const double l = astro_grid_farthest(&wanted);
+  return sqrt(2 * (1 - sqrt(1 - l * l)));
+}
+
 gint astro_grid_find(const AstroGrid *grid, const char *product)
 {
   for (gint i = 0; grid->products && grid->products[i]; i++)

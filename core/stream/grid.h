@@ -74,6 +74,9 @@ void astro_grid_clear(AstroGrid *grid);
 /* The largest distance of the image's corners from the phase centre, in direction cosines, at most
  * 1. */
 double astro_grid_farthest(const AstroGrid *grid);
+/* The distance of the farthest corner of the image that the user asked for from the phase centre,
+ * as a chord of the unit sphere: at most 1.42. */
+double astro_grid_farthest_wanted(const AstroGrid *grid);
 
 gint astro_grid_find(const AstroGrid *grid, const char *product); /* -1: there is no such product */
 

@@ -208,7 +208,8 @@ static __global__ void __launch_bounds__(THREADS)
     for (guint at = threadIdx.x; work.weights && at < rows * channels; at += THREADS) {
       const gsize to = (gsize)(first_row + at / channels) * work.channels + first + at % channels;
       work.weights[to] = weights[at / channels][at % channels];
-      work.factors[to] = 1;
+      if (work.factors)
+        work.factors[to] = 1;
     }
     __syncthreads();
   }

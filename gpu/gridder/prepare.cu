@@ -9,7 +9,7 @@ struct _AstroPrepare {
   AstroDumps dumps;
   AstroPlace place;
   guint pairs; /* baselines between two stations: rows of a dump */
-  double *positions, *wavenumbers;
+  double *positions, *wavenumbers, *group_wavenumbers;
   AstroCudaTotals *totals;
   gpointer staging, counts; /* counts of good samples, page-locked and on the device */
   gsize counts_bytes;
@@ -20,6 +20,9 @@ struct _AstroPrepare {
   double *uvw;
   float *weights, *factors; /* NULL unless keep_weights */
   gpointer values;
+  /* A dump's rows of all channels, where those of a row are sums of several; else NULL. */
+  gpointer wide_values;
+  float *wide_weights;
   gpointer aligned; /* a copy of a dump that is not aligned for loads */
   double *given;    /* (u,v,w) that a dump brings; NULL: none has brought any */
 
@@ -50,7 +53,7 @@ struct Held {
 static guint what_is_held(AstroPrepare *self, Held held[4])
 {
   const AstroPrepareConfig *config = &self->dumps.config;
-  const gsize n = config->channels;
+  const gsize n = self->dumps.groups;
   held[0] = Held{ (gpointer *)&self->uvw, 3 * sizeof(double) };
   held[1] = Held{ &self->values, n * self->dumps.n_products * (config->is_double ? 16 : 8) };
   held[2] = Held{ (gpointer *)&self->weights, n * sizeof(float) };
@@ -82,8 +85,7 @@ static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
 static gboolean make_room(AstroPrepare *self, GError **error)
 {
   const guint64 wanted = self->rows + self->pairs;
-  const guint64 first =
-      FIRST_VALUES / ((guint64)self->dumps.config.channels * self->dumps.n_products);
+  const guint64 first = FIRST_VALUES / ((guint64)self->dumps.groups * self->dumps.n_products);
   if (wanted <= self->capacity)
     return TRUE;
   if (grow(self, MAX(MAX(wanted, first), 2 * self->capacity), NULL) || grow(self, wanted, error))
@@ -186,7 +188,7 @@ static void describe(AstroPrepare *self, PrepareRun *work)
 {
   const AstroDumps *dumps = &self->dumps;
   const gsize visibility = dumps->n_products * (dumps->config.is_double ? 16 : 8);
-  const gsize first = self->rows * dumps->config.channels;
+  const gsize first = self->rows * dumps->groups;
   work->channels = dumps->config.channels;
   work->baselines = dumps->config.baselines;
   work->pairs = self->pairs;
@@ -204,12 +206,36 @@ static void describe(AstroPrepare *self, PrepareRun *work)
   work->centre_m = dumps->grid.centre_m;
   work->centre_n_minus_1 = dumps->centre_n_minus_1;
   work->uvw = self->uvw + 3 * self->rows;
-  work->values = (guint8 *)self->values + first * visibility;
+  work->values =
+      self->wide_values ? self->wide_values : (guint8 *)self->values + first * visibility;
   if (dumps->config.keep_weights) {
-    work->weights = self->weights + first;
-    work->factors = self->factors + first;
+    work->weights = self->wide_weights ? self->wide_weights : self->weights + first;
+    work->factors = self->wide_weights ? NULL : self->factors + first;
   }
   work->totals = self->totals;
+}
+
+/* Adds up the channels of a dump that has just been prepared, into the places of its rows. */
+static gboolean add_up(AstroPrepare *self, GError **error)
+{
+  const AstroDumps *dumps = &self->dumps;
+  const gsize first = self->rows * dumps->groups;
+  PrepareSums sums = {};
+  if (!self->wide_values)
+    return TRUE;
+  sums.rows = self->pairs;
+  sums.channels = dumps->config.channels;
+  sums.group = dumps->group;
+  sums.groups = dumps->groups;
+  sums.products = dumps->n_products;
+  sums.values = self->wide_values;
+  sums.to = (guint8 *)self->values + first * dumps->n_products * (dumps->config.is_double ? 16 : 8);
+  if (dumps->config.keep_weights) {
+    sums.weights = self->wide_weights;
+    sums.to_weights = self->weights + first;
+    sums.to_factors = self->factors + first;
+  }
+  return astro_prepare_sums(&sums, dumps->config.is_double, stream_of(self), error);
 }
 
 static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityMeta *validity,
@@ -232,10 +258,13 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
   else
     astro_track_axes(self->dumps.track, middle_ns, work.axes);
   describe(self, &work);
-  self->rows += self->pairs;
   self->totals_known = FALSE;
-  return astro_prepare_tiles(&work, from_double, self->dumps.config.is_double, stream_of(self),
-                             error);
+  if (!astro_prepare_tiles(&work, from_double, self->dumps.config.is_double, stream_of(self),
+                           error) ||
+      !add_up(self, error))
+    return FALSE;
+  self->rows += self->pairs;
+  return TRUE;
 }
 
 static void add_missing(AstroPrepare *self)
@@ -249,11 +278,11 @@ static void add_missing(AstroPrepare *self)
 static void rows_of(AstroPrepare *self, AstroGridRows *rows)
 {
   rows->rows = self->rows;
-  rows->channels = self->dumps.config.channels;
+  rows->channels = self->dumps.groups;
   rows->products = self->dumps.n_products;
   rows->is_double = self->dumps.config.is_double;
   rows->uvw = self->uvw;
-  rows->wavenumbers = self->wavenumbers;
+  rows->wavenumbers = self->group_wavenumbers;
   rows->values = self->values;
 }
 
@@ -271,6 +300,7 @@ static gboolean weigh(AstroPrepare *self, AstroWeighting weighting, double robus
   weights.factors = self->factors;
   weights.values = self->values;
   weights.totals = self->totals;
+  weights.n_totals = self->dumps.config.channels;
   self->totals_known &= weighting == ASTRO_WEIGHTING_NATURAL;
   return astro_cuda_weights_apply(&weights, &rows, &self->place, error);
 }
@@ -331,6 +361,9 @@ static void destroy(AstroPrepare *self)
   free_staging(self);
   astro_cuda_free(&self->place, &self->positions);
   astro_cuda_free(&self->place, &self->wavenumbers);
+  astro_cuda_free(&self->place, &self->group_wavenumbers);
+  astro_cuda_free(&self->place, &self->wide_values);
+  astro_cuda_free(&self->place, &self->wide_weights);
   astro_cuda_free(&self->place, &self->totals);
   astro_cuda_free(&self->place, &self->aligned);
   astro_cuda_free(&self->place, &self->given);
@@ -347,6 +380,17 @@ static gboolean send_doubles(AstroPrepare *self, double **to, const double *from
              cudaMemcpyAsync(*to, from, n * sizeof *from, cudaMemcpyHostToDevice, stream_of(self)));
 }
 
+/* Room for one dump's rows of all channels. */
+static gboolean make_wide(AstroPrepare *self, GError **error)
+{
+  const AstroPrepareConfig *config = &self->dumps.config;
+  const gsize n = (gsize)self->pairs * config->channels;
+  return self->dumps.group == 1 ||
+         (alloc(self, &self->wide_values, n * self->dumps.n_products * (config->is_double ? 16 : 8),
+                error) &&
+          (!config->keep_weights || alloc(self, &self->wide_weights, n * sizeof(float), error)));
+}
+
 static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *grid,
                             AstroObservation *observation, const AstroPlace *place, GError **error)
 {
@@ -358,6 +402,9 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
     if (send_doubles(self, &self->positions, observation->positions,
                      3 * (gsize)self->dumps.stations, error) &&
         send_doubles(self, &self->wavenumbers, self->dumps.wavenumbers, config->channels, error) &&
+        send_doubles(self, &self->group_wavenumbers, self->dumps.group_wavenumbers,
+                     self->dumps.groups, error) &&
+        make_wide(self, error) &&
         alloc(self, &self->totals, config->channels * sizeof *self->totals, error) &&
         reset_counts(self, error))
       return self;

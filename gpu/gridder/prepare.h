@@ -24,7 +24,8 @@ struct AstroCudaWeights {
   const float *weights;
   float *factors;
   gpointer values;
-  AstroCudaTotals *totals; /* out: the sums of the new weights */
+  AstroCudaTotals *totals; /* out: the sums of the new weights, in the first ones */
+  guint n_totals;
 };
 
 gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGridRows *rows,

@@ -172,7 +172,7 @@ gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGr
   d.values = weights->values;
   d.totals = weights->totals;
   gboolean ok = CUDA_TRY(cudaMemset2DAsync(&d.totals->weights, sizeof *d.totals, 0,
-                                           sizeof d.totals->weights, rows->channels, stream));
+                                           sizeof d.totals->weights, weights->n_totals, stream));
   for (d.from = 0; ok && d.from < rows->channels; d.from += d.channels)
     ok = weigh_channels(weights, &d, stream, error);
   place->device->funcs->free(place->device, memory); /* waits for the kernels */

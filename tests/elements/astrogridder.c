@@ -55,6 +55,53 @@ static void test_source(void)
   }
 }
 
+static guint channels_together(TestRig *rig)
+{
+  guint found = 0;
+  for (;;) {
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(rig->bus, GST_MESSAGE_ELEMENT);
+    g_assert_nonnull(message);
+    if (gst_structure_get_uint(gst_message_get_structure(message), "channels-together", &found))
+      return found;
+  }
+}
+
+/* Channels are added up as far as the smearing allows, and a source loses no more than that. */
+static void test_smearing(void)
+{
+  static const struct {
+    const char *settings;
+    double smearing;
+    guint channels, together;
+  } cases[] = {
+    { "smearing=0.5", 0.5, 1, 3 },
+    { "smearing=0.5 algorithm=direct weighting=uniform", 0.5, 1, 3 },
+    { "smearing=0.5 algorithm=wprojection oversampling=64 weighting=briggs", 0.5, 1, 3 },
+    { "smearing=0.05", 0.05, 1, 2 },
+    { "smearing=0.001", 0.001, 1, 1 },
+    { "smearing=0.5 per-channel=true", 0, 3, 1 },
+  };
+  const double pixel = 200.0 / 3600 * G_PI / 180;
+  g_autofree complex float *all = test_predict(10 * pixel, -7 * pixel);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    AstroGrid grid;
+    GstClockTime times[2];
+    TestRig rig;
+    test_rig_open(&rig, cases[i].settings, NULL);
+    test_rig_run(&rig, all, FALSE);
+    g_autofree double *image = test_rig_image(&rig, &grid, cases[i].channels, times);
+    const double peak = image[25 * 64 + 42] / 3;
+    g_test_message("%s: a source is %.4f of what it was", cases[i].settings, peak);
+    g_assert_cmpuint(peak_of(image, 64 * 64), ==, 25 * 64 + 42);
+    g_assert_cmpfloat(peak, >, 1 - cases[i].smearing - 1e-3);
+    if (cases[i].together > 1)
+      g_assert_cmpfloat(peak, <, 1 - 1e-4);
+    g_assert_cmpuint(channels_together(&rig), ==, cases[i].together);
+    astro_grid_clear(&grid);
+    test_rig_close(&rig);
+  }
+}
+
 static GByteArray *bytes_of(const char *settings, const complex float *all, gboolean cut)
 {
   TestRig rig;
@@ -170,11 +217,8 @@ static void test_counts(void)
 static void add_tests(void)
 {
   static const TestNamed tests[] = {
-    { "source", test_source },
-    { "cuts", test_cuts },
-    { "psf", test_psf },
-    { "counts", test_counts },
-    { "empty-texts", test_empty_texts },
+    { "source", test_source }, { "smearing", test_smearing }, { "cuts", test_cuts },
+    { "psf", test_psf },       { "counts", test_counts },     { "empty-texts", test_empty_texts },
   };
   test_add_on_backends(tests, G_N_ELEMENTS(tests));
 }

@@ -122,6 +122,85 @@ static void test_prepare(void)
   prepares->destroy(prepare);
 }
 
+/* With much smearing allowed a row's channels are the sums of several of them, weights too; with
+ * little it is as it was. */
+static void test_sums(void)
+{
+  static char *products[] = { "I", "PSF", NULL };
+  enum { MANY = 5 };
+  const AstroLayout shape = { .n_axes = 4,
+                              .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL,
+                                        ASTRO_AXIS_POL },
+                              .extents = { MANY, BASELINES, 2, 2 } };
+  g_autoptr(AstroObservation) observation = observe();
+  g_autoptr(GRand) random = g_rand_new_with_seed(31);
+  complex float dump[MANY * BASELINES * 4];
+  GError *error = NULL;
+  AstroGrid grid;
+  prepares->destroy(new_prepare(products, 0, &grid)); /* for its grid */
+  for (guint i = 0; i < G_N_ELEMENTS(dump); i++)
+    dump[i] = (float)g_rand_double_range(random, -1, 1) + I * 0.5f;
+  dump[4 * (1 * BASELINES + 1)] = NAN; /* channel 1 of stations 1 and 0 */
+  for (guint is_double = 0; is_double < 2; is_double++) {
+    AstroPrepareConfig config = prepare_config;
+    AstroPrepare *apart, *added;
+    AstroGridRows all, rows;
+    const double *sums[2];
+    const AstroGridCounts *counts[2];
+    config.channels = MANY;
+    config.bandwidth = 10e6; /* 0.12 turns from channel to channel, on the longest */
+    config.is_double = is_double;
+    apart = prepares->create(&config, &grid, observation, NULL, &error);
+    config.smearing = 0.45;
+    added = prepares->create(&config, &grid, observation, NULL, &error);
+    g_assert_no_error(error);
+    for (guint again = 0; again < 2; again++) {
+      g_assert_true(prepares->add(apart, dump, NULL, &shape, 0, 0, NULL, &error));
+      g_assert_true(prepares->add(added, dump, NULL, &shape, 0, 0, NULL, &error));
+    }
+    prepares->rows(apart, &all);
+    prepares->rows(added, &rows);
+    g_assert_cmpuint(all.channels, ==, MANY);
+    g_assert_cmpuint(rows.channels, ==, 2);
+    g_assert_cmpuint(rows.rows, ==, all.rows);
+    for (guint g = 0; g < 2; g++) {
+      const guint from = 3 * g, to = MIN(from + 3, MANY);
+      double wavenumber = 0;
+      for (guint c = from; c < to; c++)
+        wavenumber += all.wavenumbers[c] / (to - from);
+      g_assert_cmpfloat_with_epsilon(rows.wavenumbers[g], wavenumber, 1e-15);
+      for (guint64 row = 0; row < rows.rows; row++)
+        for (guint k = 0; k < 4; k++) {
+          double sum = 0;
+          for (guint c = from; c < to; c++) {
+            const gsize at = (row * MANY + c) * 4 + k;
+            sum += is_double ? ((const double *)all.values)[at] : ((const float *)all.values)[at];
+          }
+          const gsize at = (row * 2 + g) * 4 + k;
+          g_assert_cmpfloat(is_double ? ((const double *)rows.values)[at]
+                                      : ((const float *)rows.values)[at],
+                            ==, is_double ? sum : (float)sum);
+        }
+    }
+    g_assert_true(prepares->totals(apart, &counts[0], &sums[0], &error));
+    g_assert_true(prepares->totals(added, &counts[1], &sums[1], &error));
+    g_assert_cmpuint(counts[0]->used, ==, counts[1]->used);
+    g_assert_cmpuint(counts[1]->not_finite, ==, 2);
+    g_assert_cmpfloat(sums[1][0], ==, sums[0][0] + sums[0][1] + sums[0][2]);
+    g_assert_cmpfloat(sums[1][1], ==, sums[0][3] + sums[0][4]);
+
+    /* Weights follow: with all of them uniform, those of a row are its own again. */
+    g_assert_true(prepares->weigh(added, ASTRO_WEIGHTING_UNIFORM, 0, FALSE, &error));
+    g_assert_true(prepares->totals(added, &counts[1], &sums[1], &error));
+    g_assert_cmpfloat(sums[1][0] + sums[1][1], >, 0);
+    g_assert_cmpfloat(sums[1][0] + sums[1][1], <, 2 * 6 * MANY);
+    for (guint c = 2; c < MANY; c++)
+      g_assert_cmpfloat(sums[1][c], ==, 0);
+    prepares->destroy(apart);
+    prepares->destroy(added);
+  }
+}
+
 /* NaN, flagged and outside visibilities are counted apart, become zero and have no weight; counts
  * of samples are weights. */
 static void test_left_out(void)
@@ -317,6 +396,7 @@ static void test_weights(void)
 static void add_tests(void)
 {
   g_test_add_func("/gridder/prepare", test_prepare);
+  g_test_add_func("/gridder/sums", test_sums);
   g_test_add_func("/gridder/left-out", test_left_out);
   g_test_add_func("/gridder/from-zero", test_from_zero);
   g_test_add_func("/gridder/unprepared", test_unprepared);
