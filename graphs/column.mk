@@ -6,7 +6,7 @@ graph_DATA = $(graph_files)
 noinst_DATA = graphs/source
 
 graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-file.graph graphs/filterbank.graph \
-  graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph graphs/receive.graph graphs/record.graph \
+  graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph graphs/camera.graph graphs/receive.graph graphs/record.graph \
   graphs/transmit.graph graphs/replay.graph graphs/look.graph graphs/spectrometer.graph graphs/incoherent.graph \
   graphs/beam.graph graphs/voltages.graph graphs/pulsar.graph graphs/flag.graph
 example_files += examples/look.py
@@ -14,7 +14,7 @@ dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
-  tests/graphs/recordings tests/graphs/flags
+  tests/graphs/recordings tests/graphs/flags tests/graphs/camera
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c graphs/locate.c \

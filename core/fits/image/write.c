@@ -197,6 +197,18 @@ static void put_beam(GString *header, const AstroImageMeta *image)
   astro_fits_put_double(header, "BPA", image->angle * ASTRO_DEGREES, "[deg] north through east");
 }
 
+/* The sum of the weights of the visibilities behind the image, over all channels. Products have the
+ * same weights. */
+static void put_weights(const Writer *w, GString *header, const AstroImageMeta *image)
+{
+  const guint pols = (guint)astro_stream_extent(&w->contents.stream, ASTRO_AXIS_POL);
+  double sum = 0;
+  for (guint i = 0; i < image->n_weights; i += pols)
+    sum += image->weights[i];
+  if (sum > 0)
+    astro_fits_put_double(header, "WGTSUM", sum, "weights, 1 a visibility without losses");
+}
+
 /* Whether it was made from a cleaned image; the PSF is not. */
 static gboolean is_cleaned(const Hdu *hdu, const AstroFitsFrames *frames)
 {
@@ -217,6 +229,8 @@ static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFra
                         "unit of the values");
   if (frames->image && frames->image->has_beam && !is_model)
     put_beam(header, frames->image);
+  if (frames->image)
+    put_weights(w, header, frames->image);
   if (is_cleaned(hdu, frames))
     astro_fits_put_integer(header, ASTRO_FITS_BORDER, frames->image->border,
                            "pixels along the edges that are not cleaned");
