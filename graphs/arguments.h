@@ -9,7 +9,7 @@ typedef struct {
   const char *graph;
   GPtrArray *values; /* "name=value" */
   gboolean stats, quiet, verbose;
-  const char *dot, *clock;
+  const char *dot, *clock, *keep;
 } AstroArguments;
 
 typedef struct {

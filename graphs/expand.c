@@ -5,7 +5,7 @@
 
 static const char *part_text(const AstroGraph *graph, const AstroPart *part)
 {
-  return part->parameter ? astro_parameter_value(astro_graph_parameter(graph, part->text))
+  return part->parameter ? astro_parameter_value(astro_graph_reference(graph, part->text))
                          : part->text;
 }
 

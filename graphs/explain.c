@@ -3,6 +3,8 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/next.h"
+#include "graphs/passes.h"
+#include "graphs/values.h"
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,16 +107,36 @@ static char *plugin_path(const char *directory)
   return g_strdup_printf("GST_PLUGIN_PATH=%s ", quoted);
 }
 
-static int print_line(const AstroGraph *graph, const char *line, const char *plugin,
-                      const AstroArguments *arguments)
+/* The folder for files between pipelines is made for the run, as gst-astro run does, so that an
+ * older one with other files in it is not taken for it and removed. */
+static int print_passes(const AstroGraph *graph, const char *plugin,
+                        const AstroArguments *arguments)
 {
-  g_autofree char *shell = astro_graph_shell_arguments(line);
-  g_autofree char *path = plugin_path(plugin);
-  printf("%sgst-launch-1.0 %s\n", path, shell);
+  g_autoptr(GError) error = NULL;
+  g_autofree char *name = astro_graph_name(graph), *path = plugin_path(plugin);
+  g_autofree char *folder = g_strconcat(name, ".rounds", NULL);
+  const gboolean has_folder = astro_passes_need_folder(graph);
+  g_autoptr(GPtrArray) passes = astro_passes_of(graph, folder, &error);
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_autofree char *quoted = g_shell_quote(folder);
+  if (passes && has_folder)
+    g_string_append_printf(text, "mkdir %s && \\\n", quoted);
+  for (guint i = 0; passes && i < passes->len && !error; i++) {
+    const AstroPass *pass = passes->pdata[i];
+    g_autofree char *line = astro_checked_line(pass->graph, &error);
+    g_autofree char *shell = line ? astro_graph_shell_arguments(line) : NULL;
+    g_string_append_printf(text, "%s%sgst-launch-1.0 %s", i ? " && \\\n" : "", path,
+                           shell ? shell : "");
+  }
+  if (error)
+    return astro_refuse(error->message);
+  if (has_folder)
+    g_string_append_printf(text, " && \\\nrm -r %s", quoted);
+  printf("%s\n", text->str);
   return EXIT_SUCCESS;
 }
 
 int astro_print(const AstroArguments *arguments)
 {
-  return astro_with_asked_line(arguments, print_line);
+  return astro_with_asked_graph(arguments, print_passes);
 }

@@ -3,7 +3,6 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/near.h"
-#include "graphs/values.h"
 #include "core/backend/module.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -209,9 +208,9 @@ static char *find_plugin(void)
   return gst_registry_scan_path(gst_registry_get(), full) ? g_steal_pointer(&full) : NULL;
 }
 
-int astro_with_asked_line(const AstroArguments *arguments,
-                          int (*use)(const AstroGraph *graph, const char *line, const char *plugin,
-                                     const AstroArguments *arguments))
+int astro_with_asked_graph(const AstroArguments *arguments,
+                           int (*use)(const AstroGraph *graph, const char *plugin,
+                                      const AstroArguments *arguments))
 {
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroGraph) graph = find_asked_graph(arguments, &error);
@@ -219,9 +218,7 @@ int astro_with_asked_line(const AstroArguments *arguments,
     return astro_refuse(error->message);
   gst_init(NULL, NULL);
   g_autofree char *plugin = find_plugin();
-  g_autofree char *line =
-      astro_values_check(graph, &error) ? astro_graph_line(graph, &error) : NULL;
-  int status = line ? use(graph, line, plugin, arguments) : astro_refuse(error->message);
+  const int status = use(graph, plugin, arguments);
   gst_deinit();
   return status;
 }

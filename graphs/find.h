@@ -13,12 +13,12 @@ gboolean astro_is_graph_path(const char *graph);
 /* graph: a name, a path (with a / or ending .graph) or - for the standard input. */
 AstroGraph *astro_find_graph(const char *graph, GError **error);
 
-/* Calls use, with GStreamer initialised, with the graph that the user named, its line with the
- * user's values, which have been checked, and the directory in which our plugin had to be found
- * (NULL: GStreamer knew it). Returns the exit status. */
-int astro_with_asked_line(const AstroArguments *arguments,
-                          int (*use)(const AstroGraph *graph, const char *line, const char *plugin,
-                                     const AstroArguments *arguments));
+/* Calls use, with GStreamer initialised, with the graph that the user named and the user's values
+ * in it, and the directory in which our plugin had to be found (NULL: GStreamer knew it). Returns
+ * the exit status. */
+int astro_with_asked_graph(const AstroArguments *arguments,
+                           int (*use)(const AstroGraph *graph, const char *plugin,
+                                      const AstroArguments *arguments));
 
 /* Names of all graphs, sorted. */
 char **astro_find_graph_names(void);

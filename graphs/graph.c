@@ -47,6 +47,23 @@ void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean
   g_ptr_array_add(token->parts, part);
 }
 
+AstroToken *astro_token_copy(const AstroToken *token)
+{
+  AstroToken *copy = astro_token_new(token->kind, token->line, token->joined);
+  for (guint i = 0; i < token->parts->len; i++) {
+    const AstroPart *part = token->parts->pdata[i];
+    astro_token_add(copy, part->text, -1, part->parameter);
+  }
+  copy->when = token->when;
+  copy->otherwise = token->otherwise;
+  return copy;
+}
+
+gboolean astro_token_is_mark(const AstroToken *token)
+{
+  return token->kind == ASTRO_TOKEN_ROUND || token->kind == ASTRO_TOKEN_THEN;
+}
+
 void astro_token_replace(AstroToken *token, const char *text)
 {
   g_ptr_array_set_size(token->parts, 0);
@@ -113,6 +130,16 @@ static gboolean check_text(const char *file, const char *text, gsize bytes, GErr
   return FALSE;
 }
 
+AstroGraph *astro_graph_empty(const char *file)
+{
+  AstroGraph *graph = g_new0(AstroGraph, 1);
+  graph->file = g_strdup(file);
+  graph->parameters = g_ptr_array_new_with_free_func(parameter_free);
+  graph->rounds = g_ptr_array_new_with_free_func(parameter_free);
+  graph->tokens = g_ptr_array_new_with_free_func(token_free);
+  return graph;
+}
+
 /* Some editors begin UTF-8 with this mark, which is not part of the text. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
@@ -125,12 +152,9 @@ AstroGraph *astro_graph_parse(const char *file, const char *text, gsize bytes, G
     text += mark;
     bytes -= mark;
   }
-  g_autoptr(AstroGraph) graph = g_new0(AstroGraph, 1);
-  graph->file = g_strdup(file);
+  g_autoptr(AstroGraph) graph = astro_graph_empty(file);
   graph->text = g_strndup(text, bytes);
   graph->description = find_description(graph->text);
-  graph->parameters = g_ptr_array_new_with_free_func(parameter_free);
-  graph->tokens = g_ptr_array_new_with_free_func(token_free);
   return astro_graph_scan(graph, error) ? g_steal_pointer(&graph) : NULL;
 }
 
@@ -140,18 +164,38 @@ void astro_graph_free(AstroGraph *graph)
   g_free(graph->text);
   g_free(graph->description);
   g_ptr_array_unref(graph->parameters);
+  g_ptr_array_unref(graph->rounds);
   g_ptr_array_unref(graph->tokens);
   g_free(graph);
 }
 
-AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name)
+char *astro_graph_name(const AstroGraph *graph)
 {
-  for (guint i = 0; i < graph->parameters->len; i++) {
-    AstroParameter *parameter = graph->parameters->pdata[i];
+  g_autofree char *base = g_path_get_basename(graph->file);
+  if (g_str_has_suffix(base, ".graph"))
+    base[strlen(base) - strlen(".graph")] = 0;
+  return g_steal_pointer(&base);
+}
+
+static AstroParameter *find(const GPtrArray *parameters, const char *name)
+{
+  for (guint i = 0; i < parameters->len; i++) {
+    AstroParameter *parameter = parameters->pdata[i];
     if (g_str_equal(parameter->name, name))
       return parameter;
   }
   return NULL;
+}
+
+AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name)
+{
+  return find(graph->parameters, name);
+}
+
+AstroParameter *astro_graph_reference(const AstroGraph *graph, const char *name)
+{
+  AstroParameter *own = find(graph->rounds, name);
+  return own ? own : find(graph->parameters, name);
 }
 
 const AstroParameter *astro_parameter_source(const AstroParameter *parameter)

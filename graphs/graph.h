@@ -21,6 +21,19 @@
  *   astroskysrc
  *   @end
  *   ! fakesink
+ *
+ * A line @round begins another pipeline, which runs when the one above it has ended. @round 3 or
+ * @round ${rounds} repeats it that many times, and together with it the pipelines that follow after
+ * lines @then. A text in quotes says what a pipeline does. In such a graph ${round} is the number
+ * of the round, from 1; ${last} is the number before it; and ${folder} is a folder for files that
+ * one pipeline writes and another reads.
+ *
+ *   @round "a first image"
+ *   astroopen input=${input} ! ... ! astrofitssink location=${folder}/image-0.fits
+ *   @round ${rounds} "solve"
+ *   astrofitssrc location=${folder}/image-${last}.fits ! ...
+ *   @then "image"
+ *   ... ! astrofitssink location=${folder}/image-${round}.fits
  */
 #pragma once
 
@@ -56,6 +69,8 @@ typedef enum {
   ASTRO_TOKEN_VALUE,       /* a property's value */
   ASTRO_TOKEN_CAPS,        /* a value in caps, or punctuation between them */
   ASTRO_TOKEN_CAPS_STRING, /* a quoted string in caps */
+  ASTRO_TOKEN_ROUND,       /* a pipeline begins: how often it is run, and a text or "" */
+  ASTRO_TOKEN_THEN,        /* the next pipeline of the same rounds begins: a text or "" */
 } AstroTokenKind;
 
 typedef struct {
@@ -77,15 +92,23 @@ typedef struct {
   char *text;
   char *description; /* may be "" */
   GPtrArray *parameters;
+  GPtrArray *rounds; /* ${round}, ${last} and ${folder}; none in a graph of one pipeline */
   GPtrArray *tokens;
 } AstroGraph;
 
 /* file names the text in errors, which read "file:line: reason". */
 AstroGraph *astro_graph_parse(const char *file, const char *text, gsize bytes, GError **error);
+/* A graph without tokens. */
+AstroGraph *astro_graph_empty(const char *file);
 void astro_graph_free(AstroGraph *graph);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroGraph, astro_graph_free)
 
+/* The name of its file, without .graph. */
+char *astro_graph_name(const AstroGraph *graph);
+
 AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name);
+/* What ${name} refers to: a parameter, or one of graph->rounds; NULL: nothing. */
+AstroParameter *astro_graph_reference(const AstroGraph *graph, const char *name);
 /* The parameter that its value comes from now: itself, or one that it follows. */
 const AstroParameter *astro_parameter_source(const AstroParameter *parameter);
 /* The text that ${name} stands for now. */
@@ -98,7 +121,8 @@ gboolean astro_graph_set(AstroGraph *graph, const char *assignment, GError **err
  * astro_graph_set. An error if a value was set that only those lines use. */
 gboolean astro_graph_settle(AstroGraph *graph, GError **error);
 
-/* The pipeline for gst_parse_launch, on one line. */
+/* The pipeline for gst_parse_launch, on one line; of a graph with rounds, take those that
+ * astro_passes_of makes. */
 char *astro_graph_line(const AstroGraph *graph, GError **error);
 
 /* Shell arguments that give gst-launch-1.0 this line. */
@@ -110,11 +134,17 @@ guint astro_graph_locate(const AstroGraph *graph, const char *message);
 /* The first pass: fills parameters and tokens from text. */
 gboolean astro_graph_scan(AstroGraph *graph, GError **error);
 
+/* Whether the token begins a pipeline after another. */
+gboolean astro_token_is_mark(const AstroToken *token);
+
 /* Whether links and brackets of a graph that is settled fit together. */
-gboolean astro_graph_check_links(AstroGraph *graph, GError **error);
+gboolean astro_graph_check_links(const AstroGraph *graph, GError **error);
+/* The same before that, with the lines behind each @if or with those behind each @else. */
+gboolean astro_graph_check_branch(const AstroGraph *graph, gboolean otherwise, GError **error);
 
 AstroToken *astro_token_new(AstroTokenKind kind, guint line, gboolean joined);
 void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean parameter);
+AstroToken *astro_token_copy(const AstroToken *token);
 /* The token's text if it is of this kind and holds no parameter, else NULL. */
 const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind);
 /* Replaces all that the token holds by this text. */

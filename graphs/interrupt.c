@@ -38,7 +38,7 @@ static void on_hangup(int number)
 static gboolean on_wake(int fd, GIOCondition condition, gpointer data)
 {
   char byte;
-  if (read(fd, &byte, 1) == 1)
+  if (read(fd, &byte, 1) == 1 && callback)
     callback(presses, callback_data);
   return G_SOURCE_CONTINUE;
 }
@@ -61,6 +61,8 @@ void astro_interrupt_watch(AstroInterruptFunc function, gpointer data)
 {
   callback = function;
   callback_data = data;
+  if (wake_source)
+    return;
   g_autoptr(GError) error = NULL;
   if (!g_unix_open_pipe(wake, FD_CLOEXEC, &error))
     g_error("no pipe for signals: %s", error->message);
@@ -71,14 +73,27 @@ void astro_interrupt_watch(AstroInterruptFunc function, gpointer data)
   handle(SIGTERM, on_signal);
 }
 
+void astro_interrupt_hold(void)
+{
+  callback = NULL;
+}
+
+guint astro_interrupt_presses(void)
+{
+  return (guint)presses;
+}
+
 void astro_interrupt_unwatch(void)
 {
+  if (!wake_source)
+    return;
   alarm(0);
   handle(SIGINT, SIG_DFL);
   handle(SIGTERM, SIG_DFL);
   handle_hangup(SIG_DFL);
   handle(SIGALRM, SIG_DFL);
   g_source_remove(wake_source);
+  wake_source = 0;
   close(wake[0]);
   close(wake[1]);
 }

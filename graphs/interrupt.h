@@ -13,6 +13,10 @@ typedef void (*AstroInterruptFunc)(guint presses, gpointer data);
  * doing. */
 #define ASTRO_INTERRUPTED 130
 void astro_interrupt_watch(AstroInterruptFunc function, gpointer data);
+/* Between two pipelines: signals are counted, and nobody is called until the next watch. */
+void astro_interrupt_hold(void);
+guint astro_interrupt_presses(void);
+/* Signals have their usual effect again; nothing if none were watched. */
 void astro_interrupt_unwatch(void);
 
 G_END_DECLS

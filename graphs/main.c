@@ -6,7 +6,7 @@
 #include "graphs/explain.h"
 #include "graphs/find.h"
 #include "graphs/near.h"
-#include "graphs/run.h"
+#include "graphs/sequence.h"
 #include <errno.h>
 #include <gst/gst.h>
 #include <locale.h>
@@ -22,6 +22,8 @@ static const AstroOption run_options[] = {
     G_STRUCT_OFFSET(AstroArguments, dot) },
   { "--clock", "CLOCK", "the pipeline's clock: system, realtime, or ptp:DOMAIN",
     G_STRUCT_OFFSET(AstroArguments, clock), astro_clock_check },
+  { "--keep", "FOLDER", "keep the files that rounds pass on in FOLDER",
+    G_STRUCT_OFFSET(AstroArguments, keep) },
   { "--quiet", NULL, "no progress, only warnings and errors",
     G_STRUCT_OFFSET(AstroArguments, quiet) },
   { "--verbose", NULL, "print what elements report, such as clipped samples",

@@ -1,20 +1,20 @@
-/* gst-astro run: plays a graph's pipeline and reports what its elements say. */
+/* Plays one pipeline of a graph and reports what its elements say. */
 #include "config.h"
 #include "graphs/run.h"
 #include "core/serve/pictures.h"
 #include "core/stream/stream.h"
 #include "graphs/check.h"
 #include "graphs/clock.h"
-#include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
-#include "graphs/next.h"
+#include "graphs/names.h"
 #include "graphs/pictures.h"
 #include "graphs/progress.h"
 #include "graphs/sinks.h"
 #include "graphs/sources.h"
 #include "graphs/stats.h"
 #include "graphs/unlinked.h"
+#include "graphs/values.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@
 
 typedef struct {
   const AstroArguments *arguments;
-  const AstroGraph *graph;
+  const AstroPass *pass;
+  const char *passing; /* folder of files that are removed at the end, which are not told; NULL */
   GstElement *pipeline;
   GMainLoop *loop;
   AstroProgress *progress;
@@ -47,7 +48,8 @@ static void tell(Run *run, const char *format, ...)
   va_end(arguments);
   g_autofree char *line = astro_format_line(text);
   astro_progress_clear(run->progress);
-  fprintf(stderr, "%s\n", line);
+  fprintf(stderr, "%s%s%s\n", run->pass->label ? run->pass->label : "",
+          run->pass->label ? ": " : "", line);
 }
 
 static void stop(Run *run, int status)
@@ -110,15 +112,26 @@ static void on_clock_lost(Run *run, GstMessage *message)
   gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
 }
 
+/* With several pipelines each has a file of its own: a.dot becomes a-1.dot, a-2.dot and so on. */
+static char *dot_name(const Run *run)
+{
+  const char *name = run->arguments->dot, *dot = strrchr(name, '.');
+  if (!run->pass->label)
+    return g_strdup(name);
+  const int stem = dot && !strchr(dot, '/') ? (int)(dot - name) : (int)strlen(name);
+  return g_strdup_printf("%.*s-%u%s", stem, name, run->pass->pipeline, name + stem);
+}
+
 static gboolean write_dot(Run *run)
 {
   g_autofree char *dot =
       gst_debug_bin_to_dot_data(GST_BIN(run->pipeline), GST_DEBUG_GRAPH_SHOW_ALL);
-  FILE *file = fopen(run->arguments->dot, "w");
+  g_autofree char *name = dot_name(run);
+  FILE *file = fopen(name, "w");
   gboolean written = file && dot && fputs(dot, file) >= 0;
   written &= !file || !fclose(file);
   if (!written)
-    tell(run, "%s: %s", run->arguments->dot, g_strerror(errno));
+    tell(run, "%s: %s", name, g_strerror(errno));
   return written;
 }
 
@@ -144,10 +157,19 @@ static const char *const results[] = { "astro-mock",    "astro-tpacf", "astro-in
                                        "astro-packets", "astro-start", "astro-ring",
                                        "astro-dump",    "candidate",   NULL };
 
-static void on_file(GPtrArray *lines, const GstStructure *structure)
+/* Whether the file only goes from one pipeline to another. */
+static gboolean is_passed_on(const Run *run, const char *location)
+{
+  const gsize n = run->passing ? strlen(run->passing) : 0;
+  return n && g_str_has_prefix(location, run->passing) && location[n] == G_DIR_SEPARATOR;
+}
+
+static void on_file(const Run *run, GPtrArray *lines, const GstStructure *structure)
 {
   g_autoptr(GstStructure) contents = gst_structure_copy(structure);
   const char *location = gst_structure_get_string(structure, "location");
+  if (location && is_passed_on(run, location))
+    return;
   gst_structure_remove_field(contents, "location");
   g_autofree char *fields = astro_format_fields(contents);
   g_autofree char *text = g_strdup_printf("%s: %s", location ? location : "?", fields);
@@ -203,9 +225,9 @@ static void on_element(Run *run, GstMessage *message)
   const GstStructure *structure = gst_message_get_structure(message);
   const char *name = structure ? gst_structure_get_name(structure) : "";
   if (g_str_equal(name, "astro-file"))
-    on_file(run->files, structure);
+    on_file(run, run->files, structure);
   if (g_str_equal(name, "astro-input"))
-    on_file(run->inputs, structure);
+    on_file(run, run->inputs, structure);
   if (g_str_equal(name, "astro-sources"))
     on_sources(run, message, structure);
   if (g_str_equal(name, "astro-server"))
@@ -312,14 +334,6 @@ static gboolean on_watch(gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-static char *graph_name(const AstroGraph *graph)
-{
-  g_autofree char *base = g_path_get_basename(graph->file);
-  if (g_str_has_suffix(base, ".graph"))
-    base[strlen(base) - strlen(".graph")] = 0;
-  return g_steal_pointer(&base);
-}
-
 /* A sink that is stopped in mid-stream finishes its file and posts a message about it, which the
  * bus would drop if it flushed itself. */
 static void halt(Run *run, GstBus *bus)
@@ -346,13 +360,15 @@ static void play(Run *run)
   if (run->ended) {
     run->pictures = astro_pictures_written(run->pipeline);
     astro_progress_finish(run->progress);
+    if (run->stats && run->pass->label)
+      printf("%s:\n", run->pass->label);
     if (run->stats)
       astro_stats_print(run->stats, stdout);
   } else {
     astro_progress_clear(run->progress);
   }
   halt(run, bus);
-  astro_interrupt_unwatch();
+  astro_interrupt_hold();
   g_source_remove(watch);
   gst_bus_remove_watch(bus);
 }
@@ -367,16 +383,10 @@ static void tell_beams(Run *run)
     printf("%s\n", (char *)g_hash_table_lookup(run->beams, name->data));
 }
 
-/* Printed after all else, so that the user sees it last. */
-static void tell_pictures(const Run *run)
+static gboolean has_results(const Run *run)
 {
-  g_auto(GStrv) commands = astro_next_commands(run->graph);
-  for (guint i = 0; run->pictures && i < run->pictures->len; i++)
-    printf("picture: %s\n", (char *)run->pictures->pdata[i]);
-  if (run->status != EXIT_SUCCESS || run->arguments->quiet)
-    return;
-  for (guint i = 0; commands[i]; i++)
-    printf("%s  %s\n", i ? "" : "to try next:\n", commands[i]);
+  return g_hash_table_size(run->sources) || g_hash_table_size(run->beams) || run->files->len ||
+         (run->inputs->len && run->status == EXIT_SUCCESS);
 }
 
 static void tell_at_end(Run *run)
@@ -386,6 +396,8 @@ static void tell_at_end(Run *run)
   for (GList *key = keys; key; key = key->next)
     tell(run, "%s: %s", (char *)key->data,
          (char *)g_hash_table_lookup(run->told_at_end, key->data));
+  if (run->pass->label && has_results(run))
+    printf("%s:\n", run->pass->label);
   g_autoptr(GList) images =
       g_list_sort(g_hash_table_get_keys(run->sources), (GCompareFunc)g_strcmp0);
   for (GList *key = images; key; key = key->next) {
@@ -398,16 +410,21 @@ static void tell_at_end(Run *run)
     printf("%s\n", (char *)run->inputs->pdata[i]);
   for (guint i = 0; i < run->files->len; i++)
     printf("%s\n", (char *)run->files->pdata[i]);
-  tell_pictures(run);
+  for (guint i = 0; run->pictures && i < run->pictures->len; i++)
+    if (!is_passed_on(run, run->pictures->pdata[i]))
+      printf("picture: %s\n", (char *)run->pictures->pdata[i]);
 }
 
-static int play_pipeline(GstElement *pipeline, const AstroGraph *graph,
+static int play_pipeline(GstElement *pipeline, const AstroPass *pass, const char *passing,
                          const AstroArguments *arguments)
 {
-  Run run = {
-    .arguments = arguments, .graph = graph, .pipeline = pipeline, .status = EXIT_FAILURE
-  };
-  g_autofree char *name = graph_name(graph);
+  Run run = { .arguments = arguments,
+              .pass = pass,
+              .passing = passing,
+              .pipeline = pipeline,
+              .status = EXIT_FAILURE };
+  g_autofree char *graph = astro_graph_name(pass->graph);
+  g_autofree char *name = g_strjoin(pass->label ? ": " : NULL, graph, pass->label, NULL);
   run.loop = g_main_loop_new(NULL, FALSE);
   run.warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   run.told_at_end = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -444,13 +461,11 @@ static const char *left_out(const char *message)
   return "";
 }
 
-static int refuse_pipeline(const AstroGraph *graph, const char *message)
+static char *with_place(const AstroGraph *graph, const char *message)
 {
   guint line = astro_graph_locate(graph, message);
-  g_autofree char *text =
-      line ? g_strdup_printf("%s:%u: %s%s", graph->file, line, message, left_out(message))
-           : g_strdup_printf("%s: %s", graph->file, message);
-  return astro_refuse(text);
+  return line ? g_strdup_printf("%s:%u: %s%s", graph->file, line, message, left_out(message))
+              : g_strdup_printf("%s: %s", graph->file, message);
 }
 
 /* gst_parse_launch returns a single element without a pipeline, but only that has a bus and clock.
@@ -464,29 +479,46 @@ static GstElement *as_pipeline(GstElement *element)
   return pipeline;
 }
 
-static int run_line(const AstroGraph *graph, const char *line, const char *plugin,
-                    const AstroArguments *arguments)
+static GstElement *make_pipeline(const AstroPass *pass, const char *line, char **trouble)
 {
   g_autoptr(GError) error = NULL;
   GstElement *element = gst_parse_launch(line, &error);
-  if (!element)
-    return refuse_pipeline(graph, error->message);
-  g_autoptr(GstElement) pipeline = gst_object_ref_sink(as_pipeline(element));
-  if (error) {
-    g_autofree char *message = astro_explain_unlinked(pipeline, error);
-    return refuse_pipeline(graph, message);
+  if (!element) {
+    *trouble = with_place(pass->graph, error->message);
+    return NULL;
   }
-  g_autofree char *trouble = astro_check_pipeline(pipeline);
-  if (trouble)
-    return refuse_pipeline(graph, trouble);
-  if (arguments->clock)
-    trouble = astro_clock_set(pipeline, arguments->clock, arguments->quiet);
-  return trouble ? astro_refuse(trouble) : play_pipeline(pipeline, graph, arguments);
+  g_autoptr(GstElement) pipeline = gst_object_ref_sink(as_pipeline(element));
+  g_autofree char *message =
+      error ? astro_explain_unlinked(pipeline, error) : astro_check_pipeline(pipeline);
+  if (message)
+    *trouble = with_place(pass->graph, message);
+  return message ? NULL : g_steal_pointer(&pipeline);
 }
 
-int astro_run(const AstroArguments *arguments)
+static GstElement *pipeline_of(const AstroPass *pass, char **trouble)
 {
-  const int status = astro_with_asked_line(arguments, run_line);
-  astro_clock_release();
-  return status;
+  g_autoptr(GError) error = NULL;
+  if (pass->label)
+    astro_graph_name_elements(pass->graph);
+  g_autofree char *line = astro_checked_line(pass->graph, &error);
+  if (line)
+    return make_pipeline(pass, line, trouble);
+  *trouble = g_strdup(error->message);
+  return NULL;
+}
+
+char *astro_pass_check(const AstroPass *pass)
+{
+  char *trouble = NULL;
+  g_autoptr(GstElement) pipeline = pipeline_of(pass, &trouble);
+  return trouble;
+}
+
+int astro_pass_run(const AstroPass *pass, const char *passing, const AstroArguments *arguments)
+{
+  g_autofree char *trouble = NULL;
+  g_autoptr(GstElement) pipeline = pipeline_of(pass, &trouble);
+  if (!trouble && arguments->clock)
+    trouble = astro_clock_set(pipeline, arguments->clock, arguments->quiet);
+  return trouble ? astro_refuse(trouble) : play_pipeline(pipeline, pass, passing, arguments);
 }

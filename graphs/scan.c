@@ -226,24 +226,71 @@ static gboolean scan_end(Scanner *s, const char *rest)
   return TRUE;
 }
 
+/* ---- several pipelines, one after another ---- */
+
+/* Adds the text in quotes that says what a pipeline does, or "". */
+static gboolean add_purpose(Scanner *s, AstroToken *mark, const char *rest)
+{
+  const gsize n = strlen(rest);
+  if (!n) {
+    astro_token_add(mark, "", 0, FALSE);
+    return TRUE;
+  }
+  if (n < 3 || rest[0] != '"' || memchr(rest + 1, '"', n - 1) != rest + n - 1)
+    return fail(s, s->line, "expected a text in double quotes that says what the pipeline does: %s",
+                rest);
+  astro_token_add(mark, rest + 1, n - 2, FALSE);
+  return TRUE;
+}
+
+static gboolean scan_round(Scanner *s, const char *rest)
+{
+  AstroToken *mark = add_token(s, ASTRO_TOKEN_ROUND, FALSE);
+  gsize n = strspn(rest, "0123456789");
+  if (is_reference(rest)) {
+    const gsize name = name_length(rest + 2);
+    g_autofree char *text = g_strndup(rest + 2, name);
+    AstroParameter *parameter = astro_graph_parameter(s->graph, text);
+    if (!name || rest[2 + name] != '}' || !parameter)
+      return fail(s, s->line, "@round %s: expected a parameter that is declared above", rest);
+    astro_token_add(mark, text, -1, TRUE);
+    n = name + 3;
+  } else {
+    astro_token_add(mark, rest, n, FALSE);
+  }
+  if (rest[n] && !is_blank(rest[n]) && rest[n] != '"')
+    return fail(s, s->line, "@round %s: expected how often, as a number or ${parameter}", rest);
+  rest += n;
+  return add_purpose(s, mark, rest + strspn(rest, " \t\r"));
+}
+
+static gboolean scan_then(Scanner *s, const char *rest)
+{
+  return add_purpose(s, add_token(s, ASTRO_TOKEN_THEN, FALSE), rest);
+}
+
 static const struct {
   const char *word;
   gboolean (*scan)(Scanner *s, const char *rest);
-} conditions[] = { { "@if", scan_if }, { "@else", scan_else }, { "@end", scan_end } };
+} marks[] = { { "@if", scan_if },
+              { "@else", scan_else },
+              { "@end", scan_end },
+              { "@round", scan_round },
+              { "@then", scan_then } };
 
-/* Scans a line of conditions or a declaration, at its @. */
+/* Scans a line of conditions or rounds or a declaration, at its @. */
 static gboolean scan_at(Scanner *s)
 {
-  for (guint i = 0; i < G_N_ELEMENTS(conditions); i++) {
-    const gsize n = strlen(conditions[i].word);
-    if (strncmp(s->at, conditions[i].word, n) || (s->at[n] && !g_ascii_isspace(s->at[n])))
+  for (guint i = 0; i < G_N_ELEMENTS(marks); i++) {
+    const gsize n = strlen(marks[i].word);
+    if (strncmp(s->at, marks[i].word, n) || (s->at[n] && !g_ascii_isspace(s->at[n])))
       continue;
     g_autofree char *line = g_strndup(s->at + n, strcspn(s->at + n, "\n"));
     char *comment = strstr(line, " #");
     if (comment)
       *comment = 0;
     s->at += n + strcspn(s->at + n, "\n");
-    return conditions[i].scan(s, g_strstrip(line));
+    return marks[i].scan(s, g_strstrip(line));
   }
   return scan_declaration(s);
 }
@@ -529,38 +576,6 @@ static gboolean scan_tokens(Scanner *s)
   }
 }
 
-/* Finds links and brackets for which GStreamer would report a syntax error without its place, with
- * the lines behind each @if or with those behind each @else. */
-static gboolean check_links(Scanner *s, gboolean otherwise)
-{
-  const AstroToken *open = NULL, *before = NULL;
-  int depth = 0;
-  for (guint i = 0; i < s->graph->tokens->len; i++) {
-    const AstroToken *token = s->graph->tokens->pdata[i];
-    if (token->when && token->otherwise != otherwise)
-      continue;
-    const char *text = astro_token_literal(token, ASTRO_TOKEN_WORD);
-    const char *last = before ? astro_token_literal(before, ASTRO_TOKEN_WORD) : "(";
-    gboolean link = !g_strcmp0(text, "!") || !g_strcmp0(text, ":");
-    gboolean last_link = !g_strcmp0(last, "!") || !g_strcmp0(last, ":");
-    if (link && (last_link || !g_strcmp0(last, "(")))
-      return fail(s, token->line, "%s has no element before it", text);
-    if (!g_strcmp0(text, ")") && last_link)
-      return fail(s, before->line, "%s has no element after it", last);
-    if (!g_strcmp0(text, "(") && depth++ == 0)
-      open = token;
-    if (!g_strcmp0(text, ")") && depth-- == 0)
-      return fail(s, token->line, ") without a ( before it");
-    before = token;
-  }
-  if (!before)
-    return fail(s, s->line, "no pipeline: only comments and parameters");
-  const char *last = astro_token_literal(before, ASTRO_TOKEN_WORD);
-  if (!g_strcmp0(last, "!") || !g_strcmp0(last, ":"))
-    return fail(s, before->line, "%s has no element after it", last);
-  return depth ? fail(s, open->line, "( is not closed") : TRUE;
-}
-
 static gboolean check_parameters(Scanner *s)
 {
   for (guint i = 0; i < s->graph->tokens->len; i++) {
@@ -568,7 +583,7 @@ static gboolean check_parameters(Scanner *s)
     for (guint j = 0; j < token->parts->len; j++) {
       const AstroPart *part = token->parts->pdata[j];
       AstroParameter *parameter =
-          part->parameter ? astro_graph_parameter(s->graph, part->text) : NULL;
+          part->parameter ? astro_graph_reference(s->graph, part->text) : NULL;
       if (part->parameter && !parameter)
         return fail(s, token->line, "${%s} is not declared: @%s default \"help\" declares it",
                     part->text, part->text);
@@ -584,6 +599,34 @@ static gboolean check_parameters(Scanner *s)
   return TRUE;
 }
 
+static gboolean has_rounds(const AstroGraph *graph)
+{
+  for (guint i = 0; i < graph->tokens->len; i++)
+    if (astro_token_is_mark(graph->tokens->pdata[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Makes the names that a graph with rounds can refer to. */
+static gboolean add_rounds(Scanner *s)
+{
+  static const char *const names[] = { "round", "last", "folder" };
+  for (guint i = 0; has_rounds(s->graph) && i < G_N_ELEMENTS(names); i++) {
+    const AstroParameter *other = astro_graph_parameter(s->graph, names[i]);
+    if (other)
+      return fail(s, other->line,
+                  "parameter %s: in a graph with rounds ${%s} has a meaning of its own, expected "
+                  "another name",
+                  names[i], names[i]);
+    AstroParameter *parameter = g_new0(AstroParameter, 1);
+    parameter->name = g_strdup(names[i]);
+    parameter->value = g_strdup("");
+    parameter->set = TRUE;
+    g_ptr_array_add(s->graph->rounds, parameter);
+  }
+  return TRUE;
+}
+
 gboolean astro_graph_scan(AstroGraph *graph, GError **error)
 {
   Scanner s = { .graph = graph, .at = graph->text, .line = 1, .line_start = TRUE, .error = error };
@@ -591,11 +634,6 @@ gboolean astro_graph_scan(AstroGraph *graph, GError **error)
     return FALSE;
   if (s.when)
     return fail(&s, s.when_line, "@if without an @end");
-  return check_links(&s, FALSE) && check_links(&s, TRUE) && check_parameters(&s);
-}
-
-gboolean astro_graph_check_links(AstroGraph *graph, GError **error)
-{
-  Scanner s = { .graph = graph, .line = 1, .error = error };
-  return check_links(&s, FALSE);
+  return astro_graph_check_branch(graph, FALSE, error) &&
+         astro_graph_check_branch(graph, TRUE, error) && add_rounds(&s) && check_parameters(&s);
 }

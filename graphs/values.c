@@ -255,7 +255,7 @@ static gboolean check_caps(AstroGraph *graph, guint at, GError **error)
   if (!expected)
     return TRUE;
   const AstroParameter *parameter =
-      astro_parameter_source(astro_graph_parameter(graph, part->text));
+      astro_parameter_source(astro_graph_reference(graph, part->text));
   if (!parameter->set)
     g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
                 "%s:%u: parameter %s has to be given: %s", graph->file, token->line,
@@ -299,4 +299,9 @@ gboolean astro_values_check(AstroGraph *graph, GError **error)
   }
   g_clear_pointer(&klass, g_type_class_unref);
   return good && check_names(graph, error);
+}
+
+char *astro_checked_line(AstroGraph *graph, GError **error)
+{
+  return astro_values_check(graph, error) ? astro_graph_line(graph, error) : NULL;
 }

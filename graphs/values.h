@@ -10,4 +10,7 @@ G_BEGIN_DECLS
  * whole numbers with an exponent, where GStreamer accepts digits alone. Needs gst_init. */
 gboolean astro_values_check(AstroGraph *graph, GError **error);
 
+/* The pipeline on one line, after that check. */
+char *astro_checked_line(AstroGraph *graph, GError **error);
+
 G_END_DECLS
