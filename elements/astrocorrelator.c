@@ -15,6 +15,10 @@
  * channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all channels, groups
  * of channels take turns on it, and active-backend says how many channels a group has.
  *
+ * With devices=0,1 or all, blocks of spectra are dealt out to several GPUs in turn, and what each
+ * has made of an integration is added up when the next one ends: sums are the same as those of one
+ * device bit for bit, means within rounding.
+ *
  * Visibilities are means (CF32LE), or exact sums (CI32LE) if the caps downstream ask for them and
  * samples are integers. Each block has validity counts, and its caps say so (counts=true): elements
  * refuse sums whose counts were lost on the way.
@@ -32,6 +36,7 @@
 
 #include "core/correlator/correlator.h"
 #include "core/kit/enum.h"
+#include "elements/astrocorrelator-parts.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrointegration.h"
 
@@ -54,8 +59,14 @@ struct _AstroCorrelator {
   gboolean open;  /* part of an integration has come */
   guint64 number; /* of that integration */
   guint64 end;    /* the step after the last one that came of it */
-  gboolean stale; /* the backend still holds an integration that was dropped */
   guint32 *counts;
+
+  /* Sets of devices, a bit each; the host counts as one. */
+  guint32 stale;                /* they still hold an integration that was dropped */
+  guint32 used;                 /* they have spectra of the open integration */
+  guint lane;                   /* the one that has the block in work */
+  AstroCorrelatorConfig config; /* for joining parts */
+  AstroCorrelatorParts parts;   /* of the integration before, with several devices */
 };
 
 G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
@@ -281,7 +292,10 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   g_clear_pointer(&self->counts, g_free);
   self->spectra = config->integration;
   self->full = (guint32)config->integration * config->channel_step;
-  self->stale = FALSE;
+  self->stale = self->used = 0;
+  self->lane = 0;
+  self->config = *config;
+  astro_correlator_parts_clear(&self->parts);
   if (seconds > 0)
     astro_integration_tell(GST_ELEMENT(self), integration, in);
   return TRUE;
@@ -322,12 +336,107 @@ static void add_counts(AstroStage *stage, GstBuffer *out)
 
 /* The end of the stream shortens a block's duration, so that its (u,v,w) are those of its middle.
  */
-static void end_early(AstroStage *stage, GstBuffer *out)
+static void end_early(AstroStage *stage, GstBuffer *out, guint64 number, guint64 end)
 {
   const AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   if (astro_stage_in(stage)->rate_n > 0)
-    GST_BUFFER_DURATION(out) = astro_stage_time_in(stage, self->end) -
-                               astro_stage_time_in(stage, self->number * self->spectra);
+    GST_BUFFER_DURATION(out) =
+        astro_stage_time_in(stage, end) - astro_stage_time_in(stage, number * self->spectra);
+}
+
+static void emit(AstroStage *stage, GstBuffer *out, guint64 number, guint64 end, gboolean is_cut)
+{
+  add_counts(stage, out);
+  astro_stage_emit(stage, out, number, 1);
+  if (is_cut)
+    end_early(stage, out, number, end);
+}
+
+/* ---- several devices ---- */
+
+static gboolean send_parts(AstroStage *stage, GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  AstroCorrelatorParts *parts = &self->parts;
+  const guint64 number = parts->number, end = parts->end;
+  AstroResult *result = astro_stage_result(stage);
+  guint threads;
+  if (parts->n == 0)
+    return TRUE;
+  g_object_get(stage, "threads", &threads, NULL);
+  result->counts = self->counts;
+  GstBuffer *out = astro_correlator_parts_join(parts, &self->config, threads, result, error);
+  if (!out)
+    return FALSE;
+  emit(stage, out, number, end, parts->is_cut);
+  return TRUE;
+}
+
+/* ---- one integration ---- */
+
+static GstBuffer *new_block(AstroStage *stage, GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  if (!self->counts)
+    self->counts = g_new(guint32, n_counts(stage));
+  astro_stage_result(stage)->counts = self->counts;
+  return astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
+}
+
+/* Hands the steps to a device. *out: the block of visibilities that it made of all that it has, if
+ * arguments->dump. */
+static gboolean add_on(AstroStage *stage, guint lane, GstBuffer *in,
+                       AstroCorrelatorArguments *arguments, GstBuffer **out, GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  const guint32 bit = 1u << lane;
+  *out = NULL;
+  arguments->begin = (self->stale & bit) != 0;
+  if (arguments->dump && !(*out = new_block(stage, error)))
+    return FALSE;
+  astro_stage_take_lane(stage, lane);
+  if (!astro_stage_submit(stage, in, *out, arguments, error)) {
+    gst_clear_buffer(out);
+    return FALSE;
+  }
+  self->stale &= ~bit;
+  self->used = arguments->dump ? self->used & ~bit : self->used | bit;
+  return TRUE;
+}
+
+/* Ends the integration on all devices that have spectra of it, the one with the block in work
+ * last. */
+static gboolean dump_all(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *arguments,
+                         gboolean is_cut, GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  AstroCorrelatorParts made = { .number = self->number, .end = self->end, .is_cut = is_cut };
+  GstBuffer *out;
+  for (guint lane = 0; lane < astro_stage_n_lanes(stage); lane++) {
+    AstroCorrelatorArguments none = { .dump = TRUE };
+    if (lane == self->lane || !(self->used & (1u << lane)))
+      continue;
+    if (!add_on(stage, lane, NULL, &none, &out, error)) {
+      astro_correlator_parts_clear(&made);
+      return FALSE;
+    }
+    astro_correlator_parts_add(&made, out, astro_stage_result(stage), n_counts(stage));
+  }
+  if (!in && made.n > 0 && !(self->used & (1u << self->lane))) {
+    /* The device whose turn it is has nothing of it. */
+  } else if (!add_on(stage, self->lane, in, arguments, &out, error)) {
+    astro_correlator_parts_clear(&made);
+    return FALSE;
+  } else if (made.n == 0 && self->parts.n == 0) {
+    emit(stage, out, self->number, self->end, is_cut);
+    return TRUE;
+  } else {
+    astro_correlator_parts_add(&made, out, astro_stage_result(stage), n_counts(stage));
+  }
+  const gboolean ok = send_parts(stage, error);
+  astro_correlator_parts_clear(&self->parts);
+  self->parts = made;
+  return ok;
 }
 
 /* Adds time steps of a block (in is NULL: none), and ends the integration if arguments->dump.
@@ -336,29 +445,12 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *
                     gboolean is_cut, GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
-  GstBuffer *out = NULL;
-
-  arguments->begin = self->stale;
-  if (arguments->dump) {
-    if (!self->counts)
-      self->counts = g_new(guint32, n_counts(stage));
-    astro_stage_result(stage)->counts = self->counts;
-    out = astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
-    if (!out)
-      return FALSE;
-  }
-  if (!astro_stage_submit(stage, in, out, arguments, error)) {
-    gst_clear_buffer(&out);
+  GstBuffer *out;
+  if (!arguments->dump)
+    return add_on(stage, self->lane, in, arguments, &out, error);
+  if (!dump_all(stage, in, arguments, is_cut, error))
     return FALSE;
-  }
-  self->stale = FALSE;
-  if (!out)
-    return TRUE;
   self->open = FALSE;
-  add_counts(stage, out);
-  astro_stage_emit(stage, out, self->number, 1);
-  if (is_cut)
-    end_early(stage, out);
   return TRUE;
 }
 
@@ -382,6 +474,8 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   arguments.valid_channel = good.channel;
   arguments.valid_station = good.station;
 
+  if (!gap)
+    self->lane = (self->lane + 1) % astro_stage_n_lanes(stage);
   for (guint64 done = 0; done < steps; done += arguments.count) {
     guint64 at = first + done, number = at / self->spectra;
     /* Lost steps took the rest of the open integration with them. */
@@ -402,19 +496,22 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
 static gboolean finish(AstroStage *stage, GError **error)
 {
-  return end_integration(stage, TRUE, error);
+  return end_integration(stage, TRUE, error) && send_parts(stage, error);
 }
 
 static void reset(AstroStage *stage)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   self->open = FALSE;
-  self->stale = TRUE;
+  self->stale = ~0u;
+  self->used = 0;
+  astro_correlator_parts_clear(&self->parts);
 }
 
+/* Parts that several devices have made wait for the end of the next integration. */
 static guint64 latency_steps(AstroStage *stage)
 {
-  return ASTRO_CORRELATOR(stage)->spectra;
+  return ASTRO_CORRELATOR(stage)->spectra * (astro_stage_n_lanes(stage) > 1 ? 2 : 1);
 }
 
 /* ---- properties ---- */
@@ -439,6 +536,7 @@ static const AstroField fields[] = {
 
 static void finalize(GObject *object)
 {
+  astro_correlator_parts_clear(&ASTRO_CORRELATOR(object)->parts);
   g_free(ASTRO_CORRELATOR(object)->counts);
   G_OBJECT_CLASS(astro_correlator_parent_class)->finalize(object);
 }
@@ -473,6 +571,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   stage->finish = finish;
   stage->reset = reset;
   stage->latency_steps = latency_steps;
+  astro_stage_class_add_devices(stage);
   astro_stage_class_add_pads(stage, spectra, visibilities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Correlator", "Filter/Analyzer",

@@ -1,5 +1,5 @@
 core_sources += core/correlator/correlator.h core/correlator/check.c core/correlator/reference.c \
-  core/correlator/counts.c core/correlator/counts.h core/correlator/sums.c core/correlator/sums.h \
+  core/correlator/counts.c core/correlator/counts.h core/correlator/parts.c core/correlator/parts.h core/correlator/sums.c core/correlator/sums.h \
   core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
   core/correlator/packing.c core/correlator/packing.h core/correlator/packed-products.c core/correlator/packed-products.h core/correlator/plan.c core/correlator/plan.h \
   core/correlator/prefetch.h core/correlator/kernels.c core/correlator/kernels.h \
@@ -12,10 +12,10 @@ core_avx2_sources += core/correlator/x86/int8-avx2.c core/correlator/x86/float-a
 core_avx512_sources += core/correlator/x86/int8-avx512.c core/correlator/x86/float-avx512.c
 core_vnni_sources += core/correlator/x86/int8-vnni.c
 core_amx_sources += core/correlator/x86/int8-amx.c core/correlator/x86/int16-amx.c core/correlator/x86/float-amx.c
-element_sources += elements/astrocorrelator.c elements/astrocorrelator.h
+element_sources += elements/astrocorrelator.c elements/astrocorrelator-parts.c elements/astrocorrelator-parts.h elements/astrocorrelator.h
 core_tests += tests/core/correlator/correlator tests/core/correlator/correlator-values tests/core/correlator/correlator-limits
 dist_files += tests/core/correlator/correlator.h tests/elements/astrocorrelator.h
-element_tests += tests/elements/astrocorrelator tests/elements/astrocorrelator-time
+element_tests += tests/elements/astrocorrelator tests/elements/astrocorrelator-time tests/elements/astrocorrelator-devices
 bench_programs += tests/bench/correlator
 tests_bench_correlator_LDADD = $(LDADD) -ldl
 gpu_sources += gpu/correlator/correlator.cu gpu/correlator/groups.cu gpu/correlator/dump.cu gpu/correlator/held.cu gpu/correlator/split.cu gpu/correlator/simt.cu \

@@ -10,65 +10,96 @@ static gboolean wait_oldest(AstroStage *stage, guint leave, GError **error)
   AstroStagePrivate *priv = astro_stage_parts(stage);
   const gint64 begun = astro_stage_now();
   gboolean ok = TRUE;
-  while (priv->in_flight.length > leave) {
-    AstroEvent *event = g_queue_pop_head(&priv->in_flight);
-    ok = priv->device->funcs->event_wait(priv->device, event, ok ? error : NULL) && ok;
-    priv->device->funcs->event_free(priv->device, event);
+  AstroStageLane *lane = priv->lane;
+  while (lane->in_flight.length > leave) {
+    AstroEvent *event = g_queue_pop_head(&lane->in_flight);
+    ok = lane->device->funcs->event_wait(lane->device, event, ok ? error : NULL) && ok;
+    lane->device->funcs->event_free(lane->device, event);
   }
   astro_log_wait(stage, "for the device", (guint64)(astro_stage_now() - begun));
   return ok;
 }
 
-void astro_stage_close_backend(AstroStage *stage)
+static void close_lane(AstroStage *stage, AstroStageLane *lane)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
-  AstroDevice *device = priv->device;
+  AstroDevice *device = lane->device;
 
+  priv->lane = lane;
   if (device)
     wait_oldest(stage, 0, NULL);
-  if (priv->instance)
-    priv->backend->destroy(priv->instance);
-  if (priv->queue)
-    device->funcs->queue_free(device, priv->queue);
-  priv->queue = NULL;
-  priv->instance = NULL;
+  if (lane->instance)
+    priv->backend->destroy(lane->instance);
+  if (lane->queue)
+    device->funcs->queue_free(device, lane->queue);
+  lane->queue = NULL;
+  lane->instance = NULL;
   GST_OBJECT_LOCK(stage);
-  priv->device = NULL;
-  priv->backend = NULL;
-  priv->variant = NULL;
+  lane->device = NULL;
   GST_OBJECT_UNLOCK(stage);
   g_clear_pointer(&device, astro_device_unref);
 }
 
-/* why_cpu: why auto did not take its first choice; or NULL. */
+void astro_stage_close_backend(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+
+  for (guint i = G_N_ELEMENTS(priv->lanes); i-- > 0;)
+    close_lane(stage, &priv->lanes[i]);
+  GST_OBJECT_LOCK(stage);
+  priv->n_lanes = 0;
+  priv->backend = NULL;
+  priv->variant = NULL;
+  GST_OBJECT_UNLOCK(stage);
+}
+
+/* Opens the next lane. why_cpu: why auto did not take its first choice; or NULL. */
 static gboolean open_backend_of(AstroStage *stage, const AstroWorkChoice *choice,
                                 const char *why_cpu, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  AstroStageLane *lane = &priv->lanes[priv->n_lanes];
   const char *variant = NULL;
   g_autofree char *why = NULL;
   const AstroBackend *backend =
       astro_backend_choose(klass->stage, klass->backends, choice->kind, choice->device,
-                           priv->config, &priv->device, &why, error);
+                           priv->config, &lane->device, &why, error);
 
   if (!backend)
     return FALSE;
   g_assert(backend->config_bytes <= sizeof priv->config);
-  if (priv->device && !(priv->queue = priv->device->funcs->queue_new(priv->device, error)))
+  if (lane->device && !(lane->queue = lane->device->funcs->queue_new(lane->device, error)))
     return FALSE;
   AstroPlace place = { .threads = choice->threads,
-                       .device = priv->device,
-                       .queue = priv->queue,
+                       .device = lane->device,
+                       .queue = lane->queue,
                        .stop = &priv->deadline.stop };
-  priv->instance = backend->create(priv->config, &place, &variant, error);
+  lane->instance = backend->create(priv->config, &place, &variant, error);
   GST_OBJECT_LOCK(stage);
   priv->backend = backend;
   priv->variant = variant;
+  priv->n_lanes += lane->instance != NULL;
   GST_OBJECT_UNLOCK(stage);
-  if (priv->instance)
-    astro_work_log(stage, backend, variant, priv->device, choice->threads, why_cpu ? why_cpu : why);
-  return priv->instance != NULL;
+  if (!lane->instance)
+    return FALSE;
+  astro_work_log(stage, backend, variant, lane->device, choice->threads, why_cpu ? why_cpu : why);
+  return TRUE;
+}
+
+static gboolean open_on_devices(AstroStage *stage, AstroWorkChoice *choice, GError **error)
+{
+  gint indices[ASTRO_MOST_DEVICES];
+  const guint n = astro_stage_find_devices(stage, choice, indices, error);
+  if (n > 1) /* they were named, so that the host is no substitute for them */
+    choice->kind = ASTRO_BACKEND_CUDA;
+  for (guint i = 0; i < n; i++) {
+    choice->device = indices[i];
+    if (!open_backend_of(stage, choice, NULL, error))
+      return FALSE;
+  }
+  astro_stage_take_lane(stage, 0);
+  return n > 0;
 }
 
 /* auto chose by shape alone. If the device has no room after all, the host does the work. */
@@ -77,14 +108,17 @@ static gboolean open_backend(AstroStage *stage, GError **error)
   AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroWorkChoice choice = astro_stage_choice(stage);
   g_autoptr(GError) why_not = NULL;
-  if (open_backend_of(stage, &choice, NULL, &why_not))
+  if (open_on_devices(stage, &choice, &why_not))
     return TRUE;
-  if (choice.kind == ASTRO_BACKEND_AUTO && priv->device) {
+  if (choice.kind == ASTRO_BACKEND_AUTO && astro_stage_device(priv)) {
     g_autofree char *why = g_strdup_printf("auto takes cpu: %s", why_not->message);
     ASTRO_WARN(stage, "%s", why);
     astro_stage_close_backend(stage);
     choice.kind = ASTRO_BACKEND_CPU;
-    return open_backend_of(stage, &choice, why, error);
+    if (!open_backend_of(stage, &choice, why, error))
+      return FALSE;
+    astro_stage_take_lane(stage, 0);
+    return TRUE;
   }
   g_propagate_error(error, g_steal_pointer(&why_not));
   return FALSE;
@@ -112,7 +146,8 @@ typedef struct {
 
 gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv)
 {
-  return priv->device && !(priv->backend->host_out && priv->backend->host_out(priv->instance));
+  const AstroStageLane *lane = &priv->lanes[0];
+  return lane->device && !(priv->backend->host_out && priv->backend->host_out(lane->instance));
 }
 
 static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GError **error)
@@ -121,10 +156,10 @@ static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GErr
 
   face->block.bytes = gst_buffer_get_size(face->buffer);
   face->on_device =
-      flags & GST_MAP_WRITE ? astro_stage_writes_on_device(priv) : priv->device != NULL;
+      flags & GST_MAP_WRITE ? astro_stage_writes_on_device(priv) : priv->lane->device != NULL;
   if (face->on_device)
-    return astro_buffer_acquire(&face->buffer, priv->device, priv->queue, flags, &face->block.data,
-                                error);
+    return astro_buffer_acquire(&face->buffer, priv->lane->device, priv->lane->queue, flags,
+                                &face->block.data, error);
   if (!gst_buffer_map(face->buffer, &face->map, flags))
     return astro_backend_no_memory(error, "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped",
                                    face->block.bytes);
@@ -138,7 +173,7 @@ static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, gbo
   AstroStagePrivate *priv = astro_stage_parts(stage);
 
   if (face->on_device)
-    return astro_buffer_release(face->buffer, priv->queue, flags,
+    return astro_buffer_release(face->buffer, priv->lane->queue, flags,
                                 (flags & GST_MAP_WRITE) && ready && !priv->reader, error);
   gst_buffer_unmap(face->buffer, &face->map);
   return TRUE;
@@ -205,8 +240,8 @@ static gboolean submit_blocks(AstroStage *stage, const AstroBlock *in, guint n_i
   if (n_in + n_out > 0 && !keeps_part(stage) && !goes_on(call.stop, error))
     return FALSE;
   const AstroStop *before = astro_stop_set(&stop);
-  const gboolean ok =
-      priv->backend->submit(priv->instance, in, n_in, out, n_out, arguments, &priv->result, error);
+  const gboolean ok = priv->backend->submit(priv->lane->instance, in, n_in, out, n_out, arguments,
+                                            &priv->result, error);
   astro_stop_set(before);
   return ok && (!g_atomic_int_get(&call.stopped) || keeps_part(stage) || goes_on(call.stop, error));
 }
@@ -270,14 +305,15 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
   }
   for (guint i = 0; i < from.n; i++)
     gst_buffer_unref(from.faces[i].buffer);
-  if (ok && priv->device) {
-    AstroEvent *event = priv->device->funcs->event_record(priv->device, priv->queue, error);
+  AstroStageLane *lane = priv->lane;
+  if (ok && lane->device) {
+    AstroEvent *event = lane->device->funcs->event_record(lane->device, lane->queue, error);
     if (event)
-      g_queue_push_tail(&priv->in_flight, event);
+      g_queue_push_tail(&lane->in_flight, event);
     ok = event && wait_oldest(stage, ASTRO_STAGE_IN_FLIGHT, error);
   }
   /* Work that was queued has no event that astro_stage_close_backend could wait for. */
-  if (!ok && priv->device && priv->backend->drain)
-    priv->backend->drain(priv->instance, &priv->result, NULL);
+  if (!ok && lane->device && priv->backend->drain)
+    priv->backend->drain(lane->instance, &priv->result, NULL);
   return ok;
 }

@@ -70,7 +70,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   astro_stage_tell_latency(stage);
   /* A source may have asked where its blocks are read before there were caps: it has to ask
    * again. */
-  if (priv->device && priv->answered_host)
+  if (astro_stage_device(priv) && priv->answered_host)
     gst_base_transform_reconfigure_sink(trans);
   return TRUE;
 }

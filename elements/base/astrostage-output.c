@@ -32,11 +32,11 @@ static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **er
 static GstBufferPool *new_pool(const AstroStagePrivate *priv, gsize bytes)
 {
   const gboolean on_device = astro_stage_writes_on_device(priv) || priv->reader;
+  AstroDevice *device = astro_stage_device(priv);
   const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
-  AstroDevice *locked_for = priv->device == priv->reader && astro_stage_writes_on_device(priv)
-                                ? NULL
-                            : priv->device ? priv->device
-                                           : priv->reader;
+  AstroDevice *locked_for = device == priv->reader && astro_stage_writes_on_device(priv) ? NULL
+                            : device                                                     ? device
+                                     : priv->reader;
   return astro_buffer_pool_new_active(
       locked_for, NULL, bytes, on_device ? (guint)MIN(ASTRO_STAGE_IN_FLIGHT + 1, many) : 1, 0);
 }
@@ -49,7 +49,8 @@ static GstBuffer *take_block(AstroStage *stage, AstroStagePool *pool, gsize byte
   if (pool->pool && pool->bytes != bytes)
     astro_buffer_pool_clear(&pool->pool);
   if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
-    return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
+    return new_large_buffer(astro_stage_device(priv) ? astro_stage_device(priv) : priv->reader,
+                            bytes, error);
   if (!pool->pool) {
     pool->pool = new_pool(priv, bytes);
     ASTRO_DEBUG(stage, "a pool of blocks of %" G_GSIZE_FORMAT " bytes", bytes);
@@ -132,7 +133,7 @@ GstBuffer *astro_stage_pop_ready(AstroStage *stage)
 
 guint astro_stage_held_back(const AstroStagePrivate *priv)
 {
-  return priv->device && !priv->reader ? HOLD_BACK : 0;
+  return astro_stage_device(priv) && !priv->reader ? HOLD_BACK : 0;
 }
 
 GstFlowReturn astro_stage_push(AstroStage *stage)
@@ -156,10 +157,9 @@ gboolean astro_stage_complete(AstroStage *stage)
   GstBuffer *buffer;
   gboolean ok = TRUE;
 
-  if (!priv->instance)
+  if (priv->n_lanes == 0)
     return TRUE;
-  if (priv->backend->drain)
-    ok = priv->backend->drain(priv->instance, &priv->result, &error);
+  ok = astro_stage_drain_lanes(stage, &error);
   if (!ok)
     astro_stage_post_error(stage, error);
   else if (klass->drained)
@@ -179,7 +179,7 @@ gboolean astro_stage_drain(AstroStage *stage)
   g_autoptr(GError) error = NULL;
 
   astro_deadline_begin(&astro_stage_parts(stage)->deadline);
-  if (!astro_stage_parts(stage)->instance || !klass->finish || klass->finish(stage, &error))
+  if (!astro_stage_parts(stage)->n_lanes || !klass->finish || klass->finish(stage, &error))
     return astro_stage_complete(stage);
   astro_stage_post_error(stage, error);
   astro_stage_complete(stage);

@@ -4,6 +4,7 @@
  * element around them. */
 #pragma once
 
+#include "core/backend/device-list.h"
 #include "core/backend/device.h"
 #include "core/memory/pool.h"
 #include "elements/base/astrodeadline.h"
@@ -22,8 +23,18 @@ typedef struct {
   gsize bytes; /* size of a block */
 } AstroStagePool;
 
+/* An instance of the backend, and where it works. There is one, or one on each of several devices
+ * that share the work. */
+typedef struct {
+  gpointer instance;
+  AstroDevice *device; /* NULL: the host */
+  AstroQueue *queue;
+  GQueue in_flight; /* AstroEvent *, oldest first */
+} AstroStageLane;
+
 typedef struct {
   AstroWorkChoice choice; /* under the object's lock: any thread sets it */
+  char *devices;          /* the same; NULL: the one of choice */
 
   /* what was agreed on */
   gboolean refused; /* the caps that came were refused, and an error gave the reason */
@@ -34,11 +45,10 @@ typedef struct {
   guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
   const AstroBackend *backend;
   const char *variant;
-  gpointer instance;
-  AstroResult result; /* what the instance gives beside blocks */
-  AstroDevice *device;
-  AstroQueue *queue;
-  GQueue in_flight; /* AstroEvent *, oldest first */
+  AstroResult result; /* what the instances give beside blocks */
+  AstroStageLane lanes[ASTRO_MOST_DEVICES];
+  guint n_lanes;        /* 0: there is no instance */
+  AstroStageLane *lane; /* the one that gets work now */
 
   GstBuffer *input; /* the block in work, as long as the stage owns it */
   AstroDeadline deadline;
@@ -95,6 +105,19 @@ gboolean astro_stage_post_stats(AstroStage *stage);
 
 gboolean astro_stage_open_backend(AstroStage *stage, GError **error);
 void astro_stage_close_backend(AstroStage *stage);
+/* Which devices the user has named (elements/base/astrostage-lanes.c): how many, 0 with an error.
+ */
+guint astro_stage_find_devices(AstroStage *stage, const AstroWorkChoice *choice,
+                               gint indices[ASTRO_MOST_DEVICES], GError **error);
+/* Whether the backend is there, on all of them. */
+gboolean astro_stage_check_devices(AstroStage *stage, GError **error);
+/* Waits for what all instances have been given. */
+gboolean astro_stage_drain_lanes(AstroStage *stage, GError **error);
+/* Where blocks are best read: on the first one of them; NULL: on the host. */
+static inline AstroDevice *astro_stage_device(const AstroStagePrivate *priv)
+{
+  return priv->lanes[0].device;
+}
 /* Whether output blocks are written on the device. */
 gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
 

@@ -16,10 +16,11 @@ static char *active_backend(AstroStage *stage)
 {
   const AstroStagePrivate *priv = PRIV(stage);
   GST_OBJECT_LOCK(stage);
-  char *name =
+  g_autofree char *name =
       astro_work_name(priv->backend, priv->variant, priv->agreed ? "pass-through" : "none");
+  const guint n = priv->n_lanes;
   GST_OBJECT_UNLOCK(stage);
-  return name;
+  return n > 1 ? g_strdup_printf("%s on %u devices", name, n) : g_steal_pointer(&name);
 }
 
 void astro_stage_count(AstroStage *stage, const AstroWorkStats *more)

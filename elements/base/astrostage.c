@@ -187,7 +187,7 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, Gs
   if (!decide) /* pass-through: downstream answers */
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->propose_allocation(trans, decide, query);
-  astro_reader_add(query, priv->device);
+  astro_reader_add(query, astro_stage_device(priv));
   return TRUE;
 }
 
@@ -226,7 +226,7 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
    * because elements upstream stop later, and may ask while this one stops. */
   if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION) {
     GST_OBJECT_LOCK(trans);
-    priv->answered_host = !priv->device;
+    priv->answered_host = !astro_stage_device(priv);
     GST_OBJECT_UNLOCK(trans);
   }
   gboolean answered = astro_transform_query(trans, direction, query);
@@ -242,7 +242,6 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
 static gboolean start(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  const AstroWorkChoice choice = astro_stage_choice(stage);
 
   priv->chain_left = 0;
   astro_steps_begin(&priv->steps);
@@ -255,8 +254,7 @@ static gboolean start(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
   /* A backend that is not there is refused at once, not at the first buffer. */
   g_autoptr(GError) error = NULL;
-  const AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
-  if (astro_work_check(klass->stage, klass->backends, &choice, &error))
+  if (astro_stage_check_devices(stage, &error))
     return TRUE;
   GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
   return FALSE;
@@ -308,19 +306,20 @@ static gboolean src_event(GstBaseTransform *trans, GstEvent *event)
 static gsize unit(const AstroStagePrivate *priv)
 {
   const gsize bytes = priv->agreed ? astro_stream_sample_bytes(&priv->in) : 1;
-  return priv->device ? bytes : MIN(bytes, ASTRO_SAMPLES_ALIGN);
+  return astro_stage_device(priv) ? bytes : MIN(bytes, ASTRO_SAMPLES_ALIGN);
 }
 
 gboolean astro_stage_align(AstroStage *stage, GstBuffer **block, GError **error)
 {
   const AstroStagePrivate *priv = PRIV(stage);
-  return astro_buffer_align(block, priv->device, unit(priv), error);
+  return astro_buffer_align(block, astro_stage_device(priv), unit(priv), error);
 }
 
 static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, GstBuffer *buffer)
 {
   AstroStagePrivate *priv = astro_stage_parts(ASTRO_STAGE(trans));
-  return astro_transform_submit_aligned(trans, is_discont, buffer, priv->device, unit(priv));
+  return astro_transform_submit_aligned(trans, is_discont, buffer, astro_stage_device(priv),
+                                        unit(priv));
 }
 
 static void constructed(GObject *object)
@@ -368,7 +367,9 @@ static void astro_stage_init(AstroStage *stage)
 
   astro_fields_set_defaults(stage);
   g_queue_init(&priv->ready);
-  g_queue_init(&priv->in_flight);
+  for (guint i = 0; i < G_N_ELEMENTS(priv->lanes); i++)
+    g_queue_init(&priv->lanes[i].in_flight);
+  priv->lane = &priv->lanes[0];
   astro_deadline_init(&priv->deadline);
   priv->steps.counts_time = priv->sends_time = TRUE;
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(stage), TRUE);

@@ -136,6 +136,13 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
                                    gconstpointer arguments, gboolean first, gboolean last,
                                    GError **error);
 
+/* Work shared by several devices: gives a class the property `devices`. Its instances then get what
+ * it submits one after another, or as it says: submit goes to the instance that was taken last, the
+ * first at the start. A stage's result tells what the instance said that was used last. */
+void astro_stage_class_add_devices(AstroStageClass *klass);
+guint astro_stage_n_lanes(AstroStage *stage);
+void astro_stage_take_lane(AstroStage *stage, guint lane);
+
 /* Sends a block of whole steps downstream; `first` is the index of its first step on the output's
  * time axis. Takes ownership of the buffer. */
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps);

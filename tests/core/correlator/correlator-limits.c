@@ -1,4 +1,5 @@
 /* Limits of the correlator, some refused and some handled: shapes, blocks, a device's memory. */
+#include "core/correlator/parts.h"
 #include "tests/core/correlator/correlator.h"
 
 /* The run on a device with memory for its blocks and the sums once, which is too little for the
@@ -225,8 +226,46 @@ static void test_short_integrations(void)
   }
 }
 
+/* Parts of an integration are joined by their counts; a sum of theirs that does not fit is refused
+ * although each of them does. */
+static void test_parts(void)
+{
+  AstroCorrelatorConfig config = test_config(1, 1, 3, ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI32LE);
+  gint32 a[] = { 5, -7, G_MAXINT32, 0, 2, 3 }, b[] = { -9, 8, 0, G_MININT32, 4, 5 }, sums[6];
+  const float x[] = { 1, 2, 3, 4, NAN, 6 }, y[] = { 5, 6, NAN, NAN, 1, 2 };
+  const guint32 lost[] = { 2, 0, 8 };
+  guint32 counts[3];
+  float means[6];
+  AstroResult result = { .counts = counts };
+  GError *error = NULL;
+  const AstroCorrelatorPart parts[] = { { a, 10, NULL }, { b, 30, NULL } };
+  g_assert_true(astro_correlator_join_parts(&config, parts, 2, sums, 1, &result, &error));
+  g_assert_no_error(error);
+  g_assert_true(result.complete);
+  g_assert_cmpuint(result.samples, ==, 40);
+  for (guint i = 0; i < 6; i++)
+    g_assert_cmpint(sums[i], ==, a[i] + b[i]);
+  b[2] = 1;
+  g_assert_false(astro_correlator_join_parts(&config, parts, 2, sums, 1, &result, &error));
+  g_assert_nonnull(strstr(error->message, "a sum of channel 1 does not fit CI32LE"));
+  g_clear_error(&error);
+
+  config.to = ASTRO_FORMAT_CF32LE;
+  const AstroCorrelatorPart halves[] = { { x, 6, NULL }, { y, 8, lost } };
+  g_assert_true(astro_correlator_join_parts(&config, halves, 2, means, 1, &result, &error));
+  g_assert_false(result.complete);
+  g_assert_cmpfloat(means[0], ==, (6 * 1 + 2 * 5) / 8.0f);
+  g_assert_cmpfloat(means[2], ==, 3); /* the other part has nothing of it, whatever it holds */
+  g_assert_cmpfloat(means[3], ==, 4);
+  g_assert_true(isnan(means[4]));
+  g_assert_cmpuint(counts[0], ==, 8);
+  g_assert_cmpuint(counts[1], ==, 6);
+  g_assert_cmpuint(counts[2], ==, 14);
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/correlator/parts", test_parts);
   test_add_inputs("little-memory", test_little_memory);
   g_test_add_func("/correlator/little-memory/long", test_little_memory_long);
   g_test_add_func("/correlator/shapes", test_shapes);

@@ -1,0 +1,247 @@
+/* astrocorrelator on several devices: what they make together is what one makes alone. */
+#include "core/backend/device-list.h"
+#include "core/stream/validity.h"
+#include "core/backend/module.h"
+#include "tests/core/fake-device.h"
+#include "tests/elements/astrocorrelator.h"
+
+#include <math.h>
+
+enum { STEPS = 400, BLOCK = 13 };
+
+static GstBuffer *block(const guint8 *stream, guint64 first, gboolean with_losses)
+{
+  GstBuffer *buffer = part(stream, first, MIN(BLOCK, STEPS - first));
+  const guint64 steps = GST_BUFFER_OFFSET_END(buffer) - first;
+  const AstroLayout shape = { .n_axes = 2,
+                              .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION },
+                              .extents = { steps, 3 } };
+  if (!with_losses)
+    return buffer;
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &shape, 1);
+  for (guint64 i = 0; i < steps * 3; i++)
+    meta->counts[i] = (first * 3 + i) % 11 != 0;
+  return buffer;
+}
+
+typedef struct {
+  GByteArray *bytes;
+  GArray *counts, *times;
+} Made;
+
+static void made_clear(Made *made)
+{
+  g_byte_array_unref(made->bytes);
+  g_array_unref(made->counts);
+  g_array_unref(made->times);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Made, made_clear)
+
+static void take(Made *made, GstHarness *h)
+{
+  GstBuffer *out;
+  while ((out = gst_harness_try_pull(h))) {
+    const AstroValidityMeta *meta = astro_buffer_get_validity(out);
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(out, &map, GST_MAP_READ));
+    g_byte_array_append(made->bytes, map.data, (guint)map.size);
+    gst_buffer_unmap(out, &map);
+    const guint64 n = astro_validity_n_counts(meta);
+    for (guint64 i = 0; i < 24; i++)
+      g_array_append_val(made->counts, meta->counts[n == 1 ? 0 : i]);
+    const guint64 times[] = { GST_BUFFER_OFFSET(out), GST_BUFFER_PTS(out),
+                              GST_BUFFER_DURATION(out) };
+    g_array_append_vals(made->times, times, 3);
+    gst_buffer_unref(out);
+  }
+}
+
+/* All of the stream, with a hole of lost blocks in it. */
+static Made correlate(const char *settings, const char *format, guint integration,
+                      const guint8 *stream, gboolean with_losses)
+{
+  Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
+                g_array_new(FALSE, FALSE, sizeof(guint64)) };
+  g_autofree char *line =
+      g_strdup_printf("astrocorrelator backend=cuda integration=%u %s", integration, settings);
+  g_autofree char *caps = g_strdup_printf(
+      "application/x-astro-visibilities,format=%s,layout=channel:baseline:pol:pol", format);
+  GstHarness *h = gst_harness_new_parse(line);
+  gst_harness_set_sink_caps_str(h, caps);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1");
+  for (guint64 first = 0; first < STEPS; first += BLOCK)
+    if (first < 10 * BLOCK || first >= 17 * BLOCK)
+      g_assert_cmpint(gst_harness_push(h, block(stream, first, with_losses)), ==, GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  take(&made, h);
+  gst_harness_teardown(h);
+  return made;
+}
+
+static void assert_alike(const Made *a, const Made *b, gboolean exact)
+{
+  g_assert_cmpuint(a->times->len, >=, 3);
+  g_assert_cmpmem(a->times->data, a->times->len * 8, b->times->data, b->times->len * 8);
+  g_assert_cmpmem(a->counts->data, a->counts->len * 4, b->counts->data, b->counts->len * 4);
+  g_assert_cmpuint(a->bytes->len, ==, b->bytes->len);
+  if (exact) {
+    g_assert_cmpmem(a->bytes->data, a->bytes->len, b->bytes->data, b->bytes->len);
+    return;
+  }
+  const float *x = (gconstpointer)a->bytes->data, *y = (gconstpointer)b->bytes->data;
+  for (guint i = 0; i < a->bytes->len / sizeof(float); i++)
+    g_assert_cmpfloat(fabsf(x[i] - y[i]), <=, 1.2e-7f * 16384);
+}
+
+static char *several(void)
+{
+  return g_strdup(g_getenv("ASTRO_FAKE_DEVICES") ? "all" : "0,0,0");
+}
+
+/* Integrations shorter and longer than blocks, than all devices' blocks, and than the stream. */
+static void test_same(void)
+{
+  static const guint integrations[] = { 1, 5, 13, 40, 100, 1000 };
+  static const char *const formats[] = { "CI32LE", "CF32LE" };
+  g_autofree char *devices = several(), *settings = g_strconcat("devices=", devices, NULL);
+  guint8 stream[STEPS * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 3);
+  for (guint i = 0; i < G_N_ELEMENTS(integrations); i++)
+    for (guint f = 0; f < 2; f++)
+      for (guint losses = 0; losses < 2; losses++) {
+        g_auto(Made) one = correlate("device=0", formats[f], integrations[i], stream, losses);
+        g_auto(Made) all = correlate(settings, formats[f], integrations[i], stream, losses);
+        g_test_message("integration %u %s", integrations[i], formats[f]);
+        assert_alike(&one, &all, f == 0);
+      }
+}
+
+/* A flush forgets what every device holds, and what waits to be joined. */
+static void test_flush(void)
+{
+  g_autofree char *devices = several();
+  g_autofree char *line =
+      g_strdup_printf("astrocorrelator backend=cuda integration=40 devices=%s", devices);
+  guint8 stream[STEPS * 2 * SAMPLES];
+  Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
+                g_array_new(FALSE, FALSE, sizeof(guint64)) };
+  GstHarness *h = gst_harness_new_parse(line);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  test_fill(stream, sizeof stream, 4);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1");
+  for (guint64 first = 0; first < 100; first += BLOCK)
+    g_assert_cmpint(gst_harness_push(h, block(stream, first, FALSE)), ==, GST_FLOW_OK);
+  take(&made, h);
+  gst_harness_push_event(h, gst_event_new_flush_start());
+  gst_harness_push_event(h, gst_event_new_flush_stop(TRUE));
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  g_array_set_size(made.times, 0);
+  for (guint64 first = 160; first < 320; first += BLOCK)
+    g_assert_cmpint(gst_harness_push(h, block(stream, first, FALSE)), ==, GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_array_set_size(made.counts, 0);
+  take(&made, h);
+  g_assert_cmpuint(made.times->len, ==, 3 * 5);
+  for (guint i = 0; i < 4; i++) {
+    g_assert_cmpuint(g_array_index(made.times, guint64, 3 * i), ==, 4 + i);
+    g_assert_cmpuint(g_array_index(made.counts, guint32, 24 * i), ==, 40);
+  }
+  gst_harness_teardown(h);
+  made_clear(&made);
+}
+
+/* A device that fails ends the stream with an error that names it. */
+static void test_failure(void)
+{
+  if (!g_getenv("ASTRO_FAKE_DEVICES")) {
+    g_test_skip("only a fake device fails when it is told to");
+    return;
+  }
+  g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
+  guint8 stream[STEPS * 2 * SAMPLES];
+  GstHarness *h = gst_harness_new_parse("astrocorrelator backend=cuda integration=40 devices=all");
+  g_autoptr(GstElement) element = gst_harness_find_element(h, "astrocorrelator");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  GstFlowReturn flow = GST_FLOW_OK;
+  gst_element_set_bus(element, bus);
+  test_fill(stream, sizeof stream, 5);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1");
+  for (guint64 first = 0; first < STEPS && flow == GST_FLOW_OK; first += BLOCK) {
+    if (first == 10 * BLOCK)
+      ((FakeDevice *)device)->lost = TRUE;
+    flow = gst_harness_push(h, block(stream, first, FALSE));
+  }
+  g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_autoptr(GError) error = NULL;
+  g_assert_nonnull(message);
+  gst_message_parse_error(message, &error, NULL);
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, "fake 1"));
+  gst_element_set_bus(element, NULL);
+  gst_harness_teardown(h);
+}
+
+/* Names of devices that are not there, and backends that have none. */
+static void test_refusals(void)
+{
+  static const struct {
+    const char *settings, *says;
+  } cases[] = {
+    { "devices=0,99", "devices is \"0,99\": this machine has" },
+    { "devices=x", "this cannot be read" },
+    { "devices=3-1", "this cannot be read" },
+    { "devices=0-", "this cannot be read" },
+    { "devices=0,0 backend=cpu", "devices=0,0 with backend=cpu" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strconcat("fakesrc ! " SPECTRA("CI8") " ! astrocorrelator ",
+                                        cases[i].settings, " ! fakesink", NULL);
+    test_refused(line, cases[i].says);
+  }
+}
+
+static void test_lists(void)
+{
+  gint found[ASTRO_MOST_DEVICES];
+  GError *error = NULL;
+  g_assert_cmpuint(astro_device_list_parse("all", 3, found, &error), ==, 3);
+  g_assert_cmpint(found[2], ==, 2);
+  g_assert_cmpuint(astro_device_list_parse("2,0-1, 1", 3, found, &error), ==, 4);
+  g_assert_cmpint(found[0], ==, 2);
+  g_assert_cmpint(found[3], ==, 1);
+  g_assert_no_error(error);
+  g_assert_cmpuint(astro_device_list_parse("0-16", 20, found, &error), ==, 0);
+  g_assert_nonnull(strstr(error->message, "at most 16"));
+  g_clear_error(&error);
+  g_assert_cmpuint(astro_device_list_parse("all", 0, found, &error), ==, 0);
+  g_assert_nonnull(strstr(error->message, "there is no GPU"));
+  g_clear_error(&error);
+  g_assert_cmpuint(astro_device_list_parse("", 2, found, &error), ==, 0);
+  g_assert_nonnull(strstr(error->message, "it names none"));
+  g_clear_error(&error);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astrocorrelator-devices/lists", test_lists);
+  if (!g_getenv("ASTRO_CUDA_MODULE") && !g_file_test("/dev/nvidiactl", G_FILE_TEST_EXISTS))
+    return;
+  g_test_add_func("/astrocorrelator-devices/same", test_same);
+  g_test_add_func("/astrocorrelator-devices/flush", test_flush);
+  g_test_add_func("/astrocorrelator-devices/refused", test_refusals);
+  g_test_add_func("/astrocorrelator-devices/failure", test_failure); /* the last: it stays broken */
+}
+
+/* Without a GPU three fake devices take its place; a single GPU is shared by three. */
+int main(int argc, char **argv)
+{
+  const char *build = g_getenv("G_TEST_BUILDDIR");
+  if (build && !g_file_test("/dev/nvidiactl", G_FILE_TEST_EXISTS)) {
+    g_autofree char *module = g_build_filename(build, "tests/elements/.libs/fake-module.so", NULL);
+    g_setenv("ASTRO_CUDA_MODULE", module, TRUE);
+    g_setenv("ASTRO_FAKE_DEVICES", "3", TRUE);
+  }
+  return test_run(argc, argv, add_tests);
+}
