@@ -11,3 +11,7 @@ element_tests += tests/elements/astroflag
 example_files += examples/flag.sh
 interop_programs += tests/interop/flags
 bench_programs += tests/bench/flag
+gpu_bench_programs += tests/bench/flag-gpu
+tests_bench_flag_gpu_LDADD = $(LDADD) -ldl
+gpu_sources += gpu/flag/flag.cu gpu/flag/kurtosis.cu gpu/flag/amplitudes.cu gpu/flag/planes.cu
+gpu_headers += gpu/flag/flag.h gpu/flag/plane.h gpu/flag/baseline.h gpu/flag/windows.h

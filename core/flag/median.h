@@ -5,7 +5,7 @@
 
 G_BEGIN_DECLS
 
-/* Changes the order of the values. 0 if there are none. */
+/* Overwrites the values. 0 if there are none. */
 float astro_flag_median(float *values, gsize n);
 
 G_END_DECLS

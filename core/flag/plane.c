@@ -206,6 +206,7 @@ static float find_deviation(AstroFlagPlane *plane)
 {
   const gsize n = gather(plane, plane->baseline);
   const float middle = astro_flag_median(plane->sorted, n);
+  gather(plane, plane->baseline); /* the median overwrites what it looks through */
   for (gsize i = 0; i < n; i++)
     plane->sorted[i] = fabsf(plane->sorted[i] - middle);
   if (n < FEWEST)

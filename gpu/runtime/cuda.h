@@ -57,6 +57,7 @@ extern const AstroBackend astro_cuda_convert;
 extern const AstroBackend astro_cuda_correlator;
 extern const AstroBackend astro_cuda_delay;
 extern const AstroBackend astro_cuda_fft;
+extern const AstroBackend astro_cuda_flag;
 extern const AstroBackend astro_cuda_gridder;
 extern const AstroBackend astro_cuda_histogram;
 extern const AstroBackend astro_cuda_image;

@@ -57,6 +57,7 @@ static const AstroBackend *const backends[] = {
   &astro_cuda_image,
   &astro_cuda_histogram,
   &astro_cuda_power,
+  &astro_cuda_flag,
   NULL,
 };
 

@@ -4,9 +4,7 @@
 #include "core/backend/module.h"
 #include "core/power/power.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/library.h"
-#include "tests/bench/on-device.h"
-#include "tests/tests.h"
+#include "tests/bench/device-copy.h"
 
 typedef struct {
   const char *layout;
@@ -29,22 +27,6 @@ typedef struct {
   AstroResult result;
 } Work;
 
-static gpointer block_of(gsize bytes, gboolean is_float)
-{
-  guint32 *host = g_malloc(bytes);
-  GError *error = NULL;
-  gpointer face;
-  test_fill(host, bytes, 1);
-  for (gsize i = 0; i < bytes / 4 && is_float; i++)
-    host[i] = (host[i] & 0x807fffff) | 0x3f000000;
-  if (!device->funcs->alloc(device, bytes, &face, &error))
-    g_error("%s", error->message);
-  device->funcs->queue_copy(device, queue, ASTRO_COPY_UP, face, host, bytes, NULL);
-  wait_for_device();
-  g_free(host);
-  return face;
-}
-
 static void run_calls(gpointer data)
 {
   Work *w = data;
@@ -55,22 +37,11 @@ static void run_calls(gpointer data)
   wait_for_device();
 }
 
-/* The driver's copy in device memory, on a queue. */
-static int (*copy_within)(guintptr to, guintptr from, gsize bytes, void *on);
-
-static gboolean load_copy(void)
-{
-  static const char *const names[] = { "libcuda.so.1", NULL };
-  const BenchFunction functions[] = { { "cuMemcpyDtoDAsync_v2", (void **)&copy_within } };
-  return bench_load(names, functions, 1);
-}
-
 static void run_copies(gpointer data)
 {
   Work *w = data;
   for (guint i = 0; i < CALLS; i++)
-    if (copy_within((guintptr)w->copy, (guintptr)w->in.data, w->in.bytes, queue))
-      g_error("the driver copies nothing");
+    bench_copy(w->copy, w->in.data, w->in.bytes);
   wait_for_device();
 }
 
@@ -104,9 +75,9 @@ static void measure(const Shape *shape)
   GError *error = NULL;
   g_autofree guint32 *counts = g_new(guint32, ended * astro_power_counts(&config));
   Work work = { .backend = astro_module_backend("power"),
-                .in = { block_of(in, shape->from == ASTRO_FORMAT_CF32LE), in },
-                .out = { block_of(out, FALSE), out },
-                .copy = block_of(in, FALSE),
+                .in = { bench_device_block(in, shape->from == ASTRO_FORMAT_CF32LE), in },
+                .out = { bench_device_block(out, FALSE), out },
+                .copy = bench_device_block(in, FALSE),
                 .arguments = { .steps = shape->steps, .integration = shape->integration },
                 .result = { .counts = counts } };
   work.instance = work.backend->create(&config, &place, &variant, &error);
@@ -145,7 +116,7 @@ int main(int argc, char **argv)
   };
   gst_init(&argc, &argv);
   setvbuf(stdout, NULL, _IOLBF, 0);
-  if (!bench_open_device("power-gpu") || !load_copy())
+  if (!bench_open_device("power-gpu") || !bench_load_copy())
     return 0;
   g_autofree char *title = g_strdup_printf(
       "%s: power of two polarisations (limit: traffic of a device copy)", device->name);

@@ -72,6 +72,10 @@ static const Case cases[] = {
     { VOLTAGES(6, "time:station:pol"), VOLTAGES(3, "station:pol:time") },
     { 6 * 4, 3 * 4 },
     1e-5 },
+  { "astroflag backend=%1$s method=kurtosis block=100 ! "
+    "astroflag backend=%1$s method=threshold block=60",
+    { SPECTRA(6, 16, "time:station:pol:channel"), SPECTRA(5, 4, "channel:station:pol:time") },
+    { 6 * 16 * 4, 5 * 4 * 4 } },
   { "astrodelay backend=%s ! application/x-astro-voltages,format=CF32LE",
     { VOLTAGES(6, "time:station:pol"), VOLTAGES(6, "station:pol:time") },
     { 6 * 4, 6 * 4 },

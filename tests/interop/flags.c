@@ -1,7 +1,7 @@
-/* flags make PLANES: writes planes of simulated visibilities with interference, [row][channel], for
- * AOFlagger. flags compare PLANES FLAGS SECONDS: flags them as astroflag does, at the threshold
- * that has as many false alarms in noise as AOFlagger had, and fails if it then finds less of any
- * kind of interference. */
+/* flags make PLANES SEED: writes planes of simulated visibilities with interference,
+ * [row][channel], for AOFlagger; another seed makes another noise. flags compare PLANES FLAGS
+ * SECONDS: flags them as astroflag does, at the threshold that has as many false alarms in noise as
+ * AOFlagger had, and fails if it then finds less of any kind of interference. */
 #include "core/flag/flag.h"
 #include "tests/core/flag/flag.h"
 
@@ -62,9 +62,9 @@ static guint kind_of(guint plane)
   return plane < NOISE ? 0 : 1 + (plane - NOISE) / EACH;
 }
 
-static int make(const char *path)
+static int make(const char *path, guint32 seed)
 {
-  g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+  g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
   FILE *out = fopen(path, "wb");
   for (guint p = 0; out && p < PLANES; p++)
     for (guint t = 0; t < ROWS; t++)
@@ -176,8 +176,8 @@ static int compare(const char *planes, const char *flags, double their_seconds)
 int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
-  if (argc == 3 && g_str_equal(argv[1], "make"))
-    return make(argv[2]);
+  if (argc == 4 && g_str_equal(argv[1], "make"))
+    return make(argv[2], (guint32)g_ascii_strtoull(argv[3], NULL, 10));
   if (argc == 5 && g_str_equal(argv[1], "compare"))
     return compare(argv[2], argv[3], g_ascii_strtod(argv[4], NULL));
   return 2;

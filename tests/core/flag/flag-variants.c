@@ -1,5 +1,6 @@
-/* Flags: every variant of the cpu backend against the reference, to the bit, with any method,
- * layout, format and cut, on noise, interference and missing and extreme values. */
+/* Flags: every variant of the cpu and CUDA backends against the reference, to the bit, with any
+ * method, layout, format and cut, on noise, interference and missing and extreme values. */
+#include "tests/core/on-device.h"
 #include "tests/core/flag/flag.h"
 #include "tests/half.h"
 
@@ -21,6 +22,11 @@ static const Case cases[] = {
     "time:channel=3:station=150:pol=2", NULL },
   { ASTRO_FLAG_KURTOSIS, ASTRO_QUANTITY_SPECTRA, ASTRO_FORMAT_CF16LE, "time:beam=3:channel=16",
     NULL },
+  { ASTRO_FLAG_KURTOSIS, ASTRO_QUANTITY_SPECTRA, ASTRO_FORMAT_CI8, "station=3:channel=25:time",
+    NULL },
+  { ASTRO_FLAG_KURTOSIS, ASTRO_QUANTITY_SPECTRA, ASTRO_FORMAT_CI8, "time:station=4:pol=2:channel=8",
+    NULL },
+  { ASTRO_FLAG_KURTOSIS, ASTRO_QUANTITY_SPECTRA, ASTRO_FORMAT_CI16LE, "time:channel=1", NULL },
   { ASTRO_FLAG_KURTOSIS, ASTRO_QUANTITY_POWER, ASTRO_FORMAT_F32LE,
     "time:station=2:pol=4:channel=19", "XX:YY:XX-SQUARE:YY-SQUARE" },
   { ASTRO_FLAG_THRESHOLD, ASTRO_QUANTITY_SPECTRA, ASTRO_FORMAT_CI4,
@@ -155,7 +161,8 @@ static guint8 *run(const AstroBackend *backend, const char *level, guint threads
   return flags;
 }
 
-static void run_case(guint number)
+/* on_device: the backend to compare; NULL: the CPU's, at all levels. */
+static void run_case(guint number, const AstroBackend *on_device)
 {
   const Case *is = &cases[number % G_N_ELEMENTS(cases)];
   g_autoptr(GRand) rand = g_rand_new_with_seed(number);
@@ -180,7 +187,12 @@ static void run_case(guint number)
   guint8 *expected = run(&astro_flag_reference, NULL, 1, &config, pieces, &bytes);
   g_test_message("%u: %s, %" G_GSIZE_FORMAT " flags, %" G_GUINT64_FORMAT " of them bad", number,
                  is->layout, bytes, test_flag_count(expected, bytes));
-  for (guint l = 0; l < G_N_ELEMENTS(levels); l++)
+  if (on_device) {
+    guint8 *found = run(on_device, NULL, 1, &config, pieces, &again);
+    g_assert_cmpmem(found, again, expected, bytes);
+    test_free(found);
+  }
+  for (guint l = 0; l < G_N_ELEMENTS(levels) && !on_device; l++)
     for (guint threads = 1; threads <= 3; threads += 2) {
       guint8 *found = run(&astro_flag_cpu, levels[l], threads, &config, pieces, &again);
       g_assert_cmpmem(found, again, expected, bytes);
@@ -193,16 +205,61 @@ static void run_case(guint number)
   }
 }
 
-static void test_variants(void)
+static void test_variants(gconstpointer on_device)
 {
   for (guint i = 0; i < 8 * G_N_ELEMENTS(cases); i++)
-    run_case(i);
+    run_case(i, on_device);
+}
+
+/* Planes that are longer than a group of threads, and more of them than a device works on at a
+ * time; bands and tones whose flags grow. */
+static void test_large(gconstpointer on_device)
+{
+  static const struct {
+    const char *layout;
+    guint64 steps;
+    guint longest;
+  } large[] = {
+    { "channel=1500:baseline=2:pol=1:pol=1", 40, 1024 },
+    { "channel=3:baseline=1:pol=2:pol=2", 2100, 512 },
+    { "channel=40:baseline=600:pol=1:pol=1", 4, 4 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(large); i++) {
+    g_autoptr(GRand) rand = g_rand_new_with_seed(i);
+    AstroFlagConfig config = test_flag_config(ASTRO_FLAG_THRESHOLD, ASTRO_QUANTITY_VISIBILITIES,
+                                              ASTRO_FORMAT_CF32LE, large[i].layout);
+    config.block = (guint)large[i].steps;
+    config.longest = large[i].longest;
+    const gsize size = large[i].steps * astro_stream_step_bytes(&config.in);
+    const AstroBackend *backends[] = { &astro_flag_reference,
+                                       on_device ? on_device : &astro_flag_cpu };
+    guint8 *in = test_alloc(size), *flags[2];
+    make_values(&config, in, size / astro_stream_sample_bytes(&config.in), rand);
+    for (guint b = 0; b < 2; b++) {
+      gpointer instance = test_flag_new(backends[b], &config, 0);
+      flags[b] = test_flag_block(backends[b], instance, &config, in, large[i].steps, NULL);
+      backends[b]->destroy(instance);
+    }
+    const gsize bytes =
+        large[i].steps * astro_flag_units(&config.in) * astro_flag_channels(&config.in);
+    g_assert_cmpuint(test_flag_count(flags[0], bytes), >, 0);
+    g_assert_cmpmem(flags[0], bytes, flags[1], bytes);
+    for (guint b = 0; b < 2; b++)
+      test_free(flags[b]);
+    test_free(in);
+  }
+}
+
+static void add_tests(void)
+{
+  const AstroBackend *on_device = test_on_device("flag");
+  g_test_add_data_func("/flag/variants", NULL, test_variants);
+  test_add_on_device("/flag/variants/cuda", on_device, test_variants);
+  g_test_add_data_func("/flag/large", NULL, test_large);
+  test_add_on_device("/flag/large/cuda", on_device, test_large);
 }
 
 int main(int argc, char **argv)
 {
-  gst_init(&argc, &argv);
-  g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/flag/variants", test_variants);
-  return g_test_run();
+  return test_run(argc, argv, add_tests);
 }

@@ -306,6 +306,33 @@ static void test_median(void)
 
 /* ---- what is not judged ---- */
 
+/* Many equal values do not hide the noise of the others: half of them lie at the middle, and half a
+ * unit above or below, so that the median of the deviations is that unit. One value stands out. */
+static void test_equal_values(void)
+{
+  enum { STEPS = 64, BAND = 64, HIT = 40 * BAND + 30 };
+  const AstroBackend *const backends[] = { &astro_flag_reference, &astro_flag_cpu };
+  const AstroFlagConfig config =
+      test_flag_config(ASTRO_FLAG_THRESHOLD, ASTRO_QUANTITY_VISIBILITIES, ASTRO_FORMAT_CF32LE,
+                       "channel=64:baseline=1:pol=1:pol=1");
+  float *in = test_alloc((gsize)STEPS * BAND * sizeof(float[2]));
+  for (guint i = 0; i < STEPS * BAND; i++) {
+    const guint t = i / BAND;
+    in[2 * i] = i == HIT ? 50 : t >= STEPS / 2 ? 5 : (t + i) % 2 ? 6 : 4;
+    in[2 * i + 1] = 0;
+  }
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    gpointer instance = test_flag_new(backends[b], &config, 1);
+    guint8 *flags = test_flag_block(backends[b], instance, &config, in, STEPS, NULL);
+    for (guint i = 0; i < STEPS * BAND; i++)
+      g_assert_cmpuint(flags[i], ==,
+                       i == HIT ? ASTRO_FLAG_JUDGED | ASTRO_FLAG_BAD : ASTRO_FLAG_JUDGED);
+    test_free(flags);
+    backends[b]->destroy(instance);
+  }
+  test_free(in);
+}
+
 /* Channels without power, too few good samples, and integers that are too small are left alone; a
  * NaN is flagged. */
 static void test_not_judged(void)
@@ -385,6 +412,7 @@ int main(int argc, char **argv)
   g_test_add_func("/flag/threshold/shapes", test_threshold_shapes);
   g_test_add_func("/flag/gaps", test_gaps);
   g_test_add_func("/flag/median", test_median);
+  g_test_add_func("/flag/equal-values", test_equal_values);
   g_test_add_func("/flag/not-judged", test_not_judged);
   g_test_add_func("/flag/refused", test_refused);
   return g_test_run();
