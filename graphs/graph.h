@@ -107,7 +107,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroGraph, astro_graph_free)
 char *astro_graph_name(const AstroGraph *graph);
 
 AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name);
-/* What ${name} refers to: a parameter, or one of graph->rounds; NULL: nothing. */
+/* The parameter, or the one of graph->rounds, that ${name} refers to; NULL: there is none. */
 AstroParameter *astro_graph_reference(const AstroGraph *graph, const char *name);
 /* The parameter that its value comes from now: itself, or one that it follows. */
 const AstroParameter *astro_parameter_source(const AstroParameter *parameter);
