@@ -19,7 +19,7 @@ static gboolean is_link(const char *text)
   return !g_strcmp0(text, "!") || !g_strcmp0(text, ":");
 }
 
-/* What was seen of the pipeline that is being checked. */
+/* The elements and links seen so far of the pipeline that is being checked. */
 typedef struct {
   const AstroToken *mark; /* the line that it begins after; NULL: it is the first */
   const AstroToken *before, *open;

@@ -12,7 +12,7 @@ struct FlagLines {
   gint32 *turned; /* whose cells are flagged too */
 };
 
-/* What a window holds, as values enter and leave it. */
+/* The values in a window, as they enter and leave it. */
 struct FlagWindow {
   gint32 sum = 0, counted = 0, usable = 0;
 
