@@ -22,7 +22,6 @@ typedef struct {
       out; /* visibilities, CF32LE or CF64LE (in: CI32LE too), channel:baseline:pol:pol */
   AstroGainsType type;
   guint channel_step; /* channels of a solution; 0: all */
-  guint reference;    /* station */
   double min_snr;     /* gains below are flagged */
 } AstroCalibrateConfig;
 
@@ -47,6 +46,7 @@ typedef struct {
   /* For APPLY, each [step][channel][station]: the gains. */
   const AstroGainsAt *gains;
   guint32 *counts;    /* out, [step][channel][baseline][pol][pol] */
+  guint reference;    /* for SOLVE: the station whose phase is 0 */
   double count_scale; /* counts are those of the input times this and what the gains make of them */
 } AstroCalibrateArguments;
 

@@ -75,9 +75,7 @@ static gboolean check_stations(const AstroCalibrateConfig *c, GError **error)
                                 "calibrate: type=full for pols=%u, expected 2: a matrix mixes two "
                                 "polarisations; type=gain is for one",
                                 size.pols);
-  return c->reference < size.stations ||
-         astro_backend_refuse(error, "calibrate: the reference is station %u of %u", c->reference,
-                              size.stations);
+  return TRUE;
 }
 
 gboolean astro_calibrate_shape(gconstpointer config, GError **error)
@@ -105,6 +103,9 @@ gboolean astro_calibrate_check(const AstroCalibrateConfig *config, const AstroBl
   if (n_in != (guint)reads || n_out != (arguments->work == ASTRO_CALIBRATE_APPLY ? 1u : 0u) ||
       (reads && in->bytes < arguments->steps * astro_stream_step_bytes(&config->in)))
     return astro_backend_refuse(error, "calibrate: the sizes of the blocks do not fit the streams");
+  if (arguments->reference >= astro_calibrate_size(config).stations)
+    return astro_backend_refuse(error, "calibrate: the reference is station %u of %u",
+                                arguments->reference, astro_calibrate_size(config).stations);
   if (arguments->work == ASTRO_CALIBRATE_SOLVE && !(result && result->own))
     return astro_backend_refuse(error, "calibrate: there is no room for the solution");
   return !reads || config->in.format != ASTRO_FORMAT_CI32LE || arguments->validity ||

@@ -6,8 +6,9 @@
 G_BEGIN_DECLS
 
 #define ASTRO_CALIBRATE_MAX_ITERATIONS 1000
-#define ASTRO_CALIBRATE_TOLERANCE 1e-9 /* relative change of all gains from one pass to the next   \
-                                        */
+#define ASTRO_CALIBRATE_TOLERANCE                                                                  \
+  1e-9 /* relative change of all gains from one pass to the next                                   \
+        */
 
 gboolean astro_calibrate_shape(gconstpointer config, GError **error);
 gboolean astro_calibrate_check(const AstroCalibrateConfig *config, const AstroBlock *in, guint n_in,

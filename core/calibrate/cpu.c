@@ -10,6 +10,7 @@
 typedef struct {
   AstroCalibrateConfig config;
   guint threads;
+  guint reference; /* of the solution in progress */
   AstroCalibrateSums *sums;
 } Calibrate;
 
@@ -73,7 +74,7 @@ static void solve_cell(gpointer data, guint64 task)
                                 .delays = solution->delays,
                                 .weight = solution->weight };
   mirror(sums, (guint)task);
-  astro_calibrate_graph_init(&solution->graph, (guint)n, sums->config.reference, weigh, cell);
+  astro_calibrate_graph_init(&solution->graph, (guint)n, solving->self->reference, weigh, cell);
   if (solution->graph.n == 0)
     return;
   if (sums->jones)
@@ -105,6 +106,7 @@ static void tell(const Calibrate *self, const Solution *solution, guint task,
   const AstroCalibrateFound found = {
     .group = task / pols,
     .pol = task % pols,
+    .reference = self->reference,
     .graph = &solution->graph,
     .gains = solution->gains,
     .delays = solution->delays,
@@ -222,6 +224,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     apply(self, arguments, in, out);
     return TRUE;
   case ASTRO_CALIBRATE_SOLVE:
+    self->reference = arguments->reference;
     if (self->sums)
       solve(self, result->own);
     else

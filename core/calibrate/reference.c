@@ -19,6 +19,7 @@ typedef struct {
 typedef struct {
   AstroCalibrateConfig config;
   AstroCalibrateSize size;
+  guint reference; /* of the solution in progress */
   GArray *samples;
 } Reference;
 
@@ -329,8 +330,8 @@ static void solve_group(const Reference *self, guint group, guint pol, AstroCali
                 .jones = (complex double(*)[4])jones,
                 .delays = numbers,
                 .weight = numbers + n };
-  AstroCalibrateFound found = { .group = group, .pol = pol };
-  astro_calibrate_graph_init(&cell.graph, (guint)n, self->config.reference, weigh, &cell);
+  AstroCalibrateFound found = { .group = group, .pol = pol, .reference = self->reference };
+  astro_calibrate_graph_init(&cell.graph, (guint)n, self->reference, weigh, &cell);
   if (cell.graph.n) {
     solve_cell(&cell, &found);
     finish(&cell, &found);
@@ -423,9 +424,10 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return FALSE;
   if (n_in)
     go_through(self, arguments, in, n_out ? out->data : NULL);
-  else if (arguments->work == ASTRO_CALIBRATE_SOLVE)
+  self->reference = arguments->reference;
+  if (arguments->work == ASTRO_CALIBRATE_SOLVE)
     solve(self, result->own);
-  else
+  if (arguments->work == ASTRO_CALIBRATE_FORGET)
     g_array_set_size(self->samples, 0);
   return TRUE;
 }

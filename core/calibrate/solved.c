@@ -82,5 +82,5 @@ void astro_calibrate_solved_add(const AstroCalibrateConfig *config,
     solved->rms = sqrt((before + rms * rms * (double)found->values) / (double)solved->visibilities);
   solved->iterations = MAX(solved->iterations, found->iterations);
   solved->free_angles = MAX(solved->free_angles, found->free_angles);
-  solved->reference_moved |= found->graph->n > 0 && found->graph->reference != config->reference;
+  solved->reference_moved |= found->graph->n > 0 && found->graph->reference != found->reference;
 }

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 /* A cell as both backends have it: its polarisation, or all of them for full. */
 typedef struct {
   guint group, pol;
+  guint reference; /* the one that was wanted */
   const AstroCalibrateGraph *graph;
   const complex double *gains; /* [station], or [station][4] for full */
   const double *delays;        /* NULL for zeros */

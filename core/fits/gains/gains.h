@@ -8,8 +8,8 @@
  *   DELAY    ...D     [group][value], seconds
  *
  * Keywords: GAINTYPE (phase, gain, full, delay, bandpass), NSTATION, NPOL, NGROUP, BASIS, FREQLOW,
- * FREQHIGH and FREQSTEP (Hz), CONSTANT (1: one solution for all times), MJDSTART and NSSTART, which
- * are DATE-OBS in numbers. */
+ * FREQHIGH and FREQSTEP (Hz), CONSTANT (1: one solution for all times), JANSKY (1: what is
+ * corrected is in Jy), MJDSTART and NSSTART, which are DATE-OBS in numbers. */
 #pragma once
 
 #include "core/lib/gains/gains.h"

@@ -72,7 +72,7 @@ static gboolean read_band(Reader *r, GError **error)
 /* Everything that does not need the rows. */
 static gboolean read_keys(Reader *r, GError **error)
 {
-  gint64 stations, pols, groups, constant, mjd, ns;
+  gint64 stations, pols, groups, constant, jansky, mjd, ns;
   const char *type = "", *basis = "";
   AstroGainsType known;
   astro_fits_get_string(r->header, "GAINTYPE", &type);
@@ -89,6 +89,7 @@ static gboolean read_keys(Reader *r, GError **error)
       !read_integer(r, "NPOL", 1, MOST_POLS, &pols, error) ||
       !read_integer(r, "NGROUP", 1, G_MAXINT32 / 16, &groups, error) ||
       !read_integer(r, "CONSTANT", 0, 1, &constant, error) ||
+      !read_integer(r, "JANSKY", 0, 1, &jansky, error) ||
       !read_integer(r, "MJDSTART", 0, MOST_MJD, &mjd, error) ||
       !read_integer(r, "NSSTART", 0, NS_PER_DAY - 1, &ns, error))
     return FALSE;
@@ -107,6 +108,7 @@ static gboolean read_keys(Reader *r, GError **error)
   observation->start_ns = (guint64)ns;
   r->gains = astro_gains_new(observation, known, (guint)pols, (guint)groups);
   r->gains->is_constant = constant == 1;
+  r->gains->to_jansky = jansky == 1;
   return read_band(r, error);
 }
 

@@ -63,6 +63,8 @@ static void put_keys(GString *header, const AstroGains *gains)
   astro_fits_put_double(header, "FREQSTEP", gains->step, "[Hz] width of a group");
   astro_fits_put_integer(header, "CONSTANT", gains->is_constant ? 1 : 0,
                          "1: one solution for all times");
+  astro_fits_put_integer(header, "JANSKY", gains->to_jansky ? 1 : 0,
+                         "1: corrected visibilities are in Jy");
   astro_fits_put_string(header, "DATE-OBS", date ? date : "", "UTC of time 0");
   astro_fits_put_integer(header, "MJDSTART", gains->start_mjd, "UTC day of time 0");
   astro_fits_put_integer(header, "NSSTART", (gint64)gains->start_ns, "[ns] since its 0h");

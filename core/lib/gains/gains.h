@@ -46,6 +46,8 @@ typedef struct {
   guint64 start_ns;       /* as in the observation */
   double low, high, step; /* Hz: the band, and the width of a group; the last may be narrower */
   gboolean is_constant;
+  /* The visibilities had no known scale, and the gains hold it: what they correct is in Jy. */
+  gboolean to_jansky;
   GArray *intervals; /* AstroGainsInterval, rising */
   GArray *gains;     /* complex double [interval][station][group][value] */
   GArray *snr;       /* float, the same; 0: flagged */

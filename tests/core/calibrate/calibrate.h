@@ -11,6 +11,7 @@
 
 typedef struct {
   AstroCalibrateConfig config;
+  guint reference;
   guint stations, channels, pols, products;
   guint64 steps, baselines;
   GRand *random;
@@ -198,7 +199,7 @@ static inline TestSolved test_solve(const TestCalibrate *t, const AstroBackend *
   gpointer instance = test_calibrate_open(t, backend, threads);
   backend->submit(instance, &in, 1, NULL, 0, &arguments, NULL, &error);
   g_assert_no_error(error);
-  arguments = (AstroCalibrateArguments){ .work = ASTRO_CALIBRATE_SOLVE };
+  arguments = (AstroCalibrateArguments){ .work = ASTRO_CALIBRATE_SOLVE, .reference = t->reference };
   backend->submit(instance, NULL, 0, NULL, 0, &arguments, &result, &error);
   g_assert_no_error(error);
   backend->destroy(instance);

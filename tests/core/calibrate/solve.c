@@ -200,7 +200,7 @@ static void test_bound(gconstpointer data)
   const AstroGainsType type = (AstroGainsType)GPOINTER_TO_UINT(data);
   const guint channels = type == ASTRO_GAINS_DELAY ? 16 : 3, pols = 2;
   TestCalibrate *t = test_calibrate_new(type, ASTRO_FORMAT_CF64LE, STATIONS, channels, pols, 2, 42);
-  t->config.reference = REFERENCE;
+  t->reference = REFERENCE;
   t->config.min_snr = 3;
   const guint groups = astro_calibrate_groups(&t->config),
               cells = type == ASTRO_GAINS_FULL ? 1 : pols, n = count_parameters(type, STATIONS);

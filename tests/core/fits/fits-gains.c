@@ -45,6 +45,7 @@ static void test_back(void)
   for (guint type = 0; type < ASTRO_N_GAINS_TYPES; type++) {
     g_autoptr(AstroGains) gains = new_table((AstroGainsType)type, 3);
     gains->is_constant = type == ASTRO_GAINS_BANDPASS;
+    gains->to_jansky = type == ASTRO_GAINS_GAIN;
     g_autofree char *name = write_table(gains);
     g_assert_true(astro_fits_gains_is_fits(name));
     GError *error = NULL;
@@ -54,6 +55,7 @@ static void test_back(void)
     g_assert_cmpstr(one, ==, other);
     g_assert_cmpint(back->type, ==, gains->type);
     g_assert_cmpint(back->is_constant, ==, gains->is_constant);
+    g_assert_cmpint(back->to_jansky, ==, gains->to_jansky);
     g_assert_cmpstr(back->basis, ==, gains->basis);
     g_assert_cmpuint(back->values, ==, gains->values);
     g_unlink(name);
