@@ -4,6 +4,7 @@
 
 #include "elements/astroadd.h"
 #include "elements/astrobeamform.h"
+#include "elements/astrocalibrate.h"
 #include "elements/astrocatsrc.h"
 #include "elements/astrochannelizer.h"
 #include "elements/astroclean.h"
@@ -85,6 +86,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrocalibrate, plugin);
   ok &= GST_ELEMENT_REGISTER(astrobeamform, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);

@@ -58,6 +58,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astroflag block=100 backend=cpu", MISFIT_SPECTRA },
   { "astrobeamform beams=0,0;0.01,0 backend=cpu", MISFIT_DELAYED_SPECTRA },
   { "astrophaseshift centre=246.6,38.1 backend=cpu", MISFIT_VISIBILITIES },
+  { "astrocalibrate sky=0,0,1 interval=120 backend=cpu", MISFIT_VISIBILITIES },
   { "astrogridder size=32 cell=120 accuracy=1e-2 backend=cpu", MISFIT_VISIBILITIES },
   { "astrofft backend=cpu", MISFIT_GRIDS, .each_alone = TRUE },
   { "astroimage backend=cpu", MISFIT_GRIDS " ! astrofft backend=cpu" },

@@ -229,6 +229,7 @@ static void check_without_caps(GstElementFactory *factory)
                  { "astrodedisperse", "dm=0" },
                  { "astrofold", "period=1" },
                  { "astrophaseshift", "centre=0,0" },
+                 { "astrocalibrate", "sky=0,0,1" },
                  { "astrohttpsink", "port=0" },
                  { "astropay", "packet=vdif" },
                  { "astrofitssink", "location=without-caps.fits" },

@@ -1,0 +1,45 @@
+/* Checks of configurations and blocks, for both backends. */
+#pragma once
+
+#include "core/calibrate/calibrate.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_CALIBRATE_MAX_ITERATIONS 1000
+#define ASTRO_CALIBRATE_TOLERANCE                                                                  \
+  1e-9 /* relative change of all gains from one pass to the next                                   \
+        */
+
+gboolean astro_calibrate_shape(gconstpointer config, GError **error);
+gboolean astro_calibrate_check(const AstroCalibrateConfig *config, const AstroBlock *in, guint n_in,
+                               guint n_out, const AstroCalibrateArguments *arguments,
+                               const AstroResult *result, GError **error);
+
+typedef struct {
+  guint channels, stations, pols, products; /* products: of a baseline, pols x pols */
+  guint64 baselines;
+} AstroCalibrateSize;
+
+AstroCalibrateSize astro_calibrate_size(const AstroCalibrateConfig *config);
+
+/* A channel of a step of a block. */
+typedef struct {
+  const AstroCalibrateConfig *config;
+  AstroCalibrateSize size;
+  const AstroValidityMeta *validity;
+  AstroValidityAxis axes[ASTRO_MAX_AXES]; /* of the counts */
+  guint lead;                             /* 1 if there is a time axis before the others */
+  const guint8 *data;
+  guint64 step;
+  guint channel;
+} AstroCalibrateChannel;
+
+/* To be set to a step and channel afterwards. */
+void astro_calibrate_channel_init(AstroCalibrateChannel *channel,
+                                  const AstroCalibrateConfig *config,
+                                  const AstroCalibrateArguments *arguments, const AstroBlock *in);
+/* The mean visibility of a product, p * pols + q, and the count behind it: 0 for NaN. */
+complex double astro_calibrate_value(const AstroCalibrateChannel *channel, guint64 baseline,
+                                     guint product, double *count);
+
+G_END_DECLS
