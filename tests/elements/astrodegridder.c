@@ -383,7 +383,8 @@ static void test_polarised(void)
 
 /* ---- our own models ---- */
 
-/* What astroclean and astrofitssink make is taken, of an image alone and of one with all. */
+/* Models of astroclean that astrofitssink wrote are taken, of an image alone and of one with all.
+ */
 static void test_of_clean(void)
 {
   static const char *const outputs[] = { "model", "all" };

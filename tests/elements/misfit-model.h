@@ -18,7 +18,9 @@ static inline void misfit_model_remove(void)
 static inline void test_misfit_set_model(GstElement *element)
 {
   if (!misfit_model) {
-    TestModel model = test_model(246.5, 38, NULL);
+    g_autofree float *pixels = g_new0(float, 64 * 64);
+    TestModel model = test_model(246.5, 38, pixels);
+    pixels[20 * 64 + 40] = 2;
     model.pixel /= 3;
     misfit_model = test_model_write(&model);
     atexit(misfit_model_remove);

@@ -59,7 +59,8 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astroflag block=100 backend=cpu", MISFIT_SPECTRA },
   { "astrobeamform beams=0,0;0.01,0 backend=cpu", MISFIT_DELAYED_SPECTRA },
   { "astrophaseshift centre=246.6,38.1 backend=cpu", MISFIT_VISIBILITIES },
-  { "astrodegridder accuracy=1e-2 backend=cpu", MISFIT_VISIBILITIES, .has_model = TRUE },
+  /* By the formula, whose bits do not depend on what is predicted together. */
+  { "astrodegridder subtract=true backend=reference", MISFIT_VISIBILITIES, .has_model = TRUE },
   { "astrogridder size=32 cell=120 accuracy=1e-2 backend=cpu", MISFIT_VISIBILITIES },
   { "astrofft backend=cpu", MISFIT_GRIDS, .each_alone = TRUE },
   { "astroimage backend=cpu", MISFIT_GRIDS " ! astrofft backend=cpu" },
