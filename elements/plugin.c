@@ -11,6 +11,7 @@
 #include "elements/astroconvert.h"
 #include "elements/astrocorrelator.h"
 #include "elements/astrodedisperse.h"
+#include "elements/astrodegridder.h"
 #include "elements/astrodelay.h"
 #include "elements/astrodepay.h"
 #include "elements/astrofft.h"
@@ -57,6 +58,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroclean, plugin);
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
   ok &= GST_ELEMENT_REGISTER(astrocorrelator, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrodegridder, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodepay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofft, plugin);

@@ -63,6 +63,7 @@ void astro_fits_contents_clear(AstroFitsContents *contents)
   g_free(contents->columns);
   g_free(contents->note);
   gst_clear_caps(&contents->caps);
+  g_clear_pointer(&contents->unit, g_free);
   astro_grid_clear(&contents->grid);
   memset(contents, 0, sizeof *contents);
 }

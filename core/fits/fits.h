@@ -38,6 +38,7 @@ typedef struct {
   guint64 duration_ns;           /* of a file that is read; 0: unknown */
   guint64 step_ns;    /* from one of its frames to the next; 0: they have no time steps */
   AstroGrid grid;     /* of images: products, centre, pixel (0: unknown) */
+  char *unit;         /* of images that are read: BUNIT of the first; NULL: none */
   char *note;         /* what the file says but the stream cannot; NULL: nothing */
   GstCaps *caps;      /* the stream's caps, if given; NULL: they follow from the rest */
   guint bits;         /* of a number, where the kind of file has a choice; 0: not chosen */
@@ -130,6 +131,7 @@ typedef struct {
   AstroFitsUvw uvw;              /* of visibilities */
   const char *band;              /* of visibilities: an IF, or a range N-M; NULL: all */
   gboolean ignore_epoch;         /* of visibilities: the phase centre is of 2000 */
+  gboolean takes_models;         /* of images: values per pixel need not be named MODEL */
   gboolean
       has_counts; /* files that continue each other give counts, though one may have no losses */
   const char

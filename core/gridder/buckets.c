@@ -196,10 +196,11 @@ static void distribute_part(gpointer data, guint64 part)
 
 void astro_buckets_distribute(AstroBuckets *self, guint32 *from, guint step, gpointer values)
 {
+  const guint words = self->rows->products * (self->rows->is_double ? 2 : 1);
   Distribution target = { .buckets = self,
                           .from = from,
                           .step = step,
-                          .words = self->rows->products * (self->rows->is_double ? 2 : 1),
+                          .words = self->rows->values ? words : 0,
                           .values = values };
   astro_parallel(PARTS, self->threads, distribute_part, &target);
   g_clear_pointer(&self->bucket_of, free);

@@ -2,7 +2,7 @@ core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/exte
   core/gridder/extent.h core/gridder/direct.c \
   core/gridder/direct.h core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
   core/gridder/planes.c core/gridder/rows.h core/gridder/wstacking/wstacking.c core/gridder/wstacking/kernels.h \
-  core/gridder/wstacking/body.h core/gridder/wstacking/reference.c core/gridder/products.c \
+  core/gridder/wstacking/body.h core/gridder/wstacking/collect-body.h core/gridder/wstacking/taps.c core/gridder/wstacking/reference.c core/gridder/products.c \
   core/gridder/products.h core/gridder/prepare.c core/gridder/prepare.h core/gridder/weighting.c \
   core/gridder/weighting.h core/gridder/backend.c core/gridder/backend.h core/gridder/cpu.c \
   core/gridder/dumps.c core/gridder/dumps.h
@@ -10,17 +10,22 @@ element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h \
   elements/astrogridder-collector.c elements/astrogridder-collector.h elements/astrogridder-auto.c elements/astrogridder-auto.h \
   elements/astrogridder-reports.c elements/astrogridder-reports.h
-core_level_sources += core/gridder/wstacking/kernels-levels.c
-core_tests += tests/core/gridder/gridder tests/core/gridder/gridder-extent tests/core/gridder/gridder-cuda tests/core/gridder/gridder-prepare tests/core/gridder/gridder-sorted tests/core/gridder/gridder-calls
+core_sources += core/gridder/degrid/degrid.h core/gridder/degrid/degrid.c core/gridder/degrid/direct.c core/gridder/degrid/model.c \
+  core/gridder/degrid/degridder.c core/gridder/degrid/degridder.h core/gridder/degrid/dumped.c core/gridder/degrid/dumped.h \
+  core/gridder/degrid/images.c core/gridder/degrid/images.h core/gridder/degrid/correlations.c core/gridder/degrid/correlations.h core/gridder/degrid/planes.c core/gridder/degrid/planes.h core/gridder/degrid/kernels.h
+core_level_sources += core/gridder/wstacking/kernels-levels.c core/gridder/degrid/kernels-levels.c
+core_tests += tests/core/gridder/gridder tests/core/gridder/degrid tests/core/gridder/gridder-extent tests/core/gridder/gridder-cuda tests/core/gridder/gridder-prepare tests/core/gridder/gridder-sorted tests/core/gridder/gridder-calls
 tests_core_gridder_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_core_gridder_degrid_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_gridder_degrid_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_core_gridder_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/gridder/gridder.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
 element_tests += tests/elements/astrogridder tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
   tests/elements/synthesis-device
-dist_files += tests/elements/astrogridder.h
+dist_files += tests/elements/astrogridder.h tests/elements/model-file.h
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_elements_astrogridder_auto_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
@@ -29,7 +34,9 @@ tests_elements_astrogridder_time_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_time_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_elements_astrogridder_refused_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_refused_LDADD = $(LDADD) $(FFTW_LIBS)
-example_files += examples/grid.sh
+element_sources += elements/astrodegridder.c elements/astrodegridder.h elements/astrodegridder-model.c elements/astrodegridder-model.h
+element_tests += tests/elements/astrodegridder
+example_files += examples/grid.sh examples/residual.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridder/direct.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu gpu/gridder/prepare-sums.cu \
   gpu/gridder/weighting.cu gpu/gridder/per-product.cu

@@ -36,7 +36,9 @@ typedef struct {
   gboolean is_double;
   const double *uvw;         /* rows x 3, metres */
   const double *wavenumbers; /* of each channel, 1/m: frequency over the speed of light */
-  gconstpointer values;      /* rows x channels x products, complex, single or double */
+  /* rows x channels x products, complex, single or double. NULL for degridding, which makes them:
+   * every visibility in the grid is then wanted. */
+  gconstpointer values;
   /* Nobody needs the values afterwards, and they are in the process's own memory, so that an
    * algorithm may return the pages that it has read to the system. */
   gboolean spent;

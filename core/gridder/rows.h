@@ -16,6 +16,8 @@ static inline void astro_rows_part(guint64 rows, guint64 part, guint64 *from, gu
 
 static inline gboolean astro_rows_is_zero(const AstroGridRows *rows, guint64 at)
 {
+  if (!rows->values)
+    return FALSE;
   if (rows->is_double) {
     const double *value = (const double *)rows->values + at * rows->products * 2;
     for (guint i = 0; i < 2 * rows->products; i++)

@@ -90,8 +90,9 @@ static inline void phase_factor(double turns, double *re, double *im)
     const Real *from = values;                                                                     \
     Real *to = (Real *)sorted->values + 2 * at * products;                                         \
     double re, im;                                                                                 \
-    phase_factor(phase_of(s->planes, place), &re, &im);                                            \
-    for (guint p = 0; p < products; p++, from += 2, to += 2) {                                     \
+    if (from)                                                                                      \
+      phase_factor(phase_of(s->planes, place), &re, &im);                                          \
+    for (guint p = 0; from && p < products; p++, from += 2, to += 2) {                             \
       to[0] = (Real)(from[0] * re - from[1] * im);                                                 \
       to[1] = (Real)(from[0] * im + from[1] * re);                                                 \
     }                                                                                              \
@@ -103,8 +104,12 @@ static inline void phase_factor(double turns, double *re, double *im)
 PUT(put_single, float)
 PUT(put_double, double)
 
-static void put(const Sorting *s, guint64 at, const Place *place, gconstpointer values)
+/* content: the values of the visibility, or its number. */
+static void put(const Sorting *s, guint64 at, const Place *place, gconstpointer content)
 {
+  gconstpointer values = s->sorted->numbers ? NULL : content;
+  if (s->sorted->numbers)
+    s->sorted->numbers[at] = *(const guint32 *)content;
   s->sorted->first_planes[at] = place->plane;
   s->sorted->offsets[at] = place->offset;
   if (s->sorted->is_double)
@@ -153,14 +158,24 @@ static void give_room(Sorting *s, gpointer room)
   g_mutex_unlock(&s->lock);
 }
 
-static gsize value_bytes(const AstroGridRows *rows)
+/* Bytes of what a visibility brings along: its values, or its number. */
+static gsize content_bytes(const AstroGridRows *rows)
 {
-  return rows->products * (rows->is_double ? 16 : 8);
+  return rows->values ? rows->products * (rows->is_double ? 16 : 8) : sizeof(guint32);
 }
 
 static gsize room_of_one(const AstroGridRows *rows)
 {
-  return sizeof(Place) + value_bytes(rows) + 4 * sizeof(guint32);
+  return sizeof(Place) + content_bytes(rows) + 4 * sizeof(guint32);
+}
+
+static void copy_contents(const Sorting *s, const AstroBucket *bucket, gpointer contents)
+{
+  const gsize bytes = content_bytes(s->rows);
+  if (!s->sorted->numbers)
+    memcpy(contents, (char *)s->sorted->values + bucket->start * bytes, bucket->n * bytes);
+  for (guint64 i = 0; s->sorted->numbers && i < bucket->n; i++)
+    ((guint32 *)contents)[i] = s->from[(bucket->start + i) * s->step];
 }
 
 static void sort_bucket(gpointer data, guint64 number)
@@ -170,7 +185,7 @@ static void sort_bucket(gpointer data, guint64 number)
   const AstroBucket *bucket = &s->buckets.buckets[number];
   const guint n_keys = MAX(bucket->n_groups, s->sorted->planes);
   const guint64 n = bucket->n;
-  const gsize value = value_bytes(s->rows);
+  const gsize content = content_bytes(s->rows);
 
   if (n == 0)
     return;
@@ -180,8 +195,8 @@ static void sort_bucket(gpointer data, guint64 number)
     return;
   }
   Place *places = (Place *)room;
-  char *values = (char *)(places + n);
-  guint32 *groups = (guint32 *)(values + n * value), *first_planes = groups + n;
+  char *contents = (char *)(places + n);
+  guint32 *groups = (guint32 *)(contents + n * content), *first_planes = groups + n;
   guint32 *one = first_planes + n, *two = one + n;
   g_autofree guint32 *counts = g_new(guint32, n_keys + 1);
   /* Everything in the bucket is copied here before any of it is overwritten. */
@@ -190,15 +205,15 @@ static void sort_bucket(gpointer data, guint64 number)
     first_planes[i] = places[i].plane;
     one[i] = (guint32)i;
   }
-  memcpy(values, (char *)s->sorted->values + bucket->start * value, n * value);
+  copy_contents(s, bucket, contents);
   sort_by(one, two, n, first_planes, counts, s->sorted->planes);
   sort_by(two, one, n, groups, counts, bucket->n_groups);
   for (guint64 i = 0; i < n; i++) {
     if (i + AHEAD < n) {
       __builtin_prefetch(&places[one[i + AHEAD]]);
-      __builtin_prefetch(values + one[i + AHEAD] * value);
+      __builtin_prefetch(contents + one[i + AHEAD] * content);
     }
-    put(s, bucket->start + i, &places[one[i]], values + one[i] * value);
+    put(s, bucket->start + i, &places[one[i]], contents + one[i] * content);
   }
   note_groups(s, number, groups, one);
   give_room(s, room);
@@ -229,7 +244,7 @@ static void join_groups(Sorting *s)
 
 /* ---- all of it ---- */
 
-static gboolean allocate(AstroSorted *sorted)
+static gboolean allocate(AstroSorted *sorted, gboolean has_values)
 {
   const gsize bytes = sorted->is_double ? sizeof(double) : sizeof(float), n = MAX(sorted->n, 1);
   sorted->first_planes = astro_pages_alloc(n * sizeof *sorted->first_planes);
@@ -238,8 +253,12 @@ static gboolean allocate(AstroSorted *sorted)
   sorted->v = astro_pages_alloc(n * bytes);
   sorted->w = astro_pages_alloc(n * bytes);
   sorted->values = astro_pages_alloc(n * 2 * bytes * sorted->products);
+  if (!has_values)
+    sorted->numbers = astro_pages_alloc(n * sizeof *sorted->numbers);
+  if (!has_values && sorted->values)
+    memset(sorted->values, 0, n * 2 * bytes * sorted->products);
   return sorted->first_planes && sorted->offsets && sorted->u && sorted->v && sorted->w &&
-         sorted->values;
+         sorted->values && (has_values || sorted->numbers);
 }
 
 AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
@@ -272,7 +291,7 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
   sorted->bands = g_new0(AstroSortedBand, sorted->n_bands);
   s.groups = g_new0(AstroSortedBand, s.buckets.n_buckets);
   /* Where counting was given up, the rest must not run. */
-  if (!s.failed && !astro_is_given_up() && allocate(sorted)) {
+  if (!s.failed && !astro_is_given_up() && allocate(sorted, rows->values != NULL)) {
     for (guint i = 0; i < s.buckets.n_buckets; i++)
       s.room_bytes = MAX(s.room_bytes, s.buckets.buckets[i].n * room_of_one(rows));
     s.from = sorted->u; /* overwritten by u only after these are read */
@@ -309,5 +328,6 @@ void astro_sorted_free(AstroSorted *sorted)
   free(sorted->v);
   free(sorted->w);
   free(sorted->values);
+  free(sorted->numbers);
   g_free(sorted);
 }

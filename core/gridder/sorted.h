@@ -30,7 +30,22 @@ typedef struct {
   /* u, v, w: how far the first cell and plane lie inside the edge of the spreading function, -1
    * to 1. All are single or double precision. */
   gpointer u, v, w, values;
+  /* Where the rows had no values: the number (row * channels + channel) of each visibility; values
+   * are then zeros, to add to. Else NULL. */
+  guint32 *numbers;
 } AstroSorted;
+
+/* Finds the visibilities of a group that are spread over a plane, as planes are gone through from
+ * the first on. */
+static inline void astro_sorted_advance(const AstroSorted *sorted, AstroSortedGroup *group,
+                                        guint plane, guint support)
+{
+  const guint16 *first = sorted->first_planes; /* NULL where there are no visibilities */
+  while (group->hi < group->n && first[group->start + group->hi] <= plane)
+    group->hi++;
+  while (group->lo < group->hi && first[group->start + group->lo] + support <= plane)
+    group->lo++;
+}
 
 /* The w of the planes: that of the first one, and the distance between them (0: there is one). */
 typedef struct {

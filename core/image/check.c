@@ -111,12 +111,6 @@ void astro_image_find_blank(const AstroImageConfig *config, const guint8 *map, g
     }
 }
 
-double astro_image_n_minus_1(double l, double m)
-{
-  double r2 = l * l + m * m;
-  return -r2 / (1 + sqrt(1 - r2));
-}
-
 double astro_image_scale(const AstroImageConfig *config, const AstroImageArguments *arguments,
                          guint channel, const AstroImageTerm *term)
 {

@@ -13,9 +13,6 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
 /* Finds rows in which no tile is touched: blank[channel][v]. */
 void astro_image_find_blank(const AstroImageConfig *config, const guint8 *map, guint8 *blank);
 
-/* n - 1 at l, m from the phase centre, computed without cancellation. */
-double astro_image_n_minus_1(double l, double m);
-
 /* The weight of a term: its factor divided by the sum of weights; NaN if that is 0. */
 double astro_image_scale(const AstroImageConfig *config, const AstroImageArguments *arguments,
                          guint channel, const AstroImageTerm *term);

@@ -1,7 +1,7 @@
 # Images of the sky from transformed grids.
 core_sources += core/image/image.h core/image/check.c core/image/check.h core/image/products.c \
-  core/image/reference.c core/image/beam.c core/image/sidelobe.c core/image/cpu.c core/image/series.c \
-  core/image/series.h core/image/kernels.h core/image/columns.c core/image/columns.h
+  core/image/reference.c core/image/beam.c core/image/sidelobe.c core/image/cpu.c \
+  core/image/kernels.h core/image/columns.c core/image/columns.h
 core_level_sources += core/image/kernels-levels.c
 element_sources += elements/astroimage.c elements/astroimage.h \
   elements/astroimage-caps.c elements/astroimage-caps.h \

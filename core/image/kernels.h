@@ -3,18 +3,12 @@
 #pragma once
 
 #include "core/backend/cpu.h"
-#include "core/image/series.h"
+#include "core/lib/spread/series.h"
+#include "core/lib/spread/strip.h"
 
 G_BEGIN_DECLS
 
 #define ASTRO_IMAGE_STRIP 512
-
-/* A strip, relative to the phase centre: l of its first pixel and the step of l, and m of its row.
- */
-typedef struct {
-  double l, pixel, m;
-  gsize n;
-} AstroImageStrip;
 
 /* Rows of a few columns as transforms of columns leave them (core/lib/fft/columns.h): samples and
  * phases have the real parts of all columns, then the imaginary parts; sums have all columns. All

@@ -58,7 +58,7 @@ static void make_pixel(const Call *call, guint channel, guint product, guint y, 
   const AstroGrid *grid = &config->grid;
   gsize size = grid->size, image = grid->image_size;
   double l = ((double)(image / 2) - x) * grid->pixel, m = (y - (double)(image / 2)) * grid->pixel;
-  double n_minus_1 = astro_image_n_minus_1(grid->centre_l + l, grid->centre_m + m);
+  double n_minus_1 = astro_grid_n_minus_1(grid->centre_l + l, grid->centre_m + m);
   double cycles = arguments->w * n_minus_1;
   double complex phase = cexp(-2 * G_PI * I * (cycles - rint(cycles)));
   /* If the image is as large as the grid, columns wrap around. */

@@ -11,6 +11,8 @@ void astro_history_copy(AstroHistory *to, const AstroHistory *from)
   to->gains = g_strdup(from->gains);
   to->bandpass = g_strdup(from->bandpass);
   to->bandpass_left = g_strdup(from->bandpass_left);
+  to->subtracted = g_strdup(from->subtracted);
+  to->predicted = g_strdup(from->predicted);
 }
 
 void astro_history_clear(AstroHistory *history)
@@ -18,6 +20,8 @@ void astro_history_clear(AstroHistory *history)
   g_free(history->gains);
   g_free(history->bandpass);
   g_free(history->bandpass_left);
+  g_free(history->subtracted);
+  g_free(history->predicted);
   memset(history, 0, sizeof *history);
 }
 
@@ -72,6 +76,8 @@ static const struct {
   FIELD("gains-undone", gains, G_TYPE_STRING, "a string, the calibration's checksum"),
   FIELD("bandpass-undone", bandpass, G_TYPE_STRING, "a string, the calibration's checksum"),
   FIELD("bandpass-left", bandpass_left, G_TYPE_STRING, "a string, the calibration's checksum"),
+  FIELD("models-subtracted", subtracted, G_TYPE_STRING, "a string, checksums of models"),
+  FIELD("model-predicted", predicted, G_TYPE_STRING, "a string, a model's checksum"),
   FIELD("scale", scale, G_TYPE_DOUBLE, "a double, 0 to 1e18 steps per root of Jy"),
 #undef FIELD
 };

@@ -28,6 +28,8 @@ typedef struct {
   /* Steps of voltages and spectra per root of Jy: products of samples divided by the square of
    * scale are in Jy. 0: unknown. */
   double scale;
+  char *subtracted; /* checksums of the models that were subtracted, joined by ','; NULL: none */
+  char *predicted;  /* checksum of the model that visibilities were made of; NULL: of none */
 } AstroHistory;
 
 void astro_history_copy(AstroHistory *to, const AstroHistory *from);

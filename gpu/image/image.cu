@@ -5,7 +5,7 @@
 
 extern "C" {
 #include "core/lib/fft/fft.h"
-#include "core/image/series.h"
+#include "core/lib/spread/series.h"
 }
 
 enum { THREADS = 256, ROWS = 8 /* of a thread, in a column */ };

@@ -2,6 +2,7 @@
  * good stream that it is compared with. */
 #pragma once
 
+#include "tests/elements/misfit-model.h"
 #include "tests/elements/misfit-stages.h"
 #include "tests/elements/recorded.h"
 #include "tests/remove-all.h"
@@ -231,6 +232,8 @@ static inline GstHarness *new_harness(const TestMisfitStage *stage, const char *
   g_assert_no_error(error);
   if (file)
     g_object_set(element, "location", file, NULL);
+  if (stage->has_model)
+    test_misfit_set_model(element);
   GstHarness *h =
       gst_harness_new_with_element(element, stage->pad ? stage->pad : "sink", file ? NULL : "src");
   if (stage->wanted)

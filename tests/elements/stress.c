@@ -3,6 +3,7 @@
  * started at random. The output does not matter: nothing may crash, hang, leak or race, for
  * ASTRO_STRESS_SECONDS for each element (make check-stress), or for the moment in which easy
  * mistakes are found. */
+#include "tests/elements/misfit-model.h"
 #include "tests/elements/misfit-stages.h"
 #include "tests/elements/recorded.h"
 #include "tests/remove-all.h"
@@ -64,6 +65,8 @@ static GstElement *new_element(const TestMisfitStage *stage)
     g_autofree char *file = file_of_sink();
     g_object_set(element, "location", file, NULL);
   }
+  if (stage->has_model)
+    test_misfit_set_model(element);
   return element;
 }
 

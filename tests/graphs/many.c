@@ -149,6 +149,17 @@ static void test_fields(void)
            "if cmp -s one.fits two.fits; then exit 9; fi");
 }
 
+/* The same each time; how good residuals are is a matter for tests/elements/astrodegridder. */
+static void test_residual(void)
+{
+  check_script(
+      "run " VISIBILITIES("1") " ! astrofitssink location=v.uvfits; "
+                               "residual.sh v.uvfits model.fits left.fits 64 30 >/dev/null; "
+                               "residual.sh v.uvfits again.fits again-left.fits 64 30 >/dev/null; "
+                               "cmp left.fits again-left.fits; "
+                               "if cmp -s model.fits left.fits; then exit 9; fi");
+}
+
 static void test_nights(void)
 {
   check_script("run " VISIBILITIES("1") GRID " ! astrofitssink location=a.fits; "
@@ -189,6 +200,7 @@ static void add_tests(void)
   g_test_add_func("/many/beams", test_beams);
   g_test_add_func("/many/subbands", test_subbands);
   g_test_add_func("/many/fields", test_fields);
+  g_test_add_func("/many/residual", test_residual);
   g_test_add_func("/many/nights", test_nights);
 }
 

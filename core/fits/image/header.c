@@ -129,11 +129,12 @@ static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
   astro_fits_get_string(hdu->header, "BUNIT", &unit);
   double jansky = astro_fits_unit_factor(unit, "Jy", &rest);
   rest += strspn(rest, " /.*");
-  gboolean good =
-      jansky > 0 &&
-      (!*rest || g_ascii_strncasecmp(rest, "beam", 4) == 0 ||
-       (g_strcmp0(hdu->role, "MODEL") == 0 && g_ascii_strncasecmp(rest, "pix", 3) == 0));
+  gboolean good = jansky > 0 && (!*rest || g_ascii_strncasecmp(rest, "beam", 4) == 0 ||
+                                 ((r->takes_models || g_strcmp0(hdu->role, "MODEL") == 0) &&
+                                  g_ascii_strncasecmp(rest, "pix", 3) == 0));
   hdu->is_jansky = good;
+  if (!contents->unit && unit[0])
+    contents->unit = g_utf8_make_valid(unit, -1);
   if (good) {
     hdu->scale *= jansky;
     hdu->zero *= jansky;

@@ -29,6 +29,7 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
   gint64 start_ns;
   guint64 duration_ns;
   r->file = file;
+  r->takes_models = options && options->takes_models;
   r->hdus = g_array_new(FALSE, FALSE, sizeof(AstroFitsImageHdu));
   g_array_set_clear_func(r->hdus, clear_hdu);
   if (!astro_fits_image_read_headers(r, contents, error)) {

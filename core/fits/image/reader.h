@@ -34,6 +34,7 @@ typedef struct {
   GArray *hdus;                           /* of all images, those of an image next to each other */
   guint per_image;                        /* number of HDUs */
   guint next;                             /* index of an HDU */
+  gboolean takes_models;                  /* an image in Jy/pixel need not be named MODEL */
   const AstroObservation *observation;    /* belongs to the contents */
   guint8 *row;
 } AstroFitsImageReader;

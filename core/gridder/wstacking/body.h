@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) void NAME(evaluate)(const AstroSpre
                                                                  const guint support,
                                                                  NAME(Handful) * h)
 {
-  const guint degree = astro_semicircle_degree(support), products = p->sorted->products;
+  const guint degree = astro_semicircle_degree(support);
   const guint row = (2 * (support + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES);
   const REAL *at_u = (const REAL *)p->sorted->u + from, *at_v = (const REAL *)p->sorted->v + from;
   const guint8 *offsets = p->sorted->offsets + from;
@@ -170,10 +170,6 @@ static inline __attribute__((always_inline)) void NAME(evaluate)(const AstroSpre
       h->u[i][k] = ASTRO_SHUFFLE(
           (NAME(Vector))(*(const NAME(Unaligned) *)(line + k * NAME(LANES) / 2)), twice);
   }
-  if (products == 1)
-    NAME(weigh)(p, from, n, 1, h);
-  else
-    NAME(weigh)(p, from, n, products, h);
 }
 
 /* Repeats a complex number through a vector. A vector put together from scalars would become an
@@ -251,6 +247,7 @@ static inline __attribute__((always_inline)) void
 NAME(spread)(const AstroSpreadPlane *p, const AstroSortedGroup *group, gpointer room,
              const guint support, NAME(Evaluate) evaluate, NAME(Sum) sum)
 {
+  const guint products = p->sorted->products;
   const guint row = (2 * (support + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES);
   const gsize stride = 2 * (gsize)p->size;
   /* The last footprints end with the grid's row; the vectors beyond it hold zeros only. */
@@ -261,7 +258,11 @@ NAME(spread)(const AstroSpreadPlane *p, const AstroSortedGroup *group, gpointer 
        from += HANDFUL) {
     const guint n = (guint)MIN(end - from, HANDFUL);
     evaluate(p, from, n, room);
-    for (guint product = 0; product < p->sorted->products; product++)
+    if (products == 1)
+      NAME(weigh)(p, from, n, 1, room);
+    else
+      NAME(weigh)(p, from, n, products, room);
+    for (guint product = 0; product < products; product++)
       sum(room, product, n, n_there, cells + product * stride * p->size, stride);
   }
 }

@@ -21,24 +21,26 @@
 #define REAL float
 #define NAME(x) single_##x
 #include "core/gridder/wstacking/body.h"
+#include "core/gridder/wstacking/collect-body.h"
 #undef NAME
 #undef REAL
 #define REAL double
 #define NAME(x) double_##x
 #include "core/gridder/wstacking/body.h"
+#include "core/gridder/wstacking/collect-body.h"
 #undef NAME
 #undef REAL
 
-#define ALL(precision)                                                                             \
+#define ALL(kernel)                                                                                \
   {                                                                                                \
-    precision##_spread_4, precision##_spread_5, precision##_spread_6, precision##_spread_7,        \
-        precision##_spread_8, precision##_spread_9, precision##_spread_10, precision##_spread_11,  \
-        precision##_spread_12, precision##_spread_13, precision##_spread_14,                       \
-        precision##_spread_15, precision##_spread_16                                               \
+    kernel##_4, kernel##_5, kernel##_6, kernel##_7, kernel##_8, kernel##_9, kernel##_10,           \
+        kernel##_11, kernel##_12, kernel##_13, kernel##_14, kernel##_15, kernel##_16               \
   }
 
 const AstroSpreadKernels LEVEL_NAMED(astro_spread) = {
   .variant = LEVEL_VARIANT,
-  .single = ALL(single),
-  .in_double = ALL(double),
+  .single = ALL(single_spread),
+  .in_double = ALL(double_spread),
+  .collect_single = ALL(single_collect),
+  .collect_double = ALL(double_collect),
 };

@@ -25,23 +25,32 @@ typedef struct {
   _Alignas(64) double w[ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX];
 } AstroSpreadTaps;
 
+AstroSpreadTaps *astro_spread_taps_new(void);
+void astro_spread_taps_free(AstroSpreadTaps *taps);
+/* is_flat: with one plane every tap in w is 1. */
+void astro_spread_taps_fill(AstroSpreadTaps *taps, const AstroSpread *spread, gboolean is_double,
+                            gboolean is_flat);
+
 typedef struct {
   const AstroSorted *sorted;
   const AstroSpreadTaps *taps;
   guint plane;
   double phase_factor[2]; /* of this plane, complex */
   guint size;             /* of the grid */
-  gpointer grid;
+  gpointer grid;          /* read only by those that collect */
 } AstroSpreadPlane;
 
-/* Adds a group's visibilities from lo to hi to the plane. room: scratch memory, aligned to 64
- * bytes, zeros at first, that no other kernel uses. */
+/* Adds a group's visibilities from lo to hi to the plane; or, to collect, the other way round, adds
+ * to each of them what the plane has in its footprint, by the same taps. room: scratch memory,
+ * aligned to 64 bytes, zeros at first, that no other kernel uses. */
 typedef void (*AstroSpreadGroup)(const AstroSpreadPlane *plane, const AstroSortedGroup *group,
                                  gpointer room);
 
 typedef struct {
   AstroVariant variant;
   AstroSpreadGroup single[ASTRO_SPREAD_SUPPORTS], in_double[ASTRO_SPREAD_SUPPORTS];
+  /* The reference has none: degridding has a formula of its own (core/gridder/degrid). */
+  AstroSpreadGroup collect_single[ASTRO_SPREAD_SUPPORTS], collect_double[ASTRO_SPREAD_SUPPORTS];
 } AstroSpreadKernels;
 
 extern const AstroSpreadKernels astro_spread_avx512, astro_spread_avx2, astro_spread_c,

@@ -79,43 +79,6 @@ static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
   return sizeof(AstroGridding) + sizeof(AstroSpreadTaps);
 }
 
-/* ---- taps ---- */
-
-static void set_term(const AstroGridding *self, double *terms, guint at, double value)
-{
-  if (self->config.is_double)
-    terms[at] = value;
-  else
-    ((float *)terms)[at] = (float)value;
-}
-
-static void fill_taps(AstroGridding *self)
-{
-  AstroSpreadTaps *taps = self->taps;
-  const AstroSpread *spread = &self->grid.spread;
-  double powers[ASTRO_SEMICIRCLE_TERMS];
-  taps->support = spread->support;
-  taps->beta = spread->beta;
-  taps->is_flat = FALSE;
-  taps->degree = astro_semicircle_degree(spread->support);
-  for (guint tap = 0; tap < spread->support; tap++) {
-    astro_semicircle_fit(spread->support, spread->beta, tap, taps->degree, powers);
-    for (guint term = 0; term <= taps->degree; term++) {
-      set_term(self, taps->w, term * ASTRO_SEMICIRCLE_MAX + tap, powers[term]);
-      if (tap < ASTRO_SEMICIRCLE_HALF)
-        set_term(self, taps->terms, term * ASTRO_SEMICIRCLE_HALF + tap, powers[term]);
-    }
-  }
-}
-
-/* With one plane every tap in w is 1. */
-static void use_one_plane(AstroGridding *self)
-{
-  self->taps->is_flat = TRUE;
-  for (guint term = 0; term < ASTRO_SEMICIRCLE_TERMS; term++)
-    set_term(self, self->taps->w, term * ASTRO_SEMICIRCLE_MAX, term == 0);
-}
-
 static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
@@ -124,7 +87,7 @@ static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid 
   self->grid = *grid;
   self->grid.products = NULL;
   self->kernels = config->is_reference ? &astro_spread_reference : ASTRO_KERNELS_PICK(variants);
-  self->taps = g_aligned_alloc0(1, (sizeof *self->taps + 63) & ~(gsize)63, 64);
+  self->taps = astro_spread_taps_new();
   *variant = self->kernels->variant.name;
   return self;
 }
@@ -154,12 +117,11 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
   if (rows->products > ASTRO_MAX_PRODUCTS)
     return astro_backend_refuse(error, "%u products of each visibility, at most %d are possible",
                                 rows->products, ASTRO_MAX_PRODUCTS);
-  fill_taps(self);
   self->next = 0;
   if (!astro_planes_choose(&self->planes, &self->config, &self->grid, rows, error))
     return FALSE;
-  if (self->planes.step == 0)
-    use_one_plane(self);
+  astro_spread_taps_fill(self->taps, &self->grid.spread, self->config.is_double,
+                         self->planes.step == 0);
   self->n_sorted = self->config.channels;
   self->sorted = g_new0(AstroSorted *, self->n_sorted);
   for (guint i = 0; i < self->n_sorted; i++)
@@ -212,11 +174,7 @@ static void find_band(gpointer data, guint64 number)
   const guint plane = work->plane.plane;
   for (AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
        group++) {
-    const guint16 *first = work->sorted->first_planes; /* NULL where there are no visibilities */
-    while (group->hi < group->n && first[group->start + group->hi] <= plane)
-      group->hi++;
-    while (group->lo < group->hi && first[group->start + group->lo] + work->support <= plane)
-      group->lo++;
+    astro_sorted_advance(work->sorted, group, plane, work->support);
     if (work->touched && group->lo < group->hi)
       touch(work, group);
   }
@@ -361,7 +319,7 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
 static void destroy(AstroGridding *self)
 {
   forget(self);
-  g_aligned_free(self->taps);
+  astro_spread_taps_free(self->taps);
   g_free(self);
 }
 

@@ -12,6 +12,12 @@ static double n_minus_1(double r2)
   return -r2 / (1 + sqrt(1 - r2));
 }
 
+double astro_grid_n_minus_1(double l, double m)
+{
+  double r2 = l * l + m * m;
+  return -r2 / (1 + sqrt(1 - r2));
+}
+
 /* The size in pixels, an even number, of the largest image there that does not reach the horizon.
  */
 static guint most_pixels(const AstroGrid *grid)

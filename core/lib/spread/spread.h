@@ -10,6 +10,9 @@ G_BEGIN_DECLS
  * horizon of the phase centre. */
 gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greatest, GError **error);
 
+/* n - 1 at l, m from the phase centre, computed without cancellation. */
+double astro_grid_n_minus_1(double l, double m);
+
 /* The Fourier transform of the function with which visibilities were spread, at l in an image
  * (radians from its centre): images are divided by its value at l times that at m. The second one
  * is for w, at n - 1. */

@@ -1,11 +1,10 @@
 /* Factors for a finished image. */
 #include "config.h"
-#include "core/image/series.h"
+#include "core/lib/spread/series.h"
 
 #include <math.h>
 
 #include "core/lib/spread/spread.h"
-#include "core/image/check.h"
 
 /* A series is accurate enough when its last terms are this small, relative to the first. */
 #define NEGLIGIBLE 1e-15
@@ -36,8 +35,8 @@ void astro_image_series_set(AstroImageSeries *series, const AstroGrid *grid, dou
   series->n = 0;
   if (w_step == 0)
     return;
-  series->least = astro_image_n_minus_1(l + half, m + half);
-  series->greatest = astro_image_n_minus_1(MAX(l - half, 0), MAX(m - half, 0));
+  series->least = astro_grid_n_minus_1(l + half, m + half);
+  series->greatest = astro_grid_n_minus_1(MAX(l - half, 0), MAX(m - half, 0));
   if (!(series->greatest > series->least)) /* a single pixel */
     series->least = series->greatest - 1e-9;
   for (guint n = 16; n <= ASTRO_IMAGE_TERMS; n *= 2) {
@@ -48,6 +47,21 @@ void astro_image_series_set(AstroImageSeries *series, const AstroGrid *grid, dou
   }
   while (series->n > 1 && fabs(series->terms[series->n - 1]) < NEGLIGIBLE * series->terms[0] / 10)
     series->n--;
+}
+
+double astro_image_series_at(const AstroImageSeries *series, double x)
+{
+  double next = 0, after = 0;
+  if (!series->n)
+    return 1;
+  const double at =
+      (2 * x - (series->least + series->greatest)) / (series->greatest - series->least);
+  for (guint k = series->n; k-- > 1;) {
+    const double now = series->terms[k] + 2 * at * next - after;
+    after = next;
+    next = now;
+  }
+  return series->terms[0] + at * next - after;
 }
 
 double *astro_image_inverse(const AstroGrid *grid)

@@ -1,0 +1,274 @@
+/* The backends of the stage "degridder" on the host: reference and cpu. */
+#include "config.h"
+#include "core/gridder/degrid/degridder.h"
+
+#include "core/backend/threads.h"
+#include "core/gridder/degrid/correlations.h"
+#include "core/gridder/degrid/dumped.h"
+#include "core/kit/pages.h"
+
+typedef struct {
+  AstroDegridderConfig config;
+  gboolean is_reference;
+  AstroDumped dumped;
+  AstroCorrelations correlations;
+  gpointer values; /* predicted: [dump][baseline][channel][product]; NULL: not yet */
+} Degridder;
+
+/* ---- memory ---- */
+
+static guint64 dump_visibilities(const AstroDegridderConfig *config)
+{
+  return (guint64)config->visibilities.baselines * config->visibilities.channels;
+}
+
+static guint64 value_bytes(const AstroDegridderConfig *config)
+{
+  return g_strv_length(config->grid.products) * (config->gridder.is_double ? 16 : 8);
+}
+
+guint64 astro_degridder_fixed_bytes(const AstroDegridderConfig *config)
+{
+  return astro_degrid_bytes(&config->gridder, &config->grid, g_strv_length(config->grid.products),
+                            0);
+}
+
+/* Rows may have half as much room again as they need, while they grow. */
+guint64 astro_degridder_dump_bytes(const AstroDegridderConfig *config)
+{
+  const guint64 n = dump_visibilities(config);
+  const guint products = g_strv_length(config->grid.products);
+  const guint64 row = 3 * sizeof(double) + 1;
+  return astro_degrid_bytes(&config->gridder, &config->grid, products, n) -
+         astro_degridder_fixed_bytes(config) + n * value_bytes(config) +
+         config->visibilities.baselines * row * 5 / 2;
+}
+
+guint64 astro_degridder_most_dumps(const AstroDegridderConfig *config)
+{
+  return MAX(G_MAXUINT32 / dump_visibilities(config), 1);
+}
+
+/* ---- configuration ---- */
+
+static gboolean shape(gconstpointer configuration, GError **error)
+{
+  const AstroDegridderConfig *config = configuration;
+  const guint64 needed = astro_degridder_fixed_bytes(config) + astro_degridder_dump_bytes(config);
+  const guint channels = config->gridder.channels;
+  if (channels != 1 && channels != config->visibilities.channels)
+    return astro_backend_refuse(error,
+                                "the model has %u channels and the visibilities have %u: expected "
+                                "as many, or 1 for all",
+                                channels, config->visibilities.channels);
+  return needed < astro_host_memory() ||
+         astro_backend_no_memory(error,
+                                 "planes of %u x %u cells and %u products need %" G_GUINT64_FORMAT
+                                 " bytes, this machine has %" G_GUINT64_FORMAT,
+                                 config->grid.size, config->grid.size,
+                                 g_strv_length(config->grid.products), needed, astro_host_memory());
+}
+
+gboolean astro_degridder_check_products(char **products, const char *basis, guint pols,
+                                        GError **error)
+{
+  AstroProduct found[ASTRO_MAX_PRODUCTS];
+  AstroCorrelations correlations;
+  const guint n = g_strv_length(products);
+  if (n > ASTRO_MAX_PRODUCTS)
+    return astro_backend_refuse(error, "the model has %u products, at most %d are possible", n,
+                                ASTRO_MAX_PRODUCTS);
+  for (guint p = 0; p < n; p++)
+    if (!astro_product_find(&found[p], products[p], basis, pols, error))
+      return FALSE;
+  return astro_correlations_set(&correlations, found, n, pols, error);
+}
+
+static Degridder *new_degridder(gconstpointer config, const AstroPlace *place)
+{
+  Degridder *self = g_new0(Degridder, 1);
+  self->config = *(const AstroDegridderConfig *)config;
+  self->config.gridder.threads = place->threads;
+  return self;
+}
+
+static gpointer create_reference(gconstpointer config, const AstroPlace *place,
+                                 const char **variant, GError **error)
+{
+  if (!shape(config, error))
+    return NULL;
+  Degridder *self = new_degridder(config, place);
+  self->is_reference = TRUE;
+  *variant = "direct";
+  return self;
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!shape(config, error))
+    return NULL;
+  *variant = astro_degrid_variant();
+  return new_degridder(config, place);
+}
+
+static void forget(Degridder *self)
+{
+  self->dumped.n = 0;
+  free(self->values);
+  self->values = NULL;
+}
+
+static void destroy(gpointer instance)
+{
+  Degridder *self = instance;
+  forget(self);
+  astro_dumped_clear(&self->dumped);
+  g_free(self);
+}
+
+/* ---- calls ---- */
+
+static gboolean observe(Degridder *self, const AstroDegridArguments *arguments, GError **error)
+{
+  AstroDumped *dumped = &self->dumped;
+  forget(self);
+  astro_dumped_clear(dumped);
+  return astro_dumped_init(dumped, &self->config.visibilities, &self->config.grid,
+                           arguments->observation, error) &&
+         astro_correlations_set(&self->correlations, dumped->dumps.products,
+                                dumped->dumps.n_products, self->config.visibilities.pols, error);
+}
+
+static gboolean predict(Degridder *self, GError **error)
+{
+  AstroGridRows rows;
+  astro_dumped_rows(&self->dumped, &rows);
+  free(self->values);
+  const gsize bytes = rows.rows * rows.channels * value_bytes(&self->config);
+  self->values = astro_pages_alloc(MAX(bytes, 1));
+  if (!self->values)
+    return astro_backend_no_memory(
+        error, "no memory for %" G_GSIZE_FORMAT " bytes of predicted visibilities", bytes);
+  return (self->is_reference ? astro_degrid_direct : astro_degrid)(
+      &self->config.gridder, &self->config.grid, &rows, self->config.model, self->values, error);
+}
+
+typedef struct {
+  const Degridder *self;
+  const AstroDegridArguments *arguments;
+  gconstpointer in;
+  gpointer out;
+} Taking;
+
+static void correlate(const Degridder *self, gsize visibility, gboolean folded,
+                      complex double correlations[4])
+{
+  const AstroCorrelations *by = &self->correlations;
+  complex double products[ASTRO_MAX_PRODUCTS];
+  for (guint p = 0; p < by->products; p++) {
+    const gsize at = visibility * by->products + p;
+    const complex double value = self->config.gridder.is_double
+                                     ? ((const complex double *)self->values)[at]
+                                     : ((const complex float *)self->values)[at];
+    products[p] = self->config.scale * (folded ? conj(value) : value);
+  }
+  for (guint k = 0; k < by->n; k++) {
+    correlations[k] = 0;
+    for (guint p = 0; p < by->products; p++)
+      correlations[k] += by->factors[k][p] * products[p];
+  }
+}
+
+/* All baselines of a channel of a dump. */
+static void take_channel(gpointer data, guint64 task)
+{
+  const Taking *taking = data;
+  const Degridder *self = taking->self;
+  const AstroPrepareConfig *shape = &self->config.visibilities;
+  const guint64 dump = taking->arguments->first + task / shape->channels;
+  const guint channel = (guint)(task % shape->channels), n = self->correlations.n;
+  gsize at = (taking->arguments->at * shape->channels + task) * shape->baselines * n;
+  for (guint b = 0; b < shape->baselines; b++) {
+    const gsize row = dump * shape->baselines + b;
+    complex double model[4];
+    correlate(self, row * shape->channels + channel, self->dumped.folded[row], model);
+    for (guint k = 0; k < n; k++, at++) {
+      const double sign = self->config.subtract ? -1 : 1;
+      if (shape->format == ASTRO_FORMAT_CF64LE) {
+        const complex double was =
+            self->config.subtract ? ((const complex double *)taking->in)[at] : 0;
+        ((complex double *)taking->out)[at] = was + sign * model[k];
+      } else {
+        const complex double was =
+            self->config.subtract ? ((const complex float *)taking->in)[at] : 0;
+        ((complex float *)taking->out)[at] = (complex float)(was + sign * model[k]);
+      }
+    }
+  }
+}
+
+static gboolean take(const Degridder *self, const AstroBlock *in, const AstroBlock *out,
+                     const AstroDegridArguments *arguments, GError **error)
+{
+  const gsize bytes = (arguments->at + arguments->dumps) * dump_visibilities(&self->config) *
+                      self->correlations.n *
+                      astro_format_info(self->config.visibilities.format)->bytes;
+  Taking taking = { self, arguments, in->data, out->data };
+  if (!self->values || arguments->first + arguments->dumps > self->dumped.n || in->bytes < bytes ||
+      out->bytes < bytes)
+    return astro_backend_refuse(
+        error,
+        "%" G_GUINT64_FORMAT " dumps are taken from number %" G_GUINT64_FORMAT
+        " on, of %" G_GUINT64_FORMAT " that were predicted",
+        arguments->dumps, arguments->first, self->values ? self->dumped.n : 0);
+  astro_parallel(arguments->dumps * self->config.visibilities.channels,
+                 self->config.gridder.threads, take_channel, &taking);
+  return astro_backend_goes_on(error);
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gconstpointer given, AstroResult *result, GError **error)
+{
+  Degridder *self = instance;
+  const AstroDegridArguments *arguments = given;
+  switch (arguments->call) {
+  case ASTRO_DEGRID_OBSERVE:
+    return observe(self, arguments, error);
+  case ASTRO_DEGRID_FORGET:
+    forget(self);
+    return TRUE;
+  case ASTRO_DEGRID_ADD:
+    return astro_dumped_add(&self->dumped, arguments->middle_ns, arguments->uvw, error);
+  case ASTRO_DEGRID_PREDICT:
+    return predict(self, error);
+  case ASTRO_DEGRID_TAKE:
+    return take(self, in, out, arguments, error);
+  }
+  g_return_val_if_reached(FALSE);
+}
+
+const AstroBackend astro_degridder_reference = {
+  .stage = "degridder",
+  .kind = ASTRO_BACKEND_REFERENCE,
+  .config_bytes = sizeof(AstroDegridderConfig),
+  .shape = shape,
+  .create = create_reference,
+  .submit = submit,
+  .destroy = destroy,
+  .in_place = TRUE,
+};
+
+const AstroBackend astro_degridder_cpu = {
+  .stage = "degridder",
+  .kind = ASTRO_BACKEND_CPU,
+  .config_bytes = sizeof(AstroDegridderConfig),
+  .shape = shape,
+  .create = create,
+  .submit = submit,
+  .destroy = destroy,
+  .in_place = TRUE,
+};
+
+const AstroBackend *const astro_degridder_backends[] = { &astro_degridder_reference,
+                                                         &astro_degridder_cpu, NULL };

@@ -1,0 +1,219 @@
+/* Degridding: adjoint to the gridder, and as accurate as it is asked for against the formula, by
+ * every instruction set. */
+#include "core/gridder/degrid/degrid.h"
+#include "core/lib/spread/semicircle.h"
+#include "tests/core/gridder/gridder.h"
+
+static gsize pixels_of(const TestSetting *s)
+{
+  return (gsize)s->grid.image_size * s->grid.image_size * s->rows.products;
+}
+
+/* A model of sources in a tenth of the pixels, its edges among them. */
+static double *random_model(const TestSetting *s, GRand *random, guint channels)
+{
+  const gsize n = pixels_of(s) * channels, size = s->grid.image_size;
+  double *model = g_new0(double, n);
+  for (gsize i = 0; i < n / 10; i++)
+    model[g_rand_int_range(random, 0, (gint)n)] = g_rand_double_range(random, -1, 1);
+  for (gsize i = 0; i < size; i++) {
+    model[i] = model[(size - 1) * size + i] = g_rand_double_range(random, -1, 1);
+    model[i * size] = model[i * size + size - 1] = g_rand_double_range(random, -1, 1);
+  }
+  return model;
+}
+
+static gpointer in_precision(const double *values, gsize n, gboolean is_double)
+{
+  if (is_double)
+    return g_memdup2(values, n * sizeof *values);
+  float *single = g_new(float, n);
+  for (gsize i = 0; i < n; i++)
+    single[i] = (float)values[i];
+  return single;
+}
+
+typedef gboolean (*Degrid)(const AstroGriddingConfig *, const AstroGrid *, const AstroGridRows *,
+                           gconstpointer, gpointer, GError **);
+
+/* Predicted visibilities, in double whatever the precision. */
+static double *predict(TestSetting *s, const double *model, Degrid degrid)
+{
+  g_autoptr(GError) error = NULL;
+  const gboolean is_double = s->config.is_double;
+  const gsize n = 2 * s->rows.rows * s->rows.channels * s->rows.products;
+  const gsize bytes = n * (is_double ? sizeof(double) : sizeof(float));
+  AstroGridRows rows = s->rows;
+  rows.values = NULL;
+  rows.is_double = is_double;
+  g_autofree gpointer pixels = in_precision(model, pixels_of(s) * s->config.channels, is_double);
+  gpointer values = test_alloc(bytes);
+  g_assert_true(astro_wstacking.choose(&s->config, &s->grid, &error));
+  degrid(&s->config, &s->grid, &rows, pixels, values, &error);
+  g_assert_no_error(error);
+  test_check_guard(values, bytes);
+  double *found = g_new(double, n);
+  for (gsize i = 0; i < n; i++)
+    found[i] = is_double ? ((double *)values)[i] : (double)((float *)values)[i];
+  test_free(values);
+  return found;
+}
+
+/* The gridder's image of the visibilities, x reversed as in images. */
+static double *image_of(TestSetting *s)
+{
+  const guint size = s->grid.image_size;
+  TestPlanes run = { 0 };
+  double *image = g_new0(double, pixels_of(s)), *reversed = g_new0(double, pixels_of(s));
+  g_autofree double *corrections = NULL;
+  test_planes_begin(s, &run);
+  for (guint plane = 0; plane < run.planes; plane++) {
+    gpointer grid = test_planes_next(s, &run);
+    test_add_plane(&s->grid, grid, s->config.is_double, s->rows.products, run.w, run.w_step,
+                   &corrections, image);
+    test_free(grid);
+  }
+  test_planes_end(s, &run);
+  /* Pixel x of an image is at l = (size / 2 - x) pixel; the first one, at + size / 2, is not in
+   * the tests' own images. */
+  for (gsize row = 0; row < (gsize)size * s->rows.products; row++)
+    for (guint x = 1; x < size; x++)
+      reversed[row * size + x] = image[row * size + size - x];
+  g_free(image);
+  return reversed;
+}
+
+/* With the centre elsewhere the gridder's rows have been turned to it in u and v beforehand. */
+static void turn_to_centre(TestSetting *s)
+{
+  for (guint64 row = 0; row < s->rows.rows; row++)
+    for (guint c = 0; c < s->rows.channels; c++) {
+      const double turns =
+          -(s->uvw[3 * row] * s->grid.centre_l + s->uvw[3 * row + 1] * s->grid.centre_m) *
+          s->wavenumbers[c];
+      const double re = cos(2 * G_PI * turns), im = sin(2 * G_PI * turns);
+      for (guint p = 0; p < s->rows.products; p++) {
+        double *v = s->values + 2 * ((row * s->rows.channels + c) * s->rows.products + p);
+        const double was = v[0];
+        v[0] = was * re - v[1] * im;
+        v[1] = was * im + v[1] * re;
+      }
+    }
+}
+
+/* The model times the image of some visibilities is these times the model's, whatever either is:
+ * the sum over both must be the same, to rounding. */
+static void assert_adjoint(guint number, GRand *random, guint support)
+{
+  TestSetting s;
+  double of_images = 0, of_visibilities = 0, size = 0;
+  const double field = 0.003 * pow(200, (number % 7) / 6.0);
+  test_setting_make(&s, random, 24 + 2 * (number % 5), field / 28, MIN(2 / (field * field), 3000),
+                    50, 3, TRUE);
+  if (number % 3 == 1) {
+    s.grid.centre_l = 0.1;
+    s.grid.centre_m = -0.05;
+  }
+  s.config.support = support;
+  s.config.padding = 2;
+  s.config.accuracy = 0.1;
+  const gsize n = s.rows.rows * s.rows.channels * s.rows.products;
+  g_autofree double *untouched = g_memdup2(s.values, 2 * n * sizeof *s.values);
+  g_autofree double *model = random_model(&s, random, 1);
+  for (gsize row = 0; row < (gsize)s.grid.image_size * s.rows.products; row++)
+    model[row * s.grid.image_size] = 0; /* image_of has no such pixel */
+  g_autofree double *predicted = predict(&s, model, astro_degrid);
+  turn_to_centre(&s);
+  g_autofree double *image = image_of(&s);
+  for (gsize i = 0; i < 2 * n; i++) {
+    of_visibilities += untouched[i] * predicted[i];
+    size += fabs(untouched[i] * predicted[i]);
+  }
+  for (gsize i = 0; i < pixels_of(&s); i++)
+    of_images += image[i] * model[i];
+  g_test_message("support %u, field %.3f: %.15g and %.15g, apart by %.1e", support, field,
+                 of_images, of_visibilities, fabs(of_images - of_visibilities) / size);
+  g_assert_cmpfloat(size, >, 0);
+  g_assert_cmpfloat(fabs(of_images - of_visibilities), <=, 1e-12 * size);
+  test_setting_clear(&s);
+}
+
+static void test_adjoint(void)
+{
+  static const char *const levels[] = { "c", "avx2", "avx512" };
+  g_autoptr(GRand) random = g_rand_new_with_seed(44);
+  guint number = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(levels); i++)
+    for (guint support = ASTRO_SEMICIRCLE_MIN; support <= ASTRO_SEMICIRCLE_MAX; support++) {
+      g_setenv("ASTRO_CPU", levels[i], TRUE);
+      assert_adjoint(number++, random, support);
+      g_unsetenv("ASTRO_CPU");
+    }
+}
+
+/* ---- accuracy ---- */
+
+static void assert_accurate(TestSetting *s, const double *model, gint decade)
+{
+  const gsize n = 2 * s->rows.rows * s->rows.channels * s->rows.products;
+  s->config.accuracy = pow(10, decade) * (1 + 1e-9);
+  s->config.is_double = decade < -5;
+  g_autofree double *found = predict(s, model, astro_degrid);
+  g_autofree double *exact = predict(s, model, astro_degrid_direct);
+  const double error = test_distance(found, exact, n * sizeof *found, TRUE);
+  g_test_message("size %u field %.3f: grid %u support %u, accuracy 1e%d: %.2e", s->grid.image_size,
+                 s->grid.image_size * s->grid.pixel, s->grid.size, s->grid.spread.support, decade,
+                 error);
+  g_assert_cmpfloat(error, <=, pow(10, decade));
+}
+
+static void test_accuracy(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(45);
+  guint number = 0;
+  for (guint setting = 0; setting < 10; setting++) {
+    TestSetting s;
+    const guint size = 2 * (guint)g_rand_int_range(random, 16, 29) + setting % 2;
+    const double field = 0.002 * pow(350, setting / 9.0);
+    const double w = MIN(4 / (field * field), g_rand_double_range(random, 100, 5000));
+    test_setting_make(&s, random, size, field / size, w, 60, 3, TRUE);
+    if (setting % 3 == 1) {
+      s.grid.centre_l = 0.1;
+      s.grid.centre_m = -0.05;
+    }
+    s.config.channels = setting % 4 == 2 ? 3 : 1;
+    g_autofree double *model = random_model(&s, random, s.config.channels);
+    for (gint decade = -2; decade >= -12; decade--)
+      if (!test_passes_over(number++))
+        assert_accurate(&s, model, decade);
+    test_setting_clear(&s);
+  }
+}
+
+/* The result must not depend on the number of threads. */
+static void test_threads(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(46);
+  TestSetting s;
+  test_setting_make(&s, random, 40, 0.01, 300, 300, 4, FALSE);
+  g_autofree double *model = random_model(&s, random, 1);
+  const gsize bytes = 2 * s.rows.rows * s.rows.channels * s.rows.products * sizeof(double);
+  s.config.threads = 1;
+  g_autofree double *one = predict(&s, model, astro_degrid);
+  s.config.threads = 0;
+  g_autofree double *many = predict(&s, model, astro_degrid);
+  g_assert_cmpmem(one, bytes, many, bytes);
+  test_setting_clear(&s);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/degrid/adjoint", test_adjoint);
+  g_test_add_func("/degrid/accuracy", test_accuracy);
+  g_test_add_func("/degrid/threads", test_threads);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
