@@ -141,7 +141,7 @@ typedef struct {
   float *data;
   guint32 *counts;
   double *uvw;
-  AstroSetFrame frame;
+  AstroRowFrame frame;
 } Read;
 
 static void read_clear(Read *read)
@@ -165,7 +165,7 @@ static gboolean read_frame(AstroSetReader *reader, Read *read)
   /* Nothing of what was there before may be left. */
   memset(read->data, 0x55, 2 * n * sizeof(float));
   memset(read->counts, 0x55, n * sizeof(guint32));
-  read->frame = (AstroSetFrame){ .data = read->data, .counts = read->counts, .uvw = read->uvw };
+  read->frame = (AstroRowFrame){ .data = read->data, .counts = read->counts, .uvw = read->uvw };
   const gboolean done = astro_set_reader_read(reader, &read->frame, &end, &error);
   g_assert_no_error(error);
   g_assert_true(done != end);
@@ -203,7 +203,7 @@ static void assert_set(const char *path, const Shape *shape, const AstroSetOptio
 {
   AstroFitsContents c = contents_of(shape);
   g_autoptr(AstroSetReader) reader = open_set(path, options);
-  const AstroSetContents *found = astro_set_reader_contents(reader);
+  const AstroRowContents *found = astro_set_reader_contents(reader);
   const AstroObservation *o = found->observation;
   g_auto(Read) read = { 0 };
   g_assert_cmpstr(found->note, ==, NULL);
