@@ -6,4 +6,5 @@ core_sources += core/lib/rows/products.c core/lib/rows/products.h core/lib/rows/
   core/lib/rows/earth.c core/lib/rows/earth.h core/lib/rows/frames.h core/lib/rows/reader.h
 core_sources += core/lib/rows/files.c core/lib/rows/files.h core/lib/rows/join.c core/lib/rows/join.h \
   core/lib/rows/join-earth.c core/lib/rows/stations.c core/lib/rows/place.c
-core_tests += tests/core/lib/rows/rows
+core_tests += tests/core/lib/rows/rows tests/core/lib/rows/files
+element_tests += tests/elements/visibility-files

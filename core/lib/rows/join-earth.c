@@ -81,7 +81,14 @@ static AstroEarth *merge(const AstroRowFile *files, guint n, GError **error)
   }
   g_autofree char *name =
       g_strdup_printf("%s%s", earth_of(&files[0])->name, is_one ? "" : " and others");
-  return astro_earth_new(name, first, days, n_days, error);
+  g_autoptr(GError) wrong = NULL;
+  AstroEarth *earth = astro_earth_new(name, first, days, n_days, &wrong);
+  if (!earth)
+    refuse(error,
+           "the Earth orientations of the files contradict each other (%s): earth-orientation=FILE "
+           "uses one for all",
+           wrong->message);
+  return earth;
 }
 
 /* Interpolation reads days of other files too. */
