@@ -18,6 +18,7 @@
 #include "core/stream/typed.h"
 
 #define UDP "udp://"
+#define FITS "astrofitssrc"
 
 typedef enum {
   KIND_FITS,
@@ -32,14 +33,13 @@ typedef enum {
 
 static const struct {
   const char *factory, *about;
-  gboolean takes_lists; /* location may be several names, separated by commas */
 } kinds[N_KINDS] = {
-  [KIND_FITS] = { "astrofitssrc", "a FITS file" },
-  [KIND_PACKED] = { "astrofitssrc", "a file packed by gzip" },
-  [KIND_RECORDING] = { "astrorecordsrc", "a recording", TRUE },
-  [KIND_UVH5] = { "astrouvh5src", "an HDF5 file", TRUE },
-  [KIND_SET] = { "astromssrc", "a Measurement Set", TRUE },
-  [KIND_TEXT] = { "astrofitssrc", "text" },
+  [KIND_FITS] = { FITS, "a FITS file" },
+  [KIND_PACKED] = { FITS, "a file packed by gzip" },
+  [KIND_RECORDING] = { "astrorecordsrc", "a recording" },
+  [KIND_UVH5] = { "astrouvh5src", "an HDF5 file" },
+  [KIND_SET] = { "astromssrc", "a Measurement Set" },
+  [KIND_TEXT] = { FITS, "text" },
   [KIND_SAMPLES] = { "filesrc", "a file without a header" },
 };
 
@@ -186,14 +186,16 @@ static gboolean find_kinds(GPtrArray *files, gboolean may_lack, Kind *kind, GErr
   return TRUE;
 }
 
-/* The location that the source is told. astrofitssrc takes patterns, and no lists. */
+/* The location that the source is told. Sources of FITS take no folders, and those of recordings
+ * neither these nor patterns. */
 static char *location_of(const char *input, GPtrArray *files, Kind kind)
 {
   if (files->len == 1)
     return g_strdup(files->pdata[0]);
-  if (!kinds[kind].takes_lists)
-    return g_file_test(input, G_FILE_TEST_IS_DIR) ? g_build_filename(input, "[!.]*", NULL)
-                                                  : g_strdup(input);
+  if (g_file_test(input, G_FILE_TEST_IS_DIR) && g_str_equal(kinds[kind].factory, FITS))
+    return g_build_filename(input, "[!.]*", NULL);
+  if (kind != KIND_RECORDING)
+    return g_strdup(input);
   g_ptr_array_add(files, NULL);
   return g_strjoinv(",", (char **)files->pdata);
 }
@@ -266,17 +268,15 @@ static gboolean find_files(AstroOpenFound *found, const char *input,
   g_autoptr(GPtrArray) files = astro_inputs_find(input, error);
   if (!files || ((!has_format || may_lack) && !find_kinds(files, may_lack, &kind, error)))
     return FALSE;
-  const gboolean is_list = strchr(input, ',') && !g_file_test(input, G_FILE_TEST_IS_DIR);
-  if (files->len > 1 && (kind == KIND_SAMPLES || (!kinds[kind].takes_lists && is_list)))
-    return refuse(error,
-                  "%s is %s, and such files are read one at a time: expected one file, or for "
-                  "catalogues and PSRFITS a pattern or a folder",
+  if (files->len > 1 && kind == KIND_SAMPLES)
+    return refuse(error, "%s is %s, and such files are read one at a time: expected one file",
                   (const char *)files->pdata[0], kinds[kind].about);
   g_free(found->first);
   found->first = g_strdup(files->pdata[0]);
   found->factory = kinds[kind].factory;
   found->about = kinds[kind].about;
   found->is_file = TRUE;
+  found->n_files = files->len;
   if (kind == KIND_SAMPLES)
     return read_samples(found, samples, error);
   tell(found, "location", location_of(input, files, kind));

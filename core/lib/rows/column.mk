@@ -8,3 +8,4 @@ core_sources += core/lib/rows/files.c core/lib/rows/files.h core/lib/rows/join.c
   core/lib/rows/join-earth.c core/lib/rows/stations.c core/lib/rows/place.c
 core_tests += tests/core/lib/rows/rows tests/core/lib/rows/files
 element_tests += tests/elements/visibility-files
+graph_tests += tests/graphs/visibilities
