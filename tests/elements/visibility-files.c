@@ -225,8 +225,37 @@ static void contradictions(guint kind)
   test_refused_by(pattern, "e", " file matches parts/none*");
 }
 
-static void (*const tests[])(guint) = { halves, times, stations, lengths, contradictions };
-static const char *const names[] = { "halves", "times", "stations", "lengths", "contradictions" };
+static void assert_named_i(const char *source, const char *location)
+{
+  g_autofree char *line = g_strdup_printf("%s location=%s ! astrogridder name=e pols=XX size=64 "
+                                          "cell=60 ! fakesink",
+                                          source, location);
+  test_refused_by(line, "e", "product XX: visibilities of 1 stokes polarisation have I");
+}
+
+/* The only product of a file may be I. It keeps that name in every kind of file. */
+static void total_intensity(guint kind)
+{
+  const char *source = kinds[kind].source;
+  g_autofree char *file = g_strdup_printf("parts/i.%s", kinds[kind].suffix);
+  g_autofree char *read = g_strdup_printf("%s location=%s", source, file);
+  g_autofree char *back = g_strdup_printf("%s ! astrofitssink location=parts/back.uvfits", read);
+  g_autofree char *image = g_strconcat(read, IMAGE, NULL);
+  gsize bytes;
+  write_other(kind, "i", "pols=1 ! astroobserve basis=stokes");
+  assert_named_i(source, file);
+  g_autofree char *failed = test_launch(back);
+  g_assert_cmpstr(failed, ==, NULL);
+  assert_named_i("astrofitssrc", "parts/back.uvfits");
+  assert_same("astrofitssrc location=parts/back.uvfits", read);
+  g_free(run_to_file(image, &bytes));
+  g_assert_cmpuint(bytes, ==, 64 * 64 * sizeof(float));
+}
+
+static void (*const tests[])(guint) = { halves,  times,          stations,
+                                        lengths, contradictions, total_intensity };
+static const char *const names[] = { "halves",  "times",          "stations",
+                                     "lengths", "contradictions", "total-intensity" };
 
 int main(int argc, char **argv)
 {
