@@ -5,13 +5,15 @@
  *
  * UVFITS gives one integration a buffer. Writers differ in the coordinate frame of the stations'
  * positions, so the frame is taken that fits the file's own (u,v,w) best, and (u,v,w) are then
- * computed from the positions. If the file's own would make another picture (a source 256 beams
- * from the phase centre moves by more than a tenth of a beam), the file is refused, unless uvw says
- * which to believe: the file's own (u,v,w), which then go with the buffers to astrogridder or
- * astrofitssink, or those of the table of stations. Values that are NaN or infinite count as
- * flagged; a warning at the end gives their number. UT1 - UTC and polar motion are those recorded
- * in files written by astrofitssink; for other files UT1UTC of the table AIPS AN, or an IERS file
- * (earth-orientation).
+ * computed from the positions. location may name several UVFITS files, separated by commas or by a
+ * pattern: they make one stream in order of time. They need one phase centre, band and basis, and
+ * times that do not overlap; their stations may differ. If the file's own would make another
+ * picture (a source 256 beams from the phase centre moves by more than a tenth of a beam), the file
+ * is refused, unless uvw says which to believe: the file's own (u,v,w), which then go with the
+ * buffers to astrogridder or astrofitssink, or those of the table of stations. Values that are NaN
+ * or infinite count as flagged; a warning at the end gives their number. UT1 - UTC and polar motion
+ * are those recorded in files written by astrofitssink; for other files UT1UTC of the table AIPS
+ * AN, or an IERS file (earth-orientation).
  *
  * Rows of the table of stations that are broken (no place, a number twice) do not matter where no
  * group uses them. IFs with gaps between them are read by band, one or some at a time, and a phase
@@ -49,6 +51,7 @@
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/fits/open.h"
+#include "core/lib/files/inputs.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "core/lib/sky/earth-file.h"
@@ -99,8 +102,8 @@ GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_T
 
 static const AstroField fields[] = {
   ASTRO_TEXT(Settings, location, "location", "File name",
-             "Path of the file to read; for catalogues and PSRFITS also a shell pattern, whose "
-             "files are read in the order of their names",
+             "Path of the file to read, or of several, separated by commas or by a pattern: "
+             "catalogues, PSRFITS in the order of their names, or UVFITS in the order of time",
              NULL),
   ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
              "For a catalogue: name, in any case, or number from 1", "RA"),
@@ -182,10 +185,21 @@ static gint by_name(gconstpointer a, gconstpointer b)
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A name with pattern characters may also be that of an existing file. */
+static gboolean find_list(AstroFitsSrc *self)
+{
+  g_autoptr(GError) error = NULL;
+  self->files = astro_inputs_find(self->now.location, &error);
+  if (!self->files)
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
+  return self->files != NULL;
+}
+
+/* A name with commas or pattern characters may also be that of an existing file. */
 static gboolean find_files(AstroFitsSrc *self)
 {
   glob_t found;
+  if (strchr(self->now.location, ',') && !g_file_test(self->now.location, G_FILE_TEST_EXISTS))
+    return find_list(self);
   self->files = g_ptr_array_new_with_free_func(g_free);
   if (!strpbrk(self->now.location, "*?[") || g_file_test(self->now.location, G_FILE_TEST_EXISTS)) {
     g_ptr_array_add(self->files, g_strdup(self->now.location));
@@ -270,15 +284,19 @@ static gboolean open_next_file(AstroFitsSrc *self)
     .has_counts = self->files->len > 1,
   };
   const char *name = self->files->pdata[self->next_file];
-  AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
+  guint n;
+  g_autofree const char **names = g_new0(const char *, self->files->len + 1);
+  for (guint i = self->next_file; i < self->files->len; i++)
+    names[i - self->next_file] = self->files->pdata[i];
+  AstroFitsReader *reader = astro_fits_reader_open_some(names, &n, &options, &error);
   if (!reader)
     return fail(self, error);
   const AstroFitsContents *contents = astro_fits_reader_contents(reader);
   guint64 shift = 0;
-  if (self->files->len > 1 && !is_catalogue(reader) && !contents->continues) {
+  if (self->files->len > n && !is_catalogue(reader) && !contents->continues) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("%s: found %s among %u files, expected catalogues, or PSRFITS: other files "
-                       "are read one at a time",
+                      ("%s: found %s among %u files, expected catalogues, PSRFITS or UVFITS: other "
+                       "files are read one at a time",
                        name, astro_quantity_name(contents->stream.quantity), self->files->len),
                       (NULL));
     astro_fits_reader_close(reader);
@@ -288,7 +306,7 @@ static gboolean open_next_file(AstroFitsSrc *self)
     astro_fits_reader_close(reader);
     return FALSE;
   }
-  self->next_file++;
+  self->next_file += n;
   GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->reader, astro_fits_reader_close);
   self->reader = reader;

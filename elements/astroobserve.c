@@ -52,13 +52,14 @@
 #include "elements/base/astrostage.h"
 #include "elements/base/astrosteps.h"
 
-typedef enum { BASIS_AS_IT_CAME, BASIS_LINEAR, BASIS_CIRCULAR } Basis;
+typedef enum { BASIS_AS_IT_CAME, BASIS_LINEAR, BASIS_CIRCULAR, BASIS_STOKES } Basis;
 
 ASTRO_STATIC_ENUM_TYPE(basis_get_type, "AstroObserveBasis",
                        { BASIS_AS_IT_CAME, "As it came; linear if no observation came",
                          "upstream" },
                        { BASIS_LINEAR, "X and Y", "linear" },
-                       { BASIS_CIRCULAR, "R and L", "circular" })
+                       { BASIS_CIRCULAR, "R and L", "circular" },
+                       { BASIS_STOKES, "The only product of visibilities is Stokes I", "stokes" })
 
 typedef enum { DELAYS_AS_THEY_CAME, DELAYS_IN, DELAYS_OUT } Delays;
 
@@ -203,14 +204,29 @@ static gboolean amend_history(AstroObserve *self, AstroObservation *observation,
          astro_setup_check_used(self->came, observation, self->stream.quantity, error);
 }
 
+/* Stokes I is made of products: samples of receivers are never it. */
+static gboolean check_basis(const AstroObserve *self, GError **error)
+{
+  const AstroStream *s = &self->stream;
+  const guint64 pols = astro_stream_extent(s, ASTRO_AXIS_POL);
+  return self->now.basis != BASIS_STOKES ||
+         (s->quantity == ASTRO_QUANTITY_VISIBILITIES && pols == 1) ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "property basis is stokes, and the stream is %s of %" G_GUINT64_FORMAT
+                             " polarisations: expected visibilities of one, which is I",
+                             astro_quantity_name(s->quantity), pols);
+}
+
 static AstroObservation *amend(AstroObserve *self, GError **error)
 {
-  static const char *const bases[] = { [BASIS_LINEAR] = "linear", [BASIS_CIRCULAR] = "circular" };
+  static const char *const bases[] = {
+    [BASIS_LINEAR] = "linear", [BASIS_CIRCULAR] = "circular", [BASIS_STOKES] = "stokes"
+  };
   const guint stations = (guint)astro_stream_stations(&self->stream);
   g_autoptr(AstroObservation) observation =
       astro_setup_amend(&self->now.setup, self->came, stations, error);
 
-  if (!observation)
+  if (!observation || !check_basis(self, error))
     return NULL;
   if (observation->n_stations != stations) {
     g_autofree char *found =

@@ -18,6 +18,7 @@
 #include "core/stream/typed.h"
 
 #define UDP "udp://"
+#define FITS "astrofitssrc"
 
 typedef enum {
   KIND_FITS,
@@ -33,12 +34,12 @@ typedef enum {
 static const struct {
   const char *factory, *about;
 } kinds[N_KINDS] = {
-  [KIND_FITS] = { "astrofitssrc", "a FITS file" },
-  [KIND_PACKED] = { "astrofitssrc", "a file packed by gzip" },
+  [KIND_FITS] = { FITS, "a FITS file" },
+  [KIND_PACKED] = { FITS, "a file packed by gzip" },
   [KIND_RECORDING] = { "astrorecordsrc", "a recording" },
   [KIND_UVH5] = { "astrouvh5src", "an HDF5 file" },
   [KIND_SET] = { "astromssrc", "a Measurement Set" },
-  [KIND_TEXT] = { "astrofitssrc", "text" },
+  [KIND_TEXT] = { FITS, "text" },
   [KIND_SAMPLES] = { "filesrc", "a file without a header" },
 };
 
@@ -138,6 +139,9 @@ static gboolean find_kind(const char *name, gboolean may_lack, Kind *kind, GErro
 {
   g_autofree guint8 *bytes = g_malloc(ASTRO_FOREIGN_BYTES);
   gsize n;
+  *kind = KIND_SET;
+  if (astro_foreign_is_set(name))
+    return TRUE;
   if (!read_beginning(name, bytes, ASTRO_FOREIGN_BYTES, &n, error))
     return FALSE;
   const char *told = astro_foreign_bytes(bytes, n), *source = astro_foreign_source(bytes, n);
@@ -182,12 +186,13 @@ static gboolean find_kinds(GPtrArray *files, gboolean may_lack, Kind *kind, GErr
   return TRUE;
 }
 
-/* The location that the source is told. astrofitssrc takes patterns, and no lists. */
+/* The location that the source is told. Sources of FITS take no folders, and those of recordings
+ * neither these nor patterns. */
 static char *location_of(const char *input, GPtrArray *files, Kind kind)
 {
   if (files->len == 1)
     return g_strdup(files->pdata[0]);
-  if (g_file_test(input, G_FILE_TEST_IS_DIR) && kind != KIND_RECORDING)
+  if (g_file_test(input, G_FILE_TEST_IS_DIR) && g_str_equal(kinds[kind].factory, FITS))
     return g_build_filename(input, "[!.]*", NULL);
   if (kind != KIND_RECORDING)
     return g_strdup(input);
@@ -249,14 +254,6 @@ static gboolean read_samples(AstroOpenFound *found, const AstroOpenSamples *samp
           read_hertz("bandwidth", samples->bandwidth, found->caps, error));
 }
 
-static gboolean found_kind(AstroOpenFound *found, const char *location, Kind kind)
-{
-  found->factory = kinds[kind].factory;
-  found->about = kinds[kind].about;
-  tell(found, "location", g_strdup(location));
-  return TRUE;
-}
-
 static gboolean find_files(AstroOpenFound *found, const char *input,
                            const AstroOpenSamples *samples, GError **error)
 {
@@ -266,25 +263,20 @@ static gboolean find_files(AstroOpenFound *found, const char *input,
       has_format && astro_format_from_name(samples->format) != ASTRO_FORMAT_UNKNOWN;
   const char *told = g_file_test(input, G_FILE_TEST_IS_DIR) ? astro_foreign_folder(input) : NULL;
   Kind kind = KIND_RECORDING;
-  if (told && astro_foreign_is_set(input))
-    return found_kind(found, input, KIND_SET);
-  if (told)
+  if (told && !astro_foreign_is_set(input))
     return refuse(error, "%s is %s", input, told);
   g_autoptr(GPtrArray) files = astro_inputs_find(input, error);
   if (!files || ((!has_format || may_lack) && !find_kinds(files, may_lack, &kind, error)))
     return FALSE;
-  const gboolean is_list = strchr(input, ',') && !g_file_test(input, G_FILE_TEST_IS_DIR);
-  if (files->len > 1 &&
-      (kind == KIND_SAMPLES || kind == KIND_UVH5 || (kind != KIND_RECORDING && is_list)))
-    return refuse(error,
-                  "%s is %s, and such files are read one at a time: expected one file, or for "
-                  "catalogues and PSRFITS a pattern or a folder",
+  if (files->len > 1 && kind == KIND_SAMPLES)
+    return refuse(error, "%s is %s, and such files are read one at a time: expected one file",
                   (const char *)files->pdata[0], kinds[kind].about);
   g_free(found->first);
   found->first = g_strdup(files->pdata[0]);
   found->factory = kinds[kind].factory;
   found->about = kinds[kind].about;
   found->is_file = TRUE;
+  found->n_files = files->len;
   if (kind == KIND_SAMPLES)
     return read_samples(found, samples, error);
   tell(found, "location", location_of(input, files, kind));

@@ -10,6 +10,7 @@ typedef struct {
   const char *factory;
   const char *about;     /* what the input is, as "a recording" */
   char *first;           /* the first file, or the address */
+  guint n_files;         /* 0: it is no file */
   GPtrArray *properties; /* names and values in turn */
   GstCaps *caps;         /* of samples without a header, which filesrc reads; NULL: others */
   gboolean is_file;      /* with a header, which what the user says must not contradict */

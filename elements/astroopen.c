@@ -9,16 +9,17 @@
  * input is a file, several files separated by commas, a pattern, a folder (all its files), or
  * udp://HOST:PORT, which may be followed by properties of astroudpsrc as in a URL:
  * udp://239.1.0.0-3:7148?packet=vdif&stations=0-3&rate=1000000. Without a host, or with 0.0.0.0, it
- * listens on all addresses. Files of one input are of one kind. For a known kind of file that
- * cannot be read, the error says what it is, and how to convert it.
+ * listens on all addresses. Files of one input are of one kind; several files of visibilities make
+ * one stream in order of time, so that they make one image. For a known kind of file that cannot be
+ * read, the error says what it is, and how to convert it.
  *
  * Files of samples without a header need format=CI8 (or CI4, CI16LE, CF32LE, I8, ...), stations,
  * pols (2 if it is not set), rate and frequency; their axes are time:station:pol. A file with a
  * header tells these itself; what contradicts it is refused.
  *
  * An element message "astro-input" tells what the first buffer holds: location (the first file),
- * holds (voltages, ...), the fields of the caps, and telescope, start (UTC) and seconds, where they
- * are known.
+ * files (how many there are, if several), holds (voltages, ...), the fields of the caps, and
+ * telescope, start (UTC) and seconds, where they are known.
  *
  * The other properties are those of the source that is chosen. One that is set and that this source
  * does not have is an error.
@@ -243,6 +244,7 @@ static void tell_observation(GstPad *pad, GstStructure *told)
 /* A file and what the user says of it. */
 typedef struct {
   char *first;
+  guint files; /* of which it is the first */
   AstroOpenSamples told;
 } Opened;
 
@@ -300,6 +302,8 @@ static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer 
   GstStructure *told =
       gst_structure_new("astro-input", "location", G_TYPE_STRING, opened->first, "holds",
                         G_TYPE_STRING, astro_quantity_name(quantity), NULL);
+  if (opened->files > 1)
+    gst_structure_set(told, "files", G_TYPE_UINT, opened->files, NULL);
   gst_structure_foreach(s, copy_field, told);
   tell_observation(pad, told);
   if (gst_pad_query_duration(pad, GST_FORMAT_TIME, &duration) && duration > 0)
@@ -328,6 +332,7 @@ static gboolean make_source(AstroOpen *self, const AstroOpenFound *found,
   ASTRO_INFO(self, "%s is %s: %s reads it", found->first, found->about, found->factory);
   Opened *opened = g_new0(Opened, 1);
   opened->first = g_strdup(found->first);
+  opened->files = found->n_files;
   if (found->is_file)
     opened->told = (AstroOpenSamples){
       .format = g_strdup(samples->format),

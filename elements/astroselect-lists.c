@@ -72,8 +72,11 @@ static char **product_names(const AstroStream *stream, const GstCaps *caps, GErr
 
 static char **pol_names(const AstroObservation *observation)
 {
-  static const char *const linear[] = { "X", "Y", NULL }, *const circular[] = { "R", "L", NULL };
-  return g_strdupv((char **)(g_str_equal(observation->basis, "circular") ? circular : linear));
+  static const char *const linear[] = { "X", "Y", NULL }, *const circular[] = { "R", "L", NULL },
+                           *const stokes[] = { "I", NULL };
+  return g_strdupv((char **)(g_str_equal(observation->basis, "circular") ? circular
+                             : g_str_equal(observation->basis, "stokes") ? stokes
+                                                                         : linear));
 }
 
 static char **beam_names(const AstroObservation *observation, const AstroStream *stream,

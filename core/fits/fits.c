@@ -264,6 +264,42 @@ AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions
   return NULL;
 }
 
+static gboolean is_uvfits(const char *name, const AstroFitsOptions *options, GError **error)
+{
+  AstroFitsFile *file = astro_fits_file_open(name, error);
+  if (!file)
+    return FALSE;
+  const AstroFitsReaderKind *kind = find_kind(file, options, error);
+  astro_fits_file_close(file);
+  return kind == &astro_uvfits_reader;
+}
+
+AstroFitsReader *astro_fits_reader_open_some(const char *const *names, guint *n,
+                                             const AstroFitsOptions *options, GError **error)
+{
+  g_autoptr(GError) wrong = NULL;
+  *n = 1;
+  if (!names[1] || !is_uvfits(names[0], options, &wrong)) {
+    if (!wrong)
+      return astro_fits_reader_open(names[0], options, error);
+    g_propagate_error(error, g_steal_pointer(&wrong));
+    return NULL;
+  }
+  AstroFitsReader *reader = g_new0(AstroFitsReader, 1);
+  *n = g_strv_length((char **)names);
+  reader->kind = &astro_uvfits_files;
+  reader->instance = astro_uvfits_files_open(names, options, &reader->contents, error);
+  if (reader->instance)
+    return reader;
+  astro_fits_reader_close(reader);
+  return NULL;
+}
+
+gpointer astro_fits_reader_as(AstroFitsReader *reader, const AstroFitsReaderKind *kind)
+{
+  return reader->kind == kind ? reader->instance : NULL;
+}
+
 const AstroFitsContents *astro_fits_reader_contents(const AstroFitsReader *reader)
 {
   return &reader->contents;
@@ -288,7 +324,7 @@ void astro_fits_reader_close(AstroFitsReader *reader)
 {
   if (reader->instance)
     reader->kind->close(reader->instance);
-  astro_fits_file_close(reader->file);
+  g_clear_pointer(&reader->file, astro_fits_file_close);
   astro_fits_contents_clear(&reader->contents);
   g_free(reader);
 }

@@ -142,6 +142,10 @@ typedef struct {
  * given up (core/backend/threads.h), as reading can: ASTRO_BACKEND_ERROR_GIVEN_UP. */
 AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions *options,
                                         GError **error);
+/* Opens the first of the files, up to a NULL. If it is UVFITS, all have to be, and are opened as
+ * one stream. *n: how many files were opened. */
+AstroFitsReader *astro_fits_reader_open_some(const char *const *names, guint *n,
+                                             const AstroFitsOptions *options, GError **error);
 const AstroFitsContents *astro_fits_reader_contents(const AstroFitsReader *reader);
 /* The number of steps in the next frame: 1, or the number of points of a catalogue. FALSE with *end
  * set if there are no more frames. */

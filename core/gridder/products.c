@@ -31,6 +31,7 @@ static const Row circular[] = {
 };
 static const Row single_linear[] = { { "XX", { 1 } }, { "I", { 1 } } };
 static const Row single_circular[] = { { "RR", { 1 } }, { "I", { 1 } } };
+static const Row stokes[] = { { "I", { 1 } } };
 
 static const struct {
   const char *basis;
@@ -42,6 +43,7 @@ static const struct {
   { "circular", 2, circular, G_N_ELEMENTS(circular) },
   { "linear", 1, single_linear, G_N_ELEMENTS(single_linear) },
   { "circular", 1, single_circular, G_N_ELEMENTS(single_circular) },
+  { "stokes", 1, stokes, G_N_ELEMENTS(stokes) },
 };
 
 static const Row *find(guint table, const char *name)

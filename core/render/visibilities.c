@@ -7,25 +7,35 @@
 typedef AstroRenderVisibilities Visibilities;
 typedef AstroRenderIntegration Shown;
 
-static const char *const names[2][2][2] = { { { "XX", "XY" }, { "YX", "YY" } },
-                                            { { "RR", "RL" }, { "LR", "LL" } } };
+typedef enum { LINEAR, CIRCULAR, STOKES } Basis;
+
+static const char *const names[3][2][2] = { [LINEAR] = { { "XX", "XY" }, { "YX", "YY" } },
+                                            [CIRCULAR] = { { "RR", "RL" }, { "LR", "LL" } },
+                                            [STOKES] = { { "I", "I" }, { "I", "I" } } };
+
+static Basis basis_of(const AstroRenderInput *in)
+{
+  const char *basis = in->observation ? in->observation->basis : "linear";
+  return g_str_equal(basis, "circular") ? CIRCULAR : g_str_equal(basis, "stokes") ? STOKES : LINEAR;
+}
 
 static gboolean choose_product(Visibilities *v, const AstroRenderInput *in, GError **error)
 {
-  gboolean circular = in->observation && g_str_equal(in->observation->basis, "circular");
+  const Basis basis = basis_of(in);
   if (!in->style->product)
     return TRUE;
   for (guint p = 0; p < v->pols; p++)
     for (guint q = 0; q < v->pols; q++)
-      if (g_str_equal(in->style->product, names[circular][p][q])) {
+      if (g_str_equal(in->style->product, names[basis][p][q])) {
         v->product[0] = p;
         v->product[1] = q;
         return TRUE;
       }
   return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
                              "the visibilities have no product %s, expected %s", in->style->product,
-                             v->pols == 1 ? names[circular][0][0]
-                                          : (circular ? "RR, RL, LR or LL" : "XX, XY, YX or YY"));
+                             v->pols == 1
+                                 ? names[basis][0][0]
+                                 : (basis == CIRCULAR ? "RR, RL, LR or LL" : "XX, XY, YX or YY"));
 }
 
 static gboolean check(Visibilities *v, const AstroRenderInput *in, GError **error)
@@ -47,7 +57,7 @@ static gboolean check(Visibilities *v, const AstroRenderInput *in, GError **erro
 
 gboolean astro_render_visibilities_open(Visibilities *v, const AstroRenderInput *in, GError **error)
 {
-  const gboolean circular = in->observation && g_str_equal(in->observation->basis, "circular");
+  const Basis basis = basis_of(in);
   *v = (Visibilities){ .stream = in->stream,
                        .channels = astro_stream_extent(&in->stream, ASTRO_AXIS_CHANNEL),
                        .baselines = astro_stream_extent(&in->stream, ASTRO_AXIS_BASELINE),
@@ -55,7 +65,7 @@ gboolean astro_render_visibilities_open(Visibilities *v, const AstroRenderInput 
                        .channel = in->style->channel };
   if (!check(v, in, error))
     return FALSE;
-  v->product_name = names[circular][v->product[0]][v->product[1]];
+  v->product_name = names[basis][v->product[0]][v->product[1]];
   return TRUE;
 }
 

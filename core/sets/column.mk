@@ -3,7 +3,7 @@ sets_sources = core/sets/sets.h core/sets/tables.h core/sets/tables-private.hh c
   core/sets/open.cc core/sets/write.c core/sets/reader.h core/sets/select.c core/sets/band.c core/sets/sky.c \
   core/sets/weights.c core/sets/read.c core/sets/update.c
 sets_element_sources = elements/ms/plugin.c elements/ms/astromssink.c elements/ms/astromssink.h elements/ms/astromssrc.c elements/ms/astromssrc.h \
-  elements/base/astroearth.c elements/base/astrorowsink.c elements/base/astrointegrations.c elements/base/astrostamps.c
+  elements/base/astroearth.c elements/base/astrorowsink.c elements/base/astrorowsrc.c elements/base/astrointegrations.c elements/base/astrostamps.c
 
 if HAVE_CASACORE
 noinst_LTLIBRARIES += core/libastro-sets.la

@@ -75,7 +75,7 @@ void write_feeds(MSColumns &columns, MeasurementSet &set, const AstroSetAbout &a
   MSFeedColumns &c = columns.feed();
   const AstroSetSetup &setup = about.setups[0];
   const int receptors = setup.n_products == 1 ? 1 : 2;
-  const bool is_linear = setup.products[0] >= ASTRO_SET_XX;
+  const bool is_linear = setup.products[0] < ASTRO_SET_RR || setup.products[0] >= ASTRO_SET_XX;
   Matrix<Double> offsets(2, receptors, 0.0);
   Matrix<Complex> response(receptors, receptors, Complex(0));
   Vector<String> types(receptors);
@@ -134,7 +134,8 @@ void write_setup(MSColumns &columns, MeasurementSet &set, const AstroSetSetup &s
   Vector<Int> types(setup.n_products);
   Matrix<Int> receptors(2, setup.n_products);
   for (guint k = 0; k < setup.n_products; k++) {
-    const int hands = (setup.products[k] - ASTRO_SET_RR) % 4; /* 0 to 3: RR, RL, LR, LL */
+    /* 0 to 3: RR, RL, LR, LL; Stokes I is taken as the first. */
+    const int hands = setup.products[k] < ASTRO_SET_RR ? 0 : (setup.products[k] - ASTRO_SET_RR) % 4;
     types[k] = setup.products[k];
     receptors(0, k) = hands / 2;
     receptors(1, k) = hands % 2;

@@ -237,13 +237,24 @@ template <class T> void read_cells(const Cells &cells, const char *name, void *d
   ArrayColumn<T>(cells.set, name).getColumnRange(cells.rows, room, False);
 }
 
+/* Weights of rows that have only SIGMA: what is not above 0 is no weight. */
+void weights_of_sigmas(Array<Float> &values)
+{
+  for (Float &value : values)
+    value = value > 0 ? 1 / (value * value) : 0;
+}
+
 /* Weights of whole rows, repeated for their channels. */
 void spread_weights(const Cells &cells, float *weights)
 {
   const ssize_t products = cells.shape[0], channels = cells.shape[1], rows = cells.shape[2];
-  const Array<Float> of_rows = ArrayColumn<Float>(cells.set, "WEIGHT").getColumnRange(cells.rows);
+  const bool has_weights = cells.set.tableDesc().isColumn("WEIGHT");
+  const char *column = has_weights ? "WEIGHT" : "SIGMA";
+  Array<Float> of_rows = ArrayColumn<Float>(cells.set, column).getColumnRange(cells.rows);
   if (of_rows.shape() != IPosition(2, products, rows))
-    wrong("WEIGHT has other products than the values");
+    wrong(std::string(column) + " has other products than the values");
+  if (!has_weights)
+    weights_of_sigmas(of_rows);
   const Float *from = of_rows.data();
   for (ssize_t r = 0; r < rows; r++, from += products)
     for (ssize_t c = 0; c < channels; c++, weights += products)

@@ -60,7 +60,7 @@ static void describe_history(AstroSetReader *r)
 
 static gboolean describe_stream(AstroSetReader *r, GError **error)
 {
-  AstroSetContents *c = &r->contents;
+  AstroRowContents *c = &r->contents;
   AstroStream *s = &c->stream;
   const guint64 baselines = astro_rows_baselines(r->rows);
   guint64 bytes;
@@ -77,6 +77,7 @@ static gboolean describe_stream(AstroSetReader *r, GError **error)
                      { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
                      { r->channels, baselines, r->pols, r->pols } };
   c->step_ns = (guint64)r->rows->step_ns;
+  c->begin_ns = astro_rows_begin(r->rows);
   c->duration_ns = astro_rows_duration(r->rows);
   s->rate_d = 1;
   gst_util_double_to_fraction(ASTRO_NS_PER_SECOND / (double)c->step_ns, &s->rate_n, &s->rate_d);
@@ -137,7 +138,7 @@ AstroSetReader *astro_set_reader_open_to_write(const char *location, const Astro
   return NULL;
 }
 
-const AstroSetContents *astro_set_reader_contents(const AstroSetReader *r)
+const AstroRowContents *astro_set_reader_contents(const AstroSetReader *r)
 {
   return &r->contents;
 }
@@ -148,8 +149,7 @@ void astro_set_reader_close(AstroSetReader *r)
   for (guint i = 0; i < r->n_windows; i++)
     g_free(r->windows[i].row);
   g_free(r->windows);
-  g_clear_pointer(&r->contents.observation, astro_observation_unref);
-  g_free(r->contents.note);
+  astro_row_contents_clear(&r->contents);
   g_clear_pointer(&r->rows, astro_rows_free);
   astro_set_index_clear(&r->index);
   astro_set_about_clear(&r->about);
@@ -174,7 +174,7 @@ gboolean astro_set_fetch(AstroSetReader *r, const AstroSetWindow *w, guint64 row
 /* Puts the values of a row where they belong in an integration; k: its number among those that were
  * read. */
 static void place_row(const AstroSetReader *r, const AstroSetWindow *w, guint64 row, guint k,
-                      AstroSetFrame *frame)
+                      AstroRowFrame *frame)
 {
   const guint products = r->setup->n_products;
   const guint64 baselines = astro_rows_baselines(r->rows),
@@ -207,7 +207,7 @@ static void place_row(const AstroSetReader *r, const AstroSetWindow *w, guint64 
 
 /* Our V_ij needs (u,v,w) of i minus j; a row has those of its first antenna minus its second.
  * Values without (u,v,w) cannot be used. */
-static void place_uvw(const AstroSetReader *r, guint64 row, AstroSetFrame *frame)
+static void place_uvw(const AstroSetReader *r, guint64 row, AstroRowFrame *frame)
 {
   const double sign = r->rows->station[0][row] <= r->rows->station[1][row] ? -1 : 1,
                *uvw = &r->uvw[3 * row];
@@ -228,7 +228,7 @@ static void place_uvw(const AstroSetReader *r, guint64 row, AstroSetFrame *frame
 }
 
 /* Rows of an integration that follow each other in the set are read together. */
-static gboolean read_window(AstroSetReader *r, const AstroSetWindow *w, AstroSetFrame *frame,
+static gboolean read_window(AstroSetReader *r, const AstroSetWindow *w, AstroRowFrame *frame,
                             GError **error)
 {
   const guint64 *order = r->rows->order, end = r->rows->frame[r->next + 1];
@@ -250,7 +250,7 @@ static gboolean read_window(AstroSetReader *r, const AstroSetWindow *w, AstroSet
   return TRUE;
 }
 
-gboolean astro_set_reader_read(AstroSetReader *r, AstroSetFrame *frame, gboolean *end,
+gboolean astro_set_reader_read(AstroSetReader *r, AstroRowFrame *frame, gboolean *end,
                                GError **error)
 {
   const guint64 baselines = astro_rows_baselines(r->rows),
@@ -275,3 +275,47 @@ gboolean astro_set_reader_read(AstroSetReader *r, AstroSetFrame *frame, gboolean
   r->next++;
   return TRUE;
 }
+
+/* ---- for sources ---- */
+
+static gpointer kind_open(const char *location, gconstpointer options, GError **error)
+{
+  return astro_set_reader_open(location, options, error);
+}
+
+static const AstroRowContents *kind_contents(gpointer reader)
+{
+  return astro_set_reader_contents(reader);
+}
+
+static const AstroWeightRange *kind_weights(gpointer reader)
+{
+  return &((AstroSetReader *)reader)->range;
+}
+
+static void kind_scale_weights(gpointer reader, double scale, guint32 full)
+{
+  AstroSetReader *r = reader;
+  r->weight_scale = scale;
+  r->full = full;
+}
+
+static gboolean kind_read(gpointer reader, AstroRowFrame *frame, gboolean *end, GError **error)
+{
+  return astro_set_reader_read(reader, frame, end, error);
+}
+
+static void kind_close(gpointer reader)
+{
+  astro_set_reader_close(reader);
+}
+
+const AstroRowReaderKind astro_set_reader_kind = {
+  .name = "Measurement Set",
+  .open = kind_open,
+  .contents = kind_contents,
+  .weights = kind_weights,
+  .scale_weights = kind_scale_weights,
+  .read = kind_read,
+  .close = kind_close,
+};

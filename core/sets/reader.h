@@ -27,7 +27,7 @@ struct _AstroSetReader {
   AstroSetTables *tables;
   AstroSetAbout about;
   AstroSetIndex index;
-  AstroSetContents contents;
+  AstroRowContents contents;
   gint field;
   const AstroSetSetup *setup; /* all windows have its products */
   guint n_windows;
@@ -38,6 +38,7 @@ struct _AstroSetReader {
   double *uvw;                    /* of each, metres, as in the set */
   gboolean conjugated;            /* values are those of antenna 2 with antenna 1 */
   gboolean gives_uvw;             /* the set's (u,v,w) go with the stream */
+  AstroWeightRange range;         /* of all weights */
   double weight_scale;
   guint32 full;
   guint64 next;   /* integration */
@@ -46,7 +47,7 @@ struct _AstroSetReader {
   guint8 *flags;
 };
 
-/* Sets ASTRO_SET_ERROR_FORMAT with the set's name in front. Always FALSE. */
+/* Sets ASTRO_ROWS_ERROR_FORMAT with the set's name in front. Always FALSE. */
 gboolean astro_set_wrong(const AstroSetReader *r, GError **error, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 /* Adds a sentence to the warning. */

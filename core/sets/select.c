@@ -125,13 +125,10 @@ static gboolean find_products(AstroSetReader *r, const char **basis, GError **er
     if (found != ASTRO_SET_STOKES_I && hand != 0 && hand != 3)
       return refuse_products(r, found, error);
     if (found == ASTRO_SET_STOKES_I)
-      *basis = "linear";
-    if (hand != 0)
+      *basis = "stokes";
+    else if (hand != 0)
       astro_set_note(r, "its visibilities are %s, but will be called %s",
-                     found == ASTRO_SET_STOKES_I ? "Stokes I"
-                     : first == ASTRO_SET_XX     ? "YY"
-                                                 : "LL",
-                     found != ASTRO_SET_STOKES_I && first == ASTRO_SET_RR ? "RR" : "XX");
+                     first == ASTRO_SET_XX ? "YY" : "LL", first == ASTRO_SET_XX ? "XX" : "RR");
     r->place[0] = 0;
     return TRUE;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/lib/rows/frames.h"
+#include "core/lib/rows/reader.h"
 #include "core/lib/rows/rows.h"
 #include "core/lib/rows/values.h"
 #include "core/sets/tables.h"
@@ -76,37 +77,19 @@ typedef struct {
   const char *earth_orientation; /* core/lib/sky/earth-file.h; NULL: the set's own */
 } AstroSetOptions;
 
-typedef struct {
-  AstroStream stream;
-  guint stations;
-  AstroObservation *observation;
-  guint64 duration_ns, step_ns;
-  char *note; /* a warning; NULL: none */
-} AstroSetContents;
-
-/* One integration. The caller sets data and counts, with room for all values, and uvw if the
- * observation has uvw_metres. */
-typedef struct {
-  float *data;
-  guint32 *counts;
-  double *uvw;        /* metres, 3 per baseline */
-  guint32 full;       /* the count of a value without losses */
-  guint64 not_finite; /* values with a count that are NaN or infinite: their counts are 0 */
-  gint64 start_ns;    /* since the observation's start */
-  guint64 duration_ns;
-} AstroSetFrame;
-
 typedef struct _AstroSetReader AstroSetReader;
 
-/* Errors are ASTRO_SET_ERROR, ASTRO_ROWS_ERROR, or ASTRO_BACKEND_ERROR_GIVEN_UP as the thread was
- * asked to stop. */
+/* Errors are ASTRO_ROWS_ERROR, or ASTRO_BACKEND_ERROR_GIVEN_UP as the thread was asked to stop. */
 AstroSetReader *astro_set_reader_open(const char *location, const AstroSetOptions *options,
                                       GError **error);
-const AstroSetContents *astro_set_reader_contents(const AstroSetReader *reader);
+const AstroRowContents *astro_set_reader_contents(const AstroSetReader *reader);
 /* FALSE with *end set if there are no more integrations. */
-gboolean astro_set_reader_read(AstroSetReader *reader, AstroSetFrame *frame, gboolean *end,
+gboolean astro_set_reader_read(AstroSetReader *reader, AstroRowFrame *frame, gboolean *end,
                                GError **error);
 void astro_set_reader_close(AstroSetReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSetReader, astro_set_reader_close)
+
+/* The same for sources. */
+extern const AstroRowReaderKind astro_set_reader_kind;
 
 G_END_DECLS

@@ -5,8 +5,6 @@
 
 #include <gio/gio.h>
 
-G_DEFINE_QUARK(astro_set_error, astro_set_error)
-
 namespace astro
 {
 
@@ -26,13 +24,13 @@ gboolean set_error(GError **error, Doing doing, const std::string &folder, const
 {
   const char *name = folder.c_str();
   if (says(cause, "ock on table") && says(cause, "could not be acquired"))
-    return astro_fail(error, ASTRO_SET_ERROR, ASTRO_SET_ERROR_LOCKED,
+    return astro_fail(error, ASTRO_ROWS_ERROR, ASTRO_ROWS_ERROR_OPEN,
                       "%s is locked by another program that has it open for writing, or is read "
                       "here while it should be written: try again when that is done (%s)",
                       name, cause);
   if (doing == Doing::kOpen || doing == Doing::kRead)
-    return astro_fail(error, ASTRO_SET_ERROR,
-                      doing == Doing::kOpen ? ASTRO_SET_ERROR_OPEN : ASTRO_SET_ERROR_READ,
+    return astro_fail(error, ASTRO_ROWS_ERROR,
+                      doing == Doing::kOpen ? ASTRO_ROWS_ERROR_OPEN : ASTRO_ROWS_ERROR_READ,
                       "cannot read %s: %s", name, cause);
   return astro_fail(
       error, G_IO_ERROR, says(cause, "No space left") ? G_IO_ERROR_NO_SPACE : G_IO_ERROR_FAILED,

@@ -3,22 +3,13 @@
  * MJD 0 of UTC. casacore may be used by one thread at a time, so every function takes one lock. */
 #pragma once
 
-#include <glib.h>
+#include "core/lib/rows/rows.h"
 
 G_BEGIN_DECLS
 
-/* Errors in writing are G_IO_ERROR. */
-#define ASTRO_SET_ERROR astro_set_error_quark()
-typedef enum {
-  ASTRO_SET_ERROR_OPEN,   /* there is no set, or it cannot be opened */
-  ASTRO_SET_ERROR_LOCKED, /* another program has locked it */
-  ASTRO_SET_ERROR_FORMAT, /* its content is not what can be used */
-  ASTRO_SET_ERROR_READ,
-} AstroSetError;
-GQuark astro_set_error_quark(void);
-/* Sets ASTRO_SET_ERROR_FORMAT and is FALSE. */
+/* Errors are ASTRO_ROWS_ERROR, or G_IO_ERROR in writing. This one is of the content. */
 #define astro_set_refuse(error, ...)                                                               \
-  astro_fail(error, ASTRO_SET_ERROR, ASTRO_SET_ERROR_FORMAT, __VA_ARGS__)
+  astro_fail(error, ASTRO_ROWS_ERROR, ASTRO_ROWS_ERROR_FORMAT, __VA_ARGS__)
 
 /* casacore's numbers of products: 5 to 8 are RR, RL, LR and LL, 9 to 12 XX, XY, YX and YY. */
 #define ASTRO_SET_STOKES_I 1
@@ -111,7 +102,7 @@ AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetA
 gboolean astro_set_read_index(AstroSetTables *tables, AstroSetIndex *index, GError **error);
 gboolean astro_set_has_column(AstroSetTables *tables, const char *column);
 /* Reads n rows that follow each other, all of one shape: [row][channel][product]. Weights are those
- * of WEIGHT_SPECTRUM where the set has it, else WEIGHT for each channel. Any of the three may be
+ * of WEIGHT_SPECTRUM where the set has it, else WEIGHT (or 1 / SIGMA^2) for each channel. Any of the three may be
  * NULL. */
 gboolean astro_set_read_rows(AstroSetTables *tables, const char *column, guint64 first, guint n,
                              guint channels, guint products, float *values, guint8 *flags,

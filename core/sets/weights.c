@@ -5,7 +5,7 @@
 #include "core/sets/reader.h"
 
 typedef struct {
-  AstroWeightRange range;
+  AstroWeightRange *range;
   float before; /* most weights equal the one before, which costs only a comparison */
 } Look;
 
@@ -15,7 +15,7 @@ static void look_at(const AstroSetReader *r, const AstroSetWindow *w, guint n, L
   for (gsize i = 0; i < values; i++)
     if (r->weights[i] != look->before) {
       look->before = r->weights[i];
-      astro_weight_range_add(&look->range, look->before);
+      astro_weight_range_add(look->range, look->before);
     }
 }
 
@@ -40,11 +40,12 @@ static gboolean look_at_window(AstroSetReader *r, const AstroSetWindow *w, Look 
 
 gboolean astro_set_scale_weights(AstroSetReader *r, GError **error)
 {
-  Look look = { ASTRO_WEIGHT_RANGE_EMPTY, 0 };
+  Look look = { &r->range, 0 };
+  r->range = (AstroWeightRange)ASTRO_WEIGHT_RANGE_EMPTY;
   for (guint i = 0; i < r->n_windows; i++)
     if (!look_at_window(r, &r->windows[i], &look, error))
       return FALSE;
-  g_autofree char *note = astro_weight_range_scale(&look.range, &r->weight_scale, &r->full);
+  g_autofree char *note = astro_weight_range_scale(&r->range, &r->weight_scale, &r->full);
   if (note)
     astro_set_note(r, "%s", note);
   return TRUE;

@@ -91,7 +91,9 @@ static void describe(const AstroSetWriter *w, AstroSetAbout *about)
 {
   const AstroObservation *o = w->observation;
   const AstroStream *s = &w->stream;
-  const gint first = g_str_equal(o->basis, "circular") ? ASTRO_SET_RR : ASTRO_SET_XX;
+  const gint first = g_str_equal(o->basis, "circular") ? ASTRO_SET_RR
+                     : g_str_equal(o->basis, "stokes") ? ASTRO_SET_STOKES_I
+                                                       : ASTRO_SET_XX;
   about->telescope = g_strdup(o->telescope);
   about->n_antennas = o->n_stations;
   about->antennas = g_strdupv(o->names);

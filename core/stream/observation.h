@@ -25,7 +25,7 @@ typedef struct {
   gboolean has_start;
   gint32 start_mjd;  /* the UTC day of time zero */
   guint64 start_ns;  /* and nanoseconds since its 0h */
-  char *basis;       /* "linear" (X, Y) or "circular" (R, L) */
+  char *basis;       /* "linear" (X, Y), "circular" (R, L), or "stokes" (the only product is I) */
   AstroHistory done; /* what was done to the stream */
   /* The longest (u,v,w) in the buffers' metas (uvw-meta.h), which replace those computed from
    * stations; 0: buffers have none. */

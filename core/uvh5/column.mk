@@ -16,7 +16,7 @@ uvh5_libs = core/libastro-uvh5.la $(HDF5_LIBS)
 
 elements_libgstastrouvh5_la_SOURCES = elements/plugin-uvh5.c elements/astrouvh5src.c elements/astrouvh5src.h \
   elements/astrouvh5sink.c elements/astrouvh5sink.h elements/base/astrostamps.c elements/base/astrorowsink.c \
-  elements/base/astrorowsink.h elements/base/astroearth.c elements/base/astrointegrations.c
+  elements/base/astrorowsink.h elements/base/astrorowsrc.c elements/base/astrorowsrc.h elements/base/astroearth.c elements/base/astrointegrations.c
 elements_libgstastrouvh5_la_CFLAGS = $(AM_CFLAGS)
 elements_libgstastrouvh5_la_LIBADD = $(uvh5_libs) $(astro_libs) $(GST_LIBS) $(GLIB_LIBS)
 elements_libgstastrouvh5_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^gst_plugin_astrouvh5_' \

@@ -234,24 +234,24 @@ gboolean astro_uvh5_read_data(const AstroUvh5Reader *r, const AstroUvh5Data *dat
 
 gboolean astro_uvh5_scale_weights(AstroUvh5Reader *r, GError **error)
 {
-  AstroWeightRange range = ASTRO_WEIGHT_RANGE_EMPTY;
+  AstroWeightRange *range = &r->range;
   const guint64 per_row = (guint64)r->channels * r->products;
   const float *counts = (const float *)r->room;
+  *range = (AstroWeightRange)ASTRO_WEIGHT_RANGE_EMPTY;
   for (guint64 first = 0; first < r->n_rows; first += r->rows_at_once) {
     const guint64 n = MIN(r->rows_at_once, r->n_rows - first);
     if (!astro_uvh5_read_data(r, &r->counts, first, n, r->room, error))
       return FALSE;
     for (guint64 i = 0; i < n * per_row; i++)
-      astro_weight_range_add(&range, counts[i]);
+      astro_weight_range_add(range, counts[i]);
   }
-  if (range.largest == 0) { /* as correlators write files before anybody counts */
+  if (range->largest == 0) { /* as correlators write files before anybody counts */
     r->has_no_counts = TRUE;
-    r->full = 1;
+    astro_weight_range_add(range, 1);
     astro_uvh5_note(r, "Data/nsamples is 0 everywhere: values that are not flagged count as one "
                        "sample each");
-    return TRUE;
   }
-  g_autofree char *note = astro_weight_range_scale(&range, &r->weight_scale, &r->full);
+  g_autofree char *note = astro_weight_range_scale(range, &r->weight_scale, &r->full);
   if (note)
     astro_uvh5_note(r, "Data/nsamples: %s", note);
   return TRUE;

@@ -151,19 +151,20 @@ gboolean astro_uvh5_read_band(AstroUvh5Reader *r, GError **error)
 
 /* ---- products ---- */
 
-/* Total intensity, or the products of one polarisation, become the only product of the stream,
- * which has one name in each basis. */
+/* Total intensity, or the products of one polarisation, become the only product of the stream. One
+ * of a polarisation has one name in each basis. */
 static gboolean read_only_product(AstroUvh5Reader *r, gint64 number, const char **basis)
 {
   const gboolean circular = number == -1 || number == -2, linear = number == -5 || number == -6;
   if (number != 1 && !circular && !linear)
     return FALSE;
-  *basis = astro_row_bases[circular].basis;
+  *basis = astro_row_bases[number == 1 ? ASTRO_ROW_STOKES
+                           : circular  ? ASTRO_ROW_CIRCULAR
+                                       : ASTRO_ROW_LINEAR]
+               .basis;
   r->pols = 1;
   r->place[0] = 0;
-  if (number == 1)
-    astro_uvh5_note(r, "its visibilities are Stokes I, but will be called XX");
-  else if (number == -2 || number == -6)
+  if (number == -2 || number == -6)
     astro_uvh5_note(r, "its visibilities are %s, but will be called %s",
                     astro_row_products[1].name[circular], astro_row_products[0].name[circular]);
   return TRUE;

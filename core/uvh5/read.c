@@ -50,7 +50,7 @@ static void describe_observation(AstroUvh5Reader *r, const char *basis)
 
 static gboolean describe_stream(AstroUvh5Reader *r, GError **error)
 {
-  AstroUvh5Contents *c = &r->contents;
+  AstroRowContents *c = &r->contents;
   AstroStream *s = &c->stream;
   const guint64 baselines = astro_rows_baselines(r->rows);
   guint64 bytes;
@@ -68,6 +68,7 @@ static gboolean describe_stream(AstroUvh5Reader *r, GError **error)
                      { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
                      { r->channels, baselines, r->pols, r->pols } };
   c->step_ns = (guint64)r->rows->step_ns;
+  c->begin_ns = astro_rows_begin(r->rows);
   c->duration_ns = astro_rows_duration(r->rows);
   s->rate_d = 1;
   gst_util_double_to_fraction(ASTRO_NS_PER_SECOND / (double)c->step_ns, &s->rate_n, &s->rate_d);
@@ -111,7 +112,7 @@ AstroUvh5Reader *astro_uvh5_reader_open(const char *path, const AstroUvh5Options
   return NULL;
 }
 
-const AstroUvh5Contents *astro_uvh5_reader_contents(const AstroUvh5Reader *r)
+const AstroRowContents *astro_uvh5_reader_contents(const AstroUvh5Reader *r)
 {
   return &r->contents;
 }
@@ -122,9 +123,7 @@ void astro_uvh5_reader_close(AstroUvh5Reader *r)
   astro_uvh5_close_data(r);
   astro_h5_close(&r->file);
   astro_h5_end();
-  g_clear_pointer(&r->contents.observation, astro_observation_unref);
-  g_free(r->contents.note);
-  g_free(r->contents.told);
+  astro_row_contents_clear(&r->contents);
   g_clear_pointer(&r->rows, astro_rows_free);
   g_free(r->row_in_file);
   g_free(r->uvw);
@@ -166,7 +165,7 @@ static void turn_value(const Turn *turn, float value[2])
 
 /* Puts a row's values where they belong in an integration. */
 static void place_row(const AstroUvh5Reader *r, guint64 row, const float *values,
-                      const guint8 *flags, const float *counts, AstroUvh5Frame *frame)
+                      const guint8 *flags, const float *counts, AstroRowFrame *frame)
 {
   const guint64 baselines = astro_rows_baselines(r->rows),
                 baseline = astro_rows_baseline(r->rows, row);
@@ -185,9 +184,9 @@ static void place_row(const AstroUvh5Reader *r, guint64 row, const float *values
       const guint one = r->feed[pols[swapped]], two = r->feed[pols[!swapped]];
       const guint64 at = to + (r->pols == 1 ? 0 : one * r->pols + two);
       const float *value = &values[2 * from];
-      guint32 count = flags[from]        ? 0
-                      : r->has_no_counts ? 1
-                                         : astro_weight_count(counts[from], r->weight_scale);
+      guint32 count =
+          flags[from] ? 0
+                      : astro_weight_count(r->has_no_counts ? 1 : counts[from], r->weight_scale);
       if (count && !(isfinite(value[0]) && isfinite(value[1]))) {
         frame->not_finite++;
         count = 0;
@@ -205,7 +204,7 @@ static void place_row(const AstroUvh5Reader *r, guint64 row, const float *values
 }
 
 /* (u,v,w) of the file have the sign of antenna 2 minus 1; values without them cannot be used. */
-static void place_uvw(const AstroUvh5Reader *r, guint64 row, AstroUvh5Frame *frame)
+static void place_uvw(const AstroUvh5Reader *r, guint64 row, AstroRowFrame *frame)
 {
   const double sign = r->rows->station[0][row] <= r->rows->station[1][row] ? 1 : -1,
                *uvw = &r->uvw[3 * row];
@@ -226,7 +225,7 @@ static void place_uvw(const AstroUvh5Reader *r, guint64 row, AstroUvh5Frame *fra
 }
 
 /* Rows of an integration that follow each other in the file are read together. */
-static gboolean read_run(AstroUvh5Reader *r, guint64 at, guint64 n, AstroUvh5Frame *frame,
+static gboolean read_run(AstroUvh5Reader *r, guint64 at, guint64 n, AstroRowFrame *frame,
                          GError **error)
 {
   const guint64 *order = &r->rows->order[at], first = r->row_in_file[order[0]];
@@ -246,7 +245,7 @@ static gboolean read_run(AstroUvh5Reader *r, guint64 at, guint64 n, AstroUvh5Fra
   return TRUE;
 }
 
-static gboolean read_rows(AstroUvh5Reader *r, AstroUvh5Frame *frame, GError **error)
+static gboolean read_rows(AstroUvh5Reader *r, AstroRowFrame *frame, GError **error)
 {
   const guint64 *order = r->rows->order, end = r->rows->frame[r->next + 1];
   for (guint64 at = r->rows->frame[r->next]; at < end;) {
@@ -261,7 +260,7 @@ static gboolean read_rows(AstroUvh5Reader *r, AstroUvh5Frame *frame, GError **er
   return TRUE;
 }
 
-gboolean astro_uvh5_reader_read(AstroUvh5Reader *r, AstroUvh5Frame *frame, gboolean *end,
+gboolean astro_uvh5_reader_read(AstroUvh5Reader *r, AstroRowFrame *frame, gboolean *end,
                                 GError **error)
 {
   const guint64 baselines = astro_rows_baselines(r->rows),
@@ -286,6 +285,50 @@ gboolean astro_uvh5_reader_read(AstroUvh5Reader *r, AstroUvh5Frame *frame, gbool
   r->next++;
   return done;
 }
+
+/* ---- for sources ---- */
+
+static gpointer kind_open(const char *location, gconstpointer options, GError **error)
+{
+  return astro_uvh5_reader_open(location, options, error);
+}
+
+static const AstroRowContents *kind_contents(gpointer reader)
+{
+  return astro_uvh5_reader_contents(reader);
+}
+
+static const AstroWeightRange *kind_weights(gpointer reader)
+{
+  return &((AstroUvh5Reader *)reader)->range;
+}
+
+static void kind_scale_weights(gpointer reader, double scale, guint32 full)
+{
+  AstroUvh5Reader *r = reader;
+  r->weight_scale = scale;
+  r->full = full;
+}
+
+static gboolean kind_read(gpointer reader, AstroRowFrame *frame, gboolean *end, GError **error)
+{
+  return astro_uvh5_reader_read(reader, frame, end, error);
+}
+
+static void kind_close(gpointer reader)
+{
+  astro_uvh5_reader_close(reader);
+}
+
+const AstroRowReaderKind astro_uvh5_reader_kind = {
+  .name = "uvh5 file",
+  .open = kind_open,
+  .contents = kind_contents,
+  .weights = kind_weights,
+  .scale_weights = kind_scale_weights,
+  .read = kind_read,
+  .close = kind_close,
+};
 
 ASTRO_ENUM_TYPE(astro_uvh5_uvw_get_type, "AstroUvh5Uvw",
                 { ASTRO_UVH5_UVW_AUTO, "The stations', refused if the file's differ", "auto" },

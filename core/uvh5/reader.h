@@ -20,7 +20,7 @@ typedef struct {
 
 struct _AstroUvh5Reader {
   AstroH5 file;
-  AstroUvh5Contents contents;
+  AstroRowContents contents;
   guint64 n_rows; /* of the file */
   guint channels, products, pols;
   gint place[ASTRO_ROW_PRODUCTS]; /* where the file has our product; -1: nowhere */
@@ -35,6 +35,7 @@ struct _AstroUvh5Reader {
   gboolean gives_uvw;             /* the file's (u,v,w) go with the stream */
   AstroUvh5Data values, flags, counts;
   gboolean has_no_counts; /* all are 0 */
+  AstroWeightRange range; /* of all weights */
   double weight_scale;
   guint32 full;
   guint64 next; /* integration */

@@ -5,8 +5,8 @@
  * baseline (i,j) = (2,1), unconjugated, with the letters of its product in the order of (j,i). */
 #pragma once
 
+#include "core/lib/rows/reader.h"
 #include "core/lib/rows/rows.h"
-#include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
 G_BEGIN_DECLS
@@ -37,37 +37,19 @@ typedef struct {
   const char *earth_orientation; /* core/lib/sky/earth-file.h; NULL: the file's own */
 } AstroUvh5Options;
 
-typedef struct {
-  AstroStream stream;
-  guint stations;
-  AstroObservation *observation;
-  guint64 duration_ns, step_ns;
-  char *note; /* a warning; NULL: none */
-  char *told; /* what was done to the data, for the user to know; NULL: nothing */
-} AstroUvh5Contents;
-
-/* One integration. The caller sets data and counts, with room for all values, and uvw if the
- * observation has uvw_metres. */
-typedef struct {
-  float *data;
-  guint32 *counts;
-  double *uvw;        /* metres, 3 per baseline */
-  guint32 full;       /* the count of a value without losses */
-  guint64 not_finite; /* values with a count that are NaN or infinite: their counts are 0 */
-  gint64 start_ns;    /* since the observation's start */
-  guint64 duration_ns;
-} AstroUvh5Frame;
-
 typedef struct _AstroUvh5Reader AstroUvh5Reader;
 
 /* Errors are ASTRO_ROWS_ERROR, or ASTRO_BACKEND_ERROR_GIVEN_UP as the thread was asked to stop. */
 AstroUvh5Reader *astro_uvh5_reader_open(const char *path, const AstroUvh5Options *options,
                                         GError **error);
-const AstroUvh5Contents *astro_uvh5_reader_contents(const AstroUvh5Reader *reader);
+const AstroRowContents *astro_uvh5_reader_contents(const AstroUvh5Reader *reader);
 /* FALSE with *end set after the last. */
-gboolean astro_uvh5_reader_read(AstroUvh5Reader *reader, AstroUvh5Frame *frame, gboolean *end,
+gboolean astro_uvh5_reader_read(AstroUvh5Reader *reader, AstroRowFrame *frame, gboolean *end,
                                 GError **error);
 void astro_uvh5_reader_close(AstroUvh5Reader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroUvh5Reader, astro_uvh5_reader_close)
+
+/* The same for sources. */
+extern const AstroRowReaderKind astro_uvh5_reader_kind;
 
 G_END_DECLS

@@ -1,12 +1,12 @@
 /* The element astromssrc: its type, and its registration for the plugin. */
 #pragma once
 
-#include <gst/base/gstpushsrc.h>
+#include <gst/gst.h>
 
 G_BEGIN_DECLS
 
 #define ASTRO_TYPE_MS_SRC astro_ms_src_get_type()
-G_DECLARE_FINAL_TYPE(AstroMsSrc, astro_ms_src, ASTRO, MS_SRC, GstPushSrc)
+GType astro_ms_src_get_type(void);
 
 GST_ELEMENT_REGISTER_DECLARE(astromssrc)
 

@@ -269,7 +269,7 @@ static double turn_of(const AstroObservation *o, const double *uvw, guint i, gui
   return -2 * G_PI * (uvw[3 * i + 2] - uvw[3 * j + 2]) * hertz / ASTRO_LIGHT_SPEED;
 }
 
-static void check_turned(const AstroUvh5Contents *contents, const AstroUvh5Frame *frame,
+static void check_turned(const AstroRowContents *contents, const AstroRowFrame *frame,
                          GstBuffer *before)
 {
   const AstroObservation *o = contents->observation;
@@ -305,7 +305,7 @@ static void drift(TestUvh5 *place, gconstpointer data)
   test_uvh5_put_text(place, "Header/phase_center_catalog/0/cat_type", "unprojected");
   g_autoptr(AstroUvh5Reader) reader = astro_uvh5_reader_open(place->path, &options, &error);
   g_assert_no_error(error);
-  const AstroUvh5Contents *contents = astro_uvh5_reader_contents(reader);
+  const AstroRowContents *contents = astro_uvh5_reader_contents(reader);
   const AstroObservation *o = contents->observation;
   for (guint i = 0; i < 3 * TEST_UVH5_STATIONS; i++)
     mean[i % 3] += o->positions[i] / TEST_UVH5_STATIONS;
@@ -314,7 +314,7 @@ static void drift(TestUvh5 *place, gconstpointer data)
   g_assert_cmpfloat_with_epsilon(o->phase_dec, dec, 1e-9);
   g_assert_cmpint(o->done.delays, ==, ASTRO_DELAYS_OUT);
   test_says(contents->told, "the array tracked nothing");
-  AstroUvh5Frame frame = { .data = values, .counts = counts };
+  AstroRowFrame frame = { .data = values, .counts = counts };
   for (guint i = 0; i < TEST_UVH5_FRAMES; i++) {
     g_assert_true(astro_uvh5_reader_read(reader, &frame, &end, &error));
     check_turned(contents, &frame, before->pdata[i]);

@@ -115,7 +115,7 @@ static void change(const char *name, const guint8 *data, gsize size)
 
 static void read_frames(AstroUvh5Reader *reader)
 {
-  const AstroUvh5Contents *contents = astro_uvh5_reader_contents(reader);
+  const AstroRowContents *contents = astro_uvh5_reader_contents(reader);
   const gsize size = astro_stream_step_bytes(&contents->stream);
   const guint64 baselines = astro_stream_extent(&contents->stream, ASTRO_AXIS_BASELINE);
   g_autoptr(GError) error = NULL;
@@ -125,7 +125,7 @@ static void read_frames(AstroUvh5Reader *reader)
   g_autofree float *values = g_malloc(size);
   g_autofree guint32 *counts = g_malloc(size / 2);
   g_autofree double *uvw = g_new(double, 3 * baselines);
-  AstroUvh5Frame frame = { .data = values, .counts = counts, .uvw = uvw };
+  AstroRowFrame frame = { .data = values, .counts = counts, .uvw = uvw };
   while (astro_uvh5_reader_read(reader, &frame, &end, &error))
     for (gsize i = 0; i < size / sizeof(float); i++)
       if (counts[i / 2] && !isfinite(values[i]))

@@ -122,17 +122,17 @@ static gboolean check_size(const AstroUvfitsReader *r, GError **error)
                           r->n_groups, r->n_parameters + r->group_values, there);
 }
 
-/* A stream with one polarisation has only one name for it. */
+/* A stream with one polarisation has only one name for it in each basis. */
 static void note_other_name(AstroUvfitsReader *r, const AstroRowBasis *basis, double stokes,
                             AstroFitsContents *contents)
 {
   const gsize column = (gsize)(basis - astro_row_bases);
   if (stokes == basis->first)
     return;
-  astro_fits_contents_note(
-      contents, astro_fits_file_name(r->file), "its visibilities are %s, but will be called %s",
-      stokes > 0 ? "Stokes I" : astro_row_products[(gsize)(basis->first - stokes)].name[column],
-      astro_row_products[0].name[column]);
+  astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                           "its visibilities are %s, but will be called %s",
+                           astro_row_products[(gsize)(basis->first - stokes)].name[column],
+                           astro_row_products[0].name[column]);
 }
 
 static gboolean read_products(AstroUvfitsReader *r, const AstroRowBasis **basis,
@@ -141,7 +141,7 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroRowBasis **basis,
   const AstroUvfitsAxis *a = &r->axes[STOKES];
   double first = a->value + (1 - a->pixel) * a->delta;
 
-  *basis = &astro_row_bases[first < 0 && first > -4.5];
+  *basis = &astro_row_bases[first < 0 && first > -4.5 ? ASTRO_ROW_CIRCULAR : ASTRO_ROW_LINEAR];
   for (guint p = 0; p < ASTRO_ROW_PRODUCTS; p++)
     r->product_at[p] = -1;
   r->pols = 1;
@@ -149,6 +149,8 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroRowBasis **basis,
   if (!a->found ||
       (a->n == 1 && (first == 1 || first == -1 || first == -2 || first == -5 || first == -6))) {
     r->product_at[0] = 0;
+    if (a->found && first == 1)
+      *basis = &astro_row_bases[ASTRO_ROW_STOKES];
     if (a->found)
       note_other_name(r, *basis, first, contents);
     return TRUE;

@@ -7,6 +7,7 @@
 #include "core/fits/reader.h"
 #include "core/fits/uvfits/parameters.h"
 #include "core/fits/uvfits/uvfits.h"
+#include "core/lib/rows/weights.h"
 
 G_BEGIN_DECLS
 
@@ -59,6 +60,7 @@ typedef struct {
   gboolean any_before;
   double reference_wavelength; /* metres, at the value of the axis FREQ */
   double metres_per_unit;      /* of the file's (u,v,w), if they are used; else 0 */
+  AstroWeightRange weights;    /* of all groups */
   double weight_scale;         /* counts are weights times this */
   guint32 full;                /* the largest count */
   double value_scale, value_zero;

@@ -3,7 +3,6 @@
  * which were then rounded to 1. So all are read when the file is opened, which is some five times
  * faster than reading the data. */
 #include "core/fits/uvfits/reader.h"
-#include "core/lib/rows/weights.h"
 
 #include <string.h>
 
@@ -66,15 +65,17 @@ static gboolean look_at_groups(AstroUvfitsReader *r, AstroWeightRange *w, GError
 gboolean astro_uvfits_scale_weights(AstroUvfitsReader *r, AstroFitsContents *contents,
                                     GError **error)
 {
-  AstroWeightRange weights = ASTRO_WEIGHT_RANGE_EMPTY;
   guint64 *order = g_steal_pointer(&r->order); /* reads in the order of the file */
+  r->weights = (AstroWeightRange)ASTRO_WEIGHT_RANGE_EMPTY;
+  if (r->axes[COMPLEX].n != 3) /* no weights: each value counts once */
+    astro_weight_range_add(&r->weights, 1);
   const gboolean done =
       r->axes[COMPLEX].n != 3 ||
-      (is_plain(r) ? look_at_chunks(r, &weights, error) : look_at_groups(r, &weights, error));
+      (is_plain(r) ? look_at_chunks(r, &r->weights, error) : look_at_groups(r, &r->weights, error));
   r->order = order;
   if (!done)
     return FALSE;
-  g_autofree char *note = astro_weight_range_scale(&weights, &r->weight_scale, &r->full);
+  g_autofree char *note = astro_weight_range_scale(&r->weights, &r->weight_scale, &r->full);
   if (note)
     astro_fits_contents_note(contents, astro_fits_file_name(r->file), "%s", note);
   return TRUE;

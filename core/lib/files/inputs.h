@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 
 /* A sorted array of names, at least one, to be freed with g_ptr_array_unref. A name that exists is
  * that file even if it has a comma or the characters of a pattern. Of a folder, files that are
- * hidden or still being written (NAME.part) are left out, and folders too. The order of a list is
- * kept. */
+ * hidden or still being written (NAME.part) are left out, and folders too. A Measurement Set, which
+ * is a folder, counts as a file. The order of a list is kept. */
 GPtrArray *astro_inputs_find(const char *input, GError **error);
 
 G_END_DECLS

@@ -102,8 +102,9 @@ static void find_polarised(AstroPredict *predict)
 {
   const AstroSky *sky = predict->config.sky;
   const guint pols = (guint)astro_stream_extent(&predict->config.stream, ASTRO_AXIS_POL);
+  const gboolean is_total = g_str_equal(predict->config.observation->basis, "stokes");
   predict->polarised = g_new(guint, sky->n);
-  for (guint i = 0; i < sky->n; i++)
+  for (guint i = 0; i < sky->n && !is_total; i++)
     if (astro_source_is_polarised(&sky->sources[i]))
       predict->polarised[predict->n_polarised++] = i;
   predict->n_sums = !predict->n_polarised ? 1 : pols == 2 ? 4 : 2;

@@ -23,11 +23,20 @@ static gboolean check_observation(const char *format, guint most_stations,
   if (o->n_stations < 1 || o->n_stations > most_stations)
     return refuse(error, "the observation has %u stations, %s takes 1 to %u", o->n_stations, format,
                   most_stations);
-  if (strcmp(o->basis, "linear") != 0 && strcmp(o->basis, "circular") != 0)
-    return refuse(error,
-                  "the observation's polarisation basis is \"%s\", expected linear or circular",
-                  o->basis);
   return TRUE;
+}
+
+static gboolean check_basis(const char *basis, guint64 pols, GError **error)
+{
+  if (strcmp(basis, "stokes") == 0)
+    return pols == 1 || refuse(error,
+                               "the observation's polarisation basis is \"stokes\", and the caps "
+                               "have %" G_GUINT64_FORMAT " polarisations: expected one, which is I",
+                               pols);
+  return strcmp(basis, "linear") == 0 || strcmp(basis, "circular") == 0 ||
+         refuse(error,
+                "the observation's polarisation basis is \"%s\", expected linear or circular",
+                basis);
 }
 
 gboolean astro_rows_check(const char *format, guint most_stations, const AstroStream *stream,
@@ -36,7 +45,8 @@ gboolean astro_rows_check(const char *format, guint most_stations, const AstroSt
   const guint64 baselines = astro_stream_extent(stream, ASTRO_AXIS_BASELINE);
   const guint channels = (guint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
   if (!astro_stream_check_lower(stream, error) ||
-      !check_observation(format, most_stations, o, error))
+      !check_observation(format, most_stations, o, error) ||
+      !check_basis(o->basis, astro_stream_extent(stream, ASTRO_AXIS_POL), error))
     return FALSE;
   if (stream->frequency <= 0 || stream->bandwidth <= 0)
     return refuse(error, "%s needs the fields \"frequency\" and \"bandwidth\" (Hz) in the caps",

@@ -8,12 +8,17 @@ const AstroRowProduct astro_row_products[ASTRO_ROW_PRODUCTS] = {
   { { "YX", "LR" }, { 1, 0 } },
 };
 
-const AstroRowBasis astro_row_bases[2] = {
-  { "linear", -5, { "X", "Y" }, { 0, 90 } },
-  { "circular", -1, { "R", "L" }, { 0, 0 } },
+const AstroRowBasis astro_row_bases[ASTRO_ROW_N_BASES] = {
+  [ASTRO_ROW_LINEAR] = { "linear", -5, { "X", "Y" }, { 0, 90 } },
+  [ASTRO_ROW_CIRCULAR] = { "circular", -1, { "R", "L" }, { 0, 0 } },
+  /* What the feeds were is not known. */
+  [ASTRO_ROW_STOKES] = { "stokes", 1, { "X", "Y" }, { 0, 90 } },
 };
 
 const AstroRowBasis *astro_row_basis_of(const AstroObservation *observation)
 {
-  return &astro_row_bases[g_str_equal(observation->basis, astro_row_bases[1].basis)];
+  for (guint i = ASTRO_ROW_N_BASES - 1; i > 0; i--)
+    if (g_str_equal(observation->basis, astro_row_bases[i].basis))
+      return &astro_row_bases[i];
+  return &astro_row_bases[ASTRO_ROW_LINEAR];
 }

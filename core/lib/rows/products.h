@@ -1,5 +1,5 @@
 /* Files of visibilities number the products of two polarisations as FITS does: -1 ... -4 (circular)
- * or -5 ... -8 (linear). */
+ * or -5 ... -8 (linear); or their only product is Stokes I, 1. */
 #pragma once
 
 #include "core/stream/observation.h"
@@ -20,9 +20,10 @@ typedef struct {
   const char *feeds[2];
   double angles[2]; /* of the feeds, degrees */
 } AstroRowBasis;
-extern const AstroRowBasis astro_row_bases[2];
+enum { ASTRO_ROW_LINEAR, ASTRO_ROW_CIRCULAR, ASTRO_ROW_STOKES, ASTRO_ROW_N_BASES };
+extern const AstroRowBasis astro_row_bases[ASTRO_ROW_N_BASES];
 
-/* For an observation whose basis is one of the two. */
+/* For an observation whose basis is one of these. */
 const AstroRowBasis *astro_row_basis_of(const AstroObservation *observation);
 
 G_END_DECLS

@@ -191,6 +191,11 @@ gint64 astro_rows_length(const AstroRows *rows, guint64 frame)
   return own > 0 ? own : rows->step_ns;
 }
 
+guint64 astro_rows_begin(const AstroRows *rows)
+{
+  return (guint64)MAX(astro_rows_middle(rows, 0) - astro_rows_length(rows, 0) / 2, 0);
+}
+
 guint64 astro_rows_duration(const AstroRows *rows)
 {
   const gint64 length = astro_rows_length(rows, rows->n_frames - 1);

@@ -62,7 +62,8 @@ static inline guint64 astro_rows_baselines(const AstroRows *rows)
 /* The time of an integration since the observation's start; the length is that of its first row. */
 gint64 astro_rows_middle(const AstroRows *rows, guint64 frame);
 gint64 astro_rows_length(const AstroRows *rows, guint64 frame);
-/* Up to the end of the last integration. */
+/* The begin of the first integration, and the end of the last. */
+guint64 astro_rows_begin(const AstroRows *rows);
 guint64 astro_rows_duration(const AstroRows *rows);
 
 /* Compares the file's (u,v,w), three per row in metres, of the second station minus the first, with

@@ -7,6 +7,9 @@
 #include "tests/remove-all.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SECONDS 3
@@ -141,7 +144,7 @@ typedef struct {
   float *data;
   guint32 *counts;
   double *uvw;
-  AstroSetFrame frame;
+  AstroRowFrame frame;
 } Read;
 
 static void read_clear(Read *read)
@@ -165,7 +168,7 @@ static gboolean read_frame(AstroSetReader *reader, Read *read)
   /* Nothing of what was there before may be left. */
   memset(read->data, 0x55, 2 * n * sizeof(float));
   memset(read->counts, 0x55, n * sizeof(guint32));
-  read->frame = (AstroSetFrame){ .data = read->data, .counts = read->counts, .uvw = read->uvw };
+  read->frame = (AstroRowFrame){ .data = read->data, .counts = read->counts, .uvw = read->uvw };
   const gboolean done = astro_set_reader_read(reader, &read->frame, &end, &error);
   g_assert_no_error(error);
   g_assert_true(done != end);
@@ -203,7 +206,7 @@ static void assert_set(const char *path, const Shape *shape, const AstroSetOptio
 {
   AstroFitsContents c = contents_of(shape);
   g_autoptr(AstroSetReader) reader = open_set(path, options);
-  const AstroSetContents *found = astro_set_reader_contents(reader);
+  const AstroRowContents *found = astro_set_reader_contents(reader);
   const AstroObservation *o = found->observation;
   g_auto(Read) read = { 0 };
   g_assert_cmpstr(found->note, ==, NULL);
@@ -346,6 +349,59 @@ static void no_spectrum(Place *place, gconstpointer data)
   write_set(place->path, &shape);
   test_alter_remove_column(place->path, "WEIGHT_SPECTRUM");
   assert_set(place->path, &shape, &plain, -1);
+}
+
+/* Without WEIGHT too, weights are those of SIGMA. */
+static void only_sigma(Place *place, gconstpointer data)
+{
+  const Shape shape = { 3, 1, 1, ASTRO_FORMAT_CF32LE, FALSE, 0 };
+  g_auto(Read) read = { 0 };
+  guint found = 0;
+  write_set(place->path, &shape);
+  test_alter_remove_column(place->path, "WEIGHT_SPECTRUM");
+  test_alter_remove_column(place->path, "WEIGHT");
+  AstroFitsContents c = contents_of(&shape);
+  g_autoptr(GstBuffer) buffer = counts_of(&c, 0);
+  const guint32 *counts = astro_buffer_get_validity(buffer)->counts;
+  g_autoptr(AstroSetReader) reader = open_set(place->path, &plain);
+  g_assert_true(read_frame(reader, &read));
+  for (guint64 i = 0; i < test_visibility_samples(&c); i++) {
+    found += counts[i] > 0;
+    g_assert_cmpfloat(fabs((double)read.counts[i] / read.frame.full - counts[i] / 750.0), <, 1e-6);
+  }
+  g_assert_cmpuint(found, >, 1);
+  astro_fits_contents_clear(&c);
+}
+
+/* Another process has the set open for writing. That is an error at once, and no longer one when it
+ * is done. */
+static void locked(Place *place, gconstpointer data)
+{
+  GError *error = NULL;
+  int ready[2];
+  char byte;
+  write_set(place->path, &common);
+  g_assert_cmpint(pipe(ready), ==, 0);
+  const pid_t other = fork();
+  if (other == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (astro_set_update_new(place->path, "DATA", NULL) && write(ready[1], "x", 1) == 1)
+      pause();
+    _exit(1);
+  }
+  close(ready[1]);
+  g_assert_cmpint(read(ready[0], &byte, 1), ==, 1);
+  const gint64 begin = g_get_monotonic_time();
+  assert_refused(place->path, &plain, "is locked by another program");
+  g_assert_null(astro_set_update_new(place->path, "DATA", &error));
+  g_assert_error(error, ASTRO_ROWS_ERROR, ASTRO_ROWS_ERROR_OPEN);
+  g_assert_nonnull(strstr(error->message, "is locked by another program"));
+  g_error_free(error);
+  g_assert_cmpint(g_get_monotonic_time() - begin, <, 20 * G_USEC_PER_SEC);
+  kill(other, SIGKILL);
+  waitpid(other, NULL, 0);
+  close(ready[0]);
+  assert_set(place->path, &common, &plain, -1);
 }
 
 static void column(Place *place, gconstpointer data)
@@ -631,6 +687,8 @@ int main(int argc, char **argv)
   CASE("mirrored", mirrored);
   CASE("weights", weights);
   CASE("no-spectrum", no_spectrum);
+  CASE("only-sigma", only_sigma);
+  CASE("locked", locked);
   CASE("column", column);
   CASE("fields", fields);
   CASE("bands", bands);

@@ -6,6 +6,7 @@
 
 static const char *const made[] = { "inputs/b.fits",  "inputs/a.fits",      "inputs/c,d.txt",
                                     "inputs/.hidden", "inputs/a.fits.part", "inputs/x[1].fits" };
+static const char *const sets[] = { "sets/one.ms", "sets/two.ms", "sets/three.ms.part" };
 
 static void test_found(void)
 {
@@ -18,6 +19,10 @@ static void test_found(void)
     { "inputs/?.fits", "inputs/a.fits inputs/b.fits" },
     { "inputs/a*", "inputs/a.fits" }, /* without the file that is being written */
     { "inputs", "inputs/a.fits inputs/b.fits inputs/c,d.txt inputs/x[1].fits" },
+    { "sets/one.ms", "sets/one.ms" },
+    { "sets/two.ms,sets/one.ms,inputs/a.fits", "sets/two.ms sets/one.ms inputs/a.fits" },
+    { "sets/*.ms", "sets/one.ms sets/two.ms" },
+    { "sets", "sets/one.ms sets/two.ms" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -45,6 +50,24 @@ static void test_missing(void)
   }
 }
 
+/* Sets are folders with a table of antennas. */
+static void make_sets(gboolean are_wanted)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(sets); i++) {
+    g_autofree char *folder = g_build_filename(sets[i], "ANTENNA", NULL);
+    g_autofree char *mark = g_build_filename(folder, "table.dat", NULL);
+    if (are_wanted) {
+      g_mkdir_with_parents(folder, 0700);
+      g_file_set_contents(mark, "x", 1, NULL);
+    } else {
+      g_unlink(mark);
+      g_rmdir(folder);
+      g_rmdir(sets[i]);
+    }
+  }
+  g_rmdir("sets");
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -53,7 +76,9 @@ int main(int argc, char **argv)
   g_mkdir_with_parents("inputs/empty", 0700);
   for (guint i = 0; i < G_N_ELEMENTS(made); i++)
     g_file_set_contents(made[i], "x", 1, NULL);
+  make_sets(TRUE);
   const int status = g_test_run();
+  make_sets(FALSE);
   for (guint i = 0; i < G_N_ELEMENTS(made); i++)
     g_unlink(made[i]);
   g_rmdir("inputs/empty");

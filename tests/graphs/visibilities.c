@@ -1,0 +1,55 @@
+/* Graphs write visibilities as the output's name says, and several such files make one image. */
+#include "tests/graphs/program.h"
+
+static const struct {
+  const char *suffix, *format;
+} kinds[] = {
+  { "uvfits", "UVFITS" },
+#ifdef HAVE_HDF5
+  { "uvh5", "uvh5" },
+#endif
+#ifdef HAVE_CASACORE
+  { "ms", "Measurement Set" },
+#endif
+};
+
+static void write_night(const char *suffix, const char *format, guint hour)
+{
+  g_auto(Result) made = run("run --quiet synthesis stations=6 size=64 channels=2 duration=180 "
+                            "integration=60 start=2026-11-20T%u:00:00 output=%u.%s",
+                            hour, hour, suffix);
+  g_autofree char *told = g_strdup_printf("%u.%s: format %s, stations 6, baselines 21, channels 2, "
+                                          "products 4, integrations 3, start 2026-11-20T%u:00:00Z",
+                                          hour, suffix, format, hour);
+  g_assert_cmpint(made.status, ==, 0);
+  g_assert_nonnull(strstr(made.out, told));
+}
+
+static void test_image(void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
+    const char *suffix = kinds[i].suffix;
+    write_night(suffix, kinds[i].format, 10);
+    write_night(suffix, kinds[i].format, 12);
+    g_auto(Result) image =
+        run("run --quiet image input=12.%s,10.%s size=64 weighting=uniform", suffix, suffix);
+    if (skips(&image))
+      return;
+    g_assert_cmpint(image.status, ==, 0);
+    g_assert_nonnull(strstr(image.out, "holds visibilities"));
+    g_assert_nonnull(strstr(image.out, "files 2"));
+    g_assert_nonnull(strstr(image.out, "start 2026-11-20T10:00:00Z, seconds 7380"));
+    g_auto(Result) twice = run("run --quiet image input=12.%s,12.%s size=64", suffix, suffix);
+    assert_refused(&twice, 1, "files of one stream follow each other in time");
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/visibilities/image", test_image);
+}
+
+int main(int argc, char **argv)
+{
+  return test_program(argc, argv, add_tests);
+}
