@@ -75,6 +75,17 @@ char **astro_find_graph_names(void)
   return (char **)g_ptr_array_free(names, FALSE);
 }
 
+char *astro_find_beside_graphs(const char *file)
+{
+  g_auto(GStrv) directories = graph_directories();
+  for (guint i = 0; directories[i]; i++) {
+    g_autofree char *path = g_build_filename(directories[i], file, NULL);
+    if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
+      return g_steal_pointer(&path);
+  }
+  return NULL;
+}
+
 static void file_error(const char *file, const char *reason, GError **error)
 {
   g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_FILE, "%s: %s", file, reason);

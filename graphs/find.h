@@ -23,6 +23,10 @@ int astro_with_asked_graph(const AstroArguments *arguments,
 /* Names of all graphs, sorted. */
 char **astro_find_graph_names(void);
 
+/* The path of a file that is installed beside the graphs, such as machines/h100.machine; NULL if
+ * there is none. */
+char *astro_find_beside_graphs(const char *file);
+
 /* How a shell in the current folder calls this program: its name, or a path. */
 char *astro_find_command(void);
 

@@ -60,12 +60,12 @@ _gst_astro() {
   local program=$1 current=$2 previous=$3 command=${COMP_WORDS[1]} graph options=
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _gst_astro_words $'run\nlist\nshow\nprint\ndevices\nhelp\n--help\n--version' "$current"
+    _gst_astro_words $'run\nlist\nshow\nprint\ndevices\nmachine\nhelp\n--help\n--version' "$current"
     return
   fi
   if [[ $command == help ]]; then
     case $COMP_CWORD,${COMP_WORDS[2]} in
-      2,*) _gst_astro_graphs "$program" "$current" $'run\nlist\nshow\nprint\ndevices\n' ;;
+      2,*) _gst_astro_graphs "$program" "$current" $'run\nlist\nshow\nprint\ndevices\nmachine\n' ;;
       3,run | 3,show | 3,print) _gst_astro_graphs "$program" "$current" ;;
     esac
     return
@@ -82,14 +82,14 @@ _gst_astro() {
   fi
   case $command in
     run) options=$'--stats\n--dot\n--clock\n--keep\n--quiet\n--verbose\n--help' ;;
-    list | show | print | devices) options=--help ;;
+    list | show | print | devices | machine) options=--help ;;
     *) return ;;
   esac
   if [[ $current == -* ]]; then
     _gst_astro_words "$(_gst_astro_left <<<"$options")" "$current"
     return
   fi
-  [[ $command != list && $command != devices ]] || return
+  [[ $command != list && $command != devices && $command != machine ]] || return
   graph=$(_gst_astro_graph)
   if [[ -z $graph ]]; then
     _gst_astro_graphs "$program" "$current"

@@ -5,6 +5,7 @@
 #include "graphs/devices.h"
 #include "graphs/explain.h"
 #include "graphs/find.h"
+#include "graphs/machine.h"
 #include "graphs/near.h"
 #include "graphs/sequence.h"
 #include <errno.h>
@@ -48,6 +49,10 @@ static const AstroCommand commands[] = {
     NULL, astro_print },
   { "devices", "", "Lists the CPU's kernels and the GPUs that backend=cuda can use.", NULL, FALSE,
     FALSE, NULL, astro_devices },
+  { "machine", "", "Measures this machine, for gst-astro plan.",
+    "Write the output to a file: gst-astro machine > here.machine. It takes less than a minute, "
+    "and is right only if nothing else runs.",
+    FALSE, FALSE, NULL, astro_machine },
 };
 
 static void print_command(const char *name, const char *arguments, const char *summary)
