@@ -25,9 +25,29 @@ typedef struct {
   double kept; /* bytes that an instance holds from one block to the next */
 } AstroWork;
 
-/* Sets *work to that of a configuration for so many steps of input and the steps of output that
- * they make, all samples being good. FALSE: it depends on more than these. */
-typedef gboolean (*AstroTellWork)(gconstpointer config, double steps_in, double steps_out,
+/* An element that gets a context of this type is only planned: it agrees on caps, and then posts an
+ * element message of that name, with what its work is, instead of making a backend. Fields: stage,
+ * backend (both as text), pass-through and told (booleans), and as doubles rate-in and rate-out
+ * (steps a second; 0: streams without a rate), bytes-in and bytes-out (of a step), kept, and the
+ * operations by the name of the arithmetic: of a second, or of a step where there is no rate. */
+#define ASTRO_PLAN_CONTEXT "astro-plan"
+#define ASTRO_PLAN_MESSAGE "astro-work"
+
+const char *astro_arithmetic_name(AstroArithmetic arithmetic); /* "int8" */
+
+/* Time steps, in all or in a second: those of the input, and those of the output that they make.
+ * Streams without a time axis have frames in their place. */
+typedef struct {
+  double in, out;
+  double samples_in; /* of one step of the input */
+} AstroWorkSteps;
+
+/* Sets *work to that of a configuration for so many steps, all samples being good. FALSE: it
+ * depends on more than these. */
+typedef gboolean (*AstroTellWork)(gconstpointer config, const AstroWorkSteps *steps,
                                   AstroWork *work);
+
+/* The AstroTellWork of stages that only move samples. */
+gboolean astro_work_none(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 ASTRO_END_DECLS

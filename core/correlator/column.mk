@@ -1,4 +1,4 @@
-core_sources += core/correlator/correlator.h core/correlator/check.c core/correlator/reference.c \
+core_sources += core/correlator/work.c core/correlator/correlator.h core/correlator/check.c core/correlator/reference.c \
   core/correlator/counts.c core/correlator/counts.h core/correlator/parts.c core/correlator/parts.h core/correlator/sums.c core/correlator/sums.h \
   core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
   core/correlator/packing.c core/correlator/packing.h core/correlator/packed-products.c core/correlator/packed-products.h core/correlator/plan.c core/correlator/plan.h \

@@ -7,18 +7,6 @@
 
 G_DEFINE_QUARK(astro_machine_error, astro_machine_error)
 
-static const char *const arithmetics[ASTRO_N_ARITHMETICS] = {
-  [ASTRO_ARITHMETIC_INT8] = "int8",     [ASTRO_ARITHMETIC_INT16] = "int16",
-  [ASTRO_ARITHMETIC_HALF] = "half",     [ASTRO_ARITHMETIC_FLOAT] = "float",
-  [ASTRO_ARITHMETIC_DOUBLE] = "double",
-};
-
-const char *astro_arithmetic_name(AstroArithmetic arithmetic)
-{
-  g_return_val_if_fail(arithmetic < ASTRO_N_ARITHMETICS, NULL);
-  return arithmetics[arithmetic];
-}
-
 /* A field of the file: either a text or a number. */
 typedef struct {
   const char *group, *key, *comment;

@@ -31,8 +31,6 @@ typedef struct {
   double network, disk;    /* bytes a second received, and written */
 } AstroMachine;
 
-const char *astro_arithmetic_name(AstroArithmetic arithmetic); /* "int8" */
-
 /* An error names the file, the field, and what was expected. */
 AstroMachine *astro_machine_read(const char *path, GError **error);
 char *astro_machine_to_text(const AstroMachine *machine);
