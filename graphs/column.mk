@@ -14,7 +14,7 @@ dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
-  tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/camera tests/graphs/rounds
+  tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/camera tests/graphs/rounds
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c graphs/expand.c graphs/locate.c \
@@ -26,7 +26,9 @@ graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c gr
   graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
   graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h \
-  graphs/machine.c graphs/machine-gpu.c graphs/machine.h
+  graphs/machine.c graphs/machine-gpu.c graphs/machine.h graphs/table.c graphs/table.h \
+  graphs/plan.c graphs/plan.h graphs/plan-shapes.c graphs/plan-shapes.h graphs/plan-sinks.c graphs/plan-sinks.h \
+  graphs/plan-roofs.c graphs/plan-roofs.h graphs/plan-route.c graphs/plan-route.h graphs/plan-print.c graphs/plan-print.h
 machinedir = $(graphdir)/machines
 dist_machine_DATA = graphs/machines/h100.machine graphs/machines/h200.machine graphs/machines/server-64.machine
 graphs_gst_astro_LDADD = $(astro_libs) $(GST_NET_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm

@@ -7,6 +7,7 @@
 #include "graphs/find.h"
 #include "graphs/machine.h"
 #include "graphs/near.h"
+#include "graphs/plan.h"
 #include "graphs/sequence.h"
 #include <errno.h>
 #include <gst/gst.h>
@@ -32,6 +33,13 @@ static const AstroOption run_options[] = {
   { NULL },
 };
 
+static const AstroOption plan_options[] = {
+  { "--machine", "MACHINE",
+    "plan for h100, h200, server-64 or a file; else this machine is measured",
+    G_STRUCT_OFFSET(AstroArguments, machine) },
+  { NULL },
+};
+
 #define GRAPH_HELP                                                                                 \
   "GRAPH is a name that gst-astro list shows, the path of a .graph file, or - for the standard "   \
   "input."
@@ -49,6 +57,12 @@ static const AstroCommand commands[] = {
     NULL, astro_print },
   { "devices", "", "Lists the CPU's kernels and the GPUs that backend=cuda can use.", NULL, FALSE,
     FALSE, NULL, astro_devices },
+  { "plan", "GRAPH [name=value ...] [--machine MACHINE]",
+    "Says what a graph needs and what bounds it on a machine.",
+    GRAPH_HELP
+    "\nNothing is run or written. Times are those that the machine allows at best, by what each "
+    "stage computes and moves: kernels take longer.",
+    TRUE, TRUE, plan_options, astro_plan },
   { "machine", "", "Measures this machine, for gst-astro plan.",
     "Write the output to a file: gst-astro machine > here.machine. It takes less than a minute, "
     "and is right only if nothing else runs.",

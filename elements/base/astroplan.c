@@ -1,4 +1,4 @@
-/* What a planned stage tells. */
+/* Tells what the work of a planned stage is. */
 #include "config.h"
 #include "elements/base/astroplan.h"
 
