@@ -205,9 +205,7 @@ static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **er
   return graph && astro_graph_settle(graph, error) ? g_steal_pointer(&graph) : NULL;
 }
 
-/* Makes our elements known unless they are already. Returns the directory that was needed, or NULL.
- */
-static char *find_plugin(void)
+char *astro_find_plugin(void)
 {
   g_autoptr(GstPlugin) known = gst_registry_find_plugin(gst_registry_get(), "astro");
   if (known)
@@ -228,7 +226,7 @@ int astro_with_asked_graph(const AstroArguments *arguments,
   if (!graph)
     return astro_refuse(error->message);
   gst_init(NULL, NULL);
-  g_autofree char *plugin = find_plugin();
+  g_autofree char *plugin = astro_find_plugin();
   const int status = use(graph, plugin, arguments);
   gst_deinit();
   return status;

@@ -20,6 +20,10 @@ int astro_with_asked_graph(const AstroArguments *arguments,
                            int (*use)(const AstroGraph *graph, const char *plugin,
                                       const AstroArguments *arguments));
 
+/* Makes our elements known unless they are already. Returns the directory that was needed, or NULL.
+ */
+char *astro_find_plugin(void);
+
 /* Names of all graphs, sorted. */
 char **astro_find_graph_names(void);
 

@@ -8,6 +8,7 @@
 #include "graphs/machine.h"
 #include "graphs/near.h"
 #include "graphs/plan.h"
+#include "graphs/qualify.h"
 #include "graphs/sequence.h"
 #include <errno.h>
 #include <gst/gst.h>
@@ -40,6 +41,16 @@ static const AstroOption plan_options[] = {
   { NULL },
 };
 
+static const AstroOption qualify_options[] = {
+  { "--quick", NULL, "a few shapes of each kind, in less than a minute",
+    G_STRUCT_OFFSET(AstroArguments, quick) },
+  { "--output", "NAME", "write NAME.html and NAME.json", G_STRUCT_OFFSET(AstroArguments, output) },
+  { "--compare", "OLD.json", "say what is worse than in an older report",
+    G_STRUCT_OFFSET(AstroArguments, compare) },
+  { "--quiet", NULL, "do not say what is looked at", G_STRUCT_OFFSET(AstroArguments, quiet) },
+  { NULL },
+};
+
 #define GRAPH_HELP                                                                                 \
   "GRAPH is a name that gst-astro list shows, the path of a .graph file, or - for the standard "   \
   "input."
@@ -67,6 +78,12 @@ static const AstroCommand commands[] = {
     "Write the output to a file: gst-astro machine > here.machine. It takes less than a minute, "
     "and is right only if nothing else runs.",
     FALSE, FALSE, NULL, astro_machine },
+  { "qualify", "[--quick] [--output NAME] [--compare OLD.json]",
+    "Reports what holds on this machine.",
+    "Compares every kernel with its reference, looks for injected losses in the counts of a file, "
+    "cuts runs short, and times stages beside what the machine allows. The exit status is 1 if "
+    "anything falls short.",
+    FALSE, FALSE, qualify_options, astro_qualify },
 };
 
 static void print_command(const char *name, const char *arguments, const char *summary)
