@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #define SEED 20261126
 #define QUICK_CASES 4 /* of each kind of shape */
@@ -64,9 +65,10 @@ static char *version_text(void)
 
 /* ---- results ---- */
 
+/* On a terminal alone, since nobody else waits. */
 static void note(const AstroArguments *arguments, const char *what)
 {
-  if (!arguments->quiet)
+  if (!arguments->quiet && isatty(STDERR_FILENO))
     fprintf(stderr, "qualify: %s\n", what);
 }
 
