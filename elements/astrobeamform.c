@@ -466,6 +466,7 @@ static void astro_beamform_class_init(AstroBeamformClass *klass)
   stage->start = start;
   stage->stage = "beamform";
   stage->backends = astro_beamform_backends;
+  stage->tell_work = astro_beamform_work;
   stage->configure = configure;
   stage->work = work;
   stage->validity = keep_validity;

@@ -450,6 +450,7 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   trans->stop = stop;
   stage->stage = "channelizer";
   stage->backends = astro_channelizer_backends;
+  stage->tell_work = astro_channelizer_work;
   stage->adds_counts = TRUE; /* spectra count the samples behind them */
   stage->configure = configure;
   stage->feed = feed;

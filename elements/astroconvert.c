@@ -372,6 +372,7 @@ static void astro_convert_class_init(AstroConvertClass *klass)
   trans->fixate_caps = fixate_caps;
   stage->stage = "convert";
   stage->backends = astro_convert_backends;
+  stage->tell_work = astro_convert_work;
   stage->configure = configure;
   stage->work = work;
   stage->amend = amend;

@@ -565,6 +565,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   trans->fixate_caps = astro_stage_fixate_preferred;
   stage->stage = "correlator";
   stage->backends = astro_correlator_backends;
+  stage->tell_work = astro_correlator_work;
   stage->configure = configure;
   stage->feed = feed;
   stage->amend = amend;

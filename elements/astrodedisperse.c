@@ -350,6 +350,7 @@ static void astro_dedisperse_class_init(AstroDedisperseClass *klass)
   trans->fixate_caps = astro_stage_fixate_preferred;
   stage->stage = "dedisperse";
   stage->backends = astro_dedisperse_backends;
+  stage->tell_work = astro_dedisperse_work;
   stage->start = start;
   stage->configure = configure;
   stage->amend = amend;

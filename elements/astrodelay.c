@@ -434,6 +434,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   trans->stop = stop;
   stage->stage = "delay";
   stage->backends = astro_delay_backends;
+  stage->tell_work = astro_delay_work;
   stage->adds_counts = TRUE; /* where delays reach samples that nobody has */
   stage->configure = configure;
   stage->work = work;

@@ -414,6 +414,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
   stage->stage = "fft";
   stage->takes = takes;
   stage->backends = astro_fft_backends;
+  stage->tell_work = astro_fft_work;
   stage->configure = configure;
   stage->work = work;
   stage->validity = validity;

@@ -509,6 +509,7 @@ static void astro_fold_class_init(AstroFoldClass *klass)
   trans->set_caps = set_caps;
   stage->stage = "fold";
   stage->backends = astro_fold_backends;
+  stage->tell_work = astro_fold_work;
   stage->start = start;
   stage->configure = configure;
   stage->orient = orient;

@@ -241,6 +241,7 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
   trans->stop = stop;
   stage->stage = "phaseshift";
   stage->backends = astro_phaseshift_backends;
+  stage->tell_work = astro_phaseshift_work;
   stage->configure = configure;
   stage->work = work;
   stage->feed = feed;

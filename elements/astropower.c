@@ -417,6 +417,7 @@ static void astro_power_class_init(AstroPowerClass *klass)
   trans->set_caps = set_caps;
   stage->stage = "power";
   stage->backends = astro_power_backends;
+  stage->tell_work = astro_power_work;
   stage->start = start;
   stage->configure = configure;
   stage->observed = observed;

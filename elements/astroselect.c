@@ -267,6 +267,7 @@ static void astro_select_class_init(AstroSelectClass *klass)
   trans->stop = stop;
   stage->stage = "select";
   stage->backends = astro_select_backends;
+  stage->tell_work = astro_work_none;
   stage->configure = configure;
   stage->work = work;
   stage->feed = feed;

@@ -110,6 +110,7 @@ static void astro_sideband_class_init(AstroSidebandClass *klass)
   astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   stage->stage = "sideband";
   stage->backends = astro_sideband_backends;
+  stage->tell_work = astro_work_none;
   stage->configure = configure;
   stage->work = work;
   stage->feed = feed;

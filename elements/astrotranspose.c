@@ -196,6 +196,7 @@ static void astro_transpose_class_init(AstroTransposeClass *klass)
   trans->fixate_caps = astro_stage_fixate_preferred;
   stage->stage = "transpose";
   stage->backends = astro_transpose_backends;
+  stage->tell_work = astro_work_none;
   stage->configure = configure;
   stage->work = work;
   astro_stage_class_add_pads(stage, astro_stage_any, astro_stage_any);

@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 typedef struct {
   const char *graph;
   GPtrArray *values; /* "name=value" */
-  gboolean stats, quiet, verbose;
-  const char *dot, *clock, *keep;
+  gboolean stats, quiet, verbose, quick;
+  const char *dot, *clock, *machine, *output, *compare;*machine;*clock, *keep;
 } AstroArguments;
 
 typedef struct {

@@ -14,23 +14,35 @@ dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
-  tests/graphs/recordings tests/graphs/flags tests/graphs/camera tests/graphs/rounds
+  tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/camera tests/graphs/rounds
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c graphs/expand.c graphs/locate.c \
   graphs/passes.c graphs/passes.h \
   graphs/near.c graphs/near.h
 
+# Compares backends with references; a test has these files too.
+qualify_sources = graphs/qualify-exact.c graphs/qualify-exact.h graphs/qualify-rate.c graphs/qualify-call.c graphs/qualify-call.h \
+  graphs/qualify-cases.c graphs/qualify-cases.h graphs/qualify-stages.c graphs/qualify-result.c graphs/qualify-result.h
+
 graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c graphs/arguments.h \
   graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/sequence.c graphs/sequence.h graphs/run.c graphs/run.h graphs/clock.c graphs/clock.h \
   graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
-  graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h
+  graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h \
+  graphs/machine.c graphs/machine-gpu.c graphs/machine.h graphs/table.c graphs/table.h \
+  graphs/plan.c graphs/plan.h graphs/plan-shapes.c graphs/plan-shapes.h graphs/plan-sinks.c graphs/plan-sinks.h \
+  graphs/plan-roofs.c graphs/plan-roofs.h graphs/plan-route.c graphs/plan-route.h graphs/plan-print.c graphs/plan-print.h \
+  graphs/qualify.c graphs/qualify.h graphs/qualify-streams.h graphs/qualify-losses.c graphs/qualify-stops.c \
+  graphs/qualify-report.c graphs/qualify-report.h $(qualify_sources)
+machinedir = $(graphdir)/machines
+dist_machine_DATA = graphs/machines/h100.machine graphs/machines/h200.machine graphs/machines/server-64.machine
 graphs_gst_astro_LDADD = $(astro_libs) $(GST_NET_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 # The path is relative to the program, so that the prefix may be moved.
 graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"
 
+tests_graphs_qualify_SOURCES = tests/graphs/qualify.c $(qualify_sources)
 tests_graphs_places_SOURCES = tests/graphs/places.c graphs/places.c graphs/places.h
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_rounds_SOURCES = tests/graphs/rounds.c $(parser_sources)

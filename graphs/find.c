@@ -75,6 +75,17 @@ char **astro_find_graph_names(void)
   return (char **)g_ptr_array_free(names, FALSE);
 }
 
+char *astro_find_beside_graphs(const char *file)
+{
+  g_auto(GStrv) directories = graph_directories();
+  for (guint i = 0; directories[i]; i++) {
+    g_autofree char *path = g_build_filename(directories[i], file, NULL);
+    if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
+      return g_steal_pointer(&path);
+  }
+  return NULL;
+}
+
 static void file_error(const char *file, const char *reason, GError **error)
 {
   g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_FILE, "%s: %s", file, reason);
@@ -194,9 +205,7 @@ static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **er
   return graph && astro_graph_settle(graph, error) ? g_steal_pointer(&graph) : NULL;
 }
 
-/* Makes our elements known unless they are already. Returns the directory that was needed, or NULL.
- */
-static char *find_plugin(void)
+char *astro_find_plugin(void)
 {
   g_autoptr(GstPlugin) known = gst_registry_find_plugin(gst_registry_get(), "astro");
   if (known)
@@ -217,7 +226,7 @@ int astro_with_asked_graph(const AstroArguments *arguments,
   if (!graph)
     return astro_refuse(error->message);
   gst_init(NULL, NULL);
-  g_autofree char *plugin = find_plugin();
+  g_autofree char *plugin = astro_find_plugin();
   const int status = use(graph, plugin, arguments);
   gst_deinit();
   return status;

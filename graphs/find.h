@@ -20,8 +20,16 @@ int astro_with_asked_graph(const AstroArguments *arguments,
                            int (*use)(const AstroGraph *graph, const char *plugin,
                                       const AstroArguments *arguments));
 
+/* Makes our elements known unless they are already. Returns the directory that was needed, or NULL.
+ */
+char *astro_find_plugin(void);
+
 /* Names of all graphs, sorted. */
 char **astro_find_graph_names(void);
+
+/* The path of a file that is installed beside the graphs, such as machines/h100.machine; NULL if
+ * there is none. */
+char *astro_find_beside_graphs(const char *file);
 
 /* How a shell in the current folder calls this program: its name, or a path. */
 char *astro_find_command(void);

@@ -11,7 +11,7 @@ _gst_astro_graph() {
   local i
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --dot | --clock | --keep)
+      --dot | --clock | --machine | --output | --compare)--machine)--clock | --keep)
         ((i++))
         [[ ${COMP_WORDS[i]} != '=' ]] || ((i++))
         [[ ${COMP_WORDS[i + 1]} != ':' ]] || ((i += 2))
@@ -60,13 +60,13 @@ _gst_astro() {
   local program=$1 current=$2 previous=$3 command=${COMP_WORDS[1]} graph options=
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _gst_astro_words $'run\nlist\nshow\nprint\ndevices\nhelp\n--help\n--version' "$current"
+    _gst_astro_words $'run\nlist\nshow\nprint\ndevices\nplan\nmachine\nqualify\nhelp\n--help\n--version' "$current"
     return
   fi
   if [[ $command == help ]]; then
     case $COMP_CWORD,${COMP_WORDS[2]} in
-      2,*) _gst_astro_graphs "$program" "$current" $'run\nlist\nshow\nprint\ndevices\n' ;;
-      3,run | 3,show | 3,print) _gst_astro_graphs "$program" "$current" ;;
+      2,*) _gst_astro_graphs "$program" "$current" $'run\nlist\nshow\nprint\ndevices\nplan\nmachine\nqualify\n' ;;
+      3,run | 3,show | 3,print | 3,plan) _gst_astro_graphs "$program" "$current" ;;
     esac
     return
   fi
@@ -74,22 +74,25 @@ _gst_astro() {
     _gst_astro_words $'system\nrealtime\nptp:' "${current#=}"
     return
   fi
-  # The value of a parameter, of --dot or of --keep is mostly a file.
-  if [[ $current == '=' || $previous == '=' || $previous == --dot || $previous == --keep ]]; then
+  # The value of a parameter, --dotparameter, of or of most options,--machine--keep is mostly a file.
+  if [[ $current == '=' || $previous == '=' || $previous == --dot || $previous == --machine ||
+    $previous == --output || $previous == --compare || $previous == --keep ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "${current#=}")
     compopt -o filenames 2>/dev/null # blanks in them are quoted
     return
   fi
   case $command in
     run) options=$'--stats\n--dot\n--clock\n--keep\n--quiet\n--verbose\n--help' ;;
-    list | show | print | devices) options=--help ;;
+    plan) options=$'--machine\n--help' ;;
+    qualify) options=$'--quick\n--output\n--compare\n--quiet\n--help' ;;
+    list | show | print | devices | machine) options=--help ;;
     *) return ;;
   esac
   if [[ $current == -* ]]; then
     _gst_astro_words "$(_gst_astro_left <<<"$options")" "$current"
     return
   fi
-  [[ $command != list && $command != devices ]] || return
+  [[ ' list devices machine qualify ' != *" $command "* ]] || return
   graph=$(_gst_astro_graph)
   if [[ -z $graph ]]; then
     _gst_astro_graphs "$program" "$current"

@@ -5,7 +5,10 @@
 #include "graphs/devices.h"
 #include "graphs/explain.h"
 #include "graphs/find.h"
+#include "graphs/machine.h"
 #include "graphs/near.h"
+#include "graphs/plan.h"
+#include "graphs/qualify.h"
 #include "graphs/sequence.h"
 #include <errno.h>
 #include <gst/gst.h>
@@ -31,6 +34,23 @@ static const AstroOption run_options[] = {
   { NULL },
 };
 
+static const AstroOption plan_options[] = {
+  { "--machine", "MACHINE",
+    "plan for h100, h200, server-64 or a file; else this machine is measured",
+    G_STRUCT_OFFSET(AstroArguments, machine) },
+  { NULL },
+};
+
+static const AstroOption qualify_options[] = {
+  { "--quick", NULL, "a few shapes of each kind, in less than a minute",
+    G_STRUCT_OFFSET(AstroArguments, quick) },
+  { "--output", "NAME", "write NAME.html and NAME.json", G_STRUCT_OFFSET(AstroArguments, output) },
+  { "--compare", "OLD.json", "say what is worse than in an older report",
+    G_STRUCT_OFFSET(AstroArguments, compare) },
+  { "--quiet", NULL, "do not say what is looked at", G_STRUCT_OFFSET(AstroArguments, quiet) },
+  { NULL },
+};
+
 #define GRAPH_HELP                                                                                 \
   "GRAPH is a name that gst-astro list shows, the path of a .graph file, or - for the standard "   \
   "input."
@@ -48,6 +68,22 @@ static const AstroCommand commands[] = {
     NULL, astro_print },
   { "devices", "", "Lists the CPU's kernels and the GPUs that backend=cuda can use.", NULL, FALSE,
     FALSE, NULL, astro_devices },
+  { "plan", "GRAPH [name=value ...] [--machine MACHINE]",
+    "Says what a graph needs and what bounds it on a machine.",
+    GRAPH_HELP
+    "\nNothing is run or written. Times are those that the machine allows at best, by what each "
+    "stage computes and moves: kernels take longer.",
+    TRUE, TRUE, plan_options, astro_plan },
+  { "machine", "", "Measures this machine, for gst-astro plan.",
+    "Write the output to a file: gst-astro machine > here.machine. It takes less than a minute, "
+    "and is right only if nothing else runs.",
+    FALSE, FALSE, NULL, astro_machine },
+  { "qualify", "[--quick] [--output NAME] [--compare OLD.json]",
+    "Reports what holds on this machine.",
+    "Compares every kernel with its reference, looks for injected losses in the counts of a file, "
+    "cuts runs short, and times stages beside what the machine allows. The exit status is 1 if "
+    "anything falls short.",
+    FALSE, FALSE, qualify_options, astro_qualify },
 };
 
 static void print_command(const char *name, const char *arguments, const char *summary)

@@ -3,6 +3,7 @@
 #include "core/memory/memory.h"
 #include "graphs/flow.h"
 #include "graphs/format.h"
+#include "graphs/table.h"
 
 typedef struct {
   AstroFlow *in, *out;
@@ -206,20 +207,14 @@ static void add_row(AstroStats *stats, GstElement *element, double seconds, GArr
 
 static void print_rows(GArray *rows, FILE *out)
 {
-  int widths[COLUMNS] = { 0 };
+  g_autoptr(GPtrArray) cells = g_ptr_array_new();
+  gboolean left[COLUMNS];
+  for (guint j = 0; j < COLUMNS; j++)
+    left[j] = columns[j].left;
   for (guint i = 0; i < rows->len; i++)
     for (guint j = 0; j < COLUMNS; j++)
-      widths[j] = MAX(widths[j], (int)g_utf8_strlen(g_array_index(rows, Row, i)[j], -1));
-  for (guint i = 0; i < rows->len; i++) {
-    g_autoptr(GString) line = g_string_new(NULL);
-    for (guint j = 0; j < COLUMNS; j++) {
-      const char *text = g_array_index(rows, Row, i)[j];
-      int space = widths[j] - (int)g_utf8_strlen(text, -1);
-      g_string_append_printf(line, "%*s%s%*s  ", columns[j].left ? 0 : space, "", text,
-                             columns[j].left ? space : 0, "");
-    }
-    fprintf(out, "%s\n", g_strchomp(line->str));
-  }
+      g_ptr_array_add(cells, g_array_index(rows, Row, i)[j]);
+  astro_table_print(cells, COLUMNS, left, out);
 }
 
 /* The elements of a bin from sources to sinks. */

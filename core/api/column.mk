@@ -20,7 +20,7 @@ dist_files += core/api/gst-astro-1.0.symbols
 # are compiled against a build tree.
 public_headers += core/kit/exports.h core/kit/fail.h core/kit/enum.h core/stream/stream.h core/stream/history.h \
   core/stream/earth.h core/stream/beams.h core/stream/observation.h core/stream/validity.h core/stream/languages.h core/backend/handles.h \
-  core/memory/memory.h core/memory/pool.h core/backend/threads.h core/backend/result.h core/backend/backend.h elements/base/astrofields.h \
+  core/memory/memory.h core/memory/pool.h core/backend/threads.h core/backend/result.h core/backend/work.h core/backend/backend.h elements/base/astrofields.h \
   elements/base/astrostage.h elements/base/astromerge.h
 staged_headers = $(addprefix core/api/include/astro/,$(patsubst astro%,%,$(notdir $(public_headers))))
 apidir = $(includedir)/gst-astro-1.0

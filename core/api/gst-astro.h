@@ -25,6 +25,7 @@
 #include <astro/memory.h>
 #include <astro/pool.h>
 #include <astro/threads.h>
+#include <astro/work.h>
 #include <astro/backend.h>
 #include <astro/fields.h>
 #include <astro/stage.h>

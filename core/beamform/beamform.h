@@ -18,6 +18,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
@@ -58,5 +59,8 @@ guint64 astro_beamform_intervals(guint64 first, guint64 steps, guint64 interval)
 extern const AstroBackend astro_beamform_reference;
 extern const AstroBackend astro_beamform_cpu;
 extern const AstroBackend *const astro_beamform_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_beamform_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 # Spectra of stations to spectra of beams.
-core_sources += core/beamform/beamform.h core/beamform/check.c core/beamform/check.h core/beamform/losses.c \
+core_sources += core/beamform/work.c core/beamform/beamform.h core/beamform/check.c core/beamform/check.h core/beamform/losses.c \
   core/beamform/losses.h core/beamform/reference.c core/beamform/cpu.c core/beamform/kernels.h core/beamform/task.c \
   core/beamform/task.h \
   core/beamform/beams.c core/beamform/beams.h core/beamform/weights.c core/beamform/weights.h \

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/beamform/check.h"
 
+#include "core/backend/count.h"
 #include "core/backend/instance.h"
 #include "core/lib/formats/samples.h"
 
@@ -72,6 +73,7 @@ static guint64 form(const Work *work, guint64 step, guint channel, guint beam, g
                                          astro_stream_sample_bytes(in),
                           1);
     sum += weight_of(stations, channel, i) * phase_of(work, step, beam, frequency, i) * sample;
+    ASTRO_COUNT(8); /* for the sample; weight and phase make one factor that lasts */
     magnitudes += magnitude;
   }
   const double complex mean = magnitudes > 0 ? stations->scale * sum / magnitudes : 0;

@@ -29,6 +29,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/lib/stretch/losses.h"
 #include "core/stream/stream.h"
 
@@ -97,5 +98,8 @@ void astro_channelizer_weights(const AstroChannelizerConfig *config, double *wei
 extern const AstroBackend astro_channelizer_reference;
 extern const AstroBackend astro_channelizer_cpu;
 extern const AstroBackend *const astro_channelizer_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_channelizer_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

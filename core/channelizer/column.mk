@@ -1,5 +1,5 @@
 # Voltages to spectra.
-core_sources += core/channelizer/channelizer.h core/channelizer/window.c core/channelizer/check.c \
+core_sources += core/channelizer/work.c core/channelizer/channelizer.h core/channelizer/window.c core/channelizer/check.c \
   core/channelizer/check.h \
   core/channelizer/stretch.c core/channelizer/stretch.h core/channelizer/reference.c \
   core/channelizer/gains.c core/channelizer/gains.h \

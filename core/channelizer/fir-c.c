@@ -1,5 +1,6 @@
 /* The filter in portable C. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/channelizer/fir.h"
 
 /* Columns per round: their sums stay in registers or in the L1 cache. */
@@ -8,6 +9,7 @@
 static void add_columns(float *restrict out, const float *in, gsize in_stride, const float *weights,
                         gsize weights_stride, gsize width, guint taps)
 {
+  ASTRO_COUNT(width * (2. * taps - 1));
   for (gsize i = 0; i < width; i++)
     out[i] = weights[i] * in[i];
   for (guint t = 1; t < taps; t++) {

@@ -1,4 +1,4 @@
-core_sources += core/convert/cpu.c core/convert/convert.h core/convert/check.c core/convert/check.h \
+core_sources += core/convert/work.c core/convert/cpu.c core/convert/convert.h core/convert/check.c core/convert/check.h \
   core/convert/reference.c core/convert/scale.c core/convert/counted.c
 element_sources += elements/astroconvert.c elements/astroconvert.h
 gpu_sources += gpu/convert/convert.cu gpu/convert/bytes.cu

@@ -23,6 +23,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
@@ -67,5 +68,8 @@ guint64 astro_convert_counted(const AstroConvertConfig *config, gpointer out, gc
 extern const AstroBackend astro_convert_reference;
 extern const AstroBackend astro_convert_cpu;
 extern const AstroBackend *const astro_convert_backends[]; /* up to a NULL */
+
+/* An AstroTellWork. */
+gboolean astro_convert_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

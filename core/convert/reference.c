@@ -1,5 +1,6 @@
 /* The definition of convert.h, one component at a time. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/convert/convert.h"
 #include "core/convert/check.h"
 #include "core/lib/formats/half.h"
@@ -153,6 +154,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   guint64 components = work->samples * (info->is_complex ? 2 : 1);
   guint64 clipped = 0;
   for (guint64 i = 0; i < components; i++) {
+    ASTRO_COUNT(1);
     double value = formats[config->from].read(in->data, i);
     double product = single ? (double)((float)value * (float)work->scale) : value * work->scale;
     clipped += formats[config->to].write(out->data, i, value, product);

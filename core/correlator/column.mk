@@ -1,10 +1,10 @@
-core_sources += core/correlator/correlator.h core/correlator/check.c core/correlator/reference.c \
+core_sources += core/correlator/work.c core/correlator/correlator.h core/correlator/check.c core/correlator/reference.c \
   core/correlator/counts.c core/correlator/counts.h core/correlator/parts.c core/correlator/parts.h core/correlator/sums.c core/correlator/sums.h \
   core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
   core/correlator/packing.c core/correlator/packing.h core/correlator/packed-products.c core/correlator/packed-products.h core/correlator/plan.c core/correlator/plan.h \
   core/correlator/prefetch.h core/correlator/kernels.c core/correlator/kernels.h \
   core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
-  core/correlator/x86/pack-fours.h core/correlator/x86/amx.h core/correlator/x86/tile-registers.h core/correlator/x86/bytewise.h core/correlator/tile.h core/correlator/x86/tile-avx512.h \
+  core/correlator/x86/pack-fours.h core/correlator/x86/amx.h core/correlator/x86/bytewise.h core/correlator/tile.h core/correlator/x86/tile-avx512.h \
   core/correlator/x86/tile-int32.h core/correlator/x86/tile-float.h \
   core/correlator/x86/pack-ci16.h core/correlator/int8-c.c core/correlator/float-c.c
 core_level_sources += core/correlator/int16-levels.c core/correlator/means-levels.c

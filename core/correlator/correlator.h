@@ -34,6 +34,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -80,5 +81,8 @@ gsize astro_correlator_output_bytes(const AstroCorrelatorConfig *config);
 extern const AstroBackend astro_correlator_reference;
 extern const AstroBackend astro_correlator_cpu;
 extern const AstroBackend *const astro_correlator_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_correlator_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

@@ -1,5 +1,6 @@
 /* The reference backend: the formula, sample by sample. All other backends are tested against it.
  */
+#include "core/backend/count.h"
 #include "core/lib/formats/half.h"
 #include "core/correlator/kernels.h"
 
@@ -74,6 +75,7 @@ static void add_step(Reference *self, const guint8 *in, const AstroCorrelatorArg
           Sample a = self->samples[i * config->pols + p], b = self->samples[j * config->pols + q];
           double re = a.re * b.re + a.im * b.im;
           double im = a.im * b.re - a.re * b.im;
+          ASTRO_COUNT(8); /* with the two sums */
           if (is_float) {
             self->sums.real[2 * sum] += re;
             self->sums.real[2 * sum + 1] += im;

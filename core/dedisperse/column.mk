@@ -1,4 +1,4 @@
-core_sources += core/dedisperse/dedisperse.h core/dedisperse/check.c core/dedisperse/check.h core/dedisperse/reference.c \
+core_sources += core/dedisperse/work.c core/dedisperse/dedisperse.h core/dedisperse/check.c core/dedisperse/check.h core/dedisperse/reference.c \
   core/dedisperse/cpu.c core/dedisperse/backends.c core/dedisperse/coherent.h core/dedisperse/filter.c \
   core/dedisperse/samples.h core/dedisperse/coherent-reference.c core/dedisperse/coherent-cpu.c core/dedisperse/plan.c core/dedisperse/plan.h \
   core/dedisperse/trials.c core/dedisperse/trials.h core/dedisperse/weights.c core/dedisperse/weights.h core/dedisperse/kernels.h

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -67,5 +68,8 @@ double astro_dedisperse_bytes(const AstroDedisperseConfig *config);
 extern const AstroBackend astro_dedisperse_reference;
 extern const AstroBackend astro_dedisperse_cpu;
 extern const AstroBackend *const astro_dedisperse_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_dedisperse_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

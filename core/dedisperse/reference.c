@@ -1,5 +1,6 @@
 /* The reference backend: the formula, value by value. All other backends are tested against it. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/backend/instance.h"
 #include "core/dedisperse/check.h"
 
@@ -57,8 +58,10 @@ static void sum_up(const Reference *self, guint station, guint pol, guint dm, gu
     sum += (double)g_array_index(self->values, float,
                                  (row * config->pols + pol) * config->channels + c) *
            weight / full;
+    ASTRO_COUNT(1); /* full weights need no multiplication */
     weights += weight;
   }
+  ASTRO_COUNT(1);
   *mean = weights > 0 ? sum * full / weights : 0;
   *count = (guint32)weights;
 }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/delay/model.h"
 #include "core/stream/stream.h"
 
@@ -44,5 +45,8 @@ guint64 astro_delay_margin(const AstroDelayModel *model, const AstroStream *stre
 extern const AstroBackend astro_delay_reference;
 extern const AstroBackend astro_delay_cpu;
 extern const AstroBackend *const astro_delay_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_delay_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* The formulas in double precision: a rotation for every channel of spectra; for every sample of
  * voltages a sum over all taps, with the delay at the time of that sample. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/delay/instance.h"
 
 #include <complex.h>
@@ -57,6 +58,7 @@ static gboolean rotate_spectra(AstroDelayInstance *instance, const guint8 *in, g
                        input % instance->pols * strides.pol + channel * strides.channel;
         float re, im;
         load(instance, in + offset * instance->in_format->bytes, 1, &re, &im);
+        ASTRO_COUNT(6); /* phase, gain and bandpass make one factor */
         store(instance,
               (re + I * im) * phasor_of(-frequency * delays[input]) /
                   (gain_of(arguments->model, input) *
@@ -83,8 +85,11 @@ static double complex voltage_at(const AstroDelayInstance *instance, guint input
     astro_fraction_taps(fraction, 1, taps);
   else
     astro_fraction_real_taps(fraction, 1, taps);
-  for (guint k = 0; k < n; k++)
+  for (guint k = 0; k < n; k++) {
+    /* Taps of complex voltages are real, and real voltages have complex taps. */
+    ASTRO_COUNT(4);
     sum += ((double)taps[k] + I * taps[n + k]) * (re[k] + I * im[k]);
+  }
   return sum;
 }
 
@@ -105,6 +110,7 @@ static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
       /* The delay that counts is that at the time when the sample was taken, one delay earlier. */
       double delay = delays[input] * (1 - (next[input] - delays[input]));
       double at = -delay * instance->rate, whole = floor(at);
+      ASTRO_COUNT(6);
       store(instance,
             voltage_at(instance, input, (gint64)sample + (gint64)whole, at - whole) *
                 phasor_of(-instance->zero_frequency * delay) / gain_of(arguments->model, input),

@@ -1,4 +1,4 @@
-core_sources += core/fold/fold.h core/fold/check.c core/fold/check.h core/fold/reference.c core/fold/cpu.c \
+core_sources += core/fold/work.c core/fold/fold.h core/fold/check.c core/fold/check.h core/fold/reference.c core/fold/cpu.c \
   core/fold/kernels.h
 core_level_sources += core/fold/kernels-levels.c
 core_tests += tests/core/fold/fold

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -52,5 +53,8 @@ gsize astro_fold_counts(const AstroFoldConfig *config);
 extern const AstroBackend astro_fold_reference;
 extern const AstroBackend astro_fold_cpu;
 extern const AstroBackend *const astro_fold_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_fold_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

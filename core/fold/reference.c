@@ -1,6 +1,7 @@
 /* The reference backend: the formula, sample by sample. All other backends are tested against it.
  */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/fold/check.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ static void add_sample(Reference *self, const AstroFoldArguments *arguments, con
   if (!astro_fold_is_valid(arguments, t, c, s))
     return;
   self->good[series * config->bins + bin]++;
+  ASTRO_COUNT(config->pols);
   for (guint p = 0; p < config->pols; p++)
     self->sums[(series * config->pols + p) * config->bins + bin] += (double)
         in[t * strides->time + s * strides->station + c * strides->channel + p * strides->pol];
@@ -42,6 +44,7 @@ static void write_profile(const Reference *self, float *out, guint32 *counts)
       counts[series * config->bins + b] = good;
       for (guint p = 0; p < config->pols; p++) {
         const gsize at = (series * config->pols + p) * config->bins + b;
+        ASTRO_COUNT(1);
         out[at] = good ? (float)(self->sums[at] / good) : 0;
       }
     }

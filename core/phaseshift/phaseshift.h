@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
@@ -44,5 +45,8 @@ void astro_shift_at(AstroShift *shift, gint64 ns_since_start, double *nearer);
 extern const AstroBackend astro_phaseshift_reference;
 extern const AstroBackend astro_phaseshift_cpu;
 extern const AstroBackend *const astro_phaseshift_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_phaseshift_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/phaseshift/check.h"
 
+#include "core/backend/count.h"
 #include "core/backend/instance.h"
 
 #include <complex.h>
@@ -39,8 +40,10 @@ static void rotate_channel(const AstroPhaseshiftConfig *config,
   for (guint i = 0; i < size.stations; i++)
     for (guint j = 0; j <= i; j++) {
       const double complex by = cexp(I * wavenumber * (nearer[i] - nearer[j]));
-      for (guint v = 0; v < size.values; v++, in += bytes, out += bytes)
+      for (guint v = 0; v < size.values; v++, in += bytes, out += bytes) {
+        ASTRO_COUNT(6);
         rotate_value(config->out.format, in, out, by);
+      }
     }
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/power.h"
 
 G_BEGIN_DECLS
@@ -58,5 +59,8 @@ gsize astro_power_counts(const AstroPowerConfig *config);
 extern const AstroBackend astro_power_reference;
 extern const AstroBackend astro_power_cpu;
 extern const AstroBackend *const astro_power_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_power_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

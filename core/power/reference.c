@@ -1,6 +1,7 @@
 /* The reference backend: the formula, sample by sample. All other backends are tested against it.
  */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/lib/formats/half.h"
 #include "core/power/check.h"
 
@@ -35,17 +36,20 @@ static double complex read_sample(AstroFormat format, gconstpointer from)
 
 static double power_of(double complex x)
 {
+  ASTRO_COUNT(3);
   return creal(x) * creal(x) + cimag(x) * cimag(x);
 }
 
 /* Parts of x conj(y), written out: the complex multiplication of C treats infinities apart. */
 static double cross_re(double complex x, double complex y)
 {
+  ASTRO_COUNT(3);
   return creal(x) * creal(y) + cimag(x) * cimag(y);
 }
 
 static double cross_im(double complex x, double complex y)
 {
+  ASTRO_COUNT(3);
   return cimag(x) * creal(y) - creal(x) * cimag(y);
 }
 
@@ -57,6 +61,7 @@ static double product_of(const char *name, double complex x, double complex y, g
   if (astro_power_is_square(name)) {
     g_autofree char *root = g_strndup(name, strlen(name) - strlen(ASTRO_POWER_SQUARE));
     const double value = product_of(root, x, y, pols, is_circular);
+    ASTRO_COUNT(1);
     return value * value;
   }
   if (g_str_has_suffix(name, "-RE"))
@@ -67,10 +72,14 @@ static double product_of(const char *name, double complex x, double complex y, g
     return power_of(x);
   if (g_str_equal(name, "YY") || g_str_equal(name, "LL"))
     return power_of(y);
-  if (first == 'I')
+  if (first == 'I') {
+    ASTRO_COUNT(pols == 1 ? 0 : 2);
     return pols == 1 ? power_of(x) : (power_of(x) + power_of(y)) / 2;
-  if (first == (is_circular ? 'V' : 'Q'))
+  }
+  if (first == (is_circular ? 'V' : 'Q')) {
+    ASTRO_COUNT(2);
     return (power_of(x) - power_of(y)) / 2;
+  }
   return first == (is_circular ? 'Q' : 'U') ? cross_re(x, y) : cross_im(x, y);
 }
 
@@ -82,6 +91,7 @@ static void add_sample(Reference *self, const guint8 *at, gsize pol_bytes, guint
   const guint to = config->sum_stations ? 0 : s, channel = c / config->channel_step;
   const double complex x = read_sample(config->from, at),
                        y = config->pols == 2 ? read_sample(config->from, at + pol_bytes) : 0;
+  ASTRO_COUNT(config->products.n);
   for (guint p = 0; p < config->products.n; p++)
     self->sums[((gsize)to * config->products.n + p) * channels + channel] +=
         product_of(config->products.names[p], x, y, config->pols, is_circular);
@@ -102,6 +112,7 @@ static void end_integration(Reference *self, float *out, guint32 *counts)
     counts[i] = (guint32)self->good[i];
   for (gsize i = 0; i < astro_power_counts(config) * config->products.n; i++) {
     const guint64 good = self->good[i / channels / config->products.n * channels + i % channels];
+    ASTRO_COUNT(1);
     out[i] = good ? (float)(self->sums[i] / (double)good) : 0;
   }
   forget(self);

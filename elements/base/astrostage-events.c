@@ -5,6 +5,7 @@
 #include <string.h>
 #include "elements/base/astroincoming.h"
 #include "elements/base/astroonce.h"
+#include "elements/base/astroplan.h"
 
 #define PRIV(stage) astro_stage_parts(stage)
 
@@ -58,7 +59,8 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   astro_log_caps(stage, in, out);
   if (pass_through)
     ASTRO_INFO(stage, "pass-through: there is nothing to do");
-  if (!pass_through && !astro_stage_open_backend(stage, &error)) {
+  if (!(priv->is_planned ? astro_plan_tell(stage, pass_through, &error)
+                         : pass_through || astro_stage_open_backend(stage, &error))) {
     astro_stage_post_error(stage, error);
     astro_stage_close_backend(stage);
     return FALSE;
@@ -126,7 +128,7 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
   g_autoptr(GstCaps) in = gst_caps_ref(caps);
   PRIV(stage)->refused = FALSE;
   if (parent_class()->sink_event(trans, event))
-    return TRUE;
+    return astro_plan_tell_observation(stage);
   if (PRIV(stage)->refused || GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(trans)))
     return FALSE;
   g_autoptr(GstCaps) accepted = gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), NULL);
@@ -192,7 +194,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
     g_clear_pointer(&priv->observation, astro_observation_unref);
     priv->observation = observation;
     if (!klass->observed || klass->observed(stage, &error))
-      return send_observation(stage, event, TRUE);
+      return send_observation(stage, event, TRUE) && astro_plan_tell_observation(stage);
   }
   astro_stage_post_error(stage, error);
   gst_event_unref(event);

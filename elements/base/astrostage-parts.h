@@ -33,6 +33,7 @@ typedef struct {
 } AstroStageLane;
 
 typedef struct {
+  gboolean is_planned;    /* it only says what its work is (astroplan.h) */
   AstroWorkChoice choice; /* under the object's lock: any thread sets it */
   char *devices;          /* the same; NULL: the one of choice */
 

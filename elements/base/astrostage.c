@@ -4,6 +4,7 @@
 
 #include "elements/base/astroincoming.h"
 #include "elements/base/astroonce.h"
+#include "elements/base/astroplan.h"
 #include "elements/base/astroreader.h"
 #include "core/backend/module.h"
 
@@ -254,7 +255,7 @@ static gboolean start(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
   /* A backend that is not there is refused at once, not at the first buffer. */
   g_autoptr(GError) error = NULL;
-  if (astro_stage_check_devices(stage, &error))
+  if (priv->is_planned || astro_work_check(klass->stage,(astro_stage_check_devices(stage, &error))
     return TRUE;
   GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
   return FALSE;
@@ -281,6 +282,13 @@ static gboolean stop(GstBaseTransform *trans)
 static gboolean start_any(GstBaseTransform *trans)
 {
   return ASTRO_STAGE_GET_CLASS(trans)->start(ASTRO_STAGE(trans));
+}
+
+static void set_context(GstElement *element, GstContext *context)
+{
+  if (gst_context_has_context_type(context, ASTRO_PLAN_CONTEXT))
+    PRIV(ASTRO_STAGE(element))->is_planned = TRUE;
+  GST_ELEMENT_CLASS(astro_stage_parent_class)->set_context(element, context);
 }
 
 /* The deadline comes first, since stopping the pads waits for the work in hand. */
@@ -344,6 +352,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
   object->finalize = finalize;
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
+  GST_ELEMENT_CLASS(klass)->set_context = set_context;
   trans->set_caps = astro_stage_set_caps;
   trans->transform = transform;
   trans->submit_input_buffer = submit_input;

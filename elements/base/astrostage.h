@@ -9,6 +9,7 @@
 
 #include <gst/base/gstbasetransform.h>
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
@@ -79,8 +80,12 @@ struct _AstroStageClass {
   /* Adds what this stage counts by itself to its statistics. Called from any thread. */
   void (*tell_stats)(AstroStage *stage, GstStructure *stats);
 
+  /* How much there is to compute, for plans: a function of the stage's core. NULL: it is not told.
+   * It stands here and not in AstroBackend, whose size is part of the API. */
+  AstroTellWork tell_work;
+
   /* Room for methods to come, so that classes compiled today keep their size. */
-  gpointer reserved[6];
+  gpointer reserved[5];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);

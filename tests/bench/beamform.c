@@ -2,9 +2,9 @@
  * and each beam; reading, phases, and writing included. The peak is measured alternately with each
  * case, by a loop of FMA instructions with all operands in registers, on as many threads. */
 #include "core/beamform/beamform.h"
+#include "core/machine/peaks.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
-#include "tests/bench/cpu-peaks.h"
 #include "tests/tests.h"
 
 #include <stdlib.h>
@@ -50,7 +50,8 @@ static AstroStream stream_of(const Shape *shape, const char *axis, const char *f
 
 static void measure(const Shape *shape, AstroCpuLevel level)
 {
-  const Peak *peak = &peaks[level == ASTRO_CPU_AVX512 ? FMA_512 : FMA_256];
+  const AstroPeak *peak =
+      &astro_peaks[level == ASTRO_CPU_AVX512 ? ASTRO_PEAK_FMA_512 : ASTRO_PEAK_FMA_256];
   Case c = { .config = { stream_of(shape, "station", shape->from),
                          stream_of(shape, "beam", shape->to) } };
   if (astro_cpu_level() < level)
@@ -77,14 +78,14 @@ static void measure(const Shape *shape, AstroCpuLevel level)
   if (g_str_has_prefix(shape->from, "CI")) /* random bits of floats may be slow denormals */
     test_fill(c.in.data, c.in.bytes, 1);
   double ours, limit;
-  bench_pair(run_case, &c, run_peak, (gpointer)peak, 9, &ours, &limit);
+  bench_pair(run_case, &c, astro_peak_run, (gpointer)peak, 9, &ours, &limit);
   const double operations =
       8. * shape->stations * shape->beams * shape->channels * shape->pols * (double)shape->steps;
   g_autofree char *what = g_strdup_printf(
       "%s to %s, %u stations x %u beams, %" G_GUINT64_FORMAT " x %u samples, %s", shape->from,
       shape->to, shape->stations, shape->beams, shape->steps, shape->pols, c.variant);
-  bench_row(what, operations / ours * 1e-9, TASKS * peak->operations / limit * 1e-9, "GFLOP/s",
-            shape->wanted);
+  bench_row(what, operations / ours * 1e-9, ASTRO_PEAK_TASKS * peak->operations / limit * 1e-9,
+            "GFLOP/s", shape->wanted);
   astro_beamform_cpu.destroy(c.instance);
   g_aligned_free(c.in.data);
   g_aligned_free(c.out.data);

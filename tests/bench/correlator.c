@@ -5,9 +5,9 @@
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
 #include "core/correlator/correlator.h"
+#include "core/machine/peaks.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
-#include "tests/bench/cpu-peaks.h"
 #include "tests/bench/openblas.h"
 #include "tests/tests.h"
 #include <stdlib.h>
@@ -101,25 +101,25 @@ typedef struct {
 } PeakRow;
 
 static const PeakRow peak_rows[] = {
-  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AMX, AMX, 7e10, 0.5, 0.35 },
-  { ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_AMX, AMX, 7e10, 0.5, 0.35 },
-  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
-  { ASTRO_FORMAT_CI8, TRUE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
-  { ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
-  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AVX512, MADD_512, 1e10, 0, 0 },
-  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AVX2, MADD_256, 1e10, 0, 0 },
-  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AMX, FMA_512, 2e10, 0, 0 },
-  { ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AMX, FMA_512, 2e10, 0, 0 },
-  { ASTRO_FORMAT_CI16LE, FALSE, ASTRO_CPU_AMX, FMA_512, 2e10, 0, 0 },
-  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0.75, 0.65 },
-  { ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0, 0 },
-  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX2, FMA_256, 1e10, 0, 0 },
-  { ASTRO_FORMAT_CI16LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AMX, ASTRO_PEAK_AMX, 7e10, 0.5, 0.35 },
+  { ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_AMX, ASTRO_PEAK_AMX, 7e10, 0.5, 0.35 },
+  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_VNNI, ASTRO_PEAK_VNNI, 2e10, 0.6, 0.45 },
+  { ASTRO_FORMAT_CI8, TRUE, ASTRO_CPU_VNNI, ASTRO_PEAK_VNNI, 2e10, 0.6, 0.45 },
+  { ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_VNNI, ASTRO_PEAK_VNNI, 2e10, 0.6, 0.45 },
+  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AVX512, ASTRO_PEAK_MADD_512, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AVX2, ASTRO_PEAK_MADD_256, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AMX, ASTRO_PEAK_FMA_512, 2e10, 0, 0 },
+  { ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AMX, ASTRO_PEAK_FMA_512, 2e10, 0, 0 },
+  { ASTRO_FORMAT_CI16LE, FALSE, ASTRO_CPU_AMX, ASTRO_PEAK_FMA_512, 2e10, 0, 0 },
+  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX512, ASTRO_PEAK_FMA_512, 1e10, 0.75, 0.65 },
+  { ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AVX512, ASTRO_PEAK_FMA_512, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX2, ASTRO_PEAK_FMA_256, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CI16LE, FALSE, ASTRO_CPU_AVX512, ASTRO_PEAK_FMA_512, 1e10, 0, 0 },
 };
 
 static void against_peak(const PeakRow *row, guint stations, guint channels, double wanted)
 {
-  const Peak *peak = &peaks[row->peak];
+  const AstroPeak *peak = &astro_peaks[row->peak];
   if (astro_cpu_level() < MAX(row->level, peak->level))
     return;
   Case c = case_new(stations, 2, channels, steps_for(stations, 2, channels, row->operations),
@@ -127,12 +127,12 @@ static void against_peak(const PeakRow *row, guint stations, guint channels, dou
   if (row->half)
     halve(&c);
   double seconds, peak_seconds;
-  bench_pair(run_case, &c, run_peak, (gpointer)peak, 7, &seconds, &peak_seconds);
+  bench_pair(run_case, &c, astro_peak_run, (gpointer)peak, 7, &seconds, &peak_seconds);
   g_autofree char *what =
       g_strdup_printf("%s%s cpu/%s, %u x 2, %u channels, of %s", astro_format_info(row->from)->name,
                       row->half ? " +-63" : "", c.variant, stations, channels, peak->name);
-  bench_row(what, c.operations / seconds * 1e-12, peak->operations * TASKS / peak_seconds * 1e-12,
-            "TOP/s", wanted);
+  bench_row(what, c.operations / seconds * 1e-12,
+            peak->operations * ASTRO_PEAK_TASKS / peak_seconds * 1e-12, "TOP/s", wanted);
   case_free(&c);
 }
 
@@ -235,10 +235,12 @@ static void against_cherk(const Openblas *blas, const OpenblasTrial *own, const 
       double theirs_alone, peak;
       g_autofree char *of_peak =
           g_strdup_printf("cherk (%s) itself, %u x 2, of AVX-512 FMA", blas->kernels(), stations);
-      bench_pair_rested(run_cherk, &cherk, run_peak, (gpointer)&peaks[FMA_512], 5, CHERK_REST,
-                        &theirs_alone, &peak);
+      bench_pair_rested(run_cherk, &cherk, astro_peak_run,
+                        (gpointer)&astro_peaks[ASTRO_PEAK_FMA_512], 5, CHERK_REST, &theirs_alone,
+                        &peak);
       bench_row(of_peak, floats.operations / theirs_alone * 1e-12,
-                peaks[FMA_512].operations * TASKS / peak * 1e-12, "TOP/s", 0);
+                astro_peaks[ASTRO_PEAK_FMA_512].operations * ASTRO_PEAK_TASKS / peak * 1e-12,
+                "TOP/s", 0);
     }
 #endif
     g_autofree char *what = g_strdup_printf("CF32LE cpu/%s of cherk (%s), %u x 2", floats.variant,

@@ -301,7 +301,8 @@ static void complete(const char *words, const char *expected)
 
 static void test_completion(void)
 {
-  complete("gst-astro ''", "run list show print devices help --help --version");
+  complete("gst-astro ''",
+           "run list show print devices plan machine qualify help --help --version");
   complete("gst-astro pr", "print");
   complete("gst-astro help dev", "devices");
   complete("gst-astro help goo", "good");
@@ -337,7 +338,8 @@ static void test_completion(void)
 /* Every option shown in any help is in the manual, and can be completed. */
 static void test_manual(void)
 {
-  static const char *const commands[] = { "", "run", "list", "show", "print", "devices", "help" };
+  static const char *const commands[] = { "",        "run",  "list",    "show",    "print",
+                                          "devices", "plan", "machine", "qualify", "help" };
   g_autofree char *manual = our_file("gst-astro.1", ASTRO_MANDIR "/man1/gst-astro.1");
   g_autofree char *completion = find_completion();
   g_autofree char *page = NULL, *script = NULL;

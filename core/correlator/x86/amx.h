@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/correlator/x86/pack-fours.h"
-#include "core/correlator/x86/tile-registers.h"
+#include "core/kit/tile-registers.h"
 
 enum { OPERAND = 16 * 64 }; /* bytes of a tile register */
 

@@ -1,5 +1,5 @@
 # Fourier transforms, and what all users of FFTW share.
-core_sources += core/lib/fft/planner.c core/lib/fft/planner.h core/lib/fft/wisdom.c core/lib/fft/wisdom.h \
+core_sources += core/lib/fft/work.c core/lib/fft/planner.c core/lib/fft/planner.h core/lib/fft/wisdom.c core/lib/fft/wisdom.h \
   core/lib/fft/fft.h core/lib/fft/check.c core/lib/fft/check.h core/lib/fft/reference.c core/lib/fft/lines.h \
   core/lib/fft/lines-body.h core/lib/fft/lines-single.c core/lib/fft/lines-double.c core/lib/fft/columns.c \
   core/lib/fft/columns.h core/lib/fft/columns-body.h

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -37,6 +38,9 @@ typedef struct {
  * tiles][tile] each); without it all tiles count as touched. */
 extern const AstroBackend astro_fft_reference, astro_fft_cpu;
 extern const AstroBackend *const astro_fft_backends[];
+
+/* An AstroTellWork. */
+gboolean astro_fft_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 /* The axis that is halved on the complex side; -1: both sides are complex. */
 gint astro_fft_halved(const AstroFftConfig *config);

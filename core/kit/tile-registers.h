@@ -1,4 +1,4 @@
-/* The configuration of AMX tile registers, for the kernels and their benchmarks. */
+/* The configuration of AMX tile registers, for the kernels and for the measured peaks. */
 #pragma once
 
 #include <glib.h>

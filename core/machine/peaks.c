@@ -1,16 +1,13 @@
-/* The machine's arithmetic peaks, for benchmarks: loops of a single instruction with all operands
- * in registers. Each task runs a fixed number of instructions; an operation is a multiply or an
- * add. */
-#pragma once
+/* Loops of single instructions. Each task runs a fixed number of them. */
+#include "config.h"
+#include "core/machine/peaks.h"
 
-#include "core/backend/cpu.h"
-#include "core/backend/threads.h"
-#include "core/correlator/x86/tile-registers.h"
+#include "core/kit/tile-registers.h"
 #ifdef ASTRO_X86_KERNELS
 #include <immintrin.h>
 #endif
 
-enum { TASKS = 64, LOOPS = 4000 };
+enum { LOOPS = 4000, SUMS = 64 };
 
 #ifdef ASTRO_X86_KERNELS
 __attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data, guint64 task)
@@ -51,6 +48,8 @@ __attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data,
 
 #define FMA_512(s, a, b) _mm512_fmadd_ps(a, b, s)
 #define FMA_256(s, a, b) _mm256_fmadd_ps(a, b, s)
+#define DOUBLE_512(s, a, b) _mm512_fmadd_pd(a, b, s)
+#define DOUBLE_256(s, a, b) _mm256_fmadd_pd(a, b, s)
 /* Volatile, because otherwise one product would do for all sums. */
 #define ADD_PRODUCT(s, a, b, add, hold)                                                            \
   ({                                                                                               \
@@ -65,27 +64,57 @@ PEAK(fma_512_task, "avx512f", __m512, _mm512_setzero_ps(), FMA_512, "v")
 PEAK(fma_256_task, "avx2,fma", __m256, _mm256_setzero_ps(), FMA_256, "x")
 PEAK(madd_512_task, "avx512bw", __m512i, _mm512_setzero_si512(), ADD_PRODUCT_512, "v")
 PEAK(madd_256_task, "avx2", __m256i, _mm256_setzero_si256(), ADD_PRODUCT_256, "x")
+PEAK(double_512_task, "avx512f", __m512d, _mm512_setzero_pd(), DOUBLE_512, "v")
+PEAK(double_256_task, "avx2,fma", __m256d, _mm256_setzero_pd(), DOUBLE_256, "x")
+#endif
 
-typedef struct {
-  const char *name;
-  AstroTask task;
-  double operations; /* in a task */
-  AstroCpuLevel level;
-} Peak;
+/* Enough sums to fill vectors of any width. */
+#define PLAIN(name, Real)                                                                          \
+  static void name(gpointer data, guint64 task)                                                    \
+  {                                                                                                \
+    static volatile Real factor = 1, term = 0;                                                     \
+    const Real a = factor, b = term;                                                               \
+    Real sums[SUMS] = { 0 };                                                                       \
+    for (guint i = 0; i < LOOPS; i++)                                                              \
+      for (guint j = 0; j < SUMS; j++)                                                             \
+        sums[j] = sums[j] * a + b;                                                                 \
+    for (guint j = 0; j < SUMS; j++)                                                               \
+      term = sums[j];                                                                              \
+  }
+PLAIN(float_c_task, float)
+PLAIN(double_c_task, double)
 
-enum { AMX, VNNI, FMA_512, FMA_256, MADD_512, MADD_256 };
-static const Peak peaks[] = {
-  [AMX] = { "AMX tdpbssd", amx_task, 4. * LOOPS * 2 * 16 * 16 * 64, ASTRO_CPU_AMX },
-  [VNNI] = { "AVX-512 vpdpbusd", vnni_task, 40. * LOOPS * 2 * 64, ASTRO_CPU_VNNI },
-  [FMA_512] = { "AVX-512 FMA", fma_512_task, 40. * LOOPS * 2 * 16, ASTRO_CPU_AVX512 },
-  [FMA_256] = { "AVX2 FMA", fma_256_task, 40. * LOOPS * 2 * 8, ASTRO_CPU_AVX2 },
-  [MADD_512] = { "AVX-512 vpmaddwd", madd_512_task, 40. * LOOPS * 2 * 32, ASTRO_CPU_AVX512 },
-  [MADD_256] = { "AVX2 vpmaddwd", madd_256_task, 40. * LOOPS * 2 * 16, ASTRO_CPU_AVX2 },
+#ifdef ASTRO_X86_KERNELS
+#define X86(task) task
+#else
+#define X86(task) NULL
+#endif
+
+const AstroPeak astro_peaks[ASTRO_N_PEAKS] = {
+  [ASTRO_PEAK_AMX] = { "AMX tdpbssd", X86(amx_task), 4. * LOOPS * 2 * 16 * 16 * 64, ASTRO_CPU_AMX,
+                       ASTRO_ARITHMETIC_INT8 },
+  [ASTRO_PEAK_VNNI] = { "AVX-512 vpdpbusd", X86(vnni_task), 40. * LOOPS * 2 * 64, ASTRO_CPU_VNNI,
+                        ASTRO_ARITHMETIC_INT8 },
+  [ASTRO_PEAK_MADD_512] = { "AVX-512 vpmaddwd", X86(madd_512_task), 40. * LOOPS * 2 * 32,
+                            ASTRO_CPU_AVX512, ASTRO_ARITHMETIC_INT16 },
+  [ASTRO_PEAK_MADD_256] = { "AVX2 vpmaddwd", X86(madd_256_task), 40. * LOOPS * 2 * 16,
+                            ASTRO_CPU_AVX2, ASTRO_ARITHMETIC_INT16 },
+  [ASTRO_PEAK_FMA_512] = { "AVX-512 FMA", X86(fma_512_task), 40. * LOOPS * 2 * 16, ASTRO_CPU_AVX512,
+                           ASTRO_ARITHMETIC_FLOAT },
+  [ASTRO_PEAK_FMA_256] = { "AVX2 FMA", X86(fma_256_task), 40. * LOOPS * 2 * 8, ASTRO_CPU_AVX2,
+                           ASTRO_ARITHMETIC_FLOAT },
+  [ASTRO_PEAK_DOUBLE_512] = { "AVX-512 FMA of doubles", X86(double_512_task), 40. * LOOPS * 2 * 8,
+                              ASTRO_CPU_AVX512, ASTRO_ARITHMETIC_DOUBLE },
+  [ASTRO_PEAK_DOUBLE_256] = { "AVX2 FMA of doubles", X86(double_256_task), 40. * LOOPS * 2 * 4,
+                              ASTRO_CPU_AVX2, ASTRO_ARITHMETIC_DOUBLE },
+  [ASTRO_PEAK_FLOAT_C] = { "plain C", float_c_task, 2. * LOOPS *SUMS, ASTRO_CPU_C,
+                           ASTRO_ARITHMETIC_FLOAT },
+  [ASTRO_PEAK_DOUBLE_C] = { "plain C in doubles", double_c_task, 2. * LOOPS *SUMS, ASTRO_CPU_C,
+                            ASTRO_ARITHMETIC_DOUBLE },
 };
 
-static void run_peak(gpointer data)
+void astro_peak_run(gpointer data)
 {
-  const Peak *peak = data;
-  astro_parallel(TASKS, 0, peak->task, NULL);
+  const AstroPeak *peak = data;
+  astro_parallel(ASTRO_PEAK_TASKS, 0, peak->task, NULL);
 }
-#endif

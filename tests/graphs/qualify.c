@@ -1,0 +1,168 @@
+/* gst-astro qualify: a quick report holds on this machine, and defects that are planted in backends
+ * are caught: a kernel that is off by one in one shape, a lost count, a slow kernel. */
+#include "core/machine/machine.h"
+#include "core/power/power.h"
+#include "graphs/qualify-exact.h"
+#include "tests/graphs/program.h"
+
+/* ---- planted defects, in a backend of power ---- */
+
+static gboolean submit_off_by_one(gpointer instance, const AstroBlock *in, guint n_in,
+                                  const AstroBlock *out, guint n_out, gconstpointer arguments,
+                                  AstroResult *result, GError **error)
+{
+  /* The instance begins with its configuration. */
+  const AstroPowerConfig *config = instance;
+  if (!astro_power_cpu.submit(instance, in, n_in, out, n_out, arguments, result, error))
+    return FALSE;
+  if (config->channels == 13)
+    ((float *)out->data)[0] += 1;
+  return TRUE;
+}
+
+static gboolean submit_lost_count(gpointer instance, const AstroBlock *in, guint n_in,
+                                  const AstroBlock *out, guint n_out, gconstpointer arguments,
+                                  AstroResult *result, GError **error)
+{
+  if (!astro_power_cpu.submit(instance, in, n_in, out, n_out, arguments, result, error))
+    return FALSE;
+  result->counts[0]--;
+  return TRUE;
+}
+
+static gboolean submit_slow(gpointer instance, const AstroBlock *in, guint n_in,
+                            const AstroBlock *out, guint n_out, gconstpointer arguments,
+                            AstroResult *result, GError **error)
+{
+  g_usleep(100000);
+  return astro_power_cpu.submit(instance, in, n_in, out, n_out, arguments, result, error);
+}
+
+static const AstroQualifyStage *power_stage(void)
+{
+  for (const AstroQualifyStage *stage = astro_qualify_stages; stage->stage; stage++)
+    if (g_str_equal(stage->stage, "power"))
+      return stage;
+  g_assert_not_reached();
+}
+
+static AstroQualifyResult *look_at(gboolean (*submit)(gpointer, const AstroBlock *, guint,
+                                                      const AstroBlock *, guint, gconstpointer,
+                                                      AstroResult *, GError **))
+{
+  AstroBackend planted = astro_power_cpu;
+  planted.submit = submit;
+  return astro_qualify_backend(power_stage(), &planted, "planted", 20, 1);
+}
+
+static void test_planted(void)
+{
+  AstroQualifyResult *good = look_at(astro_power_cpu.submit);
+  g_assert_cmpint(good->state, ==, ASTRO_QUALIFY_PASS);
+  g_assert_cmpstr(good->remark, ==, "60 shapes");
+  AstroQualifyResult *off = look_at(submit_off_by_one);
+  g_assert_cmpint(off->state, ==, ASTRO_QUALIFY_SHORT);
+  g_assert_nonnull(strstr(off->remark, " 13 channels"));
+  g_assert_nonnull(strstr(off->remark, "differs from the reference"));
+  AstroQualifyResult *lost = look_at(submit_lost_count);
+  g_assert_cmpint(lost->state, ==, ASTRO_QUALIFY_SHORT);
+  g_assert_nonnull(strstr(lost->remark, "counts of good samples differ"));
+  astro_qualify_result_free(good);
+  astro_qualify_result_free(off);
+  astro_qualify_result_free(lost);
+}
+
+/* A machine that allows a hundredth of a second for what takes a tenth and more. */
+static void test_slow(void)
+{
+  AstroBackend planted = astro_power_cpu;
+  const AstroMachine machine = { .host = { .bandwidth = 1e11,
+                                           .operations = { [ASTRO_ARITHMETIC_FLOAT] = 1e11 } } };
+  planted.submit = submit_slow;
+  AstroQualifyResult *slow = astro_qualify_rate_of(power_stage(), &planted, NULL, &machine, 1);
+  g_assert_cmpint(slow->state, ==, ASTRO_QUALIFY_SHORT);
+  g_assert_cmpfloat(slow->value, >, 0);
+  astro_qualify_result_free(slow);
+}
+
+/* ---- the command ---- */
+
+/* An old report in which the rates of power were higher than any machine's, and what it lacks. */
+static void test_quick(void)
+{
+  write_file("old.json",
+             "{\"results\": [\n"
+             "{\"requirement\": \"rate\", \"subject\": \"power cpu\", \"state\": \"pass\", "
+             "\"value\": 1000, \"limit\": 0.01, \"remark\": \"\"},\n"
+             "{\"requirement\": \"exact\", \"subject\": \"magic\", \"state\": \"pass\", "
+             "\"value\": 0, \"limit\": 0, \"remark\": \"\"}\n]}\n",
+             -1);
+  g_auto(Result) result = run("qualify --quick --quiet --output report --compare old.json");
+  g_autofree char *json = in_folder("report.json"), *html = in_folder("report.html");
+  g_autofree char *text = NULL, *page = NULL;
+  g_assert_cmpstr(result.err, ==, "");
+  g_assert_nonnull(strstr(result.out, " 0 short, "));
+  g_assert_cmpint(result.status, ==, 1); /* worse than the old one */
+  g_assert_nonnull(strstr(result.out, "worse: rate: power cpu: "));
+  g_assert_nonnull(strstr(result.out, "worse: exact: magic: it held, and is no longer looked at"));
+  g_assert_true(g_file_get_contents(json, &text, NULL, NULL));
+  g_assert_true(g_file_get_contents(html, &page, NULL, NULL));
+  g_assert_nonnull(strstr(text,
+                          "{\"requirement\": \"losses\", \"subject\": \"blocks of voltages\", "
+                          "\"state\": \"pass\", \"value\": 100, \"limit\": 100"));
+  g_assert_nonnull(strstr(text, "\"seed\": 20261126"));
+  g_assert_nonnull(strstr(page, "<h2>exact: "));
+  g_assert_null(strstr(page, "http"));
+  g_assert_null(strstr(page, "src="));
+}
+
+static void test_refused(void)
+{
+  write_file("not.json", "{}\n", -1);
+  g_auto(Result) missing = run("qualify --quick --quiet --compare nowhere.json");
+  assert_refused(&missing, 1, "nowhere.json");
+  g_auto(Result) other = run("qualify --quick --quiet --compare not.json");
+  assert_refused(&other, 1, "not.json: it has no results, expected the JSON of gst-astro qualify");
+  g_auto(Result) place = run("qualify --quick --quiet --output nowhere/report");
+  assert_refused(&place, 1, "folder nowhere does not exist");
+}
+
+/* Each requirement that a report names is described, with its tests, which exist. */
+static void test_requirements(void)
+{
+  static const char *const requirements[] = { "exact", "rate", "losses", "stops" };
+  const char *source = g_getenv("G_TEST_SRCDIR");
+  g_autofree char *path = g_build_filename(source ? source : ".", "doc", "requirements.md", NULL);
+  g_autofree char *text = NULL;
+  if (!g_file_get_contents(path, &text, NULL, NULL)) {
+    g_test_skip("the sources are not here");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(requirements); i++) {
+    g_autofree char *row = g_strdup_printf("| `%s` |", requirements[i]);
+    g_assert_nonnull(strstr(text, row));
+  }
+  g_autoptr(GRegex) link = g_regex_new("\\]\\(\\.\\./(tests/[^)]*)\\)", 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  g_assert_true(g_regex_match(link, text, 0, &match));
+  for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
+    g_autofree char *name = g_match_info_fetch(match, 1);
+    g_autofree char *file = g_build_filename(source ? source : ".", name, NULL);
+    g_assert_true(g_file_test(file, G_FILE_TEST_EXISTS));
+  }
+}
+
+static void add_tests(void)
+{
+  gst_init(NULL, NULL);
+  g_test_add_func("/qualify/planted", test_planted);
+  g_test_add_func("/qualify/slow", test_slow);
+  g_test_add_func("/qualify/quick", test_quick);
+  g_test_add_func("/qualify/refused", test_refused);
+  g_test_add_func("/qualify/requirements", test_requirements);
+}
+
+int main(int argc, char **argv)
+{
+  return test_program(argc, argv, add_tests);
+}
