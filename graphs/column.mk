@@ -23,7 +23,7 @@ parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c grap
 
 graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c graphs/arguments.h \
   graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/sequence.c graphs/sequence.h graphs/run.c graphs/run.h graphs/clock.c graphs/clock.h \
-  graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
+  graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h graphs/counts.c graphs/counts.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
   graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h
 graphs_gst_astro_LDADD = $(astro_libs) $(GST_NET_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
