@@ -9,7 +9,7 @@ typedef struct {
   const char *graph;
   GPtrArray *values; /* "name=value" */
   gboolean stats, quiet, verbose;
-  const char *dot, *clock, *keep;
+  const char *dot, *clock, *keep, *control, *control_token;
 } AstroArguments;
 
 typedef struct {

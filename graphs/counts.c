@@ -1,4 +1,4 @@
-/* What each element of a pipeline has done so far. */
+/* Counts the work of each element of a pipeline. */
 #include "graphs/counts.h"
 #include "graphs/flow.h"
 

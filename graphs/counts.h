@@ -1,4 +1,4 @@
-/* What each element of a pipeline has done so far. Our own elements count for themselves, in their
+/* Counts the work of each element of a pipeline. Our own elements count for themselves, in their
  * property stats; others are watched at their pads. */
 #pragma once
 

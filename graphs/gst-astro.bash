@@ -11,7 +11,7 @@ _gst_astro_graph() {
   local i
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --dot | --clock | --keep)
+      --dot | --clock | --keep | --control | --control-token)
         ((i++))
         [[ ${COMP_WORDS[i]} != '=' ]] || ((i++))
         [[ ${COMP_WORDS[i + 1]} != ':' ]] || ((i += 2))
@@ -74,14 +74,14 @@ _gst_astro() {
     _gst_astro_words $'system\nrealtime\nptp:' "${current#=}"
     return
   fi
-  # The value of a parameter, of --dot or of --keep is mostly a file.
-  if [[ $current == '=' || $previous == '=' || $previous == --dot || $previous == --keep ]]; then
+  # The value of a parameter, of --dot, --keep or --control-token is mostly a file.
+  if [[ $current == '=' || $previous == '=' || $previous == --dot || $previous == --keep || $previous == --control-token ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "${current#=}")
     compopt -o filenames 2>/dev/null # blanks in them are quoted
     return
   fi
   case $command in
-    run) options=$'--stats\n--dot\n--clock\n--keep\n--quiet\n--verbose\n--help' ;;
+    run) options=$'--stats\n--dot\n--clock\n--keep\n--control\n--control-token\n--quiet\n--verbose\n--help' ;;
     list | show | print | devices) options=--help ;;
     *) return ;;
   esac

@@ -1,4 +1,4 @@
-# What HTTP servers share, and pictures for browsers. The server is libsoup's, which only the plugin and the program link
+# Pieces that HTTP servers share, and pictures for browsers. The server is libsoup's, which only the plugin and the program link
 # to: it is a library of its own here.
 core_sources += core/serve/host.c core/serve/host.h core/serve/listen.c core/serve/listen.h core/serve/token.c core/serve/token.h
 core_tests += tests/core/serve/serve-host tests/core/serve/serve-token

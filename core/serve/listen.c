@@ -2,6 +2,9 @@
 #include "config.h"
 #include "core/serve/listen.h"
 
+/* Connections that wait to be accepted: those beyond it try again only after seconds. */
+#define BACKLOG 1024
+
 GInetSocketAddress *astro_listen(GSocketListener *listener, const char *address, guint16 port,
                                  GError **error)
 {
@@ -14,6 +17,7 @@ GInetSocketAddress *astro_listen(GSocketListener *listener, const char *address,
                 address);
     return NULL;
   }
+  g_socket_listener_set_backlog(listener, BACKLOG);
   if (g_socket_listener_add_address(listener, wanted, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP,
                                     NULL, &got, &why))
     return G_INET_SOCKET_ADDRESS(got);

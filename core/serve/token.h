@@ -5,7 +5,7 @@
 
 G_BEGIN_DECLS
 
-/* What can be guessed by trying is refused. */
+/* Shorter ones could be guessed by trying. */
 #define ASTRO_TOKEN_LEAST 16
 #define ASTRO_TOKEN_MOST 1024
 
