@@ -121,7 +121,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
 
-  if (trans->queued_buf && !tell_first(stage)) {
+  if (trans->queued_buf && !(astro_stage_take_settings(stage) && tell_first(stage))) {
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
   }
@@ -243,6 +243,7 @@ static gboolean start(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
 
+  g_atomic_int_set(&priv->has_settings, FALSE); /* those set before are read at the start */
   priv->chain_left = 0;
   astro_steps_begin(&priv->steps);
   priv->sends_time = TRUE;

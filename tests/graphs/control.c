@@ -223,6 +223,25 @@ static void properties(void)
   g_assert_cmpint(control_end(&c), ==, 0);
 }
 
+/* A property of ours while the stream runs; a wrong value is a warning, and is not kept. */
+static void playing(void)
+{
+  write_file(
+      "shift.graph",
+      "astrovissrc stations=4 array=vla-like duration=7000 integration=1 phase-centre=131,33\n"
+      "start-time=2026-11-20T12:00:00 ! identity sleep-time=2000 ! astrophaseshift name=shift "
+      "centre=132,33 ! fakesink",
+      -1);
+  Controlled c = control_start("./shift.graph", NULL);
+  control_await(&c, "\"buffers-in\":5");
+  control_expect(&c, "PUT", "/elements/shift/centre", "here", 200, "\"set\":\"now\"");
+  control_await(&c, "\"warnings\":1");
+  control_expect(&c, "GET", "/elements/shift", NULL, 200, "\"value\":\"132,33\"}");
+  control_expect(&c, "PUT", "/elements/shift/centre", "132,34", 200, "\"value\":\"132,34\"}");
+  control_expect(&c, "PUT", "/elements/shift/threads", "1", 403, "only with a token");
+  g_assert_cmpint(control_end(&c), ==, 0);
+}
+
 #define TOKEN "0123456789abcdefghij"
 #define BRINGS "Authorization: Bearer " TOKEN "\r\n"
 
@@ -451,6 +470,7 @@ static void add_tests(void)
   g_test_add_func("/control/natural-end", natural_end);
   g_test_add_func("/control/triggers", triggers);
   g_test_add_func("/control/properties", properties);
+  g_test_add_func("/control/playing", playing);
   g_test_add_func("/control/tokens", tokens);
   g_test_add_func("/control/refused-starts", refused_starts);
   g_test_add_func("/control/other-sites", other_sites);
