@@ -9,7 +9,7 @@ typedef struct {
   const char *graph;
   GPtrArray *values; /* "name=value" */
   gboolean stats, quiet, verbose;
-  const char *dot, *clock, *keep, *control, *control_token;
+  const char *dot, *clock, *keep, *control, *control_token, *watchdog;
 } AstroArguments;
 
 typedef struct {

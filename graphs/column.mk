@@ -9,12 +9,12 @@ graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-
   graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph graphs/camera.graph graphs/receive.graph graphs/record.graph \
   graphs/transmit.graph graphs/replay.graph graphs/look.graph graphs/spectrometer.graph graphs/incoherent.graph \
   graphs/beam.graph graphs/voltages.graph graphs/pulsar.graph graphs/flag.graph
-example_files += examples/look.py
+example_files += examples/look.py examples/gst-astro@.service
 dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h tests/graphs/asked.h
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
-  tests/graphs/recordings tests/graphs/flags tests/graphs/camera tests/graphs/rounds tests/graphs/control tests/graphs/usage
+  tests/graphs/recordings tests/graphs/flags tests/graphs/camera tests/graphs/rounds tests/graphs/control tests/graphs/usage tests/graphs/watchdog
 fuzz_programs += tests/fuzz/graph tests/fuzz/control
 
 # The answers of the control, without its server, so that a fuzzer can ask without one.
@@ -36,7 +36,7 @@ graphs_gst_astro_SOURCES = $(parser_sources) $(control_sources) $(control_server
   graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/sequence.c graphs/sequence.h graphs/run.c graphs/run.h graphs/clock.c graphs/clock.h \
   graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
-  graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h
+  graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h graphs/service.c graphs/service.h graphs/watchdog.c graphs/watchdog.h
 graphs_gst_astro_CFLAGS = $(AM_CFLAGS) $(SOUP_CFLAGS)
 graphs_gst_astro_LDADD = $(serve_libs) $(astro_libs) $(GST_NET_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 # The path is relative to the program, so that the prefix may be moved.

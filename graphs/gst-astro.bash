@@ -11,7 +11,7 @@ _gst_astro_graph() {
   local i
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --dot | --clock | --keep | --control | --control-token)
+      --dot | --clock | --keep | --control | --control-token | --watchdog)
         ((i++))
         [[ ${COMP_WORDS[i]} != '=' ]] || ((i++))
         [[ ${COMP_WORDS[i + 1]} != ':' ]] || ((i += 2))
@@ -81,7 +81,7 @@ _gst_astro() {
     return
   fi
   case $command in
-    run) options=$'--stats\n--dot\n--clock\n--keep\n--control\n--control-token\n--quiet\n--verbose\n--help' ;;
+    run) options=$'--stats\n--dot\n--clock\n--keep\n--control\n--control-token\n--watchdog\n--quiet\n--verbose\n--help' ;;
     list | show | print | devices) options=--help ;;
     *) return ;;
   esac

@@ -8,6 +8,7 @@
 #include "graphs/find.h"
 #include "graphs/near.h"
 #include "graphs/sequence.h"
+#include "graphs/watchdog.h"
 #include <errno.h>
 #include <gst/gst.h>
 #include <locale.h>
@@ -29,6 +30,8 @@ static const AstroOption run_options[] = {
     G_STRUCT_OFFSET(AstroArguments, control), astro_control_check },
   { "--control-token", "FILE", "the token that requests have to bring",
     G_STRUCT_OFFSET(AstroArguments, control_token) },
+  { "--watchdog", "SECONDS", "end with status 3 if no data move for that long",
+    G_STRUCT_OFFSET(AstroArguments, watchdog), astro_watchdog_check },
   { "--quiet", NULL, "no progress, only warnings and errors",
     G_STRUCT_OFFSET(AstroArguments, quiet) },
   { "--verbose", NULL, "print what elements report, such as clipped samples",

@@ -11,11 +11,13 @@
 #include "graphs/names.h"
 #include "graphs/pictures.h"
 #include "graphs/progress.h"
+#include "graphs/service.h"
 #include "graphs/sinks.h"
 #include "graphs/sources.h"
 #include "graphs/stats.h"
 #include "graphs/unlinked.h"
 #include "graphs/values.h"
+#include "graphs/watchdog.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +31,10 @@ typedef struct {
   GMainLoop *loop;
   AstroProgress *progress;
   AstroStats *stats;
-  AstroControl *control; /* NULL: none was asked for */
-  AstroRunState state;   /* other than ASTRO_RUN_PLAYS only by the control */
-  gint64 started;        /* us: when it was started last */
+  AstroWatchdog *watchdog; /* NULL: none was asked for */
+  AstroControl *control;   /* NULL: none was asked for */
+  AstroRunState state;     /* other than ASTRO_RUN_PLAYS only by the control */
+  gint64 started;          /* us: when it was started last */
   guint64 starts, warnings;
   GHashTable *warned;      /* warnings printed so far */
   GHashTable *told_at_end; /* name of the element and message -> fields, printed at the end */
@@ -44,8 +47,8 @@ typedef struct {
   int status;
 } Run;
 
-G_GNUC_PRINTF(2, 3)
-static void tell(Run *run, const char *format, ...)
+G_GNUC_PRINTF(3, 4)
+static void say(Run *run, AstroLine kind, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
@@ -53,9 +56,11 @@ static void tell(Run *run, const char *format, ...)
   va_end(arguments);
   g_autofree char *line = astro_format_line(text);
   astro_progress_clear(run->progress);
-  fprintf(stderr, "%s%s%s\n", run->pass->label ? run->pass->label : "",
-          run->pass->label ? ": " : "", line);
+  fprintf(stderr, "%s%s%s%s\n", astro_service_prefix(kind),
+          run->pass->label ? run->pass->label : "", run->pass->label ? ": " : "", line);
 }
+
+#define tell(run, ...) say(run, ASTRO_LINE_NOTE, __VA_ARGS__)
 
 static void stop(Run *run, int status)
 {
@@ -88,7 +93,7 @@ static char *describe_trouble(GstMessage *message)
 static void on_error(Run *run, GstMessage *message)
 {
   g_autofree char *text = describe_trouble(message);
-  tell(run, "%s", text);
+  say(run, ASTRO_LINE_ERROR, "%s", text);
   stop(run, EXIT_FAILURE);
 }
 
@@ -97,7 +102,7 @@ static void on_warning(Run *run, GstMessage *message)
   char *text = describe_trouble(message);
   run->warnings++;
   if (!g_hash_table_contains(run->warned, text))
-    tell(run, "warning: %s", text);
+    say(run, ASTRO_LINE_WARNING, "warning: %s", text);
   g_hash_table_add(run->warned, text);
 }
 
@@ -148,17 +153,19 @@ static gboolean write_dot(Run *run)
   gboolean written = file && dot && fputs(dot, file) >= 0;
   written &= !file || !fclose(file);
   if (!written)
-    tell(run, "%s: %s", name, g_strerror(errno));
+    say(run, ASTRO_LINE_ERROR, "%s: %s", name, g_strerror(errno));
   return written;
 }
 
 static void on_state(Run *run, GstMessage *message)
 {
   GstState state;
-  if (!run->arguments->dot || message->src != GST_OBJECT(run->pipeline))
+  if (message->src != GST_OBJECT(run->pipeline))
     return;
   gst_message_parse_state_changed(message, NULL, &state, NULL);
-  if (state >= GST_STATE_PAUSED && !write_dot(run))
+  if (state == GST_STATE_PLAYING)
+    astro_service_ready();
+  if (run->arguments->dot && state >= GST_STATE_PAUSED && !write_dot(run))
     stop(run, EXIT_FAILURE);
 }
 
@@ -202,6 +209,8 @@ static void on_progress(Run *run, GstMessage *message)
   void (*const tell_of)(AstroProgress *, const char *) =
       g_strcmp0(code, ASTRO_WAIT_CODE) == 0 ? astro_progress_wait : astro_progress_note;
   tell_of(run->progress, goes_on ? text : NULL);
+  if (g_strcmp0(code, ASTRO_WAIT_CODE) == 0)
+    astro_watchdog_rest(run->watchdog, goes_on);
 }
 
 /* Keeps the sources of the last image in a stream of several. */
@@ -365,7 +374,7 @@ static gboolean on_watch(gpointer data)
   if (GST_STATE_RETURN(run->pipeline) != GST_STATE_CHANGE_FAILURE || gst_bus_have_pending(bus))
     return G_SOURCE_CONTINUE;
   g_autofree char *name = failed_element(run->pipeline);
-  tell(run, "%s: failed to start, without an error message", name);
+  say(run, ASTRO_LINE_ERROR, "%s: failed to start, without an error message", name);
   stop(run, EXIT_FAILURE);
   return G_SOURCE_CONTINUE;
 }
@@ -391,6 +400,7 @@ static void rest(Run *run)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
   run->state = ASTRO_RUN_RESTS;
+  astro_watchdog_rest(run->watchdog, TRUE);
   halt(run, bus);
   astro_progress_wait(run->progress, "stopped: POST /start begins anew, Ctrl-C ends");
 }
@@ -410,6 +420,7 @@ static void start(gpointer data)
   run->started = g_get_monotonic_time();
   run->starts++;
   astro_progress_wait(run->progress, NULL);
+  astro_watchdog_rest(run->watchdog, FALSE);
   gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
 }
 
@@ -447,16 +458,28 @@ static gboolean open_control(Run *run, const char *name)
   const AstroControlled controlled = { run->pipeline, name, run, tell_control, start, stop_stream };
   g_autoptr(GError) error = NULL;
   if (!run->arguments->control && run->arguments->control_token)
-    tell(run, "--control-token without --control: expected --control ADDRESS:PORT too");
+    say(run, ASTRO_LINE_ERROR,
+        "--control-token without --control: expected --control ADDRESS:PORT too");
   if (!run->arguments->control)
     return !run->arguments->control_token;
   run->control = astro_control_new(run->arguments->control, run->arguments->control_token,
                                    &controlled, &error);
   if (!run->control)
-    tell(run, "%s", error->message);
+    say(run, ASTRO_LINE_ERROR, "%s", error->message);
   else if (!run->arguments->quiet)
     tell(run, "control at %s", astro_control_page(run->control));
   return run->control != NULL;
+}
+
+static void on_stalled(const char *last, gpointer data)
+{
+  Run *run = data;
+  say(run, ASTRO_LINE_ERROR,
+      "no element has taken or made a buffer for %s s (--watchdog); the last that did was %s",
+      run->arguments->watchdog, last ? last : "none");
+  astro_watchdog_last_resort(ASTRO_STALLED);
+  leave_sinks(run);
+  stop(run, ASTRO_STALLED);
 }
 
 static void play(Run *run)
@@ -546,9 +569,13 @@ static int play_pipeline(GstElement *pipeline, const AstroPass *pass, const char
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
   run.stats = arguments->stats ? astro_stats_new(pipeline) : NULL;
   run.progress = arguments->quiet ? NULL : astro_progress_new(pipeline, name);
+  run.watchdog = arguments->watchdog
+                     ? astro_watchdog_new(pipeline, arguments->watchdog, on_stalled, &run)
+                     : NULL;
   if (open_control(&run, name) && (!arguments->dot || write_dot(&run)))
     play(&run);
   astro_control_free(run.control);
+  astro_watchdog_free(run.watchdog);
   tell_at_end(&run);
   astro_progress_free(run.progress);
   astro_stats_free(run.stats);
