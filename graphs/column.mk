@@ -9,7 +9,8 @@ graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-
   graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph graphs/camera.graph graphs/receive.graph graphs/record.graph \
   graphs/transmit.graph graphs/replay.graph graphs/look.graph graphs/spectrometer.graph graphs/incoherent.graph \
   graphs/beam.graph graphs/voltages.graph graphs/pulsar.graph graphs/flag.graph
-example_files += examples/look.py examples/gst-astro@.service
+example_files += examples/look.py
+dist_example_DATA = examples/gst-astro@.service
 dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h tests/graphs/asked.h
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
@@ -20,7 +21,7 @@ fuzz_programs += tests/fuzz/graph tests/fuzz/control
 # The answers of the control, without its server, so that a fuzzer can ask without one.
 control_sources = graphs/control.h graphs/control-parts.h graphs/control-address.c graphs/control-answers.c \
   graphs/control-state.c graphs/control-metrics.c graphs/control-set.c graphs/control-page.c graphs/control-page.h \
-  graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h graphs/counts.c graphs/counts.h graphs/flow.c graphs/flow.h
+  graphs/glimpse.c graphs/glimpse.h graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h graphs/counts.c graphs/counts.h graphs/flow.c graphs/flow.h
 if HAVE_SOUP
 control_server = graphs/control.c
 else

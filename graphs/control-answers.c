@@ -10,6 +10,7 @@ enum {
   NOT_FOUND = 404,
   METHOD_NOT_ALLOWED = 405,
   CONFLICT = 409,
+  UNAVAILABLE = 503,
 };
 
 #define JSON "application/json"
@@ -112,6 +113,37 @@ static void set_property(const AstroControlState *state, const AstroAsked *asked
     astro_answer_refuse(answer, NOT_FOUND, "expected PUT /elements/NAME/PROPERTY");
 }
 
+/* The pad of "NAME/PAD"; to be unref'd. NULL: the answer says why. */
+static GstPad *find_pad(const AstroControlState *state, const char *path, AstroAnswer *answer)
+{
+  g_autofree char *name = NULL;
+  g_autoptr(GstElement) element = find_element(state, path, &name, answer);
+  GstPad *pad = element && name ? gst_element_get_static_pad(element, name) : NULL;
+  if (element && !pad)
+    astro_answer_refuse(answer, NOT_FOUND, "element %s has no pad %s: /state names them",
+                        GST_OBJECT_NAME(element), name ? name : "");
+  return pad;
+}
+
+/* Drawing takes a moment, for which nobody waits: the answer is the picture before, or none yet. */
+static void answer_picture(const AstroControlState *state, const AstroAsked *asked,
+                           const char *rest, AstroAnswer *answer)
+{
+  g_autoptr(GstPad) pad = find_pad(state, rest, answer);
+  g_autofree char *why = NULL;
+  gboolean is_wrong;
+  if (!pad)
+    return;
+  g_autoptr(GBytes) picture = astro_glimpse_ask(state->glimpse, pad, &why, &is_wrong);
+  if (!picture) {
+    astro_answer_refuse(answer, is_wrong ? CONFLICT : UNAVAILABLE, "%s", why);
+    return;
+  }
+  answer->type = "image/png";
+  g_string_append_len(answer->text, g_bytes_get_data(picture, NULL),
+                      (gssize)g_bytes_get_size(picture));
+}
+
 static void start(const AstroControlState *state, const AstroAsked *asked, const char *rest,
                   AstroAnswer *answer)
 {
@@ -188,6 +220,7 @@ static const struct {
   { "GET", "/", answer_page },
   { "GET", "/metrics", answer_metrics },
   { "GET", "/state", answer_state },
+  { "GET", "/pictures/", answer_picture },
   { "GET", "/elements/", answer_element },
   { "PUT", "/elements/", set_property },
   { "POST", "/start", start },
@@ -230,7 +263,7 @@ AstroAnswer astro_control_answer(const AstroControlState *state, const AstroAske
     refuse_method(asked, allow, &answer);
   else
     astro_answer_refuse(&answer, NOT_FOUND,
-                        "there are /, /metrics, /state, /elements/NAME, "
+                        "there are /, /metrics, /state, /pictures/NAME/PAD, /elements/NAME, "
                         "/elements/NAME/PROPERTY, /start, /stop and /trigger");
   return answer;
 }

@@ -5,6 +5,7 @@
 
 #include "graphs/control.h"
 #include "graphs/counts.h"
+#include "graphs/glimpse.h"
 #include "graphs/usage.h"
 
 G_BEGIN_DECLS
@@ -16,6 +17,7 @@ typedef struct {
   const AstroControlled *controlled;
   AstroCounts *counts;
   AstroUsage *usage;
+  AstroGlimpse *glimpse;
 } AstroControlState;
 
 typedef struct {

@@ -195,7 +195,7 @@ AstroControl *astro_control_new(const char *where, const char *token_file,
   control->controlled = *controlled;
   control->state =
       (AstroControlState){ &control->controlled, astro_counts_new(controlled->pipeline),
-                           astro_usage_new(NULL) };
+                           astro_usage_new(NULL), astro_glimpse_new() };
   control->listener = g_socket_listener_new();
   if (!listen_at(control, where, error) || !take_token(control, where, token_file, error)) {
     astro_control_free(control);
@@ -240,6 +240,7 @@ void astro_control_free(AstroControl *control)
   g_clear_object(&control->address);
   astro_counts_free(control->state.counts);
   astro_usage_free(control->state.usage);
+  astro_glimpse_free(control->state.glimpse);
   g_free(control->token);
   g_free(control->page);
   g_free(control);

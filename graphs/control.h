@@ -3,6 +3,7 @@
  *   GET  /                           a page that shows the graph with its rates
  *   GET  /metrics                    all counts, as Prometheus reads them
  *   GET  /state                      the same and more, as JSON
+ *   GET  /pictures/NAME/PAD          a picture (PNG) of a buffer that has just passed there
  *   GET  /elements/NAME              an element's properties
  *   PUT  /elements/NAME/PROPERTY     sets one; the body is its value, as in a graph
  *   POST /start, /stop, /trigger     trigger: the body is a time, as of astroring; none is now

@@ -24,13 +24,14 @@ static void stop(gpointer data)
 static AstroControlState *begin(void)
 {
   static AstroControlled controlled = { NULL, "fuzz", NULL, tell, start, stop };
-  static AstroControlState state = { &controlled, NULL, NULL };
+  static AstroControlState state = { &controlled, NULL, NULL, NULL };
   if (!state.counts) {
     gst_init(NULL, NULL);
     controlled.pipeline = gst_object_ref_sink(
         gst_parse_launch("fakesrc name=a ! queue name=q ! identity name=i ! fakesink", NULL));
     state.counts = astro_counts_new(controlled.pipeline);
     state.usage = astro_usage_new("/nowhere");
+    state.glimpse = astro_glimpse_new();
   }
   return &state;
 }
@@ -51,7 +52,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
                              end ? end + 1 : line + n, size - 1 - n - (end != NULL),
                              (data[0] & 128) != 0 };
   const AstroAnswer answer = astro_control_answer(state, &asked);
-  if (answer.status < 200 || answer.status > 499 || answer.text->len == 0 ||
+  if (answer.status < 200 || answer.status > 503 || answer.text->len == 0 ||
       !g_utf8_validate(answer.text->str, (gssize)answer.text->len, NULL))
     abort();
   g_string_free(answer.text, TRUE);

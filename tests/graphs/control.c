@@ -242,6 +242,44 @@ static void playing(void)
   g_assert_cmpint(control_end(&c), ==, 0);
 }
 
+/* Pictures of pads: PNG for streams of ours, a reason for others; the stream goes on. */
+static void pictures(void)
+{
+  guint status = 503;
+  write_file(
+      "drawn.graph",
+      "astrovissrc name=source stations=4 array=vla-like duration=7000 integration=1\n"
+      "phase-centre=131,33 start-time=2026-11-20T12:00:00 ! identity name=i sleep-time=2000\n"
+      "! fakesink name=sink",
+      -1);
+  Controlled c = control_start("./drawn.graph", NULL);
+  control_expect(&c, "GET", "/pictures/nobody/src", NULL, 404, "no element nobody");
+  control_expect(&c, "GET", "/pictures/source", NULL, 404, "no pad");
+  control_expect(&c, "GET", "/pictures/source/sink", NULL, 404, "no pad sink");
+  for (guint i = 0; status == 503 && i < VIEWER_PATIENCE * 20; i++) {
+    g_free(control_ask(&c, "GET", "/pictures/i/src", NULL, NULL, &status));
+    g_usleep(50000);
+  }
+  g_assert_cmpuint(status, ==, 200);
+  Viewer viewer;
+  viewer_get(&viewer, c.port, "/pictures/i/src");
+  g_assert_cmpuint(viewer.status, ==, 200);
+  g_assert_cmpstr(viewer_field(&viewer, "content-type"), ==, "image/png");
+  g_autoptr(GBytes) picture = viewer_body(&viewer);
+  g_assert_cmpmem(g_bytes_get_data(picture, NULL), 8, "\x89PNG\r\n\x1a\n", 8);
+  viewer_close(&viewer);
+  control_expect(&c, "GET", "/state", NULL, 200, "\"playing\"");
+  g_assert_cmpint(control_end(&c), ==, 0);
+  c = control_start(ENDLESS, NULL);
+  for (status = 503; status == 503;) {
+    g_free(control_ask(&c, "GET", "/pictures/q/src", NULL, NULL, &status));
+    g_usleep(50000);
+  }
+  g_assert_cmpuint(status, ==, 409);
+  control_expect(&c, "GET", "/state", NULL, 200, "\"playing\"");
+  g_assert_cmpint(control_end(&c), ==, 0);
+}
+
 #define TOKEN "0123456789abcdefghij"
 #define BRINGS "Authorization: Bearer " TOKEN "\r\n"
 
@@ -471,6 +509,7 @@ static void add_tests(void)
   g_test_add_func("/control/triggers", triggers);
   g_test_add_func("/control/properties", properties);
   g_test_add_func("/control/playing", playing);
+  g_test_add_func("/control/pictures", pictures);
   g_test_add_func("/control/tokens", tokens);
   g_test_add_func("/control/refused-starts", refused_starts);
   g_test_add_func("/control/other-sites", other_sites);
