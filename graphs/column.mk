@@ -11,7 +11,7 @@ graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-
   graphs/beam.graph graphs/voltages.graph graphs/pulsar.graph graphs/flag.graph
 example_files += examples/look.py
 dist_example_DATA = examples/gst-astro@.service
-dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h tests/graphs/asked.h
+dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h tests/graphs/asked.h tests/graphs/page.js
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \

@@ -15,6 +15,16 @@ static void write_endless(void)
              -1);
 }
 
+static void write_drawn(void)
+{
+  write_file(
+      "drawn.graph",
+      "astrovissrc name=source stations=4 array=vla-like duration=7000 integration=1\n"
+      "phase-centre=131,33 start-time=2026-11-20T12:00:00 ! identity name=i sleep-time=2000\n"
+      "! fakesink name=sink",
+      -1);
+}
+
 /* ---- metrics ---- */
 
 /* The format of Prometheus: a family's help, its type and its samples, in one piece and once; no
@@ -246,12 +256,6 @@ static void playing(void)
 static void pictures(void)
 {
   guint status = 503;
-  write_file(
-      "drawn.graph",
-      "astrovissrc name=source stations=4 array=vla-like duration=7000 integration=1\n"
-      "phase-centre=131,33 start-time=2026-11-20T12:00:00 ! identity name=i sleep-time=2000\n"
-      "! fakesink name=sink",
-      -1);
   Controlled c = control_start("./drawn.graph", NULL);
   control_expect(&c, "GET", "/pictures/nobody/src", NULL, 404, "no element nobody");
   control_expect(&c, "GET", "/pictures/source", NULL, 404, "no pad");
@@ -277,6 +281,32 @@ static void pictures(void)
   }
   g_assert_cmpuint(status, ==, 409);
   control_expect(&c, "GET", "/state", NULL, 200, "\"playing\"");
+  g_assert_cmpint(control_end(&c), ==, 0);
+}
+
+/* The script of the page shows the elements with rates, and a picture of a pad, and its buttons
+ * work. */
+static void page(void)
+{
+  const char *source = g_getenv("G_TEST_SRCDIR");
+  g_autofree char *script =
+      g_build_filename(source ? source : ".", "tests", "graphs", "page.js", NULL);
+  g_autofree char *node = g_find_program_in_path("node");
+  if (!node || !g_file_test(script, G_FILE_TEST_EXISTS)) {
+    g_test_skip("there is no node, or no source");
+    return;
+  }
+  Controlled c = control_start("./drawn.graph", NULL);
+  g_autofree char *line = g_strdup_printf("node '%s' http://127.0.0.1:%u", script, c.port);
+  g_auto(Result) result = run_shell(line);
+  g_assert_cmpint(result.status, ==, 0);
+  test_says(result.out, "\nrow i|");
+  test_says(result.out, "|sink\n");
+  test_says(result.out, "state playing, ");
+  test_says(result.out, "pads source/src i/src\n");
+  test_says(result.out, "picture blob:image/png hidden false\n");
+  test_says(result.out, "word \n");
+  control_await(&c, "\"stopped\"");
   g_assert_cmpint(control_end(&c), ==, 0);
 }
 
@@ -499,6 +529,7 @@ static void left_out(void)
 static void add_tests(void)
 {
   write_endless();
+  write_drawn();
   g_test_add_func("/control/left-out", left_out);
 #ifdef HAVE_SOUP
   g_test_add_func("/control/metrics", metrics);
@@ -510,6 +541,7 @@ static void add_tests(void)
   g_test_add_func("/control/properties", properties);
   g_test_add_func("/control/playing", playing);
   g_test_add_func("/control/pictures", pictures);
+  g_test_add_func("/control/page", page);
   g_test_add_func("/control/tokens", tokens);
   g_test_add_func("/control/refused-starts", refused_starts);
   g_test_add_func("/control/other-sites", other_sites);
