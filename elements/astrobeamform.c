@@ -17,6 +17,10 @@
  * many stations are behind a value, of those that take part. A beam at the phase centre is the
  * plain mean.
  *
+ * beams (as many) and weights may be set while the stream runs: from the next buffer on the new
+ * ones are used, and the observation says so before it. Wrong ones give a warning, and the stream
+ * keeps those before. Setting weights to the same name reads the file again.
+ *
  * The output is CF32LE, or CF16LE, CI16LE or CI8 if downstream asks for it, times scale. With
  * scale=auto that is 1 for floats, and for integers the square root of the number of stations, so
  * that noise keeps its rms. Components that saturate are counted (clipped).
@@ -49,9 +53,10 @@ struct _AstroBeamform {
   AstroStage parent;
   char *beams_text, *stations, *weights, *scale_text, *earth_orientation; /* properties */
 
-  AstroObservation *beams; /* read at the start */
-  gint n_beams;            /* atomic: caps may be asked for by any thread; 0: not read yet */
-  double scale;            /* 0: auto */
+  char *used_beams, *used_weights; /* the texts in use */
+  AstroObservation *beams;         /* read from them */
+  gint n_beams; /* atomic: caps may be asked for by any thread; 0: not read yet */
+  double scale; /* 0: auto */
   AstroEarthUse earth;
   AstroBeamformConfig config;
   AstroBeamformPlan *plan; /* for the observation; NULL: not yet */
@@ -157,6 +162,14 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
+static void use_texts(AstroBeamform *self, const char *beams, const char *weights)
+{
+  g_free(self->used_beams);
+  g_free(self->used_weights);
+  self->used_beams = g_strdup(beams);
+  self->used_weights = g_strdup(weights);
+}
+
 static void forget(AstroBeamform *self)
 {
   g_clear_pointer(&self->plan, astro_beamform_plan_free);
@@ -208,18 +221,23 @@ static void warn_of_loss(AstroBeamform *self)
         (NULL));
 }
 
+static AstroBeamformPlan *make_plan(AstroBeamform *self, const AstroObservation *beams,
+                                    const char *weights, GError **error)
+{
+  g_autofree char *stations = astro_fields_copy_text(self, &self->stations);
+  const AstroBeamformTexts texts = { (char *)astro_field_given(stations),
+                                     (char *)astro_field_given(weights) };
+  return astro_beamform_plan_new(&texts, self->scale, beams,
+                                 astro_stage_observation(ASTRO_STAGE(self)), &self->config, error);
+}
+
 static gboolean prepare(AstroBeamform *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   const AstroObservation *observation = astro_stage_observation(stage);
   if (self->plan)
     return TRUE;
-  g_autofree char *stations = astro_fields_copy_text(self, &self->stations),
-                  *weights = astro_fields_copy_text(self, &self->weights);
-  const AstroBeamformTexts texts = { (char *)astro_field_given(stations),
-                                     (char *)astro_field_given(weights) };
-  self->plan =
-      astro_beamform_plan_new(&texts, self->scale, self->beams, observation, &self->config, error);
+  self->plan = make_plan(self, self->beams, self->used_weights, error);
   if (!self->plan)
     return FALSE;
   self->undelayed = astro_undelayed_new((AstroObservation *)observation, astro_stage_in(stage));
@@ -228,6 +246,38 @@ static gboolean prepare(AstroBeamform *self, GError **error)
       astro_earth_error_of_uvw(astro_beamform_steering_distance(self->plan->steering)),
       " at the beams");
   warn_of_loss(self);
+  return TRUE;
+}
+
+/* NULL: the text is wrong, or says another number of beams than the caps of the output. */
+static AstroObservation *read_as_many(AstroBeamform *self, const char *text, GError **error)
+{
+  g_autoptr(AstroObservation) beams = astro_beamform_beams_read(text, error);
+  if (!beams || beams->n_beams == self->beams->n_beams)
+    return g_steal_pointer(&beams);
+  astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                      "beams: %u directions, expected %u while the stream runs, as it has now",
+                      beams->n_beams, self->beams->n_beams);
+  return NULL;
+}
+
+static gboolean renew(AstroStage *stage, GError **error)
+{
+  AstroBeamform *self = ASTRO_BEAMFORM(stage);
+  g_autofree char *text = astro_fields_copy_text(self, &self->beams_text),
+                  *weights = astro_fields_copy_text(self, &self->weights);
+  g_autoptr(AstroObservation) beams = read_as_many(self, text, error);
+  AstroBeamformPlan *plan = beams ? make_plan(self, beams, weights, error) : NULL;
+  if (!plan) {
+    astro_fields_put_back(self, &self->beams_text, text, self->used_beams);
+    astro_fields_put_back(self, &self->weights, weights, self->used_weights);
+    return FALSE;
+  }
+  astro_beamform_plan_free(plan);
+  forget(self);
+  astro_observation_unref(self->beams);
+  self->beams = g_steal_pointer(&beams);
+  use_texts(self, text, weights);
   return TRUE;
 }
 
@@ -401,7 +451,8 @@ static gboolean read_scale(AstroBeamform *self, GError **error)
 static gboolean start(AstroStage *stage)
 {
   AstroBeamform *self = ASTRO_BEAMFORM(stage);
-  g_autofree char *text = astro_fields_copy_text(self, &self->beams_text);
+  g_autofree char *text = astro_fields_copy_text(self, &self->beams_text),
+                  *weights = astro_fields_copy_text(self, &self->weights);
   g_autoptr(GError) error = NULL;
   AstroObservation *beams =
       read_scale(self, &error) ? astro_beamform_beams_read(text, &error) : NULL;
@@ -410,6 +461,7 @@ static gboolean start(AstroStage *stage)
     return FALSE;
   }
   self->beams = beams;
+  use_texts(self, text, weights);
   g_atomic_int_set(&self->n_beams, (gint)beams->n_beams);
   GST_OBJECT_LOCK(self);
   self->clipped = 0;
@@ -424,6 +476,7 @@ static gboolean stop(GstBaseTransform *trans)
   forget(self);
   g_atomic_int_set(&self->n_beams, 0);
   g_clear_pointer(&self->beams, astro_observation_unref);
+  use_texts(self, NULL, NULL);
   self->earth = (AstroEarthUse){ 0 };
   return ok;
 }
@@ -432,16 +485,18 @@ static const AstroField fields[] = {
   ASTRO_TEXT(AstroBeamform, beams_text, "beams", "Beams",
              "Directions: l,m;l,m (direction cosines from the phase centre), ra,dec;ra,dec (ICRS, "
              "in degrees or as 13:31:08.3,+30:30:33), or a file of lines ra dec [name] and lm l m "
-             "[name]",
-             NULL),
+             "[name]. While the stream runs as many others may be set, from the next buffer on",
+             NULL, .when = ASTRO_WHEN_PLAYING, .changed = astro_stage_settings_changed),
   ASTRO_TEXT(AstroBeamform, stations, "stations", "Stations",
              "Stations that take part: numbers from 0, ranges and names, as 0-3,CS302,8- (unset: "
              "all)",
              NULL),
-  ASTRO_TEXT(AstroBeamform, weights, "weights", "Weights",
-             "File of lines STATION CHANNELS AMPLITUDE [DEGREES], by which samples are multiplied; "
-             "* is every STATION or all CHANNELS, which may be a range, as 0-63 (unset: 1)",
-             NULL),
+  ASTRO_TEXT(
+      AstroBeamform, weights, "weights", "Weights",
+      "File of lines STATION CHANNELS AMPLITUDE [DEGREES], by which samples are multiplied; "
+      "* is every STATION or all CHANNELS, which may be a range, as 0-63 (unset: 1). Setting "
+      "it while the stream runs reads the file, from the next buffer on",
+      NULL, .when = ASTRO_WHEN_PLAYING, .changed = astro_stage_settings_changed),
   ASTRO_TEXT(AstroBeamform, scale_text, "scale", "Scale",
              "Factor on the mean of the stations: a number, or auto: 1 for CF32LE and CF16LE, the "
              "square root of the number of stations for integers",
@@ -453,6 +508,12 @@ static const AstroField fields[] = {
   { 0 },
 };
 
+static void finalize(GObject *object)
+{
+  use_texts(ASTRO_BEAMFORM(object), NULL, NULL);
+  G_OBJECT_CLASS(astro_beamform_parent_class)->finalize(object);
+}
+
 static void astro_beamform_class_init(AstroBeamformClass *klass)
 {
   static const AstroQuantity quantities[] = { ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
@@ -460,6 +521,7 @@ static void astro_beamform_class_init(AstroBeamformClass *klass)
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
   astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
+  G_OBJECT_CLASS(klass)->finalize = finalize;
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_exact;
   trans->stop = stop;
@@ -475,6 +537,7 @@ static void astro_beamform_class_init(AstroBeamformClass *klass)
   stage->orient = orient;
   stage->observed = observed;
   stage->amend = amend;
+  stage->renew = renew;
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Beamformer", "Filter/Converter",

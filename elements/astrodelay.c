@@ -18,6 +18,11 @@
  * nothing else. The correlator refuses spectra whose bandpass is left. Where nothing is left,
  * samples pass unchanged. A different calibration, on top of one that was undone, is refused.
  *
+ * calibration may be set while the stream runs, also to the same name, whose file is read again: it
+ * is used from the next buffer on, and the observation says so before it. A wrong one gives a
+ * warning, and the stream keeps the one before. Voltages at the border of the two that would need
+ * samples from its other side are lost, and counted as that. The format stays as it is.
+ *
  * The format is kept, with two exceptions: CI4, and any format when there is a calibration, become
  * CF32LE (F32LE for real voltages) where downstream accepts it. Caps downstream of astrodelay may
  * ask for integers again. Rounding to CI4 makes phases wrong by up to five degrees, and samples
@@ -48,6 +53,7 @@
 struct _AstroDelay {
   AstroStage parent;
   char *calibration, *earth_orientation; /* properties */
+  char *used;                            /* the calibration in use */
   AstroEarthUse earth;
 
   /* Planned once an observation and caps are known. */
@@ -157,18 +163,18 @@ static gboolean check_stations(AstroStage *stage, GError **error)
 }
 
 /* Reads the calibration; *calibration is NULL where there is no file. */
-static gboolean read_calibration(AstroDelay *self, guint pols, AstroCalibration **calibration,
+static gboolean read_calibration(AstroDelay *self, const char *name, AstroCalibration **calibration,
                                  GError **error)
 {
-  g_autofree char *name = astro_fields_copy_text(self, &self->calibration);
+  AstroStage *stage = ASTRO_STAGE(self);
+  const guint pols = (guint)astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_POL);
   AstroLines lines;
   *calibration = NULL;
   if (!astro_field_given(name))
     return TRUE;
   if (!astro_lines_open(&lines, name, error))
     return FALSE;
-  *calibration =
-      astro_calibration_read(&lines, astro_stage_observation(ASTRO_STAGE(self)), pols, error);
+  *calibration = astro_calibration_read(&lines, astro_stage_observation(stage), pols, error);
   astro_lines_clear(&lines);
   return *calibration != NULL;
 }
@@ -184,7 +190,7 @@ static gboolean plan(AstroDelay *self, GError **error)
 
   if (self->model)
     return TRUE;
-  if (!check_stations(stage, error) || !read_calibration(self, pols, &calibration, error))
+  if (!check_stations(stage, error) || !read_calibration(self, self->used, &calibration, error))
     return FALSE;
   astro_history_clear(&self->after);
   astro_history_copy(&self->after, &observation->done);
@@ -236,6 +242,30 @@ static gboolean observed(AstroStage *stage, GError **error)
 {
   forget_plan(ASTRO_DELAY(stage));
   return astro_stage_configure_again(stage);
+}
+
+/* Whether the stream as it is could be calibrated by that file. */
+static gboolean try_calibration(AstroDelay *self, const char *name, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  g_autoptr(AstroCalibration) calibration = NULL;
+  AstroDelayDue due;
+  return check_stations(stage, error) && read_calibration(self, name, &calibration, error) &&
+         astro_delay_due(&due, calibration, astro_stage_in(stage)->quantity,
+                         &astro_stage_observation(stage)->done, error);
+}
+
+static gboolean renew(AstroStage *stage, GError **error)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  g_autofree char *name = astro_fields_copy_text(self, &self->calibration);
+  if (!try_calibration(self, name, error)) {
+    astro_fields_put_back(self, &self->calibration, name, self->used);
+    return FALSE;
+  }
+  g_free(self->used);
+  self->used = g_steal_pointer(&name);
+  return observed(stage, error);
 }
 
 static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
@@ -395,6 +425,14 @@ static guint64 latency_steps(AstroStage *stage)
   return astro_delay_margin(self->model, astro_stage_in(stage)) + ASTRO_DELAY_TILE - 1;
 }
 
+static gboolean start(AstroStage *stage)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  g_free(self->used);
+  self->used = astro_fields_copy_text(self, &self->calibration);
+  return ASTRO_STAGE_CLASS(astro_delay_parent_class)->start(stage);
+}
+
 static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_delay_parent_class)->stop(trans);
@@ -404,11 +442,13 @@ static gboolean stop(GstBaseTransform *trans)
 }
 
 static const AstroField fields[] = {
-  ASTRO_TEXT(AstroDelay, calibration, "calibration", "Calibration",
-             "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL NANOSECONDS "
-             "and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): the effects of "
-             "the instrument, to be undone; a bandpass on spectra only",
-             NULL),
+  ASTRO_TEXT(
+      AstroDelay, calibration, "calibration", "Calibration",
+      "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL NANOSECONDS "
+      "and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): the effects of "
+      "the instrument, to be undone; a bandpass on spectra only. Setting it while the stream "
+      "runs reads the file, from the next buffer on",
+      NULL, .when = ASTRO_WHEN_PLAYING, .changed = astro_stage_settings_changed),
   ASTRO_EARTH_FIELD(AstroDelay, earth_orientation),
   { 0 },
 };
@@ -416,6 +456,7 @@ static const AstroField fields[] = {
 static void finalize(GObject *object)
 {
   g_clear_pointer(&ASTRO_DELAY(object)->losses, astro_losses_free);
+  g_free(ASTRO_DELAY(object)->used);
   G_OBJECT_CLASS(astro_delay_parent_class)->finalize(object);
 }
 
@@ -444,6 +485,8 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   stage->orient = orient;
   stage->observed = observed;
   stage->amend = amend;
+  stage->renew = renew;
+  stage->start = start;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(

@@ -11,7 +11,9 @@
  * the delays are taken out: astroobserve refuses that downstream of astrodelay and for
  * visibilities. astrophaseshift changes the phase centre of visibilities. Bytes do not tell what
  * was done to them before they were recorded: the properties delays and scale say it. A phase
- * centre below the array's horizon at the start gives a warning.
+ * centre below the array's horizon at the start gives a warning. phase-centre may be set while the
+ * stream runs: the observation before the next block has it, and elements downstream follow. One
+ * that is wrong gives a warning, and the stream keeps the one before.
  *
  * A stream of bytes, as filesrc and fdsrc send it, may be cut anywhere: blocks of whole steps
  * leave, with times counted from the first byte after skip. Where such a source counts its bytes,
@@ -92,7 +94,8 @@ typedef struct {
 struct _AstroObserve {
   GstBaseTransform parent;
   Settings settings;
-  Settings now; /* copies of the properties at the start */
+  Settings now;      /* copies of the properties at the start, and of those set since that may be */
+  gint has_settings; /* atomic: phase-centre was set since the last block */
   AstroStream stream;
   gboolean has_stream;
   AstroObservation *came; /* from upstream, or NULL */
@@ -106,6 +109,11 @@ struct _AstroObserve {
 
 G_DEFINE_TYPE(AstroObserve, astro_observe, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astroobserve, "astroobserve", GST_RANK_NONE, ASTRO_TYPE_OBSERVE)
+
+static void settings_changed(GObject *object)
+{
+  g_atomic_int_set(&ASTRO_OBSERVE(object)->has_settings, TRUE);
+}
 
 /* Any number may be a latitude or longitude, so a separate flag says whether one was set. */
 static const AstroField fields[] = {
@@ -126,8 +134,9 @@ static const AstroField fields[] = {
   ASTRO_TEXT(
       Settings, setup.phase_centre, "phase-centre", "Phase centre",
       "ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or zenith, for that of the array "
-      "at the start (unset: as it came)",
-      NULL),
+      "at the start (unset: as it came). May be set while the stream runs, and applies from the "
+      "next block on",
+      NULL, .when = ASTRO_WHEN_PLAYING, .changed = settings_changed),
   ASTRO_TEXT(Settings, setup.start_time, "start-time", "Start time",
              "UTC of time zero, as 2026-11-20T12:00:00[.fraction] (unset: as it came)", NULL),
   ASTRO_TEXT(Settings, setup.earth_orientation, "earth-orientation", "Earth orientation",
@@ -319,11 +328,50 @@ static GstFlowReturn take_in(AstroObserve *self, GstBuffer *buffer)
   return flow;
 }
 
+/* Nothing is sent where downstream no longer accepts data. */
+static gboolean holds_blocks(AstroObserve *self)
+{
+  return self->is_bytes && self->has_stream &&
+         gst_pad_get_last_flow_return(src_pad(self)) == GST_FLOW_OK;
+}
+
+/* Called before an event about what follows. The flow is ignored, as the next block returns it. */
+static void send_whole(AstroObserve *self)
+{
+  if (holds_blocks(self))
+    push(self, astro_bytes_take_whole(&self->bytes, &self->stream));
+}
+
+/* A phase centre that the stream cannot have must not end an observation. */
+static void take_settings(AstroObserve *self)
+{
+  char **used = &self->now.setup.phase_centre, *before = *used;
+  g_autoptr(GError) error = NULL;
+
+  if (!g_atomic_int_compare_and_exchange(&self->has_settings, TRUE, FALSE))
+    return;
+  *used = astro_fields_copy_text(self, &self->settings.setup.phase_centre);
+  g_autoptr(AstroObservation) observation = amend(self, &error);
+  if (observation) {
+    g_free(before);
+    send_whole(self);
+    self->is_told = FALSE;
+    return;
+  }
+  astro_fields_put_back(self, &self->settings.setup.phase_centre, *used, before);
+  GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
+                      ("%s. The stream goes on with the value before", error->message), (NULL));
+  g_free(*used);
+  *used = before;
+}
+
 static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 {
   AstroObserve *self = ASTRO_OBSERVE(trans);
   g_autoptr(GError) error = NULL;
 
+  if (trans->queued_buf)
+    take_settings(self);
   if (trans->queued_buf && !tell(self)) {
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
@@ -352,20 +400,6 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   }
   return astro_bytes_take(&self->bytes, &self->stream, out, &error) ? GST_FLOW_OK
                                                                     : refuse(self, error);
-}
-
-/* Nothing is sent where downstream no longer accepts data. */
-static gboolean holds_blocks(AstroObserve *self)
-{
-  return self->is_bytes && self->has_stream &&
-         gst_pad_get_last_flow_return(src_pad(self)) == GST_FLOW_OK;
-}
-
-/* Called before an event about what follows. The flow is ignored, as the next block returns it. */
-static void send_whole(AstroObserve *self)
-{
-  if (holds_blocks(self))
-    push(self, astro_bytes_take_whole(&self->bytes, &self->stream));
 }
 
 /* Called at an end. Upstream pushes nothing more, so errors have to be posted here. */
@@ -553,6 +587,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 static gboolean start(GstBaseTransform *trans)
 {
   AstroObserve *self = ASTRO_OBSERVE(trans);
+  g_atomic_int_set(&self->has_settings, FALSE);
   astro_fields_clear(fields, &self->now);
   astro_fields_copy(fields, self, &self->now, &self->settings, sizeof self->now);
   self->is_warned = FALSE;

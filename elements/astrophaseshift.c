@@ -7,6 +7,10 @@
  * input. Smearing stays: a source far from the original centre, which channel width or integration
  * time smears, gets no sharper.
  *
+ * The centre may be set while the stream runs: from the next buffer on visibilities are shifted to
+ * the new one, and the observation says so before it. One that is wrong gives a warning, and the
+ * stream keeps the one before.
+ *
  * A centre below the array's horizon at the start gives a warning, since no receiver saw it.
  *
  * Weights are unchanged. Sums (CI32LE) become means (CF32LE), by their counts. Visibilities whose
@@ -35,6 +39,7 @@ struct _AstroPhaseshift {
   char *centre, *earth_orientation; /* properties */
   AstroEarthUse earth;
 
+  char *used;                /* the centre in use */
   AstroObservation *shifted; /* made from the incoming observation; NULL: not yet */
   AstroShift *shift;
   guint64 first; /* step of the block being processed */
@@ -121,24 +126,40 @@ static gboolean check_observation(AstroStage *stage, GError **error)
              "astrodelay before or after the channelizer");
 }
 
-static gboolean prepare(AstroPhaseshift *self, GError **error)
+static gboolean turn_to(AstroPhaseshift *self, const char *centre, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   AstroObservation *came = (AstroObservation *)astro_stage_observation(stage);
-  if (self->shift)
-    return TRUE;
   if (!check_observation(stage, error))
     return FALSE;
-  g_autofree char *centre = astro_fields_copy_text(self, &self->centre);
   g_autoptr(AstroObservation) shifted = astro_observation_copy(came);
   if (!astro_setup_point(shifted, "centre", centre, error))
     return FALSE;
+  forget(self);
   self->shift = astro_shift_new(came, shifted);
   astro_horizon_warn(GST_ELEMENT(self), shifted, "a centre that the array could see");
   astro_earth_use_tell(&self->earth, GST_ELEMENT(self), came, astro_stage_in(stage),
                        astro_earth_error_of_uvw(astro_shift_distance(self->shift)),
                        " at the other centre");
   self->shifted = g_steal_pointer(&shifted);
+  return TRUE;
+}
+
+static gboolean prepare(AstroPhaseshift *self, GError **error)
+{
+  return self->shift || turn_to(self, self->used, error);
+}
+
+static gboolean renew(AstroStage *stage, GError **error)
+{
+  AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
+  g_autofree char *centre = astro_fields_copy_text(self, &self->centre);
+  if (!turn_to(self, centre, error)) {
+    astro_fields_put_back(self, &self->centre, centre, self->used);
+    return FALSE;
+  }
+  g_free(self->used);
+  self->used = g_steal_pointer(&centre);
   return TRUE;
 }
 
@@ -204,6 +225,8 @@ static gboolean start(AstroStage *stage)
   g_autofree char *centre = astro_fields_copy_text(self, &self->centre);
   g_autoptr(AstroObservation) none = astro_observation_new(0);
   g_autoptr(GError) error = NULL;
+  g_free(self->used);
+  self->used = g_strdup(centre);
   if (g_strcmp0(centre, ASTRO_SETUP_ZENITH) == 0 ||
       astro_setup_point(none, "centre", centre, &error))
     return ASTRO_STAGE_CLASS(astro_phaseshift_parent_class)->start(stage);
@@ -215,6 +238,7 @@ static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_phaseshift_parent_class)->stop(trans);
   forget(ASTRO_PHASESHIFT(trans));
+  g_clear_pointer(&ASTRO_PHASESHIFT(trans)->used, g_free);
   ASTRO_PHASESHIFT(trans)->earth = (AstroEarthUse){ 0 };
   return ok;
 }
@@ -222,11 +246,18 @@ static gboolean stop(GstBaseTransform *trans)
 static const AstroField fields[] = {
   ASTRO_TEXT(AstroPhaseshift, centre, "centre", "Centre",
              "The new phase centre: ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or "
-             "zenith, for that of the array at the start",
-             NULL),
+             "zenith, for that of the array at the start. May be set while the stream runs, and "
+             "applies from the next buffer on",
+             NULL, .when = ASTRO_WHEN_PLAYING, .changed = astro_stage_settings_changed),
   ASTRO_EARTH_FIELD(AstroPhaseshift, earth_orientation),
   { 0 },
 };
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_PHASESHIFT(object)->used);
+  G_OBJECT_CLASS(astro_phaseshift_parent_class)->finalize(object);
+}
 
 static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
 {
@@ -235,6 +266,7 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
   astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
+  G_OBJECT_CLASS(klass)->finalize = finalize;
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_same;
   stage->start = start;
@@ -248,6 +280,7 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
   stage->orient = orient;
   stage->observed = observed;
   stage->amend = amend;
+  stage->renew = renew;
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Phase shift", "Filter/Effect",

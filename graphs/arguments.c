@@ -120,9 +120,9 @@ void astro_command_help(const AstroCommand *command)
   for (const AstroOption *option = options_of(command); option->name; option++) {
     g_autofree char *left =
         g_strjoin(option->value ? " " : NULL, option->name, option->value, NULL);
-    printf("  %-12s  %s\n", left, option->help);
+    printf("  %-22s  %s\n", left, option->help);
   }
-  printf("  %-12s  %s\n", "--help",
+  printf("  %-22s  %s\n", "--help",
          command->takes_graph ? "show this help, and after GRAPH its parameters"
                               : "show this help");
 }

@@ -9,7 +9,8 @@ typedef struct {
   const char *graph;
   GPtrArray *values; /* "name=value" */
   gboolean stats, quiet, verbose, quick;
-  const char *dot, *clock, *machine, *output, *compare;*machine;*clock, *keep;
+  const char *dot, *clock, *keep, *control, *control_token, *watchdog;
+  const char *machine, *output, *compare;
 } AstroArguments;
 
 typedef struct {

@@ -10,12 +10,25 @@ graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-
   graphs/transmit.graph graphs/replay.graph graphs/look.graph graphs/spectrometer.graph graphs/incoherent.graph \
   graphs/beam.graph graphs/voltages.graph graphs/pulsar.graph graphs/flag.graph
 example_files += examples/look.py
-dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h
+dist_example_DATA = examples/gst-astro@.service
+dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h tests/graphs/asked.h tests/graphs/page.js
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
-  tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/camera tests/graphs/rounds
-fuzz_programs += tests/fuzz/graph
+  tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/camera tests/graphs/rounds \
+  tests/graphs/control tests/graphs/usage tests/graphs/watchdog
+fuzz_programs += tests/fuzz/graph tests/fuzz/control
+
+# The answers of the control, without its server, so that a fuzzer can ask without one.
+control_sources = graphs/control.h graphs/control-parts.h graphs/control-address.c graphs/control-answers.c \
+  graphs/control-state.c graphs/control-metrics.c graphs/control-set.c graphs/control-page.c graphs/control-page.h \
+  graphs/glimpse.c graphs/glimpse.h graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h graphs/counts.c graphs/counts.h graphs/flow.c graphs/flow.h
+if HAVE_SOUP
+control_server = graphs/control.c
+else
+control_server = graphs/control-without.c
+endif
+dist_files += graphs/control.c graphs/control-without.c
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c graphs/expand.c graphs/locate.c \
   graphs/passes.c graphs/passes.h \
@@ -25,11 +38,11 @@ parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c grap
 qualify_sources = graphs/qualify-exact.c graphs/qualify-exact.h graphs/qualify-rate.c graphs/qualify-call.c graphs/qualify-call.h \
   graphs/qualify-cases.c graphs/qualify-cases.h graphs/qualify-stages.c graphs/qualify-result.c graphs/qualify-result.h
 
-graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c graphs/arguments.h \
+graphs_gst_astro_SOURCES = $(parser_sources) $(control_sources) $(control_server) graphs/main.c graphs/arguments.c graphs/arguments.h \
   graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/sequence.c graphs/sequence.h graphs/run.c graphs/run.h graphs/clock.c graphs/clock.h \
-  graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
+  graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
-  graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h \
+  graphs/next.c graphs/next.h graphs/names.c graphs/names.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/whole.c graphs/whole.h graphs/format.c graphs/format.h graphs/service.c graphs/service.h graphs/watchdog.c graphs/watchdog.h \
   graphs/machine.c graphs/machine-gpu.c graphs/machine.h graphs/table.c graphs/table.h \
   graphs/plan.c graphs/plan.h graphs/plan-shapes.c graphs/plan-shapes.h graphs/plan-sinks.c graphs/plan-sinks.h \
   graphs/plan-roofs.c graphs/plan-roofs.h graphs/plan-route.c graphs/plan-route.h graphs/plan-print.c graphs/plan-print.h \
@@ -37,7 +50,8 @@ graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c gr
   graphs/qualify-report.c graphs/qualify-report.h $(qualify_sources)
 machinedir = $(graphdir)/machines
 dist_machine_DATA = graphs/machines/h100.machine graphs/machines/h200.machine graphs/machines/server-64.machine
-graphs_gst_astro_LDADD = $(astro_libs) $(GST_NET_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
+graphs_gst_astro_CFLAGS = $(AM_CFLAGS) $(SOUP_CFLAGS)
+graphs_gst_astro_LDADD = $(serve_libs) $(astro_libs) $(GST_NET_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 # The path is relative to the program, so that the prefix may be moved.
 graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"
@@ -46,7 +60,9 @@ tests_graphs_qualify_SOURCES = tests/graphs/qualify.c $(qualify_sources)
 tests_graphs_places_SOURCES = tests/graphs/places.c graphs/places.c graphs/places.h
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_rounds_SOURCES = tests/graphs/rounds.c $(parser_sources)
+tests_graphs_usage_SOURCES = tests/graphs/usage.c graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h
 tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
+tests_fuzz_control_SOURCES = tests/fuzz/control.c $(control_sources)
 
 # This link tells the program that it runs in a build tree, and where to find the graphs as they are edited.
 graphs/source:

@@ -1,5 +1,6 @@
 /* Formats numbers and messages for people. */
 #include "graphs/format.h"
+#include "graphs/service.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,6 +75,6 @@ char *astro_format_word(const char *value)
 int astro_refuse(const char *message)
 {
   g_autofree char *line = astro_format_line(message);
-  fprintf(stderr, "%s\n", line);
+  fprintf(stderr, "%s%s\n", astro_service_prefix(ASTRO_LINE_ERROR), line);
   return EXIT_FAILURE;
 }

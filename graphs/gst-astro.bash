@@ -11,7 +11,7 @@ _gst_astro_graph() {
   local i
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --dot | --clock | --machine | --output | --compare)--machine)--clock | --keep)
+      --dot | --clock | --keep | --control | --control-token | --watchdog | --machine | --output | --compare)
         ((i++))
         [[ ${COMP_WORDS[i]} != '=' ]] || ((i++))
         [[ ${COMP_WORDS[i + 1]} != ':' ]] || ((i += 2))
@@ -74,15 +74,15 @@ _gst_astro() {
     _gst_astro_words $'system\nrealtime\nptp:' "${current#=}"
     return
   fi
-  # The value of a parameter, --dotparameter, of or of most options,--machine--keep is mostly a file.
-  if [[ $current == '=' || $previous == '=' || $previous == --dot || $previous == --machine ||
-    $previous == --output || $previous == --compare || $previous == --keep ]]; then
+  # The value of a parameter and of most options is mostly a file.
+  if [[ $current == '=' || $previous == '=' || $previous == --dot || $previous == --keep || $previous == --control-token ||
+    $previous == --machine || $previous == --output || $previous == --compare ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "${current#=}")
     compopt -o filenames 2>/dev/null # blanks in them are quoted
     return
   fi
   case $command in
-    run) options=$'--stats\n--dot\n--clock\n--keep\n--quiet\n--verbose\n--help' ;;
+    run) options=$'--stats\n--dot\n--clock\n--keep\n--control\n--control-token\n--watchdog\n--quiet\n--verbose\n--help' ;;
     plan) options=$'--machine\n--help' ;;
     qualify) options=$'--quick\n--output\n--compare\n--quiet\n--help' ;;
     list | show | print | devices | machine) options=--help ;;

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "graphs/arguments.h"
 #include "graphs/clock.h"
+#include "graphs/control.h"
 #include "graphs/devices.h"
 #include "graphs/explain.h"
 #include "graphs/find.h"
@@ -10,6 +11,7 @@
 #include "graphs/plan.h"
 #include "graphs/qualify.h"
 #include "graphs/sequence.h"
+#include "graphs/watchdog.h"
 #include <errno.h>
 #include <gst/gst.h>
 #include <locale.h>
@@ -27,6 +29,12 @@ static const AstroOption run_options[] = {
     G_STRUCT_OFFSET(AstroArguments, clock), astro_clock_check },
   { "--keep", "FOLDER", "keep the files that rounds pass on in FOLDER",
     G_STRUCT_OFFSET(AstroArguments, keep) },
+  { "--control", "ADDRESS:PORT", "metrics, state and control over HTTP",
+    G_STRUCT_OFFSET(AstroArguments, control), astro_control_check },
+  { "--control-token", "FILE", "the token that requests have to bring",
+    G_STRUCT_OFFSET(AstroArguments, control_token) },
+  { "--watchdog", "SECONDS", "end with status 3 if no data move for that long",
+    G_STRUCT_OFFSET(AstroArguments, watchdog), astro_watchdog_check },
   { "--quiet", NULL, "no progress, only warnings and errors",
     G_STRUCT_OFFSET(AstroArguments, quiet) },
   { "--verbose", NULL, "print what elements report, such as clipped samples",

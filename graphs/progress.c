@@ -3,11 +3,13 @@
 #include "core/stream/stream.h"
 #include "graphs/flow.h"
 #include "graphs/format.h"
+#include "graphs/service.h"
 #include <stdio.h>
 #include <unistd.h>
 
 #define TERMINAL_MS 200
 #define LINES_MS 3000
+#define JOURNAL_MS 600000 /* a journal keeps lines for months */
 
 typedef struct {
   GstElement *element;
@@ -144,7 +146,8 @@ AstroProgress *astro_progress_new(GstElement *pipeline, const char *name)
   progress->sources = g_array_new(FALSE, FALSE, sizeof(Source));
   progress->start = g_get_monotonic_time();
   progress->terminal = isatty(STDERR_FILENO);
-  progress->timer = g_timeout_add(progress->terminal ? TERMINAL_MS : LINES_MS, on_tick, progress);
+  const guint lines_ms = astro_service_has_journal() ? JOURNAL_MS : LINES_MS;
+  progress->timer = g_timeout_add(progress->terminal ? TERMINAL_MS : lines_ms, on_tick, progress);
   GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
   gst_iterator_foreach(elements, add_source, progress);
   gst_iterator_free(elements);

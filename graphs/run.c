@@ -5,16 +5,19 @@
 #include "core/stream/stream.h"
 #include "graphs/check.h"
 #include "graphs/clock.h"
+#include "graphs/control.h"
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
 #include "graphs/names.h"
 #include "graphs/pictures.h"
 #include "graphs/progress.h"
+#include "graphs/service.h"
 #include "graphs/sinks.h"
 #include "graphs/sources.h"
 #include "graphs/stats.h"
 #include "graphs/unlinked.h"
 #include "graphs/values.h"
+#include "graphs/watchdog.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +31,11 @@ typedef struct {
   GMainLoop *loop;
   AstroProgress *progress;
   AstroStats *stats;
+  AstroWatchdog *watchdog; /* NULL: none was asked for */
+  AstroControl *control;   /* NULL: none was asked for */
+  AstroRunState state;     /* other than ASTRO_RUN_PLAYS only by the control */
+  gint64 started;          /* us: when it was started last */
+  guint64 starts, warnings;
   GHashTable *warned;      /* warnings printed so far */
   GHashTable *told_at_end; /* name of the element and message -> fields, printed at the end */
   GHashTable *sources;     /* element and channel -> lines on the sources in its last image */
@@ -39,8 +47,8 @@ typedef struct {
   int status;
 } Run;
 
-G_GNUC_PRINTF(2, 3)
-static void tell(Run *run, const char *format, ...)
+G_GNUC_PRINTF(3, 4)
+static void say(Run *run, AstroLine kind, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
@@ -48,9 +56,11 @@ static void tell(Run *run, const char *format, ...)
   va_end(arguments);
   g_autofree char *line = astro_format_line(text);
   astro_progress_clear(run->progress);
-  fprintf(stderr, "%s%s%s\n", run->pass->label ? run->pass->label : "",
-          run->pass->label ? ": " : "", line);
+  fprintf(stderr, "%s%s%s%s\n", astro_service_prefix(kind),
+          run->pass->label ? run->pass->label : "", run->pass->label ? ": " : "", line);
 }
+
+#define tell(run, ...) say(run, ASTRO_LINE_NOTE, __VA_ARGS__)
 
 static void stop(Run *run, int status)
 {
@@ -83,22 +93,34 @@ static char *describe_trouble(GstMessage *message)
 static void on_error(Run *run, GstMessage *message)
 {
   g_autofree char *text = describe_trouble(message);
-  tell(run, "%s", text);
+  say(run, ASTRO_LINE_ERROR, "%s", text);
   stop(run, EXIT_FAILURE);
 }
 
 static void on_warning(Run *run, GstMessage *message)
 {
   char *text = describe_trouble(message);
+  run->warnings++;
   if (!g_hash_table_contains(run->warned, text))
-    tell(run, "warning: %s", text);
+    say(run, ASTRO_LINE_WARNING, "warning: %s", text);
   g_hash_table_add(run->warned, text);
 }
 
-static void on_eos(Run *run, GstMessage *message)
+static void end(Run *run)
 {
   run->ended = TRUE;
   stop(run, EXIT_SUCCESS);
+}
+
+static void rest(Run *run);
+
+/* After a stop by the control the run may be started again. */
+static void on_eos(Run *run, GstMessage *message)
+{
+  if (run->state == ASTRO_RUN_STOPS)
+    rest(run);
+  else
+    end(run);
 }
 
 static void on_latency(Run *run, GstMessage *message)
@@ -131,17 +153,19 @@ static gboolean write_dot(Run *run)
   gboolean written = file && dot && fputs(dot, file) >= 0;
   written &= !file || !fclose(file);
   if (!written)
-    tell(run, "%s: %s", name, g_strerror(errno));
+    say(run, ASTRO_LINE_ERROR, "%s: %s", name, g_strerror(errno));
   return written;
 }
 
 static void on_state(Run *run, GstMessage *message)
 {
   GstState state;
-  if (!run->arguments->dot || message->src != GST_OBJECT(run->pipeline))
+  if (message->src != GST_OBJECT(run->pipeline))
     return;
   gst_message_parse_state_changed(message, NULL, &state, NULL);
-  if (state >= GST_STATE_PAUSED && !write_dot(run))
+  if (state == GST_STATE_PLAYING)
+    astro_service_ready();
+  if (run->arguments->dot && state >= GST_STATE_PAUSED && !write_dot(run))
     stop(run, EXIT_FAILURE);
 }
 
@@ -185,6 +209,8 @@ static void on_progress(Run *run, GstMessage *message)
   void (*const tell_of)(AstroProgress *, const char *) =
       g_strcmp0(code, ASTRO_WAIT_CODE) == 0 ? astro_progress_wait : astro_progress_note;
   tell_of(run->progress, goes_on ? text : NULL);
+  if (g_strcmp0(code, ASTRO_WAIT_CODE) == 0)
+    astro_watchdog_rest(run->watchdog, goes_on);
 }
 
 /* Keeps the sources of the last image in a stream of several. */
@@ -273,9 +299,16 @@ static gboolean on_message(GstBus *bus, GstMessage *message, gpointer run)
   return G_SOURCE_CONTINUE;
 }
 
+static void send_eos(GstElement *source, gpointer unused)
+{
+  gst_element_send_event(source, gst_event_new_eos());
+}
+
+/* A source takes EOS only after the block that it is pushing, for which the main loop, with a
+ * second interrupt and the control, must not wait. */
 static void end_source(const GValue *value, gpointer unused)
 {
-  gst_element_send_event(g_value_get_object(value), gst_event_new_eos());
+  gst_element_call_async(g_value_get_object(value), send_eos, NULL, NULL);
 }
 
 /* EOS is sent to the sources. If it were sent to the pipeline, it would lock its state while a
@@ -289,6 +322,15 @@ static void end_sources(Run *run)
   gst_iterator_free(sources);
 }
 
+static void end_stream(Run *run)
+{
+  /* Tells sinks that wait for a viewer, because they would hold up the end of the stream. */
+  gst_element_send_event(run->pipeline,
+                         gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM,
+                                              gst_structure_new_empty(ASTRO_INTERRUPT_EVENT)));
+  end_sources(run);
+}
+
 static void on_interrupt(guint presses, gpointer data)
 {
   Run *run = data;
@@ -296,13 +338,16 @@ static void on_interrupt(guint presses, gpointer data)
     stop(run, ASTRO_INTERRUPTED);
     return;
   }
+  if (run->state == ASTRO_RUN_RESTS) {
+    end(run);
+    return;
+  }
   if (!run->arguments->quiet)
     tell(run, "interrupted: ending the stream (interrupt again to stop at once)");
-  /* Tells sinks that wait for a viewer, because they would hold up the end of the stream. */
-  gst_element_send_event(run->pipeline,
-                         gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM,
-                                              gst_structure_new_empty(ASTRO_INTERRUPT_EVENT)));
-  end_sources(run);
+  const gboolean is_ending = run->state == ASTRO_RUN_STOPS;
+  run->state = ASTRO_RUN_PLAYS; /* its end is that of the run */
+  if (!is_ending)
+    end_stream(run);
 }
 
 /* Name of a child that failed to change state; if there is none, the pipeline's. */
@@ -329,7 +374,7 @@ static gboolean on_watch(gpointer data)
   if (GST_STATE_RETURN(run->pipeline) != GST_STATE_CHANGE_FAILURE || gst_bus_have_pending(bus))
     return G_SOURCE_CONTINUE;
   g_autofree char *name = failed_element(run->pipeline);
-  tell(run, "%s: failed to start, without an error message", name);
+  say(run, ASTRO_LINE_ERROR, "%s: failed to start, without an error message", name);
   stop(run, EXIT_FAILURE);
   return G_SOURCE_CONTINUE;
 }
@@ -348,6 +393,95 @@ static void halt(Run *run, GstBus *bus)
   gst_bus_set_flushing(bus, TRUE);
 }
 
+/* ---- the control ---- */
+
+/* The pipeline gives everything back, so that it begins anew; files are complete. */
+static void rest(Run *run)
+{
+  g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
+  run->state = ASTRO_RUN_RESTS;
+  astro_watchdog_rest(run->watchdog, TRUE);
+  halt(run, bus);
+  astro_progress_wait(run->progress, "stopped: POST /start begins anew, Ctrl-C ends");
+}
+
+static AstroRunTold tell_control(gpointer data)
+{
+  const Run *run = data;
+  const double seconds = (double)(g_get_monotonic_time() - run->started) / 1e6;
+  return (AstroRunTold){ run->state, run->state == ASTRO_RUN_RESTS ? 0 : seconds, run->starts,
+                         run->warnings };
+}
+
+static void start(gpointer data)
+{
+  Run *run = data;
+  run->state = ASTRO_RUN_PLAYS;
+  run->started = g_get_monotonic_time();
+  run->starts++;
+  astro_progress_wait(run->progress, NULL);
+  astro_watchdog_rest(run->watchdog, FALSE);
+  gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
+}
+
+static void leave_sink(const GValue *value, gpointer unused)
+{
+  gst_element_set_state(g_value_get_object(value), GST_STATE_READY);
+}
+
+/* A source that waits to take EOS keeps its state locked until the block that it is pushing gets
+ * somewhere. In a pipeline that goes to PAUSED first a sink would keep that block: sinks go first.
+ */
+static void leave_sinks(Run *run)
+{
+  GstIterator *sinks = gst_bin_iterate_sinks(GST_BIN(run->pipeline));
+  while (gst_iterator_foreach(sinks, leave_sink, NULL) == GST_ITERATOR_RESYNC)
+    gst_iterator_resync(sinks);
+  gst_iterator_free(sinks);
+}
+
+static void stop_stream(gpointer data)
+{
+  Run *run = data;
+  if (run->state == ASTRO_RUN_STOPS) {
+    leave_sinks(run);
+    rest(run);
+    return;
+  }
+  run->state = ASTRO_RUN_STOPS;
+  end_stream(run);
+}
+
+/* FALSE: it cannot be reached, and the user was told why. */
+static gboolean open_control(Run *run, const char *name)
+{
+  const AstroControlled controlled = { run->pipeline, name, run, tell_control, start, stop_stream };
+  g_autoptr(GError) error = NULL;
+  if (!run->arguments->control && run->arguments->control_token)
+    say(run, ASTRO_LINE_ERROR,
+        "--control-token without --control: expected --control ADDRESS:PORT too");
+  if (!run->arguments->control)
+    return !run->arguments->control_token;
+  run->control = astro_control_new(run->arguments->control, run->arguments->control_token,
+                                   &controlled, &error);
+  if (!run->control)
+    say(run, ASTRO_LINE_ERROR, "%s", error->message);
+  else if (!run->arguments->quiet)
+    tell(run, "control at %s", astro_control_page(run->control));
+  return run->control != NULL;
+}
+
+static void on_stalled(const char *last, gpointer data)
+{
+  Run *run = data;
+  say(run, ASTRO_LINE_ERROR,
+      "no element has taken or made a buffer for %s s (--watchdog); the last that did was %s",
+      run->arguments->watchdog, last ? last : "none");
+  astro_watchdog_last_resort(ASTRO_STALLED);
+  leave_sinks(run);
+  stop(run, ASTRO_STALLED);
+}
+
 static void play(Run *run)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
@@ -355,7 +489,7 @@ static void play(Run *run)
   guint watch = g_timeout_add(100, on_watch, run);
   astro_interrupt_watch(on_interrupt, run);
   astro_release_sinks(run->pipeline);
-  gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
+  start(run);
   g_main_loop_run(run->loop);
   if (run->ended) {
     run->pictures = astro_pictures_written(run->pipeline);
@@ -435,8 +569,13 @@ static int play_pipeline(GstElement *pipeline, const AstroPass *pass, const char
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
   run.stats = arguments->stats ? astro_stats_new(pipeline) : NULL;
   run.progress = arguments->quiet ? NULL : astro_progress_new(pipeline, name);
-  if (!arguments->dot || write_dot(&run))
+  run.watchdog = arguments->watchdog
+                     ? astro_watchdog_new(pipeline, arguments->watchdog, on_stalled, &run)
+                     : NULL;
+  if (open_control(&run, name) && (!arguments->dot || write_dot(&run)))
     play(&run);
+  astro_control_free(run.control);
+  astro_watchdog_free(run.watchdog);
   tell_at_end(&run);
   astro_progress_free(run.progress);
   astro_stats_free(run.stats);

@@ -6,6 +6,7 @@
 #include "graphs/interrupt.h"
 #include "graphs/next.h"
 #include "graphs/run.h"
+#include "graphs/service.h"
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ static int run_graph(const AstroGraph *graph, const char *plugin, const AstroArg
 int astro_run(const AstroArguments *arguments)
 {
   const int status = astro_with_asked_graph(arguments, run_graph);
+  astro_service_stopping();
   astro_interrupt_unwatch();
   astro_clock_release();
   return status;

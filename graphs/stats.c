@@ -1,85 +1,22 @@
 /* Prints the table of --stats. */
 #include "graphs/stats.h"
 #include "core/memory/memory.h"
-#include "graphs/flow.h"
+#include "graphs/counts.h"
 #include "graphs/format.h"
 #include "graphs/table.h"
 
-typedef struct {
-  AstroFlow *in, *out;
-} Watch;
-
 struct _AstroStats {
-  GstElement *pipeline;
+  AstroCounts *counts;
   gint64 start;
-  AstroMemoryCounters counters; /* at the start */
-  gulong handler;
-  GMutex lock;
-  GHashTable *watches; /* GstElement -> Watch */
+  AstroMemoryCounters memory; /* at the start */
 };
-
-static void watch_free(gpointer data)
-{
-  Watch *watch = data;
-  astro_flow_free(watch->in);
-  astro_flow_free(watch->out);
-  g_free(watch);
-}
-
-/* The property stats of one of our elements; NULL for others. */
-static GstStructure *own_stats(GstElement *element)
-{
-  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "stats");
-  GstStructure *stats = NULL;
-  if (!spec || spec->value_type != GST_TYPE_STRUCTURE || !(spec->flags & G_PARAM_READABLE))
-    return NULL;
-  g_object_get(element, "stats", &stats, NULL);
-  if (stats && gst_structure_has_name(stats, "astro-stats"))
-    return stats;
-  g_clear_pointer(&stats, gst_structure_free);
-  return NULL;
-}
-
-static void watch_element(AstroStats *stats, GstElement *element)
-{
-  GstStructure *own = own_stats(element);
-  if (own) {
-    gst_structure_free(own);
-    return;
-  }
-  if (GST_IS_BIN(element))
-    return;
-  Watch *watch = g_new0(Watch, 1);
-  watch->in = astro_flow_new(element, GST_PAD_SINK);
-  watch->out = astro_flow_new(element, GST_PAD_SRC);
-  g_mutex_lock(&stats->lock);
-  g_hash_table_insert(stats->watches, gst_object_ref(element), watch);
-  g_mutex_unlock(&stats->lock);
-}
-
-static void watch_each(const GValue *value, gpointer stats)
-{
-  watch_element(stats, g_value_get_object(value));
-}
-
-static void on_element_added(GstBin *pipeline, GstBin *bin, GstElement *element, gpointer stats)
-{
-  watch_element(stats, element);
-}
 
 AstroStats *astro_stats_new(GstElement *pipeline)
 {
   AstroStats *stats = g_new0(AstroStats, 1);
-  stats->pipeline = gst_object_ref(pipeline);
+  stats->counts = astro_counts_new(pipeline);
   stats->start = g_get_monotonic_time();
-  astro_memory_counters(&stats->counters);
-  stats->watches = g_hash_table_new_full(NULL, NULL, gst_object_unref, watch_free);
-  g_mutex_init(&stats->lock);
-  GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
-  gst_iterator_foreach(elements, watch_each, stats);
-  gst_iterator_free(elements);
-  stats->handler =
-      g_signal_connect(pipeline, "deep-element-added", G_CALLBACK(on_element_added), stats);
+  astro_memory_counters(&stats->memory);
   return stats;
 }
 
@@ -90,9 +27,10 @@ typedef struct {
   char *backend;
 } Counts;
 
-static Counts read_own(const GstStructure *own)
+static Counts read_counts(AstroStats *stats, GstElement *element)
 {
-  Counts counts = { .own = TRUE };
+  g_autoptr(GstStructure) told = astro_counts_of(stats->counts, element);
+  Counts counts = { .own = gst_structure_has_field(told, "busy-ns") };
   const struct {
     const char *field;
     guint64 *value;
@@ -108,30 +46,8 @@ static Counts read_own(const GstStructure *own)
     { "steps-again", &counts.again },
   };
   for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
-    gst_structure_get_uint64(own, fields[i].field, fields[i].value);
-  counts.backend = g_strdup(gst_structure_get_string(own, "backend"));
-  return counts;
-}
-
-static Counts read_counts(AstroStats *stats, GstElement *element)
-{
-  Counts counts = { 0 };
-  GstStructure *own = own_stats(element);
-  if (own) {
-    counts = read_own(own);
-    gst_structure_free(own);
-    return counts;
-  }
-  g_mutex_lock(&stats->lock);
-  Watch *watch = g_hash_table_lookup(stats->watches, element);
-  if (watch) {
-    AstroFlowCount in = astro_flow_count(watch->in), out = astro_flow_count(watch->out);
-    counts = (Counts){ .buffers_in = in.buffers,
-                       .buffers_out = out.buffers,
-                       .bytes_in = in.bytes,
-                       .bytes_out = out.bytes };
-  }
-  g_mutex_unlock(&stats->lock);
+    gst_structure_get_uint64(told, fields[i].field, fields[i].value);
+  counts.backend = g_strdup(gst_structure_get_string(told, "backend"));
   return counts;
 }
 
@@ -217,30 +133,10 @@ static void print_rows(GArray *rows, FILE *out)
   astro_table_print(cells, COLUMNS, left, out);
 }
 
-/* The elements of a bin from sources to sinks. */
-static void add_bin(AstroStats *stats, GstBin *bin, double seconds, GArray *rows)
-{
-  GValue value = G_VALUE_INIT;
-  g_autoptr(GPtrArray) elements = g_ptr_array_new_with_free_func(gst_object_unref);
-  GstIterator *sorted = gst_bin_iterate_sorted(bin);
-  while (gst_iterator_next(sorted, &value) == GST_ITERATOR_OK) {
-    g_ptr_array_insert(elements, 0, g_value_dup_object(&value));
-    g_value_unset(&value);
-  }
-  gst_iterator_free(sorted);
-  for (guint i = 0; i < elements->len; i++) {
-    GstElement *element = elements->pdata[i];
-    if (GST_IS_BIN(element))
-      add_bin(stats, GST_BIN(element), seconds, rows);
-    else
-      add_row(stats, element, seconds, rows);
-  }
-}
-
 /* Prints how many blocks were copied between host and GPUs; nothing if none were. */
 static void print_copies(const AstroStats *stats, FILE *out)
 {
-  const AstroMemoryCounters *before = &stats->counters;
+  const AstroMemoryCounters *before = &stats->memory;
   AstroMemoryCounters now;
 
   astro_memory_counters(&now);
@@ -258,14 +154,13 @@ static void print_copies(const AstroStats *stats, FILE *out)
 }
 
 /* Prints how much an element flagged, and the channels with most of it. */
-static void print_flagged(const GValue *item, gpointer out)
+static void print_flagged(AstroStats *stats, GstElement *element, FILE *out)
 {
-  GstElement *element = g_value_get_object(item);
   g_autofree char *name = gst_object_get_name(GST_OBJECT(element));
-  GstStructure *own = own_stats(element);
+  g_autoptr(GstStructure) own = astro_counts_of(stats->counts, element);
   guint64 flagged, judged = 0;
   double percent = 0;
-  if (own && gst_structure_get_uint64(own, "flagged-values", &flagged)) {
+  if (gst_structure_get_uint64(own, "flagged-values", &flagged)) {
     const GValue *channels = gst_structure_get_value(own, "worst-channels"),
                  *values = gst_structure_get_value(own, "worst-values");
     gst_structure_get_uint64(own, "judged-values", &judged);
@@ -278,7 +173,6 @@ static void print_flagged(const GValue *item, gpointer out)
               g_value_get_uint64(gst_value_array_get_value(values, i)));
     fprintf(out, "\n");
   }
-  g_clear_pointer(&own, gst_structure_free);
 }
 
 void astro_stats_print(AstroStats *stats, FILE *out)
@@ -289,12 +183,13 @@ void astro_stats_print(AstroStats *stats, FILE *out)
   for (guint i = 0; i < COLUMNS; i++)
     titles[i] = g_strdup(columns[i].title);
   g_array_append_val(rows, titles);
-  add_bin(stats, GST_BIN(stats->pipeline), seconds, rows);
+  g_autoptr(GPtrArray) elements = astro_counts_elements(stats->counts);
+  for (guint i = 0; i < elements->len; i++)
+    add_row(stats, elements->pdata[i], seconds, rows);
   print_rows(rows, out);
   print_copies(stats, out);
-  GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(stats->pipeline));
-  gst_iterator_foreach(elements, print_flagged, out);
-  gst_iterator_free(elements);
+  for (guint i = 0; i < elements->len; i++)
+    print_flagged(stats, elements->pdata[i], out);
   for (guint i = 0; i < rows->len; i++)
     for (guint j = 0; j < COLUMNS; j++)
       g_free(g_array_index(rows, Row, i)[j]);
@@ -304,9 +199,6 @@ void astro_stats_free(AstroStats *stats)
 {
   if (!stats)
     return;
-  g_signal_handler_disconnect(stats->pipeline, stats->handler);
-  g_hash_table_unref(stats->watches);
-  gst_object_unref(stats->pipeline);
-  g_mutex_clear(&stats->lock);
+  astro_counts_free(stats->counts);
   g_free(stats);
 }

@@ -1,5 +1,4 @@
-/* The table of --stats: what each element did. Our own elements count for themselves, in their
- * property stats; others are watched at their pads. */
+/* The table of --stats: what each element did. */
 #pragma once
 
 #include <gst/gst.h>

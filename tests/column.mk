@@ -1,7 +1,7 @@
 # Tests print TAP through GLib's test framework; automake's driver counts every case.
 LDADD = $(astro_libs) $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/remove-all.h tests/environment tests/in-a-folder tests/subbuild tests/lsan.supp tests/tsan.supp \
+dist_files += tests/soak doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/remove-all.h tests/environment tests/in-a-folder tests/subbuild tests/lsan.supp tests/tsan.supp \
   tests/core/fake-device.h tests/core/on-device.h \
   tests/elements/astrostage.h tests/elements/elements.h tests/elements/misfit-judging.h tests/elements/misfit-kinds.h tests/elements/misfit-model.h tests/elements/misfit-running.h tests/elements/misfit-stages.h tests/elements/recorded.h tests/elements/left.h tests/elements/merging.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
   tests/bench/bench.h tests/bench/block.h tests/bench/read.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
@@ -36,7 +36,7 @@ LOG_COMPILER = $(SHELL) $(srcdir)/tests/in-a-folder
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment; export CC='$(CC)' CXX='$(CXX)' PYTHON_GI='$(PYTHON_GI)';
 
 # Targets that are not part of "make check".
-.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-tidy check-sanitizers check-threads threads-run check-stress stress-run
+.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-tidy check-sanitizers check-threads threads-run check-stress stress-run soak
 
 # Each benchmark prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -100,6 +100,13 @@ check-tidy: $(BUILT_SOURCES)
 	echo $(TIDY) | tr ' ' '\n' | sed 's|^|$(abs_srcdir)/|' | xargs -P $$(nproc) -n 4 sh -c 'found=$$(clang-tidy --quiet \
 	  "$$@" -- $(DEFS) -DASTRO_LEVEL_AVX2 -I. $(AM_CPPFLAGS) $(GST_CFLAGS) $(GST_VIDEO_CFLAGS) $(GLIB_CFLAGS) $(SOUP_CFLAGS) $(HDF5_CFLAGS) $(core_cflags) 2>/dev/null) || { \
 	  echo "$$found"; exit 1; }' tidy
+
+# Receives and records for SOAK_SECONDS at SOAK_RATE samples a second on bad days: tests/soak says more. It needs root.
+SOAK_SECONDS = 1200
+SOAK_RATE = 1e6
+soak: all
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG G_DEBUG G_SLICE; \
+	PYTHONUNBUFFERED=1 $(srcdir)/tests/soak $(SOAK_SECONDS) $(SOAK_RATE)
 
 check-sanitizers:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'

@@ -2,7 +2,7 @@
  * of connections. Once accepted a connection belongs to libsoup, and is tracked here as long as it
  * lives. */
 #include "config.h"
-#include "core/serve/pictures-parts.h"
+#include "core/serve/callers.h"
 
 #include <sys/socket.h>
 
@@ -15,6 +15,7 @@ struct _AstroCallers {
   SoupServer *server;
   GCancellable *closing;
   gint64 patience; /* us */
+  guint most;
   GSource *sweep, *retry;
   GQueue all; /* Caller *, except those that were hung up on */
 };
@@ -98,10 +99,10 @@ static Caller *find_idlest(const AstroCallers *callers, AstroCallerPhase phase)
   return idlest;
 }
 
-/* FALSE: all callers are only waiting for pictures. */
+/* FALSE: all callers are only waiting for what is to come. */
 static gboolean make_room(AstroCallers *callers)
 {
-  if (callers->all.length < ASTRO_PICTURES_MOST_CALLERS)
+  if (callers->all.length < callers->most)
     return TRUE;
   Caller *idlest = find_idlest(callers, ASTRO_CALLER_ASKS);
   if (!idlest)
@@ -177,13 +178,15 @@ static void accept_next(AstroCallers *callers)
   g_socket_listener_accept_async(callers->listener, callers->closing, on_call, callers);
 }
 
-AstroCallers *astro_callers_new(GSocketListener *listener, SoupServer *server, guint patience_ms)
+AstroCallers *astro_callers_new(GSocketListener *listener, SoupServer *server, guint patience_ms,
+                                guint most)
 {
   AstroCallers *callers = g_new0(AstroCallers, 1);
   callers->listener = g_object_ref(listener);
   callers->server = server;
   callers->closing = g_cancellable_new();
   callers->patience = patience_ms * (gint64)1000;
+  callers->most = most;
   callers->sweep = run_every(MAX(patience_ms / 10, 10), sweep, callers);
   accept_next(callers);
   return callers;

@@ -1,33 +1,11 @@
 /* The parts inside the server of pictures: pictures.c holds what its users and its thread share,
- * callers.c the connections and answers.c the responses. The latter two run only in the server's
- * thread. */
+ * answers.c the responses. The latter runs only in the server's thread, as callers.c does. */
 #pragma once
 
+#include "core/serve/callers.h"
 #include "core/serve/pictures.h"
 
-#include <libsoup/soup.h>
-
 G_BEGIN_DECLS
-
-/* ---- connections ---- */
-
-typedef struct _AstroCallers AstroCallers;
-
-/* Passes connections at the listener to the server, in the default context of the thread; closes
- * those that keep it waiting longer than patience_ms. */
-AstroCallers *astro_callers_new(GSocketListener *listener, SoupServer *server, guint patience_ms);
-void astro_callers_free(AstroCallers *callers);
-
-typedef enum {
-  ASTRO_CALLER_ASKS,  /* its request is on its way */
-  ASTRO_CALLER_TAKES, /* bytes are on their way to it */
-  ASTRO_CALLER_WAITS  /* it waits for us, as long as it likes */
-} AstroCallerPhase;
-/* Notes the phase of the connection from which the message came. */
-void astro_caller_note(SoupServerMessage *message, AstroCallerPhase phase);
-/* Whether a waiting client has closed the connection, which libsoup does not notice while it has
- * nothing to send. */
-gboolean astro_caller_has_left(SoupServerMessage *message);
 
 /* ---- answers ---- */
 

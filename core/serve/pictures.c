@@ -3,6 +3,7 @@
 #include "core/serve/pictures-parts.h"
 
 #include "core/serve/host.h"
+#include "core/serve/listen.h"
 
 /* The time that viewers have to receive the last picture. */
 #define LAST_SECONDS 5
@@ -110,23 +111,11 @@ static gpointer run(gpointer data)
 
 static gboolean listen_at(AstroPictureServer *s, const char *address, guint16 port, GError **error)
 {
-  g_autoptr(GSocketAddress) wanted = g_inet_socket_address_new_from_string(address, port);
-  g_autoptr(GSocketAddress) got = NULL;
-  g_autoptr(GError) why = NULL;
-  if (!wanted) {
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-                "%s is not an address of an interface, expected a numeric one such as 127.0.0.1",
-                address);
+  g_autoptr(GInetSocketAddress) at = astro_listen(s->listener, address, port, error);
+  if (!at)
     return FALSE;
-  }
-  if (!g_socket_listener_add_address(s->listener, wanted, G_SOCKET_TYPE_STREAM,
-                                     G_SOCKET_PROTOCOL_TCP, NULL, &got, &why)) {
-    g_set_error(error, why->domain, why->code, "cannot listen at %s, port %u: %s", address, port,
-                why->message);
-    return FALSE;
-  }
-  s->port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(got));
-  s->address = g_object_ref(g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(got)));
+  s->port = g_inet_socket_address_get_port(at);
+  s->address = g_object_ref(g_inet_socket_address_get_address(at));
   s->page = astro_host_page(s->address, s->port);
   return TRUE;
 }
@@ -136,7 +125,7 @@ static gboolean start(AstroPictureServer *s, guint patience_ms, GError **error)
   g_main_context_push_thread_default(s->context);
   s->soup = soup_server_new(NULL, NULL);
   s->answers = astro_answers_new(s->soup, s);
-  s->callers = astro_callers_new(s->listener, s->soup, patience_ms);
+  s->callers = astro_callers_new(s->listener, s->soup, patience_ms, ASTRO_PICTURES_MOST_CALLERS);
   g_main_context_pop_thread_default(s->context);
   s->thread = g_thread_try_new("astro-pictures", run, s, error);
   return s->thread != NULL;

@@ -277,6 +277,16 @@ char *astro_fields_copy_text(gconstpointer object, char *const *field)
   return text;
 }
 
+void astro_fields_put_back(gpointer object, char **field, const char *refused, const char *text)
+{
+  GST_OBJECT_LOCK(object);
+  if (g_strcmp0(*field, refused) == 0) {
+    g_free(*field);
+    *field = g_strdup(text);
+  }
+  GST_OBJECT_UNLOCK(object);
+}
+
 void astro_fields_copy(const AstroField *fields, gconstpointer object, gpointer to,
                        gconstpointer from, gsize bytes)
 {

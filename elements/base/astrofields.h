@@ -126,6 +126,9 @@ void astro_fields_set_defaults(gpointer object);
 /* A copy of a text, for a thread that works while another thread may set it. */
 char *astro_fields_copy_text(gconstpointer object, char *const *field);
 
+/* Sets a text back that was refused, unless another thread has set it since. */
+void astro_fields_put_back(gpointer object, char **field, const char *refused, const char *text);
+
 /* Copies the whole struct of that many bytes, texts included. */
 void astro_fields_copy(const AstroField *fields, gconstpointer object, gpointer to,
                        gconstpointer from, gsize bytes);

@@ -86,6 +86,28 @@ gboolean astro_stage_configure_again(AstroStage *stage)
          GST_BASE_TRANSFORM_GET_CLASS(stage)->set_caps(trans, in, out);
 }
 
+void astro_stage_settings_changed(GObject *stage)
+{
+  g_atomic_int_set(&PRIV(ASTRO_STAGE(stage))->has_settings, TRUE);
+}
+
+/* A value that the stream cannot take must not end an observation. */
+gboolean astro_stage_take_settings(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  g_autoptr(GError) error = NULL;
+  if (!g_atomic_int_compare_and_exchange(&priv->has_settings, TRUE, FALSE))
+    return TRUE;
+  if (!astro_stage_drain(stage))
+    return FALSE;
+  if (ASTRO_STAGE_GET_CLASS(stage)->renew(stage, &error))
+    priv->told = FALSE;
+  else
+    GST_ELEMENT_WARNING(stage, LIBRARY, SETTINGS,
+                        ("%s. The stream goes on with the value before", error->message), (NULL));
+  return TRUE;
+}
+
 gboolean astro_stage_tell(AstroStage *stage, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);

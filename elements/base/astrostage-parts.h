@@ -42,7 +42,8 @@ typedef struct {
   gboolean agreed;  /* like backend and variant set under the object's lock: any thread reads it */
   AstroStream in, out;
   AstroObservation *observation;
-  gboolean told; /* amend was called, and downstream has the result */
+  gint has_settings; /* atomic: settings were set since the last block */
+  gboolean told;     /* amend was called, and downstream has the result */
   guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
   const AstroBackend *backend;
   const char *variant;
@@ -93,6 +94,9 @@ void astro_stage_tell_latency(AstroStage *stage);
 
 gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out);
 gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event);
+
+/* Takes settings that were set while the stream runs. FALSE after an error was posted. */
+gboolean astro_stage_take_settings(AstroStage *stage);
 
 /* ---- properties ---- */
 

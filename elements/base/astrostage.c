@@ -122,7 +122,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
 
-  if (trans->queued_buf && !tell_first(stage)) {
+  if (trans->queued_buf && !(astro_stage_take_settings(stage) && tell_first(stage))) {
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
   }
@@ -244,6 +244,7 @@ static gboolean start(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
 
+  g_atomic_int_set(&priv->has_settings, FALSE); /* those set before are read at the start */
   priv->chain_left = 0;
   astro_steps_begin(&priv->steps);
   priv->sends_time = TRUE;
@@ -255,7 +256,7 @@ static gboolean start(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
   /* A backend that is not there is refused at once, not at the first buffer. */
   g_autoptr(GError) error = NULL;
-  if (priv->is_planned || astro_work_check(klass->stage,(astro_stage_check_devices(stage, &error))
+  if (priv->is_planned || astro_stage_check_devices(stage, &error))
     return TRUE;
   GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
   return FALSE;

@@ -83,9 +83,13 @@ struct _AstroStageClass {
   /* How much there is to compute, for plans: a function of the stage's core. NULL: it is not told.
    * It stands here and not in AstroBackend, whose size is part of the API. */
   AstroTellWork tell_work;
+  /* Settings that may be set while the stream runs were set, and all blocks that came before are
+   * done: gets ready to work by them from the next block on, before which amend is called again.
+   * FALSE: the stage goes on by the old ones, which it puts back, and a warning says why. */
+  gboolean (*renew)(AstroStage *stage, GError **error);
 
   /* Room for methods to come, so that classes compiled today keep their size. */
-  gpointer reserved[5];
+  gpointer reserved[4];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);
@@ -98,6 +102,9 @@ gboolean astro_stage_tell(AstroStage *stage, GError **error);
 gboolean astro_stage_configure_again(AstroStage *stage);
 /* Whether a GPU would do the work, as far as is known before there are caps. */
 gboolean astro_stage_prefers_device(AstroStage *stage);
+/* For the rows of properties that may be set while the stream runs, as their `changed`: has renew
+ * called before the next block. */
+void astro_stage_settings_changed(GObject *stage);
 /* The place where submit and drain put what they return beside blocks. It is all zeros at the
  * start, and stays the same struct through a stream; the stage resets members itself, and sets
  * pointers to the room for what it asks for. */

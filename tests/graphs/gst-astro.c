@@ -326,7 +326,9 @@ static void test_completion(void)
   complete("gst-astro run --clock =", "system realtime ptp:");
   complete("gst-astro run --clock = ptp : 0 good bl", "-o nospace blocks=");
   complete("gst-astro run --clock ptp:0 good bl", "-o nospace blocks=");
-  complete("gst-astro run --stats good --", "--dot --clock --keep --quiet --verbose --help");
+  complete("gst-astro run --stats good --",
+           "--dot --clock --keep --control --control-token --watchdog --quiet --verbose --help");
+  complete("gst-astro run --control 127.0.0.1 : 80 good bl", "-o nospace blocks=");
   complete("gst-astro show --", "--help");
   complete("gst-astro show good ''", "");
   complete("gst-astro list ''", "");
