@@ -2,7 +2,8 @@
  * SECTION:element-astrodelay
  *
  * Removes the delays of the observation's phase centre: those of geometry, which follow the Earth's
- * rotation, and those of the instrument, with its gains and bandpass, from a file. Downstream of it
+ * rotation, and those of the instrument, with its gains and bandpass, from a file of lines or a
+ * table that astrocalibrate solved (interval=0, type phase, gain or delay). Downstream of it
  * a source at the phase centre has the same phase in all inputs, over the whole band and for the
  * whole observation.
  *
@@ -42,9 +43,11 @@
 #include "config.h"
 #include "elements/astrodelay.h"
 
+#include "core/delay/calibration-table.h"
 #include "core/delay/delay.h"
 #include "core/delay/due.h"
 #include "core/delay/losses.h"
+#include "core/fits/gains/gains.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/stream/uvw.h"
 #include "elements/base/astroearth.h"
@@ -162,6 +165,19 @@ static gboolean check_stations(AstroStage *stage, GError **error)
                                            "array, phase-centre and start-time");
 }
 
+static gboolean read_table(AstroDelay *self, const char *name, guint pols,
+                           AstroCalibration **calibration, GError **error)
+{
+  g_autoptr(AstroGains) gains = astro_fits_gains_read(name, error);
+  if (!gains)
+    return FALSE;
+  *calibration =
+      astro_calibration_from_gains(gains, astro_stage_observation(ASTRO_STAGE(self)), pols, error);
+  if (!*calibration)
+    g_prefix_error(error, "calibration %s: ", name);
+  return *calibration != NULL;
+}
+
 /* Reads the calibration; *calibration is NULL where there is no file. */
 static gboolean read_calibration(AstroDelay *self, const char *name, AstroCalibration **calibration,
                                  GError **error)
@@ -172,6 +188,8 @@ static gboolean read_calibration(AstroDelay *self, const char *name, AstroCalibr
   *calibration = NULL;
   if (!astro_field_given(name))
     return TRUE;
+  if (astro_fits_gains_is_fits(name))
+    return read_table(self, name, pols, calibration, error);
   if (!astro_lines_open(&lines, name, error))
     return FALSE;
   *calibration = astro_calibration_read(&lines, astro_stage_observation(stage), pols, error);
@@ -445,9 +463,9 @@ static const AstroField fields[] = {
   ASTRO_TEXT(
       AstroDelay, calibration, "calibration", "Calibration",
       "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL NANOSECONDS "
-      "and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): the effects of "
-      "the instrument, to be undone; a bandpass on spectra only. Setting it while the stream "
-      "runs reads the file, from the next buffer on",
+      "and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL), or a table of gains "
+      "(FITS) of astrocalibrate: the effects of the instrument, to be undone; a bandpass on "
+      "spectra only. Setting it while the stream runs reads the file, from the next buffer on",
       NULL, .when = ASTRO_WHEN_PLAYING, .changed = astro_stage_settings_changed),
   ASTRO_EARTH_FIELD(AstroDelay, earth_orientation),
   { 0 },

@@ -238,6 +238,7 @@ void astro_calibration_free(AstroCalibration *calibration)
   }
   g_free(calibration->bandpasses);
   g_free(calibration->inputs);
+  g_free(calibration->table);
   g_free(calibration);
 }
 
@@ -282,8 +283,12 @@ static void add_doubles(GChecksum *sum, const double *numbers, guint n)
   g_checksum_update(sum, (const guchar *)numbers, (gssize)(n * sizeof *numbers));
 }
 
+/* A table has the name by which astrocalibrate knows it, so that both of them know it was applied.
+ */
 char *astro_calibration_sum_gains(const AstroCalibration *calibration)
 {
+  if (calibration->table)
+    return g_strdup(calibration->table);
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
   gboolean any = FALSE;
   for (guint i = 0; i < calibration->n_inputs; i++) {
@@ -310,6 +315,7 @@ char *astro_calibration_sum_bandpass(const AstroCalibration *calibration)
 
 void astro_calibration_drop_gains(AstroCalibration *calibration)
 {
+  g_clear_pointer(&calibration->table, g_free);
   for (guint i = 0; i < calibration->n_inputs; i++) {
     calibration->inputs[i].amplitude = 1;
     calibration->inputs[i].phase = calibration->inputs[i].delay = 0;

@@ -8,7 +8,9 @@
  * A bandpass line without STATION and POL applies to all inputs. Each bandpass line adds a point;
  * the frequencies must rise. Between the points the bandpass is interpolated linearly, beyond them
  * it is constant. It is undone in spectra only. STATION is a station's name in the observation or
- * *, POL is 0, 1 or *. Later gain and delay lines replace earlier ones. */
+ * *, POL is 0, 1 or *. Later gain and delay lines replace earlier ones.
+ *
+ * Or they come from a table of gains (calibration-table.h). */
 #pragma once
 
 #include "core/kit/lines.h"
@@ -31,6 +33,7 @@ typedef struct {
   AstroInputCalibration *inputs; /* stations x pols */
   guint n_bandpasses;            /* all different; the first is flat */
   AstroBandpass *bandpasses;
+  char *table; /* the checksum of the table that it was made of; NULL: of none */
 } AstroCalibration;
 
 AstroCalibration *astro_calibration_read(AstroLines *lines, const AstroObservation *observation,

@@ -1,6 +1,7 @@
 /* The element: gains that astrovissrc put in come out in the table, corrected visibilities are
  * those of the sky, mode=both gives what mode=solve and mode=apply give, what no gains are known
  * for is flagged, and refusals. */
+#include "core/delay/calibration-table.h"
 #include "core/fits/gains/gains.h"
 #include "core/kit/units.h"
 #include "core/lib/predict/errors.h"
@@ -156,6 +157,79 @@ static void test_gains(gconstpointer data)
                                          "solved", &solved));
   g_assert_cmpuint(solved, ==, 2 * STATIONS * gains->groups);
   g_unlink(name);
+}
+
+/* Voltages that were multiplied by gains and came late give a table that undoes both: astrodelay
+ * takes out of them what its lines say, which is put in by lines of the inverse. The channel at the
+ * edge is left out: it has both ends of the band. */
+static void test_voltages(void)
+{
+  static const double degrees[] = { 0, 50, -110, 20 }, ns[] = { 0, 40, -25, 70 };
+  g_autofree char *lines = new_name(), *name = new_name();
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint i = 0; i < 4; i++)
+    g_string_append_printf(text, "gain A%03u * 1 %g\ndelay A%03u * %g\n", i + 1, degrees[i], i + 1,
+                           ns[i]);
+  g_assert_true(g_file_set_contents(lines, text->str, -1, NULL));
+  g_autofree char *line = g_strdup_printf(
+      "astroskysrc stations=4 sky=0,0,10 noise=0.1 frequency=150e6 bandwidth=4e6 duration=0.01 ! "
+      "astrodelay calibration=%s ! astrochannelizer channels=16 ! astrotranspose ! astrocorrelator "
+      "integration=600 ! astroselect channels=1-15 ! astrocalibrate mode=solve type=delay "
+      "interval=0 sky=0,0,10 location=%s ! fakesink",
+      lines, name);
+  g_autofree char *refused = test_launch(line);
+  g_assert_cmpstr(refused, ==, NULL);
+  GError *error = NULL;
+  g_autoptr(AstroGains) gains = astro_fits_gains_read(name, &error);
+  g_assert_no_error(error);
+  g_autoptr(AstroObservation) observation = astro_observation_new(4);
+  g_autoptr(AstroCalibration) found = astro_calibration_from_gains(gains, observation, 2, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < 8; i++) {
+    g_test_message("%g degrees, %g ns", found->inputs[i].phase / ASTRO_DEGREE,
+                   found->inputs[i].delay * 1e9);
+    test_near(found->inputs[i].delay * 1e9, -ns[i / 2], 2);
+    /* Without the error of the delay, over 150 MHz. */
+    test_near(remainder(found->inputs[i].phase / ASTRO_DEGREE + degrees[i / 2] -
+                            360 * 150e6 * (found->inputs[i].delay + ns[i / 2] * 1e-9),
+                        360),
+              0, 1);
+  }
+  /* What astrodelay undid of voltages, astrocalibrate does not undo again. */
+  g_autofree char *undo = g_strdup_printf(
+      "astroskysrc stations=4 frequency=150e6 bandwidth=4e6 duration=0.01 ! astrodelay "
+      "calibration=%s ! astrochannelizer channels=16 ! astrotranspose ! astrocorrelator "
+      "integration=600 ! astrocalibrate mode=apply location=%s ! fakesink",
+      name, name);
+  test_refused_by(undo, "astrocalibrate", "have been divided out of the stream before");
+  g_unlink(lines);
+  g_unlink(name);
+}
+
+/* Tables that voltages cannot be calibrated by. */
+static void test_not_voltages(void)
+{
+  static const struct {
+    const char *settings, *says;
+  } cases[] = {
+    { "type=full interval=0", "matrices that mix polarisations" },
+    { "type=bandpass interval=0", "gains for 4 groups of channels" },
+    { "interval=10", "gains for 2 intervals" },
+    { "interval=0 min-snr=1e6", "station A001, polarisation 0, is flagged in the table" },
+  };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    g_autofree char *name = new_name();
+    g_autofree char *solve =
+        g_strdup_printf(SOURCE "noise=100 num-buffers=2 ! astrocalibrate mode=solve sky=" SKY
+                               " %s location=%s ! fakesink",
+                        cases[k].settings, name);
+    g_free(test_launch(solve));
+    g_autofree char *line = g_strdup_printf("astroskysrc stations=8 duration=0.01 ! astrodelay "
+                                            "calibration=%s ! fakesink",
+                                            name);
+    test_refused_by(line, "astrodelay", cases[k].says);
+    g_unlink(name);
+  }
 }
 
 /* ---- corrections ---- */
@@ -383,6 +457,8 @@ static void add_tests(void)
     g_autofree char *path = g_strdup_printf("/astrocalibrate/gains/%s", types[k]);
     g_test_add_data_func(path, types[k], test_gains);
   }
+  g_test_add_func("/astrocalibrate/voltages", test_voltages);
+  g_test_add_func("/astrocalibrate/not-voltages", test_not_voltages);
   g_test_add_data_func("/astrocalibrate/both/cpu", "cpu", test_both);
   g_test_add_data_func("/astrocalibrate/both/reference", "reference", test_both);
   g_test_add_func("/astrocalibrate/weights", test_weights);
