@@ -189,7 +189,7 @@ static gboolean check_observation(AstroStage *stage, GError **error)
                              stations);
 }
 
-/* What the model needs besides. */
+/* The model needs (u,v,w) of the phase centre. */
 static gboolean check_model(AstroStage *stage, GError **error)
 {
   const AstroObservation *o = astro_stage_observation(stage);
@@ -265,7 +265,7 @@ static gboolean prepare(AstroCalibrate *self, GError **error)
   return !applies(self) || astro_calibrate_file_match(&self->file, o, pols, error);
 }
 
-/* What is corrected by gains that hold the unknown scale of a stream is in Jy. */
+/* Visibilities that are corrected by gains which hold their unknown scale are in Jy. */
 static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
 {
   AstroCalibrate *self = ASTRO_CALIBRATE(stage);
@@ -282,7 +282,7 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
     observation->done.scale = 1;
   if (self->mode == MODE_APPLY)
     return astro_calibrate_history_add(observation, self->file.sum, error);
-  /* What is solved again, of what was corrected, is what was left. */
+  /* Gains that are solved again, of corrected visibilities, are those that were left. */
   g_autofree char *solved =
       g_strdup_printf("solved-%s", astro_gains_type_name(self->file.gains->type));
   return astro_calibrate_history_has(observation, solved) ||

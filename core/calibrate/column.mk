@@ -9,3 +9,6 @@ dist_files += tests/core/calibrate/calibrate.h
 element_sources += elements/astrocalibrate.c elements/astrocalibrate.h elements/astrocalibrate-table.c elements/astrocalibrate-table.h \
   elements/astrocalibrate-told.c elements/astrocalibrate-told.h
 element_tests += tests/elements/astrocalibrate
+example_files += examples/calibrate.sh
+graph_files += graphs/calibrate.graph
+graph_tests += tests/graphs/calibrate

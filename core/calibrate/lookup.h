@@ -1,4 +1,4 @@
-/* What tables of gains and streams are to each other. */
+/* Fits tables of gains to streams: their band, their stations and their counts. */
 #pragma once
 
 #include "core/calibrate/calibrate.h"

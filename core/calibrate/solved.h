@@ -1,4 +1,4 @@
-/* What a backend gives for an interval, from the cells it solved. */
+/* Gathers the cells that a backend solved into the result of an interval. */
 #pragma once
 
 #include "core/calibrate/check.h"

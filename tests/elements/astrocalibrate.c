@@ -195,7 +195,7 @@ static void test_voltages(void)
                         360),
               0, 1);
   }
-  /* What astrodelay undid of voltages, astrocalibrate does not undo again. */
+  /* Gains that astrodelay divided out of voltages are not divided out again. */
   g_autofree char *undo = g_strdup_printf(
       "astroskysrc stations=4 frequency=150e6 bandwidth=4e6 duration=0.01 ! astrodelay "
       "calibration=%s ! astrochannelizer channels=16 ! astrotranspose ! astrocorrelator "

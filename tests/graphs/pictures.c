@@ -78,9 +78,9 @@ static void look(void)
 /* Pictures have default names, and a folder that does not exist is refused before the run. */
 static void names(void)
 {
-  static const char *const graphs[] = { "filterbank", "fringe",   "spectrometer", "incoherent",
-                                        "beam",       "voltages", "pulsar",       "flag",
-                                        "search",     "transient" };
+  static const char *const graphs[] = { "filterbank", "fringe",    "spectrometer", "incoherent",
+                                        "beam",       "voltages",  "pulsar",       "flag",
+                                        "search",     "transient", "calibrate" };
   for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
     g_autofree char *parameter = g_strdup_printf("  picture=%s.png ", graphs[i]);
     g_auto(Result) shown = run("show %s", graphs[i]);

@@ -123,7 +123,7 @@ static inline complex double *test_jones(const TestCalibrate *t, guint station, 
   return t->jones + ((gsize)station * t->channels + channel) * 4;
 }
 
-/* What the stations measure, with noise of that rms for a count of 100. */
+/* Makes the data that stations measure, with noise of that rms for a count of 100. */
 static inline void test_observe_with(TestCalibrate *t, double noise)
 {
   for (guint64 s = 0; s < t->steps; s++)

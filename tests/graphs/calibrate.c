@@ -1,0 +1,87 @@
+/* The graph calibrate: gains that were put into a simulated array are in the table, and the image
+ * is that of an array without errors; the table serves another run. */
+#include "core/fits/gains/gains.h"
+#include "core/kit/units.h"
+#include "core/lib/predict/errors.h"
+#include "tests/graphs/program.h"
+#include "tests/near.h"
+#include "tests/tests.h"
+
+#define SMALL                                                                                      \
+  "sky=0.002,0.0015,2 stations=8 duration=120 channels=4 noise=0 size=256 iterations=200 "
+
+/* The flux of the brightest source in Jy/beam. */
+static double flux_of(const Result *result)
+{
+  const char *at = strstr(result->out, "source 1: found l ");
+  g_assert_nonnull(at);
+  g_assert_true(g_str_has_prefix(at, "source 1: found l 0.0"));
+  const char *end = strstr(at, " Jy/beam");
+  g_assert_nonnull(end);
+  while (end[-1] != ' ')
+    end--;
+  return g_ascii_strtod(end, NULL);
+}
+
+/* Calibrated weights are not all the same, so that sidelobes differ a little; the seed of the
+ * simulation is 1. */
+static void test_gains(void)
+{
+  g_auto(Result) ideal = run("run calibrate gain-error=0 phase-error=0 " SMALL);
+  if (skips(&ideal))
+    return;
+  g_assert_cmpint(ideal.status, ==, 0);
+  g_auto(Result) solved = run("run calibrate gain-error=0.2 phase-error=40 --stats " SMALL);
+  g_assert_cmpint(solved.status, ==, 0);
+  test_near(flux_of(&solved), flux_of(&ideal), 0.03);
+  g_autofree char *table = in_folder("calibrate.gains.fits");
+  GError *error = NULL;
+  g_autoptr(AstroGains) gains = astro_fits_gains_read(table, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(gains->intervals->len, ==, 2);
+  g_autofree complex double *truth = astro_predict_gains(8, 2, 0.2, 40 * ASTRO_DEGREE, 1);
+  for (guint k = 0; k < gains->gains->len; k++)
+    test_near_complex(g_array_index(gains->gains, complex double, k),
+                      truth[k % 16] * conj(truth[k % 2]) / cabs(truth[k % 2]), 1e-5);
+  g_assert_cmpint(file_size("calibrate.uvfits"), >, 0);
+  g_assert_cmpint(file_size("calibrate.png"), >, 0);
+  g_assert_cmpint(file_size("before.png"), >, 0);
+  g_assert_cmpint(file_size("after.png"), >, 0);
+}
+
+/* Without the gains the image is wrong; a table that was solved before sets it right. */
+static void test_apply(void)
+{
+  write_file("raw.graph",
+             "astrovissrc stations=8 array=vla-like sky=0.002,0.0015,2 "
+             "gain-error=0.2 phase-error=40 noise=0 channels=4 duration=120 integration=10 "
+             "bandwidth=1e6 ! astrofitssink location=raw.uvfits",
+             -1);
+  g_auto(Result) raw = run("run ./raw.graph --quiet");
+  g_assert_cmpint(raw.status, ==, 0);
+  g_auto(Result) wrong = run("run image input=raw.uvfits size=256 iterations=200");
+  if (skips(&wrong))
+    return;
+  g_auto(Result) solved = run("run calibrate input=raw.uvfits model=0.002,0.0015,2 interval=0 "
+                              "table=a.fits size=256 iterations=200");
+  g_assert_cmpint(solved.status, ==, 0);
+  g_auto(Result) applied =
+      run("run calibrate input=raw.uvfits apply=a.fits output=b.uvfits size=256 iterations=200");
+  g_assert_cmpint(applied.status, ==, 0);
+  g_assert_cmpfloat(flux_of(&wrong), <, 0.9 * flux_of(&solved));
+  test_near(flux_of(&applied), flux_of(&solved), 1e-3);
+  g_auto(Result) refused = run("run calibrate input=raw.uvfits apply=raw.uvfits output=c.uvfits");
+  g_assert_cmpint(refused.status, ==, 1);
+  g_assert_nonnull(strstr(refused.err, "raw.uvfits: there is no binary table GAINS"));
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/calibrate/gains", test_gains);
+  g_test_add_func("/calibrate/apply", test_apply);
+}
+
+int main(int argc, char **argv)
+{
+  return test_program(argc, argv, add_tests);
+}
