@@ -4,12 +4,8 @@
 
 #include <math.h>
 
+#include "core/calibrate/complex.h"
 #include "core/calibrate/solve.h"
-
-static double power_of(complex double z)
-{
-  return creal(z) * creal(z) + cimag(z) * cimag(z);
-}
 
 void astro_calibrate_invert(const AstroGainsAt *at, guint pols, AstroCalibrateInverse *inverse)
 {
@@ -23,7 +19,8 @@ void astro_calibrate_invert(const AstroGainsAt *at, guint pols, AstroCalibrateIn
       inverse->inverse[3 * p] = at->has[p] && j[3 * p] != 0 ? 1 / j[3 * p] : 0;
   }
   for (guint a = 0; a < 2; a++)
-    inverse->noise[a] = power_of(inverse->inverse[2 * a]) + power_of(inverse->inverse[2 * a + 1]);
+    inverse->noise[a] =
+        astro_power(inverse->inverse[2 * a]) + astro_power(inverse->inverse[2 * a + 1]);
 }
 
 /* A count of at least 1 stays at least 1: what is good stays so. */
@@ -53,7 +50,8 @@ void astro_calibrate_correct(const AstroCalibrateInverse *i, const AstroCalibrat
   } else {
     for (guint a = 0; a < pols; a++)
       for (guint b = 0; b < pols; b++)
-        corrected[a * pols + b] = i->inverse[3 * a] * from[a * pols + b] * conj(j->inverse[3 * b]);
+        corrected[a * pols + b] =
+            astro_times_conj(astro_times(i->inverse[3 * a], from[a * pols + b]), j->inverse[3 * b]);
   }
   for (guint a = 0; a < pols; a++)
     for (guint b = 0; b < pols; b++) {

@@ -169,3 +169,59 @@ complex double astro_calibrate_value(const AstroCalibrateChannel *c, guint64 bas
   *count = good ? n : 0;
   return good ? value : 0;
 }
+
+/* ---- rows ---- */
+
+static void read_row(const AstroCalibrateChannel *c, gsize first, gsize n, complex double *values)
+{
+  if (c->config->in.format == ASTRO_FORMAT_CF64LE) {
+    memcpy(values, (const complex double *)(gconstpointer)c->data + first, n * sizeof *values);
+  } else if (c->config->in.format == ASTRO_FORMAT_CF32LE) {
+    const float *v = (const float *)(gconstpointer)c->data + 2 * first;
+    for (gsize k = 0; k < n; k++)
+      values[k] = (double)v[2 * k] + I * (double)v[2 * k + 1];
+  } else {
+    const gint32 *v = (const gint32 *)(gconstpointer)c->data + 2 * first;
+    for (gsize k = 0; k < n; k++)
+      values[k] = (double)v[2 * k] + I * (double)v[2 * k + 1];
+  }
+}
+
+static void read_counts(const AstroCalibrateChannel *c, guint i, double *counts)
+{
+  const guint products = c->size.products;
+  const gsize n = (gsize)(i + 1) * products;
+  if (!c->validity || !c->validity->counts) {
+    const double all = c->validity ? MAX(c->validity->full, 1) : 1;
+    for (gsize k = 0; k < n; k++)
+      counts[k] = all;
+    return;
+  }
+  const AstroValidityAxis *axes = c->axes + c->lead;
+  const guint64 first = (c->lead ? along(c->axes, c->step) : 0) + along(axes, c->channel);
+  guint64 offsets[ASTRO_CALIBRATE_MOST_PRODUCTS];
+  for (guint p = 0; p < products; p++)
+    offsets[p] = along(axes + 2, p / c->size.pols) + along(axes + 3, p % c->size.pols);
+  for (guint j = 0; j <= i; j++) {
+    const guint32 *at = c->validity->counts + first + along(axes + 1, (guint64)i * (i + 1) / 2 + j);
+    for (guint p = 0; p < products; p++)
+      *counts++ = at[offsets[p]];
+  }
+}
+
+void astro_calibrate_row(const AstroCalibrateChannel *c, guint i, complex double *values,
+                         double *counts)
+{
+  const gsize n = (gsize)(i + 1) * c->size.products;
+  const gsize first = (((gsize)c->step * c->size.channels + c->channel) * c->size.baselines +
+                       (gsize)i * (i + 1) / 2) *
+                      c->size.products;
+  const gboolean are_sums = c->config->in.format == ASTRO_FORMAT_CI32LE;
+  read_row(c, first, n, values);
+  read_counts(c, i, counts);
+  for (gsize k = 0; k < n; k++) {
+    const gboolean good = counts[k] > 0 && isfinite(creal(values[k])) && isfinite(cimag(values[k]));
+    counts[k] = good ? counts[k] : 0;
+    values[k] = good ? (are_sums ? values[k] / counts[k] : values[k]) : 0;
+  }
+}

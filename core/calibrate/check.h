@@ -34,6 +34,8 @@ typedef struct {
   guint channel;
 } AstroCalibrateChannel;
 
+#define ASTRO_CALIBRATE_MOST_PRODUCTS 4
+
 /* To be set to a step and channel afterwards. */
 void astro_calibrate_channel_init(AstroCalibrateChannel *channel,
                                   const AstroCalibrateConfig *config,
@@ -41,5 +43,8 @@ void astro_calibrate_channel_init(AstroCalibrateChannel *channel,
 /* The mean visibility of a product, p * pols + q, and the count behind it: 0 for NaN. */
 complex double astro_calibrate_value(const AstroCalibrateChannel *channel, guint64 baseline,
                                      guint product, double *count);
+/* The same for all products of station i with those up to itself, in their order, much faster. */
+void astro_calibrate_row(const AstroCalibrateChannel *channel, guint i, complex double *values,
+                         double *counts);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 # The calibration of visibilities: gains of stations solved against a model, and divided out.
-core_sources += core/calibrate/calibrate.h core/calibrate/check.c core/calibrate/check.h core/calibrate/sums.c core/calibrate/sums.h \
+core_sources += core/calibrate/calibrate.h core/calibrate/check.c core/calibrate/check.h core/calibrate/complex.h core/calibrate/sums.c core/calibrate/sums.h \
   core/calibrate/graph.c core/calibrate/graph.h core/calibrate/solve.h core/calibrate/solve-alone.c core/calibrate/solve-full.c \
   core/calibrate/solve-delay.c core/calibrate/jones.c core/calibrate/solved.c core/calibrate/solved.h \
   core/calibrate/model.c core/calibrate/model.h core/calibrate/lookup.c core/calibrate/lookup.h \

@@ -159,6 +159,9 @@ static void apply_channel(gpointer data, guint64 task)
   const AstroCalibrateArguments *arguments = work->arguments;
   const AstroFormat format = work->self->config.out.format;
   g_autofree AstroCalibrateInverse *inverse = g_new(AstroCalibrateInverse, size->stations);
+  const gsize row = (gsize)size->stations * size->products;
+  g_autofree complex double *values = g_new(complex double, row);
+  g_autofree double *counts = g_new(double, row);
   gboolean mixes = FALSE;
   AstroCalibrateChannel at;
   astro_calibrate_channel_init(&at, &work->self->config, arguments, work->in);
@@ -170,16 +173,16 @@ static void apply_channel(gpointer data, guint64 task)
     astro_calibrate_invert(gains, size->pols, &inverse[i]);
   }
   gsize to = task * size->baselines * size->products;
-  for (guint i = 0; i < size->stations; i++)
+  for (guint i = 0; i < size->stations; i++) {
+    astro_calibrate_row(&at, i, values, counts);
     for (guint j = 0; j <= i; j++, to += size->products) {
-      complex double from[4], corrected[4];
-      double counts[4];
-      for (guint k = 0; k < size->products; k++)
-        from[k] = astro_calibrate_value(&at, (guint64)i * (i + 1) / 2 + j, k, &counts[k]);
-      astro_calibrate_correct(&inverse[i], &inverse[j], mixes, size->pols, from, counts,
+      const gsize k = (gsize)j * size->products;
+      complex double corrected[4];
+      astro_calibrate_correct(&inverse[i], &inverse[j], mixes, size->pols, values + k, counts + k,
                               arguments->count_scale, corrected, arguments->counts + to);
       astro_calibrate_write(format, work->out->data, to, corrected, size->products);
     }
+  }
 }
 
 static void apply(const Calibrate *self, const AstroCalibrateArguments *arguments,

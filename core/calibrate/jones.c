@@ -1,5 +1,6 @@
 /* Matrices of 2 x 2, and the rotations that a model leaves open. */
 #include "config.h"
+#include "core/calibrate/complex.h"
 #include "core/calibrate/solve.h"
 
 #include <math.h>
@@ -8,10 +9,9 @@
 void astro_jones_multiply(const complex double a[4], const complex double b[4],
                           complex double to[4])
 {
-  to[0] = a[0] * b[0] + a[1] * b[2];
-  to[1] = a[0] * b[1] + a[1] * b[3];
-  to[2] = a[2] * b[0] + a[3] * b[2];
-  to[3] = a[2] * b[1] + a[3] * b[3];
+  for (guint i = 0; i < 4; i += 2)
+    for (guint j = 0; j < 2; j++)
+      to[i + j] = astro_times(a[i], b[j]) + astro_times(a[i + 1], b[2 + j]);
 }
 
 void astro_jones_multiply_adjoint(const complex double a[4], const complex double b[4],

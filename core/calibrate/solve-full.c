@@ -1,5 +1,6 @@
 /* Jones matrices of all stations. */
 #include "config.h"
+#include "core/calibrate/complex.h"
 #include "core/calibrate/solve.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ static void contract(const complex double *sums, gboolean turned, const complex 
     for (guint c = 0; c < 2; c++)
       for (guint b = 0; b < 2; b++)
         for (guint d = 0; d < 2; d++)
-          to[2 * a + c] += element(sums, turned, a, b, c, d) * with[2 * b + d];
+          to[2 * a + c] += astro_times(element(sums, turned, a, b, c, d), with[2 * b + d]);
 }
 
 /* The sums of V J M^H and of M J^H J M^H over the other stations. */

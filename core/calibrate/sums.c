@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/backend/threads.h"
+#include "core/calibrate/complex.h"
 
 static gsize pairs_of(const AstroCalibrateSums *sums)
 {
@@ -77,53 +78,49 @@ typedef struct {
   const AstroBlock *in;
 } Work;
 
-static double power_of(complex double z)
-{
-  return creal(z) * creal(z) + cimag(z) * cimag(z);
-}
+/* A baseline of a channel: values and counts of its products. */
+typedef struct {
+  const complex double *v, *m;
+  const double *w;
+} Baseline;
 
-static void add_one(AstroCalibrateSums *sums, const AstroCalibrateChannel *at, guint group, guint i,
-                    guint j, const complex double *model)
+static void add_one(AstroCalibrateSums *sums, guint group, guint i, guint j, const Baseline *at)
 {
-  const guint64 baseline = (guint64)i * (i + 1) / 2 + j;
   for (guint p = 0; p < sums->size.pols; p++) {
     const guint product = p * sums->size.pols + p, cell = group * sums->size.pols + p;
     const gsize to = cell * sums->square + (gsize)i * sums->size.stations + j;
-    double w;
-    const complex double v = astro_calibrate_value(at, baseline, product, &w), m = model[product];
+    const complex double v = at->v[product], m = at->m[product];
+    const double w = at->w[product];
     if (w == 0)
       continue;
-    const complex double a = w * v * conj(m);
-    sums->re[to] += creal(a);
-    sums->im[to] += cimag(a);
-    sums->b[to] += w * power_of(m);
-    sums->energy[(gsize)cell * sums->size.stations + i] += w * power_of(v);
+    const complex double a = astro_times_conj(v, m);
+    sums->re[to] += w * creal(a);
+    sums->im[to] += w * cimag(a);
+    sums->b[to] += w * astro_power(m);
+    sums->energy[(gsize)cell * sums->size.stations + i] += w * astro_power(v);
     sums->values[(gsize)cell * sums->size.stations + i]++;
   }
 }
 
 /* A matrix has one weight, the least of those of its elements. */
-static void add_jones(AstroCalibrateSums *sums, const AstroCalibrateChannel *at, guint group,
-                      guint i, guint j, const complex double *model)
+static void add_jones(AstroCalibrateSums *sums, guint group, guint i, guint j, const Baseline *at)
 {
-  const guint64 baseline = (guint64)i * (i + 1) / 2 + j;
   const guint n = sums->size.products;
   AstroJonesSums *to = &sums->jones[group * pairs_of(sums) + (gsize)i * (i - 1) / 2 + j];
-  complex double v[4];
-  double weight = G_MAXDOUBLE, energy = 0;
+  double weight = at->w[0], energy = 0;
   for (guint k = 0; k < n; k++) {
-    double w;
-    v[k] = astro_calibrate_value(at, baseline, k, &w);
-    weight = MIN(weight, w);
-    energy += power_of(v[k]);
+    weight = MIN(weight, at->w[k]);
+    energy += astro_power(at->v[k]);
   }
   if (weight == 0)
     return;
-  for (guint ab = 0; ab < n; ab++)
+  for (guint ab = 0; ab < n; ab++) {
+    const complex double v = weight * at->v[ab], m = weight * at->m[ab];
     for (guint cd = 0; cd < n; cd++) {
-      to->s[4 * ab + cd] += weight * v[ab] * conj(model[cd]);
-      to->t[4 * ab + cd] += weight * model[ab] * conj(model[cd]);
+      to->s[4 * ab + cd] += astro_times_conj(v, at->m[cd]);
+      to->t[4 * ab + cd] += astro_times_conj(m, at->m[cd]);
     }
+  }
   sums->energy[(gsize)group * sums->size.stations + i] += weight * energy;
   sums->values[(gsize)group * sums->size.stations + i] += n;
 }
@@ -136,16 +133,23 @@ static void add_row(gpointer data, guint64 task)
   const AstroCalibrateSize *size = &sums->size;
   const guint group = (guint)(task / size->stations), i = (guint)(task % size->stations);
   const guint first = group * sums->step, last = MIN(first + sums->step, size->channels);
+  const gsize row = (gsize)(i + 1) * size->products;
+  g_autofree complex double *values = g_new(complex double, row);
+  g_autofree double *counts = g_new(double, row);
   AstroCalibrateChannel at;
   astro_calibrate_channel_init(&at, &sums->config, work->arguments, work->in);
   for (at.step = 0; at.step < work->arguments->steps && !astro_is_given_up(); at.step++)
     for (at.channel = first; at.channel < last; at.channel++) {
       const complex double *model =
           work->arguments->model +
-          (at.step * size->channels + at.channel) * size->baselines * size->products;
-      for (guint j = 0; j < i; j++)
-        (sums->jones ? add_jones : add_one)(sums, &at, group, i, j,
-                                            model + ((gsize)i * (i + 1) / 2 + j) * size->products);
+          ((at.step * size->channels + at.channel) * size->baselines + (gsize)i * (i + 1) / 2) *
+              size->products;
+      astro_calibrate_row(&at, i, values, counts);
+      for (guint j = 0; j < i; j++) {
+        const gsize k = (gsize)j * size->products;
+        const Baseline baseline = { values + k, model + k, counts + k };
+        (sums->jones ? add_jones : add_one)(sums, group, i, j, &baseline);
+      }
     }
 }
 
