@@ -45,17 +45,21 @@ bench: all $(bench_programs)
 bench-gpu: all $(gpu_bench_programs)
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(gpu_bench_programs); do $$program || exit 1; done
 
-# Counts pairs with Corrfunc and TreeCorr, from PyPI, too: counts have to be equal; prints speeds.
+# Counts pairs with Corrfunc and TreeCorr, from PyPI, too: counts have to be equal; prints speeds. Gains are compared
+# with those of CASA.
 peers/.complete:
-	rm -rf peers && python3 -m venv peers && peers/bin/pip install --quiet Corrfunc TreeCorr ducc0 && touch $@
+	rm -rf peers && python3 -m venv peers && peers/bin/pip install --quiet Corrfunc TreeCorr ducc0 \
+	  casatasks python-casacore astropy six certifi && touch $@
 
 check-peers: all tests/bench/histogram peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf check $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-calibrate check $(builddir)
 
 # Compares speed, and images with ducc0's.
 bench-peers: all tests/bench/histogram tests/bench/gridder peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-gridder $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-calibrate bench $(builddir)
 
 # Compares pair counts with a plain loop, at the size of a survey, for which the loop takes a minute.
 check-large: all tests/core/histogram/histogram-large
