@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Shows the contents of a UVFITS file as text (needs python3-astropy):
+"""Shows the contents of a UVFITS file, or a table of gains, as text (needs python3-astropy):
   look.py spectrum FILE [STATION]    mean power of a station in every channel, in dB below the strongest
   look.py fringe FILE [I-J]          phase and amplitude of a baseline against time, as means over the band
+  look.py gains FILE [STATION]       phase, amplitude and S/N of a station's gains against time (of astrocalibrate)
 """
 import sys
 
@@ -56,8 +57,27 @@ def fringe(path, baseline="1-2"):
         print(f"{time:10.3f} s {np.degrees(np.angle(value)):8.2f} deg {abs(value):10.4g} {' ' * place}*")
 
 
+def gains(path, station=""):
+    with fits.open(path) as hdus:
+        if "GAINS" not in hdus:
+            sys.exit(f"{path}: there is no table GAINS, as astrocalibrate writes it")
+        header, rows = hdus["GAINS"].header, hdus["GAINS"].data
+        names = [str(name).strip() for name in rows["STATION"]]
+        station = station or names[0]
+        if station not in names:
+            sys.exit(f"{path}: no station {station}: there are {names[0]} to {names[header['NSTATION'] - 1]}")
+        middle = header["NGROUP"] // 2
+        for name, row in zip(names, rows):
+            pairs = row["GAIN"].reshape(header["NGROUP"], -1, 2)[middle]
+            snr = np.reshape(row["SNR"], (header["NGROUP"], -1))[middle]
+            for value, (re, im) in enumerate(pairs if name == station else []):
+                gain, place = complex(re, im), round(WIDTH * (np.arctan2(im, re) / (2 * np.pi) + 0.5))
+                told = f"{np.degrees(np.angle(gain)):8.2f} deg {abs(gain):10.4g} S/N {snr[value]:8.1f} {' ' * place}*"
+                print(f"{np.mean(row['TIME']):10.3f} s {value} {told if snr[value] > 0 else 'flagged'}")
+
+
 if __name__ == "__main__":
-    commands = {"spectrum": spectrum, "fringe": fringe}
+    commands = {"spectrum": spectrum, "fringe": fringe, "gains": gains}
     if not 3 <= len(sys.argv) <= 4 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     try:
