@@ -1,5 +1,6 @@
 # Delays in time and in phase.
-core_sources += core/delay/work.c core/delay/check.c core/delay/calibration.c core/delay/calibration.h core/delay/calibration-table.c core/delay/calibration-table.h core/delay/due.c core/delay/due.h \
+core_sources += core/delay/work.c core/delay/check.c core/delay/calibration.c core/delay/calibration.h \
+  core/delay/calibration-table.c core/delay/calibration-table.h core/delay/due.c core/delay/due.h \
   core/delay/model.c core/delay/model.h core/delay/delay.h core/delay/instance.c core/delay/instance.h \
   core/delay/window.c core/delay/rows.c core/delay/reference.c core/delay/cpu.c core/delay/losses.c \
   core/delay/losses.h
