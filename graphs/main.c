@@ -76,7 +76,7 @@ static const AstroCommand commands[] = {
     NULL, astro_print },
   { "devices", "", "Lists the CPU's kernels and the GPUs that backend=cuda can use.", NULL, FALSE,
     FALSE, NULL, astro_devices },
-  { "plan", "GRAPH [name=value ...] [--machine MACHINE]",
+  { "plan", "GRAPH [name=value ...] [OPTION ...]",
     "Says what a graph needs and what bounds it on a machine.",
     GRAPH_HELP
     "\nNothing is run or written. Times are those that the machine allows at best, by what each "
@@ -86,8 +86,7 @@ static const AstroCommand commands[] = {
     "Write the output to a file: gst-astro machine > here.machine. It takes less than a minute, "
     "and is right only if nothing else runs.",
     FALSE, FALSE, NULL, astro_machine },
-  { "qualify", "[--quick] [--output NAME] [--compare OLD.json]",
-    "Reports what holds on this machine.",
+  { "qualify", "[OPTION ...]", "Reports what holds on this machine.",
     "Compares every kernel with its reference, looks for injected losses in the counts of a file, "
     "cuts runs short, and times stages beside what the machine allows. The exit status is 1 if "
     "anything falls short.",

@@ -3,7 +3,9 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/machine.h"
+#include "graphs/passes.h"
 #include "graphs/plan-print.h"
+#include "graphs/values.h"
 
 #include <stdlib.h>
 
@@ -15,39 +17,67 @@ static int refuse(const AstroGraph *graph, const char *message)
   return astro_refuse(text);
 }
 
-static int plan_pipeline(GstElement *pipeline, const AstroGraph *graph, const AstroMachine *machine)
+/* Prints the plan of one pipeline; else returns why there is none. */
+static char *plan_pipeline(GstElement *pipeline, const AstroMachine *machine)
 {
-  g_autofree char *trouble = NULL;
+  char *trouble = NULL;
   g_autoptr(AstroPlanShapes) shapes = astro_plan_shapes(pipeline, &trouble);
   if (!shapes)
-    return refuse(graph, trouble);
+    return trouble;
   if (shapes->stages->len == 0)
-    return refuse(graph, "no element of the graph has work that can be planned");
+    return g_strdup("no element of the graph has work that can be planned");
   g_autoptr(AstroPlanRoofs) roofs = astro_plan_roofs(shapes, machine, &trouble);
   if (!roofs)
-    return refuse(graph, trouble);
+    return trouble;
   astro_plan_print(shapes, roofs, machine, stdout);
-  return EXIT_SUCCESS;
+  return NULL;
 }
 
-static int plan_line(const AstroGraph *graph, const char *line, const char *plugin,
-                     const AstroArguments *arguments)
+static char *plan_pass(const AstroPass *pass, const AstroMachine *machine)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(AstroMachine) machine = astro_machine_find(arguments->machine, &error);
-  if (!machine)
-    return astro_refuse(error->message);
-  GstElement *parsed = gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  g_autofree char *line = astro_checked_line(pass->graph, &error);
+  GstElement *parsed =
+      line ? gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error) : NULL;
   if (!parsed)
-    return refuse(graph, error->message);
+    return g_strdup(error->message);
   g_autoptr(GstElement) pipeline =
       gst_object_ref_sink(GST_IS_PIPELINE(parsed) ? parsed : gst_pipeline_new(NULL));
   if (pipeline != parsed)
     gst_bin_add(GST_BIN(pipeline), parsed);
-  return plan_pipeline(pipeline, graph, machine);
+  return plan_pipeline(pipeline, machine);
+}
+
+/* Each pipeline once, as its rounds are alike. Those that read files which an earlier one writes
+ * cannot be planned before these are there, and say so. */
+static int plan_passes(const AstroGraph *graph, const GPtrArray *passes,
+                       const AstroMachine *machine)
+{
+  g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+  for (guint i = 0; i < passes->len; i++) {
+    const AstroPass *pass = passes->pdata[i];
+    if (!g_hash_table_add(seen, GUINT_TO_POINTER(pass->pipeline)))
+      continue;
+    if (pass->label)
+      printf("%s%s\n", i ? "\n" : "", pass->label);
+    g_autofree char *trouble = plan_pass(pass, machine);
+    if (trouble && i == 0)
+      return refuse(graph, trouble);
+    if (trouble)
+      printf("not planned: %s\n", trouble);
+  }
+  return EXIT_SUCCESS;
+}
+
+static int plan_graph(const AstroGraph *graph, const char *plugin, const AstroArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroMachine) machine = astro_machine_find(arguments->machine, &error);
+  g_autoptr(GPtrArray) passes = machine ? astro_passes_of(graph, "", &error) : NULL;
+  return passes ? plan_passes(graph, passes, machine) : astro_refuse(error->message);
 }
 
 int astro_plan(const AstroArguments *arguments)
 {
-  return astro_with_asked_line(arguments, plan_line);
+  return astro_with_asked_graph(arguments, plan_graph);
 }
