@@ -134,6 +134,27 @@ static void test_shipped(void)
   g_assert_nonnull(strstr(images.out, "one machine keeps up with what is counted\n"));
 }
 
+/* Each pipeline of a graph with rounds once; one that reads what an earlier one writes says so. */
+static void test_rounds(void)
+{
+  static const char text[] =
+      "@round \"observe\"\nastroskysrc stations=2 bandwidth=1e6 duration=1 ! astrochannelizer "
+      "name=first channels=64 ! filesink location=${folder}/a.raw\n"
+      "@round 3 \"again\"\nastroskysrc stations=2 bandwidth=1e6 duration=1 ! astrochannelizer "
+      "name=second channels=32 ! fakesink\n"
+      "@round \"read\"\nastrofitssrc location=${folder}/b.fits ! astropower ! fakesink\n";
+  write_file("rounds.graph", text, -1);
+  write_file("test.machine", MACHINE(""), -1);
+  g_auto(Result) plan = run("plan ./rounds.graph --machine test.machine");
+  g_assert_cmpint(plan.status, ==, 0);
+  g_assert_true(g_str_has_prefix(plan.out, "observe\nmachine: a test\n"));
+  assert_cell(plan.out, "first", "bytes in", "8.00 MB");
+  const char *second = strstr(plan.out, "\nsecond ");
+  g_assert_nonnull(second);
+  g_assert_null(strstr(second + 1, "\nsecond "));
+  g_assert_nonnull(strstr(plan.out, "\nnot planned: astrofitssrc"));
+}
+
 static void test_refused(void)
 {
   write_file("small.graph", GRAPH, -1);
@@ -179,6 +200,7 @@ static void add_tests(void)
   g_test_add_func("/plan/bytes", test_bytes);
   g_test_add_func("/plan/bus", test_bus);
   g_test_add_func("/plan/shipped", test_shipped);
+  g_test_add_func("/plan/rounds", test_rounds);
   g_test_add_func("/plan/refused", test_refused);
   g_test_add_func("/plan/cuda-stages", test_cuda_stages);
 }
