@@ -26,7 +26,6 @@ struct AstroDegridPlanes {
   guint blocks[2]; /* of columns, with l < 0 and with l >= 0 */
 };
 
-static const AstroDegridKernels *const variants[] = ASTRO_KERNELS(astro_degrid_kernels);
 /* Tables by precision. */
 static gconstpointer const transforms[] = ASTRO_KERNELS(astro_fft_columns);
 
@@ -94,7 +93,7 @@ AstroDegridPlanes *astro_degrid_planes_new(const AstroGriddingConfig *config, co
   self->grid = *grid;
   self->grid.products = NULL;
   self->products = products;
-  self->kernels = ASTRO_KERNELS_PICK(variants);
+  self->kernels = astro_degrid_kernels_pick();
   self->transforms = ASTRO_KERNELS_PICK(transforms);
   self->transforms += config->is_double;
   self->columns = astro_fft_columns_new(grid->size, config->is_double);
