@@ -40,6 +40,13 @@ guint64 astro_degrid_planes_bytes(const AstroGriddingConfig *config, const Astro
   return (guint64)grid->size * grid->size * products * 2 * real_bytes(config);
 }
 
+/* A column's samples and half as many in between: for the sizes of grids, which have small factors
+ * alone, the rest is less. */
+guint64 astro_degrid_planes_scratch(const AstroGriddingConfig *config, const AstroGrid *grid)
+{
+  return (guint64)grid->size * 3 * ASTRO_FFT_COLUMNS_BYTES + (64 << 10);
+}
+
 /* ---- plans ---- */
 
 static gboolean make_plan(AstroDegridPlanes *self, GError **error)
