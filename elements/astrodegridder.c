@@ -119,31 +119,51 @@ static gboolean check_input(const AstroStream *in, GError **error)
   return astro_stream_check_lower(in, error);
 }
 
-/* How many steps the memory has room for, with the buffers that are held and the one that is made;
- * one is taken even if it has not. */
-static gboolean plan_memory(AstroDegridder *self, GError **error)
+/* Bytes for so many steps that are predicted together: with their buffers, the one that is made of
+ * each, and the model as the file has it and as the work takes it. */
+static guint64 bytes_for(const AstroDegridder *self, guint64 steps)
 {
   const AstroDegridderConfig *config = &self->config;
-  const guint64 fixed = astro_degridder_fixed_bytes(config) +
-                        astro_stream_step_bytes(astro_stage_in(ASTRO_STAGE(self)));
-  const guint64 step = astro_degridder_dump_bytes(config) +
-                       astro_stream_step_bytes(astro_stage_in(ASTRO_STAGE(self)));
-  if (fixed + step > self->budget)
+  const AstroStream *in = astro_stage_in(ASTRO_STAGE((gpointer)self));
+  const guint64 pixels =
+      (guint64)config->grid.image_size * config->grid.image_size * config->gridder.channels;
+  return astro_degridder_bytes(config, steps) + (steps + 1) * astro_stream_step_bytes(in) +
+         pixels * self->file.n_in_file * astro_format_info(self->file.stream.format)->bytes +
+         pixels * self->file.n_products * (config->gridder.is_double ? 8 : 4);
+}
+
+/* The most steps for which the budget has room. */
+static guint64 most_steps(const AstroDegridder *self)
+{
+  guint64 least = 0, above = astro_degridder_most_dumps(&self->config) + 1;
+  while (above - least > 1) {
+    const guint64 middle = least + (above - least) / 2;
+    if (bytes_for(self, middle) <= self->budget)
+      least = middle;
+    else
+      above = middle;
+  }
+  return least;
+}
+
+static gboolean plan_memory(AstroDegridder *self, GError **error)
+{
+  const guint64 most = most_steps(self);
+  if (most == 0)
     return astro_backend_no_memory(
         error,
         "a model of %u x %u pixels and one integration need %" G_GUINT64_FORMAT
         " bytes, and max-memory allows %" G_GUINT64_FORMAT
         ": expected more memory, or a smaller model",
-        config->grid.image_size, config->grid.image_size, fixed + step, self->budget);
-  guint64 most = MIN((self->budget - fixed) / step, astro_degridder_most_dumps(config));
+        self->grid.image_size, self->grid.image_size, bytes_for(self, 1), self->budget);
   GST_OBJECT_LOCK(self);
   self->most = self->interval > 0 ? MIN(most, self->interval) : most;
-  self->planned_bytes = fixed + self->most * step;
+  self->planned_bytes = bytes_for(self, self->most);
   GST_OBJECT_UNLOCK(self);
   ASTRO_INFO(self,
              "planes of %u x %u cells; %" G_GUINT64_FORMAT
              " integrations at most are predicted together, in %" G_GUINT64_FORMAT " bytes",
-             config->grid.size, config->grid.size, self->most, self->planned_bytes);
+             self->grid.size, self->grid.size, self->most, self->planned_bytes);
   return TRUE;
 }
 

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #define LANES STRIP_LANES
-#define LOAD(from) ((StripVector) * (const StripUnaligned *)(from))
 G_STATIC_ASSERT(ASTRO_IMAGE_STRIP % LANES == 0);
 
 static void add_single(double *sums, const float *in, gsize n, const double *re, const double *im,
@@ -25,33 +24,6 @@ static void add_double(double *sums, const double *in, gsize n, const double *re
 {
   for (gsize i = 0; i < n; i++)
     sums[i] += a * (in[2 * i] * re[i] - in[2 * i + 1] * im[i]);
-}
-
-/* Clenshaw's recurrence. */
-static inline StripVector series_at(const AstroImageSeries *series, StripVector x)
-{
-  StripVector at =
-      (2 * x - (series->least + series->greatest)) / (series->greatest - series->least);
-  StripVector next = {}, after = {};
-  for (guint k = series->n; k-- > 1;) {
-    StripVector now = series->terms[k] + 2 * at * next - after;
-    after = next;
-    next = now;
-  }
-  return series->terms[0] + at * next - after;
-}
-
-static void corrections(const AstroImageStrip *strip, const double *by,
-                        const AstroImageSeries *series, double *corrections)
-{
-  const StripVector count = strip_counting();
-
-  for (gsize i = 0; i < strip->n; i++)
-    corrections[i] = by[i];
-  if (series->n)
-    for (gsize i = 0; i < strip->n; i += LANES)
-      STRIP_STORE(corrections + i,
-                  LOAD(corrections + i) * series_at(series, strip_n_minus_1(strip, i, count)));
 }
 
 #define ROTATE_ROWS(name, REAL)                                                                    \
@@ -101,7 +73,7 @@ const AstroImageKernels LEVEL_NAMED(astro_image_kernels) = {
   .phases = strip_phases,
   .add_single = add_single,
   .add_double = add_double,
-  .corrections = corrections,
+  .corrections = strip_corrections,
   .rotate_rows = { rotate_single, rotate_double },
   .add_row = { { add_single_to_single, add_single_to_double },
                { add_double_to_single, add_double_to_double } },

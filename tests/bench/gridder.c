@@ -1,5 +1,6 @@
 /* Images from visibilities by W-stacking as the elements make them: gridding, transform along u of
- * touched tiles, transform along v and image, one plane after the other.
+ * touched tiles, transform along v and image, one plane after the other. Then the way back: the
+ * same visibilities predicted from that image.
  *
  * Without arguments: a table of speeds; with one, the number of a row, that row only. With more,
  * for comparisons with other programs on the same data: gridder ACCURACY SIZE PIXEL PRODUCTS ROWS
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 #include "core/lib/fft/fft.h"
+#include "core/gridder/degrid/degrid.h"
 #include "core/gridder/gridder.h"
 #include "core/kit/pages.h"
 #include "core/image/image.h"
@@ -140,6 +142,33 @@ static void imager_run(gpointer data)
   }
 }
 
+/* Into values of its own. */
+typedef struct {
+  Imager *imager;
+  gpointer values;
+} Degridder;
+
+static void degridder_run(gpointer data)
+{
+  const Degridder *self = data;
+  const Imager *imager = self->imager;
+  AstroGridRows rows = imager->rows;
+  GError *error = NULL;
+  rows.values = NULL;
+  if (!astro_degrid(&imager->config, &imager->grid, &rows, imager->out.data, self->values, &error))
+    give_up(error);
+}
+
+static double degrid_seconds(Imager *imager)
+{
+  const AstroGridRows *rows = &imager->rows;
+  Degridder self = { imager, astro_pages_alloc(rows->rows * rows->channels * rows->products *
+                                               (rows->is_double ? 16 : 8)) };
+  const double seconds = bench_seconds(degridder_run, &self, 3);
+  free(self.values);
+  return seconds;
+}
+
 /* ---- for other programs ---- */
 
 static gpointer read_file(const char *path, gsize bytes)
@@ -245,9 +274,9 @@ int main(int argc, char **argv)
     return compare(argv + 1);
   AstroGridRows rows = make_drift(&observed, &longest);
   printf("\nImages by W-stacking, %.2f M visibilities: Mvis/s, then seconds of each part\n"
-         "%10s %8s %6s %6s %4s %6s %10s %8s %8s %8s %8s\n",
+         "%10s %8s %6s %6s %4s %6s %10s %8s %8s %8s %8s %8s %8s\n",
          rows.rows * rows.channels * 1e-6, "accuracy", "products", "image", "grid", "W", "planes",
-         "Mvis/s", "sort", "spread", "FFT", "image");
+         "Mvis/s", "sort", "spread", "FFT", "image", "degrid", "of grid");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     Imager self = { .rows = rows };
     if (argc == 2 && atoi(argv[1]) != (int)i)
@@ -258,10 +287,11 @@ int main(int argc, char **argv)
     imager_open(&self, cases[i].accuracy, cases[i].size,
                 1 / (2.6 * longest) * 1024 / cases[i].size);
     const double seconds = bench_seconds(imager_run, &self, 3);
-    printf("%10g %8u %6u %6u %4u %6u %10.2f %8.3f %8.3f %8.3f %8.3f\n", cases[i].accuracy,
-           cases[i].products, cases[i].size, self.grid.size, self.grid.spread.support, self.planes,
-           rows.rows * rows.channels / seconds * 1e-6, self.sort, self.spread, self.transform,
-           self.accumulate);
+    const double degrid = degrid_seconds(&self);
+    printf("%10g %8u %6u %6u %4u %6u %10.2f %8.3f %8.3f %8.3f %8.3f %8.3f %8.2f\n",
+           cases[i].accuracy, cases[i].products, cases[i].size, self.grid.size,
+           self.grid.spread.support, self.planes, rows.rows * rows.channels / seconds * 1e-6,
+           self.sort, self.spread, self.transform, self.accumulate, degrid, degrid / seconds);
     fflush(stdout);
     imager_close(&self);
     g_free((gpointer)self.rows.values);

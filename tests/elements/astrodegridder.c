@@ -252,6 +252,49 @@ static void test_long_buffer(void)
   g_unlink(path);
 }
 
+/* What is planned with `settings`, and how many steps that is for. */
+static guint64 planned(const char *path, const char *settings, guint64 *steps)
+{
+  g_autofree char *line = g_strdup_printf(
+      SETTINGS "! astrodegridder name=d threads=1 model=%s %s ! fakesink", path, settings);
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
+  g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), "d");
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  GstStructure *stats;
+  guint64 bytes = 0;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) message =
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
+  g_object_get(element, "stats", &stats, NULL);
+  g_assert_true(gst_structure_get_uint64(stats, "planned-bytes", &bytes));
+  g_assert_true(gst_structure_get_uint64(stats, "held-steps", steps));
+  gst_structure_free(stats);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return bytes;
+}
+
+/* With as much memory as some steps need, so many are predicted together; with a byte less, one
+ * less; and what comes out is the same. */
+static void test_max_memory(void)
+{
+  g_autofree char *path = write_plain_model();
+  guint64 steps;
+  const guint64 two = planned(path, "interval=2", &steps);
+  g_assert_cmpuint(steps, ==, 2);
+  g_autofree char *enough = g_strdup_printf("max-memory=%" G_GUINT64_FORMAT, two);
+  g_autofree char *less = g_strdup_printf("max-memory=%" G_GUINT64_FORMAT, two - 1);
+  g_assert_cmpuint(planned(path, enough, &steps), ==, two);
+  g_assert_cmpuint(steps, ==, 2);
+  g_assert_cmpuint(planned(path, less, &steps), <, two);
+  g_assert_cmpuint(steps, ==, 1);
+  g_autofree char *whole = g_strdup_printf(SETTINGS "! astrodegridder model=%s", path);
+  g_autofree char *cut = g_strdup_printf("%s threads=1 %s", whole, enough);
+  g_auto(Played) expected = play(whole), found = play(cut);
+  g_assert_cmpfloat(apart(found.bytes, expected.bytes, FALSE), <=, 1e-4);
+  g_unlink(path);
+}
+
 /* ---- residuals ---- */
 
 static void test_subtracted(void)
@@ -574,6 +617,7 @@ static void add_tests(void)
   g_test_add_func("/astrodegridder/predicted", test_predicted);
   g_test_add_func("/astrodegridder/pieces", test_pieces);
   g_test_add_func("/astrodegridder/long-buffer", test_long_buffer);
+  g_test_add_func("/astrodegridder/max-memory", test_max_memory);
   g_test_add_func("/astrodegridder/subtracted", test_subtracted);
   g_test_add_func("/astrodegridder/twice", test_twice);
   g_test_add_func("/astrodegridder/scale", test_scale);

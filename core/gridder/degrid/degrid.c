@@ -195,12 +195,30 @@ gboolean astro_degrid(const AstroGriddingConfig *config, const AstroGrid *grid,
   return ok;
 }
 
-/* Sorting needs the most: 2 bytes for its bucket, and then what is kept of each. */
+/* Sorting is done in rooms for a bucket each (buckets.h), which seldom is more than this part of
+ * all visibilities. */
+#define BUCKET_PART 64
+#define ROOM_BYTES 52 /* of a visibility, while its bucket is sorted */
+
+static guint64 scratch_bytes(const AstroGriddingConfig *config, const AstroGrid *grid,
+                             guint64 visibilities)
+{
+  const guint threads = config->threads ? MIN(config->threads, astro_threads()) : astro_threads();
+  return threads *
+         (astro_degrid_planes_scratch(config, grid) + visibilities * ROOM_BYTES / BUCKET_PART);
+}
+
+/* The most is needed while visibilities are sorted: a group each and then once more, where few
+ * share one. */
 guint64 astro_degrid_bytes(const AstroGriddingConfig *config, const AstroGrid *grid, guint products,
                            guint64 visibilities)
 {
   const guint64 real = config->is_double ? 8 : 4;
-  const guint64 sorted = 3 * real + 2 * real * products + 2 + 1 + 4 + 2;
+  const guint64 sorted = 3 * real + 2 * real * products + sizeof(guint16) + sizeof(guint8) +
+                         sizeof(guint32) + sizeof(guint16);
+  const guint64 cells = (guint64)grid->size * grid->size;
+  const guint64 groups = MIN(visibilities, cells / astro_sorted_block(config->is_double));
   const guint64 corrected = (guint64)grid->image_size * grid->image_size * products * real;
-  return astro_degrid_planes_bytes(config, grid, products) + corrected + sorted * visibilities;
+  return astro_degrid_planes_bytes(config, grid, products) + corrected + sorted * visibilities +
+         2 * groups * sizeof(AstroSortedGroup) + scratch_bytes(config, grid, visibilities);
 }

@@ -12,14 +12,19 @@ typedef struct {
   gboolean is_reference;
   AstroDumped dumped;
   AstroCorrelations correlations;
-  gpointer values; /* predicted: [dump][baseline][channel][product]; NULL: not yet */
+  gpointer values; /* predicted: [dump][pair][channel][product]; NULL: not yet */
+  double *totals;  /* of the model: [channel][product] */
 } Degridder;
 
 /* ---- memory ---- */
 
-static guint64 dump_visibilities(const AstroDegridderConfig *config)
+/* Pairs of different stations, of the baselines of a dump. */
+static guint64 pairs_of(const AstroDegridderConfig *config)
 {
-  return (guint64)config->visibilities.baselines * config->visibilities.channels;
+  guint64 stations = 1;
+  while ((stations + 1) * (stations + 2) / 2 <= config->visibilities.baselines)
+    stations++;
+  return config->visibilities.baselines - stations;
 }
 
 static guint64 value_bytes(const AstroDegridderConfig *config)
@@ -27,26 +32,19 @@ static guint64 value_bytes(const AstroDegridderConfig *config)
   return g_strv_length(config->grid.products) * (config->gridder.is_double ? 16 : 8);
 }
 
-guint64 astro_degridder_fixed_bytes(const AstroDegridderConfig *config)
+/* Rows may have half as much room again as they need, while they grow to twice that. */
+guint64 astro_degridder_bytes(const AstroDegridderConfig *config, guint64 dumps)
 {
-  return astro_degrid_bytes(&config->gridder, &config->grid, g_strv_length(config->grid.products),
-                            0);
-}
-
-/* Rows may have half as much room again as they need, while they grow. */
-guint64 astro_degridder_dump_bytes(const AstroDegridderConfig *config)
-{
-  const guint64 n = dump_visibilities(config);
-  const guint products = g_strv_length(config->grid.products);
+  const guint64 rows = dumps * pairs_of(config), n = rows * config->visibilities.channels;
   const guint64 row = 3 * sizeof(double) + 1;
-  return astro_degrid_bytes(&config->gridder, &config->grid, products, n) -
-         astro_degridder_fixed_bytes(config) + n * value_bytes(config) +
-         config->visibilities.baselines * row * 5 / 2;
+  return astro_degrid_bytes(&config->gridder, &config->grid, g_strv_length(config->grid.products),
+                            n) +
+         n * value_bytes(config) + rows * row * 5 / 2;
 }
 
 guint64 astro_degridder_most_dumps(const AstroDegridderConfig *config)
 {
-  return MAX(G_MAXUINT32 / dump_visibilities(config), 1);
+  return G_MAXUINT32 / MAX(pairs_of(config) * config->visibilities.channels, 1);
 }
 
 /* ---- configuration ---- */
@@ -54,7 +52,7 @@ guint64 astro_degridder_most_dumps(const AstroDegridderConfig *config)
 static gboolean shape(gconstpointer configuration, GError **error)
 {
   const AstroDegridderConfig *config = configuration;
-  const guint64 needed = astro_degridder_fixed_bytes(config) + astro_degridder_dump_bytes(config);
+  const guint64 needed = astro_degridder_bytes(config, 1);
   const guint channels = config->gridder.channels;
   if (channels != 1 && channels != config->visibilities.channels)
     return astro_backend_refuse(error,
@@ -124,6 +122,7 @@ static void destroy(gpointer instance)
   Degridder *self = instance;
   forget(self);
   astro_dumped_clear(&self->dumped);
+  g_free(self->totals);
   g_free(self);
 }
 
@@ -140,9 +139,30 @@ static gboolean observe(Degridder *self, const AstroDegridArguments *arguments, 
                                 dumped->dumps.n_products, self->config.visibilities.pols, error);
 }
 
+static double sum_pixels(const Degridder *self, guint image)
+{
+  const gsize n = (gsize)self->config.grid.image_size * self->config.grid.image_size;
+  double sum = 0;
+  for (gsize i = image * n; i < (image + 1) * n; i++)
+    sum += self->config.gridder.is_double ? ((const double *)self->config.model)[i]
+                                          : (double)((const float *)self->config.model)[i];
+  return sum;
+}
+
+static void find_totals(Degridder *self)
+{
+  const guint images = self->config.gridder.channels * self->dumped.dumps.n_products;
+  if (self->totals)
+    return;
+  self->totals = g_new(double, images);
+  for (guint i = 0; i < images; i++)
+    self->totals[i] = sum_pixels(self, i);
+}
+
 static gboolean predict(Degridder *self, GError **error)
 {
   AstroGridRows rows;
+  find_totals(self);
   astro_dumped_rows(&self->dumped, &rows);
   free(self->values);
   const gsize bytes = rows.rows * rows.channels * value_bytes(&self->config);
@@ -161,23 +181,45 @@ typedef struct {
   gpointer out;
 } Taking;
 
-static void correlate(const Degridder *self, gsize visibility, gboolean folded,
+static void find_products(const Degridder *self, guint64 dump, guint i, guint j, guint channel,
+                          complex double *products)
+{
+  const guint n = self->correlations.products, channels = self->config.visibilities.channels;
+  const gsize row = dump * self->dumped.pairs + (gsize)i * (i - 1) / 2 + j;
+  const guint model_channel = self->config.gridder.channels > 1 ? channel : 0;
+  for (guint p = 0; p < n; p++) {
+    const gsize at = (row * channels + channel) * n + p;
+    if (i == j)
+      products[p] = self->totals[model_channel * n + p];
+    else if (self->config.gridder.is_double)
+      products[p] = ((const complex double *)self->values)[at];
+    else
+      products[p] = ((const complex float *)self->values)[at];
+    if (i != j && self->dumped.folded[row])
+      products[p] = conj(products[p]);
+    products[p] *= self->config.scale;
+  }
+}
+
+static void correlate(const AstroCorrelations *by, const complex double *products,
                       complex double correlations[4])
 {
-  const AstroCorrelations *by = &self->correlations;
-  complex double products[ASTRO_MAX_PRODUCTS];
-  for (guint p = 0; p < by->products; p++) {
-    const gsize at = visibility * by->products + p;
-    const complex double value = self->config.gridder.is_double
-                                     ? ((const complex double *)self->values)[at]
-                                     : ((const complex float *)self->values)[at];
-    products[p] = self->config.scale * (folded ? conj(value) : value);
-  }
   for (guint k = 0; k < by->n; k++) {
     correlations[k] = 0;
     for (guint p = 0; p < by->products; p++)
       correlations[k] += by->factors[k][p] * products[p];
   }
+}
+
+static void put(const Taking *taking, gsize at, complex double model)
+{
+  const gboolean subtract = taking->self->config.subtract;
+  if (taking->self->config.visibilities.format == ASTRO_FORMAT_CF64LE)
+    ((complex double *)taking->out)[at] =
+        subtract ? ((const complex double *)taking->in)[at] - model : model;
+  else
+    ((complex float *)taking->out)[at] =
+        (complex float)(subtract ? ((const complex float *)taking->in)[at] - model : model);
 }
 
 /* All baselines of a channel of a dump. */
@@ -189,30 +231,21 @@ static void take_channel(gpointer data, guint64 task)
   const guint64 dump = taking->arguments->first + task / shape->channels;
   const guint channel = (guint)(task % shape->channels), n = self->correlations.n;
   gsize at = (taking->arguments->at * shape->channels + task) * shape->baselines * n;
-  for (guint b = 0; b < shape->baselines; b++) {
-    const gsize row = dump * shape->baselines + b;
-    complex double model[4];
-    correlate(self, row * shape->channels + channel, self->dumped.folded[row], model);
-    for (guint k = 0; k < n; k++, at++) {
-      const double sign = self->config.subtract ? -1 : 1;
-      if (shape->format == ASTRO_FORMAT_CF64LE) {
-        const complex double was =
-            self->config.subtract ? ((const complex double *)taking->in)[at] : 0;
-        ((complex double *)taking->out)[at] = was + sign * model[k];
-      } else {
-        const complex double was =
-            self->config.subtract ? ((const complex float *)taking->in)[at] : 0;
-        ((complex float *)taking->out)[at] = (complex float)(was + sign * model[k]);
-      }
+  for (guint i = 0; i < self->dumped.dumps.stations; i++)
+    for (guint j = 0; j <= i; j++) {
+      complex double products[ASTRO_MAX_PRODUCTS], correlations[4];
+      find_products(self, dump, i, j, channel, products);
+      correlate(&self->correlations, products, correlations);
+      for (guint k = 0; k < n; k++, at++)
+        put(taking, at, correlations[k]);
     }
-  }
 }
 
 static gboolean take(const Degridder *self, const AstroBlock *in, const AstroBlock *out,
                      const AstroDegridArguments *arguments, GError **error)
 {
-  const gsize bytes = (arguments->at + arguments->dumps) * dump_visibilities(&self->config) *
-                      self->correlations.n *
+  const gsize bytes = (arguments->at + arguments->dumps) * self->config.visibilities.baselines *
+                      self->config.visibilities.channels * self->correlations.n *
                       astro_format_info(self->config.visibilities.format)->bytes;
   Taking taking = { self, arguments, in->data, out->data };
   if (!self->values || arguments->first + arguments->dumps > self->dumped.n || in->bytes < bytes ||

@@ -39,9 +39,8 @@ typedef struct {
 extern const AstroBackend astro_degridder_reference, astro_degridder_cpu;
 extern const AstroBackend *const astro_degridder_backends[];
 
-/* Bytes that predicting needs for each dump that is added, and beside them. */
-guint64 astro_degridder_dump_bytes(const AstroDegridderConfig *config);
-guint64 astro_degridder_fixed_bytes(const AstroDegridderConfig *config);
+/* Bytes that predicting so many dumps together needs, beside the model and the blocks. */
+guint64 astro_degridder_bytes(const AstroDegridderConfig *config, guint64 dumps);
 /* The most dumps that can be predicted together, whatever the memory. */
 guint64 astro_degridder_most_dumps(const AstroDegridderConfig *config);
 

@@ -1,4 +1,5 @@
-/* Dumps whose visibilities are to be predicted: their (u,v,w) as rows for degridding. */
+/* Dumps whose visibilities are to be predicted: their (u,v,w) as rows for degridding. A station
+ * with itself has no row, since its (u,v,w) are 0: what a model has there is its sum. */
 #pragma once
 
 #include "core/gridder/dumps.h"
@@ -9,8 +10,9 @@ typedef struct {
   AstroDumps dumps;
   double *positions;   /* u v w of each station at one time */
   guint64 n, capacity; /* dumps */
-  double *uvw;         /* rows, [dump][baseline][3], folded so that w >= 0 */
-  guint8 *folded;      /* [dump][baseline]: seen from the other end */
+  guint pairs;         /* of different stations: rows of a dump, i (i - 1) / 2 + j for i > j */
+  double *uvw;         /* rows, [dump][pair][3], folded so that w >= 0 */
+  guint8 *folded;      /* [dump][pair]: seen from the other end */
 } AstroDumped;
 
 gboolean astro_dumped_init(AstroDumped *self, const AstroPrepareConfig *config,

@@ -40,5 +40,6 @@ KERNELS(double, rotate_double, put_double)
 const AstroDegridKernels LEVEL_NAMED(astro_degrid_kernels) = {
   .variant = LEVEL_VARIANT,
   .rotate = { rotate_single, rotate_double },
+  .correct = strip_corrections,
   .put = { put_single, put_double },
 };

@@ -26,7 +26,6 @@ struct AstroDegridPlanes {
   guint blocks[2]; /* of columns, with l < 0 and with l >= 0 */
 };
 
-static const AstroDegridKernels *const variants[] = ASTRO_KERNELS(astro_degrid_kernels);
 /* Tables by precision. */
 static gconstpointer const transforms[] = ASTRO_KERNELS(astro_fft_columns);
 
@@ -39,6 +38,13 @@ guint64 astro_degrid_planes_bytes(const AstroGriddingConfig *config, const Astro
                                   guint products)
 {
   return (guint64)grid->size * grid->size * products * 2 * real_bytes(config);
+}
+
+/* A column's samples and half as many in between: for the sizes of grids, which have small factors
+ * alone, the rest is less. */
+guint64 astro_degrid_planes_scratch(const AstroGriddingConfig *config, const AstroGrid *grid)
+{
+  return (guint64)grid->size * 3 * ASTRO_FFT_COLUMNS_BYTES + (64 << 10);
 }
 
 /* ---- plans ---- */
@@ -94,7 +100,7 @@ AstroDegridPlanes *astro_degrid_planes_new(const AstroGriddingConfig *config, co
   self->grid = *grid;
   self->grid.products = NULL;
   self->products = products;
-  self->kernels = ASTRO_KERNELS_PICK(variants);
+  self->kernels = astro_degrid_kernels_pick();
   self->transforms = ASTRO_KERNELS_PICK(transforms);
   self->transforms += config->is_double;
   self->columns = astro_fft_columns_new(grid->size, config->is_double);

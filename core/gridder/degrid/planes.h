@@ -26,5 +26,7 @@ gconstpointer astro_degrid_planes_make(AstroDegridPlanes *planes, gconstpointer 
 
 guint64 astro_degrid_planes_bytes(const AstroGriddingConfig *config, const AstroGrid *grid,
                                   guint products);
+/* Bytes of a thread, at most. */
+guint64 astro_degrid_planes_scratch(const AstroGriddingConfig *config, const AstroGrid *grid);
 
 G_END_DECLS

@@ -49,21 +49,6 @@ void astro_image_series_set(AstroImageSeries *series, const AstroGrid *grid, dou
     series->n--;
 }
 
-double astro_image_series_at(const AstroImageSeries *series, double x)
-{
-  double next = 0, after = 0;
-  if (!series->n)
-    return 1;
-  const double at =
-      (2 * x - (series->least + series->greatest)) / (series->greatest - series->least);
-  for (guint k = series->n; k-- > 1;) {
-    const double now = series->terms[k] + 2 * at * next - after;
-    after = next;
-    next = now;
-  }
-  return series->terms[0] + at * next - after;
-}
-
 double *astro_image_inverse(const AstroGrid *grid)
 {
   double *inverse = g_new(double, grid->image_size + 1);

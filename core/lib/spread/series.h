@@ -19,9 +19,6 @@ typedef struct {
  * w_step; without terms if w_step is 0. */
 void astro_image_series_set(AstroImageSeries *series, const AstroGrid *grid, double w_step);
 
-/* Its value at x (by Clenshaw's recurrence); 1 without terms. */
-double astro_image_series_at(const AstroImageSeries *series, double x);
-
 /* Makes image_size + 1 numbers; number i is for l = (i - image_size / 2) pixels, and also for m. */
 double *astro_image_inverse(const AstroGrid *grid);
 

@@ -4,6 +4,7 @@
 
 #include "core/kit/turn.h"
 #include "core/kit/vector-size.h"
+#include "core/lib/spread/series.h"
 #include "core/lib/spread/strip.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@
 typedef double StripVector __attribute__((vector_size(8 * STRIP_LANES)));
 typedef double StripUnaligned __attribute__((vector_size(8 * STRIP_LANES), aligned(8), may_alias));
 
+#define STRIP_LOAD(from) ((StripVector) * (const StripUnaligned *)(from))
 #define STRIP_STORE(to, value) (*(StripUnaligned *)(to) = (value))
 
 static inline StripVector strip_root(StripVector x)
@@ -65,4 +67,32 @@ static inline void strip_phases(const AstroImageStrip *strip, double w, double *
     STRIP_STORE(re + i, c);
     STRIP_STORE(im + i, s);
   }
+}
+
+/* Clenshaw's recurrence. */
+static inline StripVector strip_series_at(const AstroImageSeries *series, StripVector x)
+{
+  StripVector at =
+      (2 * x - (series->least + series->greatest)) / (series->greatest - series->least);
+  StripVector next = {}, after = {};
+  for (guint k = series->n; k-- > 1;) {
+    StripVector now = series->terms[k] + 2 * at * next - after;
+    after = next;
+    next = now;
+  }
+  return series->terms[0] + at * next - after;
+}
+
+/* corrections = by times the series at n - 1; a series without terms is 1. */
+static inline void strip_corrections(const AstroImageStrip *strip, const double *by,
+                                     const AstroImageSeries *series, double *corrections)
+{
+  const StripVector count = strip_counting();
+
+  for (gsize i = 0; i < strip->n; i++)
+    corrections[i] = by[i];
+  if (series->n)
+    for (gsize i = 0; i < strip->n; i += STRIP_LANES)
+      STRIP_STORE(corrections + i, STRIP_LOAD(corrections + i) *
+                                       strip_series_at(series, strip_n_minus_1(strip, i, count)));
 }

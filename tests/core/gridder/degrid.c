@@ -1,5 +1,8 @@
 /* Degridding: adjoint to the gridder, and as accurate as it is asked for against the formula, by
  * every instruction set. */
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "core/gridder/degrid/degrid.h"
 #include "core/lib/spread/semicircle.h"
 #include "tests/core/gridder/gridder.h"
@@ -206,11 +209,85 @@ static void test_threads(void)
   test_setting_clear(&s);
 }
 
+/* ---- memory ---- */
+
+#define MEMORY_SHAPES 10
+/* Blocks are aligned to large pages, and the allocator keeps some of its own. */
+#define SLACK ((rlim_t)32 << 20)
+
+static rlim_t address_space(void)
+{
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents("/proc/self/statm", &text, NULL, NULL));
+  return g_ascii_strtoull(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit(rlim_t bytes)
+{
+  struct rlimit now;
+  g_assert_cmpint(getrlimit(RLIMIT_AS, &now), ==, 0);
+  now.rlim_cur = bytes;
+  g_assert_cmpint(setrlimit(RLIMIT_AS, &now), ==, 0);
+}
+
+static void degrid_in_what_is_promised(TestSetting *s, const double *model)
+{
+  g_autoptr(GError) error = NULL;
+  AstroGridRows rows = s->rows;
+  const gsize visibilities = rows.rows * rows.channels;
+  const gsize bytes = visibilities * rows.products * (rows.is_double ? 16 : 8);
+  g_autofree gpointer values = g_malloc(bytes), pixels = NULL;
+  rows.values = NULL;
+  g_assert_true(astro_wstacking.choose(&s->config, &s->grid, &error));
+  pixels = in_precision(model, pixels_of(s), rows.is_double);
+  const guint64 promised = astro_degrid_bytes(&s->config, &s->grid, rows.products, visibilities);
+  limit(address_space() + promised + SLACK);
+  astro_degrid(&s->config, &s->grid, &rows, pixels, values, &error);
+  limit(RLIM_INFINITY);
+  g_test_message("%u cells, %zu visibilities: %.0f MB promised", s->grid.size, visibilities,
+                 (double)promised / 1e6);
+  g_assert_no_error(error);
+}
+
+/* Random shapes, each with the memory that is promised for it. */
+static void degrid_random_shapes(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(47);
+  for (guint i = 0; i < MEMORY_SHAPES; i++) {
+    TestSetting s;
+    const guint size = 2 * (guint)g_rand_int_range(random, 50, 500);
+    const guint rows = (guint)g_rand_int_range(random, 1000, 60000);
+    test_setting_make(&s, random, size, 1e-5, g_rand_double_range(random, 0, 2000), rows,
+                      (guint)g_rand_int_range(random, 1, 9), i % 3 == 0);
+    s.config.threads = 1;
+    s.config.accuracy = i % 3 == 0 ? 1e-7 : 1e-4;
+    g_autofree double *model = random_model(&s, random, 1);
+    degrid_in_what_is_promised(&s, model);
+    test_setting_clear(&s);
+  }
+}
+
+/* In a process of its own, since a limit is one of the process. */
+static void test_memory(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+  g_test_skip("the sanitizer's own memory is without limits");
+#else
+  if (g_test_subprocess()) {
+    degrid_random_shapes();
+    return;
+  }
+  g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+  g_test_trap_assert_passed();
+#endif
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/degrid/adjoint", test_adjoint);
   g_test_add_func("/degrid/accuracy", test_accuracy);
   g_test_add_func("/degrid/threads", test_threads);
+  g_test_add_func("/degrid/memory", test_memory);
 }
 
 int main(int argc, char **argv)

@@ -18,7 +18,9 @@ static AstroObservation *example(void)
                             .gains = g_strdup("g"),
                             .bandpass = g_strdup("b"),
                             .bandpass_left = g_strdup("l"),
-                            .scale = 0.25 };
+                            .scale = 0.25,
+                            .subtracted = g_strdup("s,t"),
+                            .predicted = g_strdup("p") };
   return o;
 }
 
@@ -44,6 +46,8 @@ static void test_round_trip(void)
   g_assert_cmpstr(back->done.gains, ==, "g");
   g_assert_cmpstr(back->done.bandpass, ==, "b");
   g_assert_cmpstr(back->done.bandpass_left, ==, "l");
+  g_assert_cmpstr(back->done.subtracted, ==, "s,t");
+  g_assert_cmpstr(back->done.predicted, ==, "p");
   g_assert_cmpfloat(back->done.scale, ==, 0.25);
   g_assert_cmpstr(back->basis, ==, "linear");
   gst_event_unref(event);
@@ -113,6 +117,7 @@ static void test_bad(void)
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,delays=(int)1",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,filter-bank=(int)1",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,bandpass-left=1.0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,models-subtracted=1.0",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,scale=(double)-1",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,scale=(double)nan",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,scale=(int)1",
