@@ -13,6 +13,18 @@
  *   astrocatsrc points=100000 catalogues=10 footprint=cap:180,30,20 ! h.random
  * ]|
  *
+ * Points with distances are counted in space by kind=smu, in bins of the separation s and of mu,
+ * the cosine of its angle to the line of sight, or by kind=rppi, in bins of the separations rp
+ * across the line of sight and pi along it. The line of sight runs through the middle of the pair,
+ * as in Corrfunc and pycorr. A row of bins has s or rp alike. These kinds count on the CPU.
+ *
+ * |[
+ * gst-launch-1.0 astrohistogram name=h kind=smu linear-bins=40 min-separation=0 mu-bins=50 ! \
+ *   filesink location=pairs.u64 \
+ *   astrofitssrc location=galaxies.fits redshift-column=Z omega-m=0.31 ! h.data \
+ *   astrofitssrc location=random.fits redshift-column=Z omega-m=0.31 ! h.random
+ * ]|
+ *
  * On a GPU (backend=cuda, or auto where there is one) the counts equal the CPU's to the last pair.
  * The CPU prepares a random catalogue while the GPU counts the one before it, so a histogram is
  * complete only when it is sent. Sums of weights are added in any order and may differ in their
@@ -26,6 +38,7 @@
 #include "elements/astrohistogram.h"
 
 #include "core/backend/module.h"
+#include "core/histogram/check.h"
 #include "core/histogram/from-catalogues.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
@@ -55,7 +68,7 @@ struct _AstroHistogram {
   AstroDevice *device;
   guint64 n_random;
   /* the collector's settings: copies of the properties */
-  guint n_bins, n_regions;
+  AstroHistogramConfig config;
   guint interval;
   gboolean announced; /* caps are set */
   gint stopping;      /* atomic: ends the count in progress, as do the next three */
@@ -115,8 +128,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   if (!self->backend)
     return FALSE;
   AstroPlace place = { .threads = settings.threads, .device = self->device };
-  self->n_bins = config.n_edges - 1;
-  self->n_regions = config.n_regions;
+  self->config = config;
   self->interval = settings.interval;
   self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
   if (self->collector)
@@ -211,19 +223,32 @@ static gboolean drop_gaps(AstroHistogram *self)
   return dropped;
 }
 
+/* "pairs:region:region:bin:mu", with those axes that there are. */
+static void set_layout(const AstroHistogramConfig *config, GstCaps *caps)
+{
+  static const char *const columns[] = { [ASTRO_BINNING_SMU] = "mu", [ASTRO_BINNING_RPPI] = "pi" };
+  const gboolean in_space = config->kind != ASTRO_BINNING_ANGULAR;
+  const char *column = in_space ? columns[config->kind] : "";
+  g_autofree char *layout = g_strconcat("pairs:", config->n_regions > 1 ? "region:region:" : "",
+                                        "bin", in_space ? ":" : "", column, NULL);
+  gst_caps_set_simple(caps, "layout", G_TYPE_STRING, layout, "bins", G_TYPE_INT,
+                      (gint)config->n_edges - 1, NULL);
+  if (config->n_regions > 1)
+    gst_caps_set_simple(caps, "regions", G_TYPE_INT, (gint)config->n_regions, NULL);
+  if (in_space) {
+    g_autofree char *field = g_strconcat(column, "-bins", NULL);
+    gst_caps_set_simple(caps, field, G_TYPE_INT, (gint)config->n_columns, NULL);
+  }
+}
+
 static gboolean set_caps(AstroHistogram *self)
 {
   gboolean weighted = astro_collector_is_weighted(self->collector);
   g_autofree char *kinds = astro_collector_kinds(self->collector);
-  g_autoptr(GstCaps) caps =
-      gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM), "format",
-                          G_TYPE_STRING, weighted ? "F64LE" : "U64LE", "pairs", G_TYPE_STRING,
-                          kinds, "bins", G_TYPE_INT, (gint)self->n_bins, NULL);
-  if (self->n_regions > 1)
-    gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:region:region:bin", "regions",
-                        G_TYPE_INT, (gint)self->n_regions, NULL);
-  else
-    gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:bin", NULL);
+  g_autoptr(GstCaps) caps = gst_caps_new_simple(
+      astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM), "format", G_TYPE_STRING,
+      weighted ? "F64LE" : "U64LE", "pairs", G_TYPE_STRING, kinds, NULL);
+  set_layout(&self->config, caps);
   gst_aggregator_set_src_caps(GST_AGGREGATOR(self), caps);
   astro_log_caps(self, NULL, caps);
   return TRUE;
@@ -533,7 +558,9 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   g_atomic_int_set(&self->flushing, FALSE);
   g_atomic_int_set(&self->flushed, FALSE);
   g_atomic_int_set(&self->interrupted, FALSE);
-  if (!astro_histogram_settings_config(&settings, &config, &error)) {
+  if (!astro_histogram_settings_config(&settings, &config, &error) ||
+      !(settings.backend == ASTRO_BACKEND_CUDA ? astro_histogram_shape_angular
+                                               : astro_histogram_shape)(&config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
     g_error_free(error);
     return FALSE;
@@ -644,9 +671,10 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       element, "takes",
-      "catalogues F64LE: column:point with columns ra, dec and perhaps weight and region");
+      "catalogues F64LE: column:point with columns ra, dec and perhaps weight, region and "
+      "distance");
   gst_element_class_add_static_metadata(
       element, "gives",
       "histograms U64LE, with weights F64LE: pairs:bin, or pairs:region:region:bin with "
-      "regions");
+      "regions; in space also the axis mu or pi");
 }

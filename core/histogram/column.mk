@@ -14,7 +14,7 @@ element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/
   elements/astrohistogram-pad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
   elements/astrohistogram-progress.c elements/astrohistogram-progress.h
 element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
-  tests/elements/astrohistogram-time
+  tests/elements/astrohistogram-time tests/elements/astrohistogram-space
 gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
 gpu_headers += gpu/histogram/histogram.h gpu/histogram/copies.h
 gpu_bench_programs += tests/bench/histogram-gpu
