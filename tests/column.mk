@@ -49,12 +49,14 @@ bench-gpu: all $(gpu_bench_programs)
 peers/.complete:
 	rm -rf peers && python3 -m venv peers && peers/bin/pip install --quiet Corrfunc TreeCorr ducc0 && touch $@
 
-check-peers: all tests/bench/histogram peers/.complete
+check-peers: all tests/bench/histogram tests/bench/histogram-space peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf check $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-space check $(builddir)
 
 # Compares speed, and images with ducc0's.
-bench-peers: all tests/bench/histogram tests/bench/gridder peers/.complete
+bench-peers: all tests/bench/histogram tests/bench/histogram-space tests/bench/gridder peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-space bench $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-gridder $(builddir)
 
 # Compares pair counts with a plain loop, at the size of a survey, for which the loop takes a minute.

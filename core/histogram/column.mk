@@ -8,8 +8,8 @@ core_exact_level_sources += core/histogram/kernels-levels.c core/histogram/space
 core_tests += tests/core/histogram/histogram tests/core/histogram/histogram-large tests/core/histogram/histogram-calls \
   tests/core/histogram/histogram-refused tests/core/histogram/histogram-space
 fuzz_programs += tests/fuzz/events
-bench_programs += tests/bench/histogram
-dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/bench/peers-tpacf
+bench_programs += tests/bench/histogram tests/bench/histogram-space
+dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/bench/peers-tpacf tests/bench/peers-space
 element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/astrohistogram-pad.c \
   elements/astrohistogram-pad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
   elements/astrohistogram-progress.c elements/astrohistogram-progress.h

@@ -61,10 +61,24 @@ static void place_point(Walk *walk, const Cell *a, guint i, const Cell *b,
   add_hits(walk, (gsize)a->first_leaf * LEAF_POINTS + i, b->first_leaf, &hits);
 }
 
+/* The square of a distance from b's middle beyond which a point has no pair with b in the bins. */
+static double far_from(const Walk *walk, const Cell *b)
+{
+  if (walk->counter->config.method == ASTRO_PAIR_METHOD_BRUTE)
+    return INFINITY;
+  const double far = (walk->counter->rule->reach + b->chord) * (1 + MARGIN);
+  return far * far;
+}
+
 static void visit_leaves(Walk *walk, const Cell *a, const Cell *b)
 {
-  for (guint i = 0; i < a->n; i++)
-    place_point(walk, a, i, b, &walk->b->positions[b->first_leaf]);
+  const LeafPositions *at = &walk->a->positions[a->first_leaf];
+  const double far = far_from(walk, b);
+  for (guint i = 0; i < a->n; i++) {
+    const double dx = at->x[i] - b->x, dy = at->y[i] - b->y, dz = at->z[i] - b->z;
+    if (dx * dx + dy * dy + dz * dz <= far)
+      place_point(walk, a, i, b, &walk->b->positions[b->first_leaf]);
+  }
 }
 
 /* Each pair within a leaf once: a point meets those behind it, as the others are NaN by then. */

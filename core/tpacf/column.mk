@@ -4,4 +4,4 @@ core_sources += core/tpacf/tpacf.h core/tpacf/tpacf.c core/tpacf/csv.h core/tpac
 core_tests += tests/core/tpacf/tpacf tests/core/tpacf/tpacf-mock tests/core/tpacf/space
 element_sources += elements/astrotpacf.c elements/astrotpacf.h
 element_tests += tests/elements/astrotpacf tests/elements/astrotpacf-space
-graph_files += graphs/tpacf.graph graphs/tpacf-files.graph graphs/tpacf-cross.graph graphs/tpacf-seed.graph
+graph_files += graphs/tpacf.graph graphs/tpacf-files.graph graphs/tpacf-cross.graph graphs/tpacf-seed.graph graphs/tpacf-survey.graph
