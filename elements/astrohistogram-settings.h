@@ -13,7 +13,7 @@ typedef struct {
   double min_separation, max_separation, mu_max, pi_max;
   guint mu_bins, pi_bins;
   char *edges;
-  guint linear_bins, regions, interval, threads;
+  guint linear_bins, regions, split, interval, threads;
   AstroPrecision precision;
   AstroPairMethod method;
   AstroBackendKind backend;

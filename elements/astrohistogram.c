@@ -13,6 +13,10 @@
  *   astrocatsrc points=100000 catalogues=10 footprint=cap:180,30,20 ! h.random
  * ]|
  *
+ * With split=n every random catalogue is split at random into n of equal size (arXiv 1905.01133):
+ * pairs within random catalogues, which take most of the time, then become fewer by n, and pairs of
+ * data and random points stay all there. They count as n catalogues, in interval too.
+ *
  * Points with distances are counted in space by kind=smu, in bins of the separation s and of mu,
  * the cosine of its angle to the line of sight, or by kind=rppi, in bins of the separations rp
  * across the line of sight and pi along it. The line of sight runs through the middle of the pair,
@@ -40,6 +44,7 @@
 #include "core/backend/module.h"
 #include "core/histogram/check.h"
 #include "core/histogram/from-catalogues.h"
+#include "core/lib/catalogue/split.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/astrohistogram-pad.h"
@@ -69,7 +74,7 @@ struct _AstroHistogram {
   guint64 n_random;
   /* the collector's settings: copies of the properties */
   AstroHistogramConfig config;
-  guint interval;
+  guint interval, split;
   gboolean announced; /* caps are set */
   gint stopping;      /* atomic: ends the count in progress, as do the next three */
   gint flushed;       /* atomic: all counts are dropped before the next catalogue */
@@ -130,6 +135,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   AstroPlace place = { .threads = settings.threads, .device = self->device };
   self->config = config;
   self->interval = settings.interval;
+  self->split = settings.split;
   self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
   if (self->collector)
     astro_work_log(self, self->backend, astro_collector_variant(self->collector), self->device,
@@ -349,8 +355,8 @@ static GstFlowReturn begin(AstroHistogram *self)
   return GST_FLOW_OK;
 }
 
-static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *random,
-                                  const AstroCatalogue *random2)
+static GstFlowReturn count_whole(AstroHistogram *self, const AstroCatalogue *random,
+                                 const AstroCatalogue *random2)
 {
   GError *error = NULL;
   const AstroStop stop = { is_unwanted, self };
@@ -365,6 +371,52 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
     return GST_FLOW_OK;
   GstFlowReturn flow = settle(self);
   return flow == GST_FLOW_OK ? push(self) : flow;
+}
+
+#define SPLIT_SEED 0x73706c69
+
+/* The parts of both sides have to be independent. A side without points has no parts, and its lack
+ * is refused where the first part is counted. */
+static AstroSplit *split_side(const AstroHistogram *self, const AstroCatalogue *random,
+                              AstroSide side, GError **error)
+{
+  AstroSplit *split = random->n > 0 ? astro_split_new(random->n, self->split, SPLIT_SEED + side,
+                                                      self->n_random, error)
+                                    : NULL;
+  if (error && *error)
+    g_prefix_error(error, "split=%u: the %s catalogue: ", self->split, astro_side_name(side));
+  return split;
+}
+
+static gboolean take_part(const AstroSplit *split, const AstroCatalogue *all, guint part,
+                          AstroCatalogue *catalogue, GError **error)
+{
+  return !split || astro_split_part(split, all, part, catalogue, error);
+}
+
+/* Each part of a random catalogue is counted as one. */
+static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *random,
+                                  const AstroCatalogue *random2)
+{
+  GError *error = NULL;
+  if (self->split < 2)
+    return count_whole(self, random, random2);
+  g_autoptr(AstroSplit) split = split_side(self, random, ASTRO_SIDE_RANDOM, &error);
+  g_autoptr(AstroSplit) split2 =
+      error ? NULL : split_side(self, random2, ASTRO_SIDE_RANDOM2, &error);
+  if (error)
+    return fail(self, error);
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint p = 0; p < self->split && flow == GST_FLOW_OK; p++) {
+    AstroCatalogue part = { 0 }, part2 = { 0 };
+    if (take_part(split, random, p, &part, &error) && take_part(split2, random2, p, &part2, &error))
+      flow = count_whole(self, &part, &part2);
+    else
+      flow = fail(self, error);
+    astro_catalogue_clear(&part);
+    astro_catalogue_clear(&part2);
+  }
+  return flow;
 }
 
 static GstFlowReturn push_last(AstroHistogram *self)
@@ -514,6 +566,20 @@ static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *e
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
 }
 
+/* The parts of a split catalogue count as one each. */
+static gboolean answer_duration(AstroHistogram *self, GstQuery *query)
+{
+  g_auto(AstroHistogramSettings) settings;
+  gint64 duration;
+  if (!astro_inputs_answer_duration(GST_ELEMENT(self), query))
+    return FALSE;
+  astro_histogram_settings_copy(self, &settings, &self->settings);
+  gst_query_parse_duration(query, NULL, &duration);
+  if (duration > 0 && duration <= G_MAXINT64 / settings.split)
+    gst_query_set_duration(query, GST_FORMAT_TIME, duration * settings.split);
+  return TRUE;
+}
+
 /* A random catalogue counts as a second. The default asks any pad, which may be a data pad. */
 static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *query)
 {
@@ -521,7 +587,7 @@ static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *q
   if (GST_QUERY_TYPE(query) == GST_QUERY_DURATION)
     gst_query_parse_duration(query, &format, NULL);
   return format == GST_FORMAT_TIME
-             ? astro_inputs_answer_duration(GST_ELEMENT(aggregator), query)
+             ? answer_duration(ASTRO_HISTOGRAM(aggregator), query)
              : GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_query(aggregator, query);
 }
 

@@ -152,7 +152,7 @@ static guint count_of(const GstStructure *s, const char *field)
   return (guint)MAX(n, 1);
 }
 
-/* What a table has to be like for a histogram's caps. across is NONE for pairs by angle. */
+/* The shape of a table for a histogram's caps. across is NONE for pairs by angle. */
 static AstroSpaceTable space_of(AstroTpacf *self, const GstCaps *in)
 {
   const GstStructure *s = gst_caps_get_structure(in, 0);

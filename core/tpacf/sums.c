@@ -1,4 +1,4 @@
-/* What is made of xi in bins of (s, mu) or (rp, pi). */
+/* Statistics made of xi in bins of (s, mu) or (rp, pi). */
 #include "core/tpacf/sums.h"
 
 #include "core/kit/enum.h"

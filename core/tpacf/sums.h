@@ -1,4 +1,4 @@
-/* What is made of xi in bins of (s, mu) or (rp, pi): sums over mu or pi, each column with a share.
+/* Statistics made of xi in bins of (s, mu) or (rp, pi): sums over mu or pi, each column with a share.
  */
 #pragma once
 

@@ -248,6 +248,57 @@ static void test_fits_table(void)
   g_rmdir(folder);
 }
 
+/* Counts with and without a split of the random catalogues: DR is the same, and RR has the pairs
+ * within parts alone. */
+static void test_split(void)
+{
+  enum { BINS = 24 };
+  guint64 *found[2];
+  gsize bytes;
+  for (guint s = 0; s < 2; s++) {
+    g_autofree char *message = NULL,
+                    *line = g_strdup_printf(
+                        SMU "split=%u linear-bins=4 min-separation=0 max-separation=1000 "
+                            "mu-bins=6 ! appsink name=out " MOCK "! h.data " MOCK
+                            "seed=2 catalogues=2 ! h.random",
+                        s ? 7 : 1);
+    g_autoptr(GPtrArray) samples = test_samples(line, &message);
+    g_assert_cmpstr(message, ==, NULL);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(gst_sample_get_buffer(samples->pdata[0])), ==, s ? 14 : 2);
+    found[s] = test_sample_data(samples, 0, &bytes);
+    g_assert_cmpuint(bytes, ==, 3 * BINS * sizeof **found);
+  }
+  g_assert_cmpmem(found[0], 2 * BINS * sizeof **found, found[1], 2 * BINS * sizeof **found);
+  guint64 within = 0;
+  for (guint k = 0; k < BINS; k++)
+    within += found[1][2 * BINS + k];
+  /* 200 points are 4 parts of 29 and 3 of 28 */
+  g_assert_cmpuint(within, ==, 2 * (4 * 29 * 28 / 2 + 3 * 28 * 27 / 2));
+  g_free(found[0]);
+  g_free(found[1]);
+  test_refused(SMU "split=101 ! fakesink " MOCK "! h.data " MOCK "seed=2 ! h.random",
+               "split=101: the random catalogue: 200 points cannot be split into 101 parts");
+  test_refused(SMU "split=3 ! fakesink " MOCK "! h.data astrocatsrc points=0 ! h.random",
+               "the random catalogue is empty");
+}
+
+/* Both sides of a cross-correlation are split, and w is the same within its noise. */
+static void test_split_of_two(void)
+{
+  g_autofree char *message = NULL;
+  g_autoptr(GPtrArray) samples =
+      test_samples("astrohistogram name=h split=4 edges=10,300 ! astrotpacf ! appsink name=out "
+                   "astrocatsrc points=3000 footprint=cap:10,10,8 ! h.data "
+                   "astrocatsrc points=3000 seed=2 footprint=cap:10,10,8 ! h.data2 "
+                   "astrocatsrc points=9000 seed=3 footprint=cap:10,10,8 ! h.random "
+                   "astrocatsrc points=9000 seed=4 footprint=cap:10,10,8 ! h.random2",
+                   &message);
+  gsize bytes;
+  g_assert_cmpstr(message, ==, NULL);
+  g_autofree double *table = test_sample_data(samples, 0, &bytes);
+  g_assert_cmpfloat_with_epsilon(table[3], 0, 0.02);
+}
+
 static void refuse_text(const char *text, const char *settings, const char *says)
 {
   g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
@@ -295,6 +346,8 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram-space/regions", test_regions);
   g_test_add_func("/astrohistogram-space/through-file", test_through_file);
   g_test_add_func("/astrohistogram-space/fits-table", test_fits_table);
+  g_test_add_func("/astrohistogram-space/split", test_split);
+  g_test_add_func("/astrohistogram-space/split-of-two", test_split_of_two);
   g_test_add_func("/astrohistogram-space/refusals", test_refusals);
 }
 

@@ -12,7 +12,7 @@ double astro_comoving_distance(double redshift, double omega_m);
 /* A distance between two, above 0, such that points are even in volume. */
 double astro_random_distance(AstroRandom *random, double min, double max);
 
-/* What a column's value says; FALSE: it is neither a distance nor a redshift. */
+/* Reads the value of a column of distances or redshifts. FALSE: it is out of range. */
 gboolean astro_catalogue_distance(const AstroCatalogueColumns *columns, double value,
                                   double *distance);
 const char *astro_catalogue_distance_expected(const AstroCatalogueColumns *columns);
