@@ -123,6 +123,55 @@ static void test_scale(void)
   }
 }
 
+typedef struct {
+  guint64 done, total, limit;
+} Progress;
+
+static gboolean watch(guint64 done, guint64 total, gpointer data)
+{
+  Progress *progress = data;
+  g_assert_cmpuint(done, >=, progress->done);
+  g_assert_cmpuint(done, <=, total);
+  progress->done = done;
+  progress->total = total;
+  return done < progress->limit;
+}
+
+/* All pairs are reported, also those that are left out; a count can be stopped on the way. */
+static void test_progress(void)
+{
+  AstroHistogramConfig config = config_of(ASTRO_BINNING_RPPI, 2);
+  const AstroBackend *const backends[] = { &astro_histogram_cpu, &astro_histogram_reference };
+  SpaceCatalogue sky = space_catalogue_new(test_place_sphere, 2000, 1, 4);
+  AstroPoints *points = space_points_of(&config, &sky, 0);
+  const gsize bytes = astro_histogram_values(&config) * sizeof(guint64);
+  g_autofree guint64 *counts = g_malloc(bytes);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
+    for (guint two = 0; two < 2; two++)
+      for (guint stops = 0; stops < 2; stops++) {
+        const guint64 all = two ? 2000 * 2000 : 2000 * 1999 / 2;
+        Progress progress = { .limit = stops ? all / 4 : G_MAXUINT64 };
+        const AstroHistogramCall call = { watch, &progress, NULL };
+        const AstroPlace place = { 0 };
+        const char *variant;
+        g_autoptr(GError) error = NULL;
+        gpointer counter = backends[b]->create(&config, &place, &variant, NULL);
+        AstroBlock in[2] = { { points, 0 }, { points, 0 } }, out = { counts, bytes };
+        const gboolean counted =
+            backends[b]->submit(counter, in, 1 + two, &out, 1, &call, NULL, &error);
+        g_assert_cmpint(counted, ==, !stops);
+        g_assert_cmpuint(progress.total, ==, all);
+        if (stops)
+          g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+        else
+          g_assert_cmpuint(progress.done, ==, all);
+        g_assert_true(!stops || progress.done < all);
+        backends[b]->destroy(counter);
+      }
+  astro_points_free(points);
+  space_catalogue_clear(&sky);
+}
+
 static void refuse_distance(double distance, const char *says)
 {
   const double angle[2] = { 0, 1 }, far[2] = { 100, distance };
@@ -190,6 +239,7 @@ static void add_tests(void)
   g_test_add_func("/histogram-space/far", test_far);
   g_test_add_func("/histogram-space/line", test_line);
   g_test_add_func("/histogram-space/scale", test_scale);
+  g_test_add_func("/histogram-space/progress", test_progress);
   g_test_add_func("/histogram-space/refused", test_refused);
   g_test_add_func("/histogram-space/other-kind", test_other_kind);
 }
