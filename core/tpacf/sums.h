@@ -1,5 +1,4 @@
-/* Statistics made of xi in bins of (s, mu) or (rp, pi): sums over mu or pi, each column with a share.
- */
+/* Statistics made of xi in bins of (s, mu) or (rp, pi): sums over mu or pi, with shares. */
 #pragma once
 
 #include "core/stream/stream.h"
