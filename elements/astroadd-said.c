@@ -75,10 +75,16 @@ static gboolean check_edges(const AstroSummary *a, const AstroSummary *b, const 
 {
   if (a->n_edges != b->n_edges || memcmp(a->edges, b->edges, a->n_edges * sizeof *a->edges) != 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "pad %s: %u bins from %g to %g arcmin have edges unlike those of "
+                               "pad %s: %u bins from %g to %g%s have edges unlike those of "
                                "the first pad, %u from %g to %g: expected the same edges",
                                pad, b->n_edges - 1, b->edges[0], b->edges[b->n_edges - 1],
-                               a->n_edges - 1, a->edges[0], a->edges[a->n_edges - 1]);
+                               b->most_across > 0 ? "" : " arcmin", a->n_edges - 1, a->edges[0],
+                               a->edges[a->n_edges - 1]);
+  if (a->most_across != b->most_across)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "pad %s: mu or pi reaches up to %g, expected %g, as on the first "
+                               "pad",
+                               pad, b->most_across, a->most_across);
   return (a->n_kinds == b->n_kinds && a->n_regions == b->n_regions && !a->counts == !b->counts &&
           (!a->counts || g_bytes_get_size(a->counts) == g_bytes_get_size(b->counts))) ||
          astro_stream_refuse(

@@ -15,7 +15,9 @@
 #include "config.h"
 #include "elements/astrocatsrc.h"
 
+#include "core/kit/fail.h"
 #include "core/lib/catalogue/columns.h"
+#include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/mask.h"
 #include "core/fits/fits.h"
 #include "core/histogram/regions.h"
@@ -37,6 +39,7 @@
 #define POINTS_A_REGION 1000
 #define MOST_POINTS (1 << 22) /* with very many regions, which are less equal in area then */
 #define REGIONS_SEED 0x7265676f
+#define DISTANCES_SEED 0x64697374
 
 typedef struct {
   guint64 points, seed;
@@ -46,6 +49,8 @@ typedef struct {
   AstroClustering clustering; /* slope 0: no clustering */
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column;
+  char *distance_column, *redshift_column;
+  double omega_m, min_distance, max_distance;
 } Settings;
 
 struct _AstroCatSrc {
@@ -104,6 +109,24 @@ static const AstroField fields[] = {
       Settings, region_column, "region-column", "Region column",
       "Name or number (from 1) of the file's column of whole numbers from 0; NULL or empty: none",
       NULL),
+  ASTRO_TEXT(Settings, distance_column, "distance-column", "Distance column",
+             "Name or number (from 1) of the file's column of comoving distances, in any unit; "
+             "NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, redshift_column, "redshift-column", "Redshift column",
+             "Name or number (from 1) of the file's column of redshifts, which become comoving "
+             "distances in Mpc/h, by omega-m; NULL or empty: none",
+             NULL),
+  ASTRO_DOUBLE(Settings, omega_m, "omega-m", "Matter density",
+               "Matter in units of the critical density, in a flat universe with a cosmological "
+               "constant, for distances from redshifts; -1: unset",
+               -1, 1, -1),
+  ASTRO_DOUBLE(Settings, min_distance, "min-distance", "Smallest distance",
+               "Smallest distance of simulated points, where max-distance is set", 0, 1e50, 0),
+  ASTRO_DOUBLE(Settings, max_distance, "max-distance", "Largest distance",
+               "Adds a column of distances up to this to simulated points: even in volume, and "
+               "independent of one another, also for points that are clustered on the sky; 0: none",
+               0, 1e50, 0),
   { 0 },
 };
 
@@ -123,7 +146,7 @@ static gboolean fail(AstroCatSrc *self, GError *error)
 static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
                          AstroCatalogue *catalogue, GError **error)
 {
-  static const AstroColumnPlaces places = { 2, 0, 1, -1, -1 };
+  static const AstroColumnPlaces places = { 2, 0, 1, -1, -1, -1 };
   AstroFitsOptions options = { .columns = { columns->ra, columns->dec } };
   g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(path, &options, error);
   if (!reader)
@@ -152,7 +175,7 @@ static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
 static gboolean read_footprint(AstroCatSrc *self, const char *path, GError **error)
 {
   const Settings *s = &self->now;
-  AstroCatalogueColumns columns = { s->ra_column, s->dec_column, NULL, NULL };
+  AstroCatalogueColumns columns = { .ra = s->ra_column, .dec = s->dec_column };
   AstroCatalogue catalogue = { 0 };
   if (read_any(path, &columns, &catalogue, error))
     self->mask = astro_mask_new(catalogue.ra, catalogue.dec, catalogue.n, s->footprint_cell, error);
@@ -211,6 +234,9 @@ static gboolean read_file(AstroCatSrc *self, GError **error)
   AstroCatalogueColumns columns = { s->ra_column, s->dec_column,
                                     astro_field_given(s->weight_column),
                                     astro_field_given(s->region_column) };
+  if (!astro_catalogue_choose_distance(s->distance_column, s->redshift_column, s->omega_m, &columns,
+                                       error))
+    return FALSE;
   self->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
   if (!astro_fits_read_text(s->location, &columns, &self->file, self->ends, error))
     return FALSE;
@@ -268,6 +294,11 @@ static gboolean prepare(AstroCatSrc *self, GError **error)
   const Settings *s = &self->now;
   if (s->location)
     return read_file(self, error);
+  if (s->max_distance > 0 && s->min_distance >= s->max_distance)
+    return astro_fail(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
+                      "distances from min-distance=%g to max-distance=%g, expected the second to "
+                      "be the larger one",
+                      s->min_distance, s->max_distance);
   const char *footprint = s->footprint ? s->footprint : "";
   gboolean found = g_str_has_prefix(footprint, FOOTPRINT_OF_FILE)
                        ? read_footprint(self, footprint + strlen(FOOTPRINT_OF_FILE), error)
@@ -304,6 +335,20 @@ static gboolean refuse_size(guint64 points, guint columns, GError **error)
   return FALSE;
 }
 
+/* Random numbers of their own, so that the places are the same with and without distances. */
+static gboolean add_distances(AstroCatSrc *self, AstroCatalogue *catalogue, GError **error)
+{
+  const Settings *s = &self->now;
+  AstroRandom random;
+  astro_random_init(&random, s->seed ^ DISTANCES_SEED, self->next);
+  catalogue->distance = g_try_new(double, MAX(catalogue->n, 1));
+  if (!catalogue->distance)
+    return refuse_size(s->points, 3, error);
+  for (guint64 i = 0; i < catalogue->n; i++)
+    catalogue->distance[i] = astro_random_distance(&random, s->min_distance, s->max_distance);
+  return TRUE;
+}
+
 static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GError **error)
 {
   const Settings *s = &self->now;
@@ -314,6 +359,10 @@ static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GEr
           ? astro_catalogue_clustered(&self->footprint, &s->clustering, s->points, &random,
                                       catalogue, error)
           : astro_catalogue_uniform(&self->footprint, s->points, &random, catalogue, error);
+  if (made && s->max_distance > 0 && !add_distances(self, catalogue, error)) {
+    astro_catalogue_clear(catalogue);
+    return FALSE;
+  }
   if (!made || !self->regions)
     return made;
   catalogue->region = g_try_new(double, MAX(catalogue->n, 1));
@@ -328,8 +377,9 @@ static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GEr
 
 static GstCaps *caps_of(const AstroCatalogue *catalogue)
 {
-  g_autofree char *columns = g_strconcat("ra:dec", catalogue->weight ? ":weight" : "",
-                                         catalogue->region ? ":region" : "", NULL);
+  g_autofree char *columns =
+      g_strconcat("ra:dec", catalogue->weight ? ":weight" : "", catalogue->region ? ":region" : "",
+                  catalogue->distance ? ":distance" : "", NULL);
   return gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE), "format",
                              G_TYPE_STRING, "F64LE", "layout", G_TYPE_STRING, "column:point",
                              "columns", G_TYPE_STRING, columns, NULL);
@@ -337,7 +387,8 @@ static GstCaps *caps_of(const AstroCatalogue *catalogue)
 
 static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
 {
-  const double *columns[] = { catalogue->ra, catalogue->dec, catalogue->weight, catalogue->region };
+  const double *columns[] = { catalogue->ra, catalogue->dec, catalogue->weight, catalogue->region,
+                              catalogue->distance };
   gsize bytes = catalogue->n * sizeof(double), at = 0;
   guint n = 0;
   for (guint c = 0; c < G_N_ELEMENTS(columns); c++)

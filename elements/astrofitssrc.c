@@ -27,7 +27,8 @@
  * Catalogues are FITS tables (binary or ASCII) or text, with positions in degrees or as 13:31:08.3
  * and +30:30:33. They come one a buffer, from all files that match location as a pattern, and each
  * counts as one second of the stream. In a text file a repeated heading line begins another
- * catalogue, which is how astrofitssink writes several.
+ * catalogue, which is how astrofitssink writes several. Distances, for pairs in space, come from
+ * distance-column, or from redshift-column in a flat universe: then in Mpc/h, for any h.
  *
  * PSRFITS in search mode gives detected power, time:pol:channel with rising channels; a file with
  * IBEAM has an axis of beams too. Samples are scaled by DAT_SCL, DAT_OFFS and ZERO_OFF. DAT_WTS
@@ -51,6 +52,7 @@
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/fits/open.h"
+#include "core/lib/catalogue/distance.h"
 #include "core/lib/files/inputs.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
@@ -70,6 +72,8 @@
 typedef struct {
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
+  char *distance_column, *redshift_column;
+  double omega_m;
   AstroFitsUvw uvw;
   char *earth_orientation;
   char *band;
@@ -114,6 +118,18 @@ static const AstroField fields[] = {
   ASTRO_TEXT(Settings, region_column, "region-column", "Region column",
              "For a catalogue, whole numbers from 0: name or number from 1; NULL or empty: none",
              NULL),
+  ASTRO_TEXT(Settings, distance_column, "distance-column", "Distance column",
+             "For a catalogue, comoving distances in any unit, which bins then have too: name or "
+             "number from 1; NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, redshift_column, "redshift-column", "Redshift column",
+             "For a catalogue, redshifts that become comoving distances in Mpc/h, by omega-m: name "
+             "or number from 1; NULL or empty: none",
+             NULL),
+  ASTRO_DOUBLE(Settings, omega_m, "omega-m", "Matter density",
+               "Matter in units of the critical density, in a flat universe with a cosmological "
+               "constant, for distances from redshifts; -1: unset",
+               -1, 1, -1),
   ASTRO_TEXT(Settings, where, "where", "Rows",
              "Which rows of a table or text are read, by a CFITSIO row filter: MAG < 20 && "
              "FLAG == 0 (unnamed columns of text are col1, col2, ...); NULL or empty: all",
@@ -284,6 +300,9 @@ static gboolean open_next_file(AstroFitsSrc *self)
     .has_counts = self->files->len > 1,
   };
   const char *name = self->files->pdata[self->next_file];
+  if (!astro_catalogue_choose_distance(now->distance_column, now->redshift_column, now->omega_m,
+                                       &options.columns, &error))
+    return fail(self, error);
   guint n;
   g_autofree const char **names = g_new0(const char *, self->files->len + 1);
   for (guint i = self->next_file; i < self->files->len; i++)

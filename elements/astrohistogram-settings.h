@@ -8,9 +8,12 @@
 G_BEGIN_DECLS
 
 typedef struct {
+  AstroBinning kind;
   double bins_per_decade, min_angle, max_angle; /* arcmin */
+  double min_separation, max_separation, mu_max, pi_max;
+  guint mu_bins, pi_bins;
   char *edges;
-  guint linear_bins, regions, interval, threads;
+  guint linear_bins, regions, split, interval, threads;
   AstroPrecision precision;
   AstroPairMethod method;
   AstroBackendKind backend;

@@ -13,6 +13,22 @@
  *   astrocatsrc points=100000 catalogues=10 footprint=cap:180,30,20 ! h.random
  * ]|
  *
+ * With split=n every random catalogue is split at random into n of equal size (arXiv 1905.01133):
+ * pairs within random catalogues, which take most of the time, then become fewer by n, and pairs of
+ * data and random points stay all there. They count as n catalogues, in interval too.
+ *
+ * Points with distances are counted in space by kind=smu, in bins of the separation s and of mu,
+ * the cosine of its angle to the line of sight, or by kind=rppi, in bins of the separations rp
+ * across the line of sight and pi along it. The line of sight runs through the middle of the pair,
+ * as in Corrfunc and pycorr. A row of bins has s or rp alike. These kinds count on the CPU.
+ *
+ * |[
+ * gst-launch-1.0 astrohistogram name=h kind=smu linear-bins=40 min-separation=0 mu-bins=50 ! \
+ *   filesink location=pairs.u64 \
+ *   astrofitssrc location=galaxies.fits redshift-column=Z omega-m=0.31 ! h.data \
+ *   astrofitssrc location=random.fits redshift-column=Z omega-m=0.31 ! h.random
+ * ]|
+ *
  * On a GPU (backend=cuda, or auto where there is one) the counts equal the CPU's to the last pair.
  * The CPU prepares a random catalogue while the GPU counts the one before it, so a histogram is
  * complete only when it is sent. Sums of weights are added in any order and may differ in their
@@ -26,7 +42,9 @@
 #include "elements/astrohistogram.h"
 
 #include "core/backend/module.h"
+#include "core/histogram/check.h"
 #include "core/histogram/from-catalogues.h"
+#include "core/lib/catalogue/split.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/astrohistogram-pad.h"
@@ -55,8 +73,8 @@ struct _AstroHistogram {
   AstroDevice *device;
   guint64 n_random;
   /* the collector's settings: copies of the properties */
-  guint n_bins, n_regions;
-  guint interval;
+  AstroHistogramConfig config;
+  guint interval, split;
   gboolean announced; /* caps are set */
   gint stopping;      /* atomic: ends the count in progress, as do the next three */
   gint flushed;       /* atomic: all counts are dropped before the next catalogue */
@@ -115,9 +133,9 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   if (!self->backend)
     return FALSE;
   AstroPlace place = { .threads = settings.threads, .device = self->device };
-  self->n_bins = config.n_edges - 1;
-  self->n_regions = config.n_regions;
+  self->config = config;
   self->interval = settings.interval;
+  self->split = settings.split;
   self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
   if (self->collector)
     astro_work_log(self, self->backend, astro_collector_variant(self->collector), self->device,
@@ -211,19 +229,32 @@ static gboolean drop_gaps(AstroHistogram *self)
   return dropped;
 }
 
+/* "pairs:region:region:bin:mu", with those axes that there are. */
+static void set_layout(const AstroHistogramConfig *config, GstCaps *caps)
+{
+  static const char *const columns[] = { [ASTRO_BINNING_SMU] = "mu", [ASTRO_BINNING_RPPI] = "pi" };
+  const gboolean in_space = config->kind != ASTRO_BINNING_ANGULAR;
+  const char *column = in_space ? columns[config->kind] : "";
+  g_autofree char *layout = g_strconcat("pairs:", config->n_regions > 1 ? "region:region:" : "",
+                                        "bin", in_space ? ":" : "", column, NULL);
+  gst_caps_set_simple(caps, "layout", G_TYPE_STRING, layout, "bins", G_TYPE_INT,
+                      (gint)config->n_edges - 1, NULL);
+  if (config->n_regions > 1)
+    gst_caps_set_simple(caps, "regions", G_TYPE_INT, (gint)config->n_regions, NULL);
+  if (in_space) {
+    g_autofree char *field = g_strconcat(column, "-bins", NULL);
+    gst_caps_set_simple(caps, field, G_TYPE_INT, (gint)config->n_columns, NULL);
+  }
+}
+
 static gboolean set_caps(AstroHistogram *self)
 {
   gboolean weighted = astro_collector_is_weighted(self->collector);
   g_autofree char *kinds = astro_collector_kinds(self->collector);
-  g_autoptr(GstCaps) caps =
-      gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM), "format",
-                          G_TYPE_STRING, weighted ? "F64LE" : "U64LE", "pairs", G_TYPE_STRING,
-                          kinds, "bins", G_TYPE_INT, (gint)self->n_bins, NULL);
-  if (self->n_regions > 1)
-    gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:region:region:bin", "regions",
-                        G_TYPE_INT, (gint)self->n_regions, NULL);
-  else
-    gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:bin", NULL);
+  g_autoptr(GstCaps) caps = gst_caps_new_simple(
+      astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM), "format", G_TYPE_STRING,
+      weighted ? "F64LE" : "U64LE", "pairs", G_TYPE_STRING, kinds, NULL);
+  set_layout(&self->config, caps);
   gst_aggregator_set_src_caps(GST_AGGREGATOR(self), caps);
   astro_log_caps(self, NULL, caps);
   return TRUE;
@@ -324,8 +355,8 @@ static GstFlowReturn begin(AstroHistogram *self)
   return GST_FLOW_OK;
 }
 
-static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *random,
-                                  const AstroCatalogue *random2)
+static GstFlowReturn count_whole(AstroHistogram *self, const AstroCatalogue *random,
+                                 const AstroCatalogue *random2)
 {
   GError *error = NULL;
   const AstroStop stop = { is_unwanted, self };
@@ -340,6 +371,52 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
     return GST_FLOW_OK;
   GstFlowReturn flow = settle(self);
   return flow == GST_FLOW_OK ? push(self) : flow;
+}
+
+#define SPLIT_SEED 0x73706c69
+
+/* The parts of both sides have to be independent. A side without points has no parts, and its lack
+ * is refused where the first part is counted. */
+static AstroSplit *split_side(const AstroHistogram *self, const AstroCatalogue *random,
+                              AstroSide side, GError **error)
+{
+  AstroSplit *split = random->n > 0 ? astro_split_new(random->n, self->split, SPLIT_SEED + side,
+                                                      self->n_random, error)
+                                    : NULL;
+  if (error && *error)
+    g_prefix_error(error, "split=%u: the %s catalogue: ", self->split, astro_side_name(side));
+  return split;
+}
+
+static gboolean take_part(const AstroSplit *split, const AstroCatalogue *all, guint part,
+                          AstroCatalogue *catalogue, GError **error)
+{
+  return !split || astro_split_part(split, all, part, catalogue, error);
+}
+
+/* Each part of a random catalogue is counted as one. */
+static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *random,
+                                  const AstroCatalogue *random2)
+{
+  GError *error = NULL;
+  if (self->split < 2)
+    return count_whole(self, random, random2);
+  g_autoptr(AstroSplit) split = split_side(self, random, ASTRO_SIDE_RANDOM, &error);
+  g_autoptr(AstroSplit) split2 =
+      error ? NULL : split_side(self, random2, ASTRO_SIDE_RANDOM2, &error);
+  if (error)
+    return fail(self, error);
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint p = 0; p < self->split && flow == GST_FLOW_OK; p++) {
+    AstroCatalogue part = { 0 }, part2 = { 0 };
+    if (take_part(split, random, p, &part, &error) && take_part(split2, random2, p, &part2, &error))
+      flow = count_whole(self, &part, &part2);
+    else
+      flow = fail(self, error);
+    astro_catalogue_clear(&part);
+    astro_catalogue_clear(&part2);
+  }
+  return flow;
 }
 
 static GstFlowReturn push_last(AstroHistogram *self)
@@ -489,6 +566,20 @@ static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *e
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
 }
 
+/* The parts of a split catalogue count as one each. */
+static gboolean answer_duration(AstroHistogram *self, GstQuery *query)
+{
+  g_auto(AstroHistogramSettings) settings;
+  gint64 duration;
+  if (!astro_inputs_answer_duration(GST_ELEMENT(self), query))
+    return FALSE;
+  astro_histogram_settings_copy(self, &settings, &self->settings);
+  gst_query_parse_duration(query, NULL, &duration);
+  if (duration > 0 && duration <= G_MAXINT64 / settings.split)
+    gst_query_set_duration(query, GST_FORMAT_TIME, duration * settings.split);
+  return TRUE;
+}
+
 /* A random catalogue counts as a second. The default asks any pad, which may be a data pad. */
 static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *query)
 {
@@ -496,7 +587,7 @@ static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *q
   if (GST_QUERY_TYPE(query) == GST_QUERY_DURATION)
     gst_query_parse_duration(query, &format, NULL);
   return format == GST_FORMAT_TIME
-             ? astro_inputs_answer_duration(GST_ELEMENT(aggregator), query)
+             ? answer_duration(ASTRO_HISTOGRAM(aggregator), query)
              : GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_query(aggregator, query);
 }
 
@@ -533,7 +624,9 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   g_atomic_int_set(&self->flushing, FALSE);
   g_atomic_int_set(&self->flushed, FALSE);
   g_atomic_int_set(&self->interrupted, FALSE);
-  if (!astro_histogram_settings_config(&settings, &config, &error)) {
+  if (!astro_histogram_settings_config(&settings, &config, &error) ||
+      !(settings.backend == ASTRO_BACKEND_CUDA ? astro_histogram_shape_angular
+                                               : astro_histogram_shape)(&config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
     g_error_free(error);
     return FALSE;
@@ -644,9 +737,10 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       element, "takes",
-      "catalogues F64LE: column:point with columns ra, dec and perhaps weight and region");
+      "catalogues F64LE: column:point with columns ra, dec and perhaps weight, region and "
+      "distance");
   gst_element_class_add_static_metadata(
       element, "gives",
       "histograms U64LE, with weights F64LE: pairs:bin, or pairs:region:region:bin with "
-      "regions");
+      "regions; in space also the axis mu or pi");
 }

@@ -51,13 +51,15 @@ peers/.complete:
 	rm -rf peers && python3 -m venv peers && peers/bin/pip install --quiet Corrfunc TreeCorr ducc0 \
 	  casatasks python-casacore astropy six certifi && touch $@
 
-check-peers: all tests/bench/histogram peers/.complete
+check-peers: all tests/bench/histogram tests/bench/histogram-space peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf check $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-calibrate check $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-space check $(builddir)
 
 # Compares speed, and images with ducc0's.
-bench-peers: all tests/bench/histogram tests/bench/gridder peers/.complete
+bench-peers: all tests/bench/histogram tests/bench/histogram-space tests/bench/gridder peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-space bench $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-gridder $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-calibrate bench $(builddir)
 

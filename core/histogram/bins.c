@@ -19,6 +19,19 @@ ASTRO_ENUM_TYPE(astro_pair_method_get_type, "AstroPairMethod",
                   "tree" },
                 { ASTRO_PAIR_METHOD_BRUTE, "Every pair is computed", "brute" })
 
+static const char *const binnings[] = { "angular", "smu", "rppi" };
+
+ASTRO_ENUM_TYPE(astro_binning_get_type, "AstroBinning",
+                { ASTRO_BINNING_ANGULAR, "Angle between two points", "angular" },
+                { ASTRO_BINNING_SMU,
+                  "Separation in space, and the cosine of its angle to the line of sight", "smu" },
+                { ASTRO_BINNING_RPPI, "Separation across the line of sight, and along it", "rppi" })
+
+const char *astro_binning_name(AstroBinning kind)
+{
+  return binnings[kind];
+}
+
 void astro_unit_vector(double ra_degrees, double dec_degrees, double *x, double *y, double *z)
 {
   double ra = ra_degrees * ASTRO_DEGREE, dec = dec_degrees * ASTRO_DEGREE;
@@ -36,49 +49,57 @@ double astro_chord_square(double arcmin)
   return 4 * (half * half);
 }
 
-static gboolean check_range(double min_arcmin, double max_arcmin, double lowest, GError **error)
+static gboolean check_range(const AstroHistogramConfig *config, double min, double max,
+                            double lowest, GError **error)
 {
-  if (isfinite(min_arcmin) && isfinite(max_arcmin) && min_arcmin >= lowest &&
-      max_arcmin > min_arcmin)
+  const gboolean angular = config->kind == ASTRO_BINNING_ANGULAR;
+  if (isfinite(min) && isfinite(max) && min >= lowest && max > min)
     return TRUE;
   g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-              "bins from %g to %g arcmin: the second angle must be the larger one, and both %s",
-              min_arcmin, max_arcmin,
+              "bins from %g to %g%s: the second %s must be the larger one, and both %s", min, max,
+              angular ? " arcmin" : "", angular ? "angle" : "separation",
               lowest > 0 ? "above 0, as the bins are even in the logarithm" : "0 or more");
   return FALSE;
 }
 
-gboolean astro_histogram_edges_per_decade(AstroHistogramConfig *config, double min_arcmin,
-                                          double max_arcmin, double bins_per_decade, GError **error)
+gboolean astro_histogram_edges_per_decade(AstroHistogramConfig *config, double min, double max,
+                                          double bins_per_decade, GError **error)
 {
-  if (!check_range(min_arcmin, max_arcmin, G_MINDOUBLE, error))
+  if (!check_range(config, min, max, G_MINDOUBLE, error))
     return FALSE;
   /* A little slack: 0.01 to 10000 is six decades, whatever log10 rounds to. */
-  double n_bins = ceil(bins_per_decade * log10(max_arcmin / min_arcmin) - 1e-9);
+  double n_bins = ceil(bins_per_decade * log10(max / min) - 1e-9);
   if (!(bins_per_decade > 0) || !(n_bins < ASTRO_HISTOGRAM_MAX_EDGES)) {
     g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-                "%g bins a decade from %g to %g arcmin make %g bins, expected 1 to %d",
-                bins_per_decade, min_arcmin, max_arcmin, n_bins, ASTRO_HISTOGRAM_MAX_EDGES - 1);
+                "%g bins a decade from %g to %g%s make %g bins, expected 1 to %d", bins_per_decade,
+                min, max, config->kind == ASTRO_BINNING_ANGULAR ? " arcmin" : "", n_bins,
+                ASTRO_HISTOGRAM_MAX_EDGES - 1);
     return FALSE;
   }
   config->n_edges = MAX((guint)n_bins, 1) + 1;
   for (guint k = 0; k < config->n_edges; k++)
-    config->edges[k] = min_arcmin * pow(10, k / bins_per_decade);
+    config->edges[k] = min * pow(10, k / bins_per_decade);
   double *last = &config->edges[config->n_edges - 1];
-  if (fabs(*last / max_arcmin - 1) < 1e-9)
-    *last = max_arcmin;
+  if (fabs(*last / max - 1) < 1e-9)
+    *last = max;
   return astro_histogram_edges_check(config, error);
 }
 
-gboolean astro_histogram_edges_linear(AstroHistogramConfig *config, double min_arcmin,
-                                      double max_arcmin, guint n_bins, GError **error)
+gboolean astro_histogram_edges_linear(AstroHistogramConfig *config, double min, double max,
+                                      guint n_bins, GError **error)
 {
-  if (!check_range(min_arcmin, max_arcmin, 0, error))
+  if (!check_range(config, min, max, 0, error))
     return FALSE;
   config->n_edges = MIN(n_bins, ASTRO_HISTOGRAM_MAX_EDGES) + 1;
   for (guint k = 0; k < MIN(config->n_edges, ASTRO_HISTOGRAM_MAX_EDGES); k++)
-    config->edges[k] = min_arcmin + (max_arcmin - min_arcmin) * k / n_bins;
+    config->edges[k] = min + (max - min) * k / n_bins;
   return astro_histogram_edges_check(config, error);
+}
+
+guint astro_histogram_bins(const AstroHistogramConfig *config)
+{
+  const guint columns = config->kind == ASTRO_BINNING_ANGULAR ? 1 : config->n_columns;
+  return (config->n_edges - 1) * columns;
 }
 
 guint astro_histogram_regions(const AstroHistogramConfig *config)
@@ -89,5 +110,5 @@ guint astro_histogram_regions(const AstroHistogramConfig *config)
 gsize astro_histogram_values(const AstroHistogramConfig *config)
 {
   gsize regions = astro_histogram_regions(config);
-  return regions * regions * (config->n_edges - 1);
+  return regions * regions * astro_histogram_bins(config);
 }

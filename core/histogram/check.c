@@ -17,7 +17,8 @@ gboolean astro_histogram_edges_check(const AstroHistogramConfig *config, GError 
     double edge = config->edges[k];
     if (!isfinite(edge) || edge < 0) {
       g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-                  "edge %u is %g, expected a finite number of 0 or more arcminutes", k, edge);
+                  "edge %u is %g, expected a finite number of 0 or more%s", k, edge,
+                  config->kind == ASTRO_BINNING_ANGULAR ? " arcminutes" : "");
       return FALSE;
     }
     if (k > 0 && !(edge > config->edges[k - 1])) {
@@ -30,20 +31,59 @@ gboolean astro_histogram_edges_check(const AstroHistogramConfig *config, GError 
   return TRUE;
 }
 
+/* Squares of edges and distances, and products of two, are within the range of doubles. */
+#define LEAST_EDGE 1e-50
+#define MOST_EDGE 1e50
+
+static gboolean check_columns(const AstroHistogramConfig *config, GError **error)
+{
+  const gboolean smu = config->kind == ASTRO_BINNING_SMU;
+  if (config->n_columns < 1 || config->n_columns > ASTRO_HISTOGRAM_MAX_COLUMNS)
+    return astro_backend_refuse(error, "%u bins of %s, expected 1 to %d", config->n_columns,
+                                smu ? "mu" : "pi", ASTRO_HISTOGRAM_MAX_COLUMNS);
+  if (!(config->most_across > 0 && config->most_across <= (smu ? 1 : MOST_EDGE)))
+    return astro_backend_refuse(error, "%s up to %g, expected a number above 0, at most %g",
+                                smu ? "mu" : "pi", config->most_across, smu ? 1 : MOST_EDGE);
+  for (guint k = 0; k < config->n_edges; k++)
+    if (config->edges[k] > MOST_EDGE || (config->edges[k] > 0 && config->edges[k] < LEAST_EDGE))
+      return astro_backend_refuse(error, "edge %u is %g, expected 0 or %g to %g", k,
+                                  config->edges[k], LEAST_EDGE, MOST_EDGE);
+  return TRUE;
+}
+
 gboolean astro_histogram_shape(gconstpointer config, GError **error)
 {
   const AstroHistogramConfig *histogram = config;
   if (!astro_histogram_edges_check(histogram, error))
     return FALSE;
   const gsize regions = astro_histogram_regions(histogram);
-  return regions <= G_MAXUINT16 ||
-         astro_backend_refuse(error, "%" G_GSIZE_FORMAT " regions, expected at most %d", regions,
-                              G_MAXUINT16);
+  if (regions > G_MAXUINT16)
+    return astro_backend_refuse(error, "%" G_GSIZE_FORMAT " regions, expected at most %d", regions,
+                                G_MAXUINT16);
+  return histogram->kind == ASTRO_BINNING_ANGULAR || check_columns(histogram, error);
 }
 
-static gboolean check_regions(const AstroBlock *block, guint n_regions, GError **error)
+gboolean astro_histogram_shape_angular(gconstpointer config, GError **error)
+{
+  const AstroHistogramConfig *histogram = config;
+  if (histogram->kind != ASTRO_BINNING_ANGULAR)
+    return astro_backend_refuse(error,
+                                "kind=%s is counted on the CPU only: expected backend=cpu or auto, "
+                                "or kind=angular",
+                                astro_binning_name(histogram->kind));
+  return astro_histogram_shape(config, error);
+}
+
+static gboolean check_points(const AstroBlock *block, const AstroHistogramConfig *config,
+                             GError **error)
 {
   const AstroPoints *points = block->data;
+  const guint n_regions = astro_histogram_regions(config);
+  if (points->in_space != (config->kind != ASTRO_BINNING_ANGULAR))
+    return astro_backend_refuse(error, "the points of a catalogue have %s, expected %s for kind=%s",
+                                points->in_space ? "distances" : "no distances",
+                                points->in_space ? "none" : "some",
+                                astro_binning_name(config->kind));
   return points->n_regions == n_regions ||
          astro_backend_refuse(error, "the points of a catalogue are in %u regions, expected %u",
                               points->n_regions, n_regions);
@@ -53,7 +93,7 @@ gboolean astro_histogram_check(const AstroHistogramConfig *config, const AstroBl
                                const AstroBlock *out, guint n_out, GError **error)
 {
   const gsize bytes = astro_histogram_values(config) * sizeof(guint64);
-  const guint regions = astro_histogram_regions(config), expected = config->weighted ? 2 : 1;
+  const guint expected = config->weighted ? 2 : 1;
   if (n_in < 1 || n_in > 2 || n_out != expected)
     return astro_backend_refuse(error,
                                 "a histogram of %s takes 1 or 2 catalogues and writes %u block%s, "
@@ -66,5 +106,5 @@ gboolean astro_histogram_check(const AstroHistogramConfig *config, const AstroBl
                                   "output block %u of the histogram has %" G_GSIZE_FORMAT
                                   " bytes, expected %" G_GSIZE_FORMAT,
                                   k, out[k].bytes, bytes);
-  return check_regions(&in[0], regions, error) && check_regions(&in[n_in - 1], regions, error);
+  return check_points(&in[0], config, error) && check_points(&in[n_in - 1], config, error);
 }

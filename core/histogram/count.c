@@ -2,6 +2,7 @@
 #include "core/histogram/count.h"
 
 #include "core/histogram/check.h"
+#include "core/histogram/space.h"
 
 gpointer histogram_create(gconstpointer config, const AstroPlace *place,
                           const HistogramKernels *kernels, GError **error)
@@ -10,15 +11,19 @@ gpointer histogram_create(gconstpointer config, const AstroPlace *place,
     return NULL;
   Counter *counter = g_new(Counter, 1);
   counter->config = *(const AstroHistogramConfig *)config;
-  for (guint k = 0; k < counter->config.n_edges; k++)
+  const gboolean in_space = counter->config.kind != ASTRO_BINNING_ANGULAR;
+  counter->rule = in_space ? space_rule_new(&counter->config) : NULL;
+  for (guint k = 0; k < counter->config.n_edges && !in_space; k++)
     counter->squares[k] = astro_chord_square(counter->config.edges[k]);
   counter->threads = place ? place->threads : 0;
   counter->kernels = kernels;
   return counter;
 }
 
-void histogram_destroy(gpointer counter)
+void histogram_destroy(gpointer instance)
 {
+  Counter *counter = instance;
+  space_rule_free(counter->rule);
   g_free(counter);
 }
 

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 typedef struct {
   AstroHistogramConfig config;
   double squares[ASTRO_HISTOGRAM_MAX_EDGES]; /* of the edges' chords */
+  SpaceRule *rule;                           /* in space; NULL: by angle */
   guint threads;
   const HistogramKernels *kernels; /* NULL: the reference, or a device */
 } Counter;

@@ -116,7 +116,7 @@ static gboolean refuse_counts(const AstroCollector *collector, gsize all, double
                                  "%u regions with each other in %u bins are %" G_GSIZE_FORMAT
                                  " counts, which need %.1f GB: more than memory holds (this "
                                  "machine has %.1f GB); expected fewer regions or bins",
-                                 astro_histogram_regions(config), config->n_edges - 1, all,
+                                 astro_histogram_regions(config), astro_histogram_bins(config), all,
                                  bytes * 1e-9, (double)astro_host_memory() * 1e-9);
 }
 
@@ -262,6 +262,15 @@ static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, G
   return has_weight_above_0(side, catalogue, error);
 }
 
+static gboolean refuse_flat(const AstroHistogramConfig *config, AstroSide side, GError **error)
+{
+  return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                    "the %s catalogue has no distances, which kind=%s needs: expected a column "
+                    "distance, from distance-column, or redshift-column with omega-m, of its "
+                    "source",
+                    astro_side_name(side), astro_binning_name(config->kind));
+}
+
 static gboolean set_side(AstroCollector *collector, AstroSide which,
                          const AstroCatalogue *catalogue, GError **error)
 {
@@ -275,6 +284,9 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
     return refuse(which, "has no column of regions, but the data catalogue has", error);
   if (collector->regions && catalogue->region) /* it would be ignored */
     return refuse(which, "has a column of regions, but the data catalogue has none", error);
+  const gboolean in_space = config->kind != ASTRO_BINNING_ANGULAR;
+  if (in_space && !catalogue->distance)
+    return refuse_flat(config, which, error);
   if (!check_weights(which, catalogue, error))
     return FALSE;
   side_clear(side);
@@ -282,9 +294,9 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
   if (!region_column(collector, catalogue, &made, error))
     return FALSE;
   const double *region = collector->has_region_column ? catalogue->region : made;
-  side->points =
-      astro_points_new(catalogue->ra, catalogue->dec, catalogue->weight, region, catalogue->n,
-                       config->n_regions, collector->place.threads, collector->stop, error);
+  side->points = astro_points_in_space(
+      catalogue->ra, catalogue->dec, in_space ? catalogue->distance : NULL, catalogue->weight,
+      region, catalogue->n, config->n_regions, collector->place.threads, collector->stop, error);
   if (!side->points) {
     g_prefix_error(error, "%s: ", astro_side_name(which));
     return FALSE;
@@ -466,6 +478,8 @@ void astro_collector_summary(const AstroCollector *collector, AstroSummary *summ
   memcpy(summary->pairs, collector->pairs, collector->n_kinds * regions * regions * sizeof(double));
   memcpy(summary->points, collector->n_points, sizeof summary->points);
   summary->catalogues = collector->n_random;
+  if (config->kind != ASTRO_BINNING_ANGULAR)
+    summary->most_across = config->most_across;
   astro_collector_values(collector, &bytes);
   if (collector->sums)
     summary->counts = g_bytes_new(collector->counts, bytes);

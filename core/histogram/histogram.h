@@ -15,7 +15,10 @@
  *            two edges are counted as a whole; others are split, down to their points if need be
  *   place    where a pair can fall: below the first edge, in a bin, or from the last edge on
  *   kind     dd, dr, rd, rr: which catalogues the pairs are from (data, random points)
- *   region   a part of the sky that a jackknife leaves out; counts are [region][region][bin] */
+ *   region   a part of the sky that a jackknife leaves out; counts are [region][region][bin]
+ *
+ * Points with distances are counted in space instead (space.h): by separation and direction to the
+ * line of sight, in rows of bins whose columns follow one another. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -24,6 +27,7 @@
 G_BEGIN_DECLS
 
 #define ASTRO_HISTOGRAM_MAX_EDGES 1025
+#define ASTRO_HISTOGRAM_MAX_COLUMNS 1024
 
 #define ASTRO_HISTOGRAM_ERROR astro_histogram_error_quark()
 typedef enum {
@@ -44,12 +48,22 @@ typedef enum {
   ASTRO_PAIR_METHOD_BRUTE, /* the separation of every pair is computed */
 } AstroPairMethod;
 
+typedef enum {
+  ASTRO_BINNING_ANGULAR, /* by the angle between two points */
+  ASTRO_BINNING_SMU,     /* by separation in space, and the cosine of its angle to the line of sight
+                          */
+  ASTRO_BINNING_RPPI,    /* by separation across the line of sight, and along it */
+} AstroBinning;
+
+#define ASTRO_TYPE_BINNING astro_binning_get_type()
+GType astro_binning_get_type(void);
 #define ASTRO_TYPE_PRECISION astro_precision_get_type()
 GType astro_precision_get_type(void);
 #define ASTRO_TYPE_PAIR_METHOD astro_pair_method_get_type()
 GType astro_pair_method_get_type(void);
 
-/* n_edges - 1 bins, whose edges rise, in arcminutes. n_regions: 0 or 1 for no regions. */
+/* n_edges - 1 bins, whose edges rise, in arcminutes, or in space in the unit of the distances.
+ * n_regions: 0 or 1 for no regions. */
 typedef struct {
   guint n_edges;
   double edges[ASTRO_HISTOGRAM_MAX_EDGES];
@@ -57,14 +71,17 @@ typedef struct {
   gboolean weighted;
   AstroPrecision precision;
   AstroPairMethod method;
+  AstroBinning kind;
+  /* In space each of those bins is a row of n_columns even ones, of mu or pi from 0 on. */
+  guint n_columns;
+  double most_across; /* the last one's upper edge */
 } AstroHistogramConfig;
 
 /* Edges at min 10^(k / bins_per_decade), up to the first that is not below max. */
-gboolean astro_histogram_edges_per_decade(AstroHistogramConfig *config, double min_arcmin,
-                                          double max_arcmin, double bins_per_decade,
-                                          GError **error);
-gboolean astro_histogram_edges_linear(AstroHistogramConfig *config, double min_arcmin,
-                                      double max_arcmin, guint n_bins, GError **error);
+gboolean astro_histogram_edges_per_decade(AstroHistogramConfig *config, double min, double max,
+                                          double bins_per_decade, GError **error);
+gboolean astro_histogram_edges_linear(AstroHistogramConfig *config, double min, double max,
+                                      guint n_bins, GError **error);
 /* Whether there are two edges or more, all finite, not negative and rising. */
 gboolean astro_histogram_edges_check(const AstroHistogramConfig *config, GError **error);
 
@@ -78,8 +95,14 @@ double astro_chord_square(double arcmin);
  * by a tree within each region. */
 typedef struct _AstroPoints AstroPoints;
 
-/* weight and region may be NULL. region holds whole numbers below n_regions. stop may be NULL; if
+/* distance, weight and region may be NULL. With distances, above 0, points are counted in space.
+ * region holds whole numbers below n_regions. stop may be NULL; if
  * it stops the work, the error is the one of a cancelled count. */
+AstroPoints *astro_points_in_space(const double *ra_degrees, const double *dec_degrees,
+                                   const double *distance, const double *weight,
+                                   const double *region, guint64 n, guint n_regions, guint threads,
+                                   const AstroStop *stop, GError **error);
+/* The same without distances. */
 AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degrees,
                               const double *weight, const double *region, guint64 n,
                               guint n_regions, guint threads, const AstroStop *stop,
@@ -110,6 +133,8 @@ extern const AstroBackend astro_histogram_reference;
 extern const AstroBackend astro_histogram_cpu;
 extern const AstroBackend *const astro_histogram_backends[]; /* up to a NULL */
 
+const char *astro_binning_name(AstroBinning kind);                 /* "smu" */
+guint astro_histogram_bins(const AstroHistogramConfig *config);    /* those of all columns */
 guint astro_histogram_regions(const AstroHistogramConfig *config); /* 1 if there are none */
 gsize astro_histogram_values(const AstroHistogramConfig *config);  /* regions x regions x bins */
 

@@ -315,4 +315,5 @@ const HistogramKernels LEVEL_NAMED(astro_histogram_kernels) = {
   .below_single = below_single,
   .below = below_exact,
   .weighted = weighted,
+  .space = LEVEL_NAMED(astro_histogram_space),
 };

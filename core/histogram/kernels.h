@@ -30,6 +30,16 @@ typedef struct {
   float above, below;
 } LeafShift;
 
+/* The pairs of a point with a leaf that lie within the bins: their bins, and which points of the
+ * leaf they are. */
+typedef struct {
+  guint n;
+  guint32 bin[LEAF_POINTS];
+  guint8 point[LEAF_POINTS];
+} SpaceHits;
+
+typedef struct _SpaceRule SpaceRule;
+
 typedef struct {
   /* In single precision. limits are the edges less the lowest edge. Returns FALSE if a pair lies
    * within doubt of a limit, where single precision cannot tell; below is then not to be used. */
@@ -45,7 +55,16 @@ typedef struct {
   void (*weighted)(const LeafPositions *a, const double *weight_a, guint n_a,
                    const LeafPositions *b, const double *weight_b, const double *edges,
                    guint n_edges, guint64 *counts, double *sums);
+  /* In space, by its bin rule (space.h). */
+  void (*space)(const SpaceRule *rule, const double at[3], const LeafPositions *b, SpaceHits *hits);
 } HistogramKernels;
+
+void astro_histogram_space_c(const SpaceRule *rule, const double at[3], const LeafPositions *b,
+                             SpaceHits *hits);
+void astro_histogram_space_avx2(const SpaceRule *rule, const double at[3], const LeafPositions *b,
+                                SpaceHits *hits);
+void astro_histogram_space_avx512(const SpaceRule *rule, const double at[3], const LeafPositions *b,
+                                  SpaceHits *hits);
 
 extern const HistogramKernels astro_histogram_kernels_c;
 extern const HistogramKernels astro_histogram_kernels_avx2;

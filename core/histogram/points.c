@@ -57,7 +57,7 @@ static double *weights_of(const AstroPoints *points, const Cell *cell)
 
 static guint widest_axis(const Item *items, guint64 n)
 {
-  double low[3] = { 2, 2, 2 }, high[3] = { -2, -2, -2 };
+  double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
   for (guint64 i = 0; i < n; i++)
     for (guint axis = 0; axis < 3; axis++) {
       low[axis] = MIN(low[axis], items[i].x[axis]);
@@ -70,7 +70,18 @@ static guint widest_axis(const Item *items, guint64 n)
   return widest;
 }
 
-static void measure_cell(Cell *cell, const Item *items, const double *weights)
+/* How far the furthest point is from the middle, and the rounding errors of finding out. */
+static double reach_of(const Cell *cell, const Item *items)
+{
+  double furthest = 0;
+  for (guint64 i = 0; i < cell->n; i++) {
+    double dx = items[i].x[0] - cell->x, dy = items[i].x[1] - cell->y, dz = items[i].x[2] - cell->z;
+    furthest = MAX(furthest, dx * dx + dy * dy + dz * dz);
+  }
+  return sqrt(furthest) * (1 + 1e-14);
+}
+
+static void measure_cell(Cell *cell, const Item *items, const double *weights, gboolean in_space)
 {
   double sum[3] = { 0, 0, 0 }, weight = 0;
   for (guint64 i = 0; i < cell->n; i++)
@@ -78,6 +89,14 @@ static void measure_cell(Cell *cell, const Item *items, const double *weights)
       sum[axis] += items[i].x[axis];
   for (guint64 i = 0; i < cell->n && weights; i++)
     weight += weights[i];
+  cell->weight = weights ? weight : (double)cell->n;
+  if (in_space) {
+    cell->x = sum[0] / (double)cell->n;
+    cell->y = sum[1] / (double)cell->n;
+    cell->z = sum[2] / (double)cell->n;
+    cell->chord = reach_of(cell, items);
+    return;
+  }
   double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
   if (length < 1e-6 * cell->n) { /* the points lie all around: any middle will do */
     sum[0] = sum[1] = 0;
@@ -86,17 +105,10 @@ static void measure_cell(Cell *cell, const Item *items, const double *weights)
   cell->x = sum[0] / length;
   cell->y = sum[1] / length;
   cell->z = sum[2] / length;
-  double furthest = 0;
-  for (guint64 i = 0; i < cell->n; i++) {
-    double dx = items[i].x[0] - cell->x, dy = items[i].x[1] - cell->y, dz = items[i].x[2] - cell->z;
-    furthest = MAX(furthest, dx * dx + dy * dy + dz * dz);
-  }
-  /* allows for the rounding errors of the lines above; a chord is at most 2 */
-  cell->chord = MIN(sqrt(furthest) * (1 + 1e-14) + 1e-15, 2);
+  cell->chord = MIN(reach_of(cell, items) + 1e-15, 2); /* a chord is at most 2 */
   double square = cell->chord * cell->chord;
   cell->cos_radius = 1 - square / 2;
   cell->sin_radius = sqrt(MAX(square * (1 - square / 4), 0));
-  cell->weight = weights ? weight : (double)cell->n;
 }
 
 static void fill_leaf(AstroPoints *points, const Cell *cell)
@@ -104,7 +116,7 @@ static void fill_leaf(AstroPoints *points, const Cell *cell)
   Item items[LEAF_POINTS];
   memcpy(items, items_of(points, cell), sizeof items);
   LeafPositions *positions = &points->positions[cell->first_leaf];
-  LeafOffsets *offsets = &points->offsets[cell->first_leaf];
+  LeafOffsets *offsets = points->in_space ? NULL : &points->offsets[cell->first_leaf];
   double *weights = weights_of(points, cell);
   for (guint i = 0; i < LEAF_POINTS; i++) {
     gboolean is_point = i < cell->n;
@@ -115,12 +127,14 @@ static void fill_leaf(AstroPoints *points, const Cell *cell)
     positions->x[i] = x;
     positions->y[i] = y;
     positions->z[i] = z;
+    if (weights && !is_point)
+      weights[i] = 0;
+    if (!offsets)
+      continue;
     offsets->x[i] = (float)dx;
     offsets->y[i] = (float)dy;
     offsets->z[i] = (float)dz;
     offsets->square[i] = is_point ? (float)(dx * dx + dy * dy + dz * dz) : INFINITY;
-    if (weights && !is_point)
-      weights[i] = 0;
   }
 }
 
@@ -149,7 +163,7 @@ static void build_cell(Build *build, guint32 index, guint32 free)
   Cell *cell = &points->cells[index];
   if (cell->n > UNASKED_POINTS && astro_is_stopped(&build->work))
     return;
-  measure_cell(cell, items_of(points, cell), weights_of(points, cell));
+  measure_cell(cell, items_of(points, cell), weights_of(points, cell), points->in_space);
   if (cell->n <= LEAF_POINTS) {
     fill_leaf(points, cell);
     return;
@@ -244,27 +258,37 @@ static gboolean refuse_region(GError **error, guint64 i, double value, guint n_r
   return refuse(error, i, "region", value, expected);
 }
 
-static gboolean check_point(const double *ra, const double *dec, const double *weight,
-                            const double *region, guint64 i, guint n_regions, GError **error)
+/* The catalogue's columns; all but the first two may be NULL. */
+typedef struct {
+  const double *ra, *dec, *distance, *weight, *region;
+} Columns;
+
+/* Distances whose fourth powers are within the range of double precision. */
+#define LEAST_DISTANCE 1e-50
+#define MOST_DISTANCE 1e50
+
+static gboolean check_point(const Columns *c, guint64 i, guint n_regions, GError **error)
 {
-  if (!isfinite(ra[i]))
-    return refuse(error, i, "right ascension", ra[i], "a finite number of degrees");
-  if (!(fabs(dec[i]) <= 90))
-    return refuse(error, i, "declination", dec[i], "-90 to 90 degrees");
-  if (weight && !isfinite(weight[i]))
-    return refuse(error, i, "weight", weight[i], "a finite number");
-  if (region && !(region[i] >= 0 && region[i] < n_regions && region[i] == floor(region[i])))
-    return refuse_region(error, i, region[i], n_regions);
+  if (!isfinite(c->ra[i]))
+    return refuse(error, i, "right ascension", c->ra[i], "a finite number of degrees");
+  if (!(fabs(c->dec[i]) <= 90))
+    return refuse(error, i, "declination", c->dec[i], "-90 to 90 degrees");
+  if (c->distance && !(c->distance[i] >= LEAST_DISTANCE && c->distance[i] <= MOST_DISTANCE))
+    return refuse(error, i, "distance", c->distance[i], "a distance above 0, 1e50 at most");
+  if (c->weight && !isfinite(c->weight[i]))
+    return refuse(error, i, "weight", c->weight[i], "a finite number");
+  if (c->region &&
+      !(c->region[i] >= 0 && c->region[i] < n_regions && c->region[i] == floor(c->region[i])))
+    return refuse_region(error, i, c->region[i], n_regions);
   return TRUE;
 }
 
-static gboolean count_regions(AstroPoints *points, const double *ra, const double *dec,
-                              const double *weight, const double *region, GError **error)
+static gboolean count_regions(AstroPoints *points, const Columns *columns, GError **error)
 {
   for (guint64 i = 0; i < points->n; i++) {
-    if (!check_point(ra, dec, weight, region, i, points->n_regions, error))
+    if (!check_point(columns, i, points->n_regions, error))
       return FALSE;
-    points->region_n[region ? (guint)region[i] : 0]++;
+    points->region_n[columns->region ? (guint)columns->region[i] : 0]++;
   }
   guint64 leaves = 0;
   for (guint r = 0; r < points->n_regions; r++) {
@@ -275,25 +299,26 @@ static gboolean count_regions(AstroPoints *points, const double *ra, const doubl
   return TRUE;
 }
 
-/* Sorts right ascensions and declinations by region; they become unit vectors in place. */
-static void place_items(AstroPoints *points, const double *ra, const double *dec,
-                        const double *weight, const double *region)
+/* Sorts right ascensions, declinations and distances by region; they become vectors in place. */
+static void place_items(AstroPoints *points, const Columns *columns)
 {
+  const double *region = columns->region;
   Item *items = (Item *)(gpointer)points->positions;
   guint64 *next = g_new(guint64, points->n_regions);
   for (guint r = 0; r < points->n_regions; r++)
     next[r] = (guint64)points->region_first_leaf[r] * LEAF_POINTS;
   for (guint64 i = 0; i < points->n; i++) {
     guint64 place = next[region ? (guint)region[i] : 0]++;
-    items[place].x[0] = ra[i];
-    items[place].x[1] = dec[i];
-    if (weight)
-      points->weights[place] = weight[i];
+    items[place].x[0] = columns->ra[i];
+    items[place].x[1] = columns->dec[i];
+    items[place].x[2] = columns->distance ? columns->distance[i] : 1;
+    if (columns->weight)
+      points->weights[place] = columns->weight[i];
   }
   /* places that no point takes are converted too */
   for (guint r = 0; r < points->n_regions; r++)
     for (; next[r] % LEAF_POINTS; next[r]++)
-      items[next[r]].x[0] = items[next[r]].x[1] = 0;
+      items[next[r]] = (Item){ { 0 } };
   g_free(next);
 }
 
@@ -307,8 +332,10 @@ static void convert_items(gpointer data, guint64 task)
   guint64 all = (guint64)points->n_leaves * LEAF_POINTS;
   guint64 first = task * ITEMS_AT_ONCE, last = MIN(first + ITEMS_AT_ONCE, all);
   for (guint64 i = first; i < last; i++) {
-    double *x = items[i].x;
+    double *x = items[i].x, distance = x[2];
     astro_unit_vector(x[0], x[1], &x[0], &x[1], &x[2]);
+    for (guint axis = 0; axis < 3 && points->in_space; axis++)
+      x[axis] *= distance;
   }
 }
 
@@ -320,9 +347,10 @@ static gboolean alloc_lines(gpointer lines, gsize bytes)
 
 static gboolean alloc_leaves(AstroPoints *points, gsize leaves, gboolean weighted)
 {
+  const gboolean in_space = points->in_space;
   points->cells = g_try_new0(Cell, points->n_regions + 2 * leaves);
   return points->cells && alloc_lines(&points->positions, leaves * sizeof(LeafPositions)) &&
-         alloc_lines(&points->offsets, leaves * sizeof(LeafOffsets)) &&
+         (in_space || alloc_lines(&points->offsets, leaves * sizeof(LeafOffsets))) &&
          (!weighted || alloc_lines(&points->weights, leaves * LEAF_POINTS * sizeof(double)));
 }
 
@@ -330,14 +358,25 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
                               const double *weight, const double *region, guint64 n,
                               guint n_regions, guint threads, const AstroStop *stop, GError **error)
 {
+  return astro_points_in_space(ra_degrees, dec_degrees, NULL, weight, region, n, n_regions, threads,
+                               stop, error);
+}
+
+AstroPoints *astro_points_in_space(const double *ra_degrees, const double *dec_degrees,
+                                   const double *distance, const double *weight,
+                                   const double *region, guint64 n, guint n_regions, guint threads,
+                                   const AstroStop *stop, GError **error)
+{
+  const Columns columns = { ra_degrees, dec_degrees, distance, weight, region };
   static guint64 serial;
   AstroPoints *points = g_new0(AstroPoints, 1);
   points->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
   points->n = n;
   points->n_regions = MAX(n_regions, 1);
+  points->in_space = distance != NULL;
   points->region_n = g_new0(guint64, points->n_regions);
   points->region_first_leaf = g_new0(guint32, points->n_regions);
-  if (!count_regions(points, ra_degrees, dec_degrees, weight, region, error)) {
+  if (!count_regions(points, &columns, error)) {
     astro_points_free(points);
     return NULL;
   }
@@ -348,7 +387,7 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
     astro_points_free(points);
     return NULL;
   }
-  place_items(points, ra_degrees, dec_degrees, weight, region);
+  place_items(points, &columns);
   Build build = { .points = points, .work = { .stop = stop } };
   astro_parallel((leaves * LEAF_POINTS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items,
                  &build);

@@ -31,8 +31,9 @@ struct _AstroPoints {
   guint32 *region_first_leaf; /* all leaves of a region are full but its last */
   guint32 n_leaves;
   LeafPositions *positions; /* one a leaf */
-  LeafOffsets *offsets;
-  double *weights; /* LEAF_POINTS a leaf; NULL if there are none */
+  LeafOffsets *offsets;     /* NULL in space */
+  gboolean in_space;        /* points have distances: a cell is then a ball around a middle */
+  double *weights;          /* LEAF_POINTS a leaf; NULL if there are none */
   Cell *cells;
   Top *tops; /* ordered by region; between them they hold all points */
   guint n_tops;

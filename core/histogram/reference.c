@@ -1,6 +1,56 @@
 /* The plain double loop, against which every other way of counting is checked. */
 #include "core/histogram/check.h"
 #include "core/histogram/count.h"
+#include "core/histogram/space.h"
+
+static void position_at(const AstroPoints *points, guint64 slot, double at[3])
+{
+  const LeafPositions *leaf = &points->positions[slot / LEAF_POINTS];
+  at[0] = leaf->x[slot % LEAF_POINTS];
+  at[1] = leaf->y[slot % LEAF_POINTS];
+  at[2] = leaf->z[slot % LEAF_POINTS];
+}
+
+static double weight_at(const AstroPoints *points, guint64 slot)
+{
+  return points->weights ? points->weights[slot] : 1;
+}
+
+/* Edges are tried one after another. FALSE: the pair lies in no bin. */
+static gboolean find_bin(const SpaceRule *rule, SpaceMeasure m, gsize *bin)
+{
+  guint row = 0, column = 0;
+  while (row <= rule->n_rows && m.row >= rule->rows[row])
+    row++;
+  if (row == 0 || row > rule->n_rows || !(m.column < rule->limit * m.scale))
+    return FALSE;
+  while (column + 1 < rule->n_columns && m.column >= rule->columns[column + 1] * m.scale)
+    column++;
+  *bin = (gsize)(row - 1) * rule->n_columns + column;
+  return TRUE;
+}
+
+static void reference_row_in_space(Count *count, guint region_a, guint region_b, guint64 i,
+                                   guint64 first)
+{
+  const AstroHistogramConfig *config = &count->counter->config;
+  const AstroPoints *a = count->a, *b = count->b;
+  const gsize cell = (gsize)region_a * a->n_regions + region_b,
+              values = cell * astro_histogram_bins(config);
+  const guint64 slot_a = (guint64)a->region_first_leaf[region_a] * LEAF_POINTS + i;
+  double at_a[3], at_b[3];
+  position_at(a, slot_a, at_a);
+  for (guint64 j = first; j < b->region_n[region_b]; j++) {
+    const guint64 slot_b = (guint64)b->region_first_leaf[region_b] * LEAF_POINTS + j;
+    gsize bin;
+    position_at(b, slot_b, at_b);
+    if (!find_bin(count->counter->rule, space_measure(config->kind, at_a, at_b), &bin))
+      continue;
+    count->counts[values + bin]++;
+    if (count->sums)
+      count->sums[values + bin] += weight_at(a, slot_a) * weight_at(b, slot_b);
+  }
+}
 
 static void reference_row(Count *count, guint region_a, guint region_b, guint64 i, guint64 first)
 {
@@ -39,7 +89,10 @@ static gboolean reference_submit(gpointer instance, const AstroBlock *in, guint 
     for (guint rb = alone ? ra : 0; rb < count.b->n_regions; rb++)
       for (guint64 i = 0; i < count.a->region_n[ra] && !count_is_cancelled(&count); i++) {
         guint64 first = alone && ra == rb ? i + 1 : 0;
-        reference_row(&count, ra, rb, i, first);
+        if (count.counter->rule)
+          reference_row_in_space(&count, ra, rb, i, first);
+        else
+          reference_row(&count, ra, rb, i, first);
         count_report(&count, count.b->region_n[rb] - first);
       }
   return count_end(&count, error);

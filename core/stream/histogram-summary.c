@@ -40,6 +40,8 @@ GstEvent *astro_summary_to_event(const AstroSummary *summary)
   GstStructure *s = gst_structure_new(ASTRO_SUMMARY_EVENT, "kinds", G_TYPE_UINT, summary->n_kinds,
                                       "regions", G_TYPE_UINT, summary->n_regions, "edges",
                                       G_TYPE_BYTES, edges, "pairs", G_TYPE_BYTES, pairs, NULL);
+  if (summary->most_across > 0)
+    gst_structure_set(s, "most-across", G_TYPE_DOUBLE, summary->most_across, NULL);
   if (summary->counts)
     gst_structure_set(s, "counts", G_TYPE_BYTES, summary->counts, NULL);
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
@@ -72,20 +74,25 @@ gboolean astro_summary_from_event(AstroSummary *summary, GstEvent *event, GError
     good = edges_bytes >= 2 * sizeof(double) && edges_bytes % sizeof(double) == 0 &&
            pairs_bytes == (guint64)kinds * regions * regions * sizeof(double);
   }
+  double most_across = 0;
+  if (good && gst_structure_has_field(s, "most-across"))
+    good = gst_structure_get_double(s, "most-across", &most_across) && most_across > 0 &&
+           most_across < G_MAXDOUBLE;
   if (good && gst_structure_has_field(s, "counts"))
     good = gst_structure_get(s, "counts", G_TYPE_BYTES, &counts, NULL) && counts;
   if (!good) {
     g_autofree char *text = s ? gst_structure_to_string(s) : NULL;
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "%.200s: expected kinds, regions, edges and pairs of matching lengths, and counts, if any, "
-        "as bytes",
+        "%.200s: expected kinds, regions, edges and pairs of matching lengths, counts, if any, "
+        "as bytes, and most-across, if any, above 0",
         text ? text : "an empty event");
   }
   astro_summary_init(summary, kinds, regions, (guint)(edges_bytes / sizeof(double)));
   memcpy(summary->edges, g_bytes_get_data(edges, NULL), edges_bytes);
   memcpy(summary->pairs, g_bytes_get_data(pairs, NULL), pairs_bytes);
   summary->counts = g_steal_pointer(&counts);
+  summary->most_across = most_across;
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
     gst_structure_get_uint64(s, astro_side_name(side), &summary->points[side]);
   gst_structure_get_uint64(s, "catalogues", &summary->catalogues);

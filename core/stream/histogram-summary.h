@@ -23,8 +23,9 @@ typedef struct {
   guint n_kinds;   /* dd, dr, ...: named by the caps field pairs */
   guint n_regions; /* 1: no regions */
   guint n_edges;
-  double *edges; /* arcminutes */
-  double *pairs; /* [kind][region][region]: pairs at any separation, or their weights */
+  double *edges;      /* arcminutes; of pairs in space, in the unit of the distances */
+  double most_across; /* upper limit of mu or pi, of pairs in space; 0: pairs by angle */
+  double *pairs;      /* [kind][region][region]: pairs at any separation, or their weights */
   /* Number of points in each set, with those of all random catalogues added up; 0: none, or
    * unknown. */
   guint64 points[ASTRO_N_SIDES];

@@ -50,6 +50,8 @@ static const struct {
   [ASTRO_AXIS_BEAM] = { "beam", "beams", LENGTH_INT },
   [ASTRO_AXIS_PHASE] = { "phase", "bins", LENGTH_INT },
   [ASTRO_AXIS_DM] = { "dm", "dms", LENGTH_INT },
+  [ASTRO_AXIS_MU] = { "mu", "mu-bins", LENGTH_INT },
+  [ASTRO_AXIS_PI] = { "pi", "pi-bins", LENGTH_INT },
 };
 
 #define MEDIA_PREFIX "application/x-astro-"

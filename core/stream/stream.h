@@ -72,6 +72,8 @@ typedef enum {
   ASTRO_AXIS_BEAM,
   ASTRO_AXIS_PHASE,
   ASTRO_AXIS_DM, /* a dispersion measure that was taken out */
+  ASTRO_AXIS_MU, /* cosine of the angle to the line of sight */
+  ASTRO_AXIS_PI, /* separation along the line of sight */
   ASTRO_N_AXES
 } AstroAxis;
 

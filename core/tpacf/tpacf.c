@@ -143,6 +143,40 @@ static double estimate(const AstroTpacfConfig *config, const Sum sums[N_KINDS], 
   return isfinite(w) ? w : NAN;
 }
 
+static gboolean in_space(const AstroTpacfConfig *config)
+{
+  return !config->edges;
+}
+
+static guint n_rows(const AstroTpacfConfig *config)
+{
+  return config->n_bins / config->sums->n_columns;
+}
+
+static guint n_values(const AstroTpacfConfig *config)
+{
+  return config->sums ? config->sums->n_sums * n_rows(config) : config->n_bins;
+}
+
+/* A column without a share may be undefined. */
+static double sum_row(const AstroTpacfConfig *config, const Sum sums[N_KINDS], guint value)
+{
+  const AstroTpacfSums *of = config->sums;
+  const guint row = value % n_rows(config), sum = value / n_rows(config);
+  double w = 0;
+  for (guint column = 0; column < of->n_columns; column++) {
+    const double share = of->shares[sum * of->n_columns + column];
+    if (share != 0)
+      w += share * estimate(config, sums, row * of->n_columns + column);
+  }
+  return w;
+}
+
+static double value_of(const AstroTpacfConfig *config, const Sum sums[N_KINDS], guint value)
+{
+  return config->sums ? sum_row(config, sums, value) : estimate(config, sums, value);
+}
+
 /* The first kind that is missing, and its points. With two data catalogues, one random catalogue
  * makes rd or dr, but never rr. */
 static const char *missing_kind(const AstroTpacfConfig *config)
@@ -200,15 +234,26 @@ static void sums_free(Sum *sums, guint n)
     g_free(sums[i].counts);
 }
 
+static double covariance_of(const double *samples, guint n, guint n_bins, const double *mean,
+                            guint i, guint j)
+{
+  double sum = 0;
+  for (guint s = 0; s < n; s++)
+    sum += (samples[(gsize)s * n_bins + i] - mean[i]) * (samples[(gsize)s * n_bins + j] - mean[j]);
+  return n > 1 ? sum * (n - 1) / n : NAN;
+}
+
 /* The covariance of leave-one-out samples; regions without pairs make no samples. FALSE if there is
  * no memory: with very many bins the covariance is far larger than the histogram. */
 static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
                           AstroTpacfResult *result)
 {
-  guint n_bins = config->n_bins;
-  result->covariance = g_try_new(double, (gsize)n_bins *n_bins);
+  const guint n_bins = result->n_bins;
+  const gboolean whole = !in_space(config) || config->sums;
+  if (whole && !(result->covariance = g_try_new(double, (gsize)n_bins *n_bins)))
+    return FALSE;
   g_autofree double *samples = g_try_new(double, (gsize)config->n_regions *n_bins);
-  if (!samples || !result->covariance)
+  if (!samples)
     return FALSE;
   Sum *left[N_KINDS];
   for (guint kind = 0; kind < N_KINDS; kind++)
@@ -221,7 +266,7 @@ static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kind
       touched |= has_pairs(config, kinds[kind], region);
     }
     for (guint k = 0; k < n_bins && touched; k++)
-      samples[(gsize)result->n_used * n_bins + k] = estimate(config, sample, k);
+      samples[(gsize)result->n_used * n_bins + k] = value_of(config, sample, k);
     result->n_used += touched;
   }
   for (guint kind = 0; kind < N_KINDS; kind++) {
@@ -233,14 +278,11 @@ static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kind
   for (guint k = 0; k < n_bins; k++)
     for (guint s = 0; s < n; s++)
       mean[k] += samples[(gsize)s * n_bins + k] / n;
-  for (guint i = 0; i < n_bins; i++)
-    for (guint j = 0; j < n_bins; j++) {
-      double sum = 0;
-      for (guint s = 0; s < n; s++)
-        sum +=
-            (samples[(gsize)s * n_bins + i] - mean[i]) * (samples[(gsize)s * n_bins + j] - mean[j]);
-      result->covariance[(gsize)i * n_bins + j] = n > 1 ? sum * (n - 1) / n : NAN;
-    }
+  for (guint i = 0; i < n_bins; i++) {
+    result->error[i] = sqrt(covariance_of(samples, n, n_bins, mean, i, i));
+    for (guint j = 0; whole && j < n_bins; j++)
+      result->covariance[(gsize)i * n_bins + j] = covariance_of(samples, n, n_bins, mean, i, j);
+  }
   g_free(mean);
   return TRUE;
 }
@@ -254,14 +296,40 @@ static double pairs_in_bin(const AstroTpacfConfig *config, const Sum *dd, guint 
   return config->dd_numbers ? pairs : dd->counts[bin];
 }
 
-static void set_errors(const AstroTpacfConfig *config, const Sum *dd, AstroTpacfResult *result)
+/* The error of a bin by the number of its pairs. */
+static double poisson(double w, double pairs)
+{
+  return pairs > 0 ? fabs(1 + w) / sqrt(pairs) : NAN;
+}
+
+static void set_errors(const AstroTpacfConfig *config, const Sum sums[N_KINDS],
+                       AstroTpacfResult *result)
 {
   for (guint k = 0; k < result->n_bins; k++) {
-    gsize diagonal = (gsize)k * result->n_bins + k;
-    double pairs = result->pairs[k] = pairs_in_bin(config, dd, k);
-    result->error[k] = result->covariance ? sqrt(result->covariance[diagonal])
-                       : pairs > 0        ? fabs(1 + result->w[k]) / sqrt(pairs)
-                                          : NAN;
+    result->pairs[k] = pairs_in_bin(config, &sums[DD], k);
+    if (config->n_regions < 2)
+      result->error[k] = poisson(result->w[k], result->pairs[k]);
+  }
+}
+
+static void set_errors_of_sums(const AstroTpacfConfig *config, const Sum sums[N_KINDS],
+                               AstroTpacfResult *result)
+{
+  const AstroTpacfSums *of = config->sums;
+  for (guint value = 0; value < result->n_bins; value++) {
+    const guint row = value % n_rows(config), sum = value / n_rows(config);
+    double variance = 0, all = 0;
+    for (guint column = 0; column < of->n_columns; column++) {
+      const guint bin = row * of->n_columns + column;
+      const double share = of->shares[sum * of->n_columns + column],
+                   pairs = share != 0 ? pairs_in_bin(config, &sums[DD], bin) : 0;
+      const double error = pairs > 0 ? share * poisson(estimate(config, sums, bin), pairs) : 0;
+      variance += error * error;
+      all += pairs;
+    }
+    result->pairs[value] = all;
+    if (config->n_regions < 2)
+      result->error[value] = all > 0 ? sqrt(variance) : NAN;
   }
 }
 
@@ -388,22 +456,26 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
     all[kind] = sum_new(n_bins);
     sum_all(config, kinds[kind], &all[kind]);
   }
-  result->n_bins = n_bins;
+  result->n_bins = n_values(config);
   result->kind_without_pairs = kind_without_pairs(config, kinds, all);
   result->apart = find_apart(config, kinds, all);
-  result->theta = g_new(double, n_bins);
-  result->w = g_new(double, n_bins);
-  result->error = g_new(double, n_bins);
-  result->pairs = g_new(double, n_bins);
-  for (guint k = 0; k < n_bins; k++) {
+  result->theta = in_space(config) ? NULL : g_new(double, n_bins);
+  result->w = g_new(double, result->n_bins);
+  result->error = g_new(double, result->n_bins);
+  result->pairs = g_new(double, result->n_bins);
+  for (guint k = 0; k < n_bins && !in_space(config); k++) {
     double low = config->edges[k], high = config->edges[k + 1];
     result->theta[k] = low > 0 ? sqrt(low * high) : high / 2;
-    result->w[k] = estimate(config, all, k);
+  }
+  for (guint k = 0; k < result->n_bins; k++) {
+    result->w[k] = value_of(config, all, k);
     result->n_undefined += isnan(result->w[k]);
   }
   gboolean good = config->n_regions < 2 || jackknife(config, kinds, result);
-  if (good)
-    set_errors(config, &all[DD], result);
+  if (good && config->sums)
+    set_errors_of_sums(config, all, result);
+  else if (good)
+    set_errors(config, all, result);
   if (good && config->integral_constraint)
     constrain(&all[RR], result);
   sums_free(all, N_KINDS);

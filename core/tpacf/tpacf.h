@@ -1,7 +1,9 @@
-/* The angular correlation function w(theta) from counts of pairs, with jackknife errors. */
+/* Correlation functions from counts of pairs, with jackknife errors: w(theta) of pairs by angle,
+ * and xi in bins of (s, mu) or (rp, pi) of pairs in space, or sums of xi over mu or pi. */
 #pragma once
 
 #include "core/kit/power-law.h"
+#include "core/tpacf/sums.h"
 
 #include <glib-object.h>
 
@@ -12,6 +14,7 @@ typedef enum {
   ASTRO_TPACF_ERROR_PAIRS,
   ASTRO_TPACF_ERROR_WEIGHTS,
   ASTRO_TPACF_ERROR_MEMORY,
+  ASTRO_TPACF_ERROR_STATISTIC,
 } AstroTpacfError;
 GQuark astro_tpacf_error_quark(void);
 /* FALSE, with an error that names the sizes. */
@@ -38,9 +41,12 @@ typedef struct {
 typedef struct {
   AstroEstimator estimator;
   gboolean integral_constraint;
-  guint n_regions; /* 1: no jackknife */
-  guint n_bins;
-  const double *edges;       /* n_bins + 1 */
+  guint n_regions;     /* 1: no jackknife */
+  guint n_bins;        /* in space those of all rows and columns */
+  const double *edges; /* n_bins + 1; NULL: pairs in space */
+  /* In space: what is made of the bins, [sum][row]; NULL: each is a value of its own, and has no
+   * covariance with others, as there may be thousands. */
+  const AstroTpacfSums *sums;
   AstroPairs dd, dr, rd, rr; /* rd may be missing: then dr is used for both */
   /* The numbers of pairs behind dd's sums of weights, in the same order; NULL: dd has counts. */
   const guint64 *dd_numbers;
@@ -48,8 +54,9 @@ typedef struct {
 
 /* Undefined values are NaN. error: with regions from the jackknife (square roots of the
  * covariance's diagonal), else of Poisson counts, (1 + w) / sqrt(DD); NaN for bins without pairs.
- */
+ * In a sum of bins those without pairs of the data add no error. */
 typedef struct {
+  /* n_bins: of values, which are bins, or sums of bins. */
   guint n_bins, n_used; /* n_used: number of leave-one-out samples for the covariance; 0: none */
   guint n_undefined;    /* bins whose w is NaN because a divisor is 0 */
   /* NULL, or a kind of pairs that makes all bins undefined, because it has no pairs, or only pairs
@@ -61,7 +68,7 @@ typedef struct {
   double *theta; /* geometric middles; for a bin that begins at 0, the middle */
   double *w, *error;
   double *pairs; /* number of pairs of the data in each bin, not their weights; NULL: unknown */
-  double *covariance; /* n_bins x n_bins; NULL without regions */
+  double *covariance; /* n_bins x n_bins; NULL without regions, and for bins in space */
   double constraint;  /* added to w if the integral constraint was requested */
   /* The share of random pairs that are in the bins: the constraint is their mean, and too large if
    * many pairs are wider. */

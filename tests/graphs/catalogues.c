@@ -300,6 +300,36 @@ static void test_tpacf_cross(void)
   }
 }
 
+/* Galaxies with redshifts: the graph's tables have the columns of their statistic. */
+static void test_tpacf_survey(void)
+{
+  static const char *const cases[][2] = {
+    { "statistic=multipoles regions=4", "s,s_low,s_high,ell,xi,error,cov0," },
+    { "kind=rppi statistic=wp pi-bins=4 regions=4", "rp,rp_low,rp_high,wp,error,cov0," },
+    { "mu-bins=3 regions=0", "s,s_low,s_high,mu,mu_low,mu_high,xi,error,dd,dr,rr\n" },
+  };
+  static const char *const names[] = { "galaxies.csv", "volume.csv" };
+  for (guint f = 0; f < G_N_ELEMENTS(names); f++) {
+    g_autoptr(GString) text = g_string_new("RA,DEC,Z\n");
+    for (guint i = 0; i < 400; i++)
+      g_string_append_printf(text, "%g,%g,%g\n", fmod((7.31 + f) * i, 10), fmod((3.77 + f) * i, 10),
+                             0.3 + fmod((0.0137 + 0.01 * f) * i, 0.05));
+    write_file(names[f], text->str, -1);
+  }
+  for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+    g_auto(Result) result = run("run tpacf-survey data=galaxies.csv random=volume.csv "
+                                "bins=3 to=120 output=survey.csv %s",
+                                cases[c][0]);
+    if (skips(&result))
+      return;
+    g_assert_cmpstr(result.status ? result.err : "", ==, "");
+    g_autofree char *path = in_folder("survey.csv"), *table = NULL;
+    g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
+    if (!g_str_has_prefix(table, cases[c][1]))
+      g_error("%s: %.200s", cases[c][0], table);
+  }
+}
+
 static void test_tpacf_cross_of_one(void)
 {
   write_points("fine.csv", "RA,DEC,N\n", 0.25);
@@ -323,6 +353,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/tpacf-sixtieths", test_tpacf_sixtieths);
   g_test_add_func("/gst-astro/tpacf-roles", test_roles);
   g_test_add_func("/gst-astro/tpacf-cross", test_tpacf_cross);
+  g_test_add_func("/gst-astro/tpacf-survey", test_tpacf_survey);
   g_test_add_func("/gst-astro/tpacf-cross-of-one", test_tpacf_cross_of_one);
 }
 

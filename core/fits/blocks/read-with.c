@@ -101,6 +101,7 @@ static gboolean begin_summary(const AstroBlocksReader *r, guint block, const Ast
 {
   const AstroFitsHeader *pairs = astro_blocks_find_with(r, block, "PAIRS");
   gint64 kinds, regions, random, points[ASTRO_N_SIDES];
+  double most_across = 0;
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
     g_autofree char *key = g_strdup_printf("POINTS%u", side + 1);
     if (!astro_blocks_get_number(r, edges, key, 0, G_MAXINT64, &points[side], error))
@@ -110,6 +111,9 @@ static gboolean begin_summary(const AstroBlocksReader *r, guint block, const Ast
       !astro_blocks_get_number(r, edges, "NREGIONS", 1, 65536, &regions, error) ||
       !astro_blocks_get_number(r, edges, "NRANDOM", 0, G_MAXINT64, &random, error))
     return FALSE;
+  if (g_hash_table_contains(edges->values, "ACROSS") &&
+      !(astro_fits_get_double(edges, "ACROSS", &most_across) && most_across > 0))
+    return astro_fits_wrong(r->file, error, "EDGES: ACROSS is not a number above 0");
   const guint64 n_pairs = (guint64)kinds * (guint64)regions * (guint64)regions;
   if (!pairs || pairs->bytes != n_pairs * sizeof(double) || edges->bytes < 2 * sizeof(double) ||
       edges->bytes / sizeof(double) > G_MAXUINT)
@@ -128,6 +132,7 @@ static gboolean begin_summary(const AstroBlocksReader *r, guint block, const Ast
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
     summary->points[side] = (guint64)points[side];
   summary->catalogues = (guint64)random;
+  summary->most_across = most_across;
   return TRUE;
 }
 

@@ -115,7 +115,10 @@ static gboolean write_summary(Writer *w, GstEvent *told, GError **error)
   if (!astro_summary_from_event(&summary, told, error))
     return FALSE;
   GString *header = begin_row(w, "EDGES", &astro_fits_doubles, summary.n_edges);
-  astro_fits_put_string(header, "BUNIT", "arcmin", "");
+  if (summary.most_across > 0)
+    astro_fits_put_double(header, "ACROSS", summary.most_across, "upper limit of mu or pi");
+  else
+    astro_fits_put_string(header, "BUNIT", "arcmin", "");
   astro_fits_put_integer(header, "NKINDS", summary.n_kinds, "of pairs");
   astro_fits_put_integer(header, "NREGIONS", summary.n_regions, "1: none");
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)

@@ -1,5 +1,6 @@
 /* Reads catalogues from FITS tables: binary or ASCII ones, with row filters. */
 #include "core/fits/table/catalogue-read.h"
+#include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/units.h"
 #include "core/fits/table/row-filter.h"
 
@@ -7,10 +8,10 @@
 #include <string.h>
 
 #define PIECE (1u << 20) /* bytes read at once, if a row is not longer */
-#define N_COLUMNS 4
-enum { RA, DEC, WEIGHT, REGION };
+#define N_COLUMNS 5
+enum { RA, DEC, WEIGHT, REGION, DISTANCE };
 
-static const char *const stream_names[N_COLUMNS] = { "ra", "dec", "weight", "region" };
+static const char *const stream_names[N_COLUMNS] = { "ra", "dec", "weight", "region", "distance" };
 
 typedef struct {
   const AstroFitsColumn *column;
@@ -20,6 +21,7 @@ typedef struct {
 typedef struct {
   AstroFitsFile *file;
   char *columns[N_COLUMNS], *where, *name; /* name: of the tables; NULL until the first is found */
+  AstroCatalogueColumns distances;         /* how the column of distances is read */
   guint next;                              /* index of the header */
   gboolean is_open;
   AstroFitsTable table;
@@ -33,7 +35,7 @@ typedef struct {
 void astro_catalogue_describe(AstroFitsContents *contents, const AstroCatalogueColumns *columns)
 {
   const char *const wanted[N_COLUMNS] = { columns->ra, columns->dec, columns->weight,
-                                          columns->region };
+                                          columns->region, columns->distance };
   GString *names = g_string_new(NULL);
   guint n = 0;
   for (guint c = 0; c < N_COLUMNS; c++)
@@ -255,6 +257,18 @@ static gboolean check_values(const Reader *r, guint c, const double *values, gui
   return TRUE;
 }
 
+/* Distances are checked, or follow from redshifts. */
+static gboolean find_distances(const Reader *r, double *values, guint64 n, guint64 first,
+                               GError **error)
+{
+  for (guint64 i = 0; i < n; i++)
+    if (!astro_catalogue_distance(&r->distances, values[i], &values[i]))
+      return wrong(r, error, "point %" G_GUINT64_FORMAT ": column %s is %.12g, expected %s",
+                   first + i + 1, r->wanted[DISTANCE].column->name, values[i],
+                   astro_catalogue_distance_expected(&r->distances));
+  return TRUE;
+}
+
 static gboolean take_piece(const Reader *r, guint64 first, guint64 n, guint64 done, double *scratch,
                            double *data, guint64 *n_taken, GError **error)
 {
@@ -268,7 +282,8 @@ static gboolean take_piece(const Reader *r, guint64 first, guint64 n, guint64 do
       memcpy(data + done, scratch, *n_taken * sizeof *scratch);
     for (guint64 i = 0; wanted->is_radians && i < *n_taken; i++)
       data[done + i] = astro_catalogue_degrees(data[done + i], c == DEC);
-    if (!check_values(r, c, data + done, *n_taken, done, error))
+    if (!check_values(r, c, data + done, *n_taken, done, error) ||
+        (c == DISTANCE && !find_distances(r, data + done, *n_taken, done, error)))
       return FALSE;
     data += r->n_points;
   }
@@ -317,6 +332,9 @@ static gpointer open_tables(AstroFitsFile *file, const AstroFitsOptions *options
   r->columns[DEC] = g_strdup(columns->dec ? columns->dec : "DEC");
   r->columns[WEIGHT] = g_strdup(columns->weight);
   r->columns[REGION] = g_strdup(columns->region);
+  r->columns[DISTANCE] = g_strdup(columns->distance);
+  r->distances =
+      (AstroCatalogueColumns){ .is_redshift = columns->is_redshift, .omega_m = columns->omega_m };
   r->where = g_strdup(options->where);
   astro_catalogue_describe(contents, columns);
   if (open_first(r, error))

@@ -30,9 +30,9 @@ static gboolean parse(Reader *r, AstroFitsFile *file, const AstroFitsOptions *op
                       GError **error)
 {
   const AstroCatalogueColumns *columns = &options->columns;
-  AstroCatalogueColumns named = { columns->ra ? columns->ra : "RA",
-                                  columns->dec ? columns->dec : "DEC", columns->weight,
-                                  columns->region };
+  AstroCatalogueColumns named = *columns;
+  named.ra = columns->ra ? columns->ra : "RA";
+  named.dec = columns->dec ? columns->dec : "DEC";
   g_autoptr(GError) why = NULL;
   g_autoptr(GMappedFile) bytes = astro_fits_file_map(file, &why);
   if (!bytes)
@@ -104,7 +104,7 @@ static gboolean read_text(gpointer reader, AstroFitsFrame *frame, gboolean *end,
 {
   Reader *r = reader;
   const AstroCatalogue c = astro_catalogue_part(&r->points, r->ends, r->next++);
-  const double *const columns[] = { c.ra, c.dec, c.weight, c.region };
+  const double *const columns[] = { c.ra, c.dec, c.weight, c.region, c.distance };
   double *data = frame->data;
   for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
     if (columns[i]) {

@@ -18,7 +18,7 @@ GQuark astro_catalogue_error_quark(void);
 /* Columns of n values; NULL for a column that is absent. */
 typedef struct {
   guint64 n;
-  double *ra, *dec, *weight, *region;
+  double *ra, *dec, *weight, *region, *distance;
   char *note; /* doubts about the text that was read; NULL: none */
 } AstroCatalogue;
 void astro_catalogue_clear(AstroCatalogue *catalogue);
@@ -72,7 +72,9 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
 
 /* The columns of a text: names in its heading or numbers from 1; NULL for none. */
 typedef struct {
-  const char *ra, *dec, *weight, *region;
+  const char *ra, *dec, *weight, *region, *distance;
+  gboolean is_redshift; /* distance names a column of redshifts (distance.h) */
+  double omega_m;       /* for distances from redshifts */
 } AstroCatalogueColumns;
 
 /* Lines of values, all with the same separator: semicolons if the first line has any, else commas,

@@ -7,14 +7,15 @@
 gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GError **error)
 {
   g_auto(GStrv) parts = g_strsplit(names, ":", -1);
-  *places = (AstroColumnPlaces){ g_strv_length(parts), -1, -1, -1, -1 };
+  *places = (AstroColumnPlaces){ g_strv_length(parts), -1, -1, -1, -1, -1 };
   const struct {
     const char *name;
     gint *place;
   } known[] = { { "ra", &places->ra },
                 { "dec", &places->dec },
                 { "weight", &places->weight },
-                { "region", &places->region } };
+                { "region", &places->region },
+                { "distance", &places->distance } };
   for (guint p = 0; p < places->n; p++)
     for (guint k = 0; k < G_N_ELEMENTS(known); k++)
       if (g_str_equal(parts[p], known[k].name))
@@ -32,6 +33,7 @@ void astro_catalogue_clear(AstroCatalogue *catalogue)
   g_clear_pointer(&catalogue->dec, g_free);
   g_clear_pointer(&catalogue->weight, g_free);
   g_clear_pointer(&catalogue->region, g_free);
+  g_clear_pointer(&catalogue->distance, g_free);
   g_clear_pointer(&catalogue->note, g_free);
   catalogue->n = 0;
 }
@@ -65,20 +67,23 @@ static gboolean append_column(double **column, guint64 n_before, gint place, con
 }
 
 /* The names of the columns of a catalogue. */
-static char *name_columns(gboolean weight, gboolean region)
+static char *name_columns(gboolean weight, gboolean region, gboolean distance)
 {
-  return g_strconcat("ra:dec", weight ? ":weight" : "", region ? ":region" : "", NULL);
+  return g_strconcat("ra:dec", weight ? ":weight" : "", region ? ":region" : "",
+                     distance ? ":distance" : "", NULL);
 }
 
 static gboolean check_columns(const AstroCatalogue *before, const AstroColumnPlaces *places,
                               GError **error)
 {
   gboolean had_weight = before->weight != NULL, has_weight = places->weight >= 0,
-           had_region = before->region != NULL, has_region = places->region >= 0;
-  if (!before->ra || (had_weight == has_weight && had_region == has_region))
+           had_region = before->region != NULL, has_region = places->region >= 0,
+           had_distance = before->distance != NULL, has_distance = places->distance >= 0;
+  if (!before->ra ||
+      (had_weight == has_weight && had_region == has_region && had_distance == has_distance))
     return TRUE;
-  g_autofree char *had = name_columns(had_weight, had_region),
-                  *has = name_columns(has_weight, has_region);
+  g_autofree char *had = name_columns(had_weight, had_region, had_distance),
+                  *has = name_columns(has_weight, has_region, has_distance);
   g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_COLUMN,
               "a part of a catalogue with columns %s after one with %s: expected the same", has,
               had);
@@ -94,7 +99,8 @@ gboolean astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlac
   if (!append_column(&catalogue->ra, before, places->ra, data, n) ||
       !append_column(&catalogue->dec, before, places->dec, data, n) ||
       !append_column(&catalogue->weight, before, places->weight, data, n) ||
-      !append_column(&catalogue->region, before, places->region, data, n))
+      !append_column(&catalogue->region, before, places->region, data, n) ||
+      !append_column(&catalogue->distance, before, places->distance, data, n))
     return astro_catalogue_no_memory(error, before + n);
   catalogue->n += n;
   return TRUE;

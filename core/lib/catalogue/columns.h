@@ -8,10 +8,10 @@ G_BEGIN_DECLS
 /* Indices of the columns; -1: there is none. */
 typedef struct {
   guint n;
-  gint ra, dec, weight, region;
+  gint ra, dec, weight, region, distance;
 } AstroColumnPlaces;
 
-/* names: "ra:dec:weight". ra and dec must be there; other columns than these four are ignored. */
+/* names: "ra:dec:weight". ra and dec must be there; other columns than these five are ignored. */
 gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GError **error);
 
 /* Adds n points to a catalogue; FALSE if earlier points have other columns. */

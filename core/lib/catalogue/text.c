@@ -1,6 +1,7 @@
 /* Reads catalogues from text: semicolons, commas, tabs or blanks between values. */
 #include "core/lib/catalogue/catalogue.h"
 #include "core/kit/last-line.h"
+#include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/units.h"
 #include "core/kit/values.h"
 #include "core/kit/angle.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
-enum { RA, DEC, WEIGHT, REGION, N_WANTED };
+enum { RA, DEC, WEIGHT, REGION, DISTANCE, N_WANTED };
 
 /* How positions are written, the same in both columns and in all lines. */
 typedef enum { UNKNOWN, NUMBERS, SIXTIETHS } Writing;
@@ -19,6 +20,7 @@ static const char *const writings[] = {
 
 typedef struct {
   const char *name;
+  const AstroCatalogueColumns *columns;
   guint64 line;
   char *heading; /* the line that names the columns; NULL: none, or a comment */
   GArray
@@ -248,7 +250,7 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
                              gboolean *point, GError **error)
 {
   const char *const wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight,
-                                         columns->region };
+                                         columns->region, columns->distance };
   reader->separator = astro_values_separator(line);
   g_autofree char *copy = g_strdup(line);
   g_autoptr(GPtrArray) first = astro_values_split(copy, reader->separator);
@@ -314,6 +316,9 @@ static gboolean read_value(Reader *reader, guint w, char *text, guint column, GE
   if (!parse_number(text, &value) || !isfinite(value))
     return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                   "\"%.40s\" in column %u is not a number", text, column);
+  if (w == DISTANCE && !astro_catalogue_distance(reader->columns, value, &value))
+    return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "%.40s in column %u, expected %s",
+                  text, column, astro_catalogue_distance_expected(reader->columns));
   reader->values[w][reader->n] = value;
   return TRUE;
 }
@@ -381,7 +386,8 @@ static guint64 count_lines(const char *text, gsize length)
 static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, guint64 lines,
                           GError **error)
 {
-  const char *wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight, columns->region };
+  const char *wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight, columns->region,
+                                   columns->distance };
   for (guint w = 0; w < N_WANTED; w++)
     if (wanted[w] && !(reader->values[w] = g_try_new(double, lines)))
       return astro_catalogue_no_memory(error, lines);
@@ -490,6 +496,7 @@ gboolean astro_catalogue_parse_seen(const char *text, gsize length, const char *
                                     GError **error)
 {
   Reader reader = { .name = name,
+                    .columns = columns,
                     .ends = ends,
                     .see = see,
                     .see_data = data,
@@ -499,10 +506,13 @@ gboolean astro_catalogue_parse_seen(const char *text, gsize length, const char *
   g_ptr_array_unref(reader.comments);
   g_free(reader.heading);
   g_clear_pointer(&reader.names, g_ptr_array_unref);
-  *catalogue = (AstroCatalogue){
-    reader.n,   reader.values[RA], reader.values[DEC], reader.values[WEIGHT], reader.values[REGION],
-    reader.note
-  };
+  *catalogue = (AstroCatalogue){ .n = reader.n,
+                                 .ra = reader.values[RA],
+                                 .dec = reader.values[DEC],
+                                 .weight = reader.values[WEIGHT],
+                                 .region = reader.values[REGION],
+                                 .distance = reader.values[DISTANCE],
+                                 .note = reader.note };
   if (!good)
     astro_catalogue_clear(catalogue);
   return good;
@@ -519,7 +529,10 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
 AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i)
 {
   const guint64 first = i ? g_array_index(ends, guint64, i - 1) : 0;
-  return (AstroCatalogue){ g_array_index(ends, guint64, i) - first, all->ra + first,
-                           all->dec + first, all->weight ? all->weight + first : NULL,
-                           all->region ? all->region + first : NULL };
+  return (AstroCatalogue){ .n = g_array_index(ends, guint64, i) - first,
+                           .ra = all->ra + first,
+                           .dec = all->dec + first,
+                           .weight = all->weight ? all->weight + first : NULL,
+                           .region = all->region ? all->region + first : NULL,
+                           .distance = all->distance ? all->distance + first : NULL };
 }
