@@ -21,8 +21,10 @@ elements_libgstastroms_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export
   -Wl,-rpath,'$$ORIGIN/..'
 core_tests += tests/core/sets/sets
 element_tests += tests/elements/astroms
+bench_programs += tests/bench/sets
+tests_bench_sets_LDADD = core/libastro-sets.la $(LDADD) $(CASACORE_LIBS)
 tests_core_sets_sets_SOURCES = tests/core/sets/sets.c tests/core/sets/alter.cc
 tests_core_sets_sets_CXXFLAGS = $(core_libastro_sets_la_CXXFLAGS)
 tests_core_sets_sets_LDADD = core/libastro-sets.la $(LDADD) $(CASACORE_LIBS)
 endif
-dist_files += tests/interop/sets.py tests/core/sets/alter.h
+dist_files += tests/interop/sets.py tests/core/sets/alter.h tests/bench/rows.h
