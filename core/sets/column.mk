@@ -27,4 +27,4 @@ tests_core_sets_sets_SOURCES = tests/core/sets/sets.c tests/core/sets/alter.cc
 tests_core_sets_sets_CXXFLAGS = $(core_libastro_sets_la_CXXFLAGS)
 tests_core_sets_sets_LDADD = core/libastro-sets.la $(LDADD) $(CASACORE_LIBS)
 endif
-dist_files += tests/interop/sets.py tests/core/sets/alter.h tests/bench/rows.h
+dist_files += tests/interop/sets.py tests/interop/sets_uvh5.py tests/core/sets/alter.h tests/bench/rows.h
