@@ -1,5 +1,5 @@
-"""Measurement Sets of ours beside uvh5 of the same stream, both read by pyuvdata; pyuvdata's sets read by us; and sets of
-several times of one stream, read as one."""
+"""Measurement Sets of ours beside uvh5 of the same stream, both read by pyuvdata; pyuvdata's sets read by us; and two
+files of pyuvdata's as one set of ours."""
 import warnings
 
 import numpy as np
@@ -15,8 +15,8 @@ warnings.simplefilter("ignore")
 # pyuvdata looks telescopes up in a list of places that astropy would download. With another, an unknown telescope is
 # where its antennas are.
 EarthLocation._site_registry = SiteRegistry.from_json({"nowhere": {
-    "name": "nowhere", "aliases": [], "longitude": 0, "longitude_unit": "degree", "latitude": 0, "latitude_unit": "degree",
-    "elevation": 0, "elevation_unit": "meter"}})
+    "name": "nowhere", "aliases": [], "longitude": 0, "longitude_unit": "degree",
+    "latitude": 0, "latitude_unit": "degree", "elevation": 0, "elevation_unit": "meter"}})
 SKY = "astrovissrc stations=9 num-buffers=8 loss=0.2 sky=0.002,0.0015,2;-0.003,0.001,1"
 
 
@@ -53,7 +53,8 @@ same("pyuvdata's set, read by us", read("theirs.uvh5"), judged)
 # Half the baselines of the first times are not in the file: they are not in what we write of it either.
 judged = read("ours.uvh5")
 middle = np.unique(judged.time_array)[4]
-few = judged.select(blt_inds=np.flatnonzero((judged.time_array < middle) & (np.arange(judged.Nblts) % 2 == 0)), inplace=False)
+every_second = np.arange(judged.Nblts) % 2 == 0
+few = judged.select(blt_inds=np.flatnonzero((judged.time_array < middle) & every_second), inplace=False)
 rest = judged.select(blt_inds=np.flatnonzero(judged.time_array >= middle), inplace=False)
 few.write_uvh5("few.uvh5", clobber=True)
 rest.write_uvh5("rest.uvh5", clobber=True)
