@@ -61,6 +61,7 @@
 #include "core/lib/files/utc-name.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/stream/histogram-summary.h"
+#include "core/stream/absent.h"
 #include "core/stream/uvw-meta.h"
 #include "core/tpacf/about.h"
 #include "core/kit/units.h"
@@ -527,10 +528,12 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
   return TRUE;
 }
 
-static gboolean find_uvw(const AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames *frames,
-                         GError **error)
+static gboolean find_metas(const AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames *frames,
+                           GError **error)
 {
   const guint64 baselines = astro_stream_extent(&self->contents.stream, ASTRO_AXIS_BASELINE);
+  if (self->kind->quantity == ASTRO_QUANTITY_VISIBILITIES)
+    frames->absent = astro_buffer_find_absent(buffer, frames->frames, baselines);
   return self->kind->quantity != ASTRO_QUANTITY_VISIBILITIES ||
          astro_buffer_find_uvw(buffer, self->contents.observation, frames->frames, baselines,
                                &frames->uvw, error);
@@ -616,7 +619,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   frames.validity = astro_buffer_get_validity(taken);
   frames.buffer = taken;
   frames.told = self->kind->quantity == ASTRO_QUANTITY_HISTOGRAM ? self->summary : NULL;
-  gboolean done = find_uvw(self, taken, &frames, &error) && write_frames(self, &frames, &error);
+  gboolean done = find_metas(self, taken, &frames, &error) && write_frames(self, &frames, &error);
   gst_buffer_unmap(taken, &map);
   if (done)
     return GST_FLOW_OK;

@@ -57,6 +57,7 @@
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "core/lib/sky/earth-file.h"
+#include "core/stream/absent.h"
 #include "core/stream/uvw-meta.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrolog.h"
@@ -618,6 +619,8 @@ static GstFlowReturn create_frame(AstroFitsSrc *self, GstBuffer **out)
   if (brings_uvw(self->reader))
     uvw = astro_buffer_add_uvw(buffer, steps, n_baselines(self->reader));
   frame.uvw = uvw ? uvw->uvw : NULL;
+  g_autofree guint8 *absent = validity ? g_new(guint8, n_baselines(self->reader)) : NULL;
+  frame.absent = absent;
   frame.buffer = buffer;
   gboolean done = astro_fits_reader_read(self->reader, &frame, &end, &error);
   gst_buffer_unmap(buffer, &map);
@@ -625,6 +628,9 @@ static GstFlowReturn create_frame(AstroFitsSrc *self, GstBuffer **out)
     if (validity)
       validity->full = frame.full;
     self->not_finite += frame.not_finite;
+    if (absent && memchr(absent, TRUE, n_baselines(self->reader)))
+      memcpy(astro_buffer_add_absent(buffer, 1, n_baselines(self->reader))->is_absent, absent,
+             n_baselines(self->reader));
     if (!place_block(self, buffer)) {
       gst_buffer_unref(buffer);
       return GST_FLOW_ERROR;

@@ -5,8 +5,10 @@
  *
  * A row is one baseline of an integration, autocorrelations included, with antenna 1 the lower
  * number and (u,v,w) of antenna 2 minus antenna 1. nsamples are the counts of good samples; values
- * without any are flagged. Where the delays of the phase centre have not been taken out, the file
- * says that the array tracked nothing (cat_type unprojected), and (u,v,w) are east, north and up.
+ * without any are flagged. A baseline that the file of the source has no row of gets none, if the
+ * buffers of the source come here as they are or through astroselect. Where the delays of the phase
+ * centre have not been taken out, the file says that the array tracked nothing (cat_type
+ * unprojected), and (u,v,w) are east, north and up.
  *
  * (u,v,w) are computed with the Earth orientation of the stream, or of an IERS file
  * (earth-orientation), and the file records it for its first day. An integration that was written

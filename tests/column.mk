@@ -144,4 +144,4 @@ stress-run: $(BUILT_SOURCES)
 # Files that tests leave in the build tree.
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
 clean-local:
-	rm -rf core/api/pages tests/plugins tests/cache tests/tmp.* build-fuzz build-sanitizers build-threads peers packet-peers *.source
+	rm -rf core/api/pages tests/plugins tests/cache tests/tmp.* build-fuzz build-sanitizers build-threads peers packet-peers casa-peers *.source

@@ -62,7 +62,8 @@ typedef struct {
   const AstroValidityMeta *validity; /* NULL: no known losses */
   gint64 start_ns, duration_ns;      /* of all frames together; 0: unknown */
   const AstroImageMeta *image;       /* NULL: none */
-  const double *uvw; /* of visibilities: the buffer's own; NULL: they follow from stations */
+  const double *uvw;    /* of visibilities: the buffer's own; NULL: they follow from stations */
+  const guint8 *absent; /* of visibilities: known to have no groups; NULL: none */
   const GstStructure *about; /* of correlation functions: core/tpacf/about.h; NULL: none */
   GstBuffer *buffer;         /* of blocks: the whole buffer, with its metas and times */
   GstEvent *told;            /* of histograms, the summary event; NULL: none */
@@ -101,6 +102,7 @@ typedef struct {
   gpointer data;
   guint32 *counts;
   double *uvw;        /* metres, 3 per baseline, if the observation has uvw_metres; else unused */
+  guint8 *absent;     /* whether a baseline of visibilities has no group; NULL: not wanted */
   guint32 full;       /* the count of a value without losses, according to the file; one for all */
   guint64 not_finite; /* visibilities with a weight but NaN or infinite; their counts are 0 */
   gint64 start_ns;

@@ -18,7 +18,7 @@ typedef struct {
   void (*close)(gpointer reader); /* does not close the file */
 } AstroFitsReaderKind;
 
-/* What the kind's open made, if the file is of that kind; else NULL. */
+/* Gives the instance that the kind's open made, if the file is of that kind; else NULL. */
 gpointer astro_fits_reader_as(AstroFitsReader *reader, const AstroFitsReaderKind *kind);
 
 G_END_DECLS

@@ -38,7 +38,7 @@ dist_files += doc/packets.md
 
 # Exchanges packets with baseband and spead2, from PyPI, in both directions, and recordings with baseband and blimpy,
 # and compares joined, selected and added streams and beams with numpy; part of check-interop.
-packet_peers = pint-pulsar==1.1.* skyfield-data==7.0.* spead2==4.5.* baseband==4.3.* blimpy==2.1.* pyuvdata==3.1.3
+packet_peers = pint-pulsar==1.1.* skyfield-data==7.0.* spead2==4.5.* baseband==4.3.* blimpy==2.1.* pyuvdata==3.1.3 python-casacore==3.8.*
 lone_peers = your==0.6.7 # only its reader of PSRFITS is used, which needs none of what it depends on
 dist_files += tests/interop/packets.py tests/interop/many.py tests/interop/beams.py tests/bench/peers-spead2
 .PHONY: check-packets

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "core/select/check.h"
 
+#include "core/stream/absent.h"
 #include "core/stream/grid.h"
 #include "core/stream/uvw-meta.h"
 
@@ -104,6 +105,18 @@ static void keep_uvw(const AstroSelectConfig *config, const AstroUvwMeta *in, Gs
       }
 }
 
+static void keep_absent(const AstroSelectConfig *config, const AstroAbsentMeta *in,
+                        GstBuffer *buffer)
+{
+  const AstroSelectPick *pick = pick_of(config, ASTRO_AXIS_BASELINE);
+  const guint kept = kept_of(config, ASTRO_AXIS_BASELINE);
+  AstroAbsentMeta *out = astro_buffer_add_absent(buffer, in->steps, kept);
+  for (guint64 step = 0; step < in->steps; step++)
+    for (guint b = 0; b < kept; b++)
+      out->is_absent[step * kept + b] =
+          in->is_absent[step * in->baselines + astro_select_from(pick, b)];
+}
+
 static gboolean is_there(GstBuffer *buffer, GstMeta **meta, gpointer any)
 {
   *(gboolean *)any = TRUE;
@@ -128,6 +141,9 @@ void astro_select_metas(const AstroSelectConfig *config, GstBuffer *in, GstBuffe
     keep_grid(config, grid, out);
   if (image)
     keep_image(config, image, out);
+  const AstroAbsentMeta *absent = astro_buffer_get_absent(in);
   if (uvw && uvw->baselines == astro_stream_extent(&config->in, ASTRO_AXIS_BASELINE))
     keep_uvw(config, uvw, out);
+  if (absent && absent->baselines == astro_stream_extent(&config->in, ASTRO_AXIS_BASELINE))
+    keep_absent(config, absent, out);
 }

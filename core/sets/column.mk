@@ -21,8 +21,27 @@ elements_libgstastroms_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export
   -Wl,-rpath,'$$ORIGIN/..'
 core_tests += tests/core/sets/sets
 element_tests += tests/elements/astroms
+bench_programs += tests/bench/sets
+tests_bench_sets_LDADD = core/libastro-sets.la $(LDADD) $(CASACORE_LIBS)
 tests_core_sets_sets_SOURCES = tests/core/sets/sets.c tests/core/sets/alter.cc
 tests_core_sets_sets_CXXFLAGS = $(core_libastro_sets_la_CXXFLAGS)
 tests_core_sets_sets_LDADD = core/libastro-sets.la $(LDADD) $(CASACORE_LIBS)
 endif
-dist_files += tests/interop/sets.py tests/core/sets/alter.h
+dist_files += tests/interop/sets.py tests/interop/sets_uvh5.py tests/core/sets/alter.h tests/bench/rows.h
+
+# Exchanges sets with CASA, from PyPI. Apart from check-interop, since CASA and its data take 2 GB.
+casa_peers = casatools==6.7.* casatasks==6.7.* casadata six
+dist_files += tests/interop/casa.py tests/interop/casa-config.py
+.PHONY: check-casa
+casa-peers/.complete:
+	@rm -rf casa-peers && { python3 -m venv casa-peers || \
+	  { echo "check-casa: Python cannot make a virtual environment: Debian's package python3-venv does that" >&2; exit 1; }; }
+	@casa-peers/bin/pip install --quiet --disable-pip-version-check $(casa_peers) || \
+	  { echo "check-casa: these packages of PyPI cannot be installed: $(casa_peers)" >&2; exit 1; }
+	@touch $@
+
+check-casa: all casa-peers/.complete
+	@here=$$(pwd) && sources=$$(cd $(srcdir) && pwd) && . $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \
+	work=$$(mktemp -d) && cd "$$work" && export PYTHONPATH="$$sources/tests/interop" HOME="$$work" \
+	  CASASITECONFIG="$$sources/tests/interop/casa-config.py" && status=0; \
+	"$$here/casa-peers/bin/python" "$$sources/tests/interop/casa.py" || status=1; rm -rf "$$work"; exit $$status

@@ -252,7 +252,9 @@ void create_tables(AstroSetTables &tables, const AstroSetAbout &about)
   write_field(columns, set, about.fields[0]);
   write_rest(columns, set, about);
   write_ours(set, about.ours);
-  TableColumn(set, "DATA").rwKeywordSet().define("QuantumUnits", Vector<String>(1, about.unit));
+  /* Not a list of one, which pyuvdata does not read. */
+  if (*about.unit)
+    TableColumn(set, "DATA").rwKeywordSet().define("QuantumUnits", String(about.unit));
 }
 
 /* Wraps memory of the caller, which casacore only reads. */

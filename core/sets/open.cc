@@ -279,7 +279,8 @@ void add_column(Table &set, const String &name)
     else
       added.put(row, Array<Complex>(values.shape(row), Complex(0)));
   if (values.keywordSet().isDefined("QuantumUnits"))
-    added.rwKeywordSet().define("QuantumUnits", values.keywordSet().toArrayString("QuantumUnits"));
+    added.rwKeywordSet().define("QuantumUnits",
+                                *values.keywordSet().toArrayString("QuantumUnits").begin());
 }
 
 bool has_spectrum(const Table &set, rownr_t row)

@@ -269,6 +269,11 @@ gboolean astro_set_reader_read(AstroSetReader *r, AstroRowFrame *frame, gboolean
   if (r->gives_uvw)
     for (guint64 at = r->rows->frame[r->next]; at < r->rows->frame[r->next + 1]; at++)
       place_uvw(r, r->rows->order[at], frame);
+  if (frame->absent) {
+    memset(frame->absent, TRUE, baselines);
+    for (guint64 at = r->rows->frame[r->next]; at < r->rows->frame[r->next + 1]; at++)
+      frame->absent[astro_rows_baseline(r->rows, r->rows->order[at])] = FALSE;
+  }
   frame->full = r->full;
   frame->duration_ns = (guint64)astro_rows_length(r->rows, r->next);
   frame->start_ns = astro_rows_middle(r->rows, r->next) - (gint64)frame->duration_ns / 2;

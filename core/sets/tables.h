@@ -102,8 +102,8 @@ AstroSetTables *astro_set_open(const char *folder, const char *column, AstroSetA
 gboolean astro_set_read_index(AstroSetTables *tables, AstroSetIndex *index, GError **error);
 gboolean astro_set_has_column(AstroSetTables *tables, const char *column);
 /* Reads n rows that follow each other, all of one shape: [row][channel][product]. Weights are those
- * of WEIGHT_SPECTRUM where the set has it, else WEIGHT (or 1 / SIGMA^2) for each channel. Any of the three may be
- * NULL. */
+ * of WEIGHT_SPECTRUM where the set has it, else WEIGHT (or 1 / SIGMA^2) for each channel. Any of
+ * the three may be NULL. */
 gboolean astro_set_read_rows(AstroSetTables *tables, const char *column, guint64 first, guint n,
                              guint channels, guint products, float *values, guint8 *flags,
                              float *weights, GError **error);

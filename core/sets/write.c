@@ -28,7 +28,8 @@ struct _AstroSetWriter {
   guint channels, products;
   guint64 baselines, together; /* rows that are added at once */
   double scale;
-  double *station_uvw; /* of each station */
+  double *station_uvw;   /* of each station */
+  AstroRowPlace *places; /* of an integration's rows */
   gint *antenna1, *antenna2;
   double *uvw;
   float *values, *weights, *row_weights, *row_sigmas;
@@ -51,8 +52,8 @@ static void free_writer(AstroSetWriter *w)
   g_clear_pointer(&w->tables, astro_set_close);
   g_clear_pointer(&w->track, astro_track_free);
   g_clear_pointer(&w->observation, astro_observation_unref);
-  gpointer arrays[] = { w->station_uvw, w->antenna1, w->antenna2,    w->uvw,       w->values,
-                        w->weights,     w->flags,    w->row_weights, w->row_sigmas };
+  gpointer arrays[] = { w->station_uvw, w->antenna1, w->antenna2,    w->uvw,        w->values,
+                        w->weights,     w->flags,    w->row_weights, w->row_sigmas, w->places };
   for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_free(arrays[i]);
   g_free(w);
@@ -132,6 +133,7 @@ static void allocate(AstroSetWriter *w)
   w->values = g_new(float, 2 * w->together * cells);
   w->weights = g_new(float, w->together *cells);
   w->flags = g_new(guint8, w->together * cells);
+  w->places = g_new(AstroRowPlace, w->baselines);
   w->row_weights = g_new(float, w->together * w->products);
   w->row_sigmas = g_new(float, w->together * w->products);
 }
@@ -219,20 +221,17 @@ static gboolean put_frame(AstroSetWriter *w, const AstroRowFrames *frames,
   const gint64 middle = frames->start_ns + begin + (end - begin) / 2;
   const double *given = frames->uvw ? frames->uvw + 3 * index * w->baselines : NULL;
   double axes[3][3];
-  guint i = 0, j = 0;
   if (!astro_uvw_check_time(w->observation, middle, error))
     return FALSE;
   astro_track_axes(w->track, middle, axes);
   astro_uvw_along(w->observation, axes, w->station_uvw);
-  for (guint64 first = 0; first < w->baselines; first += w->together) {
-    const guint64 n = MIN(w->together, w->baselines - first);
+  const guint64 all_rows = astro_row_values_places(values, index, frames->absent, w->places);
+  for (guint64 first = 0; first < all_rows; first += w->together) {
+    const guint64 n = MIN(w->together, all_rows - first);
     for (guint64 row = 0; row < n; row++) {
-      put_place(w, i, j, given ? given + 3 * (first + row) : NULL, row);
-      put_row(w, values, index, first + row, row, tally);
-      if (++j > i) {
-        i++;
-        j = 0;
-      }
+      const AstroRowPlace *place = &w->places[first + row];
+      put_place(w, place->i, place->j, given ? given + 3 * place->baseline : NULL, row);
+      put_row(w, values, index, place->baseline, row, tally);
     }
     const AstroSetRows rows = {
       .n = (guint)n,

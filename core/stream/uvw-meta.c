@@ -1,6 +1,7 @@
 /* The meta with a buffer's own (u,v,w). */
 #include "config.h"
 #include "core/stream/uvw-meta.h"
+#include "core/stream/meta-steps.h"
 #include "core/stream/stream.h"
 
 #include <string.h>
@@ -34,18 +35,11 @@ static gboolean uvw_transform(GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
                               gpointer data)
 {
   const AstroUvwMeta *self = (AstroUvwMeta *)meta;
-  const GstMetaTransformCopy *copy = data;
-  const gsize whole = gst_buffer_get_size(buffer);
-  guint64 first = 0, steps = self->steps;
+  guint64 first, steps = self->steps;
   if (!GST_META_TRANSFORM_IS_COPY(type))
     return FALSE;
-  if (copy->region && (copy->offset != 0 || copy->size != whole)) {
-    const gsize step = self->steps ? whole / self->steps : 0;
-    if (step == 0 || whole % self->steps || copy->offset % step || copy->size % step)
-      return TRUE;
-    first = copy->offset / step;
-    steps = copy->size / step;
-  }
+  if (!astro_meta_find_steps(buffer, data, &first, &steps))
+    return TRUE;
   const gsize row = 3 * self->baselines;
   AstroUvwMeta *other = astro_buffer_add_uvw(dest, steps, self->baselines);
   memcpy(other->uvw, self->uvw + first * row, steps * row * sizeof *other->uvw);

@@ -7,6 +7,7 @@ noinst_LTLIBRARIES += core/libastro-uvh5.la
 plugin_LTLIBRARIES += elements/libgstastrouvh5.la
 core_tests += tests/core/uvh5/lzf
 element_tests += tests/elements/astrouvh5
+bench_programs += tests/bench/uvh5
 fuzz_programs += tests/fuzz/uvh5
 endif
 
@@ -27,5 +28,6 @@ tests_core_uvh5_lzf_LDADD = $(uvh5_libs) $(LDADD)
 tests_elements_astrouvh5_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
 tests_elements_astrouvh5_LDADD = $(uvh5_libs) $(LDADD)
 dist_files += tests/elements/astrouvh5.h tests/interop/uvh5.py
+tests_bench_uvh5_LDADD = $(uvh5_libs) $(LDADD)
 tests_fuzz_uvh5_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
 tests_fuzz_uvh5_LDADD = $(uvh5_libs) $(LDADD)

@@ -279,6 +279,11 @@ gboolean astro_uvh5_reader_read(AstroUvh5Reader *r, AstroRowFrame *frame, gboole
   astro_h5_begin();
   const gboolean done = read_rows(r, frame, error);
   astro_h5_end();
+  if (frame->absent) {
+    memset(frame->absent, TRUE, baselines);
+    for (guint64 at = r->rows->frame[r->next]; at < r->rows->frame[r->next + 1]; at++)
+      frame->absent[astro_rows_baseline(r->rows, r->rows->order[at])] = FALSE;
+  }
   frame->full = r->full;
   frame->duration_ns = (guint64)astro_rows_length(r->rows, r->next);
   frame->start_ns = middle - (gint64)frame->duration_ns / 2;

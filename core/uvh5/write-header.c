@@ -90,7 +90,6 @@ static gboolean put_array(AstroUvh5Writer *w)
          put_text(w, "Header/telescope_name", o->telescope) &&
          put_text(w, "Header/instrument", o->telescope) &&
          put_integer(w, "Header/Nants_telescope", o->n_stations) &&
-         put_integer(w, "Header/Nants_data", o->n_stations) &&
          put(w, "Header/antenna_numbers", H5T_STD_I32LE, H5T_NATIVE_INT32, o->n_stations, 0,
              numbers) &&
          put_texts(w, "Header/antenna_names", (const char *const *)o->names, o->n_stations) &&
@@ -164,10 +163,30 @@ gboolean astro_uvh5_write_header(AstroUvh5Writer *w, GError **error)
          astro_uvh5_cannot_write(w, error);
 }
 
+static guint64 count_used(const guint8 *used, guint64 n)
+{
+  guint64 sum = 0;
+  for (guint64 i = 0; i < n; i++)
+    sum += used[i];
+  return sum;
+}
+
 /* At the end, when their numbers are known. */
 gboolean astro_uvh5_write_sums(AstroUvh5Writer *w, GError **error)
 {
-  return (put_integer(w, "Header/Nblts", w->rows) && put_integer(w, "Header/Nbls", w->baselines) &&
+  const guint stations = w->observation->n_stations;
+  g_autofree guint8 *used = g_new0(guint8, stations);
+  for (guint64 b = 0, i = 0, j = 0; b < w->baselines; b++) {
+    if (w->has_rows[b])
+      used[i] = used[j] = TRUE;
+    if (++j > i) {
+      i++;
+      j = 0;
+    }
+  }
+  return (put_integer(w, "Header/Nants_data", count_used(used, stations)) &&
+          put_integer(w, "Header/Nblts", w->rows) &&
+          put_integer(w, "Header/Nbls", count_used(w->has_rows, w->baselines)) &&
           put_integer(w, "Header/Ntimes", w->integrations)) ||
          astro_uvh5_cannot_write(w, error);
 }

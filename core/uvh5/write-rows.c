@@ -202,14 +202,15 @@ static void find_moment(AstroUvh5Writer *w, gint64 begin, gint64 end, Moment *m)
 
 /* Baseline(i,j) of our streams is antenna 1 = j with antenna 2 = i. */
 static void put_values(AstroUvh5Writer *w, const AstroRowValues *values, guint64 frame,
-                       guint64 first, guint64 n, AstroRowTally *tally)
+                       const AstroRowPlace *places, guint64 n, AstroRowTally *tally)
 {
   for (guint c = 0; c < w->channels; c++)
     for (guint64 b = 0; b < n; b++) {
       gsize at = (b * w->channels + c) * w->products;
       for (guint p = 0; p < w->products; p++, at++) {
         float row[3];
-        astro_row_value(values, frame, c, first + b, astro_row_products[p].pols, row, tally);
+        astro_row_value(values, frame, c, places[b].baseline, astro_row_products[p].pols, row,
+                        tally);
         w->values[2 * at] = row[0];
         w->values[2 * at + 1] = 0 - row[1]; /* conjugated for files of the other kind */
         w->counts[at] = row[2];
@@ -218,18 +219,17 @@ static void put_values(AstroUvh5Writer *w, const AstroRowValues *values, guint64
     }
 }
 
-static void put_baselines(AstroUvh5Writer *w, const double *given, guint *i, guint *j, guint64 n)
+static void put_baselines(AstroUvh5Writer *w, const double *given, const AstroRowPlace *places,
+                          guint64 n)
 {
   for (guint64 b = 0; b < n; b++) {
-    w->antenna[0][b] = (gint32)*j + 1;
-    w->antenna[1][b] = (gint32)*i + 1;
+    const AstroRowPlace *at = &places[b];
+    w->antenna[0][b] = (gint32)at->j + 1;
+    w->antenna[1][b] = (gint32)at->i + 1;
+    w->has_rows[at->baseline] = TRUE;
     for (guint k = 0; k < 3; k++)
-      w->uvw[3 * b + k] =
-          given ? given[3 * b + k] : w->station_uvw[3 * *i + k] - w->station_uvw[3 * *j + k];
-    if (++*j > *i) {
-      ++*i;
-      *j = 0;
-    }
+      w->uvw[3 * b + k] = given ? given[3 * at->baseline + k]
+                                : w->station_uvw[3 * at->i + k] - w->station_uvw[3 * at->j + k];
   }
 }
 
@@ -260,18 +260,18 @@ gboolean astro_uvh5_write_frame(AstroUvh5Writer *w, const AstroRowValues *values
                end = frames->start_ns + (gint64)gst_util_uint64_scale((guint64)frames->duration_ns,
                                                                       index + 1, frames->frames);
   const double *uvw = frames->uvw ? frames->uvw + 3 * index * w->baselines : NULL;
-  guint i = 0, j = 0;
   Moment moment;
   if (!astro_uvw_check_time(w->observation, begin + (end - begin) / 2, error))
     return FALSE;
   find_moment(w, begin, end, &moment);
-  for (guint64 first = 0; first < w->baselines; first += w->together) {
-    const guint64 n = MIN(w->together, w->baselines - first);
-    put_values(w, values, index, first, n, tally);
-    put_baselines(w, uvw ? uvw + 3 * first : NULL, &i, &j, n);
+  const guint64 rows = astro_row_values_places(values, index, frames->absent, w->places);
+  for (guint64 first = 0; first < rows; first += w->together) {
+    const guint64 n = MIN(w->together, rows - first);
+    put_values(w, values, index, w->places + first, n, tally);
+    put_baselines(w, uvw, w->places + first, n);
     if (!append_rows(w, &moment, n, error))
       return FALSE;
   }
-  w->integrations++;
+  w->integrations += rows > 0;
   return TRUE;
 }

@@ -88,6 +88,8 @@ gboolean astro_uvh5_writer_begin(AstroUvh5Writer *w, const AstroStream *stream, 
   w->is_drift = astro_history_delays(&observation->done, stream->quantity) == ASTRO_DELAYS_IN;
   w->track = astro_track_new(w->observation);
   w->station_uvw = g_new(double, 3 * observation->n_stations);
+  w->places = g_new(AstroRowPlace, w->baselines);
+  w->has_rows = g_new0(guint8, w->baselines);
   find_location(w);
   astro_h5_begin();
   errno = 0;
@@ -139,8 +141,9 @@ static void free_writer(AstroUvh5Writer *w)
   g_clear_pointer(&w->part, astro_part_file_discard);
   g_clear_pointer(&w->track, astro_track_free);
   g_clear_pointer(&w->observation, astro_observation_unref);
-  gpointer arrays[] = { w->file.name,  w->station_uvw, w->values, w->counts, w->flags,
-                        w->antenna[0], w->antenna[1],  w->field,  w->uvw,    w->numbers };
+  gpointer arrays[] = { w->file.name,  w->places, w->has_rows, w->station_uvw,
+                        w->values,     w->counts, w->flags,    w->antenna[0],
+                        w->antenna[1], w->field,  w->uvw,      w->numbers };
   for (guint i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_free(arrays[i]);
   g_free(w);

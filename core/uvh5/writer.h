@@ -45,6 +45,8 @@ struct _AstroUvh5Writer {
   double latitude, longitude, altitude; /* radians, metres */
   double local[3][3];                   /* ... axes to the east, the north and up */
   double *station_uvw;
+  AstroRowPlace *places; /* of an integration's rows */
+  guint8 *has_rows;      /* whether a baseline had any so far */
   /* Rows that are gathered. */
   float *values, *counts;
   guint8 *flags;

@@ -6,6 +6,7 @@
 #include "core/kit/units.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/memory/memory.h"
+#include "core/stream/absent.h"
 #include "core/stream/uvw-meta.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astrolog.h"
@@ -279,6 +280,7 @@ static gboolean write_frames(AstroRowSink *self, GstBuffer *buffer, AstroRowFram
 {
   const guint64 baselines = astro_stream_extent(&self->stream, ASTRO_AXIS_BASELINE);
   frames->validity = astro_buffer_get_validity(buffer);
+  frames->absent = astro_buffer_find_absent(buffer, frames->frames, baselines);
   if (!astro_buffer_find_uvw(buffer, self->observation, frames->frames, baselines, &frames->uvw,
                              error) ||
       !begin(self, frames, error) ||

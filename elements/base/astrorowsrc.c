@@ -8,6 +8,7 @@
 #include "core/lib/rows/rows.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "core/stream/absent.h"
 #include "core/stream/uvw-meta.h"
 #include "core/stream/validity.h"
 #include "elements/base/astrolog.h"
@@ -271,6 +272,7 @@ static GstFlowReturn end_of_files(AstroRowSrc *self)
 static GstFlowReturn read_frame(AstroRowSrc *self, GstBuffer **out)
 {
   const AstroRowContents *contents = contents_of(self);
+  const guint64 baselines = astro_stream_extent(&contents->stream, ASTRO_AXIS_BASELINE);
   g_autoptr(GError) error = NULL;
   AstroUvwMeta *uvw = NULL;
   AstroLayout shape;
@@ -283,11 +285,12 @@ static GstFlowReturn read_frame(AstroRowSrc *self, GstBuffer **out)
   astro_stream_shape(&contents->stream, 1, &shape);
   AstroValidityMeta *validity = astro_buffer_add_validity(buffer, &shape, 0);
   if (contents->observation->uvw_metres > 0)
-    uvw = astro_buffer_add_uvw(buffer, 1,
-                               astro_stream_extent(&contents->stream, ASTRO_AXIS_BASELINE));
+    uvw = astro_buffer_add_uvw(buffer, 1, baselines);
+  g_autofree guint8 *absent = g_new(guint8, baselines);
   AstroRowFrame frame = { .data = (float *)map.data,
                           .counts = validity->counts,
-                          .uvw = uvw ? uvw->uvw : NULL };
+                          .uvw = uvw ? uvw->uvw : NULL,
+                          .absent = absent };
   const gboolean done = astro_row_files_read(self->files, &frame, &end, &error);
   gst_buffer_unmap(buffer, &map);
   if (!done) {
@@ -297,6 +300,8 @@ static GstFlowReturn read_frame(AstroRowSrc *self, GstBuffer **out)
     fail(self, error);
     return GST_FLOW_ERROR;
   }
+  if (memchr(absent, TRUE, baselines))
+    memcpy(astro_buffer_add_absent(buffer, 1, baselines)->is_absent, absent, baselines);
   validity->full = frame.full;
   self->not_finite += frame.not_finite;
   astro_stamps_put(&self->stamps, buffer, frame.start_ns, frame.duration_ns, contents->step_ns);

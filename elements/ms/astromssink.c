@@ -6,8 +6,10 @@
  * The set has one spectral window, one field and the columns DATA, FLAG, WEIGHT, WEIGHT_SPECTRUM,
  * SIGMA and UVW. A row is one baseline of an integration, autocorrelations included. Its weights
  * are the counts of good samples (WEIGHT their mean over the channels), and values without any are
- * flagged. ANTENNA1 is the lower number, and UVW is antenna 1 minus antenna 2, as in sets made from
- * UVFITS by casacore: values times exp(-2 pi i (u l + v m + w (n - 1))) add up at a source.
+ * flagged. A baseline that the file of the source has no row of gets none, if the buffers of the
+ * source come here as they are or through astroselect. ANTENNA1 is the lower number, and UVW is
+ * antenna 1 minus antenna 2, as in sets made from UVFITS by casacore: values times exp(-2 pi i (u l
+ * + v m + w (n - 1))) add up at a source.
  *
  * (u,v,w) are computed with the Earth orientation of the stream, or of an IERS file
  * (earth-orientation), and a keyword of the set records it. An integration that was written already

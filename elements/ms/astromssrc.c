@@ -3,9 +3,10 @@
  *
  * Reads visibilities from a Measurement Set, as CASA, LOFAR, MeerKAT and ASKAP have them, one
  * integration a buffer. Rows may be in any order, with either antenna first. Baselines that are
- * missing at a time have the count 0, as have flagged values (FLAG); WEIGHT_SPECTRUM, or WEIGHT
- * where the set lacks it (or 1 / SIGMA^2), becomes counts of good samples, multiplied by a power of two where
- * weights have fractions. Antennas without rows need no place in the stream.
+ * missing at a time have the count 0, as have flagged values (FLAG). WEIGHT_SPECTRUM, or WEIGHT
+ * where the set lacks it, or 1 / SIGMA^2 where it lacks both, becomes counts of good samples,
+ * multiplied by a power of two where weights have fractions. Antennas without rows need no place in
+ * the stream.
  *
  * All spectral windows with rows make one band, if they adjoin; else band is the number of one.
  * field is the number or the name of one field of several. column is DATA, CORRECTED_DATA or

@@ -1,5 +1,6 @@
 /* Several files of visibilities as one stream, from each source that reads them: the same stream,
  * and the same image to the bit, as from one file with all. */
+#include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 #include "tests/remove-all.h"
 
@@ -47,6 +48,17 @@ static GstPadProbeReturn keep_range(GstPad *pad, GstPadProbeInfo *info, gpointer
   return n >= range->first && n < range->end ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
+static void run_to_end(GstElement *pipeline)
+{
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) message =
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
 /* Writes buffers first to end - 1 of a line with an identity named "cut". */
 static void write_range(const char *line, guint first, guint end)
 {
@@ -55,15 +67,9 @@ static void write_range(const char *line, guint first, guint end)
   g_assert_no_error(error);
   g_autoptr(GstElement) cut = gst_bin_get_by_name(GST_BIN(pipeline), "cut");
   g_autoptr(GstPad) pad = gst_element_get_static_pad(cut, "src");
-  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
   Range range = { 0, first, end };
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, keep_range, &range, NULL);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  g_autoptr(GstMessage) message =
-      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_nonnull(message);
-  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
+  run_to_end(pipeline);
 }
 
 /* through: stages between, as "! astroselect stations=0-3", or "". */
@@ -252,10 +258,61 @@ static void total_intensity(guint kind)
   g_assert_cmpuint(bytes, ==, 64 * 64 * sizeof(float));
 }
 
-static void (*const tests[])(guint) = { halves,  times,          stations,
-                                        lengths, contradictions, total_intensity };
-static const char *const names[] = { "halves",  "times",          "stations",
-                                     "lengths", "contradictions", "total-intensity" };
+static void assert_rows(guint kind, const char *name, guint64 rows)
+{
+  g_autofree char *line =
+      g_strdup_printf("%s location=parts/%s.%s ! astrofitssink location=parts/rows.uvfits",
+                      kinds[kind].source, name, kinds[kind].suffix);
+  g_autofree char *failed = test_launch(line), *bytes = NULL, *card = NULL;
+  gsize n;
+  g_assert_cmpstr(failed, ==, NULL);
+  g_assert_true(g_file_get_contents("parts/rows.uvfits", &bytes, &n, NULL));
+  card = g_strdup_printf("GCOUNT  = %20" G_GUINT64_FORMAT, rows);
+  g_assert_nonnull(g_strstr_len(bytes, (gssize)n, card));
+}
+
+/* Flags all values of the first integration. */
+static GstPadProbeReturn flag_first(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstBuffer *buffer = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
+  AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
+  GST_PAD_PROBE_INFO_DATA(info) = buffer;
+  memset(validity->counts, 0, astro_validity_n_counts(validity) * sizeof *validity->counts);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* A file of some stations and one of all make a stream in which the first lacks baselines. These
+ * have no rows when both are written as one file, while rows whose values are flagged stay. */
+static void absent(guint kind)
+{
+  const char *suffix = kinds[kind].suffix;
+  g_autofree char *both =
+      g_strdup_printf("%s location=parts/a.%s,parts/b.%s ! identity name=cut ! %s "
+                      "location=parts/both.%s",
+                      kinds[kind].source, suffix, suffix, kinds[kind].sink, suffix);
+  g_autofree char *again =
+      g_strdup_printf("%s location=parts/both.%s ! astroselect stations=2-5 ! %s "
+                      "location=parts/some.%s",
+                      kinds[kind].source, suffix, kinds[kind].sink, suffix);
+  g_autoptr(GError) error = NULL;
+  write_part(kind, "a", 0, 2, "! astroselect stations=0-3");
+  write_part(kind, "b", 2, WHOLE_BUFFERS, "");
+  g_autoptr(GstElement) pipeline = gst_parse_launch(both, &error);
+  g_assert_no_error(error);
+  g_autoptr(GstElement) cut = gst_bin_get_by_name(GST_BIN(pipeline), "cut");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(cut, "src");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, flag_first, NULL, NULL);
+  run_to_end(pipeline);
+  assert_rows(kind, "both", 2 * 10 + 4 * 21);
+  g_autofree char *failed = test_launch(again);
+  g_assert_cmpstr(failed, ==, NULL);
+  assert_rows(kind, "some", 2 * 3 + 4 * 10);
+}
+
+static void (*const tests[])(guint) = { halves,         times,           stations, lengths,
+                                        contradictions, total_intensity, absent };
+static const char *const names[] = { "halves",         "times",           "stations", "lengths",
+                                     "contradictions", "total-intensity", "absent" };
 
 int main(int argc, char **argv)
 {

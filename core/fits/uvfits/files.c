@@ -78,7 +78,9 @@ static void scale_weights(gpointer reader, double scale, guint32 full)
 static gboolean read_one(gpointer reader, AstroRowFrame *frame, gboolean *end, GError **error)
 {
   File *file = reader;
-  AstroFitsFrame own = { .data = frame->data, .counts = frame->counts, .uvw = frame->uvw };
+  AstroFitsFrame own = {
+    .data = frame->data, .counts = frame->counts, .uvw = frame->uvw, .absent = frame->absent
+  };
   if (!astro_fits_reader_read(file->reader, &own, end, error))
     return FALSE;
   frame->full = own.full;
@@ -118,7 +120,9 @@ gpointer astro_uvfits_files_open(const char *const *names, const AstroFitsOption
 
 static gboolean read_next(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)
 {
-  AstroRowFrame row = { .data = frame->data, .counts = frame->counts, .uvw = frame->uvw };
+  AstroRowFrame row = {
+    .data = frame->data, .counts = frame->counts, .uvw = frame->uvw, .absent = frame->absent
+  };
   if (!astro_row_files_read(reader, &row, end, error))
     return FALSE;
   frame->full = row.full;

@@ -193,6 +193,8 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
 
   r->any_before = TRUE;
   r->last_ns = first.middle_ns;
+  for (guint64 b = 0; frame->absent && b < stations * (stations + 1) / 2; b++)
+    frame->absent[b] = !seen[b];
   frame->full = r->full;
   frame->duration_ns = astro_uvfits_length(r, &first);
   frame->start_ns = first.middle_ns - frame->duration_ns / 2;

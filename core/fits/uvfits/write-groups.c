@@ -33,12 +33,14 @@ void astro_uvfits_init_groups(AstroUvfitsWriter *w)
   w->gather = g_new(guint32, w->gather_groups * w->group_floats);
   w->track = astro_track_new(w->contents.observation);
   w->uvw = g_new(double, 3 * n_stations);
+  w->places = g_new(AstroRowPlace, w->baselines);
 }
 
 void astro_uvfits_clear_groups(AstroUvfitsWriter *w)
 {
   g_free(w->gather);
   g_free(w->uvw);
+  g_free(w->places);
   g_clear_pointer(&w->track, astro_track_free);
 }
 
@@ -73,9 +75,9 @@ static void put_parameters(const AstroUvfitsWriter *w, guint32 *group, guint i, 
     group[k] = big_endian(values[w->parameters[k]]);
 }
 
-/* Fills in the values of n groups of one frame, from baseline `first` on. */
+/* Fills in the values of n groups of one frame. */
 static void put_values(const AstroUvfitsWriter *w, const AstroRowValues *values, guint64 frame,
-                       guint64 first, guint n, AstroFitsTally *tally)
+                       const AstroRowPlace *places, guint n, AstroFitsTally *tally)
 {
   AstroFitsTally here = { 0 };
   for (guint c = 0; c < w->channels; c++)
@@ -83,7 +85,8 @@ static void put_values(const AstroUvfitsWriter *w, const AstroRowValues *values,
       guint32 *out = w->gather + b * w->group_floats + w->n_parameters + 3 * (gsize)w->products * c;
       for (guint s = 0; s < w->products; s++, out += 3) {
         float value[3];
-        astro_row_value(values, frame, c, first + b, astro_row_products[s].pols, value, &here);
+        astro_row_value(values, frame, c, places[b].baseline, astro_row_products[s].pols, value,
+                        &here);
         for (guint k = 0; k < 3; k++)
           out[k] = big_endian(value[k]);
       }
@@ -102,24 +105,20 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
   double days = (w->contents.observation->start_ns + (double)middle) / ASTRO_NS_PER_DAY;
   const double *uvw = frames->uvw ? frames->uvw + 3 * index * w->baselines : NULL;
   double axes[3][3];
-  guint i = 0, j = 0;
 
   if (!astro_uvw_check_time(w->contents.observation, middle, error))
     return FALSE;
   /* a track, since nutation took longer than everything else for a short frame of few baselines */
   astro_track_axes(w->track, middle, axes);
   astro_uvw_along(w->contents.observation, axes, w->uvw);
-  for (guint64 first = 0; first < w->baselines; first += w->gather_groups) {
-    guint n = MIN(w->gather_groups, w->baselines - first);
-    for (guint b = 0; b < n; b++) {
-      put_parameters(w, w->gather + b * w->group_floats, i, j, uvw ? uvw + 3 * (first + b) : NULL,
-                     days, (end - begin) * 1e-9);
-      if (++j > i) {
-        i++;
-        j = 0;
-      }
-    }
-    put_values(w, values, index, first, n, tally);
+  const guint64 groups = astro_row_values_places(values, index, frames->absent, w->places);
+  for (guint64 first = 0; first < groups; first += w->gather_groups) {
+    const AstroRowPlace *places = w->places + first;
+    guint n = MIN(w->gather_groups, groups - first);
+    for (guint b = 0; b < n; b++)
+      put_parameters(w, w->gather + b * w->group_floats, places[b].i, places[b].j,
+                     uvw ? uvw + 3 * places[b].baseline : NULL, days, (end - begin) * 1e-9);
+    put_values(w, values, index, places, n, tally);
     if (!astro_part_file_write(w->file, w->gather, n * w->group_floats * sizeof *w->gather, error))
       return FALSE;
     w->groups += n;

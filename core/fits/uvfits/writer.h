@@ -22,7 +22,8 @@ typedef struct {
   guint32 *gather; /* groups, big-endian */
   AstroTrack *track;
   double *uvw;
-  guint8 *tail; /* the HDUs after the groups */
+  AstroRowPlace *places; /* of an integration's groups */
+  guint8 *tail;          /* the HDUs after the groups */
   gsize tail_bytes;
   guint64 gcount_at;
   double jansky; /* factor to convert values to Jy; 1 if the scale is unknown */

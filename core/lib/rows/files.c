@@ -107,6 +107,7 @@ static void clear_own(AstroRowFiles *f)
   g_clear_pointer(&f->own.data, g_free);
   g_clear_pointer(&f->own.counts, g_free);
   g_clear_pointer(&f->own.uvw, g_free);
+  g_clear_pointer(&f->own.absent, g_free);
 }
 
 void astro_row_files_close(AstroRowFiles *f)
@@ -132,9 +133,10 @@ static gboolean make_room(AstroRowFiles *f, const AstroRowFile *file, GError **e
     return TRUE;
   f->own.data = g_try_new(float, 2 * values);
   f->own.counts = g_try_new(guint32, values);
+  f->own.absent = g_try_new(guint8, astro_stream_extent(s, ASTRO_AXIS_BASELINE));
   if (file->contents->observation->uvw_metres > 0)
     f->own.uvw = g_try_new(double, 3 * astro_stream_extent(s, ASTRO_AXIS_BASELINE));
-  return (f->own.data && f->own.counts &&
+  return (f->own.data && f->own.counts && f->own.absent &&
           (f->own.uvw || !(file->contents->observation->uvw_metres > 0))) ||
          astro_fail(error, ASTRO_ROWS_ERROR, ASTRO_ROWS_ERROR_READ,
                     "%s: there is no memory for an integration", file->name);

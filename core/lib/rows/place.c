@@ -45,12 +45,16 @@ void astro_row_place(const AstroRowFile *file, const AstroStream *stream, const 
   memset(frame->counts, 0, values * sizeof *frame->counts);
   if (frame->uvw)
     memset(frame->uvw, 0, 3 * many * sizeof *frame->uvw);
+  if (frame->absent)
+    memset(frame->absent, TRUE, many);
   for (guint i = 0; i < file->contents->stations; i++)
     for (guint j = 0; j <= i; j++) {
       const Pair pair = pair_of(file, i, j);
       for (guint64 c = 0; c < channels; c++)
         place_values(&pair, pols, (c * few + pair.from) * pols * pols,
                      (c * many + pair.to) * pols * pols, own, frame);
+      if (frame->absent)
+        frame->absent[pair.to] = own->absent[pair.from];
       for (guint k = 0; frame->uvw && k < 3; k++)
         frame->uvw[3 * pair.to + k] =
             pair.is_swapped ? -own->uvw[3 * pair.from + k] : own->uvw[3 * pair.from + k];

@@ -11,7 +11,7 @@ const AstroRowProduct astro_row_products[ASTRO_ROW_PRODUCTS] = {
 const AstroRowBasis astro_row_bases[ASTRO_ROW_N_BASES] = {
   [ASTRO_ROW_LINEAR] = { "linear", -5, { "X", "Y" }, { 0, 90 } },
   [ASTRO_ROW_CIRCULAR] = { "circular", -1, { "R", "L" }, { 0, 0 } },
-  /* What the feeds were is not known. */
+  /* Nothing is known about the feeds. */
   [ASTRO_ROW_STOKES] = { "stokes", 1, { "X", "Y" }, { 0, 90 } },
 };
 

@@ -20,12 +20,13 @@ typedef struct {
 } AstroRowContents;
 void astro_row_contents_clear(AstroRowContents *contents);
 
-/* One integration. The caller sets data and counts, with room for all values, and uvw if the
- * observation has uvw_metres. */
+/* One integration. The caller sets data and counts, with room for all values, uvw if the
+ * observation has uvw_metres, and absent or NULL. */
 typedef struct {
   float *data;
   guint32 *counts;
   double *uvw;        /* metres, 3 per baseline */
+  guint8 *absent;     /* whether a baseline has no row */
   guint32 full;       /* the count of a value without losses */
   guint64 not_finite; /* values with a count that are NaN or infinite: their counts are 0 */
   gint64 start_ns;    /* since the observation's start */

@@ -51,3 +51,33 @@ void astro_row_values_end(AstroRowValues *v)
     g_clear_pointer(&v->of[i], g_free);
   v->shape.n_axes = 0;
 }
+
+/* ---- rows ---- */
+
+static gboolean has_counts(const AstroRowValues *v, guint64 frame, guint64 baseline)
+{
+  guint64 *const *of = v->of + v->lead;
+  const guint64 base = (v->lead ? v->of[0][frame] : 0) + of[1][baseline];
+  for (guint c = 0; c < v->channels; c++)
+    for (guint p = 0; p < v->pols; p++)
+      for (guint q = 0; q < v->pols; q++)
+        if (v->meta->counts[base + of[0][c] + of[2][p] + of[3][q]] > 0)
+          return TRUE;
+  return FALSE;
+}
+
+guint64 astro_row_values_places(const AstroRowValues *v, guint64 frame, const guint8 *absent,
+                                AstroRowPlace *places)
+{
+  guint64 n = 0;
+  guint i = 0, j = 0;
+  for (guint64 b = 0; b < v->baselines; b++) {
+    if (!absent || !v->meta || !absent[frame * v->baselines + b] || has_counts(v, frame, b))
+      places[n++] = (AstroRowPlace){ b, i, j };
+    if (++j > i) {
+      i++;
+      j = 0;
+    }
+  }
+  return n;
+}

@@ -40,6 +40,16 @@ gboolean astro_row_values_begin(AstroRowValues *values, const AstroStream *strea
                                 const AstroValidityMeta *validity, double scale, GError **error);
 void astro_row_values_end(AstroRowValues *values);
 
+/* A baseline and its stations, baseline(i,j). */
+typedef struct {
+  guint64 baseline;
+  guint i, j;
+} AstroRowPlace;
+/* Lists the baselines that get rows in a frame: all but those that are absent (NULL: none) and have
+ * no counts. places has room for all; returns how many there are. */
+guint64 astro_row_values_places(const AstroRowValues *values, guint64 frame, const guint8 *absent,
+                                AstroRowPlace *places);
+
 /* Gets a visibility as a mean, from a sum or a mean, in Jy if the scale is known. FALSE: it is NaN
  * or infinite. */
 static inline gboolean astro_row_mean(const AstroRowValues *v, guint64 at, guint32 count,

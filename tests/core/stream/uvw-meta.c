@@ -1,4 +1,6 @@
-/* (u,v,w) in a meta: kept by copies and by parts of whole steps, and an error if they got lost. */
+/* (u,v,w), and which baselines are absent, in metas: kept by copies and by parts of whole steps,
+ * and an error if they got lost. */
+#include "core/stream/absent.h"
 #include "core/stream/uvw-meta.h"
 #include "tests/tests.h"
 
@@ -8,6 +10,9 @@ static GstBuffer *new_buffer(void)
 {
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, STEPS * STEP_BYTES, NULL);
   AstroUvwMeta *meta = astro_buffer_add_uvw(buffer, STEPS, BASELINES);
+  AstroAbsentMeta *absent = astro_buffer_add_absent(buffer, STEPS, BASELINES);
+  for (guint i = 0; i < STEPS * BASELINES; i++)
+    absent->is_absent[i] = (guint8)i;
   for (guint i = 0; i < STEPS * BASELINES * 3; i++) {
     g_assert_cmpfloat(meta->uvw[i], ==, 0);
     meta->uvw[i] = i;
@@ -46,6 +51,11 @@ static void test_parts(void)
     g_assert_true(found == (parts[i].steps > 0));
     for (guint k = 0; k < parts[i].steps * BASELINES * 3; k++)
       g_assert_cmpfloat(uvw[k], ==, parts[i].first * BASELINES * 3 + k);
+    const guint8 *absent = astro_buffer_find_absent(part, parts[i].steps, BASELINES);
+    g_assert_true((absent != NULL) == (parts[i].steps > 0));
+    for (guint k = 0; k < parts[i].steps * BASELINES; k++)
+      g_assert_cmpuint(absent[k], ==, parts[i].first * BASELINES + k);
+    g_assert_null(astro_buffer_find_absent(part, parts[i].steps + 1, BASELINES));
   }
 }
 
