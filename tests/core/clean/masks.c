@@ -54,12 +54,12 @@ static void test_mask(void)
 
 static double noise_at(guint x, guint y)
 {
-  const double level = x < WIDE / 2 ? 1e-3 : 2e-2;
+  const double level = 1e-3 * exp(3 * ((double)x - SIZE / 2) / SIZE);
   return level * (sin(1.9 * x + 0.77 * y * (x % 7)) + cos(2.3 * y + 0.41 * x * (y % 5)));
 }
 
-/* In an image with a quiet and a noisy half, peaks of noise are no sources in either, and a faint
- * source of the quiet half is found though it is below the noise of the other; then what is found
+/* In an image whose noise rises from left to right, peaks of noise are no sources anywhere, and a
+ * faint source on the left is found though it is below the noise on the right; then what is found
  * is cleaned deeper than that. */
 static void test_auto_mask(void)
 {
