@@ -203,13 +203,15 @@ static void restore(const AstroCleanConfig *config, const AstroCleanBeam *beam, 
     }
 }
 
-void astro_clean_add_start(const AstroCleanConfig *config, guint channel, guint product,
-                           const AstroCleanArguments *arguments, gpointer model)
+void astro_clean_finish_model(const AstroCleanConfig *config, guint channel, guint product,
+                              const AstroCleanArguments *arguments, gpointer model)
 {
   const gsize n = pixels(config), at = (channel * config->products + product) * n;
   for (gsize i = 0; arguments->start && i < n; i++)
     astro_clean_set(config, model, i,
                     astro_clean_get(config, model, i) + (double)arguments->start[at + i]);
+  for (gsize i = 0; arguments->model && i < n; i++)
+    arguments->model[at + i] = (float)astro_clean_get(config, model, i);
 }
 
 void astro_clean_write(const AstroCleanConfig *config, guint channel, guint product,

@@ -80,6 +80,7 @@ typedef struct {
   const guint8 *mask; /* size x size: sources are looked for only where it is not 0; NULL: all */
   const float *start; /* [channel][product][y][x], Jy/pixel: a model that is not in the image any
                          more; it is added to the one found. NULL: none */
+  float *model;       /* the same, filled in with all of the model; NULL: not asked for */
 } AstroCleanArguments;
 
 /* The smallest border inside which everything is exact. */

@@ -71,7 +71,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       const AstroCleanResult cleaned = astro_clean_image(method, &work, arguments);
       if (result && result->cleaned)
         result->cleaned[channel * config->products + product] = cleaned;
-      astro_clean_add_start(config, channel, product, arguments, self->model);
+      astro_clean_finish_model(config, channel, product, arguments, self->model);
       astro_clean_write(config, channel, product, &beam, in->data, self->model, self->residual,
                         out->data);
     }

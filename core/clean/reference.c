@@ -198,7 +198,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
         result->cleaned[channel * config->products + product] = cleaned;
       g_autofree gpointer model = rounded(config, found);
       g_autofree gpointer residual = rounded(config, left);
-      astro_clean_add_start(config, channel, product, arguments, model);
+      astro_clean_finish_model(config, channel, product, arguments, model);
       astro_clean_write(config, channel, product, &beam, in->data, model, residual, out->data);
     }
   return TRUE;
