@@ -9,3 +9,5 @@ core_tests += tests/core/clean/clean tests/core/clean/scales tests/core/clean/ma
 dist_files += tests/core/clean/cleaned.h
 element_tests += tests/elements/astroclean tests/elements/clean-files tests/elements/wide-psf
 example_files += examples/clean.sh
+graph_files += graphs/selfcal.graph
+graph_tests += tests/graphs/cycles

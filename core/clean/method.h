@@ -1,5 +1,5 @@
-/* What both backends do in their own way, the reference as the formula says and cpu fast; how these
- * pieces make up a whole deconvolution is the same for both (phases.c, multiscale.c). */
+/* Both backends do these in their own way, the reference as the formula says and cpu fast; how
+ * these pieces make up a whole deconvolution is the same for both (phases.c, multiscale.c). */
 #pragma once
 
 #include "core/clean/check.h"
