@@ -80,6 +80,7 @@ struct _AstroClean {
 
   AstroGrid grid; /* of the input's caps */
   AstroCleanConfig config;
+  char *list;         /* the file of components to write; NULL: none */
   guint8 *mask;       /* NULL: none */
   float *start;       /* the model from a file; NULL: none */
   gboolean has_files; /* they were read for the image as its caps say now */
@@ -202,9 +203,10 @@ static void warn_of_narrow_psf(AstroClean *self)
       (NULL));
 }
 
-static gboolean read_scales(const AstroClean *self, AstroCleanConfig *config, GError **error)
+static gboolean read_scales(AstroClean *self, AstroCleanConfig *config, GError **error)
 {
-  g_auto(GStrv) words = g_strsplit(self->scales ? self->scales : "", ",", -1);
+  g_autofree char *text = astro_fields_copy_text(self, &self->scales);
+  g_auto(GStrv) words = g_strsplit(text ? text : "", ",", -1);
   for (guint i = 0; words[i]; i++) {
     double scale;
     if (!*g_strstrip(words[i]) && !words[1])
@@ -213,7 +215,7 @@ static gboolean read_scales(const AstroClean *self, AstroCleanConfig *config, GE
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                  "scales \"%s\", expected up to %u numbers of pixels separated by "
                                  "commas, such as 0,5,10",
-                                 self->scales, ASTRO_CLEAN_MOST_SCALES);
+                                 text, ASTRO_CLEAN_MOST_SCALES);
     config->scales[config->n_scales++] = scale;
   }
   /* a single scale of 0 is what there is without scales */
@@ -306,23 +308,17 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
 
 /* ---- files ---- */
 
-static gboolean is_given(const char *text)
-{
-  return text && *text;
-}
-
 static void forget_files(AstroClean *self)
 {
   g_clear_pointer(&self->mask, g_free);
   g_clear_pointer(&self->start, g_free);
+  g_clear_pointer(&self->list, g_free);
   self->has_files = FALSE;
 }
 
 static gboolean check_components(AstroClean *self, GError **error)
 {
   const AstroObservation *observation = astro_stage_observation(ASTRO_STAGE(self));
-  if (!is_given(self->components))
-    return TRUE;
   if (!g_str_equal(self->grid.products[0], "I"))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "components are fluxes of I, and the image is of %s: expected I "
@@ -335,7 +331,8 @@ static gboolean check_components(AstroClean *self, GError **error)
   return TRUE;
 }
 
-/* Caps come before the observation, which says where the image is. */
+/* Caps come before the observation, which says where the image is, so this waits for the first
+ * image. */
 static gboolean read_files(AstroClean *self, GError **error)
 {
   const AstroCleanImageShape shape = { .grid = &self->grid,
@@ -343,16 +340,25 @@ static gboolean read_files(AstroClean *self, GError **error)
                                        .channels = self->config.channels,
                                        .products = self->config.products,
                                        .observation = astro_stage_observation(ASTRO_STAGE(self)) };
+  g_autofree char *mask = astro_fields_copy_text(self, &self->mask_file);
+  g_autofree char *model = astro_fields_copy_text(self, &self->model_file);
+  g_autofree char *list = astro_fields_copy_text(self, &self->components);
   forget_files(self);
-  if (!check_components(self, error))
+  if (astro_field_given(list) && !check_components(self, error))
     return FALSE;
-  if (is_given(self->mask_file) &&
-      !(self->mask = astro_clean_read_mask(self->mask_file, &shape, error)))
+  if (astro_field_given(mask) && !(self->mask = astro_clean_read_mask(mask, &shape, error)))
     return FALSE;
-  if (is_given(self->model_file) &&
-      !(self->start = astro_clean_read_model(self->model_file, &shape, error)))
+  if (astro_field_given(model) && !(self->start = astro_clean_read_model(model, &shape, error)))
     return FALSE;
+  self->list = astro_field_given(list) ? g_steal_pointer(&list) : NULL;
   self->has_files = TRUE;
+  return TRUE;
+}
+
+/* The files have to fit the place of the new one, too. */
+static gboolean observed(AstroStage *stage, GError **error)
+{
+  ASTRO_CLEAN(stage)->has_files = FALSE;
   return TRUE;
 }
 
@@ -429,12 +435,12 @@ static gboolean write_components(AstroClean *self, const float *model, GError **
   AstroGrid image = self->grid; /* borrows all that it holds */
   AstroComponents written;
   image.size = self->config.size;
-  if (!astro_components_write(self->components, &image, observation, model, self->config.channels,
+  if (!astro_components_write(self->list, &image, observation, model, self->config.channels,
                               self->config.products * n, &written, error))
     return FALSE;
-  GstStructure *s = gst_structure_new("astro-file", "location", G_TYPE_STRING, self->components,
-                                      "format", G_TYPE_STRING, "sky", "sources", G_TYPE_UINT,
-                                      written.n, "flux", G_TYPE_DOUBLE, written.flux, NULL);
+  GstStructure *s = gst_structure_new("astro-file", "location", G_TYPE_STRING, self->list, "format",
+                                      G_TYPE_STRING, "sky", "sources", G_TYPE_UINT, written.n,
+                                      "flux", G_TYPE_DOUBLE, written.flux, NULL);
   if (written.n_negative)
     gst_structure_set(s, "left-out", G_TYPE_UINT, written.n_negative, "left-out-flux",
                       G_TYPE_DOUBLE, written.negative, NULL);
@@ -451,7 +457,7 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
   if (!self->has_files && !read_files(self, error))
     return FALSE;
   AstroCleanArguments arguments = { .mask = self->mask, .start = self->start };
-  g_autofree float *model = is_given(self->components)
+  g_autofree float *model = self->list
                                 ? g_new(float, (gsize)self->config.size * self->config.size *
                                                    self->config.channels * self->config.products)
                                 : NULL;
@@ -578,6 +584,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   stage->backends = astro_clean_backends;
   stage->configure = configure;
   stage->feed = feed;
+  stage->observed = observed;
   stage->keeps_part = TRUE;
   astro_stage_class_add_pads(stage, images, images);
   gst_element_class_set_static_metadata(
