@@ -3,8 +3,11 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/machine.h"
+#include "graphs/passes.h"
 #include "graphs/plan-print.h"
+#include "graphs/values.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static int refuse(const AstroGraph *graph, const char *message)
@@ -15,39 +18,68 @@ static int refuse(const AstroGraph *graph, const char *message)
   return astro_refuse(text);
 }
 
-static int plan_pipeline(GstElement *pipeline, const AstroGraph *graph, const AstroMachine *machine)
+/* Returns what kept the pipeline from being planned, to be freed, or NULL. */
+static char *plan_pipeline(GstElement *pipeline, const AstroMachine *machine)
 {
-  g_autofree char *trouble = NULL;
+  char *trouble = NULL;
   g_autoptr(AstroPlanShapes) shapes = astro_plan_shapes(pipeline, &trouble);
   if (!shapes)
-    return refuse(graph, trouble);
+    return trouble;
   if (shapes->stages->len == 0)
-    return refuse(graph, "no element of the graph has work that can be planned");
+    return g_strdup("no element of the graph has work that can be planned");
   g_autoptr(AstroPlanRoofs) roofs = astro_plan_roofs(shapes, machine, &trouble);
   if (!roofs)
-    return refuse(graph, trouble);
+    return trouble;
   astro_plan_print(shapes, roofs, machine, stdout);
-  return EXIT_SUCCESS;
+  return NULL;
 }
 
-static int plan_line(const AstroGraph *graph, const char *line, const char *plugin,
-                     const AstroArguments *arguments)
+static char *plan_pass(const AstroPass *pass, const AstroMachine *machine)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(AstroMachine) machine = astro_machine_find(arguments->machine, &error);
-  if (!machine)
-    return astro_refuse(error->message);
-  GstElement *parsed = gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  g_autofree char *line = astro_checked_line(pass->graph, &error);
+  GstElement *parsed =
+      line ? gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error) : NULL;
   if (!parsed)
-    return refuse(graph, error->message);
+    return g_strdup(error->message);
   g_autoptr(GstElement) pipeline =
       gst_object_ref_sink(GST_IS_PIPELINE(parsed) ? parsed : gst_pipeline_new(NULL));
   if (pipeline != parsed)
     gst_bin_add(GST_BIN(pipeline), parsed);
-  return plan_pipeline(pipeline, graph, machine);
+  return plan_pipeline(pipeline, machine);
+}
+
+/* In a graph with rounds each pipeline is planned once, as its first round has it. Those that read
+ * what another one writes cannot be planned before that, and a line says so. */
+static int plan_passes(const GPtrArray *passes, const AstroMachine *machine)
+{
+  guint planned = 0, last = 0;
+  for (guint i = 0; i < passes->len; i++) {
+    const AstroPass *pass = passes->pdata[i];
+    if (pass->pipeline <= last)
+      continue;
+    last = pass->pipeline;
+    if (pass->label)
+      printf("%s:\n", pass->label);
+    g_autofree char *trouble = plan_pass(pass, machine);
+    if (trouble && !pass->label)
+      return refuse(pass->graph, trouble);
+    if (trouble)
+      printf("not planned: %s\n", trouble);
+    planned += !trouble;
+  }
+  return planned ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int plan_graph(const AstroGraph *graph, const char *plugin, const AstroArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroMachine) machine = astro_machine_find(arguments->machine, &error);
+  g_autoptr(GPtrArray) passes = machine ? astro_passes_of(graph, "rounds", &error) : NULL;
+  return passes ? plan_passes(passes, machine) : astro_refuse(error->message);
 }
 
 int astro_plan(const AstroArguments *arguments)
 {
-  return astro_with_asked_line(arguments, plan_line);
+  return astro_with_asked_graph(arguments, plan_graph);
 }
