@@ -1,10 +1,24 @@
 /**
  * SECTION:element-astroclean
  *
- * Deconvolution by Hogbom's minor cycles: subtracts the point-spread function from the highest
- * point of an image again and again. It asks upstream for the point-spread function (psf=true).
- * Every product and channel is cleaned by itself. It does not go back to the visibilities, as major
- * cycles would.
+ * Deconvolution by minor cycles: subtracts the point-spread function from the highest point of an
+ * image again and again (Hogbom), or a component of the size that fits best (scales, as WSClean has
+ * them). It asks upstream for the point-spread function (psf=true). Every product and channel is
+ * cleaned by itself.
+ *
+ * It does not go back to the visibilities. Major cycles do that in the rounds of a graph (gst-astro
+ * run image cycles=3): peak-fraction ends the minor cycles before their errors matter, the model is
+ * subtracted from the visibilities, and the next image, of what is left, is cleaned with model=,
+ * the model so far.
+ *
+ * mask, a FITS image, and auto-mask say where sources are looked for. auto-mask=5 finds what is
+ * above five times the noise around it, which is measured in squares of 25 beams, and then cleans
+ * those pixels alone down to the threshold: faint sources are found in quiet parts of the image,
+ * artefacts around bright ones are not taken for sources, and the noise is not cleaned.
+ *
+ * components writes the pixels of the model (of I; the mean of the channels) as lines "ra dec
+ * flux", for sky= of astrovissrc and others. A sky has no negative fluxes: such pixels are left
+ * out, and "astro-file" says how many and how much.
  *
  * output=restored gives the model convolved with the beam, plus the residual; model (Jy per pixel)
  * and residual give one of them alone; all gives the three and the point-spread function, as
@@ -30,9 +44,9 @@
  * resolve that sidelobes are taken for sources.
  *
  * An element message "astro-clean" for each product and channel gives the iterations, the peak
- * left (Jy/beam), the noise (Jy/beam), the flux of the model (Jy), and in end the reason why the
- * cycles ended: iterations, threshold, noise, diverged, interrupted (by the user: the image shows
- * the cycles done so far, with a warning), or empty if all pixels are NaN.
+ * left (Jy/beam), the noise (Jy/beam), the flux found (Jy), and in end the reason why the
+ * cycles ended: iterations, threshold, noise, peak-fraction, diverged, interrupted (by the user:
+ * the image shows the cycles done so far, with a warning), or empty if all pixels are NaN.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft ! \
@@ -41,8 +55,11 @@
  */
 #include "config.h"
 #include "elements/astroclean.h"
+#include "elements/astroclean-files.h"
 
 #include "core/clean/clean.h"
+#include "core/clean/components.h"
+#include "core/kit/lines.h"
 #include "core/kit/enum.h"
 #include "core/image/image.h"
 #include "core/memory/memory.h"
@@ -55,12 +72,18 @@ struct _AstroClean {
   /* properties */
   AstroCleanOutput output;
   double gain, threshold, auto_threshold;
+  double auto_mask, peak_fraction;
   guint iterations;
+  char *scales, *mask_file, *model_file, *components;
   gint border; /* -1: as small as stays exact */
   gboolean wide_psf;
 
   AstroGrid grid; /* of the input's caps */
   AstroCleanConfig config;
+  char *list;         /* the file of components to write; NULL: none */
+  guint8 *mask;       /* NULL: none */
+  float *start;       /* the model from a file; NULL: none */
+  gboolean has_files; /* they were read for the image as its caps say now */
 };
 
 G_DEFINE_TYPE(AstroClean, astro_clean, ASTRO_TYPE_STAGE)
@@ -180,6 +203,27 @@ static void warn_of_narrow_psf(AstroClean *self)
       (NULL));
 }
 
+static gboolean read_scales(AstroClean *self, AstroCleanConfig *config, GError **error)
+{
+  g_autofree char *text = astro_fields_copy_text(self, &self->scales);
+  g_auto(GStrv) words = g_strsplit(text ? text : "", ",", -1);
+  for (guint i = 0; words[i]; i++) {
+    double scale;
+    if (!*g_strstrip(words[i]) && !words[1])
+      return TRUE;
+    if (config->n_scales == ASTRO_CLEAN_MOST_SCALES || !astro_number_parse(words[i], &scale))
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "scales \"%s\", expected up to %u numbers of pixels separated by "
+                                 "commas, such as 0,5,10",
+                                 text, ASTRO_CLEAN_MOST_SCALES);
+    config->scales[config->n_scales++] = scale;
+  }
+  /* a single scale of 0 is what there is without scales */
+  if (config->n_scales == 1 && config->scales[0] == 0)
+    config->n_scales = 0;
+  return TRUE;
+}
+
 static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
 {
   AstroClean *self = ASTRO_CLEAN(stage);
@@ -209,7 +253,12 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .auto_threshold = self->threshold > 0 ? 0 : self->auto_threshold,
     .border = border < 0 ? astro_clean_exact_border(size, self->grid.size) : (guint)border,
     .output = self->output,
+    .auto_mask = self->auto_mask,
+    .fraction = self->peak_fraction,
   };
+  if (!read_scales(self, &self->config, error))
+    return FALSE;
+  self->has_files = FALSE;
   *(AstroCleanConfig *)given = self->config;
   if (border < 0 && self->config.border > 0 && self->wide_psf && self->config.iterations > 0)
     warn_of_narrow_psf(self);
@@ -222,11 +271,13 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 
 static void tell(AstroClean *self, const AstroCleanResult *results)
 {
-  static const char *const ends[] = {
-    [ASTRO_CLEAN_ITERATIONS] = "iterations", [ASTRO_CLEAN_THRESHOLD] = "threshold",
-    [ASTRO_CLEAN_NOISE] = "noise",           [ASTRO_CLEAN_DIVERGED] = "diverged",
-    [ASTRO_CLEAN_EMPTY] = "empty",           [ASTRO_CLEAN_INTERRUPTED] = "interrupted"
-  };
+  static const char *const ends[] = { [ASTRO_CLEAN_ITERATIONS] = "iterations",
+                                      [ASTRO_CLEAN_THRESHOLD] = "threshold",
+                                      [ASTRO_CLEAN_NOISE] = "noise",
+                                      [ASTRO_CLEAN_FRACTION] = "peak-fraction",
+                                      [ASTRO_CLEAN_DIVERGED] = "diverged",
+                                      [ASTRO_CLEAN_EMPTY] = "empty",
+                                      [ASTRO_CLEAN_INTERRUPTED] = "interrupted" };
   guint n = self->config.products;
 
   for (guint i = 0; i < self->config.channels * n; i++) {
@@ -253,6 +304,62 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
                            self->config.iterations, results[i].peak),
                           (NULL));
   }
+}
+
+/* ---- files ---- */
+
+static void forget_files(AstroClean *self)
+{
+  g_clear_pointer(&self->mask, g_free);
+  g_clear_pointer(&self->start, g_free);
+  g_clear_pointer(&self->list, g_free);
+  self->has_files = FALSE;
+}
+
+static gboolean check_components(AstroClean *self, GError **error)
+{
+  const AstroObservation *observation = astro_stage_observation(ASTRO_STAGE(self));
+  if (!g_str_equal(self->grid.products[0], "I"))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "components are fluxes of I, and the image is of %s: expected I "
+                               "first",
+                               self->grid.products[0]);
+  if (!observation || !observation->has_phase_centre)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "components have places on the sky, and the image does not say "
+                               "where it is: expected a phase centre");
+  return TRUE;
+}
+
+/* Caps come before the observation, which says where the image is, so this waits for the first
+ * image. */
+static gboolean read_files(AstroClean *self, GError **error)
+{
+  const AstroCleanImageShape shape = { .grid = &self->grid,
+                                       .size = self->config.size,
+                                       .channels = self->config.channels,
+                                       .products = self->config.products,
+                                       .observation = astro_stage_observation(ASTRO_STAGE(self)) };
+  g_autofree char *mask = astro_fields_copy_text(self, &self->mask_file);
+  g_autofree char *model = astro_fields_copy_text(self, &self->model_file);
+  g_autofree char *list = astro_fields_copy_text(self, &self->components);
+  forget_files(self);
+  if (astro_field_given(list) && !check_components(self, error))
+    return FALSE;
+  if (astro_field_given(mask) && !(self->mask = astro_clean_read_mask(mask, &shape, error)))
+    return FALSE;
+  if (astro_field_given(model) && !(self->start = astro_clean_read_model(model, &shape, error)))
+    return FALSE;
+  self->list = astro_field_given(list) ? g_steal_pointer(&list) : NULL;
+  self->has_files = TRUE;
+  return TRUE;
+}
+
+/* The files have to fit the place of the new one, too. */
+static gboolean observed(AstroStage *stage, GError **error)
+{
+  ASTRO_CLEAN(stage)->has_files = FALSE;
+  return TRUE;
 }
 
 /* Whether this product of the output is the point-spread function, which comes last. */
@@ -320,14 +427,42 @@ static void describe(const AstroClean *self, GstBuffer *in_buffer, const AstroIm
     }
 }
 
+/* The list is of the last image. */
+static gboolean write_components(AstroClean *self, const float *model, GError **error)
+{
+  const gsize n = (gsize)self->config.size * self->config.size;
+  const AstroObservation *observation = astro_stage_observation(ASTRO_STAGE(self));
+  AstroGrid image = self->grid; /* borrows all that it holds */
+  AstroComponents written;
+  image.size = self->config.size;
+  if (!astro_components_write(self->list, &image, observation, model, self->config.channels,
+                              self->config.products * n, &written, error))
+    return FALSE;
+  GstStructure *s = gst_structure_new("astro-file", "location", G_TYPE_STRING, self->list, "format",
+                                      G_TYPE_STRING, "sky", "sources", G_TYPE_UINT, written.n,
+                                      "flux", G_TYPE_DOUBLE, written.flux, NULL);
+  if (written.n_negative)
+    gst_structure_set(s, "left-out", G_TYPE_UINT, written.n_negative, "left-out-flux",
+                      G_TYPE_DOUBLE, written.negative, NULL);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
+  return TRUE;
+}
+
 static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMeta *meta,
                             guint64 number, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   g_autofree AstroCleanResult *results =
       g_new0(AstroCleanResult, self->config.channels * self->config.products);
-  AstroCleanArguments arguments = { 0 };
+  if (!self->has_files && !read_files(self, error))
+    return FALSE;
+  AstroCleanArguments arguments = { .mask = self->mask, .start = self->start };
+  g_autofree float *model = self->list
+                                ? g_new(float, (gsize)self->config.size * self->config.size *
+                                                   self->config.channels * self->config.products)
+                                : NULL;
 
+  arguments.model = model;
   if (meta && meta->has_beam) {
     arguments.major = meta->major / self->grid.pixel;
     arguments.minor = meta->minor / self->grid.pixel;
@@ -348,6 +483,10 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
     return FALSE;
   }
   tell(self, results);
+  if (model && !write_components(self, model, error)) {
+    gst_clear_buffer(&out);
+    return FALSE;
+  }
   describe(self, in, meta, results, out);
   GST_BUFFER_PTS(out) = GST_BUFFER_PTS(in);
   GST_BUFFER_DURATION(out) = GST_BUFFER_DURATION(in);
@@ -371,6 +510,7 @@ static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_clean_parent_class)->stop(trans);
   astro_grid_clear(&ASTRO_CLEAN(trans)->grid);
+  forget_files(ASTRO_CLEAN(trans));
   return ok;
 }
 
@@ -390,6 +530,31 @@ static const AstroField fields[] = {
       AstroClean, auto_threshold, "auto-threshold", "Automatic threshold",
       "Without a threshold: ends when no peak is above this many times the noise (0: goes on)",
       -G_MAXDOUBLE, G_MAXDOUBLE, 3),
+  ASTRO_TEXT(
+      AstroClean, scales, "scales", "Scales",
+      "Sizes of components in pixels, ascending, 0 for points, such as 0,5,10 (empty: points "
+      "alone)",
+      ""),
+  ASTRO_TEXT(AstroClean, mask_file, "mask", "Mask",
+             "A FITS image of this size: sources are looked for only where it is not 0 (empty: "
+             "everywhere)",
+             ""),
+  ASTRO_DOUBLE(AstroClean, auto_mask, "auto-mask", "Automatic mask",
+               "First finds what is above this many times the noise around it, and then goes on to "
+               "the threshold only there (0: everywhere)",
+               -G_MAXDOUBLE, G_MAXDOUBLE, 0),
+  ASTRO_DOUBLE(AstroClean, peak_fraction, "peak-fraction", "Fraction of the peak",
+               "Ends when no peak is above this part of the first one, for major cycles (0: goes "
+               "on)",
+               -G_MAXDOUBLE, G_MAXDOUBLE, 0),
+  ASTRO_TEXT(AstroClean, model_file, "model", "Model",
+             "A FITS image with a model that is not in the image any more, as it was subtracted "
+             "from the visibilities: it is added to what is found (empty: none)",
+             ""),
+  ASTRO_TEXT(AstroClean, components, "components", "Components",
+             "A file to write with the pixels of the model as a sky, for astrovissrc and others "
+             "(empty: none)",
+             ""),
   ASTRO_INT(AstroClean, border, "border", "Border",
             "Pixels along the edges where no sources are looked for (-1: none with a wide "
             "point-spread function, a quarter of the image without one)",
@@ -419,11 +584,12 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   stage->backends = astro_clean_backends;
   stage->configure = configure;
   stage->feed = feed;
+  stage->observed = observed;
   stage->keeps_part = TRUE;
   astro_stage_class_add_pads(stage, images, images);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Clean", "Filter/Converter",
-                                        "Deconvolves images by Hogbom's minor cycles",
-                                        ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Clean", "Filter/Converter",
+      "Deconvolves images by minor cycles, of points or several scales", ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       GST_ELEMENT_CLASS(klass), "takes",
       "images F32LE F64LE with their point-spread function: pol:y:x or channel:pol:y:x");

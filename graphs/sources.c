@@ -145,18 +145,33 @@ static const char *what_fluxes_hold(const GstStructure *message, guint n)
              : NULL;
 }
 
+/* For images whose sources were searched for, not known, and that were cleaned; else NULL. The
+ * brightest source comes first. */
+static char *dynamic_range(const GstStructure *message, const GValue *sources, guint n)
+{
+  const double noise = number(message, "rms");
+  if (!n || !is_true(message, "cleaned") || !gst_structure_has_field(message, "limit") ||
+      !(noise > 0))
+    return NULL;
+  const GstStructure *first = gst_value_get_structure(gst_value_array_get_value(sources, 0));
+  return g_strdup_printf("dynamic range %.4g: the brightest source over the noise",
+                         number(first, "flux") / noise);
+}
+
 GPtrArray *astro_sources_lines(const GstStructure *message)
 {
   GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
   const GValue *sources = gst_structure_get_value(message, "sources");
   const guint n = gst_value_array_get_size(sources);
-  char *hidden = what_is_hidden(message);
+  char *hidden = what_is_hidden(message), *range = dynamic_range(message, sources, n);
 
   g_ptr_array_add(lines, headline(message, n));
   for (guint i = 0; i < n; i++)
     g_ptr_array_add(lines,
                     line_of(i + 1, gst_value_get_structure(gst_value_array_get_value(sources, i)),
                             beam_of(message), unit_of(message)));
+  if (range)
+    g_ptr_array_add(lines, range);
   if (hidden)
     g_ptr_array_add(lines, hidden);
   if (what_fluxes_hold(message, n))

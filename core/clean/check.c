@@ -1,12 +1,35 @@
 /* Checks configurations and calls of CLEAN, and writes its output. */
 #include "config.h"
 #include "core/clean/check.h"
+#include "core/clean/method.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The beam is drawn down to this level. */
 #define FAINTEST 1e-8
+
+/* A component needs room for all of it inside the border. */
+static gboolean check_scales(const AstroCleanConfig *config, GError **error)
+{
+  if (config->n_scales > ASTRO_CLEAN_MOST_SCALES)
+    return astro_backend_refuse(error, "clean: %u scales, expected at most %u", config->n_scales,
+                                ASTRO_CLEAN_MOST_SCALES);
+  for (guint i = 0; i < config->n_scales; i++) {
+    const double scale = config->scales[i];
+    if (!(scale >= 0 && isfinite(scale)) || (i && !(scale > config->scales[i - 1])))
+      return astro_backend_refuse(
+          error, "clean: a scale of %g pixels, expected 0 or more, each larger than the last",
+          scale);
+    if (scale > config->size ||
+        2 * ((guint64)config->border + astro_clean_radius(scale)) >= config->size)
+      return astro_backend_refuse(error,
+                                  "clean: a scale of %g pixels is too large for an image of %u "
+                                  "with a border of %u",
+                                  scale, config->size, config->border);
+  }
+  return TRUE;
+}
 
 gboolean astro_clean_check(gconstpointer given, GError **error)
 {
@@ -33,6 +56,16 @@ gboolean astro_clean_check(gconstpointer given, GError **error)
     return astro_backend_refuse(error,
                                 "clean: auto-threshold %g times the noise, expected at least 0",
                                 config->auto_threshold);
+  if (!(config->fraction >= 0 && config->fraction < 1))
+    return astro_backend_refuse(error,
+                                "clean: ends at %g of the first peak, expected 0 or more and less "
+                                "than 1",
+                                config->fraction);
+  if (!(config->auto_mask >= 0 && isfinite(config->auto_mask)))
+    return astro_backend_refuse(error, "clean: auto-mask %g times the noise, expected at least 0",
+                                config->auto_mask);
+  if (!check_scales(config, error))
+    return FALSE;
   if (2 * (guint64)config->border >= config->size)
     return astro_backend_refuse(error,
                                 "clean: a border of %u pixels leaves nothing of an image of %u",
@@ -168,6 +201,17 @@ static void restore(const AstroCleanConfig *config, const AstroCleanBeam *beam, 
       if (flux != 0)
         draw(config, beam, x, y, flux, out, at);
     }
+}
+
+void astro_clean_finish_model(const AstroCleanConfig *config, guint channel, guint product,
+                              const AstroCleanArguments *arguments, gpointer model)
+{
+  const gsize n = pixels(config), at = (channel * config->products + product) * n;
+  for (gsize i = 0; arguments->start && i < n; i++)
+    astro_clean_set(config, model, i,
+                    astro_clean_get(config, model, i) + (double)arguments->start[at + i]);
+  for (gsize i = 0; arguments->model && i < n; i++)
+    arguments->model[at + i] = (float)astro_clean_get(config, model, i);
 }
 
 void astro_clean_write(const AstroCleanConfig *config, guint channel, guint product,

@@ -32,6 +32,11 @@ AstroCleanBeam astro_clean_beam(const AstroCleanConfig *config,
 double astro_clean_get(const AstroCleanConfig *config, gconstpointer data, gsize at);
 void astro_clean_set(const AstroCleanConfig *config, gpointer data, gsize at, double value);
 
+/* Adds the model that was there at the start, if there is one, to the one found, and gives the
+ * caller a copy if asked. */
+void astro_clean_finish_model(const AstroCleanConfig *config, guint channel, guint product,
+                              const AstroCleanArguments *arguments, gpointer model);
+
 /* Writes the requested products from the model and residual of an image; beam may be NULL if
  * nothing is restored. */
 void astro_clean_write(const AstroCleanConfig *config, guint channel, guint product,

@@ -1,10 +1,13 @@
 # Deconvolution of images.
 core_sources += core/clean/clean.h core/clean/check.c core/clean/check.h core/clean/stop.c core/clean/stop.h \
   core/clean/reference.c core/clean/cpu.c \
-  core/clean/hogbom.h core/clean/hogbom-body.h core/clean/hogbom-single.c core/clean/hogbom-double.c \
+  core/clean/method.h core/clean/phases.c core/clean/multiscale.c core/clean/even-noise.c core/clean/components.c core/clean/components.h core/clean/hogbom-body.h core/clean/hogbom-single.c core/clean/hogbom-double.c \
   core/clean/kernels.h
 core_level_sources += core/clean/kernels-levels.c
-element_sources += elements/astroclean.c elements/astroclean.h
-core_tests += tests/core/clean/clean
-element_tests += tests/elements/astroclean tests/elements/wide-psf
+element_sources += elements/astroclean.c elements/astroclean.h elements/astroclean-files.c elements/astroclean-files.h
+core_tests += tests/core/clean/clean tests/core/clean/scales tests/core/clean/masks
+dist_files += tests/core/clean/cleaned.h
+element_tests += tests/elements/astroclean tests/elements/clean-files tests/elements/wide-psf
 example_files += examples/clean.sh
+graph_files += graphs/selfcal.graph
+graph_tests += tests/graphs/cycles

@@ -1,6 +1,6 @@
 /* The CPU backend: one image after another, each with all threads. */
 #include "config.h"
-#include "core/clean/hogbom.h"
+#include "core/clean/method.h"
 
 #include <stdlib.h>
 
@@ -53,8 +53,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   Cpu *self = instance;
   const AstroCleanConfig *config = &self->config;
   const AstroCleanArguments *arguments = given;
-  const AstroHogbom hogbom =
-      config->format == ASTRO_FORMAT_F64LE ? astro_hogbom_double : astro_hogbom_single;
+  const AstroCleanMethod *method =
+      config->format == ASTRO_FORMAT_F64LE ? &astro_hogbom_double : &astro_hogbom_single;
   gsize pixel = astro_format_info(config->format)->bytes;
 
   if (!astro_clean_check_call(config, in, n_in, out, n_out, arguments, error) ||
@@ -66,10 +66,12 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       const guint8 *psf =
           (guint8 *)in->data + astro_clean_in(config, channel, config->products) * pixel;
       astro_clean_crop(config, in->data, astro_clean_in(config, channel, product), self->residual);
-      const AstroCleanResult cleaned =
-          hogbom(config, self->kernels, self->threads, psf, self->residual, self->model);
+      const AstroCleanWork work = { config, self->kernels,  self->threads,
+                                    psf,    self->residual, self->model };
+      const AstroCleanResult cleaned = astro_clean_image(method, &work, arguments);
       if (result && result->cleaned)
         result->cleaned[channel * config->products + product] = cleaned;
+      astro_clean_finish_model(config, channel, product, arguments, self->model);
       astro_clean_write(config, channel, product, &beam, in->data, self->model, self->residual,
                         out->data);
     }

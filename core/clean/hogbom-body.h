@@ -1,10 +1,10 @@
 /* Hogbom's minor cycles, as one text for both precisions: the including file defines REAL, SUBTRACT
- * and HOGBOM.
+ * and METHOD.
  *
  * The cycles run only over the part inside the border, where peaks are searched. The part outside
  * is brought up to date once at the end, with the total of each pixel of the model. That is far
  * less work than doing it in every cycle, since cycles come back to the same few pixels. */
-#include "core/clean/hogbom.h"
+#include "core/clean/method.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,16 +19,13 @@ typedef struct {
   const AstroCleanConfig *config;
   const AstroCleanKernels *kernels;
   guint threads;
-  const REAL *psf;
+  const REAL *psf, *weight;
   REAL *residual, *model;
-  REAL *greatest;    /* of each row inside the border: the largest absolute value */
+  REAL *greatest;    /* of each row inside the border: the largest absolute value x weight */
   guint rows_a_task; /* rows per task */
 
   guint x, y; /* position of the peak */
   REAL flux;
-
-  guint *components; /* indices of the nonzero pixels of the model */
-  guint n_components;
 } Run;
 
 /* Subtracts the point-spread function's row from columns begin to end of a row of the image, as far
@@ -56,6 +53,20 @@ static REAL greatest_of(const REAL *values, gsize n)
   return most;
 }
 
+static REAL greatest_of_row(const Run *run, guint row)
+{
+  const guint size = run->config->size, border = run->config->border, n = size - 2 * border;
+  const gsize at = (gsize)row * size + border;
+  REAL most = 0;
+  if (!run->weight)
+    return greatest_of(run->residual + at, n);
+  for (gsize i = at; i < at + n; i++) {
+    REAL value = run->residual[i] * run->weight[i], great = value < 0 ? -value : value;
+    most = great > most ? great : most;
+  }
+  return most;
+}
+
 /* Whether the point-spread function covers all columns inside the border. */
 static gboolean reaches(const Run *run)
 {
@@ -70,19 +81,24 @@ static void cycle_rows(gpointer data, guint64 task)
   guint size = run->config->size, border = run->config->border, end = size - border;
   guint first = border + (guint)task * run->rows_a_task;
   gint psf = (gint)run->config->in_size;
-  gboolean whole = reaches(run);
+  gboolean whole = reaches(run) && !run->weight;
 
   for (guint row = first; row < MIN(end, first + run->rows_a_task); row++) {
     gint from_row = (gint)row - (gint)run->y + psf / 2;
     REAL most = subtract(run, row, border, end, run->x, run->y, run->flux);
     if (from_row < 0 || from_row >= psf)
       continue;
-    run->greatest[row] =
-        whole ? most : greatest_of(run->residual + (gsize)row * size + border, end - border);
+    run->greatest[row] = whole ? most : greatest_of_row(run, row);
   }
 }
 
-/* Finds the first of the highest pixels; 0 if nothing is left, or only masked pixels. */
+static REAL weighted(const Run *run, gsize at)
+{
+  return run->weight ? run->residual[at] * run->weight[at] : run->residual[at];
+}
+
+/* Finds the first of the highest pixels; returns its value times its weight, 0 if there are only
+ * masked pixels. */
 static REAL find_peak(Run *run)
 {
   guint size = run->config->size, border = run->config->border, best = border;
@@ -90,24 +106,34 @@ static REAL find_peak(Run *run)
   for (guint row = border; row < size - border; row++)
     if (run->greatest[row] > run->greatest[best])
       best = row;
-  const REAL *row = run->residual + (gsize)best * size;
+  const gsize row = (gsize)best * size;
   run->y = best;
   for (run->x = border; run->x < size - border - 1; run->x++)
-    if ((REAL)fabs(row[run->x]) == run->greatest[best])
+    if ((REAL)fabs(weighted(run, row + run->x)) == run->greatest[best])
       break;
-  return run->greatest[best] > 0 ? row[run->x] : 0;
+  return run->greatest[best] > 0 ? weighted(run, row + run->x) : 0;
 }
 
-static void outside_row(gpointer data, guint64 number)
-{
-  const Run *run = data;
-  guint row = (guint)number, size = run->config->size, border = run->config->border;
-  gboolean inside = row >= border && row < size - border;
+/* ---- the whole image, with all of the model ---- */
 
-  for (guint i = 0; i < run->n_components; i++) {
-    guint x = run->components[i] % size, y = run->components[i] / size;
-    REAL flux = run->model[run->components[i]];
-    if (inside) {
+typedef struct {
+  Run run;
+  guint *components; /* indices of the nonzero pixels of the model */
+  guint n_components;
+  gboolean only_outside;
+} Whole;
+
+static void subtract_row(gpointer data, guint64 number)
+{
+  const Whole *whole = data;
+  const Run *run = &whole->run;
+  guint row = (guint)number, size = run->config->size, border = run->config->border;
+  gboolean parted = whole->only_outside && row >= border && row < size - border;
+
+  for (guint i = 0; i < whole->n_components; i++) {
+    guint x = whole->components[i] % size, y = whole->components[i] / size;
+    REAL flux = run->model[whole->components[i]];
+    if (parted) {
       subtract(run, row, 0, border, x, y, flux);
       subtract(run, row, size - border, size, x, y, flux);
     } else {
@@ -116,84 +142,139 @@ static void outside_row(gpointer data, guint64 number)
   }
 }
 
-static gboolean is_finite(const REAL *values, gsize n)
+static Run run_of(const AstroCleanWork *work, gconstpointer weight)
 {
-  for (gsize i = 0; i < n; i++)
-    if (!isfinite(values[i]))
-      return FALSE;
-  return TRUE;
+  return (Run){ .config = work->config,
+                .kernels = work->kernels,
+                .threads = work->threads,
+                .psf = work->psf,
+                .weight = weight,
+                .residual = work->residual,
+                .model = work->model };
 }
 
-/* Pixels that are NaN or infinite become NaN, which stays NaN and compares as not greater, so that
- * no peak is found there. FALSE if there is no other pixel inside the border. */
-static gboolean mask(const Run *run)
+static void subtract_model(const AstroCleanWork *work, gboolean only_outside)
 {
-  guint size = run->config->size, border = run->config->border;
-  gboolean any = FALSE;
-  for (guint y = 0; y < size; y++)
-    for (guint x = 0; x < size; x++) {
-      REAL *value = &run->residual[(gsize)y * size + x];
-      if (!isfinite(*value))
-        *value = NAN;
-      else
-        any |= MIN(x, y) >= border && MAX(x, y) < size - border;
-    }
-  return any;
+  const guint n = work->config->size * work->config->size;
+  const REAL *model = work->model;
+  g_autoptr(GArray) components = g_array_new(FALSE, FALSE, sizeof(guint));
+  for (guint i = 0; i < n; i++)
+    if (model[i] != 0)
+      g_array_append_val(components, i);
+  Whole whole = { run_of(work, NULL), (guint *)components->data, components->len, only_outside };
+  const AstroStop *before = astro_stop_set(NULL);
+  if (components->len && (work->config->border || !only_outside))
+    astro_parallel(work->config->size, work->threads, subtract_row, &whole);
+  astro_stop_set(before);
 }
 
-static AstroCleanResult cycle(Run *run)
+/* ---- cycles ---- */
+
+static void look_at_rows(Run *run)
 {
-  const AstroCleanConfig *config = run->config;
+  for (guint row = run->config->border; row < run->config->size - run->config->border; row++)
+    run->greatest[row] = greatest_of_row(run, row);
+}
+
+static double peak_of(const AstroCleanWork *work, gconstpointer weight)
+{
+  Run run = run_of(work, weight);
+  g_autofree REAL *greatest = run.greatest = g_new0(REAL, work->config->size);
+  look_at_rows(&run);
+  return fabs((double)find_peak(&run));
+}
+
+static AstroCleanResult cycle(const AstroCleanWork *work, const AstroCleanLimits *limits)
+{
+  const AstroCleanConfig *config = work->config;
   AstroCleanResult result = { 0 };
+  Run run = run_of(work, limits->weight);
   guint rows = config->size - 2 * config->border;
   AstroCleanStop stop;
 
-  run->rows_a_task = MAX(TASK_PIXELS / rows, 1);
-  for (guint row = config->border; row < config->size - config->border; row++)
-    run->greatest[row] =
-        greatest_of(run->residual + (gsize)row * config->size + config->border, rows);
-  astro_clean_stop_init(&stop, config, run->residual, sizeof(REAL) == sizeof(double));
+  g_autofree REAL *greatest = run.greatest = g_new0(REAL, config->size);
+  run.rows_a_task = MAX(TASK_PIXELS / rows, 1);
+  look_at_rows(&run);
+  astro_clean_stop_init(&stop, work, limits, sizeof(REAL) == sizeof(double));
   for (;; result.iterations++) {
-    REAL peak = find_peak(run);
+    REAL peak = find_peak(&run);
     if (astro_clean_stop(&stop, fabs((double)peak), &result))
       break;
-    run->flux = (REAL)(config->gain * (double)peak);
-    run->model[run->y * config->size + run->x] += run->flux;
-    result.flux += (double)run->flux;
+    const gsize at = (gsize)run.y * config->size + run.x;
+    run.flux = (REAL)(config->gain * (double)run.residual[at]);
+    run.model[at] += run.flux;
+    result.flux += (double)run.flux;
     /* Cycles always run to their end; the loop asks between them whether to stop. */
     const AstroStop *before = astro_stop_set(NULL);
-    astro_parallel((rows + run->rows_a_task - 1) / run->rows_a_task, run->threads, cycle_rows, run);
+    astro_parallel((rows + run.rows_a_task - 1) / run.rows_a_task, run.threads, cycle_rows, &run);
     astro_stop_set(before);
   }
   astro_clean_stop_clear(&stop);
   return result;
 }
 
-AstroCleanResult HOGBOM(const AstroCleanConfig *config, const AstroCleanKernels *kernels,
-                        guint threads, gconstpointer psf, gpointer residual, gpointer model)
-{
-  gsize n = (gsize)config->size * config->size, in = (gsize)config->in_size * config->in_size;
-  Run run = { .config = config,
-              .kernels = kernels,
-              .threads = threads,
-              .psf = psf,
-              .residual = residual,
-              .model = model };
-  AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
+/* ---- smoothing: along rows, then along columns ---- */
 
-  memset(model, 0, n * sizeof(REAL));
-  if (!is_finite(psf, in) || !mask(&run))
-    return result;
-  run.greatest = g_new0(REAL, config->size);
-  result = cycle(&run);
-  g_autoptr(GArray) components = g_array_new(FALSE, FALSE, sizeof(guint));
-  for (guint i = 0; i < n; i++)
-    if (run.model[i] != 0)
-      g_array_append_val(components, i);
-  run.components = (guint *)components->data;
-  run.n_components = components->len;
-  if (config->border && run.n_components && result.end != ASTRO_CLEAN_INTERRUPTED)
-    astro_parallel(config->size, threads, outside_row, &run);
-  g_free(run.greatest);
-  return result;
+typedef struct {
+  const REAL *in;
+  REAL *rows, *out;
+  const double *kernel; /* from its middle to the radius */
+  guint size, radius;
+} Smooth;
+
+static void smooth_along_row(gpointer data, guint64 y)
+{
+  const Smooth *smooth = data;
+  const gsize size = smooth->size, radius = smooth->radius;
+  REAL *out = smooth->rows + y * size;
+  g_autofree REAL *padded = g_new0(REAL, size + 2 * radius);
+  for (gsize x = 0; x < size; x++) {
+    const REAL value = smooth->in[y * size + x];
+    padded[radius + x] = isnan(value) ? 0 : value;
+  }
+  memset(out, 0, size * sizeof(REAL));
+  for (gsize k = 0; k <= 2 * radius; k++) {
+    const REAL factor = (REAL)smooth->kernel[k > radius ? k - radius : radius - k];
+    for (gsize x = 0; x < size; x++)
+      out[x] += factor * padded[x + k];
+  }
 }
+
+static void smooth_across_rows(gpointer data, guint64 y)
+{
+  const Smooth *smooth = data;
+  const gsize size = smooth->size, radius = smooth->radius;
+  REAL *out = smooth->out + y * size;
+  memset(out, 0, size * sizeof(REAL));
+  for (gsize row = y - MIN(y, radius); row < MIN(size, y + radius + 1); row++) {
+    const REAL factor = (REAL)smooth->kernel[row > y ? row - y : y - row];
+    const REAL *in = smooth->rows + row * size;
+    for (gsize x = 0; x < size; x++)
+      out[x] += factor * in[x];
+  }
+}
+
+static void smooth(gconstpointer in, guint size, double width, guint radius, guint threads,
+                   gpointer out)
+{
+  g_autofree double *kernel = g_new(double, radius + 1);
+  g_autofree REAL *rows = g_new(REAL, (gsize)size * size);
+  double sum = -1;
+  for (guint i = 0; i <= radius; i++) {
+    kernel[i] = exp(-0.5 * i * i / (width * width));
+    sum += 2 * kernel[i];
+  }
+  for (guint i = 0; i <= radius; i++)
+    kernel[i] /= sum;
+  Smooth work = { in, rows, out, kernel, size, radius };
+  const AstroStop *before = astro_stop_set(NULL);
+  astro_parallel(size, threads, smooth_along_row, &work);
+  astro_parallel(size, threads, smooth_across_rows, &work);
+  astro_stop_set(before);
+}
+
+const AstroCleanMethod METHOD = { .is_double = sizeof(REAL) == sizeof(double),
+                                  .cycle = cycle,
+                                  .subtract = subtract_model,
+                                  .peak = peak_of,
+                                  .smooth = smooth };

@@ -3,5 +3,5 @@
 
 #define REAL double
 #define SUBTRACT subtract_double
-#define HOGBOM astro_hogbom_double
+#define METHOD astro_hogbom_double
 #include "core/clean/hogbom-body.h"

@@ -3,5 +3,5 @@
 
 #define REAL float
 #define SUBTRACT subtract_single
-#define HOGBOM astro_hogbom_single
+#define METHOD astro_hogbom_single
 #include "core/clean/hogbom-body.h"

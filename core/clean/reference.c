@@ -1,7 +1,7 @@
 /* The reference backend: subtracts the whole point-spread function from the whole image, in double
  * precision. */
 #include "config.h"
-#include "core/clean/check.h"
+#include "core/clean/method.h"
 #include "core/clean/stop.h"
 
 #include <math.h>
@@ -21,85 +21,130 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return self;
 }
 
-typedef struct {
-  const AstroCleanConfig *config;
-  double *psf, *residual, *model;
-} Image;
-
-static gboolean is_finite(const double *values, gsize n)
+static void find_peak(const AstroCleanWork *work, const double *weight, guint *x, guint *y)
 {
-  for (gsize i = 0; i < n; i++)
-    if (!isfinite(values[i]))
-      return FALSE;
-  return TRUE;
-}
+  const double *residual = work->residual;
+  guint size = work->config->size, border = work->config->border;
+  double highest = 0;
 
-/* Masks pixels that are NaN or infinite. FALSE if there is no other pixel inside the border. */
-static gboolean mask(const Image *image)
-{
-  guint size = image->config->size, border = image->config->border;
-  gboolean any = FALSE;
-
-  for (guint y = 0; y < size; y++)
-    for (guint x = 0; x < size; x++) {
-      double *value = &image->residual[(gsize)y * size + x];
-      if (!isfinite(*value))
-        *value = NAN;
-      else
-        any |= MIN(x, y) >= border && MAX(x, y) < size - border;
-    }
-  return any;
-}
-
-static void find_peak(const Image *image, guint *x, guint *y)
-{
-  guint size = image->config->size, border = image->config->border;
-  double highest = -1;
-
+  *x = *y = border;
   for (guint row = border; row < size - border; row++)
-    for (guint column = border; column < size - border; column++)
-      if (fabs(image->residual[row * size + column]) > highest) {
-        highest = fabs(image->residual[row * size + column]);
+    for (guint column = border; column < size - border; column++) {
+      const gsize at = row * size + column;
+      const double value = fabs(residual[at]) * (weight ? weight[at] : 1);
+      if (value > highest) {
+        highest = value;
         *x = column;
         *y = row;
       }
+    }
 }
 
-/* Subtracts where the point-spread function is known. */
-static void subtract(const Image *image, guint x, guint y, double flux)
+/* The highest value with its weight: 0 if there are only masked pixels. */
+static double peak(const AstroCleanWork *work, gconstpointer weight)
 {
-  gint size = (gint)image->config->size, psf = (gint)image->config->in_size;
+  guint x, y;
+  find_peak(work, weight, &x, &y);
+  const gsize at = y * work->config->size + x;
+  const double value =
+      fabs(((double *)work->residual)[at]) * (weight ? ((const double *)weight)[at] : 1);
+  return value > 0 ? value : 0;
+}
+
+static gboolean is_outside(const AstroCleanConfig *config, gint x, gint y)
+{
+  const gint border = (gint)config->border, end = (gint)config->size - border;
+  return x < border || y < border || x >= end || y >= end;
+}
+
+/* Subtracts where the point-spread function is known, and inside or outside of the border as asked.
+ */
+static void subtract_at(const AstroCleanWork *work, guint x, guint y, double flux, gboolean inside,
+                        gboolean outside)
+{
+  gint size = (gint)work->config->size, psf = (gint)work->config->in_size;
+  const double *spread = work->psf;
+  double *residual = work->residual;
 
   for (gint row = 0; row < size; row++)
     for (gint column = 0; column < size; column++) {
       gint from_y = row - (gint)y + psf / 2, from_x = column - (gint)x + psf / 2;
+      if (!(is_outside(work->config, column, row) ? outside : inside))
+        continue;
       if (from_y >= 0 && from_y < psf && from_x >= 0 && from_x < psf)
-        image->residual[row * size + column] -= flux * image->psf[from_y * psf + from_x];
+        residual[row * size + column] -= flux * spread[from_y * psf + from_x];
     }
 }
 
-static AstroCleanResult clean(const Image *image)
+static void subtract(const AstroCleanWork *work, gboolean only_outside)
 {
-  const AstroCleanConfig *config = image->config;
-  AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
+  const guint size = work->config->size;
+  for (guint y = 0; y < size; y++)
+    for (guint x = 0; x < size; x++) {
+      const double flux = ((double *)work->model)[y * size + x];
+      if (flux != 0)
+        subtract_at(work, x, y, flux, !only_outside, TRUE);
+    }
+}
+
+static AstroCleanResult cycle(const AstroCleanWork *work, const AstroCleanLimits *limits)
+{
+  const AstroCleanConfig *config = work->config;
+  AstroCleanResult result = { 0 };
   AstroCleanStop stop;
 
-  if (!is_finite(image->psf, (gsize)config->in_size * config->in_size) || !mask(image))
-    return result;
-  astro_clean_stop_init(&stop, config, image->residual, TRUE);
+  astro_clean_stop_init(&stop, work, limits, TRUE);
   for (;; result.iterations++) {
-    guint x = 0, y = 0;
-    find_peak(image, &x, &y);
-    double peak = image->residual[y * config->size + x];
-    if (astro_clean_stop(&stop, fabs(peak), &result))
+    guint x, y;
+    find_peak(work, limits->weight, &x, &y);
+    if (astro_clean_stop(&stop, peak(work, limits->weight), &result))
       break;
-    image->model[y * config->size + x] += config->gain * peak;
-    result.flux += config->gain * peak;
-    subtract(image, x, y, config->gain * peak);
+    const gsize at = y * config->size + x;
+    const double flux = config->gain * ((double *)work->residual)[at];
+    ((double *)work->model)[at] += flux;
+    result.flux += flux;
+    subtract_at(work, x, y, flux, TRUE, FALSE);
   }
   astro_clean_stop_clear(&stop);
   return result;
 }
+
+/* A Gaussian on a square, of sum 1; to be freed. */
+static double *gaussian(double width, gint radius)
+{
+  const gint side = 2 * radius + 1;
+  double *values = g_new(double, side *side), sum = 0;
+  for (gint i = 0; i < side * side; i++) {
+    const gint dx = i % side - radius, dy = i / side - radius;
+    sum += values[i] = exp(-0.5 * (dx * dx + dy * dy) / (width * width));
+  }
+  for (gint i = 0; i < side * side; i++)
+    values[i] /= sum;
+  return values;
+}
+
+/* The sum over the square, as it is written. */
+static void smooth(gconstpointer in, guint size, double width, guint radius, guint threads,
+                   gpointer out)
+{
+  const gint n = (gint)size, r = (gint)radius;
+  g_autofree double *kernel = gaussian(width, r);
+  for (gint y = 0; y < n; y++)
+    for (gint x = 0; x < n; x++) {
+      double sum = 0;
+      for (gint dy = -MIN(r, y); dy <= MIN(r, n - 1 - y); dy++)
+        for (gint dx = -MIN(r, x); dx <= MIN(r, n - 1 - x); dx++) {
+          const double value = ((const double *)in)[(y + dy) * n + x + dx];
+          if (!isnan(value))
+            sum += value * kernel[(dy + r) * (2 * r + 1) + dx + r];
+        }
+      ((double *)out)[y * n + x] = sum;
+    }
+}
+
+const AstroCleanMethod astro_clean_exact = {
+  .is_double = TRUE, .cycle = cycle, .subtract = subtract, .peak = peak, .smooth = smooth
+};
 
 static double *read_image(const AstroCleanConfig *config, gconstpointer data, gsize at, gsize n)
 {
@@ -139,21 +184,22 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   AstroCleanBeam beam = astro_clean_beam(config, arguments);
   for (guint channel = 0; channel < config->channels; channel++)
     for (guint product = 0; product < config->products; product++) {
-      Image image = { config,
-                      read_image(config, in->data,
-                                 astro_clean_in(config, channel, config->products),
-                                 (gsize)config->in_size * config->in_size),
-                      read_middle(config, in->data, astro_clean_in(config, channel, product)),
-                      g_new0(double, (gsize)config->size * config->size) };
-      const AstroCleanResult cleaned = clean(&image);
+      g_autofree double *psf =
+          read_image(config, in->data, astro_clean_in(config, channel, config->products),
+                     (gsize)config->in_size * config->in_size);
+      g_autofree double *left =
+          read_middle(config, in->data, astro_clean_in(config, channel, product));
+      g_autofree double *found = g_new0(double, (gsize)config->size * config->size);
+      const AstroCleanWork work = {
+        .config = config, .psf = psf, .residual = left, .model = found
+      };
+      const AstroCleanResult cleaned = astro_clean_image(&astro_clean_exact, &work, arguments);
       if (result && result->cleaned)
         result->cleaned[channel * config->products + product] = cleaned;
-      g_autofree gpointer model = rounded(config, image.model);
-      g_autofree gpointer residual = rounded(config, image.residual);
+      g_autofree gpointer model = rounded(config, found);
+      g_autofree gpointer residual = rounded(config, left);
+      astro_clean_finish_model(config, channel, product, arguments, model);
       astro_clean_write(config, channel, product, &beam, in->data, model, residual, out->data);
-      g_free(image.psf);
-      g_free(image.residual);
-      g_free(image.model);
     }
   return TRUE;
 }

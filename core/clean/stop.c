@@ -14,10 +14,14 @@
 /* The highest peaks of noise alone in a large image, in units of the noise. */
 #define NOISE_PEAKS 4.0
 
-void astro_clean_stop_init(AstroCleanStop *stop, const AstroCleanConfig *config,
-                           gconstpointer residual, gboolean is_double)
+void astro_clean_stop_init(AstroCleanStop *stop, const AstroCleanWork *work,
+                           const AstroCleanLimits *limits, gboolean is_double)
 {
-  *stop = (AstroCleanStop){ .config = config, .residual = residual, .is_double = is_double };
+  *stop = (AstroCleanStop){ .work = work,
+                            .limits = limits,
+                            .is_double = is_double,
+                            .noise = limits->noise,
+                            .is_final = limits->noise > 0 };
   stop->sizes = g_new(double, 2 * SAMPLE);
 }
 
@@ -28,15 +32,16 @@ void astro_clean_stop_clear(AstroCleanStop *stop)
 
 static double size_at(const AstroCleanStop *stop, gsize at)
 {
-  return fabs(stop->is_double ? ((const double *)stop->residual)[at]
-                              : (double)((const float *)stop->residual)[at]);
+  return fabs(stop->is_double ? ((const double *)stop->work->residual)[at]
+                              : (double)((const float *)stop->work->residual)[at]);
 }
 
 /* Measures the noise inside the border. The step is odd, so that samples do not all come from a few
  * columns. */
 static double measure(const AstroCleanStop *stop)
 {
-  const guint size = stop->config->size, border = stop->config->border, side = size - 2 * border;
+  const guint size = stop->work->config->size, border = stop->work->config->border,
+              side = size - 2 * border;
   const gsize n = (gsize)side * side, step = (n / SAMPLE) | 1;
   gsize used = 0;
 
@@ -58,24 +63,30 @@ static gboolean is_within(AstroCleanStop *stop, double peak, double times)
 
 gboolean astro_clean_stop(AstroCleanStop *stop, double peak, AstroCleanResult *result)
 {
-  const AstroCleanConfig *config = stop->config;
-  const double times = config->auto_threshold;
+  const AstroCleanLimits *limits = stop->limits;
+  const double times = limits->times;
 
   result->peak = peak;
-  result->lowest = result->iterations == 0 ? peak : MIN(result->lowest, peak);
-  if (result->iterations == 0)
-    stop->noise = measure(stop);
+  if (result->iterations == 0) {
+    result->first = result->lowest = peak;
+    if (!stop->is_final)
+      stop->noise = measure(stop);
+  }
+  result->lowest = MIN(result->lowest, peak);
   stop->is_final = stop->is_final || is_within(stop, peak, MAX(times, NOISE_PEAKS));
+  const double highest = limits->highest > 0 ? limits->highest : result->first;
   result->end = ASTRO_CLEAN_ITERATIONS;
-  if (peak <= config->threshold)
+  if (peak <= limits->threshold)
     result->end = ASTRO_CLEAN_THRESHOLD;
   else if (peak > ASTRO_CLEAN_ASTRAY * result->lowest)
     result->end = ASTRO_CLEAN_DIVERGED;
   else if (times > 0 && is_within(stop, peak, times))
     result->end = ASTRO_CLEAN_NOISE;
-  else if (result->iterations < config->iterations && !astro_is_given_up())
+  else if (peak <= limits->fraction * highest)
+    result->end = ASTRO_CLEAN_FRACTION;
+  else if (result->iterations < limits->iterations && !astro_is_given_up())
     return FALSE;
-  else if (result->iterations < config->iterations)
+  else if (result->iterations < limits->iterations)
     result->end = ASTRO_CLEAN_INTERRUPTED;
   result->noise = stop->is_final ? stop->noise : measure(stop);
   return TRUE;

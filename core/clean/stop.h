@@ -1,7 +1,7 @@
 /* Decides when the minor cycles end: at a threshold, or at the noise. */
 #pragma once
 
-#include "core/clean/clean.h"
+#include "core/clean/method.h"
 
 G_BEGIN_DECLS
 
@@ -9,20 +9,20 @@ G_BEGIN_DECLS
  * So the noise is measured repeatedly as long as sources and their sidelobes stand out, and no more
  * afterwards: it keeps its last value. */
 typedef struct {
-  const AstroCleanConfig *config;
-  gconstpointer residual;
+  const AstroCleanWork *work;
+  const AstroCleanLimits *limits;
   gboolean is_double;
   double *sizes; /* buffer for a sample of absolute values */
   double noise;
   gboolean is_final;
 } AstroCleanStop;
 
-/* residual: size x size numbers, which the cycles change. */
-void astro_clean_stop_init(AstroCleanStop *stop, const AstroCleanConfig *config,
-                           gconstpointer residual, gboolean is_double);
+void astro_clean_stop_init(AstroCleanStop *stop, const AstroCleanWork *work,
+                           const AstroCleanLimits *limits, gboolean is_double);
 void astro_clean_stop_clear(AstroCleanStop *stop);
 
-/* Fills in the result's peaks; TRUE, with the result's end, if the cycles are to end. */
+/* peak: the highest |residual| x weight. Fills in the result's peaks; TRUE, with the result's end,
+ * if the cycles are to end. */
 gboolean astro_clean_stop(AstroCleanStop *stop, double peak, AstroCleanResult *result);
 
 G_END_DECLS

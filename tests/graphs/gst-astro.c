@@ -248,7 +248,7 @@ static void test_print_refused(void)
   g_auto(Result) other = run("print good iterations=3");
   assert_refused(&other, 1,
                  "good.graph: no parameter iterations; it has blocks, output. Graphs with "
-                 "parameter iterations: calibrate, camera, image, synthesis, watch\n");
+                 "parameter iterations: calibrate, camera, image, selfcal, synthesis, watch\n");
   g_auto(Result) twice = run("print good blocks=2 blocks=3");
   assert_refused(&twice, 1, "parameter blocks is given twice\n");
   g_auto(Result) many = run("print good blocks=many");

@@ -80,7 +80,7 @@ static void names(void)
 {
   static const char *const graphs[] = { "filterbank", "fringe",    "spectrometer", "incoherent",
                                         "beam",       "voltages",  "pulsar",       "flag",
-                                        "search",     "transient", "calibrate" };
+                                        "search",     "transient", "calibrate",    "selfcal" };
   for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
     g_autofree char *parameter = g_strdup_printf("  picture=%s.png ", graphs[i]);
     g_auto(Result) shown = run("show %s", graphs[i]);
