@@ -23,6 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lines that are kept of files and of warnings: a run of months may write a file every minute. */
+#define MOST_LINES 1000
+
 typedef struct {
   const AstroArguments *arguments;
   const AstroPass *pass;
@@ -101,6 +104,8 @@ static void on_warning(Run *run, GstMessage *message)
 {
   char *text = describe_trouble(message);
   run->warnings++;
+  if (g_hash_table_size(run->warned) == MOST_LINES)
+    g_hash_table_remove_all(run->warned);
   if (!g_hash_table_contains(run->warned, text))
     say(run, ASTRO_LINE_WARNING, "warning: %s", text);
   g_hash_table_add(run->warned, text);
@@ -197,6 +202,8 @@ static void on_file(const Run *run, GPtrArray *lines, const GstStructure *struct
   gst_structure_remove_field(contents, "location");
   g_autofree char *fields = astro_format_fields(contents);
   g_autofree char *text = g_strdup_printf("%s: %s", location ? location : "?", fields);
+  if (lines->len == MOST_LINES)
+    g_ptr_array_remove_index(lines, 0);
   g_ptr_array_add(lines, astro_format_line(text));
 }
 
