@@ -252,7 +252,7 @@ static void test_long_buffer(void)
   g_unlink(path);
 }
 
-/* What is planned with `settings`, and how many steps that is for. */
+/* The bytes planned with `settings`, and how many steps that is for. */
 static guint64 planned(const char *path, const char *settings, guint64 *steps)
 {
   g_autofree char *line = g_strdup_printf(
