@@ -250,7 +250,8 @@ static void test_large(gconstpointer on_device)
   }
 }
 
-/* What a GPU does not do is refused before it begins, so that auto takes the CPU. */
+/* Lists and planes that are too large are refused before work begins, so that auto takes the CPU.
+ */
 static void test_not_on_device(gconstpointer on_device)
 {
   AstroFlagConfig config = test_flag_config(ASTRO_FLAG_LIST, ASTRO_QUANTITY_SPECTRA,
