@@ -11,7 +11,9 @@
  * lies beyond limits that noise passes with the probability false-alarm. It sees what is on for
  * less than half of the time, or always, but a signal that is on for just half of it hides. Spectra
  * of format CI4 are refused, since their rounding changes the kurtosis; values of integers that are
- * too small for it are left alone and counted as coarse.
+ * too small for it are left alone and counted as coarse. Of power it takes XX, YY, RR and LL: the
+ * kurtosis of I depends on how much stronger one polarisation is than the other, and on their
+ * correlation, and Q, U and V have a mean of about 0, by which the kurtosis would be divided.
  *
  * method=threshold is SumThreshold (Offringa et al. 2010), on the amplitudes of visibilities or
  * spectra and on power, in blocks of `block` steps by all channels: windows of 1, 2, 4 ... longest
@@ -21,6 +23,8 @@
  * method=list flags what a file (location) names. Its lines have items that hold together:
  * channels=0-3,60- stations=CS302,4 beams=2 times=FROM/TO, with lists as astroselect takes them,
  * and times in UTC or in seconds from the start of the observation.
+ *
+ * Kurtosis and threshold run on NVIDIA GPUs too, with the same verdicts; lists are the CPU's.
  *
  * What one polarisation or product shows is flagged in all of them. Blocks are held back until all
  * their steps have come. What is missing is neither judged nor counted. An element message

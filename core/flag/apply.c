@@ -44,20 +44,71 @@ static Counted find_counted(const AstroLayout *shape, guint64 steps, const guint
   return counted;
 }
 
+/* Where the flags and the former count of a count are found. */
+typedef struct {
+  const guint8 *const *rows;
+  const guint32 *had; /* NULL: nothing was lost */
+  guint n_axes;
+  gboolean is_time[ASTRO_MAX_AXES];
+  gsize flag[ASTRO_MAX_AXES]; /* strides in a row of flags */
+  AstroValidityAxis count[ASTRO_MAX_AXES];
+  guint64 extents[ASTRO_MAX_AXES];
+} Sources;
+
+static void find_sources(Sources *sources, const AstroStream *stream, const Counted *counted,
+                         const AstroLayout *shape, const AstroValidityMeta *meta)
+{
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
+  if (meta)
+    astro_validity_axes(meta, shape, axes);
+  sources->n_axes = counted->shape.n_axes;
+  for (guint a = 0; a < sources->n_axes; a++) {
+    const AstroAxis axis = counted->shape.axes[a];
+    sources->extents[a] = counted->shape.extents[a];
+    sources->is_time[a] = axis == ASTRO_AXIS_TIME;
+    sources->flag[a] = axis == ASTRO_AXIS_TIME || axis == ASTRO_AXIS_POL ? 0
+                       : axis == ASTRO_AXIS_CHANNEL                      ? 1
+                                                    : astro_flag_channels(stream);
+    sources->count[a] = meta ? axes[counted->at[a]] : (AstroValidityAxis){ .group = 1 };
+  }
+  if (sources->n_axes == 0) { /* one count for the whole buffer */
+    sources->n_axes = 1;
+    sources->extents[0] = 1;
+    sources->count[0].group = 1;
+  }
+}
+
+/* The counts along the last axis, at a place of the others. */
+static void lower_run(const Sources *sources, const guint64 *index, guint32 *counts)
+{
+  const guint last = sources->n_axes - 1;
+  const AstroValidityAxis axis = sources->count[last];
+  guint64 t = 0, had = 0;
+  gsize at = 0;
+  for (guint a = 0; a < last; a++) {
+    t += sources->is_time[a] ? index[a] : 0;
+    at += index[a] * sources->flag[a];
+    had += index[a] / sources->count[a].group * sources->count[a].stride;
+  }
+  for (guint64 i = 0; i < sources->extents[last]; i++) {
+    const guint8 *row = sources->rows[sources->is_time[last] ? i : t];
+    if (row[at + i * sources->flag[last]] & ASTRO_FLAG_BAD)
+      counts[i] = 0;
+    else if (sources->had)
+      counts[i] = sources->had[had + (axis.group == 1 ? i : i / axis.group) * axis.stride];
+  }
+}
+
 void astro_flag_apply(const AstroStream *stream, guint64 steps, const guint8 *const *rows,
                       const AstroValidityMeta *meta, GstBuffer *out)
 {
   static const AstroLayout none = { 0 };
-  const guint channels = astro_flag_channels(stream);
-  AstroValidityAxis axes[ASTRO_MAX_AXES] = { { 0 } };
   guint64 index[ASTRO_MAX_AXES] = { 0 };
   AstroLayout shape;
 
   astro_stream_shape(stream, steps, &shape);
   const gboolean any = has_bad(stream, steps, rows);
   const Counted counted = any ? find_counted(&shape, steps, rows, meta) : (Counted){ 0 };
-  if (meta)
-    astro_validity_axes(meta, &shape, axes);
   AstroValidityMeta *to = astro_buffer_add_validity(out,
                                                     any    ? &counted.shape
                                                     : meta ? &meta->shape
@@ -70,30 +121,13 @@ void astro_flag_apply(const AstroStream *stream, guint64 steps, const guint8 *co
     return;
   }
   to->slowest_first = counted.at[0] == 0;
-  for (guint64 i = 0, n = astro_layout_samples(&counted.shape); i < n; i++) {
-    guint64 t = 0, c = 0, u = 0, had = 0;
-    for (guint a = 0; a < counted.shape.n_axes; a++) {
-      const AstroValidityAxis *from = &axes[counted.at[a]];
-      switch (counted.shape.axes[a]) {
-      case ASTRO_AXIS_TIME:
-        t = index[a];
-        break;
-      case ASTRO_AXIS_CHANNEL:
-        c = index[a];
-        break;
-      case ASTRO_AXIS_POL:
-        break;
-      default:
-        u = index[a];
-      }
-      if (meta)
-        had += index[a] / from->group * from->stride;
-    }
-    if (rows[t][u * channels + c] & ASTRO_FLAG_BAD)
-      to->counts[i] = 0;
-    else if (meta)
-      to->counts[i] = meta->counts[had];
-    for (guint a = counted.shape.n_axes; a-- > 0 && ++index[a] == counted.shape.extents[a];)
+  Sources sources = { .rows = rows, .had = meta ? meta->counts : NULL };
+  find_sources(&sources, stream, &counted, &shape, meta);
+  const guint last = sources.n_axes - 1;
+  const guint64 n = astro_layout_samples(&counted.shape);
+  for (guint64 i = 0; i < n; i += sources.extents[last]) {
+    lower_run(&sources, index, to->counts + i);
+    for (guint a = last; a-- > 0 && ++index[a] == sources.extents[a];)
       index[a] = 0;
   }
 }

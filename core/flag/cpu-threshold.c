@@ -18,12 +18,24 @@ static float *plane_of(const AstroFlagCpu *self, guint64 u, guint part)
 
 /* ---- amplitudes ---- */
 
-/* Values of n channels from c on, in the order of channels. */
+/* bytes is a constant where it matters, so that no function is called for each value. */
+static inline void gather_each(const guint8 *at, gsize stride, guint n, gsize bytes, guint8 *to)
+{
+  for (guint i = 0; i < n; i++)
+    memcpy(to + i * bytes, at + i * stride, bytes);
+}
+
+/* Values of n channels, in the order of channels. */
 static void gather(const AstroFlagWork *work, const guint8 *at, guint n, gpointer gathered)
 {
-  const gsize bytes = astro_stream_sample_bytes(&work->self->config.in);
-  for (guint i = 0; i < n; i++)
-    memcpy((guint8 *)gathered + i * bytes, at + i * work->places.channel * bytes, bytes);
+  const gsize bytes = astro_stream_sample_bytes(&work->self->config.in),
+              stride = work->places.channel * bytes;
+  if (bytes == 8)
+    gather_each(at, stride, n, 8, gathered);
+  else if (bytes == 4)
+    gather_each(at, stride, n, 4, gathered);
+  else
+    gather_each(at, stride, n, bytes, gathered);
 }
 
 static void take_amplitudes(const float *samples, guint n, float *out)

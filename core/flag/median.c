@@ -72,6 +72,23 @@ static inline float value_of(guint32 key)
   return value;
 }
 
+/* How often each digit occurs. Neighbours are often alike: they are counted apart, as one would
+ * wait for the other's count. */
+static void count_digits(const float *values, gsize n, gint shift, guint *counts)
+{
+  guint others[DIGITS] = { 0 };
+  gsize i = 0;
+  memset(counts, 0, sizeof others);
+  for (; i + 2 <= n; i += 2) {
+    counts[key_of(values[i]) >> shift & (DIGITS - 1)]++;
+    others[key_of(values[i + 1]) >> shift & (DIGITS - 1)]++;
+  }
+  for (; i < n; i++)
+    counts[key_of(values[i]) >> shift & (DIGITS - 1)]++;
+  for (guint digit = 0; digit < DIGITS; digit++)
+    counts[digit] += others[digit];
+}
+
 /* The first digits of the k-th value are those of the count in which it falls; the values that have
  * them are kept, and their next digits counted. */
 static float select_by_digits(float *values, gsize n, gsize k)
@@ -79,10 +96,8 @@ static float select_by_digits(float *values, gsize n, gsize k)
   guint counts[DIGITS];
   guint32 found = 0;
   for (gint shift = 32 - DIGIT; n > 0; shift = shift > DIGIT ? shift - DIGIT : 0) {
-    memset(counts, 0, sizeof counts);
-    for (gsize i = 0; i < n; i++)
-      counts[key_of(values[i]) >> shift & (DIGITS - 1)]++;
     guint digit = 0;
+    count_digits(values, n, shift, counts);
     for (; k >= counts[digit]; digit++)
       k -= counts[digit];
     found |= (guint32)digit << shift;

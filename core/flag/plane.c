@@ -39,7 +39,7 @@ void astro_flag_thresholds(AstroFlagThresholds *thresholds, double threshold, gu
 
 /* ---- room ---- */
 
-#define ARRAYS 16
+#define ARRAYS 15
 
 static gsize array_bytes(guint64 rows, guint64 channels)
 {
@@ -63,11 +63,12 @@ void astro_flag_plane_lay(AstroFlagPlane *plane, gpointer room, guint rows, guin
     .usable = arrays[1],
     .bad = arrays[2],
     .baseline = arrays[3],
-    .weighted = arrays[4],
-    .weights = arrays[5],
-    .sorted = arrays[6],
-    .room = { arrays[7], arrays[8], arrays[9], arrays[10] },
-    .moments = { arrays[11], arrays[12], arrays[13], arrays[14], arrays[15] },
+    .sorted = arrays[4],
+    .weights = { arrays[5], arrays[6] },
+    .weighted = { arrays[7], arrays[8] },
+    .sums = { arrays[9], arrays[10] },
+    .counts = { arrays[11], arrays[12] },
+    .room = { arrays[13], arrays[14] },
   };
 }
 
@@ -91,34 +92,35 @@ static gsize gather(const AstroFlagPlane *plane, const float *values)
 
 static void mark_usable(AstroFlagPlane *plane)
 {
-  for (gsize i = 0; i < size_of(plane); i++)
+  gint32 all = 1;
+  for (gsize i = 0; i < size_of(plane); i++) {
     plane->usable[i] = fabsf(plane->amplitudes[i]) <= G_MAXFLOAT;
+    all &= plane->usable[i];
+  }
+  plane->has_missing = !all;
 }
 
 /* ---- baselines ---- */
 
-/* The median of each channel over time, where it has one. */
-static void channel_medians(const AstroFlagPlane *plane, float *medians)
+float astro_flag_channel_median(const AstroFlagPlane *plane, guint c)
 {
-  for (guint c = 0; c < plane->channels; c++) {
-    gsize n = 0;
-    for (guint t = 0; t < plane->rows; t++) {
-      const gsize at = (gsize)t * plane->channels + c;
-      plane->sorted[n] = plane->amplitudes[at];
-      n += (gsize)plane->usable[at];
-    }
-    medians[c] = n ? astro_flag_median(plane->sorted, n) : NAN;
+  gsize n = 0;
+  for (guint t = 0; t < plane->rows; t++) {
+    const gsize at = (gsize)t * plane->channels + c;
+    plane->sorted[n] = plane->amplitudes[at];
+    n += (gsize)plane->usable[at];
   }
+  return n ? astro_flag_median(plane->sorted, n) : NAN;
 }
 
 /* The baseline of the first round follows the shape of the band, and neither what is narrower than
  * half of the reach nor what is on for less than half of the time: the median, over the reach of
  * the Gaussian, of the medians of channels. */
-static void begin_baseline(AstroFlagPlane *plane)
+static void begin_baseline(AstroFlagPlane *plane, const AstroFlagPlaneWork *work)
 {
   const guint half = ASTRO_FLAG_CHANNEL_TAPS / 2, channels = plane->channels;
-  float *medians = plane->weighted, around[ASTRO_FLAG_CHANNEL_TAPS];
-  channel_medians(plane, medians);
+  float *medians = plane->weights[0], around[ASTRO_FLAG_CHANNEL_TAPS];
+  work->find_medians(plane, medians);
   for (guint c = 0; c < channels; c++) {
     gsize n = 0;
     for (guint k = c > half ? c - half : 0; k < MIN(c + half + 1, channels); k++)
@@ -130,26 +132,12 @@ static void begin_baseline(AstroFlagPlane *plane)
   }
 }
 
-/* Where values lie on one side only, or are few, a line through them says too little. */
-#define LEAST_SPREAD 0.1f
-
-/* Fits a straight line through the neighbours of each value along one axis, and takes it at the
- * value's own place; each neighbour has its weight times the Gaussian. A band with a slope keeps
- * its edges that way. moments: of the weights the sums, first and second moments, of the weighted
- * values the sums and first moments. */
-static void fit_lines(AstroFlagPlane *plane)
+float astro_flag_line(const float m[ASTRO_FLAG_MOMENTS])
 {
-  float *const *m = plane->moments;
-  for (gsize i = 0; i < size_of(plane); i++) {
-    const float spread = m[0][i] * m[2][i] - m[1][i] * m[1][i];
-    const float value = spread > LEAST_SPREAD * m[0][i] * m[2][i]
-                            ? (m[2][i] * m[3][i] - m[1][i] * m[4][i]) / spread
-                        : m[0][i] > 0 ? m[3][i] / m[0][i]
-                                      : 0;
-    plane->weights[i] = m[0][i];
-    plane->baseline[i] = value;
-    plane->weighted[i] = value * m[0][i];
-  }
+  const float spread = m[0] * m[2] - m[1] * m[1];
+  return spread > ASTRO_FLAG_LEAST_SPREAD * m[0] * m[2] ? (m[2] * m[3] - m[1] * m[4]) / spread
+         : m[0] > 0                                     ? m[3] / m[0]
+                                                        : 0;
 }
 
 /* Where there is nothing to smooth within reach, the baseline is the median of all that counts. */
@@ -158,7 +146,7 @@ static void fill_holes(AstroFlagPlane *plane)
   gboolean is_known = FALSE;
   float middle = 0;
   for (gsize i = 0; i < size_of(plane); i++) {
-    if (plane->weights[i] > 0 || !plane->usable[i])
+    if (plane->weights[0][i] > 0 || !plane->usable[i])
       continue;
     if (!is_known)
       middle = astro_flag_median(plane->sorted, gather(plane, plane->amplitudes));
@@ -167,38 +155,17 @@ static void fill_holes(AstroFlagPlane *plane)
   }
 }
 
+/* A band with a slope keeps its edges, since lines are fitted through them. */
 static void smooth(AstroFlagPlane *plane, const AstroFlagThresholds *thresholds,
                    const AstroFlagPlaneWork *work)
 {
-  for (gsize i = 0; i < size_of(plane); i++) {
-    const gboolean counts = plane->usable[i] & ~plane->bad[i];
-    plane->weighted[i] = counts ? plane->amplitudes[i] : 0;
-    plane->weights[i] = (float)counts;
-  }
-  for (guint along = 0; along < 2; along++) {
-    for (guint k = 0; k < 5; k++)
-      (along ? work->smooth_channels : work->smooth_rows)(
-          k < 3 ? plane->weights : plane->weighted, plane->moments[k], plane->rows, plane->channels,
-          along ? thresholds->channel_taps[k % 3] : thresholds->time_taps[k % 3],
-          along ? ASTRO_FLAG_CHANNEL_TAPS : ASTRO_FLAG_TIME_TAPS);
-    fit_lines(plane);
-  }
+  work->weigh(plane);
+  work->fit_lines(plane, TRUE, thresholds->time_taps[0], ASTRO_FLAG_TIME_TAPS);
+  work->fit_lines(plane, FALSE, thresholds->channel_taps[0], ASTRO_FLAG_CHANNEL_TAPS);
   fill_holes(plane);
 }
 
 /* ---- a round ---- */
-
-/* Replaces the baseline by what the values deviate from it. */
-static void deviate(AstroFlagPlane *plane)
-{
-  for (gsize i = 0; i < size_of(plane); i++) {
-    const float baseline = plane->baseline[i], value = plane->usable[i] ? plane->amplitudes[i] : 0;
-    float deviation = value - baseline;
-    if (plane->is_power)
-      deviation = baseline > 0 ? deviation / baseline : 0;
-    plane->baseline[i] = plane->usable[i] && fabsf(deviation) <= G_MAXFLOAT ? deviation : 0;
-  }
-}
 
 /* The standard deviation of the values that count, from the median of what they deviate from their
  * own median; 0: they are too few. */
@@ -206,24 +173,15 @@ static float find_deviation(AstroFlagPlane *plane)
 {
   const gsize n = gather(plane, plane->baseline);
   const float middle = astro_flag_median(plane->sorted, n);
-  gather(plane, plane->baseline); /* the median overwrites what it looks through */
-  for (gsize i = 0; i < n; i++)
-    plane->sorted[i] = fabsf(plane->sorted[i] - middle);
+  gsize k = 0;
+  /* The median has overwritten what it looked through. */
+  for (gsize i = 0; i < size_of(plane); i++) {
+    plane->sorted[k] = fabsf(plane->baseline[i] - middle);
+    k += (gsize)(plane->usable[i] & ~plane->bad[i]);
+  }
   if (n < FEWEST)
     return 0;
   return GAUSSIAN * astro_flag_median(plane->sorted, n);
-}
-
-/* Rounds to whole numbers, half away from 0. */
-static void make_whole(AstroFlagPlane *plane, float deviation)
-{
-  const float times = ASTRO_FLAG_UNIT / deviation, most = ASTRO_FLAG_MOST;
-  for (gsize i = 0; i < size_of(plane); i++) {
-    float scaled = plane->baseline[i] * times;
-    scaled = scaled > most ? most : scaled;
-    scaled = scaled < -most ? -most : scaled;
-    plane->deviations[i] = (gint32)(scaled + (scaled < 0 ? -0.5f : 0.5f));
-  }
 }
 
 gboolean astro_flag_plane(AstroFlagPlane *plane, const AstroFlagThresholds *thresholds,
@@ -235,13 +193,14 @@ gboolean astro_flag_plane(AstroFlagPlane *plane, const AstroFlagThresholds *thre
     if (round > 0)
       smooth(plane, thresholds, work);
     else
-      begin_baseline(plane);
-    deviate(plane);
+      begin_baseline(plane, work);
+    work->deviate(plane);
     const float deviation = find_deviation(plane);
     memset(plane->bad, 0, size_of(plane) * sizeof *plane->bad);
     if (!(deviation > 0) || ASTRO_FLAG_UNIT / deviation > G_MAXFLOAT)
       return FALSE;
-    make_whole(plane, deviation);
+    work->make_whole(plane, deviation);
+    plane->summed[0] = plane->summed[1] = 0;
     for (guint length = 1; length <= thresholds->longest; length *= 2) {
       if (length <= plane->rows)
         work->flag_windows(plane, length, TRUE, thresholds->limits[round]);

@@ -250,6 +250,23 @@ static void test_large(gconstpointer on_device)
   }
 }
 
+/* Lists and planes that are too large are refused before work begins, so that auto takes the CPU.
+ */
+static void test_not_on_device(gconstpointer on_device)
+{
+  AstroFlagConfig config = test_flag_config(ASTRO_FLAG_LIST, ASTRO_QUANTITY_SPECTRA,
+                                            ASTRO_FORMAT_CI8, "time:station=2:pol=2:channel=8");
+  const AstroBackend *backend = on_device;
+  g_autoptr(GError) list = NULL, large = NULL;
+  g_assert_false(backend->shape(&config, &list));
+  test_says(list->message, "backend=cpu");
+  config.method = ASTRO_FLAG_THRESHOLD;
+  config.block = ASTRO_FLAG_MOST_BLOCK;
+  config.in.layout.extents[3] = 40000;
+  g_assert_false(backend->shape(&config, &large));
+  test_says(large->message, "take a shorter block");
+}
+
 static void add_tests(void)
 {
   const AstroBackend *on_device = test_on_device("flag");
@@ -257,6 +274,7 @@ static void add_tests(void)
   test_add_on_device("/flag/variants/cuda", on_device, test_variants);
   g_test_add_data_func("/flag/large", NULL, test_large);
   test_add_on_device("/flag/large/cuda", on_device, test_large);
+  test_add_on_device("/flag/not-on-device/cuda", on_device, test_not_on_device);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* Flags: false alarms and detections against theory, on noise, tones, bands and pulses; gaps; and
  * what is refused. */
+#include "core/flag/apply.h"
 #include "core/flag/median.h"
 #include "tests/core/flag/flag.h"
 
@@ -304,6 +305,97 @@ static void test_median(void)
   }
 }
 
+/* ---- counts ---- */
+
+/* The rows of flags of a block: steps that follow each other may share one. */
+static const guint8 **random_rows(guint64 steps, gsize row, guint8 *flags, GRand *rand)
+{
+  const guint8 **rows = g_new(const guint8 *, steps);
+  const gboolean is_one = g_rand_boolean(rand);
+  for (gsize i = 0; i < steps * row; i++)
+    flags[i] =
+        g_rand_int_range(rand, 0, 6) == 0 ? ASTRO_FLAG_JUDGED | ASTRO_FLAG_BAD : ASTRO_FLAG_JUDGED;
+  flags[0] = ASTRO_FLAG_JUDGED | ASTRO_FLAG_BAD;
+  for (guint64 t = 0; t < steps; t++)
+    rows[t] = t && (is_one || g_rand_int_range(rand, 0, 3) == 0) ? rows[t - 1] : flags + t * row;
+  return rows;
+}
+
+/* Counts over some of the axes, or NULL. */
+static AstroValidityMeta *random_meta(const AstroLayout *shape, GstBuffer *buffer, GRand *rand)
+{
+  AstroLayout counted = { 0 };
+  if (g_rand_boolean(rand))
+    return NULL;
+  for (guint i = 0; i < shape->n_axes; i++)
+    if (g_rand_boolean(rand)) {
+      counted.axes[counted.n_axes] = shape->axes[i];
+      counted.extents[counted.n_axes++] = shape->extents[i];
+    }
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &counted, 9);
+  for (guint64 i = 0; i < astro_validity_n_counts(meta); i++)
+    meta->counts[i] = (guint32)g_rand_int_range(rand, 0, 10);
+  return meta;
+}
+
+/* Each value has the count that it had, or 0 if it is flagged, in any layout. */
+static void check_counts(const AstroFlagConfig *config, guint64 steps, GRand *rand)
+{
+  const guint channels = astro_flag_channels(&config->in);
+  const gsize row = astro_flag_units(&config->in) * channels;
+  g_autoptr(GstBuffer) in = gst_buffer_new(), out = gst_buffer_new();
+  g_autofree guint8 *flags = g_malloc(steps * row);
+  g_autofree const guint8 **rows = random_rows(steps, row, flags, rand);
+  guint64 index[ASTRO_MAX_AXES] = { 0 };
+  g_autoptr(GError) error = NULL;
+  AstroLayout shape;
+  astro_stream_shape(&config->in, steps, &shape);
+  const AstroValidityMeta *meta = random_meta(&shape, in, rand);
+  astro_flag_apply(&config->in, steps, rows, meta, out);
+  const AstroValidityMeta *found = astro_buffer_get_validity(out);
+  astro_validity_check(found, &shape, &error);
+  g_assert_no_error(error);
+  for (guint64 i = 0, n = astro_layout_samples(&shape); i < n; i++) {
+    guint64 t = 0, c = 0, u = 0;
+    for (guint a = 0; a < shape.n_axes; a++)
+      if (shape.axes[a] == ASTRO_AXIS_TIME)
+        t = index[a];
+      else if (shape.axes[a] == ASTRO_AXIS_CHANNEL)
+        c = index[a];
+      else if (shape.axes[a] != ASTRO_AXIS_POL)
+        u = index[a];
+    g_assert_cmpuint(astro_validity_at(found, &shape, index), ==,
+                     rows[t][u * channels + c] & ASTRO_FLAG_BAD ? 0
+                     : meta ? astro_validity_at(meta, &shape, index)
+                            : found->full);
+    for (guint a = shape.n_axes; a-- > 0 && ++index[a] == shape.extents[a];)
+      index[a] = 0;
+  }
+}
+
+static void test_counts(void)
+{
+  static const struct {
+    AstroQuantity quantity;
+    const char *layout;
+  } cases[] = {
+    { ASTRO_QUANTITY_SPECTRA, "time" },
+    { ASTRO_QUANTITY_SPECTRA, "pol=2:time" },
+    { ASTRO_QUANTITY_SPECTRA, "time:station=3:pol=2:channel=5" },
+    { ASTRO_QUANTITY_SPECTRA, "channel=4:beam=2:time" },
+    { ASTRO_QUANTITY_SPECTRA, "station=3:channel=5:time:pol=2" },
+    { ASTRO_QUANTITY_VISIBILITIES, "channel=4:baseline=3:pol=2:pol=2" },
+  };
+  g_autoptr(GRand) rand = g_rand_new_with_seed(11);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const AstroFlagConfig config = test_flag_config(ASTRO_FLAG_KURTOSIS, cases[i].quantity,
+                                                    ASTRO_FORMAT_CF32LE, cases[i].layout);
+    for (guint64 steps = 1; steps <= 6; steps++)
+      for (guint again = 0; again < 10; again++)
+        check_counts(&config, steps, rand);
+  }
+}
+
 /* ---- what is not judged ---- */
 
 /* Many equal values do not hide the noise of the others: half of them lie at the middle, and half a
@@ -412,6 +504,7 @@ int main(int argc, char **argv)
   g_test_add_func("/flag/threshold/shapes", test_threshold_shapes);
   g_test_add_func("/flag/gaps", test_gaps);
   g_test_add_func("/flag/median", test_median);
+  g_test_add_func("/flag/counts", test_counts);
   g_test_add_func("/flag/equal-values", test_equal_values);
   g_test_add_func("/flag/not-judged", test_not_judged);
   g_test_add_func("/flag/refused", test_refused);
