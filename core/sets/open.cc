@@ -2,6 +2,8 @@
 #include "core/sets/tables-private.hh"
 
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <casacore/tables/DataMan/TiledShapeStMan.h>
 #include <casacore/tables/Tables/ArrColDesc.h>
@@ -291,12 +293,32 @@ bool has_spectrum(const Table &set, rownr_t row)
 
 } // namespace
 
+/* More than a set needs. casacore ends the program where it runs out of them. */
+static constexpr size_t kDescriptors = 64;
+
+static gboolean check_descriptors(const char *folder, GError **error)
+{
+  int taken[kDescriptors];
+  size_t n = 0;
+  while (n < kDescriptors && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+    n++;
+  for (size_t i = 0; i < n; i++)
+    close(taken[i]);
+  return n == kDescriptors ||
+         astro_fail(error, ASTRO_ROWS_ERROR, ASTRO_ROWS_ERROR_OPEN,
+                    "cannot open %s: this process has too many files open already, as there may be "
+                    "with many sets at once: ulimit -n 65536 permits more",
+                    folder);
+}
+
 static AstroSetTables *open_tables(const char *folder, const char *column, AstroSetAbout *about,
                                    Table::TableOption option, GError **error)
 {
+  *about = {};
+  if (!check_descriptors(folder, error))
+    return nullptr;
   auto tables = std::make_unique<AstroSetTables>();
   tables->folder = folder;
-  *about = {};
   if (astro::guarded(astro::Doing::kOpen, folder, error, [&] {
         /* A cache and not a mapping: a file that is cut short is then an error, not a signal. */
         tables->table = std::make_unique<Table>(folder, TableLock(TableLock::PermanentLocking),

@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -404,6 +405,20 @@ static void locked(Place *place, gconstpointer data)
   assert_set(place->path, &common, &plain, -1);
 }
 
+/* casacore would end the program in the middle of opening. */
+static void many_files(Place *place, gconstpointer data)
+{
+  struct rlimit before, few;
+  write_set(place->path, &common);
+  g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+  few = before;
+  few.rlim_cur = 20;
+  g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+  assert_refused(place->path, &plain, "too many files open already");
+  g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+  assert_set(place->path, &common, &plain, -1);
+}
+
 static void column(Place *place, gconstpointer data)
 {
   const AstroSetOptions corrected = { .band = -1, .column = "CORRECTED_DATA" };
@@ -689,6 +704,7 @@ int main(int argc, char **argv)
   CASE("no-spectrum", no_spectrum);
   CASE("only-sigma", only_sigma);
   CASE("locked", locked);
+  CASE("many-files", many_files);
   CASE("column", column);
   CASE("fields", fields);
   CASE("bands", bands);
