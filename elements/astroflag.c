@@ -309,7 +309,7 @@ static gboolean find_times(AstroFlag *self, GstBuffer *in, guint64 first, guint6
   if (!astro_stage_step_times(ASTRO_STAGE(self), in, first, t, steps, at, error))
     return FALSE;
   for (guint i = 0; i < 2; i++)
-    times[i] = ((double)at[i] + (double)astro_stage_epoch(ASTRO_STAGE(self))) / 1e9;
+    times[i] = (double)at[i] / 1e9;
   return TRUE;
 }
 

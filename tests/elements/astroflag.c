@@ -260,6 +260,20 @@ static void test_list(void)
   gst_harness_teardown(h);
 }
 
+/* A stream may begin late: its step 0 is not the start of the observation. */
+static void test_list_of_a_late_stream(void)
+{
+  g_autofree float *stream = make_spectra();
+  GstHarness *h = list_harness("channels=0 times=10.0995/10.201\n", SPECTRA);
+  GstBuffer *in = part(stream, 0, 400);
+  GST_BUFFER_PTS(in) = 10 * GST_SECOND;
+  gst_harness_push(h, in);
+  g_autoptr(GstBuffer) buffer = gst_harness_pull(h);
+  for (guint t = 0; t < 400; t++)
+    g_assert_cmpuint(count_of(buffer, t, 0, 0), ==, !(t >= 99 && t <= 200));
+  gst_harness_teardown(h);
+}
+
 /* UTC and names need the observation; of visibilities every baseline with the station is meant. */
 static void test_list_visibilities(void)
 {
@@ -445,6 +459,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroflag/flush", test_flush);
   g_test_add_func("/astroflag/told", test_told);
   g_test_add_func("/astroflag/list", test_list);
+  g_test_add_func("/astroflag/list-late", test_list_of_a_late_stream);
   g_test_add_func("/astroflag/list-visibilities", test_list_visibilities);
   g_test_add_func("/astroflag/list-refused", test_list_refused);
   g_test_add_func("/astroflag/refused", test_refused_streams);
