@@ -194,24 +194,8 @@ static void test_cuda_stages(void)
   }
 }
 
-/* Each pipeline of a graph with rounds is planned once. */
-static void test_rounds(void)
-{
-  write_file("rounds.graph",
-             "# Twice.\n@n 2 \"how often\"\n@round ${n}\n"
-             "astroskysrc stations=4 duration=1 ! astrodelay ! fakesink\n@then\n"
-             "astroskysrc stations=4 duration=1 ! astrochannelizer ! fakesink\n",
-             -1);
-  g_auto(Result) result = run("plan ./rounds.graph");
-  g_assert_cmpint(result.status, ==, 0);
-  g_assert_true(g_str_has_prefix(result.out, "pipeline 1, round 1 of 2:\n"));
-  g_assert_nonnull(strstr(result.out, "\n\npipeline 2, round 1 of 2:\n"));
-  g_assert_null(strstr(result.out, "round 2 of 2"));
-}
-
 static void add_tests(void)
 {
-  g_test_add_func("/plan/rounds", test_rounds);
   g_test_add_func("/plan/counts", test_counts);
   g_test_add_func("/plan/bytes", test_bytes);
   g_test_add_func("/plan/bus", test_bus);

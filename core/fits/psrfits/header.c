@@ -404,7 +404,7 @@ gboolean astro_psrfits_read_header(AstroPsrfitsReader *r, AstroFitsContents *con
                                    GError **error)
 {
   const AstroFitsHeader *subint = astro_fits_file_find_table(r->file, "SUBINT");
-  guint64 channels, pols, bits;
+  guint64 channels = 0, pols = 0, bits = 0;
   if (!subint)
     return astro_fits_wrong(r->file, error,
                             "PSRFITS without a table SUBINT, which holds its samples");
