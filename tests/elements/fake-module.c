@@ -311,8 +311,10 @@ static AstroDevice *open_device(gint index, GError **error)
 {
   AstroDevice *device = fake_device_new(7 + (guint32)index);
   ((FakeDevice *)device)->delay *= 1 + (guint)index;
-  g_free(device->name);
-  device->name = g_strdup_printf("fake %d", index);
+  if (index > 0) {
+    g_free(device->name);
+    device->name = g_strdup_printf("fake %d", index);
+  }
   return device;
 }
 
