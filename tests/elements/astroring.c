@@ -306,8 +306,10 @@ static void test_warnings(void)
 
 /* ---- an input that never waits ---- */
 
+/* data: a gint that becomes 1 once a buffer is held. */
 static GstPadProbeReturn hold(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
+  g_atomic_int_set((gint *)data, 1);
   return GST_PAD_PROBE_OK;
 }
 
@@ -316,14 +318,17 @@ static GstPadProbeReturn hold(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 static void test_blocked(void)
 {
   GstHarness *h = new_harness(0.1, 0.05, 1000);
+  gint is_held = 0;
   g_autoptr(GstBus) bus = gst_bus_new();
   g_autoptr(GstPad) src = gst_element_get_static_pad(h->element, "src");
   gst_element_set_bus(h->element, bus);
   push(h, 0, 10);
   g_autoptr(GstEvent) gap = next_event(h, GST_EVENT_GAP);
   const gulong probe = gst_pad_add_probe(src, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER,
-                                         hold, NULL, NULL);
+                                         hold, &is_held, NULL);
   g_assert_true(trigger(h->element, "0.1"));
+  while (!g_atomic_int_get(&is_held))
+    g_usleep(1000);
   push(h, 10, 1000);
   gst_harness_push_event(h, gst_event_new_eos());
   gst_pad_remove_probe(src, probe);
