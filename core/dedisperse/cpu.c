@@ -72,13 +72,17 @@ static gboolean is_lost(const AstroDedisperseConfig *config,
   return FALSE;
 }
 
-/* Where channels follow each other in a step, kernels turn them round; they may read beyond the end
- * of a step, so that the last one is left to do. Returns the steps that were done. */
+/* Where channels follow each other in a step, kernels turn them round, four channels at a time:
+ * what they may read beyond the end of a step lies in the last ones, which are left to do. Returns
+ * the steps that were done. */
 static guint turn_round(const Work *work, const float *in, float *values, guint channels)
 {
   const Cpu *self = work->self;
   guint32 column_to[TILE];
-  if (work->strides.channel != 1 || work->n < 2 || TILE * self->pitch * sizeof(float) > G_MAXUINT32)
+  const guint64 beyond = (4 - channels % 4) % 4, step = MAX(work->strides.time, 1);
+  const guint left = (guint)MAX((beyond + step - 1) / step, 1);
+  if (work->strides.channel != 1 || work->n <= left ||
+      TILE * self->pitch * sizeof(float) > G_MAXUINT32)
     return 0;
   for (guint c = 0; c < channels; c++)
     column_to[c] = (guint32)(c * self->pitch * sizeof(float));
@@ -86,12 +90,12 @@ static guint turn_round(const Work *work, const float *in, float *values, guint 
                                       .in = (const guint8 *)in,
                                       .column_to = column_to,
                                       .in_pitch = work->strides.time * sizeof(float),
-                                      .rows = work->n - 1,
+                                      .rows = work->n - left,
                                       .columns = channels,
                                       .times = 1,
                                       .unit = sizeof(float) };
   self->turn->transpose[2](&plane);
-  return work->n - 1;
+  return work->n - left;
 }
 
 /* The values of some channels, [channel][step], in rows. */

@@ -100,7 +100,8 @@ static void own_counts(void)
   write_file("own.graph",
              "astroskysrc stations=2 bandwidth=1e5 duration=1000\n"
              "! application/x-astro-voltages,format=CF32LE ! identity sleep-time=2000\n"
-             "! astroconvert name=convert scale=1e6 ! application/x-astro-voltages,format=CI8\n"
+             "! astroconvert name=convert scale=1e6 backend=cpu ! "
+             "application/x-astro-voltages,format=CI8\n"
              "! fakesink",
              -1);
   Controlled c = control_start("./own.graph", NULL);
