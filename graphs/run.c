@@ -386,13 +386,39 @@ static gboolean on_watch(gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* A sink that is stopped in mid-stream finishes its file and posts a message about it, which the
+static void stop_sink(const GValue *value, gpointer unused)
+{
+  GstElement *sink = g_value_get_object(value);
+  gst_element_set_locked_state(sink, TRUE);
+  gst_element_set_state(sink, GST_STATE_NULL);
+}
+
+static void unlock_sink(const GValue *value, gpointer unused)
+{
+  gst_element_set_locked_state(g_value_get_object(value), FALSE);
+}
+
+static void for_each_sink(Run *run, GstIteratorForeachFunction call)
+{
+  GstIterator *sinks = gst_bin_iterate_sinks(GST_BIN(run->pipeline));
+  while (gst_iterator_foreach(sinks, call, NULL) == GST_ITERATOR_RESYNC)
+    gst_iterator_resync(sinks);
+  gst_iterator_free(sinks);
+}
+
+/* A source that was told to end keeps its state locked until the block that it is pushing is taken.
+ * On its way down a pipeline is paused first, where sinks take no block and wait: it would wait for
+ * the source, and that for them. So the sinks are stopped before it, and refuse what comes.
+ *
+ * A sink that is stopped in mid-stream finishes its file and posts a message about it, which the
  * bus would drop if it flushed itself. */
 static void halt(Run *run, GstBus *bus)
 {
   GstMessage *message;
   gst_pipeline_set_auto_flush_bus(GST_PIPELINE(run->pipeline), FALSE);
+  for_each_sink(run, stop_sink);
   gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  for_each_sink(run, unlock_sink); /* it may be started again */
   while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING))) {
     on_message(bus, message, run);
     gst_message_unref(message);
