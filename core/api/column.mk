@@ -64,7 +64,7 @@ dist_files += $(outside_DATA)
 # Pages are installed side by side as in the source, so that their links work there too.
 dist_doc_DATA = NEWS
 dist_files += doc/first-stage.md
-pages = `cd $(srcdir) && ls *.md doc/* tests/bench/*.md`
+pages = `cd $(srcdir) && ls -d *.md doc/*.* doc/qualified/*.* tests/bench/*.md`
 install-data-local:
 	@for page in $(pages); do \
 	  $(MKDIR_P) "$(DESTDIR)$(docdir)/`dirname $$page`" && $(INSTALL_DATA) "$(srcdir)/$$page" "$(DESTDIR)$(docdir)/$$page" || exit; \
