@@ -423,17 +423,18 @@ static gboolean dump_all(AstroStage *stage, GstBuffer *in, AstroCorrelatorArgume
     }
     astro_correlator_parts_add(&made, out, astro_stage_result(stage), n_counts(stage));
   }
-  if (!in && made.n > 0 && !(self->used & (1u << self->lane))) {
-    /* The device whose turn it is has nothing of it. */
-  } else if (!add_on(stage, self->lane, in, arguments, &out, error)) {
+  /* The device whose turn it is may have nothing of an integration that ends without a block. */
+  const gboolean has_own = in || made.n == 0 || (self->used & (1u << self->lane));
+  if (has_own && !add_on(stage, self->lane, in, arguments, &out, error)) {
     astro_correlator_parts_clear(&made);
     return FALSE;
-  } else if (made.n == 0 && self->parts.n == 0) {
+  }
+  if (has_own && made.n == 0 && self->parts.n == 0) {
     emit(stage, out, self->number, self->end, is_cut);
     return TRUE;
-  } else {
-    astro_correlator_parts_add(&made, out, astro_stage_result(stage), n_counts(stage));
   }
+  if (has_own)
+    astro_correlator_parts_add(&made, out, astro_stage_result(stage), n_counts(stage));
   const gboolean ok = send_parts(stage, error);
   astro_correlator_parts_clear(&self->parts);
   self->parts = made;

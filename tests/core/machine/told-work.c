@@ -306,15 +306,15 @@ int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   gst_init(&argc, &argv);
-  g_test_add_func("/work/power", test_power);
-  g_test_add_func("/work/correlator", test_correlator);
-  g_test_add_func("/work/beamform", test_beamform);
-  g_test_add_func("/work/fold", test_fold);
-  g_test_add_func("/work/dedisperse", test_dedisperse);
-  g_test_add_func("/work/convert", test_convert);
-  g_test_add_func("/work/phaseshift", test_phaseshift);
-  g_test_add_func("/work/delay", test_delay);
-  g_test_add_func("/work/channelizer", test_channelizer);
-  g_test_add_func("/work/fft", test_fft);
+  g_test_add_func("/told-work/power", test_power);
+  g_test_add_func("/told-work/correlator", test_correlator);
+  g_test_add_func("/told-work/beamform", test_beamform);
+  g_test_add_func("/told-work/fold", test_fold);
+  g_test_add_func("/told-work/dedisperse", test_dedisperse);
+  g_test_add_func("/told-work/convert", test_convert);
+  g_test_add_func("/told-work/phaseshift", test_phaseshift);
+  g_test_add_func("/told-work/delay", test_delay);
+  g_test_add_func("/told-work/channelizer", test_channelizer);
+  g_test_add_func("/told-work/fft", test_fft);
   return g_test_run();
 }
