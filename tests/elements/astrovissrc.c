@@ -1,6 +1,7 @@
 /* Predicted visibilities in pipelines: caps, times, the observation, counts, the end, live, errors,
  * and a comparison with the chain from voltages. */
 #include "core/stream/observation.h"
+#include "elements/base/astrooutgoing.h"
 #include "core/stream/validity.h"
 #include "tests/elements/pulled.h"
 #include <complex.h>
@@ -294,8 +295,32 @@ static void test_set_in_mid_stream(void)
                          settings);
 }
 
+/* Where downstream takes other media types alone, the error names them and leaves out their many
+ * fields. */
+static void test_other_type(void)
+{
+  GstHarness *h = gst_harness_new("identity");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  g_autoptr(GstPad) src = gst_element_get_static_pad(h->element, "src");
+  g_autoptr(GstCaps) made = gst_caps_from_string("application/x-astro-visibilities,channels=8");
+  g_autofree char *debug = NULL;
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_sink_caps_str(
+      h, "application/x-astro-spectra,channels=4;application/x-astro-spectra,channels=5;"
+         "application/x-astro-voltages,format=CI8");
+  astro_refused_caps(src, made, "visibilities");
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  gst_message_parse_error(message, NULL, &debug);
+  g_assert_nonnull(strstr(debug, "made application/x-astro-visibilities, channels=(int)8, accepted "
+                                 "application/x-astro-spectra; application/x-astro-voltages"));
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/astrovissrc/other-type", test_other_type);
   g_test_add_func("/astrovissrc/stream", test_stream);
   g_test_add_func("/astrovissrc/caps", test_caps);
   g_test_add_func("/astrovissrc/duration", test_duration);
