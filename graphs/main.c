@@ -33,7 +33,7 @@ static const AstroOption run_options[] = {
     G_STRUCT_OFFSET(AstroArguments, control), astro_control_check },
   { "--control-token", "FILE", "the token that requests have to bring",
     G_STRUCT_OFFSET(AstroArguments, control_token) },
-  { "--watchdog", "SECONDS", "end with status 3 if no data move for that long",
+  { "--watchdog", "SECONDS", "a watchdog: end with status 3 if no data move for that long",
     G_STRUCT_OFFSET(AstroArguments, watchdog), astro_watchdog_check },
   { "--quiet", NULL, "no progress, only warnings and errors",
     G_STRUCT_OFFSET(AstroArguments, quiet) },

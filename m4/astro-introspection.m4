@@ -29,4 +29,16 @@ AC_DEFUN([ASTRO_INTROSPECTION], [
        $astro_python -c 'import gi' >/dev/null 2>&1 && { astro_cv_python_gi=$astro_python; break; }
      done])
   AC_SUBST([PYTHON_GI], [$astro_cv_python_gi])
+  AC_ARG_WITH([python-dir],
+    [AS_HELP_STRING([--with-python-dir=DIR], [where Python modules are installed; by default where Python looks below the prefix])],
+    [pythondir=$withval],
+    [astro_python=$astro_cv_python_gi
+     test "x$astro_python" != xno || astro_python=python3
+     # Debian keeps the modules of packages apart from those of its users.
+     pythondir=$($astro_python -c 'import sys, sysconfig
+name = sysconfig.get_path("purelib").rsplit("/", 1)[[1]]
+short = name == "dist-packages" and "'"$prefix"'" == "/usr"
+print("${prefix}/lib/python3" + ("" if short else ".%d" % sys.version_info[[1]]) + "/" + name)' 2>/dev/null) ||
+       pythondir='${prefix}/lib/python3/dist-packages'])
+  AC_SUBST([pythondir])
 ])

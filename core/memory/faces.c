@@ -381,6 +381,16 @@ void astro_faces_forget(AstroFaces *faces)
   pthread_mutex_unlock(&faces->lock);
 }
 
+gpointer astro_faces_look(AstroFaces *faces, gint *device)
+{
+  pthread_mutex_lock(&faces->lock);
+  gpointer face = !faces->broken && faces->current & DEVICE ? faces->face : NULL;
+  if (face)
+    *device = faces->device->index;
+  pthread_mutex_unlock(&faces->lock);
+  return face;
+}
+
 AstroDevice *astro_faces_lock_device(const AstroFaces *faces)
 {
   return faces->lock_device;

@@ -39,6 +39,8 @@ gboolean astro_faces_release(AstroFaces *faces, AstroQueue *queue, GstMapFlags f
 
 gboolean astro_faces_settle(AstroFaces *faces, GError **error);
 void astro_faces_forget(AstroFaces *faces);
+/* The address and device of a current device face; NULL if there is none. */
+gpointer astro_faces_look(AstroFaces *faces, gint *device);
 
 /* Counters for the process; astro_memory_counters() reads them. */
 typedef struct {

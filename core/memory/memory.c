@@ -179,6 +179,15 @@ gboolean astro_memory_settle(GstMemory *memory, GError **error)
   return astro_faces_settle(faces_of(memory), error);
 }
 
+gboolean astro_memory_look(GstMemory *memory, gint *device, gpointer *face, GError **error)
+{
+  if (!astro_memory_settle(memory, error))
+    return FALSE;
+  guint8 *start = astro_faces_look(faces_of(memory), device);
+  *face = start ? start + memory->offset : NULL;
+  return TRUE;
+}
+
 void astro_memory_forget(GstMemory *memory)
 {
   g_return_if_fail(astro_memory_is(memory));

@@ -53,6 +53,11 @@ gboolean astro_memory_release(GstMemory *memory, AstroQueue *queue, GstMapFlags 
 /* Waits on the host until no queued work uses the memory. FALSE: the device failed. */
 gboolean astro_memory_settle(GstMemory *memory, GError **error);
 
+/* For readers outside this library that keep the memory until they are done: waits until the bytes
+ * are there, and sets the address of the device face and the index of its device. *face is NULL if
+ * the newest bytes are on the host only. FALSE: the device failed. */
+gboolean astro_memory_look(GstMemory *memory, gint *device, gpointer *face, GError **error);
+
 /* Makes the bytes undefined, as in a new block, so that they are not copied from face to face. */
 void astro_memory_forget(GstMemory *memory);
 

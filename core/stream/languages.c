@@ -1,7 +1,9 @@
 /* Boxed types, and accessors of arrays, for languages other than C. */
 #include "config.h"
 #include "core/stream/languages.h"
+#include "core/stream/uvw-meta.h"
 
+#include <math.h>
 #include <string.h>
 
 static gpointer copy_layout(gpointer layout)
@@ -144,6 +146,36 @@ guint32 *astro_buffer_get_counts(GstBuffer *buffer, gsize *n)
   const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
   *n = meta ? astro_validity_n_counts(meta) : 0;
   return meta ? g_memdup2(meta->counts, *n * sizeof *meta->counts) : NULL;
+}
+
+gboolean astro_buffer_set_uvw(GstBuffer *buffer, guint64 baselines, const double *uvw, gsize n,
+                              GError **error)
+{
+  if (!gst_buffer_is_writable(buffer))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "the buffer is shared, expected a writable one");
+  if (baselines == 0 || baselines > G_MAXSIZE / 3 || n % (3 * baselines) != 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "%" G_GSIZE_FORMAT
+                               " values of (u,v,w), expected 3 for each of %" G_GUINT64_FORMAT
+                               " baselines at each step",
+                               n, baselines);
+  for (gsize i = 0; i < n; i++)
+    if (!(fabs(uvw[i]) <= ASTRO_OBSERVATION_MAX_METRES))
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                                 "a value of (u,v,w) is %g m, expected at most %g", uvw[i],
+                                 ASTRO_OBSERVATION_MAX_METRES);
+  AstroUvwMeta *meta = astro_buffer_add_uvw(buffer, n / (3 * baselines), baselines);
+  if (n)
+    memcpy(meta->uvw, uvw, n * sizeof *uvw);
+  return TRUE;
+}
+
+double *astro_buffer_get_uvw(GstBuffer *buffer, gsize *n)
+{
+  const AstroUvwMeta *meta = (const AstroUvwMeta *)gst_buffer_get_meta(buffer, ASTRO_UVW_META_API);
+  *n = meta ? 3 * meta->steps * meta->baselines : 0;
+  return meta ? g_memdup2(meta->uvw, *n * sizeof *meta->uvw) : NULL;
 }
 
 char *astro_validity_meta_get_axes(const AstroValidityMeta *meta)

@@ -45,6 +45,13 @@ gboolean astro_buffer_set_counts(GstBuffer *buffer, const AstroStream *stream, c
 /* A copy of a buffer's counts, to be freed, and their number; NULL if there are none, and all
  * samples are good. Their axes and the full count are in its AstroValidityMeta. */
 guint32 *astro_buffer_get_counts(GstBuffer *buffer, gsize *n);
+/* Gives a buffer of visibilities (u,v,w) in metres, for each step, each of that many baselines, and
+ * u, v and w: n values in all. Stages use them if the observation's uvw_metres says how long they
+ * get. */
+gboolean astro_buffer_set_uvw(GstBuffer *buffer, guint64 baselines, const double *uvw, gsize n,
+                              GError **error);
+/* A copy of a buffer's own (u,v,w), to be freed, and their number; NULL if it has none. */
+double *astro_buffer_get_uvw(GstBuffer *buffer, gsize *n);
 /* The axes of the counts, such as "time:station". */
 char *astro_validity_meta_get_axes(const AstroValidityMeta *meta);
 
