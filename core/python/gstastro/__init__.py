@@ -8,6 +8,7 @@
 
 Block         a buffer: its samples without a copy, their axes, validity and observation
 Pipeline      runs a gst-launch line; gives its blocks, and takes blocks
+graph         the line of a ready graph
 Stage         a stage written in Python: numpy in, numpy out, in any pipeline
 pairs         counts pairs of points on the sky
 image         makes an image of visibilities in arrays
@@ -18,10 +19,11 @@ from gstastro.library import Gst, GstAstro
 from gstastro.blocks import Block, Stream, complex_of
 
 from gstastro.dlpack import to_dlpack
+from gstastro.graph import graph
 from gstastro.image import image
 from gstastro.pairs import pairs
 from gstastro.pipeline import Error, Pipeline
 from gstastro.stage import Stage
 
-__all__ = ["Block", "Error", "Gst", "GstAstro", "Pipeline", "Stage", "Stream", "complex_of", "image", "pairs",
-           "to_dlpack"]
+__all__ = ["Block", "Error", "Gst", "GstAstro", "Pipeline", "Stage", "Stream", "complex_of", "graph", "image",
+           "pairs", "to_dlpack"]

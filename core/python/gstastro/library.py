@@ -47,7 +47,7 @@ def _find():
     return []  # where the loader and GObject look anyway
 
 
-_folders = _find()
+folders = _find()
 gi.require_version("GstAstro", "1.0")
 from gi.repository import GstAstro
 
@@ -56,7 +56,7 @@ if not Gst.is_initialized():
 
 
 def _load(name):
-    for folder in _folders:
+    for folder in folders:
         if os.path.exists(f"{folder}/{name}"):
             return ctypes.CDLL(f"{folder}/{name}")
     return ctypes.CDLL(name)
@@ -66,7 +66,7 @@ def _find_plugins():
     """Adds the plugins that belong to the typelib, if GStreamer does not find them by itself."""
     if Gst.ElementFactory.find("astrogridder"):
         return
-    for folder in [_ask("pluginsdir")] + [f"{library}/{way}" for library in _folders for way in
+    for folder in [_ask("pluginsdir")] + [f"{library}/{way}" for library in folders for way in
                                           ("gstreamer-1.0", "../../elements/.libs")]:
         if folder and glob.glob(f"{folder}/libgstastro.so"):
             Gst.Registry.get().scan_path(os.path.realpath(folder))
