@@ -1,5 +1,6 @@
 /* Prints the table of --stats. */
 #include "graphs/stats.h"
+#include "core/memory/faces.h"
 #include "core/memory/memory.h"
 #include "graphs/counts.h"
 #include "graphs/format.h"
@@ -9,6 +10,7 @@ struct _AstroStats {
   AstroCounts *counts;
   gint64 start;
   AstroMemoryCounters memory; /* at the start */
+  guint64 copies_across, bytes_across;
 };
 
 AstroStats *astro_stats_new(GstElement *pipeline)
@@ -17,6 +19,8 @@ AstroStats *astro_stats_new(GstElement *pipeline)
   stats->counts = astro_counts_new(pipeline);
   stats->start = g_get_monotonic_time();
   astro_memory_counters(&stats->memory);
+  stats->copies_across = astro_faces_counters.copies_across;
+  stats->bytes_across = astro_faces_counters.bytes_across;
   return stats;
 }
 
@@ -151,6 +155,12 @@ static void print_copies(const AstroStats *stats, FILE *out)
           " (%s), on the host %" G_GUINT64_FORMAT "; the host waited %" G_GUINT64_FORMAT " times\n",
           up, bytes_up, down, bytes_down, now.host_copies - before->host_copies,
           now.host_waits - before->host_waits);
+  const guint64 across = astro_faces_counters.copies_across - stats->copies_across;
+  if (across == 0)
+    return;
+  g_autofree char *bytes =
+      astro_format_bytes((double)(astro_faces_counters.bytes_across - stats->bytes_across));
+  fprintf(out, "copies from GPU to GPU %" G_GUINT64_FORMAT " (%s)\n", across, bytes);
 }
 
 /* Prints how much an element flagged, and the channels with most of it. */

@@ -123,7 +123,7 @@ check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
 	  --with-cuda=no --disable-vector-kernels --enable-sanitizers=thread CFLAGS='-g -O1'
 
-thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures \
+thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices \
   tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress
 threads-run: $(BUILT_SOURCES)
 	@$(MAKE) $(thread_tests) $(plugin_LTLIBRARIES)

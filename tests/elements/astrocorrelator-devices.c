@@ -57,13 +57,13 @@ static void take(Made *made, GstHarness *h)
 }
 
 /* All of the stream, with a hole of lost blocks in it. */
-static Made correlate(const char *settings, const char *format, guint integration,
-                      const guint8 *stream, gboolean with_losses)
+static Made correlate_after(const char *before, const char *settings, const char *format,
+                            guint integration, const guint8 *stream, gboolean with_losses)
 {
   Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
                 g_array_new(FALSE, FALSE, sizeof(guint64)) };
-  g_autofree char *line =
-      g_strdup_printf("astrocorrelator backend=cuda integration=%u %s", integration, settings);
+  g_autofree char *line = g_strdup_printf("%s astrocorrelator backend=cuda integration=%u %s",
+                                          before, integration, settings);
   g_autofree char *caps = g_strdup_printf(
       "application/x-astro-visibilities,format=%s,layout=channel:baseline:pol:pol", format);
   GstHarness *h = gst_harness_new_parse(line);
@@ -76,6 +76,12 @@ static Made correlate(const char *settings, const char *format, guint integratio
   take(&made, h);
   gst_harness_teardown(h);
   return made;
+}
+
+static Made correlate(const char *settings, const char *format, guint integration,
+                      const guint8 *stream, gboolean with_losses)
+{
+  return correlate_after("", settings, format, integration, stream, with_losses);
 }
 
 static void assert_alike(const Made *a, const Made *b, gboolean exact)
@@ -109,6 +115,23 @@ static void test_same(void)
         g_test_message("integration %u %s", integrations[i], formats[f]);
         assert_alike(&one, &all, f == 0);
       }
+}
+
+/* Blocks that one device has made go on to the others. */
+static void test_chain(void)
+{
+  static const char *const before = "astrotranspose backend=cuda ! "
+                                    "application/x-astro-spectra,layout=channel:station:pol:time !";
+  g_autofree char *settings = g_strconcat("devices=", test_several_devices(), NULL);
+  guint8 stream[STEPS * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 6);
+  g_auto(Made) one = correlate("device=0", "CI32LE", 40, stream, TRUE);
+  g_auto(Made) chain = correlate_after(before, settings, "CI32LE", 40, stream, TRUE);
+  assert_alike(&one, &chain, TRUE);
+  if (test_devices_are_fake()) {
+    g_autoptr(AstroDevice) second = astro_device_open(1, NULL);
+    g_assert_cmpuint(second->bytes_across, >, 0);
+  }
 }
 
 /* A flush forgets what every device holds, and what waits to be joined. */
@@ -223,6 +246,7 @@ static void add_tests(void)
   if (!test_has_devices())
     return;
   g_test_add_func("/astrocorrelator-devices/same", test_same);
+  g_test_add_func("/astrocorrelator-devices/chain", test_chain);
   g_test_add_func("/astrocorrelator-devices/flush", test_flush);
   g_test_add_func("/astrocorrelator-devices/refused", test_refusals);
   g_test_add_func("/astrocorrelator-devices/failure", test_failure); /* the last: it stays broken */
