@@ -327,6 +327,8 @@ static AstroDevice *open_device(gint index, GError **error)
 {
   AstroDevice *device = fake_device_new(7 + (guint32)index);
   ((FakeDevice *)device)->delay *= 1 + (guint)index;
+  ((FakeDevice *)device)->alone = g_getenv("ASTRO_FAKE_ALONE") != NULL;
+  device->index = index;
   if (index > 0) {
     g_free(device->name);
     device->name = g_strdup_printf("fake %d", index);
