@@ -29,7 +29,7 @@ core_sources += core/backend/level.h core/backend/count.h
 
 fuzz_programs += tests/fuzz/caps
 core_tests += tests/core/hardened tests/core/stream/stream tests/core/stream/observation tests/core/stream/beams tests/core/stream/validity \
-  tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-buffers \
+  tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices tests/core/memory/memory-buffers \
   tests/core/memory/pool tests/core/backend/cpu tests/core/backend/threads tests/core/backend/backend
 dist_files += tests/core/memory/memory.h
 

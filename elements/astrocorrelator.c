@@ -17,8 +17,8 @@
  *
  * With devices=0,1 or all, blocks of spectra are dealt out to several GPUs in turn, and what each
  * has made of an integration is added up when the next one ends: sums are the same as those of one
- * device bit for bit, means within rounding. Blocks best come from the host: what another stage has
- * made on one GPU reaches the others by way of the host, which waits for it.
+ * device bit for bit, means within rounding. What another stage has made on one GPU is copied to
+ * the others: straight where they are linked, which gst-astro devices tells, else by the host.
  *
  * Visibilities are means (CF32LE), or exact sums (CI32LE) if the caps downstream ask for them and
  * samples are integers. Each block has validity counts, and its caps say so (counts=true): elements

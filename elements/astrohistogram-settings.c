@@ -136,6 +136,7 @@ const AstroField astro_histogram_settings_fields[] = {
              astro_pair_method_get_type, ASTRO_PAIR_METHOD_AUTO),
   ASTRO_WORK_BACKEND(AstroHistogramSettings, backend, "Backend that computes the counts"),
   ASTRO_WORK_DEVICE(AstroHistogramSettings, device, 63),
+  ASTRO_WORK_DEVICES(AstroHistogramSettings, devices),
   ASTRO_WORK_THREADS(AstroHistogramSettings, threads,
                      "Most CPU threads; 0: as many as the machine has", 1024),
   { 0 },

@@ -18,6 +18,7 @@ typedef struct {
   AstroPairMethod method;
   AstroBackendKind backend;
   gint device;
+  char *devices;
 } AstroHistogramSettings;
 
 gboolean astro_histogram_settings_config(const AstroHistogramSettings *settings,

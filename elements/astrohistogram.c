@@ -34,6 +34,10 @@
  * complete only when it is sent. Sums of weights are added in any order and may differ in their
  * last digits from run to run.
  *
+ * With devices=0,1 or all, GPUs share each count: pairs of parts of the sky are dealt out to them,
+ * a GPU that is done helps slower ones, and counts are added up once a catalogue. They are the same
+ * as those of one GPU to the last pair.
+ *
  * An event astro-interrupt from downstream, which gst-astro sends at Ctrl-C, ends the count in
  * progress. The histogram is then that of the random catalogues counted before, and a warning says
  * so; if there is none yet, the stream ends with an error.
@@ -41,12 +45,12 @@
 #include "config.h"
 #include "elements/astrohistogram.h"
 
-#include "core/backend/module.h"
 #include "core/histogram/check.h"
 #include "core/histogram/from-catalogues.h"
 #include "core/lib/catalogue/split.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
+#include "elements/astrohistogram-devices.h"
 #include "elements/astrohistogram-pad.h"
 #include "elements/base/astrofields.h"
 #include "elements/astrohistogram-progress.h"
@@ -69,8 +73,7 @@ struct _AstroHistogram {
   AstroCatalogue data[ASTRO_N_SIDES]; /* read from the data pads so far */
   AstroCollector *collector;          /* made once the data is complete */
   gboolean is_there[ASTRO_N_SIDES];   /* which pads existed when it was made */
-  const AstroBackend *backend;
-  AstroDevice *device;
+  AstroHistogramDevices devices;
   guint64 n_random;
   /* the collector's settings: copies of the properties */
   AstroHistogramConfig config;
@@ -127,20 +130,21 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
     self->is_there[side] = pad != NULL;
     config.weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
   }
-  g_clear_pointer(&self->device, astro_device_unref);
-  self->backend = astro_backend_choose("histogram", astro_histogram_backends, settings.backend,
-                                       settings.device, &config, &self->device, &why, error);
-  if (!self->backend)
+  if (!astro_histogram_devices_open(&self->devices, &settings, &config, &why, error))
     return FALSE;
-  AstroPlace place = { .threads = settings.threads, .device = self->device };
+  const AstroHistogramDevices *devices = &self->devices;
   self->config = config;
   self->interval = settings.interval;
   self->split = settings.split;
-  self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
-  if (self->collector)
-    astro_work_log(self, self->backend, astro_collector_variant(self->collector), self->device,
-                   place.threads, why);
-  return self->collector != NULL;
+  self->collector =
+      astro_collector_new(&config, self->is_there, devices->backend, &devices->places[0], error);
+  if (!self->collector)
+    return FALSE;
+  astro_collector_share(self->collector, devices->places, devices->n);
+  for (guint i = 0; i < devices->n; i++)
+    astro_work_log(self, devices->backend, astro_collector_variant(self->collector),
+                   devices->places[i].device, settings.threads, why);
+  return TRUE;
 }
 
 static void set_active_backend(AstroHistogram *self)
@@ -150,7 +154,7 @@ static void set_active_backend(AstroHistogram *self)
   g_free(self->active_backend); /* from before a flush */
   self->active_backend =
       variant && !g_str_equal(variant, "reference")
-          ? g_strconcat(astro_backend_kind_name(self->backend->kind), "/", variant, NULL)
+          ? g_strconcat(astro_backend_kind_name(self->devices.backend->kind), "/", variant, NULL)
           : g_strdup(variant);
   GST_OBJECT_UNLOCK(self);
   g_object_notify(G_OBJECT(self), "active-backend");
@@ -497,7 +501,7 @@ static void forget(AstroHistogram *self)
       g_atomic_int_set(&pad->flushed, FALSE);
   }
   g_clear_pointer(&self->collector, astro_collector_free);
-  g_clear_pointer(&self->device, astro_device_unref);
+  astro_histogram_devices_clear(&self->devices);
   self->n_random = 0;
   self->announced = FALSE;
   self->progress = (AstroCountProgress){ 0 };
@@ -625,22 +629,18 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   g_atomic_int_set(&self->flushed, FALSE);
   g_atomic_int_set(&self->interrupted, FALSE);
   if (!astro_histogram_settings_config(&settings, &config, &error) ||
-      !(settings.backend == ASTRO_BACKEND_CUDA ? astro_histogram_shape_angular
-                                               : astro_histogram_shape)(&config, &error)) {
+      !(astro_histogram_devices_are_named(&settings) ? astro_histogram_shape_angular
+                                                     : astro_histogram_shape)(&config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
     g_error_free(error);
     return FALSE;
   }
-  if (settings.backend == ASTRO_BACKEND_CUDA) {
-    /* If a GPU was asked for by name and there is none, fail now, not when the data is there. */
-    g_autoptr(AstroDevice) device = astro_device_open(settings.device, &error);
-    if (!device) {
-      GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
-      g_error_free(error);
-      return FALSE;
-    }
-  }
-  return TRUE;
+  /* If GPUs were asked for by name and there are none, fail now, not when the data is there. */
+  if (astro_histogram_devices_check(&settings, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("%s", error->message), (NULL));
+  g_error_free(error);
+  return FALSE;
 }
 
 static gboolean astro_histogram_stop(GstAggregator *aggregator)

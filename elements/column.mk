@@ -9,7 +9,7 @@ element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/
   tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory tests/elements/interrupted tests/elements/given-up
 
 # libtool only makes a shared module if there is an rpath; this one is never installed.
-check_LTLIBRARIES = tests/elements/fake-module.la
+check_LTLIBRARIES += tests/elements/fake-module.la
 tests_elements_fake_module_la_SOURCES = tests/elements/fake-module.c
 tests_elements_fake_module_la_LIBADD = $(astro_libs) $(GST_LIBS) $(GLIB_LIBS)
 tests_elements_fake_module_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere

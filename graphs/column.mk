@@ -16,7 +16,7 @@ graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused te
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
   tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/camera tests/graphs/rounds \
-  tests/graphs/control tests/graphs/usage tests/graphs/watchdog
+  tests/graphs/control tests/graphs/usage tests/graphs/watchdog tests/graphs/devices
 fuzz_programs += tests/fuzz/graph tests/fuzz/control
 
 # The answers of the control, without its server, so that a fuzzer can ask without one.

@@ -1,26 +1,120 @@
-/* gst-astro devices: lists the CPU and the GPUs. */
+/* gst-astro devices: lists the CPU and the GPUs, where they are, and what copies between them
+ * reach. */
 #include "graphs/devices.h"
 #include "core/backend/module.h"
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
+#include "core/machine/measure.h"
+#include "core/machine/nvml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#define GIGA 1e9
+
+/* "55.1 GB/s", or why it could not be measured. */
+static char *tell_rate(double rate, const GError *error)
+{
+  return rate > 0 ? g_strdup_printf("%.1f GB/s", rate / GIGA)
+                  : g_strdup_printf("not measured (%s)", error ? error->message : "no time passed");
+}
+
+static char *measure_bus(AstroDevice *device, AstroCopyDirection direction)
+{
+  g_autoptr(GError) error = NULL;
+  return tell_rate(astro_measure_bus(device, direction, &error), error);
+}
+
+static char *measure_across(AstroDevice *from, AstroDevice *to)
+{
+  g_autoptr(GError) error = NULL;
+  if (!to->funcs->reaches(to, from))
+    return g_strdup("by way of the host");
+  return tell_rate(astro_measure_across(from, to, &error), error);
+}
+
+/* "NUMA node 1", as Linux tells it. */
+static char *find_node(const char *bus)
+{
+  g_autofree char *path = g_build_filename("/sys/bus/pci/devices", bus, "numa_node", NULL);
+  g_autofree char *text = NULL;
+  const gboolean told = g_file_get_contents(path, &text, NULL, NULL);
+  const gint64 node = told ? g_ascii_strtoll(text, NULL, 10) : -1;
+  return node >= 0 ? g_strdup_printf("NUMA node %" G_GINT64_FORMAT, node)
+                   : g_strdup("NUMA node not told");
+}
+
+static void print_place(AstroDevice *device)
+{
+  char bus[ASTRO_BUS_CHARS] = "";
+  device->funcs->find_bus(device, bus);
+  g_autofree char *node = find_node(bus);
+  g_autofree char *up = measure_bus(device, ASTRO_COPY_UP);
+  g_autofree char *down = measure_bus(device, ASTRO_COPY_DOWN);
+  printf("        bus %s, %s; copies from the host %s, to the host %s\n", *bus ? bus : "not told",
+         node, up, down);
+}
+
+static gint find_gpu(const AstroNvml *nvml, AstroDevice *device)
+{
+  char bus[ASTRO_BUS_CHARS] = "";
+  device->funcs->find_bus(device, bus);
+  return astro_nvml_find(nvml, bus);
+}
+
+static void print_link(const AstroNvml *nvml, AstroDevice *a, AstroDevice *b)
+{
+  const gint gpu = nvml ? find_gpu(nvml, a) : -1, other = nvml ? find_gpu(nvml, b) : -1;
+  g_autofree char *between =
+      gpu >= 0 && other >= 0 ? astro_nvml_between(nvml, (guint)gpu, (guint)other) : NULL;
+  g_autofree char *there = measure_across(a, b);
+  g_autofree char *back = measure_across(b, a);
+  printf("links   %d and %d: %s; copies %d to %d %s, %d to %d %s\n", a->index, b->index,
+         between ? between : "kind not told", a->index, b->index, there, b->index, a->index, back);
+}
+
+/* Links are those of all pairs of devices that answer. */
+static void print_links(GPtrArray *devices)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroNvml) nvml = devices->len > 1 ? astro_nvml_open(&error) : NULL;
+  for (guint i = 0; i < devices->len; i++)
+    for (guint j = i + 1; j < devices->len; j++)
+      print_link(nvml, devices->pdata[i], devices->pdata[j]);
+  if (devices->len == 1)
+    printf("links   none: there is one GPU\n");
+  if (error)
+    printf("        which kind of links they are is not told: %s\n", error->message);
+}
+
+static void print_device(const AstroModule *module, gint index, GPtrArray *devices)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *text = module->describe(index);
+  AstroDevice *device = text ? astro_device_open(index, &error) : NULL;
+  printf("cuda %d  %s\n", index, text ? text : "does not answer");
+  if (device) {
+    print_place(device);
+    g_ptr_array_add(devices, device);
+  } else if (error) {
+    printf("        %s\n", error->message);
+  }
+}
 
 /* A machine without a GPU is not an error: the list says why there is none. */
 int astro_devices(const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) devices = g_ptr_array_new_with_free_func((GDestroyNotify)astro_device_unref);
   const AstroModule *module = astro_module_get(&error);
   gint n = module ? module->n_devices(&error) : -1;
 
   printf("cpu     %u core%s, kernels up to %s\n", astro_threads(), astro_threads() == 1 ? "" : "s",
          astro_cpu_level_name(astro_cpu_level()));
-  for (gint i = 0; i < n; i++) {
-    g_autofree char *text = module->describe(i);
-    printf("cuda %d  %s\n", i, text ? text : "does not answer");
-  }
+  for (gint i = 0; i < n; i++)
+    print_device(module, i, devices);
   if (n <= 0)
     printf("cuda    none: %s\n", error ? error->message : "this machine has no CUDA device");
+  print_links(devices);
   return EXIT_SUCCESS;
 }

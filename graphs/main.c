@@ -74,8 +74,9 @@ static const AstroCommand commands[] = {
   { "print", "GRAPH [name=value ...]",
     "Prints the shell command that runs the graph with gst-launch-1.0.", GRAPH_HELP, TRUE, TRUE,
     NULL, astro_print },
-  { "devices", "", "Lists the CPU's kernels and the GPUs that backend=cuda can use.", NULL, FALSE,
-    FALSE, NULL, astro_devices },
+  { "devices", "",
+    "Lists the CPU's kernels, and the GPUs that backend=cuda can use with their links.", NULL,
+    FALSE, FALSE, NULL, astro_devices },
   { "plan", "GRAPH [name=value ...] [OPTION ...]",
     "Says what a graph needs and what bounds it on a machine.",
     GRAPH_HELP

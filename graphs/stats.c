@@ -1,15 +1,28 @@
 /* Prints the table of --stats. */
 #include "graphs/stats.h"
+#include "core/memory/faces.h"
 #include "core/memory/memory.h"
 #include "graphs/counts.h"
 #include "graphs/format.h"
 #include "graphs/table.h"
+#include "graphs/usage.h"
 
 struct _AstroStats {
   AstroCounts *counts;
   gint64 start;
   AstroMemoryCounters memory; /* at the start */
+  guint64 copies_across, bytes_across;
+  AstroUsage *usage;
+  guint reads; /* the timer that reads it, since energy counters wrap */
 };
+
+#define READ_EVERY 60 /* seconds */
+
+static gboolean read_usage(gpointer data)
+{
+  astro_usage_read(((AstroStats *)data)->usage);
+  return G_SOURCE_CONTINUE;
+}
 
 AstroStats *astro_stats_new(GstElement *pipeline)
 {
@@ -17,6 +30,10 @@ AstroStats *astro_stats_new(GstElement *pipeline)
   stats->counts = astro_counts_new(pipeline);
   stats->start = g_get_monotonic_time();
   astro_memory_counters(&stats->memory);
+  stats->copies_across = astro_faces_counters.copies_across;
+  stats->bytes_across = astro_faces_counters.bytes_across;
+  stats->usage = astro_usage_new(NULL);
+  stats->reads = g_timeout_add_seconds(READ_EVERY, read_usage, stats);
   return stats;
 }
 
@@ -151,6 +168,12 @@ static void print_copies(const AstroStats *stats, FILE *out)
           " (%s), on the host %" G_GUINT64_FORMAT "; the host waited %" G_GUINT64_FORMAT " times\n",
           up, bytes_up, down, bytes_down, now.host_copies - before->host_copies,
           now.host_waits - before->host_waits);
+  const guint64 across = astro_faces_counters.copies_across - stats->copies_across;
+  if (across == 0)
+    return;
+  g_autofree char *bytes =
+      astro_format_bytes((double)(astro_faces_counters.bytes_across - stats->bytes_across));
+  fprintf(out, "copies from GPU to GPU %" G_GUINT64_FORMAT " (%s)\n", across, bytes);
 }
 
 /* Prints how much an element flagged, and the channels with most of it. */
@@ -175,6 +198,31 @@ static void print_flagged(AstroStats *stats, GstElement *element, FILE *out)
   }
 }
 
+/* Prints what the machine took meanwhile, whoever made use of it, and what is not counted. */
+static void print_energy(AstroStats *stats, double seconds, FILE *out)
+{
+  const AstroUsageTold told = astro_usage_read(stats->usage);
+  gboolean has_cpu = FALSE;
+  const char *before = "";
+  fprintf(out, "energy of the machine:");
+  for (guint i = 0; i < told.energies->len; i++) {
+    const AstroEnergy *energy = &g_array_index(told.energies, AstroEnergy, i);
+    g_autofree char *model = energy->model ? g_strdup_printf(" (%s)", energy->model) : g_strdup("");
+    fprintf(out, "%s %s%s %.4g J (%.4g W)", before, energy->name, model, energy->joules,
+            energy->joules / seconds);
+    has_cpu |= !energy->model;
+    before = ",";
+  }
+  before = told.energies->len > 0 ? ";" : "";
+  if (!has_cpu) {
+    fprintf(out, "%s not of the CPU: no counter that this user may read", before);
+    before = ";";
+  }
+  if (told.no_gpus)
+    fprintf(out, "%s not of GPUs: %s", before, told.no_gpus);
+  fprintf(out, "\n");
+}
+
 void astro_stats_print(AstroStats *stats, FILE *out)
 {
   double seconds = (g_get_monotonic_time() - stats->start) / 1e6;
@@ -188,6 +236,7 @@ void astro_stats_print(AstroStats *stats, FILE *out)
     add_row(stats, elements->pdata[i], seconds, rows);
   print_rows(rows, out);
   print_copies(stats, out);
+  print_energy(stats, seconds, out);
   for (guint i = 0; i < elements->len; i++)
     print_flagged(stats, elements->pdata[i], out);
   for (guint i = 0; i < rows->len; i++)
@@ -200,5 +249,7 @@ void astro_stats_free(AstroStats *stats)
   if (!stats)
     return;
   astro_counts_free(stats->counts);
+  g_source_remove(stats->reads);
+  astro_usage_free(stats->usage);
   g_free(stats);
 }

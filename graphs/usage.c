@@ -1,7 +1,9 @@
 /* Reads the memory, threads, files and energy that a run takes. Energy is that of Intel's and AMD's
- * counters, which Linux shows in /sys/class/powercap, mostly to root alone: those that cannot be
- * read are left out. */
+ * counters, which Linux shows in /sys/class/powercap, mostly to root alone, and that of NVIDIA's
+ * GPUs: counters that cannot be read are left out. */
 #include "graphs/usage.h"
+#include "core/machine/nvml.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,15 +13,19 @@
 #define LEAST_SPAN G_USEC_PER_SEC /* watts over less are noise */
 
 typedef struct {
-  char *path; /* of the counter, in uJ */
+  char *path; /* of the counter, in uJ; NULL: it is a GPU's */
   guint64 range, last;
-  gint64 since; /* us: when watts were computed last */
+  guint gpu;
+  double gpu_joules; /* when it was read last */
+  gint64 since;      /* us: when watts were computed last */
   double joules_then;
 } Counter;
 
 struct _AstroUsage {
   GArray *counters; /* Counter */
   GArray *energies; /* AstroEnergy, one for each */
+  AstroNvml *nvml;  /* NULL: there is none */
+  char *no_gpus;    /* why; NULL: some GPUs count */
 };
 
 static gboolean read_number(const char *path, guint64 *number)
@@ -46,10 +52,28 @@ static void add_domain(AstroUsage *usage, const char *root, const char *folder)
   if (!is_whole_domain(folder) || !read_number(path, &counter.last) ||
       !read_number(range, &counter.range) || !g_file_get_contents(name_path, &name, NULL, NULL))
     return;
-  AstroEnergy energy = { g_strdup(g_strstrip(name)), 0, -1 };
+  AstroEnergy energy = { g_strdup(g_strstrip(name)), NULL, 0, -1 };
   counter.path = g_steal_pointer(&path);
   g_array_append_val(usage->counters, counter);
   g_array_append_val(usage->energies, energy);
+}
+
+static void add_gpus(AstroUsage *usage)
+{
+  g_autoptr(GError) error = NULL;
+  guint found = 0;
+  usage->nvml = astro_nvml_open(&error);
+  for (guint i = 0; usage->nvml && i < astro_nvml_count(usage->nvml); i++) {
+    Counter counter = { .gpu = i, .since = g_get_monotonic_time() };
+    if (!astro_nvml_energy(usage->nvml, i, &counter.gpu_joules))
+      continue;
+    AstroEnergy energy = { g_strdup_printf("gpu-%u", i), astro_nvml_name(usage->nvml, i), 0, -1 };
+    g_array_append_val(usage->counters, counter);
+    g_array_append_val(usage->energies, energy);
+    found++;
+  }
+  if (found == 0)
+    usage->no_gpus = g_strdup(error ? error->message : "no GPU here counts its energy");
 }
 
 static void free_counter(gpointer data)
@@ -60,6 +84,7 @@ static void free_counter(gpointer data)
 static void free_energy(gpointer data)
 {
   g_free(((AstroEnergy *)data)->name);
+  g_free(((AstroEnergy *)data)->model);
 }
 
 AstroUsage *astro_usage_new(const char *powercap)
@@ -74,19 +99,38 @@ AstroUsage *astro_usage_new(const char *powercap)
   while (dir && (folder = g_dir_read_name(dir)))
     add_domain(usage, root, folder);
   g_clear_pointer(&dir, g_dir_close);
+  add_gpus(usage);
   return usage;
 }
 
-/* A counter starts again from 0 after its range. */
-static void advance(Counter *counter, AstroEnergy *energy)
+/* Joules since it was read last. A package's counter starts again from 0 after its range, a GPU's
+ * with the driver. FALSE: it cannot be read now. */
+static gboolean read_more(const AstroUsage *usage, Counter *counter, double *joules)
 {
   guint64 now;
+  double gpu_now;
+  if (!counter->path) {
+    if (!astro_nvml_energy(usage->nvml, counter->gpu, &gpu_now))
+      return FALSE;
+    *joules = gpu_now >= counter->gpu_joules ? gpu_now - counter->gpu_joules : gpu_now;
+    counter->gpu_joules = gpu_now;
+    return TRUE;
+  }
   if (!read_number(counter->path, &now))
-    return;
+    return FALSE;
   const guint64 more =
       now >= counter->last ? now - counter->last : now + (counter->range - counter->last) + 1;
   counter->last = now;
-  energy->joules += (double)more / 1e6;
+  *joules = (double)more / 1e6;
+  return TRUE;
+}
+
+static void advance(const AstroUsage *usage, Counter *counter, AstroEnergy *energy)
+{
+  double more;
+  if (!read_more(usage, counter, &more))
+    return;
+  energy->joules += more;
   const gint64 time = g_get_monotonic_time(), span = time - counter->since;
   if (span < LEAST_SPAN)
     return;
@@ -126,9 +170,10 @@ AstroUsageTold astro_usage_read(AstroUsage *usage)
   g_autofree char *status = NULL;
   AstroUsageTold told = { .files = count_files(),
                           .cpu_seconds = cpu_seconds(),
-                          .energies = usage->energies };
+                          .energies = usage->energies,
+                          .no_gpus = usage->no_gpus };
   for (guint i = 0; i < usage->counters->len; i++)
-    advance(&g_array_index(usage->counters, Counter, i),
+    advance(usage, &g_array_index(usage->counters, Counter, i),
             &g_array_index(usage->energies, AstroEnergy, i));
   if (g_file_get_contents("/proc/self/status", &status, NULL, NULL)) {
     told.memory = find_status(status, "\nVmRSS:") * 1024;
@@ -141,5 +186,7 @@ void astro_usage_free(AstroUsage *usage)
 {
   g_array_unref(usage->counters);
   g_array_unref(usage->energies);
+  astro_nvml_close(usage->nvml);
+  g_free(usage->no_gpus);
   g_free(usage);
 }

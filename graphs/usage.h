@@ -6,7 +6,8 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *name;    /* "package-0" */
+  char *name;    /* "package-0", "gpu-0" */
+  char *model;   /* of a GPU; else NULL */
   double joules; /* since the beginning */
   double watts;  /* over the last second or more; negative: not known yet */
 } AstroEnergy;
@@ -15,7 +16,8 @@ typedef struct {
   guint64 memory; /* resident bytes */
   guint64 threads, files;
   double cpu_seconds;
-  const GArray *energies; /* AstroEnergy, of what this user may read */
+  const GArray *energies; /* AstroEnergy, of what this user may read, whoever makes use of it */
+  const char *no_gpus;    /* why none of them is a GPU; NULL: some are */
 } AstroUsageTold;
 
 typedef struct _AstroUsage AstroUsage;

@@ -4,7 +4,7 @@ LDADD = $(astro_libs) $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 dist_files += tests/soak doc/misfits.md doc/known-limits.md tests/rooms tests/rooms.awk tests/rooms.order tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/remove-all.h tests/environment tests/in-a-folder tests/subbuild tests/lsan.supp tests/tsan.supp \
   tests/core/fake-device.h tests/core/on-device.h \
   tests/elements/astrostage.h tests/elements/elements.h tests/elements/misfit-judging.h tests/elements/misfit-kinds.h tests/elements/misfit-model.h tests/elements/misfit-running.h tests/elements/misfit-stages.h tests/elements/recorded.h tests/elements/left.h tests/elements/merging.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
-  tests/bench/bench.h tests/bench/block.h tests/bench/read.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
+  tests/bench/bench.h tests/bench/record.h tests/bench/block.h tests/bench/read.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
   tests/bench/library.h tests/bench/openblas.h tests/bench/on-device.h tests/bench/device-copy.h tests/bench/play.h tests/bench/stream.h \
   tests/bench/cpu-figures.md tests/bench/gpu-figures.md tests/fuzz/corpus
 
@@ -42,8 +42,14 @@ AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment; export CC='$(CC)' CXX='$(C
 bench: all $(bench_programs)
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(bench_programs); do $$program || exit 1; done
 
+# Besides, bench-gpu.json has each figure with its limit and the energy that it took.
 bench-gpu: all $(gpu_bench_programs)
-	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(gpu_bench_programs); do $$program || exit 1; done
+	@rm -f bench-gpu.lines; . $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; \
+	  ASTRO_COMMIT=$$(git -C $(srcdir) rev-parse --short HEAD 2>/dev/null || echo $(VERSION)); \
+	  ASTRO_BENCH_JSON=bench-gpu.lines; export ASTRO_COMMIT ASTRO_BENCH_JSON; \
+	  for program in $(gpu_bench_programs); do $$program || exit 1; done
+	@{ echo '['; paste -sd, bench-gpu.lines; echo ']'; } >bench-gpu.json
+CLEANFILES += bench-gpu.lines bench-gpu.json
 
 # Counts pairs with Corrfunc and TreeCorr, from PyPI, too: counts have to be equal; prints speeds. Gains are compared
 # with those of CASA.
@@ -123,7 +129,7 @@ check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
 	  --with-cuda=no --disable-vector-kernels --enable-sanitizers=thread CFLAGS='-g -O1'
 
-thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures \
+thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices \
   tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress
 threads-run: $(BUILT_SOURCES)
 	@$(MAKE) $(thread_tests) $(plugin_LTLIBRARIES)

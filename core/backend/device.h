@@ -17,6 +17,8 @@ typedef enum {
   ASTRO_COPY_DOWN, /* device to host */
 } AstroCopyDirection;
 
+#define ASTRO_BUS_CHARS 32
+
 /* Memory of a device, in bytes. */
 typedef struct {
   gsize free, whole;
@@ -44,6 +46,15 @@ typedef struct {
   gboolean (*event_wait)(AstroDevice *device, AstroEvent *event, GError **error);
 
   void (*close)(AstroDevice *device); /* frees the device itself */
+
+  /* Devices with the same functions are of one kind: their queues can wait for each other's events.
+   * reaches: whether bytes can be copied from the other one without the host in between. */
+  gboolean (*reaches)(AstroDevice *device, AstroDevice *other);
+  gboolean (*queue_copy_across)(AstroDevice *device, AstroQueue *queue, gpointer to,
+                                AstroDevice *other, gconstpointer from, gsize bytes,
+                                GError **error);
+  /* Its address on the PCI bus, as in /sys/bus/pci/devices; empty: it is on none. */
+  void (*find_bus)(AstroDevice *device, char bus[ASTRO_BUS_CHARS]);
 } AstroDeviceFuncs;
 
 /* Every device starts with this; implementations append their own members. A module's open function
@@ -54,9 +65,10 @@ struct _AstroDevice {
   gint index;
   char *name;
   AstroQueue *up, *down; /* the two copy queues, shared by all memory of this device */
+  AstroQueue *across;    /* copies from other devices */
   /* Atomic counters, kept by whoever copies or waits: bytes copied, and how often the host waited
    * for an event that was not done. */
-  gsize bytes_up, bytes_down, host_waits;
+  gsize bytes_up, bytes_down, bytes_across, host_waits;
 };
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include "core/histogram/count.h"
 
 #include "core/histogram/check.h"
+#include "core/histogram/deal.h"
 #include "core/histogram/space.h"
 
 gpointer histogram_create(gconstpointer config, const AstroPlace *place,
@@ -54,6 +55,13 @@ gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in,
 gboolean count_is_cancelled(Count *count)
 {
   return g_atomic_int_get(&count->cancelled);
+}
+
+gboolean count_takes(Count *count, guint64 *a, guint64 *b)
+{
+  gboolean is_own;
+  const AstroHistogramCall *call = count->call;
+  return !call || !call->deal || histogram_deal_take(call->deal, call->lane, a, b, &is_own);
 }
 
 void count_report(Count *count, guint64 pairs)

@@ -33,6 +33,9 @@ void histogram_destroy(gpointer counter);
 gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in, guint n_in,
                      const AstroBlock *out, guint n_out, gconstpointer arguments, GError **error);
 gboolean count_is_cancelled(Count *count);
+/* For tasks that are pairs of tops: sets *a and *b to those that were dealt to this instance, if it
+ * shares the count with others. FALSE: none is left for it. */
+gboolean count_takes(Count *count, guint64 *a, guint64 *b);
 /* pairs: those counted since the last report. */
 void count_report(Count *count, guint64 pairs);
 /* FALSE with an error if the count was cancelled. */

@@ -169,8 +169,9 @@ static void count_tops(gpointer data, guint64 task)
   Count *count = &tasks->count;
   const Counter *counter = count->counter;
   guint64 ta = task / count->b->n_tops, tb = task % count->b->n_tops;
-  if ((tasks->alone && tb < ta) || count_is_cancelled(count))
+  if (count_is_cancelled(count) || !count_takes(count, &ta, &tb) || (tasks->alone && tb < ta))
     return;
+  task = ta * count->b->n_tops + tb;
   const Top *top_a = &count->a->tops[ta], *top_b = &count->b->tops[tb];
   const Cell *a = &count->a->cells[top_a->cell], *b = &count->b->cells[top_b->cell];
   Walk walk;

@@ -3,6 +3,7 @@
 
 #include "core/backend/threads.h"
 #include "core/histogram/regions.h"
+#include "core/histogram/shares.h"
 #include "core/kit/fail.h"
 
 #include <math.h>
@@ -33,8 +34,9 @@ typedef struct {
 struct _AstroCollector {
   AstroHistogramConfig config;
   const AstroBackend *backend;
-  AstroPlace place;
-  gpointer instance;
+  AstroPlace places[ASTRO_MOST_DEVICES]; /* that share the counts */
+  guint n_places;
+  HistogramShares *shares; /* made with the first catalogue */
   const char *variant;
   const Kind *kinds[MAX_KINDS];
   guint n_kinds;
@@ -69,7 +71,7 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
   AstroCollector *collector = g_new0(AstroCollector, 1);
   collector->config = *config;
   collector->backend = backend;
-  collector->place = *place;
+  collector->places[collector->n_places++] = *place;
   gboolean two = is_there[ASTRO_SIDE_DATA2] || is_there[ASTRO_SIDE_RANDOM2];
   const Kind *kinds = two ? kinds_of_two : kinds_of_one;
   guint n = two ? G_N_ELEMENTS(kinds_of_two) : G_N_ELEMENTS(kinds_of_one);
@@ -89,8 +91,7 @@ void astro_collector_free(AstroCollector *collector)
 {
   if (!collector)
     return;
-  if (collector->instance)
-    collector->backend->destroy(collector->instance);
+  histogram_shares_free(collector->shares);
   for (guint s = 0; s < ASTRO_N_SIDES; s++)
     side_clear(&collector->sides[s]);
   astro_regions_free(collector->regions);
@@ -101,6 +102,13 @@ void astro_collector_free(AstroCollector *collector)
   g_free(collector->pairs);
   g_free(collector->latest_pairs);
   g_free(collector);
+}
+
+void astro_collector_share(AstroCollector *collector, const AstroPlace *places, guint n)
+{
+  g_assert(!collector->shares && n >= 1 && n <= G_N_ELEMENTS(collector->places));
+  memcpy(collector->places, places, n * sizeof *places);
+  collector->n_places = n;
 }
 
 const char *astro_collector_variant(const AstroCollector *collector)
@@ -128,7 +136,9 @@ static gboolean alloc_counts(AstroCollector *collector, GError **error)
   AstroHistogramConfig *config = &collector->config;
   gsize regions = astro_histogram_regions(config);
   collector->values = astro_histogram_values(config);
-  gsize all = collector->values * collector->n_kinds, copies = config->weighted ? 5 : 3;
+  gsize all = collector->values * collector->n_kinds,
+        copies =
+            (config->weighted ? 5 : 3) + (collector->n_places - 1) * (config->weighted ? 2 : 1);
   gsize matrices = collector->n_kinds * regions * regions;
   double bytes = (double)sizeof(guint64) * ((double)copies * (double)all + 2 * (double)matrices);
   if (bytes > (double)astro_host_memory())
@@ -148,9 +158,9 @@ static gboolean start(AstroCollector *collector, GError **error)
   AstroHistogramConfig *config = &collector->config;
   if (!alloc_counts(collector, error))
     return FALSE;
-  collector->instance =
-      collector->backend->create(config, &collector->place, &collector->variant, error);
-  return collector->instance != NULL;
+  collector->shares = histogram_shares_new(collector->backend, config, collector->places,
+                                           collector->n_places, &collector->variant, error);
+  return collector->shares != NULL;
 }
 
 static gboolean refuse(AstroSide side, const char *what, GError **error)
@@ -190,7 +200,7 @@ static gboolean region_column(const AstroCollector *collector, const AstroCatalo
   if (!(*column = g_try_new(double, catalogue->n)))
     return astro_catalogue_no_memory(error, catalogue->n);
   FindRegions find = { collector->regions, catalogue, *column, { .stop = collector->stop } };
-  astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, collector->place.threads,
+  astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, collector->places[0].threads,
                  find_regions, &find);
   return !find.work.stopped ||
          astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
@@ -294,9 +304,10 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
   if (!region_column(collector, catalogue, &made, error))
     return FALSE;
   const double *region = collector->has_region_column ? catalogue->region : made;
-  side->points = astro_points_in_space(
-      catalogue->ra, catalogue->dec, in_space ? catalogue->distance : NULL, catalogue->weight,
-      region, catalogue->n, config->n_regions, collector->place.threads, collector->stop, error);
+  side->points =
+      astro_points_in_space(catalogue->ra, catalogue->dec, in_space ? catalogue->distance : NULL,
+                            catalogue->weight, region, catalogue->n, config->n_regions,
+                            collector->places[0].threads, collector->stop, error);
   if (!side->points) {
     g_prefix_error(error, "%s: ", astro_side_name(which));
     return FALSE;
@@ -332,8 +343,7 @@ static void add_latest(AstroCollector *collector, guint kind)
 
 gboolean astro_collector_finish(AstroCollector *collector, GError **error)
 {
-  if (collector->backend->drain && collector->instance &&
-      !collector->backend->drain(collector->instance, NULL, error))
+  if (collector->shares && !histogram_shares_drain(collector->shares, error))
     return FALSE;
   gboolean has_counted[2] = { FALSE }; /* pairs of data alone, and pairs with random points */
   for (guint k = 0; k < collector->n_kinds; k++) {
@@ -359,8 +369,8 @@ static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogram
                        { collector->sides[now->b].points, 0 } };
   AstroBlock out[2] = { { collector->latest_counts + first, bytes },
                         { collector->sums ? collector->latest_sums + first : NULL, bytes } };
-  if (!collector->backend->submit(collector->instance, in, now->a == now->b ? 1 : 2, out,
-                                  collector->sums ? 2 : 1, call, NULL, error))
+  if (!histogram_shares_submit(collector->shares, in, now->a == now->b ? 1 : 2, out,
+                               collector->sums ? 2 : 1, call, error))
     return FALSE;
   collector->submitted[kind] = TRUE;
   collector->latest_n_points[now->a] = astro_points_count(collector->sides[now->a].points);

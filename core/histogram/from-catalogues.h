@@ -16,6 +16,8 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
                                     const gboolean is_there[ASTRO_N_SIDES],
                                     const AstroBackend *backend, const AstroPlace *place,
                                     GError **error);
+/* Before data: places of the backend that count together, in place of the one. */
+void astro_collector_share(AstroCollector *collector, const AstroPlace *places, guint n);
 void astro_collector_free(AstroCollector *collector);
 const char *astro_collector_variant(const AstroCollector *collector); /* NULL before a count */
 

@@ -115,10 +115,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroPoints, astro_points_free)
  * at a time. */
 typedef gboolean (*AstroHistogramProgress)(guint64 done, guint64 total, gpointer data);
 
+typedef struct _AstroHistogramDeal AstroHistogramDeal;
+
 typedef struct {
   AstroHistogramProgress progress; /* or NULL */
   gpointer data;
   const AstroStop *stop; /* or NULL; ends the preparation of points, before there is progress */
+  /* Where several instances count one pair of catalogues together (core/histogram/shares.h): what
+   * is dealt out to them, and which of them this one is. NULL: it counts all pairs. */
+  AstroHistogramDeal *deal;
+  guint lane;
 } AstroHistogramCall;
 
 /* submit takes one or two input blocks, whose data is an AstroPoints (bytes are not looked at).

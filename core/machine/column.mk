@@ -1,7 +1,11 @@
 # Machines for plans: measured, or described by a file.
 core_sources += core/machine/machine.c core/machine/machine.h core/machine/measure.c core/machine/measure.h \
-  core/machine/peaks.c core/machine/peaks.h
-core_tests += tests/core/machine/machine
+  core/machine/peaks.c core/machine/peaks.h core/machine/nvml.c core/machine/nvml.h
+core_tests += tests/core/machine/machine tests/core/machine/nvml tests/core/machine/bench-record
+# Stands for NVIDIA's library, also in tests of gst-astro; never installed.
+check_LTLIBRARIES += tests/core/machine/fake-nvml.la
+tests_core_machine_fake_nvml_la_SOURCES = tests/core/machine/fake-nvml.c
+tests_core_machine_fake_nvml_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere
 
 # The work that stages tell of, against references that count (core/backend/count.h).
 core_tests += tests/core/machine/told-work

@@ -153,22 +153,28 @@ typedef struct {
   gboolean failed;
 } Bus;
 
+/* Waits for what was queued. */
+static gboolean wait_for(AstroDevice *device, AstroQueue *queue, GError **error)
+{
+  AstroEvent *event = device->funcs->event_record(device, queue, error);
+  const gboolean done = event && device->funcs->event_wait(device, event, error);
+  if (event)
+    device->funcs->event_free(device, event);
+  return done;
+}
+
 static void copy(gpointer data)
 {
   Bus *bus = data;
   const AstroDeviceFuncs *funcs = bus->device->funcs;
   const gboolean is_up = bus->direction == ASTRO_COPY_UP;
   AstroQueue *queue = is_up ? bus->device->up : bus->device->down;
-  AstroEvent *event = NULL;
   if (bus->failed)
     return;
   bus->failed =
       !funcs->queue_copy(bus->device, queue, bus->direction, is_up ? bus->face : bus->host,
                          is_up ? bus->host : bus->face, ARRAY, bus->error) ||
-      !(event = funcs->event_record(bus->device, queue, bus->error)) ||
-      !funcs->event_wait(bus->device, event, bus->error);
-  if (event)
-    funcs->event_free(bus->device, event);
+      !wait_for(bus->device, queue, bus->error);
 }
 
 double astro_measure_bus(AstroDevice *device, AstroCopyDirection direction, GError **error)
@@ -191,6 +197,40 @@ double astro_measure_bus(AstroDevice *device, AstroCopyDirection direction, GErr
   }
   free(bus.host);
   return bus.failed ? 0 : rate;
+}
+
+/* ---- between devices ---- */
+
+typedef struct {
+  AstroDevice *from, *to;
+  gpointer here, there;
+  GError **error;
+  gboolean failed;
+} Across;
+
+static void copy_across(gpointer data)
+{
+  Across *across = data;
+  AstroDevice *to = across->to;
+  if (across->failed)
+    return;
+  across->failed = !to->funcs->queue_copy_across(to, to->across, across->there, across->from,
+                                                 across->here, ARRAY, across->error) ||
+                   !wait_for(to, to->across, across->error);
+}
+
+double astro_measure_across(AstroDevice *from, AstroDevice *to, GError **error)
+{
+  Across across = { .from = from, .to = to, .error = error };
+  double rate = 0;
+  if (from->funcs->alloc(from, ARRAY, &across.here, error)) {
+    if (to->funcs->alloc(to, ARRAY, &across.there, error)) {
+      rate = best_rate(copy_across, &across) * ARRAY;
+      to->funcs->free(to, across.there);
+    }
+    from->funcs->free(from, across.here);
+  }
+  return across.failed ? 0 : rate;
 }
 
 /* ---- the host ---- */

@@ -18,5 +18,7 @@ double astro_measure_network(void);
 double astro_measure_operations(AstroArithmetic arithmetic);
 /* Copies of page-locked memory. 0, with an error, if the device fails. */
 double astro_measure_bus(AstroDevice *device, AstroCopyDirection direction, GError **error);
+/* Copies from one device to another that reaches its memory. */
+double astro_measure_across(AstroDevice *from, AstroDevice *to, GError **error);
 
 G_END_DECLS

@@ -21,6 +21,16 @@ typedef struct {
 
 enum { HOST = 1, DEVICE = 2 };
 
+/* A face on another device than the present one. Its bytes are not current, but queued work may
+ * still touch them. */
+typedef struct {
+  AstroDevice *device;
+  gpointer face;
+} Left;
+
+/* Faces of larger blocks are not kept on devices that the block has left. */
+#define MOST_LEFT ((gsize)256 << 20)
+
 struct _AstroFaces {
   /* pthread's, not GLib's: ThreadSanitizer knows it, and so can check everything that it guards. */
   pthread_mutex_t lock;
@@ -32,6 +42,7 @@ struct _AstroFaces {
   AstroDevice *lock_device; /* the one that page-locked the host face, or NULL */
   gpointer face;            /* on device; NULL until a device asks for it */
   AstroDevice *device;
+  GArray *left;   /* Left: faces on devices that had the block before, for when it comes back */
   guint current;  /* HOST, DEVICE or both; 0: a device failed and the bytes are lost */
   guint acquired; /* number of acquires not yet released */
   /* Work is queued after which no event could be recorded, so that its end is unknown. What it
@@ -122,6 +133,33 @@ static gboolean queue_after_all(AstroDevice *device, AstroQueue *queue, GPtrArra
   return TRUE;
 }
 
+static Mark *any_mark(AstroFaces *faces)
+{
+  if (faces->host_writer != NULL)
+    return faces->host_writer;
+  if (faces->device_writer != NULL)
+    return faces->device_writer;
+  if (faces->host_readers->len > 0)
+    return faces->host_readers->pdata[0];
+  return faces->device_readers->len > 0 ? faces->device_readers->pdata[0] : NULL;
+}
+
+static void free_face(AstroFaces *faces, AstroDevice *device, gpointer face)
+{
+  device->funcs->free(device, face);
+  ASTRO_COUNT(astro_faces_counters.device_bytes, -faces->bytes);
+  astro_device_unref(device);
+}
+
+static void free_left(AstroFaces *faces)
+{
+  for (guint i = 0; i < faces->left->len; i++) {
+    Left *left = &g_array_index(faces->left, Left, i);
+    free_face(faces, left->device, left->face);
+  }
+  g_array_set_size(faces->left, 0);
+}
+
 static void drop_done_marks(AstroFaces *faces)
 {
   Mark **single[] = { &faces->host_writer, &faces->device_writer };
@@ -133,17 +171,8 @@ static void drop_done_marks(AstroFaces *faces)
     for (guint j = several[i]->len; j-- > 0;)
       if (mark_done(several[i]->pdata[j]))
         g_ptr_array_remove_index_fast(several[i], j);
-}
-
-static Mark *any_mark(AstroFaces *faces)
-{
-  if (faces->host_writer != NULL)
-    return faces->host_writer;
-  if (faces->device_writer != NULL)
-    return faces->device_writer;
-  if (faces->host_readers->len > 0)
-    return faces->host_readers->pdata[0];
-  return faces->device_readers->len > 0 ? faces->device_readers->pdata[0] : NULL;
+  if (faces->bytes > MOST_LEFT && !any_mark(faces) && !faces->broken)
+    free_left(faces);
 }
 
 /* Waits without the lock, so that the caller must check everything again. If the work failed, the
@@ -222,18 +251,101 @@ static gboolean copy_up(AstroFaces *faces, GError **error)
 
 static void free_device_face(AstroFaces *faces)
 {
-  if (faces->face == NULL)
-    return;
-  faces->device->funcs->free(faces->device, faces->face);
-  ASTRO_COUNT(astro_faces_counters.device_bytes, -faces->bytes);
+  if (faces->face != NULL)
+    free_face(faces, faces->device, faces->face);
   faces->face = NULL;
-  astro_device_unref(faces->device);
   faces->device = NULL;
 }
 
-/* A block has one device face: bytes of another device are copied by way of the host, which waits.
- */
-static gboolean leave_other_device(AstroFaces *faces, AstroDevice *device, GError **error)
+static gpointer alloc_face(AstroFaces *faces, AstroDevice *device, GError **error)
+{
+  gpointer face = NULL;
+  if (device->funcs->alloc(device, MAX(faces->bytes, 1), &face, error)) {
+    ASTRO_COUNT(astro_faces_counters.device_bytes, faces->bytes);
+    astro_device_ref(device);
+    return face;
+  }
+  if (error != NULL && *error == NULL)
+    astro_backend_no_memory(error, "out of device memory: %" G_GSIZE_FORMAT " bytes needed",
+                            faces->bytes);
+  else
+    g_prefix_error(error, "%s: alloc of %" G_GSIZE_FORMAT " bytes: ", device->name, faces->bytes);
+  return NULL;
+}
+
+/* ---- from device to device ---- */
+
+/* Makes the face on this device the present one, and keeps the other for when the block comes back:
+ * blocks of a pool go to and fro. */
+static gboolean change_device(AstroFaces *faces, AstroDevice *device, GError **error)
+{
+  const Left left = { faces->device, faces->face };
+  for (guint i = 0; i < faces->left->len; i++) {
+    Left *back = &g_array_index(faces->left, Left, i);
+    if (back->device == device) {
+      faces->device = back->device;
+      faces->face = back->face;
+      *back = left;
+      return TRUE;
+    }
+  }
+  gpointer face = alloc_face(faces, device, error);
+  if (face == NULL)
+    return FALSE;
+  g_array_append_val(faces->left, left);
+  faces->device = device;
+  faces->face = face;
+  return TRUE;
+}
+
+static gboolean copy_across(AstroFaces *faces, AstroDevice *from, gconstpointer face,
+                            GError **error)
+{
+  AstroDevice *device = faces->device;
+  /* Readers too: some may still read what this device's face held when the block was here before.
+   */
+  if (!queue_after(device, device->across, faces->device_writer, error) ||
+      !queue_after_all(device, device->across, faces->device_readers, error))
+    return FALSE;
+  if (!device->funcs->queue_copy_across(device, device->across, faces->face, from, face,
+                                        faces->bytes, error))
+    return failed(device, "queue_copy_across", error);
+  ASTRO_COUNT(device->bytes_across, faces->bytes);
+  ASTRO_COUNT(astro_faces_counters.bytes_across, faces->bytes);
+  ASTRO_COUNT(astro_faces_counters.copies_across, 1);
+  Mark *mark = record(faces, device->across, error);
+  if (mark == NULL)
+    return FALSE;
+  g_ptr_array_add(faces->device_readers, mark_ref(mark));
+  mark_set(&faces->device_writer, mark);
+  return TRUE;
+}
+
+/* Nothing waits here but queues: bytes go straight across where there is a way, else down to the
+ * host, from where the caller copies them up. */
+static gboolean move_between(AstroFaces *faces, AstroDevice *device, gboolean needs_bytes,
+                             GError **error)
+{
+  AstroDevice *from = faces->device;
+  gconstpointer face = faces->face;
+  const gboolean has_bytes = needs_bytes && (faces->current & DEVICE);
+  const gboolean straight = has_bytes && device->funcs->reaches(device, from);
+  if (has_bytes && !straight && !(faces->current & HOST) && !copy_down(faces, error))
+    return FALSE;
+  if (!change_device(faces, device, error))
+    return FALSE;
+  if (straight && !copy_across(faces, from, face, error)) {
+    faces->current &= HOST;
+    return FALSE;
+  }
+  if (!straight)
+    faces->current &= HOST;
+  return TRUE;
+}
+
+/* Devices of another kind, whose events mean nothing to this one's queues: the host waits between
+ * them. */
+static gboolean leave_by_host(AstroFaces *faces, AstroDevice *device, GError **error)
 {
   while (faces->device != NULL && faces->device != device) {
     if (faces->acquired > 0) {
@@ -259,22 +371,25 @@ static gboolean leave_other_device(AstroFaces *faces, AstroDevice *device, GErro
   return TRUE;
 }
 
+static gboolean leave_other_device(AstroFaces *faces, AstroDevice *device, gboolean needs_bytes,
+                                   GError **error)
+{
+  while (faces->acquired > 0 && faces->device != device)
+    pthread_cond_wait(&faces->released, &faces->lock);
+  if (faces->device == NULL || faces->device == device)
+    return TRUE;
+  if (faces->broken)
+    return lost(error);
+  return faces->device->funcs == device->funcs && device->across
+             ? move_between(faces, device, needs_bytes, error)
+             : leave_by_host(faces, device, error);
+}
+
 static gboolean make_device_face(AstroFaces *faces, AstroDevice *device, GError **error)
 {
-  if (faces->face != NULL)
-    return TRUE;
-  if (!device->funcs->alloc(device, MAX(faces->bytes, 1), &faces->face, error)) {
-    faces->face = NULL;
-    if (error != NULL && *error == NULL)
-      astro_backend_no_memory(error, "out of device memory: %" G_GSIZE_FORMAT " bytes needed",
-                              faces->bytes);
-    else
-      g_prefix_error(error, "%s: alloc of %" G_GSIZE_FORMAT " bytes: ", device->name, faces->bytes);
-    return FALSE;
-  }
-  ASTRO_COUNT(astro_faces_counters.device_bytes, faces->bytes);
-  faces->device = astro_device_ref(device);
-  return TRUE;
+  if (faces->face == NULL && (faces->face = alloc_face(faces, device, error)))
+    faces->device = device;
+  return faces->face != NULL;
 }
 
 gpointer astro_faces_map(AstroFaces *faces, GstMapFlags flags, gboolean whole, GError **error)
@@ -326,7 +441,7 @@ gpointer astro_faces_acquire(AstroFaces *faces, AstroDevice *device, AstroQueue 
 
   pthread_mutex_lock(&faces->lock);
   drop_done_marks(faces);
-  if (leave_other_device(faces, device, error) && (!faces->broken || lost(error)) &&
+  if (leave_other_device(faces, device, needs_bytes, error) && (!faces->broken || lost(error)) &&
       make_device_face(faces, device, error) &&
       (!needs_bytes || (faces->current & DEVICE) || copy_up(faces, error)) &&
       queue_after(device, queue, faces->device_writer, error) &&
@@ -434,6 +549,7 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
   faces->bytes = bytes;
   faces->host = host;
   faces->current = HOST | DEVICE;
+  faces->left = g_array_new(FALSE, FALSE, sizeof(Left));
   faces->host_readers = g_ptr_array_new_with_free_func((GDestroyNotify)mark_unref);
   faces->device_readers = g_ptr_array_new_with_free_func((GDestroyNotify)mark_unref);
   ASTRO_COUNT(astro_faces_counters.blocks, 1);
@@ -479,6 +595,8 @@ void astro_faces_destroy(AstroFaces *faces)
       single[i]->device->funcs->event_wait(single[i]->device, single[i]->event, NULL);
   }
   free_device_face(faces);
+  free_left(faces);
+  g_array_unref(faces->left);
   if (faces->lock_device != NULL) {
     faces->lock_device->funcs->unlock_host(faces->lock_device, faces->host);
     ASTRO_COUNT(astro_faces_counters.locked, -faces->bytes);

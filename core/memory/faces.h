@@ -4,8 +4,9 @@
  * Two bits say which faces are current; both are set if the faces agree, and in a new block, whose
  * bytes are undefined. Besides, each face has marks of queued work that writes or reads it, so that
  * nothing is overwritten while it is still being read: a face can be current although the work that
- * writes it has not finished. All functions are thread-safe; waiting on the host is done without
- * the lock. */
+ * writes it has not finished. A block that goes on to another device has its bytes copied there,
+ * and keeps the face that it leaves for when it comes back. All functions are thread-safe; waiting
+ * on the host is done without the lock. */
 #pragma once
 
 #include <gst/gst.h>
@@ -45,6 +46,7 @@ gpointer astro_faces_look(AstroFaces *faces, gint *device);
 /* Counters for the process; astro_memory_counters() reads them. */
 typedef struct {
   guint64 blocks, bytes, locked, device_bytes, copies_up, copies_down, bytes_up, bytes_down;
+  guint64 copies_across, bytes_across; /* from device to device */
   guint64 host_copies, host_waits;
 } AstroFacesCounters;
 extern AstroFacesCounters astro_faces_counters;

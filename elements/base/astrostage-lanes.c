@@ -2,14 +2,10 @@
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 
-#include "core/backend/module.h"
 #include "elements/base/astrofields.h"
 
 static const AstroField fields[] = {
-  ASTRO_TEXT(AstroStagePrivate, devices, "devices", "Devices",
-             "GPUs that share the work, in place of device: indices and ranges such as 0,1 or 0-3, "
-             "or all (empty: one)",
-             NULL),
+  ASTRO_WORK_DEVICES(AstroStagePrivate, devices),
   { 0 },
 };
 
@@ -20,31 +16,11 @@ void astro_stage_class_add_devices(AstroStageClass *klass)
       g_type_class_get_instance_private_offset(g_type_class_peek(ASTRO_TYPE_STAGE)));
 }
 
-static gint n_devices(GError **error)
-{
-  const AstroModule *module = astro_module_get(error);
-  return module ? module->n_devices(error) : -1;
-}
-
 guint astro_stage_find_devices(AstroStage *stage, const AstroWorkChoice *choice,
                                gint indices[ASTRO_MOST_DEVICES], GError **error)
 {
   g_autofree char *text = astro_fields_copy_text(stage, &astro_stage_parts(stage)->devices);
-  g_autoptr(GError) why = NULL;
-  indices[0] = choice->device;
-  if (!astro_field_given(text))
-    return 1;
-  if (choice->kind != ASTRO_BACKEND_AUTO && choice->kind != ASTRO_BACKEND_CUDA) {
-    astro_backend_refuse(error, "devices=%s with backend=%s, expected backend=cuda or auto", text,
-                         astro_backend_kind_name(choice->kind));
-    return 0;
-  }
-  const gint n = n_devices(&why);
-  if (n > 0)
-    return astro_device_list_parse(text, n, indices, error);
-  astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE, "devices=%s: %s", text,
-             why ? why->message : "this machine has no GPU");
-  return 0;
+  return astro_work_find_devices(text, choice, indices, error);
 }
 
 gboolean astro_stage_check_devices(AstroStage *stage, GError **error)

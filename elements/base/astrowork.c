@@ -81,6 +81,32 @@ gboolean astro_work_check(const char *stage, const AstroBackend *const *own,
          refuse_kind(stage, own, choice->kind, error);
 }
 
+static gint n_devices(GError **error)
+{
+  const AstroModule *module = astro_module_get(error);
+  return module ? module->n_devices(error) : -1;
+}
+
+guint astro_work_find_devices(const char *text, const AstroWorkChoice *choice,
+                              gint indices[ASTRO_MOST_DEVICES], GError **error)
+{
+  g_autoptr(GError) why = NULL;
+  indices[0] = choice->device;
+  if (!astro_field_given(text))
+    return 1;
+  if (choice->kind != ASTRO_BACKEND_AUTO && choice->kind != ASTRO_BACKEND_CUDA) {
+    astro_backend_refuse(error, "devices=%s with backend=%s, expected backend=cuda or auto", text,
+                         astro_backend_kind_name(choice->kind));
+    return 0;
+  }
+  const gint n = n_devices(&why);
+  if (n > 0)
+    return astro_device_list_parse(text, n, indices, error);
+  astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE, "devices=%s: %s", text,
+             why ? why->message : "this machine has no GPU");
+  return 0;
+}
+
 void astro_work_log(gpointer element, const AstroBackend *backend, const char *variant,
                     const AstroDevice *device, guint threads, const char *why)
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/device-list.h"
 #include "elements/base/astrofields.h"
 
 ASTRO_BEGIN_DECLS
@@ -19,6 +20,12 @@ typedef struct {
 #define ASTRO_WORK_DEVICE(type, member, most)                                                      \
   ASTRO_INT(type, member, "device", "Device", "Index of the GPU that backend=cuda or auto uses",   \
             0, most, 0)
+#define ASTRO_WORK_DEVICES(type, member)                                                           \
+  ASTRO_TEXT(                                                                                      \
+      type, member, "devices", "Devices",                                                          \
+      "GPUs that share the work, in place of device: indices and ranges such as 0,1 or 0-3, "      \
+      "or all (empty: one)",                                                                       \
+      NULL)
 #define ASTRO_WORK_THREADS(type, member, help, most)                                               \
   ASTRO_UINT(type, member, "threads", "Threads", help, 0, most, 0)
 #define ASTRO_WORK_ACTIVE(its_help, getter)                                                        \
@@ -35,6 +42,11 @@ typedef struct {
  * (NULL-terminated) or in the CUDA module. The error names those that it has. */
 gboolean astro_work_check(const char *stage, const AstroBackend *const *own,
                           const AstroWorkChoice *choice, GError **error);
+
+/* The devices that share the work: those of a text of the property devices, or the chosen one where
+ * it is NULL or empty. How many; 0 with an error. */
+guint astro_work_find_devices(const char *text, const AstroWorkChoice *choice,
+                              gint indices[ASTRO_MOST_DEVICES], GError **error);
 
 /* Logs which backend and kernel were chosen and why, on which device (NULL: none), with how many
  * threads. */

@@ -6,6 +6,7 @@
 #include "gpu/histogram/copies.h"
 
 #include "core/histogram/check.h"
+#include "core/histogram/deal.h"
 
 #define MOST_LEAF_PAIRS ((guint64)1 << 23)  /* of a slice: 400 MB of lists */
 #define LEAST_LEAF_PAIRS ((guint64)1 << 14) /* if memory is short */
@@ -294,22 +295,47 @@ static gboolean plan_pair(Plan *plan, HistogramPair pair)
   return TRUE;
 }
 
-/* Cells above the tops are not measured. */
-static gboolean plan_tops(Plan *plan)
+static gboolean plan_top(Plan *plan, const Top *a, const Top *b)
+{
+  return plan_pair(plan, { a->cell, b->cell, 0, (guint16)plan->count.n_edges, (guint16)a->region,
+                           (guint16)b->region });
+}
+
+static gboolean plan_all(Plan *plan)
 {
   const AstroPoints *a = plan->job->count.a, *b = plan->job->count.b;
   for (guint32 i = 0; i < a->n_tops; i++)
-    for (guint32 j = plan->count.alone ? i : 0; j < b->n_tops; j++) {
-      HistogramPair pair = { a->tops[i].cell,
-                             b->tops[j].cell,
-                             0,
-                             (guint16)plan->count.n_edges,
-                             (guint16)a->tops[i].region,
-                             (guint16)b->tops[j].region };
-      if (!plan_pair(plan, pair))
+    for (guint32 j = plan->count.alone ? i : 0; j < b->n_tops; j++)
+      if (!plan_top(plan, &a->tops[i], &b->tops[j]))
         return FALSE;
-    }
-  return plan->slice->seeds->numbers[N_SEEDS] == 0 || slice_run(plan);
+  return TRUE;
+}
+
+/* The host plans faster than a device counts. So a device first ends what is its own, and takes
+ * from slower ones what they have not planned by then. */
+static gboolean plan_dealt(Plan *plan, AstroHistogramDeal *deal, guint lane)
+{
+  const Count *count = &plan->job->count;
+  guint64 i, j;
+  gboolean is_own, was_own = TRUE;
+  while (histogram_deal_take(deal, lane, &i, &j, &is_own)) {
+    if (was_own && !is_own &&
+        ((plan->slice->seeds->numbers[N_SEEDS] > 0 && !(slice_run(plan) && slice_begin(plan))) ||
+         !retire_all(plan->self, plan->error)))
+      return FALSE;
+    was_own = is_own;
+    if (!plan_top(plan, &count->a->tops[i], &count->b->tops[j]))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Cells above the tops are not measured. */
+static gboolean plan_tops(Plan *plan)
+{
+  const AstroHistogramCall *call = plan->job->count.call;
+  return (call && call->deal ? plan_dealt(plan, call->deal, call->lane) : plan_all(plan)) &&
+         (plan->slice->seeds->numbers[N_SEEDS] == 0 || slice_run(plan));
 }
 
 /* ---- the backend ---- */

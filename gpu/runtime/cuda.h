@@ -14,6 +14,7 @@ typedef struct {
   GPtrArray *idle_events; /* cudaEvent_t to be used again */
   GHashTable *faces;      /* device memory that alloc has given -> its bytes */
   gsize ours;             /* sum of those bytes */
+  guint64 asked, reached; /* other devices, a bit each: those that were asked for, those reached */
 } AstroCudaDevice;
 
 /* For functions of AstroBackend and AstroDevice: returns FALSE with an error if the call failed. */

@@ -8,7 +8,13 @@ gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error)
   if (status == cudaSuccess)
     return TRUE;
   cudaGetLastError(); /* clears the error, so that the next call does not report it again */
-  if (error && !*error)
+  int device = -1; /* of this thread: which of several has failed */
+  if (!error || *error)
+    return FALSE;
+  if (cudaGetDevice(&device) == cudaSuccess)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE, "CUDA: %s on GPU %d: %s",
+                call, device, cudaGetErrorString(status));
+  else
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE, "CUDA: %s: %s", call,
                 cudaGetErrorString(status));
   return FALSE;
@@ -248,6 +254,54 @@ static gboolean event_wait(AstroDevice *device, AstroEvent *event, GError **erro
   return astro_cuda_enter(device, error) && CUDA_TRY(cudaEventSynchronize((cudaEvent_t)event));
 }
 
+/* ---- other devices ---- */
+
+/* Direct access is enabled on first use. Without it the driver would take copies by way of the host
+ * too, but slower than we do. */
+static gboolean reaches(AstroDevice *device, AstroDevice *other)
+{
+  const guint64 bit = (guint64)1 << (other->index % 64);
+  int can = 0;
+  g_mutex_lock(&cuda(device)->lock);
+  const gboolean known = (cuda(device)->asked & bit) != 0;
+  gboolean reached = (cuda(device)->reached & bit) != 0;
+  g_mutex_unlock(&cuda(device)->lock);
+  if (known)
+    return reached;
+  reached = other->index < 64 &&
+            cudaDeviceCanAccessPeer(&can, device->index, other->index) == cudaSuccess && can &&
+            astro_cuda_enter(device, NULL);
+  if (reached) {
+    const cudaError_t status = cudaDeviceEnablePeerAccess(other->index, 0);
+    reached = status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled;
+  }
+  cudaGetLastError(); /* "already enabled" and "cannot" are answers, not errors */
+  g_mutex_lock(&cuda(device)->lock);
+  cuda(device)->asked |= bit;
+  cuda(device)->reached |= reached ? bit : 0;
+  g_mutex_unlock(&cuda(device)->lock);
+  return reached;
+}
+
+static gboolean queue_copy_across(AstroDevice *device, AstroQueue *queue, gpointer to,
+                                  AstroDevice *other, gconstpointer from, gsize bytes,
+                                  GError **error)
+{
+  return astro_cuda_enter(device, error) &&
+         CUDA_TRY(cudaMemcpyPeerAsync(to, device->index, from, other->index, bytes,
+                                      astro_cuda_stream(queue)));
+}
+
+static void find_bus(AstroDevice *device, char bus[ASTRO_BUS_CHARS])
+{
+  if (cudaDeviceGetPCIBusId(bus, ASTRO_BUS_CHARS, device->index) != cudaSuccess) {
+    cudaGetLastError();
+    *bus = '\0';
+  }
+  for (; *bus; bus++) /* as the kernel writes it */
+    *bus = g_ascii_tolower(*bus);
+}
+
 static void device_close(AstroDevice *device)
 {
   AstroCudaDevice *self = cuda(device);
@@ -256,6 +310,8 @@ static void device_close(AstroDevice *device)
     queue_free(device, device->up);
   if (device->down)
     queue_free(device, device->down);
+  if (device->across)
+    queue_free(device, device->across);
   for (guint i = 0; i < self->idle_events->len; i++)
     cudaEventDestroy((cudaEvent_t)self->idle_events->pdata[i]);
   g_ptr_array_unref(self->idle_events);
@@ -280,6 +336,9 @@ const AstroDeviceFuncs astro_cuda_device_funcs = {
   .event_done = event_done,
   .event_wait = event_wait,
   .close = device_close,
+  .reaches = reaches,
+  .queue_copy_across = queue_copy_across,
+  .find_bus = find_bus,
 };
 
 AstroDevice *astro_cuda_device_new(gint index, GError **error)
@@ -298,7 +357,8 @@ AstroDevice *astro_cuda_device_new(gint index, GError **error)
   g_mutex_init(&self->lock);
   self->base.up = queue_new(&self->base, error);
   self->base.down = self->base.up ? queue_new(&self->base, error) : NULL;
-  if (!self->base.down) {
+  self->base.across = self->base.down ? queue_new(&self->base, error) : NULL;
+  if (!self->base.across) {
     device_close(&self->base);
     return NULL;
   }

@@ -2,8 +2,11 @@
  * their ratio. */
 #pragma once
 
+#include "tests/bench/record.h"
+
 #include <glib.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef void (*BenchFunc)(gpointer data);
 
@@ -81,9 +84,11 @@ static inline void bench_row(const char *what, double achieved, double limit, co
   if (wanted > 0)
     printf("  (at least %.2f)%s", wanted, achieved / limit < wanted ? "  SHORT" : "");
   printf("\n");
+  bench_record(what, achieved, limit, unit, wanted);
 }
 
 static inline void bench_head(const char *title)
 {
+  bench_record_table(title);
   printf("\n%s\n%-64s %10s %10s %-8s %6s\n", title, "", "achieved", "limit", "unit", "ratio");
 }

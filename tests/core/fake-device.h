@@ -49,10 +49,16 @@ struct _FakeWork {
   guint n_areas;
 };
 
+/* All fake devices of a program: queues of one wait for events of another. */
 typedef struct {
-  AstroDevice device;
   pthread_mutex_t lock;
   pthread_cond_t changed;
+  GPtrArray *fakes; /* FakeDevice, open now */
+} FakeWorld;
+
+typedef struct {
+  AstroDevice device;
+  FakeWorld *world;
   GPtrArray *queues;
   GArray *faces, *locked;      /* of FakeArea */
   guint events;                /* alive */
@@ -60,7 +66,8 @@ typedef struct {
   guint failures;
   gboolean lost; /* every call fails, as after a kernel's fault */
   guint32 random;
-  guint delay; /* microseconds at most before each piece of work */
+  guint delay;    /* microseconds at most before each piece of work */
+  gboolean alone; /* no other one is reached without the host */
 } FakeDevice;
 
 struct _AstroQueue {
@@ -71,6 +78,7 @@ struct _AstroQueue {
 };
 
 struct _AstroEvent {
+  FakeDevice *owner;
   guint ref_count;
   gboolean done;
 };
@@ -88,19 +96,19 @@ static inline gboolean fake_fails(FakeDevice *fake, FakeCall call, GError **erro
 {
   static const char *const names[] = { "alloc",      "lock_host",    "queue_new", "queue_copy",
                                        "queue_wait", "event_record", "event_wait" };
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   const gboolean fails = fake->lost || (fake->fail_in[call] > 0 && --fake->fail_in[call] == 0);
   fake->failures += fails;
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   if (fails)
     g_set_error(error, g_quark_from_static_string("fake"), call, "fake %s said no", names[call]);
   return fails;
 }
 
-static inline void fake_event_unref(FakeDevice *fake, AstroEvent *event)
+static inline void fake_event_unref(AstroEvent *event)
 {
   if (--event->ref_count == 0) {
-    fake->events--;
+    event->owner->events--;
     g_free(event);
   }
 }
@@ -120,12 +128,21 @@ static inline gboolean fake_work_touches(const FakeWork *work, const guint8 *sta
 }
 
 /* With the lock held: whether queued work will still touch that area. */
-static inline gboolean fake_touched(FakeDevice *fake, const guint8 *start, gsize bytes)
+static inline gboolean fake_touches(FakeDevice *fake, const guint8 *start, gsize bytes)
 {
   for (guint i = 0; i < fake->queues->len; i++)
     for (FakeWork *work = ((AstroQueue *)fake->queues->pdata[i])->first; work; work = work->next)
       if (fake_work_touches(work, start, bytes))
         return TRUE;
+  return FALSE;
+}
+
+/* The same of any device: one may copy from another. */
+static inline gboolean fake_touched(FakeDevice *fake, const guint8 *start, gsize bytes)
+{
+  for (guint i = 0; i < fake->world->fakes->len; i++)
+    if (fake_touches(fake->world->fakes->pdata[i], start, bytes))
+      return TRUE;
   return FALSE;
 }
 
@@ -143,18 +160,18 @@ static inline gpointer fake_run(gpointer data)
 {
   AstroQueue *queue = data;
   FakeDevice *fake = queue->fake;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   for (;;) {
     FakeWork *work = queue->first;
     if (work == NULL && queue->closing)
       break;
     if (work == NULL || (queue->held && !queue->closing) || (work->wait && !work->wait->done)) {
-      pthread_cond_wait(&fake->changed, &fake->lock);
+      pthread_cond_wait(&fake->world->changed, &fake->world->lock);
       continue;
     }
     fake->random = fake->random * 1664525u + 1013904223u;
     const guint delay = fake->random & 0x80000000u ? (fake->random >> 8) % (fake->delay + 1) : 0;
-    pthread_mutex_unlock(&fake->lock);
+    pthread_mutex_unlock(&fake->world->lock);
     if (delay > 0)
       g_usleep(delay);
     if (work->kernel != NULL)
@@ -163,20 +180,20 @@ static inline gpointer fake_run(gpointer data)
       memcpy(work->to, work->from, work->bytes);
     if (work->free_data != NULL)
       work->free_data(work->data);
-    pthread_mutex_lock(&fake->lock);
+    pthread_mutex_lock(&fake->world->lock);
     if (work->record != NULL) {
       work->record->done = TRUE;
-      fake_event_unref(fake, work->record);
+      fake_event_unref(work->record);
     }
     if (work->wait != NULL)
-      fake_event_unref(fake, work->wait);
+      fake_event_unref(work->wait);
     queue->first = work->next;
     if (queue->first == NULL)
       queue->last = NULL;
     g_free(work);
-    pthread_cond_broadcast(&fake->changed);
+    pthread_cond_broadcast(&fake->world->changed);
   }
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return NULL;
 }
 
@@ -189,7 +206,7 @@ static inline void fake_push(AstroQueue *queue, FakeWork work)
   else
     queue->first = copy;
   queue->last = copy;
-  pthread_cond_broadcast(&queue->fake->changed);
+  pthread_cond_broadcast(&queue->fake->world->changed);
 }
 
 static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *face, GError **error)
@@ -199,9 +216,9 @@ static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *fa
     return FALSE;
   FakeArea area = { g_aligned_alloc(1, MAX(bytes, 1), 256), bytes }; /* as a GPU's lies */
   memset(area.start, 0xa5, bytes);
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   g_array_append_val(fake->faces, area);
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   *face = (gpointer)((guintptr)area.start | FAKE_BIT);
   return TRUE;
 }
@@ -210,10 +227,10 @@ static inline gboolean fake_memory(AstroDevice *device, AstroDeviceMemory *memor
 {
   FakeDevice *fake = (FakeDevice *)device;
   *memory = (AstroDeviceMemory){ .free = G_MAXSIZE / 2, .whole = G_MAXSIZE };
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   for (guint i = 0; i < fake->faces->len; i++)
     memory->ours += g_array_index(fake->faces, FakeArea, i).bytes;
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return TRUE;
 }
 
@@ -225,20 +242,29 @@ static inline gint fake_find_start(GArray *areas, const guint8 *start)
   return -1;
 }
 
+/* With the lock held: calls of any device that have failed. */
+static inline guint fake_all_failures(const FakeWorld *world)
+{
+  guint failures = 0;
+  for (guint i = 0; i < world->fakes->len; i++)
+    failures += ((const FakeDevice *)world->fakes->pdata[i])->failures;
+  return failures;
+}
+
 /* As cudaFree does, this waits for work that still touches the area, but only a failure excuses
  * that. */
 static inline void fake_remove(FakeDevice *fake, GArray *areas, guint8 *start)
 {
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   const gint i = fake_find_start(areas, start);
   g_assert_cmpint(i, >=, 0);
   const gsize bytes = g_array_index(areas, FakeArea, i).bytes;
   while (fake_touched(fake, start, bytes)) {
-    g_assert_cmpuint(fake->failures, >, 0);
-    pthread_cond_wait(&fake->changed, &fake->lock);
+    g_assert_cmpuint(fake_all_failures(fake->world), >, 0);
+    pthread_cond_wait(&fake->world->changed, &fake->world->lock);
   }
   g_array_remove_index_fast(areas, (guint)fake_find_start(areas, start));
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
 }
 
 static inline void fake_free(AstroDevice *device, gpointer face)
@@ -256,9 +282,9 @@ static inline gboolean fake_lock_host(AstroDevice *device, gpointer host, gsize 
   if (fake_fails(fake, FAKE_LOCK, error))
     return FALSE;
   const FakeArea area = { host, bytes };
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   g_array_append_val(fake->locked, area);
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return TRUE;
 }
 
@@ -275,21 +301,21 @@ static inline AstroQueue *fake_queue_new(AstroDevice *device, GError **error)
     return NULL;
   AstroQueue *queue = g_new0(AstroQueue, 1);
   queue->fake = fake;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   g_ptr_array_add(fake->queues, queue);
   g_assert_cmpint(pthread_create(&queue->thread, NULL, fake_run, queue), ==, 0);
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return queue;
 }
 
 static inline void fake_queue_free(AstroDevice *device, AstroQueue *queue)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   g_assert_false(queue->closing);
   queue->closing = TRUE;
-  pthread_cond_broadcast(&fake->changed);
-  pthread_mutex_unlock(&fake->lock);
+  pthread_cond_broadcast(&fake->world->changed);
+  pthread_mutex_unlock(&fake->world->lock);
 }
 
 static inline gboolean fake_queue_copy(AstroDevice *device, AstroQueue *queue,
@@ -301,7 +327,7 @@ static inline gboolean fake_queue_copy(AstroDevice *device, AstroQueue *queue,
   gconstpointer host = direction == ASTRO_COPY_UP ? from : to;
   if (fake_fails(fake, FAKE_COPY, error))
     return FALSE;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   g_assert_true(queue == (direction == ASTRO_COPY_UP ? device->up : device->down));
   g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
   g_assert_cmpuint((guintptr)host & FAKE_BIT, ==, 0);
@@ -310,7 +336,7 @@ static inline gboolean fake_queue_copy(AstroDevice *device, AstroQueue *queue,
                                .from = fake_real(from),
                                .bytes = bytes,
                                .from_bytes = bytes });
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return TRUE;
 }
 
@@ -320,10 +346,10 @@ static inline gboolean fake_queue_wait(AstroDevice *device, AstroQueue *queue, A
   FakeDevice *fake = (FakeDevice *)device;
   if (fake_fails(fake, FAKE_QUEUE_WAIT, error))
     return FALSE;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   event->ref_count++;
   fake_push(queue, (FakeWork){ .wait = event });
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return TRUE;
 }
 
@@ -333,28 +359,29 @@ static inline AstroEvent *fake_event_record(AstroDevice *device, AstroQueue *que
   if (fake_fails(fake, FAKE_RECORD, error))
     return NULL;
   AstroEvent *event = g_new0(AstroEvent, 1);
+  event->owner = fake;
   event->ref_count = 2;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   fake->events++;
   fake_push(queue, (FakeWork){ .record = event });
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return event;
 }
 
 static inline void fake_event_free(AstroDevice *device, AstroEvent *event)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
-  fake_event_unref(fake, event);
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
+  fake_event_unref(event);
+  pthread_mutex_unlock(&fake->world->lock);
 }
 
 static inline gboolean fake_event_done(AstroDevice *device, AstroEvent *event)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   const gboolean done = event->done && !fake->lost;
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return done;
 }
 
@@ -363,35 +390,75 @@ static inline gboolean fake_event_wait(AstroDevice *device, AstroEvent *event, G
   FakeDevice *fake = (FakeDevice *)device;
   if (fake_fails(fake, FAKE_EVENT_WAIT, error))
     return FALSE;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   while (!event->done)
-    pthread_cond_wait(&fake->changed, &fake->lock);
-  pthread_mutex_unlock(&fake->lock);
+    pthread_cond_wait(&fake->world->changed, &fake->world->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return TRUE;
 }
 
 static inline void fake_close(AstroDevice *device)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   for (guint i = 0; i < fake->queues->len; i++)
     ((AstroQueue *)fake->queues->pdata[i])->closing = TRUE;
-  pthread_cond_broadcast(&fake->changed);
-  pthread_mutex_unlock(&fake->lock);
+  pthread_cond_broadcast(&fake->world->changed);
+  pthread_mutex_unlock(&fake->world->lock);
   for (guint i = 0; i < fake->queues->len; i++)
     pthread_join(((AstroQueue *)fake->queues->pdata[i])->thread, NULL);
 
+  pthread_mutex_lock(&fake->world->lock);
+  g_ptr_array_remove_fast(fake->world->fakes, fake);
+  pthread_mutex_unlock(&fake->world->lock);
   g_assert_cmpuint(fake->events, ==, 0);
   g_assert_cmpuint(fake->faces->len, ==, 0);
   g_assert_cmpuint(fake->locked->len, ==, 0);
   g_ptr_array_unref(fake->queues);
   g_array_unref(fake->faces);
   g_array_unref(fake->locked);
-  pthread_cond_destroy(&fake->changed);
-  pthread_mutex_destroy(&fake->lock);
   g_free(device->name);
   g_free(fake);
   __atomic_fetch_sub(&fake_devices, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline gboolean fake_reaches(AstroDevice *device, AstroDevice *other)
+{
+  return !((FakeDevice *)device)->alone && !((FakeDevice *)other)->alone;
+}
+
+static inline gboolean fake_queue_copy_across(AstroDevice *device, AstroQueue *queue, gpointer to,
+                                              AstroDevice *other, gconstpointer from, gsize bytes,
+                                              GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device, *there = (FakeDevice *)other;
+  if (fake_fails(fake, FAKE_COPY, error))
+    return FALSE;
+  pthread_mutex_lock(&fake->world->lock);
+  g_assert_true(queue == device->across && fake != there);
+  g_assert_cmpint(fake_find(fake->faces, fake_real(to), bytes), >=, 0);
+  g_assert_cmpint(fake_find(there->faces, fake_real(from), bytes), >=, 0);
+  fake_push(queue, (FakeWork){ .to = fake_real(to),
+                               .from = fake_real(from),
+                               .bytes = bytes,
+                               .from_bytes = bytes });
+  pthread_mutex_unlock(&fake->world->lock);
+  return TRUE;
+}
+
+static inline void fake_find_bus(AstroDevice *device, char bus[ASTRO_BUS_CHARS])
+{
+  g_snprintf(bus, ASTRO_BUS_CHARS, "fake:%02x:00.0", (guint)device->index);
+}
+
+static inline FakeWorld *fake_world(void)
+{
+  static FakeWorld world = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL };
+  pthread_mutex_lock(&world.lock);
+  if (!world.fakes)
+    world.fakes = g_ptr_array_new();
+  pthread_mutex_unlock(&world.lock);
+  return &world;
 }
 
 static inline AstroDevice *fake_device_new(guint32 seed)
@@ -411,14 +478,19 @@ static inline AstroDevice *fake_device_new(guint32 seed)
     .event_done = fake_event_done,
     .event_wait = fake_event_wait,
     .close = fake_close,
+    .reaches = fake_reaches,
+    .queue_copy_across = fake_queue_copy_across,
+    .find_bus = fake_find_bus,
   };
   FakeDevice *fake = g_new0(FakeDevice, 1);
   AstroDevice *device = &fake->device;
   device->funcs = &funcs;
   device->ref_count = 1;
   device->name = g_strdup("fake");
-  pthread_mutex_init(&fake->lock, NULL);
-  pthread_cond_init(&fake->changed, NULL);
+  fake->world = fake_world();
+  pthread_mutex_lock(&fake->world->lock);
+  g_ptr_array_add(fake->world->fakes, fake);
+  pthread_mutex_unlock(&fake->world->lock);
   fake->queues = g_ptr_array_new_with_free_func(g_free);
   fake->faces = g_array_new(FALSE, FALSE, sizeof(FakeArea));
   fake->locked = g_array_new(FALSE, FALSE, sizeof(FakeArea));
@@ -426,6 +498,7 @@ static inline AstroDevice *fake_device_new(guint32 seed)
   fake->delay = 60;
   device->up = fake_queue_new(device, NULL);
   device->down = fake_queue_new(device, NULL);
+  device->across = fake_queue_new(device, NULL);
   __atomic_fetch_add(&fake_devices, 1, __ATOMIC_SEQ_CST);
   return device;
 }
@@ -433,34 +506,34 @@ static inline AstroDevice *fake_device_new(guint32 seed)
 /* A held queue takes work and does none of it. */
 static inline void fake_hold(AstroQueue *queue, gboolean hold)
 {
-  pthread_mutex_lock(&queue->fake->lock);
+  pthread_mutex_lock(&queue->fake->world->lock);
   queue->held = hold;
-  pthread_cond_broadcast(&queue->fake->changed);
-  pthread_mutex_unlock(&queue->fake->lock);
+  pthread_cond_broadcast(&queue->fake->world->changed);
+  pthread_mutex_unlock(&queue->fake->world->lock);
 }
 
 static inline void fake_fail(AstroDevice *device, FakeCall call, guint nth)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   fake->fail_in[call] = nth;
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
 }
 
 static inline void fake_lose(AstroDevice *device, gboolean lost)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   fake->lost = lost;
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
 }
 
 static inline guint fake_failures(AstroDevice *device)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   const guint failures = fake->failures;
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return failures;
 }
 
@@ -468,9 +541,9 @@ static inline guint fake_failures(AstroDevice *device)
 static inline gboolean fake_host_busy(AstroDevice *device, gconstpointer host, gsize bytes)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   const gboolean busy = fake_touched(fake, host, bytes);
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
   return busy;
 }
 
@@ -481,7 +554,7 @@ static inline void fake_queue_kernel_between(AstroDevice *device, AstroQueue *qu
                                              gpointer data, GDestroyNotify free_data)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   g_assert_cmpuint((guintptr)from & FAKE_BIT, !=, 0);
   g_assert_cmpuint((guintptr)to & FAKE_BIT, !=, 0);
   g_assert_cmpint(fake_find(fake->faces, fake_real(from), from_bytes), >=, 0);
@@ -493,7 +566,7 @@ static inline void fake_queue_kernel_between(AstroDevice *device, AstroQueue *qu
                                .free_data = free_data,
                                .bytes = bytes,
                                .from_bytes = from_bytes });
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
 }
 
 static inline void fake_queue_kernel(AstroDevice *device, AstroQueue *queue, FakeKernel kernel,
@@ -511,23 +584,23 @@ static inline void fake_queue_kernel_over(AstroDevice *device, AstroQueue *queue
   FakeDevice *fake = (FakeDevice *)device;
   FakeWork work = { .kernel = kernel, .data = data, .free_data = free_data, .n_areas = n };
   g_assert_cmpuint(n, <=, FAKE_MAX_AREAS);
-  pthread_mutex_lock(&fake->lock);
+  pthread_mutex_lock(&fake->world->lock);
   for (guint i = 0; i < n; i++) {
     g_assert_cmpuint((guintptr)areas[i].start & FAKE_BIT, !=, 0);
     work.areas[i] = (FakeArea){ fake_real(areas[i].start), areas[i].bytes };
     g_assert_cmpint(fake_find(fake->faces, work.areas[i].start, areas[i].bytes), >=, 0);
   }
   fake_push(queue, work);
-  pthread_mutex_unlock(&fake->lock);
+  pthread_mutex_unlock(&fake->world->lock);
 }
 
 /* Waits until a queue is empty, whatever calls of the device do. */
 static inline void fake_settle(AstroQueue *queue)
 {
-  pthread_mutex_lock(&queue->fake->lock);
+  pthread_mutex_lock(&queue->fake->world->lock);
   while (queue->first)
-    pthread_cond_wait(&queue->fake->changed, &queue->fake->lock);
-  pthread_mutex_unlock(&queue->fake->lock);
+    pthread_cond_wait(&queue->fake->world->changed, &queue->fake->world->lock);
+  pthread_mutex_unlock(&queue->fake->world->lock);
 }
 
 /* Kernels: fill as test_fill() does, change every byte, compare with the bytes in data. */

@@ -2,8 +2,8 @@
 #include "core/backend/device-list.h"
 #include "core/stream/validity.h"
 #include "core/backend/module.h"
-#include "tests/core/fake-device.h"
 #include "tests/elements/astrocorrelator.h"
+#include "tests/elements/fake-devices.h"
 
 #include <math.h>
 
@@ -57,13 +57,13 @@ static void take(Made *made, GstHarness *h)
 }
 
 /* All of the stream, with a hole of lost blocks in it. */
-static Made correlate(const char *settings, const char *format, guint integration,
-                      const guint8 *stream, gboolean with_losses)
+static Made correlate_after(const char *before, const char *settings, const char *format,
+                            guint integration, const guint8 *stream, gboolean with_losses)
 {
   Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
                 g_array_new(FALSE, FALSE, sizeof(guint64)) };
-  g_autofree char *line =
-      g_strdup_printf("astrocorrelator backend=cuda integration=%u %s", integration, settings);
+  g_autofree char *line = g_strdup_printf("%s astrocorrelator backend=cuda integration=%u %s",
+                                          before, integration, settings);
   g_autofree char *caps = g_strdup_printf(
       "application/x-astro-visibilities,format=%s,layout=channel:baseline:pol:pol", format);
   GstHarness *h = gst_harness_new_parse(line);
@@ -76,6 +76,12 @@ static Made correlate(const char *settings, const char *format, guint integratio
   take(&made, h);
   gst_harness_teardown(h);
   return made;
+}
+
+static Made correlate(const char *settings, const char *format, guint integration,
+                      const guint8 *stream, gboolean with_losses)
+{
+  return correlate_after("", settings, format, integration, stream, with_losses);
 }
 
 static void assert_alike(const Made *a, const Made *b, gboolean exact)
@@ -93,17 +99,12 @@ static void assert_alike(const Made *a, const Made *b, gboolean exact)
     g_assert_cmpfloat(fabsf(x[i] - y[i]), <=, 1.2e-7f * 16384);
 }
 
-static char *several(void)
-{
-  return g_strdup(g_getenv("ASTRO_FAKE_DEVICES") ? "all" : "0,0,0");
-}
-
 /* Integrations shorter and longer than blocks, than all devices' blocks, and than the stream. */
 static void test_same(void)
 {
   static const guint integrations[] = { 1, 5, 13, 40, 100, 1000 };
   static const char *const formats[] = { "CI32LE", "CF32LE" };
-  g_autofree char *devices = several(), *settings = g_strconcat("devices=", devices, NULL);
+  g_autofree char *settings = g_strconcat("devices=", test_several_devices(), NULL);
   guint8 stream[STEPS * 2 * SAMPLES];
   test_fill(stream, sizeof stream, 3);
   for (guint i = 0; i < G_N_ELEMENTS(integrations); i++)
@@ -116,12 +117,28 @@ static void test_same(void)
       }
 }
 
+/* Blocks that one device has made go on to the others. */
+static void test_chain(void)
+{
+  static const char *const before = "astrotranspose backend=cuda ! "
+                                    "application/x-astro-spectra,layout=channel:station:pol:time !";
+  g_autofree char *settings = g_strconcat("devices=", test_several_devices(), NULL);
+  guint8 stream[STEPS * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 6);
+  g_auto(Made) one = correlate("device=0", "CI32LE", 40, stream, TRUE);
+  g_auto(Made) chain = correlate_after(before, settings, "CI32LE", 40, stream, TRUE);
+  assert_alike(&one, &chain, TRUE);
+  if (test_devices_are_fake()) {
+    g_autoptr(AstroDevice) second = astro_device_open(1, NULL);
+    g_assert_cmpuint(second->bytes_across, >, 0);
+  }
+}
+
 /* A flush forgets what every device holds, and what waits to be joined. */
 static void test_flush(void)
 {
-  g_autofree char *devices = several();
-  g_autofree char *line =
-      g_strdup_printf("astrocorrelator backend=cuda integration=40 devices=%s", devices);
+  g_autofree char *line = g_strdup_printf("astrocorrelator backend=cuda integration=40 devices=%s",
+                                          test_several_devices());
   guint8 stream[STEPS * 2 * SAMPLES];
   Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
                 g_array_new(FALSE, FALSE, sizeof(guint64)) };
@@ -154,7 +171,7 @@ static void test_flush(void)
 /* A device that fails ends the stream with an error that names it. */
 static void test_failure(void)
 {
-  if (!g_getenv("ASTRO_FAKE_DEVICES")) {
+  if (!test_devices_are_fake()) {
     g_test_skip("only a fake device fails when it is told to");
     return;
   }
@@ -226,9 +243,10 @@ static void test_lists(void)
 static void add_tests(void)
 {
   g_test_add_func("/astrocorrelator-devices/lists", test_lists);
-  if (!g_getenv("ASTRO_CUDA_MODULE") && !g_file_test("/dev/nvidiactl", G_FILE_TEST_EXISTS))
+  if (!test_has_devices())
     return;
   g_test_add_func("/astrocorrelator-devices/same", test_same);
+  g_test_add_func("/astrocorrelator-devices/chain", test_chain);
   g_test_add_func("/astrocorrelator-devices/flush", test_flush);
   g_test_add_func("/astrocorrelator-devices/refused", test_refusals);
   g_test_add_func("/astrocorrelator-devices/failure", test_failure); /* the last: it stays broken */
@@ -237,11 +255,6 @@ static void add_tests(void)
 /* Without a GPU three fake devices take its place; a single GPU is shared by three. */
 int main(int argc, char **argv)
 {
-  const char *build = g_getenv("G_TEST_BUILDDIR");
-  if (build && !g_file_test("/dev/nvidiactl", G_FILE_TEST_EXISTS)) {
-    g_autofree char *module = g_build_filename(build, "tests/elements/.libs/fake-module.so", NULL);
-    g_setenv("ASTRO_CUDA_MODULE", module, TRUE);
-    g_setenv("ASTRO_FAKE_DEVICES", "3", TRUE);
-  }
+  test_fake_devices("3");
   return test_run(argc, argv, add_tests);
 }

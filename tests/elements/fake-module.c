@@ -254,13 +254,22 @@ LATE_STAGE(sideband, AstroSidebandConfig, NULL, keep_sideband)
 LATE_STAGE(transpose, AstroTransposeConfig, NULL, keep_transpose)
 
 /* Catalogues and counts are on the host, for a device too. */
+typedef struct {
+  gpointer counter;
+  FakeDevice *fake;
+} HostHistogram;
+
 static gpointer create_histogram(gconstpointer config, const AstroPlace *place,
                                  const char **variant, GError **error)
 {
   AstroPlace host = { .threads = 1, .stop = place->stop };
-  gpointer instance = astro_histogram_cpu.create(config, &host, variant, error);
+  gpointer counter = astro_histogram_cpu.create(config, &host, variant, error);
+  if (!counter)
+    return NULL;
+  HostHistogram *histogram = g_new(HostHistogram, 1);
+  *histogram = (HostHistogram){ counter, (FakeDevice *)place->device };
   *variant = "late";
-  return instance;
+  return histogram;
 }
 
 static gboolean shape_histogram(gconstpointer config, GError **error)
@@ -272,7 +281,12 @@ static gboolean submit_histogram(gpointer instance, const AstroBlock *in, guint 
                                  const AstroBlock *out, guint n_out, gconstpointer arguments,
                                  AstroResult *result, GError **error)
 {
-  return astro_histogram_cpu.submit(instance, in, n_in, out, n_out, arguments, result, error);
+  const HostHistogram *histogram = instance;
+  if (fake_fails(histogram->fake, FAKE_COPY, error))
+    return FALSE;
+  g_usleep(histogram->fake->delay);
+  return astro_histogram_cpu.submit(histogram->counter, in, n_in, out, n_out, arguments, result,
+                                    error);
 }
 
 static gboolean drain_histogram(gpointer instance, AstroResult *result, GError **error)
@@ -282,7 +296,9 @@ static gboolean drain_histogram(gpointer instance, AstroResult *result, GError *
 
 static void destroy_histogram(gpointer instance)
 {
-  astro_histogram_cpu.destroy(instance);
+  HostHistogram *histogram = instance;
+  astro_histogram_cpu.destroy(histogram->counter);
+  g_free(histogram);
 }
 
 static const AstroBackend late_histogram = { .stage = "histogram",
@@ -311,6 +327,8 @@ static AstroDevice *open_device(gint index, GError **error)
 {
   AstroDevice *device = fake_device_new(7 + (guint32)index);
   ((FakeDevice *)device)->delay *= 1 + (guint)index;
+  ((FakeDevice *)device)->alone = g_getenv("ASTRO_FAKE_ALONE") != NULL;
+  device->index = index;
   if (index > 0) {
     g_free(device->name);
     device->name = g_strdup_printf("fake %d", index);

@@ -61,6 +61,30 @@ static void test_stats_of_device(void)
                                      result.out, 0, 0));
 }
 
+/* The energy of GPUs, or why there is none. */
+static void test_stats_of_energy(void)
+{
+  g_autofree char *fake =
+      g_test_build_filename(G_TEST_BUILT, "tests/core/machine/.libs/fake-nvml.so", NULL);
+  write_file("energy.graph", "fakesrc num-buffers=7 sizetype=fixed sizemax=100 ! fakesink", -1);
+  g_setenv("ASTRO_NVML", "/nowhere.so", TRUE);
+  g_auto(Result) without = run("run ./energy.graph --stats --quiet");
+  g_assert_cmpint(without.status, ==, 0);
+  g_assert_true(g_regex_match_simple("(?m)^energy of the machine: .*; not of GPUs: /nowhere\\.so "
+                                     "cannot be loaded: it comes with NVIDIA's driver$",
+                                     without.out, 0, 0));
+  if (g_file_test(fake, G_FILE_TEST_EXISTS)) { /* not among installed tests */
+    g_setenv("ASTRO_NVML", fake, TRUE);
+    g_setenv("ASTRO_FAKE_MILLIJOULES", "+,", TRUE);
+    g_auto(Result) result = run("run ./energy.graph --stats --quiet");
+    g_assert_cmpint(result.status, ==, 0);
+    g_assert_true(g_regex_match_simple("(?m)^energy of the machine:.* gpu-0 \\(Fake GPU\\) 1\\.5 J "
+                                       "\\([0-9.e+]+ W\\)(; not of the CPU.*)?$",
+                                       result.out, 0, 0));
+  }
+  g_unsetenv("ASTRO_NVML");
+}
+
 static void test_dot(void)
 {
   g_auto(Result) result = run("run good blocks=2 output=dot.raw --quiet --dot good.dot");
@@ -134,6 +158,7 @@ static void add_tests(void)
 {
   g_test_add_func("/gst-astro/stats", test_stats);
   g_test_add_func("/gst-astro/stats/device", test_stats_of_device);
+  g_test_add_func("/gst-astro/stats/energy", test_stats_of_energy);
   g_test_add_func("/gst-astro/dot", test_dot);
   g_test_add_func("/gst-astro/progress-lines", test_progress_lines);
   g_test_add_func("/gst-astro/progress-terminal", test_progress_terminal);

@@ -77,6 +77,42 @@ static void energy(void)
   test_remove_all(root);
 }
 
+/* A GPU that counts, which starts again as with a new driver, and one that does not count. */
+static void gpu_energy(void)
+{
+  g_autofree char *fake =
+      g_test_build_filename(G_TEST_BUILT, "tests/core/machine/.libs/fake-nvml.so", NULL);
+  if (!g_file_test(fake, G_FILE_TEST_EXISTS)) {
+    g_test_skip("no fake library beside this test");
+    return;
+  }
+  g_setenv("ASTRO_NVML", fake, TRUE);
+  g_setenv("ASTRO_FAKE_MILLIJOULES", "1000,", TRUE);
+  AstroUsage *usage = astro_usage_new("/nowhere");
+  AstroUsageTold told = astro_usage_read(usage);
+  g_assert_cmpstr(told.no_gpus, ==, NULL);
+  g_assert_cmpuint(told.energies->len, ==, 1);
+  const AstroEnergy *gpu = &g_array_index(told.energies, AstroEnergy, 0);
+  g_assert_cmpstr(gpu->name, ==, "gpu-0");
+  g_assert_cmpstr(gpu->model, ==, "Fake GPU");
+  g_assert_cmpfloat(gpu->joules, ==, 0);
+  g_setenv("ASTRO_FAKE_MILLIJOULES", "1250,", TRUE);
+  astro_usage_read(usage);
+  g_assert_cmpfloat(gpu->joules, ==, 0.25);
+  g_setenv("ASTRO_FAKE_MILLIJOULES", "500,", TRUE);
+  astro_usage_read(usage);
+  g_assert_cmpfloat(gpu->joules, ==, 0.75);
+  astro_usage_free(usage);
+
+  g_setenv("ASTRO_FAKE_MILLIJOULES", ",", TRUE);
+  usage = astro_usage_new("/nowhere");
+  told = astro_usage_read(usage);
+  g_assert_cmpuint(told.energies->len, ==, 0);
+  g_assert_cmpstr(told.no_gpus, ==, "no GPU here counts its energy");
+  astro_usage_free(usage);
+  g_setenv("ASTRO_NVML", "/nowhere.so", TRUE);
+}
+
 static void process(void)
 {
   AstroUsage *usage = astro_usage_new("/nowhere");
@@ -88,6 +124,7 @@ static void process(void)
   g_assert_cmpuint(after.files, ==, before.files + 1);
   g_assert_cmpfloat(after.cpu_seconds, >, 0);
   g_assert_cmpuint(after.energies->len, ==, 0);
+  g_assert_nonnull(strstr(after.no_gpus, "/nowhere.so cannot be loaded"));
   g_dir_close(dir);
   astro_usage_free(usage);
 }
@@ -96,10 +133,12 @@ static void add_tests(void)
 {
   g_test_add_func("/usage/json", json);
   g_test_add_func("/usage/energy", energy);
+  g_test_add_func("/usage/gpu-energy", gpu_energy);
   g_test_add_func("/usage/process", process);
 }
 
 int main(int argc, char **argv)
 {
+  g_setenv("ASTRO_NVML", "/nowhere.so", TRUE); /* this machine's GPUs are not asked */
   return test_run(argc, argv, add_tests);
 }

@@ -103,6 +103,19 @@ static void test_absent(void)
   astro_device_unref(device);
 }
 
+static void test_across(void)
+{
+  AstroDevice *from = fake_device_new(1), *to = fake_device_new(2);
+  g_autoptr(GError) error = NULL;
+  g_assert_cmpfloat(astro_measure_across(from, to, &error), >, 0);
+  g_assert_no_error(error);
+  fake_fail(to, FAKE_COPY, 2);
+  g_assert_cmpfloat(astro_measure_across(from, to, &error), ==, 0);
+  g_assert_nonnull(error);
+  astro_device_unref(from);
+  astro_device_unref(to);
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -110,5 +123,6 @@ int main(int argc, char **argv)
   g_test_add_func("/machine/refused", test_refused);
   g_test_add_func("/machine/host", test_host);
   g_test_add_func("/machine/absent", test_absent);
+  g_test_add_func("/machine/across", test_across);
   return g_test_run();
 }

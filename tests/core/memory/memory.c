@@ -256,7 +256,8 @@ static void test_two_devices(void)
     AstroDevice *device = devices[i % 2];
     test_device_compare(memory, device, device->up, i);
     test_device_fill(memory, device, device->down, i + 1, i % 3 == 0);
-    g_assert_cmpuint(test_count().device_bytes, ==, TEST_KILO);
+    /* the face on the device that the block has left stays for when it comes back */
+    g_assert_cmpuint(test_count().device_bytes, ==, i == 1 ? TEST_KILO : 2 * TEST_KILO);
   }
   test_host_compare(memory, 50);
   gst_memory_unref(memory);
