@@ -180,6 +180,10 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
         "an image of products %s, expected at least one and the point-spread function "
         "(PSF) after them: astroimage psf=true makes it",
         names);
+  if (self->join && astro_stream_extent(in, ASTRO_AXIS_CHANNEL) == 1)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "join=true and an image of one channel: expected a cube of several, "
+                               "which astrogridder per-channel=true makes, or join=false");
   const guint size = astro_grid_wanted(&self->grid);
   self->config = (AstroCleanConfig){
     .format = in->format,
