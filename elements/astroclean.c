@@ -3,8 +3,16 @@
  *
  * Deconvolution by minor cycles: subtracts the point-spread function from the highest point of an
  * image again and again (Hogbom), or a component of the size that fits best (scales, as WSClean has
- * them). It asks upstream for the point-spread function (psf=true). Every product and channel is
- * cleaned by itself.
+ * them). It asks upstream for the point-spread function (psf=true). Every product is cleaned by
+ * itself, and every channel too unless join=true.
+ *
+ * join=true cleans the channels of a cube together (astrogridder per-channel=true makes one).
+ * Sources are looked for in the mean of the channels, weighted by their sums of weights, which is
+ * deeper than any channel. At each peak every channel's own point-spread function is subtracted,
+ * with a flux that follows a polynomial in frequency of spectral-terms terms, fitted to the
+ * channels there; with 0 terms each channel has a flux of its own. Thresholds and noise are those
+ * of the mean. Channels without visibilities are left out. astroterms makes one image of the
+ * channels, with the slope of the spectrum, from the result.
  *
  * It does not go back to the visibilities. Major cycles do that in the rounds of a graph (gst-astro
  * run image cycles=3): peak-fraction ends the minor cycles before their errors matter, the model is
@@ -47,6 +55,8 @@
  * left (Jy/beam), the noise (Jy/beam), the flux found (Jy), and in end the reason why the
  * cycles ended: iterations, threshold, noise, peak-fraction, diverged, interrupted (by the user:
  * the image shows the cycles done so far, with a warning), or empty if all pixels are NaN.
+ * With join=true there is one message more for each product, about the mean: it has channels, their
+ * number, in place of channel.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft ! \
@@ -55,12 +65,15 @@
  */
 #include "config.h"
 #include "elements/astroclean.h"
+#include "elements/astroclean-caps.h"
 #include "elements/astroclean-files.h"
+#include "elements/astroclean-told.h"
 
 #include "core/clean/clean.h"
 #include "core/clean/components.h"
 #include "core/kit/lines.h"
 #include "core/kit/enum.h"
+#include "core/kit/polynomial.h"
 #include "core/image/image.h"
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
@@ -77,6 +90,8 @@ struct _AstroClean {
   char *scales, *mask_file, *model_file, *components;
   gint border; /* -1: as small as stays exact */
   gboolean wide_psf;
+  gboolean join;
+  guint spectral_terms;
 
   AstroGrid grid; /* of the input's caps */
   AstroCleanConfig config;
@@ -84,6 +99,7 @@ struct _AstroClean {
   guint8 *mask;       /* NULL: none */
   float *start;       /* the model from a file; NULL: none */
   gboolean has_files; /* they were read for the image as its caps say now */
+  gboolean warned_of_weights;
 };
 
 G_DEFINE_TYPE(AstroClean, astro_clean, ASTRO_TYPE_STAGE)
@@ -98,68 +114,6 @@ ASTRO_STATIC_ENUM_TYPE(astro_clean_output_get_type, "AstroCleanOutput",
 
 /* ---- negotiation ---- */
 
-/* The output's products that are made from each input product, ending with NULL. */
-static const char *const suffixes[][4] = {
-  [ASTRO_CLEAN_RESTORED] = { "" },
-  [ASTRO_CLEAN_MODEL] = { "-MODEL" },
-  [ASTRO_CLEAN_RESIDUAL] = { "-RESIDUAL" },
-  [ASTRO_CLEAN_ALL] = { "", "-MODEL", "-RESIDUAL" },
-};
-
-/* Products of the output; NULL where the input's caps do not name theirs. */
-static char *products_out(const AstroClean *self, const GstStructure *s, guint *n)
-{
-  const char *text = gst_structure_get_string(s, "products");
-  gint pols = 0;
-
-  gst_structure_get_int(s, "pols", &pols);
-  if (!text && pols != 2)
-    return NULL;
-  g_auto(GStrv) names = g_strsplit(text ? text : "I:" ASTRO_PRODUCT_PSF, ":", -1);
-  GString *made = g_string_new(NULL);
-  *n = 0;
-  for (guint k = 0; suffixes[self->output][k]; k++)
-    for (guint i = 0; names[i]; i++)
-      if (!g_str_equal(names[i], ASTRO_PRODUCT_PSF))
-        g_string_append_printf(made, "%s%s%s", (*n)++ ? ":" : "", names[i],
-                               suffixes[self->output][k]);
-  if (self->output == ASTRO_CLEAN_ALL)
-    g_string_append_printf(made, "%s" ASTRO_PRODUCT_PSF, (*n)++ ? ":" : "");
-  return g_string_free(made, FALSE);
-}
-
-static void describe_output(const AstroClean *self, GstStructure *s)
-{
-  guint n;
-  gint middle;
-  g_autofree char *products = products_out(self, s, &n);
-
-  if (gst_structure_get_int(s, "middle", &middle) && middle > 0)
-    gst_structure_set(s, "width", G_TYPE_INT, middle, "height", G_TYPE_INT, middle, NULL);
-  gst_structure_remove_fields(s, "middle", "wide-psf", NULL);
-  gst_structure_set(s, "psf", G_TYPE_BOOLEAN, self->output == ASTRO_CLEAN_ALL, NULL);
-  if (products && *products)
-    gst_structure_set(s, "products", G_TYPE_STRING, products, "pols", G_TYPE_INT, (gint)n, NULL);
-  else if (!products)
-    gst_structure_remove_fields(s, "products", "pols", NULL);
-}
-
-/* A wide point-spread function is asked for only if anything is cleaned. */
-static void append_input(const AstroClean *self, const GstStructure *given, GstCaps *result)
-{
-  GstStructure *s = gst_structure_copy(given), *wide;
-
-  gst_structure_remove_fields(s, "products", "pols", "middle", "wide-psf", NULL);
-  gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
-  if (self->wide_psf && self->iterations > 0) {
-    wide = gst_structure_copy(s);
-    gst_structure_remove_fields(wide, "width", "height", NULL);
-    gst_structure_set(wide, "wide-psf", G_TYPE_BOOLEAN, TRUE, NULL);
-    gst_caps_append_structure(result, wide);
-  }
-  gst_caps_append_structure(result, s);
-}
-
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
@@ -168,9 +122,10 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
     if (direction == GST_PAD_SINK)
-      describe_output(self, gst_caps_get_structure(result, i));
-    else
-      append_input(self, gst_caps_get_structure(caps, i), result);
+      astro_clean_describe_output(gst_caps_get_structure(result, i), self->output);
+    else /* a wide point-spread function serves nothing but cleaning */
+      astro_clean_append_input(gst_caps_get_structure(caps, i),
+                               self->wide_psf && self->iterations > 0, result);
   return astro_stage_filter_caps(result, filter);
 }
 
@@ -186,21 +141,6 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   return GST_BASE_TRANSFORM_CLASS(astro_clean_parent_class)->set_caps(trans, in, out);
-}
-
-/* An exact border leaves half of the image in each direction uncleaned, unless the user set one. */
-static void warn_of_narrow_psf(AstroClean *self)
-{
-  const AstroCleanConfig *config = &self->config;
-  const guint middle = config->size - 2 * MIN(config->border, config->size / 2);
-  GST_ELEMENT_WARNING(
-      self, STREAM, FAILED,
-      ("the point-spread function is no larger than the image, so sources are only looked for "
-       "in the middle %u x %u pixels. Use algorithm=wstacking with astrogridder, astrofft and "
-       "astroimage in one line upstream, which makes it twice as large; or border=0, which is "
-       "less exact towards the edges",
-       middle, middle),
-      (NULL));
 }
 
 static gboolean read_scales(AstroClean *self, AstroCleanConfig *config, GError **error)
@@ -240,6 +180,10 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
         "an image of products %s, expected at least one and the point-spread function "
         "(PSF) after them: astroimage psf=true makes it",
         names);
+  if (self->join && astro_stream_extent(in, ASTRO_AXIS_CHANNEL) == 1)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "join=true and an image of one channel: expected a cube of several, "
+                               "which astrogridder per-channel=true makes, or join=false");
   const guint size = astro_grid_wanted(&self->grid);
   self->config = (AstroCleanConfig){
     .format = in->format,
@@ -255,55 +199,21 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .output = self->output,
     .auto_mask = self->auto_mask,
     .fraction = self->peak_fraction,
+    .joined = self->join,
+    .spectral_terms = self->spectral_terms,
+    .frequency = in->frequency,
+    .bandwidth = in->bandwidth,
   };
   if (!read_scales(self, &self->config, error))
     return FALSE;
   self->has_files = FALSE;
+  self->warned_of_weights = FALSE;
   *(AstroCleanConfig *)given = self->config;
   if (border < 0 && self->config.border > 0 && self->wide_psf && self->config.iterations > 0)
-    warn_of_narrow_psf(self);
+    astro_clean_warn_of_narrow_psf(GST_ELEMENT(self), &self->config);
   return astro_stage_check_extent(stage, ASTRO_AXIS_X, size, error) &&
          astro_stage_check_extent(stage, ASTRO_AXIS_POL, astro_clean_products_out(&self->config),
                                   error);
-}
-
-/* ---- work ---- */
-
-static void tell(AstroClean *self, const AstroCleanResult *results)
-{
-  static const char *const ends[] = { [ASTRO_CLEAN_ITERATIONS] = "iterations",
-                                      [ASTRO_CLEAN_THRESHOLD] = "threshold",
-                                      [ASTRO_CLEAN_NOISE] = "noise",
-                                      [ASTRO_CLEAN_FRACTION] = "peak-fraction",
-                                      [ASTRO_CLEAN_DIVERGED] = "diverged",
-                                      [ASTRO_CLEAN_EMPTY] = "empty",
-                                      [ASTRO_CLEAN_INTERRUPTED] = "interrupted" };
-  guint n = self->config.products;
-
-  for (guint i = 0; i < self->config.channels * n; i++) {
-    GstStructure *s = gst_structure_new(
-        "astro-clean", "channel", G_TYPE_UINT, i / n, "product", G_TYPE_STRING,
-        self->grid.products[i % n], "iterations", G_TYPE_UINT, results[i].iterations, "peak",
-        G_TYPE_DOUBLE, results[i].peak, "noise", G_TYPE_DOUBLE, results[i].noise, "flux",
-        G_TYPE_DOUBLE, results[i].flux, "end", G_TYPE_STRING, ends[results[i].end], NULL);
-    gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
-    if (results[i].end == ASTRO_CLEAN_DIVERGED)
-      GST_ELEMENT_WARNING(
-          self, STREAM, FAILED,
-          ("%s of channel %u diverges and is not cleaned further: after %u iterations peaks have "
-           "grown from %.3g to %.3g Jy/beam, and part of the model is not real. Use a gain below "
-           "%g, a border above %u pixels, or an image of a smaller field",
-           self->grid.products[i % n], i / n, results[i].iterations, results[i].lowest,
-           results[i].peak, self->config.gain, self->config.border),
-          (NULL));
-    if (results[i].end == ASTRO_CLEAN_INTERRUPTED)
-      GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                          ("interrupted: %s of channel %u has done %u of %u iterations, and its "
-                           "highest peak left is %g Jy/beam",
-                           self->grid.products[i % n], i / n, results[i].iterations,
-                           self->config.iterations, results[i].peak),
-                          (NULL));
-  }
 }
 
 /* ---- files ---- */
@@ -362,71 +272,6 @@ static gboolean observed(AstroStage *stage, GError **error)
   return TRUE;
 }
 
-/* Whether this product of the output is the point-spread function, which comes last. */
-static gboolean is_psf(const AstroClean *self, guint product)
-{
-  return self->config.output == ASTRO_CLEAN_ALL && product == 3 * self->config.products;
-}
-
-/* Noise and peak of each cleaned product; the point-spread function has none. */
-static void describe_levels(const AstroClean *self, const AstroCleanResult *results,
-                            AstroImageMeta *to)
-{
-  const guint products = self->config.products, n = astro_clean_products_out(&self->config);
-
-  to->cleaned = self->config.iterations > 0;
-  for (guint i = 0; i < to->n_weights && to->cleaned; i++)
-    if (!is_psf(self, i % n)) {
-      const AstroCleanResult *result = &results[i / n * products + i % n % products];
-      to->levels[i] = (AstroImageLevels){ result->noise, result->peak };
-    }
-}
-
-/* The sidelobe level in the middle channel, where the beam is fitted too. astroimage's own value
- * only covers the middle of the point-spread function. */
-static double sidelobe_of(const AstroClean *self, GstBuffer *in)
-{
-  const AstroCleanConfig *config = &self->config;
-  const gsize image = (gsize)config->in_size * config->in_size;
-  const gsize psf = config->channels / 2 * (config->products + 1) + config->products;
-  double sidelobe = 0;
-  GstMapInfo map;
-
-  if (gst_buffer_map(in, &map, GST_MAP_READ)) {
-    sidelobe = astro_image_sidelobe(
-        config->format, map.data + psf * image * astro_format_info(config->format)->bytes,
-        config->in_size);
-    gst_buffer_unmap(in, &map);
-  }
-  return sidelobe;
-}
-
-/* Passes on the beam, and adds the border. Each product has the weights of the one it is made from.
- */
-static void describe(const AstroClean *self, GstBuffer *in_buffer, const AstroImageMeta *from,
-                     const AstroCleanResult *results, GstBuffer *out)
-{
-  guint in = self->config.products + 1, n = astro_clean_products_out(&self->config);
-
-  if (!from)
-    return;
-  AstroImageMeta *to = astro_buffer_add_image(out, self->config.channels * n);
-  to->has_beam = from->has_beam;
-  to->major = from->major;
-  to->minor = from->minor;
-  to->angle = from->angle;
-  to->sidelobe = MAX(from->sidelobe, sidelobe_of(self, in_buffer));
-  to->border = self->config.iterations > 0 ? self->config.border : 0;
-  describe_levels(self, results, to);
-  if (from->n_weights != self->config.channels * in)
-    return;
-  for (guint channel = 0; channel < self->config.channels; channel++)
-    for (guint i = 0; i < n; i++) {
-      guint product = is_psf(self, i) ? in - 1 : i % (in - 1);
-      to->weights[channel * n + i] = from->weights[channel * in + product];
-    }
-}
-
 /* The list is of the last image. */
 static gboolean write_components(AstroClean *self, const float *model, GError **error)
 {
@@ -448,12 +293,28 @@ static gboolean write_components(AstroClean *self, const float *model, GError **
   return TRUE;
 }
 
+/* How much each channel counts; NULL: nothing says. */
+static const double *weights_of(AstroClean *self, const AstroImageMeta *meta)
+{
+  const AstroCleanConfig *config = &self->config;
+  const guint n = config->channels * (config->products + 1);
+  double sum = 0;
+  for (guint i = 0; meta && meta->n_weights == n && i < n; i++)
+    sum += meta->weights[i];
+  if (sum > 0)
+    return meta->weights;
+  if (config->joined && config->channels > 1 && !self->warned_of_weights)
+    astro_clean_warn_of_weights(GST_ELEMENT(self), config);
+  self->warned_of_weights = TRUE;
+  return NULL;
+}
+
 static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMeta *meta,
                             guint64 number, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   g_autofree AstroCleanResult *results =
-      g_new0(AstroCleanResult, self->config.channels * self->config.products);
+      g_new0(AstroCleanResult, astro_clean_n_results(&self->config));
   if (!self->has_files && !read_files(self, error))
     return FALSE;
   AstroCleanArguments arguments = { .mask = self->mask, .start = self->start };
@@ -463,6 +324,7 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
                                 : NULL;
 
   arguments.model = model;
+  arguments.weights = weights_of(self, meta);
   if (meta && meta->has_beam) {
     arguments.major = meta->major / self->grid.pixel;
     arguments.minor = meta->minor / self->grid.pixel;
@@ -482,12 +344,12 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
     gst_clear_buffer(&out);
     return FALSE;
   }
-  tell(self, results);
+  astro_clean_tell_results(GST_ELEMENT(self), &self->config, self->grid.products, results);
   if (model && !write_components(self, model, error)) {
     gst_clear_buffer(&out);
     return FALSE;
   }
-  describe(self, in, meta, results, out);
+  astro_clean_describe(&self->config, in, meta, results, out);
   GST_BUFFER_PTS(out) = GST_BUFFER_PTS(in);
   GST_BUFFER_DURATION(out) = GST_BUFFER_DURATION(in);
   astro_stage_emit(stage, out, number, 1);
@@ -555,6 +417,14 @@ static const AstroField fields[] = {
              "A file to write with the pixels of the model as a sky, for astrovissrc and others "
              "(empty: none)",
              ""),
+  ASTRO_BOOLEAN(AstroClean, join, "join", "Join channels",
+                "Looks for sources in the weighted mean of all channels, and subtracts each in all "
+                "of them; else every channel is cleaned by itself",
+                FALSE),
+  ASTRO_UINT(AstroClean, spectral_terms, "spectral-terms", "Spectral terms",
+             "With join=true: terms of the polynomial in frequency that a source's spectrum is, 1 "
+             "for the same flux in all channels, up to 3 (0: a flux of its own in each channel)",
+             0, ASTRO_POLYNOMIAL_MOST_TERMS, 0),
   ASTRO_INT(AstroClean, border, "border", "Border",
             "Pixels along the edges where no sources are looked for (-1: none with a wide "
             "point-spread function, a quarter of the image without one)",

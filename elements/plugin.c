@@ -41,6 +41,7 @@
 #include "elements/astroselect.h"
 #include "elements/astrosideband.h"
 #include "elements/astroskysrc.h"
+#include "elements/astroterms.h"
 #include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
 #include "elements/astroudpsrc.h"
@@ -91,6 +92,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrocalibrate, plugin);
   ok &= GST_ELEMENT_REGISTER(astrobeamform, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroterms, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
   ok &= GST_ELEMENT_REGISTER(astroudpsrc, plugin);

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/clean/check.h"
 #include "core/clean/method.h"
+#include "core/kit/polynomial.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,32 @@ static gboolean check_scales(const AstroCleanConfig *config, GError **error)
                                   "with a border of %u",
                                   scale, config->size, config->border);
   }
+  return TRUE;
+}
+
+static gboolean check_joined(const AstroCleanConfig *config, GError **error)
+{
+  const guint terms = config->spectral_terms;
+  if (!terms)
+    return TRUE;
+  if (!config->joined)
+    return astro_backend_refuse(error,
+                                "clean: %u spectral terms of channels that are cleaned one by one, "
+                                "expected joined channels, or 0",
+                                terms);
+  if (terms > ASTRO_POLYNOMIAL_MOST_TERMS)
+    return astro_backend_refuse(error, "clean: %u spectral terms, expected at most %u", terms,
+                                ASTRO_POLYNOMIAL_MOST_TERMS);
+  if (terms > config->channels)
+    return astro_backend_refuse(error,
+                                "clean: %u spectral terms for %u channels, expected no more than "
+                                "channels",
+                                terms, config->channels);
+  if (terms > 1 && !(config->frequency > 0 && config->bandwidth > 0))
+    return astro_backend_refuse(error,
+                                "clean: %u spectral terms of channels at a frequency of %g Hz with "
+                                "a bandwidth of %g Hz, expected both above 0",
+                                terms, config->frequency, config->bandwidth);
   return TRUE;
 }
 
@@ -72,7 +99,17 @@ gboolean astro_clean_check(gconstpointer given, GError **error)
                                 config->border, config->size);
   if (config->output > ASTRO_CLEAN_ALL)
     return astro_backend_refuse(error, "clean: there is no output %d", config->output);
-  return TRUE;
+  return check_joined(config, error);
+}
+
+guint astro_clean_planes(const AstroCleanConfig *config)
+{
+  return config->joined ? config->channels : 1;
+}
+
+guint astro_clean_n_results(const AstroCleanConfig *config)
+{
+  return (config->channels + (config->joined ? 1 : 0)) * config->products;
 }
 
 guint astro_clean_products_out(const AstroCleanConfig *config)

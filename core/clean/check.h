@@ -29,6 +29,9 @@ typedef struct {
 AstroCleanBeam astro_clean_beam(const AstroCleanConfig *config,
                                 const AstroCleanArguments *arguments);
 
+/* How many channels are cleaned at a time. */
+guint astro_clean_planes(const AstroCleanConfig *config);
+
 double astro_clean_get(const AstroCleanConfig *config, gconstpointer data, gsize at);
 void astro_clean_set(const AstroCleanConfig *config, gpointer data, gsize at, double value);
 

@@ -15,6 +15,13 @@
  * by a fifth. Peaks of larger scales count for more, by 1/0.6 for every factor of two in size, as
  * smoothing lowers them (Offringa and Smirnov 2017, as WSClean does).
  *
+ * Channels that are cleaned together (joined) share the search: peaks are those of the mean of all
+ * channels, weighted by their sums of weights, which is deeper than any of them. At each peak a
+ * polynomial in frequency of spectral_terms terms, fitted to the residuals of the channels there,
+ * is subtracted with each channel's own point-spread function; without terms each channel has a
+ * flux of its own. Channels without visibilities (their point-spread function is NaN, or their
+ * weight 0) stay out of mean and fit; their model is the polynomial's value, or 0 without one.
+ *
  * With auto_mask the cycles first take peaks down to that many times the noise around them, and
  * then go on to the threshold, but only where the model has flux by then. */
 #pragma once
@@ -48,6 +55,9 @@ typedef struct {
   guint n_scales;        /* 0: points alone */
   double scales[ASTRO_CLEAN_MOST_SCALES]; /* pixels, ascending; 0: a point */
   AstroCleanOutput output;
+  gboolean joined;             /* channels are cleaned together */
+  guint spectral_terms;        /* of the polynomial, for joined; 0: each channel has its own flux */
+  double frequency, bandwidth; /* Hz, of all channels; for spectral_terms above 1 */
 } AstroCleanConfig;
 
 typedef enum {
@@ -74,13 +84,15 @@ typedef struct _AstroCleanResult {
 
 /* submit takes an input image, [channel][product, then PSF][y][x] of in_size, and an output image,
  * [channel][product][y][x] of size (for ALL: restored products, models, residuals, PSF).
- * AstroResult.cleaned has room for [channel][product]. */
+ * AstroResult.cleaned has room for [channel][product] and, for joined channels, behind them
+ * [product]: what was found in their mean. */
 typedef struct {
   double major, minor, angle; /* the beam: full widths in pixels; angle from north through east */
-  const guint8 *mask; /* size x size: sources are looked for only where it is not 0; NULL: all */
-  const float *start; /* [channel][product][y][x], Jy/pixel: a model that is not in the image any
-                         more; it is added to the one found. NULL: none */
-  float *model;       /* the same, filled in with all of the model; NULL: not asked for */
+  const guint8 *mask;    /* size x size: sources are looked for only where it is not 0; NULL: all */
+  const double *weights; /* [channel][product, then PSF]: sums of weights; NULL: all the same */
+  const float *start;    /* [channel][product][y][x], Jy/pixel: a model that is not in the image any
+                            more; it is added to the one found. NULL: none */
+  float *model;          /* the same, filled in with all of the model; NULL: not asked for */
 } AstroCleanArguments;
 
 /* The smallest border inside which everything is exact. */
@@ -89,6 +101,8 @@ guint astro_clean_exact_border(guint size, guint in_size);
 extern const AstroBackend astro_clean_reference, astro_clean_cpu;
 extern const AstroBackend *const astro_clean_backends[];
 
+/* Elements of AstroResult.cleaned. */
+guint astro_clean_n_results(const AstroCleanConfig *config);
 guint astro_clean_products_out(const AstroCleanConfig *config);
 /* Whether a beam is needed: without iterations the restored image is the input. */
 gboolean astro_clean_needs_beam(const AstroCleanConfig *config);

@@ -1,5 +1,6 @@
 /* The CPU backend: one image after another, each with all threads. */
 #include "config.h"
+#include "core/clean/join.h"
 #include "core/clean/method.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ typedef struct {
   guint threads;
   gsize bytes; /* per image */
   gpointer residual, model;
+  gpointer mean; /* of joined channels; else NULL */
 } Cpu;
 
 static void destroy(gpointer instance)
@@ -19,6 +21,7 @@ static void destroy(gpointer instance)
   Cpu *self = instance;
   free(self->residual);
   free(self->model);
+  free(self->mean);
   g_free(self);
 }
 
@@ -40,11 +43,59 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 /* Allocates at the first image: caps alone may announce any size. */
 static gboolean make_room(Cpu *self, GError **error)
 {
-  if (self->model || (posix_memalign(&self->residual, 64, self->bytes) == 0 &&
-                      posix_memalign(&self->model, 64, self->bytes) == 0))
+  const guint planes = astro_clean_planes(&self->config);
+  if (self->model || ((!self->config.joined || posix_memalign(&self->mean, 64, self->bytes) == 0) &&
+                      posix_memalign(&self->residual, 64, planes * self->bytes) == 0 &&
+                      posix_memalign(&self->model, 64, planes * self->bytes) == 0))
     return TRUE;
-  return astro_backend_no_memory(error, "no memory to clean images of %u x %u pixels",
-                                 self->config.size, self->config.size);
+  return astro_backend_no_memory(error, "no memory to clean %u images of %u x %u pixels at a time",
+                                 planes, self->config.size, self->config.size);
+}
+
+/* The planes of a product that are cleaned together, from a channel on. */
+typedef struct {
+  gconstpointer in;
+  gpointer out;
+  guint channel, product;
+  const AstroCleanBeam *beam;
+  const AstroCleanArguments *arguments;
+} Call;
+
+static gboolean clean_planes(Cpu *self, const Call *call, AstroCleanResult *results, GError **error)
+{
+  const AstroCleanConfig *config = &self->config;
+  const AstroCleanMethod *method =
+      config->format == ASTRO_FORMAT_F64LE ? &astro_hogbom_double : &astro_hogbom_single;
+  const gsize pixel = astro_format_info(config->format)->bytes;
+  const guint planes = astro_clean_planes(config), channel = call->channel;
+  g_autoptr(AstroCleanJoin) join = NULL;
+  AstroCleanWork work = {
+    .config = config,
+    .kernels = self->kernels,
+    .threads = self->threads,
+    .psf = (guint8 *)call->in + astro_clean_in(config, channel, config->products) * pixel,
+    .psf_step = astro_clean_in(config, 1, 0),
+    .residual = self->residual,
+    .model = self->model,
+    .search = config->joined ? self->mean : self->residual,
+  };
+  for (guint plane = 0; plane < planes; plane++)
+    astro_clean_crop(config, call->in, astro_clean_in(config, channel + plane, call->product),
+                     (guint8 *)self->residual + plane * self->bytes);
+  if (config->joined &&
+      !(join = astro_clean_join_new(method, &work, call->product, call->arguments->weights, error)))
+    return FALSE;
+  work.join = join;
+  const AstroCleanResult cleaned = astro_clean_image(method, &work, call->arguments);
+  if (results)
+    astro_clean_tell(method, &work, channel, call->product, &cleaned, results);
+  for (guint plane = 0; plane < planes; plane++) {
+    gpointer model = (guint8 *)self->model + plane * self->bytes;
+    astro_clean_finish_model(config, channel + plane, call->product, call->arguments, model);
+    astro_clean_write(config, channel + plane, call->product, call->beam, call->in, model,
+                      (guint8 *)self->residual + plane * self->bytes, call->out);
+  }
+  return TRUE;
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -53,27 +104,16 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   Cpu *self = instance;
   const AstroCleanConfig *config = &self->config;
   const AstroCleanArguments *arguments = given;
-  const AstroCleanMethod *method =
-      config->format == ASTRO_FORMAT_F64LE ? &astro_hogbom_double : &astro_hogbom_single;
-  gsize pixel = astro_format_info(config->format)->bytes;
 
   if (!astro_clean_check_call(config, in, n_in, out, n_out, arguments, error) ||
       !make_room(self, error))
     return FALSE;
   AstroCleanBeam beam = astro_clean_beam(config, arguments);
-  for (guint channel = 0; channel < config->channels; channel++)
+  for (guint channel = 0; channel < config->channels; channel += astro_clean_planes(config))
     for (guint product = 0; product < config->products; product++) {
-      const guint8 *psf =
-          (guint8 *)in->data + astro_clean_in(config, channel, config->products) * pixel;
-      astro_clean_crop(config, in->data, astro_clean_in(config, channel, product), self->residual);
-      const AstroCleanWork work = { config, self->kernels,  self->threads,
-                                    psf,    self->residual, self->model };
-      const AstroCleanResult cleaned = astro_clean_image(method, &work, arguments);
-      if (result && result->cleaned)
-        result->cleaned[channel * config->products + product] = cleaned;
-      astro_clean_finish_model(config, channel, product, arguments, self->model);
-      astro_clean_write(config, channel, product, &beam, in->data, self->model, self->residual,
-                        out->data);
+      const Call call = { in->data, out->data, channel, product, &beam, arguments };
+      if (!clean_planes(self, &call, result ? result->cleaned : NULL, error))
+        return FALSE;
     }
   return TRUE;
 }

@@ -4,17 +4,45 @@
 
 #include "core/clean/check.h"
 #include "core/clean/kernels.h"
+#include "core/kit/polynomial.h"
 
 G_BEGIN_DECLS
 
-/* An image that is being cleaned. All arrays are of the method's numbers. */
+/* Planes (channels) that are cleaned together have one of these. Each plane has a share of the mean
+ * in which peaks are searched, 0 for planes without data. */
+typedef struct {
+  guint planes;
+  double *share; /* [planes], of sum 1 */
+  double *x;     /* [planes]: frequency relative to the middle of the band */
+  /* A component of flux 1 adds so much to the residual at its place: 1 for points. */
+  double *response;
+  guint terms; /* of the polynomial; 0: each plane has its own flux */
+  AstroPolynomial fit;
+} AstroCleanJoin;
+
+/* An image that is being cleaned, or several planes. All arrays are of the method's numbers;
+ * residual and model have [plane][y][x]. */
 typedef struct {
   const AstroCleanConfig *config; /* size, in_size (of psf), border, gain */
   const AstroCleanKernels *kernels;
   guint threads;
-  gconstpointer psf;
+  gconstpointer psf; /* of the first plane */
+  gsize psf_step;    /* pixels to the next plane's */
   gpointer residual, model;
+  gpointer search;            /* the residual of a single plane, or the mean of several */
+  const AstroCleanJoin *join; /* NULL: there is one plane */
 } AstroCleanWork;
+
+static inline guint astro_clean_planes_of(const AstroCleanWork *work)
+{
+  return work->join ? work->join->planes : 1;
+}
+
+/* 0 for a plane that is left out. */
+static inline double astro_clean_share(const AstroCleanWork *work, guint plane)
+{
+  return work->join ? work->join->share[plane] : 1;
+}
 
 /* When cycles end. */
 typedef struct {
@@ -29,12 +57,13 @@ typedef struct {
 
 typedef struct {
   gboolean is_double;
-  /* Subtracts peaks, and adds them to the model; outside of the border the residual stays. */
+  /* Subtracts peaks of search, and adds them to the model; outside of the border the residual
+   * stays. */
   AstroCleanResult (*cycle)(const AstroCleanWork *work, const AstroCleanLimits *limits);
   /* Subtracts the point-spread function at every pixel of the model, only outside of the border or
-   * everywhere. */
+   * everywhere. search stays as it was. */
   void (*subtract)(const AstroCleanWork *work, gboolean only_outside);
-  /* The highest |residual| x weight inside the border. */
+  /* The highest |search| x weight inside the border. */
   double (*peak)(const AstroCleanWork *work, gconstpointer weight);
   /* out = in * a Gaussian of that width (standard deviation, pixels), cut off at a square of radius
    * pixels, of sum 1. Pixels that are NaN, or outside of in, count as 0. */
@@ -44,7 +73,7 @@ typedef struct {
 
 extern const AstroCleanMethod astro_clean_exact, astro_hogbom_single, astro_hogbom_double;
 
-/* Deconvolves an image. work->residual is the image at first; model is filled in. */
+/* Deconvolves an image. work->residual is the image at first; search and model are filled in. */
 AstroCleanResult astro_clean_image(const AstroCleanMethod *method, const AstroCleanWork *work,
                                    const AstroCleanArguments *arguments);
 

@@ -1,6 +1,7 @@
 /* Components of several sizes: the scale with the highest peak is worked on for a while, then the
  * residual is brought up to date and the scales are compared again. */
 #include "config.h"
+#include "core/clean/join.h"
 #include "core/clean/method.h"
 #include "core/clean/stop.h"
 
@@ -28,11 +29,13 @@ typedef struct {
   const AstroCleanMethod *method;
   const AstroCleanWork *work;
   gpointer smoothed;          /* the residual, at the scale that is looked at */
+  gpointer mean;              /* of several planes: the same of their mean, else smoothed */
   gpointer found;             /* components of one run of cycles */
-  gpointer drawn;             /* the same, with their size */
-  gpointer spread, spread_on; /* the point-spread function, smoothed once and twice */
+  gpointer drawn;             /* those of a plane, with their size */
+  gpointer spread, spread_on; /* the point-spread functions, smoothed once and twice */
   guint smoothed_to;          /* the scale that those are for, plus 1; 0: none */
   double centre;              /* the middle of spread_on before it was made 1 */
+  AstroCleanJoin *join;       /* of several planes: for this scale */
   gboolean is_left_out[ASTRO_CLEAN_MOST_SCALES];
 } Scales;
 
@@ -50,15 +53,20 @@ static void init(Scales *scales, const AstroCleanMethod *method, const AstroClea
 {
   const AstroCleanConfig *config = work->config;
   *scales = (Scales){ .method = method, .work = work };
-  scales->smoothed = g_malloc(bytes_of(scales, config->size));
-  scales->found = g_malloc(bytes_of(scales, config->size));
+  const guint planes = astro_clean_planes_of(work);
+  scales->smoothed = g_malloc(planes * bytes_of(scales, config->size));
+  scales->mean = work->join ? g_malloc(bytes_of(scales, config->size)) : scales->smoothed;
+  scales->found = g_malloc(planes * bytes_of(scales, config->size));
   scales->drawn = g_malloc(bytes_of(scales, config->size));
-  scales->spread = g_malloc(bytes_of(scales, config->in_size));
-  scales->spread_on = g_malloc(bytes_of(scales, config->in_size));
+  scales->spread = g_malloc(planes * bytes_of(scales, config->in_size));
+  scales->spread_on = g_malloc(planes * bytes_of(scales, config->in_size));
 }
 
 static void clear(Scales *scales)
 {
+  g_clear_pointer(&scales->join, astro_clean_join_free);
+  if (scales->work->join)
+    g_free(scales->mean);
   g_free(scales->smoothed);
   g_free(scales->found);
   g_free(scales->drawn);
@@ -102,6 +110,9 @@ static AstroCleanWork work_at(const Scales *scales, const AstroCleanConfig *conf
   AstroCleanWork work = *scales->work;
   work.config = config;
   work.psf = scales->spread_on;
+  work.psf_step = (gsize)config->in_size * config->in_size;
+  work.search = scales->mean;
+  work.join = scales->join;
   work.residual = scales->smoothed;
   work.model = scales->found;
   return work;
@@ -111,7 +122,7 @@ static double peak_at(const Scales *scales, guint number, gconstpointer weight)
 {
   const AstroCleanConfig config = config_of(scales, number);
   const AstroCleanWork work = work_at(scales, &config);
-  smooth(scales, number, scales->work->residual, config.size, scales->smoothed);
+  smooth(scales, number, scales->work->search, config.size, scales->mean);
   return scales->method->peak(&work, weight);
 }
 
@@ -137,42 +148,81 @@ static void multiply(const Scales *scales, gpointer values, guint size, double f
     astro_clean_put(scales->method, values, i, factor * astro_clean_at(scales->method, values, i));
 }
 
-/* The response to a component, and to one in the smoothed residual. The latter's peak is made 1, so
- * that the gain means what it says. */
+/* Number `plane` of images that stand one after another. */
+static gpointer plane_of(const Scales *scales, gconstpointer images, guint plane, guint size)
+{
+  return (guint8 *)images + plane * bytes_of(scales, size);
+}
+
+/* The response to a component, and to one in the smoothed residual, whose middle is returned. */
+static double smooth_psf(Scales *scales, guint number, guint plane)
+{
+  const AstroCleanWork *work = scales->work;
+  const guint size = work->config->in_size;
+  const gsize middle = (gsize)(size / 2) * size + size / 2;
+  const gconstpointer psf =
+      (guint8 *)work->psf + plane * work->psf_step * astro_clean_bytes(scales->method);
+  gpointer once = plane_of(scales, scales->spread, plane, size);
+  gpointer twice = plane_of(scales, scales->spread_on, plane, size);
+  smooth(scales, number, psf, size, once);
+  smooth(scales, number, once, size, twice);
+  return astro_clean_at(scales->method, twice, middle);
+}
+
+/* The middle of a single plane's response is made 1, so that the gain means what it says. Those of
+ * several planes differ, and the fluxes of components are worked out with them. */
 static void prepare(Scales *scales, guint number)
 {
-  const guint size = scales->work->config->in_size;
-  const gsize middle = (gsize)(size / 2) * size + size / 2;
+  const AstroCleanJoin *join = scales->work->join;
+  const guint planes = astro_clean_planes_of(scales->work);
+  g_autofree double *middles = g_new0(double, planes);
   if (scales->smoothed_to == number + 1)
     return;
-  smooth(scales, number, scales->work->psf, size, scales->spread);
-  smooth(scales, number, scales->spread, size, scales->spread_on);
-  scales->centre = astro_clean_at(scales->method, scales->spread_on, middle);
+  for (guint plane = 0; plane < planes; plane++)
+    if (astro_clean_share(scales->work, plane) > 0)
+      middles[plane] = smooth_psf(scales, number, plane);
+  g_clear_pointer(&scales->join, astro_clean_join_free);
+  scales->join = join ? astro_clean_join_for(join, middles) : NULL;
+  const double whole = scales->join ? astro_clean_join_response(scales->join) : middles[0];
   scales->smoothed_to = number + 1;
-  scales->is_left_out[number] = !(scales->centre > VISIBLE);
-  if (!scales->is_left_out[number])
-    multiply(scales, scales->spread_on, size, 1 / scales->centre);
+  scales->is_left_out[number] = !(whole > VISIBLE) || (join && !scales->join);
+  scales->centre = join ? 1 : whole;
+  if (!scales->is_left_out[number] && !join)
+    multiply(scales, scales->spread_on, scales->work->config->in_size, 1 / scales->centre);
+}
+
+/* Draws a plane's components with their size. Returns their flux. */
+static double add_to_model(Scales *scales, guint number, guint plane)
+{
+  const guint size = scales->work->config->size;
+  gpointer model = plane_of(scales, scales->work->model, plane, size);
+  double flux = 0;
+  smooth(scales, number, plane_of(scales, scales->found, plane, size), size, scales->drawn);
+  for (gsize i = 0; i < (gsize)size * size; i++) {
+    const double part = astro_clean_at(scales->method, scales->drawn, i);
+    flux += part;
+    if (part != 0)
+      astro_clean_put(scales->method, model, i, astro_clean_at(scales->method, model, i) + part);
+  }
+  return flux;
 }
 
 /* Takes what was found at a scale out of the residual, and adds it to the model. Returns its flux.
  */
 static double take_out(Scales *scales, guint number)
 {
-  const guint size = scales->work->config->size;
+  const AstroCleanConfig *config = scales->work->config;
   AstroCleanWork work = *scales->work;
   double flux = 0;
-  multiply(scales, scales->found, size, 1 / scales->centre);
+  if (!work.join)
+    multiply(scales, scales->found, config->size, 1 / scales->centre);
   work.psf = scales->spread;
+  work.psf_step = (gsize)config->in_size * config->in_size;
   work.model = scales->found;
   scales->method->subtract(&work, FALSE);
-  smooth(scales, number, scales->found, size, scales->drawn);
-  for (gsize i = 0; i < (gsize)size * size; i++) {
-    const double part = astro_clean_at(scales->method, scales->drawn, i);
-    flux += part;
-    if (part != 0)
-      astro_clean_put(scales->method, scales->work->model, i,
-                      astro_clean_at(scales->method, scales->work->model, i) + part);
-  }
+  astro_clean_search_sum(scales->method, scales->work);
+  for (guint plane = 0; plane < astro_clean_planes_of(&work); plane++)
+    flux += astro_clean_share(&work, plane) * add_to_model(scales, number, plane);
   return flux;
 }
 
@@ -181,7 +231,7 @@ static AstroCleanResult clean_at(Scales *scales, guint number, const AstroCleanL
                                  guint iterations, double level)
 {
   const AstroCleanConfig config = config_of(scales, number);
-  const AstroCleanWork work = work_at(scales, &config);
+  const guint planes = astro_clean_planes_of(scales->work);
   const AstroCleanLimits inner = { .weight = limits->weight,
                                    .iterations = iterations,
                                    .threshold = BELOW * level / bias_of(scales, number),
@@ -190,8 +240,12 @@ static AstroCleanResult clean_at(Scales *scales, guint number, const AstroCleanL
   prepare(scales, number);
   if (scales->is_left_out[number])
     return (AstroCleanResult){ 0 };
-  smooth(scales, number, scales->work->residual, config.size, scales->smoothed);
-  memset(scales->found, 0, bytes_of(scales, config.size));
+  for (guint plane = 0; plane < planes; plane++)
+    smooth(scales, number, plane_of(scales, scales->work->residual, plane, config.size),
+           config.size, plane_of(scales, scales->smoothed, plane, config.size));
+  memset(scales->found, 0, planes * bytes_of(scales, config.size));
+  const AstroCleanWork work = work_at(scales, &config);
+  astro_clean_search_sum(scales->method, &work);
   AstroCleanResult result = scales->method->cycle(&work, &inner);
   result.flux = take_out(scales, number);
   return result;

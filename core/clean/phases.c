@@ -1,5 +1,6 @@
 /* The deconvolution of one image: where peaks are looked for, and in which order. */
 #include "config.h"
+#include "core/clean/join.h"
 #include "core/clean/method.h"
 
 #include <math.h>
@@ -14,12 +15,14 @@ static gsize pixels(const AstroCleanWork *work)
   return (gsize)work->config->size * work->config->size;
 }
 
-static gboolean is_finite(const AstroCleanMethod *method, gconstpointer values, gsize n)
+/* Of several planes, those with a point-spread function that is not finite have no share. */
+static gboolean has_psf(const AstroCleanMethod *method, const AstroCleanWork *work)
 {
-  for (gsize i = 0; i < n; i++)
-    if (!isfinite(astro_clean_at(method, values, i)))
+  const gsize n = (gsize)work->config->in_size * work->config->in_size;
+  for (gsize i = 0; i < n && !work->join; i++)
+    if (!isfinite(astro_clean_at(method, work->psf, i)))
       return FALSE;
-  return TRUE;
+  return !work->join || astro_clean_join_has_data(work->join);
 }
 
 /* Pixels that are NaN or infinite become NaN, which stays NaN and compares as not greater, so that
@@ -28,13 +31,16 @@ static gboolean mark_bad_pixels(const AstroCleanMethod *method, const AstroClean
                                 const guint8 *mask)
 {
   const guint size = work->config->size, border = work->config->border;
+  const gsize n = pixels(work) * astro_clean_planes_of(work);
   gboolean any = FALSE;
+  for (gsize i = 0; i < n; i++)
+    if (!isfinite(astro_clean_at(method, work->residual, i)))
+      astro_clean_put(method, work->residual, i, NAN);
+  astro_clean_search_sum(method, work);
   for (guint y = 0; y < size; y++)
     for (guint x = 0; x < size; x++) {
       const gsize at = (gsize)y * size + x;
-      if (!isfinite(astro_clean_at(method, work->residual, at)))
-        astro_clean_put(method, work->residual, at, NAN);
-      else if (!mask || mask[at])
+      if (isfinite(astro_clean_at(method, work->search, at)) && (!mask || mask[at]))
         any |= MIN(x, y) >= border && MAX(x, y) < size - border;
     }
   return any;
@@ -68,13 +74,21 @@ static void add(AstroCleanResult *all, const AstroCleanResult *part, AstroCleanL
   limits->highest = all->first;
 }
 
+static gboolean has_flux(const AstroCleanMethod *method, const AstroCleanWork *work, gsize at)
+{
+  for (guint plane = 0; plane < astro_clean_planes_of(work); plane++)
+    if (astro_clean_at(method, work->model, plane * pixels(work) + at) != 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* Gives weight only to pixels that have flux in the model. FALSE if none has. */
 static gboolean keep_model(const AstroCleanMethod *method, const AstroCleanWork *work,
                            const guint8 *mask, gpointer weight)
 {
   gboolean any = FALSE;
   for (gsize i = 0; i < pixels(work); i++) {
-    const gboolean kept = astro_clean_at(method, work->model, i) != 0 && (!mask || mask[i]);
+    const gboolean kept = has_flux(method, work, i) && (!mask || mask[i]);
     astro_clean_put(method, weight, i, kept ? 1 : 0);
     any |= kept;
   }
@@ -89,7 +103,7 @@ static void clean_what_stands_out(const AstroCleanMethod *method, const AstroCle
   const guint width = MAX((guint)MIN(NOISE_BEAMS * arguments->major, 1e6), NOISE_LEAST);
   AstroCleanResult part;
   do {
-    limits->noise = astro_clean_even_noise(method, work->config, work->residual, width, weight);
+    limits->noise = astro_clean_even_noise(method, work->config, work->search, width, weight);
     for (gsize i = 0; arguments->mask && i < pixels(work); i++)
       if (!arguments->mask[i])
         astro_clean_put(method, weight, i, 0);
@@ -129,9 +143,8 @@ AstroCleanResult astro_clean_image(const AstroCleanMethod *method, const AstroCl
   const AstroCleanConfig *config = work->config;
   AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
 
-  memset(work->model, 0, pixels(work) * astro_clean_bytes(method));
-  if (!is_finite(method, work->psf, (gsize)config->in_size * config->in_size) ||
-      !mark_bad_pixels(method, work, arguments->mask))
+  memset(work->model, 0, pixels(work) * astro_clean_planes_of(work) * astro_clean_bytes(method));
+  if (!has_psf(method, work) || !mark_bad_pixels(method, work, arguments->mask))
     return result;
   g_autofree gpointer weight = weight_of_mask(method, pixels(work), arguments->mask);
   const AstroCleanLimits limits = { .weight = weight,

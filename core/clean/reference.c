@@ -1,6 +1,7 @@
 /* The reference backend: subtracts the whole point-spread function from the whole image, in double
  * precision. */
 #include "config.h"
+#include "core/clean/join.h"
 #include "core/clean/method.h"
 #include "core/clean/stop.h"
 
@@ -23,7 +24,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 
 static void find_peak(const AstroCleanWork *work, const double *weight, guint *x, guint *y)
 {
-  const double *residual = work->residual;
+  const double *search = work->search;
   guint size = work->config->size, border = work->config->border;
   double highest = 0;
 
@@ -31,7 +32,7 @@ static void find_peak(const AstroCleanWork *work, const double *weight, guint *x
   for (guint row = border; row < size - border; row++)
     for (guint column = border; column < size - border; column++) {
       const gsize at = row * size + column;
-      const double value = fabs(residual[at]) * (weight ? weight[at] : 1);
+      const double value = fabs(search[at]) * (weight ? weight[at] : 1);
       if (value > highest) {
         highest = value;
         *x = column;
@@ -47,7 +48,7 @@ static double peak(const AstroCleanWork *work, gconstpointer weight)
   find_peak(work, weight, &x, &y);
   const gsize at = y * work->config->size + x;
   const double value =
-      fabs(((double *)work->residual)[at]) * (weight ? ((const double *)weight)[at] : 1);
+      fabs(((double *)work->search)[at]) * (weight ? ((const double *)weight)[at] : 1);
   return value > 0 ? value : 0;
 }
 
@@ -59,12 +60,13 @@ static gboolean is_outside(const AstroCleanConfig *config, gint x, gint y)
 
 /* Subtracts where the point-spread function is known, and inside or outside of the border as asked.
  */
-static void subtract_at(const AstroCleanWork *work, guint x, guint y, double flux, gboolean inside,
-                        gboolean outside)
+static void subtract_at(const AstroCleanWork *work, guint plane, guint x, guint y, double flux,
+                        gboolean inside, gboolean outside)
 {
   gint size = (gint)work->config->size, psf = (gint)work->config->in_size;
-  const double *spread = work->psf;
-  double *residual = work->residual;
+  const double *spread = (const double *)work->psf + plane * work->psf_step;
+  double *residual =
+      (double *)work->residual + (gsize)plane * work->config->size * work->config->size;
 
   for (gint row = 0; row < size; row++)
     for (gint column = 0; column < size; column++) {
@@ -78,18 +80,21 @@ static void subtract_at(const AstroCleanWork *work, guint x, guint y, double flu
 
 static void subtract(const AstroCleanWork *work, gboolean only_outside)
 {
-  const guint size = work->config->size;
-  for (guint y = 0; y < size; y++)
-    for (guint x = 0; x < size; x++) {
-      const double flux = ((double *)work->model)[y * size + x];
-      if (flux != 0)
-        subtract_at(work, x, y, flux, !only_outside, TRUE);
-    }
+  const gsize size = work->config->size;
+  for (guint plane = 0; plane < astro_clean_planes_of(work); plane++)
+    for (guint y = 0; y < size && astro_clean_share(work, plane) > 0; y++)
+      for (guint x = 0; x < size; x++) {
+        const double flux = ((double *)work->model)[(plane * size + y) * size + x];
+        if (flux != 0)
+          subtract_at(work, plane, x, y, flux, !only_outside, TRUE);
+      }
 }
 
 static AstroCleanResult cycle(const AstroCleanWork *work, const AstroCleanLimits *limits)
 {
   const AstroCleanConfig *config = work->config;
+  const guint planes = astro_clean_planes_of(work);
+  g_autofree double *fluxes = g_new(double, planes);
   AstroCleanResult result = { 0 };
   AstroCleanStop stop;
 
@@ -99,11 +104,18 @@ static AstroCleanResult cycle(const AstroCleanWork *work, const AstroCleanLimits
     find_peak(work, limits->weight, &x, &y);
     if (astro_clean_stop(&stop, peak(work, limits->weight), &result))
       break;
-    const gsize at = y * config->size + x;
-    const double flux = config->gain * ((double *)work->residual)[at];
-    ((double *)work->model)[at] += flux;
-    result.flux += flux;
-    subtract_at(work, x, y, flux, TRUE, FALSE);
+    const gsize at = y * config->size + x, image = (gsize)config->size * config->size;
+    for (guint plane = 0; plane < planes; plane++)
+      fluxes[plane] = ((double *)work->residual)[plane * image + at];
+    astro_clean_component(work, fluxes);
+    for (guint plane = 0; plane < planes; plane++) {
+      const double flux = config->gain * fluxes[plane];
+      ((double *)work->model)[plane * image + at] += flux;
+      result.flux += astro_clean_share(work, plane) * flux;
+      if (astro_clean_share(work, plane) > 0)
+        subtract_at(work, plane, x, y, flux, TRUE, FALSE);
+    }
+    astro_clean_search_sum(&astro_clean_exact, work);
   }
   astro_clean_stop_clear(&stop);
   return result;
@@ -146,21 +158,21 @@ const AstroCleanMethod astro_clean_exact = {
   .is_double = TRUE, .cycle = cycle, .subtract = subtract, .peak = peak, .smooth = smooth
 };
 
-static double *read_image(const AstroCleanConfig *config, gconstpointer data, gsize at, gsize n)
+static void read_image(const AstroCleanConfig *config, gconstpointer data, gsize at, gsize n,
+                       double *values)
 {
-  double *values = g_new(double, n);
   for (gsize i = 0; i < n; i++)
     values[i] = astro_clean_get(config, data, at + i);
-  return values;
 }
 
 /* Reads only the middle of an image. */
-static double *read_middle(const AstroCleanConfig *config, gconstpointer data, gsize at)
+static void read_middle(const AstroCleanConfig *config, gconstpointer data, gsize at,
+                        double *values)
 {
   const gsize n = (gsize)config->size * config->size;
   g_autofree gpointer middle = g_malloc(n * sizeof(double));
   astro_clean_crop(config, data, at, middle);
-  return read_image(config, middle, 0, n);
+  read_image(config, middle, 0, n, values);
 }
 
 /* Values rounded to the image's format; to be freed. */
@@ -173,6 +185,53 @@ static gpointer rounded(const AstroCleanConfig *config, const double *values)
   return to;
 }
 
+/* The planes of a product that are cleaned together, from a channel on. */
+typedef struct {
+  gconstpointer in;
+  gpointer out;
+  guint channel, product;
+  const AstroCleanBeam *beam;
+  const AstroCleanArguments *arguments;
+} Call;
+
+static gboolean clean_planes(const AstroCleanConfig *config, const Call *call,
+                             AstroCleanResult *results, GError **error)
+{
+  const guint planes = astro_clean_planes(config);
+  const gsize image = (gsize)config->size * config->size;
+  const gsize wide = (gsize)config->in_size * config->in_size;
+  g_autofree double *psf = g_new(double, planes *wide), *left = g_new(double, planes *image),
+                    *found = g_new0(double, planes *image), *mean = g_new(double, image);
+  AstroCleanWork work = {
+    .config = config, .psf = psf, .psf_step = wide, .residual = left, .model = found
+  };
+  for (guint plane = 0; plane < planes; plane++) {
+    const guint channel = call->channel + plane;
+    read_image(config, call->in, astro_clean_in(config, channel, config->products), wide,
+               psf + plane * wide);
+    read_middle(config, call->in, astro_clean_in(config, channel, call->product),
+                left + plane * image);
+  }
+  work.search = config->joined ? mean : left;
+  g_autoptr(AstroCleanJoin) join = NULL;
+  if (config->joined && !(join = astro_clean_join_new(&astro_clean_exact, &work, call->product,
+                                                      call->arguments->weights, error)))
+    return FALSE;
+  work.join = join;
+  const AstroCleanResult cleaned = astro_clean_image(&astro_clean_exact, &work, call->arguments);
+  if (results)
+    astro_clean_tell(&astro_clean_exact, &work, call->channel, call->product, &cleaned, results);
+  for (guint plane = 0; plane < planes; plane++) {
+    const guint channel = call->channel + plane;
+    g_autofree gpointer model = rounded(config, found + plane * image);
+    g_autofree gpointer residual = rounded(config, left + plane * image);
+    astro_clean_finish_model(config, channel, call->product, call->arguments, model);
+    astro_clean_write(config, channel, call->product, call->beam, call->in, model, residual,
+                      call->out);
+  }
+  return TRUE;
+}
+
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
                        guint n_out, gconstpointer given, AstroResult *result, GError **error)
 {
@@ -182,24 +241,11 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (!astro_clean_check_call(config, in, n_in, out, n_out, arguments, error))
     return FALSE;
   AstroCleanBeam beam = astro_clean_beam(config, arguments);
-  for (guint channel = 0; channel < config->channels; channel++)
+  for (guint channel = 0; channel < config->channels; channel += astro_clean_planes(config))
     for (guint product = 0; product < config->products; product++) {
-      g_autofree double *psf =
-          read_image(config, in->data, astro_clean_in(config, channel, config->products),
-                     (gsize)config->in_size * config->in_size);
-      g_autofree double *left =
-          read_middle(config, in->data, astro_clean_in(config, channel, product));
-      g_autofree double *found = g_new0(double, (gsize)config->size * config->size);
-      const AstroCleanWork work = {
-        .config = config, .psf = psf, .residual = left, .model = found
-      };
-      const AstroCleanResult cleaned = astro_clean_image(&astro_clean_exact, &work, arguments);
-      if (result && result->cleaned)
-        result->cleaned[channel * config->products + product] = cleaned;
-      g_autofree gpointer model = rounded(config, found);
-      g_autofree gpointer residual = rounded(config, left);
-      astro_clean_finish_model(config, channel, product, arguments, model);
-      astro_clean_write(config, channel, product, &beam, in->data, model, residual, out->data);
+      const Call call = { in->data, out->data, channel, product, &beam, arguments };
+      if (!clean_planes(config, &call, result ? result->cleaned : NULL, error))
+        return FALSE;
     }
   return TRUE;
 }

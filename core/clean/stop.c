@@ -32,8 +32,8 @@ void astro_clean_stop_clear(AstroCleanStop *stop)
 
 static double size_at(const AstroCleanStop *stop, gsize at)
 {
-  return fabs(stop->is_double ? ((const double *)stop->work->residual)[at]
-                              : (double)((const float *)stop->work->residual)[at]);
+  return fabs(stop->is_double ? ((const double *)stop->work->search)[at]
+                              : (double)((const float *)stop->work->search)[at]);
 }
 
 /* Measures the noise inside the border. The step is odd, so that samples do not all come from a few

@@ -141,7 +141,9 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                          .is_square = TRUE,
                          .is_smooth = in->style->scaling == ASTRO_SCALING_SMOOTH,
                          .is_whole = in->style->scaling == ASTRO_SCALING_EXACT,
-                         .unit = astro_history_image_unit(done, is_model),
+                         .unit = g_str_has_suffix(name, "-INDEX")
+                                     ? "spectral index"
+                                     : astro_history_image_unit(done, is_model),
                          .is_model = is_model,
                          .is_sky = !g_str_equal(name, "PSF") && in->grid.pixel > 0,
                          .width = (guint)k->width,

@@ -39,6 +39,10 @@ typedef struct {
 #define MISFIT_IMAGES                                                                              \
   MISFIT_GRIDS " ! astrofft backend=cpu ! astroimage backend=cpu ! application/x-astro-image,psf=" \
                "(boolean)true"
+#define MISFIT_CUBES                                                                               \
+  MISFIT_VISIBILITIES " ! astrogridder size=32 cell=120 interval=1 accuracy=1e-2 "                 \
+                      "per-channel=true backend=cpu ! astrofft backend=cpu ! astroimage "          \
+                      "backend=cpu"
 #define MISFIT_CATALOGUES                                                                          \
   "astrocatsrc points=300 catalogues=6 seed=3 footprint=band:0,20,-10,10 ! "                       \
   "application/x-astro-catalogue"
@@ -66,6 +70,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astrofft backend=cpu", MISFIT_GRIDS, .each_alone = TRUE },
   { "astroimage backend=cpu", MISFIT_GRIDS " ! astrofft backend=cpu" },
   { "astroclean iterations=5", MISFIT_IMAGES, .each_alone = TRUE },
+  { "astroterms backend=cpu", MISFIT_CUBES, .each_alone = TRUE },
   { "astromeasure", MISFIT_IMAGES, .each_alone = TRUE },
   { "astrorender width=64 height=64", MISFIT_IMAGES, .each_alone = TRUE },
   { "astroobserve", MISFIT_VOLTAGES },

@@ -79,6 +79,49 @@ static void test_settings(void)
   g_assert_nonnull(strstr(good.err, "end threshold"));
 }
 
+/* The flux of a channel's brightest source, Jy/beam. */
+static double flux_of_channel(const Result *result, guint channel)
+{
+  g_autofree char *title = g_strdup_printf("image I, channel %u: ", channel);
+  const char *at = strstr(result->out, title), *source = at ? strstr(at, "source 1: ") : NULL,
+             *end = source ? strstr(source, " Jy/beam") : NULL;
+  g_assert_nonnull(end);
+  while (end[-1] != ' ')
+    end--;
+  return g_ascii_strtod(end, NULL);
+}
+
+/* Channels are cleaned together, over major cycles: a source has its spectral index in the cube,
+ * and a second image has all channels in one. */
+static void test_joined(void)
+{
+  write_file("spectral.txt", "291.5 52.95 2 -0.8\n", -1);
+  g_auto(Result) made =
+      run("run synthesis stations=16 array=vla-like sky=spectral.txt frequency=1e9 bandwidth=2e8 "
+          "channels=3 noise=30 duration=600 integration=60 size=128 cell=8 iterations=0 "
+          "start=2026-11-20T21:40:00 output=joined.uvfits image=unused.fits picture=unused.png "
+          "--quiet");
+  g_assert_cmpint(made.status, ==, 0);
+  g_auto(Result) result = run(
+      "run image input=joined.uvfits size=128 cell=8 iterations=500 cycles=1 picture=joined.png "
+      "per-channel=true join=true spectral-terms=2 output=joined.fits spectra=spectra.fits "
+      "--quiet");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  const double first = flux_of_channel(&result, 0), last = flux_of_channel(&result, 2);
+  const double index = log(last / first) / log((1 + 2 / 30.) / (1 - 2 / 30.));
+  g_test_message("%g and %g Jy/beam, spectral index %g", first, last, index);
+  g_assert_cmpfloat_with_epsilon(index, -0.8, 0.05);
+  g_assert_nonnull(strstr(result.out, "channels 3, products I\n"));
+  g_assert_nonnull(strstr(result.out, "products I:I-SLOPE:I-INDEX\n"));
+  g_assert_cmpint(file_size("spectra.fits"), >, 3 * 128 * 128 * 4);
+  g_auto(Result) alone = run("run image input=joined.uvfits size=128 cell=8 iterations=5 join=true "
+                             "output=joined.fits picture=joined.png");
+  g_assert_cmpint(alone.status, ==, 1);
+  g_assert_nonnull(strstr(alone.err, "expected a cube of several"));
+}
+
 /* One bright source and a hundred faint ones. */
 static void write_sky(void)
 {
@@ -125,6 +168,7 @@ static void add_tests(void)
 {
   g_test_add_func("/graphs-cycles/cycles", test_cycles);
   g_test_add_func("/graphs-cycles/settings", test_settings);
+  g_test_add_func("/graphs-cycles/joined", test_joined);
   g_test_add_func("/graphs-cycles/selfcal", test_selfcal);
 }
 

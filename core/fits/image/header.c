@@ -126,6 +126,8 @@ static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
                       AstroFitsContents *contents)
 {
   const char *unit = "", *rest;
+  if (g_strcmp0(hdu->role, ASTRO_FITS_INDEX) == 0) /* a pure number */
+    return;
   astro_fits_get_string(hdu->header, "BUNIT", &unit);
   double jansky = astro_fits_unit_factor(unit, "Jy", &rest);
   rest += strspn(rest, " /.*");

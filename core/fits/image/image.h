@@ -1,9 +1,10 @@
 /* Shared by the writer and the reader of images.
  *
  * An HDU has the axes RA, DEC, FREQ, STOKES. The products of a stream that are plain Stokes
- * parameters or correlations make up the first HDU; those with a role (I-MODEL, I-RESIDUAL) make up
- * one HDU per role, and PSF one, with the role as EXTNAME. Further images of the stream follow as
- * extensions with the same names (IMAGE if there is no role) and a higher EXTVER. */
+ * parameters or correlations make up the first HDU; those with a role (I-MODEL, I-RESIDUAL,
+ * I-SLOPE) make up one HDU per role, and PSF one, with the role as EXTNAME. Further images of the
+ * stream follow as extensions with the same names (IMAGE if there is no role) and a higher EXTVER.
+ */
 #pragma once
 
 #include "core/fits/fits.h"
@@ -11,6 +12,8 @@
 G_BEGIN_DECLS
 
 #define ASTRO_FITS_IMAGE_NAME "IMAGE" /* EXTNAME of images without a role */
+
+#define ASTRO_FITS_INDEX "INDEX" /* the role of spectral indexes, which have no unit */
 
 /* A keyword of our own beside those of the beam, as no common one exists. */
 #define ASTRO_FITS_BORDER "CLBORDER"

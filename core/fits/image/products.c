@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-const char *const astro_fits_image_roles[] = { "MODEL", "RESIDUAL", ASTRO_PRODUCT_PSF, NULL };
+const char *const astro_fits_image_roles[] = { "MODEL", "RESIDUAL",  ASTRO_PRODUCT_PSF,
+                                               "SLOPE", "CURVATURE", ASTRO_FITS_INDEX,
+                                               NULL };
 
 /* In the order of a stream. */
 static const struct {

@@ -81,7 +81,7 @@ static gboolean plan_hdus(Writer *w, GError **error)
       return astro_fits_refuse(
           error,
           "products has %s, expected Stokes parameters, correlations (XX, RL ...), "
-          "these followed by -MODEL or -RESIDUAL, or PSF",
+          "these followed by -MODEL, -RESIDUAL, -SLOPE, -CURVATURE or -INDEX, or PSF",
           names[p]);
     add_product(hdu_of_role(w, product.role), product.code, p);
   }
@@ -220,12 +220,14 @@ static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFra
 {
   g_autoptr(GString) header = g_string_new(NULL);
   const AstroObservation *o = w->contents.observation;
-  gboolean is_model = g_strcmp0(hdu->role, "MODEL") == 0;
+  gboolean is_model = g_strcmp0(hdu->role, "MODEL") == 0,
+           has_unit = g_strcmp0(hdu->role, ASTRO_FITS_INDEX) != 0;
   put_shape(w, header, hdu, astro_part_file_bytes(w->file) == 0);
   astro_fits_put_string(header, "BUNIT",
-                        !astro_history_is_jansky(o ? &o->done : NULL) ? "UNCALIB"
-                        : is_model                                    ? "JY/PIXEL"
-                                                                      : "JY/BEAM",
+                        !has_unit                                       ? ""
+                        : !astro_history_is_jansky(o ? &o->done : NULL) ? "UNCALIB"
+                        : is_model                                      ? "JY/PIXEL"
+                                                                        : "JY/BEAM",
                         "unit of the values");
   if (frames->image && frames->image->has_beam && !is_model)
     put_beam(header, frames->image);
