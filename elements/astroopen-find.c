@@ -33,12 +33,13 @@ typedef enum {
 
 static const struct {
   const char *factory, *about;
+  gboolean may_mix; /* it may hold visibilities, which are read beside those of other kinds */
 } kinds[N_KINDS] = {
-  [KIND_FITS] = { FITS, "a FITS file" },
-  [KIND_PACKED] = { FITS, "a file packed by gzip" },
+  [KIND_FITS] = { FITS, "a FITS file", TRUE },
+  [KIND_PACKED] = { FITS, "a file packed by gzip", TRUE },
   [KIND_RECORDING] = { "astrorecordsrc", "a recording" },
-  [KIND_UVH5] = { "astrouvh5src", "an HDF5 file" },
-  [KIND_SET] = { "astromssrc", "a Measurement Set" },
+  [KIND_UVH5] = { "astrouvh5src", "an HDF5 file", TRUE },
+  [KIND_SET] = { "astromssrc", "a Measurement Set", TRUE },
   [KIND_TEXT] = { FITS, "text" },
   [KIND_SAMPLES] = { "filesrc", "a file without a header" },
 };
@@ -49,6 +50,7 @@ void astro_open_found_clear(AstroOpenFound *found)
 {
   g_clear_pointer(&found->properties, g_ptr_array_unref);
   g_clear_pointer(&found->first, g_free);
+  g_clear_pointer(&found->mixed, g_array_unref);
   gst_clear_caps(&found->caps);
 }
 
@@ -169,35 +171,57 @@ static gboolean find_kind(const char *name, gboolean may_lack, Kind *kind, GErro
   return TRUE;
 }
 
-/* All files are of one kind. */
-static gboolean find_kinds(GPtrArray *files, gboolean may_lack, Kind *kind, GError **error)
+static void clear_file(gpointer data)
 {
+  g_free(((AstroOpenFile *)data)->name);
+}
+
+/* All files are of one kind, or all may hold visibilities: then found->mixed lists them. kind is
+ * that of the first. */
+static gboolean find_kinds(AstroOpenFound *found, GPtrArray *files, gboolean may_lack, Kind *kind,
+                           GError **error)
+{
+  g_autoptr(GArray) mixed = g_array_new(FALSE, FALSE, sizeof(AstroOpenFile));
+  gboolean is_mixed = FALSE;
+  g_array_set_clear_func(mixed, clear_file);
   for (guint i = 0; i < files->len; i++) {
     const char *name = files->pdata[i];
     Kind one = KIND_FITS;
     if (!find_kind(name, may_lack, &one, error))
       return FALSE;
-    if (i > 0 && kinds[one].factory != kinds[*kind].factory)
-      return refuse(error, "%s is %s, and %s is %s: expected files of one kind", name,
-                    kinds[one].about, (const char *)files->pdata[0], kinds[*kind].about);
     if (i == 0)
       *kind = one;
+    const gboolean is_other = !g_str_equal(kinds[one].factory, kinds[*kind].factory);
+    if (is_other && !(kinds[one].may_mix && kinds[*kind].may_mix))
+      return refuse(error,
+                    "%s is %s, and %s is %s: expected files of one kind, or visibilities in "
+                    "UVFITS, uvh5 and Measurement Sets",
+                    name, kinds[one].about, (const char *)files->pdata[0], kinds[*kind].about);
+    is_mixed = is_mixed || is_other;
+    const AstroOpenFile file = { kinds[one].factory, kinds[one].about, g_strdup(name) };
+    g_array_append_val(mixed, file);
   }
+  if (is_mixed)
+    found->mixed = g_steal_pointer(&mixed);
   return TRUE;
 }
 
-/* The location that the source is told. Sources of FITS take no folders, and those of recordings
- * neither these nor patterns. */
+/* The location that the source is told: a list, which all take, unless a name has a comma. Sources
+ * of FITS take no folders. */
 static char *location_of(const char *input, GPtrArray *files, Kind kind)
 {
-  if (files->len == 1)
-    return g_strdup(files->pdata[0]);
-  if (g_file_test(input, G_FILE_TEST_IS_DIR) && g_str_equal(kinds[kind].factory, FITS))
+  gboolean has_comma = FALSE;
+  for (guint i = 0; i < files->len; i++)
+    has_comma = has_comma || strchr(files->pdata[i], ',');
+  if (files->len > 1 && has_comma && g_file_test(input, G_FILE_TEST_IS_DIR) &&
+      g_str_equal(kinds[kind].factory, FITS))
     return g_build_filename(input, "[!.]*", NULL);
-  if (kind != KIND_RECORDING)
+  if (files->len > 1 && has_comma && kind != KIND_RECORDING)
     return g_strdup(input);
   g_ptr_array_add(files, NULL);
-  return g_strjoinv(",", (char **)files->pdata);
+  char *list = g_strjoinv(",", (char **)files->pdata);
+  g_ptr_array_remove_index(files, files->len - 1);
+  return list;
 }
 
 /* ---- samples without a header ---- */
@@ -266,7 +290,7 @@ static gboolean find_files(AstroOpenFound *found, const char *input,
   if (told && !astro_foreign_is_set(input))
     return refuse(error, "%s is %s", input, told);
   g_autoptr(GPtrArray) files = astro_inputs_find(input, error);
-  if (!files || ((!has_format || may_lack) && !find_kinds(files, may_lack, &kind, error)))
+  if (!files || ((!has_format || may_lack) && !find_kinds(found, files, may_lack, &kind, error)))
     return FALSE;
   if (files->len > 1 && kind == KIND_SAMPLES)
     return refuse(error, "%s is %s, and such files are read one at a time: expected one file",

@@ -5,12 +5,19 @@
 
 G_BEGIN_DECLS
 
+/* A file of an input with files of several kinds. */
+typedef struct {
+  const char *factory, *about; /* as in AstroOpenFound */
+  char *name;
+} AstroOpenFile;
+
 /* A source, and what it is to be told. */
 typedef struct {
   const char *factory;
   const char *about;     /* what the input is, as "a recording" */
   char *first;           /* the first file, or the address */
   guint n_files;         /* 0: it is no file */
+  GArray *mixed;         /* AstroOpenFile: visibilities of several kinds; NULL: all of one kind */
   GPtrArray *properties; /* names and values in turn */
   GstCaps *caps;         /* of samples without a header, which filesrc reads; NULL: others */
   gboolean is_file;      /* with a header, which what the user says must not contradict */

@@ -6,12 +6,15 @@
  * astrorecordsrc, visibilities in uvh5 by astrouvh5src and in a Measurement Set by astromssrc, and
  * packets by astroudpsrc. The names of files do not matter.
  *
- * input is a file, several files separated by commas, a pattern, a folder (all its files), or
- * udp://HOST:PORT, which may be followed by properties of astroudpsrc as in a URL:
+ * input is a file, several files separated by commas or blanks, a pattern, a folder (all its
+ * files), or udp://HOST:PORT, which may be followed by properties of astroudpsrc as in a URL:
  * udp://239.1.0.0-3:7148?packet=vdif&stations=0-3&rate=1000000. Without a host, or with 0.0.0.0, it
- * listens on all addresses. Files of one input are of one kind; several files of visibilities make
- * one stream in order of time, so that they make one image. For a known kind of file that cannot be
- * read, the error says what it is, and how to convert it.
+ * listens on all addresses. For a known kind of file that cannot be read, the error says what it
+ * is, and how to convert it.
+ *
+ * Files of one input are of one kind. Only visibilities may be in UVFITS, uvh5 and Measurement Sets
+ * at once: whatever their kinds, several files of visibilities make one stream in order of time, so
+ * that they make one image with one weighting. Their weights are taken to be in one unit.
  *
  * Files of samples without a header need format=CI8 (or CI4, CI16LE, CF32LE, I8, ...), stations,
  * pols (2 if it is not set), rate and frequency; their axes are time:station:pol. A file with a
@@ -22,11 +25,14 @@
  * telescope, start (UTC) and seconds, where they are known.
  *
  * The other properties are those of the source that is chosen. One that is set and that this source
- * does not have is an error.
+ * does not have is an error. With files of several kinds a property goes to those sources that have
+ * it, as column to astromssrc only.
  *
  * |[
  * gst-launch-1.0 astroopen input=sky.uvfits ! astrogridder size=512 cell=10 ! astrofft ! \
  *   astroimage ! astrofitssink location=sky.fits
+ * gst-launch-1.0 astroopen input="night1.ms night2.uvfits" ! astrogridder weighting=uniform ! \
+ *   astrofft ! astroimage ! astrofitssink location=nights.fits
  * ]|
  */
 #include "config.h"
@@ -37,6 +43,7 @@
 
 #include "core/fits/fits.h"
 #include "elements/astroopen-find.h"
+#include "elements/astroopen-source.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
@@ -50,9 +57,6 @@ typedef struct {
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
 } Settings;
 
-/* Bytes that are read at once from a file without a header. */
-#define BLOCK (4u << 20)
-
 struct _AstroOpen {
   GstBin parent;
   Settings settings;
@@ -64,10 +68,11 @@ G_DEFINE_TYPE(AstroOpen, astro_open, GST_TYPE_BIN)
 GST_ELEMENT_REGISTER_DEFINE(astroopen, "astroopen", GST_RANK_NONE, ASTRO_TYPE_OPEN)
 
 static const AstroField fields[] = {
-  ASTRO_TEXT(Settings, input, "input", "Input",
-             "A file, several separated by commas, a pattern, a folder, or udp://HOST:PORT with "
-             "properties of astroudpsrc behind a question mark",
-             NULL),
+  ASTRO_TEXT(
+      Settings, input, "input", "Input",
+      "A file, several separated by commas or blanks, a pattern, a folder, or udp://HOST:PORT with "
+      "properties of astroudpsrc behind a question mark",
+      NULL),
   ASTRO_TEXT(Settings, format, "format", "Format",
              "Of a recording: vdif, dada, guppi, mark5b, sigproc or cu8; of samples without a "
              "header: CI8 or another format of voltages (unset: by the content)",
@@ -127,67 +132,6 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-/* ---- telling the source ---- */
-
-static gboolean refuse_property(AstroOpen *self, const AstroOpenFound *found, const char *name,
-                                const char *value, const char *why)
-{
-  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
-                    ("%s=%s is set, and %s is %s, whose source %s %s", name, value, found->first,
-                     found->about, found->factory, why),
-                    (NULL));
-  return FALSE;
-}
-
-static gboolean set_property(AstroOpen *self, const AstroOpenFound *found, const char *name,
-                             const char *text)
-{
-  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(self->source), name);
-  GValue value = G_VALUE_INIT;
-  if (!spec || !(spec->flags & G_PARAM_WRITABLE))
-    return refuse_property(self, found, name, text, "has no such property");
-  g_value_init(&value, spec->value_type);
-  if (spec->value_type == G_TYPE_STRING)
-    g_value_set_string(&value, text);
-  else if (!gst_value_deserialize_with_pspec(&value, text, spec) ||
-           g_param_value_validate(spec, &value)) {
-    g_value_unset(&value);
-    return refuse_property(self, found, name, text, "does not take that value");
-  }
-  g_object_set_property(G_OBJECT(self->source), name, &value);
-  g_value_unset(&value);
-  return TRUE;
-}
-
-/* The number of stations and the format of samples are compared with what comes. */
-static gboolean is_compared(const AstroOpenFound *found, const char *name, const char *text)
-{
-  return found->is_file &&
-         (g_str_equal(name, "stations") ||
-          (g_str_equal(name, "format") && astro_format_from_name(text) != ASTRO_FORMAT_UNKNOWN) ||
-          (g_str_equal(name, "pols") && !g_str_equal(found->factory, "astrorecordsrc")));
-}
-
-/* The bin's own property, if it is set. */
-static gboolean pass_on(AstroOpen *self, const AstroOpenFound *found, const AstroField *field)
-{
-  g_autofree char *text = NULL;
-  g_object_get(self, field->name, &text, NULL);
-  return !text || !*text || is_compared(found, field->name, text) ||
-         set_property(self, found, field->name, text);
-}
-
-static gboolean tell_source(AstroOpen *self, const AstroOpenFound *found)
-{
-  for (guint i = 0; i < found->properties->len; i += 2)
-    if (!set_property(self, found, found->properties->pdata[i], found->properties->pdata[i + 1]))
-      return FALSE;
-  for (const AstroField *field = fields + 1; field->name; field++)
-    if (!pass_on(self, found, field))
-      return FALSE;
-  return TRUE;
-}
-
 /* ---- the source ---- */
 
 static void close_source(AstroOpen *self)
@@ -198,21 +142,6 @@ static void close_source(AstroOpen *self)
   gst_element_set_state(self->source, GST_STATE_NULL);
   gst_bin_remove(GST_BIN(self), self->source);
   self->source = NULL;
-}
-
-/* A file without a header is read as bytes, with caps that say what they are. */
-static GstElement *make_reader(const AstroOpenFound *found)
-{
-  GstElement *bin = gst_bin_new("source");
-  GstElement *file = gst_element_factory_make("filesrc", NULL);
-  GstElement *caps = gst_element_factory_make("capsfilter", NULL);
-  g_object_set(file, "location", found->first, "blocksize", BLOCK, NULL);
-  g_object_set(caps, "caps", found->caps, NULL);
-  gst_bin_add_many(GST_BIN(bin), file, caps, NULL);
-  gst_element_link(file, caps);
-  g_autoptr(GstPad) pad = gst_element_get_static_pad(caps, "src");
-  gst_element_add_pad(bin, gst_ghost_pad_new("src", pad));
-  return bin;
 }
 
 /* ---- telling the user ---- */
@@ -315,19 +244,10 @@ static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer 
 static gboolean make_source(AstroOpen *self, const AstroOpenFound *found,
                             const AstroOpenSamples *samples)
 {
-  self->source =
-      found->caps ? make_reader(found) : gst_element_factory_make(found->factory, "source");
-  if (!self->source) {
-    GST_ELEMENT_ERROR(self, CORE, MISSING_PLUGIN,
-                      ("%s is %s, and the element %s, which reads it, is not there: the "
-                       "summary of configure says what this build lacks",
-                       found->first, found->about, found->factory),
-                      (NULL));
+  self->source = astro_open_source_new(GST_ELEMENT(self), found, fields + 1);
+  if (!self->source)
     return FALSE;
-  }
   gst_bin_add(GST_BIN(self), self->source);
-  if (!found->caps && !tell_source(self, found))
-    return FALSE;
   g_autoptr(GstPad) pad = gst_element_get_static_pad(self->source, "src");
   ASTRO_INFO(self, "%s is %s: %s reads it", found->first, found->about, found->factory);
   Opened *opened = g_new0(Opened, 1);

@@ -18,6 +18,12 @@
 
 #define ROW_SRC(object) ((AstroRowSrc *)(object))
 
+/* A file that astro_row_src_add_file gave. */
+typedef struct {
+  AstroRowSrc *reader; /* NULL: the source itself */
+  char *name;
+} Given;
+
 static const AstroRowSrcKind *kind_of(const AstroRowSrc *self)
 {
   return ((const AstroRowSrcClass *)G_OBJECT_GET_CLASS(self))->kind;
@@ -56,6 +62,63 @@ gboolean astro_row_src_not_found(AstroRowSrc *self, const char *name, const char
   return FALSE;
 }
 
+/* ---- files of several kinds ---- */
+
+static void clear_given(gpointer data)
+{
+  Given *given = data;
+  g_clear_object(&given->reader);
+  g_free(given->name);
+}
+
+void astro_row_src_add_file(AstroRowSrc *self, AstroRowSrc *reader, const char *name)
+{
+  const Given given = { reader ? g_object_ref(reader) : NULL, g_strdup(name) };
+  if (!self->given) {
+    self->given = g_array_new(FALSE, FALSE, sizeof(Given));
+    g_array_set_clear_func(self->given, clear_given);
+  }
+  g_array_append_val(self->given, given);
+}
+
+static AstroRowSrc *reader_of(AstroRowSrc *self, const Given *given)
+{
+  return given->reader ? given->reader : self;
+}
+
+static void copy_settings(AstroRowSrc *self)
+{
+  const AstroRowSrcKind *kind = kind_of(self);
+  astro_fields_clear(kind->fields, now_of(self));
+  astro_fields_copy(kind->fields, self, now_of(self), (char *)self + kind->settings, kind->bytes);
+  kind->choose(self);
+}
+
+/* Errors are those of this source, since its readers are in no pipeline. */
+static gboolean check_given(AstroRowSrc *self)
+{
+  for (guint i = 0; i < self->given->len; i++) {
+    const Given *given = &g_array_index(self->given, Given, i);
+    if (given->reader)
+      copy_settings(given->reader);
+    if (!kind_of(reader_of(self, given))->check(self, given->name))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static AstroRowFiles *open_given(AstroRowSrc *self, GError **error)
+{
+  g_autofree AstroRowInput *inputs = g_new(AstroRowInput, self->given->len);
+  for (guint i = 0; i < self->given->len; i++) {
+    const Given *given = &g_array_index(self->given, Given, i);
+    AstroRowSrc *reader = reader_of(self, given);
+    inputs[i] = (AstroRowInput){ kind_of(reader)->reader, given->name,
+                                 (char *)reader + kind_of(reader)->options };
+  }
+  return astro_row_files_open_inputs(inputs, self->given->len, error);
+}
+
 /* ---- start and stop ---- */
 
 static void close_files(AstroRowSrc *self)
@@ -91,15 +154,14 @@ static gboolean find_names(AstroRowSrc *self, const char *location)
 static gboolean start(GstBaseSrc *src)
 {
   AstroRowSrc *self = ROW_SRC(src);
-  const AstroRowSrcKind *kind = kind_of(self);
-  AstroRowSettings *now = now_of(self);
+  const AstroRowSettings *now = now_of(self);
   if (!GST_BASE_SRC_CLASS(parent_of(self))->start(src))
     return FALSE;
-  astro_fields_clear(kind->fields, now);
-  astro_fields_copy(kind->fields, self, now, (char *)self + kind->settings, kind->bytes);
-  kind->choose(self);
+  copy_settings(self);
   self->not_finite = 0;
   self->stamps = (AstroStamps){ 0 };
+  if (self->given)
+    return check_given(self);
   if (astro_field_given(now->location))
     return find_names(self, now->location);
   GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
@@ -226,7 +288,7 @@ static GstFlowReturn new_buffer(AstroRowSrc *self, GstBuffer **buffer, GstMapInf
   gst_clear_buffer(buffer);
   GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
                     ("%s: an integration of %" G_GSIZE_FORMAT " bytes does not fit in memory",
-                     self->names[0], bytes),
+                     ((AstroRowSettings *)now_of(self))->location, bytes),
                     (NULL));
   return GST_FLOW_ERROR;
 }
@@ -241,8 +303,9 @@ static GstFlowReturn open_files(AstroRowSrc *self)
   if (self->files)
     return GST_FLOW_OK;
   AstroRowFiles *files =
-      astro_row_files_open(kind_of(self)->reader, (const char *const *)self->names,
-                           (char *)self + kind_of(self)->options, &error);
+      self->given ? open_given(self, &error)
+                  : astro_row_files_open(kind_of(self)->reader, (const char *const *)self->names,
+                                         (char *)self + kind_of(self)->options, &error);
   if (!files) {
     fail(self, error);
     return GST_FLOW_ERROR;
@@ -324,6 +387,7 @@ static void finalize(GObject *object)
   AstroRowSrc *self = ROW_SRC(object);
   astro_fields_clear(kind_of(self)->fields, now_of(self));
   g_strfreev(self->names);
+  g_clear_pointer(&self->given, g_array_unref);
   G_OBJECT_CLASS(parent_of(self))->finalize(object);
 }
 

@@ -31,6 +31,7 @@ typedef struct {
 struct _AstroRowSrc {
   AstroFileSrc parent;
   char **names;         /* of the files, from start to stop */
+  GArray *given;        /* files that add_file gave, in place of those; NULL: none */
   AstroRowFiles *files; /* under the object's lock: queries ask for it */
   guint64 not_finite;   /* number of NaN or infinite values so far */
   AstroStamps stamps;
@@ -45,6 +46,11 @@ typedef struct {
 void astro_row_src_install(AstroRowSrcClass *class, const AstroRowSrcKind *kind, const char *caps);
 /* For its init. */
 void astro_row_src_init(AstroRowSrc *self);
+
+/* Adds a file to be read. With such files location is only the name of all in messages. reader,
+ * which stays in NULL, says by its properties how this file is read, which may be of its kind;
+ * NULL: this source. For a source in NULL or READY. */
+void astro_row_src_add_file(AstroRowSrc *self, AstroRowSrc *reader, const char *name);
 
 /* For AstroRowSrcKind.check: posts that a file cannot be opened, and is FALSE. */
 gboolean astro_row_src_not_found(AstroRowSrc *self, const char *name, const char *what);

@@ -16,4 +16,4 @@ element_sources += elements/base/astroscene.c elements/base/astroscene.h element
   elements/base/astrosimulator.h elements/base/astroliveclock.c elements/base/astroliveclock.h elements/base/astroearth.c \
   elements/base/astroearth.h elements/base/astrostamps.c elements/base/astrostamps.h elements/base/astrohorizon.c elements/base/astrohorizon.h elements/base/astromeans.c elements/base/astromeans.h \
   elements/base/astrointegrations.c elements/base/astrointegrations.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h elements/base/astrointegration.c \
-  elements/base/astrointegration.h
+  elements/base/astrointegration.h elements/base/astrorowsrc.c elements/base/astrorowsrc.h

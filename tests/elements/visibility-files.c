@@ -1,5 +1,5 @@
-/* Several files of visibilities as one stream, from each source that reads them: the same stream,
- * and the same image to the bit, as from one file with all. */
+/* Several files of visibilities as one stream, of one kind from each source that reads them, and of
+ * all kinds together: the same stream, and the same image to the bit, as from one file with all. */
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 #include "tests/remove-all.h"
@@ -106,6 +106,21 @@ static void assert_same(const char *one, const char *other)
 
 static const char *const weightings[] = { "natural", "uniform", "briggs robust=0" };
 
+/* The same stream, and the same images with weights that follow from all of it. */
+static void assert_same_images(const char *one, const char *other)
+{
+  assert_same(one, other);
+  for (guint i = 0; i < G_N_ELEMENTS(weightings); i++) {
+    g_autofree char *image =
+        g_strdup_printf(" ! astrogridder size=64 cell=60 backend=cpu weighting=%s ! astrofft "
+                        "backend=cpu ! astroimage backend=cpu",
+                        weightings[i]);
+    g_autofree char *of_one = g_strconcat(one, image, NULL);
+    g_autofree char *of_other = g_strconcat(other, image, NULL);
+    assert_same(of_one, of_other);
+  }
+}
+
 /* Named in the opposite order, since files are read in that of time. */
 static void halves(guint kind)
 {
@@ -119,18 +134,9 @@ static void halves(guint kind)
   write_part(kind, "whole", 0, WHOLE_BUFFERS, "");
   write_part(kind, "a", 0, 2, "");
   write_part(kind, "b", 2, WHOLE_BUFFERS, "");
-  assert_same(list, whole);
   assert_same(pattern, whole);
   assert_same(opened, whole);
-  for (guint i = 0; i < G_N_ELEMENTS(weightings); i++) {
-    g_autofree char *image =
-        g_strdup_printf(" ! astrogridder size=64 cell=60 backend=cpu weighting=%s ! astrofft "
-                        "backend=cpu ! astroimage backend=cpu",
-                        weightings[i]);
-    g_autofree char *of_parts = g_strconcat(list, image, NULL);
-    g_autofree char *of_whole = g_strconcat(whole, image, NULL);
-    assert_same(of_parts, of_whole);
-  }
+  assert_same_images(list, whole);
 }
 
 /* A pause between files stays one when both are written as one file. */
@@ -309,6 +315,108 @@ static void absent(guint kind)
   assert_rows(kind, "some", 2 * 3 + 4 * 10);
 }
 
+/* ---- files of several kinds ---- */
+
+/* Whether this build has all kinds. Makes the folder for their files. */
+static gboolean begin_kinds(void)
+{
+  for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
+    g_autoptr(GstElementFactory) factory = gst_element_factory_find(kinds[kind].source);
+    if (factory)
+      continue;
+    g_test_skip("this build lacks a kind of file");
+    return FALSE;
+  }
+  g_mkdir("parts", 0700);
+  return TRUE;
+}
+
+/* A third of the stream in each kind, whichever comes first. The whole is of the kind of the first
+ * third, whose positions those of the stream are. */
+static void test_kinds(void)
+{
+  static const char *const names[] = { "a", "b", "c" };
+  if (!begin_kinds())
+    return;
+  for (guint first = 0; first < 3; first++) {
+    const char *const suffixes[] = { kinds[first].suffix, kinds[(first + 1) % 3].suffix,
+                                     kinds[(first + 2) % 3].suffix };
+    for (guint i = 0; i < 3; i++)
+      write_part((first + i) % 3, names[i], 2 * i, 2 * i + 2, "");
+    write_part(first, "whole", 0, WHOLE_BUFFERS, "");
+    g_autofree char *whole =
+        g_strdup_printf("%s location=parts/whole.%s", kinds[first].source, suffixes[0]);
+    g_autofree char *blanks =
+        g_strdup_printf("astroopen input=\"parts/c.%s parts/a.%s parts/b.%s\"", suffixes[2],
+                        suffixes[0], suffixes[1]);
+    assert_same_images(blanks, whole);
+    assert_same("astroopen input=\"parts/[abc].*\"", whole);
+    test_remove_all("parts");
+    g_mkdir("parts", 0700);
+  }
+  test_remove_all("parts");
+}
+
+/* Arrays that changed between files of two kinds. */
+static void test_kinds_stations(void)
+{
+  if (!begin_kinds())
+    return;
+  write_part(0, "a", 0, 2, "! astroselect stations=0-3");
+  write_part(1, "b", 2, WHOLE_BUFFERS, "");
+  write_part(2, "c", 2, WHOLE_BUFFERS, "! astroselect stations=0-3");
+  assert_same("astroopen input=parts/a.uvfits,parts/b.uvh5 ! application/x-astro-visibilities,"
+              "stations=6 ! astroselect stations=0-3",
+              "astroopen input=parts/a.uvfits,parts/c.ms");
+  test_remove_all("parts");
+}
+
+static void test_kinds_refused(void)
+{
+  static const struct {
+    const char *input, *says;
+  } cases[] = {
+    { "\"parts/a.uvfits parts/centre.uvh5\"", "the phase centres of parts/a.uvfits and "
+                                              "parts/centre.uvh5 are" },
+    { "\"parts/a.uvfits parts/overlap.ms\"", "files of one stream follow each other in time" },
+    { "\"parts/a.uvfits parts/band.ms\"", "expected one band" },
+    { "parts/a.uvfits,parts/band.ms,parts/none.uvh5", "there is no file parts/none.uvh5" },
+    { "parts/image.fits,parts/a.uvfits,parts/b.ms",
+      "parts/image.fits: found image among several files of visibilities, expected UVFITS" },
+    { "parts/short.uvfits,parts/b.ms", "parts/short.uvfits" },
+    { "parts/a.uvfits,parts/b.ms column=MODEL_DATA", "no column MODEL_DATA" },
+    { "parts/a.uvfits,parts/b.ms band=2-3",
+      "band=2-3 is set, and parts/b.ms is a Measurement Set, whose source astromssrc does not take "
+      "that value" },
+    { "parts/a.uvfits,parts/b.ms ra-column=3", "ra-column=3 is set" },
+    { "parts/a.uvfits,parts/b.ms,parts/x.csv",
+      "parts/x.csv: found catalogue among several files of visibilities, expected UVFITS" },
+    { "parts/b.ms,parts/x.csv",
+      "parts/x.csv is text, and parts/b.ms is a Measurement Set: expected files of one kind, or "
+      "visibilities in UVFITS, uvh5 and Measurement Sets" },
+  };
+  if (!begin_kinds())
+    return;
+  write_part(0, "a", 0, 2, "");
+  write_part(2, "b", 2, 4, "");
+  write_part(2, "overlap", 1, 3, "");
+  write_other(1, "centre", "phase-centre=246.5,39");
+  write_other(2, "band", "frequency=2e8");
+  g_autofree char *image = test_launch("astrofitssrc location=parts/a.uvfits" IMAGE
+                                       " ! astrofitssink location=parts/image.fits");
+  g_assert_cmpstr(image, ==, NULL);
+  g_autofree char *bytes = NULL;
+  gsize n;
+  g_assert_true(g_file_get_contents("parts/a.uvfits", &bytes, &n, NULL));
+  g_assert_true(g_file_set_contents("parts/short.uvfits", bytes, (gssize)n / 2, NULL));
+  g_assert_true(g_file_set_contents("parts/x.csv", "RA,DEC\n1,2\n", -1, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf("astroopen input=%s ! fakesink", cases[i].input);
+    test_refused(line, cases[i].says);
+  }
+  test_remove_all("parts");
+}
+
 static void (*const tests[])(guint) = { halves,         times,           stations, lengths,
                                         contradictions, total_intensity, absent };
 static const char *const names[] = { "halves",         "times",           "stations", "lengths",
@@ -322,5 +430,8 @@ int main(int argc, char **argv)
     g_autofree char *path = g_strconcat("/visibility-files/", names[i], NULL);
     g_test_add_data_func(path, &tests[i], for_each_kind);
   }
+  g_test_add_func("/visibility-files/kinds", test_kinds);
+  g_test_add_func("/visibility-files/kinds-stations", test_kinds_stations);
+  g_test_add_func("/visibility-files/kinds-refused", test_kinds_refused);
   return g_test_run();
 }

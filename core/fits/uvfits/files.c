@@ -36,9 +36,8 @@ static gboolean describe(File *file, const char *location, GError **error)
   file->uvfits = astro_fits_reader_as(file->reader, &astro_uvfits_reader);
   if (!file->uvfits)
     return astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                      "%s: found %s among several files, the first of which is UVFITS: expected "
-                      "UVFITS",
-                      location, astro_quantity_name(c->stream.quantity));
+                      "%s: found %s among several files of visibilities, expected UVFITS", location,
+                      astro_quantity_name(c->stream.quantity));
   file->contents = (AstroRowContents){ .stream = c->stream,
                                        .stations = c->observation->n_stations,
                                        .observation = astro_observation_ref(c->observation),
@@ -97,6 +96,48 @@ static const AstroRowReaderKind one = {
   .weights = weights_of,
   .scale_weights = scale_weights,
   .read = read_one,
+  .close = close_one,
+};
+
+/* ---- one file among those of other kinds ---- */
+
+/* The elements that read rows know the errors of these. */
+static gboolean say_as_rows(gboolean done, GError *why, GError **error)
+{
+  static const AstroRowsError codes[] = { [ASTRO_FITS_ERROR_OPEN] = ASTRO_ROWS_ERROR_OPEN,
+                                          [ASTRO_FITS_ERROR_FORMAT] = ASTRO_ROWS_ERROR_FORMAT,
+                                          [ASTRO_FITS_ERROR_READ] = ASTRO_ROWS_ERROR_READ };
+  if (why && why->domain == ASTRO_FITS_ERROR && why->code < (gint)G_N_ELEMENTS(codes)) {
+    why->code = (gint)codes[why->code];
+    why->domain = ASTRO_ROWS_ERROR;
+  }
+  if (why)
+    g_propagate_error(error, why);
+  return done;
+}
+
+static gpointer open_rows(const char *location, gconstpointer options, GError **error)
+{
+  GError *why = NULL;
+  gpointer file = open_one(location, options, &why);
+  say_as_rows(file != NULL, why, error);
+  return file;
+}
+
+static gboolean read_rows(gpointer reader, AstroRowFrame *frame, gboolean *end, GError **error)
+{
+  GError *why = NULL;
+  const gboolean done = read_one(reader, frame, end, &why);
+  return say_as_rows(done, why, error);
+}
+
+const AstroRowReaderKind astro_uvfits_rows = {
+  .name = "UVFITS file",
+  .open = open_rows,
+  .contents = contents_of,
+  .weights = weights_of,
+  .scale_weights = scale_weights,
+  .read = read_rows,
   .close = close_one,
 };
 

@@ -202,13 +202,5 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
 }
 
 const AstroFitsReaderKind astro_uvfits_reader = {
-  "UVFITS",
-  "application/x-astro-visibilities, format = (string) CF32LE, "
-  "layout = (string) channel:baseline:pol:pol, channels = (int) [ 1, MAX ], "
-  "baselines = (int) [ 1, MAX ], pols = (int) [ 1, 2 ]",
-  recognises,
-  open_reader,
-  NULL,
-  read_frame,
-  close_reader,
+  "UVFITS", ASTRO_UVFITS_ROWS_CAPS, recognises, open_reader, NULL, read_frame, close_reader,
 };

@@ -2,8 +2,14 @@
 #pragma once
 
 #include "core/fits/reader.h"
+#include "core/lib/rows/reader.h"
 
 G_BEGIN_DECLS
+
+#define ASTRO_UVFITS_ROWS_CAPS                                                                     \
+  "application/x-astro-visibilities, format = (string) CF32LE, "                                   \
+  "layout = (string) channel:baseline:pol:pol, channels = (int) [ 1, MAX ], "                      \
+  "baselines = (int) [ 1, MAX ], pols = (int) [ 1, 2 ]"
 
 /* Gives CF32LE. Counts are the weights; if not all weights are integers, they are scaled by one
  * factor for the whole file. Groups may be in any order. */
@@ -14,5 +20,9 @@ extern const AstroFitsReaderKind astro_uvfits_reader;
 extern const AstroFitsReaderKind astro_uvfits_files;
 gpointer astro_uvfits_files_open(const char *const *names, const AstroFitsOptions *options,
                                  AstroFitsContents *contents, GError **error);
+
+/* A file of the rows of core/lib/rows, which may stand beside those of other kinds; its options are
+ * AstroFitsOptions. */
+extern const AstroRowReaderKind astro_uvfits_rows;
 
 G_END_DECLS

@@ -67,13 +67,41 @@ static gboolean add_input(GPtrArray *files, const char *input, GError **error)
   return TRUE;
 }
 
+static gboolean is_there(const char *input)
+{
+  glob_t found;
+  if (g_file_test(input, G_FILE_TEST_EXISTS))
+    return TRUE;
+  if (!strpbrk(input, "*?[") || glob(input, GLOB_NOSORT, NULL, &found) != 0)
+    return FALSE;
+  globfree(&found);
+  return TRUE;
+}
+
+/* A name or a pattern may have blanks. Only where nothing has that name do they separate several,
+ * and if none of these is there either, the error is about the whole. */
+static gboolean add_words(GPtrArray *files, const char *input, GError **error)
+{
+  g_auto(GStrv) words = g_strsplit_set(input, " \t\n", 0);
+  gboolean is_list = FALSE;
+  if (words[0] && words[1] && !is_there(input))
+    for (guint i = 0; words[i]; i++)
+      is_list = is_list || (*words[i] && is_there(words[i]));
+  if (!is_list)
+    return add_input(files, input, error);
+  for (guint i = 0; words[i]; i++)
+    if (*words[i] && !add_input(files, words[i], error))
+      return FALSE;
+  return TRUE;
+}
+
 GPtrArray *astro_inputs_find(const char *input, GError **error)
 {
   g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
   const gboolean is_one = !strchr(input, ',') || g_file_test(input, G_FILE_TEST_EXISTS);
   g_auto(GStrv) parts = g_strsplit(input, ",", is_one ? 1 : 0);
   for (guint i = 0; parts[i]; i++)
-    if (!add_input(files, g_strstrip(parts[i]), error))
+    if (!add_words(files, g_strstrip(parts[i]), error))
       return NULL;
   if (files->len)
     return g_steal_pointer(&files);

@@ -7,7 +7,6 @@
 #include "core/lib/rows/join.h"
 
 struct _AstroRowFiles {
-  const AstroRowReaderKind *kind;
   guint n;
   AstroRowFile *files;     /* in order of time */
   guint now;               /* the file that is read */
@@ -43,14 +42,14 @@ static void scale_weights(AstroRowFiles *f)
   double scale;
   guint32 full;
   for (guint i = 0; i < f->n; i++) {
-    const AstroWeightRange *own = f->kind->weights(f->files[i].reader);
+    const AstroWeightRange *own = f->files[i].kind->weights(f->files[i].reader);
     all.least = MIN(all.least, own->least);
     all.largest = MAX(all.largest, own->largest);
     all.whole = all.whole && own->whole;
   }
   g_autofree char *note = astro_weight_range_scale(&all, &scale, &full);
   for (guint i = 0; i < f->n; i++)
-    f->kind->scale_weights(f->files[i].reader, scale, full);
+    f->files[i].kind->scale_weights(f->files[i].reader, scale, full);
   if (!note)
     return;
   g_autofree char *before = f->joined.note;
@@ -58,16 +57,16 @@ static void scale_weights(AstroRowFiles *f)
                           : g_strdup_printf("all files: %s", note);
 }
 
-static gboolean open_all(AstroRowFiles *f, const char *const *names, gconstpointer options,
-                         GError **error)
+static gboolean open_all(AstroRowFiles *f, const AstroRowInput *inputs, GError **error)
 {
   for (guint i = 0; i < f->n; i++) {
     AstroRowFile *file = &f->files[i];
-    file->name = g_strdup(names[i]);
-    file->reader = f->kind->open(names[i], options, error);
+    file->name = g_strdup(inputs[i].name);
+    file->kind = inputs[i].kind;
+    file->reader = file->kind->open(inputs[i].name, inputs[i].options, error);
     if (!file->reader)
       return FALSE;
-    file->contents = f->kind->contents(file->reader);
+    file->contents = file->kind->contents(file->reader);
   }
   if (f->n == 1)
     return TRUE;
@@ -78,17 +77,25 @@ static gboolean open_all(AstroRowFiles *f, const char *const *names, gconstpoint
   return TRUE;
 }
 
-AstroRowFiles *astro_row_files_open(const AstroRowReaderKind *kind, const char *const *names,
-                                    gconstpointer options, GError **error)
+AstroRowFiles *astro_row_files_open_inputs(const AstroRowInput *inputs, guint n, GError **error)
 {
   AstroRowFiles *f = g_new0(AstroRowFiles, 1);
-  f->kind = kind;
-  f->n = g_strv_length((char **)names);
-  f->files = g_new0(AstroRowFile, f->n);
-  if (open_all(f, names, options, error))
+  f->n = n;
+  f->files = g_new0(AstroRowFile, n);
+  if (open_all(f, inputs, error))
     return f;
   astro_row_files_close(f);
   return NULL;
+}
+
+AstroRowFiles *astro_row_files_open(const AstroRowReaderKind *kind, const char *const *names,
+                                    gconstpointer options, GError **error)
+{
+  const guint n = g_strv_length((char **)names);
+  g_autofree AstroRowInput *inputs = g_new(AstroRowInput, n);
+  for (guint i = 0; i < n; i++)
+    inputs[i] = (AstroRowInput){ kind, names[i], options };
+  return astro_row_files_open_inputs(inputs, n, error);
 }
 
 const AstroRowContents *astro_row_files_contents(const AstroRowFiles *f)
@@ -96,9 +103,10 @@ const AstroRowContents *astro_row_files_contents(const AstroRowFiles *f)
   return f->n == 1 ? f->files[0].contents : &f->joined;
 }
 
-static void close_file(const AstroRowFiles *f, AstroRowFile *file)
+static void close_file(AstroRowFile *file)
 {
-  g_clear_pointer(&file->reader, f->kind->close);
+  if (file->reader)
+    file->kind->close(g_steal_pointer(&file->reader));
   file->contents = NULL;
 }
 
@@ -113,7 +121,7 @@ static void clear_own(AstroRowFiles *f)
 void astro_row_files_close(AstroRowFiles *f)
 {
   for (guint i = 0; i < f->n; i++) {
-    close_file(f, &f->files[i]);
+    close_file(&f->files[i]);
     g_free(f->files[i].name);
     g_free(f->files[i].station_of);
   }
@@ -146,8 +154,8 @@ static gboolean read_file(AstroRowFiles *f, AstroRowFile *file, AstroRowFrame *f
                           GError **error)
 {
   if (f->n == 1 || file->is_same)
-    return f->kind->read(file->reader, frame, end, error);
-  if (!make_room(f, file, error) || !f->kind->read(file->reader, &f->own, end, error))
+    return file->kind->read(file->reader, frame, end, error);
+  if (!make_room(f, file, error) || !file->kind->read(file->reader, &f->own, end, error))
     return FALSE;
   astro_row_place(file, &f->joined.stream, &f->own, frame);
   return TRUE;
@@ -168,7 +176,7 @@ gboolean astro_row_files_read(AstroRowFiles *f, AstroRowFrame *frame, gboolean *
     f->now++;
     clear_own(f);
     if (f->n > 1)
-      close_file(f, file);
+      close_file(file);
   }
   *end = TRUE;
   return FALSE;

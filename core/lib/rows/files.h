@@ -9,7 +9,16 @@ G_BEGIN_DECLS
 
 typedef struct _AstroRowFiles AstroRowFiles;
 
-/* names: one at least, up to a NULL. Files that cannot be one stream are an error. */
+/* A file, and how it is read. */
+typedef struct {
+  const AstroRowReaderKind *kind;
+  const char *name;
+  gconstpointer options;
+} AstroRowInput;
+
+/* Files of any kinds, one at least. Those that cannot be one stream are an error. */
+AstroRowFiles *astro_row_files_open_inputs(const AstroRowInput *inputs, guint n, GError **error);
+/* Files of one kind: their names, up to a NULL. */
 AstroRowFiles *astro_row_files_open(const AstroRowReaderKind *kind, const char *const *names,
                                     gconstpointer options, GError **error);
 const AstroRowContents *astro_row_files_contents(const AstroRowFiles *files);

@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   char *name;
+  const AstroRowReaderKind *kind;
   gpointer reader;
   const AstroRowContents *contents;
   gint64 later_ns;   /* from the start of the stream's observation to that of the file's */

@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const char *const made[] = { "inputs/b.fits",  "inputs/a.fits",      "inputs/c,d.txt",
-                                    "inputs/.hidden", "inputs/a.fits.part", "inputs/x[1].fits" };
+                                    "inputs/.hidden", "inputs/a.fits.part", "inputs/x[1].fits",
+                                    "inputs/e f.txt" };
 static const char *const sets[] = { "sets/one.ms", "sets/two.ms", "sets/three.ms.part" };
 
 static void test_found(void)
@@ -18,7 +19,15 @@ static void test_found(void)
     { "inputs/x[1].fits", "inputs/x[1].fits" },
     { "inputs/?.fits", "inputs/a.fits inputs/b.fits" },
     { "inputs/a*", "inputs/a.fits" }, /* without the file that is being written */
-    { "inputs", "inputs/a.fits inputs/b.fits inputs/c,d.txt inputs/x[1].fits" },
+    { "inputs", "inputs/a.fits inputs/b.fits inputs/c,d.txt inputs/e f.txt inputs/x[1].fits" },
+    { "inputs/b.fits inputs/a.fits", "inputs/b.fits inputs/a.fits" },
+    { " inputs/b.fits \t inputs/a.fits\n", "inputs/b.fits inputs/a.fits" },
+    { "inputs/e f.txt", "inputs/e f.txt" },
+    { "inputs/e f.*", "inputs/e f.txt" },
+    { "inputs/b*,inputs/e f.txt", "inputs/b.fits inputs/e f.txt" },
+    { "inputs/b.fits inputs/a*", "inputs/b.fits inputs/a.fits" },
+    { "sets/*.ms inputs/a.fits, inputs/b.fits",
+      "sets/one.ms sets/two.ms inputs/a.fits inputs/b.fits" },
     { "sets/one.ms", "sets/one.ms" },
     { "sets/two.ms,sets/one.ms,inputs/a.fits", "sets/two.ms sets/one.ms inputs/a.fits" },
     { "sets/*.ms", "sets/one.ms sets/two.ms" },
@@ -39,6 +48,9 @@ static void test_missing(void)
   static const char *const cases[][2] = {
     { "inputs/none.fits", "there is no file inputs/none.fits" },
     { "inputs/n*", "no file matches inputs/n*" },
+    { "inputs/no file.fits", "there is no file inputs/no file.fits" },
+    { "inputs/a.fits inputs/none.fits", "there is no file inputs/none.fits" },
+    { "inputs/a.fits n*", "no file matches n*" },
     { "inputs/a.fits,", "there is no file " },
     { "inputs/empty", "the folder inputs/empty has no files" },
     { "", "no file is named" }

@@ -35,6 +35,7 @@ typedef struct {
   double scale;
   guint32 full;
   guint next;
+  gboolean is_other; /* of the kind `other`, whose functions only take readers of their own */
 } Fake;
 
 static double number_of(const char *name)
@@ -192,6 +193,56 @@ static AstroRowFiles *open_both(void)
   return files;
 }
 
+/* ---- a second kind ---- */
+
+static gpointer other_open(const char *location, gconstpointer options, GError **error)
+{
+  Fake *f = fake_open(location, options, error);
+  g_assert_cmpstr(options, ==, "of the other kind");
+  f->is_other = TRUE;
+  return f;
+}
+
+static const AstroRowContents *other_contents(gpointer reader)
+{
+  g_assert_true(((Fake *)reader)->is_other);
+  return fake_contents(reader);
+}
+
+static const AstroWeightRange *other_weights(gpointer reader)
+{
+  g_assert_true(((Fake *)reader)->is_other);
+  return fake_weights(reader);
+}
+
+static void other_scale_weights(gpointer reader, double scale, guint32 full)
+{
+  g_assert_true(((Fake *)reader)->is_other);
+  fake_scale_weights(reader, scale, full);
+}
+
+static gboolean other_read(gpointer reader, AstroRowFrame *frame, gboolean *end, GError **error)
+{
+  g_assert_true(((Fake *)reader)->is_other);
+  return fake_read(reader, frame, end, error);
+}
+
+static void other_close(gpointer reader)
+{
+  g_assert_true(((Fake *)reader)->is_other);
+  fake_close(reader);
+}
+
+static const AstroRowReaderKind other = {
+  .name = "other",
+  .open = other_open,
+  .contents = other_contents,
+  .weights = other_weights,
+  .scale_weights = other_scale_weights,
+  .read = other_read,
+  .close = other_close,
+};
+
 /* ---- reading ---- */
 
 typedef struct {
@@ -325,6 +376,27 @@ static void test_weights(void)
   }
 }
 
+/* Each file is read by the functions of its kind, and weights of all have one factor. */
+static void test_kinds(void)
+{
+  static const AstroRowInput inputs[] = { { &other, "1", "of the other kind" },
+                                          { &fake, "0", NULL } };
+  GError *error = NULL;
+  Read read;
+  specs[0] = specs[1] = plain;
+  specs[1].start_s += 20;
+  specs[1].least = 0.25;
+  specs[1].largest = 0.5;
+  g_autoptr(AstroRowFiles) files = astro_row_files_open_inputs(inputs, 2, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < 4; i++) {
+    g_assert_true(read_next(files, &read));
+    g_assert_cmpuint(read.counts[0], ==, (guint32)((i < 2 ? 20 : 0.5f) * 0x1p27f));
+    check_frame(files, &read, &specs[i / 2]);
+  }
+  g_assert_false(read_next(files, &read));
+}
+
 /* Where steps differ, the stream's is the longest. */
 static void test_steps(void)
 {
@@ -409,6 +481,7 @@ int main(int argc, char **argv)
   g_test_add_func("/rows/files/stations", test_stations);
   g_test_add_func("/rows/files/moved", test_moved);
   g_test_add_func("/rows/files/weights", test_weights);
+  g_test_add_func("/rows/files/kinds", test_kinds);
   g_test_add_func("/rows/files/steps", test_steps);
   g_test_add_func("/rows/files/earth", test_earth);
   g_test_add_func("/rows/files/refused", test_refused);
