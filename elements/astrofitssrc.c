@@ -691,7 +691,8 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
       element, "FITS file source", "Source/File",
       "Reads UVFITS as visibilities, one integration a buffer, with their observation, images and "
       "cubes, one a buffer, tables and text as catalogues, one a buffer, PSRFITS in search mode as "
-      "power, and the streams of other quantities that astrofitssink wrote",
+      "power, tables of gains, one interval a buffer, and the streams of other quantities that "
+      "astrofitssink wrote",
       ASTRO_AUTHOR);
   src->start = start;
   src->stop = stop;

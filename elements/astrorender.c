@@ -18,6 +18,9 @@
  * measures (astrodedisperse) these stand in the place of channels, and pulses that an astrosearch
  * upstream finds are numbered circles; those that it tells at the end of the stream give one more
  * frame.
+ * Gains (a table of astrocalibrate, read by astrofitssrc) are amplitude and phase against time, or
+ * delay and phase, and along the band in the newest interval where there are several channels, for
+ * each polarisation: a curve a station, or for more than 12 a row of colours.
  * Correlation functions are points with error bars over decades, and the power law that fits best.
  * A frame has any size that downstream asks for, else that of the properties. Small frames show
  * only the pixels. Lost samples are not shown: means are those of good samples, and where there are
@@ -125,15 +128,18 @@ static const AstroField fields[] = {
              NULL),
   ASTRO_TEXT(Settings, product, "product", "Product",
              "Product shown of images (I, XX, I-RESIDUAL; NULL: all), of visibilities (XX, LR; "
-             "NULL: the first) and of power and profiles (I, XX-SQUARE; NULL: the first)",
+             "NULL: the first), of power and profiles (I, XX-SQUARE; NULL: the first) and of gains "
+             "(X, YY; NULL: all)",
              NULL),
-  ASTRO_INT(Settings, style.channel, "channel", "Channel",
-            "Channel shown of images and visibilities, from 0; -1: the mean of all", -1, G_MAXINT,
-            -1),
+  ASTRO_INT(
+      Settings, style.channel, "channel", "Channel",
+      "Channel shown of images, visibilities and, against time, gains, from 0; -1: the mean of "
+      "all",
+      -1, G_MAXINT, -1),
   ASTRO_UINT(
       Settings, style.rows, "rows", "Rows",
-      "How many of the last buffers a waterfall of spectra shows, and of the last integrations one "
-      "of power or of profiles, and a fringe plot",
+      "How many of the last buffers a waterfall of spectra shows, of the last integrations one "
+      "of power or of profiles, and a fringe plot, and of the last intervals a picture of gains",
       1, 16384, 256),
   ASTRO_UINT(Settings, width, "width", "Width",
              "Width of a picture in pixels, if caps downstream leave it open", LEAST_SIZE,

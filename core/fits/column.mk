@@ -82,5 +82,5 @@ core_sources += core/fits/uvfits/earth.c core/fits/uvfits/earth.h
 core_tests += tests/core/fits/uvfits-earth
 tests_core_fits_uvfits_earth_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_uvfits_earth_LDADD = $(LDADD) $(CFITSIO_LIBS)
-core_sources += core/fits/gains/gains.h core/fits/gains/write.c core/fits/gains/read.c
+core_sources += core/fits/gains/gains.h core/fits/gains/write.c core/fits/gains/read.c core/fits/gains/stream.h core/fits/gains/stream.c
 core_tests += tests/core/fits/fits-gains

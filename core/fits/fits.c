@@ -5,6 +5,7 @@
 #include "core/fits/table/catalogue-read.h"
 #include "core/fits/foreign.h"
 #include "core/fits/blocks/blocks.h"
+#include "core/fits/gains/stream.h"
 #include "core/lib/files/gzip.h"
 #include "core/fits/image/reader.h"
 #include "core/fits/psrfits/psrfits.h"
@@ -42,13 +43,12 @@ const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_wri
                                                                &astro_profile_writer,
                                                                &astro_voltages_writer,
                                                                NULL };
-static const AstroFitsReaderKind *const reader_kinds[] = { &astro_blocks_reader,
-                                                           &astro_psrfits_reader,
-                                                           &astro_uvfits_reader,
-                                                           &astro_image_reader,
-                                                           &astro_catalogue_table_reader,
-                                                           &astro_catalogue_text_reader,
-                                                           NULL };
+static const AstroFitsReaderKind *const reader_kinds[] = {
+  &astro_blocks_reader,         &astro_psrfits_reader,
+  &astro_gains_reader,          &astro_uvfits_reader,
+  &astro_image_reader,          &astro_catalogue_table_reader,
+  &astro_catalogue_text_reader, NULL
+};
 
 struct _AstroFitsReader {
   AstroFitsFile *file;
@@ -176,6 +176,8 @@ static const struct {
     "power goes to astrorender, as in the graph look" },
   { "application/x-astro-spectra", "spectra",
     "spectra go to astropower, as in the graph spectrometer" },
+  { "application/x-astro-gains", "a table of gains",
+    "gains go to astrocalibrate or astrodelay by their property, or to astrorender for a picture" },
   { "application/x-astro-voltages", "voltages",
     "voltages go to astrochannelizer, as in the graph spectrometer" },
 };
@@ -230,13 +232,15 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
     if (is_wanted(reader_kinds[i], options))
       return reader_kinds[i];
     unwanted = unwanted ? unwanted : reader_kinds[i];
-    if (unwanted == &astro_blocks_reader || unwanted == &astro_psrfits_reader)
+    if (unwanted == &astro_blocks_reader || unwanted == &astro_psrfits_reader ||
+        unwanted == &astro_gains_reader)
       break; /* their arrays and tables look like others too, and would be read wrongly */
   }
   if (!unwanted) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
                 "%s: a FITS file of an unknown kind, expected UVFITS (random groups), "
-                "an image, a catalogue (a table), PSRFITS in search mode or the blocks of a stream",
+                "an image, a catalogue (a table), a table of gains, PSRFITS in search mode or the "
+                "blocks of a stream",
                 name);
     return NULL;
   }

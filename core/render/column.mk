@@ -2,7 +2,7 @@
 core_sources += core/render/colormap.h core/render/colormap.c core/render/colormap-data.c \
   core/render/stretch.h core/render/stretch.c core/render/pixels.h core/render/pixels.c \
   core/render/pixels-reference.c core/render/panel.h core/render/panel.c core/render/kind-image.c \
-  core/render/kind-spectra.c core/render/kind-samples.c core/render/kind-power.c core/render/kind-validity.c core/render/kind-flags.c core/render/kind-profile.c core/render/counted.h \
+  core/render/kind-spectra.c core/render/kind-samples.c core/render/kind-power.c core/render/kind-validity.c core/render/kind-flags.c core/render/kind-profile.c core/render/kind-gains.c core/render/counted.h \
   core/render/waterfall.h core/render/waterfall.c core/render/visibilities.h core/render/visibilities.c \
   core/render/kind-matrix.c core/render/kind-spectrum.c core/render/kind-fringe.c core/render/lags.h \
   core/render/lags.c core/render/kind-correlation.c core/render/smooth.h core/render/smooth.c \
@@ -17,7 +17,7 @@ core_libs += $(DRAWING_LIBS)
 core_cflags += $(GST_VIDEO_CFLAGS)
 element_sources += elements/astrorender.c elements/astrorender.h
 core_tests += tests/core/render/render tests/core/render/render-pixels tests/core/render/render-kinds \
-  tests/core/render/render-scales tests/core/render/render-smooth tests/core/render/render-views tests/core/render/render-power tests/core/render/render-validity tests/core/render/render-profile tests/core/render/render-samples
+  tests/core/render/render-scales tests/core/render/render-smooth tests/core/render/render-views tests/core/render/render-power tests/core/render/render-validity tests/core/render/render-profile tests/core/render/render-gains tests/core/render/render-samples
 dist_files += tests/core/render/render.h
 tests_core_render_render_CFLAGS = $(AM_CFLAGS) $(DRAWING_CFLAGS)
 tests_core_render_render_LDADD = $(LDADD) $(DRAWING_LIBS)

@@ -59,9 +59,10 @@ static void fit(const AstroPanel *panel, const Margins *m, double width, double 
   }
 }
 
-/* The number of columns for which the panels are largest. */
+/* The number of columns for which the panels are largest, of those that leave a panel at least
+ * `needed` wide and high, if there are any. */
 static guint choose_columns(const AstroPanel *panels, guint n, const Margins *m, double width,
-                            double height)
+                            double height, double needed)
 {
   guint best = 1;
   double largest = -INFINITY;
@@ -69,7 +70,7 @@ static guint choose_columns(const AstroPanel *panels, guint n, const Margins *m,
     guint rows = (n + columns - 1) / columns;
     double w, h;
     fit(&panels[0], m, width / columns, height / rows, &w, &h);
-    double least = fmin(w, h), area = least > 0 ? w * h : least;
+    double least = fmin(w, h), area = least > 0 && least >= needed ? w * h : least - needed;
     if (area > largest) {
       largest = area;
       best = columns;
@@ -85,12 +86,14 @@ static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *pa
 {
   double em = page->em, below = (double)height - page->title_height;
   Margins m = widest_margins(style, panels, n, page, height);
-  guint columns = choose_columns(panels, n, &m, width, below), rows = (n + columns - 1) / columns;
+  const double needed = page->is_bare ? 0 : LEAST_INSIDE * em;
+  guint columns = choose_columns(panels, n, &m, width, below, needed),
+        rows = (n + columns - 1) / columns;
   gboolean bar = style->colour_bar && !page->is_bare;
   for (guint i = 0; i < n; i++) {
     double cell_w = (double)width / columns, cell_h = below / rows, w, h;
     fit(&panels[i], &m, cell_w, cell_h, &w, &h);
-    if (!page->is_bare && fmin(w, h) < LEAST_INSIDE * em)
+    if (fmin(w, h) < needed)
       return FALSE;
     double x = i % columns * cell_w + m.left + (cell_w - m.left - m.right - w) / 2,
            y = page->title_height + i / columns * cell_h + m.top +

@@ -7,9 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Seconds up to which the time axis is in seconds, and then in minutes. */
-#define MOST_SECONDS 180
-#define MOST_MINUTES (180 * 60)
 #define GAP 1.5 /* integrations between two middles, above which some are missing */
 
 enum { PHASE, LAGS };
@@ -159,13 +156,15 @@ static void take_one(Kind *k, const AstroRenderIntegration *shown)
 static void set_time_axis(const Kind *k, AstroPanelAxis *axis, double *unit)
 {
   const double to = k->last + k->step / 2, from = to - k->shown * k->step;
-  const char *name = to <= MOST_SECONDS ? "s" : to <= MOST_MINUTES ? "min" : "h";
-  *unit = !k->has_times ? 1 : to <= MOST_SECONDS ? 1 : to <= MOST_MINUTES ? 60 : 3600;
+  *unit = 1;
+  if (k->has_times) {
+    *unit = astro_panel_set_times(axis, from, to);
+    return;
+  }
   g_free(axis->label);
-  axis->label =
-      k->has_times ? g_strdup_printf("Time since the start (%s)", name) : g_strdup("Integration");
-  axis->from = from / *unit;
-  axis->to = to / *unit;
+  axis->label = g_strdup("Integration");
+  axis->from = from;
+  axis->to = to;
 }
 
 static void show(const Kind *k, AstroPanel *panels)

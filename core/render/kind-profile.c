@@ -44,19 +44,6 @@ static gboolean choose_product(Kind *k, const AstroRenderInput *in, GError **err
                              in->style->product, names);
 }
 
-static gboolean check_view(const AstroRenderInput *in, GError **error)
-{
-  static const char *const names[] = { [ASTRO_VIEW_MATRIX] = "matrix",
-                                       [ASTRO_VIEW_SPECTRUM] = "spectrum",
-                                       [ASTRO_VIEW_FRINGE] = "fringe",
-                                       [ASTRO_VIEW_WATERFALL] = "waterfall",
-                                       [ASTRO_VIEW_SAMPLES] = NULL };
-  const AstroView view = in->style->view;
-  return view == ASTRO_VIEW_AUTO || !names[view] ||
-         astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
-                             "property view is %s, expected auto for profiles", names[view]);
-}
-
 static AstroPanelAxis phase_axis(void)
 {
   return (AstroPanelAxis){ g_strdup("Phase"), 0, 1 };
@@ -102,7 +89,7 @@ static void add_panels(const Kind *k, const AstroRenderInput *in, GArray *panels
 static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
 {
   Kind *k = g_new0(Kind, 1);
-  if (!check_view(in, error) || !choose_product(k, in, error)) {
+  if (!astro_render_check_auto(in->style, "profiles", error) || !choose_product(k, in, error)) {
     g_free(k);
     return NULL;
   }

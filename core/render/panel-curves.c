@@ -134,13 +134,13 @@ static void draw_columns(cairo_t *cr, const AstroPanel *panel, const AstroPanelP
 static void draw_curve(cairo_t *cr, const AstroPanel *panel, const AstroPanelPlace *p,
                        const float *values, double em)
 {
-  const gboolean dots = panel->width < FEW_VALUES * p->width;
+  const gboolean dots = panel->is_dots || panel->width < FEW_VALUES * p->width;
   gboolean is_down = FALSE;
   for (guint k = 0; k < panel->width; k++) {
     const double x = p->x + (k + 0.5) / panel->width * p->width, y = y_of(panel, p, values[k]);
     if (!isfinite(y))
       is_down = FALSE;
-    else if (is_down)
+    else if (is_down && !panel->is_dots)
       cairo_line_to(cr, x, CLAMP(y, -1e5, 1e5));
     else
       cairo_move_to(cr, x, CLAMP(y, -1e5, 1e5));
@@ -176,7 +176,7 @@ void astro_panel_draw_curves(const AstroPen *pen, cairo_t *cr, const AstroPanel 
                panel->height == 1 ? pen->theme->mark : astro_curve_colours[i % ASTRO_CURVE_COLOURS],
                red_first);
     const float *values = panel->values + (gsize)i * panel->width;
-    if (2 * (guint64)panel->width > (guint)p->width)
+    if (!panel->is_dots && 2 * (guint64)panel->width > (guint)p->width)
       draw_columns(cr, panel, p, values, pen->em);
     else
       draw_curve(cr, panel, p, values, pen->em);

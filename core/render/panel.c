@@ -4,6 +4,10 @@
 
 #include <math.h>
 
+/* Seconds up to which an axis of times is in seconds, and then in minutes. */
+#define MOST_SECONDS 180
+#define MOST_MINUTES (180 * 60)
+
 G_DEFINE_QUARK(astro_render_error, astro_render_error)
 
 ASTRO_ENUM_TYPE(astro_theme_get_type, "AstroTheme",
@@ -72,4 +76,29 @@ gboolean astro_render_check_channel(gint channel, guint64 channels, GError **err
   return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
                              "there is no channel %d, expected 0%s, or -1 for the mean of all",
                              channel, to ? to : "");
+}
+
+gboolean astro_render_check_auto(const AstroRenderStyle *style, const char *things, GError **error)
+{
+  static const char *const names[] = { [ASTRO_VIEW_MATRIX] = "matrix",
+                                       [ASTRO_VIEW_SPECTRUM] = "spectrum",
+                                       [ASTRO_VIEW_FRINGE] = "fringe",
+                                       [ASTRO_VIEW_WATERFALL] = "waterfall",
+                                       [ASTRO_VIEW_SAMPLES] = NULL };
+  return style->view == ASTRO_VIEW_AUTO || !names[style->view] ||
+         astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
+                             "property view is %s, expected auto for %s", names[style->view],
+                             things);
+}
+
+double astro_panel_set_times(AstroPanelAxis *axis, double from, double to)
+{
+  const double unit = to <= MOST_SECONDS ? 1 : to <= MOST_MINUTES ? 60 : 3600;
+  g_free(axis->label);
+  axis->label = g_strdup_printf("Time since the start (%s)", unit == 1    ? "s"
+                                                             : unit == 60 ? "min"
+                                                                          : "h");
+  axis->from = from / unit;
+  axis->to = to / unit;
+  return unit;
 }

@@ -45,6 +45,7 @@ typedef struct {
   gboolean is_whole;      /* its pixels are only enlarged by whole numbers */
   gboolean is_stacked;    /* panels are drawn below each other, since x is the same */
   gboolean is_curves;     /* not pixels: each row of values is a curve, at even steps of x */
+  gboolean is_dots;       /* of curves: each value is a dot, and no line joins them */
   gboolean says_values;   /* few pixels, with their values written in them and no grid lines */
   char *const *names;     /* of curves, not owned; NULL: they are numbered */
   gboolean is_angle;      /* degrees from -180 to 180: always has the cyclic colormap */
@@ -74,7 +75,8 @@ typedef struct {
   AstroStream stream;
   AstroGrid grid;              /* of images */
   char **columns;              /* of correlation functions */
-  AstroPowerProducts products; /* of power and profiles */
+  AstroPowerProducts products; /* of power, profiles and gains */
+  gboolean has_amplitudes;     /* of gains: not all are 1 */
   const AstroObservation *observation;
   const AstroRenderStyle *style;
 } AstroRenderInput;
@@ -98,7 +100,7 @@ typedef struct {
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_matrix,
     astro_render_spectrum, astro_render_fringe, astro_render_correlation, astro_render_power,
     astro_render_profile, astro_render_voltages, astro_render_samples, astro_render_validity,
-    astro_render_flags;
+    astro_render_flags, astro_render_gains;
 
 /* Allocates the values, all NaN, or the points of a panel, by its sizes. */
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error);
@@ -106,6 +108,12 @@ void astro_panel_clear(gpointer panel);
 
 /* Whether the channel that the user asked for (-1: the mean of all) exists. */
 gboolean astro_render_check_channel(gint channel, guint64 channels, GError **error);
+
+/* Refuses a view other than auto for streams that have one picture. */
+gboolean astro_render_check_auto(const AstroRenderStyle *style, const char *things, GError **error);
+
+/* Makes an axis of times, seconds since the start, in s, min or h. Returns that unit in seconds. */
+double astro_panel_set_times(AstroPanelAxis *axis, double from, double to);
 
 /* Whether a product of power is one, and can be shown in dB. */
 gboolean astro_render_is_positive(const char *product);

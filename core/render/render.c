@@ -3,16 +3,17 @@
 #include "core/render/figure.h"
 #include "core/render/smooth.h"
 #include "core/kit/units.h"
+#include "core/lib/gains/caps.h"
 #include "core/stream/profile.h"
 
 #include <math.h>
 
 /* The first kind that fits is used: for visibilities, the one named by view. */
-static const AstroRenderKind *const kinds[] = { &astro_render_image,   &astro_render_voltages,
-                                                &astro_render_samples, &astro_render_spectra,
-                                                &astro_render_matrix,  &astro_render_spectrum,
-                                                &astro_render_fringe,  &astro_render_correlation,
-                                                &astro_render_power,   &astro_render_profile };
+static const AstroRenderKind *const kinds[] = {
+  &astro_render_image,  &astro_render_voltages, &astro_render_samples, &astro_render_spectra,
+  &astro_render_matrix, &astro_render_spectrum, &astro_render_fringe,  &astro_render_correlation,
+  &astro_render_power,  &astro_render_profile,  &astro_render_gains
+};
 
 struct _AstroRenderer {
   AstroRenderStyle style;
@@ -103,6 +104,15 @@ static gboolean read_profile(AstroRenderer *r, const GstCaps *caps, GError **err
   return TRUE;
 }
 
+static gboolean read_gains(AstroRenderer *r, const GstCaps *caps, GError **error)
+{
+  AstroGainsType type;
+  if (!astro_gains_from_caps(&r->input.stream, &type, &r->input.products, caps, error))
+    return FALSE;
+  r->input.has_amplitudes = type != ASTRO_GAINS_PHASE && type != ASTRO_GAINS_DELAY;
+  return TRUE;
+}
+
 static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
 {
   const GstStructure *fields = gst_caps_get_structure(caps, 0);
@@ -115,6 +125,8 @@ static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
     return astro_power_from_caps(&r->input.stream, &r->input.products, caps, error);
   if (r->kind->quantity == ASTRO_QUANTITY_PROFILE)
     return read_profile(r, caps, error);
+  if (r->kind->quantity == ASTRO_QUANTITY_GAINS)
+    return read_gains(r, caps, error);
   return r->kind->quantity != ASTRO_QUANTITY_IMAGE ||
          astro_grid_from_image_caps(&r->input.grid, caps, error);
 }
@@ -201,7 +213,7 @@ static AstroStretch stretch_of(const AstroRenderer *r)
 {
   if (r->style.stretch == ASTRO_STRETCH_AUTO &&
       (r->style.show == ASTRO_SHOW_VALIDITY || r->kind->quantity == ASTRO_QUANTITY_VISIBILITIES ||
-       r->kind->quantity == ASTRO_QUANTITY_PROFILE ||
+       r->kind->quantity == ASTRO_QUANTITY_PROFILE || r->kind->quantity == ASTRO_QUANTITY_GAINS ||
        (r->kind->quantity == ASTRO_QUANTITY_POWER && r->style.decibels)))
     return ASTRO_STRETCH_LINEAR;
   return r->style.stretch;

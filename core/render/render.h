@@ -1,6 +1,6 @@
 /* Pictures of streams: images of the sky, spectra and power (a waterfall), visibilities (a matrix
- * of stations, spectra or a fringe), pulsars and correlation functions, each with axes, scales and
- * a title.
+ * of stations, spectra or a fringe), pulsars, gains and correlation functions, each with axes,
+ * scales and a title.
  */
 #pragma once
 
@@ -59,9 +59,10 @@ typedef struct {
   gboolean decibels, flatten; /* of power: in dB; each channel divided by its mean over the rows;
                                  profiles: by that over phase */
   const char *title;          /* NULL: telescope, frequency and time; empty: none */
-  const char *product; /* of images, visibilities, power and profiles; NULL: all, or the first */
-  gint channel;        /* of images and visibilities; -1: the mean of all */
-  guint rows;          /* of a waterfall, or columns of a fringe */
+  const char *product; /* of images, visibilities, power, profiles and gains; NULL: all, or the
+                          first */
+  gint channel;        /* of images, visibilities and gains; -1: the mean of all */
+  guint rows;          /* of a waterfall, or columns of a fringe or of gains */
 } AstroRenderStyle;
 
 /* A frame in memory, with four bytes per pixel. */

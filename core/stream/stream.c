@@ -68,6 +68,7 @@ static const char *const quantities[ASTRO_N_QUANTITIES] = {
   [ASTRO_QUANTITY_CORRELATION_FUNCTION] = MEDIA_PREFIX "correlation-function",
   [ASTRO_QUANTITY_POWER] = MEDIA_PREFIX "power",
   [ASTRO_QUANTITY_PROFILE] = MEDIA_PREFIX "profile",
+  [ASTRO_QUANTITY_GAINS] = MEDIA_PREFIX "gains",
 };
 
 const AstroFormatInfo *astro_format_info(AstroFormat format)

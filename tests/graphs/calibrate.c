@@ -47,6 +47,7 @@ static void test_gains(void)
   g_assert_cmpint(file_size("calibrate.png"), >, 0);
   g_assert_cmpint(file_size("before.png"), >, 0);
   g_assert_cmpint(file_size("after.png"), >, 0);
+  g_assert_cmpint(file_size("gains.png"), >, 5000);
 }
 
 /* Without the gains the image is wrong; a table that was solved before sets it right. */
@@ -65,11 +66,12 @@ static void test_apply(void)
   g_auto(Result) solved = run("run calibrate input=raw.uvfits model=0.002,0.0015,2 interval=0 "
                               "table=a.fits size=256 iterations=200");
   g_assert_cmpint(solved.status, ==, 0);
-  g_auto(Result) applied =
-      run("run calibrate input=raw.uvfits apply=a.fits output=b.uvfits size=256 iterations=200");
+  g_auto(Result) applied = run("run calibrate input=raw.uvfits apply=a.fits output=b.uvfits "
+                               "gains-picture=applied.png size=256 iterations=200");
   g_assert_cmpint(applied.status, ==, 0);
   g_assert_cmpfloat(flux_of(&wrong), <, 0.9 * flux_of(&solved));
   test_near(flux_of(&applied), flux_of(&solved), 1e-3);
+  g_assert_cmpint(file_size("applied.png"), >, 5000);
   g_auto(Result) refused = run("run calibrate input=raw.uvfits apply=raw.uvfits output=c.uvfits");
   g_assert_cmpint(refused.status, ==, 1);
   g_assert_nonnull(strstr(refused.err, "raw.uvfits: there is no binary table GAINS"));

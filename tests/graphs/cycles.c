@@ -137,6 +137,7 @@ static void write_sky(void)
 #define SELFCAL                                                                                    \
   "run selfcal sky=hundred.txt stations=20 duration=300 noise=40 size=256 cell=12 "                \
   "iterations=2000 output=self.fits before=before.png picture=after.png gains=self-gains.fits "    \
+  "gains-picture=self-gains.png "                                                                  \
   "corrected=self.uvfits --quiet "
 
 /* With phase errors of 30 degrees the image before is ruled by them; at the end its noise is within
@@ -159,6 +160,7 @@ static void test_selfcal(void)
   g_assert_cmpfloat(noise_of(&solved), <, 1.5 * noise_of(&perfect));
   assert_png("before.png");
   assert_png("after.png");
+  assert_png("self-gains.png");
   g_assert_cmpint(file_size("self-gains.fits"), >, 0);
   g_assert_cmpint(file_size("self.uvfits"), >, 0);
   g_assert_nonnull(strstr(solved.out, "image, round 2 of 2:\n"));

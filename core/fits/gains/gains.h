@@ -13,6 +13,7 @@
 #pragma once
 
 #include "core/lib/gains/gains.h"
+#include "core/fits/file.h"
 #include "core/fits/fits.h"
 
 G_BEGIN_DECLS
@@ -21,6 +22,10 @@ G_BEGIN_DECLS
 gboolean astro_fits_gains_write(AstroPartFile *file, const AstroGains *gains, GError **error);
 /* NULL with error set if it is no such file. */
 AstroGains *astro_fits_gains_read(const char *path, GError **error);
+/* The same of a file that is open. */
+AstroGains *astro_fits_gains_read_from(AstroFitsFile *file, GError **error);
+/* Whether the file has such a table. */
+gboolean astro_fits_gains_is_in(const AstroFitsFile *file);
 /* Whether the file is FITS, and so not a text; FALSE if it cannot be read. */
 gboolean astro_fits_gains_is_fits(const char *path);
 

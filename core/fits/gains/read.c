@@ -34,10 +34,16 @@ gboolean astro_fits_gains_is_fits(const char *path)
   return astro_fits_is_beginning(begin, n);
 }
 
+gboolean astro_fits_gains_is_in(const AstroFitsFile *file)
+{
+  const AstroFitsHeader *header = astro_fits_file_find_table(file, "GAINS");
+  return header && astro_fits_is_binary_table(header);
+}
+
 static gboolean find_table(Reader *r, GError **error)
 {
   r->header = astro_fits_file_find_table(r->file, "GAINS");
-  return (r->header && astro_fits_is_binary_table(r->header)) ||
+  return astro_fits_gains_is_in(r->file) ||
          astro_fits_wrong(r->file, error,
                           "there is no binary table GAINS, expected a table of gains as "
                           "astrocalibrate writes it");
@@ -219,15 +225,22 @@ static gboolean read_all(Reader *r, GError **error)
   return TRUE;
 }
 
-AstroGains *astro_fits_gains_read(const char *path, GError **error)
+AstroGains *astro_fits_gains_read_from(AstroFitsFile *file, GError **error)
 {
-  Reader reader = { .file = astro_fits_file_open(path, error) };
-  if (!reader.file)
-    return NULL;
+  Reader reader = { .file = file };
   const gboolean good = read_all(&reader, error);
   astro_fits_table_clear(&reader.table);
-  astro_fits_file_close(reader.file);
   if (!good)
     g_clear_pointer(&reader.gains, astro_gains_free);
   return reader.gains;
+}
+
+AstroGains *astro_fits_gains_read(const char *path, GError **error)
+{
+  AstroFitsFile *file = astro_fits_file_open(path, error);
+  if (!file)
+    return NULL;
+  AstroGains *gains = astro_fits_gains_read_from(file, error);
+  astro_fits_file_close(file);
+  return gains;
 }

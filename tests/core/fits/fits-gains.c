@@ -1,5 +1,6 @@
 /* Tables of gains: what is written is read back, and what is wrong is refused. */
 #include "core/fits/gains/gains.h"
+#include "core/lib/gains/caps.h"
 #include "tests/tests.h"
 
 #include <glib/gstdio.h>
@@ -130,11 +131,96 @@ static void test_bad_numbers(void)
   g_assert_false(astro_fits_gains_is_fits("/nonexistent"));
 }
 
+/* As a stream: each interval is a buffer with its time, and flagged gains have a count of 0. */
+static void test_stream(void)
+{
+  static const struct {
+    const char *products;
+    guint elements;
+  } kinds[ASTRO_N_GAINS_TYPES] = {
+    [ASTRO_GAINS_PHASE] = { "X:Y", 2 },        [ASTRO_GAINS_GAIN] = { "X:Y", 2 },
+    [ASTRO_GAINS_FULL] = { "XX:XY:YX:YY", 4 }, [ASTRO_GAINS_DELAY] = { "X:Y:X-DELAY:Y-DELAY", 4 },
+    [ASTRO_GAINS_BANDPASS] = { "X:Y", 2 },
+  };
+  for (guint type = 0; type < ASTRO_N_GAINS_TYPES; type++) {
+    g_autoptr(AstroGains) gains = new_table((AstroGainsType)type, 3);
+    const guint elements = kinds[type].elements, n = 3 * 4 * elements;
+    g_array_index(gains->intervals, AstroGainsInterval, 2) = (AstroGainsInterval){ 25, 27 };
+    g_autofree char *name = write_table(gains);
+    GError *error = NULL;
+    g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(name, NULL, &error);
+    g_assert_no_error(error);
+    const AstroFitsContents *contents = astro_fits_reader_contents(reader);
+    const GstStructure *s = gst_caps_get_structure(contents->caps, 0);
+    g_assert_cmpstr(gst_structure_get_string(s, "products"), ==, kinds[type].products);
+    g_assert_cmpuint(contents->duration_ns, ==, 27 * GST_SECOND);
+    g_assert_cmpstr(contents->observation->names[1], ==, gains->names[1]);
+    g_assert_cmpfloat(contents->stream.bandwidth, ==, 8e6);
+    g_assert_cmpfloat(contents->stream.frequency, ==, 144e6);
+    for (guint t = 0; t < 3; t++) {
+      g_autofree complex double *data = g_new(complex double, n);
+      g_autoptr(GstBuffer) buffer = gst_buffer_new();
+      AstroFitsFrame frame = { .data = data, .buffer = buffer };
+      gboolean end;
+      guint64 steps;
+      g_assert_true(astro_fits_reader_next(reader, &steps, &end, &error));
+      g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+      g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, (t < 2 ? 10 * t : 25) * GST_SECOND);
+      g_assert_cmpuint(GST_BUFFER_DURATION(buffer), ==, (t < 2 ? 10 : 2) * GST_SECOND);
+      const guint32 *counts = astro_buffer_get_validity(buffer)->counts;
+      for (guint k = 0; k < n; k++) {
+        const guint at = t * (guint)astro_gains_row(gains) + k / elements * gains->values +
+                         k % elements % gains->values;
+        const gboolean good = g_array_index(gains->snr, float, at) > 0;
+        const complex double expected = !good ? 0
+                                        : k % elements < gains->values
+                                            ? g_array_index(gains->gains, complex double, at)
+                                            : g_array_index(gains->delays, double, at);
+        g_assert_cmpuint(counts[k], ==, good);
+        g_assert_true(data[k] == expected);
+      }
+    }
+    gboolean end;
+    guint64 steps;
+    g_assert_false(astro_fits_reader_next(reader, &steps, &end, &error));
+    g_assert_true(end);
+    g_unlink(name);
+  }
+}
+
+/* Tables that are no stream, and streams that are wanted otherwise. */
+static void test_no_stream(void)
+{
+  g_autoptr(AstroGains) gains = new_table(ASTRO_GAINS_GAIN, 2);
+  const AstroFitsOptions options = { .wanted = gst_caps_new_empty_simple(
+                                         "application/x-astro-catalogue") };
+  for (guint k = 0; k < 3; k++) {
+    if (k == 1)
+      g_array_index(gains->intervals, AstroGainsInterval, 0).begin = -1;
+    if (k == 2) {
+      g_array_index(gains->intervals, AstroGainsInterval, 0).begin = 0;
+      g_free(gains->basis);
+      gains->basis = g_strdup("triangular");
+    }
+    g_autofree char *name = write_table(gains);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(astro_fits_reader_open(name, k ? NULL : &options, &error));
+    test_says(error->message, k == 0   ? "found a table of gains, expected a catalogue"
+                              : k == 1 ? "expected times from 0"
+                                       : "in the basis \"triangular\"");
+    g_assert_true(g_str_has_prefix(error->message, name));
+    g_unlink(name);
+  }
+  gst_caps_unref(options.wanted);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/fits-gains/back", test_back);
   g_test_add_func("/fits-gains/refused", test_refused);
   g_test_add_func("/fits-gains/bad-numbers", test_bad_numbers);
+  g_test_add_func("/fits-gains/stream", test_stream);
+  g_test_add_func("/fits-gains/no-stream", test_no_stream);
 }
 
 int main(int argc, char **argv)
