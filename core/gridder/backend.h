@@ -32,6 +32,7 @@ extern const AstroBackend *const astro_gridder_backends[];
 typedef struct {
   guint64 budget;   /* bytes */
   guint64 others;   /* bytes of these that other stages need while planes are made */
+  guint64 dumps;    /* in a grid, as far as is known; 0: it is not. More than these go to a file */
   gboolean repeats; /* grid follows grid, so that these are there while dumps come */
 } AstroGridderMemory;
 

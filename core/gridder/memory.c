@@ -8,7 +8,7 @@
 /* The most memory for rows on their way to the file or from it, of which there are two lots. */
 #define PART_BYTES ((guint64)64 << 20)
 /* The least that are sorted together: fewer would need too many passes. */
-#define LEAST_SORTED 65536
+#define LEAST_SORTED 16384
 /* The sort counts in 32 bits. */
 #define MOST_SORTED G_MAXUINT32
 
@@ -101,9 +101,10 @@ static guint64 most_that_fit(const Needs *needs, guint64 rows, guint64 most,
   return least;
 }
 
-static guint64 bytes_of_rows(const Needs *needs, guint64 unused, guint64 rows)
+/* With the room of the file, which may become necessary. */
+static guint64 bytes_of_rows(const Needs *needs, guint64 part, guint64 rows)
 {
-  return bytes_in_memory(needs, rows) + part_rows(needs) * row_bytes(needs);
+  return bytes_in_memory(needs, rows) + part * row_bytes(needs);
 }
 
 /* For any w up to the longest baseline; the visibilities may need fewer. */
@@ -137,6 +138,16 @@ static void find_needs(Needs *needs, const AstroGridderConfig *config, guint row
   needs->planes = needs->sorts ? most_planes(config) : 1;
 }
 
+static guint64 expected_rows(const Needs *needs)
+{
+  return needs->memory->dumps > 0 ? needs->memory->dumps * needs->dump : G_MAXUINT64;
+}
+
+static guint64 most_rows(const Needs *needs)
+{
+  return MIN(MOST_SORTED / needs->row_channels, expected_rows(needs));
+}
+
 static gboolean refuse(const Needs *needs, guint64 least, GError **error)
 {
   const AstroGridderConfig *config = needs->config;
@@ -149,23 +160,43 @@ static gboolean refuse(const Needs *needs, guint64 least, GError **error)
                                  config->gridder.channels, least, needs->memory->budget);
 }
 
+/* Parts as large as is fast, unless visibilities would have too little room then. */
+static guint64 choose_part(const Needs *needs)
+{
+  const guint64 part = part_rows(needs);
+  return bytes_in_passes(needs, part, least_sorted(needs)) <= needs->memory->budget ? part
+                                                                                    : needs->dump;
+}
+
+/* The file is there for more rows than were expected. */
+static void plan_rows(const Needs *needs, AstroGridderPlan *plan)
+{
+  const guint64 expected = expected_rows(needs), budget = needs->memory->budget;
+  const gboolean is_few = expected <= MOST_SORTED / needs->row_channels;
+  const guint64 whole = is_few ? bytes_in_memory(needs, expected) : G_MAXUINT64;
+  plan->least = MIN(whole, bytes_in_passes(needs, needs->dump, least_sorted(needs)));
+  plan->part_rows = choose_part(needs);
+  plan->most_sorted = MAX(most_that_fit(needs, plan->part_rows, MOST_SORTED, bytes_in_passes), 1);
+  if (whole <= budget) {
+    plan->most_rows = expected;
+    plan->bytes = whole;
+    return;
+  }
+  const guint64 some = most_that_fit(needs, plan->part_rows, most_rows(needs), bytes_of_rows);
+  plan->most_rows = MAX(some, 1);
+  plan->bytes = MAX(bytes_in_passes(needs, plan->part_rows, plan->most_sorted),
+                    some > 0 ? bytes_of_rows(needs, plan->part_rows, some) : 0);
+}
+
 gboolean astro_gridder_plan(const AstroGridderConfig *config, guint row_channels,
                             const AstroGridderMemory *memory, AstroGridderPlan *plan,
                             GError **error)
 {
   Needs needs;
   find_needs(&needs, config, row_channels, memory);
-  const guint64 part = part_rows(&needs), dump = needs.dump * row_bytes(&needs);
-  const guint64 one_dump = needs.tables + needs.grid + dump;
+  const guint64 one_dump = needs.tables + needs.grid + needs.dump * row_bytes(&needs);
   *plan = (AstroGridderPlan){ .bytes = one_dump, .least = one_dump };
-  if (needs.keeps) {
-    plan->least = bytes_in_passes(&needs, needs.dump, least_sorted(&needs));
-    plan->part_rows = part;
-    plan->most_sorted = most_that_fit(&needs, part, MOST_SORTED, bytes_in_passes);
-    plan->most_rows = most_that_fit(&needs, 0, MOST_SORTED / row_channels, bytes_of_rows);
-    plan->most_rows = MAX(plan->most_rows, 1);
-    plan->bytes = MAX(bytes_in_passes(&needs, part, plan->most_sorted),
-                      bytes_of_rows(&needs, 0, plan->most_rows));
-  }
+  if (needs.keeps)
+    plan_rows(&needs, plan);
   return plan->least <= memory->budget || refuse(&needs, plan->least, error);
 }

@@ -145,11 +145,26 @@ static gboolean make_store(AstroPrepare *self, GError **error)
   return self->store != NULL;
 }
 
+/* The file has values with their natural weights, and these may have others of an earlier grid. */
+static void undo_factors(AstroPrepare *self)
+{
+  const gsize n = self->rows * self->dumps.groups, parts = 2 * (gsize)self->dumps.n_products;
+  for (gsize i = 0; self->dumps.config.keep_weights && i < n; i++) {
+    const double by = 1 / (double)self->factors[i];
+    for (gsize k = i * parts; self->factors[i] != 1 && k < (i + 1) * parts; k++)
+      if (self->dumps.config.is_double)
+        ((double *)self->values)[k] *= by;
+      else
+        ((float *)self->values)[k] = (float)(((const float *)self->values)[k] * by);
+  }
+}
+
 /* Puts the rows that are here into the file. */
 static gboolean put_away(AstroPrepare *self, GError **error)
 {
   AstroGridRows rows;
   get_rows(self, &rows);
+  undo_factors(self);
   if (!(self->store || make_store(self, error)) ||
       !astro_row_store_add(self->store, &rows, self->weights, error))
     return FALSE;

@@ -464,6 +464,7 @@ static void test_in_file(gconstpointer data)
     { .most_rows = 1, .part_rows = 1, .most_sorted = 1000000000 },
     { .most_rows = 1, .part_rows = 50, .most_sorted = 300 },
     { .most_rows = 200, .part_rows = 1, .most_sorted = 1 },
+    { .most_rows = 25, .part_rows = 20, .most_sorted = 100 }, /* after the first grid */
   };
   for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
     for (guint k = 0; k < G_N_ELEMENTS(plans); k++) {
