@@ -70,6 +70,7 @@
 #include "elements/astroclean-told.h"
 
 #include "core/clean/clean.h"
+#include "core/clean/memory.h"
 #include "core/clean/components.h"
 #include "core/kit/lines.h"
 #include "core/kit/enum.h"
@@ -456,6 +457,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   stage->feed = feed;
   stage->observed = observed;
   stage->keeps_part = TRUE;
+  stage->tell_memory = astro_clean_memory;
   astro_stage_class_add_pads(stage, images, images);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Clean", "Filter/Converter",

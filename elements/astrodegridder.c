@@ -40,6 +40,7 @@
 #include "elements/base/astroearth.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrolog.h"
+#include "elements/base/astromemory.h"
 #include "elements/base/astrosteptimes.h"
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
@@ -66,6 +67,7 @@ struct _AstroDegridder {
   AstroDegridderConfig config;
   AstroEarthUse earth;
   guint64 budget;        /* bytes, found at the start */
+  guint64 room;          /* those that stages downstream leave of it */
   guint64 most;          /* steps that are predicted together */
   guint64 planned_bytes; /* for them; under the object's lock, as most */
   gboolean observed;     /* the backend knows the observation */
@@ -138,7 +140,7 @@ static guint64 most_steps(const AstroDegridder *self)
   guint64 least = 0, above = astro_degridder_most_dumps(&self->config) + 1;
   while (above - least > 1) {
     const guint64 middle = least + (above - least) / 2;
-    if (bytes_for(self, middle) <= self->budget)
+    if (bytes_for(self, middle) <= self->room)
       least = middle;
     else
       above = middle;
@@ -148,6 +150,8 @@ static guint64 most_steps(const AstroDegridder *self)
 
 static gboolean plan_memory(AstroDegridder *self, GError **error)
 {
+  const guint64 others = astro_memory_downstream(GST_BASE_TRANSFORM_SRC_PAD(self));
+  self->room = self->budget - MIN(others, self->budget);
   const guint64 most = most_steps(self);
   if (most == 0)
     return astro_backend_no_memory(
@@ -155,7 +159,7 @@ static gboolean plan_memory(AstroDegridder *self, GError **error)
         "a model of %u x %u pixels and one integration need %" G_GUINT64_FORMAT
         " bytes, and max-memory allows %" G_GUINT64_FORMAT
         ": expected more memory, or a smaller model",
-        self->grid.image_size, self->grid.image_size, bytes_for(self, 1), self->budget);
+        self->grid.image_size, self->grid.image_size, bytes_for(self, 1), self->room);
   GST_OBJECT_LOCK(self);
   self->most = self->interval > 0 ? MIN(most, self->interval) : most;
   self->planned_bytes = bytes_for(self, self->most);

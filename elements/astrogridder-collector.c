@@ -209,7 +209,9 @@ gboolean astro_grid_collector_observe(AstroGridCollector *self, AstroObservation
                                       GError **error)
 {
   const AstroGridderArguments arguments = { .call = ASTRO_GRID_OBSERVE,
-                                            .observation = observation };
+                                            .observation = observation,
+                                            .memory = &self->memory,
+                                            .plan = &self->plan };
   self->before = self->counts;
   self->last = GST_CLOCK_TIME_NONE;
   return astro_stage_submit(self->stage, NULL, NULL, &arguments, error);

@@ -24,6 +24,8 @@ typedef struct {
   gboolean reader_takes_maps; /* of touched tiles: all other cells are not even written then */
   gboolean whole_planes;      /* the caps ask for every cell all the same */
   gboolean at_end;            /* of the stream: no other grid will follow */
+  AstroGridderMemory memory;  /* to plan with */
+  AstroGridderPlan plan;      /* made for the latest observation */
 
   GstBuffer *open;         /* the grid that dumps are added to as they come, or NULL */
   gboolean open_is_new;    /* nothing has been added to it */

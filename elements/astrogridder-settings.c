@@ -2,6 +2,7 @@
 #include "config.h"
 #include "elements/astrogridder-settings.h"
 
+#include "core/backend/budget.h"
 #include "core/kit/enum.h"
 #include "elements/base/astroearth.h"
 
@@ -276,6 +277,10 @@ const AstroField astro_gridder_settings_fields[] = {
                 "On a GPU: adds in a fixed order, so that grids are the same to the last bit each "
                 "time, at a cost; on the CPU they always are",
                 FALSE),
+  ASTRO_TEXT(AstroGridderSettings, max_memory, "max-memory", "Memory",
+             ASTRO_BUDGET_HELP ", for this stage and those after it. Visibilities that do not fit "
+                               "are kept in a file in TMPDIR",
+             ASTRO_BUDGET_DEFAULT),
   ASTRO_EARTH_FIELD(AstroGridderSettings, earth_orientation),
   { 0 },
 };

@@ -39,6 +39,7 @@ typedef struct {
   AstroSpreadKind taper;
   char *centre; /* "l,m", NULL: 0,0 */
   char *earth_orientation;
+  char *max_memory;
 } AstroGridderSettings;
 
 const AstroGridAlgorithm *astro_gridder_settings_algorithm(const AstroGridderSettings *settings);

@@ -23,6 +23,17 @@
  * they are; all other cells are undefined and count as zeros. Any other reader gets whole planes,
  * and so does one that asks for touched-only=false in caps.
  *
+ * max-memory is for the visibilities, the grid, and all that the stages after this one make of it,
+ * such as astrofft, astroimage and astroclean. How much is needed at most is known before the first
+ * visibility is taken: a message of the level INFO says so, and stats (planned-bytes; least-bytes
+ * is what would do). Visibilities that do not fit are kept in a file in the folder of temporary
+ * files (TMPDIR, which should not be in memory itself), of about as many bytes as the visibilities
+ * have; W-stacking then takes those of some planes at a time from it, in as many passes over the
+ * file as there must be. Weights stay the same to the last bit, and grids but for the rounding of
+ * their sums. An error says how much is needed where even one plane does not fit. If astrodegridder
+ * comes before, each has half of max-memory. On a GPU visibilities are in its memory, to which
+ * max-memory does not apply.
+ *
  * With backend=cuda visibilities, rows and grids stay on the GPU. If its memory has no room for
  * all products of a grid, they are made there one after the other and sent on from the host; if it
  * has no room for one, an error says how many bytes are needed and there. With
@@ -47,7 +58,9 @@
 
 #include <string.h>
 
+#include "core/backend/budget.h"
 #include "core/lib/sky/earth-error.h"
+#include "core/memory/pool.h"
 #include "core/stream/uvw-meta.h"
 #include "elements/base/astroearth.h"
 #include "elements/astrogridder-auto.h"
@@ -55,6 +68,8 @@
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/base/astroincoming.h"
+#include "elements/base/astrolog.h"
+#include "elements/base/astromemory.h"
 #include "elements/base/astroreader.h"
 #include "elements/base/astrosteptimes.h"
 
@@ -70,6 +85,9 @@ struct _AstroGridder {
   AstroGridCollector collector;
   gboolean wide_psf;         /* the grid is twice as large as the image */
   gboolean observed;         /* the backend knows the observation */
+  guint64 budget;            /* bytes, found at the start */
+  gboolean shares_budget;    /* atomic: a stage upstream has half of it */
+  AstroGridderPlan planned;  /* under the object's lock */
   AstroUndelayed *undelayed; /* NULL: delays were taken out, as they should be */
   guint warned_of_delays;
 };
@@ -261,7 +279,52 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
 
 /* ---- dumps ---- */
 
-static gboolean observe(AstroGridder *self, GError **error)
+/* Dumps of a grid; 0: the stream does not say how long it is. */
+static guint64 expected_dumps(AstroGridder *self)
+{
+  const AstroStream *in = astro_stage_in(ASTRO_STAGE(self));
+  gint64 duration;
+  if (self->collector.interval > 0 && !self->collector.config.cumulative)
+    return self->collector.interval;
+  if (in->rate_n <= 0 ||
+      !gst_pad_peer_query_duration(GST_BASE_TRANSFORM_SINK_PAD(self), GST_FORMAT_TIME, &duration) ||
+      duration <= 0)
+    return 0;
+  return gst_util_uint64_scale_ceil((guint64)duration, (guint64)in->rate_n,
+                                    (guint64)in->rate_d * GST_SECOND) +
+         1;
+}
+
+/* Caps have gone downstream before the first dump, so that stages there know what they need. in:
+ * the first block, of which there may be as many as a pool has. */
+static void find_memory(AstroGridder *self, GstBuffer *in)
+{
+  AstroGridderMemory *memory = &self->collector.memory;
+  *memory = (AstroGridderMemory){
+    .budget = g_atomic_int_get(&self->shares_budget) ? self->budget / 2 : self->budget,
+    .others = astro_memory_downstream(GST_BASE_TRANSFORM_SRC_PAD(self)) +
+              ASTRO_POOL_DEPTH * gst_buffer_get_size(in),
+    .dumps = expected_dumps(self),
+    .repeats = self->collector.interval > 0 || self->collector.sent > 0,
+  };
+}
+
+static void tell_plan(AstroGridder *self)
+{
+  const AstroGridderPlan *plan = &self->collector.plan;
+  GST_OBJECT_LOCK(self);
+  self->planned = *plan;
+  GST_OBJECT_UNLOCK(self);
+  if (plan->bytes > 0)
+    ASTRO_INFO(self,
+               "%" G_GUINT64_FORMAT
+               " bytes at most are in use from here to the image, of %" G_GUINT64_FORMAT
+               " that max-memory allows; more than %" G_GUINT64_FORMAT
+               " rows of visibilities are kept in a file",
+               plan->bytes, self->collector.memory.budget, plan->most_rows);
+}
+
+static gboolean observe(AstroGridder *self, GstBuffer *in, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   AstroObservation *observation = (AstroObservation *)astro_stage_observation(stage);
@@ -269,7 +332,10 @@ static gboolean observe(AstroGridder *self, GError **error)
     return TRUE;
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   self->undelayed = astro_undelayed_new(observation, astro_stage_in(stage));
+  find_memory(self, in);
   self->observed = astro_grid_collector_observe(&self->collector, observation, error);
+  if (self->observed)
+    tell_plan(self);
   if (self->observed)
     astro_earth_use_tell(&self->earth, GST_ELEMENT(self), observation, astro_stage_in(stage),
                          astro_earth_error_of_uvw(astro_grid_farthest(&self->grid)),
@@ -292,8 +358,9 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   AstroLayout shape;
   AstroGridderArguments arguments = { .validity = astro_buffer_get_validity(in), .shape = &shape };
 
-  if (!observe(self, error) || !(is_gap || astro_buffer_find_uvw(in, astro_stage_observation(stage),
-                                                                 steps, baselines, &uvw, error)))
+  if (!observe(self, in, error) ||
+      !(is_gap ||
+        astro_buffer_find_uvw(in, astro_stage_observation(stage), steps, baselines, &uvw, error)))
     return FALSE;
   astro_stream_shape(astro_stage_in(stage), steps, &shape);
   for (guint64 i = 0; i < steps; i++) {
@@ -315,6 +382,17 @@ static guint64 latency_steps(AstroStage *stage)
 {
   const guint interval = ASTRO_GRIDDER(stage)->collector.interval;
   return interval > 0 ? interval - 1 : 0;
+}
+
+static void tell_stats(AstroStage *stage, GstStructure *stats)
+{
+  AstroGridder *self = ASTRO_GRIDDER(stage);
+  GST_OBJECT_LOCK(self);
+  gst_structure_set(stats, "planned-bytes", G_TYPE_UINT64, self->planned.bytes, "least-bytes",
+                    G_TYPE_UINT64, self->planned.least, "most-rows", G_TYPE_UINT64,
+                    self->planned.most_rows, "most-sorted", G_TYPE_UINT64,
+                    self->planned.most_sorted, NULL);
+  GST_OBJECT_UNLOCK(self);
 }
 
 static gboolean finish(AstroStage *stage, GError **error)
@@ -437,9 +515,21 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
   return GST_FLOW_ERROR;
 }
 
+/* A stage upstream plans its memory too, perhaps before there are caps: half of what is here is
+ * for this stage and those after it. */
+static void share_budget(AstroGridder *self, GstQuery *asked)
+{
+  g_atomic_int_set(&self->shares_budget, TRUE);
+  astro_memory_add(asked, self->budget / 2);
+}
+
 /* To answer it, the base class would agree on caps. */
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *asked)
 {
+  if (direction == GST_PAD_SINK && astro_memory_is_asked(asked)) {
+    share_budget(ASTRO_GRIDDER(trans), asked);
+    return FALSE;
+  }
   if (GST_QUERY_TYPE(asked) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK &&
       astro_gridder_auto_is_waiting(&ASTRO_GRIDDER(trans)->automatic))
     return FALSE;
@@ -459,7 +549,12 @@ static gboolean start(AstroStage *stage)
   g_autoptr(GError) error = NULL;
   astro_gridder_settings_copy(self, &settings, &self->settings);
   self->earth = (AstroEarthUse){ 0 };
-  if (astro_gridder_settings_check(&settings, &error)) {
+  g_atomic_int_set(&self->shares_budget, FALSE);
+  GST_OBJECT_LOCK(self);
+  self->planned = (AstroGridderPlan){ 0 };
+  GST_OBJECT_UNLOCK(self);
+  if (astro_gridder_settings_check(&settings, &error) &&
+      astro_memory_budget(settings.max_memory, &self->budget, &error)) {
     self->collector.begin = self->collector.last = GST_CLOCK_TIME_NONE;
     return ASTRO_STAGE_CLASS(astro_gridder_parent_class)->start(stage);
   }
@@ -504,6 +599,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   stage->feed = feed;
   stage->finish = finish;
   stage->latency_steps = latency_steps;
+  stage->tell_stats = tell_stats;
   stage->orient = orient;
   stage->observed = observed;
   stage->reset = reset;

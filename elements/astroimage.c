@@ -280,6 +280,16 @@ static gboolean finish(AstroStage *stage, GError **error)
                              came);
 }
 
+/* Who reads images is not asked: a copy of one in double precision, as astromeasure makes it, and a
+ * picture of four bytes a pixel with its copy for a file. */
+static guint64 tell_memory(gconstpointer configuration, guint threads)
+{
+  enum { READERS_BYTES = 2 * sizeof(double) + 2 * 4 };
+  const AstroImageConfig *config = configuration;
+  const guint64 size = astro_grid_wanted(&config->grid);
+  return astro_image_memory(config, threads) + size * size * READERS_BYTES;
+}
+
 static void reset(AstroStage *stage)
 {
   forget(ASTRO_IMAGE(stage));
@@ -336,6 +346,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   stage->finish = finish;
   stage->reset = reset;
   stage->amend = amend;
+  stage->tell_memory = tell_memory;
   astro_stage_class_add_pads(stage, grids, images);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Image", "Filter/Converter",

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/gridder/backend.h"
 #include "core/backend/device.h"
+#include "core/gridder/memory.h"
 
 #include <string.h>
 
@@ -26,6 +27,11 @@ guint64 astro_gridder_map_bytes(const AstroGridderConfig *config)
 {
   const guint64 tiles = astro_grid_tiles(config->grid.size);
   return config->algorithm->has_planes ? tiles * tiles * config->gridder.channels : 0;
+}
+
+gboolean astro_gridder_adds_at_once(const AstroGridderConfig *config)
+{
+  return !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL;
 }
 
 guint64 astro_gridder_needs(const AstroGridderConfig *config, guint64 tables)
@@ -68,8 +74,7 @@ AstroGridderBackend *astro_gridder_backend_new(const AstroGridderConfig *config,
   self->parts = parts;
   self->algorithm = astro_grid_algorithm_find(parts->algorithms, config->algorithm->name);
   self->place = *place;
-  self->at_once = !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL &&
-                  !parts->host_grids;
+  self->at_once = astro_gridder_adds_at_once(config) && !parts->host_grids;
   return self;
 }
 
@@ -112,6 +117,27 @@ typedef struct {
   AstroResult *result;
 } Call;
 
+/* A device keeps visibilities in its own memory. */
+static gboolean plan_memory(AstroGridderBackend *self, const Call *call, guint row_channels,
+                            GError **error)
+{
+  const AstroPrepareFuncs *prepare = self->parts->prepare;
+  const AstroGridderMemory *memory = call->arguments->memory;
+  AstroGridderPlan *plan = call->arguments->plan;
+  if (!plan)
+    return TRUE;
+  if (memory)
+    *plan = (AstroGridderPlan){ 0 };
+  if (!prepare->limit)
+    return TRUE;
+  if (memory && !astro_gridder_plan(&self->config, row_channels, memory, plan, error))
+    return FALSE;
+  self->config.gridder.most_sorted = plan->most_sorted;
+  if (plan->most_rows > 0)
+    prepare->limit(self->prepare, plan->most_rows, plan->part_rows);
+  return TRUE;
+}
+
 /* Some algorithms compute tables here, which may take minutes. */
 static gboolean observe(AstroGridderBackend *self, const Call *call, GError **error)
 {
@@ -134,6 +160,8 @@ static gboolean observe(AstroGridderBackend *self, const Call *call, GError **er
   call->result->adds_at_once = self->at_once;
   call->result->longest = config->gridder.longest;
   call->result->reach = astro_grid_reach(&config->grid);
+  if (!plan_memory(self, call, rows.channels, error))
+    return FALSE;
   self->gridder =
       self->algorithm->create(&config->gridder, &config->grid, &self->place, &variant, error);
   return self->gridder != NULL;
@@ -172,20 +200,32 @@ static gboolean add_missing(AstroGridderBackend *self, const Call *call, GError 
   return TRUE;
 }
 
+/* The file with all rows, or NULL: they are in memory. */
+static gboolean find_store(const AstroGridderBackend *self, AstroRowStore **store, GError **error)
+{
+  const AstroPrepareFuncs *prepare = self->parts->prepare;
+  *store = NULL;
+  return !prepare->stored || prepare->stored(self->prepare, store, error);
+}
+
 static gboolean begin(AstroGridderBackend *self, const Call *call, GError **error)
 {
   const AstroPrepareFuncs *prepare = self->parts->prepare;
+  AstroRowStore *store;
   AstroGridRows rows;
   call->result->planes = 1;
   if (self->at_once)
     return TRUE;
   if (!prepare->weigh(self->prepare, self->config.weighting, self->config.robust,
-                      self->config.per_channel, error))
+                      self->config.per_channel, error) ||
+      !find_store(self, &store, error))
     return FALSE;
   if (!self->config.cumulative && prepare->drop_weights)
     prepare->drop_weights(self->prepare);
   if (!self->algorithm->has_planes)
     return TRUE;
+  if (store)
+    return self->algorithm->begin_stored(self->gridder, store, &call->result->planes, error);
   prepare->rows(self->prepare, &rows);
   rows.spent = !self->config.cumulative;
   if (!self->algorithm->begin(self->gridder, &rows, &call->result->planes, error))
@@ -206,6 +246,24 @@ static gboolean check_map(const AstroGridderBackend *self, const AstroBlock *map
                               map->bytes, bytes, self->config.algorithm->name);
 }
 
+/* Adds all rows that are kept, wherever they are. */
+static gboolean add_kept(AstroGridderBackend *self, gpointer grid, GError **error)
+{
+  AstroRowStore *store;
+  AstroGridRows rows;
+  if (!find_store(self, &store, error))
+    return FALSE;
+  if (!store) {
+    self->parts->prepare->rows(self->prepare, &rows);
+    return self->algorithm->add(self->gridder, &rows, grid, error);
+  }
+  for (guint part = 0; part < astro_row_store_parts(store); part++)
+    if (!astro_row_store_read(store, part, &rows, error) ||
+        !self->algorithm->add(self->gridder, &rows, grid, error))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean fill_plane(AstroGridderBackend *self, const Call *call, GError **error)
 {
   const AstroGridAlgorithm *algorithm = self->algorithm;
@@ -220,10 +278,8 @@ static gboolean fill_plane(AstroGridderBackend *self, const Call *call, GError *
   if ((!self->at_once || call->arguments->is_new) && !self->parts->host_grids &&
       !self->parts->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
-  AstroGridRows rows;
-  self->parts->prepare->rows(self->prepare, &rows);
-  const gboolean added = self->at_once ? add_rows(self, 0, out->data, error)
-                                       : algorithm->add(self->gridder, &rows, out->data, error);
+  const gboolean added =
+      self->at_once ? add_rows(self, 0, out->data, error) : add_kept(self, out->data, error);
   return added && (!algorithm->finish || algorithm->finish(self->gridder, out->data, error));
 }
 

@@ -28,6 +28,22 @@ typedef struct {
 extern const AstroBackend astro_gridder_reference, astro_gridder_cpu;
 extern const AstroBackend *const astro_gridder_backends[];
 
+/* What the memory of the host has to hold. */
+typedef struct {
+  guint64 budget;   /* bytes */
+  guint64 others;   /* bytes of these that other stages need while planes are made */
+  guint64 dumps;    /* in a grid, as far as is known; 0: it is not. More than these go to a file */
+  gboolean repeats; /* grid follows grid, so that these are there while dumps come */
+} AstroGridderMemory;
+
+/* How visibilities are kept in it; most_rows 0: they are not kept. */
+typedef struct {
+  guint64 bytes;                /* that are in use at once, at most, with those of other stages */
+  guint64 least;                /* without which no plan would fit */
+  guint64 most_rows, part_rows; /* as for AstroPrepareFuncs.limit */
+  guint64 most_sorted;          /* as AstroGriddingConfig has it */
+} AstroGridderPlan;
+
 /* The calls of submit, in the order in which a grid needs them. Answers are in the result. */
 typedef enum {
   /* Before the first dump and whenever the observation changes; forgets all visibilities. Answers
@@ -50,6 +66,11 @@ typedef enum {
 typedef struct {
   AstroGridCall call;
   AstroObservation *observation; /* OBSERVE; NULL is an error */
+  /* OBSERVE: the memory to plan with, and where to say what was planned: all zeros where
+   * visibilities are not in the memory of the host. memory NULL: the plan is made already. Both
+   * NULL: all visibilities are kept in memory. */
+  const AstroGridderMemory *memory;
+  AstroGridderPlan *plan;
   /* ADD: the same as for AstroPrepareFuncs.add */
   const AstroValidityMeta *validity;
   const AstroLayout *shape;
@@ -59,6 +80,8 @@ typedef struct {
   gboolean is_new; /* ADD, PLANE: the grid that dumps are added to is to be filled with zeros */
 } AstroGridderArguments;
 
+/* Whether the host adds dumps to the grid as they come. */
+gboolean astro_gridder_adds_at_once(const AstroGridderConfig *config);
 /* Bytes of a plane of a grid, and of its map of touched tiles (0: it has none). */
 guint64 astro_gridder_grid_bytes(const AstroGridderConfig *config);
 guint64 astro_gridder_map_bytes(const AstroGridderConfig *config);

@@ -134,6 +134,14 @@ gboolean astro_buckets_count(AstroBuckets *self)
   return TRUE;
 }
 
+/* The bucket and the samples of each column; and the starts of each bucket's parts. */
+guint64 astro_buckets_bytes(const AstroGrid *grid)
+{
+  const guint64 bands = (grid->size + ASTRO_BAND_ROWS - 1) / ASTRO_BAND_ROWS;
+  return bands * MAX_COLUMNS * (sizeof(guint16) + sizeof(guint32)) +
+         (bands + 2 * SHARES) * (PARTS * sizeof(guint64) + 2 * sizeof(AstroBucket));
+}
+
 void astro_buckets_clear(AstroBuckets *self)
 {
   g_mutex_clear(&self->lock);

@@ -54,5 +54,7 @@ gboolean astro_buckets_count(AstroBuckets *self);
  * they are read. */
 void astro_buckets_distribute(AstroBuckets *self, guint32 *from, guint step, gpointer values);
 void astro_buckets_clear(AstroBuckets *self);
+/* Bytes of tables, at most, whatever the visibilities. */
+guint64 astro_buckets_bytes(const AstroGrid *grid);
 
 G_END_DECLS

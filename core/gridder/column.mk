@@ -1,6 +1,7 @@
 core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/extent.c \
   core/gridder/extent.h core/gridder/direct.c \
   core/gridder/direct.h core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
+  core/gridder/store.c core/gridder/store.h core/gridder/passes.c core/gridder/passes.h core/gridder/memory.c core/gridder/memory.h \
   core/gridder/planes.c core/gridder/rows.h core/gridder/wstacking/wstacking.c core/gridder/wstacking/kernels.h \
   core/gridder/wstacking/body.h core/gridder/wstacking/collect-body.h core/gridder/wstacking/taps.c core/gridder/wstacking/reference.c core/gridder/products.c \
   core/gridder/products.h core/gridder/prepare.c core/gridder/prepare.h core/gridder/weighting.c \
@@ -23,7 +24,7 @@ tests_core_gridder_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/gridder/gridder.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
-element_tests += tests/elements/astrogridder tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
+element_tests += tests/elements/astrogridder tests/elements/astrogridder-memory tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
   tests/elements/synthesis-device
 dist_files += tests/elements/astrogridder.h tests/elements/model-file.h
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)

@@ -57,6 +57,8 @@ typedef struct {
   double accuracy; /* relative L2 error that is wanted */
   double longest;  /* baseline, wavelengths at the highest frequency: no u, v, w is larger */
   guint support;   /* cells */
+  /* So many visibilities are sorted at once where rows are in a file; 0: all. */
+  guint64 most_sorted;
   /* wprojection alone */
   guint oversampling, w_planes;
   gboolean interpolated;
@@ -64,6 +66,7 @@ typedef struct {
 } AstroGriddingConfig;
 
 typedef struct _AstroGridding AstroGridding; /* an algorithm's own state */
+typedef struct _AstroRowStore AstroRowStore; /* rows in a file (core/gridder/store.h) */
 
 /* An algorithm on the host or on a device. On a device grids and rows are device pointers, and work
  * is queued on its place's queue, with the device current: rows and grid must be valid when the
@@ -89,6 +92,10 @@ typedef struct {
    * need. NULL without planes. */
   gboolean (*begin)(AstroGridding *gridder, const AstroGridRows *rows, guint *planes,
                     GError **error);
+  /* The same for rows in a file, which stays until the last plane: config.most_sorted visibilities
+   * are in memory at once. NULL: they have to be there all. */
+  gboolean (*begin_stored)(AstroGridding *gridder, AstroRowStore *store, guint *planes,
+                           GError **error);
   /* Fills grid with the next plane, whatever it held before; w (wavelengths) is the plane's, w_step
    * the distance between planes (0: there is nothing to correct in w). touched: NULL, or the map to
    * be filled of the tiles that visibilities reached ([channel][row of tiles][tile],

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#define MAX_PLANES 32768
-
 typedef struct {
   const AstroGridRows *rows;
   const AstroGrid *grid;
@@ -55,7 +53,7 @@ gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGriddingConfig *c
   planes->step = 1 / (2 * MIN((double)grid->size / grid->image_size, 2) * half_n);
   planes->first = least - planes->step * planes->support / 2.0;
   const double n = (greatest - least) / planes->step + planes->support + 2;
-  if (n <= MAX_PLANES) {
+  if (n <= ASTRO_MAX_PLANES) {
     double inside;
     planes->n = planes->support + astro_first_cell((greatest - planes->first) / planes->step,
                                                    planes->support, &inside);
@@ -65,21 +63,25 @@ gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGriddingConfig *c
       error,
       "w from %.0f to %.0f wavelengths over this field needs %.0f planes, at most %d are "
       "possible: expected a smaller field or shorter baselines",
-      least, greatest, n, MAX_PLANES);
+      least, greatest, n, ASTRO_MAX_PLANES);
+}
+
+gboolean astro_planes_widen(const AstroGridRows *rows, const AstroGrid *grid, guint threads,
+                            double *least, double *greatest, GError **error)
+{
+  Range range = { .rows = rows, .grid = grid };
+  astro_parallel(ASTRO_ROWS_PARTS, threads, find_range, &range);
+  for (guint part = 0; part < ASTRO_ROWS_PARTS; part++) {
+    *least = MIN(*least, range.least[part]);
+    *greatest = MAX(*greatest, range.greatest[part]);
+  }
+  return astro_backend_goes_on(error);
 }
 
 gboolean astro_planes_choose(AstroPlanes *planes, const AstroGriddingConfig *config,
                              const AstroGrid *grid, const AstroGridRows *rows, GError **error)
 {
-  Range range = { .rows = rows, .grid = grid };
   double least = INFINITY, greatest = 0;
-
-  astro_parallel(ASTRO_ROWS_PARTS, config->threads, find_range, &range);
-  if (!astro_backend_goes_on(error))
-    return FALSE;
-  for (guint part = 0; part < ASTRO_ROWS_PARTS; part++) {
-    least = MIN(least, range.least[part]);
-    greatest = MAX(greatest, range.greatest[part]);
-  }
-  return astro_planes_of_range(planes, config, grid, least, greatest, error);
+  return astro_planes_widen(rows, grid, config->threads, &least, &greatest, error) &&
+         astro_planes_of_range(planes, config, grid, least, greatest, error);
 }

@@ -15,6 +15,8 @@ struct _AstroPrepare {
   double *uvw;
   float *weights, *factors; /* NULL unless keep_weights */
   gpointer values;
+  guint64 most_rows, part_rows; /* as limit was told; most_rows 0: any number is kept here */
+  AstroRowStore *store;         /* has the rows that came before these; NULL: there are none */
   /* A row of all channels, where those of a row are sums of several; else NULL. */
   gpointer wide_values;
   float *wide_weights;
@@ -39,6 +41,7 @@ static void drop_rows(AstroPrepare *self)
   g_clear_pointer(&self->uvw, g_free);
   g_clear_pointer(&self->values, g_free);
   self->rows = self->capacity = 0;
+  g_clear_pointer(&self->store, astro_row_store_free);
 }
 
 static void destroy(AstroPrepare *self)
@@ -118,17 +121,71 @@ static inline double weight_at(const Counts *counts, guint channel, guint baseli
 
 /* ---- rows ---- */
 
-static gboolean make_room(AstroPrepare *self, GError **error)
+static void get_rows(AstroPrepare *self, AstroGridRows *rows)
 {
-  const guint64 wanted = self->rows + self->dumps.config.baselines;
-  const gsize visibility = visibility_bytes(self);
-  if (wanted <= self->capacity)
-    return TRUE;
-  const guint64 capacity = MAX(wanted, self->capacity + self->capacity / 2);
-  const gsize n = capacity * self->dumps.groups;
+  *rows = (AstroGridRows){ .rows = self->rows,
+                           .channels = self->dumps.groups,
+                           .products = self->dumps.n_products,
+                           .is_double = self->dumps.config.is_double,
+                           .uvw = self->uvw,
+                           .wavenumbers = self->dumps.group_wavenumbers,
+                           .values = self->values };
+}
+
+static gboolean make_store(AstroPrepare *self, GError **error)
+{
+  const AstroPrepareConfig *config = &self->dumps.config;
+  const AstroRowStoreShape shape = { .channels = self->dumps.groups,
+                                     .products = self->dumps.n_products,
+                                     .is_double = config->is_double,
+                                     .has_weights = config->keep_weights,
+                                     .wavenumbers = self->dumps.group_wavenumbers,
+                                     .part_rows = MAX(self->part_rows, config->baselines) };
+  self->store = astro_row_store_new(&shape, error);
+  return self->store != NULL;
+}
+
+/* The file has values with their natural weights, and these may have others of an earlier grid. */
+static void undo_factors(AstroPrepare *self)
+{
+  const gsize n = self->rows * self->dumps.groups, parts = 2 * (gsize)self->dumps.n_products;
+  for (gsize i = 0; self->dumps.config.keep_weights && i < n; i++) {
+    const double by = 1 / (double)self->factors[i];
+    for (gsize k = i * parts; self->factors[i] != 1 && k < (i + 1) * parts; k++)
+      if (self->dumps.config.is_double)
+        ((double *)self->values)[k] *= by;
+      else
+        ((float *)self->values)[k] = (float)(((const float *)self->values)[k] * by);
+  }
+}
+
+/* Puts the rows that are here into the file. */
+static gboolean put_away(AstroPrepare *self, GError **error)
+{
+  AstroGridRows rows;
+  get_rows(self, &rows);
+  undo_factors(self);
+  if (!(self->store || make_store(self, error)) ||
+      !astro_row_store_add(self->store, &rows, self->weights, error))
+    return FALSE;
+  self->rows = 0;
+  return TRUE;
+}
+
+/* All rows may be in memory at first, and few once there is a file. */
+static guint64 most_rows(const AstroPrepare *self)
+{
+  if (self->most_rows == 0)
+    return G_MAXUINT64;
+  return MAX(self->store ? self->part_rows : self->most_rows, self->dumps.config.baselines);
+}
+
+static gboolean resize(AstroPrepare *self, guint64 capacity, GError **error)
+{
+  const gsize visibility = visibility_bytes(self), n = capacity * self->dumps.groups;
+  const gsize weight = self->dumps.config.keep_weights ? sizeof *self->weights : 0;
   gpointer uvw = g_try_realloc(self->uvw, capacity * 3 * sizeof *self->uvw);
   self->uvw = uvw ? uvw : self->uvw;
-  const gsize weight = self->dumps.config.keep_weights ? sizeof *self->weights : 0;
   gpointer weights = g_try_realloc(self->weights, MAX(n * weight, 1));
   self->weights = weights ? weights : self->weights;
   gpointer factors = g_try_realloc(self->factors, MAX(n * weight, 1));
@@ -142,6 +199,36 @@ static gboolean make_room(AstroPrepare *self, GError **error)
   astro_pages_wish(values, n * visibility);
   self->capacity = capacity;
   return TRUE;
+}
+
+static gboolean make_room(AstroPrepare *self, GError **error)
+{
+  const guint64 dump = self->dumps.config.baselines;
+  if (self->rows + dump <= self->capacity)
+    return TRUE;
+  const gboolean had_file = self->store != NULL;
+  if (self->rows > 0 && self->rows + dump > most_rows(self) && !put_away(self, error))
+    return FALSE;
+  const guint64 wanted = self->rows + dump;
+  if (self->store && !had_file) /* those that were here leave their memory */
+    return resize(self, MIN(self->capacity, most_rows(self)), error);
+  if (wanted <= self->capacity)
+    return TRUE;
+  return resize(self, MAX(wanted, MIN(self->capacity + self->capacity / 2, most_rows(self))),
+                error);
+}
+
+static void limit(AstroPrepare *self, guint64 most, guint64 part)
+{
+  self->most_rows = most;
+  self->part_rows = part;
+}
+
+/* The file has either all rows or none. */
+static gboolean get_stored(AstroPrepare *self, AstroRowStore **store, GError **error)
+{
+  *store = self->store;
+  return !self->store || self->rows == 0 || put_away(self, error);
 }
 
 static void read_pair(const AstroPrepare *self, gconstpointer dump, gsize at,
@@ -357,17 +444,6 @@ static void add_missing(AstroPrepare *self)
                           (self->dumps.config.baselines - self->dumps.stations);
 }
 
-static void get_rows(AstroPrepare *self, AstroGridRows *rows)
-{
-  *rows = (AstroGridRows){ .rows = self->rows,
-                           .channels = self->dumps.groups,
-                           .products = self->dumps.n_products,
-                           .is_double = self->dumps.config.is_double,
-                           .uvw = self->uvw,
-                           .wavenumbers = self->dumps.group_wavenumbers,
-                           .values = self->values };
-}
-
 static gboolean weigh_rows(AstroPrepare *self, AstroWeighting weighting, double robust,
                            gboolean per_channel, GError **error)
 {
@@ -379,9 +455,13 @@ static gboolean weigh_rows(AstroPrepare *self, AstroWeighting weighting, double 
                            .factors = self->factors,
                            .values = self->values,
                            .sums = self->sums };
+  AstroRowStore *store;
   AstroGridRows rows;
   get_rows(self, &rows);
-  return astro_weights_apply(&weights, &rows, error);
+  if (!get_stored(self, &store, error))
+    return FALSE;
+  return store ? astro_weights_apply_stored(&weights, store, error)
+               : astro_weights_apply(&weights, &rows, error);
 }
 
 static gboolean totals(AstroPrepare *self, const AstroGridCounts **counts, const double **sums,
@@ -405,6 +485,8 @@ const AstroPrepareFuncs astro_prepare_funcs = {
   .add = add,
   .add_missing = add_missing,
   .rows = get_rows,
+  .limit = limit,
+  .stored = get_stored,
   .weigh = weigh_rows,
   .totals = totals,
   .drop_weights = drop_weights,

@@ -27,6 +27,13 @@ typedef struct {
   /* Counts a dump that was lost. */
   void (*add_missing)(AstroPrepare *prepare);
   void (*rows)(AstroPrepare *prepare, AstroGridRows *rows);
+  /* Before the first dump: most rows are kept in memory; where more come, all are kept in a file,
+   * of which `part` are in memory at once. A dump's rows are there whatever these say. NULL: all
+   * are always kept where they are. */
+  void (*limit)(AstroPrepare *prepare, guint64 most, guint64 part);
+  /* Sets *store to the file that has all rows, or to NULL: all are in memory. NULL: there is
+   * no limit. */
+  gboolean (*stored)(AstroPrepare *prepare, AstroRowStore **store, GError **error);
   /* Replaces the natural weights of all visibilities kept. */
   gboolean (*weigh)(AstroPrepare *prepare, AstroWeighting weighting, double robust,
                     gboolean per_channel, GError **error);

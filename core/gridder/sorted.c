@@ -244,6 +244,47 @@ static void join_groups(Sorting *s)
 
 /* ---- all of it ---- */
 
+/* So many rooms have no more memory together than all visibilities would need, however many of them
+ * lie in one place. */
+static guint rooms_of(const Sorting *s)
+{
+  const guint64 n = s->buckets.n * room_of_one(s->rows) / MAX(s->room_bytes, 1);
+  return (guint)CLAMP(n, 1, G_MAXINT);
+}
+
+/* What is kept of a visibility: its places in u, v and w, first plane, offset, and values. */
+static gsize kept_of_one(guint products, gboolean is_double)
+{
+  return 3 * (is_double ? 8 : 4) + sizeof(guint16) + 1 + products * (is_double ? 16 : 8);
+}
+
+/* The most groups that there can be: a footprint begins in some row and block. */
+static guint64 most_groups(const AstroGrid *grid, gboolean is_double, guint channels, guint64 n)
+{
+  const guint64 blocks = grid->size / astro_sorted_block(is_double) + 1;
+  return MIN(n, channels * blocks * grid->size);
+}
+
+guint64 astro_sorted_bytes(const AstroGriddingConfig *config, const AstroGrid *grid, guint products,
+                           guint64 n)
+{
+  return n * kept_of_one(products, config->is_double) +
+         most_groups(grid, config->is_double, config->channels, n) * sizeof(AstroSortedGroup);
+}
+
+/* Beside these, while sorting: the bucket and a room for each, groups before they are joined, and
+ * tables of buckets. */
+guint64 astro_sorting_bytes(const AstroGriddingConfig *config, const AstroGrid *grid,
+                            guint products, guint64 n)
+{
+  const AstroGridRows rows = { .products = products,
+                               .is_double = config->is_double,
+                               .values = grid };
+  return n * (sizeof(guint16) + room_of_one(&rows)) +
+         most_groups(grid, config->is_double, config->channels, n) * sizeof(AstroSortedGroup) +
+         astro_buckets_bytes(grid);
+}
+
 static gboolean allocate(AstroSorted *sorted, gboolean has_values)
 {
   const gsize bytes = sorted->is_double ? sizeof(double) : sizeof(float), n = MAX(sorted->n, 1);
@@ -297,7 +338,7 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
     s.from = sorted->u; /* overwritten by u only after these are read */
     astro_buckets_distribute(&s.buckets, s.from, s.step, sorted->values);
     if (!astro_is_given_up())
-      astro_parallel(s.buckets.n_buckets, threads, sort_bucket, &s);
+      astro_parallel(s.buckets.n_buckets, MIN(threads, rooms_of(&s)), sort_bucket, &s);
   } else {
     s.failed = TRUE;
   }

@@ -47,6 +47,8 @@ static inline void astro_sorted_advance(const AstroSorted *sorted, AstroSortedGr
     group->lo++;
 }
 
+#define ASTRO_MAX_PLANES 32768
+
 /* The w of the planes: that of the first one, and the distance between them (0: there is one). */
 typedef struct {
   double first, step;
@@ -57,6 +59,9 @@ typedef struct {
 /* Planes for every w in the rows. */
 gboolean astro_planes_choose(AstroPlanes *planes, const AstroGriddingConfig *config,
                              const AstroGrid *grid, const AstroGridRows *rows, GError **error);
+/* Widens a range of w, from infinity to 0 at first, to that of more rows. */
+gboolean astro_planes_widen(const AstroGridRows *rows, const AstroGrid *grid, guint threads,
+                            double *least, double *greatest, GError **error);
 /* The same where the range of w is known already (infinity to 0: there are no visibilities). */
 gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGriddingConfig *config,
                                const AstroGrid *grid, double least, double greatest,
@@ -68,5 +73,12 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
                               const AstroGrid *grid, const AstroPlanes *planes, guint threads,
                               GError **error);
 void astro_sorted_free(AstroSorted *sorted);
+
+/* Bytes, at most, of n visibilities that are sorted, of all channels of a grid together; and those
+ * that sorting them needs beside these and the rows. */
+guint64 astro_sorted_bytes(const AstroGriddingConfig *config, const AstroGrid *grid, guint products,
+                           guint64 n);
+guint64 astro_sorting_bytes(const AstroGriddingConfig *config, const AstroGrid *grid,
+                            guint products, guint64 n);
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 /* Uniform and Briggs weights, which depend on how many visibilities fall into the same cell. */
 #pragma once
 
-#include "core/gridder/gridder.h"
+#include "core/gridder/store.h"
 
 G_BEGIN_DECLS
 
@@ -26,5 +26,11 @@ typedef struct {
 /* Cells are those of a grid without padding. A visibility counts in the opposite cell too. */
 gboolean astro_weights_apply(const AstroWeights *weights, const AstroGridRows *rows,
                              GError **error);
+/* The same for rows in a file, whose factors it writes there; weights, factors and values are not
+ * used. */
+gboolean astro_weights_apply_stored(const AstroWeights *weights, AstroRowStore *store,
+                                    GError **error);
+/* Bytes that either needs. */
+guint64 astro_weights_bytes(const AstroGrid *grid);
 
 G_END_DECLS

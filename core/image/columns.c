@@ -82,6 +82,16 @@ AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config,
   return self;
 }
 
+guint64 astro_image_columns_bytes(const AstroImageConfig *config, guint threads)
+{
+  const gboolean is_double = config->from == ASTRO_FORMAT_CF64LE;
+  AstroFftColumns *fft = astro_fft_columns_new(config->grid.size, is_double);
+  const AstroImageColumns columns = { .config = *config, .fft = fft };
+  const gsize room = room_at(&columns, NULL).bytes;
+  astro_fft_columns_free(fft);
+  return (guint64)threads * room;
+}
+
 void astro_image_columns_free(AstroImageColumns *self)
 {
   if (!self)

@@ -13,6 +13,8 @@ typedef struct AstroImageColumns AstroImageColumns;
 AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config,
                                            const AstroImageKernels *kernels,
                                            const AstroFftColumnsKernels *transforms);
+/* Bytes of its rooms, one a thread, at most. */
+guint64 astro_image_columns_bytes(const AstroImageConfig *config, guint threads);
 void astro_image_columns_free(AstroImageColumns *self);
 
 typedef struct {

@@ -238,6 +238,16 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   return TRUE;
 }
 
+/* The middle of a point-spread function is copied for the beam's fit, and its pixels are marked. */
+guint64 astro_image_memory(gconstpointer configuration, guint threads)
+{
+  const AstroImageConfig *config = configuration;
+  const guint64 pixels = (guint64)config->grid.image_size * config->grid.image_size;
+  const guint workers = threads ? threads : astro_threads();
+  return (config->transforms_v ? astro_image_columns_bytes(config, workers) : 0) +
+         config->grid.image_size * sizeof(double) + pixels * (sizeof(double) + 1);
+}
+
 const AstroBackend astro_image_cpu = {
   .stage = "image",
   .kind = ASTRO_BACKEND_CPU,

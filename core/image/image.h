@@ -61,6 +61,10 @@ typedef struct {
   guint middle_size, middle_product;
 } AstroImageArguments;
 
+/* Bytes that the cpu backend needs at most for a configuration (AstroImageConfig), beside blocks.
+ */
+guint64 astro_image_memory(gconstpointer config, guint threads);
+
 extern const AstroBackend astro_image_reference, astro_image_cpu;
 extern const AstroBackend *const astro_image_backends[];
 

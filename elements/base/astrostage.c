@@ -1,5 +1,6 @@
 /* AstroStage: the base of elements with one input and one output. */
 #include "config.h"
+#include "elements/base/astromemory.h"
 #include "elements/base/astrostage-parts.h"
 
 #include "elements/base/astroincoming.h"
@@ -219,6 +220,20 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
   return TRUE;
 }
 
+/* With its output, unless that takes the place of the input. */
+static guint64 memory_of(AstroStage *stage)
+{
+  const AstroStagePrivate *priv = PRIV(stage);
+  const AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  if (!priv->agreed)
+    return 0;
+  const guint64 in = astro_stream_step_bytes(&priv->in), out = astro_stream_step_bytes(&priv->out);
+  const gboolean is_in_place = priv->backend && priv->backend->in_place && in == out;
+  return (klass->tell_memory ? klass->tell_memory(priv->config, astro_stage_choice(stage).threads)
+                             : 0) +
+         (is_in_place ? 0 : out);
+}
+
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
   AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
@@ -230,6 +245,8 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
     priv->answered_host = !astro_stage_device(priv);
     GST_OBJECT_UNLOCK(trans);
   }
+  if (direction == GST_PAD_SINK && astro_memory_is_asked(query))
+    astro_memory_add(query, memory_of(ASTRO_STAGE(trans)));
   gboolean answered = astro_transform_query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
     return add_latency(ASTRO_STAGE(trans), query);

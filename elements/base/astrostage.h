@@ -88,8 +88,12 @@ struct _AstroStageClass {
    * FALSE: the stage goes on by the old ones, which it puts back, and a warning says why. */
   gboolean (*renew)(AstroStage *stage, GError **error);
 
+  /* Bytes that an instance of the cpu backend needs beside its blocks, at most, for stages upstream
+   * that plan their memory (elements/base/astromemory.h). NULL: next to nothing. */
+  guint64 (*tell_memory)(gconstpointer config, guint threads);
+
   /* Room for methods to come, so that classes compiled today keep their size. */
-  gpointer reserved[4];
+  gpointer reserved[3];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);

@@ -114,10 +114,26 @@ static gboolean choose(const AstroGriddingConfig *config, AstroGrid *grid, GErro
   return choose_support(config, grid, error);
 }
 
+/* Memory for records that wait: an eighth of that of grids and tables. */
+static guint64 waiting_memory(guint64 taps, guint64 grid, guint channels)
+{
+  return (taps + channels * grid) / 8 / channels;
+}
+
+static gsize grid_bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
+{
+  return (gsize)grid->size * grid->size * g_strv_length(grid->products) * 2 *
+         (config->is_double ? sizeof(double) : sizeof(float));
+}
+
 static guint64 bytes(const AstroGriddingConfig *config, const AstroGrid *grid)
 {
-  AstroTapsConfig taps = astro_wprojection_taps(config, grid);
-  return astro_taps_bytes(&taps);
+  const AstroTapsConfig taps = astro_wprojection_taps(config, grid);
+  const guint channels = MAX(config->channels, 1);
+  const guint64 tables = astro_taps_bytes(&taps);
+  return tables + channels * astro_wprojection_bytes(
+                                 waiting_memory(tables, grid_bytes(config, grid), channels),
+                                 g_strv_length(grid->products), config->is_double);
 }
 
 static void destroy(AstroGridding *gridder)
@@ -130,13 +146,6 @@ static void destroy(AstroGridding *gridder)
   g_free(gridder);
 }
 
-/* Memory for records that wait: an eighth of that of grids and tables. */
-static guint64 waiting_memory(const AstroGridding *gridder)
-{
-  guint64 all = gridder->taps->bytes + gridder->channels * gridder->grid_bytes;
-  return all / 8 / gridder->channels;
-}
-
 static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
@@ -146,12 +155,16 @@ static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid 
 
   gridder->channels = MAX(config->channels, 1);
   gridder->channel = g_new0(AstroWProjection *, gridder->channels);
-  gridder->grid_bytes = (gsize)grid->size * grid->size * products * 2 *
-                        (config->is_double ? sizeof(double) : sizeof(float));
+  gridder->grid_bytes = grid_bytes(config, grid);
   gridder->taps = astro_taps_build(&taps, error);
   for (guint i = 0; i < gridder->channels && gridder->taps; i++) {
-    AstroWProjectionConfig own = { gridder->taps,           grid->size,     grid->cell, products,
-                                   waiting_memory(gridder), config->threads };
+    AstroWProjectionConfig own = { gridder->taps,
+                                   grid->size,
+                                   grid->cell,
+                                   products,
+                                   waiting_memory(gridder->taps->bytes, gridder->grid_bytes,
+                                                  gridder->channels),
+                                   config->threads };
     gridder->channel[i] = astro_wprojection_new(&own, error);
     if (!gridder->channel[i])
       break;

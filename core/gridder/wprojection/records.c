@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-#define PIECES 32          /* of rows, collected in parallel */
-#define PIECE_RECORDS 2048 /* at most, about, of a piece */
-
 typedef struct {
   AstroWProjection *self;
   const AstroGridRows *rows;
@@ -17,7 +14,7 @@ typedef struct {
   gboolean ordered;       /* their frequencies ascend or descend */
   guint64 row, rows_each; /* first row of the first piece; rows of each piece */
   guint64 room;           /* records that a piece has room for */
-  guint64 n_records[PIECES], gridded[PIECES], outside[PIECES];
+  guint64 n_records[ASTRO_PIECES], gridded[ASTRO_PIECES], outside[ASTRO_PIECES];
 } Collect;
 
 /* The records of a piece of the rows. */
@@ -247,15 +244,17 @@ void astro_wprojection_add(AstroWProjection *self, const AstroGridRows *rows, gu
                    .n = n,
                    .ordered = is_ordered(rows->wavenumbers + first, n) };
 
-  work.rows_each = MAX(PIECE_RECORDS / of_row, 1);
+  work.rows_each = MAX(ASTRO_PIECE_RECORDS / of_row, 1);
   work.room = work.rows_each * of_row;
   if (self->room < work.room) {
     self->room = work.room;
-    self->piece_keys = g_renew(guint64, self->piece_keys, PIECES * work.room);
-    self->piece_values = g_realloc(self->piece_values, PIECES * work.room * self->value_bytes);
+    self->piece_keys = g_renew(guint64, self->piece_keys, ASTRO_PIECES * work.room);
+    self->piece_values =
+        g_realloc(self->piece_values, ASTRO_PIECES * work.room * self->value_bytes);
   }
-  for (; work.row < rows->rows; work.row += PIECES * work.rows_each) {
-    guint64 pieces = MIN((rows->rows - work.row + work.rows_each - 1) / work.rows_each, PIECES);
+  for (; work.row < rows->rows; work.row += ASTRO_PIECES * work.rows_each) {
+    guint64 pieces =
+        MIN((rows->rows - work.row + work.rows_each - 1) / work.rows_each, ASTRO_PIECES);
     astro_parallel(pieces, self->config.threads, collect_piece, &work);
     if (astro_is_given_up()) /* pieces that were not collected have no counts */
       return;

@@ -9,6 +9,9 @@
 
 G_BEGIN_DECLS
 
+#define ASTRO_PIECES 32          /* of rows, collected in parallel */
+#define ASTRO_PIECE_RECORDS 2048 /* of a piece, at most, unless one row makes more */
+
 #define MAX_CLASSES 63 /* a class: all planes of one support */
 
 /* A record's key: class, first cells in u and v, index of the set among those of all planes. */

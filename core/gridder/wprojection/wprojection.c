@@ -32,20 +32,36 @@ static gboolean classify(AstroWProjection *self, GError **error)
                               self->config.size, least, (1 << CELL_BITS) - 1);
 }
 
+static gsize bytes_of_value(guint products, gboolean is_double)
+{
+  return 2 * products * (is_double ? sizeof(double) : sizeof(float));
+}
+
+static guint64 records_in(guint64 memory, gsize value_bytes)
+{
+  return CLAMP(memory / (2 * value_bytes + 24), MIN_RECORDS, MAX_RECORDS);
+}
+
+guint64 astro_wprojection_bytes(guint64 memory, guint products, gboolean is_double)
+{
+  const gsize value = bytes_of_value(products, is_double);
+  return records_in(memory, value) * (2 * value + 24) +
+         ASTRO_PIECES * ASTRO_PIECE_RECORDS * (value + sizeof(guint64));
+}
+
 AstroWProjection *astro_wprojection_new(const AstroWProjectionConfig *config, GError **error)
 {
   AstroWProjection *self = g_new0(AstroWProjection, 1);
 
   self->config = *config;
   self->kernels = ASTRO_KERNELS_PICK(variants);
-  self->value_bytes =
-      2 * config->products * (config->taps->is_double ? sizeof(double) : sizeof(float));
+  self->value_bytes = bytes_of_value(config->products, config->taps->is_double);
   if (!classify(self, error)) {
     astro_wprojection_free(self);
     return NULL;
   }
   guint64 memory = config->memory ? config->memory : 64 << 20;
-  self->capacity = CLAMP(memory / (2 * self->value_bytes + 24), MIN_RECORDS, MAX_RECORDS);
+  self->capacity = records_in(memory, self->value_bytes);
   self->keys = g_new(guint64, self->capacity);
   self->values = g_malloc(self->capacity * self->value_bytes);
   self->entries = g_new(guint64, self->capacity);

@@ -28,6 +28,10 @@ typedef struct {
 
 typedef struct _AstroWProjection AstroWProjection;
 
+/* Bytes of memory of a grid with such values, beside the grid and the taps: records that wait, and
+ * pieces of them that are collected in parallel. memory: as the configuration has it. */
+guint64 astro_wprojection_bytes(guint64 memory, guint products, gboolean is_double);
+
 AstroWProjection *astro_wprojection_new(const AstroWProjectionConfig *config, GError **error);
 void astro_wprojection_free(AstroWProjection *self);
 const char *astro_wprojection_variant(const AstroWProjection *self);

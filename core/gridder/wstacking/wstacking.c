@@ -7,6 +7,7 @@
 #include <string.h>
 #include "core/backend/threads.h"
 #include "core/lib/spread/semicircle.h"
+#include "core/gridder/passes.h"
 #include "core/gridder/sorted.h"
 #include "core/gridder/wstacking/kernels.h"
 
@@ -19,6 +20,7 @@ struct _AstroGridding {
   guint next; /* the next plane */
   guint n_sorted;
   AstroSorted **sorted; /* one a channel of the grid */
+  AstroPasses *passes;  /* NULL: all are sorted */
 };
 
 /* Along a side. It is a good size itself; and bands have numbers of 16 bits (buckets.c). */
@@ -100,6 +102,7 @@ static void forget(AstroGridding *self)
     if (self->sorted[i])
       astro_sorted_free(self->sorted[i]);
   g_clear_pointer(&self->sorted, g_free);
+  g_clear_pointer(&self->passes, astro_passes_free);
   self->n_sorted = 0;
 }
 
@@ -110,13 +113,19 @@ static int more_work_first(gconstpointer a, gconstpointer b, gpointer sorted)
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
+static gboolean check_products(guint products, GError **error)
+{
+  return products <= ASTRO_MAX_PRODUCTS ||
+         astro_backend_refuse(error, "%u products of each visibility, at most %d are possible",
+                              products, ASTRO_MAX_PRODUCTS);
+}
+
 static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *planes, GError **error)
 {
   const guint channels = rows->channels / self->config.channels;
   forget(self);
-  if (rows->products > ASTRO_MAX_PRODUCTS)
-    return astro_backend_refuse(error, "%u products of each visibility, at most %d are possible",
-                                rows->products, ASTRO_MAX_PRODUCTS);
+  if (!check_products(rows->products, error))
+    return FALSE;
   self->next = 0;
   if (!astro_planes_choose(&self->planes, &self->config, &self->grid, rows, error))
     return FALSE;
@@ -132,14 +141,31 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
   return TRUE;
 }
 
+static gboolean begin_stored(AstroGridding *self, AstroRowStore *store, guint *planes,
+                             GError **error)
+{
+  forget(self);
+  if (!check_products(astro_row_store_shape(store)->products, error))
+    return FALSE;
+  self->next = 0;
+  self->passes = astro_passes_new(store, &self->config, &self->grid, &self->planes, error);
+  if (!self->passes)
+    return FALSE;
+  astro_spread_taps_fill(self->taps, &self->grid.spread, self->config.is_double,
+                         self->planes.step == 0);
+  *planes = self->planes.n;
+  return TRUE;
+}
+
 typedef struct {
   AstroSpreadPlane plane;
   const AstroSorted *sorted;
   AstroSpreadGroup spread;
   guint support, rows; /* in w, in v */
   const guint *bands;
-  guint8 *touched;    /* [band][tile]; NULL: the grid has been filled with zeros */
-  guint tiles, reach; /* reach: cells of a row that a group's kernel adds to */
+  guint8 *touched;      /* [band][tile]; NULL: the grid has been filled with zeros */
+  const guint8 *clears; /* those of them that hold nothing yet */
+  guint tiles, reach;   /* reach: cells of a row that a group's kernel adds to */
 } Work;
 
 /* A footprint is no higher than a band or a tile, and begins in its group's band. */
@@ -186,11 +212,11 @@ static void find_band(gpointer data, guint64 number)
 static void clear_tiles(const Work *work, guint row, guint first, guint end)
 {
   const AstroSpreadPlane *plane = &work->plane;
-  const guint8 *touched = work->touched + row * work->tiles;
+  const guint8 *clears = work->clears + row * work->tiles;
   const gsize cell = work->sorted->is_double ? 16 : 8, line = plane->size * cell;
   const guint begin = row * ASTRO_GRID_TILE, lines = MIN(plane->size - begin, ASTRO_GRID_TILE);
   for (guint tile = first; tile < end; tile++) {
-    if (!touched[tile])
+    if (!clears[tile])
       continue;
     const guint left = tile * ASTRO_GRID_TILE, n = MIN(plane->size - left, ASTRO_GRID_TILE);
     char *cells = (char *)plane->grid + begin * line + left * cell;
@@ -265,8 +291,19 @@ static void every_other(AstroGridding *self, Work *work, AstroTask task)
   }
 }
 
+/* The tiles that are touched now and were not before. */
+static guint8 *find_new(const Work *work, const guint8 *before)
+{
+  const gsize n = (gsize)work->tiles * work->tiles;
+  guint8 *fresh = g_memdup2(work->touched, n);
+  for (gsize i = 0; i < n; i++)
+    fresh[i] &= !before[i];
+  return fresh;
+}
+
+/* before: the tiles that hold something already; NULL: none does. */
 static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpointer grid,
-                           guint8 *touched, double turns)
+                           guint8 *touched, const guint8 *before, double turns)
 {
   const guint index = self->grid.spread.support - ASTRO_SEMICIRCLE_MIN;
   const guint block = astro_sorted_block(sorted->is_double);
@@ -283,16 +320,20 @@ static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpoin
     .support = self->planes.support,
     .rows = self->grid.spread.support,
     .touched = touched,
+    .clears = touched,
     .tiles = astro_grid_tiles(self->grid.size),
     /* Whole blocks, which are vectors of the widest kind. */
     .reach = (block - 1 + self->grid.spread.support + block - 1) / block * block,
   };
   every_other(self, &work, find_band);
+  g_autofree guint8 *fresh = before ? find_new(&work, before) : NULL;
+  work.clears = fresh ? fresh : touched;
   every_other(self, &work, spread_band);
 }
 
-static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w,
-                      double *w_step, GError **error)
+/* Adds visibilities, one AstroSorted a channel. is_more: the plane has some already. */
+static void add_sorted(AstroGridding *self, AstroSorted *const *sorted, gpointer grid,
+                       guint8 *touched, gboolean is_more)
 {
   const double at = self->planes.first + self->next * self->planes.step;
   /* The phase that values were given for their w, now for the plane's: it cancels in the image of
@@ -300,19 +341,35 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
   const double turns = at * self->planes.n_middle;
   const gsize cell = 2 * (self->config.is_double ? sizeof(double) : sizeof(float));
   const gsize tiles = astro_grid_tiles(self->grid.size), map = tiles * tiles;
-  for (guint i = 0; i < self->n_sorted; i++) {
-    const gsize cells = (gsize)self->sorted[i]->products * self->grid.size * self->grid.size;
+  for (guint i = 0; i < self->config.channels; i++) {
+    const gsize cells = (gsize)sorted[i]->products * self->grid.size * self->grid.size;
     char *channel = (char *)grid + i * cells * cell;
-    if (touched)
-      memset(touched + i * map, FALSE, map);
-    else
+    guint8 *own = touched ? touched + i * map : NULL;
+    g_autofree guint8 *before = own && is_more ? g_memdup2(own, map) : NULL;
+    if (!is_more && own)
+      memset(own, FALSE, map);
+    else if (!is_more)
       memset(channel, 0, cells * cell);
-    spread_channel(self, self->sorted[i], channel, touched ? touched + i * map : NULL,
-                   turns - rint(turns));
+    spread_channel(self, sorted[i], channel, own, before, turns - rint(turns));
   }
-  *w = at;
+}
+
+static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w,
+                      double *w_step, GError **error)
+{
+  const guint portions = self->passes ? astro_passes_portions(self->passes, self->next) : 1;
+  for (guint portion = 0; portion < portions; portion++) {
+    AstroSorted *const *sorted =
+        self->passes ? astro_passes_sort(self->passes, self->next, portion, error) : self->sorted;
+    if (!sorted)
+      return FALSE;
+    add_sorted(self, sorted, grid, touched, portion > 0);
+  }
+  *w = self->planes.first + self->next * self->planes.step;
   *w_step = self->planes.step;
   self->next++;
+  if (self->next == self->planes.n) /* what is made of the planes needs the memory */
+    forget(self);
   return TRUE;
 }
 
@@ -330,6 +387,7 @@ const AstroGridAlgorithm astro_wstacking = {
   .bytes = bytes,
   .create = create,
   .begin = begin,
+  .begin_stored = begin_stored,
   .plane = plane,
   .destroy = destroy,
 };

@@ -159,6 +159,7 @@ typedef struct {
   gpointer instance;
   gsize bytes, map_bytes; /* map_bytes: 0 if no map is asked for */
   gsize untouched;        /* cells */
+  AstroGridderPlan *plan; /* of memory; NULL: all are kept there */
   gpointer open;
   gboolean open_is_new;
   Grid grids[MOST_GRIDS];
@@ -297,8 +298,8 @@ static void add_dumps(Run *run, gpointer dumps, GRand *random)
   }
 }
 
-static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gpointer dumps,
-                     guint32 seed, gboolean with_maps)
+static void grid_planned(Run *run, const Setting *s, const AstroBackend *backend, gpointer dumps,
+                         guint32 seed, gboolean with_maps, AstroGridderPlan *plan)
 {
   const AstroPlace place = { .threads = 2 };
   g_autoptr(GRand) random = g_rand_new_with_seed(seed);
@@ -314,10 +315,17 @@ static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gp
   run->instance = backend->create(&config, &place, &variant, &error);
   g_assert_no_error(error);
   submit(run, NULL, 0, NULL,
-         &(AstroGridderArguments){ .call = ASTRO_GRID_OBSERVE, .observation = observation });
+         &(AstroGridderArguments){
+             .call = ASTRO_GRID_OBSERVE, .observation = observation, .plan = plan });
   add_dumps(run, dumps, random);
   g_clear_pointer(&run->open, test_free);
   backend->destroy(run->instance);
+}
+
+static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gpointer dumps,
+                     guint32 seed, gboolean with_maps)
+{
+  grid_planned(run, s, backend, dumps, seed, with_maps, NULL);
 }
 
 static void assert_alike(const Setting *s, const Grid *found, const Grid *expected)
@@ -443,6 +451,49 @@ static void test_backends(gconstpointer data)
       clear_run(&found);
     }
     clear_run(&expected);
+  }
+}
+
+/* With all rows in a file, of which few are in memory at once, and few visibilities sorted: weights
+ * and counts are the same to the last bit; grids are added up in another order, and are the same to
+ * a few of their last bits. */
+static void test_in_file(gconstpointer data)
+{
+  const AstroGridAlgorithm *algorithm = data;
+  static const AstroGridderPlan plans[] = {
+    { .most_rows = 1, .part_rows = 1, .most_sorted = 1000000000 },
+    { .most_rows = 1, .part_rows = 50, .most_sorted = 300 },
+    { .most_rows = 200, .part_rows = 1, .most_sorted = 1 },
+    { .most_rows = 25, .part_rows = 20, .most_sorted = 100 }, /* after the first grid */
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    for (guint k = 0; k < G_N_ELEMENTS(plans); k++) {
+      g_autoptr(GRand) random = g_rand_new_with_seed(31 + i);
+      AstroGridderPlan plan = plans[k];
+      Setting s = settings[i];
+      Run expected, found;
+      s.algorithm = algorithm;
+      s.format = s.format ? s.format : ASTRO_FORMAT_CF32LE;
+      g_autofree gpointer dumps = make_dumps(&s, random);
+      g_test_message("setting %u, plan %u", i, k);
+      grid_all(&expected, &s, &astro_gridder_cpu, dumps, i, k == 1 && algorithm->has_planes);
+      grid_planned(&found, &s, &astro_gridder_cpu, dumps, i, k == 1 && algorithm->has_planes,
+                   &plan);
+      g_assert_cmpuint(found.n, ==, expected.n);
+      for (guint g = 0; g < found.n; g++) {
+        const guint channels = s.per_channel ? s.channels : 1;
+        g_assert_cmpmem(&found.grids[g].counts, sizeof found.grids[g].counts,
+                        &expected.grids[g].counts, sizeof found.grids[g].counts);
+        g_assert_cmpmem(found.grids[g].sums, channels * sizeof(double), expected.grids[g].sums,
+                        channels * sizeof(double));
+        g_assert_cmpuint(found.grids[g].planes->len, ==, expected.grids[g].planes->len);
+        g_assert_cmpfloat(
+            test_bytes_distance(found.grids[g].planes, expected.grids[g].planes, s.is_double), <=,
+            s.is_double ? 1e-14 : 1e-6);
+      }
+      clear_run(&expected);
+      clear_run(&found);
+    }
   }
 }
 
@@ -634,6 +685,9 @@ static void add_tests(void)
   g_test_add_data_func("/gridder-calls/brought/direct", &astro_direct, test_brought);
   g_test_add_data_func("/gridder-calls/brought/wprojection", &astro_wprojection, test_brought);
   g_test_add_data_func("/gridder-calls/brought/wstacking", &astro_wstacking, test_brought);
+  g_test_add_data_func("/gridder-calls/in-file/direct", &astro_direct, test_in_file);
+  g_test_add_data_func("/gridder-calls/in-file/wprojection", &astro_wprojection, test_in_file);
+  g_test_add_data_func("/gridder-calls/in-file/wstacking", &astro_wstacking, test_in_file);
   g_test_add_func("/gridder-calls/maps", test_maps);
   g_test_add_func("/gridder-calls/maps/refused", test_refused_maps);
 }

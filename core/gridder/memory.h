@@ -1,0 +1,17 @@
+/* How much memory gridding takes on the host, and how it gets along with less: visibilities that do
+ * not fit are kept in a temporary file (store.h), and taken from it in several passes (passes.h).
+ */
+#pragma once
+
+#include "core/gridder/backend.h"
+
+G_BEGIN_DECLS
+
+/* Chooses how many visibilities are in memory at once. config: with the longest baseline, and the
+ * grid as choose left it; row_channels: channels of a row. An error says how much is needed at
+ * least. */
+gboolean astro_gridder_plan(const AstroGridderConfig *config, guint row_channels,
+                            const AstroGridderMemory *memory, AstroGridderPlan *plan,
+                            GError **error);
+
+G_END_DECLS
