@@ -3,8 +3,6 @@ core_sources += core/clean/clean.h core/clean/check.c core/clean/check.h core/cl
   core/clean/reference.c core/clean/cpu.c \
   core/clean/method.h core/clean/phases.c core/clean/join.c core/clean/join.h core/clean/multiscale.c \
   core/clean/even-noise.c core/clean/components.c core/clean/components.h core/clean/hogbom-body.h core/clean/hogbom-single.c core/clean/hogbom-double.c \
-  core/clean/kernels.h
-  core/clean/method.h core/clean/phases.c core/clean/multiscale.c core/clean/even-noise.c core/clean/components.c core/clean/components.h core/clean/hogbom-body.h core/clean/hogbom-single.c core/clean/hogbom-double.c \
   core/clean/kernels.h core/clean/memory.c core/clean/memory.h
 core_level_sources += core/clean/kernels-levels.c
 element_sources += elements/astroclean.c elements/astroclean.h elements/astroclean-caps.c elements/astroclean-caps.h \
