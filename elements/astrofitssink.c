@@ -60,8 +60,10 @@
 #include "core/memory/memory.h"
 #include "core/lib/files/utc-name.h"
 #include "core/lib/sky/earth-error.h"
+#include "core/ranks/world.h"
 #include "core/stream/histogram-summary.h"
 #include "core/stream/absent.h"
+#include "core/stream/elsewhere.h"
 #include "core/stream/uvw-meta.h"
 #include "core/tpacf/about.h"
 #include "core/kit/units.h"
@@ -139,21 +141,27 @@ static gboolean create_file(AstroFitsSink *self)
   return self->file != NULL;
 }
 
-/* The name of one of several files depends on its first frame, so that it is opened with that. */
-static gboolean open_file(AstroFitsSink *self)
+static gboolean take_name(AstroFitsSink *self)
 {
-  g_autoptr(GError) error = NULL;
-  g_clear_pointer(&self->pattern, g_free);
   g_free(self->name);
   self->name = astro_fields_copy_text(self, &self->location);
   GST_OBJECT_LOCK(self);
   self->most_ns = self->max_duration;
   GST_OBJECT_UNLOCK(self);
-  if (!self->name || !self->name[0]) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
-                      ("property \"location\" is not set"));
+  if (self->name && self->name[0])
+    return TRUE;
+  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
+                    ("property \"location\" is not set"));
+  return FALSE;
+}
+
+/* The name of one of several files depends on its first frame, so that it is opened with that. */
+static gboolean open_file(AstroFitsSink *self)
+{
+  g_autoptr(GError) error = NULL;
+  g_clear_pointer(&self->pattern, g_free);
+  if (!take_name(self))
     return FALSE;
-  }
   if (self->most_ns == 0)
     return create_file(self);
   if (!astro_utc_name_check(self->name, &error)) {
@@ -300,12 +308,14 @@ static gboolean start(AstroFitsSink *self)
   self->n_files = 0;
   g_hash_table_remove_all(self->names);
   self->refused = self->failed = FALSE;
-  return open_file(self);
+  /* All ranks of a job may have the name of the file that one of them writes. */
+  return astro_world_find().ranks > 1 ? take_name(self) : open_file(self);
 }
 
 static void stop(AstroFitsSink *self)
 {
-  if (self->written)
+  /* If another rank failed, part of the result is missing in what has come so far. */
+  if (self->written && astro_world_find().ranks == 1)
     finish(self);
   discard(self);
   astro_steps_reset(&self->integrations.steps);
@@ -410,6 +420,10 @@ static gboolean end_of_stream(AstroFitsSink *self)
     return TRUE;
   if (self->failed)
     return FALSE;
+  if (astro_pad_is_elsewhere(GST_BASE_SINK_PAD(self))) {
+    give_up(self);
+    return TRUE;
+  }
   GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                     ("%s: the stream ended before its first %s: nothing was written", self->name,
                      self->kind ? self->kind->frame : "buffer"),

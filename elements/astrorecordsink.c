@@ -52,6 +52,7 @@
 
 #include "core/recorders/write.h"
 #include "core/memory/memory.h"
+#include "core/stream/elsewhere.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astrolog.h"
@@ -328,6 +329,10 @@ static gboolean end_of_stream(AstroRecordSink *self)
     return !self->failed && finish(self);
   if (self->n_files)
     return TRUE;
+  if (astro_pad_is_elsewhere(GST_BASE_SINK_PAD(self))) {
+    g_clear_pointer(&self->writer, astro_record_writer_free);
+    return TRUE;
+  }
   astro_fail(&error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
              "%s: the stream ended before its first sample: nothing was written",
              self->now.location);

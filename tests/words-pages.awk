@@ -4,7 +4,7 @@
 # command names have to be there.
 
 # Those of a plugin that not every build has may be in a folder of their own.
-function is_element(name) { return "elements/" name ".c" in have || "elements/ms/" name ".c" in have }
+function is_element(name) { return "elements/" name ".c" in have || "elements/ms/" name ".c" in have || "elements/mpi/" name ".c" in have }
 function fault(line, what) { print FILENAME ":" line ": " what }
 # A path from a page's own folder, without . and ..
 function resolve(page, path,   part, n, i, out) {

@@ -1,7 +1,7 @@
 # Rates and times as typed; (u,v,w) of an observation, by ERFA.
 core_sources += core/stream/typed.c core/stream/typed.h core/stream/uvw.c core/stream/uvw.h core/stream/track.c core/stream/track.h \
   core/stream/undelayed.c core/stream/undelayed.h
-library_sources += core/stream/uvw-meta.c core/stream/uvw-meta.h core/stream/absent.c core/stream/absent.h core/stream/meta-steps.h
+library_sources += core/stream/uvw-meta.c core/stream/uvw-meta.h core/stream/absent.c core/stream/absent.h core/stream/meta-steps.h core/stream/elsewhere.h
 core_cflags += $(ERFA_CFLAGS)
 core_libs += $(ERFA_LIBS)
 core_tests += tests/core/stream/uvw tests/core/stream/uvw-meta

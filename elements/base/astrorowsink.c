@@ -6,7 +6,9 @@
 #include "core/kit/units.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/memory/memory.h"
+#include "core/ranks/world.h"
 #include "core/stream/absent.h"
+#include "core/stream/elsewhere.h"
 #include "core/stream/uvw-meta.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astrolog.h"
@@ -55,19 +57,25 @@ static gboolean fail(AstroRowSink *self, const GError *error)
   return FALSE;
 }
 
+static gboolean take_name(AstroRowSink *self)
+{
+  g_free(self->name);
+  self->name = astro_fields_copy_text(self, &self->location);
+  if (astro_field_given(self->name))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
+                    ("property \"location\" is not set"));
+  return FALSE;
+}
+
 static gboolean open_file(AstroRowSink *self)
 {
   g_autoptr(GError) error = NULL;
-  g_free(self->name);
-  self->name = astro_fields_copy_text(self, &self->location);
   self->written = 0;
   self->is_begun = FALSE;
   self->tally = (AstroRowTally){ 0 };
-  if (!astro_field_given(self->name)) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
-                      ("property \"location\" is not set"));
+  if (!take_name(self))
     return FALSE;
-  }
   self->writer = kind_of(self)->open(self, self->name, &error);
   if (!self->writer)
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
@@ -116,12 +124,14 @@ static gboolean start(AstroRowSink *self)
   astro_steps_begin(&self->integrations.steps);
   self->earth = (AstroEarthUse){ 0 };
   self->refused = self->failed = FALSE;
-  return open_file(self);
+  /* All ranks of a job may have the name of the file that one of them writes. */
+  return astro_world_find().ranks > 1 ? take_name(self) : open_file(self);
 }
 
 static void stop(AstroRowSink *self)
 {
-  if (self->written)
+  /* If another rank failed, part of the result is missing in what has come so far. */
+  if (self->written && astro_world_find().ranks == 1)
     finish(self);
   discard(self);
   astro_steps_reset(&self->integrations.steps);
@@ -206,6 +216,10 @@ static gboolean end_of_stream(AstroRowSink *self)
     return finish(self);
   if (self->failed)
     return FALSE;
+  if (astro_pad_is_elsewhere(GST_BASE_SINK_PAD(self))) {
+    give_up(self);
+    return TRUE;
+  }
   GST_ELEMENT_ERROR(
       self, STREAM, FORMAT,
       ("%s: the stream ended before its first integration: nothing was written", self->name),

@@ -246,7 +246,8 @@ static inline GstHarness *new_harness(const TestMisfitStage *stage, const char *
 /* Whether the element sends in a thread of its own. */
 static inline gboolean has_thread(GstElement *element)
 {
-  return GST_IS_AGGREGATOR(element) || g_str_equal(G_OBJECT_TYPE_NAME(element), "AstroRing");
+  return GST_IS_AGGREGATOR(element) || GST_IS_BIN(element) ||
+         g_str_equal(G_OBJECT_TYPE_NAME(element), "AstroRing");
 }
 
 /* Elements with a thread of their own are done when they have sent EOS, or an error. */

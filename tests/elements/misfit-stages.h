@@ -87,4 +87,8 @@ static const TestMisfitStage test_misfit_stages[] = {
 #ifdef HAVE_CASACORE
   { "astromssink", MISFIT_VISIBILITIES, .location = "misfit.ms" },
 #endif
+#ifdef HAVE_MPI
+  { "astroreduce", MISFIT_VISIBILITIES },
+  { "astroalltoall", MISFIT_SPECTRA },
+#endif
 };

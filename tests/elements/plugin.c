@@ -291,6 +291,9 @@ static void check_all(gconstpointer check)
 #ifdef HAVE_CASACORE
   check_plugin("astroms", (Check)check);
 #endif
+#ifdef HAVE_MPI
+  check_plugin("astrompi", (Check)check);
+#endif
 }
 
 /* The plugin is linked to FFTW, which is under the GPL: applications that ask must be told. */

@@ -1,0 +1,20 @@
+/* How an axis is dealt out to ranks: neighbours stay together, in the order of the ranks, and no
+ * rank gets more than one more than another. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint64 first, n;
+} AstroShare;
+
+/* n is 0 for some ranks if there are fewer elements than ranks. */
+static inline AstroShare astro_share_of(guint64 elements, guint rank, guint ranks)
+{
+  const guint64 each = elements / ranks, more = elements % ranks;
+  return (AstroShare){ rank * each + MIN(rank, more), each + (rank < more) };
+}
+
+G_END_DECLS

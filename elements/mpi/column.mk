@@ -1,0 +1,16 @@
+# Streams between ranks by MPI: a plugin of its own, so that the others work where MPI is missing.
+if HAVE_MPI
+plugin_LTLIBRARIES += elements/libgstastrompi.la
+element_tests += tests/elements/astrompi
+endif
+
+elements_libgstastrompi_la_SOURCES = elements/mpi/plugin.c elements/mpi/astroalltoall.c elements/mpi/astroalltoall.h \
+  elements/mpi/astroreduce.c elements/mpi/astroreduce.h elements/mpi/exchange.c elements/mpi/exchange.h \
+  elements/mpi/sender.c elements/mpi/sender.h elements/mpi/receiver.c elements/mpi/receiver.h elements/mpi/link.c \
+  elements/mpi/link.h elements/mpi/transport.c elements/mpi/transport.h elements/mpi/parcel.c elements/mpi/parcel.h \
+  elements/base/astrobranches.c
+elements_libgstastrompi_la_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
+elements_libgstastrompi_la_LIBADD = $(astro_libs) $(MPI_LIBS) $(GST_LIBS) $(GLIB_LIBS)
+elements_libgstastrompi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^gst_plugin_astrompi_' \
+  -Wl,-rpath,'$$ORIGIN/..'
+dist_files += tests/elements/ranks.h

@@ -1,0 +1,29 @@
+/* A parcel: what one rank sends to another at once. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef enum {
+  PARCEL_HELLO, /* this rank has an element of that name, too: its settings */
+  PARCEL_ITEM,  /* an event or buffer (core/ranks/item.h) */
+  PARCEL_LAST,  /* the same, with EOS */
+  PARCEL_ACK,   /* an item was taken */
+  PARCEL_LEFT,  /* this rank takes part no more: why */
+} ParcelKind;
+
+typedef struct {
+  ParcelKind kind;
+  guint rank;  /* the other one */
+  guint64 key; /* of the link that it belongs to */
+  GBytes *head;
+  GstBuffer *body; /* NULL: none */
+} Parcel;
+
+/* Takes over head and body. */
+Parcel *parcel_new(ParcelKind kind, guint rank, guint64 key, GBytes *head, GstBuffer *body);
+void parcel_free(Parcel *parcel);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Parcel, parcel_free)
+
+G_END_DECLS

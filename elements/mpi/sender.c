@@ -1,0 +1,126 @@
+/* Sends a stream to one rank. */
+#include "config.h"
+#include "elements/mpi/sender.h"
+
+#include "core/stream/elsewhere.h"
+#include "elements/base/astrostage.h"
+
+struct _MpiSender {
+  GstElement parent;
+  AstroLink *link;
+  guint to;
+  GstPad *end; /* NULL: none */
+};
+
+G_DEFINE_TYPE(MpiSender, mpi_sender, GST_TYPE_ELEMENT)
+
+static GstFlowReturn send(MpiSender *self, gpointer item)
+{
+  g_autoptr(GError) error = NULL;
+  const LinkResult result = link_send(self->link, self->to, item, &error);
+  if (error)
+    GST_ELEMENT_ERROR(self, STREAM, FAILED, ("for rank %u: %s", self->to, error->message), (NULL));
+  return result == LINK_OK        ? GST_FLOW_OK
+         : result == LINK_STOPPED ? GST_FLOW_FLUSHING
+                                  : GST_FLOW_ERROR;
+}
+
+static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  return send(MPI_SENDER(parent), buffer);
+}
+
+/* The stream ends here when it is safe there. */
+static gboolean end(MpiSender *self, GstEvent *eos)
+{
+  GstSegment segment;
+  if (!self->end) {
+    gst_event_unref(eos);
+    return TRUE;
+  }
+  if (link_settle(self->link, self->to) != LINK_OK) {
+    gst_event_unref(eos);
+    return FALSE;
+  }
+  g_autofree char *id = gst_pad_create_stream_id(self->end, GST_ELEMENT(self), "elsewhere");
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(self->end, gst_event_new_stream_start(id));
+  gst_pad_push_event(self->end, gst_event_new_segment(&segment));
+  gst_pad_push_event(self->end,
+                     gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY,
+                                          gst_structure_new(ASTRO_ELSEWHERE_EVENT, "rank",
+                                                            G_TYPE_UINT, self->to, NULL)));
+  return gst_pad_push_event(self->end, eos);
+}
+
+static gboolean take_event(GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  MpiSender *self = MPI_SENDER(parent);
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
+    link_set_flushing(self->link, self->to, type == GST_EVENT_FLUSH_START);
+  if (!GST_EVENT_IS_SERIALIZED(event) || type == GST_EVENT_FLUSH_STOP) {
+    gst_event_unref(event);
+    return TRUE;
+  }
+  if (type != GST_EVENT_EOS)
+    return send(self, event) == GST_FLOW_OK;
+  if (send(self, gst_event_ref(event)) == GST_FLOW_OK)
+    return end(self, event);
+  gst_event_unref(event);
+  return FALSE;
+}
+
+/* Answered when all that came has been taken. */
+static gboolean answer(GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  const MpiSender *self = MPI_SENDER(parent);
+  return GST_QUERY_TYPE(query) == GST_QUERY_DRAIN ? link_settle(self->link, self->to) == LINK_OK
+                                                  : gst_pad_query_default(pad, parent, query);
+}
+
+/* A seek here would leave the other ranks where they are. */
+static gboolean end_event(GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  if (GST_EVENT_TYPE(event) != GST_EVENT_SEEK)
+    return gst_pad_event_default(pad, parent, event);
+  gst_event_unref(event);
+  return FALSE;
+}
+
+static void mpi_sender_class_init(MpiSenderClass *klass)
+{
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Sender", "Filter/Network",
+                                        "Sends a stream to another rank", ASTRO_AUTHOR);
+}
+
+static void mpi_sender_init(MpiSender *self)
+{
+}
+
+static GstPad *add_pad(MpiSender *self, const char *name, GstPadDirection direction, GstCaps *caps)
+{
+  g_autoptr(GstPadTemplate) template =
+      gst_object_ref_sink(gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+  GstPad *pad = gst_pad_new_from_template(template, name);
+  gst_element_add_pad(GST_ELEMENT(self), pad);
+  return pad;
+}
+
+GstElement *mpi_sender_new(AstroLink *link, guint to, GstCaps *caps, gboolean has_end)
+{
+  g_autofree char *name = g_strdup_printf("to-%u", to);
+  MpiSender *self = g_object_new(MPI_TYPE_SENDER, "name", name, NULL);
+  GstPad *sink = add_pad(self, "sink", GST_PAD_SINK, caps);
+  self->link = link;
+  self->to = to;
+  gst_pad_set_chain_function(sink, chain);
+  gst_pad_set_event_function(sink, take_event);
+  gst_pad_set_query_function(sink, answer);
+  if (has_end) {
+    self->end = add_pad(self, "src", GST_PAD_SRC, caps);
+    gst_pad_set_event_function(self->end, end_event);
+  }
+  link_will_send(link, to);
+  return GST_ELEMENT(self);
+}

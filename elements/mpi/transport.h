@@ -1,0 +1,30 @@
+/* The one thread of the process that talks to MPI. Others hand parcels to it, which it sends
+ * without waiting for any of them, so that no call of theirs hangs in MPI.
+ *
+ * MPI is started with the first element that needs it, and ended when the process exits. A process
+ * of a job of one rank never starts it. */
+#pragma once
+
+#include "core/ranks/world.h"
+#include "elements/mpi/parcel.h"
+
+G_BEGIN_DECLS
+
+/* Called by the thread for each parcel that arrives, which it takes over; those of a rank come in
+ * the order in which it sent them. */
+typedef void (*TransportTake)(Parcel *parcel);
+
+/* Once for a process; FALSE with an error if MPI is not what the environment said. */
+gboolean transport_start(const AstroWorld *world, TransportTake take, GError **error);
+
+/* Takes over the parcel. */
+void transport_post(Parcel *parcel);
+
+/* Waits until all that was posted has left, or for that long: a rank that has died takes nothing.
+ * Whether it has. */
+gboolean transport_drain(gint64 most_us);
+
+/* This process was not able to do its part: when it exits, MPI ends the whole job. */
+void transport_spoil(void);
+
+G_END_DECLS
