@@ -269,7 +269,14 @@ static gboolean read_files(AstroClean *self, GError **error)
 /* The files have to fit the place of the new one, too. */
 static gboolean observed(AstroStage *stage, GError **error)
 {
+  const AstroObservation *observation = astro_stage_observation(stage);
   ASTRO_CLEAN(stage)->has_files = FALSE;
+  if (observation && observation->done.primary_beam)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "the image was divided by a primary beam (%s), and its sources no "
+                               "longer look like the point-spread function: expected "
+                               "astroprimarybeam downstream of astroclean",
+                               observation->done.primary_beam);
   return TRUE;
 }
 

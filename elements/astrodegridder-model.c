@@ -87,6 +87,11 @@ static gboolean describe(AstroModelFile *model, const AstroFitsContents *content
                                "%s has %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
                                " pixels, expected a square",
                                model->path, width, height);
+  if (contents->observation->done.primary_beam)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "%s was divided by a primary beam (%s): expected the model as the "
+                               "array sees it",
+                               model->path, contents->observation->done.primary_beam);
   if (!contents->observation->has_phase_centre || !(contents->grid.pixel > 0))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "%s does not say where its pixels are in the sky, expected "

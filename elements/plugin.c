@@ -33,6 +33,7 @@
 #include "elements/astrorecordsrc.h"
 #include "elements/astrorecordsink.h"
 #include "elements/astropower.h"
+#include "elements/astroprimarybeam.h"
 #include "elements/astrorender.h"
 #include "elements/astroring.h"
 #include "elements/astrophaseshift.h"
@@ -82,6 +83,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrorecordsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astropower, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodedisperse, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroprimarybeam, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroring, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosearch, plugin);

@@ -13,6 +13,7 @@ void astro_history_copy(AstroHistory *to, const AstroHistory *from)
   to->bandpass_left = g_strdup(from->bandpass_left);
   to->subtracted = g_strdup(from->subtracted);
   to->predicted = g_strdup(from->predicted);
+  to->primary_beam = g_strdup(from->primary_beam);
 }
 
 void astro_history_clear(AstroHistory *history)
@@ -22,6 +23,7 @@ void astro_history_clear(AstroHistory *history)
   g_free(history->bandpass_left);
   g_free(history->subtracted);
   g_free(history->predicted);
+  g_free(history->primary_beam);
   memset(history, 0, sizeof *history);
 }
 
@@ -78,6 +80,7 @@ static const struct {
   FIELD("bandpass-left", bandpass_left, G_TYPE_STRING, "a string, the calibration's checksum"),
   FIELD("models-subtracted", subtracted, G_TYPE_STRING, "a string, checksums of models"),
   FIELD("model-predicted", predicted, G_TYPE_STRING, "a string, a model's checksum"),
+  FIELD("primary-beam", primary_beam, G_TYPE_STRING, "a string, the beam in words"),
   FIELD("scale", scale, G_TYPE_DOUBLE, "a double, 0 to 1e18 steps per root of Jy"),
 #undef FIELD
 };

@@ -28,14 +28,15 @@ typedef struct {
   /* Steps of voltages and spectra per root of Jy: products of samples divided by the square of
    * scale are in Jy. 0: unknown. */
   double scale;
-  char *subtracted; /* checksums of the models that were subtracted, joined by ','; NULL: none */
-  char *predicted;  /* checksum of the model that visibilities were made of; NULL: of none */
+  char *subtracted;   /* checksums of the models that were subtracted, joined by ','; NULL: none */
+  char *predicted;    /* checksum of the model that visibilities were made of; NULL: of none */
+  char *primary_beam; /* in words: the beam that images were divided by; NULL: none */
 } AstroHistory;
 
 void astro_history_copy(AstroHistory *to, const AstroHistory *from);
 void astro_history_clear(AstroHistory *history);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroHistory, astro_history_clear)
-/* Replaces one of the checksums. */
+/* Replaces one of the texts. */
 void astro_history_set_text(char **field, const char *text);
 
 /* The field of the event in which the two histories differ; NULL if they do not. */

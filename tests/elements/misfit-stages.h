@@ -70,6 +70,7 @@ static const TestMisfitStage test_misfit_stages[] = {
   { "astrofft backend=cpu", MISFIT_GRIDS, .each_alone = TRUE },
   { "astroimage backend=cpu", MISFIT_GRIDS " ! astrofft backend=cpu" },
   { "astroclean iterations=5", MISFIT_IMAGES, .each_alone = TRUE },
+  { "astroprimarybeam diameter=25 backend=cpu", MISFIT_IMAGES, .each_alone = TRUE },
   { "astroterms backend=cpu", MISFIT_CUBES, .each_alone = TRUE },
   { "astromeasure", MISFIT_IMAGES, .each_alone = TRUE },
   { "astrorender width=64 height=64", MISFIT_IMAGES, .each_alone = TRUE },

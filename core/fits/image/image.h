@@ -15,8 +15,9 @@ G_BEGIN_DECLS
 
 #define ASTRO_FITS_INDEX "INDEX" /* the role of spectral indexes, which have no unit */
 
-/* A keyword of our own beside those of the beam, as no common one exists. */
+/* Keywords of our own, as no common ones exist. */
 #define ASTRO_FITS_BORDER "CLBORDER"
+#define ASTRO_FITS_PRIMARY_BEAM "PRIMBEAM" /* what the image was divided by */
 
 extern const char *const astro_fits_image_roles[]; /* "MODEL" ..., ends with NULL */
 

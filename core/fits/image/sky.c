@@ -114,7 +114,7 @@ void astro_fits_image_read_sky(AstroFitsImageReader *r, AstroFitsContents *conte
   const AstroFitsHeader *header = g_array_index(r->hdus, AstroFitsImageHdu, 0).header;
   AstroObservation *o = contents->observation = astro_observation_new(0);
   AstroGrid *grid = &contents->grid;
-  const char *telescope = ASTRO_TELESCOPE_UNKNOWN, *why;
+  const char *telescope = ASTRO_TELESCOPE_UNKNOWN, *primary_beam = NULL, *why;
   Sky sky;
   read_sky(header, &sky);
   astro_fits_get_string(header, "TELESCOP", &telescope);
@@ -122,6 +122,8 @@ void astro_fits_image_read_sky(AstroFitsImageReader *r, AstroFitsContents *conte
   o->telescope = g_utf8_make_valid(telescope, -1);
   o->has_start = read_start(header, o);
   o->done.scale = g_array_index(r->hdus, AstroFitsImageHdu, 0).is_jansky ? 1 : 0;
+  if (astro_fits_get_string(header, ASTRO_FITS_PRIMARY_BEAM, &primary_beam))
+    o->done.primary_beam = g_utf8_make_valid(primary_beam, -1);
   why = obstacle(header, &sky);
   if (why && (strchr(sky.type[0], '-') || strchr(sky.type[1], '-'))) {
     g_autofree char *first = g_utf8_make_valid(sky.type[0], -1),

@@ -236,6 +236,9 @@ static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFra
   if (is_cleaned(hdu, frames))
     astro_fits_put_integer(header, ASTRO_FITS_BORDER, frames->image->border,
                            "pixels along the edges that are not cleaned");
+  if (o && o->done.primary_beam && g_strcmp0(hdu->role, ASTRO_PRODUCT_PSF) != 0)
+    astro_fits_put_string(header, ASTRO_FITS_PRIMARY_BEAM, o->done.primary_beam,
+                          "divided by this beam");
   put_sky(w, header);
   put_band_and_products(w, header, hdu);
   if (o && o->has_phase_centre) {

@@ -20,7 +20,8 @@ static AstroObservation *example(void)
                             .bandpass_left = g_strdup("l"),
                             .scale = 0.25,
                             .subtracted = g_strdup("s,t"),
-                            .predicted = g_strdup("p") };
+                            .predicted = g_strdup("p"),
+                            .primary_beam = g_strdup("airy 25 m") };
   return o;
 }
 
@@ -48,6 +49,7 @@ static void test_round_trip(void)
   g_assert_cmpstr(back->done.bandpass_left, ==, "l");
   g_assert_cmpstr(back->done.subtracted, ==, "s,t");
   g_assert_cmpstr(back->done.predicted, ==, "p");
+  g_assert_cmpstr(back->done.primary_beam, ==, "airy 25 m");
   g_assert_cmpfloat(back->done.scale, ==, 0.25);
   g_assert_cmpstr(back->basis, ==, "linear");
   gst_event_unref(event);
