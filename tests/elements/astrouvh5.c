@@ -421,6 +421,15 @@ static void refused(TestUvh5 *place, gconstpointer data)
   test_refused_by(line, "e", "there is no such file");
 }
 
+static void no_rows(TestUvh5 *place, gconstpointer data)
+{
+  const guint none = 0;
+  g_autofree char *line =
+      g_strdup_printf("astrouvh5src name=e location=%s ! fakesink", place->path);
+  test_uvh5_reorder_all(place, &none, 0);
+  test_refused_by(line, "e", "Header/time_array has 0 values, expected at least 1");
+}
+
 /* A filter that HDF5 does not have, by its number alone: the data are never unpacked. */
 static void unknown_filter(TestUvh5 *place, gconstpointer data)
 {
@@ -490,6 +499,7 @@ static void add_tests(void)
   TEST("drift", drift, NULL);
   TEST("undelayed", undelayed, NULL);
   TEST("refused", refused, NULL);
+  TEST("no-rows", no_rows, NULL);
   TEST("unknown-filter", unknown_filter, NULL);
   TEST("fields", fields, NULL);
   TEST("unused-antenna", unused_antenna, NULL);

@@ -29,7 +29,7 @@ def columns(path):
 
 
 def warnings():
-    """Of CASA so far, but for the age of its table of leap seconds."""
+    """Those of CASA so far, but for the age of its table of leap seconds."""
     with open("log") as log:
         lines = [line for line in log if "\tWARN\t" in line or "\tSEVERE\t" in line]
     return [line for line in lines if "MeasTable::dUTC" not in line]

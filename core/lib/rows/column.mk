@@ -7,5 +7,5 @@ core_sources += core/lib/rows/products.c core/lib/rows/products.h core/lib/rows/
 core_sources += core/lib/rows/files.c core/lib/rows/files.h core/lib/rows/join.c core/lib/rows/join.h \
   core/lib/rows/join-earth.c core/lib/rows/stations.c core/lib/rows/place.c
 core_tests += tests/core/lib/rows/rows tests/core/lib/rows/files
-element_tests += tests/elements/visibility-files
+element_tests += tests/elements/visibility-files tests/elements/visibility-misfits
 graph_tests += tests/graphs/visibilities

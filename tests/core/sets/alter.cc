@@ -53,6 +53,28 @@ void test_alter_double(const char *set, const char *table, const char *column, g
   ScalarColumn<Double>(t, column).put(row, value);
 }
 
+void test_alter_phase_centre(const char *set, double radians)
+{
+  Table t = open(set, "FIELD");
+  ArrayColumn<Double> column(t, "PHASE_DIR");
+  Array<Double> direction = column(0);
+  direction.data()[0] += radians;
+  column.put(0, direction);
+}
+
+void test_alter_phase_moves(const char *set, double radians)
+{
+  Table t = open(set, "FIELD");
+  ArrayColumn<Double> column(t, "PHASE_DIR");
+  const Array<Double> before = column(0);
+  Matrix<Double> direction(2, 2, 0.0);
+  std::copy(before.data(), before.data() + 2, direction.data());
+  direction(0, 1) = radians;
+  column.setShape(0, direction.shape());
+  column.put(0, direction);
+  ScalarColumn<Int>(t, "NUM_POLY").put(0, 1);
+}
+
 void test_alter_flag(const char *set, guint row)
 {
   Table t = open(set);

@@ -22,6 +22,10 @@ void test_alter_exchange(const char *set);
 /* The convention in which UVW is antenna 2 minus antenna 1, with values for that. */
 void test_alter_conjugate(const char *set);
 void test_alter_mirror_u(const char *set);
+/* Moves the phase centre in table FIELD, as if all columns had been phased to another: UVW and
+ * values stay. Or lets it move: radians of right ascension a second. */
+void test_alter_phase_centre(const char *set, double radians);
+void test_alter_phase_moves(const char *set, double radians);
 /* Adds the rows of another set, with a field or a spectral window of their own. */
 void test_alter_add_field(const char *set, const char *other);
 void test_alter_add_band(const char *set, const char *other);

@@ -321,6 +321,22 @@ static void mirrored(Place *place, gconstpointer data)
   g_assert_cmpfloat(fabs(read.uvw[14] - (uvw[8] - uvw[5])), <, 1e-3);
 }
 
+/* Columns that were phased to another direction than table FIELD has are not read as if they had
+ * not been. */
+static void phased(Place *place, gconstpointer data)
+{
+  const AstroSetOptions file = { .band = -1, .uvw = ASTRO_SET_UVW_FILE };
+  write_set(place->path, &common);
+  test_alter_phase_centre(place->path, 0.01);
+  assert_refused(place->path, &plain, "UVW do not match the antennas' positions and the phase");
+  g_autoptr(AstroSetReader) reader = open_set(place->path, &file);
+  g_assert_cmpfloat(astro_set_reader_contents(reader)->observation->uvw_metres, >, 100);
+  test_alter_phase_centre(place->path, -0.01);
+  assert_set(place->path, &common, &plain, -1);
+  test_alter_phase_moves(place->path, 1e-9);
+  assert_refused(place->path, &plain, "moves, expected a fixed one");
+}
+
 /* Fractions keep their ratios. */
 static void weights(Place *place, gconstpointer data)
 {
@@ -700,6 +716,7 @@ int main(int argc, char **argv)
   CASE("missing-row", missing_row);
   CASE("flagged-row", flagged_row);
   CASE("mirrored", mirrored);
+  CASE("phased", phased);
   CASE("weights", weights);
   CASE("no-spectrum", no_spectrum);
   CASE("only-sigma", only_sigma);
