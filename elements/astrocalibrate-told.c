@@ -114,6 +114,21 @@ void astro_calibrate_told_apply(AstroCalibrateTold *told, GstElement *element, g
   GST_OBJECT_UNLOCK(element);
 }
 
+void astro_calibrate_told_unmodelled(AstroCalibrateTold *told, GstElement *element, double seconds)
+{
+  GST_OBJECT_LOCK(element);
+  told->unmodelled++;
+  GST_OBJECT_UNLOCK(element);
+  if (!told->said_unmodelled)
+    GST_ELEMENT_WARNING(element, STREAM, FORMAT,
+                        ("pad model: there is no integration at %g s, and the visibilities have "
+                         "one: it is not used to solve gains. Further ones are only counted in "
+                         "stats (unmodelled-steps)",
+                         seconds),
+                        (NULL));
+  told->said_unmodelled = TRUE;
+}
+
 void astro_calibrate_told_fill(const AstroCalibrateTold *told, GstElement *element,
                                GstStructure *to)
 {
@@ -121,7 +136,8 @@ void astro_calibrate_told_fill(const AstroCalibrateTold *told, GstElement *eleme
   gst_structure_set(to, "intervals", G_TYPE_UINT64, told->intervals, "unsolved-intervals",
                     G_TYPE_UINT64, told->unsolved, "iterations", G_TYPE_UINT, told->iterations,
                     "rms", G_TYPE_DOUBLE, told->rms, "applied-gains", G_TYPE_UINT64, told->applied,
-                    "unknown-gains", G_TYPE_UINT64, told->unknown, NULL);
+                    "unknown-gains", G_TYPE_UINT64, told->unknown, "unmodelled-steps",
+                    G_TYPE_UINT64, told->unmodelled, NULL);
   put_tally(&told->tally, to);
   GST_OBJECT_UNLOCK(element);
 }

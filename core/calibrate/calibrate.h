@@ -42,7 +42,8 @@ typedef struct {
   AstroCalibrateWork work;
   guint64 steps;
   const AstroValidityMeta *validity; /* of the block; NULL: no losses */
-  const complex double *model;       /* for ADD: [step][channel][baseline][pol][pol] */
+  /* For ADD, [step][channel][baseline][pol][pol]: where it is NaN, data are not used. */
+  const complex double *model;
   /* For APPLY, each [step][channel][station]: the gains. */
   const AstroGainsAt *gains;
   guint32 *counts;    /* out, [step][channel][baseline][pol][pol] */

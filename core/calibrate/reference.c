@@ -367,7 +367,9 @@ static void add_channel(Reference *self, const AstroCalibrateChannel *at,
       Sample sample = { .channel = at->channel, .i = i, .j = j };
       for (guint k = 0; k < self->size.products; k++) {
         sample.v[k] = astro_calibrate_value(at, (guint64)i * (i + 1) / 2 + j, k, &sample.w[k]);
-        sample.m[k] = model[k];
+        const gboolean is_known = isfinite(creal(model[k])) && isfinite(cimag(model[k]));
+        sample.m[k] = is_known ? model[k] : 0;
+        sample.w[k] = is_known ? sample.w[k] : 0;
       }
       if (i != j)
         g_array_append_val(self->samples, sample);

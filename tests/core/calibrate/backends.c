@@ -92,6 +92,30 @@ static void test_backends(gconstpointer data)
     }
 }
 
+/* Where the model is NaN, visibilities are left out as lost ones are. */
+static void test_no_model(gconstpointer data)
+{
+  const AstroGainsType type = (AstroGainsType)GPOINTER_TO_UINT(data);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    TestCalibrate *lost = new_case(type, 2), *unknown = new_case(type, 2);
+    test_observe_with(lost, 0.05);
+    test_observe_with(unknown, 0.05);
+    for (guint c = 0; c < lost->channels; c++) {
+      const gsize at = test_place(lost, 1, c, 3, 2);
+      lost->counts[at / lost->products] = 0;
+      for (guint k = 0; k < lost->products; k++)
+        unknown->model[at + k] = NAN;
+    }
+    TestSolved one = test_solve(lost, backends[b], 1), other = test_solve(unknown, backends[b], 1);
+    compare(&one, &other);
+    g_assert_cmpuint(other.solved.tally.solved, ==, other.n);
+    test_solved_clear(&one);
+    test_solved_clear(&other);
+    test_calibrate_free(lost);
+    test_calibrate_free(unknown);
+  }
+}
+
 /* ---- what cannot be solved ---- */
 
 static void lose_third(TestCalibrate *t)
@@ -339,6 +363,8 @@ static void add_tests(void)
     g_autofree char *path =
         g_strdup_printf("/calibrate/backends/%s", astro_gains_type_name((AstroGainsType)type));
     g_test_add_data_func(path, GUINT_TO_POINTER(type), test_backends);
+    g_autofree char *without = g_strdup_printf("%s/no-model", path);
+    g_test_add_data_func(without, GUINT_TO_POINTER(type), test_no_model);
   }
   g_test_add_func("/calibrate/flagged", test_flagged);
   g_test_add_func("/calibrate/open", test_open);
