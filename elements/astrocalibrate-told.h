@@ -11,12 +11,13 @@ G_BEGIN_DECLS
 typedef struct {
   guint64 intervals, unsolved; /* unsolved: without any good gain */
   AstroCalibrateTally tally;
-  guint iterations;         /* the most of an interval */
-  double rms;               /* of the last interval */
-  guint64 applied, unknown; /* gains applied, and those that were not known */
-  guint64 unmodelled;       /* steps for which the pad model had none */
+  guint iterations;                /* the most of an interval */
+  double rms;                      /* of the last interval */
+  double chi_squared, unexplained; /* the most of an interval */
+  guint64 applied, unknown;        /* gains applied, and those that were not known */
+  guint64 unmodelled;              /* steps for which the pad model had none */
   /* warnings, once each */
-  gboolean said_moved, said_open, said_unsolved, said_unmodelled;
+  gboolean said_moved, said_open, said_unsolved, said_unmodelled, said_unexplained;
 } AstroCalibrateTold;
 
 /* An interval was solved: seconds since the observation's start, with `values` values. */

@@ -28,8 +28,15 @@
  *
  * The table (FITS, described in doc/conventions.md) also serves astrodelay, for voltages. A message
  * `calibrated` tells of each interval its begin and end (s), iterations, median snr, rms of the
- * residuals, and how many gains are solved, no-data, unconnected, undetermined, not-converged and
- * low-snr; the property stats has their sums.
+ * residuals, chi-squared and the unexplained part of the power (below), and how many gains are
+ * solved, no-data, unconnected, undetermined, not-converged and low-snr; the property stats has
+ * their sums.
+ *
+ * A model that lacks a bright source leaves residuals that no gains take away. chi-squared compares
+ * them with the noise, which is how visibilities of a baseline scatter about the model times one
+ * factor of its own: it is 1 where the model is right, and 0 where it is not known (type=full, or
+ * one visibility on each baseline). Above 3, with more than 5 per cent of the power unexplained, a
+ * warning says so.
  *
  * |[
  * gst-launch-1.0 astrovissrc phase-error=40 gain-error=0.1 noise=100 num-buffers=20 ! \

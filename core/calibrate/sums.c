@@ -196,3 +196,14 @@ double astro_calibrate_sums_weight(const AstroCalibrateSums *sums, guint cell, g
       sums->jones[cell * pairs_of(sums) + (gsize)high * (high - 1) / 2 + low].t;
   return creal(t[0] + t[5] + t[10] + t[15]);
 }
+
+void astro_calibrate_sums_scatter(const AstroCalibrateSums *sums, guint cell, guint i, guint j,
+                                  AstroCalibrateScatter *scatter)
+{
+  const gsize at = cell * sums->square + (gsize)i * sums->size.stations + j;
+  const double re = sums->re[at], im = sums->im[at];
+  if (sums->b[at] == 0)
+    return;
+  scatter->squares -= (re * re + im * im) / sums->b[at];
+  scatter->factors++;
+}

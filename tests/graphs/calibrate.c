@@ -103,11 +103,39 @@ static void test_model_set(void)
   g_assert_nonnull(strstr(both.err, "sky and the pad model, expected one of them"));
 }
 
+static double dynamic_range_of(const Result *result)
+{
+  const char *at = strstr(result->out, "dynamic range ");
+  g_assert_nonnull(at);
+  return g_ascii_strtod(at + strlen("dynamic range "), NULL);
+}
+
+/* A model without the brightest source: a warning says that it does not explain the visibilities,
+ * and the dynamic range of the image is lower. */
+static void test_lacking_model(void)
+{
+  static const char *const models[] = { "0.002,0.0015,2;-0.003,0.001,1", "-0.003,0.001,1" };
+  double ranges[2];
+  for (guint i = 0; i < G_N_ELEMENTS(models); i++) {
+    g_auto(Result) result = run(
+        "run calibrate model=%s stations=8 duration=120 channels=4 noise=30 size=256", models[i]);
+    if (skips(&result))
+      return;
+    g_assert_cmpint(result.status, ==, 0);
+    g_assert_cmpint(strstr(result.err, "the model does not explain the visibilities") != NULL, ==,
+                    i);
+    ranges[i] = dynamic_range_of(&result);
+  }
+  g_test_message("dynamic ranges %g and %g", ranges[0], ranges[1]);
+  g_assert_cmpfloat(ranges[1], <, 0.5 * ranges[0]);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/calibrate/gains", test_gains);
   g_test_add_func("/calibrate/apply", test_apply);
   g_test_add_func("/calibrate/model-set", test_model_set);
+  g_test_add_func("/calibrate/lacking-model", test_lacking_model);
 }
 
 int main(int argc, char **argv)

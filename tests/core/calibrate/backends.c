@@ -62,6 +62,9 @@ static void compare(const TestSolved *a, const TestSolved *b)
   g_assert_cmpmem(&a->solved.tally, sizeof a->solved.tally, &b->solved.tally,
                   sizeof b->solved.tally);
   g_assert_cmpfloat(fabs(a->solved.rms - b->solved.rms), <, 1e-6 * a->solved.rms);
+  g_assert_cmpfloat(fabs(a->solved.chi_squared - b->solved.chi_squared), <=,
+                    1e-5 * a->solved.chi_squared);
+  g_assert_cmpfloat(fabs(a->solved.unexplained - b->solved.unexplained), <, 1e-7);
   g_assert_cmpuint(a->solved.visibilities, ==, b->solved.visibilities);
   g_assert_cmpuint(a->solved.free_angles, ==, b->solved.free_angles);
   g_assert_cmpint(a->solved.reference_moved, ==, b->solved.reference_moved);
