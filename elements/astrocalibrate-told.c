@@ -2,6 +2,10 @@
 #include "config.h"
 #include "elements/astrocalibrate-told.h"
 
+/* Above both, a model lacks more than faint sources: chance makes neither of right ones. */
+#define MOST_CHI_SQUARED 3
+#define MOST_UNEXPLAINED 0.05
+
 static int compare(gconstpointer a, gconstpointer b)
 {
   const float x = *(const float *)a, y = *(const float *)b;
@@ -50,7 +54,9 @@ static void post(GstElement *element, const AstroCalibrateSolved *solved, gsize 
   GstStructure *said = gst_structure_new(
       "calibrated", "begin", G_TYPE_DOUBLE, begin, "end", G_TYPE_DOUBLE, end, "iterations",
       G_TYPE_UINT, solved->iterations, "snr", G_TYPE_DOUBLE, median_of(solved, values), "rms",
-      G_TYPE_DOUBLE, solved->rms, "visibilities", G_TYPE_UINT64, solved->visibilities, NULL);
+      G_TYPE_DOUBLE, solved->rms, "chi-squared", G_TYPE_DOUBLE, solved->chi_squared, "unexplained",
+      G_TYPE_DOUBLE, solved->unexplained, "visibilities", G_TYPE_UINT64, solved->visibilities,
+      NULL);
   put_tally(&solved->tally, said);
   gst_element_post_message(element, gst_message_new_element(GST_OBJECT(element), said));
 }
@@ -83,6 +89,18 @@ static void warn(AstroCalibrateTold *told, GstElement *element, const AstroCalib
          begin, end, tally->no_data, tally->unconnected, tally->undetermined, tally->not_converged,
          tally->low_snr),
         (NULL));
+  if (solved->chi_squared > MOST_CHI_SQUARED && solved->unexplained > MOST_UNEXPLAINED &&
+      !told->said_unexplained)
+    GST_ELEMENT_WARNING(
+        element, STREAM, FORMAT,
+        ("the model does not explain the visibilities from %g to %g s: with the gains that fit "
+         "best "
+         "it leaves %.0f %% of their power, beside noise (chi-squared %.3g): expected a model with "
+         "all bright sources at their places",
+         begin, end, 100 * solved->unexplained, solved->chi_squared),
+        (NULL));
+  told->said_unexplained |=
+      solved->chi_squared > MOST_CHI_SQUARED && solved->unexplained > MOST_UNEXPLAINED;
   told->said_moved |= solved->reference_moved;
   told->said_open |= solved->free_angles > 0;
   told->said_unsolved |= tally->solved == 0;
@@ -100,6 +118,8 @@ void astro_calibrate_told_add(AstroCalibrateTold *told, GstElement *element,
         G_STRUCT_MEMBER(guint64, &solved->tally, counters[k].offset);
   told->iterations = MAX(told->iterations, solved->iterations);
   told->rms = solved->rms;
+  told->chi_squared = MAX(told->chi_squared, solved->chi_squared);
+  told->unexplained = MAX(told->unexplained, solved->unexplained);
   GST_OBJECT_UNLOCK(element);
   post(element, solved, values, begin, end);
   warn(told, element, solved, begin, end);
@@ -114,14 +134,31 @@ void astro_calibrate_told_apply(AstroCalibrateTold *told, GstElement *element, g
   GST_OBJECT_UNLOCK(element);
 }
 
+void astro_calibrate_told_unmodelled(AstroCalibrateTold *told, GstElement *element, double seconds)
+{
+  GST_OBJECT_LOCK(element);
+  told->unmodelled++;
+  GST_OBJECT_UNLOCK(element);
+  if (!told->said_unmodelled)
+    GST_ELEMENT_WARNING(element, STREAM, FORMAT,
+                        ("pad model: there is no integration at %g s, and the visibilities have "
+                         "one: it is not used to solve gains. Further ones are only counted in "
+                         "stats (unmodelled-steps)",
+                         seconds),
+                        (NULL));
+  told->said_unmodelled = TRUE;
+}
+
 void astro_calibrate_told_fill(const AstroCalibrateTold *told, GstElement *element,
                                GstStructure *to)
 {
   GST_OBJECT_LOCK(element);
   gst_structure_set(to, "intervals", G_TYPE_UINT64, told->intervals, "unsolved-intervals",
                     G_TYPE_UINT64, told->unsolved, "iterations", G_TYPE_UINT, told->iterations,
-                    "rms", G_TYPE_DOUBLE, told->rms, "applied-gains", G_TYPE_UINT64, told->applied,
-                    "unknown-gains", G_TYPE_UINT64, told->unknown, NULL);
+                    "rms", G_TYPE_DOUBLE, told->rms, "most-chi-squared", G_TYPE_DOUBLE,
+                    told->chi_squared, "most-unexplained", G_TYPE_DOUBLE, told->unexplained,
+                    "applied-gains", G_TYPE_UINT64, told->applied, "unknown-gains", G_TYPE_UINT64,
+                    told->unknown, "unmodelled-steps", G_TYPE_UINT64, told->unmodelled, NULL);
   put_tally(&told->tally, to);
   GST_OBJECT_UNLOCK(element);
 }

@@ -11,10 +11,13 @@ G_BEGIN_DECLS
 typedef struct {
   guint64 intervals, unsolved; /* unsolved: without any good gain */
   AstroCalibrateTally tally;
-  guint iterations;                              /* the most of an interval */
-  double rms;                                    /* of the last interval */
-  guint64 applied, unknown;                      /* gains applied, and those that were not known */
-  gboolean said_moved, said_open, said_unsolved; /* warnings, once each */
+  guint iterations;                /* the most of an interval */
+  double rms;                      /* of the last interval */
+  double chi_squared, unexplained; /* the most of an interval */
+  guint64 applied, unknown;        /* gains applied, and those that were not known */
+  guint64 unmodelled;              /* steps for which the pad model had none */
+  /* warnings, once each */
+  gboolean said_moved, said_open, said_unsolved, said_unmodelled, said_unexplained;
 } AstroCalibrateTold;
 
 /* An interval was solved: seconds since the observation's start, with `values` values. */
@@ -23,6 +26,8 @@ void astro_calibrate_told_add(AstroCalibrateTold *told, GstElement *element,
                               double end);
 void astro_calibrate_told_apply(AstroCalibrateTold *told, GstElement *element, guint64 gains,
                                 guint64 unknown);
+/* A step at that time, in seconds, has no model. */
+void astro_calibrate_told_unmodelled(AstroCalibrateTold *told, GstElement *element, double seconds);
 void astro_calibrate_told_fill(const AstroCalibrateTold *told, GstElement *element,
                                GstStructure *to);
 

@@ -42,7 +42,8 @@ typedef struct {
   AstroCalibrateWork work;
   guint64 steps;
   const AstroValidityMeta *validity; /* of the block; NULL: no losses */
-  const complex double *model;       /* for ADD: [step][channel][baseline][pol][pol] */
+  /* For ADD, [step][channel][baseline][pol][pol]: where it is NaN, data are not used. */
+  const complex double *model;
   /* For APPLY, each [step][channel][station]: the gains. */
   const AstroGainsAt *gains;
   guint32 *counts;    /* out, [step][channel][baseline][pol][pol] */
@@ -60,6 +61,11 @@ typedef struct {
   guint64 low_snr;
 } AstroCalibrateTally;
 
+/* Sums behind chi_squared. */
+typedef struct {
+  double energy, noise, noise_freedom, added, added_freedom;
+} AstroCalibrateMisfit;
+
 typedef struct {
   complex double *gains; /* [station][group][value], memory of the caller */
   float *snr;            /* 0: flagged */
@@ -69,6 +75,13 @@ typedef struct {
   gboolean reference_moved; /* in some group it had no data, and another station took its place */
   guint free_angles;        /* full: the angles of U that the model leaves open, beyond the phase */
   double rms;               /* of sqrt(w) (V - J M J^H), of all that was used */
+  /* Whether the model explains the visibilities. On each baseline (for delays in each channel) one
+   * factor of its own fits them best, and what that leaves is taken for noise. Gains make fewer
+   * factors do: the mean square that this adds, for each factor less, over that of the noise. 1 if
+   * the model is right; 0: not known (type full, or one visibility on each baseline). */
+  double chi_squared;
+  AstroCalibrateMisfit misfit;
+  double unexplained; /* what it adds, as a part of the power of the visibilities */
   guint64 visibilities;
 } AstroCalibrateSolved;
 

@@ -7,8 +7,10 @@ core_sources += core/calibrate/calibrate.h core/calibrate/check.c core/calibrate
 core_tests += tests/core/calibrate/solve tests/core/calibrate/backends
 dist_files += tests/core/calibrate/calibrate.h tests/bench/peers-calibrate
 element_sources += elements/astrocalibrate.c elements/astrocalibrate.h elements/astrocalibrate-table.c elements/astrocalibrate-table.h \
-  elements/astrocalibrate-told.c elements/astrocalibrate-told.h
-element_tests += tests/elements/astrocalibrate
+  elements/astrocalibrate-told.c elements/astrocalibrate-told.h elements/astrocalibrate-parts.h \
+  elements/astrocalibrate-observed.c elements/astrocalibrate-blocks.c elements/astrocalibrate-intervals.c \
+  elements/astrocalibrate-input.c elements/astrocalibrate-input.h
+element_tests += tests/elements/astrocalibrate tests/elements/astrocalibrate-model
 example_files += examples/calibrate.sh
 graph_files += graphs/calibrate.graph
 graph_tests += tests/graphs/calibrate

@@ -119,6 +119,7 @@ static void tell(const Calibrate *self, const Solution *solution, guint task,
     .freedom = cell->freedom,
     .energy = energy_of(sums, task),
     .values = cell->values,
+    .scatter = cell->scatter,
   };
   astro_calibrate_solved_add(&self->config, &found, solved);
 }

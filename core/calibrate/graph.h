@@ -16,6 +16,13 @@ typedef struct {
   gboolean has_odd_circle;
 } AstroCalibrateGraph;
 
+/* Residuals when each baseline has the factor that fits it best; factors: their number, 0: not
+ * looked for. */
+typedef struct {
+  double squares;
+  guint64 factors;
+} AstroCalibrateScatter;
+
 typedef double (*AstroCalibrateWeight)(gconstpointer data, guint i, guint j);
 
 void astro_calibrate_graph_init(AstroCalibrateGraph *graph, guint stations, guint reference,

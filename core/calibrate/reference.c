@@ -303,6 +303,33 @@ static double solved_of(const Cell *cell, guint free_angles)
   }
 }
 
+/* The factors of baselines, for delays of each channel. */
+static void add_scatter(const Cell *cell, AstroCalibrateFound *found)
+{
+  const gboolean is_delay = cell->self->config.type == ASTRO_GAINS_DELAY;
+  const gsize n = cell->self->size.stations, square = n * n,
+              places = square * (is_delay ? cell->self->size.channels : 1);
+  g_autofree complex double *a = g_new0(complex double, places);
+  g_autofree double *b = g_new0(double, places);
+  for (guint k = 0; k < cell->self->samples->len; k++) {
+    const Sample *s = sample_of(cell, k);
+    complex double v[4], m[4];
+    if (!s || !cell->graph.joined[s->i] || !cell->graph.joined[s->j] || weight_of(cell, s) == 0)
+      continue;
+    take(cell, s, s->i, s->v, v);
+    take(cell, s, s->i, s->m, m);
+    const gsize at = (is_delay ? s->channel * square : 0) + s->i * n + s->j;
+    a[at] += weight_of(cell, s) * v[0] * conj(m[0]);
+    b[at] += weight_of(cell, s) * power_of(m[0]);
+  }
+  found->scatter.squares = found->energy;
+  for (gsize k = 0; k < places; k++)
+    if (b[k] > 0) {
+      found->scatter.squares -= power_of(a[k]) / b[k];
+      found->scatter.factors++;
+    }
+}
+
 static void finish(Cell *cell, AstroCalibrateFound *found)
 {
   const AstroGainsType type = cell->self->config.type;
@@ -311,6 +338,8 @@ static void finish(Cell *cell, AstroCalibrateFound *found)
   guint channels = 0;
   add_squares(cell, found, moments, &channels);
   turn(cell, found, moments);
+  if (!cell->is_full)
+    add_scatter(cell, found);
   found->freedom = (double)found->values - solved_of(cell, found->free_angles);
   found->undetermined |= found->freedom <= 0 || (!is_unit && !cell->graph.has_odd_circle) ||
                          (type == ASTRO_GAINS_DELAY && channels < 2);
@@ -367,7 +396,9 @@ static void add_channel(Reference *self, const AstroCalibrateChannel *at,
       Sample sample = { .channel = at->channel, .i = i, .j = j };
       for (guint k = 0; k < self->size.products; k++) {
         sample.v[k] = astro_calibrate_value(at, (guint64)i * (i + 1) / 2 + j, k, &sample.w[k]);
-        sample.m[k] = model[k];
+        const gboolean is_known = isfinite(creal(model[k])) && isfinite(cimag(model[k]));
+        sample.m[k] = is_known ? model[k] : 0;
+        sample.w[k] = is_known ? sample.w[k] : 0;
       }
       if (i != j)
         g_array_append_val(self->samples, sample);

@@ -89,8 +89,11 @@ static void finish(AstroCalibrateCell *cell, const Alone *a)
     half += cell->weight[i] * pow(cabs(gain), 2) - 2 * creal(conj(gain) * sum);
     cell->squares += cell->sums->energy[rows + i];
     cell->values += cell->sums->values[rows + i];
+    for (guint j = 0; j < i; j++)
+      astro_calibrate_sums_scatter(cell->sums, cell->cell, i, j, &cell->scatter);
     cell->gains[i] = i == graph->reference ? cabs(gain) : gain * turn;
   }
+  cell->scatter.squares += cell->squares;
   cell->squares += half / 2;
   cell->freedom = (double)cell->values - (a->is_phase ? graph->n - 1. : 2. * graph->n - 1) / 2;
   cell->undetermined = cell->freedom <= 0 || (!a->is_phase && !graph->has_odd_circle);

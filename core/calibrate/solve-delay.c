@@ -145,11 +145,15 @@ static void count(Delay *d)
       const gsize at = place(d, c, i);
       const complex double own = d->phasors[(gsize)i * d->channels + c];
       d->cell->squares += sums->energy[rows + i];
+      d->cell->scatter.squares += sums->energy[rows + i];
       values += sums->values[rows + i];
-      for (guint j = 0; j < i; j++)
+      for (guint j = 0; j < i; j++) {
         d->cell->squares +=
             sums->b[at + j] - 2 * creal(conj(own) * d->phasors[(gsize)j * d->channels + c] *
                                         (sums->re[at + j] + I * sums->im[at + j]));
+        astro_calibrate_sums_scatter(sums, c * sums->size.pols + d->cell->cell, i, j,
+                                     &d->cell->scatter);
+      }
     }
     d->cell->values += values;
     used += values > 0;

@@ -22,6 +22,7 @@ typedef struct {
   double squares; /* sum of w |V - J M J^H|^2 */
   double freedom; /* independent visibilities less the solved numbers, each of two parts */
   guint64 values;
+  AstroCalibrateScatter scatter;
 } AstroCalibrateCell;
 
 void astro_calibrate_solve_alone(AstroCalibrateCell *cell); /* phase, gain, bandpass */

@@ -24,6 +24,8 @@ void astro_calibrate_solved_begin(const AstroCalibrateConfig *config, AstroCalib
   solved->reference_moved = FALSE;
   solved->rms = 0;
   solved->visibilities = 0;
+  solved->chi_squared = solved->unexplained = 0;
+  solved->misfit = (AstroCalibrateMisfit){ 0 };
 }
 
 /* Where a gain of a station that has one is counted. */
@@ -68,6 +70,26 @@ static void add_station(const AstroCalibrateConfig *config, const AstroCalibrate
   }
 }
 
+/* Sums over cells go on in the result: chi_squared is what they say so far. */
+static void add_misfit(const AstroCalibrateFound *found, AstroCalibrateMisfit *misfit,
+                       AstroCalibrateSolved *solved)
+{
+  const double factors = (double)found->scatter.factors, values = (double)found->values,
+               numbers = values - found->freedom;
+  if (factors == 0)
+    return;
+  misfit->energy += found->energy;
+  misfit->noise += MAX(found->scatter.squares, ROUNDING * found->energy);
+  misfit->noise_freedom += values - factors;
+  misfit->added += MAX(found->squares - found->scatter.squares, 0);
+  misfit->added_freedom += factors - numbers;
+  if (misfit->noise_freedom < 1 || misfit->added_freedom < 1 || !(misfit->energy > 0))
+    return;
+  solved->chi_squared =
+      misfit->added / misfit->added_freedom / (misfit->noise / misfit->noise_freedom);
+  solved->unexplained = misfit->added / misfit->energy;
+}
+
 void astro_calibrate_solved_add(const AstroCalibrateConfig *config,
                                 const AstroCalibrateFound *found, AstroCalibrateSolved *solved)
 {
@@ -80,6 +102,7 @@ void astro_calibrate_solved_add(const AstroCalibrateConfig *config,
   solved->visibilities += found->values;
   if (solved->visibilities)
     solved->rms = sqrt((before + rms * rms * (double)found->values) / (double)solved->visibilities);
+  add_misfit(found, &solved->misfit, solved);
   solved->iterations = MAX(solved->iterations, found->iterations);
   solved->free_angles = MAX(solved->free_angles, found->free_angles);
   solved->reference_moved |= found->graph->n > 0 && found->graph->reference != found->reference;

@@ -18,6 +18,7 @@ typedef struct {
   guint iterations, free_angles;
   double squares, freedom; /* the sum of squares, and what it is divided by for its mean */
   double energy;           /* the sum of squares of the visibilities themselves */
+  AstroCalibrateScatter scatter;
   guint64 values;
 } AstroCalibrateFound;
 

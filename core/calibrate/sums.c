@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/calibrate/sums.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/backend/threads.h"
@@ -125,6 +126,14 @@ static void add_jones(AstroCalibrateSums *sums, guint group, guint i, guint j, c
   sums->values[(gsize)group * sums->size.stations + i] += n;
 }
 
+/* Where there is no model, nothing can be said about gains. */
+static void drop_unknown(const complex double *model, gsize n, double *counts)
+{
+  for (gsize k = 0; k < n; k++)
+    if (!isfinite(creal(model[k])) || !isfinite(cimag(model[k])))
+      counts[k] = 0;
+}
+
 /* Baselines of a station with those before it, in a group. */
 static void add_row(gpointer data, guint64 task)
 {
@@ -145,6 +154,7 @@ static void add_row(gpointer data, guint64 task)
           ((at.step * size->channels + at.channel) * size->baselines + (gsize)i * (i + 1) / 2) *
               size->products;
       astro_calibrate_row(&at, i, values, counts);
+      drop_unknown(model, row, counts);
       for (guint j = 0; j < i; j++) {
         const gsize k = (gsize)j * size->products;
         const Baseline baseline = { values + k, model + k, counts + k };
@@ -185,4 +195,15 @@ double astro_calibrate_sums_weight(const AstroCalibrateSums *sums, guint cell, g
   const complex double *t =
       sums->jones[cell * pairs_of(sums) + (gsize)high * (high - 1) / 2 + low].t;
   return creal(t[0] + t[5] + t[10] + t[15]);
+}
+
+void astro_calibrate_sums_scatter(const AstroCalibrateSums *sums, guint cell, guint i, guint j,
+                                  AstroCalibrateScatter *scatter)
+{
+  const gsize at = cell * sums->square + (gsize)i * sums->size.stations + j;
+  const double re = sums->re[at], im = sums->im[at];
+  if (sums->b[at] == 0)
+    return;
+  scatter->squares -= (re * re + im * im) / sums->b[at];
+  scatter->factors++;
 }

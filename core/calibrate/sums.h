@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/calibrate/check.h"
+#include "core/calibrate/graph.h"
 
 G_BEGIN_DECLS
 
@@ -38,5 +39,10 @@ void astro_calibrate_sums_mirror(AstroCalibrateSums *sums, guint cell);
 
 /* The sum of w |M|^2 of a baseline in a cell, whichever way it is written; 0: there is none. */
 double astro_calibrate_sums_weight(const AstroCalibrateSums *sums, guint cell, guint i, guint j);
+
+/* Adds a baseline of a cell, which has not to be of type full, to the scatter: what the factor
+ * that fits it best takes off its energy, which the caller has added. */
+void astro_calibrate_sums_scatter(const AstroCalibrateSums *sums, guint cell, guint i, guint j,
+                                  AstroCalibrateScatter *scatter);
 
 G_END_DECLS

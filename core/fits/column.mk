@@ -83,4 +83,6 @@ core_tests += tests/core/fits/uvfits-earth
 tests_core_fits_uvfits_earth_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_uvfits_earth_LDADD = $(LDADD) $(CFITSIO_LIBS)
 core_sources += core/fits/gains/gains.h core/fits/gains/write.c core/fits/gains/read.c core/fits/gains/stream.h core/fits/gains/stream.c
-core_tests += tests/core/fits/fits-gains
+core_tests += tests/core/fits/fits-gains tests/core/fits/fuzz-gains-table
+fuzz_programs += tests/fuzz/gains-table
+tests_core_fits_fuzz_gains_table_SOURCES = tests/fuzz/gains-table.c tests/fuzz/check.c

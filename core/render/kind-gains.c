@@ -23,7 +23,7 @@ static const struct {
   [DELAY] = { "Delay", "ns" },
 };
 
-/* What a panel shows. */
+/* A panel shows one number of one product. */
 typedef struct {
   guint product;
   Measure measure;

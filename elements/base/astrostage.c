@@ -310,6 +310,11 @@ static void set_context(GstElement *element, GstContext *context)
 }
 
 /* The deadline comes first, since stopping the pads waits for the work in hand. */
+gboolean astro_stage_is_stopped(AstroStage *stage)
+{
+  return astro_deadline_is_stopped(&PRIV(stage)->deadline);
+}
+
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange change)
 {
   AstroDeadline *deadline = &PRIV(ASTRO_STAGE(element))->deadline;

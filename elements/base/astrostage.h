@@ -102,6 +102,8 @@ const AstroObservation *astro_stage_observation(AstroStage *stage); /* NULL: non
 /* Sends the observation, as amend changes it now, downstream. AstroStage does so before the first
  * block; a stage calls this if only a block shows what it does to the stream. */
 gboolean astro_stage_tell(AstroStage *stage, GError **error);
+/* Whether the stream is stopped or flushed: a stage must not go on waiting for anything then. */
+gboolean astro_stage_is_stopped(AstroStage *stage);
 /* Calls configure again, with the same caps: a new observation may change what there is to do. */
 gboolean astro_stage_configure_again(AstroStage *stage);
 /* Whether a GPU would do the work, as far as is known before there are caps. */

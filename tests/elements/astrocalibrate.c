@@ -377,6 +377,43 @@ static void test_warnings(void)
   }
 }
 
+static double told_of(const Played *played, const char *name)
+{
+  double value;
+  g_assert_true(
+      gst_structure_get_double(g_array_index(played->intervals, GstStructure *, 0), name, &value));
+  return value;
+}
+
+/* Without its brightest source a model leaves residuals above the noise, of each type; with all
+ * sources, and with a faint one less, they are noise. */
+static void test_unexplained(void)
+{
+  static const char *const types[] = { "phase", "gain", "bandpass", "delay" };
+  for (guint t = 0; t < G_N_ELEMENTS(types); t++)
+    for (guint k = 0; k < 3; k++) {
+      static const char *const skies[] = { "0.002,0.001,3;-0.004,0.002,1;0.001,0.003,0.05",
+                                           "0.002,0.001,3;-0.004,0.002,1",
+                                           "-0.004,0.002,1;0.001,0.003,0.05" };
+      g_autofree char *line = g_strdup_printf(
+          "astrovissrc stations=8 channels=8 integration=10 seed=3 sky=%s phase-error=40 noise=100 "
+          "num-buffers=6 ! astrocalibrate sky=%s interval=0 min-snr=0 type=%s",
+          skies[0], skies[k], types[t]);
+      g_auto(Played) played = play(line);
+      g_test_message("%s %u: %g, %g", types[t], k, told_of(&played, "chi-squared"),
+                     told_of(&played, "unexplained"));
+      if (k == 2) {
+        test_says(played.said->str, "the model does not explain the visibilities from 0 to 60 s");
+        g_assert_cmpfloat(told_of(&played, "unexplained"), >, 0.05);
+        continue;
+      }
+      g_assert_cmpstr(played.said->str, ==, "");
+      g_assert_cmpfloat(told_of(&played, "unexplained"), <, 0.05);
+      if (k == 0)
+        g_assert_cmpfloat_with_epsilon(told_of(&played, "chi-squared"), 1, 0.5);
+    }
+}
+
 /* ---- refusals ---- */
 
 static void test_refusals(void)
@@ -465,6 +502,7 @@ static void add_tests(void)
   g_test_add_func("/astrocalibrate/apply", test_apply);
   g_test_add_func("/astrocalibrate/beyond", test_beyond);
   g_test_add_func("/astrocalibrate/missing", test_missing);
+  g_test_add_func("/astrocalibrate/unexplained", test_unexplained);
   g_test_add_func("/astrocalibrate/warnings", test_warnings);
   g_test_add_func("/astrocalibrate/refused", test_refusals);
   g_test_add_func("/astrocalibrate/wrong-table", test_wrong_table);

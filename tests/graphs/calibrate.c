@@ -77,10 +77,65 @@ static void test_apply(void)
   g_assert_nonnull(strstr(refused.err, "raw.uvfits: there is no binary table GAINS"));
 }
 
+/* A Measurement Set as the model, in place of a sky. */
+static void test_model_set(void)
+{
+  static const char *const sets[][2] = { { "raw", "gain-error=0.2 phase-error=40" },
+                                         { "model", "" } };
+  for (guint i = 0; i < G_N_ELEMENTS(sets); i++) {
+    g_autofree char *text = g_strdup_printf(
+        "astrovissrc stations=8 array=vla-like sky=0.002,0.0015,2 %s noise=0 channels=4 "
+        "duration=60 integration=10 bandwidth=1e6 ! astromssink location=%s.ms",
+        sets[i][1], sets[i][0]);
+    write_file("set.graph", text, -1);
+    g_auto(Result) set = run("run ./set.graph --quiet");
+    if (skips(&set))
+      return;
+    g_assert_cmpint(set.status, ==, 0);
+  }
+  g_auto(Result) solved =
+      run("run calibrate input=raw.ms model= model-set=model.ms model-column=DATA interval=0 "
+          "table=set.fits size=256 iterations=200 output=set.uvfits");
+  g_assert_cmpint(solved.status, ==, 0);
+  test_near(flux_of(&solved), 2, 0.05);
+  g_auto(Result) both = run("run calibrate input=raw.ms model-set=model.ms output=set.uvfits");
+  g_assert_cmpint(both.status, ==, 1);
+  g_assert_nonnull(strstr(both.err, "sky and the pad model, expected one of them"));
+}
+
+static double dynamic_range_of(const Result *result)
+{
+  const char *at = strstr(result->out, "dynamic range ");
+  g_assert_nonnull(at);
+  return g_ascii_strtod(at + strlen("dynamic range "), NULL);
+}
+
+/* A model without the brightest source: a warning says that it does not explain the visibilities,
+ * and the dynamic range of the image is lower. */
+static void test_lacking_model(void)
+{
+  static const char *const models[] = { "0.002,0.0015,2;-0.003,0.001,1", "-0.003,0.001,1" };
+  double ranges[2];
+  for (guint i = 0; i < G_N_ELEMENTS(models); i++) {
+    g_auto(Result) result = run(
+        "run calibrate model=%s stations=8 duration=120 channels=4 noise=30 size=256", models[i]);
+    if (skips(&result))
+      return;
+    g_assert_cmpint(result.status, ==, 0);
+    g_assert_cmpint(strstr(result.err, "the model does not explain the visibilities") != NULL, ==,
+                    i);
+    ranges[i] = dynamic_range_of(&result);
+  }
+  g_test_message("dynamic ranges %g and %g", ranges[0], ranges[1]);
+  g_assert_cmpfloat(ranges[1], <, 0.5 * ranges[0]);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/calibrate/gains", test_gains);
   g_test_add_func("/calibrate/apply", test_apply);
+  g_test_add_func("/calibrate/model-set", test_model_set);
+  g_test_add_func("/calibrate/lacking-model", test_lacking_model);
 }
 
 int main(int argc, char **argv)

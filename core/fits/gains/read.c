@@ -11,6 +11,7 @@
 
 #define MOST_POLS 2
 #define MOST_HERTZ 1e15
+#define MOST_GAIN 1e100 /* whose square, and products of a few, are numbers */
 #define MOST_SECONDS 1e12
 #define NS_PER_DAY (G_GINT64_CONSTANT(86400) * 1000000000)
 #define MOST_MJD 1000000
@@ -184,7 +185,8 @@ static gboolean read_values(Reader *r, guint64 row, guint station, complex doubl
     gains[at] = re + I * im;
     snr[at] = (float)astro_fits_table_number(&r->table, r->snr, k);
     delays[at] = astro_fits_table_number(&r->table, r->delay, k);
-    if (!isfinite(re) || !isfinite(im) || !(snr[at] >= 0) || !(fabs(delays[at]) < 1))
+    if (!(fabs(re) <= MOST_GAIN) || !(fabs(im) <= MOST_GAIN) || !(snr[at] >= 0) ||
+        !(fabs(delays[at]) < 1))
       return astro_fits_wrong(r->file, error,
                               "table GAINS, row %" G_GUINT64_FORMAT
                               ": a gain, S/N or delay is NaN, infinite or out of range",

@@ -7,7 +7,8 @@
 #define LAYOUT "station:channel:pol"
 #define DELAY "-DELAY"
 
-/* What the pol axis can hold, by the basis: of one number a polarisation, matrices, and delays. */
+/* The pol axis holds one number a polarisation, a matrix, or numbers and delays, named by the
+ * basis. */
 static const struct {
   const char *basis;
   guint pols;

@@ -62,6 +62,9 @@ static void compare(const TestSolved *a, const TestSolved *b)
   g_assert_cmpmem(&a->solved.tally, sizeof a->solved.tally, &b->solved.tally,
                   sizeof b->solved.tally);
   g_assert_cmpfloat(fabs(a->solved.rms - b->solved.rms), <, 1e-6 * a->solved.rms);
+  g_assert_cmpfloat(fabs(a->solved.chi_squared - b->solved.chi_squared), <=,
+                    1e-5 * a->solved.chi_squared);
+  g_assert_cmpfloat(fabs(a->solved.unexplained - b->solved.unexplained), <, 1e-7);
   g_assert_cmpuint(a->solved.visibilities, ==, b->solved.visibilities);
   g_assert_cmpuint(a->solved.free_angles, ==, b->solved.free_angles);
   g_assert_cmpint(a->solved.reference_moved, ==, b->solved.reference_moved);
@@ -90,6 +93,30 @@ static void test_backends(gconstpointer data)
       test_solved_clear(&c);
       test_calibrate_free(t);
     }
+}
+
+/* Where the model is NaN, visibilities are left out as lost ones are. */
+static void test_no_model(gconstpointer data)
+{
+  const AstroGainsType type = (AstroGainsType)GPOINTER_TO_UINT(data);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    TestCalibrate *lost = new_case(type, 2), *unknown = new_case(type, 2);
+    test_observe_with(lost, 0.05);
+    test_observe_with(unknown, 0.05);
+    for (guint c = 0; c < lost->channels; c++) {
+      const gsize at = test_place(lost, 1, c, 3, 2);
+      lost->counts[at / lost->products] = 0;
+      for (guint k = 0; k < lost->products; k++)
+        unknown->model[at + k] = NAN;
+    }
+    TestSolved one = test_solve(lost, backends[b], 1), other = test_solve(unknown, backends[b], 1);
+    compare(&one, &other);
+    g_assert_cmpuint(other.solved.tally.solved, ==, other.n);
+    test_solved_clear(&one);
+    test_solved_clear(&other);
+    test_calibrate_free(lost);
+    test_calibrate_free(unknown);
+  }
 }
 
 /* ---- what cannot be solved ---- */
@@ -339,6 +366,8 @@ static void add_tests(void)
     g_autofree char *path =
         g_strdup_printf("/calibrate/backends/%s", astro_gains_type_name((AstroGainsType)type));
     g_test_add_data_func(path, GUINT_TO_POINTER(type), test_backends);
+    g_autofree char *without = g_strdup_printf("%s/no-model", path);
+    g_test_add_data_func(without, GUINT_TO_POINTER(type), test_no_model);
   }
   g_test_add_func("/calibrate/flagged", test_flagged);
   g_test_add_func("/calibrate/open", test_open);

@@ -205,7 +205,7 @@ static void test_bound(gconstpointer data)
   const guint groups = astro_calibrate_groups(&t->config),
               cells = type == ASTRO_GAINS_FULL ? 1 : pols, n = count_parameters(type, STATIONS);
   g_autofree double *parameters = g_new(double, (gsize)groups *cells *n);
-  double least = 0, error = 0;
+  double least = 0, error = 0, chi_squared = 0;
   for (guint g = 0; g < groups; g++)
     for (guint p = 0; p < cells; p++) {
       double *own = parameters + ((gsize)g * cells + p) * n;
@@ -222,8 +222,10 @@ static void test_bound(gconstpointer data)
                           parameters + ((gsize)g * cells + p) * n) /
                  TRIALS;
     g_assert_cmpfloat_with_epsilon(solved.solved.rms, NOISE * 10, 0.15);
+    chi_squared += solved.solved.chi_squared / TRIALS;
     test_solved_clear(&solved);
   }
+  g_assert_cmpfloat_with_epsilon(chi_squared, type == ASTRO_GAINS_FULL ? 0 : 1, 0.1);
   g_test_message("errors are %.3f of the bound", sqrt(error / least));
   g_assert_cmpfloat(sqrt(error / least), <=, 1.1);
   g_assert_cmpfloat(sqrt(error / least), >=, 0.9);
