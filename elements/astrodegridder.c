@@ -157,7 +157,7 @@ static gboolean plan_memory(AstroDegridder *self, guint64 others, GError **error
     return astro_backend_no_memory(
         error,
         "a model of %u x %u pixels and one integration need %" G_GUINT64_FORMAT
-        " bytes, and max-memory leaves it %" G_GUINT64_FORMAT
+        " bytes, and max-memory allows %" G_GUINT64_FORMAT
         ": expected more memory, or a smaller model",
         self->grid.image_size, self->grid.image_size, bytes_for(self, 1), self->room);
   GST_OBJECT_LOCK(self);
