@@ -148,9 +148,9 @@ static guint64 most_steps(const AstroDegridder *self)
   return least;
 }
 
-static gboolean plan_memory(AstroDegridder *self, GError **error)
+/* others: bytes that stages downstream need. */
+static gboolean plan_memory(AstroDegridder *self, guint64 others, GError **error)
 {
-  const guint64 others = astro_memory_downstream(GST_BASE_TRANSFORM_SRC_PAD(self));
   self->room = self->budget - MIN(others, self->budget);
   const guint64 most = most_steps(self);
   if (most == 0)
@@ -218,7 +218,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   AstroDegridder *self = ASTRO_DEGRIDDER(stage);
   const AstroStream *in = astro_stage_in(stage);
   if (!check_input(in, error) || !astro_model_file_check_band(&self->file, in, error) ||
-      !choose(self, error) || !plan_memory(self, error))
+      !choose(self, error) || !plan_memory(self, 0, error))
     return FALSE;
   self->config.scale = scale_of(self);
   *(AstroDegridderConfig *)configuration = self->config;
@@ -313,7 +313,9 @@ static gboolean observe(AstroDegridder *self, GError **error)
   const AstroDegridArguments arguments = { .call = ASTRO_DEGRID_OBSERVE, .observation = came };
   if (self->observed)
     return TRUE;
-  if (!check_observation(self, came, error))
+  /* Caps have gone downstream by now, so that the stages there know what they need. */
+  if (!check_observation(self, came, error) ||
+      !plan_memory(self, astro_memory_downstream(GST_BASE_TRANSFORM_SRC_PAD(self)), error))
     return FALSE;
   warn_of_unit(self, came);
   self->observed = astro_stage_submit(stage, NULL, NULL, &arguments, error);

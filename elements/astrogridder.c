@@ -31,8 +31,8 @@
  * have; W-stacking then takes those of some planes at a time from it, in as many passes over the
  * file as there must be. Weights stay the same to the last bit, and grids but for the rounding of
  * their sums. An error says how much is needed where even one plane does not fit. If astrodegridder
- * comes before, each has half of max-memory. On a GPU visibilities are in its memory, to which
- * max-memory does not apply.
+ * comes before, it has half of max-memory, or what this stage and those after it leave. On a GPU
+ * visibilities are in its memory, to which max-memory does not apply.
  *
  * With backend=cuda visibilities, rows and grids stay on the GPU. If its memory has no room for
  * all products of a grid, they are made there one after the other and sent on from the host; if it
@@ -83,11 +83,13 @@ struct _AstroGridder {
   AstroEarthUse earth;
   AstroGrid grid; /* agreed on, with its products */
   AstroGridCollector collector;
-  gboolean wide_psf;         /* the grid is twice as large as the image */
-  gboolean observed;         /* the backend knows the observation */
-  guint64 budget;            /* bytes, found at the start */
-  gboolean shares_budget;    /* atomic: a stage upstream has half of it */
-  AstroGridderPlan planned;  /* under the object's lock */
+  gboolean wide_psf;  /* the grid is twice as large as the image */
+  gboolean observed;  /* the backend knows the observation */
+  guint64 budget;     /* bytes, found at the start */
+  guint64 own_budget; /* what a stage upstream leaves of it; like the next two members under
+                         the object's lock */
+  guint64 least;      /* that this stage needs alone, once there are caps */
+  AstroGridderPlan planned;
   AstroUndelayed *undelayed; /* NULL: delays were taken out, as they should be */
   guint warned_of_delays;
 };
@@ -224,6 +226,14 @@ static gboolean choose_grid(AstroGridder *self, const AstroGridderSettings *sett
   return astro_gridder_settings_choose(settings, &choice, config, &self->grid, error);
 }
 
+static void tell_least(AstroGridder *self, const AstroGridderConfig *config)
+{
+  const guint64 least = astro_gridder_least(config);
+  GST_OBJECT_LOCK(self);
+  self->least = least;
+  GST_OBJECT_UNLOCK(self);
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -268,6 +278,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
     .smearing = config->per_channel ? 0 : s->smearing,
   };
+  tell_least(self, config);
   self->collector.config = *config;
   self->collector.interval = s->interval;
   self->observed = FALSE;
@@ -295,13 +306,21 @@ static guint64 expected_dumps(AstroGridder *self)
          1;
 }
 
+static guint64 own_budget(AstroGridder *self)
+{
+  GST_OBJECT_LOCK(self);
+  const guint64 bytes = self->own_budget;
+  GST_OBJECT_UNLOCK(self);
+  return bytes;
+}
+
 /* Caps have gone downstream before the first dump, so that stages there know what they need. in:
  * the first block, of which there may be as many as a pool has. */
 static void find_memory(AstroGridder *self, GstBuffer *in)
 {
   AstroGridderMemory *memory = &self->collector.memory;
   *memory = (AstroGridderMemory){
-    .budget = g_atomic_int_get(&self->shares_budget) ? self->budget / 2 : self->budget,
+    .budget = own_budget(self),
     .others = astro_memory_downstream(GST_BASE_TRANSFORM_SRC_PAD(self)) +
               ASTRO_POOL_DEPTH * gst_buffer_get_size(in),
     .dumps = expected_dumps(self),
@@ -515,12 +534,16 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
   return GST_FLOW_ERROR;
 }
 
-/* A stage upstream plans its memory too, perhaps before there are caps: half of what is here is
- * for this stage and those after it. */
+/* A stage upstream plans its memory too: half of what there is here is for this stage and those
+ * after it, or as much as they need. */
 static void share_budget(AstroGridder *self, GstQuery *asked)
 {
-  g_atomic_int_set(&self->shares_budget, TRUE);
-  astro_memory_add(asked, self->budget / 2);
+  const guint64 others = astro_memory_downstream(GST_BASE_TRANSFORM_SRC_PAD(self));
+  GST_OBJECT_LOCK(self);
+  const guint64 own = MIN(MAX(self->budget / 2, self->least + others), self->budget);
+  self->own_budget = own;
+  GST_OBJECT_UNLOCK(self);
+  astro_memory_add(asked, own);
 }
 
 /* To answer it, the base class would agree on caps. */
@@ -549,12 +572,13 @@ static gboolean start(AstroStage *stage)
   g_autoptr(GError) error = NULL;
   astro_gridder_settings_copy(self, &settings, &self->settings);
   self->earth = (AstroEarthUse){ 0 };
-  g_atomic_int_set(&self->shares_budget, FALSE);
-  GST_OBJECT_LOCK(self);
-  self->planned = (AstroGridderPlan){ 0 };
-  GST_OBJECT_UNLOCK(self);
   if (astro_gridder_settings_check(&settings, &error) &&
       astro_memory_budget(settings.max_memory, &self->budget, &error)) {
+    GST_OBJECT_LOCK(self);
+    self->own_budget = self->budget;
+    self->least = 0;
+    self->planned = (AstroGridderPlan){ 0 };
+    GST_OBJECT_UNLOCK(self);
     self->collector.begin = self->collector.last = GST_CLOCK_TIME_NONE;
     return ASTRO_STAGE_CLASS(astro_gridder_parent_class)->start(stage);
   }

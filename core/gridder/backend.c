@@ -39,6 +39,14 @@ guint64 astro_gridder_needs(const AstroGridderConfig *config, guint64 tables)
   return astro_gridder_grid_bytes(config) * (config->cumulative ? 2 : 1) + tables;
 }
 
+guint64 astro_gridder_least(const AstroGridderConfig *config)
+{
+  const AstroGridderMemory nothing = { 0 };
+  AstroGridderPlan plan;
+  astro_gridder_plan(config, config->prepare.channels, &nothing, &plan, NULL);
+  return plan.least;
+}
+
 gboolean astro_gridder_fits(const AstroGridderConfig *config, guint64 tables, guint64 had,
                             const char *who, GError **error)
 {

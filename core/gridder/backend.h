@@ -87,6 +87,8 @@ guint64 astro_gridder_grid_bytes(const AstroGridderConfig *config);
 guint64 astro_gridder_map_bytes(const AstroGridderConfig *config);
 /* Bytes that are needed at once beside the visibilities: grids, and tables of so many bytes. */
 guint64 astro_gridder_needs(const AstroGridderConfig *config, guint64 tables);
+/* Bytes without which the host's gridder has no plan, before the observation is known. */
+guint64 astro_gridder_least(const AstroGridderConfig *config);
 /* Whether who (a noun) has as much. An error says how much is needed and there. */
 gboolean astro_gridder_fits(const AstroGridderConfig *config, guint64 tables, guint64 had,
                             const char *who, GError **error);

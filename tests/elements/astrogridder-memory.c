@@ -13,7 +13,7 @@
 #include "tests/peak.h"
 
 /* Stacks of threads, and what the heap keeps of what was freed. */
-#define ALLOWANCE ((guint64)24 << 20)
+#define ALLOWANCE ((guint64)8 << 20)
 #define FEW_SHAPES 10
 
 typedef struct {
@@ -149,8 +149,8 @@ static Shape random_shape(guint number)
     .after = pick(random, after, G_N_ELEMENTS(after)),
     .size = 2 * (guint)exp(g_rand_double_range(random, log(32), log(250))),
     .stations = (guint)g_rand_int_range(random, 12, 40),
-    .channels = (guint)g_rand_int_range(random, 4, 33),
-    .dumps = (guint)g_rand_int_range(random, 3, 40),
+    .channels = (guint)g_rand_int_range(random, 4, 24),
+    .dumps = (guint)g_rand_int_range(random, 3, 24),
     .accuracy = pow(10, -g_rand_double_range(random, 2, 7)),
     .share = g_rand_boolean(random) ? 0 : g_rand_double(random),
   };
