@@ -2,11 +2,12 @@
 #include "elements/astrogridder-collector.h"
 
 #include "core/stream/uvw.h"
+#include "elements/astrogridder-lanes.h"
 #include "elements/astrogridder-reports.h"
 
 void astro_grid_collector_forget(AstroGridCollector *self)
 {
-  gst_clear_buffer(&self->open);
+  astro_grid_lanes_forget(self);
   self->dumps = 0;
   self->begin = self->last = GST_CLOCK_TIME_NONE;
 }
@@ -30,7 +31,7 @@ gboolean astro_grid_collector_is_open(const AstroGridCollector *self)
 static gboolean ask(AstroGridCollector *self, AstroGridCall call, GError **error)
 {
   const AstroGridderArguments arguments = { .call = call };
-  return astro_stage_submit(self->stage, NULL, NULL, &arguments, error);
+  return astro_grid_lanes_ask(self, &arguments, error);
 }
 
 /* sums: the weights in each of the grid's channels, added up. */
@@ -63,35 +64,6 @@ static gboolean sends_maps(const AstroGridCollector *self)
 {
   return self->reader_takes_maps && !self->whole_planes && self->config.algorithm->has_planes &&
          !GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(self->stage));
-}
-
-/* The grid that dumps were added to leaves itself; only where grids are cumulative does it stay,
- * and a copy of it leaves. touched: its map of touched tiles, where the reader takes one. */
-static GstBuffer *next_plane(AstroGridCollector *self, GstBuffer **touched, GError **error)
-{
-  AstroStage *stage = self->stage;
-  const gboolean with_map = sends_maps(self);
-  AstroGridderArguments arguments = { .call = ASTRO_GRID_PLANE, .is_new = self->open_is_new };
-  GstBuffer *out;
-  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, &arguments, self->open_is_new,
-                                             !self->config.cumulative, error))
-    return NULL;
-  self->open_is_new = FALSE;
-  if (self->open && !self->config.cumulative)
-    return g_steal_pointer(&self->open);
-  out = astro_stage_new_buffer(stage, astro_gridder_grid_bytes(&self->config), error);
-  if (!out)
-    return NULL;
-  if (self->open)
-    arguments.call = ASTRO_GRID_COPY;
-  arguments.is_new = FALSE;
-  if (with_map)
-    *touched = astro_stage_new_aside(stage, astro_gridder_map_bytes(&self->config), error);
-  const AstroStageBlocks blocks = { { self->open }, { out, *touched } };
-  if ((with_map && !*touched) ||
-      !astro_stage_submit_blocks(stage, &blocks, &arguments, TRUE, TRUE, error))
-    gst_clear_buffer(&out);
-  return out;
 }
 
 static void warn_of_losses(AstroGridCollector *self, const AstroGridCounts *counts)
@@ -128,26 +100,17 @@ static void add_counts(AstroGridCollector *self, const AstroGridCounts *counts)
   self->counts.not_finite += counts->not_finite;
 }
 
-static gboolean count(AstroGridCollector *self, double *sums, GError **error)
-{
-  AstroResult *told = astro_stage_result(self->stage);
-  told->sums = sums;
-  const gboolean done = ask(self, ASTRO_GRID_COUNT, error);
-  told->sums = NULL;
-  return done;
-}
-
 /* Each plane leaves before the next is made, so that few are in memory at once. The sums of weights
  * are final once the grid has begun. */
 static gboolean send_planes(AstroGridCollector *self, GError **error)
 {
   const AstroResult *told = astro_stage_result(self->stage);
   g_autofree double *sums = g_new(double, self->config.gridder.channels);
-  if (!ask(self, ASTRO_GRID_BEGIN, error) || !count(self, sums, error))
+  if (!ask(self, ASTRO_GRID_BEGIN, error) || !astro_grid_lanes_count(self, sums, error))
     return FALSE;
   for (guint plane = 0; plane < told->planes; plane++) {
     g_autoptr(GstBuffer) touched = NULL;
-    GstBuffer *out = next_plane(self, &touched, error);
+    GstBuffer *out = astro_grid_lanes_plane(self, plane, sends_maps(self), &touched, error);
     if (!out)
       return FALSE;
     describe(self, out, plane, sums);
@@ -161,7 +124,7 @@ static gboolean send_planes(AstroGridCollector *self, GError **error)
 
 static gboolean send_grid(AstroGridCollector *self, GError **error)
 {
-  if (!count(self, NULL, error))
+  if (!astro_grid_lanes_count(self, NULL, error))
     return FALSE;
   const AstroGridCounts counts = astro_stage_result(self->stage)->grid_counts;
   add_counts(self, &counts);
@@ -214,16 +177,10 @@ gboolean astro_grid_collector_observe(AstroGridCollector *self, AstroObservation
                                             .plan = &self->plan };
   self->before = self->counts;
   self->last = GST_CLOCK_TIME_NONE;
-  return astro_stage_submit(self->stage, NULL, NULL, &arguments, error);
-}
-
-static gboolean open_grid(AstroGridCollector *self, GError **error)
-{
-  if (self->open || !astro_stage_result(self->stage)->adds_at_once)
-    return TRUE;
-  self->open = astro_stage_new_buffer(self->stage, astro_gridder_grid_bytes(&self->config), error);
-  self->open_is_new = TRUE;
-  return self->open != NULL;
+  if (!astro_grid_lanes_ask(self, &arguments, error))
+    return FALSE;
+  self->at_once = astro_stage_result(self->stage)->adds_at_once;
+  return TRUE;
 }
 
 /* The stage sees to it that the steps of a segment rise; a grid that goes on over several segments
@@ -239,28 +196,17 @@ static gboolean check_time(const AstroGridCollector *self, GstClockTime begin, G
       (double)begin / GST_SECOND, (double)self->last / GST_SECOND);
 }
 
-static gboolean add_visibilities(AstroGridCollector *self, GstBuffer *in,
-                                 AstroGridderArguments *arguments, GError **error)
-{
-  arguments->call = ASTRO_GRID_ADD;
-  arguments->is_new = self->open_is_new;
-  if (!astro_uvw_check_time(astro_stage_observation(self->stage), arguments->middle_ns, error) ||
-      !astro_stage_submit_part(self->stage, in, self->open, arguments, self->open_is_new, FALSE,
-                               error))
-    return FALSE;
-  self->open_is_new = FALSE;
-  return TRUE;
-}
-
 gboolean astro_grid_collector_add(AstroGridCollector *self, GstBuffer *in,
                                   AstroGridderArguments *arguments, const GstClockTime times[2],
                                   GError **error)
 {
-  if (!check_time(self, times[0], error) || !open_grid(self, error))
+  const gboolean is_lost = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  if (!check_time(self, times[0], error))
     return FALSE;
-  if (!(GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)
-            ? ask(self, ASTRO_GRID_MISS, error)
-            : add_visibilities(self, in, arguments, error)))
+  if (!is_lost &&
+      !astro_uvw_check_time(astro_stage_observation(self->stage), arguments->middle_ns, error))
+    return FALSE;
+  if (!astro_grid_lanes_add(self, is_lost ? NULL : in, arguments, error))
     return FALSE;
   if (!GST_CLOCK_TIME_IS_VALID(self->begin))
     self->begin = times[0];

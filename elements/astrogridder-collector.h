@@ -3,6 +3,7 @@
  *   astrogridder.c             caps, properties, events, times
  *     |  a dump with its time; the end of the stream
  *   astrogridder-collector.c   which dumps make a grid, and its planes, each a buffer
+ *   astrogridder-lanes.c       which device does what of it
  *     |  AstroGridCall, by astro_stage_submit
  *   core/gridder/backend.c     the same for every backend
  *     |  AstroGridderParts
@@ -10,10 +11,17 @@
  */
 #pragma once
 
+#include "core/backend/device-list.h"
 #include "core/gridder/backend.h"
 #include "elements/base/astrostage.h"
 
 G_BEGIN_DECLS
+
+/* A device that works on the grid; there is one, or several that share it. */
+typedef struct {
+  GstBuffer *open; /* the grid that its dumps are added to as they come, or NULL */
+  gboolean is_new; /* nothing has been added to it */
+} AstroGridLane;
 
 typedef struct {
   AstroStage *stage; /* its backend does the work */
@@ -27,8 +35,8 @@ typedef struct {
   AstroGridderMemory memory;  /* to plan with */
   AstroGridderPlan plan;      /* made for the latest observation */
 
-  GstBuffer *open;         /* the grid that dumps are added to as they come, or NULL */
-  gboolean open_is_new;    /* nothing has been added to it */
+  AstroGridLane lanes[ASTRO_MOST_DEVICES];
+  gboolean at_once;        /* dumps are added to a grid as they come */
   guint64 dumps;           /* in the grid that is not sent yet */
   guint64 number;          /* of that grid */
   guint64 sent;            /* grids; those without visibilities are not */

@@ -40,6 +40,11 @@
  * algorithm=wprojection the GPU's threads add to a grid in no fixed order, so that its last bits
  * differ from run to run; deterministic=true prevents that, at a cost.
  *
+ * With devices=0,1 or all, GPUs share a grid. Each makes some of the planes of
+ * algorithm=wstacking, which are the same as those of one GPU to the last bit. Other algorithms
+ * deal out the visibilities and add up a grid of each GPU in the end, which may differ in the last
+ * digits. Each GPU needs room for all products of a grid.
+ *
  * Where neither cell nor field-of-view is set, a pixel is a quarter of the beam that the stations
  * of the observation give at the highest frequency: the beam of all baselines with natural
  * weights, else that of the longest. The longest baseline is never lost. Where size is not set,
@@ -628,6 +633,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   stage->observed = observed;
   stage->reset = reset;
   astro_stage_class_add_pads(stage, visibilities, grids);
+  astro_stage_class_add_devices(stage);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Gridder", "Filter/Analyzer",
       "Puts visibilities on a grid whose Fourier transform is an image", ASTRO_AUTHOR);

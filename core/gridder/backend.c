@@ -254,8 +254,22 @@ static gboolean check_map(const AstroGridderBackend *self, const AstroBlock *map
                               map->bytes, bytes, self->config.algorithm->name);
 }
 
-/* Adds all rows that are kept, wherever they are. */
-static gboolean add_kept(AstroGridderBackend *self, gpointer grid, GError **error)
+/* Other instances, with the same rows, add the others. */
+static gboolean add_share(AstroGridderBackend *self, AstroGridRows *rows,
+                          const AstroGridderArguments *arguments, gpointer grid, GError **error)
+{
+  const guint64 shares = MAX(arguments->shares, 1), all = rows->rows;
+  const guint64 from = all * arguments->share / shares, to = all * (arguments->share + 1) / shares;
+  const gsize bytes = (gsize)rows->channels * rows->products * (rows->is_double ? 16 : 8);
+  rows->rows = to - from;
+  rows->uvw += 3 * from;
+  rows->values = (const char *)rows->values + from * bytes;
+  return rows->rows == 0 || self->algorithm->add(self->gridder, rows, grid, error);
+}
+
+/* Adds the rows that are kept, wherever they are, or this instance's share of them. */
+static gboolean add_kept(AstroGridderBackend *self, const AstroGridderArguments *arguments,
+                         gpointer grid, GError **error)
 {
   AstroRowStore *store;
   AstroGridRows rows;
@@ -263,11 +277,11 @@ static gboolean add_kept(AstroGridderBackend *self, gpointer grid, GError **erro
     return FALSE;
   if (!store) {
     self->parts->prepare->rows(self->prepare, &rows);
-    return self->algorithm->add(self->gridder, &rows, grid, error);
+    return add_share(self, &rows, arguments, grid, error);
   }
   for (guint part = 0; part < astro_row_store_parts(store); part++)
     if (!astro_row_store_read(store, part, &rows, error) ||
-        !self->algorithm->add(self->gridder, &rows, grid, error))
+        !add_share(self, &rows, arguments, grid, error))
       return FALSE;
   return TRUE;
 }
@@ -286,9 +300,25 @@ static gboolean fill_plane(AstroGridderBackend *self, const Call *call, GError *
   if ((!self->at_once || call->arguments->is_new) && !self->parts->host_grids &&
       !self->parts->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
-  const gboolean added =
-      self->at_once ? add_rows(self, 0, out->data, error) : add_kept(self, out->data, error);
+  const gboolean added = self->at_once ? add_rows(self, 0, out->data, error)
+                                       : add_kept(self, call->arguments, out->data, error);
   return added && (!algorithm->finish || algorithm->finish(self->gridder, out->data, error));
+}
+
+static gboolean skip_plane(AstroGridderBackend *self, const Call *call, GError **error)
+{
+  if (self->algorithm->skip) {
+    self->algorithm->skip(self->gridder);
+    return TRUE;
+  }
+  return astro_backend_refuse(error, "the planes of %s cannot be shared with other devices",
+                              self->algorithm->name);
+}
+
+static gboolean sum_grids(AstroGridderBackend *self, const Call *call, GError **error)
+{
+  return self->parts->sum(&self->place, call->out->data, call->in->data, call->out->bytes,
+                          self->config.gridder.is_double, error);
 }
 
 static gboolean copy_grid(AstroGridderBackend *self, const Call *call, GError **error)
@@ -328,6 +358,7 @@ gboolean astro_gridder_backend_submit(gpointer instance, const AstroBlock *in, g
     [ASTRO_GRID_MISS] = add_missing, [ASTRO_GRID_BEGIN] = begin,
     [ASTRO_GRID_PLANE] = fill_plane, [ASTRO_GRID_COPY] = copy_grid,
     [ASTRO_GRID_COUNT] = count,      [ASTRO_GRID_END] = end,
+    [ASTRO_GRID_SKIP] = skip_plane,  [ASTRO_GRID_SUM] = sum_grids,
   };
   const AstroGridderArguments *arguments = given;
   AstroResult unasked = { 0 };

@@ -60,7 +60,10 @@ typedef enum {
   ASTRO_GRID_PLANE,
   ASTRO_GRID_COPY,  /* copies a grid that goes on: block in to block out */
   ASTRO_GRID_COUNT, /* answers grid_counts, and sums where there is room for them */
-  ASTRO_GRID_END,   /* forgets the grid's visibilities, unless grids are cumulative */
+  /* Passes over the next plane, which another instance makes of the same visibilities. */
+  ASTRO_GRID_SKIP,
+  ASTRO_GRID_SUM, /* adds the grid in, of other visibilities, to the grid out */
+  ASTRO_GRID_END, /* forgets the grid's visibilities, unless grids are cumulative */
 } AstroGridCall;
 
 typedef struct {
@@ -78,6 +81,9 @@ typedef struct {
   gint64 middle_ns;
   const double *uvw;
   gboolean is_new; /* ADD, PLANE: the grid that dumps are added to is to be filled with zeros */
+  /* PLANE, of an algorithm without planes: this one adds a part of the rows that are held, and other
+   * instances the others. shares 0: it adds all. */
+  guint share, shares;
 } AstroGridderArguments;
 
 /* Whether the host adds dumps to the grid as they come. */
@@ -107,6 +113,8 @@ typedef struct {
   gboolean (*zero)(const AstroPlace *place, gpointer grid, gsize bytes, GError **error);
   gboolean (*copy)(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
                    GError **error);
+  gboolean (*sum)(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
+                  gboolean is_double, GError **error);
 } AstroGridderParts;
 
 /* The algorithm of that name, or NULL. */

@@ -9,6 +9,7 @@ core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/exte
   core/gridder/dumps.c core/gridder/dumps.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h \
+  elements/astrogridder-lanes.c elements/astrogridder-lanes.h \
   elements/astrogridder-collector.c elements/astrogridder-collector.h elements/astrogridder-auto.c elements/astrogridder-auto.h \
   elements/astrogridder-reports.c elements/astrogridder-reports.h
 core_sources += core/gridder/degrid/degrid.h core/gridder/degrid/degrid.c core/gridder/degrid/direct.c core/gridder/degrid/model.c \
@@ -25,6 +26,7 @@ tests_core_gridder_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/gridder/gridder.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
 element_tests += tests/elements/astrogridder tests/elements/astrogridder-memory tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
+  tests/elements/astrogridder-devices \
   tests/elements/synthesis-device
 dist_files += tests/elements/astrogridder.h tests/elements/model-file.h
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
@@ -33,13 +35,15 @@ tests_elements_astrogridder_auto_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_auto_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_elements_astrogridder_time_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_time_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_elements_astrogridder_devices_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_elements_astrogridder_devices_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_elements_astrogridder_refused_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_refused_LDADD = $(LDADD) $(FFTW_LIBS)
 element_sources += elements/astrodegridder.c elements/astrodegridder.h elements/astrodegridder-model.c elements/astrodegridder-model.h
 element_tests += tests/elements/astrodegridder
 example_files += examples/grid.sh examples/residual.sh
 bench_programs += tests/bench/gridder
-gpu_sources += gpu/gridder/direct.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu gpu/gridder/prepare-sums.cu \
+gpu_sources += gpu/gridder/direct.cu gpu/gridder/sum.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu gpu/gridder/prepare-sums.cu \
   gpu/gridder/weighting.cu gpu/gridder/per-product.cu
 gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/per-product.h gpu/gridder/fixed-point.h
 gpu_bench_programs += tests/bench/prepare-gpu

@@ -26,6 +26,16 @@ static gboolean copy(const AstroPlace *place, gpointer to, gconstpointer from, g
   return TRUE;
 }
 
+static gboolean sum(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
+                    gboolean is_double, GError **error)
+{
+  for (gsize i = 0; i < bytes / sizeof(double) && is_double; i++)
+    ((double *)to)[i] += ((const double *)from)[i];
+  for (gsize i = 0; i < bytes / sizeof(float) && !is_double; i++)
+    ((float *)to)[i] += ((const float *)from)[i];
+  return TRUE;
+}
+
 static const AstroGridAlgorithm *const algorithms[] = { &astro_wstacking, &astro_wprojection,
                                                         &astro_direct, NULL };
 
@@ -34,6 +44,7 @@ static const AstroGridderParts host = {
   .algorithms = algorithms,
   .zero = zero,
   .copy = copy,
+  .sum = sum,
 };
 
 /* ---- backends ---- */

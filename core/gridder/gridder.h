@@ -102,6 +102,8 @@ typedef struct {
    * core/stream/grid.h); all other cells are then left as they were. NULL without planes. */
   gboolean (*plane)(AstroGridding *gridder, gpointer grid, guint8 *touched, double *w,
                     double *w_step, GError **error);
+  /* Passes over the next plane, which another instance makes. NULL without planes. */
+  void (*skip)(AstroGridding *gridder);
   /* Adds rows to grid. NULL with planes. */
   gboolean (*add)(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
   /* Called before a grid is read: adds the rows that add has kept back. NULL: it keeps none. */

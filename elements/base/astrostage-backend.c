@@ -87,6 +87,19 @@ static gboolean open_backend_of(AstroStage *stage, const AstroWorkChoice *choice
   return TRUE;
 }
 
+/* The first lane says where output blocks are written, which holds for all. */
+static gboolean check_room(AstroStagePrivate *priv, GError **error)
+{
+  for (guint i = 0; i < priv->n_lanes && priv->n_lanes > 1 && priv->backend->host_out; i++)
+    if (priv->backend->host_out(priv->lanes[i].instance))
+      return astro_backend_no_memory(error,
+                                     "%s has no room for whole blocks of output, which several "
+                                     "devices that share the work need: expected one device, or "
+                                     "less work at once",
+                                     priv->lanes[i].device->name);
+  return TRUE;
+}
+
 static gboolean open_on_devices(AstroStage *stage, AstroWorkChoice *choice, GError **error)
 {
   gint indices[ASTRO_MOST_DEVICES];
@@ -98,8 +111,10 @@ static gboolean open_on_devices(AstroStage *stage, AstroWorkChoice *choice, GErr
     if (!open_backend_of(stage, choice, NULL, error))
       return FALSE;
   }
+  if (n == 0)
+    return FALSE;
   astro_stage_take_lane(stage, 0);
-  return n > 0;
+  return check_room(astro_stage_parts(stage), error);
 }
 
 /* auto chose by shape alone. If the device has no room after all, the host does the work. */

@@ -380,6 +380,11 @@ static void destroy(AstroGridding *self)
   g_free(self);
 }
 
+static void skip(AstroGridding *self)
+{
+  self->next++;
+}
+
 const AstroGridAlgorithm astro_wstacking = {
   .name = "wstacking",
   .has_planes = TRUE,
@@ -389,5 +394,6 @@ const AstroGridAlgorithm astro_wstacking = {
   .begin = begin,
   .begin_stored = begin_stored,
   .plane = plane,
+  .skip = skip,
   .destroy = destroy,
 };

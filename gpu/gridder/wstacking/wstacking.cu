@@ -175,6 +175,11 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
              work, (guint)self->multiprocessors, stream_of(self), error);
 }
 
+static void skip(AstroGridding *self)
+{
+  self->next++;
+}
+
 /* ---- instances ---- */
 
 /* Slots for many visibilities are counted with these. */
@@ -249,5 +254,6 @@ const AstroGridAlgorithm astro_cuda_wstacking = {
   .create = create,
   .begin = begin,
   .plane = plane,
+  .skip = skip,
   .destroy = destroy,
 };

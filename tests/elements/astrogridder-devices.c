@@ -1,0 +1,193 @@
+/* astrogridder on several devices: the grids that they make together are those of one. */
+#include "tests/elements/astrogridder.h"
+#include "tests/elements/fake-devices.h"
+
+#include <math.h>
+
+typedef struct {
+  GPtrArray *grids; /* GstBuffer */
+  GstStructure *told;
+} Made;
+
+static void made_clear(Made *made)
+{
+  g_ptr_array_unref(made->grids);
+  g_clear_pointer(&made->told, gst_structure_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Made, made_clear)
+
+/* Some are not finite. */
+static complex float *predict(void)
+{
+  complex float *all = test_predict(0.02, 0.01);
+  for (guint i = 11; i < TEST_DUMPS * TEST_VALUES; i += 97)
+    all[i] = NAN;
+  return all;
+}
+
+static GstStructure *take_message(GstBus *bus, const char *name)
+{
+  GstStructure *found = NULL;
+  GstMessage *message;
+  while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT))) {
+    if (gst_structure_has_name(gst_message_get_structure(message), name)) {
+      g_clear_pointer(&found, gst_structure_free);
+      found = gst_structure_copy(gst_message_get_structure(message));
+    }
+    gst_message_unref(message);
+  }
+  return found;
+}
+
+/* One dump is lost. */
+static GstFlowReturn push_all(TestRig *rig, const complex float *all, gboolean cut)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint d = 0; d < TEST_DUMPS && flow == GST_FLOW_OK; d += cut ? 1 : 2) {
+    GstBuffer *dumps = test_dumps(all, d, cut ? 1 : 2);
+    if (cut && d == 3)
+      GST_BUFFER_FLAG_SET(dumps, GST_BUFFER_FLAG_GAP);
+    flow = gst_harness_push(rig->h, dumps);
+  }
+  return flow;
+}
+
+static Made make(const char *settings, const char *devices, gboolean cut)
+{
+  g_autofree char *with = g_strdup_printf("%s devices=%s", settings, devices);
+  g_autofree complex float *all = predict();
+  Made made = { g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref), NULL };
+  GstBuffer *grid;
+  TestRig rig;
+  test_rig_open(&rig, with, NULL);
+  test_rig_start(&rig, TRUE);
+  g_assert_cmpint(push_all(&rig, all, cut), ==, GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+  while ((grid = gst_harness_try_pull(rig.h)))
+    g_ptr_array_add(made.grids, grid);
+  made.told = take_message(rig.bus, "astro-gridder");
+  test_rig_close(&rig);
+  return made;
+}
+
+static void assert_same_meta(const AstroGridMeta *a, const AstroGridMeta *b)
+{
+  g_assert_cmpuint(a->plane, ==, b->plane);
+  g_assert_cmpuint(a->planes, ==, b->planes);
+  g_assert_cmpfloat(a->w, ==, b->w);
+  g_assert_cmpfloat(a->w_step, ==, b->w_step);
+  g_assert_cmpuint(a->used, ==, b->used);
+  g_assert_cmpuint(a->outside, ==, b->outside);
+  g_assert_cmpuint(a->flagged, ==, b->flagged);
+  g_assert_cmpuint(a->not_finite, ==, b->not_finite);
+  g_assert_cmpuint(a->n_weights, ==, b->n_weights);
+  for (guint i = 0; i < a->n_weights; i++)
+    g_assert_cmpfloat(fabs(a->weights[i] - b->weights[i]), <=, 1e-12 * fabs(a->weights[i]));
+}
+
+static void assert_same_cells(GstBuffer *a, GstBuffer *b, gboolean exact)
+{
+  GstMapInfo x, y;
+  g_assert_true(gst_buffer_map(a, &x, GST_MAP_READ));
+  g_assert_true(gst_buffer_map(b, &y, GST_MAP_READ));
+  g_assert_cmpuint(x.size, ==, y.size);
+  if (exact) {
+    g_assert_cmpmem(x.data, x.size, y.data, y.size);
+  } else {
+    const float *from = (const float *)x.data, *to = (const float *)y.data;
+    float peak = 0, difference = 0;
+    for (gsize i = 0; i < x.size / sizeof(float); i++) {
+      peak = MAX(peak, fabsf(from[i]));
+      difference = MAX(difference, fabsf(from[i] - to[i]));
+    }
+    g_test_message("%.1e of the peak", difference / peak);
+    g_assert_cmpfloat(peak, >, 0);
+    g_assert_cmpfloat(difference, <=, 1e-6f * peak);
+  }
+  gst_buffer_unmap(a, &x);
+  gst_buffer_unmap(b, &y);
+}
+
+static void assert_same(const Made *one, const Made *all, gboolean exact)
+{
+  g_assert_cmpuint(one->grids->len, >=, 1);
+  g_assert_cmpuint(one->grids->len, ==, all->grids->len);
+  for (guint i = 0; i < one->grids->len; i++) {
+    GstBuffer *a = one->grids->pdata[i], *b = all->grids->pdata[i];
+    assert_same_meta(astro_buffer_get_grid(a), astro_buffer_get_grid(b));
+    assert_same_cells(a, b, exact);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(a), ==, GST_BUFFER_OFFSET(b));
+    g_assert_cmpuint(GST_BUFFER_PTS(a), ==, GST_BUFFER_PTS(b));
+    g_assert_cmpuint(GST_BUFFER_DURATION(a), ==, GST_BUFFER_DURATION(b));
+  }
+  g_assert_true(gst_structure_is_equal(one->told, all->told));
+}
+
+/* Planes to the last bit, sums within rounding; in one grid, in some and in ones that go on. */
+static void test_same(void)
+{
+  static const struct {
+    const char *settings;
+    gboolean exact;
+  } cases[] = {
+    { "algorithm=wstacking", TRUE },
+    { "algorithm=wstacking weighting=uniform stokes=IQUV", TRUE },
+    { "algorithm=wstacking interval=2", TRUE },
+    { "algorithm=wstacking interval=2 cumulative=true weighting=briggs", TRUE },
+    { "algorithm=wprojection", FALSE },
+    { "algorithm=wprojection stokes=IQUV", FALSE },
+    { "algorithm=wprojection weighting=uniform", FALSE },
+    { "algorithm=wprojection interval=2", FALSE },
+    { "algorithm=wprojection interval=1", FALSE }, /* fewer dumps than devices */
+    { "algorithm=direct interval=2 cumulative=true", FALSE },
+    { "algorithm=direct interval=4 weighting=briggs", FALSE },
+  };
+  test_backend = "cuda";
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
+    for (guint cut = 0; cut < 2; cut++) {
+      g_test_message("%s", cases[i].settings);
+      g_auto(Made) one = make(cases[i].settings, "0", (gboolean)cut);
+      g_auto(Made) all = make(cases[i].settings, test_several_devices(), (gboolean)cut);
+      assert_same(&one, &all, cases[i].exact);
+    }
+}
+
+/* A device that fails ends the stream with an error that names it. */
+static void test_failure(void)
+{
+  if (!test_devices_are_fake()) {
+    g_test_skip("only a fake device fails when it is told to");
+    return;
+  }
+  g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
+  g_autofree complex float *all = predict();
+  TestRig rig;
+  test_backend = "cuda";
+  test_rig_open(&rig, "devices=all algorithm=wprojection", NULL);
+  test_rig_start(&rig, TRUE);
+  g_assert_cmpint(gst_harness_push(rig.h, test_dumps(all, 0, 1)), ==, GST_FLOW_OK);
+  ((FakeDevice *)device)->lost = TRUE;
+  g_assert_cmpint(gst_harness_push(rig.h, test_dumps(all, 1, 1)), ==, GST_FLOW_ERROR);
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(rig.bus, GST_MESSAGE_ERROR);
+  g_autoptr(GError) error = NULL;
+  g_assert_nonnull(message);
+  gst_message_parse_error(message, &error, NULL);
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, "fake 1"));
+  test_rig_close(&rig);
+}
+
+static void add_tests(void)
+{
+  if (!test_has_devices())
+    return;
+  g_test_add_func("/astrogridder-devices/same", test_same);
+  g_test_add_func("/astrogridder-devices/failure", test_failure); /* the last: it stays broken */
+}
+
+/* Without a GPU three fake devices take its place; a single GPU is shared by three. */
+int main(int argc, char **argv)
+{
+  test_fake_devices("3");
+  return test_run(argc, argv, add_tests);
+}
