@@ -82,7 +82,7 @@ _gst_astro() {
     return
   fi
   case $command in
-    run) options=$'--stats\n--dot\n--clock\n--keep\n--control\n--control-token\n--watchdog\n--quiet\n--verbose\n--help' ;;
+    run) options=$'--stats\n--machine\n--dot\n--clock\n--keep\n--control\n--control-token\n--watchdog\n--quiet\n--verbose\n--help' ;;
     plan) options=$'--machine\n--help' ;;
     qualify) options=$'--quick\n--output\n--compare\n--quiet\n--help' ;;
     list | show | print | devices | machine) options=--help ;;

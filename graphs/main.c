@@ -23,6 +23,9 @@
 static const AstroOption run_options[] = {
   { "--stats", NULL, "end with a table of each element's work",
     G_STRUCT_OFFSET(AstroArguments, stats) },
+  { "--machine", "MACHINE",
+    "with --stats: beside each stage what bounds it on h100, h200, server-64 or a file's machine",
+    G_STRUCT_OFFSET(AstroArguments, machine) },
   { "--dot", "FILE", "write the running pipeline to FILE, for Graphviz",
     G_STRUCT_OFFSET(AstroArguments, dot) },
   { "--clock", "CLOCK", "the pipeline's clock: system, realtime, or ptp:DOMAIN",

@@ -63,7 +63,7 @@ static char *or_dash(double value, char *(*format)(double value))
   return value > 0 ? format(value) : g_strdup("-");
 }
 
-static const char *roof_name(const AstroPlanRow *row)
+const char *astro_plan_roof_name(const AstroPlanRow *row)
 {
   static const char *const names[ASTRO_N_ROOFS] = { [ASTRO_ROOF_MEMORY] = "memory",
                                                     [ASTRO_ROOF_BUS_UP] = "bus to GPU",
@@ -87,7 +87,7 @@ static void add_row(GPtrArray *cells, const AstroPlanRow *row)
     [BYTES_OUT] = astro_format_bytes(stage->bytes_out),
     [BUS] = or_dash(row->up + row->down, astro_format_bytes),
     [INTENSITY] = stage->told ? g_strdup_printf("%.3g", row->intensity) : g_strdup("?"),
-    [HELD_BY] = g_strdup(roof_name(row)),
+    [HELD_BY] = g_strdup(astro_plan_roof_name(row)),
     [TIME] = format_time(row->seconds),
     [ENERGY] = row->energy > 0 ? format_number(row->energy, "J") : g_strdup("-"),
     [HOST] = or_dash(row->host, astro_format_bytes),

@@ -181,14 +181,29 @@ static void note_sinks(AstroPlanShapes *shapes, GPtrArray *sinks)
 
 /* ---- messages ---- */
 
-static AstroPlanStage *find_stage(AstroPlanShapes *shapes, gpointer element)
+AstroPlanShapes *astro_plan_shapes_new(void)
+{
+  AstroPlanShapes *shapes = g_new0(AstroPlanShapes, 1);
+  shapes->stages = g_ptr_array_new_with_free_func(stage_free);
+  return shapes;
+}
+
+AstroPlanStage *astro_plan_shapes_stage(const AstroPlanShapes *shapes, gconstpointer element)
 {
   for (guint i = 0; i < shapes->stages->len; i++) {
     AstroPlanStage *stage = shapes->stages->pdata[i];
     if (stage->element == element)
       return stage;
   }
-  AstroPlanStage *stage = g_new0(AstroPlanStage, 1);
+  return NULL;
+}
+
+static AstroPlanStage *find_stage(AstroPlanShapes *shapes, gpointer element)
+{
+  AstroPlanStage *stage = astro_plan_shapes_stage(shapes, element);
+  if (stage)
+    return stage;
+  stage = g_new0(AstroPlanStage, 1);
   stage->element = gst_object_ref(element);
   g_ptr_array_add(shapes->stages, stage);
   return stage;
@@ -202,8 +217,9 @@ static double number(const GstStructure *s, const char *field)
 }
 
 /* A stage tells again if its caps change; the last word counts. */
-static void on_work(AstroPlanShapes *shapes, GstMessage *message, const GstStructure *s)
+void astro_plan_shapes_hear(AstroPlanShapes *shapes, GstMessage *message)
 {
+  const GstStructure *s = gst_message_get_structure(message);
   AstroPlanStage *stage = find_stage(shapes, GST_MESSAGE_SRC(message));
   g_free(stage->stage);
   g_free(stage->backend);
@@ -261,7 +277,7 @@ static gboolean wait(Planning *planning, char **trouble)
     }
     const GstStructure *s = gst_message_get_structure(message);
     if (gst_structure_has_name(s, ASTRO_PLAN_MESSAGE))
-      on_work(planning->shapes, message, s);
+      astro_plan_shapes_hear(planning->shapes, message);
     else if (gst_structure_has_name(s, MARKER))
       g_hash_table_remove(planning->awaited, GST_MESSAGE_SRC(message));
   }
@@ -293,12 +309,11 @@ static void sort_stages(Planning *planning)
 
 AstroPlanShapes *astro_plan_shapes(GstElement *pipeline, char **trouble)
 {
-  Planning planning = { .shapes = g_new0(AstroPlanShapes, 1), .pipeline = pipeline };
+  Planning planning = { .shapes = astro_plan_shapes_new(), .pipeline = pipeline };
   g_autoptr(GstContext) context = gst_context_new(ASTRO_PLAN_CONTEXT, FALSE);
   g_autoptr(GPtrArray) sinks = astro_plan_replace_sinks(pipeline);
   planning.sent = g_hash_table_new(NULL, NULL);
   planning.awaited = g_hash_table_new(NULL, NULL);
-  planning.shapes->stages = g_ptr_array_new_with_free_func(stage_free);
   g_mutex_init(&planning.lock);
   gst_element_set_context(pipeline, context);
   GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));

@@ -29,6 +29,11 @@ typedef struct {
 /* Sinks are replaced, so that nothing is written, and no block reaches a stage. NULL: *trouble says
  * why, and is freed by the caller. */
 AstroPlanShapes *astro_plan_shapes(GstElement *pipeline, char **trouble);
+AstroPlanShapes *astro_plan_shapes_new(void); /* without stages */
+/* Adds or replaces the stage that posted a message ASTRO_PLAN_MESSAGE. */
+void astro_plan_shapes_hear(AstroPlanShapes *shapes, GstMessage *message);
+/* NULL: the element has told nothing. */
+AstroPlanStage *astro_plan_shapes_stage(const AstroPlanShapes *shapes, gconstpointer element);
 void astro_plan_shapes_free(AstroPlanShapes *shapes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroPlanShapes, astro_plan_shapes_free)
 

@@ -8,6 +8,7 @@
 #include "graphs/control.h"
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
+#include "graphs/machine.h"
 #include "graphs/names.h"
 #include "graphs/pictures.h"
 #include "graphs/progress.h"
@@ -257,6 +258,10 @@ static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
   const char *name = structure ? gst_structure_get_name(structure) : "";
+  if (run->stats)
+    astro_stats_hear(run->stats, message);
+  if (g_str_equal(name, ASTRO_PLAN_MESSAGE))
+    return; /* it is for the table */
   if (g_str_equal(name, "astro-file"))
     on_file(run, run->files, structure);
   if (g_str_equal(name, "astro-input"))
@@ -583,7 +588,7 @@ static void tell_at_end(Run *run)
 }
 
 static int play_pipeline(GstElement *pipeline, const AstroPass *pass, const char *passing,
-                         const AstroArguments *arguments)
+                         const AstroMachine *machine, const AstroArguments *arguments)
 {
   Run run = { .arguments = arguments,
               .pass = pass,
@@ -600,7 +605,7 @@ static int play_pipeline(GstElement *pipeline, const AstroPass *pass, const char
   run.beams = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   run.sources =
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
-  run.stats = arguments->stats ? astro_stats_new(pipeline) : NULL;
+  run.stats = arguments->stats ? astro_stats_new(pipeline, machine) : NULL;
   run.progress = arguments->quiet ? NULL : astro_progress_new(pipeline, name);
   run.watchdog = arguments->watchdog
                      ? astro_watchdog_new(pipeline, arguments->watchdog, on_stalled, &run)
@@ -692,5 +697,12 @@ int astro_pass_run(const AstroPass *pass, const char *passing, const AstroArgume
   g_autoptr(GstElement) pipeline = pipeline_of(pass, &trouble);
   if (!trouble && arguments->clock)
     trouble = astro_clock_set(pipeline, arguments->clock, arguments->quiet);
-  return trouble ? astro_refuse(trouble) : play_pipeline(pipeline, pass, passing, arguments);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroMachine) machine = NULL;
+  if (!trouble && arguments->machine && !arguments->stats)
+    trouble = g_strdup("--machine is for the table of --stats, which was not asked for");
+  if (!trouble && arguments->machine && !(machine = astro_machine_find(arguments->machine, &error)))
+    trouble = g_strdup(error->message);
+  return trouble ? astro_refuse(trouble)
+                 : play_pipeline(pipeline, pass, passing, machine, arguments);
 }

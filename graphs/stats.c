@@ -2,12 +2,14 @@
 #include "graphs/stats.h"
 #include "core/memory/faces.h"
 #include "core/memory/memory.h"
+#include "graphs/bounds.h"
 #include "graphs/counts.h"
 #include "graphs/format.h"
 #include "graphs/table.h"
 #include "graphs/usage.h"
 
 struct _AstroStats {
+  AstroBounds *bounds; /* NULL: no machine was given */
   AstroCounts *counts;
   gint64 start;
   AstroMemoryCounters memory; /* at the start */
@@ -24,9 +26,10 @@ static gboolean read_usage(gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-AstroStats *astro_stats_new(GstElement *pipeline)
+AstroStats *astro_stats_new(GstElement *pipeline, const AstroMachine *machine)
 {
   AstroStats *stats = g_new0(AstroStats, 1);
+  stats->bounds = machine ? astro_bounds_new(pipeline, machine) : NULL;
   stats->counts = astro_counts_new(pipeline);
   stats->start = g_get_monotonic_time();
   astro_memory_counters(&stats->memory);
@@ -35,6 +38,12 @@ AstroStats *astro_stats_new(GstElement *pipeline)
   stats->usage = astro_usage_new(NULL);
   stats->reads = g_timeout_add_seconds(READ_EVERY, read_usage, stats);
   return stats;
+}
+
+void astro_stats_hear(AstroStats *stats, GstMessage *message)
+{
+  if (stats->bounds)
+    astro_bounds_hear(stats->bounds, message);
 }
 
 typedef struct {
@@ -82,6 +91,8 @@ enum {
   HOST_COPIES,
   AGAIN,
   BACKEND,
+  BOUND, /* this and the next only with a machine */
+  OF_BOUND,
   COLUMNS
 };
 
@@ -102,9 +113,16 @@ static const struct {
   [HOST_COPIES] = { "host copies" },
   [AGAIN] = { "again" }, /* steps that came repeatedly or late and were left out */
   [BACKEND] = { "backend", TRUE },
+  [BOUND] = { "bound", TRUE },
+  [OF_BOUND] = { "of bound" },
 };
 
 typedef char *Row[COLUMNS];
+
+static guint n_columns(const AstroStats *stats)
+{
+  return stats->bounds ? COLUMNS : BOUND;
+}
 
 static char *format_count(guint64 count)
 {
@@ -132,22 +150,30 @@ static void add_row(AstroStats *stats, GstElement *element, double seconds, GArr
     row[HOST_COPIES] = format_count(counts.host_copies);
     row[AGAIN] = format_count(counts.again);
   }
+  if (stats->bounds && counts.backend) {
+    const AstroBoundWork did = { .bytes_in = counts.bytes_in,
+                                 .bytes_out = counts.bytes_out,
+                                 .busy = counts.busy / 1e9,
+                                 .whole = seconds,
+                                 .backend = counts.backend };
+    astro_bounds_find(stats->bounds, element, &did, &row[BOUND], &row[OF_BOUND]);
+  }
   for (guint i = 0; i < COLUMNS; i++)
     if (!row[i])
       row[i] = g_strdup("-");
   g_array_append_val(rows, row);
 }
 
-static void print_rows(GArray *rows, FILE *out)
+static void print_rows(GArray *rows, guint n_columns, FILE *out)
 {
   g_autoptr(GPtrArray) cells = g_ptr_array_new();
   gboolean left[COLUMNS];
-  for (guint j = 0; j < COLUMNS; j++)
+  for (guint j = 0; j < n_columns; j++)
     left[j] = columns[j].left;
   for (guint i = 0; i < rows->len; i++)
-    for (guint j = 0; j < COLUMNS; j++)
+    for (guint j = 0; j < n_columns; j++)
       g_ptr_array_add(cells, g_array_index(rows, Row, i)[j]);
-  astro_table_print(cells, COLUMNS, left, out);
+  astro_table_print(cells, n_columns, left, out);
 }
 
 /* Prints how many blocks were copied between host and GPUs; nothing if none were. */
@@ -234,7 +260,7 @@ void astro_stats_print(AstroStats *stats, FILE *out)
   g_autoptr(GPtrArray) elements = astro_counts_elements(stats->counts);
   for (guint i = 0; i < elements->len; i++)
     add_row(stats, elements->pdata[i], seconds, rows);
-  print_rows(rows, out);
+  print_rows(rows, n_columns(stats), out);
   print_copies(stats, out);
   print_energy(stats, seconds, out);
   for (guint i = 0; i < elements->len; i++)
@@ -249,6 +275,7 @@ void astro_stats_free(AstroStats *stats)
   if (!stats)
     return;
   astro_counts_free(stats->counts);
+  astro_bounds_free(stats->bounds);
   g_source_remove(stats->reads);
   astro_usage_free(stats->usage);
   g_free(stats);

@@ -25,8 +25,9 @@ typedef struct {
   double kept; /* bytes that an instance holds from one block to the next */
 } AstroWork;
 
-/* An element that gets a context of this type is only planned: it agrees on caps, and then posts an
- * element message of that name, with what its work is, instead of making a backend. Fields: stage,
+/* An element that gets a context of this type agrees on caps, and then posts an element message of
+ * that name, with what its work is. It is only planned, and makes no backend, unless the context
+ * has a field run that is TRUE. Fields of the message: stage,
  * backend (both as text), pass-through and told (booleans), and as doubles rate-in and rate-out
  * (steps a second; 0: streams without a rate), bytes-in and bytes-out (of a step), kept, and the
  * operations by the name of the arithmetic: of a second, or of a step where there is no rate. */

@@ -37,7 +37,7 @@ gboolean astro_plan_tell(AstroStage *stage, gboolean pass_through, GError **erro
   const AstroStream *in = &priv->in, *out = &priv->out;
   const AstroWorkSteps steps = steps_of(in, out);
   AstroWork work = { 0 };
-  if (!pass_through && !check_shape(klass, priv->config, error))
+  if (priv->is_planned && !pass_through && !check_shape(klass, priv->config, error))
     return FALSE;
   const gboolean told =
       pass_through || (klass->tell_work && klass->tell_work(priv->config, &steps, &work));

@@ -59,8 +59,8 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   astro_log_caps(stage, in, out);
   if (pass_through)
     ASTRO_INFO(stage, "pass-through: there is nothing to do");
-  if (!(priv->is_planned ? astro_plan_tell(stage, pass_through, &error)
-                         : pass_through || astro_stage_open_backend(stage, &error))) {
+  if (!(priv->is_planned || pass_through || astro_stage_open_backend(stage, &error)) ||
+      !(!priv->tells_work || astro_plan_tell(stage, pass_through, &error))) {
     astro_stage_post_error(stage, error);
     astro_stage_close_backend(stage);
     return FALSE;

@@ -33,7 +33,8 @@ typedef struct {
 } AstroStageLane;
 
 typedef struct {
-  gboolean is_planned;    /* it only says what its work is (astroplan.h) */
+  gboolean tells_work;    /* it says what its work is (astroplan.h) */
+  gboolean is_planned;    /* and does not do it */
   AstroWorkChoice choice; /* under the object's lock: any thread sets it */
   char *devices;          /* the same; NULL: the one of choice */
 

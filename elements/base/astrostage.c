@@ -304,8 +304,11 @@ static gboolean start_any(GstBaseTransform *trans)
 
 static void set_context(GstElement *element, GstContext *context)
 {
-  if (gst_context_has_context_type(context, ASTRO_PLAN_CONTEXT))
-    PRIV(ASTRO_STAGE(element))->is_planned = TRUE;
+  if (gst_context_has_context_type(context, ASTRO_PLAN_CONTEXT)) {
+    PRIV(ASTRO_STAGE(element))->tells_work = TRUE;
+    PRIV(ASTRO_STAGE(element))->is_planned =
+        !astro_field_is_true(gst_context_get_structure(context), "run");
+  }
   GST_ELEMENT_CLASS(astro_stage_parent_class)->set_context(element, context);
 }
 

@@ -82,6 +82,8 @@ static void test_usage(void)
     { "help nothing-like-it", "no command or graph nothing-like-it (gst-astro --help" },
     { "help good extra", "unexpected argument extra" },
     { "help print --stats", "no option --stats" },
+    { "run good --machine h100", "--machine is for the table of --stats" },
+    { "run good --stats --machine h10", "no machine h10" },
     { "run", "name a graph" },
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },
@@ -327,7 +329,8 @@ static void test_completion(void)
   complete("gst-astro run --clock = ptp : 0 good bl", "-o nospace blocks=");
   complete("gst-astro run --clock ptp:0 good bl", "-o nospace blocks=");
   complete("gst-astro run --stats good --",
-           "--dot --clock --keep --control --control-token --watchdog --quiet --verbose --help");
+           "--machine --dot --clock --keep --control --control-token --watchdog --quiet "
+           "--verbose --help");
   complete("gst-astro run --control 127.0.0.1 : 80 good bl", "-o nospace blocks=");
   complete("gst-astro show --", "--help");
   complete("gst-astro show good ''", "");

@@ -1,5 +1,6 @@
 /* Plans: their counts are those of formulas and of real runs, and nothing is run or written. */
 #include "tests/graphs/program.h"
+#include "tests/near.h"
 
 #define MACHINE(more)                                                                              \
   "[machine]\nname=a test\nsource=made up\n[host]\nmemory=1e10\nbandwidth=1e9\nint8=1e9\n"         \
@@ -194,6 +195,31 @@ static void test_cuda_stages(void)
   }
 }
 
+/* --stats holds stages to the same bounds: the part of the bound times the time that a stage was
+ * busy is the time that the plan tells, however fast this machine is. */
+static void test_stats(void)
+{
+  write_file("small.graph", GRAPH, -1);
+  write_file("slow.machine", MACHINE(""), -1);
+  g_auto(Result) plain = run("run ./small.graph --stats backend=cpu");
+  g_assert_null(strstr(plain.out, "of bound"));
+  g_auto(Result) held = run("run ./small.graph --stats --machine slow.machine backend=cpu");
+  g_assert_cmpstr(held.status ? held.err : "", ==, "");
+  g_autofree char *bound = cell_of(held.out, "fft", "bound", 0),
+                  *part = cell_of(held.out, "fft", "of bound", 0),
+                  *busy = cell_of(held.out, "fft", "busy", 0),
+                  *correlator = cell_of(held.out, "correlator", "bound", 0);
+  g_assert_cmpstr(bound, ==, "float");
+  g_assert_cmpstr(correlator, ==, "int8");
+  assert_cell(held.out, "astroskysrc0", "of bound", "-");
+  const double seconds = g_ascii_strtod(busy, NULL);
+  if (seconds < 0.02) {
+    g_test_skip("this machine is too fast for times of whole milliseconds");
+    return;
+  }
+  test_near(g_ascii_strtod(part, NULL) / 100 * seconds, 0.192, 0.192 * (0.01 + 0.0005 / seconds));
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/plan/counts", test_counts);
@@ -201,6 +227,7 @@ static void add_tests(void)
   g_test_add_func("/plan/bus", test_bus);
   g_test_add_func("/plan/shipped", test_shipped);
   g_test_add_func("/plan/rounds", test_rounds);
+  g_test_add_func("/plan/stats", test_stats);
   g_test_add_func("/plan/refused", test_refused);
   g_test_add_func("/plan/cuda-stages", test_cuda_stages);
 }

@@ -1,0 +1,68 @@
+/* Has the stages of a running pipeline tell their work, and divides it by what a machine allows. */
+#include "graphs/bounds.h"
+#include "graphs/plan-print.h"
+#include "graphs/plan-roofs.h"
+
+struct _AstroBounds {
+  const AstroMachine *machine;
+  AstroPlanShapes *shapes;
+};
+
+AstroBounds *astro_bounds_new(GstElement *pipeline, const AstroMachine *machine)
+{
+  AstroBounds *bounds = g_new0(AstroBounds, 1);
+  bounds->machine = machine;
+  bounds->shapes = astro_plan_shapes_new();
+  g_autoptr(GstContext) context = gst_context_new(ASTRO_PLAN_CONTEXT, FALSE);
+  gst_structure_set(gst_context_writable_structure(context), "run", G_TYPE_BOOLEAN, TRUE, NULL);
+  gst_element_set_context(pipeline, context);
+  return bounds;
+}
+
+void astro_bounds_hear(AstroBounds *bounds, GstMessage *message)
+{
+  if (gst_message_has_name(message, ASTRO_PLAN_MESSAGE))
+    astro_plan_shapes_hear(bounds->shapes, message);
+}
+
+/* The stage alone, with the backend that did its work. Blocks that come from the host to a GPU are
+ * among the work of the bus, which --stats counts for the whole run. */
+static AstroPlanRoofs *roofs_of(AstroBounds *bounds, AstroPlanStage *stage, const char *backend)
+{
+  AstroPlanStage alone = *stage;
+  g_autoptr(GPtrArray) stages = g_ptr_array_new();
+  g_autofree char *trouble = NULL;
+  AstroPlanShapes shapes = { .stages = stages };
+  alone.backend = (char *)backend;
+  g_ptr_array_add(stages, &alone);
+  AstroPlanRoofs *roofs = astro_plan_roofs(&shapes, bounds->machine, &trouble);
+  return roofs;
+}
+
+void astro_bounds_find(AstroBounds *bounds, GstElement *element, const AstroBoundWork *did,
+                       char **bound, char **of_bound)
+{
+  AstroPlanStage *stage = astro_plan_shapes_stage(bounds->shapes, element);
+  if (!stage || !stage->told || stage->passes)
+    return;
+  const gboolean has_input = stage->bytes_in > 0;
+  const double times = has_input ? (double)did->bytes_in / stage->bytes_in
+                                 : (double)did->bytes_out / stage->bytes_out;
+  g_autoptr(AstroPlanRoofs) roofs = roofs_of(bounds, stage, did->backend);
+  if (!roofs || !(has_input || stage->bytes_out > 0))
+    return;
+  AstroPlanRow *row = &g_array_index(roofs->rows, AstroPlanRow, 0);
+  const double took = row->on_device ? did->whole : did->busy;
+  if (row->seconds <= 0 || took <= 0)
+    return;
+  *bound = g_strdup(astro_plan_roof_name(row));
+  *of_bound = g_strdup_printf("%.3g %%", 100 * row->seconds * times / took);
+}
+
+void astro_bounds_free(AstroBounds *bounds)
+{
+  if (!bounds)
+    return;
+  astro_plan_shapes_free(bounds->shapes);
+  g_free(bounds);
+}
