@@ -33,6 +33,13 @@ gboolean astro_histogram_devices_check(const AstroHistogramSettings *settings, G
   return n > 0;
 }
 
+guint astro_histogram_devices_count(const AstroHistogramSettings *settings)
+{
+  const AstroWorkChoice choice = choice_of(settings);
+  gint indices[ASTRO_MOST_DEVICES];
+  return MAX(astro_work_find_devices(settings->devices, &choice, indices, NULL), 1);
+}
+
 gboolean astro_histogram_devices_open(AstroHistogramDevices *devices,
                                       const AstroHistogramSettings *settings,
                                       const AstroHistogramConfig *config, char **why,

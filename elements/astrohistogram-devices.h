@@ -16,6 +16,8 @@ typedef struct {
 gboolean astro_histogram_devices_are_named(const AstroHistogramSettings *settings);
 /* For the start: whether the GPUs that were asked for by name are there. */
 gboolean astro_histogram_devices_check(const AstroHistogramSettings *settings, GError **error);
+/* How many may count at once; 1 where there are none. */
+guint astro_histogram_devices_count(const AstroHistogramSettings *settings);
 /* Chooses the backend for a configuration and opens its devices. why: as astro_backend_choose sets
  * it. */
 gboolean astro_histogram_devices_open(AstroHistogramDevices *devices,

@@ -89,7 +89,7 @@ gboolean astro_catalogue_pad_check_place(AstroCataloguePad *pad, GstBuffer *buff
 }
 
 gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buffer,
-                                    AstroCatalogue *catalogue, GError **error)
+                                    const AstroHeldLimit *limit, AstroHeld *held, GError **error)
 {
   GstMapInfo map;
   gsize step = pad->places.n * sizeof(double);
@@ -109,8 +109,8 @@ gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buf
   if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
                                GST_PAD_NAME(pad));
-  gboolean good = astro_catalogue_append(
-      catalogue, &pad->places, (const double *)(gconstpointer)map.data, map.size / step, error);
+  gboolean good = astro_held_append(
+      held, limit, &pad->places, (const double *)(gconstpointer)map.data, map.size / step, error);
   gst_buffer_unmap(buffer, &map);
   if (!good)
     g_prefix_error(error, "pad %s: ", GST_PAD_NAME(pad));

@@ -4,7 +4,7 @@
 
 #include <gst/base/gstaggregator.h>
 
-#include "core/lib/catalogue/columns.h"
+#include "core/lib/catalogue/held.h"
 
 G_BEGIN_DECLS
 
@@ -27,6 +27,6 @@ gboolean astro_catalogue_pad_read_caps(AstroCataloguePad *pad, const GstCaps *ca
  * one would be counted twice, and a missing one not at all. */
 gboolean astro_catalogue_pad_check_place(AstroCataloguePad *pad, GstBuffer *buffer, GError **error);
 gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buffer,
-                                    AstroCatalogue *catalogue, GError **error);
+                                    const AstroHeldLimit *limit, AstroHeld *held, GError **error);
 
 G_END_DECLS

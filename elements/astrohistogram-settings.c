@@ -2,6 +2,7 @@
 #include "config.h"
 #include "elements/astrohistogram-settings.h"
 
+#include "core/backend/budget.h"
 #include "core/kit/fail.h"
 #include "elements/base/astrowork.h"
 
@@ -134,6 +135,9 @@ const AstroField astro_histogram_settings_fields[] = {
              ASTRO_PRECISION_EXACT),
   ASTRO_ENUM(AstroHistogramSettings, method, "method", "Method", "How pairs are counted",
              astro_pair_method_get_type, ASTRO_PAIR_METHOD_AUTO),
+  ASTRO_TEXT(AstroHistogramSettings, max_memory, "max-memory", "Memory",
+             ASTRO_BUDGET_HELP "; larger catalogues are counted in slices, from a temporary file",
+             ASTRO_BUDGET_DEFAULT),
   ASTRO_WORK_BACKEND(AstroHistogramSettings, backend, "Backend that computes the counts"),
   ASTRO_WORK_DEVICE(AstroHistogramSettings, device, 63),
   ASTRO_WORK_DEVICES(AstroHistogramSettings, devices),

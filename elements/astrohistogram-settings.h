@@ -12,7 +12,7 @@ typedef struct {
   double bins_per_decade, min_angle, max_angle; /* arcmin */
   double min_separation, max_separation, mu_max, pi_max;
   guint mu_bins, pi_bins;
-  char *edges;
+  char *edges, *max_memory;
   guint linear_bins, regions, split, interval, threads;
   AstroPrecision precision;
   AstroPairMethod method;

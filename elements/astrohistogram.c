@@ -29,6 +29,14 @@
  *   astrofitssrc location=random.fits redshift-column=Z omega-m=0.31 ! h.random
  * ]|
  *
+ * A catalogue that takes more than its share of max-memory is kept in a temporary file (in TMPDIR),
+ * ordered along the sky in slices that fit, and slices near enough for pairs in the bins are
+ * counted with each other. Counts are the same to the last pair; sums of weights may differ in
+ * their last digits. What max-memory is about is catalogues, their trees and counts in this
+ * element, 48 bytes a point or less of pairs by angle: the buffers that sources send are their own,
+ * so a large catalogue is best sent in several on the pad data. It is then bounded by the disk
+ * alone, at 16 bytes a point and twice that while points are put in order.
+ *
  * On a GPU (backend=cuda, or auto where there is one) the counts equal the CPU's to the last pair.
  * The CPU prepares a random catalogue while the GPU counts the one before it, so a histogram is
  * complete only when it is sent. Sums of weights are added in any order and may differ in their
@@ -45,6 +53,8 @@
 #include "config.h"
 #include "elements/astrohistogram.h"
 
+#include "core/backend/budget.h"
+#include "core/histogram/budget.h"
 #include "core/histogram/check.h"
 #include "core/histogram/from-catalogues.h"
 #include "core/lib/catalogue/split.h"
@@ -69,10 +79,12 @@ struct _AstroHistogram {
   AstroHistogramSettings settings;
   char *active_backend;
 
-  GMutex lock;                        /* of data: a pad may be flushed at any time */
-  AstroCatalogue data[ASTRO_N_SIDES]; /* read from the data pads so far */
-  AstroCollector *collector;          /* made once the data is complete */
-  gboolean is_there[ASTRO_N_SIDES];   /* which pads existed when it was made */
+  GMutex lock;                      /* of data: a pad may be flushed at any time */
+  AstroHeld data[ASTRO_N_SIDES];    /* read from the data pads so far */
+  guint64 budget;                   /* bytes, found at the start */
+  AstroHeldLimit limit;             /* of a catalogue in memory */
+  AstroCollector *collector;        /* made once the data is complete */
+  gboolean is_there[ASTRO_N_SIDES]; /* which pads existed when it was made */
   AstroHistogramDevices devices;
   guint64 n_random;
   /* the collector's settings: copies of the properties */
@@ -117,19 +129,41 @@ static gboolean has_pad(AstroHistogram *self, AstroSide side)
   return pad != NULL;
 }
 
+/* The bins, with the sides that there are, and weights if a catalogue has any. */
+static gboolean make_config(AstroHistogram *self, const AstroHistogramSettings *settings,
+                            AstroHistogramConfig *config, GError **error)
+{
+  if (!astro_histogram_settings_config(settings, config, error))
+    return FALSE;
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    self->is_there[side] = pad != NULL;
+    config->weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
+  }
+  return TRUE;
+}
+
+/* How much memory a catalogue may take, found before the first of them is read. */
+static gboolean share_memory(AstroHistogram *self, GError **error)
+{
+  AstroHistogramConfig config;
+  g_auto(AstroHistogramSettings) settings;
+  if (self->limit.bytes > 0)
+    return TRUE;
+  astro_histogram_settings_copy(self, &settings, &self->settings);
+  return make_config(self, &settings, &config, error) &&
+         astro_histogram_share(&config, self->is_there, astro_histogram_devices_count(&settings),
+                               self->budget, &self->limit, error);
+}
+
 static gboolean make_collector(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
   g_auto(AstroHistogramSettings) settings;
   g_autofree char *why = NULL;
   astro_histogram_settings_copy(self, &settings, &self->settings);
-  if (!astro_histogram_settings_config(&settings, &config, error))
+  if (!make_config(self, &settings, &config, error))
     return FALSE;
-  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
-    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
-    self->is_there[side] = pad != NULL;
-    config.weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
-  }
   if (!astro_histogram_devices_open(&self->devices, &settings, &config, &why, error))
     return FALSE;
   const AstroHistogramDevices *devices = &self->devices;
@@ -141,6 +175,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   if (!self->collector)
     return FALSE;
   astro_collector_share(self->collector, devices->places, devices->n);
+  astro_collector_set_limit(self->collector, &self->limit);
   for (guint i = 0; i < devices->n; i++)
     astro_work_log(self, devices->backend, astro_collector_variant(self->collector),
                    devices->places[i].device, settings.threads, why);
@@ -201,11 +236,20 @@ static gboolean check_time(const AstroHistogram *self, AstroSide side, gboolean 
                                            : "the pad to be requested earlier");
 }
 
+/* A random catalogue that is split, and its part, share what one may take. */
+static AstroHeldLimit limit_of(const AstroHistogram *self, AstroSide side)
+{
+  const gboolean is_split =
+      self->split > 1 && (side == ASTRO_SIDE_RANDOM || side == ASTRO_SIDE_RANDOM2);
+  return (AstroHeldLimit){ .bytes = self->limit.bytes / (is_split ? 2 : 1),
+                           .of_a_point = self->limit.of_a_point };
+}
+
 /* Adds the pad's buffer to the catalogue. FALSE without an error: the pad has none. */
-static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catalogue,
-                     GError **error)
+static gboolean take(AstroHistogram *self, AstroSide side, AstroHeld *held, GError **error)
 {
   g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+  const AstroHeldLimit limit = limit_of(self, side);
   if (!pad)
     return FALSE;
   g_mutex_lock(&self->lock);
@@ -214,7 +258,7 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
                    check_time(self, side, g_atomic_int_exchange(&pad->flushed, FALSE), error) &&
                    astro_catalogue_pad_check_place(pad, buffer, error) &&
                    astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, error) &&
-                   astro_catalogue_pad_append(pad, buffer, catalogue, error);
+                   astro_catalogue_pad_append(pad, buffer, &limit, held, error);
   g_mutex_unlock(&self->lock);
   return taken;
 }
@@ -322,10 +366,10 @@ static void warn_of_negative_weights(AstroHistogram *self)
 }
 
 /* A cross-correlation of a catalogue with itself is probably a mistake. */
-static void warn_of_same(AstroHistogram *self, AstroSide side, const AstroCatalogue *first,
-                         const AstroCatalogue *second)
+static void warn_of_same(AstroHistogram *self, AstroSide side, const AstroHeld *first,
+                         const AstroHeld *second)
 {
-  if (!astro_catalogue_is_same(first, second))
+  if (!astro_held_is_same(first, second))
     return;
   const char *name = astro_side_name(side);
   GST_ELEMENT_WARNING(
@@ -337,6 +381,18 @@ static void warn_of_same(AstroHistogram *self, AstroSide side, const AstroCatalo
       (NULL));
 }
 
+static void note_files(AstroHistogram *self, AstroSide side, const AstroHeld *held)
+{
+  if (held->spill)
+    ASTRO_INFO(self,
+               "the %s catalogue of %" G_GUINT64_FORMAT
+               " points is counted in slices, from a temporary file of %.1f GB, as max-memory "
+               "leaves it %" G_GUINT64_FORMAT " bytes",
+               astro_side_name(side), held->n,
+               (double)(held->n * astro_spill_n_columns(held->spill) * sizeof(double)) * 1e-9,
+               self->limit.bytes);
+}
+
 static GstFlowReturn begin(AstroHistogram *self)
 {
   GError *error = NULL;
@@ -344,23 +400,22 @@ static GstFlowReturn begin(AstroHistogram *self)
   AstroHistogramCall call = { watch_count, self, &stop };
   astro_count_progress_begin(&self->progress, GST_ELEMENT(self));
   g_mutex_lock(&self->lock);
-  AstroCatalogue data = self->data[ASTRO_SIDE_DATA], data2 = self->data[ASTRO_SIDE_DATA2];
+  g_auto(AstroHeld) data = self->data[ASTRO_SIDE_DATA];
+  g_auto(AstroHeld) data2 = self->data[ASTRO_SIDE_DATA2];
   memset(self->data, 0, sizeof self->data);
   g_mutex_unlock(&self->lock);
   warn_of_same(self, ASTRO_SIDE_DATA, &data, &data2);
-  gboolean good = make_collector(self, &error) &&
-                  astro_collector_add_data(self->collector, &data, &data2, &call, &error);
-  astro_catalogue_clear(&data);
-  astro_catalogue_clear(&data2);
-  if (!good)
+  note_files(self, ASTRO_SIDE_DATA, &data);
+  note_files(self, ASTRO_SIDE_DATA2, &data2);
+  if (!make_collector(self, &error) ||
+      !astro_collector_take_data(self->collector, &data, &data2, &call, &error))
     return fail(self, error);
   warn_of_negative_weights(self);
   set_active_backend(self);
   return GST_FLOW_OK;
 }
 
-static GstFlowReturn count_whole(AstroHistogram *self, const AstroCatalogue *random,
-                                 const AstroCatalogue *random2)
+static GstFlowReturn count_whole(AstroHistogram *self, AstroHeld *random, AstroHeld *random2)
 {
   GError *error = NULL;
   const AstroStop stop = { is_unwanted, self };
@@ -368,7 +423,9 @@ static GstFlowReturn count_whole(AstroHistogram *self, const AstroCatalogue *ran
   astro_count_progress_next(&self->progress);
   if (self->n_random == 0)
     warn_of_same(self, ASTRO_SIDE_RANDOM, random, random2);
-  if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
+  note_files(self, ASTRO_SIDE_RANDOM, random);
+  note_files(self, ASTRO_SIDE_RANDOM2, random2);
+  if (!astro_collector_take_random(self->collector, random, random2, &call, &error))
     return fail(self, error);
   self->n_random++;
   if (self->interval == 0 || self->n_random % self->interval != 0)
@@ -379,28 +436,41 @@ static GstFlowReturn count_whole(AstroHistogram *self, const AstroCatalogue *ran
 
 #define SPLIT_SEED 0x73706c69
 
+/* A number of two bytes for every point says which part it is in (split.h). */
+static gboolean has_room_to_split(const AstroHistogram *self, const AstroHeld *random,
+                                  AstroSide side, GError **error)
+{
+  const guint64 needed = random->n * sizeof(guint16), room = limit_of(self, side).bytes;
+  return !random->spill || needed <= room ||
+         astro_backend_no_memory(error,
+                                 "%" G_GUINT64_FORMAT " points take %" G_GUINT64_FORMAT
+                                 " bytes to split, and max-memory has room for %" G_GUINT64_FORMAT
+                                 ": expected more memory, or several smaller random catalogues",
+                                 random->n, needed, room);
+}
+
 /* The parts of both sides have to be independent. A side without points has no parts, and its lack
  * is refused where the first part is counted. */
-static AstroSplit *split_side(const AstroHistogram *self, const AstroCatalogue *random,
-                              AstroSide side, GError **error)
+static AstroSplit *split_side(const AstroHistogram *self, const AstroHeld *random, AstroSide side,
+                              GError **error)
 {
-  AstroSplit *split = random->n > 0 ? astro_split_new(random->n, self->split, SPLIT_SEED + side,
-                                                      self->n_random, error)
-                                    : NULL;
-  if (error && *error)
+  AstroSplit *split = NULL;
+  if (random->n > 0 && has_room_to_split(self, random, side, error))
+    split = astro_split_new(random->n, self->split, SPLIT_SEED + side, self->n_random, error);
+  if (*error)
     g_prefix_error(error, "split=%u: the %s catalogue: ", self->split, astro_side_name(side));
   return split;
 }
 
-static gboolean take_part(const AstroSplit *split, const AstroCatalogue *all, guint part,
-                          AstroCatalogue *catalogue, GError **error)
+static gboolean take_part(const AstroHistogram *self, AstroSide side, const AstroSplit *split,
+                          const AstroHeld *all, guint part, AstroHeld *held, GError **error)
 {
-  return !split || astro_split_part(split, all, part, catalogue, error);
+  const AstroHeldLimit limit = limit_of(self, side);
+  return !split || astro_split_held(split, all, &limit, part, held, error);
 }
 
 /* Each part of a random catalogue is counted as one. */
-static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *random,
-                                  const AstroCatalogue *random2)
+static GstFlowReturn count_random(AstroHistogram *self, AstroHeld *random, AstroHeld *random2)
 {
   GError *error = NULL;
   if (self->split < 2)
@@ -410,15 +480,17 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
       error ? NULL : split_side(self, random2, ASTRO_SIDE_RANDOM2, &error);
   if (error)
     return fail(self, error);
+  const AstroHeldLimit limit = limit_of(self, ASTRO_SIDE_RANDOM);
+  astro_collector_set_limit(self->collector, &limit);
   GstFlowReturn flow = GST_FLOW_OK;
   for (guint p = 0; p < self->split && flow == GST_FLOW_OK; p++) {
-    AstroCatalogue part = { 0 }, part2 = { 0 };
-    if (take_part(split, random, p, &part, &error) && take_part(split2, random2, p, &part2, &error))
+    g_auto(AstroHeld) part = { 0 };
+    g_auto(AstroHeld) part2 = { 0 };
+    if (take_part(self, ASTRO_SIDE_RANDOM, split, random, p, &part, &error) &&
+        take_part(self, ASTRO_SIDE_RANDOM2, split2, random2, p, &part2, &error))
       flow = count_whole(self, &part, &part2);
     else
       flow = fail(self, error);
-    astro_catalogue_clear(&part);
-    astro_catalogue_clear(&part2);
   }
   return flow;
 }
@@ -461,10 +533,13 @@ static GstFlowReturn finish_interrupted(AstroHistogram *self)
 
 static GstFlowReturn count_next(AstroHistogram *self)
 {
-  AstroCatalogue random = { 0 }, random2 = { 0 };
+  g_auto(AstroHeld) random = { 0 };
+  g_auto(AstroHeld) random2 = { 0 };
   GError *error = NULL;
   if (drop_gaps(self))
     return GST_FLOW_OK;
+  if (!share_memory(self, &error))
+    return fail(self, error);
   gboolean more = take(self, ASTRO_SIDE_DATA, &self->data[ASTRO_SIDE_DATA], &error);
   more |= !error && take(self, ASTRO_SIDE_DATA2, &self->data[ASTRO_SIDE_DATA2], &error);
   if (error)
@@ -485,8 +560,6 @@ static GstFlowReturn count_next(AstroHistogram *self)
     flow = miss_random(self, has_one);
   else
     flow = count_random(self, &random, &random2);
-  astro_catalogue_clear(&random);
-  astro_catalogue_clear(&random2);
   return flow;
 }
 
@@ -495,7 +568,7 @@ static void forget(AstroHistogram *self)
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
     g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
     g_mutex_lock(&self->lock);
-    astro_catalogue_clear(&self->data[side]);
+    astro_held_clear(&self->data[side]);
     g_mutex_unlock(&self->lock);
     if (pad)
       g_atomic_int_set(&pad->flushed, FALSE);
@@ -503,6 +576,7 @@ static void forget(AstroHistogram *self)
   g_clear_pointer(&self->collector, astro_collector_free);
   astro_histogram_devices_clear(&self->devices);
   self->n_random = 0;
+  self->limit = (AstroHeldLimit){ 0 };
   self->announced = FALSE;
   self->progress = (AstroCountProgress){ 0 };
 }
@@ -529,7 +603,7 @@ static void forget_pad(GstAggregator *aggregator, AstroCataloguePad *pad)
   g_mutex_lock(&self->lock);
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
     if (g_str_equal(astro_side_name(side), GST_PAD_NAME(pad)))
-      astro_catalogue_clear(&self->data[side]);
+      astro_held_clear(&self->data[side]);
   g_mutex_unlock(&self->lock);
 }
 
@@ -629,6 +703,7 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   g_atomic_int_set(&self->flushed, FALSE);
   g_atomic_int_set(&self->interrupted, FALSE);
   if (!astro_histogram_settings_config(&settings, &config, &error) ||
+      !astro_memory_budget(settings.max_memory, &self->budget, &error) ||
       !(astro_histogram_devices_are_named(&settings) ? astro_histogram_shape_angular
                                                      : astro_histogram_shape)(&config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));

@@ -3,11 +3,14 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
   core/histogram/check.h core/histogram/check.c core/histogram/count.h core/histogram/count.c core/histogram/reference.c core/histogram/cpu.c \
   core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
   core/histogram/deal.h core/histogram/deal.c core/histogram/shares.h core/histogram/shares.c \
+  core/histogram/budget.h core/histogram/budget.c core/histogram/slices.h core/histogram/slices.c \
+  core/histogram/side.h core/histogram/side.c core/histogram/count-slices.h core/histogram/count-slices.c \
   core/histogram/space.h core/histogram/space.c core/histogram/space-cpu.h core/histogram/space-cpu.c
 # The bin rule rounds every operation by itself.
 core_exact_level_sources += core/histogram/kernels-levels.c core/histogram/space-levels.c
 core_tests += tests/core/histogram/histogram tests/core/histogram/histogram-large tests/core/histogram/histogram-calls \
-  tests/core/histogram/histogram-refused tests/core/histogram/histogram-space tests/core/histogram/histogram-shares
+  tests/core/histogram/histogram-refused tests/core/histogram/histogram-space tests/core/histogram/histogram-shares \
+  tests/core/histogram/histogram-slices
 fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram tests/bench/histogram-space
 dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/elements/fake-devices.h tests/bench/peers-tpacf tests/bench/peers-space

@@ -1,12 +1,11 @@
 /* One count for each kind of pairs, added up over random catalogues. */
 #include "core/histogram/from-catalogues.h"
 
-#include "core/backend/threads.h"
-#include "core/histogram/regions.h"
+#include "core/histogram/budget.h"
+#include "core/histogram/count-slices.h"
 #include "core/histogram/shares.h"
-#include "core/kit/fail.h"
+#include "core/histogram/side.h"
 
-#include <math.h>
 #include <string.h>
 
 #define MAX_KINDS 4
@@ -24,13 +23,6 @@ static const Kind kinds_of_two[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA2 }
                                      { "rd", ASTRO_SIDE_RANDOM, ASTRO_SIDE_DATA2 },
                                      { "rr", ASTRO_SIDE_RANDOM, ASTRO_SIDE_RANDOM2 } };
 
-/* A prepared catalogue, and the weights of its regions. */
-typedef struct {
-  AstroPoints *points;
-  double *weight, *square; /* sums of weights and of their squares by region */
-  guint64 n_negative;      /* points with negative weights */
-} Side;
-
 struct _AstroCollector {
   AstroHistogramConfig config;
   const AstroBackend *backend;
@@ -41,9 +33,8 @@ struct _AstroCollector {
   const Kind *kinds[MAX_KINDS];
   guint n_kinds;
   const Kind *now;
-  const AstroStop *stop; /* of the call in progress */
-  AstroRegions *regions;
-  gboolean has_region_column;
+  SideRules rules;
+  AstroHeldLimit limit; /* of a catalogue in memory */
   Side sides[ASTRO_N_SIDES];
   gsize values;                    /* of one kind */
   guint64 *counts, *latest_counts; /* latest: of one catalogue, which the backend writes */
@@ -53,13 +44,6 @@ struct _AstroCollector {
   guint64 n_points[ASTRO_N_SIDES], latest_n_points[ASTRO_N_SIDES]; /* in values */
   gboolean submitted[MAX_KINDS]; /* until the backend is drained it may still write latest */
 };
-
-static void side_clear(Side *side)
-{
-  g_clear_pointer(&side->points, astro_points_free);
-  g_clear_pointer(&side->weight, g_free);
-  g_clear_pointer(&side->square, g_free);
-}
 
 AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
                                     const gboolean is_there[ASTRO_N_SIDES],
@@ -72,6 +56,7 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
   collector->config = *config;
   collector->backend = backend;
   collector->places[collector->n_places++] = *place;
+  collector->rules = (SideRules){ .config = &collector->config, .threads = place->threads };
   gboolean two = is_there[ASTRO_SIDE_DATA2] || is_there[ASTRO_SIDE_RANDOM2];
   const Kind *kinds = two ? kinds_of_two : kinds_of_one;
   guint n = two ? G_N_ELEMENTS(kinds_of_two) : G_N_ELEMENTS(kinds_of_one);
@@ -94,7 +79,7 @@ void astro_collector_free(AstroCollector *collector)
   histogram_shares_free(collector->shares);
   for (guint s = 0; s < ASTRO_N_SIDES; s++)
     side_clear(&collector->sides[s]);
-  astro_regions_free(collector->regions);
+  astro_regions_free(collector->rules.regions);
   g_free(collector->counts);
   g_free(collector->latest_counts);
   g_free(collector->sums);
@@ -163,159 +148,6 @@ static gboolean start(AstroCollector *collector, GError **error)
   return collector->shares != NULL;
 }
 
-static gboolean refuse(AstroSide side, const char *what, GError **error)
-{
-  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS, "the %s catalogue %s",
-              astro_side_name(side), what);
-  return FALSE;
-}
-
-typedef struct {
-  const AstroRegions *regions;
-  const AstroCatalogue *catalogue;
-  double *column;
-  AstroStoppable work;
-} FindRegions;
-
-#define POINTS_AT_ONCE 4096
-
-static void find_regions(gpointer data, guint64 task)
-{
-  FindRegions *find = data;
-  const AstroCatalogue *catalogue = find->catalogue;
-  guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, catalogue->n);
-  if (astro_is_stopped(&find->work))
-    return;
-  for (guint64 i = first; i < last; i++)
-    find->column[i] = astro_regions_find(find->regions, catalogue->ra[i], catalogue->dec[i]);
-}
-
-/* *column: each point's region, to be freed, or NULL if no regions were made from the data. */
-static gboolean region_column(const AstroCollector *collector, const AstroCatalogue *catalogue,
-                              double **column, GError **error)
-{
-  *column = NULL;
-  if (!collector->regions)
-    return TRUE;
-  if (!(*column = g_try_new(double, catalogue->n)))
-    return astro_catalogue_no_memory(error, catalogue->n);
-  FindRegions find = { collector->regions, catalogue, *column, { .stop = collector->stop } };
-  astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, collector->places[0].threads,
-                 find_regions, &find);
-  return !find.work.stopped ||
-         astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
-                    "stopped while points were being assigned to regions");
-}
-
-static void weigh_regions(AstroCollector *collector, Side *side, const AstroCatalogue *catalogue,
-                          const double *region)
-{
-  guint regions = astro_histogram_regions(&collector->config);
-  side->n_negative = 0;
-  side->weight = g_new0(double, regions);
-  side->square = g_new0(double, regions);
-  for (guint64 i = 0; i < catalogue->n; i++) {
-    guint r = region ? (guint)region[i] : 0;
-    double weight = catalogue->weight ? catalogue->weight[i] : 1;
-    side->weight[r] += weight;
-    side->n_negative += weight < 0;
-    side->square[r] += weight * weight;
-  }
-}
-
-static gboolean is_random(AstroSide side)
-{
-  return side == ASTRO_SIDE_RANDOM || side == ASTRO_SIDE_RANDOM2;
-}
-
-static gboolean has_random(const Kind *kind)
-{
-  return is_random(kind->a) || is_random(kind->b);
-}
-
-#define MOST_WEIGHT 1e154 /* of a catalogue: its square is still finite */
-
-/* Negative weights beside positive ones are allowed, as in differences of catalogues. If all are
- * negative, a sign is wrong, or a value that stands for a missing weight was taken for one. */
-static gboolean has_weight_above_0(AstroSide side, const AstroCatalogue *catalogue, GError **error)
-{
-  guint64 below = 0, above = 0;
-  for (guint64 i = 0; catalogue->weight && i < catalogue->n; i++) {
-    below += catalogue->weight[i] < 0;
-    above += catalogue->weight[i] > 0;
-  }
-  return below == 0 || above > 0 ||
-         astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
-                    "the %s catalogue has weights below 0, %" G_GUINT64_FORMAT
-                    " of %" G_GUINT64_FORMAT ", and none above: expected weights of 0 or more",
-                    astro_side_name(side), below, catalogue->n);
-}
-
-/* Random weights may not be negative, as every estimator divides by pairs with random points. */
-static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, GError **error)
-{
-  double sum = 0;
-  for (guint64 i = 0; catalogue->weight && i < catalogue->n; i++)
-    sum += fabs(catalogue->weight[i]);
-  if (sum > MOST_WEIGHT)
-    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
-                      "the %s catalogue has weights whose sizes sum up to %g, expected %g at most",
-                      astro_side_name(side), sum, MOST_WEIGHT);
-  for (guint64 i = 0; is_random(side) && catalogue->weight && i < catalogue->n; i++)
-    if (catalogue->weight[i] < 0) {
-      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
-                  "the %s catalogue has a weight of %g at point %" G_GUINT64_FORMAT
-                  ", expected none below 0",
-                  astro_side_name(side), catalogue->weight[i], i);
-      return FALSE;
-    }
-  return has_weight_above_0(side, catalogue, error);
-}
-
-static gboolean refuse_flat(const AstroHistogramConfig *config, AstroSide side, GError **error)
-{
-  return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
-                    "the %s catalogue has no distances, which kind=%s needs: expected a column "
-                    "distance, from distance-column, or redshift-column with omega-m, of its "
-                    "source",
-                    astro_side_name(side), astro_binning_name(config->kind));
-}
-
-static gboolean set_side(AstroCollector *collector, AstroSide which,
-                         const AstroCatalogue *catalogue, GError **error)
-{
-  const AstroHistogramConfig *config = &collector->config;
-  Side *side = &collector->sides[which];
-  if (!catalogue || catalogue->n == 0)
-    return refuse(which, "is empty", error);
-  if (catalogue->weight && !config->weighted)
-    return refuse(which, "has weights, and those before it had none", error);
-  if (collector->has_region_column && !catalogue->region)
-    return refuse(which, "has no column of regions, but the data catalogue has", error);
-  if (collector->regions && catalogue->region) /* it would be ignored */
-    return refuse(which, "has a column of regions, but the data catalogue has none", error);
-  const gboolean in_space = config->kind != ASTRO_BINNING_ANGULAR;
-  if (in_space && !catalogue->distance)
-    return refuse_flat(config, which, error);
-  if (!check_weights(which, catalogue, error))
-    return FALSE;
-  side_clear(side);
-  g_autofree double *made = NULL;
-  if (!region_column(collector, catalogue, &made, error))
-    return FALSE;
-  const double *region = collector->has_region_column ? catalogue->region : made;
-  side->points =
-      astro_points_in_space(catalogue->ra, catalogue->dec, in_space ? catalogue->distance : NULL,
-                            catalogue->weight, region, catalogue->n, config->n_regions,
-                            collector->places[0].threads, collector->stop, error);
-  if (!side->points) {
-    g_prefix_error(error, "%s: ", astro_side_name(which));
-    return FALSE;
-  }
-  weigh_regions(collector, side, catalogue, region);
-  return TRUE;
-}
-
 /* The weight of all pairs of that kind, at any separation. */
 static void set_pairs(AstroCollector *collector, guint kind)
 {
@@ -327,6 +159,11 @@ static void set_pairs(AstroCollector *collector, guint kind)
     for (guint j = a == b ? i : 0; j < regions; j++)
       pairs[i * regions + j] = a == b && i == j ? (a->weight[i] * a->weight[i] - a->square[i]) / 2
                                                 : a->weight[i] * b->weight[j];
+}
+
+static gboolean has_random(const Kind *kind)
+{
+  return side_is_random(kind->a) || side_is_random(kind->b);
 }
 
 static void add_latest(AstroCollector *collector, guint kind)
@@ -355,26 +192,43 @@ gboolean astro_collector_finish(AstroCollector *collector, GError **error)
   }
   collector->n_random += has_counted[TRUE];
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
-    if (has_counted[is_random(side)])
+    if (has_counted[side_is_random(side)])
       collector->n_points[side] += collector->latest_n_points[side];
   return TRUE;
+}
+
+static gboolean submit(AstroCollector *collector, const Side *a, const Side *b, guint64 *counts,
+                       double *sums, AstroHistogramCall *call, GError **error)
+{
+  const gsize bytes = collector->values * sizeof(guint64);
+  if (a->slices || b->slices)
+    return count_slices(&(SliceCount){ .config = &collector->config,
+                                       .shares = collector->shares,
+                                       .rules = &collector->rules,
+                                       .a = a,
+                                       .b = b,
+                                       .counts = counts,
+                                       .sums = sums,
+                                       .call = call },
+                        error);
+  const AstroBlock in[2] = { { a->points, 0 }, { b->points, 0 } },
+                   out[2] = { { counts, bytes }, { sums, bytes } };
+  return histogram_shares_submit(collector->shares, in, a == b ? 1 : 2, out, sums ? 2 : 1, call,
+                                 error);
 }
 
 static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogramCall *call,
                            GError **error)
 {
   const Kind *now = collector->now = collector->kinds[kind];
-  gsize n = collector->values, bytes = n * sizeof(guint64), first = n * kind;
-  AstroBlock in[2] = { { collector->sides[now->a].points, 0 },
-                       { collector->sides[now->b].points, 0 } };
-  AstroBlock out[2] = { { collector->latest_counts + first, bytes },
-                        { collector->sums ? collector->latest_sums + first : NULL, bytes } };
-  if (!histogram_shares_submit(collector->shares, in, now->a == now->b ? 1 : 2, out,
-                               collector->sums ? 2 : 1, call, error))
+  const gsize first = collector->values * kind;
+  const Side *a = &collector->sides[now->a], *b = &collector->sides[now->b];
+  if (!submit(collector, a, b, collector->latest_counts + first,
+              collector->sums ? collector->latest_sums + first : NULL, call, error))
     return FALSE;
   collector->submitted[kind] = TRUE;
-  collector->latest_n_points[now->a] = astro_points_count(collector->sides[now->a].points);
-  collector->latest_n_points[now->b] = astro_points_count(collector->sides[now->b].points);
+  collector->latest_n_points[now->a] = a->n;
+  collector->latest_n_points[now->b] = b->n;
   set_pairs(collector, kind);
   return TRUE;
 }
@@ -387,11 +241,22 @@ static gboolean needs(const AstroCollector *collector, AstroSide side)
   return FALSE;
 }
 
-static gboolean set_sides(AstroCollector *collector, AstroSide first, const AstroCatalogue *one,
-                          AstroSide second, const AstroCatalogue *two, GError **error)
+static gboolean set_side(AstroCollector *collector, AstroSide side, AstroHeld *held, GError **error)
 {
-  return (!needs(collector, first) || set_side(collector, first, one, error)) &&
-         (!needs(collector, second) || set_side(collector, second, two, error));
+  AstroHeld none = { 0 };
+  if (!needs(collector, side))
+    return TRUE;
+  if (!held)
+    held = &none;
+  const guint columns = (guint)__builtin_popcount(held->columns);
+  return side_set(&collector->sides[side], &collector->rules, side, held,
+                  astro_histogram_slice_points(&collector->limit, columns), error);
+}
+
+static gboolean set_sides(AstroCollector *collector, AstroSide first, AstroHeld *one,
+                          AstroSide second, AstroHeld *two, GError **error)
+{
+  return set_side(collector, first, one, error) && set_side(collector, second, two, error);
 }
 
 /* A device may still count the catalogues before while these are being prepared. */
@@ -407,41 +272,59 @@ static gboolean count_kinds(AstroCollector *collector, gboolean with_random,
   return collector->backend->drain || astro_collector_finish(collector, error);
 }
 
+void astro_collector_set_limit(AstroCollector *collector, const AstroHeldLimit *limit)
+{
+  collector->limit = *limit;
+}
+
+gboolean astro_collector_take_data(AstroCollector *collector, AstroHeld *data, AstroHeld *data2,
+                                   AstroHistogramCall *call, GError **error)
+{
+  AstroHistogramConfig *config = &collector->config;
+  SideRules *rules = &collector->rules;
+  collector->rules.stop = call ? call->stop : NULL;
+  if (data->n == 0)
+    return side_refuse(ASTRO_SIDE_DATA, "is empty", error);
+  const gboolean has_regions = data->columns & ASTRO_COLUMN_REGION;
+  config->weighted |= ((data->columns | (data2 ? data2->columns : 0)) & ASTRO_COLUMN_WEIGHT) != 0;
+  rules->has_region_column = config->n_regions > 0 && has_regions;
+  if (config->n_regions > 0 && !has_regions &&
+      !side_make_regions(rules, data, collector->limit.bytes, error))
+    return FALSE;
+  return start(collector, error) &&
+         set_sides(collector, ASTRO_SIDE_DATA, data, ASTRO_SIDE_DATA2, data2, error) &&
+         count_kinds(collector, FALSE, call, error);
+}
+
+gboolean astro_collector_take_random(AstroCollector *collector, AstroHeld *random,
+                                     AstroHeld *random2, AstroHistogramCall *call, GError **error)
+{
+  collector->rules.stop = call ? call->stop : NULL;
+  return set_sides(collector, ASTRO_SIDE_RANDOM, random, ASTRO_SIDE_RANDOM2, random2, error) &&
+         count_kinds(collector, TRUE, call, error);
+}
+
 gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogue *data,
                                   const AstroCatalogue *data2, AstroHistogramCall *call,
                                   GError **error)
 {
-  AstroHistogramConfig *config = &collector->config;
-  collector->stop = call ? call->stop : NULL;
-  if (!data || data->n == 0)
-    return refuse(ASTRO_SIDE_DATA, "is empty", error);
-  config->weighted |= data->weight || (data2 && data2->weight);
-  collector->has_region_column = config->n_regions > 0 && data->region;
-  if (config->n_regions > 0 && !data->region) {
-    collector->regions =
-        astro_regions_new(data->ra, data->dec, data->n, config->n_regions, collector->stop, error);
-    if (!collector->regions)
-      return FALSE;
-  }
-  return start(collector, error) &&
-         set_sides(collector, ASTRO_SIDE_DATA, data, ASTRO_SIDE_DATA2, data2, error) &&
-         count_kinds(collector, FALSE, call, error);
+  AstroHeld held = astro_held_lend(data), held2 = astro_held_lend(data2);
+  return astro_collector_take_data(collector, &held, &held2, call, error);
 }
 
 gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalogue *random,
                                     const AstroCatalogue *random2, AstroHistogramCall *call,
                                     GError **error)
 {
-  collector->stop = call ? call->stop : NULL;
-  return set_sides(collector, ASTRO_SIDE_RANDOM, random, ASTRO_SIDE_RANDOM2, random2, error) &&
-         count_kinds(collector, TRUE, call, error);
+  AstroHeld held = astro_held_lend(random), held2 = astro_held_lend(random2);
+  return astro_collector_take_random(collector, &held, &held2, call, error);
 }
 
 gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error)
 {
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
-    if (needs(collector, side) && !collector->sides[side].points)
-      return refuse(side, "is empty", error);
+    if (needs(collector, side) && !side_is_there(&collector->sides[side]))
+      return side_refuse(side, "is empty", error);
   return TRUE;
 }
 

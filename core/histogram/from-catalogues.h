@@ -2,7 +2,7 @@
  * all random catalogues. Two data catalogues give D1D2, D1R2, R1D2 and R1R2. */
 #pragma once
 
-#include "core/lib/catalogue/catalogue.h"
+#include "core/lib/catalogue/held.h"
 #include "core/histogram/histogram.h"
 #include "core/stream/histogram-summary.h"
 
@@ -29,6 +29,16 @@ gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogu
 gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalogue *random,
                                     const AstroCatalogue *random2, AstroHistogramCall *call,
                                     GError **error);
+
+/* The same for catalogues that may be in files, and are freed as soon as they are not needed. A
+ * NULL is an empty one. */
+gboolean astro_collector_take_data(AstroCollector *collector, AstroHeld *data, AstroHeld *data2,
+                                   AstroHistogramCall *call, GError **error);
+gboolean astro_collector_take_random(AstroCollector *collector, AstroHeld *random,
+                                     AstroHeld *random2, AstroHistogramCall *call, GError **error);
+/* How much memory a catalogue may take, from astro_histogram_share(). One that is in a file is
+ * counted in slices that keep to it. */
+void astro_collector_set_limit(AstroCollector *collector, const AstroHeldLimit *limit);
 
 /* FALSE if a random catalogue was expected and none came. */
 gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error);

@@ -251,42 +251,47 @@ static gboolean refuse(GError **error, guint64 i, const char *what, double value
   return FALSE;
 }
 
-static gboolean refuse_region(GError **error, guint64 i, double value, guint n_regions)
+static gboolean refuse_region(GError **error, guint64 at, double value, guint n_regions)
 {
   g_autofree char *expected =
       g_strdup_printf("a whole number from 0 to %u, of %u regions", n_regions - 1, n_regions);
-  return refuse(error, i, "region", value, expected);
+  return refuse(error, at, "region", value, expected);
 }
-
-/* The catalogue's columns; all but the first two may be NULL. */
-typedef struct {
-  const double *ra, *dec, *distance, *weight, *region;
-} Columns;
 
 /* Distances whose fourth powers are within the range of double precision. */
 #define LEAST_DISTANCE 1e-50
 #define MOST_DISTANCE 1e50
 
-static gboolean check_point(const Columns *c, guint64 i, guint n_regions, GError **error)
+/* at: the point's number, which errors name. */
+static gboolean check_point(const PointColumns *c, guint64 i, guint64 at, guint n_regions,
+                            GError **error)
 {
   if (!isfinite(c->ra[i]))
-    return refuse(error, i, "right ascension", c->ra[i], "a finite number of degrees");
+    return refuse(error, at, "right ascension", c->ra[i], "a finite number of degrees");
   if (!(fabs(c->dec[i]) <= 90))
-    return refuse(error, i, "declination", c->dec[i], "-90 to 90 degrees");
+    return refuse(error, at, "declination", c->dec[i], "-90 to 90 degrees");
   if (c->distance && !(c->distance[i] >= LEAST_DISTANCE && c->distance[i] <= MOST_DISTANCE))
-    return refuse(error, i, "distance", c->distance[i], "a distance above 0, 1e50 at most");
+    return refuse(error, at, "distance", c->distance[i], "a distance above 0, 1e50 at most");
   if (c->weight && !isfinite(c->weight[i]))
-    return refuse(error, i, "weight", c->weight[i], "a finite number");
+    return refuse(error, at, "weight", c->weight[i], "a finite number");
   if (c->region &&
       !(c->region[i] >= 0 && c->region[i] < n_regions && c->region[i] == floor(c->region[i])))
-    return refuse_region(error, i, c->region[i], n_regions);
+    return refuse_region(error, at, c->region[i], n_regions);
   return TRUE;
 }
 
-static gboolean count_regions(AstroPoints *points, const Columns *columns, GError **error)
+gboolean points_check(const PointColumns *columns, guint64 first, guint n_regions, GError **error)
+{
+  for (guint64 i = 0; i < columns->n; i++)
+    if (!check_point(columns, i, first + i, MAX(n_regions, 1), error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean count_regions(AstroPoints *points, const PointColumns *columns, GError **error)
 {
   for (guint64 i = 0; i < points->n; i++) {
-    if (!check_point(columns, i, points->n_regions, error))
+    if (!check_point(columns, i, i, points->n_regions, error))
       return FALSE;
     points->region_n[columns->region ? (guint)columns->region[i] : 0]++;
   }
@@ -300,7 +305,7 @@ static gboolean count_regions(AstroPoints *points, const Columns *columns, GErro
 }
 
 /* Sorts right ascensions, declinations and distances by region; they become vectors in place. */
-static void place_items(AstroPoints *points, const Columns *columns)
+static void place_items(AstroPoints *points, const PointColumns *columns)
 {
   const double *region = columns->region;
   Item *items = (Item *)(gpointer)points->positions;
@@ -345,13 +350,83 @@ static gboolean alloc_lines(gpointer lines, gsize bytes)
   return posix_memalign(lines, 64, bytes) == 0;
 }
 
-static gboolean alloc_leaves(AstroPoints *points, gsize leaves, gboolean weighted)
+static gboolean alloc_places(AstroPoints *points, gsize leaves, gboolean weighted)
 {
-  const gboolean in_space = points->in_space;
-  points->cells = g_try_new0(Cell, points->n_regions + 2 * leaves);
-  return points->cells && alloc_lines(&points->positions, leaves * sizeof(LeafPositions)) &&
-         (in_space || alloc_lines(&points->offsets, leaves * sizeof(LeafOffsets))) &&
+  return alloc_lines(&points->positions, leaves * sizeof(LeafPositions)) &&
          (!weighted || alloc_lines(&points->weights, leaves * LEAF_POINTS * sizeof(double)));
+}
+
+static gboolean alloc_tree(AstroPoints *points, gsize leaves)
+{
+  points->cells = g_try_new0(Cell, points->n_regions + 2 * leaves);
+  return points->cells &&
+         (points->in_space || alloc_lines(&points->offsets, leaves * sizeof(LeafOffsets)));
+}
+
+static AstroPoints *give_up(AstroPoints *points, GError **error)
+{
+  astro_backend_no_memory(
+      error, "not enough memory to count the pairs of %" G_GUINT64_FORMAT " points", points->n);
+  astro_points_free(points);
+  return NULL;
+}
+
+guint64 points_bytes_each(gboolean weighted, gboolean in_space)
+{
+  const gsize leaf = sizeof(LeafPositions) + (in_space ? 0 : sizeof(LeafOffsets)) +
+                     (weighted ? LEAF_POINTS * sizeof(double) : 0) + 2 * sizeof(Cell);
+  return (leaf + LEAF_POINTS - 1) / LEAF_POINTS;
+}
+
+guint64 points_bytes_of_region(void)
+{
+  return sizeof(LeafPositions) + sizeof(LeafOffsets) + LEAF_POINTS * sizeof(double) +
+         3 * sizeof(Cell) + sizeof(guint64) + sizeof(guint32) + sizeof(Top) + 2 * sizeof(Branch);
+}
+
+AstroPoints *points_new(const PointColumns *columns, guint n_regions, guint threads,
+                        const AstroStop *stop, GDestroyNotify free_columns, gpointer data,
+                        GError **error)
+{
+  static guint64 serial;
+  AstroPoints *points = g_new0(AstroPoints, 1);
+  points->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
+  points->n = columns->n;
+  points->n_regions = MAX(n_regions, 1);
+  points->in_space = columns->distance != NULL;
+  points->region_n = g_new0(guint64, points->n_regions);
+  points->region_first_leaf = g_new0(guint32, points->n_regions);
+  if (!count_regions(points, columns, error)) {
+    astro_points_free(points);
+    return NULL;
+  }
+  const gsize leaves = MAX(points->n_leaves, 1);
+  if (!alloc_places(points, leaves, columns->weight != NULL))
+    return give_up(points, error);
+  place_items(points, columns);
+  if (free_columns)
+    free_columns(data);
+  if (!alloc_tree(points, leaves))
+    return give_up(points, error);
+  Build build = { .points = points, .work = { .stop = stop } };
+  astro_parallel((leaves * LEAF_POINTS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items,
+                 &build);
+  build_tree(&build, threads);
+  if (!build.work.stopped)
+    return points;
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
+              "stopped while %" G_GUINT64_FORMAT " points were being prepared", points->n);
+  astro_points_free(points);
+  return NULL;
+}
+
+AstroPoints *astro_points_in_space(const double *ra_degrees, const double *dec_degrees,
+                                   const double *distance, const double *weight,
+                                   const double *region, guint64 n, guint n_regions, guint threads,
+                                   const AstroStop *stop, GError **error)
+{
+  const PointColumns columns = { n, ra_degrees, dec_degrees, distance, weight, region };
+  return points_new(&columns, n_regions, threads, stop, NULL, NULL, error);
 }
 
 AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degrees,
@@ -360,44 +435,6 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
 {
   return astro_points_in_space(ra_degrees, dec_degrees, NULL, weight, region, n, n_regions, threads,
                                stop, error);
-}
-
-AstroPoints *astro_points_in_space(const double *ra_degrees, const double *dec_degrees,
-                                   const double *distance, const double *weight,
-                                   const double *region, guint64 n, guint n_regions, guint threads,
-                                   const AstroStop *stop, GError **error)
-{
-  const Columns columns = { ra_degrees, dec_degrees, distance, weight, region };
-  static guint64 serial;
-  AstroPoints *points = g_new0(AstroPoints, 1);
-  points->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
-  points->n = n;
-  points->n_regions = MAX(n_regions, 1);
-  points->in_space = distance != NULL;
-  points->region_n = g_new0(guint64, points->n_regions);
-  points->region_first_leaf = g_new0(guint32, points->n_regions);
-  if (!count_regions(points, &columns, error)) {
-    astro_points_free(points);
-    return NULL;
-  }
-  gsize leaves = MAX(points->n_leaves, 1);
-  if (!alloc_leaves(points, leaves, weight != NULL)) {
-    astro_backend_no_memory(
-        error, "not enough memory to count the pairs of %" G_GUINT64_FORMAT " points", n);
-    astro_points_free(points);
-    return NULL;
-  }
-  place_items(points, &columns);
-  Build build = { .points = points, .work = { .stop = stop } };
-  astro_parallel((leaves * LEAF_POINTS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items,
-                 &build);
-  build_tree(&build, threads);
-  if (!build.work.stopped)
-    return points;
-  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
-              "stopped while %" G_GUINT64_FORMAT " points were being prepared", n);
-  astro_points_free(points);
-  return NULL;
 }
 
 void astro_points_free(AstroPoints *points)

@@ -39,4 +39,23 @@ struct _AstroPoints {
   guint n_tops;
 };
 
+/* A catalogue's columns; all but ra and dec may be NULL. */
+typedef struct {
+  guint64 n;
+  const double *ra, *dec, *distance, *weight, *region;
+} PointColumns;
+
+/* Whether every point can be counted. first: the number of the first, for errors. */
+gboolean points_check(const PointColumns *columns, guint64 first, guint n_regions, GError **error);
+
+/* As astro_points_in_space(). free_columns is called once the columns have been read, before the
+ * rest of the memory is asked for. */
+AstroPoints *points_new(const PointColumns *columns, guint n_regions, guint threads,
+                        const AstroStop *stop, GDestroyNotify free_columns, gpointer data,
+                        GError **error);
+
+/* Memory of a point in a tree, and what may come to it for every region. */
+guint64 points_bytes_each(gboolean weighted, gboolean in_space);
+guint64 points_bytes_of_region(void);
+
 G_END_DECLS

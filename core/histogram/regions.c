@@ -149,35 +149,55 @@ static void find_directions(gpointer data, guint64 task)
                       &d->places[i].x[2]);
 }
 
-AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
-                                const AstroStop *stop, GError **error)
+static gboolean check_number(guint n_regions, guint64 n, GError **error)
 {
-  AstroStoppable work = { .stop = stop };
-  if (n_regions < 1 || n_regions > n) {
-    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS,
-                "%u regions of %" G_GUINT64_FORMAT
-                " points: expected at least 1, and no more than there are points",
-                n_regions, n);
-    return NULL;
-  }
-  AstroVector *places = g_try_new(AstroVector, n);
-  if (!places) {
-    astro_catalogue_no_memory(error, n);
-    return NULL;
-  }
+  if (n_regions >= 1 && n_regions <= n)
+    return TRUE;
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS,
+              "%u regions of %" G_GUINT64_FORMAT
+              " points: expected at least 1, and no more than there are points",
+              n_regions, n);
+  return FALSE;
+}
+
+static AstroRegions *cut_places(AstroVector *places, guint64 n, guint n_regions,
+                                AstroStoppable *work, GError **error)
+{
   AstroRegions *regions = g_new(AstroRegions, 1);
   regions->n_regions = n_regions;
   regions->splits = g_new0(Split, n_regions);
-  Directions directions = { ra, dec, places, n, &work };
-  astro_parallel((n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, 0, find_directions, &directions);
-  cut(regions, places, n, &work);
-  g_free(places);
-  if (!work.stopped)
+  cut(regions, places, n, work);
+  if (!work->stopped)
     return regions;
   g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
               "stopped while %" G_GUINT64_FORMAT " points were being cut into regions", n);
   astro_regions_free(regions);
   return NULL;
+}
+
+AstroRegions *astro_regions_of_places(AstroVector *places, guint64 n, guint n_regions,
+                                      const AstroStop *stop, GError **error)
+{
+  AstroStoppable work = { .stop = stop };
+  return check_number(n_regions, n, error) ? cut_places(places, n, n_regions, &work, error) : NULL;
+}
+
+AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
+                                const AstroStop *stop, GError **error)
+{
+  AstroStoppable work = { .stop = stop };
+  if (!check_number(n_regions, n, error))
+    return NULL;
+  AstroVector *places = g_try_new(AstroVector, n);
+  if (!places) {
+    astro_catalogue_no_memory(error, n);
+    return NULL;
+  }
+  Directions directions = { ra, dec, places, n, &work };
+  astro_parallel((n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, 0, find_directions, &directions);
+  AstroRegions *regions = cut_places(places, n, n_regions, &work, error);
+  g_free(places);
+  return regions;
 }
 
 void astro_regions_free(AstroRegions *regions)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/backend/threads.h"
+#include "core/histogram/halve.h"
 
 #include <glib-object.h>
 
@@ -12,6 +13,9 @@ G_BEGIN_DECLS
 typedef struct _AstroRegions AstroRegions;
 AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
                                 const AstroStop *stop, GError **error);
+/* The same from unit vectors, which are reordered. */
+AstroRegions *astro_regions_of_places(AstroVector *places, guint64 n, guint n_regions,
+                                      const AstroStop *stop, GError **error);
 void astro_regions_free(AstroRegions *regions);
 guint astro_regions_find(const AstroRegions *regions, double ra, double dec);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRegions, astro_regions_free)

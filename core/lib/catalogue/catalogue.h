@@ -12,6 +12,7 @@ typedef enum {
   ASTRO_CATALOGUE_ERROR_REGIONS,
   ASTRO_CATALOGUE_ERROR_COLUMN,
   ASTRO_CATALOGUE_ERROR_TEXT,
+  ASTRO_CATALOGUE_ERROR_FILE,
 } AstroCatalogueError;
 GQuark astro_catalogue_error_quark(void);
 

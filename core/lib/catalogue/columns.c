@@ -4,6 +4,31 @@
 
 #include <string.h>
 
+static const struct {
+  const char *name;
+  gsize offset;
+} columns[ASTRO_CATALOGUE_COLUMNS] = {
+  { "ra", G_STRUCT_OFFSET(AstroCatalogue, ra) },
+  { "dec", G_STRUCT_OFFSET(AstroCatalogue, dec) },
+  { "weight", G_STRUCT_OFFSET(AstroCatalogue, weight) },
+  { "region", G_STRUCT_OFFSET(AstroCatalogue, region) },
+  { "distance", G_STRUCT_OFFSET(AstroCatalogue, distance) },
+};
+
+double **astro_catalogue_column(AstroCatalogue *catalogue, guint c)
+{
+  return G_STRUCT_MEMBER_P(catalogue, columns[c].offset);
+}
+
+guint astro_catalogue_column_set(const AstroCatalogue *catalogue)
+{
+  guint set = 0;
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
+    if (G_STRUCT_MEMBER(const double *, catalogue, columns[c].offset))
+      set |= 1u << c;
+  return set;
+}
+
 gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GError **error)
 {
   g_auto(GStrv) parts = g_strsplit(names, ":", -1);
@@ -29,11 +54,8 @@ gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GErro
 
 void astro_catalogue_clear(AstroCatalogue *catalogue)
 {
-  g_clear_pointer(&catalogue->ra, g_free);
-  g_clear_pointer(&catalogue->dec, g_free);
-  g_clear_pointer(&catalogue->weight, g_free);
-  g_clear_pointer(&catalogue->region, g_free);
-  g_clear_pointer(&catalogue->distance, g_free);
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
+    g_clear_pointer(astro_catalogue_column(catalogue, c), g_free);
   g_clear_pointer(&catalogue->note, g_free);
   catalogue->n = 0;
 }
@@ -52,56 +74,68 @@ gboolean astro_catalogue_no_memory(GError **error, guint64 points)
 }
 
 /* FALSE: there is no memory. */
-static gboolean append_column(double **column, guint64 n_before, gint place, const double *data,
-                              guint64 n)
+static gboolean append_column(double **column, guint64 n_before, const double *data, guint64 n)
 {
-  if (place < 0)
+  if (!data)
     return TRUE;
   double *longer = g_try_renew(double, *column, MAX(n_before + n, 1));
   if (!longer)
     return FALSE;
   *column = longer;
   if (n > 0)
-    memcpy(*column + n_before, data + (guint64)place * n, n * sizeof(double));
+    memcpy(*column + n_before, data, n * sizeof(double));
   return TRUE;
 }
 
-/* The names of the columns of a catalogue. */
-static char *name_columns(gboolean weight, gboolean region, gboolean distance)
+AstroCatalogue astro_catalogue_view(const AstroColumnPlaces *places, const double *data, guint64 n)
 {
-  return g_strconcat("ra:dec", weight ? ":weight" : "", region ? ":region" : "",
-                     distance ? ":distance" : "", NULL);
+  const gint place[ASTRO_CATALOGUE_COLUMNS] = { places->ra, places->dec, places->weight,
+                                                places->region, places->distance };
+  AstroCatalogue view = { .n = n };
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
+    if (place[c] >= 0)
+      *astro_catalogue_column(&view, c) = (double *)data + (guint64)place[c] * n;
+  return view;
 }
 
-static gboolean check_columns(const AstroCatalogue *before, const AstroColumnPlaces *places,
-                              GError **error)
+static char *name_columns(guint set)
 {
-  gboolean had_weight = before->weight != NULL, has_weight = places->weight >= 0,
-           had_region = before->region != NULL, has_region = places->region >= 0,
-           had_distance = before->distance != NULL, has_distance = places->distance >= 0;
-  if (!before->ra ||
-      (had_weight == has_weight && had_region == has_region && had_distance == has_distance))
+  GString *names = g_string_new(NULL);
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
+    if (set & 1u << c)
+      g_string_append_printf(names, "%s%s", names->len ? ":" : "", columns[c].name);
+  return g_string_free(names, FALSE);
+}
+
+gboolean astro_columns_check(guint before, guint part, GError **error)
+{
+  if (before == part)
     return TRUE;
-  g_autofree char *had = name_columns(had_weight, had_region, had_distance),
-                  *has = name_columns(has_weight, has_region, has_distance);
+  g_autofree char *had = name_columns(before), *has = name_columns(part);
   g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_COLUMN,
               "a part of a catalogue with columns %s after one with %s: expected the same", has,
               had);
   return FALSE;
 }
 
+gboolean astro_catalogue_add(AstroCatalogue *catalogue, const AstroCatalogue *part, GError **error)
+{
+  AstroCatalogue from = *part;
+  const guint64 before = catalogue->n;
+  if (catalogue->ra && !astro_columns_check(astro_catalogue_column_set(catalogue),
+                                            astro_catalogue_column_set(part), error))
+    return FALSE;
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
+    if (!append_column(astro_catalogue_column(catalogue, c), before,
+                       *astro_catalogue_column(&from, c), part->n))
+      return astro_catalogue_no_memory(error, before + part->n);
+  catalogue->n += part->n;
+  return TRUE;
+}
+
 gboolean astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlaces *places,
                                 const double *data, guint64 n, GError **error)
 {
-  if (!check_columns(catalogue, places, error))
-    return FALSE;
-  guint64 before = catalogue->n;
-  if (!append_column(&catalogue->ra, before, places->ra, data, n) ||
-      !append_column(&catalogue->dec, before, places->dec, data, n) ||
-      !append_column(&catalogue->weight, before, places->weight, data, n) ||
-      !append_column(&catalogue->region, before, places->region, data, n) ||
-      !append_column(&catalogue->distance, before, places->distance, data, n))
-    return astro_catalogue_no_memory(error, before + n);
-  catalogue->n += n;
-  return TRUE;
+  const AstroCatalogue view = astro_catalogue_view(places, data, n);
+  return astro_catalogue_add(catalogue, &view, error);
 }

@@ -50,25 +50,67 @@ void astro_split_free(AstroSplit *split)
   g_free(split);
 }
 
+/* Those points of a chunk, whose first is point `first`, that are in a part. */
+static gboolean pick(const AstroSplit *split, const AstroCatalogue *chunk, guint64 first,
+                     guint part, AstroCatalogue *picked, GError **error)
+{
+  const guint16 *part_of = split->part_of + first;
+  AstroCatalogue from = *chunk;
+  *picked = (AstroCatalogue){ 0 };
+  for (guint64 i = 0; i < chunk->n; i++)
+    picked->n += part_of[i] == part;
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++) {
+    const double *column = *astro_catalogue_column(&from, c);
+    double **to = astro_catalogue_column(picked, c);
+    guint64 taken = 0;
+    if (!column)
+      continue;
+    if (!(*to = g_try_new(double, MAX(picked->n, 1)))) {
+      astro_catalogue_clear(picked);
+      return astro_catalogue_no_memory(error, split->n / split->parts);
+    }
+    for (guint64 i = 0; i < chunk->n; i++)
+      if (part_of[i] == part)
+        (*to)[taken++] = column[i];
+  }
+  return TRUE;
+}
+
 gboolean astro_split_part(const AstroSplit *split, const AstroCatalogue *all, guint part,
                           AstroCatalogue *catalogue, GError **error)
 {
-  const guint64 n = split->n / split->parts + (part < split->n % split->parts);
-  const double *const from[] = { all->ra, all->dec, all->weight, all->region, all->distance };
-  *catalogue = (AstroCatalogue){ .n = n };
-  double **const to[] = { &catalogue->ra, &catalogue->dec, &catalogue->weight, &catalogue->region,
-                          &catalogue->distance };
-  for (guint c = 0; c < G_N_ELEMENTS(from); c++) {
-    guint64 taken = 0;
-    if (!from[c])
-      continue;
-    if (!(*to[c] = g_try_new(double, n))) {
-      astro_catalogue_clear(catalogue);
-      return astro_catalogue_no_memory(error, n);
-    }
-    for (guint64 i = 0; i < split->n; i++)
-      if (split->part_of[i] == part)
-        (*to[c])[taken++] = from[c][i];
-  }
+  return pick(split, all, 0, part, catalogue, error);
+}
+
+typedef struct {
+  const AstroSplit *split;
+  const AstroHeldLimit *limit;
+  guint part;
+  AstroHeld *held;
+} Picking;
+
+static gboolean add_picked(gpointer data, const AstroCatalogue *chunk, guint64 first,
+                           GError **error)
+{
+  const Picking *picking = data;
+  AstroCatalogue picked;
+  if (!pick(picking->split, chunk, first, picking->part, &picked, error))
+    return FALSE;
+  const gboolean good = astro_held_add(picking->held, picking->limit, &picked, error);
+  astro_catalogue_clear(&picked);
+  return good;
+}
+
+/* A part of a catalogue in memory takes no more memory than that did, and is not copied twice. */
+gboolean astro_split_held(const AstroSplit *split, const AstroHeld *all,
+                          const AstroHeldLimit *limit, guint part, AstroHeld *held, GError **error)
+{
+  Picking picking = { split, limit, part, held };
+  if (all->spill)
+    return astro_held_visit(all, add_picked, &picking, error);
+  if (!pick(split, &all->all, 0, part, &held->all, error))
+    return FALSE;
+  held->n = held->all.n;
+  held->columns = all->columns;
   return TRUE;
 }

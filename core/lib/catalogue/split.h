@@ -1,7 +1,7 @@
 /* Splits a catalogue into parts of equal size at random. */
 #pragma once
 
-#include "core/lib/catalogue/catalogue.h"
+#include "core/lib/catalogue/held.h"
 
 G_BEGIN_DECLS
 
@@ -18,5 +18,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSplit, astro_split_free)
 /* A part of the catalogue, to be cleared. */
 gboolean astro_split_part(const AstroSplit *split, const AstroCatalogue *all, guint part,
                           AstroCatalogue *catalogue, GError **error);
+/* The same of one that may be in a file, as the part may be then. */
+gboolean astro_split_held(const AstroSplit *split, const AstroHeld *all,
+                          const AstroHeldLimit *limit, guint part, AstroHeld *held, GError **error);
 
 G_END_DECLS
