@@ -147,7 +147,7 @@ static gboolean make_config(AstroHistogram *self, const AstroHistogramSettings *
 static gboolean share_memory(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
-  g_auto(AstroHistogramSettings) settings;
+  g_auto(AstroHistogramSettings) settings = { 0 };
   if (self->limit.bytes > 0)
     return TRUE;
   astro_histogram_settings_copy(self, &settings, &self->settings);

@@ -76,10 +76,10 @@ gboolean astro_histogram_share(const AstroHistogramConfig *config,
   if (budget < least)
     return astro_backend_no_memory(
         error,
-        "max-memory allows %" G_GUINT64_FORMAT
-        " bytes, and %u bins, %u regions and slices of %u catalogues "
-        "need %" G_GUINT64_FORMAT ": expected more memory, or fewer bins or regions",
-        budget, astro_histogram_bins(config), astro_histogram_regions(config), catalogues, least);
+        "%u regions with each other in %u bins, and slices of %u "
+        "catalogues, need %" G_GUINT64_FORMAT " bytes, and max-memory allows %" G_GUINT64_FORMAT
+        "; expected fewer regions or bins, or more memory",
+        astro_histogram_regions(config), astro_histogram_bins(config), catalogues, least, budget);
   limit->bytes = (budget - fixed) / catalogues;
   return TRUE;
 }

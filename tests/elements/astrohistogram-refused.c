@@ -36,6 +36,14 @@ static void test_refusals(void)
                                           "astrocatsrc points=9 ! h.random",
                                           regions, regions);
   test_refused(most, "expected fewer regions or bins");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h max-memory=lots ! fakesink",
+               "max-memory is \"lots\", expected a fraction");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h max-memory=1M ! fakesink",
+               "and max-memory allows 1048576; expected fewer regions or bins, or more memory");
+  test_refused("astrocatsrc points=90000 catalogues=3 ! h.data astrohistogram name=h regions=4 "
+               "max-memory=8M ! fakesink",
+               "4 regions of 270000 data points take 6480000 bytes to make, and max-memory has "
+               "room for");
   test_refused("astrocatsrc points=0 ! h.data astrohistogram name=h ! fakesink",
                "data catalogue is empty");
   test_refused("astrocatsrc points=99 ! h.data astrocatsrc points=0 ! h.random astrohistogram "

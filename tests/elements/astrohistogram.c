@@ -101,6 +101,36 @@ static void test_random(void)
   }
 }
 
+static guint64 *counts_within(const char *max_memory, guint split)
+{
+  gsize bytes;
+  g_autofree char *message = NULL;
+  g_autofree char *line = g_strdup_printf(
+      "astrohistogram name=h max-memory=%s split=%u regions=3 linear-bins=6 min-angle=0 "
+      "max-angle=30 ! appsink name=out astrocatsrc points=9000 catalogues=3" BAND "! h.data "
+      "astrocatsrc points=20000 catalogues=2 seed=2" BAND "! h.random",
+      max_memory, split);
+  g_autoptr(GPtrArray) samples = test_samples(line, &message);
+  g_assert_cmpstr(message, ==, NULL);
+  g_assert_cmpuint(samples->len, ==, 1);
+  return test_sample_data(samples, 0, &bytes);
+}
+
+/* With little memory catalogues go through a file, in parts as they come, split or not, and count
+ * the same. */
+static void test_max_memory(void)
+{
+  for (guint split = 1; split <= 3; split += 2) {
+    g_autofree guint64 *whole = counts_within("0.5", split), *sliced = counts_within("8M", split);
+    guint64 all = 0;
+    for (guint k = 0; k < 3 * 3 * 3 * 6; k++) {
+      g_assert_cmpuint(sliced[k], ==, whole[k]);
+      all += whole[k];
+    }
+    g_assert_cmpuint(all, >, 0);
+  }
+}
+
 /* Buffers on the data pad are parts of one catalogue. */
 static void test_parts(void)
 {
@@ -357,6 +387,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/alone", test_alone);
   g_test_add_func("/astrohistogram/random", test_random);
   g_test_add_func("/astrohistogram/parts", test_parts);
+  g_test_add_func("/astrohistogram/max-memory", test_max_memory);
   g_test_add_func("/astrohistogram/cross", test_cross);
   g_test_add_func("/astrohistogram/linear", test_linear);
   g_test_add_func("/astrohistogram/regions", test_regions);
