@@ -386,7 +386,7 @@ static void note_files(AstroHistogram *self, AstroSide side, const AstroHeld *he
   if (held->spill)
     ASTRO_INFO(self,
                "the %s catalogue of %" G_GUINT64_FORMAT
-               " points is counted in slices, from a temporary file of %.1f GB, as max-memory "
+               " points is counted in slices, from a temporary file of %.3g GB, as max-memory "
                "leaves it %" G_GUINT64_FORMAT " bytes",
                astro_side_name(side), held->n,
                (double)(held->n * astro_spill_n_columns(held->spill) * sizeof(double)) * 1e-9,
