@@ -3,8 +3,10 @@
  *
  * Catalogues of points on the sky, one a buffer. The points are random, even or clustered, within a
  * band, a cap or the footprint of a catalogue in a file; or they are read from a text file.
- * Coordinates are in degrees. A catalogue counts as one second of the stream. The element message
- * "astro-mock" gives the slope of clustered points and the range of angles over which it holds.
+ * Coordinates are in degrees. Even points are made by all threads, and are the same with any number
+ * of them and with each backend. A catalogue counts as one second of the stream. The element
+ * message "astro-mock" gives the slope of clustered points and the range of angles over which it
+ * holds.
  *
  * |[
  * gst-launch-1.0 astrocatsrc points=100000 slope=-0.8 footprint=band:0,90,-30,30 ! h.data \
@@ -19,6 +21,7 @@
 #include "core/lib/catalogue/columns.h"
 #include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/mask.h"
+#include "core/lib/catalogue/uniform.h"
 #include "core/fits/fits.h"
 #include "core/histogram/regions.h"
 #include "core/memory/memory.h"
@@ -29,6 +32,7 @@
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
+#include "elements/base/astrowork.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,6 +55,7 @@ typedef struct {
   char *ra_column, *dec_column, *weight_column, *region_column;
   char *distance_column, *redshift_column;
   double omega_m, min_distance, max_distance;
+  AstroWorkChoice work;
 } Settings;
 
 struct _AstroCatSrc {
@@ -66,6 +71,7 @@ struct _AstroCatSrc {
   AstroCatalogue file; /* with a location: the points of all catalogues in the file */
   GArray *ends;        /* where each of those catalogues ends, in points (guint64) */
   guint next;
+  const AstroBackend *backend; /* of points that are even; else NULL */
   AstroDeadline deadline;
 };
 
@@ -127,11 +133,45 @@ static const AstroField fields[] = {
                "Adds a column of distances up to this to simulated points: even in volume, and "
                "independent of one another, also for points that are clustered on the sky; 0: none",
                0, 1e50, 0),
+  ASTRO_WORK_BACKEND(Settings, work.kind,
+                     "Backend that makes points that are even over the footprint: the same points "
+                     "with each. Clustered points are made one after another"),
+  ASTRO_WORK_THREADS(Settings, work.threads, "Most CPU threads; 0: as many as the machine has",
+                     1024),
+  { 0 },
+};
+
+static void get_active(GObject *object, GValue *value);
+
+static const AstroField work_fields[] = {
+  ASTRO_WORK_ACTIVE("Backend that makes the points now; none: they are clustered or from a file",
+                    get_active),
   { 0 },
 };
 
 G_DEFINE_TYPE(AstroCatSrc, astro_cat_src, GST_TYPE_PUSH_SRC)
 GST_ELEMENT_REGISTER_DEFINE(astrocatsrc, "astrocatsrc", GST_RANK_NONE, ASTRO_TYPE_CAT_SRC)
+
+static void get_active(GObject *object, GValue *value)
+{
+  AstroCatSrc *self = ASTRO_CAT_SRC(object);
+  GST_OBJECT_LOCK(self);
+  const AstroBackend *backend = self->backend;
+  GST_OBJECT_UNLOCK(self);
+  g_value_take_string(value, backend == &astro_uniform_reference
+                                 ? g_strdup("reference")
+                                 : astro_work_name(backend, "c", "none"));
+}
+
+static void set_backend(AstroCatSrc *self, const AstroBackend *backend)
+{
+  GST_OBJECT_LOCK(self);
+  const gboolean is_new = self->backend != backend;
+  self->backend = backend;
+  GST_OBJECT_UNLOCK(self);
+  if (is_new)
+    g_object_notify(G_OBJECT(self), "active-backend");
+}
 
 static gboolean fail(AstroCatSrc *self, GError *error)
 {
@@ -271,6 +311,19 @@ static void tell_mock(AstroCatSrc *self)
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
 }
 
+static gboolean choose_backend(AstroCatSrc *self, GError **error)
+{
+  const Settings *s = &self->now;
+  const AstroBackendKind kind =
+      s->work.kind == ASTRO_BACKEND_AUTO ? ASTRO_BACKEND_CPU : s->work.kind;
+  if (!astro_work_check("uniform", astro_uniform_backends, &s->work, error))
+    return FALSE;
+  for (guint b = 0; astro_uniform_backends[b] && s->clustering.slope == 0; b++)
+    if (astro_uniform_backends[b]->kind == kind)
+      set_backend(self, astro_uniform_backends[b]);
+  return TRUE;
+}
+
 static guint n_catalogues(const Settings *s)
 {
   return s->location ? 1 : s->catalogues;
@@ -284,6 +337,7 @@ static gboolean astro_cat_src_stop(GstBaseSrc *base)
   g_clear_pointer(&self->mask, astro_mask_free);
   astro_catalogue_clear(&self->file);
   astro_fields_clear(fields, &self->now);
+  set_backend(self, NULL);
   g_clear_pointer(&self->ends, g_array_unref);
   return TRUE;
 }
@@ -294,6 +348,8 @@ static gboolean prepare(AstroCatSrc *self, GError **error)
   const Settings *s = &self->now;
   if (s->location)
     return read_file(self, error);
+  if (!choose_backend(self, error))
+    return FALSE;
   if (s->max_distance > 0 && s->min_distance >= s->max_distance)
     return astro_fail(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
                       "distances from min-distance=%g to max-distance=%g, expected the second to "
@@ -352,13 +408,14 @@ static gboolean add_distances(AstroCatSrc *self, AstroCatalogue *catalogue, GErr
 static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GError **error)
 {
   const Settings *s = &self->now;
+  const AstroPlace place = { .threads = s->work.threads };
   AstroRandom random;
   astro_random_init(&random, s->seed, self->next);
-  gboolean made =
-      s->clustering.slope != 0
-          ? astro_catalogue_clustered(&self->footprint, &s->clustering, s->points, &random,
-                                      catalogue, error)
-          : astro_catalogue_uniform(&self->footprint, s->points, &random, catalogue, error);
+  gboolean made = s->clustering.slope != 0
+                      ? astro_catalogue_clustered(&self->footprint, &s->clustering, s->points,
+                                                  &random, catalogue, error)
+                      : astro_uniform_make(self->backend, &place, &self->footprint, s->points,
+                                           &random, catalogue, error);
   if (made && s->max_distance > 0 && !add_distances(self, catalogue, error)) {
     astro_catalogue_clear(catalogue);
     return FALSE;
@@ -525,6 +582,7 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
   astro_fields_install(G_OBJECT_CLASS(klass), fields, G_STRUCT_OFFSET(AstroCatSrc, settings));
+  astro_fields_install(G_OBJECT_CLASS(klass), work_fields, 0);
   base->start = astro_cat_src_start;
   base->stop = astro_cat_src_stop;
   base->negotiate = astro_cat_src_negotiate;

@@ -35,6 +35,62 @@ static void test_uniform(void)
   }
 }
 
+static double *points_by(const char *settings, gsize *bytes)
+{
+  g_autofree char
+      *message = NULL,
+      *line = g_strdup_printf(
+          "astrocatsrc points=70000 seed=5 footprint=band:350,380,-10,40 %s ! appsink name=out",
+          settings);
+  g_autoptr(GPtrArray) samples = test_samples(line, &message);
+  g_assert_cmpstr(message, ==, NULL);
+  return test_sample_data(samples, 0, bytes);
+}
+
+/* Each backend and number of threads makes the same points. */
+static void test_backends(void)
+{
+  static const char *const others[] = { "backend=cpu", "backend=cpu threads=1", "threads=2", "" };
+  gsize bytes, more;
+  g_autofree double *expected = points_by("backend=reference", &bytes);
+  for (guint i = 0; i < G_N_ELEMENTS(others); i++) {
+    g_autofree double *found = points_by(others[i], &more);
+    g_assert_cmpmem(found, more, expected, bytes);
+  }
+}
+
+static char *active_while(const char *settings, GstState state)
+{
+  g_autoptr(GError) error = NULL;
+  char *active;
+  g_autofree char *line = g_strdup_printf("astrocatsrc name=c points=9 %s ! fakesink", settings);
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, &error);
+  g_assert_no_error(error);
+  g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(pipeline), "c");
+  gst_element_set_state(pipeline, state);
+  gst_element_get_state(pipeline, NULL, NULL, TEST_PATIENCE);
+  g_object_get(source, "active-backend", &active, NULL);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return active;
+}
+
+static void test_active_backend(void)
+{
+  static const struct {
+    const char *settings, *active;
+  } cases[] = {
+    { "", "cpu/c" },
+    { "backend=reference", "reference" },
+    { "slope=-0.8", "none" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *before = active_while(cases[i].settings, GST_STATE_READY),
+                    *during = active_while(cases[i].settings, GST_STATE_PAUSED);
+    g_assert_cmpstr(before, ==, "none");
+    g_assert_cmpstr(during, ==, cases[i].active);
+  }
+}
+
 static void test_clustered(void)
 {
   g_autofree char *message = NULL;
@@ -360,6 +416,8 @@ static void test_properties(void)
 static void add_tests(void)
 {
   g_test_add_func("/astrocatsrc/uniform", test_uniform);
+  g_test_add_func("/astrocatsrc/backends", test_backends);
+  g_test_add_func("/astrocatsrc/active-backend", test_active_backend);
   g_test_add_func("/astrocatsrc/clustered", test_clustered);
   g_test_add_func("/astrocatsrc/many-regions", test_many_regions);
   g_test_add_func("/astrocatsrc/file", test_file);

@@ -1,13 +1,13 @@
-/* Random catalogues, uniform and clustered. */
+/* Footprints, and clustered catalogues. */
 #include "core/backend/threads.h"
 #include "core/lib/catalogue/mask.h"
+#include "core/lib/catalogue/uniform.h"
 #include "core/kit/fail.h"
 #include "core/kit/units.h"
 
 #include <math.h>
 
-#define POINTS_AT_ONCE 65536 /* in a thread's task */
-#define MOST_DRAWS 1e10      /* takes about a quarter of an hour */
+#define MOST_DRAWS 1e10 /* takes about a quarter of an hour */
 
 G_DEFINE_QUARK(astro_catalogue_error, astro_catalogue_error)
 
@@ -59,116 +59,6 @@ gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, do
          dec <= footprint->dec_max;
 }
 
-/* The place at a distance and direction (from north through east) from another one. */
-static void offset_by(double ra, double dec, double distance, double direction, double *to_ra,
-                      double *to_dec)
-{
-  double d = dec / ASTRO_DEGREES, r = distance / ASTRO_DEGREES;
-  double north = sin(r) * cos(direction), east = sin(r) * sin(direction), out = cos(r);
-  double x = out * cos(d) - north * sin(d), z = out * sin(d) + north * cos(d);
-  *to_ra = fmod(ra + atan2(east, x) * ASTRO_DEGREES + 720, 360);
-  *to_dec = atan2(z, hypot(x, east)) * ASTRO_DEGREES;
-}
-
-/* The two random numbers for a point. For a band the second is the fourth drawn: an earlier version
- * dropped two, and a seed must keep giving the same points. */
-static void draw(const AstroFootprint *footprint, AstroRandom *random, double *u, double *v)
-{
-  const guint lost = footprint->shape == ASTRO_FOOTPRINT_BAND ? 2 : 0;
-  *u = astro_random_uniform(random);
-  for (guint i = 0; i < lost; i++)
-    astro_random_uniform(random);
-  *v = astro_random_uniform(random);
-}
-
-static void place_in_cap(double ra, double dec, double radius, double u, double v, double *to_ra,
-                         double *to_dec)
-{
-  double half = sin(radius / 2 / ASTRO_DEGREES) * sqrt(u);
-  double direction = 2 * G_PI * v;
-  offset_by(ra, dec, 2 * asin(half) * ASTRO_DEGREES, direction, to_ra, to_dec);
-}
-
-/* Not for a mask, whose points take three numbers. */
-static void place_in(const AstroFootprint *footprint, double u, double v, double *ra, double *dec)
-{
-  if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
-    place_in_cap(footprint->ra, footprint->dec, footprint->radius, u, v, ra, dec);
-    return;
-  }
-  double low = sin(footprint->dec_min / ASTRO_DEGREES),
-         high = sin(footprint->dec_max / ASTRO_DEGREES);
-  double east = footprint->ra_min + (footprint->ra_max - footprint->ra_min) * u;
-  *ra = fmod(fmod(east, 360) + 360, 360);
-  *dec = asin(CLAMP(low + (high - low) * v, -1, 1)) * ASTRO_DEGREES;
-}
-
-static void random_in(const AstroFootprint *footprint, AstroRandom *random, double *ra, double *dec)
-{
-  if (footprint->shape == ASTRO_FOOTPRINT_MASK) {
-    astro_mask_random(footprint->mask, random, ra, dec);
-    return;
-  }
-  double u, v;
-  draw(footprint, random, &u, &v);
-  place_in(footprint, u, v, ra, dec);
-}
-
-/* Asks only at every 65536th point, since making a point takes little longer than asking. */
-static gboolean goes_on(guint64 i)
-{
-  return i % POINTS_AT_ONCE != 0 || !astro_is_given_up();
-}
-
-static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error)
-{
-  *catalogue = (AstroCatalogue){ .n = points,
-                                 .ra = g_try_new(double, MAX(points, 1)),
-                                 .dec = g_try_new(double, MAX(points, 1)) };
-  if (catalogue->ra && catalogue->dec)
-    return TRUE;
-  astro_catalogue_clear(catalogue);
-  return astro_catalogue_no_memory(error, points);
-}
-
-typedef struct {
-  const AstroFootprint *footprint;
-  const AstroCatalogue *catalogue;
-} Placing;
-
-static void place_points(gpointer data, guint64 task)
-{
-  const Placing *p = data;
-  double *ra = p->catalogue->ra, *dec = p->catalogue->dec;
-  guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, p->catalogue->n);
-  for (guint64 i = first; i < last; i++)
-    place_in(p->footprint, ra[i], dec[i], &ra[i], &dec[i]);
-}
-
-/* The numbers must be drawn one after the other; converting them to places takes most of the time
- * and is done in threads. */
-static void draw_and_place(const AstroFootprint *footprint, AstroRandom *random,
-                           const AstroCatalogue *catalogue)
-{
-  Placing placing = { footprint, catalogue };
-  for (guint64 i = 0; i < catalogue->n && goes_on(i); i++)
-    draw(footprint, random, &catalogue->ra[i], &catalogue->dec[i]);
-  astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, 0, place_points, &placing);
-}
-
-gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points,
-                                 AstroRandom *random, AstroCatalogue *catalogue, GError **error)
-{
-  if (!astro_footprint_check(footprint, error) || !catalogue_alloc(catalogue, points, error))
-    return FALSE;
-  if (footprint->shape == ASTRO_FOOTPRINT_MASK)
-    for (guint64 i = 0; i < points && goes_on(i); i++)
-      astro_mask_random(footprint->mask, random, &catalogue->ra[i], &catalogue->dec[i]);
-  else
-    draw_and_place(footprint, random, catalogue);
-  return TRUE;
-}
-
 /* The footprint of the centres of discs that may reach into the footprint. */
 static AstroFootprint grown(const AstroFootprint *footprint, double by)
 {
@@ -211,7 +101,7 @@ static void add_disc(Mock *mock, double ra, double dec, double radius, guint lev
   for (guint i = 0; i < mock->clustering->children; i++) {
     double to_ra, to_dec;
     double u = astro_random_uniform(mock->random), v = astro_random_uniform(mock->random);
-    place_in_cap(ra, dec, radius, u, v, &to_ra, &to_dec);
+    astro_place_in_cap(ra, dec, radius, u, v, &to_ra, &to_dec);
     add_disc(mock, to_ra, to_dec, radius / mock->shrink, level + 1);
   }
 }
@@ -273,7 +163,8 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
   for (guint level = 0; level < clustering->levels; level++, radius /= shrink)
     reach += radius;
   AstroFootprint wide = grown(footprint, reach);
-  if (!check_draws(footprint, &wide, points, error) || !catalogue_alloc(catalogue, points, error))
+  if (!check_draws(footprint, &wide, points, error) ||
+      !astro_catalogue_alloc(catalogue, points, error))
     return FALSE;
   catalogue->n = 0;
   Mock mock = { .footprint = footprint,
@@ -284,7 +175,7 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
                 .points = points };
   while (catalogue->n < points && !astro_is_given_up()) {
     double ra, dec;
-    random_in(&wide, random, &ra, &dec);
+    astro_place_in(&wide, random, &ra, &dec);
     add_disc(&mock, ra, dec, clustering->radius, 0);
   }
   return TRUE;
