@@ -50,9 +50,10 @@
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "core/tpacf/about.h"
+#include "core/tpacf/angular-table.h"
 #include "core/tpacf/csv.h"
-#include "core/tpacf/space-table.h"
-#include "core/tpacf/tpacf.h"
+#include "elements/astrotpacf-caps.h"
+#include "elements/astrotpacf-told.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
 #include "elements/base/astrolog.h"
@@ -63,20 +64,9 @@
 #include <math.h>
 #include <string.h>
 
-#define CSV "text/csv"
-#define FIXED_COLUMNS "theta:low:high:w:error"
-enum { THETA, LOW, HIGH, W, ERROR, N_FIXED };
-
-typedef struct {
-  AstroEstimator estimator;
-  AstroStatistic statistic;
-  guint wedges;
-  gboolean integral_constraint;
-} Settings;
-
 struct _AstroTpacf {
   GstBaseTransform parent;
-  Settings settings;
+  AstroTpacfSettings settings;
 
   AstroStream in;
   AstroSpaceTable space; /* of pairs in space; across NONE: by angle */
@@ -91,16 +81,16 @@ G_DEFINE_TYPE(AstroTpacf, astro_tpacf, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astrotpacf, "astrotpacf", GST_RANK_NONE, ASTRO_TYPE_TPACF)
 
 static const AstroField fields[] = {
-  ASTRO_ENUM(Settings, estimator, "estimator", "Estimator",
+  ASTRO_ENUM(AstroTpacfSettings, estimator, "estimator", "Estimator",
              "How w(theta) is estimated from the pairs, from the next histogram on",
              astro_estimator_get_type, ASTRO_ESTIMATOR_LANDY_SZALAY, .when = ASTRO_WHEN_PLAYING),
-  ASTRO_ENUM(Settings, statistic, "statistic", "Statistic",
+  ASTRO_ENUM(AstroTpacfSettings, statistic, "statistic", "Statistic",
              "What is made of pairs in space: xi in every bin, or sums of it",
              astro_statistic_get_type, ASTRO_STATISTIC_AUTO),
-  ASTRO_UINT(Settings, wedges, "wedges", "Wedges",
+  ASTRO_UINT(AstroTpacfSettings, wedges, "wedges", "Wedges",
              "Even ranges of mu for statistic=wedges, each of whole bins of mu", 1, 1024, 2),
   ASTRO_BOOLEAN(
-      Settings, integral_constraint, "integral-constraint", "Integral constraint",
+      AstroTpacfSettings, integral_constraint, "integral-constraint", "Integral constraint",
       "Adds the part of w that is lost because the mean density comes from the same field, "
       "assuming a power law",
       FALSE, .when = ASTRO_WHEN_PLAYING),
@@ -112,6 +102,14 @@ static gboolean fail(AstroTpacf *self, GError *error)
   GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s", error->message), (NULL));
   g_error_free(error);
   return FALSE;
+}
+
+/* As they are now, since they may be set at any time. */
+static AstroTpacfSettings settings_of(AstroTpacf *self)
+{
+  AstroTpacfSettings settings;
+  astro_fields_copy(fields, self, &settings, &self->settings, sizeof settings);
+  return settings;
 }
 
 static guint n_bins(const AstroTpacf *self)
@@ -129,6 +127,11 @@ static guint n_kinds(const AstroTpacf *self)
   return self->kinds ? g_strv_length(self->kinds) : 0;
 }
 
+static AstroAngularTable angular_table(const AstroTpacf *self)
+{
+  return (AstroAngularTable){ n_bins(self), n_regions(self), n_kinds(self) };
+}
+
 static guint n_values(const AstroTpacf *self)
 {
   return self->space.across == ASTRO_AXIS_NONE ? n_bins(self)
@@ -137,90 +140,20 @@ static guint n_values(const AstroTpacf *self)
 
 static gsize table_values(const AstroTpacf *self)
 {
-  if (self->space.across != ASTRO_AXIS_NONE)
-    return astro_space_table_values(&self->space);
-  const gsize bins = n_bins(self);
-  return (N_FIXED + n_kinds(self) + (n_regions(self) > 1 ? bins : 0)) * bins;
+  const AstroAngularTable table = angular_table(self);
+  return self->space.across != ASTRO_AXIS_NONE ? astro_space_table_values(&self->space)
+                                               : astro_angular_table_values(&table);
 }
 
 /* ---- caps ---- */
-
-static guint count_of(const GstStructure *s, const char *field)
-{
-  gint n = 1;
-  gst_structure_get_int(s, field, &n);
-  return (guint)MAX(n, 1);
-}
-
-/* The shape of a table for a histogram's caps. across is NONE for pairs by angle. */
-static AstroSpaceTable space_of(AstroTpacf *self, const GstCaps *in)
-{
-  const GstStructure *s = gst_caps_get_structure(in, 0);
-  const char *layout = gst_structure_get_string(s, "layout"),
-             *kinds = gst_structure_get_string(s, "pairs");
-  Settings settings;
-  astro_fields_copy(fields, self, &settings, &self->settings, sizeof settings);
-  AstroSpaceTable table = { .statistic = settings.statistic, .wedges = settings.wedges };
-  for (AstroAxis axis = ASTRO_AXIS_MU; layout && axis <= ASTRO_AXIS_PI; axis++)
-    if (g_str_has_suffix(layout, axis == ASTRO_AXIS_MU ? ":bin:mu" : ":bin:pi"))
-      table.across = axis;
-  if (table.across == ASTRO_AXIS_NONE)
-    return table;
-  table.n_rows = count_of(s, "bins");
-  table.n_columns = count_of(s, astro_axis_field(table.across));
-  table.n_regions = count_of(s, "regions");
-  for (const char *c = kinds; c && *c; c++)
-    table.n_kinds += *c == ':';
-  table.n_kinds += kinds && *kinds;
-  return table;
-}
-
-static char *angular_columns(const GstCaps *in)
-{
-  const GstStructure *s = gst_caps_get_structure(in, 0);
-  const char *kinds = gst_structure_get_string(s, "pairs");
-  gint bins = 0, regions = 1;
-  gst_structure_get_int(s, "bins", &bins);
-  gst_structure_get_int(s, "regions", &regions);
-  GString *columns = g_string_new(FIXED_COLUMNS);
-  if (kinds)
-    g_string_append_printf(columns, ":%s", kinds);
-  for (gint k = 0; k < bins && regions > 1; k++)
-    g_string_append_printf(columns, ":cov%d", k);
-  return g_string_free(columns, FALSE);
-}
-
-static char *output_columns(AstroTpacf *self, const GstCaps *in)
-{
-  const AstroSpaceTable space = space_of(self, in);
-  const char *kinds = gst_structure_get_string(gst_caps_get_structure(in, 0), "pairs");
-  return space.across == ASTRO_AXIS_NONE ? angular_columns(in)
-                                         : astro_space_table_columns(&space, kinds ? kinds : "");
-}
-
-/* Offers the table first, then its text. */
-static GstCaps *output_caps(AstroTpacf *self, const GstCaps *in)
-{
-  const AstroSpaceTable space = space_of(self, in);
-  g_autofree char *columns = output_columns(self, in);
-  gint bins = 0;
-  gst_structure_get_int(gst_caps_get_structure(in, 0), "bins", &bins);
-  if (space.across != ASTRO_AXIS_NONE)
-    bins = (gint)astro_space_table_rows(&space);
-  GstCaps *caps =
-      gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_CORRELATION_FUNCTION), "format",
-                          G_TYPE_STRING, "F64LE", "layout", G_TYPE_STRING, "column:bin", "columns",
-                          G_TYPE_STRING, columns, "bins", G_TYPE_INT, bins, NULL);
-  gst_caps_append(caps, gst_caps_new_empty_simple(CSV));
-  return caps;
-}
 
 static GstCaps *astro_tpacf_fixate_caps(GstBaseTransform *base, GstPadDirection direction,
                                         GstCaps *caps, GstCaps *othercaps)
 {
   if (direction != GST_PAD_SINK || astro_stage_is_unlinked(base, othercaps))
     return gst_caps_fixate(othercaps);
-  g_autoptr(GstCaps) wanted = output_caps(ASTRO_TPACF(base), caps);
+  const AstroTpacfSettings settings = settings_of(ASTRO_TPACF(base));
+  g_autoptr(GstCaps) wanted = astro_tpacf_caps(&settings, caps);
   GstCaps *possible = gst_caps_intersect_full(wanted, othercaps, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref(othercaps);
   return gst_caps_fixate(possible);
@@ -230,6 +163,7 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
 {
   AstroTpacf *self = ASTRO_TPACF(base);
   GError *error = NULL;
+  const AstroTpacfSettings settings = settings_of(self);
   const char *kinds = gst_structure_get_string(gst_caps_get_structure(in, 0), "pairs");
   astro_log_caps(self, in, out);
   gst_base_transform_set_passthrough(base, astro_stage_is_unlinked(base, out));
@@ -238,7 +172,7 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
   if (!astro_stream_from_caps(&self->in, in, &error))
     return fail(self, error);
   gboolean is_sums = self->in.format == ASTRO_FORMAT_F64LE;
-  self->space = space_of(self, in);
+  self->space = astro_tpacf_space(&settings, in);
   const AstroLayout *layout = &self->in.layout;
   const gboolean in_space = self->space.across != ASTRO_AXIS_NONE;
   const gint n_across = (astro_layout_find(layout, ASTRO_AXIS_MU) >= 0) +
@@ -255,59 +189,24 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
   g_strfreev(self->kinds);
   self->kinds = g_strsplit(kinds, ":", -1);
   g_free(self->columns);
-  self->columns = output_columns(self, in);
-  self->to_csv = gst_structure_has_name(gst_caps_get_structure(out, 0), CSV);
+  self->columns = astro_tpacf_columns(&settings, in);
+  self->to_csv = gst_structure_has_name(gst_caps_get_structure(out, 0), ASTRO_TPACF_CSV);
   return TRUE;
 }
 
 /* ---- events ---- */
 
-/* Each bin has a column in the covariance, and caps name all columns. */
-#define MAX_COVARIANCE_BINS 65536
-#define MAX_SPACE_ROWS (1u << 20)
-
-static gboolean check_space(AstroTpacf *self, const GstCaps *caps)
-{
-  const AstroSpaceTable space = space_of(self, caps);
-  GError *error = NULL;
-  Settings settings;
-  astro_fields_copy(fields, self, &settings, &self->settings, sizeof settings);
-  if (!astro_statistic_check(space.statistic, space.across, space.n_columns, space.wedges, &error))
-    return fail(self, error);
-  if (space.across == ASTRO_AXIS_NONE)
-    return TRUE;
-  if (settings.integral_constraint)
-    return fail(self, g_error_new(ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_STATISTIC,
-                                  "integral-constraint=true is for pairs by angle: expected a "
-                                  "histogram of kind=angular, or integral-constraint=false"));
-  return (guint64)space.n_rows * MAX(space.n_columns, space.wedges) <= MAX_SPACE_ROWS ||
-         fail(self,
-              g_error_new(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                          "%u bins with %u of %s in each, expected at most %u in all", space.n_rows,
-                          space.n_columns, astro_axis_name(space.across), MAX_SPACE_ROWS));
-}
-
-static gboolean check_bins(AstroTpacf *self, GstEvent *event)
-{
-  GstCaps *caps;
-  gint bins = 0, regions = 1;
-  gst_event_parse_caps(event, &caps);
-  const GstStructure *s = gst_caps_get_structure(caps, 0);
-  gst_structure_get_int(s, "bins", &bins);
-  gst_structure_get_int(s, "regions", &regions);
-  if (!check_space(self, caps))
-    return FALSE;
-  return regions < 2 || bins <= MAX_COVARIANCE_BINS ||
-         fail(self, g_error_new(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                                "a covariance of %d bins, expected at most %d", bins,
-                                MAX_COVARIANCE_BINS));
-}
-
 static gboolean caps_event(GstBaseTransform *base, GstEvent *event)
 {
   GstCaps *caps;
+  GError *error = NULL;
+  const AstroTpacfSettings settings = settings_of(ASTRO_TPACF(base));
   gst_event_parse_caps(event, &caps);
-  g_autoptr(GstCaps) made = output_caps(ASTRO_TPACF(base), caps);
+  if (!astro_tpacf_check_caps(&settings, caps, &error)) {
+    gst_event_unref(event);
+    return fail(ASTRO_TPACF(base), error);
+  }
+  g_autoptr(GstCaps) made = astro_tpacf_caps(&settings, caps);
   if (GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class)->sink_event(base, event))
     return TRUE;
   astro_refused_caps(GST_BASE_TRANSFORM_SRC_PAD(base), made, "correlation functions");
@@ -318,10 +217,6 @@ static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
 {
   AstroTpacf *self = ASTRO_TPACF(base);
   GError *error = NULL;
-  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && !check_bins(self, event)) {
-    gst_event_unref(event);
-    return FALSE;
-  }
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS)
     return caps_event(base, event);
   if (!astro_event_is_summary(event))
@@ -346,10 +241,9 @@ static double *counts_as_doubles(const AstroTpacf *self, const GstMapInfo *in)
   return values;
 }
 
-static AstroTpacfConfig config_of(const AstroTpacf *self, const double *values)
+static AstroTpacfConfig config_of(AstroTpacf *self, const double *values)
 {
-  Settings settings;
-  astro_fields_copy(fields, self, &settings, &self->settings, sizeof settings);
+  const AstroTpacfSettings settings = settings_of(self);
   AstroTpacfConfig config = { .estimator = settings.estimator,
                               .integral_constraint = settings.integral_constraint,
                               .n_regions = n_regions(self),
@@ -376,90 +270,6 @@ static AstroTpacfConfig config_of(const AstroTpacf *self, const double *values)
       config.dd_numbers =
           (const guint64 *)g_bytes_get_data(self->summary.counts, NULL) + k * cells * config.n_bins;
   return config;
-}
-
-static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result,
-                          const double *values, double *out)
-{
-  if (self->space.across != ASTRO_AXIS_NONE) {
-    astro_space_table_write(&self->space, self->summary.edges, self->summary.most_across, result,
-                            values, out);
-    return;
-  }
-  const gsize bins = result->n_bins, cells = (gsize)n_regions(self) * n_regions(self);
-  for (gsize k = 0; k < bins; k++) {
-    out[THETA * bins + k] = result->theta[k];
-    out[LOW * bins + k] = self->summary.edges[k];
-    out[HIGH * bins + k] = self->summary.edges[k + 1];
-    out[W * bins + k] = result->w[k];
-    out[ERROR * bins + k] = result->error[k];
-  }
-  out += N_FIXED * bins;
-  for (guint kind = 0; kind < n_kinds(self); kind++, out += bins)
-    for (gsize k = 0; k < bins; k++) {
-      out[k] = 0;
-      for (gsize cell = 0; cell < cells; cell++)
-        out[k] += values[(kind * cells + cell) * bins + k];
-    }
-  if (result->covariance)
-    memcpy(out, result->covariance, bins * bins * sizeof(double));
-}
-
-/* Fraction of the random pairs that the bins need to hold for the integral constraint. */
-#define ENOUGH_PAIRS 0.99
-
-/* The power law if one fits, else the reason why none does. */
-static GstStructure *fit_of(const AstroTpacfResult *result)
-{
-  AstroPowerLaw law;
-  if (!result->theta)
-    return gst_structure_new("astro-tpacf", "no-fit", G_TYPE_STRING,
-                             "power laws are fitted to pairs by angle alone", NULL);
-  if (astro_tpacf_fit(result, 0, INFINITY, &law))
-    return gst_structure_new("astro-tpacf", "amplitude", G_TYPE_DOUBLE, law.amplitude, "slope",
-                             G_TYPE_DOUBLE, law.slope, "bins", G_TYPE_UINT, law.n_used, NULL);
-  return gst_structure_new("astro-tpacf", "no-fit", G_TYPE_STRING, law.reason, NULL);
-}
-
-static void tell(AstroTpacf *self, const AstroTpacfResult *result)
-{
-  if (result->apart)
-    GST_ELEMENT_WARNING(
-        self, STREAM, FAILED,
-        ("no point of %s, as far as the bins reach: do they cover the same sky, with "
-         "positions in degrees?",
-         result->apart),
-        (NULL));
-  if (result->kind_without_pairs)
-    GST_ELEMENT_WARNING(
-        self, STREAM, FAILED,
-        ("%s is NaN in all %u bins: there are no pairs of kind %s, or all have weight "
-         "0: expected at least two points in every catalogue",
-         result->theta ? "w" : "the correlation function", result->n_bins,
-         result->kind_without_pairs),
-        (NULL));
-  else if (result->n_undefined)
-    GST_ELEMENT_WARNING(
-        self, STREAM, FAILED,
-        ("%s is NaN in %u of %u bins, where the estimator would divide by zero pairs",
-         result->theta ? "w" : "the correlation function", result->n_undefined, result->n_bins),
-        (NULL));
-  if (result->is_unsettled)
-    GST_ELEMENT_WARNING(
-        self, STREAM, FAILED,
-        ("no integral constraint is added: it needs pairs of random points, and a w that in at "
-         "least three bins is above 0 by more than its errors and steep enough for a power law"),
-        (NULL));
-  if (result->constraint != 0 && result->constraint_share < ENOUGH_PAIRS)
-    GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("the integral constraint of %.3g is too large: only %.3g%% of the random "
-                         "pairs lie in the bins, expected bins that reach across the field",
-                         result->constraint, 100 * result->constraint_share),
-                        (NULL));
-  GstStructure *s = fit_of(result);
-  gst_structure_set(s, "constraint", G_TYPE_DOUBLE, result->constraint, "samples", G_TYPE_UINT,
-                    result->n_used, "undefined", G_TYPE_UINT, result->n_undefined, NULL);
-  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
 }
 
 static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
@@ -498,10 +308,15 @@ static gboolean make_table(AstroTpacf *self, const GstMapInfo *in, double *table
   astro_sums_clear(&sums);
   if (!good)
     return FALSE;
-  write_columns(self, &result, values, table);
+  const AstroAngularTable angular = angular_table(self);
+  if (space->across != ASTRO_AXIS_NONE)
+    astro_space_table_write(space, self->summary.edges, self->summary.most_across, &result, values,
+                            table);
+  else
+    astro_angular_table_write(&angular, self->summary.edges, &result, values, table);
   gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),
                      astro_about_to_event(&config, &result, &self->summary, self->kinds));
-  tell(self, &result);
+  astro_tpacf_tell(GST_ELEMENT(self), &result);
   astro_tpacf_clear(&result);
   return TRUE;
 }
@@ -594,7 +409,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM));
   g_autoptr(GstCaps) src =
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CORRELATION_FUNCTION));
-  gst_caps_append(src, gst_caps_new_empty_simple(CSV));
+  gst_caps_append(src, gst_caps_new_empty_simple(ASTRO_TPACF_CSV));
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
   gst_element_class_add_pad_template(element,
