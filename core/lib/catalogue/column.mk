@@ -5,7 +5,8 @@ core_sources += core/lib/catalogue/catalogue.h core/lib/catalogue/random.c core/
   core/lib/catalogue/columns.c core/lib/catalogue/distance.h core/lib/catalogue/distance.c \
   core/lib/catalogue/split.h core/lib/catalogue/split.c core/lib/catalogue/spill.h core/lib/catalogue/spill.c \
   core/lib/catalogue/held.h core/lib/catalogue/held.c
-core_tests += tests/core/lib/catalogue/catalogue tests/core/lib/catalogue/catalogue-text tests/core/lib/catalogue/distance tests/core/lib/catalogue/split tests/core/lib/catalogue/uniform
+core_tests += tests/core/lib/catalogue/catalogue tests/core/lib/catalogue/catalogue-text tests/core/lib/catalogue/distance tests/core/lib/catalogue/split tests/core/lib/catalogue/uniform \
+  tests/core/lib/catalogue/held
 fuzz_programs += tests/fuzz/catalogue
 element_sources += elements/astrocatsrc.c elements/astrocatsrc.h
 element_tests += tests/elements/astrocatsrc
