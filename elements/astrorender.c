@@ -21,7 +21,9 @@
  * Gains (a table of astrocalibrate, read by astrofitssrc) are amplitude and phase against time, or
  * delay and phase, and along the band in the newest interval where there are several channels, for
  * each polarisation: a curve a station, or for more than 12 a row of colours.
- * Correlation functions are points with error bars over decades, and the power law that fits best.
+ * Correlation functions by angle are points with error bars over decades, and the power law that
+ * fits best. Those in space are a map of xi (statistic=xi or wedges), a panel of points of s^2 xi
+ * for each multipole, or points of wp over decades.
  * A frame has any size that downstream asks for, else that of the properties. Small frames show
  * only the pixels. Lost samples are not shown: means are those of good samples, and where there are
  * none the background shows. With show=validity spectra, power and visibilities are a waterfall of

@@ -1,26 +1,33 @@
-/* Correlation functions as points with error bars over decades, and the power law that fits them.
- */
+/* Correlation functions by angle as points with error bars over decades, and the power law that
+ * fits them; those in space in their own way (space-correlation.h). */
 #include "core/kit/power-law.h"
 #include "core/render/panel.h"
+#include "core/render/space-correlation.h"
 
 #include <math.h>
 
 typedef struct {
   guint bins;
   gint theta, low, high, w, error, dd; /* indices of columns; -1: not there */
+  SpaceCorrelation *space;             /* NULL: by angle */
 } Kind;
 
-static gint column_of(char **columns, const char *name)
+static gpointer open_in_space(const AstroRenderInput *in, GArray *panels, GError **error)
 {
-  for (gint c = 0; columns[c]; c++)
-    if (g_str_equal(columns[c], name))
-      return c;
-  return -1;
+  SpaceCorrelation *space = space_correlation_open(in, panels, error);
+  if (!space)
+    return NULL;
+  Kind *k = g_new0(Kind, 1);
+  k->space = space;
+  return k;
 }
 
 static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
 {
-  gint theta = column_of(in->columns, "theta"), w = column_of(in->columns, "w");
+  gint theta = space_correlation_column(in->columns, "theta"),
+       w = space_correlation_column(in->columns, "w");
+  if (space_correlation_is_in(in->columns))
+    return open_in_space(in, panels, error);
   if (theta < 0 || w < 0) {
     g_autofree char *found = g_strjoinv(":", in->columns);
     astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
@@ -30,11 +37,11 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   Kind *k = g_new0(Kind, 1);
   *k = (Kind){ (guint)astro_stream_extent(&in->stream, ASTRO_AXIS_BIN),
                theta,
-               column_of(in->columns, "low"),
-               column_of(in->columns, "high"),
+               space_correlation_column(in->columns, "low"),
+               space_correlation_column(in->columns, "high"),
                w,
-               column_of(in->columns, "error"),
-               column_of(in->columns, "dd") };
+               space_correlation_column(in->columns, "error"),
+               space_correlation_column(in->columns, "dd") };
   AstroPanel panel = { .x = { g_strdup("θ (arcmin)"), 1, 10, .is_log = TRUE },
                        .y = { g_strdup("w(θ)"), 1, 10, .is_log = TRUE },
                        .n_points = k->bins };
@@ -53,17 +60,6 @@ static void include(double value, double *least, double *most)
     return;
   *least = fmin(*least, value);
   *most = fmax(*most, value);
-}
-
-#define AS_GOOD_AS_WHOLE 1e-6 /* of a decade: edges of bins are rounded */
-
-/* Whole decades around the points. */
-static void set_range(AstroPanelAxis *axis, double least, double most)
-{
-  axis->from = least <= most ? pow(10, floor(log10(least) + AS_GOOD_AS_WHOLE)) : 1;
-  axis->to = least <= most ? pow(10, ceil(log10(most) - AS_GOOD_AS_WHOLE)) : 10;
-  if (axis->to <= axis->from)
-    axis->to = axis->from * 10;
 }
 
 static const double *values_of(const Kind *k, const double *table, gint column)
@@ -106,6 +102,10 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   Kind *k = kind;
   const double *table = data;
   AstroPanel *panel = &panels[0];
+  if (k->space) {
+    space_correlation_take(k->space, table, panels);
+    return;
+  }
   double x[2] = { INFINITY, -INFINITY }, y[2] = { INFINITY, -INFINITY };
   gboolean any_below = FALSE;
   for (guint b = 0; b < k->bins; b++) {
@@ -127,8 +127,15 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   fit(k, table, panel);
   g_free(panel->y.label);
   panel->y.label = g_strdup(any_below ? "w(θ), hollow if below 0" : "w(θ)");
-  set_range(&panel->x, x[0], x[1]);
-  set_range(&panel->y, y[0], y[1]);
+  space_correlation_set_decades(&panel->x, x[0], x[1]);
+  space_correlation_set_decades(&panel->y, y[0], y[1]);
+}
+
+static void close_kind(gpointer kind)
+{
+  Kind *k = kind;
+  g_free(k->space);
+  g_free(k);
 }
 
 const AstroRenderKind astro_render_correlation = {
@@ -137,5 +144,5 @@ const AstroRenderKind astro_render_correlation = {
   "application/x-astro-correlation-function, format = (string) F64LE, layout = (string) column:bin",
   open_kind,
   take,
-  g_free,
+  close_kind,
 };

@@ -150,9 +150,25 @@ static void test_refused_statistics(void)
   refuse(SMU, "statistic=wedges wedges=3", "3 wedges of 100 bins of mu");
   refuse(SMU "mu-max=0.5", "statistic=multipoles", "expected mu-max=1");
   refuse(RPPI, "integral-constraint=true", "is for pairs by angle");
-  /* nobody draws xi in bins of two kinds */
-  test_refused_by(SMU "! astrotpacf ! astrorender ! fakesink" SOURCES, "astrorender",
-                  "expected theta and w");
+}
+
+/* Each statistic has a picture. */
+static void test_pictures(void)
+{
+  static const struct {
+    const char *pairs, *statistic;
+  } cases[] = {
+    { SMU, "xi" }, { SMU, "multipoles" }, { SMU, "wedges" }, { RPPI, "xi" }, { RPPI, "wp" }
+  };
+  for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+    g_autofree char *message = NULL,
+                    *line = g_strdup_printf("%s ! astrotpacf statistic=%s ! astrorender width=160 "
+                                            "height=120 ! appsink name=out " SOURCES,
+                                            cases[c].pairs, cases[c].statistic);
+    g_autoptr(GPtrArray) samples = test_samples(line, &message);
+    g_assert_cmpstr(message, ==, NULL);
+    g_assert_cmpuint(samples->len, >=, 1);
+  }
 }
 
 /* No memory is taken for a size that is only in the caps. */
@@ -178,6 +194,7 @@ static void add_tests(void)
   g_test_add_func("/astrotpacf-space/of-mu", test_of_mu);
   g_test_add_func("/astrotpacf-space/csv", test_csv);
   g_test_add_func("/astrotpacf-space/refused", test_refused_statistics);
+  g_test_add_func("/astrotpacf-space/pictures", test_pictures);
   g_test_add_func("/astrotpacf-space/huge", test_huge);
 }
 

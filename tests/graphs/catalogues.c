@@ -318,7 +318,7 @@ static void test_tpacf_survey(void)
   }
   for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
     g_auto(Result) result = run("run tpacf-survey data=galaxies.csv random=volume.csv "
-                                "bins=3 to=120 output=survey.csv %s",
+                                "bins=3 to=120 output=survey.csv plot=survey.png %s",
                                 cases[c][0]);
     if (skips(&result))
       return;
@@ -327,6 +327,10 @@ static void test_tpacf_survey(void)
     g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
     if (!g_str_has_prefix(table, cases[c][1]))
       g_error("%s: %.200s", cases[c][0], table);
+    g_autofree char *plot = in_folder("survey.png"), *picture = NULL;
+    g_assert_true(g_file_get_contents(plot, &picture, NULL, NULL));
+    g_assert_true(g_str_has_prefix(picture, "\x89PNG"));
+    g_unlink(plot);
   }
 }
 

@@ -228,8 +228,101 @@ static void correlation_without_pairs(void)
   test_free(frame);
 }
 
+/* Values of xi are where their bins are, s upwards and mu to the right, whether the table has the
+ * columns of a row together or, as of wedges, the rows of a column. */
+static void correlation_maps(void)
+{
+  enum { S, LOW, HIGH, MU, MU_LOW, MU_HIGH, XI, ERROR, N_COLUMNS };
+  static const double values[3][2] = { { 0, 40 }, { 100, 0 }, { NAN, 100 } }; /* [s][mu] */
+  static const guint32 expected[3][2] = { { 0x000000, 0x666666 },
+                                          { 0xffffff, 0x000000 },
+                                          { 0x303030, 0xffffff } };
+  AstroRenderStyle style = test_plain;
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  style.stretch = ASTRO_STRETCH_LINEAR;
+  style.low = 0;
+  style.high = 100;
+  for (guint by_row = 0; by_row < 2; by_row++) {
+    double table[N_COLUMNS][6] = { { 0 } };
+    g_autoptr(AstroRenderer) render = test_new_render(
+        TEST_CORRELATION "columns=s:s_low:s_high:mu:mu_low:mu_high:xi:error,bins=6", &style);
+    for (guint s = 0; s < 3; s++)
+      for (guint m = 0; m < 2; m++) {
+        const guint row = by_row ? 2 * s + m : 3 * m + s;
+        table[S][row] = 5 + 10 * s;
+        table[LOW][row] = 10 * s;
+        table[HIGH][row] = 10 + 10 * s;
+        table[MU_LOW][row] = 0.5 * m;
+        table[MU_HIGH][row] = 0.5 + 0.5 * m;
+        table[XI][row] = values[s][m];
+      }
+    guint8 *frame = test_draw_frame(render, table, sizeof table, 60, 60, FALSE);
+    for (guint s = 0; s < 3; s++)
+      for (guint m = 0; m < 2; m++)
+        g_assert_cmphex(test_pixel_at(frame, 60, 15 + 30 * m, 50 - 20 * s), ==, expected[s][m]);
+    test_free(frame);
+  }
+}
+
+/* wp is over decades, as w(theta) is. */
+static void correlation_wp(void)
+{
+  double table[5][2] = {
+    { 3.16227766, 31.6227766 }, { 0, 0 }, { 0, 0 }, { 31.6227766, -3.16227766 }, { 0, 0 }
+  };
+  g_autoptr(AstroRenderer) render =
+      test_new_render(TEST_CORRELATION "columns=rp:rp_low:rp_high:wp:error,bins=2", &test_plain);
+  guint8 *frame = test_draw_frame(render, table, sizeof table, 100, 100, FALSE);
+  g_assert_cmphex(test_pixel_at(frame, 100, 25, 25), ==, 0xffb840);
+  g_assert_cmphex(test_pixel_at(frame, 100, 75, 75), ==, 0x111111);
+  test_free(frame);
+}
+
+/* A panel for each multipole, of s^2 xi, whose range has 0 in it. */
+static void correlation_multipoles(void)
+{
+  enum { S, LOW, HIGH, ELL, XI, ERROR, N_COLUMNS };
+  double table[N_COLUMNS][6] = { { 0 } };
+  static const double xi[3] = { 1, -1, 0 };
+  for (guint row = 0; row < 6; row++) {
+    table[S][row] = row % 2 ? 15 : 5;
+    table[LOW][row] = row % 2 ? 10 : 0;
+    table[HIGH][row] = row % 2 ? 20 : 10;
+    table[ELL][row] = 2 * (row / 2);
+    table[XI][row] = row % 2 ? xi[row / 2] : NAN;
+  }
+  g_autoptr(AstroRenderer) render =
+      test_new_render(TEST_CORRELATION "columns=s:s_low:s_high:ell:xi:error,bins=6", &test_plain);
+  guint8 *frame = test_draw_frame(render, table, sizeof table, 90, 270, FALSE);
+  guint found[3] = { 0 };
+  for (guint y = 0; y < 270; y++)
+    if (test_pixel_at(frame, 90, 67, y) == 0xffb840)
+      found[y / 90]++;
+  for (guint m = 0; m < 3; m++)
+    g_assert_cmpuint(found[m], >, 0);
+  test_free(frame);
+}
+
+static void correlation_refused(void)
+{
+  static const char *const columns[] = { "s:s_low:s_high:xi:error", "rp:wp:error",
+                                         "s:s_low:s_high:ell:xi:error" };
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++) {
+    g_autofree char *text = g_strdup_printf(TEST_CORRELATION "columns=%s,bins=4", columns[i]);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(astro_renderer_new(caps, &test_plain, NULL, &error));
+    g_assert_error(error, ASTRO_RENDER_ERROR, ASTRO_RENDER_ERROR_CAPS);
+    g_assert_nonnull(strstr(error->message, "expected those of astrotpacf: s or rp"));
+  }
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/render/correlation-maps", correlation_maps);
+  g_test_add_func("/render/correlation-wp", correlation_wp);
+  g_test_add_func("/render/correlation-multipoles", correlation_multipoles);
+  g_test_add_func("/render/correlation-refused", correlation_refused);
   g_test_add_func("/render/image-stands-upright", image_stands_upright);
   g_test_add_func("/render/mean-of-channels", mean_of_channels);
   g_test_add_func("/render/waterfall-falls", waterfall_falls);
