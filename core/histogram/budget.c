@@ -6,7 +6,7 @@
 
 /* Tasks begin at up to so many cells of a catalogue, or one a region (points.c). */
 #define MOST_TOPS 256
-/* Of small blocks, and of what the C library adds to them. */
+/* For small blocks, and what the C library adds to them. */
 #define SMALL_BYTES (1u << 20)
 
 /* In angle a sum for every pair of tops, in space for every top and region. */

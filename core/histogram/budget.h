@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* What a histogram of catalogues on these sides takes besides their points: counts, sums, and what
- * threads and that many devices add up. */
+/* Bytes that a histogram of catalogues on these sides takes besides their points: counts, sums, and
+ * what threads and that many devices add up. */
 guint64 astro_histogram_bytes(const AstroHistogramConfig *config,
                               const gboolean is_there[ASTRO_N_SIDES], guint devices);
 

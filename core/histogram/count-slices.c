@@ -16,7 +16,7 @@ typedef struct {
   double *sums;
 } Walk;
 
-/* Of the pairs that fall into bins. */
+/* The largest separation of pairs that fall into bins. */
 static double reach_of(const AstroHistogramConfig *config)
 {
   const double last = config->edges[config->n_edges - 1];

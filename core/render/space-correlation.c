@@ -194,7 +194,7 @@ static void take_multipole(const SpaceCorrelation *c, const double *table, guint
 
 typedef enum { EVEN, EVEN_IN_LOG, UNEVEN } Spacing;
 
-/* Of the bins of s or rp; step: rows of the table from one to the next. */
+/* How the bins of s or rp are spaced. step: rows of the table from one to the next. */
 static Spacing spacing_of(const SpaceCorrelation *c, const double *table, guint n, guint step)
 {
   const double low = cell(c, table, c->low, 0), width = cell(c, table, c->high, 0) - low,

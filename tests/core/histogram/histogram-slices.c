@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What a case counts: where its points are, how many there are, how they are binned. */
+/* Each case says where its points are, how many there are, how they are binned. */
 typedef struct {
   const char *name;
   TestSky data, random; /* random NULL: data alone */
@@ -216,7 +216,7 @@ static AstroSpill *spill_sphere(guint64 n)
   return spill;
 }
 
-/* Of points all over the sky few slices are near one another, none is too large, and together they
+/* Few slices of points all over the sky are near one another, none is too large, and together they
  * have all the points. */
 static void test_few_meet(void)
 {
@@ -421,7 +421,7 @@ static void test_memory(void)
   g_test_trap_assert_passed();
 }
 
-/* What a point takes of a budget, by angle and without weights. */
+/* A point takes 48 bytes of a budget at most, by angle and without weights. */
 static void test_bytes_of_a_point(void)
 {
   static const gboolean is_there[ASTRO_N_SIDES] = { TRUE };

@@ -42,7 +42,8 @@ static void make(const AstroBackend *backend, guint threads, const AstroFootprin
   g_assert_no_error(error);
 }
 
-/* Of none, of a chunk, of some and a part of one: with the numbers that follow. */
+/* Catalogues of no points, of a chunk, and of some chunks and a part of one; and the numbers that
+ * follow. */
 static void check(const AstroFootprint *footprint)
 {
   static const guint64 points[] = { 0, 1, 65536, 200001 };
