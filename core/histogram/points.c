@@ -7,6 +7,7 @@
 #include "core/histogram/points.h"
 #include "core/backend/threads.h"
 #include "core/histogram/halve.h"
+#include "core/kit/pages.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -344,23 +345,39 @@ static void convert_items(gpointer data, guint64 task)
   }
 }
 
-/* bytes: whole cache lines. */
-static gboolean alloc_lines(gpointer lines, gsize bytes)
+/* The large blocks of a tree, which the system has to itself: what the C library's heap keeps of
+ * freed ones would come on top of the memory that a user allows. */
+typedef struct {
+  gpointer *memory;
+  gsize bytes;
+} Block;
+enum { POSITIONS, WEIGHTS, CELLS, OFFSETS, N_BLOCKS };
+
+static void list_blocks(AstroPoints *points, Block blocks[N_BLOCKS])
 {
-  return posix_memalign(lines, 64, bytes) == 0;
+  const gsize leaves = MAX(points->n_leaves, 1);
+  blocks[POSITIONS] = (Block){ (gpointer *)&points->positions, leaves * sizeof(LeafPositions) };
+  blocks[WEIGHTS] = (Block){ (gpointer *)&points->weights, leaves * LEAF_POINTS * sizeof(double) };
+  blocks[CELLS] =
+      (Block){ (gpointer *)&points->cells, (points->n_regions + 2 * leaves) * sizeof(Cell) };
+  blocks[OFFSETS] = (Block){ (gpointer *)&points->offsets, leaves * sizeof(LeafOffsets) };
 }
 
-static gboolean alloc_places(AstroPoints *points, gsize leaves, gboolean weighted)
+static gboolean alloc_block(AstroPoints *points, guint block)
 {
-  return alloc_lines(&points->positions, leaves * sizeof(LeafPositions)) &&
-         (!weighted || alloc_lines(&points->weights, leaves * LEAF_POINTS * sizeof(double)));
+  Block blocks[N_BLOCKS];
+  list_blocks(points, blocks);
+  return (*blocks[block].memory = astro_pages_zeros(blocks[block].bytes)) != NULL;
 }
 
-static gboolean alloc_tree(AstroPoints *points, gsize leaves)
+static gboolean alloc_places(AstroPoints *points, gboolean weighted)
 {
-  points->cells = g_try_new0(Cell, points->n_regions + 2 * leaves);
-  return points->cells &&
-         (points->in_space || alloc_lines(&points->offsets, leaves * sizeof(LeafOffsets)));
+  return alloc_block(points, POSITIONS) && (!weighted || alloc_block(points, WEIGHTS));
+}
+
+static gboolean alloc_tree(AstroPoints *points)
+{
+  return alloc_block(points, CELLS) && (points->in_space || alloc_block(points, OFFSETS));
 }
 
 static AstroPoints *give_up(AstroPoints *points, GError **error)
@@ -401,12 +418,12 @@ AstroPoints *points_new(const PointColumns *columns, guint n_regions, guint thre
     return NULL;
   }
   const gsize leaves = MAX(points->n_leaves, 1);
-  if (!alloc_places(points, leaves, columns->weight != NULL))
+  if (!alloc_places(points, columns->weight != NULL))
     return give_up(points, error);
   place_items(points, columns);
   if (free_columns)
     free_columns(data);
-  if (!alloc_tree(points, leaves))
+  if (!alloc_tree(points))
     return give_up(points, error);
   Build build = { .points = points, .work = { .stop = stop } };
   astro_parallel((leaves * LEAF_POINTS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items,
@@ -441,12 +458,13 @@ void astro_points_free(AstroPoints *points)
 {
   if (!points)
     return;
+  Block blocks[N_BLOCKS];
+  list_blocks(points, blocks);
+  for (guint b = 0; b < N_BLOCKS; b++)
+    if (*blocks[b].memory)
+      astro_pages_zeros_free(*blocks[b].memory, blocks[b].bytes);
   g_free(points->region_n);
   g_free(points->region_first_leaf);
-  free(points->positions);
-  free(points->offsets);
-  free(points->weights);
-  g_free(points->cells);
   g_free(points->tops);
   g_free(points);
 }

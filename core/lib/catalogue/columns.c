@@ -1,6 +1,7 @@
 /* Columns of catalogues, and catalogues put together from parts. */
 #include "core/lib/catalogue/columns.h"
 #include "core/backend/backend.h"
+#include "core/kit/pages.h"
 
 #include <string.h>
 
@@ -54,8 +55,12 @@ gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GErro
 
 void astro_catalogue_clear(AstroCatalogue *catalogue)
 {
-  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
-    g_clear_pointer(astro_catalogue_column(catalogue, c), g_free);
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++) {
+    double **column = astro_catalogue_column(catalogue, c);
+    if (*column)
+      astro_pages_give_back(*column, catalogue->n * sizeof(double));
+    g_clear_pointer(column, g_free);
+  }
   g_clear_pointer(&catalogue->note, g_free);
   catalogue->n = 0;
 }
