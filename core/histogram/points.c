@@ -10,7 +10,6 @@
 #include "core/kit/pages.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* About this many tops give enough tasks (pairs of tops) for many cores and for reports of
