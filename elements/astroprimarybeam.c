@@ -39,7 +39,7 @@
 #include "core/primarybeam/primarybeam.h"
 #include "core/stream/grid.h"
 #include "core/stream/uvw.h"
-#include "elements/astroimage-file.h"
+#include "elements/base/astroimagefile.h"
 #include "elements/base/astrofields.h"
 
 struct _AstroPrimaryBeam {
@@ -241,7 +241,7 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
 
 /* ---- work ---- */
 
-/* What holds for all of the image no longer does for its noise, and residuals are larger towards
+/* There is no longer one noise for all of the image, and residuals are larger towards
  * the edges, by up to 1 / cut. */
 static void describe(const AstroPrimaryBeam *self, const AstroImageMeta *from, GstBuffer *out)
 {

@@ -1,9 +1,9 @@
 """deep.py GST_ASTRO [STATIONS [SOURCES]]: deep images beside WSClean's, of one set, at equal settings.
 
 Several channels of a sky of points with spectral indexes, and of a few extended sources, are imaged in major cycles by
-the graph image and by WSClean: each channel cleaned by itself, and all together with a slope. Compared are the fluxes of
-bright sources in every channel, the noise of the residuals, and the slopes of the spectra; and the residual is made anew
-from the visibilities, to see that it is true. 48 stations and 200 sources take minutes. To be run where GStreamer
+the graph image and by WSClean: each channel cleaned by itself, and all together with a slope. Compared are the fluxes
+of bright sources in every channel, the noise of the residuals, and the slopes of the spectra; and the residual is made
+anew from the visibilities, to see that it is true. 48 stations and 200 sources take minutes. To be run where GStreamer
 finds the plugin. Pictures of both stay in the folder, for people to look at.
 """
 import os
@@ -63,9 +63,9 @@ def ours(name, settings):
 
 
 def theirs(name, beam, settings):
-    subprocess.run(["wsclean", "-quiet", "-j", "2", "-use-wgridder", "-wgridder-accuracy", "1e-5", "-name", name, "-size",
-                    str(SIZE), str(SIZE), "-scale", f"{CELL}asec", "-weight", "uniform", "-no-mf-weighting", "-niter",
-                    "20000", "-gain", "0.1", "-mgain", "0.8", "-threshold", str(THRESHOLD), "-channels-out",
+    subprocess.run(["wsclean", "-quiet", "-j", "2", "-use-wgridder", "-wgridder-accuracy", "1e-5", "-name", name,
+                    "-size", str(SIZE), str(SIZE), "-scale", f"{CELL}asec", "-weight", "uniform", "-no-mf-weighting",
+                    "-niter", "20000", "-gain", "0.1", "-mgain", "0.8", "-threshold", str(THRESHOLD), "-channels-out",
                     str(CHANNELS), "-beam-shape", f"{beam['BMAJ'] * 3600}asec", f"{beam['BMIN'] * 3600}asec",
                     f"{beam['BPA']}deg", "-no-update-model-required", *settings, "deep.ms"], check=True,
                    env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL)

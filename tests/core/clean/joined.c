@@ -88,7 +88,7 @@ static AstroCleanConfig joined_config(guint terms)
   return config;
 }
 
-/* Of restored image, model, residual and point-spread function. */
+/* which: restored image, model, residual or point-spread function. */
 static const double *image_of(const double *got, guint channel, guint which)
 {
   return got + (gsize)(4 * channel + which) * PIXELS;
@@ -349,7 +349,7 @@ static void test_errors(void)
     }
 }
 
-/* Of four channels one has visibilities, which is too few for a slope. */
+/* One of four channels has visibilities, which is too few for a slope. */
 static void test_too_few(void)
 {
   static const double one[2 * CHANNELS] = { 0, 0, 1, 1 };
