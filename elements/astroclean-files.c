@@ -3,7 +3,7 @@
 #include "elements/astroclean-files.h"
 
 #include "core/stream/uvw.h"
-#include "elements/astroimage-file.h"
+#include "elements/base/astroimagefile.h"
 
 #include <math.h>
 

@@ -64,7 +64,7 @@ static void post(GstElement *element, const char *product, const char *number, g
   gst_element_post_message(element, gst_message_new_element(GST_OBJECT(element), s));
 }
 
-/* Of channels that were cleaned together the warning is about all of them. */
+/* A warning about channels that were cleaned together is about all of them. */
 void astro_clean_tell_results(GstElement *element, const AstroCleanConfig *config,
                               char *const *products, const AstroCleanResult *results)
 {

@@ -6,6 +6,8 @@
  * this belongs upstream of astroterms, whose spectral indexes are then those of the sky; without a
  * channel axis it is the beam at the middle of the band. I, Stokes parameters and correlations,
  * their models and residuals are divided by one beam. The point-spread function passes as it is.
+ * The list that components= of astroclean writes is of fluxes as the array sees them, as its users
+ * need it for visibilities.
  *
  * beam=airy is that of an evenly lit dish, of diameter=; beam=gaussian has a full width at half
  * maximum of fwhm= degrees at of-frequency= (0: at the middle of the band), and is narrower at
@@ -39,7 +41,7 @@
 #include "core/primarybeam/primarybeam.h"
 #include "core/stream/grid.h"
 #include "core/stream/uvw.h"
-#include "elements/astroimage-file.h"
+#include "elements/base/astroimagefile.h"
 #include "elements/base/astrofields.h"
 
 struct _AstroPrimaryBeam {
@@ -241,7 +243,7 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
 
 /* ---- work ---- */
 
-/* What holds for all of the image no longer does for its noise, and residuals are larger towards
+/* There is no longer one noise for all of the image, and residuals are larger towards
  * the edges, by up to 1 / cut. */
 static void describe(const AstroPrimaryBeam *self, const AstroImageMeta *from, GstBuffer *out)
 {

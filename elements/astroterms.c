@@ -14,8 +14,8 @@
  * terms are left, that is an error. Elsewhere a pixel that is NaN in any channel is NaN. The noise
  * of a cleaned image is that of the mean of channels whose noise is independent.
  *
- * A cube of astroclean join=true has the same beam in all channels, as a dirty one does not: its
- * spectra are those of the sky times the array's response.
+ * astroclean restores all channels with one beam. In a dirty cube the beam changes from channel to
+ * channel, and the spectra are not those of the sky.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 \
@@ -221,6 +221,7 @@ static void astro_terms_class_init(AstroTermsClass *klass)
   trans->stop = stop;
   stage->stage = "terms";
   stage->backends = astro_terms_backends;
+  stage->tell_memory = astro_terms_memory;
   stage->configure = configure;
   stage->feed = feed;
   astro_stage_class_add_pads(stage, images, images);

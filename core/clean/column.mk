@@ -6,10 +6,10 @@ core_sources += core/clean/clean.h core/clean/check.c core/clean/check.h core/cl
   core/clean/kernels.h core/clean/memory.c core/clean/memory.h
 core_level_sources += core/clean/kernels-levels.c
 element_sources += elements/astroclean.c elements/astroclean.h elements/astroclean-caps.c elements/astroclean-caps.h \
-  elements/astroclean-files.c elements/astroclean-files.h elements/astroimage-file.c elements/astroimage-file.h elements/astroclean-told.c elements/astroclean-told.h
+  elements/astroclean-files.c elements/astroclean-files.h elements/astroclean-told.c elements/astroclean-told.h
 core_tests += tests/core/clean/clean tests/core/clean/scales tests/core/clean/masks tests/core/clean/joined \
   tests/core/kit/polynomial
-dist_files += tests/core/clean/cleaned.h
+dist_files += tests/core/clean/cleaned.h tests/interop/deep.py
 element_tests += tests/elements/astroclean tests/elements/clean-files tests/elements/wide-psf
 example_files += examples/clean.sh
 graph_files += graphs/selfcal.graph

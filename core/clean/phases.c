@@ -15,7 +15,8 @@ static gsize pixels(const AstroCleanWork *work)
   return (gsize)work->config->size * work->config->size;
 }
 
-/* Of several planes, those with a point-spread function that is not finite have no share. */
+/* Where there are several planes, those with a point-spread function that is not finite have no
+ * share. */
 static gboolean has_psf(const AstroCleanMethod *method, const AstroCleanWork *work)
 {
   const gsize n = (gsize)work->config->in_size * work->config->in_size;

@@ -57,7 +57,7 @@ static double airy(const Cpu *self, double x_squared)
   return (1 - part) * self->table[before] + part * self->table[before + 1];
 }
 
-/* What a row is divided by. */
+/* Fills in the beam along a row, by which its pixels are divided. */
 static void fill_divisors(const Run *run, guint channel, guint y, double *divisors)
 {
   const AstroPrimaryBeamConfig *config = &run->self->config;

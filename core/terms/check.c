@@ -163,6 +163,12 @@ static double noise_of(const AstroTermsConfig *config, gconstpointer image)
   return used ? astro_noise_of_sizes(sizes, used) : 0;
 }
 
+/* The noise is measured in doubles. */
+guint64 astro_terms_memory(gconstpointer config, guint threads)
+{
+  return astro_terms_pixels(config) * sizeof(double);
+}
+
 static gpointer image_out(const AstroTermsConfig *config, gpointer out, gint number)
 {
   return (guint8 *)out + (gsize)number * image_bytes(config);

@@ -50,6 +50,9 @@ typedef struct {
 guint astro_terms_products_out(const AstroTermsConfig *config);
 AstroTermsProduct astro_terms_product(const AstroTermsConfig *config, guint number);
 
+/* Bytes that the cpu backend needs at most for a configuration, beside images in and out. */
+guint64 astro_terms_memory(gconstpointer config, guint threads);
+
 extern const AstroBackend astro_terms_reference, astro_terms_cpu;
 extern const AstroBackend *const astro_terms_backends[];
 

@@ -13,7 +13,8 @@ library_sources += elements/base/astrostage.c elements/base/astrostage.h element
   elements/base/astroreader.h elements/base/astronumberorauto.c elements/base/astronumberorauto.h \
   elements/base/astrofilesrc.c elements/base/astrofilesrc.h elements/base/astroplan.c elements/base/astroplan.h \
   elements/base/astromemory.c elements/base/astromemory.h
-element_sources += elements/base/astroscene.c elements/base/astroscene.h elements/base/astrosimulator.c \
+element_sources += elements/base/astroimagefile.c elements/base/astroimagefile.h \
+  elements/base/astroscene.c elements/base/astroscene.h elements/base/astrosimulator.c \
   elements/base/astrosimulator.h elements/base/astroliveclock.c elements/base/astroliveclock.h elements/base/astroearth.c \
   elements/base/astroearth.h elements/base/astrostamps.c elements/base/astrostamps.h elements/base/astrohorizon.c elements/base/astrohorizon.h elements/base/astromeans.c elements/base/astromeans.h \
   elements/base/astrointegrations.c elements/base/astrointegrations.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h elements/base/astrointegration.c \

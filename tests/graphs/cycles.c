@@ -122,6 +122,27 @@ static void test_joined(void)
   g_assert_nonnull(strstr(alone.err, "expected a cube of several"));
 }
 
+/* A source has the flux that the dishes would have received on their axis, also in a cube. */
+static void test_primary_beam(void)
+{
+  write_visibilities();
+  g_auto(Result) result = run(IMAGE "output=beam.fits primary-beam=airy diameter=60 "
+                                    "per-channel=true");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  const double x = G_PI * 60 * hypot(0.00512, 0.00437) * 150e6 / 299792458.0;
+  const double beam = pow(2 * j1(x) / x, 2);
+  g_test_message("the beam there is %g", beam);
+  g_auto(Result) seen = run(IMAGE "output=beam.fits per-channel=true");
+  g_assert_cmpint(seen.status, ==, 0);
+  g_assert_cmpfloat_with_epsilon(flux_of_channel(&result, 0) / flux_of_channel(&seen, 0), 1 / beam,
+                                 2e-3);
+  g_auto(Result) wrong = run(IMAGE "output=beam.fits primary-beam=airy");
+  g_assert_cmpint(wrong.status, ==, 1);
+  g_assert_nonnull(strstr(wrong.err, "a dish with a diameter of 0 m"));
+}
+
 /* One bright source and a hundred faint ones. */
 static void write_sky(void)
 {
@@ -171,6 +192,7 @@ static void add_tests(void)
   g_test_add_func("/graphs-cycles/cycles", test_cycles);
   g_test_add_func("/graphs-cycles/settings", test_settings);
   g_test_add_func("/graphs-cycles/joined", test_joined);
+  g_test_add_func("/graphs-cycles/primary-beam", test_primary_beam);
   g_test_add_func("/graphs-cycles/selfcal", test_selfcal);
 }
 

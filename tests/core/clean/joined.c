@@ -1,5 +1,6 @@
 /* Channels that are cleaned together: by hand, on sources with spectra that must be found, with
  * channels missing, and cpu compared with the reference. */
+#include "core/clean/memory.h"
 #include "core/kit/polynomial.h"
 #include "tests/core/clean/cleaned.h"
 
@@ -88,7 +89,7 @@ static AstroCleanConfig joined_config(guint terms)
   return config;
 }
 
-/* Of restored image, model, residual and point-spread function. */
+/* which: restored image, model, residual or point-spread function. */
 static const double *image_of(const double *got, guint channel, guint which)
 {
   return got + (gsize)(4 * channel + which) * PIXELS;
@@ -263,7 +264,7 @@ static void test_missing(void)
         AstroCleanConfig config = joined_config(terms);
         AstroCleanResult results[CHANNELS + 1];
         AstroCleanArguments arguments = { 4, 3, 0.4, .weights = by_weight ? some : NULL };
-        config.iterations = 300;
+        config.iterations = 120;
         for (gsize i = 0; i < 2 * WIDE * WIDE && !by_weight; i++)
           values[(gsize)2 * WIDE * WIDE + i] = NAN;
         g_autofree double *got = clean(backends[b], &config, values, &arguments, results, 1);
@@ -324,6 +325,24 @@ static void test_cpu(void)
   }
 }
 
+/* ---- memory ---- */
+
+/* Residual and model of each channel, and with scales two images and two point-spread functions
+ * more, are all held at a time. */
+static void test_memory(void)
+{
+  for (guint scales = 0; scales <= 3; scales += 3) {
+    AstroCleanConfig config = joined_config(2);
+    config.n_scales = scales;
+    const guint64 few = astro_clean_memory(&config, 1);
+    config.channels += 10;
+    const guint64 each = (astro_clean_memory(&config, 1) - few) / 10,
+                  pixels = scales ? 4 * PIXELS + 2 * WIDE * WIDE : 2 * PIXELS;
+    g_assert_cmpuint(each, >=, pixels * sizeof(double));
+    g_assert_cmpuint(each, <, pixels * sizeof(double) + 2 * PIXELS * sizeof(double));
+  }
+}
+
 /* ---- refusals ---- */
 
 static void test_errors(void)
@@ -349,7 +368,7 @@ static void test_errors(void)
     }
 }
 
-/* Of four channels one has visibilities, which is too few for a slope. */
+/* One of four channels has visibilities, which is too few for a slope. */
 static void test_too_few(void)
 {
   static const double one[2 * CHANNELS] = { 0, 0, 1, 1 };
@@ -380,6 +399,7 @@ static void add_tests(void)
   g_test_add_func("/clean-joined/deeper", test_deeper);
   g_test_add_func("/clean-joined/missing", test_missing);
   g_test_add_func("/clean-joined/cpu", test_cpu);
+  g_test_add_func("/clean-joined/memory", test_memory);
   g_test_add_func("/clean-joined/errors", test_errors);
   g_test_add_func("/clean-joined/too-few", test_too_few);
 }

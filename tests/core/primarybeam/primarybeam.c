@@ -135,7 +135,8 @@ static void test_pointing(void)
   g_assert_true(isnan(astro_primary_beam_at(&config, &rim, 0, -0.99, 0)));
 }
 
-/* Of a picture: its pixels, a plane between them, its size at another frequency, nothing beyond. */
+/* A picture of the beam: its pixels, a plane between them, its size at another frequency, nothing
+ * beyond. */
 static void test_map(void)
 {
   enum { SIDE = 9 };

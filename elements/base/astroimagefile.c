@@ -1,6 +1,6 @@
 /* Reads the first image of a FITS file. */
 #include "config.h"
-#include "elements/astroimage-file.h"
+#include "elements/base/astroimagefile.h"
 
 void astro_image_file_clear(AstroImageFile *file)
 {
