@@ -14,7 +14,9 @@
  *
  * Files of one input are of one kind. Only visibilities may be in UVFITS, uvh5 and Measurement Sets
  * at once: whatever their kinds, several files of visibilities make one stream in order of time, so
- * that they make one image with one weighting. Their weights are taken to be in one unit.
+ * that they make one image with one weighting. Their weights are used as if they were in one unit;
+ * where they differ by more than 1000 times there is a warning. (CASA's exportuvfits divides those
+ * of a set by its number of channels.)
  *
  * Files of samples without a header need format=CI8 (or CI4, CI16LE, CF32LE, I8, ...), stations,
  * pols (2 if it is not set), rate and frequency; their axes are time:station:pol. A file with a

@@ -64,7 +64,7 @@ void read_antennas(const Table &set, AstroSetAbout &about)
     about.antennas[i] = text(names(i).empty() ? stations(i) : names(i));
     std::copy(position.begin(), position.end(), about.positions + 3 * i);
   }
-  const TableRecord &keywords = TableColumn(table, "POSITION").keywordSet();
+  const TableRecord keywords = TableColumn(table, "POSITION").keywordSet();
   if (keywords.isDefined("MEASINFO")) {
     const String frame = keywords.asRecord("MEASINFO").asString("Ref");
     if (frame != "ITRF")
@@ -75,7 +75,7 @@ void read_antennas(const Table &set, AstroSetAbout &about)
 /* Directions of a table are in one frame, or each row names its own. */
 String frame_of(const Table &fields, rownr_t row)
 {
-  const TableRecord &keywords = TableColumn(fields, "PHASE_DIR").keywordSet();
+  const TableRecord keywords = TableColumn(fields, "PHASE_DIR").keywordSet();
   if (!keywords.isDefined("MEASINFO"))
     return "J2000";
   const RecordInterface &about = keywords.asRecord("MEASINFO");
@@ -182,7 +182,7 @@ void read_about(const Table &set, AstroSetAbout &about)
   read_setups(set, about);
   about.telescope = text(
       observation.nrow() > 0 ? ScalarColumn<String>(observation, "TELESCOPE_NAME")(0) : String());
-  const TableRecord &time = TableColumn(set, "TIME").keywordSet();
+  const TableRecord time = TableColumn(set, "TIME").keywordSet();
   about.clock =
       text(time.isDefined("MEASINFO") ? time.asRecord("MEASINFO").asString("Ref") : String("UTC"));
   read_ours(set, about.ours);
@@ -193,7 +193,7 @@ char *unit_of(const Table &set, const char *column)
 {
   if (!set.tableDesc().isColumn(column))
     return g_strdup("");
-  const TableRecord &keywords = TableColumn(set, column).keywordSet();
+  const TableRecord keywords = TableColumn(set, column).keywordSet();
   if (!keywords.isDefined("QuantumUnits"))
     return g_strdup("");
   const Array<String> units = keywords.toArrayString("QuantumUnits");

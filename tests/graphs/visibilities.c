@@ -1,4 +1,5 @@
-/* Graphs write visibilities as the output's name says, and several such files make one image. */
+/* Graphs write visibilities as the output's name says, and several such files, of one kind or of
+ * all, make one image. */
 #include "tests/graphs/program.h"
 
 static const struct {
@@ -44,8 +45,27 @@ static void test_image(void)
   }
 }
 
+/* A night in each kind of file. */
+static void test_kinds(void)
+{
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
+    write_night(kinds[i].suffix, kinds[i].format, 10 + 2 * i);
+    g_string_append_printf(names, "%s%u.%s", i ? " " : "", 10 + 2 * i, kinds[i].suffix);
+  }
+  g_autofree char *files = g_strdup_printf("files %u", (guint)G_N_ELEMENTS(kinds));
+  g_auto(Result) image =
+      run("run --quiet image input='%s' size=64 weighting=briggs output=kinds.fits", names->str);
+  if (skips(&image))
+    return;
+  g_assert_cmpint(image.status, ==, 0);
+  g_assert_true(G_N_ELEMENTS(kinds) == 1 || strstr(image.out, files));
+  g_assert_nonnull(strstr(image.out, "kinds.fits: format FITS image, images 1"));
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/visibilities/kinds", test_kinds);
   g_test_add_func("/visibilities/image", test_image);
 }
 

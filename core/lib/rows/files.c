@@ -6,6 +6,9 @@
 #include "core/kit/units.h"
 #include "core/lib/rows/join.h"
 
+/* Weights of observations that differ in time, bandwidth and noise differ by less than this. */
+#define OTHER_UNIT 1000
+
 struct _AstroRowFiles {
   guint n;
   AstroRowFile *files;     /* in order of time */
@@ -35,6 +38,41 @@ static gint by_time(gconstpointer one, gconstpointer other)
   return (ns > 0) - (ns < 0);
 }
 
+static void add_note(AstroRowFiles *f, const char *note)
+{
+  g_autofree char *before = f->joined.note;
+  f->joined.note = before ? g_strdup_printf("%s; all files: %s", before, note)
+                          : g_strdup_printf("all files: %s", note);
+}
+
+/* Weights may be numbers of samples or 1/Jy^2, and no file says which: together they would leave
+ * one of the files out. */
+static void warn_of_units(AstroRowFiles *f)
+{
+  const AstroRowFile *least = NULL, *most = NULL;
+  float lowest = 0, highest = 0;
+  for (guint i = 0; i < f->n; i++) {
+    const float largest = f->files[i].kind->weights(f->files[i].reader)->largest;
+    if (!(largest > 0))
+      continue;
+    if (!least || largest < lowest) {
+      least = &f->files[i];
+      lowest = largest;
+    }
+    if (!most || largest > highest) {
+      most = &f->files[i];
+      highest = largest;
+    }
+  }
+  if (!least || highest / lowest < OTHER_UNIT)
+    return;
+  g_autofree char *note = g_strdup_printf("weights of %s go up to %.3g and those of %s up to %.3g: "
+                                          "they are used as if they were in one "
+                                          "unit, so that the first hardly counts",
+                                          least->name, lowest, most->name, highest);
+  add_note(f, note);
+}
+
 /* Weights of all files keep their ratios. */
 static void scale_weights(AstroRowFiles *f)
 {
@@ -50,11 +88,9 @@ static void scale_weights(AstroRowFiles *f)
   g_autofree char *note = astro_weight_range_scale(&all, &scale, &full);
   for (guint i = 0; i < f->n; i++)
     f->files[i].kind->scale_weights(f->files[i].reader, scale, full);
-  if (!note)
-    return;
-  g_autofree char *before = f->joined.note;
-  f->joined.note = before ? g_strdup_printf("%s; all files: %s", before, note)
-                          : g_strdup_printf("all files: %s", note);
+  if (note)
+    add_note(f, note);
+  warn_of_units(f);
 }
 
 static gboolean open_all(AstroRowFiles *f, const AstroRowInput *inputs, GError **error)

@@ -376,6 +376,26 @@ static void test_weights(void)
   }
 }
 
+/* Weights that seem to be in other units are used, with a warning. */
+static void test_units(void)
+{
+  specs[0] = specs[1] = plain;
+  specs[1].start_s += 20;
+  for (guint i = 0; i < 2; i++) {
+    specs[1].least = i ? 5e3f : 5e5f;
+    specs[1].largest = i ? 1e4f : 1e6f;
+    g_autoptr(AstroRowFiles) files = open_both();
+    const char *note = astro_row_files_contents(files)->note;
+    if (i)
+      g_assert_cmpstr(note, ==, NULL);
+    else
+      g_assert_cmpstr(
+          note, ==,
+          "all files: weights of 0 go up to 20 and those of 1 up to 1e+06: they are used "
+          "as if they were in one unit, so that the first hardly counts");
+  }
+}
+
 /* Each file is read by the functions of its kind, and weights of all have one factor. */
 static void test_kinds(void)
 {
@@ -481,6 +501,7 @@ int main(int argc, char **argv)
   g_test_add_func("/rows/files/stations", test_stations);
   g_test_add_func("/rows/files/moved", test_moved);
   g_test_add_func("/rows/files/weights", test_weights);
+  g_test_add_func("/rows/files/units", test_units);
   g_test_add_func("/rows/files/kinds", test_kinds);
   g_test_add_func("/rows/files/steps", test_steps);
   g_test_add_func("/rows/files/earth", test_earth);
