@@ -14,7 +14,7 @@
 #include "tests/peak.h"
 
 /* Stacks of threads, and what the heap keeps of what was freed. */
-#define ALLOWANCE ((guint64)8 << 20)
+#define ALLOWANCE ((guint64)12 << 20)
 #define FEW_SHAPES 10
 
 typedef struct {
@@ -272,7 +272,7 @@ static void test_too_little(void)
   g_assert_nonnull(strstr(text.error, "max-memory is \"much\", expected a fraction"));
 }
 
-/* What comes after the gridder has its part: CLEAN needs several images. */
+/* Stages after the gridder have their part: CLEAN needs several images. */
 static void test_downstream(void)
 {
   Shape cleaned = plain;
