@@ -2,33 +2,39 @@
 #include "config.h"
 #include "core/clean/memory.h"
 
-#include "core/clean/check.h"
+/* Images of one size: what all planes that are cleaned together need once, and what each needs. */
+typedef struct {
+  guint once, each;
+} Images;
 
-/* In images of one product. For each plane that is cleaned at a time: the residual and the model.
- * In all: where peaks are looked for (twice with a mask found by the noise), and rows of the model
- * while it is convolved with the beam. */
-#define EACH 2
-#define ONCE 3
-/* With scales: the residual smoothed and components of each plane, and those of one drawn; and the
- * point-spread function smoothed once and twice. */
-#define SCALED_EACH 2
-#define SCALED_ONCE 1
-#define SCALED_PSF 2
+/* Once: where peaks are looked for (twice with a mask found by the noise), rows of the model while
+ * it is convolved with the beam, and the mean of joined channels. Each: residual and model. */
+static const Images plain = { 4, 2 };
+/* With scales. Once: components drawn, and the mean smoothed. Each: the residual smoothed, and
+ * components; of the point-spread function's size, that smoothed once and twice. */
+static const Images scaled = { 2, 2 }, scaled_psf = { 0, 2 };
 
-/* Joined planes: their mean, its smoothed one, and a plane's values in double while its noise is
- * measured, which is no more than two images. */
-#define JOINED 4
+/* Images that the mean of joined planes takes in double while its noise is measured. */
+#define MEAN_IN_DOUBLE 2
+
+static guint64 count(Images images, guint planes)
+{
+  return images.once + (guint64)images.each * planes;
+}
 
 guint64 astro_clean_memory(gconstpointer configuration, guint threads)
 {
   const AstroCleanConfig *config = configuration;
   const guint64 pixels = (guint64)config->size * config->size;
   const guint64 input = (guint64)config->in_size * config->in_size;
-  const guint64 planes = astro_clean_planes(config);
-  const guint64 images = EACH * planes + ONCE + (config->joined ? JOINED : 0) +
-                         (config->n_scales ? SCALED_EACH * planes + SCALED_ONCE : 0);
-  const guint64 psfs = config->n_scales ? SCALED_PSF * planes : 0;
   const guint64 all = pixels * config->channels * config->products;
-  return (images * pixels + psfs * input) * astro_format_info(config->format)->bytes + pixels +
-         2 * all * sizeof(float);
+  const guint planes = config->joined ? config->channels : 1;
+  const gboolean has_scales = config->n_scales > 0;
+  const gsize bytes = astro_format_info(config->format)->bytes;
+  const guint64 images = count(plain, planes) + (has_scales ? count(scaled, planes) : 0) +
+                         (config->joined ? MEAN_IN_DOUBLE : 0);
+  const guint64 psfs = has_scales ? count(scaled_psf, planes) : 0;
+  /* The mask; the model so far, with the file that it comes from, and the one for the list. */
+  const guint64 brought = pixels + all * (2 * sizeof(float) + bytes);
+  return (images * pixels + psfs * input) * bytes + brought;
 }

@@ -25,6 +25,7 @@ tests_core_gridder_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/gridder/gridder.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
+graph_tests += tests/graphs/image-memory
 element_tests += tests/elements/astrogridder tests/elements/astrogridder-memory tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
   tests/elements/astrogridder-devices \
   tests/elements/synthesis-device
