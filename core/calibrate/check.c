@@ -225,3 +225,64 @@ void astro_calibrate_row(const AstroCalibrateChannel *c, guint i, complex double
     values[k] = good ? (are_sums ? values[k] / counts[k] : values[k]) : 0;
   }
 }
+
+/* ---- columns ---- */
+
+static void read_column(const AstroCalibrateChannel *c, gsize first, guint n, guint product,
+                        complex double *values)
+{
+  const guint step = 2 * c->size.products;
+  const gsize at = 2 * (first + product);
+  if (c->config->in.format == ASTRO_FORMAT_CF64LE) {
+    const double *v = (const double *)(gconstpointer)c->data + at;
+    for (guint j = 0; j < n; j++, v += step)
+      values[j] = v[0] + I * v[1];
+  } else if (c->config->in.format == ASTRO_FORMAT_CF32LE) {
+    const float *v = (const float *)(gconstpointer)c->data + at;
+    for (guint j = 0; j < n; j++, v += step)
+      values[j] = (double)v[0] + I * (double)v[1];
+  } else {
+    const gint32 *v = (const gint32 *)(gconstpointer)c->data + at;
+    for (guint j = 0; j < n; j++, v += step)
+      values[j] = (double)v[0] + I * (double)v[1];
+  }
+}
+
+static void read_column_counts(const AstroCalibrateChannel *c, guint i, guint product,
+                               double *counts)
+{
+  const guint64 row = (guint64)i * (i + 1) / 2;
+  if (!c->validity || !c->validity->counts) {
+    const double all = c->validity ? MAX(c->validity->full, 1) : 1;
+    for (guint j = 0; j < i; j++)
+      counts[j] = all;
+    return;
+  }
+  const AstroValidityAxis *axes = c->axes + c->lead;
+  const guint32 *at = c->validity->counts + (c->lead ? along(c->axes, c->step) : 0) +
+                      along(axes, c->channel) + along(axes + 2, product / c->size.pols) +
+                      along(axes + 3, product % c->size.pols);
+  if (axes[1].group <= 1) {
+    for (guint j = 0; j < i; j++)
+      counts[j] = at[(row + j) * axes[1].stride];
+    return;
+  }
+  for (guint j = 0; j < i; j++)
+    counts[j] = at[along(axes + 1, row + j)];
+}
+
+void astro_calibrate_column(const AstroCalibrateChannel *c, guint i, guint product,
+                            complex double *values, double *counts)
+{
+  const gsize first = (((gsize)c->step * c->size.channels + c->channel) * c->size.baselines +
+                       (gsize)i * (i + 1) / 2) *
+                      c->size.products;
+  const gboolean are_sums = c->config->in.format == ASTRO_FORMAT_CI32LE;
+  read_column(c, first, i, product, values);
+  read_column_counts(c, i, product, counts);
+  for (guint j = 0; j < i; j++) {
+    const gboolean good = counts[j] > 0 && isfinite(creal(values[j])) && isfinite(cimag(values[j]));
+    counts[j] = good ? counts[j] : 0;
+    values[j] = good ? (are_sums ? values[j] / counts[j] : values[j]) : 0;
+  }
+}

@@ -47,4 +47,8 @@ complex double astro_calibrate_value(const AstroCalibrateChannel *channel, guint
 void astro_calibrate_row(const AstroCalibrateChannel *channel, guint i, complex double *values,
                          double *counts);
 
+/* The same for one product of station i with those before it, which takes a part of the time. */
+void astro_calibrate_column(const AstroCalibrateChannel *channel, guint i, guint product,
+                            complex double *values, double *counts);
+
 G_END_DECLS

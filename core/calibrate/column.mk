@@ -5,6 +5,7 @@ core_sources += core/calibrate/calibrate.h core/calibrate/check.c core/calibrate
   core/calibrate/model.c core/calibrate/model.h core/calibrate/lookup.c core/calibrate/lookup.h \
   core/calibrate/apply.c core/calibrate/apply.h core/calibrate/reference.c core/calibrate/cpu.c
 core_tests += tests/core/calibrate/solve tests/core/calibrate/backends
+bench_programs += tests/bench/calibrate
 dist_files += tests/core/calibrate/calibrate.h tests/bench/peers-calibrate
 element_sources += elements/astrocalibrate.c elements/astrocalibrate.h elements/astrocalibrate-table.c elements/astrocalibrate-table.h \
   elements/astrocalibrate-told.c elements/astrocalibrate-told.h elements/astrocalibrate-parts.h \

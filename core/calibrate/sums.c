@@ -85,22 +85,32 @@ typedef struct {
   const double *w;
 } Baseline;
 
-static void add_one(AstroCalibrateSums *sums, guint group, guint i, guint j, const Baseline *at)
+/* Baselines of a station with those before it, of one polarisation of a channel. Where there is no
+ * model, nothing can be said about gains. */
+static void add_alone(AstroCalibrateSums *sums, guint cell, guint i,
+                      const AstroCalibrateChannel *at, const complex double *model,
+                      complex double *values, double *counts)
 {
-  for (guint p = 0; p < sums->size.pols; p++) {
-    const guint product = p * sums->size.pols + p, cell = group * sums->size.pols + p;
-    const gsize to = cell * sums->square + (gsize)i * sums->size.stations + j;
-    const complex double v = at->v[product], m = at->m[product];
-    const double w = at->w[product];
-    if (w == 0)
-      continue;
-    const complex double a = astro_times_conj(v, m);
-    sums->re[to] += w * creal(a);
-    sums->im[to] += w * cimag(a);
-    sums->b[to] += w * astro_power(m);
-    sums->energy[(gsize)cell * sums->size.stations + i] += w * astro_power(v);
-    sums->values[(gsize)cell * sums->size.stations + i]++;
+  const guint p = cell % sums->size.pols, product = p * sums->size.pols + p,
+              products = sums->size.products;
+  const gsize to = cell * sums->square + (gsize)i * sums->size.stations,
+              row = (gsize)cell * sums->size.stations + i;
+  double *re = sums->re + to, *im = sums->im + to, *b = sums->b + to, energy = 0;
+  guint64 n = 0;
+  astro_calibrate_column(at, i, product, values, counts);
+  for (guint j = 0; j < i; j++) {
+    const complex double given = model[(gsize)j * products + product];
+    const gboolean is_known = isfinite(creal(given)) && isfinite(cimag(given));
+    const complex double m = is_known ? given : 0, a = astro_times_conj(values[j], m);
+    const double w = is_known ? counts[j] : 0;
+    re[j] += w * creal(a);
+    im[j] += w * cimag(a);
+    b[j] += w * astro_power(m);
+    energy += w * astro_power(values[j]);
+    n += w > 0;
   }
+  sums->energy[row] += energy;
+  sums->values[row] += n;
 }
 
 /* A matrix has one weight, the least of those of its elements. */
@@ -126,12 +136,24 @@ static void add_jones(AstroCalibrateSums *sums, guint group, guint i, guint j, c
   sums->values[(gsize)group * sums->size.stations + i] += n;
 }
 
-/* Where there is no model, nothing can be said about gains. */
 static void drop_unknown(const complex double *model, gsize n, double *counts)
 {
   for (gsize k = 0; k < n; k++)
     if (!isfinite(creal(model[k])) || !isfinite(cimag(model[k])))
       counts[k] = 0;
+}
+
+static void add_matrices(AstroCalibrateSums *sums, guint group, guint i,
+                         const AstroCalibrateChannel *at, const complex double *model,
+                         complex double *values, double *counts)
+{
+  astro_calibrate_row(at, i, values, counts);
+  drop_unknown(model, (gsize)(i + 1) * sums->size.products, counts);
+  for (guint j = 0; j < i; j++) {
+    const gsize k = (gsize)j * sums->size.products;
+    const Baseline baseline = { values + k, model + k, counts + k };
+    add_jones(sums, group, i, j, &baseline);
+  }
 }
 
 /* Baselines of a station with those before it, in a group. */
@@ -153,13 +175,10 @@ static void add_row(gpointer data, guint64 task)
           work->arguments->model +
           ((at.step * size->channels + at.channel) * size->baselines + (gsize)i * (i + 1) / 2) *
               size->products;
-      astro_calibrate_row(&at, i, values, counts);
-      drop_unknown(model, row, counts);
-      for (guint j = 0; j < i; j++) {
-        const gsize k = (gsize)j * size->products;
-        const Baseline baseline = { values + k, model + k, counts + k };
-        (sums->jones ? add_jones : add_one)(sums, group, i, j, &baseline);
-      }
+      if (sums->jones)
+        add_matrices(sums, group, i, &at, model, values, counts);
+      for (guint p = 0; p < size->pols && !sums->jones; p++)
+        add_alone(sums, group * size->pols + p, i, &at, model, values, counts);
     }
 }
 
