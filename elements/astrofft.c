@@ -46,6 +46,10 @@
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=4096 cell=2 backend=cuda ! \
  *   astrofft backend=cuda ! astroimage backend=cuda ! astrofitssink location=a.fits
  * ]|
+ *
+ * With devices=0,1 or all, GPUs share the blocks: one that lies on a GPU, as the planes of
+ * astrogridder with the same devices do, is transformed there, others in turn. The output is the
+ * same, and in the same order.
  */
 #include "config.h"
 #include "elements/astrofft.h"
@@ -58,6 +62,7 @@
 #include "core/stream/grid.h"
 #include "elements/astrofft-caps.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolanes.h"
 #include "elements/base/astroreader.h"
 
 typedef enum { DIRECTION_FORWARD, DIRECTION_INVERSE } AstroFftDirection;
@@ -81,6 +86,7 @@ struct _AstroFft {
   AstroAxis counted[ASTRO_MAX_AXES]; /* transformed axes: they lose their counts */
   guint n_counted;
   AstroFftCut *cut; /* where time is split */
+  guint64 turn;     /* blocks so far, for several devices */
 };
 
 #define MAX_LENGTH (1 << 28)
@@ -323,6 +329,7 @@ static gboolean join_time(AstroFft *self, GstBuffer *in, guint64 first, guint64 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroFft *self = ASTRO_FFT(stage);
+  astro_stage_take_nearest_lane(stage, in, self->turn++);
   switch (self->kind) {
   case ASTRO_FFT_SPLITS_TIME:
     return split_time(self, in, first, steps, error);
@@ -424,6 +431,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
   stage->reset = reset;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, any, any);
+  astro_stage_class_add_devices(stage);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Fourier transform", "Filter/Converter",
       "Transforms a stream along any of its axes: grids to images, voltages to spectra",

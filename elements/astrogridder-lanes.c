@@ -170,7 +170,7 @@ static GstBuffer *close_open(AstroGridCollector *self, AstroGridLane *lane, gboo
   return out;
 }
 
-/* What one device has; NULL without an error: nothing. */
+/* The part that one device has; NULL without an error: none. */
 static GstBuffer *part_of_grid(AstroGridCollector *self, guint number, gboolean is_last,
                                GError **error)
 {

@@ -81,8 +81,8 @@ typedef struct {
   gint64 middle_ns;
   const double *uvw;
   gboolean is_new; /* ADD, PLANE: the grid that dumps are added to is to be filled with zeros */
-  /* PLANE, of an algorithm without planes: this one adds a part of the rows that are held, and other
-   * instances the others. shares 0: it adds all. */
+  /* PLANE, of an algorithm without planes: this instance adds a part of the rows that are held, and
+   * others the rest. shares 0: it adds all. */
   guint share, shares;
 } AstroGridderArguments;
 

@@ -10,7 +10,7 @@
 
 typedef struct Sharing Sharing;
 
-/* What one instance does of a count. */
+/* The part of a count that one instance does. */
 typedef struct {
   Sharing *sharing;
   guint lane;
@@ -56,7 +56,7 @@ static void sharing_free(gpointer data)
   g_free(sharing);
 }
 
-/* What all instances have counted together. */
+/* Pairs that all instances have counted together. */
 static guint64 count_done(const Sharing *sharing)
 {
   guint64 done = 0;

@@ -1,5 +1,5 @@
-/* What NVIDIA's management library tells of GPUs: their energy, clocks and links. It comes with the
- * driver and is loaded at run time, so that machines without it lack nothing else. */
+/* The energy, clocks and links of GPUs, as NVIDIA's management library tells them. It comes with
+ * the driver and is loaded at run time, so that machines without it lack nothing else. */
 #pragma once
 
 #include <glib.h>
@@ -25,7 +25,7 @@ char *astro_nvml_name(const AstroNvml *nvml, guint gpu);
 gboolean astro_nvml_energy(const AstroNvml *nvml, guint gpu, double *joules);
 /* Present clocks in MHz; 0: not told. */
 void astro_nvml_clocks(const AstroNvml *nvml, guint gpu, guint *multiprocessors, guint *memory);
-/* What lies between two GPUs: "18 NVLinks", "one PCIe switch", ...; NULL: not told. */
+/* The link between two GPUs: "18 NVLinks", "one PCIe switch", ...; NULL: not told. */
 char *astro_nvml_between(const AstroNvml *nvml, guint gpu, guint other);
 
 G_END_DECLS

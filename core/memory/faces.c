@@ -473,6 +473,14 @@ gboolean astro_faces_release(AstroFaces *faces, AstroQueue *queue, GstMapFlags f
   return ok;
 }
 
+gboolean astro_faces_are_on(AstroFaces *faces, const AstroDevice *device)
+{
+  pthread_mutex_lock(&faces->lock);
+  const gboolean are = faces->device == device && (faces->current & DEVICE);
+  pthread_mutex_unlock(&faces->lock);
+  return are;
+}
+
 gboolean astro_faces_settle(AstroFaces *faces, GError **error)
 {
   pthread_mutex_lock(&faces->lock);

@@ -38,6 +38,11 @@ gpointer astro_faces_acquire(AstroFaces *faces, AstroDevice *device, AstroQueue 
 gboolean astro_faces_release(AstroFaces *faces, AstroQueue *queue, GstMapFlags flags,
                              gboolean copy_down, GError **error);
 
+/* Whether the bytes are on that device, or will be when its queues come to them. */
+gboolean astro_faces_are_on(AstroFaces *faces, const AstroDevice *device);
+/* The same of a block; FALSE for memory that is not ours. */
+gboolean astro_memory_is_on(GstMemory *memory, const AstroDevice *device);
+
 gboolean astro_faces_settle(AstroFaces *faces, GError **error);
 void astro_faces_forget(AstroFaces *faces);
 /* The address and device of a current device face; NULL if there is none. */

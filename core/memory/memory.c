@@ -138,6 +138,11 @@ static AstroFaces *faces_of(GstMemory *memory)
   return ((AstroMemory *)memory)->faces;
 }
 
+gboolean astro_memory_is_on(GstMemory *memory, const AstroDevice *device)
+{
+  return astro_memory_is(memory) && astro_faces_are_on(faces_of(memory), device);
+}
+
 gboolean astro_memory_is_locked(GstMemory *memory)
 {
   return astro_memory_is(memory) && astro_faces_lock_device(faces_of(memory)) != NULL;

@@ -2,7 +2,9 @@
 #include "config.h"
 #include "elements/base/astrostage-parts.h"
 
+#include "core/memory/faces.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astrolanes.h"
 
 static const AstroField fields[] = {
   ASTRO_WORK_DEVICES(AstroStagePrivate, devices),
@@ -47,6 +49,19 @@ void astro_stage_take_lane(AstroStage *stage, guint lane)
   AstroStagePrivate *priv = astro_stage_parts(stage);
   g_assert(lane < priv->n_lanes);
   priv->lane = &priv->lanes[lane];
+}
+
+void astro_stage_take_nearest_lane(AstroStage *stage, GstBuffer *block, guint64 turn)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  guint lane = (guint)(turn % priv->n_lanes);
+  GstMemory *memory = gst_buffer_n_memory(block) == 1 ? gst_buffer_peek_memory(block, 0) : NULL;
+  for (guint i = 0; i < priv->n_lanes && memory && priv->n_lanes > 1; i++)
+    if (priv->lanes[i].device && astro_memory_is_on(memory, priv->lanes[i].device)) {
+      lane = i;
+      break;
+    }
+  astro_stage_take_lane(stage, lane);
 }
 
 /* All of them, even if one fails: each may be at work on blocks that are freed next. */

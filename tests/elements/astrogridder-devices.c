@@ -152,6 +152,81 @@ static void test_same(void)
     }
 }
 
+static Made make_image(const char *gridder, const char *devices)
+{
+  g_autofree char *chain =
+      g_strdup_printf("%s devices=%s ! astrofft backend=cuda devices=%s ! astroimage backend=cuda",
+                      gridder, devices, devices);
+  g_autofree complex float *all = predict();
+  Made made = { g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref), NULL };
+  GstBuffer *image;
+  TestRig rig;
+  test_rig_open(&rig, chain, NULL);
+  test_rig_start(&rig, TRUE);
+  g_assert_cmpint(push_all(&rig, all, TRUE), ==, GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+  while ((image = gst_harness_try_pull(rig.h)))
+    g_ptr_array_add(made.grids, image);
+  test_rig_close(&rig);
+  return made;
+}
+
+/* Planes are transformed where they were made, and come to the image in their order. */
+static void test_image(void)
+{
+  static const char *const gridders[] = { "algorithm=wstacking",
+                                          "algorithm=wstacking interval=2 stokes=IQUV" };
+  test_backend = "cuda";
+  for (guint i = 0; i < G_N_ELEMENTS(gridders); i++) {
+    g_auto(Made) one = make_image(gridders[i], "0");
+    g_auto(Made) all = make_image(gridders[i], test_several_devices());
+    g_assert_cmpuint(one.grids->len, ==, i == 0 ? 1 : 3);
+    g_assert_cmpuint(one.grids->len, ==, all.grids->len);
+    for (guint k = 0; k < one.grids->len; k++)
+      assert_same_cells(one.grids->pdata[k], all.grids->pdata[k], TRUE);
+  }
+}
+
+/* Blocks of the host go to the devices in turn; the spectra are in order. */
+static void test_spectra(void)
+{
+  const char *const devices[] = { "0", test_several_devices() };
+  GByteArray *made[2] = { g_byte_array_new(), g_byte_array_new() };
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *line =
+        g_strdup_printf("astrofft backend=cuda length=12 devices=%s", devices[i]);
+    GstHarness *h = gst_harness_new_parse(line);
+    GstBuffer *spectra;
+    gst_harness_set_src_caps_str(h,
+                                 "application/x-astro-voltages,format=CF32LE,layout=time:station,"
+                                 "stations=3,rate=1000/1,frequency=5000.0,bandwidth=1000.0");
+    for (guint b = 0; b < 9; b++) {
+      GstBuffer *buffer = gst_buffer_new_allocate(NULL, 20 * 3 * 8, NULL);
+      GstMapInfo map;
+      g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_WRITE));
+      for (guint k = 0; k < 20 * 3 * 2; k++)
+        ((float *)map.data)[k] = (float)((k * 7 + b * 5) % 23);
+      gst_buffer_unmap(buffer, &map);
+      GST_BUFFER_OFFSET(buffer) = b * 20;
+      GST_BUFFER_OFFSET_END(buffer) = (b + 1) * 20;
+      g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+    }
+    g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+    while ((spectra = gst_harness_try_pull(h))) {
+      GstMapInfo map;
+      g_assert_true(gst_buffer_map(spectra, &map, GST_MAP_READ));
+      g_byte_array_append(made[i], map.data, (guint)map.size);
+      gst_buffer_unmap(spectra, &map);
+      gst_buffer_unref(spectra);
+    }
+    gst_harness_teardown(h);
+  }
+  g_assert_cmpuint(made[0]->len, ==, 180 / 12 * 12 * 3 * 8);
+  g_assert_cmpmem(made[0]->data, made[0]->len, made[1]->data, made[1]->len);
+  g_byte_array_unref(made[0]);
+  g_byte_array_unref(made[1]);
+}
+
 /* A device that fails ends the stream with an error that names it. */
 static void test_failure(void)
 {
@@ -182,6 +257,8 @@ static void add_tests(void)
   if (!test_has_devices())
     return;
   g_test_add_func("/astrogridder-devices/same", test_same);
+  g_test_add_func("/astrogridder-devices/image", test_image);
+  g_test_add_func("/astrogridder-devices/spectra", test_spectra);
   g_test_add_func("/astrogridder-devices/failure", test_failure); /* the last: it stays broken */
 }
 
