@@ -58,7 +58,7 @@ static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer 
   return GST_PAD_PROBE_OK;
 }
 
-/* Of the bytes that come out, a rank has made half itself. */
+/* Half of the bytes that come out are the rank's own. */
 static void exchange_streams(gsize bytes, int rank)
 {
   Passed passed = { 0 };
