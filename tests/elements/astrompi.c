@@ -18,7 +18,7 @@
   SPECTRA "! astrotranspose ! astrocorrelator integration=8 ! "                                    \
           "application/x-astro-visibilities,format=CI32LE "
 #define PAIRS                                                                                      \
-  "astrohistogram name=p$r linear-bins=8 max-angle=600 min-angle=1 "                               \
+  "astrohistogram name=p$r linear-bins=9 max-angle=600 min-angle=1 "                               \
   "astrocatsrc points=500 seed=$r ! p$r.data "                                                     \
   "astrocatsrc points=900 seed=1$r catalogues=2 ! p$r.random p$r. "
 #define WRITE "astrofitssink location="
