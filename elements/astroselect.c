@@ -3,7 +3,8 @@
  *
  * Keeps some stations, channels, polarisations or beams of a stream, in any order; with several
  * lists, what all of them keep. A list has numbers from 0, ranges FIRST-LAST and FIRST- (to the
- * end), optionally followed by :STEP, and names, separated by commas: stations=0-3,CS302,8-.
+ * end), optionally followed by :STEP, and names, separated by commas: stations=0-3,CS302,8-. An
+ * item RANK/RANKS is the share of one of so many processes: neighbours, as evenly as can be.
  * Stations and beams have the observation's names; polarisations are X and Y or R and L by its
  * basis, and in power, grids and images have the names of products.
  *

@@ -16,7 +16,7 @@ graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused te
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
   tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/camera tests/graphs/rounds \
-  tests/graphs/control tests/graphs/usage tests/graphs/watchdog tests/graphs/devices
+  tests/graphs/ranks tests/graphs/control tests/graphs/usage tests/graphs/watchdog tests/graphs/devices
 fuzz_programs += tests/fuzz/graph tests/fuzz/control
 
 # The answers of the control, without its server, so that a fuzzer can ask without one.
@@ -31,7 +31,7 @@ endif
 dist_files += graphs/control.c graphs/control-without.c
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c graphs/expand.c graphs/locate.c \
-  graphs/passes.c graphs/passes.h \
+  graphs/passes.c graphs/passes.h graphs/job.c graphs/job.h \
   graphs/near.c graphs/near.h
 
 # Compares backends with references; a test has these files too.
@@ -60,6 +60,7 @@ tests_graphs_qualify_SOURCES = tests/graphs/qualify.c $(qualify_sources)
 tests_graphs_places_SOURCES = tests/graphs/places.c graphs/places.c graphs/places.h
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_rounds_SOURCES = tests/graphs/rounds.c $(parser_sources)
+tests_graphs_ranks_SOURCES = tests/graphs/ranks.c $(parser_sources)
 tests_graphs_usage_SOURCES = tests/graphs/usage.c graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h
 tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
 tests_fuzz_control_SOURCES = tests/fuzz/control.c $(control_sources)

@@ -22,6 +22,8 @@
  *   @end
  *   ! fakesink
  *
+ * Every graph has the parameters rank and ranks without declaring them (job.h).
+ *
  * A line @round begins another pipeline, which runs when the one above it has ended. @round 3 or
  * @round ${rounds} repeats it that many times, and together with it the pipelines that follow after
  * lines @then. A text in quotes says what a pipeline does. In such a graph ${round} is the number

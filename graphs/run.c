@@ -1,6 +1,7 @@
 /* Plays one pipeline of a graph and reports what its elements say. */
 #include "config.h"
 #include "graphs/run.h"
+#include "core/ranks/world.h"
 #include "core/serve/pictures.h"
 #include "core/stream/stream.h"
 #include "graphs/check.h"
@@ -94,8 +95,21 @@ static char *describe_trouble(GstMessage *message)
                            : g_strdup_printf("%s: %s", name, error->message);
 }
 
+/* Whether another rank of an MPI job fails, which says so itself. */
+static gboolean is_told_elsewhere(GstMessage *message)
+{
+  const GstStructure *details = NULL;
+  gboolean is_told = FALSE;
+  gst_message_parse_error_details(message, &details);
+  return details && gst_structure_get_boolean(details, "astro-elsewhere", &is_told) && is_told;
+}
+
 static void on_error(Run *run, GstMessage *message)
 {
+  if (is_told_elsewhere(message)) {
+    stop(run, EXIT_FAILURE);
+    return;
+  }
   g_autofree char *text = describe_trouble(message);
   say(run, ASTRO_LINE_ERROR, "%s", text);
   stop(run, EXIT_FAILURE);
@@ -346,7 +360,8 @@ static void end_stream(Run *run)
 static void on_interrupt(guint presses, gpointer data)
 {
   Run *run = data;
-  if (presses > 1) {
+  /* One rank's stream would end, and those of the others go on. */
+  if (presses > 1 || astro_world_find().ranks > 1) {
     stop(run, ASTRO_INTERRUPTED);
     return;
   }

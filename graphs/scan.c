@@ -1,6 +1,7 @@
 /* From text to tokens. Values of properties are decoded as GStreamer's parser does it, so that
  * expand.c can write them in its one safe form. */
 #include "graphs/graph.h"
+#include "graphs/job.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -171,6 +172,11 @@ static gboolean scan_declaration(Scanner *s)
   s->at += n + 1;
   if (!n || !is_blank(*s->at))
     return fail(s, s->line, "a parameter is declared as: @name default \"help\"");
+  if (other && astro_parameter_is_of_job(other))
+    return fail(s, s->line,
+                "parameter %s: ${%s} has a meaning of its own in every graph, expected another "
+                "name",
+                other->name, other->name);
   if (other)
     return fail(s, s->line, "parameter %s is already declared on line %u", other->name,
                 other->line);
@@ -593,7 +599,7 @@ static gboolean check_parameters(Scanner *s)
   }
   for (guint i = 0; i < s->graph->parameters->len; i++) {
     const AstroParameter *parameter = s->graph->parameters->pdata[i];
-    if (!parameter->used)
+    if (!parameter->used && !astro_parameter_is_of_job(parameter))
       return fail(s, parameter->line, "parameter %s is declared but never used", parameter->name);
   }
   return TRUE;
@@ -630,10 +636,12 @@ static gboolean add_rounds(Scanner *s)
 gboolean astro_graph_scan(AstroGraph *graph, GError **error)
 {
   Scanner s = { .graph = graph, .at = graph->text, .line = 1, .line_start = TRUE, .error = error };
+  astro_graph_add_job(graph);
   if (!scan_tokens(&s))
     return FALSE;
   if (s.when)
     return fail(&s, s.when_line, "@if without an @end");
   return astro_graph_check_branch(graph, FALSE, error) &&
-         astro_graph_check_branch(graph, TRUE, error) && add_rounds(&s) && check_parameters(&s);
+         astro_graph_check_branch(graph, TRUE, error) && add_rounds(&s) && check_parameters(&s) &&
+         astro_graph_settle_job(graph);
 }

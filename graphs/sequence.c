@@ -1,5 +1,6 @@
 /* gst-astro run: the pipelines of a graph, one after another, and the folder that they share. */
 #include "graphs/sequence.h"
+#include "core/ranks/world.h"
 #include "graphs/clock.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
@@ -109,7 +110,13 @@ static int run_graph(const AstroGraph *graph, const char *plugin, const AstroArg
 
 int astro_run(const AstroArguments *arguments)
 {
-  const int status = astro_with_asked_graph(arguments, run_graph);
+  AstroArguments own = *arguments;
+  /* The first rank of an MPI job tells how far all are, and can be asked. */
+  if (astro_world_find().rank > 0) {
+    own.quiet = TRUE;
+    own.control = own.control_token = NULL;
+  }
+  const int status = astro_with_asked_graph(&own, run_graph);
   astro_service_stopping();
   astro_interrupt_unwatch();
   astro_clock_release();

@@ -29,7 +29,7 @@ typedef enum {
 
 static const char *const contents_types[N_ITEMS] = {
   [ITEM_STREAM_START] = "(su)", [ITEM_CAPS] = "(s)", [ITEM_SEGMENT] = SEGMENT_TYPE,
-  [ITEM_CUSTOM] = "(us)",       [ITEM_GAP] = "(tt)", [ITEM_EOS] = "()",
+  [ITEM_CUSTOM] = "(usa(say))", [ITEM_GAP] = "(tt)", [ITEM_EOS] = "()",
   [ITEM_BUFFER] = BUFFER_TYPE,
 };
 
@@ -66,11 +66,29 @@ static GVariant *of_segment(GstEvent *event)
                        s->offset, s->start, s->stop, s->time, s->position, s->duration);
 }
 
+/* Moves a field that holds bytes from the structure to the list. */
+static gboolean move_bytes(GQuark field, GValue *value, gpointer list)
+{
+  if (!G_VALUE_HOLDS(value, G_TYPE_BYTES))
+    return TRUE;
+  gsize n;
+  gconstpointer data = g_bytes_get_data(g_value_get_boxed(value), &n);
+  g_variant_builder_add(list, "(s@ay)", g_quark_to_string(field),
+                        g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, data, n, 1));
+  return FALSE;
+}
+
+/* Bytes go beside the text: written in it, they cannot always be read back. */
 static GVariant *of_custom(GstEvent *event)
 {
   const GstStructure *told = gst_event_get_structure(event);
-  g_autofree char *text = told ? gst_structure_to_string(told) : g_strdup("none");
-  return g_variant_new("(us)", GST_EVENT_TYPE(event), text);
+  GstStructure *rest = told ? gst_structure_copy(told) : gst_structure_new_empty("none");
+  GVariantBuilder bytes;
+  g_variant_builder_init(&bytes, G_VARIANT_TYPE("a(say)"));
+  gst_structure_filter_and_map_in_place(rest, move_bytes, &bytes);
+  g_autofree char *text = gst_structure_to_string(rest);
+  gst_structure_free(rest);
+  return g_variant_new("(usa(say))", GST_EVENT_TYPE(event), text, &bytes);
 }
 
 static GVariant *of_gap(GstEvent *event)
@@ -141,12 +159,19 @@ static gpointer read_segment(GVariant *contents)
 
 static gpointer read_custom(GVariant *contents)
 {
-  const char *text;
+  g_autoptr(GVariantIter) all = NULL;
+  const char *text, *field;
+  GVariant *bytes;
   guint type;
-  g_variant_get(contents, "(u&s)", &type, &text);
+  g_variant_get(contents, "(u&sa(say))", &type, &text, &all);
   if (type != GST_EVENT_CUSTOM_DOWNSTREAM && type != GST_EVENT_CUSTOM_DOWNSTREAM_STICKY)
     return NULL;
   GstStructure *told = gst_structure_from_string(text, NULL);
+  while (told && g_variant_iter_next(all, "(&s@ay)", &field, &bytes)) {
+    g_autoptr(GBytes) moved = g_variant_get_data_as_bytes(bytes);
+    gst_structure_set(told, field, G_TYPE_BYTES, moved, NULL);
+    g_variant_unref(bytes);
+  }
   return told ? gst_event_new_custom(type, told) : NULL;
 }
 

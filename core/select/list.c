@@ -4,9 +4,12 @@
 
 #include <string.h>
 
+#include "core/kit/share.h"
+
+/* With ranks: the share of rank number first among so many. */
 typedef struct {
   gboolean is_name, is_open;
-  guint64 first, last, step;
+  guint64 first, last, step, ranks;
 } Item;
 
 static gboolean read_number(const char **text, guint64 *number)
@@ -27,6 +30,11 @@ static Item read_item(const char *text)
   if (!read_number(&text, &item.first))
     return name;
   item.last = item.first;
+  if (*text == '/') {
+    text++;
+    if (!read_number(&text, &item.ranks) || !item.ranks)
+      return name;
+  }
   if (*text == '-') {
     text++;
     item.is_open = !read_number(&text, &item.last);
@@ -78,12 +86,34 @@ static gboolean add_name(GArray *list, const char *item, const AstroSelectFrom *
   return TRUE;
 }
 
+static gboolean refuse_share(const char *item, const AstroSelectFrom *from, GError **error)
+{
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "%s: \"%s\" is nothing of the %" G_GUINT64_FORMAT
+                             " that there are, expected RANK/RANKS with RANK from 0 to RANKS - 1, "
+                             "and at most as many ranks as there are %s",
+                             from->what, item, from->extent, from->what);
+}
+
+static gboolean add_share(GArray *list, const char *text, const Item *item,
+                          const AstroSelectFrom *from, GError **error)
+{
+  if (item->first >= item->ranks || item->ranks > from->extent)
+    return refuse_share(text, from, error);
+  const AstroShare share = astro_share_of(from->extent, (guint)item->first, (guint)item->ranks);
+  for (guint64 i = share.first; i < share.first + share.n; i++)
+    g_array_append_val(list, i);
+  return TRUE;
+}
+
 static gboolean add_item(GArray *list, const char *text, const AstroSelectFrom *from,
                          GError **error)
 {
   Item item = read_item(text);
   if (item.is_name)
     return add_name(list, text, from, error);
+  if (item.ranks)
+    return add_share(list, text, &item, from, error);
   if (item.is_open)
     item.last = from->extent - 1;
   if (item.first >= from->extent || item.last >= from->extent)
@@ -141,6 +171,10 @@ guint64 astro_select_count(const char *text, guint64 extent)
     const guint64 end = item.is_open ? extent : item.last + 1;
     if (item.is_name)
       n++;
+    else if (item.ranks && (item.first >= item.ranks || item.ranks > extent))
+      return 0;
+    else if (item.ranks)
+      n += astro_share_of(extent, (guint)item.first, (guint)item.ranks).n;
     else if (end <= item.first || item.step == 0)
       return 0;
     else

@@ -14,6 +14,10 @@
  * refused by the number of the rank. If a rank stops before the end of its stream, all others give
  * an error.
  *
+ * astrodelay refers delays to the centre of the stations in its stream. With from=station it
+ * belongs behind astroalltoall, or where all stations still are in the stream, so that all ranks
+ * have the same centre.
+ *
  * Ranks wait for each other. With latency, and clocks that are the same on all hosts, a rank that
  * lags by more is left out, and its part is lost, until it catches up: set it only for live
  * sources, and allow for the time between the starts of the ranks.
@@ -34,7 +38,7 @@
 
 #include "core/kit/enum.h"
 #include "core/kit/fail.h"
-#include "core/ranks/share.h"
+#include "core/kit/share.h"
 #include "core/stream/stream.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrostage.h"

@@ -7,10 +7,10 @@
  *
  * It adds as astroadd does: visibilities and power are aligned by absolute time, whatever the size
  * of buffers, and what a rank lacks is accounted as loss; grids and histograms are added in order,
- * the n-th of every rank together. Integers are exact, and floats are added in the order of ranks,
- * so that a run gives the same bits again. Streams that may not be added, as of another format, are
- * refused by the number of the rank. If a rank stops before the end of its stream, all others give
- * an error.
+ * the n-th of every rank together, as long as it has one. Integers are exact, and floats are added
+ * in the order of ranks, so that a run gives the same bits again. Streams that may not be added, as
+ * of another format, are refused by the number of the rank. If a rank stops before the end of its
+ * stream, all others give an error.
  *
  * Elements of one name belong together on all ranks. A process that was not started by mpirun or
  * srun is the only rank, and the stream passes through.

@@ -2,6 +2,7 @@
 if HAVE_MPI
 plugin_LTLIBRARIES += elements/libgstastrompi.la
 element_tests += tests/elements/astrompi
+bench_programs += tests/bench/ranks
 endif
 
 elements_libgstastrompi_la_SOURCES = elements/mpi/plugin.c elements/mpi/astroalltoall.c elements/mpi/astroalltoall.h \
@@ -13,4 +14,6 @@ elements_libgstastrompi_la_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 elements_libgstastrompi_la_LIBADD = $(astro_libs) $(MPI_LIBS) $(GST_LIBS) $(GLIB_LIBS)
 elements_libgstastrompi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^gst_plugin_astrompi_' \
   -Wl,-rpath,'$$ORIGIN/..'
+tests_bench_ranks_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
+tests_bench_ranks_LDADD = $(LDADD) $(MPI_LIBS)
 dist_files += tests/elements/ranks.h

@@ -11,6 +11,7 @@ struct _MpiReceiver {
   guint from;
   gboolean is_live;
   gboolean is_enough; /* downstream wants no more buffers */
+  GQueue held;        /* sticky events that are not given yet */
 };
 
 G_DEFINE_TYPE(MpiReceiver, mpi_receiver, GST_TYPE_ELEMENT)
@@ -20,6 +21,15 @@ static void rest(MpiReceiver *self)
   gst_pad_pause_task(self->src);
 }
 
+/* Who reads may begin with a rank as soon as its caps are known, before it knows the observation:
+ * all that describes a stream is given with its first buffer. */
+static void give_held(MpiReceiver *self)
+{
+  GstEvent *event;
+  while ((event = g_queue_pop_head(&self->held)))
+    gst_pad_push_event(self->src, event);
+}
+
 /* The other rank goes on sending, and its stream is taken to the end. */
 static void give_buffer(MpiReceiver *self, GstBuffer *buffer)
 {
@@ -27,6 +37,7 @@ static void give_buffer(MpiReceiver *self, GstBuffer *buffer)
     gst_buffer_unref(buffer);
     return;
   }
+  give_held(self);
   const GstFlowReturn flow = gst_pad_push(self->src, buffer);
   if (flow == GST_FLOW_EOS)
     self->is_enough = TRUE;
@@ -41,7 +52,9 @@ static void give_buffer(MpiReceiver *self, GstBuffer *buffer)
 static void give_event(MpiReceiver *self, GstEvent *event)
 {
   const gboolean is_last = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
-  gst_pad_push_event(self->src, event);
+  g_queue_push_tail(&self->held, event);
+  if (!GST_EVENT_IS_STICKY(event) || is_last)
+    give_held(self);
   if (is_last)
     rest(self);
 }
@@ -72,6 +85,8 @@ static gboolean activate(GstPad *pad, GstObject *parent, GstPadMode mode, gboole
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
   self->is_enough = FALSE;
+  if (active)
+    g_queue_clear_full(&self->held, (GDestroyNotify)gst_event_unref);
   return active ? gst_pad_start_task(pad, loop, self, NULL) : gst_pad_stop_task(pad);
 }
 
@@ -99,14 +114,22 @@ static gboolean refuse_event(GstPad *pad, GstObject *parent, GstEvent *event)
   return FALSE;
 }
 
+static void finalize(GObject *object)
+{
+  g_queue_clear_full(&MPI_RECEIVER(object)->held, (GDestroyNotify)gst_event_unref);
+  G_OBJECT_CLASS(mpi_receiver_parent_class)->finalize(object);
+}
+
 static void mpi_receiver_class_init(MpiReceiverClass *klass)
 {
+  G_OBJECT_CLASS(klass)->finalize = finalize;
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Receiver", "Source/Network",
                                         "Gives the stream that another rank sends", ASTRO_AUTHOR);
 }
 
 static void mpi_receiver_init(MpiReceiver *self)
 {
+  g_queue_init(&self->held);
 }
 
 GstElement *mpi_receiver_new(AstroLink *link, guint from, gboolean is_live)

@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 #include <sys/wait.h>
 
+#include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 #include "tests/elements/ranks.h"
 
@@ -17,7 +18,7 @@
   SPECTRA "! astrotranspose ! astrocorrelator integration=8 ! "                                    \
           "application/x-astro-visibilities,format=CI32LE "
 #define PAIRS                                                                                      \
-  "astrohistogram name=p$r linear-bins=8 max-angle=600 min-angle=1 "                               \
+  "astrohistogram name=p$r linear-bins=9 max-angle=600 min-angle=1 "                               \
   "astrocatsrc points=500 seed=$r ! p$r.data "                                                     \
   "astrocatsrc points=900 seed=1$r catalogues=2 ! p$r.random p$r. "
 #define WRITE "astrofitssink location="
@@ -97,6 +98,54 @@ static void test_turns(void)
   g_unlink("got.fits");
 }
 
+/* ---- a slow rank ---- */
+
+#define HALF_POWER                                                                                 \
+  "astroskysrc stations=1 noise=1 num-buffers=5 block-steps=100000 bandwidth=1e6 seed=3 ! "        \
+  "astrochannelizer channels=8 ! astropower integration=125 "
+
+/* How many values of a file have no good samples behind them. */
+static guint64 count_lost(const char *file)
+{
+  g_autofree char *line =
+      g_strdup_printf("astrofitssrc location=%s ! appsink name=s sync=false", file);
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "s");
+  GstSample *sample;
+  guint64 lost = 0;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  while (g_signal_emit_by_name(sink, "try-pull-sample", TEST_PATIENCE, &sample), sample) {
+    const AstroValidityMeta *meta = astro_buffer_get_validity(gst_sample_get_buffer(sample));
+    for (guint64 i = 0; meta && i < astro_validity_n_counts(meta); i++)
+      lost += meta->counts[i] == 0;
+    gst_sample_unref(sample);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return lost;
+}
+
+/* Rank 1 takes more than twice as long as its samples. All wait for it, or lose its channels. */
+static void test_latency(void)
+{
+  static const char *const latencies[] = { "", "latency=50000000" };
+  launch(HALF_POWER "! " WRITE "expected.fits");
+  for (guint i = 0; i < G_N_ELEMENTS(latencies); i++) {
+    g_autofree char *command = g_strdup_printf(
+        LAUNCH HALF_POWER
+        "! astroselect channels=$r/$n ! identity sync=true "
+        "sleep-time=$((r*250000)) ! astroalltoall from=channel to=none %s ! " WRITE "got.fits",
+        latencies[i]);
+    test_ranks(2, command);
+    if (i == 0)
+      test_assert_same_files("expected.fits", "got.fits");
+    else
+      g_assert_cmpuint(count_lost("got.fits"), >, 0);
+  }
+  g_assert_cmpuint(count_lost("expected.fits"), ==, 0);
+  g_unlink("expected.fits");
+  g_unlink("got.fits");
+}
+
 /* ---- what goes wrong ---- */
 
 static void test_misfits(void)
@@ -173,6 +222,7 @@ int main(int argc, char **argv)
       g_test_add_data_func(path, GUINT_TO_POINTER(i), test_sums);
     }
     g_test_add_func("/astrompi/turns", test_turns);
+    g_test_add_func("/astrompi/latency", test_latency);
     g_test_add_func("/astrompi/misfits", test_misfits);
     g_test_add_func("/astrompi/killed", test_killed);
   }

@@ -1,6 +1,6 @@
 /* Rank and number of ranks by the environment of each launcher, and how an axis is dealt out. */
 #include "core/ranks/world.h"
-#include "core/ranks/share.h"
+#include "core/kit/share.h"
 
 static const char *const names[] = { "OMPI_COMM_WORLD_RANK",
                                      "OMPI_COMM_WORLD_SIZE",

@@ -20,6 +20,7 @@ static void test_lists(void)
     { "0", 1, { 0 } },           { "3-", 2, { 3, 4 } },   { "4,0-2", 4, { 4, 0, 1, 2 } },
     { "0-4:2", 3, { 0, 2, 4 } }, { "1-:3", 2, { 1, 4 } }, { "CS-2, 0", 2, { 1, 0 } },
     { "7b,A001", 2, { 2, 0 } },  { "2-2", 1, { 2 } },     { "0-4:99999999999999999999", 1, { 0 } },
+    { "0/2", 3, { 0, 1, 2 } },   { "1/2", 2, { 3, 4 } },  { "2/5,0/5", 2, { 2, 0 } },
   };
   const AstroSelectFrom from = { "stations", 5, names };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -33,6 +34,7 @@ static void test_lists(void)
   }
   g_assert_cmpuint(astro_select_count("3-", 0), ==, 0);
   g_assert_cmpuint(astro_select_count("1-2,X", 0), ==, 3);
+  g_assert_cmpuint(astro_select_count("0/2", 0), ==, 0);
   g_assert_true(astro_select_has_names("0,7b"));
   g_assert_false(astro_select_has_names("0,7-,1-3:2"));
 }
@@ -48,6 +50,9 @@ static void test_refused_lists(void)
     { "99999999999999999999999", "is beyond" },
     { "3-1", "is not a range" },
     { "0-3:0", "is not a range" },
+    { "2/2", "\"2/2\" is nothing of the 5 that there are, expected RANK/RANKS" },
+    { "0/6", "at most as many ranks as there are stations" },
+    { "0/0", "there is no \"0/0\"" },
     { "1,0-2", "number 1 is listed twice" },
     { "A001,0", "number 0 is listed twice" },
     { "A002", "there is no \"A002\", expected A001, CS-2" },

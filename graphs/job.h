@@ -1,0 +1,22 @@
+/* The parameters rank and ranks, which every graph may refer to: its place in an MPI job.
+ *
+ *   @if ranks
+ *   ! astroselect stations=${rank}/${ranks}
+ *   @end
+ *
+ * mpirun sets them; ranks is empty in a process that was started alone. What a user types wins. */
+#pragma once
+
+#include "graphs/graph.h"
+
+G_BEGIN_DECLS
+
+/* Before a graph is scanned: adds both. */
+void astro_graph_add_job(AstroGraph *graph);
+
+/* After it: drops those that the graph does not use, and puts the others behind its own. TRUE. */
+gboolean astro_graph_settle_job(AstroGraph *graph);
+
+gboolean astro_parameter_is_of_job(const AstroParameter *parameter);
+
+G_END_DECLS

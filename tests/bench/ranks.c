@@ -1,0 +1,117 @@
+/* The corner turn of astroalltoall on two ranks of this machine, beside MPI_Alltoall alone with
+ * messages of the same size, each started by mpirun in turn. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/bench/bench.h"
+#include "tests/elements/ranks.h"
+
+#define RANKS 2
+#define BLOCKS 40
+
+/* Voltages of 8 stations and two polarisations in CI8 on each rank, half of which goes to the
+ * other. They have no observation, so that stations have no names that would have to differ. */
+#define CAPS                                                                                       \
+  "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=8,pols=2,"             \
+  "rate=(fraction)1000000/1"
+
+static void tell(int rank, double bytes, double seconds)
+{
+  if (rank == 0)
+    printf("%.6g\n", bytes / seconds / 1e9);
+}
+
+/* ---- MPI alone ---- */
+
+static void exchange_alone(gsize bytes)
+{
+  int rank;
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  g_autofree char *out = g_malloc0(RANKS * bytes), *in = g_malloc0(RANKS * bytes);
+  double begun = 0;
+  for (guint i = 0; i <= BLOCKS; i++) {
+    if (i == 1)
+      begun = MPI_Wtime();
+    MPI_Alltoall(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+  }
+  tell(rank, (double)BLOCKS * (double)bytes, MPI_Wtime() - begun);
+  MPI_Finalize();
+}
+
+/* ---- the element ---- */
+
+typedef struct {
+  gint64 first, last;
+  gsize bytes;
+} Passed;
+
+static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Passed *passed = data;
+  passed->last = g_get_monotonic_time();
+  if (!passed->first)
+    passed->first = passed->last;
+  else
+    passed->bytes += gst_buffer_get_size(GST_PAD_PROBE_INFO_BUFFER(info));
+  return GST_PAD_PROBE_OK;
+}
+
+/* Half of the bytes that come out are the rank's own. */
+static void exchange_streams(gsize bytes, int rank)
+{
+  Passed passed = { 0 };
+  g_autofree char *line = g_strdup_printf(
+      "fakesrc sizetype=fixed sizemax=%" G_GSIZE_FORMAT " filltype=nothing num-buffers=%u ! " CAPS
+      " ! astroalltoall from=station to=pol ! fakesink name=s sync=false",
+      RANKS * bytes, BLOCKS);
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "s");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, &passed, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  gst_message_unref(
+      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  tell(rank, (double)passed.bytes / 2, (double)(passed.last - passed.first) / 1e6);
+}
+
+/* ---- both ---- */
+
+static double measure(const char *program, const char *what, gsize bytes)
+{
+  int status;
+  g_autofree char *quoted = g_shell_quote(program);
+  g_autofree char *command = g_strdup_printf("exec %s %s %" G_GSIZE_FORMAT, quoted, what, bytes);
+  g_autofree char *said = test_run_ranks(RANKS, command, &status);
+  if (status)
+    g_error("%s", said);
+  return g_ascii_strtod(said, NULL);
+}
+
+int main(int argc, char **argv)
+{
+  static const gsize sizes[] = { 4 << 10, 64 << 10, 1 << 20, 16 << 20 };
+  const char *rank = g_getenv("OMPI_COMM_WORLD_RANK");
+  gst_init(&argc, &argv);
+  if (rank && argc == 3 && g_str_equal(argv[1], "alone")) {
+    exchange_alone(g_ascii_strtoull(argv[2], NULL, 10));
+    return EXIT_SUCCESS;
+  }
+  if (rank && argc == 3) {
+    exchange_streams(g_ascii_strtoull(argv[2], NULL, 10), atoi(rank));
+    return EXIT_SUCCESS;
+  }
+  test_allow_ranks();
+  printf("corner turn, %d ranks: GB/s that a rank sends to the other\n", RANKS);
+  printf("%12s %14s %14s %6s\n", "message", "MPI_Alltoall", "astroalltoall", "part");
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    const double alone = measure(argv[0], "alone", sizes[i]),
+                 streams = measure(argv[0], "streams", sizes[i]);
+    printf("%8" G_GSIZE_FORMAT " KiB %14.3f %14.3f %6.2f\n", sizes[i] >> 10, alone, streams,
+           streams / alone);
+  }
+  return EXIT_SUCCESS;
+}
