@@ -23,7 +23,7 @@ tests_core_gridder_degrid_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_degrid_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_core_gridder_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/gridder/gridder.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
+dist_files += tests/core/gridder/gridder.h tests/core/gridder/degridding.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
 element_tests += tests/elements/astrogridder tests/elements/astrogridder-memory tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
   tests/elements/astrogridder-devices \
@@ -45,10 +45,10 @@ example_files += examples/grid.sh examples/residual.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridder/direct.cu gpu/gridder/sum.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu gpu/gridder/prepare-sums.cu \
   gpu/gridder/weighting.cu gpu/gridder/per-product.cu
-gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/per-product.h gpu/gridder/fixed-point.h
+gpu_headers += gpu/gridder/room.h gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/per-product.h gpu/gridder/fixed-point.h
 gpu_bench_programs += tests/bench/prepare-gpu
 gpu_sources += gpu/gridder/wstacking/wstacking.cu gpu/gridder/wstacking/sort.cu gpu/gridder/wstacking/plan.cu \
-  gpu/gridder/wstacking/single.cu gpu/gridder/wstacking/double.cu
-gpu_headers += gpu/gridder/wstacking/wstacking.h gpu/gridder/wstacking/tile.h
+  gpu/gridder/wstacking/rows.cu gpu/gridder/wstacking/single.cu gpu/gridder/wstacking/double.cu
+gpu_headers += gpu/gridder/wstacking/wstacking.h gpu/gridder/wstacking/tile.h gpu/gridder/wstacking/taps.h
 gpu_bench_programs += tests/bench/gridder-gpu
 tests_bench_gridder_gpu_LDADD = $(LDADD) -ldl
