@@ -40,8 +40,8 @@ typedef struct {
 extern const AstroBackend astro_degridder_reference, astro_degridder_cpu;
 extern const AstroBackend *const astro_degridder_backends[];
 
-/* What the backends share. Pairs of different stations, of the baselines of a dump; bytes of a dump
- * of the blocks. */
+/* Pairs of different stations, of the baselines of a dump; bytes of a dump of the blocks. These and
+ * the next functions are for all backends. */
 guint64 astro_degridder_pairs(const AstroDegridderConfig *config);
 gsize astro_degridder_dump_bytes(const AstroDegridderConfig *config);
 /* Whether model and visibilities have channels that go together. */
