@@ -53,7 +53,8 @@ gpu_sources += gpu/gridder/wstacking/wstacking.cu gpu/gridder/wstacking/sort.cu 
   gpu/gridder/wstacking/rows.cu gpu/gridder/wstacking/single.cu gpu/gridder/wstacking/double.cu
 gpu_headers += gpu/gridder/wstacking/wstacking.h gpu/gridder/wstacking/tile.h gpu/gridder/wstacking/taps.h
 gpu_sources += gpu/gridder/degrid/degridder.cu gpu/gridder/degrid/predict.cu gpu/gridder/degrid/planes.cu \
-  gpu/gridder/degrid/single.cu gpu/gridder/degrid/double.cu gpu/gridder/degrid/values.cu
-gpu_headers += gpu/gridder/degrid/degrid.h gpu/gridder/degrid/collect.h
+  gpu/gridder/degrid/transform.cu gpu/gridder/degrid/columns-single.cu gpu/gridder/degrid/columns-double.cu \
+  gpu/gridder/degrid/reach.cu gpu/gridder/degrid/single.cu gpu/gridder/degrid/double.cu gpu/gridder/degrid/values.cu
+gpu_headers += gpu/gridder/degrid/degrid.h gpu/gridder/degrid/collect.h gpu/gridder/degrid/columns.h
 gpu_bench_programs += tests/bench/gridder-gpu
 tests_bench_gridder_gpu_LDADD = $(LDADD) -ldl

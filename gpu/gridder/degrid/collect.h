@@ -31,22 +31,34 @@ static __device__ __forceinline__ guint list_reaching(const DegridPlane &p, guin
   return n;
 }
 
-/* The sum over the lanes that share a visibility, in all of them. */
-template <int SHARE, typename Real> static __device__ __forceinline__ Real add_lanes(Real sum)
+/* Adds up N values, each over the lanes that share a visibility (2 APART of them): lanes exchange
+ * halves of what they have until there is one value each. Lane l of SHARE has number l N / SHARE.
+ */
+template <int N, int APART, typename Real>
+static __device__ __forceinline__ Real add_lanes(const Real (&values)[N])
 {
+  constexpr int LEFT = N > 1 ? N / 2 : 1;
+  const bool is_upper = threadIdx.x & APART;
+  Real sums[LEFT];
 #pragma unroll
-  for (int apart = SHARE / 2; apart > 0; apart /= 2)
-    sum += __shfl_xor_sync(~0u, sum, apart);
-  return sum;
+  for (int k = 0; k < LEFT; k++) {
+    const Real mine = N > 1 && is_upper ? values[k + N / 2] : values[k];
+    const Real others = N > 1 && !is_upper ? values[k + N / 2] : values[k];
+    sums[k] = mine + __shfl_xor_sync(~0u, others, APART);
+  }
+  if constexpr (APART > 1)
+    return add_lanes<LEFT, APART / 2>(sums);
+  else
+    return sums[0];
 }
 
 /* All lanes call it; those of a visibility that is not there read what another one reads. */
-template <int SUPPORT, typename Real, typename Taps>
+template <int SUPPORT, int PRODUCTS, typename Real, typename Taps>
 static __device__ __forceinline__ void collect_one(const DegridPlane &p, const Taps &taps,
                                                    guint32 number, bool is_there)
 {
   typedef typename WstackingComplex<Real>::Type Value;
-  constexpr int SHARE = SUPPORT <= 8 ? 8 : 16;
+  constexpr int SHARE = SUPPORT <= 8 ? 8 : 16, VALUES = 2 * PRODUCTS, EACH = SHARE / VALUES;
   const guint l = threadIdx.x % SHARE;
   const auto place = ((const WstackingPlace<Real> *)p.sorted.places)[number];
   const guint32 bin = p.sorted.bins[number], row = p.side.divide(bin);
@@ -55,36 +67,37 @@ static __device__ __forceinline__ void collect_one(const DegridPlane &p, const T
   const guint tap = (p.plane - (place.cells >> 6)) % WSTACKING_PLANES;
   const Real across = taps.at(place.u, (gint)l), along = taps.at(place.v, (gint)l),
              w = p.is_flat ? 1 : taps.at(place.w, (gint)tap);
-  const Real re = w * (Real)p.phase_factor[0], im = w * (Real)p.phase_factor[1];
   const Value *cells = (const Value *)p.cells + (gsize)v * p.size + u + l;
-  Value mine = {};
+  Real factors[SUPPORT], sums[VALUES];
 
-  for (guint product = 0; product < p.n_here; product++, cells += (gsize)p.size * p.size) {
+#pragma unroll
+  for (int r = 0; r < SUPPORT; r++)
+    factors[r] = __shfl_sync(~0u, along, r, SHARE);
+#pragma unroll
+  for (int product = 0; product < PRODUCTS; product++, cells += (gsize)p.size * p.size) {
+    const bool is_read = l < SUPPORT && product < p.n_here;
     Value there[SUPPORT], sum = {};
 #pragma unroll
     for (int r = 0; r < SUPPORT; r++)
-      there[r] = l < SUPPORT ? cells[(gsize)r * p.size] : Value{};
+      there[r] = is_read ? cells[(gsize)r * p.size] : Value{};
 #pragma unroll
     for (int r = 0; r < SUPPORT; r++) {
-      const Real factor = __shfl_sync(~0u, along, r, SHARE);
-      sum.x += factor * there[r].x;
-      sum.y += factor * there[r].y;
+      sum.x += factors[r] * there[r].x;
+      sum.y += factors[r] * there[r].y;
     }
-    sum.x = add_lanes<SHARE>(across * sum.x);
-    sum.y = add_lanes<SHARE>(across * sum.y);
-    if (l == product)
-      mine = sum;
+    sums[2 * product] = across * sum.x;
+    sums[2 * product + 1] = across * sum.y;
   }
-  if (is_there && l < p.n_here) {
-    Value *value = (Value *)p.sorted.values + (gsize)number * p.products + p.first + l;
-    Value before = *value;
-    before.x += mine.x * re - mine.y * im;
-    before.y += mine.x * im + mine.y * re;
-    *value = before;
-  }
+  const Real mine = add_lanes<VALUES, SHARE / 2>(sums),
+             other = __shfl_xor_sync(~0u, mine, EACH); /* the other part of the same product */
+  const guint at = l / EACH, part = at % 2;
+  const Real re = w * (Real)p.phase_factor[0], im = w * (Real)p.phase_factor[1];
+  if (is_there && l % EACH == 0 && at < 2 * p.n_here)
+    ((Real *)p.sorted.values)[2 * ((gsize)number * p.products + p.first) + at] +=
+        mine * re + (part ? other : -other) * im;
 }
 
-template <int SUPPORT, typename Real, typename Taps>
+template <int SUPPORT, int PRODUCTS, typename Real, typename Taps>
 static __device__ __forceinline__ void collect_batch(const DegridPlane &p, const Taps &taps)
 {
   constexpr guint TOGETHER = LANES / (SUPPORT <= 8 ? 8 : 16);
@@ -95,21 +108,31 @@ static __device__ __forceinline__ void collect_batch(const DegridPlane &p, const
   const guint share = threadIdx.x % LANES / (LANES / TOGETHER);
 
   for (guint i = 0; i < n; i += TOGETHER)
-    collect_one<SUPPORT, Real>(p, taps, list[min(i + share, n - 1)], i + share < n);
+    collect_one<SUPPORT, PRODUCTS, Real>(p, taps, list[min(i + share, n - 1)], i + share < n);
 }
 
 typedef void (*DegridKernel)(DegridPlane);
 
-static_assert(ASTRO_SEMICIRCLE_MIN == 4 && ASTRO_SEMICIRCLE_MAX == 16);
+/* Kernels for 1, for 2 and for up to 4 products. */
+static_assert(ASTRO_SEMICIRCLE_MIN == 4 && ASTRO_SEMICIRCLE_MAX == 16 && DEGRID_MOST_TOGETHER == 4);
+#define DEGRID_PRODUCTS(kernel, support)                                                           \
+  {                                                                                                \
+    kernel<support, 1>, kernel<support, 2>, kernel<support, 4>                                     \
+  }
 #define DEGRID_KERNELS(kernel)                                                                     \
   {                                                                                                \
-    kernel<4>, kernel<5>, kernel<6>, kernel<7>, kernel<8>, kernel<9>, kernel<10>, kernel<11>,      \
-        kernel<12>, kernel<13>, kernel<14>, kernel<15>, kernel<16>                                 \
+    DEGRID_PRODUCTS(kernel, 4), DEGRID_PRODUCTS(kernel, 5), DEGRID_PRODUCTS(kernel, 6),            \
+        DEGRID_PRODUCTS(kernel, 7), DEGRID_PRODUCTS(kernel, 8), DEGRID_PRODUCTS(kernel, 9),        \
+        DEGRID_PRODUCTS(kernel, 10), DEGRID_PRODUCTS(kernel, 11), DEGRID_PRODUCTS(kernel, 12),     \
+        DEGRID_PRODUCTS(kernel, 13), DEGRID_PRODUCTS(kernel, 14), DEGRID_PRODUCTS(kernel, 15),     \
+        DEGRID_PRODUCTS(kernel, 16)                                                                \
   }
 
-static inline gboolean launch(const DegridPlane *plane, DegridKernel kernel, cudaStream_t stream,
-                              GError **error)
+static inline gboolean launch(const DegridPlane *plane, const DegridKernel (*kernels)[3],
+                              cudaStream_t stream, GError **error)
 {
+  const DegridKernel kernel =
+      kernels[plane->support - ASTRO_SEMICIRCLE_MIN][plane->n_here > 2 ? 2 : plane->n_here - 1];
   const guint blocks = (guint)(((guint64)plane->sorted.n + WARPS * BATCH - 1) / (WARPS * BATCH));
   kernel<<<blocks, WARPS * LANES, 0, stream>>>(*plane);
   return CUDA_TRY(cudaGetLastError());

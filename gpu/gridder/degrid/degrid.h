@@ -1,8 +1,8 @@
 /* Degridding on the device: declarations that its files share. core/gridder/degrid/degrid.h says
  * what it is.
  *
- *   model -> corrected, x reversed -> rotated to a plane's w -> transformed -> collected -> put
- * back (planes.cu)              (planes.cu)               (gpu/fft)      (collect.h)   (values.cu)
+ *   model -> corrected (planes.cu) -> rotated to the w of planes and transformed (transform.cu)
+ *         -> collected (collect.h) -> put back (values.cu)
  *
  * Visibilities are sorted as those of W-stacking are, so that neighbours read the same cells. Some
  * lanes of a warp collect a visibility together, each from one column of its footprint. No sum
@@ -32,12 +32,49 @@ typedef struct {
 gboolean astro_degrid_correct_on_device(const DegridImages *images, const AstroImageSeries *series,
                                         gpointer pixels, cudaStream_t stream, GError **error);
 
+/* The plane's column of the first column of corrected images. Of an image as large as the grid the
+ * last column wraps around to column 0. */
+static __host__ __device__ inline guint astro_degrid_first_column(const DegridImages *images)
+{
+  return images->size / 2 - (images->image - 1 - images->image / 2);
+}
+
 /* Writes the conjugates of corrected images, rotated to w, into the middle of planes; the cells
  * around them are left as they are. products: of these images, first of pixels. */
 gboolean astro_degrid_rotate(const DegridImages *images, gconstpointer pixels, guint products,
                              double w, gpointer planes, cudaStream_t stream, GError **error);
 
+/* Where visibilities reach planes. */
+typedef struct {
+  guint tiles, support;        /* tiles along a side; cells */
+  guint first_tile, last_tile; /* in which images have columns */
+  guint8 *notes, *map;         /* [plane][row of tiles]; [row of tiles][tile], of one plane */
+} DegridReach;
+
+/* Notes it for so many planes, once visibilities are sorted; and makes the map of a plane. */
+gboolean astro_degrid_reach_note(const DegridReach *reach, const WstackingSorted *sorted,
+                                 guint planes, gboolean is_double, cudaStream_t stream,
+                                 GError **error);
+gboolean astro_degrid_reach_map(const DegridReach *reach, guint plane, cudaStream_t stream,
+                                GError **error);
+
+/* Makes the planes of some products together. */
+typedef struct DegridPlanes DegridPlanes;
+
+DegridPlanes *astro_degrid_planes_new(const DegridImages *images, guint together,
+                                      const AstroPlace *place, GError **error);
+void astro_degrid_planes_free(DegridPlanes *planes);
+/* Bytes that it needs, beside rooms. */
+guint64 astro_degrid_planes_bytes(const DegridImages *images, guint together);
+/* Makes the conjugates of the planes at w, in the second room: rows of tiles that the map does not
+ * touch are undefined. pixels: corrected, of these products. rooms: two of these planes each; the
+ * first was all zeros before the first call and is then left to this. */
+gboolean astro_degrid_planes_make(const DegridPlanes *planes, gconstpointer pixels, double w,
+                                  gpointer map, gpointer const rooms[2], GError **error);
+
 /* ---- collecting ---- */
+
+#define DEGRID_MOST_TOGETHER 4 /* products whose sums a visibility's lanes have in registers */
 
 /* A plane of some products, and the visibilities that collect from it. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* Collects visibilities in double precision. */
 #include "gpu/gridder/degrid/collect.h"
 
-template <int SUPPORT>
+template <int SUPPORT, int PRODUCTS>
 static __global__ void __launch_bounds__(WARPS *LANES)
     collect(const __grid_constant__ DegridPlane p)
 {
@@ -10,11 +10,11 @@ static __global__ void __launch_bounds__(WARPS *LANES)
     powers[i] = p.powers[i];
   __syncthreads();
   const DoubleTaps taps = { powers, (gint)p.degree };
-  collect_batch<SUPPORT, double>(p, taps);
+  collect_batch<SUPPORT, PRODUCTS, double>(p, taps);
 }
 
 gboolean astro_degrid_collect_double(const DegridPlane *plane, cudaStream_t stream, GError **error)
 {
-  static const DegridKernel kernels[] = DEGRID_KERNELS(collect);
-  return launch(plane, kernels[plane->support - ASTRO_SEMICIRCLE_MIN], stream, error);
+  static const DegridKernel kernels[][3] = DEGRID_KERNELS(collect);
+  return launch(plane, kernels, stream, error);
 }

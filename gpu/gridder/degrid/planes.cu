@@ -1,5 +1,6 @@
-/* Images of a model, corrected and rotated to planes. A thread makes some pixels of a column, of
- * all products, which have the same corrections and phases. */
+/* Images of a model, corrected; and rotated to planes, for sizes without kernels that do it while
+ * they transform. A thread makes some pixels of a column, of all products, which have the same
+ * phases. */
 #include "gpu/gridder/degrid/degrid.h"
 #include "gpu/lib/spread/pixel.h"
 #include "gpu/lib/spread/series.h"
@@ -65,8 +66,7 @@ static __global__ void __launch_bounds__(THREADS)
   if (at >= n)
     return;
   const ImageColumn column = column_of(images, n - 1 - at, y);
-  /* Where an image is as large as the grid, its last column wraps around. */
-  const guint past = size / 2 + at - (n - 1 - n / 2), u = past >= size ? past - size : past;
+  const guint past = astro_degrid_first_column(&images) + at, u = past >= size ? past - size : past;
   const gsize from = (gsize)y * n + at, to = (gsize)(size / 2 - n / 2 + y) * size + u;
   decltype(image_phase(0, Real())) phases[ROWS];
 #pragma unroll

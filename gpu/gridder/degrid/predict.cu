@@ -3,16 +3,9 @@
 #include "gpu/gridder/degrid/degrid.h"
 #include "gpu/gridder/room.h"
 
-extern "C" {
-#include "core/lib/fft/fft.h"
-}
-
-#include <string.h>
-
 enum {
   MOST_PLANES = 1 << 16, /* their numbers have 16 bits: for the room that sorting needs */
   SHARE_PERCENT = 70,    /* of the free memory is planned with */
-  FFT_LEAST = 64 << 20,  /* tables, and the room of small planes that are transformed together */
 };
 
 /* The corrected images on the device: of which channel of the model, for which planes. */
@@ -27,7 +20,7 @@ struct DegridPredictor {
   guint products, together; /* of the model; whose planes are made at once */
   guint64 budget;           /* bytes for all of this */
   DegridImages images;
-  gpointer fft; /* an instance of astro_cuda_fft, of planes of the products together */
+  DegridPlanes *makes; /* planes of the products together */
   gboolean is_corrected;
   Corrected corrected;
   guint64 *range;
@@ -39,9 +32,10 @@ struct DegridPredictor {
   /* pieces of it */
   double *uvw;
   guint8 *folded;
-  gpointer values, planes[2]; /* images in the middle of zeros; transformed */
+  gpointer values, planes[2]; /* rooms of planes, which are made in the second one */
   gpointer for_sorting;       /* where the planes are, later */
   WstackingSorted sorted;
+  DegridReach reach;
 };
 
 static cudaStream_t stream_of(const DegridPredictor *self)
@@ -94,18 +88,19 @@ static void lay_out(DegridPredictor *self, guint64 dumps, guint64 pairs, AstroRo
   sorted->planes = (guint16 *)room->piece(n * sizeof *sorted->planes);
   sorted->numbers = (guint32 *)room->piece(n * sizeof *sorted->numbers);
   sorted->bins = (guint32 *)room->piece(n * sizeof *sorted->bins);
+  self->reach.notes = (guint8 *)room->piece((gsize)MOST_PLANES * self->reach.tiles);
+  self->reach.map = (guint8 *)room->piece((gsize)self->reach.tiles * self->reach.tiles);
   self->for_sorting = self->planes[0] =
       room->piece(MAX(2 * planes, astro_wstacking_sort_bytes((guint)n, n_bins(self), MOST_PLANES)));
   self->planes[1] = (guint8 *)self->planes[0] + planes;
 }
 
-/* Bytes for so many dumps, with all that an instance has besides. cuFFT may want a copy of a plane
- * for its own work, beside the one that rows and columns are transformed through. */
+/* Bytes for so many dumps, with all that an instance has besides. */
 static guint64 bytes_for(DegridPredictor *self, guint64 dumps, guint64 pairs)
 {
   AstroRoom room = {};
   lay_out(self, dumps, pairs, &room);
-  return room.used + pixels_bytes(self) + 2 * self->together * plane_bytes(self) + FFT_LEAST;
+  return room.used + pixels_bytes(self) + astro_degrid_planes_bytes(&self->images, self->together);
 }
 
 static guint64 most_dumps(DegridPredictor *self, guint64 pairs)
@@ -160,17 +155,13 @@ static gboolean correct(DegridPredictor *self, guint channel, double w_step, GEr
   return self->is_corrected;
 }
 
-/* Makes the plane of some products and collects from it. */
+/* Makes the planes of some products and collects from them. */
 static gboolean collect(DegridPredictor *self, DegridPlane *plane, double w, GError **error)
 {
   const gsize image = pixels_bytes(self) / self->products;
-  const gsize bytes = plane->n_here * plane_bytes(self);
-  const AstroBlock in = { self->planes[0], bytes }, out = { self->planes[1], bytes };
-  const guint64 steps = plane->n_here;
   plane->cells = self->planes[1];
-  return astro_degrid_rotate(&self->images, (guint8 *)self->pixels + plane->first * image,
-                             plane->n_here, w, self->planes[0], stream_of(self), error) &&
-         astro_cuda_fft.submit(self->fft, &in, 1, &out, 1, &steps, NULL, error) &&
+  return astro_degrid_planes_make(self->makes, (guint8 *)self->pixels + plane->first * image, w,
+                                  self->reach.map, self->planes, error) &&
          (self->config.gridder.is_double
               ? astro_degrid_collect_double
               : astro_degrid_collect_single)(plane, stream_of(self), error);
@@ -185,6 +176,7 @@ static gboolean collect_all(DegridPredictor *self, const AstroPlanes *planes, GE
   plane.size = grid->size;
   plane.support = grid->spread.support;
   plane.products = self->products;
+  plane.n_here = self->together;
   plane.is_flat = planes->step == 0;
   plane.beta = grid->spread.beta;
   plane.degree = astro_semicircle_degree(grid->spread.support);
@@ -194,11 +186,11 @@ static gboolean collect_all(DegridPredictor *self, const AstroPlanes *planes, GE
     const double turns = w * planes->n_middle, angle = 2 * G_PI * (turns - rint(turns));
     plane.phase_factor[0] = cos(angle);
     plane.phase_factor[1] = sin(angle);
-    for (plane.first = 0; plane.first < self->products; plane.first += self->together) {
-      plane.n_here = MIN(self->together, self->products - plane.first);
+    if (!astro_degrid_reach_map(&self->reach, plane.plane, stream_of(self), error))
+      return FALSE;
+    for (plane.first = 0; plane.first < self->products; plane.first += self->together)
       if (!collect(self, &plane, w, error))
         return FALSE;
-    }
     if (!astro_backend_goes_on(error))
       return FALSE;
   }
@@ -222,6 +214,8 @@ static gboolean sort(DegridPredictor *self, const WstackingRows *rows, GError **
          CUDA_TRY(cudaMemsetAsync(sorted->numbers, 0xff, n * sizeof *sorted->numbers,
                                   stream_of(self))) &&
          astro_wstacking_sort(rows, sorted, self->for_sorting, stream_of(self), error) &&
+         astro_degrid_reach_note(&self->reach, sorted, rows->planes.n,
+                                 self->config.gridder.is_double, stream_of(self), error) &&
          CUDA_TRY(cudaMemsetAsync(self->planes[0], 0, self->together * plane_bytes(self),
                                   stream_of(self)));
 }
@@ -283,24 +277,11 @@ void astro_degrid_predictor_free(DegridPredictor *self)
 {
   gpointer blocks[] = { self->range,       self->inverse, self->powers,
                         self->wavenumbers, self->pixels,  self->room };
-  if (self->fft)
-    astro_cuda_fft.destroy(self->fft);
+  if (self->makes)
+    astro_degrid_planes_free(self->makes);
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
     astro_cuda_free(&self->place, &blocks[i]);
   g_free(self);
-}
-
-static gboolean make_fft(DegridPredictor *self, GError **error)
-{
-  const guint64 size = self->config.grid.size;
-  AstroFftConfig fft = {};
-  const char *variant;
-  fft.from = fft.to = self->config.gridder.is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE;
-  fft.n_axes = 3;
-  fft.extents[1] = fft.extents[2] = size;
-  fft.axes[1] = fft.axes[2] = { TRUE, size / 2, size / 2 };
-  self->fft = astro_cuda_fft.create(&fft, &self->place, &variant, error);
-  return self->fft != NULL;
 }
 
 static gboolean allocate(DegridPredictor *self, GError **error)
@@ -328,7 +309,7 @@ static gboolean allocate(DegridPredictor *self, GError **error)
                                      error);
 }
 
-/* As many products together as there is room for, with one dump. */
+/* As many products together as there is room for, with one dump; each time the same number. */
 static gboolean choose_together(DegridPredictor *self, GError **error)
 {
   const guint64 pairs = astro_degridder_pairs(&self->config);
@@ -339,7 +320,8 @@ static gboolean choose_together(DegridPredictor *self, GError **error)
   if (self->config.budget)
     self->budget = MIN(self->budget, self->config.budget);
   for (self->together = self->products; self->together > 0; self->together--)
-    if (bytes_for(self, 1, pairs) <= self->budget)
+    if (self->products % self->together == 0 && self->together <= DEGRID_MOST_TOGETHER &&
+        bytes_for(self, 1, pairs) <= self->budget)
       return TRUE;
   self->together = 1;
   return astro_backend_no_memory(
@@ -349,6 +331,18 @@ static gboolean choose_together(DegridPredictor *self, GError **error)
       "a larger accuracy",
       self->config.grid.size, self->config.grid.size, bytes_for(self, 1, pairs),
       self->place.device->name, self->budget);
+}
+
+static void set_reach(DegridPredictor *self)
+{
+  const DegridImages *images = &self->images;
+  const guint first = astro_degrid_first_column(images);
+  const gboolean is_whole = images->image == images->size;
+  self->reach.tiles = astro_grid_tiles(images->size);
+  self->reach.support = self->config.grid.spread.support;
+  self->reach.first_tile = is_whole ? 0 : first / ASTRO_GRID_TILE;
+  self->reach.last_tile =
+      is_whole ? self->reach.tiles - 1 : (first + images->image - 1) / ASTRO_GRID_TILE;
 }
 
 DegridPredictor *astro_degrid_predictor_new(const AstroDegridderConfig *config,
@@ -362,8 +356,12 @@ DegridPredictor *astro_degrid_predictor_new(const AstroDegridderConfig *config,
   self->config.grid.products = NULL;
   self->images = { grid->size,  grid->image_size, self->products, config->gridder.is_double,
                    grid->pixel, grid->centre_l,   grid->centre_m };
-  if (choose_together(self, error) && allocate(self, error) && make_fft(self, error))
-    return self;
+  set_reach(self);
+  if (choose_together(self, error) && allocate(self, error)) {
+    self->makes = astro_degrid_planes_new(&self->images, self->together, place, error);
+    if (self->makes)
+      return self;
+  }
   astro_degrid_predictor_free(self);
   return NULL;
 }
