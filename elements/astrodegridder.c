@@ -17,7 +17,8 @@
  * Planes in w are made of the model for many integrations together, as many as max-memory has room
  * for, which are held back until then: a live stream wants an `interval`, the most that are held.
  * The message of the level INFO at the start says how many those are, and the memory that is
- * planned with; so does stats (planned-bytes, held-steps).
+ * planned with; so does stats (planned-bytes, held-steps). On a GPU as many of them are predicted
+ * at once as 70% of its free memory, and no more bytes than max-memory, have room for.
  *
  * The observation says which models were subtracted: the same one again is refused.
  *
@@ -189,6 +190,7 @@ static gboolean choose(AstroDegridder *self, GError **error)
     .model = self->images,
     .scale = 1,
     .subtract = self->subtract,
+    .budget = self->budget,
     .visibilities = { .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
                       .baselines = (guint)astro_stream_extent(in, ASTRO_AXIS_BASELINE),
                       .pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),

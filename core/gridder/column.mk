@@ -16,14 +16,16 @@ core_sources += core/gridder/degrid/degrid.h core/gridder/degrid/degrid.c core/g
   core/gridder/degrid/degridder.c core/gridder/degrid/degridder.h core/gridder/degrid/dumped.c core/gridder/degrid/dumped.h \
   core/gridder/degrid/images.c core/gridder/degrid/images.h core/gridder/degrid/correlations.c core/gridder/degrid/correlations.h core/gridder/degrid/planes.c core/gridder/degrid/planes.h core/gridder/degrid/kernels.h
 core_level_sources += core/gridder/wstacking/kernels-levels.c core/gridder/degrid/kernels-levels.c
-core_tests += tests/core/gridder/gridder tests/core/gridder/degrid tests/core/gridder/gridder-extent tests/core/gridder/gridder-cuda tests/core/gridder/gridder-prepare tests/core/gridder/gridder-sorted tests/core/gridder/gridder-calls
+core_tests += tests/core/gridder/gridder tests/core/gridder/degrid tests/core/gridder/degrid-cuda tests/core/gridder/gridder-extent tests/core/gridder/gridder-cuda tests/core/gridder/gridder-prepare tests/core/gridder/gridder-sorted tests/core/gridder/gridder-calls
 tests_core_gridder_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_core_gridder_degrid_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_degrid_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_core_gridder_degrid_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_gridder_degrid_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_core_gridder_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/gridder/gridder.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
+dist_files += tests/core/gridder/gridder.h tests/core/gridder/degridding.h tests/core/gridder/images.h tests/core/gridder/gridding-on-device.h tests/core/gridder/gridding-stage.h tests/core/gridder/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
 graph_tests += tests/graphs/image-memory
 element_tests += tests/elements/astrogridder tests/elements/astrogridder-memory tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
@@ -46,10 +48,14 @@ example_files += examples/grid.sh examples/residual.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridder/direct.cu gpu/gridder/sum.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu gpu/gridder/prepare-sums.cu \
   gpu/gridder/weighting.cu gpu/gridder/per-product.cu
-gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/per-product.h gpu/gridder/fixed-point.h
+gpu_headers += gpu/gridder/room.h gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/per-product.h gpu/gridder/fixed-point.h
 gpu_bench_programs += tests/bench/prepare-gpu
 gpu_sources += gpu/gridder/wstacking/wstacking.cu gpu/gridder/wstacking/sort.cu gpu/gridder/wstacking/plan.cu \
-  gpu/gridder/wstacking/single.cu gpu/gridder/wstacking/double.cu
-gpu_headers += gpu/gridder/wstacking/wstacking.h gpu/gridder/wstacking/tile.h
+  gpu/gridder/wstacking/rows.cu gpu/gridder/wstacking/single.cu gpu/gridder/wstacking/double.cu
+gpu_headers += gpu/gridder/wstacking/wstacking.h gpu/gridder/wstacking/tile.h gpu/gridder/wstacking/taps.h
+gpu_sources += gpu/gridder/degrid/degridder.cu gpu/gridder/degrid/predict.cu gpu/gridder/degrid/planes.cu \
+  gpu/gridder/degrid/transform.cu gpu/gridder/degrid/columns-single.cu gpu/gridder/degrid/columns-double.cu \
+  gpu/gridder/degrid/reach.cu gpu/gridder/degrid/single.cu gpu/gridder/degrid/double.cu gpu/gridder/degrid/values.cu
+gpu_headers += gpu/gridder/degrid/degrid.h gpu/gridder/degrid/collect.h gpu/gridder/degrid/columns.h
 gpu_bench_programs += tests/bench/gridder-gpu
 tests_bench_gridder_gpu_LDADD = $(LDADD) -ldl

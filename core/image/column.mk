@@ -11,4 +11,4 @@ dist_files += tests/core/image/image.h
 element_tests += tests/elements/astroimage tests/elements/imaging-device tests/elements/touched
 bench_programs += tests/bench/image
 gpu_sources += gpu/image/image.cu gpu/image/columns.cu gpu/image/columns-single.cu gpu/image/columns-double.cu
-gpu_headers += gpu/image/pixel.h gpu/image/columns.h
+gpu_headers += gpu/image/columns.h

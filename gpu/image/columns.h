@@ -4,7 +4,7 @@
 #pragma once
 
 #include "gpu/lib/fft/columns.h"
-#include "gpu/image/pixel.h"
+#include "gpu/lib/spread/pixel.h"
 
 extern "C" {
 #include "core/image/check.h"

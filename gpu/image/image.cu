@@ -2,10 +2,10 @@
  * of a plane is read, once, and the image is read and written once. Planes that come transformed
  * along u are handled in gpu/image/columns.h. */
 #include "gpu/image/columns.h"
+#include "gpu/lib/spread/series.h"
 
 extern "C" {
 #include "core/lib/fft/fft.h"
-#include "core/lib/spread/series.h"
 }
 
 enum { THREADS = 256, ROWS = 8 /* of a thread, in a column */ };
@@ -41,31 +41,6 @@ typedef struct {
 } Image;
 
 /* ---- a pixel ---- */
-
-/* Clenshaw's recurrence for N values at once, because each step has to wait for the one before. */
-template <int N>
-__device__ __forceinline__ void series_at(const AstroImageSeries &series, const double (&x)[N],
-                                          double (&values)[N])
-{
-  const double scale = 4 / (series.greatest - series.least),
-               middle = (series.least + series.greatest) / 2;
-  double twice[N], next[N] = {}, after[N] = {};
-#pragma unroll
-  for (int i = 0; i < N; i++)
-    twice[i] = (x[i] - middle) * scale;
-  for (guint k = series.n; k-- > 1;) {
-    const double term = series.terms[k];
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-      const double now = term - after[i] + twice[i] * next[i];
-      after[i] = next[i];
-      next[i] = now;
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < N; i++)
-    values[i] = series.terms[0] + 0.5 * twice[i] * next[i] - after[i];
-}
 
 /* When the last of several planes is added, the correction has a part that depends on w. */
 enum Plays { GOES_ON, LAST, LAST_OF_MANY };

@@ -56,6 +56,7 @@ extern const AstroBackend astro_cuda_beamform;
 extern const AstroBackend astro_cuda_channelizer;
 extern const AstroBackend astro_cuda_convert;
 extern const AstroBackend astro_cuda_correlator;
+extern const AstroBackend astro_cuda_degridder;
 extern const AstroBackend astro_cuda_delay;
 extern const AstroBackend astro_cuda_fft;
 extern const AstroBackend astro_cuda_flag;

@@ -4,10 +4,13 @@
  * resolution of the longest baseline, is 2.6 degrees wide. Beside it is the time that cuFFT alone
  * needs in the same run for as many planes of that size, which is the limit if there are few
  * visibilities. Planes have maps of touched tiles and are transformed along v as they are added to
- * the image; for comparison they are also whole, and transformed along both axes first.
+ * the image; for comparison they are also whole, and transformed along both axes first. The other
+ * way round, the same visibilities are predicted from a model of that size, by the stage that
+ * elements use: their (u,v,w) are sent up, and blocks of correlations are made on the device.
  *
  * Arguments are the numbers of the rows to run. */
 #include "core/backend/module.h"
+#include "core/gridder/degrid/degridder.h"
 #include "core/lib/fft/fft.h"
 #include "tests/core/gridder/gridding-stage.h"
 #include "core/image/image.h"
@@ -234,6 +237,101 @@ static double seconds_of(Imager *self, gboolean maps, gboolean gridding, gboolea
   return bench_seconds(run_all, self, 5);
 }
 
+/* ---- degridding ---- */
+
+typedef struct {
+  AstroDegridderConfig config;
+  Stage stage;
+  AstroBlock block; /* in and out */
+  guint dumps;
+} Predicting;
+
+static void predicting_call(Predicting *self, AstroDegridArguments arguments)
+{
+  const guint n = arguments.call == ASTRO_DEGRID_TAKE;
+  run(&self->stage, &self->block, n, &self->block, n, &arguments);
+}
+
+static void run_prediction(gpointer data)
+{
+  Predicting *self = data;
+  predicting_call(self, (AstroDegridArguments){ .call = ASTRO_DEGRID_PREDICT });
+  predicting_call(self, (AstroDegridArguments){ .call = ASTRO_DEGRID_TAKE, .dumps = self->dumps });
+  wait_for_device();
+}
+
+/* Stations stand anywhere, since (u,v,w) are given. */
+static AstroObservation *observe(guint stations)
+{
+  AstroObservation *observation = astro_observation_new(stations);
+  for (guint i = 0; i < 3 * stations; i++)
+    observation->positions[i] = 4e6 + i;
+  astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL);
+  observation->has_phase_centre = TRUE;
+  return observation;
+}
+
+static void add_dumps(Predicting *self, const Drift *drift, const AstroGridRows *rows)
+{
+  g_autofree double *uvw = g_new0(double, 3 * (gsize)self->config.visibilities.baselines);
+  const double *at = rows->uvw;
+  for (guint dump = 0; dump < drift->dumps; dump++) {
+    for (guint i = 1; i < drift->stations; i++)
+      for (guint j = 0; j < i; j++, at += 3)
+        memcpy(uvw + 3 * (i * (i + 1) / 2 + j), at, 3 * sizeof *at);
+    predicting_call(self, (AstroDegridArguments){ .call = ASTRO_DEGRID_ADD, .uvw = uvw });
+  }
+}
+
+/* A model of a source in every hundredth pixel. */
+static gpointer make_model(const AstroDegridderConfig *config)
+{
+  const gsize n = (gsize)config->grid.image_size * config->grid.image_size *
+                  g_strv_length(config->grid.products);
+  gpointer model = g_malloc0(n * (config->gridder.is_double ? 8 : 4));
+  for (gsize i = 0; i < n; i += 100)
+    if (config->gridder.is_double)
+      ((double *)model)[i] = 1;
+    else
+      ((float *)model)[i] = 1;
+  return model;
+}
+
+static double degrid_seconds(const Imager *imager, const Drift *drift, const AstroGridRows *rows)
+{
+  const AstroGrid *grid = &imager->config.grid;
+  const gboolean is_double = imager->config.gridder.is_double;
+  Predicting self = {
+    .config = { .visibilities = { .channels = drift->channels,
+                                  .baselines = drift->stations * (drift->stations + 1) / 2,
+                                  .pols = g_strv_length(grid->products) > 1 ? 2 : 1,
+                                  .format = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE,
+                                  .frequency = drift->frequency + drift->bandwidth / 2,
+                                  .bandwidth = drift->bandwidth,
+                                  .is_double = is_double },
+                .gridder = imager->config.gridder,
+                .grid = *grid,
+                .scale = 1,
+                .subtract = TRUE },
+    .dumps = drift->dumps,
+  };
+  char *one[] = { "I", NULL };
+  if (self.config.visibilities.pols == 1)
+    self.config.grid.products = one;
+  g_autofree gpointer model = make_model(&self.config);
+  g_autoptr(AstroObservation) observation = observe(drift->stations);
+  self.config.model = model;
+  self.stage = stage_of(astro_module_backend("degridder"), queue, &self.config);
+  self.block = block_of(astro_degridder_dump_bytes(&self.config) * drift->dumps);
+  predicting_call(
+      &self, (AstroDegridArguments){ .call = ASTRO_DEGRID_OBSERVE, .observation = observation });
+  add_dumps(&self, drift, rows);
+  const double seconds = bench_seconds(run_prediction, &self, 5);
+  self.stage.backend->destroy(self.stage.instance);
+  device->funcs->free(device, self.block.data);
+  return seconds;
+}
+
 /* ---- cuFFT ---- */
 
 typedef struct {
@@ -311,10 +409,11 @@ int main(int argc, char **argv)
   printf("\nImages of 4096 x 4096 by W-stacking on %s: Mvis/s (all products of a visibility count "
          "once), the same with whole planes, the share that cuFFT alone would take, then "
          "milliseconds of all and of each alone (with the maps of planes in the middle for all of "
-         "them)\n"
-         "%3s %8s %8s %6s %6s %3s %6s %8s %8s %8s %6s %8s %8s %8s %8s %8s\n",
+         "them), and of degridding, also over the time of all\n"
+         "%3s %8s %8s %6s %6s %3s %6s %8s %8s %8s %6s %8s %8s %8s %8s %8s %8s %8s\n",
          device->name, "", "accuracy", "products", "Mvis", "grid", "W", "planes", "Mvis/s",
-         "wanted", "whole", "cuFFT", "all", "sorting", "gridding", "FFT", "image");
+         "wanted", "whole", "cuFFT", "all", "sorting", "gridding", "FFT", "image", "degrid",
+         "of all");
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     Drift observed = array;
     Imager self = { 0 };
@@ -335,12 +434,15 @@ int main(int argc, char **argv)
     const double fft = seconds_of(&self, TRUE, FALSE, TRUE, FALSE);
     const double image = seconds_of(&self, TRUE, FALSE, FALSE, TRUE);
     const double limit = cufft_seconds(&cufft, &self) * self.gridding.result.planes;
+    const double degrid = degrid_seconds(&self, &observed, &observation);
     printf(
-        "%3u %8g %8u %6.1f %6u %3u %6u %8.1f %8.0f %8.1f %6.2f %8.2f %8.2f %8.2f %8.2f %8.2f%s\n",
+        "%3u %8g %8u %6.1f %6u %3u %6u %8.1f %8.0f %8.1f %6.2f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f "
+        "%8.2f%s\n",
         i, rows[i].accuracy, rows[i].products, n * 1e-6, self.config.grid.size,
         self.config.grid.spread.support, self.gridding.result.planes, n / all * 1e-6,
         rows[i].wanted, n / whole * 1e-6, limit / all, all * 1e3, first * 1e3, gridding * 1e3,
-        fft * 1e3, image * 1e3, n / all < rows[i].wanted * 1e6 ? "  SHORT" : "");
+        fft * 1e3, image * 1e3, degrid * 1e3, degrid / all,
+        n / all < rows[i].wanted * 1e6 ? "  SHORT" : "");
     fflush(stdout);
     imager_close(&self);
     clear_drift(&observation);

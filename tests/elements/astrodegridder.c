@@ -5,6 +5,7 @@
 
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"
+#include "tests/device.h"
 #include "tests/elements/elements.h"
 #include "tests/elements/model-file.h"
 #include "tests/near.h"
@@ -204,6 +205,32 @@ static void test_pieces(void)
     g_autofree char *named = g_strdup_printf(line, path);
     g_auto(Played) found = play(named);
     g_assert_cmpfloat(apart(found.bytes, expected.bytes, FALSE), <=, 1e-4);
+    g_assert_cmpuint(found.buffers->len, ==, expected.buffers->len);
+  }
+  g_unlink(path);
+}
+
+/* The same on a GPU, in pieces, in place of and out of the values, from blocks in double precision.
+ */
+static void test_on_device(void)
+{
+  static const char *const settings[] = {
+    "", "interval=2", "subtract=true", "accuracy=1e-7", "max-memory=500M",
+  };
+  g_autoptr(AstroDevice) device = test_open_device();
+  if (!device)
+    return;
+  g_autofree char *path = write_plain_model();
+  for (guint i = 0; i < 2 * G_N_ELEMENTS(settings); i++) {
+    const char *set = settings[i / 2], *caps = caps_of[i % 2];
+    g_autofree char *by_cpu = g_strdup_printf(
+        SETTINGS "sky=0,0,1 %s ! astrodegridder model=%s %s backend=cpu", caps, path, set);
+    g_autofree char *by_gpu = g_strdup_printf(
+        SETTINGS "sky=0,0,1 %s ! astrodegridder model=%s %s backend=cuda", caps, path, set);
+    g_auto(Played) expected = play(by_cpu), found = play(by_gpu);
+    const double error = apart(found.bytes, expected.bytes, i % 2);
+    g_test_message("%s %s: %.1e", set, caps, error);
+    g_assert_cmpfloat(error, <=, 1e-4);
     g_assert_cmpuint(found.buffers->len, ==, expected.buffers->len);
   }
   g_unlink(path);
@@ -582,7 +609,6 @@ static void test_refusals(void)
   refuse(&bad, "", "product RR: visibilities of 2 linear polarisations have XX");
   refuse(&good, "max-memory=lots", "max-memory is \"lots\", expected a fraction");
   refuse(&good, "max-memory=50K", "and max-memory allows 51200: expected more memory");
-  refuse(&good, "backend=cuda", "cuda");
   test_refused(SETTINGS "! astrodegridder ! fakesink", "no model is set: expected model=FILE");
   test_refused(SETTINGS "! astrodegridder model=nowhere.fits ! fakesink", "nowhere.fits");
 }
@@ -616,6 +642,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astrodegridder/predicted", test_predicted);
   g_test_add_func("/astrodegridder/pieces", test_pieces);
+  g_test_add_func("/astrodegridder/cuda", test_on_device);
   g_test_add_func("/astrodegridder/long-buffer", test_long_buffer);
   g_test_add_func("/astrodegridder/max-memory", test_max_memory);
   g_test_add_func("/astrodegridder/subtracted", test_subtracted);

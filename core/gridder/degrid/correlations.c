@@ -13,15 +13,17 @@ static void add_product(AstroCorrelations *self, guint p, const AstroProduct *pr
   for (guint k = 0; k < self->n; k++)
     squares += product->factors[k][0] * product->factors[k][0] +
                product->factors[k][1] * product->factors[k][1];
-  for (guint k = 0; k < self->n && squares > 0; k++)
-    self->factors[k][p] = (product->factors[k][0] - I * product->factors[k][1]) / squares;
+  for (guint k = 0; k < self->n && squares > 0; k++) {
+    self->factors[k][p][0] = product->factors[k][0] / squares;
+    self->factors[k][p][1] = -product->factors[k][1] / squares;
+  }
 }
 
 static gboolean is_known(const AstroCorrelations *self, guint k)
 {
   gboolean any = FALSE;
   for (guint p = 0; p < self->products; p++)
-    any |= self->factors[k][p] != 0;
+    any |= self->factors[k][p][0] != 0 || self->factors[k][p][1] != 0;
   return any;
 }
 

@@ -2,6 +2,8 @@
 #include "config.h"
 #include "core/gridder/degrid/degridder.h"
 
+#include <complex.h>
+
 #include "core/backend/threads.h"
 #include "core/gridder/degrid/correlations.h"
 #include "core/gridder/degrid/dumped.h"
@@ -18,8 +20,7 @@ typedef struct {
 
 /* ---- memory ---- */
 
-/* Pairs of different stations, of the baselines of a dump. */
-static guint64 pairs_of(const AstroDegridderConfig *config)
+guint64 astro_degridder_pairs(const AstroDegridderConfig *config)
 {
   guint64 stations = 1;
   while ((stations + 1) * (stations + 2) / 2 <= config->visibilities.baselines)
@@ -35,7 +36,8 @@ static guint64 value_bytes(const AstroDegridderConfig *config)
 /* Rows may have half as much room again as they need, while they grow to twice that. */
 guint64 astro_degridder_bytes(const AstroDegridderConfig *config, guint64 dumps)
 {
-  const guint64 rows = dumps * pairs_of(config), n = rows * config->visibilities.channels;
+  const guint64 rows = dumps * astro_degridder_pairs(config),
+                n = rows * config->visibilities.channels;
   const guint64 row = 3 * sizeof(double) + 1;
   return astro_degrid_bytes(&config->gridder, &config->grid, g_strv_length(config->grid.products),
                             n) +
@@ -44,21 +46,27 @@ guint64 astro_degridder_bytes(const AstroDegridderConfig *config, guint64 dumps)
 
 guint64 astro_degridder_most_dumps(const AstroDegridderConfig *config)
 {
-  return G_MAXUINT32 / MAX(pairs_of(config) * config->visibilities.channels, 1);
+  return G_MAXUINT32 / MAX(astro_degridder_pairs(config) * config->visibilities.channels, 1);
 }
 
 /* ---- configuration ---- */
+
+gboolean astro_degridder_check(const AstroDegridderConfig *config, GError **error)
+{
+  const guint channels = config->gridder.channels;
+  return channels == 1 || channels == config->visibilities.channels ||
+         astro_backend_refuse(error,
+                              "the model has %u channels and the visibilities have %u: expected "
+                              "as many, or 1 for all",
+                              channels, config->visibilities.channels);
+}
 
 static gboolean shape(gconstpointer configuration, GError **error)
 {
   const AstroDegridderConfig *config = configuration;
   const guint64 needed = astro_degridder_bytes(config, 1);
-  const guint channels = config->gridder.channels;
-  if (channels != 1 && channels != config->visibilities.channels)
-    return astro_backend_refuse(error,
-                                "the model has %u channels and the visibilities have %u: expected "
-                                "as many, or 1 for all",
-                                channels, config->visibilities.channels);
+  if (!astro_degridder_check(config, error))
+    return FALSE;
   return needed < astro_host_memory() ||
          astro_backend_no_memory(error,
                                  "planes of %u x %u cells and %u products need %" G_GUINT64_FORMAT
@@ -139,30 +147,30 @@ static gboolean observe(Degridder *self, const AstroDegridArguments *arguments, 
                                 dumped->dumps.n_products, self->config.visibilities.pols, error);
 }
 
-static double sum_pixels(const Degridder *self, guint image)
+static double sum_pixels(const AstroDegridderConfig *config, guint image)
 {
-  const gsize n = (gsize)self->config.grid.image_size * self->config.grid.image_size;
+  const gsize n = (gsize)config->grid.image_size * config->grid.image_size;
   double sum = 0;
   for (gsize i = image * n; i < (image + 1) * n; i++)
-    sum += self->config.gridder.is_double ? ((const double *)self->config.model)[i]
-                                          : (double)((const float *)self->config.model)[i];
+    sum += config->gridder.is_double ? ((const double *)config->model)[i]
+                                     : (double)((const float *)config->model)[i];
   return sum;
 }
 
-static void find_totals(Degridder *self)
+double *astro_degridder_totals(const AstroDegridderConfig *config)
 {
-  const guint images = self->config.gridder.channels * self->dumped.dumps.n_products;
-  if (self->totals)
-    return;
-  self->totals = g_new(double, images);
+  const guint images = config->gridder.channels * g_strv_length(config->grid.products);
+  double *totals = g_new(double, images);
   for (guint i = 0; i < images; i++)
-    self->totals[i] = sum_pixels(self, i);
+    totals[i] = sum_pixels(config, i);
+  return totals;
 }
 
 static gboolean predict(Degridder *self, GError **error)
 {
   AstroGridRows rows;
-  find_totals(self);
+  if (!self->totals)
+    self->totals = astro_degridder_totals(&self->config);
   astro_dumped_rows(&self->dumped, &rows);
   free(self->values);
   const gsize bytes = rows.rows * rows.channels * value_bytes(&self->config);
@@ -207,7 +215,7 @@ static void correlate(const AstroCorrelations *by, const complex double *product
   for (guint k = 0; k < by->n; k++) {
     correlations[k] = 0;
     for (guint p = 0; p < by->products; p++)
-      correlations[k] += by->factors[k][p] * products[p];
+      correlations[k] += (by->factors[k][p][0] + I * by->factors[k][p][1]) * products[p];
   }
 }
 
@@ -241,20 +249,33 @@ static void take_channel(gpointer data, guint64 task)
     }
 }
 
+gsize astro_degridder_dump_bytes(const AstroDegridderConfig *config)
+{
+  const AstroPrepareConfig *shape = &config->visibilities;
+  return (gsize)shape->baselines * shape->channels * shape->pols * shape->pols *
+         astro_format_info(shape->format)->bytes;
+}
+
+gboolean astro_degridder_check_take(const AstroDegridderConfig *config, guint64 predicted,
+                                    const AstroBlock *in, const AstroBlock *out,
+                                    const AstroDegridArguments *arguments, GError **error)
+{
+  const gsize bytes = (arguments->at + arguments->dumps) * astro_degridder_dump_bytes(config);
+  return (arguments->first + arguments->dumps <= predicted && in->bytes >= bytes &&
+          out->bytes >= bytes) ||
+         astro_backend_refuse(error,
+                              "%" G_GUINT64_FORMAT " dumps are taken from number %" G_GUINT64_FORMAT
+                              " on, of %" G_GUINT64_FORMAT " that were predicted",
+                              arguments->dumps, arguments->first, predicted);
+}
+
 static gboolean take(const Degridder *self, const AstroBlock *in, const AstroBlock *out,
                      const AstroDegridArguments *arguments, GError **error)
 {
-  const gsize bytes = (arguments->at + arguments->dumps) * self->config.visibilities.baselines *
-                      self->config.visibilities.channels * self->correlations.n *
-                      astro_format_info(self->config.visibilities.format)->bytes;
   Taking taking = { self, arguments, in->data, out->data };
-  if (!self->values || arguments->first + arguments->dumps > self->dumped.n || in->bytes < bytes ||
-      out->bytes < bytes)
-    return astro_backend_refuse(
-        error,
-        "%" G_GUINT64_FORMAT " dumps are taken from number %" G_GUINT64_FORMAT
-        " on, of %" G_GUINT64_FORMAT " that were predicted",
-        arguments->dumps, arguments->first, self->values ? self->dumped.n : 0);
+  if (!astro_degridder_check_take(&self->config, self->values ? self->dumped.n : 0, in, out,
+                                  arguments, error))
+    return FALSE;
   astro_parallel(arguments->dumps * self->config.visibilities.channels,
                  self->config.gridder.threads, take_channel, &taking);
   return astro_backend_goes_on(error);

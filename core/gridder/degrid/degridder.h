@@ -16,6 +16,7 @@ typedef struct {
   gconstpointer model;
   double scale; /* what the model's unit is in that of the visibilities */
   gboolean subtract;
+  guint64 budget; /* the most bytes of its memory that a device may plan with; 0: no limit */
 } AstroDegridderConfig;
 
 typedef enum {
@@ -38,6 +39,20 @@ typedef struct {
 
 extern const AstroBackend astro_degridder_reference, astro_degridder_cpu;
 extern const AstroBackend *const astro_degridder_backends[];
+
+/* Pairs of different stations, of the baselines of a dump; bytes of a dump of the blocks. These and
+ * the next functions are for all backends. */
+guint64 astro_degridder_pairs(const AstroDegridderConfig *config);
+gsize astro_degridder_dump_bytes(const AstroDegridderConfig *config);
+/* Whether model and visibilities have channels that go together. */
+gboolean astro_degridder_check(const AstroDegridderConfig *config, GError **error);
+/* predicted: dumps. */
+gboolean astro_degridder_check_take(const AstroDegridderConfig *config, guint64 predicted,
+                                    const AstroBlock *in, const AstroBlock *out,
+                                    const AstroDegridArguments *arguments, GError **error);
+/* The sums of the model's images, [channel][product]: what it predicts for a station with itself.
+ * To be freed. */
+double *astro_degridder_totals(const AstroDegridderConfig *config);
 
 /* Bytes that predicting so many dumps together needs, beside the model and the blocks. */
 guint64 astro_degridder_bytes(const AstroDegridderConfig *config, guint64 dumps);

@@ -1,37 +1,6 @@
 /* Tiles in double precision. */
+#include "gpu/gridder/wstacking/taps.h"
 #include "gpu/gridder/wstacking/tile.h"
-
-struct DoubleTaps {
-  const double *powers; /* in shared memory */
-  gint degree;
-
-  __device__ __forceinline__ double at(double x, gint tap) const
-  {
-    double value = 0;
-    for (gint term = degree; term >= 0; term--)
-      value = fma(value, x, powers[term * ASTRO_SEMICIRCLE_MAX + tap]);
-    return value;
-  }
-
-  /* Terms that the support does not need are 0: loops of known length are worth more. */
-  template <bool WIDE>
-  __device__ __forceinline__ void at(const double (&x)[2], const gint (&tap)[2], double (&near)[2],
-                                     double (&far)[2]) const
-  {
-    constexpr int DEGREE = WIDE ? (ASTRO_SEMICIRCLE_MAX + 1) / 2 + 4 : (8 + 1) / 2 + 4;
-    near[0] = near[1] = far[0] = far[1] = 0;
-#pragma unroll
-    for (int term = DEGREE; term >= 0; term--) {
-      const double *row = powers + term * ASTRO_SEMICIRCLE_MAX;
-#pragma unroll
-      for (int i = 0; i < 2; i++) {
-        near[i] = fma(near[i], x[i], row[tap[i]]);
-        if (WIDE)
-          far[i] = fma(far[i], x[i], row[tap[i] + 8]);
-      }
-    }
-  }
-};
 
 struct DoubleMatrix {
   typedef DoubleTaps Taps;

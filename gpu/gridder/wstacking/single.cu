@@ -1,37 +1,7 @@
 /* Tiles in single precision. Each number is a sum of two TF32 numbers, and each product of three,
  * which gives 22 bits. */
+#include "gpu/gridder/wstacking/taps.h"
 #include "gpu/gridder/wstacking/tile.h"
-
-struct SingleTaps {
-  float step, rate; /* between taps, in the function's argument; beta in powers of two */
-  gint support;
-
-  __device__ explicit SingleTaps(const WstackingPlane &p)
-      : step(2.0f / p.support), rate((float)(p.beta * 1.4426950408889634)), support((gint)p.support)
-  {
-  }
-
-  __device__ __forceinline__ float at(float first, gint tap) const
-  {
-    /* The tap as a float, without a conversion. */
-    const float z = fmaf(__int_as_float(0x4b000000 | tap) - 8388608.0f, step, first);
-    float root, value;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(fmaxf(fmaf(-z, z, 1.0f), 0.0f)));
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(fmaf(rate, root, -rate)));
-    return tap < support ? value : 0.0f;
-  }
-
-  template <bool WIDE>
-  __device__ __forceinline__ void at(const float (&first)[2], const gint (&tap)[2],
-                                     float (&near)[2], float (&far)[2]) const
-  {
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-      near[i] = at(first[i], tap[i]);
-      far[i] = WIDE ? at(first[i], tap[i] + 8) : 0.0f;
-    }
-  }
-};
 
 /* A number as the sum of two TF32 numbers, exact to 2^-22 of it. */
 struct Split {
@@ -128,7 +98,7 @@ static __global__ void __launch_bounds__(WARPS *LANES, blocks_of(PRODUCTS))
     spread(const __grid_constant__ WstackingPlane p)
 {
   __shared__ Ring<float, PRODUCTS> rings[WARPS];
-  const SingleTaps taps(p);
+  const SingleTaps taps(p.support, p.beta);
   sum_items<SingleMatrix, float, PRODUCTS, WIDE>(p, taps, &rings[threadIdx.x / LANES]);
 }
 

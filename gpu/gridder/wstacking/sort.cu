@@ -1,5 +1,6 @@
 /* Sorts visibilities by bin and plane: keys, CUB's radix sort, and one move of the values to their
  * places. */
+#include "gpu/gridder/room.h"
 #include "gpu/gridder/wstacking/wstacking.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -40,9 +41,11 @@ static __device__ Uvw uvw_of(const WstackingRows &r, guint row, guint channel)
 template <typename Value>
 static __device__ bool is_used(const WstackingRows &r, guint at, const Uvw &uvw)
 {
-  const Value *value = (const Value *)r.rows.values + (gsize)at * r.rows.products;
   if (fabs(uvw.u) > r.reach || fabs(uvw.v) > r.reach)
     return false;
+  if (!r.rows.values)
+    return true;
+  const Value *value = (const Value *)r.rows.values + (gsize)at * r.rows.products;
   for (guint p = 0; p < r.rows.products; p++)
     if (value[p].x != 0 || value[p].y != 0)
       return true;
@@ -190,6 +193,11 @@ static __global__ void __launch_bounds__(THREADS)
                                              inside_as_kept<Real>(w, r.support),
                                              cells | plane % WSTACKING_PLANES << 6 };
   to.planes[i] = (guint16)plane;
+  if (to.numbers) {
+    to.numbers[i] = at;
+    to.bins[i] = (guint32)(key / r.planes.n);
+    return;
+  }
   const double turns = -uvw.w * r.planes.n_middle;
   sincospi(2 * (turns - rint(turns)), &im, &re);
   const Value *from = (const Value *)r.rows.values + (gsize)at * r.rows.products;
@@ -202,11 +210,6 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* ---- all of it ---- */
-
-static gsize whole(gsize bytes)
-{
-  return (bytes + 255) & ~(gsize)255;
-}
 
 static int bits_of(guint64 key)
 {
@@ -227,15 +230,16 @@ template <typename Key> static gsize cub_bytes(guint n, int bits)
 
 template <typename Key> static gsize bytes_with(guint n, int bits)
 {
-  return 2 * whole(n * sizeof(Key)) + 2 * whole(n * sizeof(guint32)) +
-         whole(cub_bytes<Key>(n, bits));
+  return 2 * astro_room_whole(n * sizeof(Key)) + 2 * astro_room_whole(n * sizeof(guint32)) +
+         astro_room_whole(cub_bytes<Key>(n, bits));
 }
 
 template <typename Key>
 static gboolean sort_with(const WstackingRows *r, const WstackingSorted *to, guint64 past,
                           guint8 *room, cudaStream_t stream, GError **error)
 {
-  const gsize key_bytes = whole(r->n * sizeof(Key)), order_bytes = whole(r->n * sizeof(guint32));
+  const gsize key_bytes = astro_room_whole(r->n * sizeof(Key)),
+              order_bytes = astro_room_whole(r->n * sizeof(guint32));
   cub::DoubleBuffer<Key> keys((Key *)room, (Key *)(room + key_bytes));
   room += 2 * key_bytes;
   cub::DoubleBuffer<guint32> order((guint32 *)room, (guint32 *)(room + order_bytes));
@@ -253,8 +257,9 @@ static gboolean sort_with(const WstackingRows *r, const WstackingSorted *to, gui
   if (!CUDA_TRY(cudaGetLastError()) ||
       !CUDA_TRY(cub::DeviceRadixSort::SortPairs(room, bytes, keys, order, r->n, 0, bits, stream)))
     return FALSE;
-  find_starts<Key><<<blocks_of((guint64)to->n_bins + 1), THREADS, 0, stream>>>(
-      keys.Current(), r->n, to->n_bins, r->planes.n, to->starts);
+  if (to->starts)
+    find_starts<Key><<<blocks_of((guint64)to->n_bins + 1), THREADS, 0, stream>>>(
+        keys.Current(), r->n, to->n_bins, r->planes.n, to->starts);
   if (r->rows.is_double)
     put<Key, double>
         <<<blocks, THREADS, 0, stream>>>(*r, keys.Current(), order.Current(), (Key)past, *to);
@@ -276,8 +281,8 @@ gboolean astro_wstacking_sort(const WstackingRows *rows, const WstackingSorted *
 {
   const guint64 past = (guint64)to->n_bins * rows->planes.n;
   if (rows->n == 0)
-    return CUDA_TRY(
-        cudaMemsetAsync(to->starts, 0, ((gsize)to->n_bins + 1) * sizeof *to->starts, stream));
+    return !to->starts || CUDA_TRY(cudaMemsetAsync(
+                              to->starts, 0, ((gsize)to->n_bins + 1) * sizeof *to->starts, stream));
   return past <= G_MAXUINT32 ? sort_with<guint32>(rows, to, past, (guint8 *)room, stream, error)
                              : sort_with<guint64>(rows, to, past, (guint8 *)room, stream, error);
 }

@@ -1,5 +1,6 @@
 /* W-stacking on the device (core/gridder/wstacking/wstacking.c says what it is): visibilities are
  * sorted once, then every plane is planned and summed without the host. */
+#include "gpu/gridder/room.h"
 #include "gpu/gridder/wstacking/wstacking.h"
 
 #include <string.h>
@@ -31,24 +32,6 @@ static cudaStream_t stream_of(const AstroGridding *self)
 
 /* ---- room ---- */
 
-static gsize whole(gsize bytes)
-{
-  return (bytes + 255) & ~(gsize)255;
-}
-
-/* Gives out pieces of a block; with no block it counts them. */
-typedef struct {
-  guint8 *block;
-  gsize used;
-} Room;
-
-static gpointer piece(Room *room, gsize bytes)
-{
-  const gsize at = room->used;
-  room->used += whole(bytes);
-  return room->block ? room->block + at : NULL;
-}
-
 static gsize slot_bytes(guint products, gboolean is_double)
 {
   return (gsize)WSTACKING_TILE * WSTACKING_TILE * products * 2 *
@@ -56,32 +39,32 @@ static gsize slot_bytes(guint products, gboolean is_double)
 }
 
 /* Sorting uses the memory of the slots, which planes need only after it. */
-static gpointer lay_out(AstroGridding *self, Room *room)
+static gpointer lay_out(AstroGridding *self, AstroRoom *room)
 {
   WstackingPlane *work = &self->work;
   WstackingSorted *sorted = &work->sorted;
   WstackingPlan *plan = &work->plan;
   const gsize real = self->config.is_double ? sizeof(double) : sizeof(float);
   const gsize slots = plan->n_slots * slot_bytes(work->products, self->config.is_double);
-  sorted->places = piece(room, sorted->n * (4 * real));
-  sorted->values = piece(room, sorted->n * (2 * real) * work->products);
-  sorted->planes = (guint16 *)piece(room, sorted->n * sizeof *sorted->planes);
-  sorted->starts = (guint32 *)piece(room, ((gsize)sorted->n_bins + 1) * sizeof *sorted->starts);
-  plan->windows = (uint2 *)piece(room, (gsize)sorted->n_bins * sizeof *plan->windows);
+  sorted->places = room->piece(sorted->n * (4 * real));
+  sorted->values = room->piece(sorted->n * (2 * real) * work->products);
+  sorted->planes = (guint16 *)room->piece(sorted->n * sizeof *sorted->planes);
+  sorted->starts = (guint32 *)room->piece(((gsize)sorted->n_bins + 1) * sizeof *sorted->starts);
+  plan->windows = (uint2 *)room->piece((gsize)sorted->n_bins * sizeof *plan->windows);
   plan->items =
-      (WstackingItem *)piece(room, ((gsize)work->n_tiles + plan->n_slots) * sizeof *plan->items);
-  plan->heavy = (WstackingHeavy *)piece(room, (gsize)plan->n_slots * sizeof *plan->heavy);
-  self->touched = (guint8 *)piece(room, work->n_tiles);
-  plan->counts = (WstackingCounts *)piece(room, sizeof *plan->counts);
-  plan->slots = piece(
-      room, MAX(slots, astro_wstacking_sort_bytes(sorted->n, sorted->n_bins, self->planes.n)));
+      (WstackingItem *)room->piece(((gsize)work->n_tiles + plan->n_slots) * sizeof *plan->items);
+  plan->heavy = (WstackingHeavy *)room->piece((gsize)plan->n_slots * sizeof *plan->heavy);
+  self->touched = (guint8 *)room->piece(work->n_tiles);
+  plan->counts = (WstackingCounts *)room->piece(sizeof *plan->counts);
+  plan->slots = room->piece(
+      MAX(slots, astro_wstacking_sort_bytes(sorted->n, sorted->n_bins, self->planes.n)));
   return plan->slots;
 }
 
 static gboolean make_room(AstroGridding *self, gpointer *for_sorting, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
-  Room room = {};
+  AstroRoom room = {};
   lay_out(self, &room);
   if (room.used > self->room_bytes) {
     astro_cuda_free(&self->place, &self->room);
@@ -97,58 +80,22 @@ static gboolean make_room(AstroGridding *self, gpointer *for_sorting, GError **e
 
 /* ---- planes ---- */
 
-static gboolean find_planes(AstroGridding *self, const WstackingRows *rows, GError **error)
-{
-  guint64 range[2];
-  return astro_wstacking_range(rows, self->range, stream_of(self), error) &&
-         CUDA_TRY(cudaMemcpyAsync(range, self->range, sizeof range, cudaMemcpyDeviceToHost,
-                                  stream_of(self))) &&
-         CUDA_TRY(cudaStreamSynchronize(stream_of(self))) &&
-         astro_planes_of_range(
-             &self->planes, &self->config, &self->grid,
-             range[0] <= range[1] ? astro_wstacking_range_value(range[0]) : INFINITY,
-             range[0] <= range[1] ? MAX(astro_wstacking_range_value(range[1]), 0) : 0, error);
-}
-
-static gboolean check_counts(guint64 n, guint64 bins, GError **error)
-{
-  if (n < G_MAXUINT32 && bins < G_MAXINT32)
-    return TRUE;
-  g_set_error(
-      error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-      "%" G_GUINT64_FORMAT " visibilities on %" G_GUINT64_FORMAT
-      " bins of %d x %d cells, at most %u on %d are possible: use an interval or fewer channels",
-      n, bins, WSTACKING_BIN, WSTACKING_BIN, G_MAXUINT32 - 1, G_MAXINT32 - 1);
-  return FALSE;
-}
-
 static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *planes, GError **error)
 {
-  const guint side = self->grid.size / WSTACKING_BIN, channels = self->config.channels;
-  const guint64 n = rows->rows * rows->channels, bins = (guint64)side * side * channels;
-  const double reach =
-      (self->grid.size - self->grid.spread.support) / 2.0 - 1; /* as astro_grid_holds */
   WstackingPlane *work = &self->work;
+  WstackingRows r;
   gpointer for_sorting;
 
-  if (!check_counts(n, bins, error))
+  if (!astro_wstacking_rows(&r, rows, self->config.channels, &self->grid, error) ||
+      !astro_wstacking_find_planes(&r, &self->config, &self->grid, self->range, stream_of(self),
+                                   error))
     return FALSE;
-  WstackingRows r = {};
-  r.rows = *rows;
-  r.n = (guint)n;
-  r.channels = MAX(rows->channels / channels, 1);
-  r.support = self->grid.spread.support;
-  r.per_cell = 1 / self->grid.cell;
-  r.middle = self->grid.size / 2;
-  r.reach = reach * self->grid.cell;
-  if (!find_planes(self, &r, error))
-    return FALSE;
-  r.planes = self->planes;
+  self->planes = r.planes;
   self->next = 0;
   work->is_flat = self->planes.step == 0;
   work->sorted.n = r.n;
-  work->sorted.side = side;
-  work->sorted.n_bins = (guint)bins;
+  work->sorted.side = r.side;
+  work->sorted.n_bins = r.n_bins;
   work->plan.n_slots = LEAST_SLOTS + r.n / MORE_SLOTS;
   *planes = self->planes.n;
   return make_room(self, &for_sorting, error) &&
@@ -201,19 +148,6 @@ static void destroy(AstroGridding *self)
   g_free(self);
 }
 
-static gboolean send_powers(AstroGridding *self, GError **error)
-{
-  const AstroSpread *spread = &self->grid.spread;
-  double all[ASTRO_SEMICIRCLE_TERMS][ASTRO_SEMICIRCLE_MAX] = {}, powers[ASTRO_SEMICIRCLE_TERMS];
-  for (guint tap = 0; tap < spread->support; tap++) {
-    astro_semicircle_fit(spread->support, spread->beta, tap, self->work.degree, powers);
-    for (guint term = 0; term <= self->work.degree; term++)
-      all[term][tap] = powers[term];
-  }
-  return CUDA_TRY(
-      cudaMemcpyAsync(self->powers, all, sizeof all, cudaMemcpyHostToDevice, stream_of(self)));
-}
-
 static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid *grid,
                              const AstroPlace *place, const char **variant, GError **error)
 {
@@ -235,9 +169,8 @@ static AstroGridding *create(const AstroGriddingConfig *config, const AstroGrid 
   work->reach = (work->support - 1 + WSTACKING_BIN - 1) / WSTACKING_BIN;
   *variant = config->is_double ? "mma-fp64" : "mma-tf32x3";
   if (funcs->alloc(place->device, 2 * sizeof *self->range, (gpointer *)&self->range, error) &&
-      funcs->alloc(place->device, sizeof(double) * ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX,
-                   (gpointer *)&self->powers, error) &&
-      send_powers(self, error) &&
+      funcs->alloc(place->device, WSTACKING_POWERS_BYTES, (gpointer *)&self->powers, error) &&
+      astro_wstacking_send_powers(&self->grid.spread, self->powers, stream_of(self), error) &&
       CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                       place->device->index))) {
     work->powers = self->powers;

@@ -44,17 +44,36 @@ typedef struct {
   guint n_bins;
   gpointer places, values;
   guint16 *planes; /* first plane of each */
-  guint32 *starts; /* first visibility of each bin; n_bins + 1 */
+  guint32 *starts; /* first visibility of each bin; n_bins + 1. NULL: not wanted */
+  /* For rows without values, which degridding makes: the number (row * channels + channel) of each
+   * visibility, and its bin. values are then left alone. Else NULL. */
+  guint32 *numbers, *bins;
 } WstackingSorted;
 
 /* The rows, as sorting needs them. */
 typedef struct {
   AstroGridRows rows;
   AstroPlanes planes;
-  guint n, channels; /* visibilities; channels of rows in each of the grid's */
+  guint n, channels;  /* visibilities; channels of rows in each of the grid's */
+  guint side, n_bins; /* as in WstackingSorted */
   guint support;
   double per_cell, middle, reach; /* cells a wavelength, cell of the origin, farthest wavelength */
 } WstackingRows;
+
+/* Fills all but the planes; an error if there are more visibilities or bins than can be counted.
+ * channels: of the grid. */
+gboolean astro_wstacking_rows(WstackingRows *self, const AstroGridRows *rows, guint channels,
+                              const AstroGrid *grid, GError **error);
+/* Finds the planes, and waits for it. room: two numbers on the device. */
+gboolean astro_wstacking_find_planes(WstackingRows *self, const AstroGriddingConfig *config,
+                                     const AstroGrid *grid, guint64 *room, cudaStream_t stream,
+                                     GError **error);
+
+/* The polynomials of the taps, [term][tap], least power first; 0 for taps past the support. The
+ * call returns once they have been read. */
+#define WSTACKING_POWERS_BYTES (sizeof(double) * ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX)
+gboolean astro_wstacking_send_powers(const AstroSpread *spread, double *to, cudaStream_t stream,
+                                     GError **error);
 
 /* Least and greatest w of the visibilities in use, to device memory, as keys that are ordered as
  * doubles are. */
@@ -104,7 +123,7 @@ typedef struct {
   double phase_factor[2];      /* of the plane, complex */
   double beta;
   guint degree;
-  const double *powers; /* [term][tap], least power first; 0 for taps past the support */
+  const double *powers; /* astro_wstacking_send_powers */
   gpointer grid;
 } WstackingPlane;
 

@@ -112,34 +112,17 @@ __device__ __forceinline__ void take_points(const C *points, guint32 c, C (&v)[R
   fft<R2>(v);
 }
 
+/* The rest of a pass, once all threads of a block have put their points: results of this lane's
+ * column, times `sign`, go to out; inside: there is such a column. */
 template <typename C, int R1, int R2>
-__global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
-                                  RESIDENT<C, R1, R2> / (ROW_BYTES / sizeof(C) * R2))
-    columns(const __grid_constant__ AstroFftColumnsPass pass)
+__device__ __forceinline__ void finish_points(const AstroFftColumnsPass &pass, const C *points,
+                                              guint32 other, guint32 t, bool inside,
+                                              decltype(C::x) sign, guint8 *out)
 {
   using Part = decltype(C::x);
-  constexpr int LANES = ROW_BYTES / sizeof(C);
-  extern __shared__ double2 shared[];
-  C *points = (C *)shared + threadIdx.x;
-  const guint32 t = threadIdx.y, x = blockIdx.x * LANES + threadIdx.x, other = blockIdx.y;
-  const bool inside = x < pass.width;
-  const guint32 from_x = within(min(x, pass.width - 1) + pass.width_roll, pass.width);
-  const gsize first_row = (gsize)blockIdx.z * pass.n;
-  const C *table = (const C *)pass.tables + pass.twists + other * (R1 * R2);
-
-  {
-    const guint8 *in = kept((const guint8 *)pass.in + first_row * pass.in_row + from_x * sizeof(C));
-    const guint32 blank = pass.blank ? blank_of<C, R1, R2>(pass, first_row, other, t) : 0;
-    C v[R1];
-    read_points<C, R1, R2, true>(pass, in, other, t, blank, v);
-    const Part im_in = pass.im_in;
-#pragma unroll
-    for (int r = 0; r < R1; r++)
-      v[r].y *= im_in;
-    put_points<C, R1, R2>(pass, t, v, points);
-  }
-  /* Loads the twiddles needed last, while other threads are still at their points. */
   constexpr int TURNS = (R1 + R2 - 1) / R2;
+  const C *table = (const C *)pass.tables + pass.twists + other * (R1 * R2);
+  /* Loads the twiddles needed last, while other threads are still at their points. */
   C twists[TURNS][R2];
   if (pass.has_twists)
 #pragma unroll
@@ -150,8 +133,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
           twists[i][r] = table[i * R2 + t + R1 * r];
   __syncthreads();
   const guint32 n_wanted = inside ? pass.n_wanted : 0;
-  const Part re_out = pass.flip && from_x & 1 ? -1 : 1, im_out = re_out * (Part)pass.im_out;
-  guint8 *out = kept((guint8 *)pass.out + first_row * pass.out_row + x * sizeof(C));
+  const Part re_out = sign, im_out = re_out * (Part)pass.im_out;
 #pragma unroll
   for (int i = 0; i < TURNS; i++) {
     const guint32 c = i * R2 + t;
@@ -173,18 +155,55 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   }
 }
 
+/* Blocks of a pass: lanes are columns, and there are this many bytes of shared memory. */
+template <typename C, int R1, int R2>
+static gboolean blocks_of_pass(const AstroFftColumnsPass *pass, guint32 planes, const void *kernel,
+                               dim3 *grid, dim3 *threads, GError **error)
+{
+  constexpr guint32 LANES = ROW_BYTES / sizeof(C), BYTES = R1 * R2 * ROW_BYTES;
+  *grid = dim3((pass->width + LANES - 1) / LANES, pass->transforms, planes);
+  *threads = dim3(LANES, R2);
+  return BYTES <= 48 << 10 ||
+         CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
+}
+
+template <typename C, int R1, int R2>
+__global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
+                                  RESIDENT<C, R1, R2> / (ROW_BYTES / sizeof(C) * R2))
+    columns(const __grid_constant__ AstroFftColumnsPass pass)
+{
+  using Part = decltype(C::x);
+  constexpr int LANES = ROW_BYTES / sizeof(C);
+  extern __shared__ double2 shared[];
+  C *points = (C *)shared + threadIdx.x;
+  const guint32 t = threadIdx.y, x = blockIdx.x * LANES + threadIdx.x, other = blockIdx.y;
+  const guint32 from_x = within(min(x, pass.width - 1) + pass.width_roll, pass.width);
+  const gsize first_row = (gsize)blockIdx.z * pass.n;
+
+  {
+    const guint8 *in = kept((const guint8 *)pass.in + first_row * pass.in_row + from_x * sizeof(C));
+    const guint32 blank = pass.blank ? blank_of<C, R1, R2>(pass, first_row, other, t) : 0;
+    C v[R1];
+    read_points<C, R1, R2, true>(pass, in, other, t, blank, v);
+    const Part im_in = pass.im_in;
+#pragma unroll
+    for (int r = 0; r < R1; r++)
+      v[r].y *= im_in;
+    put_points<C, R1, R2>(pass, t, v, points);
+  }
+  finish_points<C, R1, R2>(pass, points, other, t, x < pass.width, pass.flip && from_x & 1 ? -1 : 1,
+                           kept((guint8 *)pass.out + first_row * pass.out_row + x * sizeof(C)));
+}
+
 template <typename C, int R1, int R2>
 static gboolean launch(const AstroFftColumnsPass *pass, guint32 planes, cudaStream_t stream,
                        GError **error)
 {
-  constexpr guint32 LANES = ROW_BYTES / sizeof(C), BYTES = R1 * R2 * ROW_BYTES;
-  dim3 grid((pass->width + LANES - 1) / LANES, pass->transforms, planes), threads(LANES, R2);
-
-  if (BYTES > 48 << 10 &&
-      !CUDA_TRY(cudaFuncSetAttribute(columns<C, R1, R2>,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES)))
+  dim3 grid, threads;
+  if (!blocks_of_pass<C, R1, R2>(pass, planes, (const void *)columns<C, R1, R2>, &grid, &threads,
+                                 error))
     return FALSE;
-  columns<C, R1, R2><<<grid, threads, BYTES, stream>>>(*pass);
+  columns<C, R1, R2><<<grid, threads, R1 * R2 * ROW_BYTES, stream>>>(*pass);
   return CUDA_TRY(cudaGetLastError());
 }
 

@@ -5,36 +5,7 @@
 
 #include "core/gridder/degrid/degrid.h"
 #include "core/lib/spread/semicircle.h"
-#include "tests/core/gridder/gridder.h"
-
-static gsize pixels_of(const TestSetting *s)
-{
-  return (gsize)s->grid.image_size * s->grid.image_size * s->rows.products;
-}
-
-/* A model of sources in a tenth of the pixels, its edges among them. */
-static double *random_model(const TestSetting *s, GRand *random, guint channels)
-{
-  const gsize n = pixels_of(s) * channels, size = s->grid.image_size;
-  double *model = g_new0(double, n);
-  for (gsize i = 0; i < n / 10; i++)
-    model[g_rand_int_range(random, 0, (gint)n)] = g_rand_double_range(random, -1, 1);
-  for (gsize i = 0; i < size; i++) {
-    model[i] = model[(size - 1) * size + i] = g_rand_double_range(random, -1, 1);
-    model[i * size] = model[i * size + size - 1] = g_rand_double_range(random, -1, 1);
-  }
-  return model;
-}
-
-static gpointer in_precision(const double *values, gsize n, gboolean is_double)
-{
-  if (is_double)
-    return g_memdup2(values, n * sizeof *values);
-  float *single = g_new(float, n);
-  for (gsize i = 0; i < n; i++)
-    single[i] = (float)values[i];
-  return single;
-}
+#include "tests/core/gridder/degridding.h"
 
 typedef gboolean (*Degrid)(const AstroGriddingConfig *, const AstroGrid *, const AstroGridRows *,
                            gconstpointer, gpointer, GError **);
@@ -49,7 +20,8 @@ static double *predict(TestSetting *s, const double *model, Degrid degrid)
   AstroGridRows rows = s->rows;
   rows.values = NULL;
   rows.is_double = is_double;
-  g_autofree gpointer pixels = in_precision(model, pixels_of(s) * s->config.channels, is_double);
+  g_autofree gpointer pixels =
+      test_in_precision(model, test_pixels_of(s) * s->config.channels, is_double);
   gpointer values = test_alloc(bytes);
   g_assert_true(astro_wstacking.choose(&s->config, &s->grid, &error));
   degrid(&s->config, &s->grid, &rows, pixels, values, &error);
@@ -62,48 +34,6 @@ static double *predict(TestSetting *s, const double *model, Degrid degrid)
   return found;
 }
 
-/* The gridder's image of the visibilities, x reversed as in images. */
-static double *image_of(TestSetting *s)
-{
-  const guint size = s->grid.image_size;
-  TestPlanes run = { 0 };
-  double *image = g_new0(double, pixels_of(s)), *reversed = g_new0(double, pixels_of(s));
-  g_autofree double *corrections = NULL;
-  test_planes_begin(s, &run);
-  for (guint plane = 0; plane < run.planes; plane++) {
-    gpointer grid = test_planes_next(s, &run);
-    test_add_plane(&s->grid, grid, s->config.is_double, s->rows.products, run.w, run.w_step,
-                   &corrections, image);
-    test_free(grid);
-  }
-  test_planes_end(s, &run);
-  /* Pixel x of an image is at l = (size / 2 - x) pixel; the first one, at + size / 2, is not in
-   * the tests' own images. */
-  for (gsize row = 0; row < (gsize)size * s->rows.products; row++)
-    for (guint x = 1; x < size; x++)
-      reversed[row * size + x] = image[row * size + size - x];
-  g_free(image);
-  return reversed;
-}
-
-/* With the centre elsewhere the gridder's rows have been turned to it in u and v beforehand. */
-static void turn_to_centre(TestSetting *s)
-{
-  for (guint64 row = 0; row < s->rows.rows; row++)
-    for (guint c = 0; c < s->rows.channels; c++) {
-      const double turns =
-          -(s->uvw[3 * row] * s->grid.centre_l + s->uvw[3 * row + 1] * s->grid.centre_m) *
-          s->wavenumbers[c];
-      const double re = cos(2 * G_PI * turns), im = sin(2 * G_PI * turns);
-      for (guint p = 0; p < s->rows.products; p++) {
-        double *v = s->values + 2 * ((row * s->rows.channels + c) * s->rows.products + p);
-        const double was = v[0];
-        v[0] = was * re - v[1] * im;
-        v[1] = was * im + v[1] * re;
-      }
-    }
-}
-
 /* The model times the image of some visibilities is these times the model's, whatever either is:
  * how far apart the two sums are, over that of all sizes. */
 static double adjoint_gap(TestSetting *s, GRand *random)
@@ -111,19 +41,19 @@ static double adjoint_gap(TestSetting *s, GRand *random)
   double of_images = 0, of_visibilities = 0, size = 0;
   const gsize n = s->rows.rows * s->rows.channels * s->rows.products;
   g_autofree double *untouched = g_memdup2(s->values, 2 * n * sizeof *s->values);
-  g_autofree double *model = random_model(s, random, 1);
+  g_autofree double *model = test_random_model(s, random, 1);
   for (gsize row = 0; row < (gsize)s->grid.image_size * s->rows.products; row++)
     model[row * s->grid.image_size] = 0; /* image_of has no such pixel */
   g_autofree double *predicted = predict(s, model, astro_degrid);
-  turn_to_centre(s);
+  test_turn_to_centre(s);
   for (gsize i = 0; i < 2 * n; i++)
     s->single[i] = (float)s->values[i];
-  g_autofree double *image = image_of(s);
+  g_autofree double *image = test_image_of(s);
   for (gsize i = 0; i < 2 * n; i++) {
     of_visibilities += untouched[i] * predicted[i];
     size += fabs(untouched[i] * predicted[i]);
   }
-  for (gsize i = 0; i < pixels_of(s); i++)
+  for (gsize i = 0; i < test_pixels_of(s); i++)
     of_images += image[i] * model[i];
   g_assert_cmpfloat(size, >, 0);
   return fabs(of_images - of_visibilities) / size;
@@ -214,7 +144,7 @@ static void test_accuracy(void)
       s.grid.centre_m = -0.05;
     }
     s.config.channels = setting % 4 == 2 ? 3 : 1;
-    g_autofree double *model = random_model(&s, random, s.config.channels);
+    g_autofree double *model = test_random_model(&s, random, s.config.channels);
     for (gint decade = -2; decade >= -12; decade--)
       if (!test_passes_over(number++))
         assert_accurate(&s, model, decade);
@@ -228,7 +158,7 @@ static void test_threads(void)
   g_autoptr(GRand) random = g_rand_new_with_seed(46);
   TestSetting s;
   test_setting_make(&s, random, 40, 0.01, 300, 300, 4, FALSE);
-  g_autofree double *model = random_model(&s, random, 1);
+  g_autofree double *model = test_random_model(&s, random, 1);
   const gsize bytes = 2 * s.rows.rows * s.rows.channels * s.rows.products * sizeof(double);
   s.config.threads = 1;
   g_autofree double *one = predict(&s, model, astro_degrid);
@@ -268,7 +198,7 @@ static void degrid_in_what_is_promised(TestSetting *s, const double *model)
   g_autofree gpointer values = g_malloc(bytes), pixels = NULL;
   rows.values = NULL;
   g_assert_true(astro_wstacking.choose(&s->config, &s->grid, &error));
-  pixels = in_precision(model, pixels_of(s), rows.is_double);
+  pixels = test_in_precision(model, test_pixels_of(s), rows.is_double);
   const guint64 promised = astro_degrid_bytes(&s->config, &s->grid, rows.products, visibilities);
   limit(address_space() + promised + SLACK);
   astro_degrid(&s->config, &s->grid, &rows, pixels, values, &error);
@@ -296,7 +226,7 @@ static void degrid_random_shapes(void)
                       (guint)g_rand_int_range(random, 1, 9), i % 3 == 0);
     s.config.threads = 1;
     s.config.accuracy = i % 3 == 0 ? 1e-7 : 1e-4;
-    g_autofree double *model = random_model(&s, random, 1);
+    g_autofree double *model = test_random_model(&s, random, 1);
     degrid_in_what_is_promised(&s, model);
     test_setting_clear(&s);
   }

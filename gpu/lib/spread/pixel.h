@@ -1,5 +1,5 @@
-/* Shared by the kernels that make pixels. If samples and pixels are both in single precision, all
- * is computed in it except n - 1. */
+/* Shared by the kernels that make pixels and those that make planes of them. If samples and pixels
+ * are both in single precision, all is computed in it except n - 1. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
