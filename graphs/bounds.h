@@ -1,4 +1,4 @@
-/* What a machine would allow each stage of a running pipeline at best, for --stats. */
+/* Holds each stage of a running pipeline to the best that a machine allows, for --stats. */
 #pragma once
 
 #include "core/machine/machine.h"
@@ -12,7 +12,7 @@ typedef struct _AstroBounds AstroBounds;
 AstroBounds *astro_bounds_new(GstElement *pipeline, const AstroMachine *machine);
 void astro_bounds_hear(AstroBounds *bounds, GstMessage *message);
 
-/* What an element did: bytes, and the seconds in which it worked, of those of the whole run. */
+/* The work of an element: bytes, and the seconds in which it worked, of those of the whole run. */
 typedef struct {
   guint64 bytes_in, bytes_out;
   double busy, whole;
