@@ -8,7 +8,7 @@ gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error)
   if (status == cudaSuccess)
     return TRUE;
   cudaGetLastError(); /* clears the error, so that the next call does not report it again */
-  int device = -1; /* of this thread: which of several has failed */
+  int device = -1;    /* of this thread: which of several has failed */
   if (!error || *error)
     return FALSE;
   if (cudaGetDevice(&device) == cudaSuccess)
