@@ -57,7 +57,7 @@ def peak(image, header, source):
 
 def ours(name, settings):
     subprocess.run([ASTRO, "run", "image", "input=deep.ms", f"size={SIZE}", f"cell={CELL}", "iterations=20000",
-                    "cycles=4", f"threshold={THRESHOLD}", "weighting=uniform", "per-channel=true", "images=all",
+                    "cycles=6", f"threshold={THRESHOLD}", "weighting=uniform", "per-channel=true", "images=all",
                     "accuracy=1e-5", f"output={name}.fits", f"picture={name}.png", "--quiet", *settings], check=True,
                    stdout=subprocess.DEVNULL)
 
