@@ -215,6 +215,8 @@ static gboolean plan(AstroDelay *self, GError **error)
   astro_delay_record(calibration, quantity, &self->after);
   if (!astro_delay_due(&due, calibration, quantity, &observation->done, error))
     return FALSE;
+  if (due.geometry)
+    astro_delay_record_centre(observation, &self->after);
   self->model = astro_delay_model_new((AstroObservation *)observation, due.geometry, pols,
                                       g_steal_pointer(&calibration), error);
   g_atomic_int_set(&self->only_passes, !due.geometry && !due.gains && !due.bandpass);

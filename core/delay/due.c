@@ -1,6 +1,7 @@
 /* Finds and records the corrections that a stream needs. */
 #include "config.h"
 #include "core/delay/due.h"
+#include "core/lib/sky/array.h"
 
 /* Whether a correction with the checksum sum (NULL: none) is still to be made in a stream in which
  * one with the checksum undone (NULL: none) was made. */
@@ -45,6 +46,15 @@ gboolean astro_delay_due(AstroDelayDue *due, AstroCalibration *calibration, Astr
   if (!due->bandpass)
     astro_calibration_drop_bandpass(calibration);
   return TRUE;
+}
+
+/* To a tenth of a millimetre, so that equal arrays have equal texts. */
+void astro_delay_record_centre(const AstroObservation *observation, AstroHistory *history)
+{
+  double centre[3];
+  astro_array_centre(observation, centre);
+  g_autofree char *text = g_strdup_printf("%.4f,%.4f,%.4f", centre[0], centre[1], centre[2]);
+  astro_history_set_text(&history->delays_centre, text);
 }
 
 void astro_delay_record(const AstroCalibration *calibration, AstroQuantity quantity,

@@ -17,6 +17,8 @@ typedef struct {
 gboolean astro_delay_due(AstroDelayDue *due, AstroCalibration *calibration, AstroQuantity quantity,
                          const AstroHistory *history, GError **error);
 
+/* Writes in the history where the waves of stations meet once their delays are removed. */
+void astro_delay_record_centre(const AstroObservation *observation, AstroHistory *history);
 /* Writes in the history what has been corrected; the calibration must be as read from its file. */
 void astro_delay_record(const AstroCalibration *calibration, AstroQuantity quantity,
                         AstroHistory *history);

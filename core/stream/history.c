@@ -8,6 +8,7 @@
 void astro_history_copy(AstroHistory *to, const AstroHistory *from)
 {
   *to = *from;
+  to->delays_centre = g_strdup(from->delays_centre);
   to->gains = g_strdup(from->gains);
   to->bandpass = g_strdup(from->bandpass);
   to->bandpass_left = g_strdup(from->bandpass_left);
@@ -18,6 +19,7 @@ void astro_history_copy(AstroHistory *to, const AstroHistory *from)
 
 void astro_history_clear(AstroHistory *history)
 {
+  g_free(history->delays_centre);
   g_free(history->gains);
   g_free(history->bandpass);
   g_free(history->bandpass_left);
@@ -73,6 +75,7 @@ static const struct {
   {                                                                                                \
     name, expected, G_STRUCT_OFFSET(AstroHistory, member), type                                    \
   }
+  FIELD(ASTRO_HISTORY_DELAYS_CENTRE, delays_centre, G_TYPE_STRING, "a string, metres x,y,z"),
   FIELD("filter-bank", filter_bank, G_TYPE_BOOLEAN, "a boolean"),
   FIELD("sideband-turned", sideband_turned, G_TYPE_BOOLEAN, "a boolean"),
   FIELD("gains-undone", gains, G_TYPE_STRING, "a string, the calibration's checksum"),
@@ -101,8 +104,12 @@ const char *astro_history_find_difference(const AstroHistory *a, const AstroHist
 {
   if (astro_history_delays(a, quantity) != astro_history_delays(b, quantity))
     return "delays";
+  /* Products of two stations have no centre. */
+  const gboolean has_centre =
+      quantity == ASTRO_QUANTITY_VOLTAGES || quantity == ASTRO_QUANTITY_SPECTRA;
   for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
-    if (!is_same(fields[i].type, G_STRUCT_MEMBER_P(a, fields[i].offset),
+    if ((has_centre || !g_str_equal(fields[i].name, ASTRO_HISTORY_DELAYS_CENTRE)) &&
+        !is_same(fields[i].type, G_STRUCT_MEMBER_P(a, fields[i].offset),
                  G_STRUCT_MEMBER_P(b, fields[i].offset)))
       return fields[i].name;
   return NULL;

@@ -20,7 +20,9 @@ typedef enum {
  * one would be applied on top of it. NULL: none. */
 typedef struct {
   AstroDelays delays;
-  gboolean filter_bank;     /* the first channel of spectra is centred on the band's lower edge */
+  char *delays_centre;  /* "x,y,z", metres: the place where waves of stations that had their delays
+                           removed meet; NULL: unknown, or delays are in */
+  gboolean filter_bank; /* the first channel of spectra is centred on the band's lower edge */
   gboolean sideband_turned; /* the band was reversed */
   char *gains;         /* checksum of the instrument's gains and delays that were divided out */
   char *bandpass;      /* checksum of the bandpass that was divided out */
@@ -39,6 +41,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroHistory, astro_history_clear)
 /* Replaces one of the texts. */
 void astro_history_set_text(char **field, const char *text);
 
+#define ASTRO_HISTORY_DELAYS_CENTRE "delays-centre"
 /* The field of the event in which the two histories differ; NULL if they do not. */
 const char *astro_history_find_difference(const AstroHistory *a, const AstroHistory *b,
                                           AstroQuantity quantity);

@@ -199,6 +199,14 @@ static gboolean check_observation(const AstroMergeInput *a, const AstroMergeInpu
   if (!check_places(a, b, error) || !check_dms(a, b, error))
     return FALSE;
   const char *done = astro_history_find_difference(&x->done, &y->done, a->stream->quantity);
+  if (done && g_str_equal(done, ASTRO_HISTORY_DELAYS_CENTRE))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "pad %s: delays were removed for a centre at %s m, and on pad %s at %s m, each the mean of "
+        "the stream's stations: expected one astrodelay, behind the element that joins the "
+        "stations or before they were divided",
+        b->pad, y->done.delays_centre ? y->done.delays_centre : "an unknown place", a->pad,
+        x->done.delays_centre ? x->done.delays_centre : "an unknown place");
   return !done || astro_stream_refuse(
                       error, ASTRO_STREAM_ERROR_CAPS,
                       "pad %s: what was done to the stream is not what was done on pad %s (the "

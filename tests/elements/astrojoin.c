@@ -209,6 +209,10 @@ static void test_refused_lines(void)
       "queue ! j. t. ! queue ! astrodelay ! j. ",
       "pad sink_1: what was done to the stream is not what was done on pad sink_0 (the "
       "observation's field \"delays\")" },
+    { "astrojoin name=j ! fakesink astroskysrc stations=4 num-buffers=1 ! tee name=t ! queue ! "
+      "astroselect stations=0-1 ! astrodelay ! j. t. ! queue ! astroselect stations=2-3 ! "
+      "astrodelay ! j. ",
+      "pad sink_1: delays were removed for a centre at " },
     { "astrojoin name=j axis=pol ! fakesink astroskysrc stations=2 num-buffers=1 ! j. astroskysrc "
       "stations=2 num-buffers=1 phase-centre=200,-80 ! j. ",
       "pad sink_1: the observation's phase centre" },
