@@ -28,7 +28,7 @@ typedef struct {
 extern const AstroBackend astro_gridder_reference, astro_gridder_cpu;
 extern const AstroBackend *const astro_gridder_backends[];
 
-/* What the memory of the host has to hold. */
+/* The memory of the host, and those who take of it. */
 typedef struct {
   guint64 budget;   /* bytes */
   guint64 others;   /* bytes of these that other stages need while planes are made */

@@ -252,7 +252,7 @@ static guint rooms_of(const Sorting *s)
   return (guint)CLAMP(n, 1, G_MAXINT);
 }
 
-/* What is kept of a visibility: its places in u, v and w, first plane, offset, and values. */
+/* The bytes kept of a visibility: its places in u, v and w, first plane, offset, and values. */
 static gsize kept_of_one(guint products, gboolean is_double)
 {
   return 3 * (is_double ? 8 : 4) + sizeof(guint16) + 1 + products * (is_double ? 16 : 8);
