@@ -111,6 +111,15 @@ static char *look_for_kind(GstElement *sink)
   return NULL;
 }
 
+/* A column of a Measurement Set, which is a folder, is written into one that exists. */
+static gboolean writes_into_folder(GstElement *sink)
+{
+  g_autofree char *column = NULL;
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(sink), "column"))
+    g_object_get(sink, "column", &column, NULL);
+  return column && *column;
+}
+
 /* Some sinks only open their file when their first data comes, after all of the work. */
 static char *look_for_folder(GstElement *sink)
 {
@@ -119,7 +128,9 @@ static char *look_for_folder(GstElement *sink)
   if (strstr(location, "://"))
     return NULL;
   if (g_file_test(location, G_FILE_TEST_IS_DIR))
-    return g_strdup_printf("%s would write to %s, which is a folder", name, location);
+    return writes_into_folder(sink)
+               ? NULL
+               : g_strdup_printf("%s would write to %s, which is a folder", name, location);
   g_autofree char *folder = g_path_get_dirname(location);
   if (strchr(folder, '%') || g_file_test(folder, G_FILE_TEST_IS_DIR))
     return NULL;

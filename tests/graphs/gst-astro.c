@@ -82,8 +82,6 @@ static void test_usage(void)
     { "help nothing-like-it", "no command or graph nothing-like-it (gst-astro --help" },
     { "help good extra", "unexpected argument extra" },
     { "help print --stats", "no option --stats" },
-    { "run good --machine h100", "--machine is for the table of --stats" },
-    { "run good --stats --machine h10", "no machine h10" },
     { "run", "name a graph" },
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },

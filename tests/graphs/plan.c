@@ -212,6 +212,10 @@ static void test_stats(void)
   g_assert_cmpstr(bound, ==, "float");
   g_assert_cmpstr(correlator, ==, "int8");
   assert_cell(held.out, "astroskysrc0", "of bound", "-");
+  g_auto(Result) alone = run("run ./small.graph --machine slow.machine");
+  assert_refused(&alone, 1, "--machine is for the table of --stats");
+  g_auto(Result) unknown = run("run ./small.graph --stats --machine h10");
+  assert_refused(&unknown, 1, "no machine h10");
   const double seconds = g_ascii_strtod(busy, NULL);
   if (seconds < 0.02) {
     g_test_skip("this machine is too fast for times of whole milliseconds");

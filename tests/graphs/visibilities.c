@@ -63,10 +63,28 @@ static void test_kinds(void)
   g_assert_nonnull(strstr(image.out, "kinds.fits: format FITS image, images 1"));
 }
 
+#ifdef HAVE_CASACORE
+/* A column is written into a set that exists, which is a folder; a new set is not made over it. */
+static void test_column(void)
+{
+  write_night("ms", "Measurement Set", 10);
+  write_file("column.graph",
+             "astromssrc location=10.ms ! astromssink location=10.ms column=MODEL_DATA\n", -1);
+  write_file("over.graph", "astromssrc location=10.ms ! astromssink location=10.ms\n", -1);
+  g_auto(Result) column = run("run --quiet ./column.graph");
+  g_assert_cmpstr(column.status ? column.err : "", ==, "");
+  g_auto(Result) over = run("run --quiet ./over.graph");
+  assert_refused(&over, 1, "10.ms, which is a folder");
+}
+#endif
+
 static void add_tests(void)
 {
   g_test_add_func("/visibilities/kinds", test_kinds);
   g_test_add_func("/visibilities/image", test_image);
+#ifdef HAVE_CASACORE
+  g_test_add_func("/visibilities/column", test_column);
+#endif
 }
 
 int main(int argc, char **argv)
