@@ -185,9 +185,9 @@ def case_outputs():
     with gstastro.Pipeline(line) as pipeline:
         pairs = [(a.stream.quantity, b.stream.quantity) for a, b in zip(pipeline["a"], pipeline["b"])]
     assert pairs == [("voltages", "spectra")] * 2
-    folder = tempfile.mkdtemp()
-    gstastro.Pipeline(f"{SOURCE} ! filesink location={folder}/x").run()
-    assert os.path.getsize(f"{folder}/x") > 0
+    with tempfile.TemporaryDirectory() as folder:
+        gstastro.Pipeline(f"{SOURCE} ! filesink location={folder}/x").run()
+        assert os.path.getsize(f"{folder}/x") > 0
     raises(ValueError, "no appsink name=c", lambda: list(gstastro.Pipeline(SOURCE)["c"]))
     raises(ValueError, "does not run", lambda: list(gstastro.Pipeline(SOURCE)))
     raises(ValueError, 'no element "astronothing"', gstastro.Pipeline, "astronothing")
