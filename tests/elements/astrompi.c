@@ -216,7 +216,7 @@ int main(int argc, char **argv)
   g_autofree char *folder = g_dir_make_tmp(NULL, NULL), *before = g_get_current_dir();
   g_assert_cmpint(g_chdir(folder), ==, 0);
   g_test_add_func("/astrompi/alone", test_alone);
-  if (test_has_ranks()) {
+  if (test_has_launching_ranks()) {
     for (guint i = 0; i < G_N_ELEMENTS(sums); i++) {
       g_autofree char *path = g_strconcat("/astrompi/", sums[i].name, NULL);
       g_test_add_data_func(path, GUINT_TO_POINTER(i), test_sums);

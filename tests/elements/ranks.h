@@ -14,6 +14,20 @@ static inline gboolean test_has_ranks(void)
   return path != NULL;
 }
 
+/* Whether ranks can be gst-launch-1.0 with the plugins of this build. */
+static inline gboolean test_has_launching_ranks(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  g_test_skip("gst-launch-1.0 is not built with a sanitizer");
+  return FALSE;
+#else
+  g_autofree char *path = g_find_program_in_path("gst-launch-1.0");
+  if (!path)
+    g_test_skip("there is no gst-launch-1.0");
+  return path && test_has_ranks();
+#endif
+}
+
 /* Tells Open MPI that this is a small machine, maybe a container. */
 static inline void test_allow_ranks(void)
 {

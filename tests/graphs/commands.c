@@ -71,7 +71,7 @@ static void test_bootstrap(void)
   g_autofree char *script = g_strdup_printf(
       "cd \"$(dirname '%s')\" && ./bootstrap --help | sed -n 's/^  \\([a-z-]*\\) .*/\\1/p' | "
       "grep -vE '^(check|distcheck|install)$' | while read -r target; do "
-      "grep -qE \"^$target:\" Makefile.am $(find core elements gpu graphs tests "
+      "grep -qE \"^$target:\" Makefile.am $(find core doc elements gpu graphs tests "
       "-name '*.mk') || echo \"no rule for $target\"; done",
       path);
   g_auto(Result) rules = run_shell(script);
@@ -95,10 +95,10 @@ static void test_bootstrap_steps(void)
   g_autofree char *path = source_file("bootstrap");
   if (!path)
     return;
-  g_autofree char *script = g_strdup_printf(
-      "mkdir -p tree/core tree/elements tree/gpu tree/graphs tree/tests bin && cp '%s' tree/ && "
-      "echo first-light: > tree/Makefile.am",
-      path);
+  g_autofree char *script = g_strdup_printf("mkdir -p tree/core tree/doc tree/elements tree/gpu "
+                                            "tree/graphs tree/tests bin && cp '%s' tree/ && "
+                                            "echo first-light: > tree/Makefile.am",
+                                            path);
   g_auto(Result) prepared = run_shell(script);
   g_assert_cmpint(prepared.status, ==, 0);
   write_program("dpkg-query", "exit 1");

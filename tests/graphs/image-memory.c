@@ -4,7 +4,7 @@
 #include "tests/tests.h"
 
 #define IMAGE                                                                                      \
-  "run image input=memory.uvfits size=128 cell=40 iterations=200 picture=memory.png "              \
+  "run image input=memory.uvfits backend=cpu size=128 cell=40 iterations=200 picture=memory.png "  \
   "weighting=uniform "
 
 static void write_visibilities(void)
