@@ -6,6 +6,7 @@
 struct _AstroBounds {
   const AstroMachine *machine;
   AstroPlanShapes *shapes;
+  AstroPlanStage alone; /* the one that is looked at, to which rows of roofs point */
 };
 
 AstroBounds *astro_bounds_new(GstElement *pipeline, const AstroMachine *machine)
@@ -29,14 +30,13 @@ void astro_bounds_hear(AstroBounds *bounds, GstMessage *message)
  * among the work of the bus, which --stats counts for the whole run. */
 static AstroPlanRoofs *roofs_of(AstroBounds *bounds, AstroPlanStage *stage, const char *backend)
 {
-  AstroPlanStage alone = *stage;
   g_autoptr(GPtrArray) stages = g_ptr_array_new();
   g_autofree char *trouble = NULL;
   AstroPlanShapes shapes = { .stages = stages };
-  alone.backend = (char *)backend;
-  g_ptr_array_add(stages, &alone);
-  AstroPlanRoofs *roofs = astro_plan_roofs(&shapes, bounds->machine, &trouble);
-  return roofs;
+  bounds->alone = *stage;
+  bounds->alone.backend = (char *)backend;
+  g_ptr_array_add(stages, &bounds->alone);
+  return astro_plan_roofs(&shapes, bounds->machine, &trouble);
 }
 
 void astro_bounds_find(AstroBounds *bounds, GstElement *element, const AstroBoundWork *did,
