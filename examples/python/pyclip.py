@@ -4,7 +4,8 @@
       ! astrochannelizer channels=64 ! astropower integration=16 ! pyclip limit=3 ! astrofitssink location=clipped.fits
 
 GStreamer finds it in the folder python/ of a folder in GST_PLUGIN_PATH, if its plugin loader for Python is installed
-(gstreamer1.0-python3-plugin-loader)."""
+(gstreamer1.0-python3-plugin-loader). Below a prefix these are PREFIX/share/gst-astro/examples and
+PREFIX/lib/python3.X/dist-packages."""
 import numpy as np
 from gi.repository import GObject
 

@@ -288,7 +288,7 @@ def case_image():
 
     def phase(l, m):
         return (uvw @ [l, m, np.sqrt(1 - l * l - m * m) - 1])[:, None] * waves
-    visibilities = sum(flux * np.exp(-2j * np.pi * phase(l, m)) for l, m, flux in ((0, 0, 1), (0.004, -0.006, 2)))
+    visibilities = sum(flux * np.exp(2j * np.pi * phase(l, m)) for l, m, flux in ((0, 0, 1), (0.004, -0.006, 2)))
     weights = random.uniform(0.1, 1, (n, 3))
     visibilities[5, 1] = np.nan
     used = np.where(np.isfinite(visibilities), weights, 0)
@@ -297,13 +297,26 @@ def case_image():
                               accuracy=accuracy)
         for y, x in ((64, 64), (33, 43), (0, 0), (127, 3)):
             l, m = -(x - 64) * np.radians(cell / 3600), (y - 64) * np.radians(cell / 3600)
-            wanted = (used * np.nan_to_num(visibilities) * np.exp(2j * np.pi * phase(l, m))).real.sum() / used.sum()
+            wanted = (used * np.nan_to_num(visibilities) * np.exp(-2j * np.pi * phase(l, m))).real.sum() / used.sum()
             assert abs(made[y, x] - wanted) < 5 * accuracy, (dtype, y, x, made[y, x], wanted)
     raises(ValueError, "rise evenly", gstastro.image, uvw, visibilities, frequencies**2, size, cell)
     for wrong, words in ((-weights, "from 0 on"), (0 * weights, "all weights are 0"),
                          (np.where(weights > 0.5, 1, 1e-12), "must be at least")):
         raises(ValueError, words, gstastro.image, uvw, visibilities, frequencies, size, cell, weights=wrong)
     raises(ValueError, "[row, 3]", gstastro.image, uvw[:5], visibilities, frequencies, size, cell)
+
+
+def case_graph():
+    """The line of a graph, where the shell would have to be told of the plugins and where not; it runs."""
+    told = gstastro.graph("synthesis", size=64, duration=20, output="a b.uvfits", image="i.fits", picture="i.png")
+    plugins = os.environ.pop("GST_PLUGIN_PATH_1_0")
+    try:
+        untold = gstastro.graph("synthesis", size=64, duration=20, output="a b.uvfits", image="i.fits", picture="i.png")
+    finally:
+        os.environ["GST_PLUGIN_PATH_1_0"] = plugins
+    assert told == untold and told.startswith("astrovissrc ") and "a\\ b.uvfits" in told, (told, untold)
+    raises(ValueError, "no graph nothing", gstastro.graph, "nothing")
+    raises(ValueError, "no parameter", gstastro.graph, "synthesis", sizes=64)
 
 
 def case_released():

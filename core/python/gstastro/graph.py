@@ -28,5 +28,6 @@ def graph(name, **parameters):
     done = subprocess.run([_program(), "print", name, *told], capture_output=True, text=True, check=False)
     if done.returncode:
         raise ValueError(done.stderr.strip())
-    words = shlex.split(done.stdout)[1:]  # without gst-launch-1.0
+    words = shlex.split(done.stdout)
+    words = words[words.index("gst-launch-1.0") + 1:]  # in front of it the shell may be told of plugins
     return " ".join(word.replace(" ", "\\ ") for word in words)

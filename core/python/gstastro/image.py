@@ -47,10 +47,11 @@ def image(uvw, visibilities, frequencies, size, cell, weights=None, **properties
     weights       like visibilities; 0: missing
     properties    of astrogridder, such as accuracy=1e-5, weighting="uniform", backend="cuda"
 
-    A source at the direction cosines l (to the east), m (to the north) has the visibility exp(-2 pi i (u l + v m +
-    w (n - 1)) / wavelength). The centre is at the pixel [size // 2, size // 2]; l falls with x, as right ascension
-    rises to the left, and m rises with y. ducc0's vis2dirty(divide_by_n=False) has w with the other sign, the axes
-    [l, m] with l rising, and does not divide by the sum of the weights."""
+    A source at the direction cosines l (to the east), m (to the north) has the visibility exp(+2 pi i (u l + v m +
+    w (n - 1)) / wavelength), as in blocks and in Measurement Sets of gst-astro. The centre is at the pixel [size //
+    2, size // 2]; l falls with x, as right ascension rises to the left, and m rises with y. ducc0's
+    vis2dirty(divide_by_n=False) takes -u, -v and w for that, has the axes [l, m] with l rising, and does not divide
+    by the sum of the weights."""
     uvw = np.asarray(uvw, float)
     visibilities = np.asarray(visibilities)
     frequencies = np.atleast_1d(np.asarray(frequencies, float))
@@ -92,7 +93,7 @@ def image(uvw, visibilities, frequencies, size, cell, weights=None, **properties
 
     samples = channels_first(np.where(missing, 0, visibilities)).astype(dtype)
     block = Block.make(caps, samples[..., None, None], validity=channels_first(counts),
-                       validity_axes=("time", "channel", "baseline"), full=_MOST, uvw=np.where(is_row, -uvw[rows], 0.0),
+                       validity_axes=("time", "channel", "baseline"), full=_MOST, uvw=np.where(is_row, uvw[rows], 0.0),
                        observation=observation, time=0, duration=steps)
     told = {"size": size, "cell": cell, **properties}
     text = " ".join(f'{name.replace("_", "-")}="{value}"' for name, value in told.items())
