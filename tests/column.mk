@@ -112,7 +112,7 @@ check-tidy: $(BUILT_SOURCES)
 	@case $$(clang-tidy --version 2>&1) in *"version 14."*) ;; \
 	  *) echo "check-tidy: skipped: the checks are those of clang-tidy 14, which is not here"; exit 0 ;; esac; \
 	echo $(TIDY) | tr ' ' '\n' | sed 's|^|$(abs_srcdir)/|' | xargs -P $$(nproc) -n 4 sh -c 'found=$$(clang-tidy --quiet \
-	  "$$@" -- $(DEFS) -DASTRO_LEVEL_AVX2 -I. $(AM_CPPFLAGS) $(GST_CFLAGS) $(GST_VIDEO_CFLAGS) $(GLIB_CFLAGS) $(SOUP_CFLAGS) $(HDF5_CFLAGS) $(core_cflags) 2>/dev/null) || { \
+	  "$$@" -- $(DEFS) -DASTRO_LEVEL_AVX2 -I. $(AM_CPPFLAGS) $(GST_CFLAGS) $(GST_VIDEO_CFLAGS) $(GLIB_CFLAGS) $(SOUP_CFLAGS) $(HDF5_CFLAGS) $(MPI_CFLAGS) $(core_cflags) 2>/dev/null) || { \
 	  echo "$$found"; exit 1; }' tidy
 
 # Receives and records for SOAK_SECONDS at SOAK_RATE samples a second on bad days: tests/soak says more. It needs root.
