@@ -28,5 +28,5 @@ clean-local: clean-local-site
 
 dist_files += doc/site/make-site doc/site/check-narrow doc/site/style.css doc/site/pictures.txt
 dist_files += debian/changelog debian/control debian/copyright debian/rules debian/source/format debian/try \
-  debian/gst-astro.install debian/gst-astro-cuda.install debian/gst-astro-dev.install debian/gst-astro-doc.install \
+  debian/gst-astro.lintian-overrides debian/gst-astro.install debian/gst-astro-cuda.install debian/gst-astro-dev.install debian/gst-astro-doc.install \
   debian/gst-astro-ms.install debian/gst-astro-mpi.install debian/python3-gst-astro.install
