@@ -62,8 +62,10 @@ def _load(name):
     return ctypes.CDLL(name)
 
 
-def _find_plugins():
-    """Adds the plugins that belong to the typelib, if GStreamer does not find them by itself."""
+def find_plugins():
+    """Adds the plugins that belong to the typelib, if GStreamer does not find them by itself.
+
+    Not to be called where this module is imported, which GStreamer's loader of Python does amid its own search."""
     if Gst.ElementFactory.find("astrogridder"):
         return
     for folder in [_ask("pluginsdir")] + [f"{library}/{way}" for library in folders for way in
@@ -72,8 +74,6 @@ def _find_plugins():
             Gst.Registry.get().scan_path(os.path.realpath(folder))
             return
 
-
-_find_plugins()
 
 # Functions that are called for every buffer are called by ctypes, because GObject's introspection copies arrays
 # element by element.

@@ -2,6 +2,7 @@
 import threading
 import warnings
 
+from gstastro import library
 from gstastro.blocks import Block, Stream
 from gstastro.library import GLib, Gst, GstAstro
 
@@ -93,6 +94,7 @@ class Pipeline:
 
     @staticmethod
     def _launch(description):
+        library.find_plugins()
         try:
             made = Gst.parse_launch(description)
         except GLib.GError as error:
