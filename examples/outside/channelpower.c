@@ -122,4 +122,4 @@ static gboolean plugin_init(GstPlugin *plugin)
 
 #define PACKAGE "channelpower"
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, channelpower, "The power of each channel",
-                  plugin_init, "1.0", "LGPL", PACKAGE, "https://example.org")
+                  plugin_init, "1.0.0", "LGPL", PACKAGE, "https://example.org")
