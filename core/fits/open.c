@@ -4,6 +4,7 @@
 #include "core/fits/fits.h"
 #include "core/fits/foreign.h"
 #include "core/lib/files/gzip.h"
+#include "core/lib/files/nameless.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,23 +44,14 @@ static gboolean unpack(int from, int to, const char *path, GError **error)
                 partial ? "cut short: the file ends within the data packed by gzip" : why->message);
 }
 
-static int new_nameless_file(const char *path, GError **error)
-{
-  g_autoptr(GError) why = NULL;
-  g_autofree char *name = NULL;
-  int fd = g_file_open_tmp("fits-XXXXXX", &name, &why);
-  if (fd < 0)
-    refuse(error, ASTRO_FITS_ERROR_OPEN, "unpack", path, why->message);
-  else
-    g_unlink(name);
-  return fd;
-}
-
 static int open_unpacked(int from, const char *path, GError **error)
 {
-  int to = new_nameless_file(path, error);
-  if (to < 0)
+  g_autoptr(GError) why = NULL;
+  int to = astro_nameless_file("fits-XXXXXX", &why);
+  if (to < 0) {
+    refuse(error, ASTRO_FITS_ERROR_OPEN, "unpack", path, why->message);
     return -1;
+  }
   if (unpack(from, to, path, error))
     return to;
   close(to);

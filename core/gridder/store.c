@@ -3,10 +3,9 @@
 #include "config.h"
 #include "core/gridder/store.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <unistd.h>
 #include "core/kit/pages.h"
+#include "core/lib/files/nameless.h"
 
 typedef struct {
   guint64 at, rows;
@@ -70,16 +69,14 @@ static guint64 values_at(const AstroRowStore *self, const Part *part)
 
 static gboolean open_file(AstroRowStore *self, GError **error)
 {
-  g_autofree char *name = NULL;
   g_autoptr(GError) why = NULL;
-  self->file = g_file_open_tmp("visibilities-XXXXXX", &name, &why);
+  self->file = astro_nameless_file("visibilities-XXXXXX", &why);
   if (self->file < 0)
     return astro_backend_no_memory(
         error,
         "the visibilities do not fit into max-memory, and there is no temporary file for them "
         "(%s): expected more memory, or a folder in TMPDIR that can be written",
         why->message);
-  g_unlink(name);
   return TRUE;
 }
 
@@ -96,29 +93,17 @@ static gboolean refuse_file(const AstroRowStore *self, const char *what, int why
 static gboolean write_at(AstroRowStore *self, gconstpointer data, gsize bytes, guint64 at,
                          GError **error)
 {
-  for (gsize done = 0; done < bytes;) {
-    const gssize n = pwrite(self->file, (const char *)data + done, bytes - done, at + done);
-    if (n < 0 && errno != EINTR)
-      return refuse_file(self, "cannot write", errno, error);
-    done += MAX(n, 0);
-    if (!astro_backend_goes_on(error))
-      return FALSE;
-  }
+  const int why = astro_write_at(self->file, data, bytes, at);
+  if (why)
+    return refuse_file(self, "cannot write", why, error);
   self->bytes = MAX(self->bytes, at + bytes);
-  return TRUE;
+  return astro_backend_goes_on(error);
 }
 
 static gboolean read_at(AstroRowStore *self, gpointer data, gsize bytes, guint64 at, GError **error)
 {
-  for (gsize done = 0; done < bytes;) {
-    const gssize n = pread(self->file, (char *)data + done, bytes - done, at + done);
-    if (n == 0 || (n < 0 && errno != EINTR))
-      return refuse_file(self, "cannot read", n < 0 ? errno : ENODATA, error);
-    done += MAX(n, 0);
-    if (!astro_backend_goes_on(error))
-      return FALSE;
-  }
-  return TRUE;
+  const int why = astro_read_at(self->file, data, bytes, at);
+  return why ? refuse_file(self, "cannot read", why, error) : astro_backend_goes_on(error);
 }
 
 /* ---- stores ---- */

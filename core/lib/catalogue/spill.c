@@ -2,6 +2,7 @@
 #include "core/lib/catalogue/spill.h"
 
 #include "core/kit/fail.h"
+#include "core/lib/files/nameless.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -16,14 +17,13 @@ struct _AstroSpill {
 
 #define ROWS_AT_ONCE 4096
 
-static gboolean fail(GError **error, const char *what, guint64 bytes)
+static gboolean fail(GError **error, const char *what, guint64 bytes, const char *why)
 {
-  const gint number = errno;
   return astro_fail(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FILE,
                     "cannot %s %" G_GUINT64_FORMAT " bytes of a temporary file in %s: %s; expected "
                     "room for catalogues beyond max-memory there, or in another folder "
                     "(TMPDIR=FOLDER), or a larger max-memory",
-                    what, bytes, g_get_tmp_dir(), g_strerror(number));
+                    what, bytes, g_get_tmp_dir(), why);
 }
 
 AstroSpill *astro_spill_new(guint columns, GError **error)
@@ -31,7 +31,7 @@ AstroSpill *astro_spill_new(guint columns, GError **error)
   g_autofree char *name = g_build_filename(g_get_tmp_dir(), "gst-astro-points-XXXXXX", NULL);
   const gint file = g_mkstemp(name);
   if (file < 0) {
-    fail(error, "make", 0);
+    fail(error, "make", 0, g_strerror(errno));
     return NULL;
   }
   g_unlink(name);
@@ -73,16 +73,10 @@ static gsize row_bytes(const AstroSpill *spill)
 gboolean astro_spill_put(AstroSpill *spill, guint64 first, const double *rows, guint64 n,
                          GError **error)
 {
-  const char *from = (const char *)rows;
-  guint64 at = first * row_bytes(spill), left = n * row_bytes(spill);
-  while (left > 0) {
-    const gssize done = pwrite(spill->file, from, left, (off_t)at);
-    if (done < 0 && errno != EINTR)
-      return fail(error, "write", left);
-    from += MAX(done, 0);
-    at += (guint64)MAX(done, 0);
-    left -= (guint64)MAX(done, 0);
-  }
+  const gsize bytes = n * row_bytes(spill);
+  const int why = astro_write_at(spill->file, rows, bytes, first * row_bytes(spill));
+  if (why)
+    return fail(error, "write", bytes, g_strerror(why));
   spill->n = MAX(spill->n, first + n);
   return TRUE;
 }
@@ -90,19 +84,9 @@ gboolean astro_spill_put(AstroSpill *spill, guint64 first, const double *rows, g
 static gboolean get_rows(const AstroSpill *spill, guint64 first, double *rows, guint64 n,
                          GError **error)
 {
-  char *to = (char *)rows;
-  guint64 at = first * row_bytes(spill), left = n * row_bytes(spill);
-  while (left > 0) {
-    const gssize done = pread(spill->file, to, left, (off_t)at);
-    if (done == 0)
-      errno = EIO; /* shorter than what was written */
-    if (done == 0 || (done < 0 && errno != EINTR))
-      return fail(error, "read", left);
-    to += MAX(done, 0);
-    at += (guint64)MAX(done, 0);
-    left -= (guint64)MAX(done, 0);
-  }
-  return TRUE;
+  const gsize bytes = n * row_bytes(spill);
+  const int why = astro_read_at(spill->file, rows, bytes, first * row_bytes(spill));
+  return why == 0 || fail(error, "read", bytes, g_strerror(why));
 }
 
 /* Copies n points between columns from `first` on and rows. */
