@@ -428,7 +428,9 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
       return GST_FLOW_ERROR;
     else if (is_ended)
       return GST_FLOW_EOS;
-    if (g_get_monotonic_time() - self->told >= TOLD_EVERY_US)
+    /* After the last of num-buffers the base class ends the stream without asking again. */
+    const gboolean is_last = *block && GST_BASE_SRC(self)->num_buffers_left == 0;
+    if (is_last || g_get_monotonic_time() - self->told >= TOLD_EVERY_US)
       post_stats(self);
   }
   return flow;

@@ -357,6 +357,47 @@ static void test_no_packet(void)
   link_free(link);
 }
 
+/* A stream that ends after a number of blocks has told of their packets before its end. */
+static void test_tells_before_end(void)
+{
+  static const TestPackets row = { "few",
+                                   VOLTAGES "format=CI8,stations=1,pols=1,rate=1000000/1",
+                                   "packet=vdif packet-steps=100",
+                                   "packet=vdif stations=0 pols=1 rate=1000000",
+                                   8,
+                                   100,
+                                   200 };
+  TestPacketsData data = test_packets_data(&row, 8);
+  GstHarness *pay = test_packets_harness("astropay packet=vdif packet-steps=100", row.caps);
+  Link *link =
+      link_new("packet=vdif stations=0 pols=1 rate=1000000 block=2 latency=2 num-buffers=2", 1);
+  g_autoptr(GstBus) bus = gst_element_get_bus(link->pipeline);
+  const GstMessageType wanted = GST_MESSAGE_EOS | GST_MESSAGE_ELEMENT;
+  guint64 packets = 0;
+  gboolean is_end = FALSE;
+  test_packets_push(pay, &data.stream, data.samples, data.steps);
+  GstBuffer *buffer;
+  while ((buffer = gst_harness_try_pull(pay))) {
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    send_one(link, map.data, map.size, 0);
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+  }
+  g_object_set(link->sink, "wait-on-eos", FALSE, NULL);
+  while (!is_end) {
+    g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, wanted);
+    g_assert_nonnull(message);
+    is_end = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+    if (gst_message_has_name(message, "astro-packets"))
+      gst_structure_get_uint64(gst_message_get_structure(message), "packets", &packets);
+  }
+  g_assert_cmpuint(packets, >=, 40);
+  link_free(link);
+  gst_harness_teardown(pay);
+  test_packets_data_clear(&data);
+}
+
 static void test_refused_settings(void)
 {
   static const struct {
@@ -388,6 +429,7 @@ static void add_tests(void)
   g_test_add_func("/udpsrc/start/disagree", test_clocks_disagree);
   g_test_add_func("/udpsrc/stop", test_stop);
   g_test_add_func("/udpsrc/no-packet", test_no_packet);
+  g_test_add_func("/udpsrc/tells-before-end", test_tells_before_end);
   g_test_add_func("/udpsrc/refused", test_refused_settings);
 }
 
