@@ -8,48 +8,53 @@ void astro_correlator_parts_clear(AstroCorrelatorParts *parts)
 {
   for (guint i = 0; i < parts->n; i++) {
     gst_clear_buffer(&parts->blocks[i]);
-    g_clear_pointer(&parts->counts[i], g_free);
+    g_clear_pointer(&parts->parts[i].counts, g_free);
   }
   parts->n = 0;
 }
 
-void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block,
+void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block, guint lane,
                                 const AstroResult *result, gsize n_counts)
 {
   const guint i = parts->n++;
   parts->blocks[i] = block;
-  parts->samples[i] = result->samples;
-  parts->counts[i] =
+  parts->lanes[i] = lane;
+  parts->parts[i].samples = result->samples;
+  parts->parts[i].counts =
       result->complete ? NULL : g_memdup2(result->counts, n_counts * sizeof *result->counts);
 }
 
-/* Maps all blocks, the first one for writing, since the sum goes there. */
-static guint map_all(AstroCorrelatorParts *parts, GstMapInfo *maps, AstroCorrelatorPart *mapped)
+static gboolean join_all(AstroCorrelatorParts *parts, AstroStage *stage, guint at, gsize n_counts,
+                         GError **error)
 {
-  guint i;
-  for (i = 0; i < parts->n; i++) {
-    if (!gst_buffer_map(parts->blocks[i], &maps[i], i ? GST_MAP_READ : GST_MAP_READWRITE))
-      break;
-    mapped[i] = (AstroCorrelatorPart){ maps[i].data, parts->samples[i], parts->counts[i] };
+  AstroCorrelatorPart *whole = &parts->parts[at];
+  guint left = parts->n - 1;
+  astro_stage_take_lane(stage, parts->lanes[at]);
+  for (guint i = 0; i < parts->n; i++) {
+    const AstroCorrelatorPart both[] = { *whole, parts->parts[i] };
+    const AstroCorrelatorArguments arguments = { .parts = both };
+    if (i == at)
+      continue;
+    if (!astro_stage_submit_part(stage, parts->blocks[i], parts->blocks[at], &arguments, FALSE,
+                                 --left == 0, error))
+      return FALSE;
+    astro_correlator_part_add(whole, &parts->parts[i], n_counts);
   }
-  return i;
+  return TRUE;
 }
 
-GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts,
-                                       const AstroCorrelatorConfig *config, guint threads,
-                                       AstroResult *result, GError **error)
+GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts, AstroStage *stage, guint at,
+                                       AstroResult *result, gsize n_counts, GError **error)
 {
-  GstMapInfo maps[ASTRO_MOST_DEVICES] = { 0 };
-  AstroCorrelatorPart mapped[ASTRO_MOST_DEVICES] = { 0 };
-  const guint n = map_all(parts, maps, mapped);
-  gboolean ok = n == parts->n;
-  if (!ok)
-    astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
-               "the visibilities that device %u of %u has made cannot be read", n + 1, parts->n);
-  ok = ok && astro_correlator_join_parts(config, mapped, n, maps[0].data, threads, result, error);
-  for (guint i = 0; i < n; i++)
-    gst_buffer_unmap(parts->blocks[i], &maps[i]);
-  GstBuffer *joined = ok ? g_steal_pointer(&parts->blocks[0]) : NULL;
+  const AstroCorrelatorPart *whole = &parts->parts[at];
+  GstBuffer *joined = NULL;
+  if (join_all(parts, stage, at, n_counts, error)) {
+    joined = g_steal_pointer(&parts->blocks[at]);
+    result->samples = whole->samples;
+    result->complete = !whole->counts;
+    if (whole->counts)
+      memcpy(result->counts, whole->counts, n_counts * sizeof *whole->counts);
+  }
   astro_correlator_parts_clear(parts);
   return joined;
 }

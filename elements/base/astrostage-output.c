@@ -12,8 +12,10 @@
 
 void astro_stage_drop_pools(AstroStagePrivate *priv)
 {
-  astro_buffer_pool_clear(&priv->blocks.pool);
-  astro_buffer_pool_clear(&priv->aside.pool);
+  for (guint i = 0; i < G_N_ELEMENTS(priv->lanes); i++) {
+    astro_buffer_pool_clear(&priv->lanes[i].blocks.pool);
+    astro_buffer_pool_clear(&priv->lanes[i].aside.pool);
+  }
 }
 
 static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
@@ -32,7 +34,7 @@ static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **er
 static GstBufferPool *new_pool(const AstroStagePrivate *priv, gsize bytes)
 {
   const gboolean on_device = astro_stage_writes_on_device(priv) || priv->reader;
-  AstroDevice *device = astro_stage_device(priv);
+  AstroDevice *device = priv->lane->device;
   const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
   AstroDevice *locked_for = device == priv->reader && astro_stage_writes_on_device(priv) ? NULL
                             : device                                                     ? device
@@ -49,8 +51,7 @@ static GstBuffer *take_block(AstroStage *stage, AstroStagePool *pool, gsize byte
   if (pool->pool && pool->bytes != bytes)
     astro_buffer_pool_clear(&pool->pool);
   if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
-    return new_large_buffer(astro_stage_device(priv) ? astro_stage_device(priv) : priv->reader,
-                            bytes, error);
+    return new_large_buffer(priv->lane->device ? priv->lane->device : priv->reader, bytes, error);
   if (!pool->pool) {
     pool->pool = new_pool(priv, bytes);
     ASTRO_DEBUG(stage, "a pool of blocks of %" G_GSIZE_FORMAT " bytes", bytes);
@@ -68,12 +69,12 @@ static GstBuffer *take_block(AstroStage *stage, AstroStagePool *pool, gsize byte
 
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
 {
-  return take_block(stage, &astro_stage_parts(stage)->blocks, bytes, error);
+  return take_block(stage, &astro_stage_parts(stage)->lane->blocks, bytes, error);
 }
 
 GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
 {
-  return take_block(stage, &astro_stage_parts(stage)->aside, bytes, error);
+  return take_block(stage, &astro_stage_parts(stage)->lane->aside, bytes, error);
 }
 
 GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)

@@ -30,6 +30,7 @@ typedef struct {
   AstroDevice *device; /* NULL: the host */
   AstroQueue *queue;
   GQueue in_flight; /* AstroEvent *, oldest first */
+  AstroStagePool blocks, aside; /* of output, so that a block that comes back is where it was made */
 } AstroStageLane;
 
 typedef struct {
@@ -57,7 +58,6 @@ typedef struct {
   AstroDeadline deadline;
 
   /* output */
-  AstroStagePool blocks, aside;
   AstroDevice *reader;    /* where downstream reads; NULL: on the host */
   gboolean answered_host; /* upstream was told that this stage reads on the host */
   GQueue ready;           /* GstBuffer *, oldest first */

@@ -128,8 +128,8 @@ gboolean astro_stage_check_extent(AstroStage *stage, AstroAxis axis, guint64 exp
                                   GError **error);
 gboolean astro_stage_refuse_late(GError **error); /* sets that error; FALSE */
 
-/* A buffer from the output pool; and one from a separate pool, for data that goes with the
- * output. */
+/* A buffer from the output pool; and one from a separate pool, for data that goes with the output.
+ * Where several devices share the work, the device that was taken last has pools of its own. */
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
 GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error);
 

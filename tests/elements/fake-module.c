@@ -209,7 +209,7 @@ static gpointer keep_image(gconstpointer given_config, gconstpointer given)
 static gboolean correlator_waits(gconstpointer given)
 {
   const AstroCorrelatorArguments *arguments = given;
-  return arguments->dump || arguments->valid;
+  return arguments->dump || arguments->valid || arguments->parts;
 }
 
 /* The caller looks at the middle of a whole image at once. */
