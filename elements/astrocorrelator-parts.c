@@ -4,13 +4,39 @@
 
 #include <string.h>
 
+static void drop_last(AstroCorrelatorParts *parts)
+{
+  const guint last = --parts->n;
+  gst_clear_buffer(&parts->blocks[last]);
+  g_clear_pointer(&parts->parts[last].counts, g_free);
+}
+
 void astro_correlator_parts_clear(AstroCorrelatorParts *parts)
 {
-  for (guint i = 0; i < parts->n; i++) {
-    gst_clear_buffer(&parts->blocks[i]);
-    g_clear_pointer(&parts->parts[i].counts, g_free);
-  }
-  parts->n = 0;
+  while (parts->n > 0)
+    drop_last(parts);
+}
+
+static void swap(AstroCorrelatorParts *parts, guint i, guint k)
+{
+  GstBuffer *block = parts->blocks[i];
+  const AstroCorrelatorPart part = parts->parts[i];
+  const guint lane = parts->lanes[i];
+  parts->blocks[i] = parts->blocks[k];
+  parts->parts[i] = parts->parts[k];
+  parts->lanes[i] = parts->lanes[k];
+  parts->blocks[k] = block;
+  parts->parts[k] = part;
+  parts->lanes[k] = lane;
+}
+
+void astro_correlator_parts_drop(AstroCorrelatorParts *parts, guint lane)
+{
+  for (guint i = parts->n; i-- > 0;)
+    if (parts->lanes[i] == lane) {
+      swap(parts, i, parts->n - 1);
+      drop_last(parts);
+    }
 }
 
 void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block, guint lane,
@@ -24,37 +50,27 @@ void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block, g
       result->complete ? NULL : g_memdup2(result->counts, n_counts * sizeof *result->counts);
 }
 
-static gboolean join_all(AstroCorrelatorParts *parts, AstroStage *stage, guint at, gsize n_counts,
-                         GError **error)
-{
-  AstroCorrelatorPart *whole = &parts->parts[at];
-  guint left = parts->n - 1;
-  astro_stage_take_lane(stage, parts->lanes[at]);
-  for (guint i = 0; i < parts->n; i++) {
-    const AstroCorrelatorPart both[] = { *whole, parts->parts[i] };
-    const AstroCorrelatorArguments arguments = { .parts = both };
-    if (i == at)
-      continue;
-    if (!astro_stage_submit_part(stage, parts->blocks[i], parts->blocks[at], &arguments, FALSE,
-                                 --left == 0, error))
-      return FALSE;
-    astro_correlator_part_add(whole, &parts->parts[i], n_counts);
-  }
-  return TRUE;
-}
-
 GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts, AstroStage *stage, guint at,
                                        AstroResult *result, gsize n_counts, GError **error)
 {
-  const AstroCorrelatorPart *whole = &parts->parts[at];
-  GstBuffer *joined = NULL;
-  if (join_all(parts, stage, at, n_counts, error)) {
-    joined = g_steal_pointer(&parts->blocks[at]);
-    result->samples = whole->samples;
-    result->complete = !whole->counts;
-    if (whole->counts)
-      memcpy(result->counts, whole->counts, n_counts * sizeof *whole->counts);
+  AstroCorrelatorPart *whole = &parts->parts[0];
+  swap(parts, 0, at);
+  astro_stage_take_lane(stage, parts->lanes[0]);
+  while (parts->n > 1) {
+    const guint last = parts->n - 1;
+    const AstroCorrelatorPart both[] = { *whole, parts->parts[last] };
+    const AstroCorrelatorArguments arguments = { .parts = both };
+    if (!astro_stage_submit_part(stage, parts->blocks[last], parts->blocks[0], &arguments, FALSE,
+                                 last == 1, error))
+      return NULL;
+    astro_correlator_part_add(whole, &parts->parts[last], n_counts);
+    drop_last(parts);
   }
+  result->samples = whole->samples;
+  result->complete = !whole->counts;
+  if (whole->counts)
+    memcpy(result->counts, whole->counts, n_counts * sizeof *whole->counts);
+  GstBuffer *joined = g_steal_pointer(&parts->blocks[0]);
   astro_correlator_parts_clear(parts);
   return joined;
 }

@@ -20,9 +20,11 @@ void astro_correlator_parts_clear(AstroCorrelatorParts *parts);
  * its visibilities. */
 void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block, guint lane,
                                 const AstroResult *result, gsize n_counts);
-/* The joined block, whose counts are in the result; NULL on an error. It is made on the device of
- * the part with number `at`, to which the others are copied; the host waits for nothing. Leaves no
- * parts. */
+/* Drops the parts that are on a lane. */
+void astro_correlator_parts_drop(AstroCorrelatorParts *parts, guint lane);
+/* The joined block, whose counts are in the result. It is made on the device of the part with
+ * number `at`, to which the others are copied; the host waits for nothing. Leaves no parts; on an
+ * error (NULL) those that are left are still to be joined. */
 GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts, AstroStage *stage, guint at,
                                        AstroResult *result, gsize n_counts, GError **error);
 

@@ -17,9 +17,9 @@
  *
  * With devices=0,1 or all, blocks of spectra are dealt out to several GPUs in turn. Each keeps the
  * sums of its own; when an integration ends one of them, another one each time, adds up what all
- * have made. Sums are the same as those of one device bit for bit; means differ by rounding, at most
- * 6e-8 of their parts for each device. A sum of CI32LE must fit on each device and when each is
- * added. What has to be on another GPU is copied there: straight where they are linked, which
+ * have made. Sums are the same as those of one device bit for bit; means differ by rounding, at
+ * most 6e-8 of their parts for each device. A sum of CI32LE must fit on each device and when each
+ * is added. What has to be on another GPU is copied there: straight where they are linked, which
  * gst-astro devices tells, else by the host.
  *
  * Visibilities are means (CF32LE), or exact sums (CI32LE) if the caps downstream ask for them and
@@ -65,9 +65,10 @@ struct _AstroCorrelator {
   guint32 *counts;
 
   /* Sets of devices, a bit each; the host counts as one. */
-  guint32 stale; /* they still hold an integration that was dropped */
-  guint32 used;  /* they have spectra of the open integration */
-  guint lane;    /* the one that has the block in work */
+  guint32 stale;              /* they still hold an integration that was dropped */
+  guint32 used;               /* they have spectra of the open integration */
+  guint lane;                 /* the one that has the block in work */
+  AstroCorrelatorParts parts; /* what devices have made of the integration that ends */
 };
 
 G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
@@ -295,6 +296,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->full = (guint32)config->integration * config->channel_step;
   self->stale = self->used = 0;
   self->lane = 0;
+  astro_correlator_parts_clear(&self->parts);
   if (seconds > 0)
     astro_integration_tell(GST_ELEMENT(self), integration, in);
   return TRUE;
@@ -385,50 +387,45 @@ static gboolean add_on(AstroStage *stage, guint lane, GstBuffer *in,
 }
 
 static gboolean dump_on(AstroStage *stage, guint lane, GstBuffer *in,
-                        AstroCorrelatorArguments *arguments, gboolean is_part,
-                        AstroCorrelatorParts *made, GError **error)
+                        AstroCorrelatorArguments *arguments, gboolean is_part, GError **error)
 {
   GstBuffer *out;
   if (!add_on(stage, lane, in, arguments, is_part, &out, error))
     return FALSE;
-  astro_correlator_parts_add(made, out, lane, astro_stage_result(stage), n_counts(stage));
+  astro_correlator_parts_add(&ASTRO_CORRELATOR(stage)->parts, out, lane, astro_stage_result(stage),
+                             n_counts(stage));
   return TRUE;
 }
 
 /* Ends the integration on all devices that have spectra of it. The one whose turn it is has the
  * block in work, or nothing of an integration that ends without a block. */
 static gboolean dump_parts(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *arguments,
-                           AstroCorrelatorParts *made, GError **error)
+                           GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   const guint32 own = 1u << self->lane, others = self->used & ~own;
   const gboolean has_own = in || !others || (self->used & own);
   const gboolean is_part = has_own ? others != 0 : (others & (others - 1)) != 0;
+  if (has_own && !dump_on(stage, self->lane, in, arguments, is_part, error))
+    return FALSE;
   for (guint lane = 0; lane < astro_stage_n_lanes(stage); lane++) {
     AstroCorrelatorArguments none = { .dump = TRUE };
-    if ((others & (1u << lane)) && !dump_on(stage, lane, NULL, &none, is_part, made, error))
+    if ((others & (1u << lane)) && !dump_on(stage, lane, NULL, &none, is_part, error))
       return FALSE;
   }
-  return !has_own || dump_on(stage, self->lane, in, arguments, is_part, made, error);
+  return TRUE;
 }
 
 /* Devices take turns in adding up what all of them have made. */
-static gboolean dump_all(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *arguments,
-                         gboolean is_cut, GError **error)
+static gboolean join_and_emit(AstroStage *stage, gboolean is_cut, GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
-  AstroCorrelatorParts made = { 0 };
-  if (!dump_parts(stage, in, arguments, &made, error)) {
-    astro_correlator_parts_clear(&made);
-    return FALSE;
-  }
-  GstBuffer *out =
-      astro_correlator_parts_join(&made, stage, (guint)(self->number % made.n),
-                                  astro_stage_result(stage), n_counts(stage), error);
-  if (!out)
-    return FALSE;
-  emit(stage, out, self->number, self->end, is_cut);
-  return TRUE;
+  AstroCorrelatorParts *parts = &self->parts;
+  GstBuffer *out = astro_correlator_parts_join(parts, stage, (guint)(self->number % parts->n),
+                                               astro_stage_result(stage), n_counts(stage), error);
+  if (out)
+    emit(stage, out, self->number, self->end, is_cut);
+  return out != NULL;
 }
 
 /* Adds time steps of a block (in is NULL: none), and ends the integration if arguments->dump.
@@ -440,7 +437,7 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *
   GstBuffer *out;
   if (!arguments->dump)
     return add_on(stage, self->lane, in, arguments, FALSE, &out, error);
-  if (!dump_all(stage, in, arguments, is_cut, error))
+  if (!dump_parts(stage, in, arguments, error) || !join_and_emit(stage, is_cut, error))
     return FALSE;
   self->open = FALSE;
   return TRUE;
@@ -491,9 +488,29 @@ static gboolean finish(AstroStage *stage, GError **error)
   return end_integration(stage, TRUE, error);
 }
 
+/* What devices that work have of the open integration goes out as one that lost the samples of the
+ * others. */
+static void rescue(AstroStage *stage)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  AstroCorrelatorArguments none = { .dump = TRUE };
+  for (guint lane = 0; lane < astro_stage_n_lanes(stage); lane++)
+    if (!astro_stage_lane_works(stage, lane)) {
+      self->used &= ~(1u << lane);
+      astro_correlator_parts_drop(&self->parts, lane);
+    }
+  for (guint lane = 0; lane < astro_stage_n_lanes(stage) && self->open; lane++)
+    if (self->used & (1u << lane))
+      dump_on(stage, lane, NULL, &none, TRUE, NULL);
+  if (self->open && self->parts.n > 0)
+    join_and_emit(stage, TRUE, NULL);
+  self->open = FALSE;
+}
+
 static void reset(AstroStage *stage)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  astro_correlator_parts_clear(&self->parts);
   self->open = FALSE;
   self->stale = ~0u;
   self->used = 0;
@@ -526,6 +543,7 @@ static const AstroField fields[] = {
 
 static void finalize(GObject *object)
 {
+  astro_correlator_parts_clear(&ASTRO_CORRELATOR(object)->parts);
   g_free(ASTRO_CORRELATOR(object)->counts);
   G_OBJECT_CLASS(astro_correlator_parent_class)->finalize(object);
 }
@@ -560,6 +578,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   stage->amend = amend;
   stage->finish = finish;
   stage->reset = reset;
+  stage->rescue = rescue;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_devices(stage);
   astro_stage_class_add_pads(stage, spectra, visibilities);

@@ -88,8 +88,9 @@ guint64 astro_correlator_baselines(guint stations, AstroTriangle triangle);
 gsize astro_correlator_output_bytes(const AstroCorrelatorConfig *config);
 
 /* submit takes an input block of spectra (or n_in 0, to add nothing), for a dump an output block of
- * visibilities, and an AstroCorrelatorArguments *; or, with parts, two blocks of visibilities. A sum that does not fit CI32LE is an error; then
- * nothing is written, and the integration is dropped. */
+ * visibilities, and an AstroCorrelatorArguments *; or, with parts, two blocks of visibilities. A
+ * sum that does not fit CI32LE is an error; then nothing is written, and the integration is
+ * dropped. */
 extern const AstroBackend astro_correlator_reference;
 extern const AstroBackend astro_correlator_cpu;
 extern const AstroBackend *const astro_correlator_backends[]; /* ends with NULL */

@@ -45,8 +45,7 @@ static void average(Join *join, guint64 baseline, gsize at)
   float *values = join->values;
   const float *others = join->others;
   for (gsize i = at; i < at + 2 * (gsize)join->products; i++) {
-    const double sum =
-        (a > 0 ? a * (double)values[i] : 0) + (b > 0 ? b * (double)others[i] : 0);
+    const double sum = (a > 0 ? a * (double)values[i] : 0) + (b > 0 ? b * (double)others[i] : 0);
     values[i] = a + b > 0 ? (float)(sum / (a + b)) : 0;
   }
 }
@@ -65,8 +64,7 @@ static void join_channel(gpointer data, guint64 channel)
 }
 
 gboolean astro_correlator_check_join(const AstroCorrelatorConfig *config, const AstroBlock *in,
-                                     guint n_in, const AstroBlock *out, guint n_out,
-                                     GError **error)
+                                     guint n_in, const AstroBlock *out, guint n_out, GError **error)
 {
   const gsize bytes = astro_correlator_output_bytes(config);
   if (n_in != 1 || n_out != 1)

@@ -157,8 +157,8 @@ static void free_face(AstroFaces *faces, AstroDevice *device, gpointer face)
 static gboolean may_stay(AstroDevice *device, gsize bytes)
 {
   AstroDeviceMemory memory;
-  return bytes <= SMALL_LEFT || (device->funcs->memory(device, &memory, NULL) &&
-                                 bytes <= memory.free / LEFT_SHARE);
+  return bytes <= SMALL_LEFT ||
+         (device->funcs->memory(device, &memory, NULL) && bytes <= memory.free / LEFT_SHARE);
 }
 
 static void free_left(AstroFaces *faces, gboolean all)

@@ -51,6 +51,18 @@ void astro_stage_take_lane(AstroStage *stage, guint lane)
   priv->lane = &priv->lanes[lane];
 }
 
+/* A device that has failed fails in all calls that come after. */
+gboolean astro_stage_lane_works(AstroStage *stage, guint number)
+{
+  const AstroStageLane *lane = &astro_stage_parts(stage)->lanes[number];
+  AstroDevice *device = lane->device;
+  AstroEvent *event = device ? device->funcs->event_record(device, lane->queue, NULL) : NULL;
+  const gboolean works = !device || (event && device->funcs->event_wait(device, event, NULL));
+  if (event)
+    device->funcs->event_free(device, event);
+  return works;
+}
+
 void astro_stage_take_nearest_lane(AstroStage *stage, GstBuffer *block, guint64 turn)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);

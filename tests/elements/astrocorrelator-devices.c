@@ -168,36 +168,78 @@ static void test_flush(void)
   made_clear(&made);
 }
 
-/* A device that fails ends the stream with an error that names it. */
+/* Blocks of which an integration has one for each of three devices, of which fake 1 is lost when it
+ * has the first block of the integration with number LAST. The one with number HELD was added up on
+ * it, and is held back until the host has to wait for it. */
+enum { WHOLE = 3 * BLOCK, HELD = 1, LAST = 3, LOST_BLOCK = 3 * LAST };
+#define CORRELATE_WHOLE "astrocorrelator backend=cuda integration=39 "
+
+static void assert_names_device(GstBus *bus, const char *device)
+{
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_autoptr(GError) error = NULL;
+  g_assert_nonnull(message);
+  gst_message_parse_error(message, &error, NULL);
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, device));
+}
+
+/* What one device makes where the lost block is a gap, without the integration that is lost. */
+static Made correlate_with_gap(const guint8 *stream)
+{
+  Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
+                g_array_new(FALSE, FALSE, sizeof(guint64)) };
+  GstHarness *h = gst_harness_new_parse(CORRELATE_WHOLE);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1");
+  for (guint i = 0; i < LOST_BLOCK + 3; i++) {
+    GstBuffer *in = block(stream, (guint64)i * BLOCK, FALSE);
+    if (i == LOST_BLOCK)
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+  }
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  take(&made, h);
+  gst_harness_teardown(h);
+  const guint bytes = made.bytes->len / (LAST + 1);
+  g_byte_array_remove_range(made.bytes, HELD * bytes, bytes);
+  g_array_remove_range(made.counts, HELD * 24, 24);
+  g_array_remove_range(made.times, HELD * 3, 3);
+  return made;
+}
+
+/* A device that fails ends the stream with an error that names it. What others have made goes out,
+ * and the integration under way without the samples that this device had, as its counts tell. */
 static void test_failure(void)
 {
   if (!test_devices_are_fake()) {
     g_test_skip("only a fake device fails when it is told to");
     return;
   }
-  g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
   guint8 stream[STEPS * 2 * SAMPLES];
-  GstHarness *h = gst_harness_new_parse("astrocorrelator backend=cuda integration=40 devices=all");
+  test_fill(stream, sizeof stream, 5);
+  g_auto(Made) expected = correlate_with_gap(stream);
+  Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
+                g_array_new(FALSE, FALSE, sizeof(guint64)) };
+  g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
+  GstHarness *h = gst_harness_new_parse(CORRELATE_WHOLE "devices=all");
   g_autoptr(GstElement) element = gst_harness_find_element(h, "astrocorrelator");
   g_autoptr(GstBus) bus = gst_bus_new();
   GstFlowReturn flow = GST_FLOW_OK;
   gst_element_set_bus(element, bus);
-  test_fill(stream, sizeof stream, 5);
   gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1");
-  for (guint64 first = 0; first < STEPS && flow == GST_FLOW_OK; first += BLOCK) {
-    if (first == 10 * BLOCK)
-      ((FakeDevice *)device)->lost = TRUE;
-    flow = gst_harness_push(h, block(stream, first, FALSE));
+  for (guint i = 0; i < LOST_BLOCK + 3; i++) {
+    g_assert_cmpint(flow, ==, GST_FLOW_OK);
+    ((FakeDevice *)device)->lost = i > LOST_BLOCK;
+    flow = gst_harness_push(h, block(stream, (guint64)i * BLOCK, FALSE));
+    take(&made, h);
   }
   g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
-  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
-  g_autoptr(GError) error = NULL;
-  g_assert_nonnull(message);
-  gst_message_parse_error(message, &error, NULL);
-  g_test_message("%s", error->message);
-  g_assert_nonnull(strstr(error->message, "fake 1"));
+  assert_names_device(bus, "fake 1");
+  g_assert_cmpuint(g_array_index(made.counts, guint32, made.counts->len - 1), ==, WHOLE - BLOCK);
+  assert_alike(&expected, &made, FALSE);
   gst_element_set_bus(element, NULL);
   gst_harness_teardown(h);
+  made_clear(&made);
 }
 
 /* Names of devices that are not there, and backends that have none. */
