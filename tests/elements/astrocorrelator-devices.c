@@ -4,7 +4,10 @@
 #include "core/backend/module.h"
 #include "tests/elements/astrocorrelator.h"
 #include "tests/elements/fake-devices.h"
+#include "tests/elements/running.h"
+#include "tests/observe.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 
 enum { STEPS = 400, BLOCK = 13 };
@@ -84,19 +87,24 @@ static Made correlate(const char *settings, const char *format, guint integratio
   return correlate_after("", settings, format, integration, stream, with_losses);
 }
 
+static void assert_near(const GByteArray *a, const GByteArray *b)
+{
+  const float *x = (gconstpointer)a->data, *y = (gconstpointer)b->data;
+  g_assert_cmpuint(a->len, ==, b->len);
+  for (guint i = 0; i < a->len / sizeof(float); i++)
+    g_assert_cmpfloat(fabsf(x[i] - y[i]), <=, 1.2e-7f * 16384);
+}
+
 static void assert_alike(const Made *a, const Made *b, gboolean exact)
 {
   g_assert_cmpuint(a->times->len, >=, 3);
   g_assert_cmpmem(a->times->data, a->times->len * 8, b->times->data, b->times->len * 8);
   g_assert_cmpmem(a->counts->data, a->counts->len * 4, b->counts->data, b->counts->len * 4);
   g_assert_cmpuint(a->bytes->len, ==, b->bytes->len);
-  if (exact) {
+  if (exact)
     g_assert_cmpmem(a->bytes->data, a->bytes->len, b->bytes->data, b->bytes->len);
-    return;
-  }
-  const float *x = (gconstpointer)a->bytes->data, *y = (gconstpointer)b->bytes->data;
-  for (guint i = 0; i < a->bytes->len / sizeof(float); i++)
-    g_assert_cmpfloat(fabsf(x[i] - y[i]), <=, 1.2e-7f * 16384);
+  else
+    assert_near(a->bytes, b->bytes);
 }
 
 /* Integrations shorter and longer than blocks, than all devices' blocks, and than the stream. */
@@ -242,6 +250,36 @@ static void test_failure(void)
   made_clear(&made);
 }
 
+/* The same in a file, which is whole although the stream has no end. */
+static void test_file(void)
+{
+  if (!test_devices_are_fake()) {
+    g_test_skip("only a fake device fails when it is told to");
+    return;
+  }
+  guint8 stream[STEPS * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 5);
+  g_auto(Made) expected = correlate_with_gap(stream);
+  g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
+  g_autoptr(AstroObservation) o = test_observe("disc", 3);
+  GstHarness *h =
+      gst_harness_new_parse(CORRELATE_WHOLE "devices=all ! astrofitssink location=failed.uvfits");
+  GstFlowReturn flow = GST_FLOW_OK;
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1,frequency=1.4e9,bandwidth=1e6");
+  o->done.delays = ASTRO_DELAYS_OUT;
+  gst_harness_push_event(h, astro_observation_to_event(o));
+  for (guint i = 0; i < LOST_BLOCK + 3; i++) {
+    ((FakeDevice *)device)->lost = i > LOST_BLOCK;
+    flow = gst_harness_push(h, block(stream, (guint64)i * BLOCK, FALSE));
+  }
+  g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
+  gst_harness_teardown(h);
+  ((FakeDevice *)device)->lost = FALSE;
+  g_autoptr(GByteArray) read = test_run_line("astrofitssrc location=failed.uvfits");
+  assert_near(read, expected.bytes);
+  g_assert_cmpint(g_unlink("failed.uvfits"), ==, 0);
+}
+
 /* Names of devices that are not there, and backends that have none. */
 static void test_refusals(void)
 {
@@ -291,6 +329,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator-devices/chain", test_chain);
   g_test_add_func("/astrocorrelator-devices/flush", test_flush);
   g_test_add_func("/astrocorrelator-devices/refused", test_refusals);
+  g_test_add_func("/astrocorrelator-devices/file", test_file);
   g_test_add_func("/astrocorrelator-devices/failure", test_failure); /* the last: it stays broken */
 }
 
