@@ -63,7 +63,7 @@ gboolean astro_stage_lane_works(AstroStage *stage, guint number)
   return works;
 }
 
-void astro_stage_take_nearest_lane(AstroStage *stage, GstBuffer *block, guint64 turn)
+guint astro_stage_take_nearest_lane(AstroStage *stage, GstBuffer *block, guint64 turn)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   guint lane = (guint)(turn % priv->n_lanes);
@@ -74,6 +74,7 @@ void astro_stage_take_nearest_lane(AstroStage *stage, GstBuffer *block, guint64 
       break;
     }
   astro_stage_take_lane(stage, lane);
+  return lane;
 }
 
 /* All of them, even if one fails: each may be at work on blocks that are freed next. */
