@@ -488,8 +488,7 @@ static gboolean finish(AstroStage *stage, GError **error)
   return end_integration(stage, TRUE, error);
 }
 
-/* What devices that work have of the open integration goes out as one that lost the samples of the
- * others. */
+/* The open integration goes out as one that lost the samples of devices that have failed. */
 static void rescue(AstroStage *stage)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);

@@ -3,6 +3,7 @@
 #include "core/memory/memory.h"
 #include "core/backend/backend.h"
 #include "core/backend/device.h"
+#include "core/backend/node.h"
 #include "core/kit/pages.h"
 
 #include <pthread.h>
@@ -559,9 +560,14 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
     align |= page;
     room = room > G_MAXSIZE - page ? G_MAXSIZE : (room + page) & ~page;
   }
+  AstroNodeMemory near = { 0 };
+  if (device != NULL)
+    astro_node_memory_enter(&near, device);
   gpointer host = astro_pages_alloc_aligned(room, align + 1);
-  if (host == NULL)
+  if (host == NULL) {
+    astro_node_memory_leave(&near);
     return NULL;
+  }
 
   AstroFaces *faces = g_new0(AstroFaces, 1);
   pthread_mutex_init(&faces->lock, NULL);
@@ -584,6 +590,7 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
                bytes, error != NULL ? error->message : "failed");
     }
   }
+  astro_node_memory_leave(&near);
   return faces;
 }
 

@@ -164,7 +164,7 @@ void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuf
                             guint64 first, guint64 steps);
 /* How many buffers are held back until those after them are queued on the device. */
 guint astro_stage_held_back(const AstroStagePrivate *priv);
-/* Whether the next buffer to go out has not been lost with a device; if it has, an error says so. */
+/* FALSE, after an error: the next buffer to go out has been lost with a device. */
 gboolean astro_stage_check_next(AstroStage *stage);
 /* The next buffer to go out, which counts as sent; or NULL. */
 GstBuffer *astro_stage_pop_ready(AstroStage *stage);

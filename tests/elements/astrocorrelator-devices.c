@@ -192,7 +192,7 @@ static void assert_names_device(GstBus *bus, const char *device)
   g_assert_nonnull(strstr(error->message, device));
 }
 
-/* What one device makes where the lost block is a gap, without the integration that is lost. */
+/* As one device makes them where the lost block is a gap, without the integration that is lost. */
 static Made correlate_with_gap(const guint8 *stream)
 {
   Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
@@ -262,8 +262,11 @@ static void test_file(void)
   g_auto(Made) expected = correlate_with_gap(stream);
   g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
   g_autoptr(AstroObservation) o = test_observe("disc", 3);
-  GstHarness *h =
-      gst_harness_new_parse(CORRELATE_WHOLE "devices=all ! astrofitssink location=failed.uvfits");
+  g_autofree char *file = g_build_filename(g_get_tmp_dir(), "failed.uvfits", NULL);
+  g_autofree char *write =
+      g_strconcat(CORRELATE_WHOLE "devices=all ! astrofitssink location=", file, NULL);
+  g_autofree char *read_back = g_strconcat("astrofitssrc location=", file, NULL);
+  GstHarness *h = gst_harness_new_parse(write);
   GstFlowReturn flow = GST_FLOW_OK;
   gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1,frequency=1.4e9,bandwidth=1e6");
   o->done.delays = ASTRO_DELAYS_OUT;
@@ -275,9 +278,9 @@ static void test_file(void)
   g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
   gst_harness_teardown(h);
   ((FakeDevice *)device)->lost = FALSE;
-  g_autoptr(GByteArray) read = test_run_line("astrofitssrc location=failed.uvfits");
+  g_autoptr(GByteArray) read = test_run_line(read_back);
   assert_near(read, expected.bytes);
-  g_assert_cmpint(g_unlink("failed.uvfits"), ==, 0);
+  g_assert_cmpint(g_unlink(file), ==, 0);
 }
 
 /* Names of devices that are not there, and backends that have none. */
