@@ -25,6 +25,10 @@
  * scale=auto that is 1 for floats, and for integers the square root of the number of stations, so
  * that noise keeps its rms. Components that saturate are counted (clipped).
  *
+ * With devices=0,1 or all, blocks are dealt out to several GPUs in turn, and beams come out in the
+ * order of the stream. They are those of one GPU bit for bit. A block that lies on another GPU is
+ * copied: straight where the two are linked, which gst-astro devices tells, else by the host.
+ *
  * Any order of axes will do; channel:station:pol:time takes the least time, and is named first in
  * caps, so that an astrotranspose upstream makes it.
  *
@@ -64,6 +68,7 @@ struct _AstroBeamform {
   guint warned_of_delays;
   gboolean warned_of_horizon;
   guint64 first; /* step of the block being processed */
+  guint64 turn;  /* blocks so far, for several devices */
   guint64 clipped;
 };
 
@@ -427,6 +432,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
       !check_delays(self, time_of(self, first), error))
     return FALSE;
   check_horizon(self, time_of(self, first));
+  astro_stage_take_lane(stage, (guint)(self->turn++ % astro_stage_n_lanes(stage)));
   return ASTRO_STAGE_CLASS(astro_beamform_parent_class)->feed(stage, in, first, steps, error);
 }
 
@@ -538,6 +544,7 @@ static void astro_beamform_class_init(AstroBeamformClass *klass)
   stage->observed = observed;
   stage->amend = amend;
   stage->renew = renew;
+  astro_stage_class_add_devices(stage);
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Beamformer", "Filter/Converter",

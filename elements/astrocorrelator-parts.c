@@ -4,52 +4,73 @@
 
 #include <string.h>
 
-void astro_correlator_parts_clear(AstroCorrelatorParts *parts)
+static void drop_last(AstroCorrelatorParts *parts)
 {
-  for (guint i = 0; i < parts->n; i++) {
-    gst_clear_buffer(&parts->blocks[i]);
-    g_clear_pointer(&parts->counts[i], g_free);
-  }
-  parts->n = 0;
+  const guint last = --parts->n;
+  gst_clear_buffer(&parts->blocks[last]);
+  g_clear_pointer(&parts->parts[last].counts, g_free);
 }
 
-void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block,
+void astro_correlator_parts_clear(AstroCorrelatorParts *parts)
+{
+  while (parts->n > 0)
+    drop_last(parts);
+}
+
+static void swap(AstroCorrelatorParts *parts, guint i, guint k)
+{
+  GstBuffer *block = parts->blocks[i];
+  const AstroCorrelatorPart part = parts->parts[i];
+  const guint lane = parts->lanes[i];
+  parts->blocks[i] = parts->blocks[k];
+  parts->parts[i] = parts->parts[k];
+  parts->lanes[i] = parts->lanes[k];
+  parts->blocks[k] = block;
+  parts->parts[k] = part;
+  parts->lanes[k] = lane;
+}
+
+void astro_correlator_parts_drop(AstroCorrelatorParts *parts, guint lane)
+{
+  for (guint i = parts->n; i-- > 0;)
+    if (parts->lanes[i] == lane) {
+      swap(parts, i, parts->n - 1);
+      drop_last(parts);
+    }
+}
+
+void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block, guint lane,
                                 const AstroResult *result, gsize n_counts)
 {
   const guint i = parts->n++;
   parts->blocks[i] = block;
-  parts->samples[i] = result->samples;
-  parts->counts[i] =
+  parts->lanes[i] = lane;
+  parts->parts[i].samples = result->samples;
+  parts->parts[i].counts =
       result->complete ? NULL : g_memdup2(result->counts, n_counts * sizeof *result->counts);
 }
 
-/* Maps all blocks, the first one for writing, since the sum goes there. */
-static guint map_all(AstroCorrelatorParts *parts, GstMapInfo *maps, AstroCorrelatorPart *mapped)
+GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts, AstroStage *stage, guint at,
+                                       AstroResult *result, gsize n_counts, GError **error)
 {
-  guint i;
-  for (i = 0; i < parts->n; i++) {
-    if (!gst_buffer_map(parts->blocks[i], &maps[i], i ? GST_MAP_READ : GST_MAP_READWRITE))
-      break;
-    mapped[i] = (AstroCorrelatorPart){ maps[i].data, parts->samples[i], parts->counts[i] };
+  AstroCorrelatorPart *whole = &parts->parts[0];
+  swap(parts, 0, at);
+  astro_stage_take_lane(stage, parts->lanes[0]);
+  while (parts->n > 1) {
+    const guint last = parts->n - 1;
+    const AstroCorrelatorPart both[] = { *whole, parts->parts[last] };
+    const AstroCorrelatorArguments arguments = { .parts = both };
+    if (!astro_stage_submit_part(stage, parts->blocks[last], parts->blocks[0], &arguments, FALSE,
+                                 last == 1, error))
+      return NULL;
+    astro_correlator_part_add(whole, &parts->parts[last], n_counts);
+    drop_last(parts);
   }
-  return i;
-}
-
-GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts,
-                                       const AstroCorrelatorConfig *config, guint threads,
-                                       AstroResult *result, GError **error)
-{
-  GstMapInfo maps[ASTRO_MOST_DEVICES] = { 0 };
-  AstroCorrelatorPart mapped[ASTRO_MOST_DEVICES] = { 0 };
-  const guint n = map_all(parts, maps, mapped);
-  gboolean ok = n == parts->n;
-  if (!ok)
-    astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
-               "the visibilities that device %u of %u has made cannot be read", n + 1, parts->n);
-  ok = ok && astro_correlator_join_parts(config, mapped, n, maps[0].data, threads, result, error);
-  for (guint i = 0; i < n; i++)
-    gst_buffer_unmap(parts->blocks[i], &maps[i]);
-  GstBuffer *joined = ok ? g_steal_pointer(&parts->blocks[0]) : NULL;
+  result->samples = whole->samples;
+  result->complete = !whole->counts;
+  if (whole->counts)
+    memcpy(result->counts, whole->counts, n_counts * sizeof *whole->counts);
+  GstBuffer *joined = g_steal_pointer(&parts->blocks[0]);
   astro_correlator_parts_clear(parts);
   return joined;
 }

@@ -7,24 +7,25 @@
 
 G_BEGIN_DECLS
 
-/* The visibilities that devices have made of one integration, not yet joined: it is joined when the
- * next one ends, so that devices have work meanwhile. */
+/* The visibilities that devices have made of one integration, each on its own device. */
 typedef struct {
   guint n;
   GstBuffer *blocks[ASTRO_MOST_DEVICES];
-  guint64 samples[ASTRO_MOST_DEVICES];
-  guint32 *counts[ASTRO_MOST_DEVICES]; /* NULL: complete */
-  guint64 number, end;                 /* of the integration, and the step that it ended at */
-  gboolean is_cut;                     /* the stream ended inside it */
+  guint lanes[ASTRO_MOST_DEVICES];
+  AstroCorrelatorPart parts[ASTRO_MOST_DEVICES];
 } AstroCorrelatorParts;
 
 void astro_correlator_parts_clear(AstroCorrelatorParts *parts);
-/* Takes a block and what the stage's result says of it. n_counts: those of its visibilities. */
-void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block,
+/* Takes a block that a lane has made, and what the stage's result says of it. n_counts: those of
+ * its visibilities. */
+void astro_correlator_parts_add(AstroCorrelatorParts *parts, GstBuffer *block, guint lane,
                                 const AstroResult *result, gsize n_counts);
-/* The joined block, whose counts are in the result; NULL on an error. Leaves no parts. */
-GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts,
-                                       const AstroCorrelatorConfig *config, guint threads,
-                                       AstroResult *result, GError **error);
+/* Drops the parts that are on a lane. */
+void astro_correlator_parts_drop(AstroCorrelatorParts *parts, guint lane);
+/* The joined block, whose counts are in the result. It is made on the device of the part with
+ * number `at`, to which the others are copied; the host waits for nothing. Leaves no parts; on an
+ * error (NULL) those that are left are still to be joined. */
+GstBuffer *astro_correlator_parts_join(AstroCorrelatorParts *parts, AstroStage *stage, guint at,
+                                       AstroResult *result, gsize n_counts, GError **error);
 
 G_END_DECLS

@@ -15,10 +15,12 @@
  * channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all channels, groups
  * of channels take turns on it, and active-backend says how many channels a group has.
  *
- * With devices=0,1 or all, blocks of spectra are dealt out to several GPUs in turn, and what each
- * has made of an integration is added up when the next one ends: sums are the same as those of one
- * device bit for bit, means within rounding. What another stage has made on one GPU is copied to
- * the others: straight where they are linked, which gst-astro devices tells, else by the host.
+ * With devices=0,1 or all, blocks of spectra are dealt out to several GPUs in turn. Each keeps the
+ * sums of its own; when an integration ends one of them, another one each time, adds up what all
+ * have made. Sums are the same as those of one device bit for bit; means differ by rounding, at
+ * most 6e-8 of their parts for each device. A sum of CI32LE must fit on each device and when each
+ * is added. What has to be on another GPU is copied there: straight where they are linked, which
+ * gst-astro devices tells, else by the host.
  *
  * Visibilities are means (CF32LE), or exact sums (CI32LE) if the caps downstream ask for them and
  * samples are integers. Each block has validity counts, and its caps say so (counts=true): elements
@@ -63,11 +65,10 @@ struct _AstroCorrelator {
   guint32 *counts;
 
   /* Sets of devices, a bit each; the host counts as one. */
-  guint32 stale;                /* they still hold an integration that was dropped */
-  guint32 used;                 /* they have spectra of the open integration */
-  guint lane;                   /* the one that has the block in work */
-  AstroCorrelatorConfig config; /* for joining parts */
-  AstroCorrelatorParts parts;   /* of the integration before, with several devices */
+  guint32 stale;              /* they still hold an integration that was dropped */
+  guint32 used;               /* they have spectra of the open integration */
+  guint lane;                 /* the one that has the block in work */
+  AstroCorrelatorParts parts; /* what devices have made of the integration that ends */
 };
 
 G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
@@ -295,7 +296,6 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->full = (guint32)config->integration * config->channel_step;
   self->stale = self->used = 0;
   self->lane = 0;
-  self->config = *config;
   astro_correlator_parts_clear(&self->parts);
   if (seconds > 0)
     astro_integration_tell(GST_ELEMENT(self), integration, in);
@@ -353,26 +353,6 @@ static void emit(AstroStage *stage, GstBuffer *out, guint64 number, guint64 end,
     end_early(stage, out, number, end);
 }
 
-/* ---- several devices ---- */
-
-static gboolean send_parts(AstroStage *stage, GError **error)
-{
-  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
-  AstroCorrelatorParts *parts = &self->parts;
-  const guint64 number = parts->number, end = parts->end;
-  AstroResult *result = astro_stage_result(stage);
-  guint threads;
-  if (parts->n == 0)
-    return TRUE;
-  g_object_get(stage, "threads", &threads, NULL);
-  result->counts = self->counts;
-  GstBuffer *out = astro_correlator_parts_join(parts, &self->config, threads, result, error);
-  if (!out)
-    return FALSE;
-  emit(stage, out, number, end, parts->is_cut);
-  return TRUE;
-}
-
 /* ---- one integration ---- */
 
 static GstBuffer *new_block(AstroStage *stage, GError **error)
@@ -385,18 +365,19 @@ static GstBuffer *new_block(AstroStage *stage, GError **error)
 }
 
 /* Hands the steps to a device. *out: the block of visibilities that it made of all that it has, if
- * arguments->dump. */
+ * arguments->dump. is_part: others will be added to it. */
 static gboolean add_on(AstroStage *stage, guint lane, GstBuffer *in,
-                       AstroCorrelatorArguments *arguments, GstBuffer **out, GError **error)
+                       AstroCorrelatorArguments *arguments, gboolean is_part, GstBuffer **out,
+                       GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   const guint32 bit = 1u << lane;
   *out = NULL;
   arguments->begin = (self->stale & bit) != 0;
+  astro_stage_take_lane(stage, lane);
   if (arguments->dump && !(*out = new_block(stage, error)))
     return FALSE;
-  astro_stage_take_lane(stage, lane);
-  if (!astro_stage_submit(stage, in, *out, arguments, error)) {
+  if (!astro_stage_submit_part(stage, in, *out, arguments, TRUE, !is_part, error)) {
     gst_clear_buffer(out);
     return FALSE;
   }
@@ -405,40 +386,46 @@ static gboolean add_on(AstroStage *stage, guint lane, GstBuffer *in,
   return TRUE;
 }
 
-/* Ends the integration on all devices that have spectra of it, the one with the block in work
- * last. */
-static gboolean dump_all(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *arguments,
-                         gboolean is_cut, GError **error)
+static gboolean dump_on(AstroStage *stage, guint lane, GstBuffer *in,
+                        AstroCorrelatorArguments *arguments, gboolean is_part, GError **error)
+{
+  GstBuffer *out;
+  if (!add_on(stage, lane, in, arguments, is_part, &out, error))
+    return FALSE;
+  astro_correlator_parts_add(&ASTRO_CORRELATOR(stage)->parts, out, lane, astro_stage_result(stage),
+                             n_counts(stage));
+  return TRUE;
+}
+
+/* Ends the integration on all devices that have spectra of it. The one whose turn it is has the
+ * block in work, or nothing of an integration that ends without a block. */
+static gboolean dump_parts(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *arguments,
+                           GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
-  AstroCorrelatorParts made = { .number = self->number, .end = self->end, .is_cut = is_cut };
-  GstBuffer *out;
+  const guint32 own = 1u << self->lane, others = self->used & ~own;
+  const gboolean has_own = in || !others || (self->used & own);
+  const gboolean is_part = has_own ? others != 0 : (others & (others - 1)) != 0;
+  if (has_own && !dump_on(stage, self->lane, in, arguments, is_part, error))
+    return FALSE;
   for (guint lane = 0; lane < astro_stage_n_lanes(stage); lane++) {
     AstroCorrelatorArguments none = { .dump = TRUE };
-    if (lane == self->lane || !(self->used & (1u << lane)))
-      continue;
-    if (!add_on(stage, lane, NULL, &none, &out, error)) {
-      astro_correlator_parts_clear(&made);
+    if ((others & (1u << lane)) && !dump_on(stage, lane, NULL, &none, is_part, error))
       return FALSE;
-    }
-    astro_correlator_parts_add(&made, out, astro_stage_result(stage), n_counts(stage));
   }
-  /* The device whose turn it is may have nothing of an integration that ends without a block. */
-  const gboolean has_own = in || made.n == 0 || (self->used & (1u << self->lane));
-  if (has_own && !add_on(stage, self->lane, in, arguments, &out, error)) {
-    astro_correlator_parts_clear(&made);
-    return FALSE;
-  }
-  if (has_own && made.n == 0 && self->parts.n == 0) {
+  return TRUE;
+}
+
+/* Devices take turns in adding up what all of them have made. */
+static gboolean join_and_emit(AstroStage *stage, gboolean is_cut, GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  AstroCorrelatorParts *parts = &self->parts;
+  GstBuffer *out = astro_correlator_parts_join(parts, stage, (guint)(self->number % parts->n),
+                                               astro_stage_result(stage), n_counts(stage), error);
+  if (out)
     emit(stage, out, self->number, self->end, is_cut);
-    return TRUE;
-  }
-  if (has_own)
-    astro_correlator_parts_add(&made, out, astro_stage_result(stage), n_counts(stage));
-  const gboolean ok = send_parts(stage, error);
-  astro_correlator_parts_clear(&self->parts);
-  self->parts = made;
-  return ok;
+  return out != NULL;
 }
 
 /* Adds time steps of a block (in is NULL: none), and ends the integration if arguments->dump.
@@ -449,8 +436,8 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   GstBuffer *out;
   if (!arguments->dump)
-    return add_on(stage, self->lane, in, arguments, &out, error);
-  if (!dump_all(stage, in, arguments, is_cut, error))
+    return add_on(stage, self->lane, in, arguments, FALSE, &out, error);
+  if (!dump_parts(stage, in, arguments, error) || !join_and_emit(stage, is_cut, error))
     return FALSE;
   self->open = FALSE;
   return TRUE;
@@ -498,22 +485,39 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
 static gboolean finish(AstroStage *stage, GError **error)
 {
-  return end_integration(stage, TRUE, error) && send_parts(stage, error);
+  return end_integration(stage, TRUE, error);
+}
+
+/* The open integration goes out as one that lost the samples of devices that have failed. */
+static void rescue(AstroStage *stage)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  AstroCorrelatorArguments none = { .dump = TRUE };
+  for (guint lane = 0; lane < astro_stage_n_lanes(stage); lane++)
+    if (!astro_stage_lane_works(stage, lane)) {
+      self->used &= ~(1u << lane);
+      astro_correlator_parts_drop(&self->parts, lane);
+    }
+  for (guint lane = 0; lane < astro_stage_n_lanes(stage) && self->open; lane++)
+    if (self->used & (1u << lane))
+      dump_on(stage, lane, NULL, &none, TRUE, NULL);
+  if (self->open && self->parts.n > 0)
+    join_and_emit(stage, TRUE, NULL);
+  self->open = FALSE;
 }
 
 static void reset(AstroStage *stage)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  astro_correlator_parts_clear(&self->parts);
   self->open = FALSE;
   self->stale = ~0u;
   self->used = 0;
-  astro_correlator_parts_clear(&self->parts);
 }
 
-/* Parts that several devices have made wait for the end of the next integration. */
 static guint64 latency_steps(AstroStage *stage)
 {
-  return ASTRO_CORRELATOR(stage)->spectra * (astro_stage_n_lanes(stage) > 1 ? 2 : 1);
+  return ASTRO_CORRELATOR(stage)->spectra;
 }
 
 /* ---- properties ---- */
@@ -573,6 +577,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   stage->amend = amend;
   stage->finish = finish;
   stage->reset = reset;
+  stage->rescue = rescue;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_devices(stage);
   astro_stage_class_add_pads(stage, spectra, visibilities);

@@ -25,6 +25,10 @@
  * with major and minor (full widths at half maximum) and angle (from north through east), in
  * degrees.
  *
+ * With devices=0,1 or all, each GPU adds up the planes that lie on it, as those of astrogridder and
+ * astrofft with the same devices do, others in turn; with its last plane an image is added up from
+ * what all have made. It is that of one GPU but for the rounding of these sums.
+ *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 ! astrofft ! \
  *   astroimage psf=true ! astrofitssink location=a.fits
@@ -34,10 +38,12 @@
 #include "elements/astroimage.h"
 
 #include "core/image/image.h"
+#include "core/backend/device-list.h"
 #include "core/memory/memory.h"
 #include "elements/base/astrofields.h"
 #include "elements/astroimage-beam.h"
 #include "elements/astroimage-caps.h"
+#include "elements/base/astrolanes.h"
 #include "elements/base/astroreader.h"
 
 struct _AstroImage {
@@ -49,7 +55,7 @@ struct _AstroImage {
   AstroGrid grid;        /* from the input's caps */
   gboolean touched_only; /* from them too: rows without a touched tile are undefined */
   AstroImageConfig config;
-  GstBuffer *image; /* being made: some of its planes are added */
+  GstBuffer *images_of[ASTRO_MOST_DEVICES]; /* of the planes that each device has added */
   guint next_plane;
   GstClockTime begin; /* when the image begins */
   guint64 images;
@@ -138,7 +144,8 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 
 static void forget(AstroImage *self)
 {
-  gst_clear_buffer(&self->image);
+  for (guint i = 0; i < G_N_ELEMENTS(self->images_of); i++)
+    gst_clear_buffer(&self->images_of[i]);
   self->next_plane = 0;
 }
 
@@ -176,19 +183,17 @@ static void add_weights(const AstroImage *self, const AstroGridMeta *grid, Astro
             grid->weights[channel * config->n_in + config->products[i].terms[k].product];
 }
 
-static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
+static void emit(AstroImage *self, GstBuffer *image, const AstroGridMeta *grid, GstBuffer *last)
 {
-  AstroImageMeta *meta =
-      astro_buffer_add_image(self->image, self->config.channels * self->config.n_out);
+  AstroImageMeta *meta = astro_buffer_add_image(image, self->config.channels * self->config.n_out);
 
   add_weights(self, grid, meta);
-  astro_image_beam_fit(&self->beam, GST_ELEMENT(self), &self->config, self->image, meta);
-  GST_BUFFER_PTS(self->image) = self->begin;
+  astro_image_beam_fit(&self->beam, GST_ELEMENT(self), &self->config, image, meta);
+  GST_BUFFER_PTS(image) = self->begin;
   if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_BUFFER_PTS_IS_VALID(last) &&
       GST_BUFFER_DURATION_IS_VALID(last))
-    GST_BUFFER_DURATION(self->image) =
-        GST_BUFFER_PTS(last) + GST_BUFFER_DURATION(last) - self->begin;
-  astro_stage_emit(ASTRO_STAGE(self), g_steal_pointer(&self->image), self->images++, 1);
+    GST_BUFFER_DURATION(image) = GST_BUFFER_PTS(last) + GST_BUFFER_DURATION(last) - self->begin;
+  astro_stage_emit(ASTRO_STAGE(self), image, self->images++, 1);
   self->next_plane = 0;
 }
 
@@ -205,40 +210,79 @@ static gboolean amend(AstroStage *stage, AstroObservation *observation, GError *
   return TRUE;
 }
 
+/* ---- several devices ---- */
+
+/* Adds what the other devices have made to the image of a lane. */
+static gboolean gather(AstroImage *self, guint lane, GError **error)
+{
+  static const AstroImageArguments arguments = { .adds_image = TRUE };
+  GstBuffer **image = &self->images_of[lane];
+  for (guint i = 0; i < G_N_ELEMENTS(self->images_of); i++) {
+    GstBuffer **other = &self->images_of[i];
+    if (i == lane || !*other)
+      continue;
+    if (!*image)
+      *image = g_steal_pointer(other);
+    else if (!astro_stage_submit_part(ASTRO_STAGE(self), *other, *image, &arguments, FALSE, FALSE,
+                                      error))
+      return FALSE;
+    gst_clear_buffer(other);
+  }
+  return TRUE;
+}
+
+/* ---- planes ---- */
+
+static void begin_image(AstroImage *self, GstBuffer *in, const AstroGridMeta *meta)
+{
+  forget(self); /* left by a submit that was given up */
+  astro_image_beam_choose(&self->beam, &self->config, meta->weights);
+  self->begin = GST_BUFFER_PTS(in);
+}
+
+static gboolean submit_plane(AstroImage *self, const AstroStageBlocks *blocks,
+                             AstroImageArguments *arguments, guint lane, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  GstBuffer **image = &self->images_of[lane];
+  AstroStageBlocks all = *blocks;
+  if (arguments->last && !gather(self, lane, error))
+    return FALSE;
+  arguments->first = !*image;
+  if (!*image && !(*image = astro_stage_new_buffer(
+                       stage, astro_stream_step_bytes(astro_stage_out(stage)), error)))
+    return FALSE;
+  all.out[0] = *image;
+  astro_stage_result(stage)->middle = self->beam.middle;
+  return astro_stage_submit_blocks(stage, &all, arguments, arguments->first, arguments->last,
+                                   error);
+}
+
 static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                           const AstroGridMeta *meta, guint plane, guint planes, double w,
                           GError **error)
 {
+  if (plane != self->next_plane)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "plane %u of %u of a grid came where plane %u was expected", plane,
+                               planes, self->next_plane);
   if (plane == 0)
-    astro_image_beam_choose(&self->beam, &self->config, meta->weights);
+    begin_image(self, in, meta);
   g_autofree double *weights =
       astro_image_weights(&self->config, &self->grid, meta->weights, jansky_of(self));
   AstroImageArguments arguments = { .w = w,
                                     .w_step = meta->w_step,
                                     .weights = weights,
-                                    .first = plane == 0,
                                     .last = plane == planes - 1,
                                     .middle_size = self->beam.middle ? self->beam.size : 0,
                                     .middle_product = self->beam.product };
-
-  if (plane != self->next_plane)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "plane %u of %u of a grid came where plane %u was expected", plane,
-                               planes, self->next_plane);
-  if (arguments.first) {
-    forget(self); /* left by a submit that was given up */
-    self->image = astro_stage_new_buffer(
-        ASTRO_STAGE(self), astro_stream_step_bytes(astro_stage_out(ASTRO_STAGE(self))), error);
-    self->begin = GST_BUFFER_PTS(in);
-  }
-  const AstroStageBlocks blocks = { { in, touched }, { self->image } };
-  astro_stage_result(ASTRO_STAGE(self))->middle = self->beam.middle;
-  if (!self->image || !astro_stage_submit_blocks(ASTRO_STAGE(self), &blocks, &arguments,
-                                                 arguments.first, arguments.last, error))
+  const AstroStageBlocks blocks = { { in, touched }, { NULL } };
+  const guint lane = astro_stage_take_nearest_lane(ASTRO_STAGE(self), in, plane);
+  if (!submit_plane(self, &blocks, &arguments, lane, error))
     return FALSE;
   self->next_plane++;
   if (arguments.last)
-    emit(self, meta, in);
+    emit(self, g_steal_pointer(&self->images_of[lane]), meta, in);
   return TRUE;
 }
 
@@ -272,7 +316,7 @@ static gboolean finish(AstroStage *stage, GError **error)
   AstroImage *self = ASTRO_IMAGE(stage);
   guint came = self->next_plane;
 
-  if (!self->image)
+  if (came == 0)
     return TRUE;
   forget(self);
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
@@ -347,6 +391,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   stage->reset = reset;
   stage->amend = amend;
   stage->tell_memory = tell_memory;
+  astro_stage_class_add_devices(stage);
   astro_stage_class_add_pads(stage, grids, images);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Image", "Filter/Converter",

@@ -3,6 +3,7 @@
 #include "graphs/devices.h"
 #include "core/backend/module.h"
 #include "core/backend/cpu.h"
+#include "core/backend/node.h"
 #include "core/backend/threads.h"
 #include "core/machine/measure.h"
 #include "core/machine/nvml.h"
@@ -33,22 +34,22 @@ static char *measure_across(AstroDevice *from, AstroDevice *to)
   return tell_rate(astro_measure_across(from, to, &error), error);
 }
 
-/* "NUMA node 1", as Linux tells it. */
-static char *find_node(const char *bus)
+/* "NUMA node 0", and where there are several what is taken there. */
+static char *find_node(AstroDevice *device)
 {
-  g_autofree char *path = g_build_filename("/sys/bus/pci/devices", bus, "numa_node", NULL);
-  g_autofree char *text = NULL;
-  const gboolean told = g_file_get_contents(path, &text, NULL, NULL);
-  const gint64 node = told ? g_ascii_strtoll(text, NULL, 10) : -1;
-  return node >= 0 ? g_strdup_printf("NUMA node %" G_GINT64_FORMAT, node)
-                   : g_strdup("NUMA node not told");
+  const gint node = astro_node_of(device);
+  const guint n = astro_node_count();
+  if (node < 0)
+    return g_strdup("NUMA node not told");
+  return n > 1 ? g_strdup_printf("NUMA node %d of %u, which has its page-locked memory", node, n)
+               : g_strdup_printf("NUMA node %d", node);
 }
 
 static void print_place(AstroDevice *device)
 {
   char bus[ASTRO_BUS_CHARS] = "";
   device->funcs->find_bus(device, bus);
-  g_autofree char *node = find_node(bus);
+  g_autofree char *node = find_node(device);
   g_autofree char *up = measure_bus(device, ASTRO_COPY_UP);
   g_autofree char *down = measure_bus(device, ASTRO_COPY_DOWN);
   printf("        bus %s, %s; copies from the host %s, to the host %s\n", *bus ? bus : "not told",

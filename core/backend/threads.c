@@ -3,6 +3,7 @@
  * callers there are. */
 #include "config.h"
 #include "core/backend/threads.h"
+#include "core/backend/node.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -140,7 +141,7 @@ static gpointer work(gpointer unused)
   return NULL;
 }
 
-static void start_workers(void)
+void astro_threads_start(void)
 {
   static gsize started = 0;
   if (!g_once_init_enter(&started))
@@ -174,7 +175,7 @@ void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data)
 
   if (n == 0)
     return;
-  start_workers();
+  astro_threads_start();
   Job job = {
     .n = n, .task = task, .data = data, .stop = stop_now, .max_helpers = (guint)MIN(threads, n)
   };

@@ -12,7 +12,7 @@ gpu_bench_programs += tests/bench/beamform-gpu
 tests_bench_beamform_gpu_LDADD = $(LDADD) -ldl
 element_sources += elements/astrobeamform.c elements/astrobeamform.h elements/astrobeamform-plan.c \
   elements/astrobeamform-plan.h
-element_tests += tests/elements/astrobeamform
+element_tests += tests/elements/astrobeamform tests/elements/astrobeamform-devices
 example_files += examples/beams.sh
 gpu_sources += gpu/beamform/beamform.cu gpu/beamform/weigh.cu gpu/beamform/multiply.cu
 gpu_headers += gpu/beamform/beamform.h

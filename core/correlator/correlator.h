@@ -54,6 +54,12 @@ typedef struct {
   guint64 integration; /* most time steps of an integration, for planning of memory; 0: unknown */
 } AstroCorrelatorConfig;
 
+/* The good samples behind visibilities of a part of an integration. */
+typedef struct {
+  guint64 samples; /* times channel_step, as a result tells them */
+  guint32 *counts; /* channel:baseline of the output; NULL: all of them */
+} AstroCorrelatorPart;
+
 typedef struct {
   guint64 steps;        /* time steps in the block; its strides depend on them */
   guint64 first, count; /* those of the steps that are to be added */
@@ -69,6 +75,12 @@ typedef struct {
   /* Ends the integration after these steps: its visibilities go to out[0], sums and counts are
    * reset, and the result tells the losses. */
   gboolean dump;
+
+  /* Adds the visibilities in[0], which another instance has made of other steps of the same
+   * integration, to those in out[0], whatever this instance has summed itself: sums (CI32LE) are
+   * added, and one that does not fit is an error; means (CF32LE) are averaged by their counts in
+   * double, and rounded once. What is behind out[0] and in[0]; NULL: nothing is joined. */
+  const AstroCorrelatorPart *parts;
 } AstroCorrelatorArguments;
 
 /* Number of baselines, and bytes of an integration's visibilities. */
@@ -76,8 +88,9 @@ guint64 astro_correlator_baselines(guint stations, AstroTriangle triangle);
 gsize astro_correlator_output_bytes(const AstroCorrelatorConfig *config);
 
 /* submit takes an input block of spectra (or n_in 0, to add nothing), for a dump an output block of
- * visibilities, and an AstroCorrelatorArguments *. A sum that does not fit CI32LE is an error; then
- * nothing is written, and the integration is dropped. */
+ * visibilities, and an AstroCorrelatorArguments *; or, with parts, two blocks of visibilities. A
+ * sum that does not fit CI32LE is an error; then nothing is written, and the integration is
+ * dropped. */
 extern const AstroBackend astro_correlator_reference;
 extern const AstroBackend astro_correlator_cpu;
 extern const AstroBackend *const astro_correlator_backends[]; /* ends with NULL */

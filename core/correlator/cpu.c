@@ -4,6 +4,7 @@
 #include "core/kit/pages.h"
 #include "core/correlator/gather.h"
 #include "core/correlator/packed-products.h"
+#include "core/correlator/parts.h"
 #include <stdlib.h>
 
 enum {
@@ -95,6 +96,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   AstroCorrelatorStrides strides;
   gboolean loss, dumped = FALSE;
 
+  if (arguments->parts)
+    return astro_correlator_join(&self->config, in, n_in, out, n_out, arguments->parts,
+                                 self->threads, error);
   if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
   if (arguments->begin) {

@@ -3,45 +3,50 @@
 #include "core/correlator/parts.h"
 
 typedef struct {
-  const AstroCorrelatorConfig *config;
   const AstroCorrelatorPart *parts;
-  guint n;
   guint64 baselines;
   guint products; /* of a baseline */
-  gpointer values;
-  guint32 *counts; /* NULL: no part has losses */
-  gint overflow;   /* atomic: a channel whose sum does not fit, + 1 */
+  gboolean is_exact;
+  gpointer values; /* of the first part, and of both in the end */
+  gconstpointer others;
+  gint overflow; /* atomic: a channel whose sum does not fit, + 1 */
 } Join;
 
-static guint32 count_of(const AstroCorrelatorPart *part, guint64 at)
+void astro_correlator_part_add(AstroCorrelatorPart *part, const AstroCorrelatorPart *other,
+                               guint64 n)
 {
-  return part->counts ? part->counts[at] : (guint32)part->samples;
+  if (part->counts || other->counts) {
+    guint32 *sums = g_new(guint32, n);
+    for (guint64 i = 0; i < n; i++)
+      sums[i] = astro_correlator_part_count(part, i) + astro_correlator_part_count(other, i);
+    g_free(part->counts);
+    part->counts = sums;
+  }
+  part->samples += other->samples;
 }
 
 static void add_sums(Join *join, guint64 channel, gsize at)
 {
+  gint32 *values = join->values;
+  const gint32 *others = join->others;
   for (gsize i = at; i < at + 2 * (gsize)join->products; i++) {
-    gint64 sum = 0;
-    for (guint k = 0; k < join->n; k++)
-      sum += ((const gint32 *)join->parts[k].values)[i];
+    const gint64 sum = (gint64)values[i] + others[i];
     if (sum < G_MININT32 || sum > G_MAXINT32)
       g_atomic_int_set(&join->overflow, (gint)channel + 1);
-    ((gint32 *)join->values)[i] = (gint32)sum;
+    values[i] = (gint32)sum;
   }
 }
 
+/* A part without good samples adds nothing, whatever it holds. */
 static void average(Join *join, guint64 baseline, gsize at)
 {
+  const double a = astro_correlator_part_count(&join->parts[0], baseline),
+               b = astro_correlator_part_count(&join->parts[1], baseline);
+  float *values = join->values;
+  const float *others = join->others;
   for (gsize i = at; i < at + 2 * (gsize)join->products; i++) {
-    double sum = 0, weight = 0;
-    for (guint k = 0; k < join->n; k++) {
-      const guint32 count = count_of(&join->parts[k], baseline);
-      if (count == 0)
-        continue;
-      sum += count * (double)((const float *)join->parts[k].values)[i];
-      weight += count;
-    }
-    ((float *)join->values)[i] = weight > 0 ? (float)(sum / weight) : 0;
+    const double sum = (a > 0 ? a * (double)values[i] : 0) + (b > 0 ? b * (double)others[i] : 0);
+    values[i] = a + b > 0 ? (float)(sum / (a + b)) : 0;
   }
 }
 
@@ -51,39 +56,50 @@ static void join_channel(gpointer data, guint64 channel)
   for (guint64 b = 0; b < join->baselines; b++) {
     const guint64 baseline = channel * join->baselines + b;
     const gsize at = baseline * 2 * join->products;
-    guint64 count = 0;
-    if (join->config->to == ASTRO_FORMAT_CI32LE)
+    if (join->is_exact)
       add_sums(join, channel, at);
     else
       average(join, baseline, at);
-    for (guint k = 0; join->counts && k < join->n; k++)
-      count += count_of(&join->parts[k], baseline);
-    if (join->counts)
-      join->counts[baseline] = (guint32)count;
   }
 }
 
-gboolean astro_correlator_join_parts(const AstroCorrelatorConfig *config,
-                                     const AstroCorrelatorPart *parts, guint n, gpointer values,
-                                     guint threads, AstroResult *result, GError **error)
+gboolean astro_correlator_check_join(const AstroCorrelatorConfig *config, const AstroBlock *in,
+                                     guint n_in, const AstroBlock *out, guint n_out, GError **error)
 {
-  Join join = { .config = config,
-                .parts = parts,
-                .n = n,
+  const gsize bytes = astro_correlator_output_bytes(config);
+  if (n_in != 1 || n_out != 1)
+    return astro_backend_refuse(error,
+                                "%u blocks in and %u out, expected one of visibilities that are "
+                                "added to one out",
+                                n_in, n_out);
+  if (in->bytes >= bytes && out->bytes >= bytes)
+    return TRUE;
+  return astro_backend_refuse(error,
+                              "blocks of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
+                              " bytes, expected visibilities of %" G_GSIZE_FORMAT " bytes",
+                              in->bytes, out->bytes, bytes);
+}
+
+gboolean astro_correlator_refuse_join(guint channel, GError **error)
+{
+  return astro_backend_refuse(error,
+                              "a sum of channel %u does not fit CI32LE: expected a shorter "
+                              "integration, or means (CF32LE) downstream",
+                              channel);
+}
+
+gboolean astro_correlator_join(const AstroCorrelatorConfig *config, const AstroBlock *in,
+                               guint n_in, const AstroBlock *out, guint n_out,
+                               const AstroCorrelatorPart parts[2], guint threads, GError **error)
+{
+  if (!astro_correlator_check_join(config, in, n_in, out, n_out, error))
+    return FALSE;
+  Join join = { .parts = parts,
                 .baselines = astro_correlator_baselines(config->stations, config->triangle),
                 .products = config->pols * config->pols,
-                .values = values };
-  result->samples = 0;
-  result->complete = TRUE;
-  for (guint k = 0; k < n; k++) {
-    result->samples += parts[k].samples;
-    result->complete &= !parts[k].counts;
-  }
-  join.counts = result->complete ? NULL : result->counts;
+                .is_exact = config->to == ASTRO_FORMAT_CI32LE,
+                .values = out->data,
+                .others = in->data };
   astro_parallel(config->channels / config->channel_step, threads, join_channel, &join);
-  return !join.overflow ||
-         astro_backend_refuse(error,
-                              "a sum of channel %d does not fit CI32LE: expected a shorter "
-                              "integration, or means (CF32LE) downstream",
-                              join.overflow - 1);
+  return !join.overflow || astro_correlator_refuse_join((guint)join.overflow - 1, error);
 }

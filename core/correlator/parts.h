@@ -6,18 +6,26 @@
 
 G_BEGIN_DECLS
 
-/* The visibilities that one instance has dumped, and what its result said of them. */
-typedef struct {
-  gconstpointer values;
-  guint64 samples;
-  const guint32 *counts; /* NULL: complete */
-} AstroCorrelatorPart;
+/* The samples behind all of a part. */
+static inline guint32 astro_correlator_part_count(const AstroCorrelatorPart *part, guint64 at)
+{
+  return part->counts ? part->counts[at] : (guint32)part->samples;
+}
 
-/* Adds up sums (CI32LE), or averages means (CF32LE) by their counts, in double: means then differ
- * by no more than 1.2e-7 of their parts from those of one instance. values may be that of a part.
- * The result is filled in as by a dump. A sum that does not fit is an error. */
-gboolean astro_correlator_join_parts(const AstroCorrelatorConfig *config,
-                                     const AstroCorrelatorPart *parts, guint n, gpointer values,
-                                     guint threads, AstroResult *result, GError **error);
+/* Adds the counts of another part, n of them, to those of a part, which owns its own. */
+void astro_correlator_part_add(AstroCorrelatorPart *part, const AstroCorrelatorPart *other,
+                               guint64 n);
+
+/* Whether the blocks of a submit that joins parts are visibilities of this configuration. */
+gboolean astro_correlator_check_join(const AstroCorrelatorConfig *config, const AstroBlock *in,
+                                     guint n_in, const AstroBlock *out, guint n_out,
+                                     GError **error);
+/* FALSE, with an error that a sum of that channel of the output does not fit. */
+gboolean astro_correlator_refuse_join(guint channel, GError **error);
+
+/* Such a submit, on the host. */
+gboolean astro_correlator_join(const AstroCorrelatorConfig *config, const AstroBlock *in,
+                               guint n_in, const AstroBlock *out, guint n_out,
+                               const AstroCorrelatorPart parts[2], guint threads, GError **error);
 
 G_END_DECLS

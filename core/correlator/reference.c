@@ -3,6 +3,7 @@
 #include "core/backend/count.h"
 #include "core/lib/formats/half.h"
 #include "core/correlator/kernels.h"
+#include "core/correlator/parts.h"
 
 typedef struct {
   double re, im;
@@ -122,6 +123,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   AstroCorrelatorMeans means = astro_format_info(self->config.from)->is_float
                                    ? astro_correlator_means_real_c
                                    : astro_correlator_means_integer_c;
+  if (arguments->parts)
+    return astro_correlator_join(&self->config, in, n_in, out, n_out, arguments->parts, 1, error);
   if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
   if (arguments->begin)

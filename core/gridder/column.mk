@@ -46,7 +46,7 @@ element_sources += elements/astrodegridder.c elements/astrodegridder.h elements/
 element_tests += tests/elements/astrodegridder
 example_files += examples/grid.sh examples/residual.sh
 bench_programs += tests/bench/gridder
-gpu_sources += gpu/gridder/direct.cu gpu/gridder/sum.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu gpu/gridder/prepare-sums.cu \
+gpu_sources += gpu/gridder/direct.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu gpu/gridder/prepare-sums.cu \
   gpu/gridder/weighting.cu gpu/gridder/per-product.cu
 gpu_headers += gpu/gridder/room.h gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/per-product.h gpu/gridder/fixed-point.h
 gpu_bench_programs += tests/bench/prepare-gpu

@@ -1,6 +1,7 @@
 /* The backends of the stage "gridder" on the host: reference and cpu. */
 #include "config.h"
 #include "core/gridder/backend.h"
+#include "core/kit/add-values.h"
 
 #include <string.h>
 
@@ -29,10 +30,7 @@ static gboolean copy(const AstroPlace *place, gpointer to, gconstpointer from, g
 static gboolean sum(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
                     gboolean is_double, GError **error)
 {
-  for (gsize i = 0; i < bytes / sizeof(double) && is_double; i++)
-    ((double *)to)[i] += ((const double *)from)[i];
-  for (gsize i = 0; i < bytes / sizeof(float) && !is_double; i++)
-    ((float *)to)[i] += ((const float *)from)[i];
+  astro_add_values(to, from, bytes, is_double);
   return TRUE;
 }
 

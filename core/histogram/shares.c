@@ -3,6 +3,7 @@
 #include "core/histogram/shares.h"
 
 #include "core/backend/device.h"
+#include "core/backend/node.h"
 #include "core/histogram/deal.h"
 #include "core/kit/fail.h"
 
@@ -154,11 +155,16 @@ static gpointer submit_share(gpointer data)
   Share *share = data;
   Sharing *sharing = share->sharing;
   const HistogramShares *shares = sharing->shares;
+  AstroDevice *device = shares->places[share->lane].device;
+  AstroNodeCores near = { 0 };
+  if (device)
+    astro_node_cores_enter(&near, device);
   if (!shares->backend->submit(shares->instances[share->lane], sharing->in, sharing->n_in,
                                share->out, sharing->n_out, &share->call, NULL, &share->error)) {
     histogram_deal_end(&sharing->deal);
     name_device(shares, share->lane, &share->error);
   }
+  astro_node_cores_leave(&near);
   return NULL;
 }
 

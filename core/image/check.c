@@ -1,6 +1,7 @@
 /* Checks and small computations that the backends of imaging share. */
 #include "config.h"
 #include "core/image/check.h"
+#include "core/kit/add-values.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,7 +79,10 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
         error, "image: the middle %u pixels of product %u, expected %u of %u at most",
         arguments->middle_size, arguments->middle_product, config->grid.image_size,
         config->channels * config->n_out);
-  if (config->transforms_v && n_in == 2) {
+  if (arguments->adds_image) {
+    size = image;
+    bytes_in = bytes_out;
+  } else if (config->transforms_v && n_in == 2) {
     if (in[1].bytes < map_bytes(config))
       return astro_backend_refuse(error,
                                   "image: a map of touched tiles of %" G_GSIZE_FORMAT
@@ -131,6 +135,17 @@ gsize astro_image_middle(const AstroImageConfig *config, const AstroImageArgumen
 gboolean astro_image_wants_middle(const AstroImageArguments *arguments, const AstroResult *result)
 {
   return result && result->middle && arguments->last && arguments->middle_size;
+}
+
+gsize astro_image_bytes(const AstroImageConfig *config)
+{
+  const gsize size = config->grid.image_size;
+  return astro_format_info(config->to)->bytes * config->channels * config->n_out * size * size;
+}
+
+void astro_image_add(const AstroImageConfig *config, gconstpointer other, gpointer image)
+{
+  astro_add_values(image, other, astro_image_bytes(config), config->to == ASTRO_FORMAT_F64LE);
 }
 
 void astro_image_copy_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,

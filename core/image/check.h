@@ -22,6 +22,9 @@ gboolean astro_image_wants_middle(const AstroImageArguments *arguments, const As
 /* For host backends: copies that middle, if it is wanted. */
 void astro_image_copy_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
                              gconstpointer image, AstroResult *result);
+gsize astro_image_bytes(const AstroImageConfig *config);
+/* For host backends: adds the image that another instance has made. */
+void astro_image_add(const AstroImageConfig *config, gconstpointer other, gpointer image);
 /* Offset of that middle in the image in bytes, and bytes from row to row. */
 gsize astro_image_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
                          gsize *pitch);

@@ -216,6 +216,10 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
   if (!astro_image_check_call(&self->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
+  if (call.arguments->adds_image) {
+    astro_image_add(&self->config, in->data, out->data);
+    return TRUE;
+  }
   call.in = in->data;
   call.out = out->data;
   if (call.arguments->last && call.arguments->w_step != self->w_step) {

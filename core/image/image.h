@@ -59,6 +59,9 @@ typedef struct {
   /* The middle of the finished image to copy to the result's room: size x size pixels around the
    * image's centre, of the product with number [channel][product]; 0: none. */
   guint middle_size, middle_product;
+  /* The block in is an image of other planes, made by another instance, and not finished either: it
+   * is added to the image as it is. All else is ignored then. */
+  gboolean adds_image;
 } AstroImageArguments;
 
 /* Bytes that the cpu backend needs at most for a configuration (AstroImageConfig), beside blocks.

@@ -133,6 +133,10 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
   if (!astro_image_check_call(config, in, n_in, out, n_out, arguments, error))
     return FALSE;
+  if (((const AstroImageArguments *)arguments)->adds_image) {
+    astro_image_add(config, in->data, out->data);
+    return TRUE;
+  }
   g_autofree double *corrections = find_corrections(&config->grid);
   Call call = { config, arguments, in->data, out->data, corrections };
   if (config->transforms_v) {

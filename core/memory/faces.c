@@ -3,6 +3,7 @@
 #include "core/memory/memory.h"
 #include "core/backend/backend.h"
 #include "core/backend/device.h"
+#include "core/backend/node.h"
 #include "core/kit/pages.h"
 
 #include <pthread.h>
@@ -26,10 +27,13 @@ enum { HOST = 1, DEVICE = 2 };
 typedef struct {
   AstroDevice *device;
   gpointer face;
+  gboolean stays; /* else it is freed as soon as nothing touches it, which waits for the device */
 } Left;
 
-/* Faces of larger blocks are not kept on devices that the block has left. */
-#define MOST_LEFT ((gsize)256 << 20)
+/* Faces that stay on devices that the block has left, whatever room there is; and the share of the
+ * free memory that a larger one may have. */
+#define SMALL_LEFT ((gsize)256 << 20)
+#define LEFT_SHARE 8
 
 struct _AstroFaces {
   /* pthread's, not GLib's: ThreadSanitizer knows it, and so can check everything that it guards. */
@@ -151,13 +155,22 @@ static void free_face(AstroFaces *faces, AstroDevice *device, gpointer face)
   astro_device_unref(device);
 }
 
-static void free_left(AstroFaces *faces)
+static gboolean may_stay(AstroDevice *device, gsize bytes)
 {
-  for (guint i = 0; i < faces->left->len; i++) {
+  AstroDeviceMemory memory;
+  return bytes <= SMALL_LEFT ||
+         (device->funcs->memory(device, &memory, NULL) && bytes <= memory.free / LEFT_SHARE);
+}
+
+static void free_left(AstroFaces *faces, gboolean all)
+{
+  for (guint i = faces->left->len; i-- > 0;) {
     Left *left = &g_array_index(faces->left, Left, i);
+    if (left->stays && !all)
+      continue;
     free_face(faces, left->device, left->face);
+    g_array_remove_index_fast(faces->left, i);
   }
-  g_array_set_size(faces->left, 0);
 }
 
 static void drop_done_marks(AstroFaces *faces)
@@ -171,8 +184,8 @@ static void drop_done_marks(AstroFaces *faces)
     for (guint j = several[i]->len; j-- > 0;)
       if (mark_done(several[i]->pdata[j]))
         g_ptr_array_remove_index_fast(several[i], j);
-  if (faces->bytes > MOST_LEFT && !any_mark(faces) && !faces->broken)
-    free_left(faces);
+  if (faces->left->len > 0 && !any_mark(faces) && !faces->broken)
+    free_left(faces, FALSE);
 }
 
 /* Waits without the lock, so that the caller must check everything again. If the work failed, the
@@ -279,7 +292,7 @@ static gpointer alloc_face(AstroFaces *faces, AstroDevice *device, GError **erro
  * blocks of a pool go to and fro. */
 static gboolean change_device(AstroFaces *faces, AstroDevice *device, GError **error)
 {
-  const Left left = { faces->device, faces->face };
+  const Left left = { faces->device, faces->face, may_stay(faces->device, faces->bytes) };
   for (guint i = 0; i < faces->left->len; i++) {
     Left *back = &g_array_index(faces->left, Left, i);
     if (back->device == device) {
@@ -547,9 +560,14 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
     align |= page;
     room = room > G_MAXSIZE - page ? G_MAXSIZE : (room + page) & ~page;
   }
+  AstroNodeMemory near = { 0 };
+  if (device != NULL)
+    astro_node_memory_enter(&near, device);
   gpointer host = astro_pages_alloc_aligned(room, align + 1);
-  if (host == NULL)
+  if (host == NULL) {
+    astro_node_memory_leave(&near);
     return NULL;
+  }
 
   AstroFaces *faces = g_new0(AstroFaces, 1);
   pthread_mutex_init(&faces->lock, NULL);
@@ -572,6 +590,7 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
                bytes, error != NULL ? error->message : "failed");
     }
   }
+  astro_node_memory_leave(&near);
   return faces;
 }
 
@@ -603,7 +622,7 @@ void astro_faces_destroy(AstroFaces *faces)
       single[i]->device->funcs->event_wait(single[i]->device, single[i]->event, NULL);
   }
   free_device_face(faces);
-  free_left(faces);
+  free_left(faces, TRUE);
   g_array_unref(faces->left);
   if (faces->lock_device != NULL) {
     faces->lock_device->funcs->unlock_host(faces->lock_device, faces->host);

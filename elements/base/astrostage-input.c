@@ -225,6 +225,8 @@ GstFlowReturn astro_stage_feed(AstroStage *stage)
   astro_stage_count(stage, &(AstroWorkStats){ .busy_ns = (guint64)(astro_stage_now() - start) });
   if (ok)
     return priv->pushed;
+  if (!astro_deadline_is_stopped(&priv->deadline))
+    astro_stage_rescue(stage);
   astro_stage_post_error(stage, error);
   return astro_deadline_is_stopped(&priv->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
 }

@@ -51,7 +51,19 @@ void astro_stage_take_lane(AstroStage *stage, guint lane)
   priv->lane = &priv->lanes[lane];
 }
 
-void astro_stage_take_nearest_lane(AstroStage *stage, GstBuffer *block, guint64 turn)
+/* A device that has failed fails in all calls that come after. */
+gboolean astro_stage_lane_works(AstroStage *stage, guint number)
+{
+  const AstroStageLane *lane = &astro_stage_parts(stage)->lanes[number];
+  AstroDevice *device = lane->device;
+  AstroEvent *event = device ? device->funcs->event_record(device, lane->queue, NULL) : NULL;
+  const gboolean works = !device || (event && device->funcs->event_wait(device, event, NULL));
+  if (event)
+    device->funcs->event_free(device, event);
+  return works;
+}
+
+guint astro_stage_take_nearest_lane(AstroStage *stage, GstBuffer *block, guint64 turn)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   guint lane = (guint)(turn % priv->n_lanes);
@@ -62,6 +74,7 @@ void astro_stage_take_nearest_lane(AstroStage *stage, GstBuffer *block, guint64 
       break;
     }
   astro_stage_take_lane(stage, lane);
+  return lane;
 }
 
 /* All of them, even if one fails: each may be at work on blocks that are freed next. */

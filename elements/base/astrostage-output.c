@@ -6,14 +6,16 @@
 
 /* Bytes of all the blocks that a pool begins with. */
 #define MANY_BYTES ((guint64)2 << 30)
-/* Blocks that a device stage holds back if the host reads next: while the host waits for one, the
- * next ones are in work. */
+/* Blocks that a stage holds back for each of its devices if the host reads next: while the host
+ * waits for one, the next ones are in work. */
 #define HOLD_BACK 2
 
 void astro_stage_drop_pools(AstroStagePrivate *priv)
 {
-  astro_buffer_pool_clear(&priv->blocks.pool);
-  astro_buffer_pool_clear(&priv->aside.pool);
+  for (guint i = 0; i < G_N_ELEMENTS(priv->lanes); i++) {
+    astro_buffer_pool_clear(&priv->lanes[i].blocks.pool);
+    astro_buffer_pool_clear(&priv->lanes[i].aside.pool);
+  }
 }
 
 static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
@@ -32,7 +34,7 @@ static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **er
 static GstBufferPool *new_pool(const AstroStagePrivate *priv, gsize bytes)
 {
   const gboolean on_device = astro_stage_writes_on_device(priv) || priv->reader;
-  AstroDevice *device = astro_stage_device(priv);
+  AstroDevice *device = priv->lane->device;
   const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
   AstroDevice *locked_for = device == priv->reader && astro_stage_writes_on_device(priv) ? NULL
                             : device                                                     ? device
@@ -49,8 +51,7 @@ static GstBuffer *take_block(AstroStage *stage, AstroStagePool *pool, gsize byte
   if (pool->pool && pool->bytes != bytes)
     astro_buffer_pool_clear(&pool->pool);
   if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
-    return new_large_buffer(astro_stage_device(priv) ? astro_stage_device(priv) : priv->reader,
-                            bytes, error);
+    return new_large_buffer(priv->lane->device ? priv->lane->device : priv->reader, bytes, error);
   if (!pool->pool) {
     pool->pool = new_pool(priv, bytes);
     ASTRO_DEBUG(stage, "a pool of blocks of %" G_GSIZE_FORMAT " bytes", bytes);
@@ -68,12 +69,12 @@ static GstBuffer *take_block(AstroStage *stage, AstroStagePool *pool, gsize byte
 
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
 {
-  return take_block(stage, &astro_stage_parts(stage)->blocks, bytes, error);
+  return take_block(stage, &astro_stage_parts(stage)->lane->blocks, bytes, error);
 }
 
 GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
 {
-  return take_block(stage, &astro_stage_parts(stage)->aside, bytes, error);
+  return take_block(stage, &astro_stage_parts(stage)->lane->aside, bytes, error);
 }
 
 GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)
@@ -133,7 +134,60 @@ GstBuffer *astro_stage_pop_ready(AstroStage *stage)
 
 guint astro_stage_held_back(const AstroStagePrivate *priv)
 {
-  return astro_stage_device(priv) && !priv->reader ? HOLD_BACK : 0;
+  return astro_stage_device(priv) && !priv->reader ? HOLD_BACK * MAX(priv->n_lanes, 1) : 0;
+}
+
+static gboolean is_whole(GstBuffer *buffer, GError **error)
+{
+  gboolean whole = TRUE;
+  for (guint i = 0; i < gst_buffer_n_memory(buffer) && whole; i++) {
+    GstMemory *memory = gst_buffer_peek_memory(buffer, i);
+    whole = !astro_memory_is(memory) || astro_memory_settle(memory, error);
+  }
+  return whole;
+}
+
+static gboolean has_lost_device(AstroStage *stage)
+{
+  const guint n = astro_stage_n_lanes(stage);
+  for (guint i = 0; i < n && n > 1; i++)
+    if (!astro_stage_lane_works(stage, i))
+      return TRUE;
+  return FALSE;
+}
+
+/* This comes before the error is told, because whoever hears of it stops the pipeline. */
+void astro_stage_rescue(AstroStage *stage)
+{
+  const AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  GstFlowReturn flow = GST_FLOW_OK;
+  gboolean is_cut = FALSE;
+  GstBuffer *buffer;
+  if (klass->rescue && has_lost_device(stage))
+    klass->rescue(stage);
+  while ((buffer = astro_stage_pop_ready(stage))) {
+    const gboolean goes_on = flow == GST_FLOW_OK && is_whole(buffer, NULL);
+    if (goes_on && is_cut)
+      GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    if (goes_on)
+      flow = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
+    else
+      gst_buffer_unref(buffer);
+    is_cut = !goes_on;
+  }
+}
+
+/* A reader that finds that one of several devices has lost a block could not say which. */
+gboolean astro_stage_check_next(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  g_autoptr(GError) error = NULL;
+  if (priv->n_lanes < 2 || astro_stage_held_back(priv) == 0 ||
+      is_whole(g_queue_peek_head(&priv->ready), &error))
+    return TRUE;
+  astro_stage_rescue(stage);
+  astro_stage_post_error(stage, error);
+  return FALSE;
 }
 
 GstFlowReturn astro_stage_push(AstroStage *stage)
@@ -143,6 +197,8 @@ GstFlowReturn astro_stage_push(AstroStage *stage)
 
   priv->pushed = GST_FLOW_OK;
   while (priv->pushed == GST_FLOW_OK && priv->ready.length > astro_stage_held_back(priv)) {
+    if (!astro_stage_check_next(stage))
+      return priv->pushed = GST_FLOW_ERROR;
     buffer = astro_stage_pop_ready(stage);
     priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
   }
@@ -159,10 +215,12 @@ gboolean astro_stage_complete(AstroStage *stage)
 
   if (priv->n_lanes == 0)
     return TRUE;
-  ok = astro_stage_drain_lanes(stage, &error);
-  if (!ok)
+  if (!astro_stage_drain_lanes(stage, &error)) {
+    astro_stage_rescue(stage);
     astro_stage_post_error(stage, error);
-  else if (klass->drained)
+    return FALSE;
+  }
+  if (klass->drained)
     klass->drained(stage);
   while ((buffer = astro_stage_pop_ready(stage))) {
     const GstFlowReturn flow = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
@@ -181,6 +239,7 @@ gboolean astro_stage_drain(AstroStage *stage)
   astro_deadline_begin(&astro_stage_parts(stage)->deadline);
   if (!astro_stage_parts(stage)->n_lanes || !klass->finish || klass->finish(stage, &error))
     return astro_stage_complete(stage);
+  astro_stage_rescue(stage);
   astro_stage_post_error(stage, error);
   astro_stage_complete(stage);
   return FALSE;

@@ -30,6 +30,8 @@ typedef struct {
   AstroDevice *device; /* NULL: the host */
   AstroQueue *queue;
   GQueue in_flight; /* AstroEvent *, oldest first */
+  AstroStagePool blocks,
+      aside; /* of output, so that a block that comes back is where it was made */
 } AstroStageLane;
 
 typedef struct {
@@ -57,7 +59,6 @@ typedef struct {
   AstroDeadline deadline;
 
   /* output */
-  AstroStagePool blocks, aside;
   AstroDevice *reader;    /* where downstream reads; NULL: on the host */
   gboolean answered_host; /* upstream was told that this stage reads on the host */
   GQueue ready;           /* GstBuffer *, oldest first */
@@ -163,8 +164,12 @@ void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuf
                             guint64 first, guint64 steps);
 /* How many buffers are held back until those after them are queued on the device. */
 guint astro_stage_held_back(const AstroStagePrivate *priv);
+/* FALSE, after an error: the next buffer to go out has been lost with a device. */
+gboolean astro_stage_check_next(AstroStage *stage);
 /* The next buffer to go out, which counts as sent; or NULL. */
 GstBuffer *astro_stage_pop_ready(AstroStage *stage);
+/* After an error: sends what was made before it and is not lost with a device. */
+void astro_stage_rescue(AstroStage *stage);
 /* Waits until all submitted work is done, and sends all of it. */
 gboolean astro_stage_complete(AstroStage *stage);
 /* The same after finish, which emits what is held, half made or not. */

@@ -151,8 +151,11 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     if (flow != GST_FLOW_OK)
       return flow;
   }
-  if (priv->ready.length > astro_stage_held_back(priv))
-    *out = astro_stage_pop_ready(stage);
+  if (priv->ready.length <= astro_stage_held_back(priv))
+    return GST_FLOW_OK;
+  if (!astro_stage_check_next(stage))
+    return GST_FLOW_ERROR;
+  *out = astro_stage_pop_ready(stage);
   return GST_FLOW_OK;
 }
 

@@ -92,8 +92,13 @@ struct _AstroStageClass {
    * that plan their memory (elements/base/astromemory.h). NULL: next to nothing. */
   guint64 (*tell_memory)(gconstpointer config, guint threads);
 
+  /* One of several devices has failed, and work has ended with an error: emits what the others have
+   * of something half made, if that is a result and tells by itself what is missing. NULL: nothing
+   * is. */
+  void (*rescue)(AstroStage *stage);
+
   /* Room for methods to come, so that classes compiled today keep their size. */
-  gpointer reserved[3];
+  gpointer reserved[2];
 };
 
 const AstroStream *astro_stage_in(AstroStage *stage);
@@ -128,8 +133,8 @@ gboolean astro_stage_check_extent(AstroStage *stage, AstroAxis axis, guint64 exp
                                   GError **error);
 gboolean astro_stage_refuse_late(GError **error); /* sets that error; FALSE */
 
-/* A buffer from the output pool; and one from a separate pool, for data that goes with the
- * output. */
+/* A buffer from the output pool; and one from a separate pool, for data that goes with the output.
+ * Where several devices share the work, the device that was taken last has pools of its own. */
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
 GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error);
 
@@ -160,6 +165,8 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
 void astro_stage_class_add_devices(AstroStageClass *klass);
 guint astro_stage_n_lanes(AstroStage *stage);
 void astro_stage_take_lane(AstroStage *stage, guint lane);
+/* FALSE: its device has failed, and takes no more work. */
+gboolean astro_stage_lane_works(AstroStage *stage, guint lane);
 
 /* Sends a block of whole steps downstream; `first` is the index of its first step on the output's
  * time axis. Takes ownership of the buffer. */

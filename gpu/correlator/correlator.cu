@@ -235,6 +235,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   gpointer to = arguments->dump && n_out ? out[0].data : NULL;
   gboolean loss, written = FALSE;
 
+  if (arguments->parts)
+    return astro_correlator_join_blocks(self, in, n_in, out, n_out, arguments->parts, error);
   if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error) ||
       !astro_cuda_enter(self->place.device, error))
     return FALSE;

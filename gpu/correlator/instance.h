@@ -1,6 +1,6 @@
 /* The instance of the CUDA correlator, and functions that its files call in each other: groups.cu
  * has its memory and splits channels into groups if that is short, dump.cu makes visibilities from
- * sums, correlator.cu is the backend. */
+ * sums, join.cu joins those of several devices, correlator.cu is the backend. */
 #pragma once
 
 #include "gpu/correlator/correlator.h"
@@ -87,3 +87,8 @@ gboolean astro_correlator_give(Correlator *self, gpointer out, GError **error);
 gboolean astro_correlator_carry_sums(Correlator *self, GError **error);
 /* Writes the visibilities of all groups. */
 gboolean astro_correlator_dump_all(Correlator *self, gpointer out, GError **error);
+
+/* Adds the visibilities that another device has made. */
+gboolean astro_correlator_join_blocks(Correlator *self, const AstroBlock *in, guint n_in,
+                                      const AstroBlock *out, guint n_out,
+                                      const AstroCorrelatorPart parts[2], GError **error);

@@ -40,7 +40,7 @@ static const AstroGridderParts whole = {
   .enter = enter,
   .zero = zero,
   .copy = copy,
-  .sum = astro_cuda_sum_grids,
+  .sum = astro_cuda_sum,
 };
 
 static const AstroGridderParts per_product = {

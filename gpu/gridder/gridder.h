@@ -12,7 +12,3 @@ extern "C" {
  * product only (gpu/gridder/per-product.cu). None has choose: the host's answers for them. */
 extern const AstroGridAlgorithm astro_cuda_direct, astro_cuda_wprojection, astro_cuda_wstacking;
 extern const AstroGridAlgorithm *const astro_cuda_algorithms[], *const astro_cuda_per_product[];
-
-/* Adds a grid of so many bytes to another one (gpu/gridder/sum.cu). */
-gboolean astro_cuda_sum_grids(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
-                              gboolean is_double, GError **error);

@@ -3,6 +3,7 @@
  * along u are handled in gpu/image/columns.h. */
 #include "gpu/image/columns.h"
 #include "gpu/lib/spread/series.h"
+#include "gpu/runtime/sum.h"
 
 extern "C" {
 #include "core/lib/fft/fft.h"
@@ -305,6 +306,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (!astro_image_check_call(&self->config, in, n_in, out, n_out, arguments, error) ||
       !astro_cuda_enter(self->place.device, error))
     return FALSE;
+  if (arguments->adds_image)
+    return astro_cuda_sum(&self->place, out->data, in->data, astro_image_bytes(&self->config),
+                          self->config.to == ASTRO_FORMAT_F64LE, error);
   if (arguments->last && arguments->w_step != self->w_step) {
     self->w_step = arguments->w_step;
     astro_image_series_set(&self->series, &self->config.grid, self->w_step);

@@ -4,7 +4,10 @@
 #include "core/backend/module.h"
 #include "tests/elements/astrocorrelator.h"
 #include "tests/elements/fake-devices.h"
+#include "tests/elements/running.h"
+#include "tests/observe.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 
 enum { STEPS = 400, BLOCK = 13 };
@@ -84,19 +87,24 @@ static Made correlate(const char *settings, const char *format, guint integratio
   return correlate_after("", settings, format, integration, stream, with_losses);
 }
 
+static void assert_near(const GByteArray *a, const GByteArray *b)
+{
+  const float *x = (gconstpointer)a->data, *y = (gconstpointer)b->data;
+  g_assert_cmpuint(a->len, ==, b->len);
+  for (guint i = 0; i < a->len / sizeof(float); i++)
+    g_assert_cmpfloat(fabsf(x[i] - y[i]), <=, 1.2e-7f * 16384);
+}
+
 static void assert_alike(const Made *a, const Made *b, gboolean exact)
 {
   g_assert_cmpuint(a->times->len, >=, 3);
   g_assert_cmpmem(a->times->data, a->times->len * 8, b->times->data, b->times->len * 8);
   g_assert_cmpmem(a->counts->data, a->counts->len * 4, b->counts->data, b->counts->len * 4);
   g_assert_cmpuint(a->bytes->len, ==, b->bytes->len);
-  if (exact) {
+  if (exact)
     g_assert_cmpmem(a->bytes->data, a->bytes->len, b->bytes->data, b->bytes->len);
-    return;
-  }
-  const float *x = (gconstpointer)a->bytes->data, *y = (gconstpointer)b->bytes->data;
-  for (guint i = 0; i < a->bytes->len / sizeof(float); i++)
-    g_assert_cmpfloat(fabsf(x[i] - y[i]), <=, 1.2e-7f * 16384);
+  else
+    assert_near(a->bytes, b->bytes);
 }
 
 /* Integrations shorter and longer than blocks, than all devices' blocks, and than the stream. */
@@ -168,36 +176,111 @@ static void test_flush(void)
   made_clear(&made);
 }
 
-/* A device that fails ends the stream with an error that names it. */
+/* Blocks of which an integration has one for each of three devices, of which fake 1 is lost when it
+ * has the first block of the integration with number LAST. The one with number HELD was added up on
+ * it, and is held back until the host has to wait for it. */
+enum { WHOLE = 3 * BLOCK, HELD = 1, LAST = 3, LOST_BLOCK = 3 * LAST };
+#define CORRELATE_WHOLE "astrocorrelator backend=cuda integration=39 "
+
+static void assert_names_device(GstBus *bus, const char *device)
+{
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_autoptr(GError) error = NULL;
+  g_assert_nonnull(message);
+  gst_message_parse_error(message, &error, NULL);
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, device));
+}
+
+/* As one device makes them where the lost block is a gap, without the integration that is lost. */
+static Made correlate_with_gap(const guint8 *stream)
+{
+  Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
+                g_array_new(FALSE, FALSE, sizeof(guint64)) };
+  GstHarness *h = gst_harness_new_parse(CORRELATE_WHOLE);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1");
+  for (guint i = 0; i < LOST_BLOCK + 3; i++) {
+    GstBuffer *in = block(stream, (guint64)i * BLOCK, FALSE);
+    if (i == LOST_BLOCK)
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+  }
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  take(&made, h);
+  gst_harness_teardown(h);
+  const guint bytes = made.bytes->len / (LAST + 1);
+  g_byte_array_remove_range(made.bytes, HELD * bytes, bytes);
+  g_array_remove_range(made.counts, HELD * 24, 24);
+  g_array_remove_range(made.times, HELD * 3, 3);
+  return made;
+}
+
+/* A device that fails ends the stream with an error that names it. What others have made goes out,
+ * and the integration under way without the samples that this device had, as its counts tell. */
 static void test_failure(void)
 {
   if (!test_devices_are_fake()) {
     g_test_skip("only a fake device fails when it is told to");
     return;
   }
-  g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
   guint8 stream[STEPS * 2 * SAMPLES];
-  GstHarness *h = gst_harness_new_parse("astrocorrelator backend=cuda integration=40 devices=all");
+  test_fill(stream, sizeof stream, 5);
+  g_auto(Made) expected = correlate_with_gap(stream);
+  Made made = { g_byte_array_new(), g_array_new(FALSE, FALSE, sizeof(guint32)),
+                g_array_new(FALSE, FALSE, sizeof(guint64)) };
+  g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
+  GstHarness *h = gst_harness_new_parse(CORRELATE_WHOLE "devices=all");
   g_autoptr(GstElement) element = gst_harness_find_element(h, "astrocorrelator");
   g_autoptr(GstBus) bus = gst_bus_new();
   GstFlowReturn flow = GST_FLOW_OK;
   gst_element_set_bus(element, bus);
-  test_fill(stream, sizeof stream, 5);
   gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1");
-  for (guint64 first = 0; first < STEPS && flow == GST_FLOW_OK; first += BLOCK) {
-    if (first == 10 * BLOCK)
-      ((FakeDevice *)device)->lost = TRUE;
-    flow = gst_harness_push(h, block(stream, first, FALSE));
+  for (guint i = 0; i < LOST_BLOCK + 3; i++) {
+    g_assert_cmpint(flow, ==, GST_FLOW_OK);
+    ((FakeDevice *)device)->lost = i > LOST_BLOCK;
+    flow = gst_harness_push(h, block(stream, (guint64)i * BLOCK, FALSE));
+    take(&made, h);
   }
   g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
-  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
-  g_autoptr(GError) error = NULL;
-  g_assert_nonnull(message);
-  gst_message_parse_error(message, &error, NULL);
-  g_test_message("%s", error->message);
-  g_assert_nonnull(strstr(error->message, "fake 1"));
+  assert_names_device(bus, "fake 1");
+  g_assert_cmpuint(g_array_index(made.counts, guint32, made.counts->len - 1), ==, WHOLE - BLOCK);
+  assert_alike(&expected, &made, FALSE);
   gst_element_set_bus(element, NULL);
   gst_harness_teardown(h);
+  made_clear(&made);
+}
+
+/* The same in a file, which is whole although the stream has no end. */
+static void test_file(void)
+{
+  if (!test_devices_are_fake()) {
+    g_test_skip("only a fake device fails when it is told to");
+    return;
+  }
+  guint8 stream[STEPS * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 5);
+  g_auto(Made) expected = correlate_with_gap(stream);
+  g_autoptr(AstroDevice) device = astro_device_open(1, NULL);
+  g_autoptr(AstroObservation) o = test_observe("disc", 3);
+  g_autofree char *file = g_build_filename(g_get_tmp_dir(), "failed.uvfits", NULL);
+  g_autofree char *write =
+      g_strconcat(CORRELATE_WHOLE "devices=all ! astrofitssink location=", file, NULL);
+  g_autofree char *read_back = g_strconcat("astrofitssrc location=", file, NULL);
+  GstHarness *h = gst_harness_new_parse(write);
+  GstFlowReturn flow = GST_FLOW_OK;
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1,frequency=1.4e9,bandwidth=1e6");
+  o->done.delays = ASTRO_DELAYS_OUT;
+  gst_harness_push_event(h, astro_observation_to_event(o));
+  for (guint i = 0; i < LOST_BLOCK + 3; i++) {
+    ((FakeDevice *)device)->lost = i > LOST_BLOCK;
+    flow = gst_harness_push(h, block(stream, (guint64)i * BLOCK, FALSE));
+  }
+  g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
+  gst_harness_teardown(h);
+  ((FakeDevice *)device)->lost = FALSE;
+  g_autoptr(GByteArray) read = test_run_line(read_back);
+  assert_near(read, expected.bytes);
+  g_assert_cmpint(g_unlink(file), ==, 0);
 }
 
 /* Names of devices that are not there, and backends that have none. */
@@ -249,6 +332,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator-devices/chain", test_chain);
   g_test_add_func("/astrocorrelator-devices/flush", test_flush);
   g_test_add_func("/astrocorrelator-devices/refused", test_refusals);
+  g_test_add_func("/astrocorrelator-devices/file", test_file);
   g_test_add_func("/astrocorrelator-devices/failure", test_failure); /* the last: it stays broken */
 }
 

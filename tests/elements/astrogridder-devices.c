@@ -152,38 +152,53 @@ static void test_same(void)
     }
 }
 
-static Made make_image(const char *gridder, const char *devices)
+static Made make_image(const char *gridder, const char *devices, const char *image)
 {
-  g_autofree char *chain =
-      g_strdup_printf("%s devices=%s ! astrofft backend=cuda devices=%s ! astroimage backend=cuda",
-                      gridder, devices, devices);
+  g_autofree char *chain = g_strdup_printf(
+      "%s devices=%s ! astrofft backend=cuda devices=%s ! astroimage backend=cuda devices=%s",
+      gridder, devices, devices, image);
   g_autofree complex float *all = predict();
   Made made = { g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref), NULL };
-  GstBuffer *image;
+  GstBuffer *buffer;
   TestRig rig;
   test_rig_open(&rig, chain, NULL);
   test_rig_start(&rig, TRUE);
   g_assert_cmpint(push_all(&rig, all, TRUE), ==, GST_FLOW_OK);
   g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
-  while ((image = gst_harness_try_pull(rig.h)))
-    g_ptr_array_add(made.grids, image);
+  while ((buffer = gst_harness_try_pull(rig.h)))
+    g_ptr_array_add(made.grids, buffer);
   test_rig_close(&rig);
   return made;
 }
 
-/* Planes are transformed where they were made, and come to the image in their order. */
+static void assert_same_images(const Made *one, const Made *all, guint n, gboolean exact)
+{
+  g_assert_cmpuint(one->grids->len, ==, n);
+  g_assert_cmpuint(all->grids->len, ==, n);
+  for (guint k = 0; k < n; k++) {
+    const AstroImageMeta *a = astro_buffer_get_image(one->grids->pdata[k]),
+                         *b = astro_buffer_get_image(all->grids->pdata[k]);
+    assert_same_cells(one->grids->pdata[k], all->grids->pdata[k], exact);
+    g_assert_cmpmem(a->weights, a->n_weights * sizeof *a->weights, b->weights,
+                    b->n_weights * sizeof *b->weights);
+    g_assert_cmpuint(GST_BUFFER_PTS(one->grids->pdata[k]), ==,
+                     GST_BUFFER_PTS(all->grids->pdata[k]));
+  }
+}
+
+/* Planes are transformed where they were made, and come to the image in their order; or each device
+ * adds up its own. */
 static void test_image(void)
 {
   static const char *const gridders[] = { "algorithm=wstacking",
                                           "algorithm=wstacking interval=2 stokes=IQUV" };
   test_backend = "cuda";
   for (guint i = 0; i < G_N_ELEMENTS(gridders); i++) {
-    g_auto(Made) one = make_image(gridders[i], "0");
-    g_auto(Made) all = make_image(gridders[i], test_several_devices());
-    g_assert_cmpuint(one.grids->len, ==, i == 0 ? 1 : 3);
-    g_assert_cmpuint(one.grids->len, ==, all.grids->len);
-    for (guint k = 0; k < one.grids->len; k++)
-      assert_same_cells(one.grids->pdata[k], all.grids->pdata[k], TRUE);
+    g_auto(Made) one = make_image(gridders[i], "0", "0");
+    g_auto(Made) all = make_image(gridders[i], test_several_devices(), "0");
+    g_auto(Made) shared = make_image(gridders[i], test_several_devices(), test_several_devices());
+    assert_same_images(&one, &all, i == 0 ? 1 : 3, TRUE);
+    assert_same_images(&one, &shared, i == 0 ? 1 : 3, FALSE);
   }
 }
 

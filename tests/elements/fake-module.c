@@ -199,7 +199,8 @@ static gpointer keep_image(gconstpointer given_config, gconstpointer given)
   const AstroImageConfig *config = given_config;
   const AstroImageArguments *arguments = given;
   const gsize bytes = config->channels * config->n_in * sizeof *arguments->weights;
-  AstroImageArguments *kept = keep_both(arguments, sizeof *arguments, arguments->weights, bytes);
+  AstroImageArguments *kept =
+      keep_both(arguments, sizeof *arguments, arguments->weights, arguments->weights ? bytes : 0);
   kept->weights = (const double *)(kept + 1);
   return kept;
 }
@@ -209,7 +210,7 @@ static gpointer keep_image(gconstpointer given_config, gconstpointer given)
 static gboolean correlator_waits(gconstpointer given)
 {
   const AstroCorrelatorArguments *arguments = given;
-  return arguments->dump || arguments->valid;
+  return arguments->dump || arguments->valid || arguments->parts;
 }
 
 /* The caller looks at the middle of a whole image at once. */

@@ -1,5 +1,6 @@
 /* gst-astro devices, with fake GPUs, with one and without any. */
 #include "tests/graphs/program.h"
+#include "tests/host.h"
 
 /* The path of a module that stands for another library, or NULL among installed tests. */
 static char *find_fake(const char *name)
@@ -45,6 +46,13 @@ static void test_fake(void)
   g_assert_true(says(&two, "(?m)^cuda 1  a fake device for tests\n +bus fake:01:00\\.0, "));
   g_assert_true(says(&two, "(?m)^links   0 and 1: 3 NVLinks to a switch; copies 0 to 1 " RATE
                            ", 1 to 0 " RATE "$"));
+
+  test_host_say("devices/system/node/online", "0-1\n");
+  test_host_say("bus/pci/devices/fake:01:00.0/numa_node", "1\n");
+  g_auto(Result) near = run("devices");
+  test_host_remove();
+  g_assert_true(says(&near, "(?m)^ +bus fake:01:00\\.0, NUMA node 1 of 2, which has its "
+                            "page-locked memory; copies "));
 
   g_setenv("ASTRO_FAKE_ALONE", "1", TRUE);
   g_setenv("ASTRO_FAKE_LINKS", "bridge", TRUE);

@@ -226,46 +226,138 @@ static void test_short_integrations(void)
   }
 }
 
-/* Parts of an integration are joined by their counts; a sum of theirs that does not fit is refused
- * although each of them does. */
-static void test_parts(void)
+typedef struct {
+  AstroCorrelatorConfig config;
+  AstroCorrelatorPart parts[2];
+  gconstpointer values[2];
+} Parts;
+
+/* By a backend; the block out has a guard behind it where it is on a device. */
+static gboolean join(const AstroBackend *backend, const Parts *parts, gpointer joined,
+                     GError **error)
 {
-  AstroCorrelatorConfig config = test_config(1, 1, 3, ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI32LE);
+  const gsize bytes = astro_correlator_output_bytes(&parts->config);
+  const AstroPlace place = { .threads = 2 };
+  const AstroCorrelatorArguments arguments = { .parts = parts->parts };
+  gpointer other = g_memdup2(parts->values[1], bytes);
+  const AstroBlock in = { other, bytes }, out = { joined, bytes };
+  gpointer instance = backend->create(&parts->config, &place, NULL, error);
+  g_assert_no_error(*error);
+  memcpy(joined, parts->values[0], bytes);
+  const gboolean ok = backend->submit(instance, &in, 1, &out, 1, &arguments, NULL, error);
+  backend->destroy(instance);
+  g_free(other);
+  return ok;
+}
+
+/* Sums of parts, and one that does not fit although each of its parts does. */
+static void check_sums_of_parts(const AstroBackend *backend)
+{
   gint32 a[] = { 5, -7, G_MAXINT32, 0, 2, 3 }, b[] = { -9, 8, 0, G_MININT32, 4, 5 }, sums[6];
-  const float x[] = { 1, 2, 3, 4, NAN, 6 }, y[] = { 5, 6, NAN, NAN, 1, 2 };
-  const guint32 lost[] = { 2, 0, 8 };
-  guint32 counts[3];
-  float means[6];
-  AstroResult result = { .counts = counts };
+  const Parts parts = { test_config(1, 1, 3, ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI32LE),
+                        { { 10, NULL }, { 30, NULL } },
+                        { a, b } };
   GError *error = NULL;
-  const AstroCorrelatorPart parts[] = { { a, 10, NULL }, { b, 30, NULL } };
-  g_assert_true(astro_correlator_join_parts(&config, parts, 2, sums, 1, &result, &error));
-  g_assert_no_error(error);
-  g_assert_true(result.complete);
-  g_assert_cmpuint(result.samples, ==, 40);
+  g_assert_true(join(backend, &parts, sums, &error));
   for (guint i = 0; i < 6; i++)
     g_assert_cmpint(sums[i], ==, a[i] + b[i]);
-  b[2] = 1;
-  g_assert_false(astro_correlator_join_parts(&config, parts, 2, sums, 1, &result, &error));
-  g_assert_nonnull(strstr(error->message, "a sum of channel 1 does not fit CI32LE"));
+  for (guint i = 2; i < 4; i++) {
+    const gint32 kept = b[i];
+    b[i] = i == 2 ? 1 : kept;
+    a[i] = i == 2 ? a[i] : -1;
+    g_assert_false(join(backend, &parts, sums, &error));
+    g_assert_nonnull(strstr(error->message, "a sum of channel 1 does not fit CI32LE"));
+    g_clear_error(&error);
+    a[i] = b[i] = 0;
+  }
+  const AstroBlock little = { a, 8 };
+  const AstroCorrelatorArguments arguments = { .parts = parts.parts };
+  gpointer instance = backend->create(&parts.config, &(AstroPlace){ 0 }, NULL, NULL);
+  g_assert_false(backend->submit(instance, &little, 1, &little, 1, &arguments, NULL, &error));
+  g_assert_nonnull(strstr(error->message, "expected visibilities of 24 bytes"));
   g_clear_error(&error);
+  backend->destroy(instance);
+}
 
-  config.to = ASTRO_FORMAT_CF32LE;
-  const AstroCorrelatorPart halves[] = { { x, 6, NULL }, { y, 8, lost } };
-  g_assert_true(astro_correlator_join_parts(&config, halves, 2, means, 1, &result, &error));
-  g_assert_false(result.complete);
+/* Means by their counts; a part without good samples adds nothing, whatever it holds. */
+static void check_means_of_parts(const AstroBackend *backend)
+{
+  const float x[] = { 1, 2, 3, 4, NAN, 6 }, y[] = { 5, 6, NAN, NAN, 1, 2 };
+  guint32 lost[] = { 2, 0, 8 };
+  const Parts parts = { test_config(1, 1, 3, ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CF32LE),
+                        { { 6, NULL }, { 8, lost } },
+                        { x, y } };
+  float means[6];
+  GError *error = NULL;
+  g_assert_true(join(backend, &parts, means, &error));
   g_assert_cmpfloat(means[0], ==, (6 * 1 + 2 * 5) / 8.0f);
-  g_assert_cmpfloat(means[2], ==, 3); /* the other part has nothing of it, whatever it holds */
+  g_assert_cmpfloat(means[2], ==, 3);
   g_assert_cmpfloat(means[3], ==, 4);
   g_assert_true(isnan(means[4]));
-  g_assert_cmpuint(counts[0], ==, 8);
-  g_assert_cmpuint(counts[1], ==, 6);
-  g_assert_cmpuint(counts[2], ==, 14);
+}
+
+/* Random parts of an odd size, with and without counts: all backends alike to the last bit. */
+static void check_many_parts(const AstroBackend *backend, AstroFormat to, guint lossy)
+{
+  enum { STATIONS = 13, CHANNELS = 7 };
+  Parts parts = { test_config(STATIONS, 2, CHANNELS, ASTRO_FORMAT_CI8, to),
+                  { { 1000, NULL }, { 70000, NULL } },
+                  { NULL } };
+  const gsize bytes = astro_correlator_output_bytes(&parts.config), n = bytes / 4, counts = n / 8;
+  g_autofree gint32 *a = g_malloc(bytes), *b = g_malloc(bytes);
+  g_autofree guint8 *expected = g_malloc(bytes), *got = g_malloc(bytes);
+  g_autofree guint32 *good = g_new(guint32, 2 * counts);
+  GError *error = NULL;
+  for (gsize i = 0; i < n; i++) {
+    a[i] = g_test_rand_int() / 4;
+    b[i] = g_test_rand_int() / 4;
+    if (to == ASTRO_FORMAT_CF32LE) {
+      ((float *)a)[i] = (float)a[i] / 1000;
+      ((float *)b)[i] = (float)b[i] / 10;
+    }
+  }
+  for (gsize i = 0; i < 2 * counts; i++)
+    good[i] = g_test_rand_int() & 1 ? (guint32)(g_test_rand_int() & 0xffff) : 0;
+  for (guint k = 0; k < 2; k++)
+    parts.parts[k].counts = lossy & (1u << k) ? good + k * counts : NULL;
+  parts.values[0] = a;
+  parts.values[1] = b;
+  g_assert_true(join(&astro_correlator_reference, &parts, expected, &error));
+  g_assert_true(join(backend, &parts, got, &error));
+  g_assert_cmpmem(got, bytes, expected, bytes);
+}
+
+static void test_parts(void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(test_backends) && test_backends[i]; i++) {
+    check_sums_of_parts(test_backends[i]);
+    check_means_of_parts(test_backends[i]);
+    for (guint lossy = 0; lossy < 4; lossy++)
+      check_many_parts(test_backends[i], ASTRO_FORMAT_CF32LE, lossy);
+    check_many_parts(test_backends[i], ASTRO_FORMAT_CI32LE, 0);
+  }
+}
+
+/* Counts of parts without any, of one, and of both. */
+static void test_part_counts(void)
+{
+  guint32 first[] = { 3, 0 }, second[] = { 5, 7 };
+  AstroCorrelatorPart whole = { 10, NULL };
+  astro_correlator_part_add(&whole, &(AstroCorrelatorPart){ 20, NULL }, 2);
+  g_assert_null(whole.counts);
+  g_assert_cmpuint(whole.samples, ==, 30);
+  astro_correlator_part_add(&whole, &(AstroCorrelatorPart){ 4, first }, 2);
+  astro_correlator_part_add(&whole, &(AstroCorrelatorPart){ 8, second }, 2);
+  g_assert_cmpuint(whole.samples, ==, 42);
+  g_assert_cmpuint(whole.counts[0], ==, 38);
+  g_assert_cmpuint(whole.counts[1], ==, 37);
+  g_free(whole.counts);
 }
 
 static void add_tests(void)
 {
   g_test_add_func("/correlator/parts", test_parts);
+  g_test_add_func("/correlator/part-counts", test_part_counts);
   test_add_inputs("little-memory", test_little_memory);
   g_test_add_func("/correlator/little-memory/long", test_little_memory_long);
   g_test_add_func("/correlator/shapes", test_shapes);

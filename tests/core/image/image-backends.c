@@ -243,6 +243,70 @@ static void test_groups(gconstpointer backend)
   test_free(planes[1]);
 }
 
+/* Two instances add up planes of one image; the second one's image is added before the last plane,
+ * which finishes what both have made. */
+static void share(const AstroBackend *backend, guint pair)
+{
+  enum { PLANES = 3 };
+  static const double weights[] = { 3, 4 };
+  static const guint turns[PLANES] = { 0, 1, 0 };
+  AstroImageConfig config = test_simple(40, 33);
+  const AstroPlace place = { .threads = 2 };
+  gpointer planes[PLANES], instances[2];
+  AstroBlock images[2];
+  gboolean is_begun[2] = { FALSE };
+  GError *error = NULL;
+  const char *variant;
+  config.from = pairs[pair][0];
+  config.to = pairs[pair][1];
+  config.channels = 2;
+  for (guint i = 0; i < 2; i++) {
+    const gsize bytes = test_pixels_out(&config) * astro_format_info(config.to)->bytes;
+    images[i] = (AstroBlock){ test_alloc(bytes), bytes };
+    instances[i] = backend->create(&config, &place, &variant, &error);
+    g_assert_no_error(error);
+  }
+  for (guint i = 0; i < PLANES; i++) {
+    const guint turn = turns[i];
+    const AstroBlock plane = { planes[i] = test_random_grid(&config, i), test_bytes_in(&config) };
+    const AstroImageArguments add = { .adds_image = TRUE },
+                              arguments = { 10 + 2 * i, 2, weights, !is_begun[turn],
+                                            i == PLANES - 1 };
+    g_assert_true(!arguments.last || backend->submit(instances[turn], &images[1], 1, &images[0], 1,
+                                                     &add, NULL, &error));
+    g_assert_true(
+        backend->submit(instances[turn], &plane, 1, &images[turn], 1, &arguments, NULL, &error));
+    is_begun[turn] = TRUE;
+  }
+  g_autofree double *expected =
+      test_make_image(&astro_image_reference, &config, planes, PLANES, 10, 2, weights, 0);
+  g_autofree double *found = g_new(double, test_pixels_out(&config));
+  for (gsize i = 0; i < test_pixels_out(&config); i++)
+    found[i] = astro_format_is_double(config.to) ? ((double *)images[0].data)[i]
+                                                 : ((float *)images[0].data)[i];
+  g_assert_cmpfloat(difference(found, expected, test_pixels_out(&config)), <,
+                    astro_format_is_double(config.to) ? 2e-12 : 3e-7);
+  test_check_guard(images[0].data, images[0].bytes);
+  const AstroImageArguments add = { .adds_image = TRUE };
+  const AstroBlock little = { images[1].data, images[1].bytes - 1 };
+  g_assert_false(backend->submit(instances[0], &little, 1, &images[0], 1, &add, NULL, &error));
+  g_assert_nonnull(strstr(error->message, "blocks in"));
+  g_clear_error(&error);
+  for (guint i = 0; i < 2; i++) {
+    backend->destroy(instances[i]);
+    test_free(images[i].data);
+  }
+  for (guint i = 0; i < PLANES; i++)
+    test_free(planes[i]);
+}
+
+static void test_shared(void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(test_backends) && test_backends[i]; i++)
+    for (guint pair = 0; pair < G_N_ELEMENTS(pairs); pair++)
+      share(test_backends[i], pair);
+}
+
 static void forget_references(void)
 {
   for (Way way = 0; way < N_WAYS; way++)
@@ -271,6 +335,7 @@ static void test_transforms_on_cpu(gconstpointer level)
 static void add_tests(void)
 {
   test_backends[2] = test_on_device("image");
+  g_test_add_func("/image/shared", test_shared);
   g_test_add_data_func("/image/cpu/c", "c", test_cpu);
   g_test_add_data_func("/image/cpu/avx2", "avx2", test_cpu);
   g_test_add_data_func("/image/cpu/avx512", "avx512", test_cpu);
