@@ -43,13 +43,14 @@
  * so. A smaller border is less exact towards the edges. Pixels that are NaN are masked: no sources
  * are looked for there, and they stay NaN.
  *
- * The cycles end when no peak is above threshold or, if that is not set, above auto-threshold times
- * the noise: beyond that they would subtract noise and make the image look better than it is. The
- * noise is estimated from the residual (by its median, which sources hardly move) at the moment
- * when nothing stands out any more, and is passed on with the image, for astromeasure. The cycles
- * also end, with a warning, when peaks grow to twice the lowest peak so far. That happens with too
- * high a gain, with calibration errors, or in a field so much larger than what few stations can
- * resolve that sidelobes are taken for sources.
+ * The cycles end when no peak is above threshold, a flux (0.01, 10mJy) or so many times the noise
+ * (3sigma), or, if that is not set, above auto-threshold times the noise: beyond that they would
+ * subtract noise and make the image look better than it is. The noise is estimated from the
+ * residual (by its median, which sources hardly move) at the moment when nothing stands out any
+ * more, and is passed on with the image, for astromeasure. The cycles also end, with a warning,
+ * when peaks grow to twice the lowest peak so far. That happens with too high a gain, with
+ * calibration errors, or in a field so much larger than what few stations can resolve that
+ * sidelobes are taken for sources.
  *
  * An element message "astro-clean" for each product and channel gives the iterations, the peak
  * left (Jy/beam), the noise (Jy/beam), the flux found (Jy), and in end the reason why the
@@ -72,6 +73,7 @@
 #include "core/clean/clean.h"
 #include "core/clean/memory.h"
 #include "core/clean/components.h"
+#include "core/clean/threshold.h"
 #include "core/kit/lines.h"
 #include "core/kit/enum.h"
 #include "core/kit/polynomial.h"
@@ -85,10 +87,10 @@ struct _AstroClean {
   AstroStage parent;
   /* properties */
   AstroCleanOutput output;
-  double gain, threshold, auto_threshold;
+  double gain, auto_threshold;
   double auto_mask, peak_fraction;
   guint iterations;
-  char *scales, *mask_file, *model_file, *components;
+  char *threshold, *scales, *mask_file, *model_file, *components;
   gint border; /* -1: as small as stays exact */
   gboolean wide_psf;
   gboolean join;
@@ -165,6 +167,16 @@ static gboolean read_scales(AstroClean *self, AstroCleanConfig *config, GError *
   return TRUE;
 }
 
+static gboolean read_threshold(AstroClean *self, AstroCleanConfig *config, GError **error)
+{
+  g_autofree char *text = astro_fields_copy_text(self, &self->threshold);
+  if (!astro_clean_threshold_parse(text, &config->threshold, &config->auto_threshold, error))
+    return FALSE;
+  if (config->threshold > 0)
+    config->auto_threshold = 0;
+  return TRUE;
+}
+
 static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
 {
   AstroClean *self = ASTRO_CLEAN(stage);
@@ -194,8 +206,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .products = pols - 1,
     .gain = self->gain,
     .iterations = self->iterations,
-    .threshold = self->threshold,
-    .auto_threshold = self->threshold > 0 ? 0 : self->auto_threshold,
+    .auto_threshold = self->auto_threshold,
     .border = border < 0 ? astro_clean_exact_border(size, self->grid.size) : (guint)border,
     .output = self->output,
     .auto_mask = self->auto_mask,
@@ -205,7 +216,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .frequency = in->frequency,
     .bandwidth = in->bandwidth,
   };
-  if (!read_scales(self, &self->config, error))
+  if (!read_threshold(self, &self->config, error) || !read_scales(self, &self->config, error))
     return FALSE;
   self->has_files = FALSE;
   self->warned_of_weights = FALSE;
@@ -394,8 +405,10 @@ static const AstroField fields[] = {
                0.1),
   ASTRO_UINT(AstroClean, iterations, "iterations", "Iterations",
              "Most iterations for each product and channel", 0, G_MAXUINT, 1000),
-  ASTRO_DOUBLE(AstroClean, threshold, "threshold", "Threshold",
-               "Ends when no peak is higher than this, Jy/beam", -G_MAXDOUBLE, G_MAXDOUBLE, 0),
+  ASTRO_TEXT(AstroClean, threshold, "threshold", "Threshold",
+             "Ends when no peak is higher than this: a flux in Jy/beam, such as 0.01 or 10mJy, or "
+             "times the noise, such as 3sigma (0: at auto-threshold)",
+             "0"),
   ASTRO_DOUBLE(
       AstroClean, auto_threshold, "auto-threshold", "Automatic threshold",
       "Without a threshold: ends when no peak is above this many times the noise (0: goes on)",

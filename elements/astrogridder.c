@@ -31,8 +31,12 @@
  * have; W-stacking then takes those of some planes at a time from it, in as many passes over the
  * file as there must be. Weights stay the same to the last bit, and grids but for the rounding of
  * their sums. An error says how much is needed where even one plane does not fit. If astrodegridder
- * comes before, it has half of max-memory, or what this stage and those after it leave. On a GPU
- * visibilities are in its memory, to which max-memory does not apply.
+ * comes before, it has half of max-memory, or what this stage and those after it leave.
+ *
+ * On a GPU visibilities are in its memory, and max-memory is for what lies on the host: images,
+ * what is made of them, and grids that the GPU has no room for. If the stream says how long it is,
+ * or with interval, it is known at the start whether the GPU can hold the visibilities; if it
+ * cannot, backend=auto takes the CPU, and backend=cuda is refused with the bytes needed and there.
  *
  * With backend=cuda visibilities, rows and grids stay on the GPU. If its memory has no room for
  * all products of a grid, they are made there one after the other and sent on from the host; if it
@@ -231,6 +235,22 @@ static gboolean choose_grid(AstroGridder *self, const AstroGridderSettings *sett
   return astro_gridder_settings_choose(settings, &choice, config, &self->grid, error);
 }
 
+/* Dumps of a grid; 0: the stream does not say how long it is. */
+static guint64 expected_dumps(AstroGridder *self, guint interval, gboolean cumulative)
+{
+  const AstroStream *in = astro_stage_in(ASTRO_STAGE(self));
+  gint64 duration;
+  if (interval > 0 && !cumulative)
+    return interval;
+  if (in->rate_n <= 0 ||
+      !gst_pad_peer_query_duration(GST_BASE_TRANSFORM_SINK_PAD(self), GST_FORMAT_TIME, &duration) ||
+      duration <= 0)
+    return 0;
+  return gst_util_uint64_scale_ceil((guint64)duration, (guint64)in->rate_n,
+                                    (guint64)in->rate_d * GST_SECOND) +
+         1;
+}
+
 static void tell_least(AstroGridder *self, const AstroGridderConfig *config)
 {
   const guint64 least = astro_gridder_least(config);
@@ -283,6 +303,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
     .smearing = config->per_channel ? 0 : s->smearing,
   };
+  config->dumps = expected_dumps(self, s->interval, config->cumulative);
   tell_least(self, config);
   self->collector.config = *config;
   self->collector.interval = s->interval;
@@ -294,22 +315,6 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
 }
 
 /* ---- dumps ---- */
-
-/* Dumps of a grid; 0: the stream does not say how long it is. */
-static guint64 expected_dumps(AstroGridder *self)
-{
-  const AstroStream *in = astro_stage_in(ASTRO_STAGE(self));
-  gint64 duration;
-  if (self->collector.interval > 0 && !self->collector.config.cumulative)
-    return self->collector.interval;
-  if (in->rate_n <= 0 ||
-      !gst_pad_peer_query_duration(GST_BASE_TRANSFORM_SINK_PAD(self), GST_FORMAT_TIME, &duration) ||
-      duration <= 0)
-    return 0;
-  return gst_util_uint64_scale_ceil((guint64)duration, (guint64)in->rate_n,
-                                    (guint64)in->rate_d * GST_SECOND) +
-         1;
-}
 
 static guint64 own_budget(AstroGridder *self)
 {
@@ -328,7 +333,7 @@ static void find_memory(AstroGridder *self, GstBuffer *in)
     .budget = own_budget(self),
     .others = astro_memory_downstream(GST_BASE_TRANSFORM_SRC_PAD(self)) +
               ASTRO_POOL_DEPTH * gst_buffer_get_size(in),
-    .dumps = expected_dumps(self),
+    .dumps = expected_dumps(self, self->collector.interval, self->collector.config.cumulative),
     .repeats = self->collector.interval > 0 || self->collector.sent > 0,
   };
 }
@@ -343,9 +348,11 @@ static void tell_plan(AstroGridder *self)
     ASTRO_INFO(self,
                "%" G_GUINT64_FORMAT
                " bytes at most are in use from here to the image, of %" G_GUINT64_FORMAT
-               " that max-memory allows; more than %" G_GUINT64_FORMAT
-               " rows of visibilities are kept in a file",
-               plan->bytes, self->collector.memory.budget, plan->most_rows);
+               " that max-memory allows",
+               plan->bytes, self->collector.memory.budget);
+  if (plan->most_rows > 0)
+    ASTRO_INFO(self, "more than %" G_GUINT64_FORMAT " rows of visibilities are kept in a file",
+               plan->most_rows);
 }
 
 static gboolean observe(AstroGridder *self, GstBuffer *in, GError **error)

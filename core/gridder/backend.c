@@ -125,7 +125,6 @@ typedef struct {
   AstroResult *result;
 } Call;
 
-/* A device keeps visibilities in its own memory. */
 static gboolean plan_memory(AstroGridderBackend *self, const Call *call, guint row_channels,
                             GError **error)
 {
@@ -134,10 +133,9 @@ static gboolean plan_memory(AstroGridderBackend *self, const Call *call, guint r
   AstroGridderPlan *plan = call->arguments->plan;
   if (!plan)
     return TRUE;
-  if (memory)
-    *plan = (AstroGridderPlan){ 0 };
-  if (!prepare->limit)
-    return TRUE;
+  if (!prepare->limit) /* a device keeps visibilities in its own memory */
+    return !memory ||
+           astro_gridder_plan_device(&self->config, self->parts->host_grids, memory, plan, error);
   if (memory && !astro_gridder_plan(&self->config, row_channels, memory, plan, error))
     return FALSE;
   self->config.gridder.most_sorted = plan->most_sorted;

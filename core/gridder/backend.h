@@ -23,6 +23,7 @@ typedef struct {
   double robust;
   gboolean per_channel;
   gboolean cumulative; /* a grid holds the visibilities of earlier ones too */
+  guint64 dumps;       /* in a grid, as far as is known before the first; 0: it is not */
 } AstroGridderConfig;
 
 extern const AstroBackend astro_gridder_reference, astro_gridder_cpu;
@@ -69,7 +70,7 @@ typedef enum {
 typedef struct {
   AstroGridCall call;
   AstroObservation *observation; /* OBSERVE; NULL is an error */
-  /* OBSERVE: the memory to plan with, and where to say what was planned: all zeros where
+  /* OBSERVE: the memory to plan with, and where to say what was planned: without rows where
    * visibilities are not in the memory of the host. memory NULL: the plan is made already. Both
    * NULL: all visibilities are kept in memory. */
   const AstroGridderMemory *memory;
@@ -98,6 +99,10 @@ guint64 astro_gridder_least(const AstroGridderConfig *config);
 /* Whether who (a noun) has as much. An error says how much is needed and there. */
 gboolean astro_gridder_fits(const AstroGridderConfig *config, guint64 tables, guint64 had,
                             const char *who, GError **error);
+/* The same for a device, which has to hold the visibilities of config->dumps too: what it needs at
+ * least, so that nothing is refused that might fit. */
+gboolean astro_gridder_fits_device(const AstroGridderConfig *config, guint64 tables, guint64 had,
+                                   const char *who, GError **error);
 
 /* ---- for backends ---- */
 

@@ -86,6 +86,7 @@ const AstroBackend astro_gridder_cpu = {
   .create = create,
   .submit = astro_gridder_backend_submit,
   .destroy = astro_gridder_backend_free,
+  .parts = &host,
 };
 
 const AstroBackend *const astro_gridder_backends[] = { &astro_gridder_reference, &astro_gridder_cpu,

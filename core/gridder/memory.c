@@ -1,4 +1,4 @@
-/* Plans the memory of the gridder on the host. */
+/* Plans the memory of the gridder. */
 #include "config.h"
 #include "core/gridder/memory.h"
 
@@ -148,16 +148,17 @@ static guint64 most_rows(const Needs *needs)
   return MIN(MOST_SORTED / needs->row_channels, expected_rows(needs));
 }
 
-static gboolean refuse(const Needs *needs, guint64 least, GError **error)
+static gboolean refuse(const AstroGridderConfig *config, guint64 least, guint64 budget,
+                       GError **error)
 {
-  const AstroGridderConfig *config = needs->config;
   return astro_backend_no_memory(error,
                                  "a grid of %u x %u cells, %u products and %u channels, and what "
                                  "is made of it, need %" G_GUINT64_FORMAT
                                  " bytes at least, and max-memory allows %" G_GUINT64_FORMAT
                                  ": expected more memory, a smaller size, or fewer products",
-                                 config->grid.size, config->grid.size, needs->products,
-                                 config->gridder.channels, least, needs->memory->budget);
+                                 config->grid.size, config->grid.size,
+                                 g_strv_length(config->grid.products), config->gridder.channels,
+                                 least, budget);
 }
 
 /* Parts as large as is fast, unless visibilities would have too little room then. */
@@ -198,5 +199,50 @@ gboolean astro_gridder_plan(const AstroGridderConfig *config, guint row_channels
   *plan = (AstroGridderPlan){ .bytes = one_dump, .least = one_dump };
   if (needs.keeps)
     plan_rows(&needs, plan);
-  return plan->least <= memory->budget || refuse(&needs, plan->least, error);
+  return plan->least <= memory->budget || refuse(config, plan->least, memory->budget, error);
+}
+
+/* ---- devices ---- */
+
+gboolean astro_gridder_plan_device(const AstroGridderConfig *config, gboolean host_grids,
+                                   const AstroGridderMemory *memory, AstroGridderPlan *plan,
+                                   GError **error)
+{
+  const guint64 grid = host_grids ? astro_gridder_grid_bytes(config) : 0;
+  *plan = (AstroGridderPlan){ .bytes = memory->others + grid, .least = memory->others + grid };
+  return plan->least <= memory->budget || refuse(config, plan->least, memory->budget, error);
+}
+
+/* Neighbouring channels that are added up before may leave a single one. */
+static guint64 device_needs(const AstroGridderConfig *config, guint64 tables)
+{
+  const AstroPrepareConfig *prepare = &config->prepare;
+  const guint row_channels = prepare->smearing > 0 ? config->gridder.channels : prepare->channels;
+  const gsize real = config->gridder.is_double ? sizeof(double) : sizeof(float);
+  const Needs needs = { .config = config,
+                        .row_channels = row_channels,
+                        .products = g_strv_length(config->grid.products) };
+  const guint64 rows = astro_gridder_adds_at_once(config) ? 0 : config->dumps * prepare->baselines;
+  const guint64 kept = rows * row_bytes(&needs), grids = astro_gridder_needs(config, tables);
+  /* Values, and where they belong in three dimensions. */
+  const guint64 sorted = rows * row_channels * (2 * needs.products + 3) * real;
+  return config->algorithm->has_planes ? sorted + MAX(kept, grids) : kept + grids;
+}
+
+gboolean astro_gridder_fits_device(const AstroGridderConfig *config, guint64 tables, guint64 had,
+                                   const char *who, GError **error)
+{
+  const guint64 needed = device_needs(config, tables);
+  if (!astro_gridder_fits(config, tables, had, who, error))
+    return FALSE;
+  return needed < had ||
+         astro_backend_no_memory(error,
+                                 "a grid of %u x %u cells, %u products and %u channels, and its "
+                                 "%" G_GUINT64_FORMAT " dumps of visibilities, need "
+                                 "%" G_GUINT64_FORMAT " bytes at least, %s has %" G_GUINT64_FORMAT
+                                 ": expected backend=cpu, which keeps visibilities in a file where "
+                                 "max-memory has no room for them",
+                                 config->grid.size, config->grid.size,
+                                 g_strv_length(config->grid.products), config->gridder.channels,
+                                 config->dumps, needed, who, had);
 }

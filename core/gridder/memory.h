@@ -13,5 +13,10 @@ G_BEGIN_DECLS
 gboolean astro_gridder_plan(const AstroGridderConfig *config, guint row_channels,
                             const AstroGridderMemory *memory, AstroGridderPlan *plan,
                             GError **error);
+/* The same where a device holds the visibilities: what other stages keep on the host, and grids
+ * that have no room on the device (host_grids). */
+gboolean astro_gridder_plan_device(const AstroGridderConfig *config, gboolean host_grids,
+                                   const AstroGridderMemory *memory, AstroGridderPlan *plan,
+                                   GError **error);
 
 G_END_DECLS

@@ -74,8 +74,8 @@ static guint64 tables_of(const AstroGridderConfig *config, guint passes)
          others * astro_gridder_grid_bytes(config);
 }
 
-/* Grids of all products where the device has room for them, else of one product after the other if
- * that needs less. */
+/* Grids of all products where the device has room for them beside the visibilities, else of one
+ * product after the other if that needs less. */
 static const AstroGridderParts *choose_parts(const AstroGridderConfig *config,
                                              const AstroPlace *place, GError **error)
 {
@@ -87,9 +87,10 @@ static const AstroGridderParts *choose_parts(const AstroGridderConfig *config,
   const gboolean helps = astro_gridder_needs(&one, of_one) < astro_gridder_needs(config, tables);
   if (!place->device->funcs->memory(place->device, &memory, error))
     return NULL;
-  if (astro_gridder_fits(config, tables, memory.free, place->device->name, helps ? NULL : error))
+  if (astro_gridder_fits_device(config, tables, memory.free, place->device->name,
+                                helps ? NULL : error))
     return &whole;
-  if (helps && astro_gridder_fits(&one, of_one, memory.free, place->device->name, error))
+  if (helps && astro_gridder_fits_device(&one, of_one, memory.free, place->device->name, error))
     return &per_product;
   if (helps)
     g_prefix_error(error, "even one product at a time: ");

@@ -64,6 +64,7 @@ typedef struct {
   guint events;                /* alive */
   guint fail_in[FAKE_N_CALLS]; /* n: the nth call from now fails; 0: none does */
   guint failures;
+  gsize free;    /* bytes that there are said to be; 0: very many */
   gboolean lost; /* every call fails, as after a kernel's fault */
   guint32 random;
   guint delay;    /* microseconds at most before each piece of work */
@@ -226,7 +227,8 @@ static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *fa
 static inline gboolean fake_memory(AstroDevice *device, AstroDeviceMemory *memory, GError **error)
 {
   FakeDevice *fake = (FakeDevice *)device;
-  *memory = (AstroDeviceMemory){ .free = G_MAXSIZE / 2, .whole = G_MAXSIZE };
+  *memory =
+      (AstroDeviceMemory){ .free = fake->free ? fake->free : G_MAXSIZE / 2, .whole = G_MAXSIZE };
   pthread_mutex_lock(&fake->world->lock);
   for (guint i = 0; i < fake->faces->len; i++)
     memory->ours += g_array_index(fake->faces, FakeArea, i).bytes;

@@ -242,6 +242,101 @@ static void test_spectra(void)
   g_byte_array_unref(made[1]);
 }
 
+static char *error_on(GstBus *bus)
+{
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_autoptr(GError) error = NULL;
+  g_assert_nonnull(message);
+  gst_message_parse_error(message, &error, NULL);
+  g_test_message("%s", error->message);
+  return g_strdup(error->message);
+}
+
+/* The grids of all dumps, in grids of three; on which backend they were made, or an error. */
+static Made make_with_free(guint64 bytes, const char *backend, const char *settings, char **active,
+                           char **error)
+{
+  g_autofree complex float *all = predict();
+  g_autofree char *with = g_strconcat("interval=3 weighting=uniform ", settings, NULL);
+  Made made = { g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref), NULL };
+  GstBuffer *grid;
+  TestRig rig;
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  ((FakeDevice *)device)->free = bytes;
+  test_backend = backend;
+  test_rig_open(&rig, with, NULL);
+  test_rig_start(&rig, TRUE);
+  const gboolean is_made = push_all(&rig, all, TRUE) == GST_FLOW_OK;
+  gst_harness_push_event(rig.h, gst_event_new_eos());
+  while ((grid = gst_harness_try_pull(rig.h)))
+    g_ptr_array_add(made.grids, grid);
+  g_autoptr(GstElement) gridder = gst_harness_find_element(rig.h, "astrogridder");
+  g_object_get(gridder, "active-backend", active, NULL);
+  *error = NULL;
+  if (is_made)
+    made.told = take_message(rig.bus, "astro-gridder");
+  else
+    *error = error_on(rig.bus);
+  test_rig_close(&rig);
+  ((FakeDevice *)device)->free = 0;
+  return made;
+}
+
+/* The number behind a word of an error. */
+static guint64 bytes_behind(const char *error, const char *word)
+{
+  const char *at = error ? strstr(error, word) : NULL;
+  g_assert_nonnull(at);
+  return g_ascii_strtoull(at + strlen(word), NULL, 10);
+}
+
+static guint64 bytes_refused(guint64 had, const char *settings, const char *word)
+{
+  g_autofree char *active = NULL, *error = NULL;
+  g_auto(Made) made = make_with_free(had, "cuda", settings, &active, &error);
+  g_assert_cmpuint(made.grids->len, ==, 0);
+  return bytes_behind(error, word);
+}
+
+/* A device without room for the visibilities beside the grid is not begun with: auto takes the CPU,
+ * which makes the same grids, and cuda is refused with the bytes needed, which are enough. */
+static void test_little_free(void)
+{
+  static const char *const cases[] = { "algorithm=wstacking", "algorithm=wprojection" };
+  if (!test_devices_are_fake()) {
+    g_test_skip("only a fake device has as much free memory as it is told to");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const guint64 grid = bytes_refused(1000, cases[i], "channels needs ");
+    const guint64 all = bytes_refused(grid + 1, cases[i], "3 dumps of visibilities, need ");
+    g_autofree char *on_cpu = NULL, *on_device = NULL, *error = NULL, *other = NULL;
+    g_assert_cmpuint(all, >=, grid + 3 * TEST_BASELINES * TEST_CHANNELS * 8);
+    g_auto(Made) little = make_with_free(grid + 1, "auto", cases[i], &on_cpu, &error);
+    g_assert_cmpstr(error, ==, NULL);
+    g_assert_true(g_str_has_prefix(on_cpu, "cpu/"));
+    g_auto(Made) some = make_with_free(all + 1, "auto", cases[i], &on_device, &other);
+    g_assert_cmpstr(other, ==, NULL);
+    g_assert_true(g_str_has_prefix(on_device, "cuda/"));
+    assert_same(&some, &little, TRUE);
+  }
+}
+
+/* Where a GPU does the work, the host keeps to max-memory with what lies there. */
+static void test_host_memory(void)
+{
+  if (!test_devices_are_fake()) {
+    g_test_skip("the bytes are those of fake devices");
+    return;
+  }
+  g_autofree char *active = NULL, *error = NULL;
+  const guint64 bytes = bytes_refused(0, "max-memory=2000", "what is made of it, need ");
+  g_autofree char *enough = g_strdup_printf("max-memory=%" G_GUINT64_FORMAT, bytes);
+  g_auto(Made) made = make_with_free(0, "cuda", enough, &active, &error);
+  g_assert_cmpstr(error, ==, NULL);
+  g_assert_cmpuint(made.grids->len, >, 0);
+}
+
 /* A device that fails ends the stream with an error that names it. */
 static void test_failure(void)
 {
@@ -258,12 +353,8 @@ static void test_failure(void)
   g_assert_cmpint(gst_harness_push(rig.h, test_dumps(all, 0, 1)), ==, GST_FLOW_OK);
   ((FakeDevice *)device)->lost = TRUE;
   g_assert_cmpint(gst_harness_push(rig.h, test_dumps(all, 1, 1)), ==, GST_FLOW_ERROR);
-  g_autoptr(GstMessage) message = gst_bus_pop_filtered(rig.bus, GST_MESSAGE_ERROR);
-  g_autoptr(GError) error = NULL;
-  g_assert_nonnull(message);
-  gst_message_parse_error(message, &error, NULL);
-  g_test_message("%s", error->message);
-  g_assert_nonnull(strstr(error->message, "fake 1"));
+  g_autofree char *error = error_on(rig.bus);
+  g_assert_nonnull(strstr(error, "fake 1"));
   test_rig_close(&rig);
 }
 
@@ -274,6 +365,8 @@ static void add_tests(void)
   g_test_add_func("/astrogridder-devices/same", test_same);
   g_test_add_func("/astrogridder-devices/image", test_image);
   g_test_add_func("/astrogridder-devices/spectra", test_spectra);
+  g_test_add_func("/astrogridder-devices/little-free", test_little_free);
+  g_test_add_func("/astrogridder-devices/host-memory", test_host_memory);
   g_test_add_func("/astrogridder-devices/failure", test_failure); /* the last: it stays broken */
 }
 

@@ -248,11 +248,59 @@ LATE_STAGE(convert, AstroConvertConfig, NULL, keep_convert)
 LATE_STAGE(correlator, AstroCorrelatorConfig, correlator_waits, keep_correlator)
 LATE_STAGE(delay, AstroDelayConfig, NULL, NULL) /* its model goes on with the next block */
 LATE_STAGE(fft, AstroFftConfig, NULL, keep_fft)
-LATE_STAGE(gridder, AstroGridderConfig, NULL, NULL) /* its dumps go with what buffers say */
 LATE_STAGE(image, AstroImageConfig, image_waits, keep_image)
 LATE_STAGE(power, AstroPowerConfig, NULL, NULL) /* it counts samples at once */
 LATE_STAGE(sideband, AstroSidebandConfig, NULL, keep_sideband)
 LATE_STAGE(transpose, AstroTransposeConfig, NULL, keep_transpose)
+
+/* As a device's, the gridder keeps all visibilities where it works, if there is room for them. */
+
+static gpointer new_gridder(gconstpointer config, const AstroPlace *place, const char **variant,
+                            GError **error)
+{
+  static AstroPrepareFuncs prepare;
+  static AstroGridderParts parts;
+  static gsize is_filled;
+  if (g_once_init_enter(&is_filled)) {
+    parts = *(const AstroGridderParts *)astro_gridder_cpu.parts;
+    prepare = *parts.prepare;
+    prepare.limit = NULL;
+    prepare.stored = NULL;
+    parts.prepare = &prepare;
+    g_once_init_leave(&is_filled, TRUE);
+  }
+  return astro_gridder_backend_new(config, place, &parts);
+}
+
+static gboolean shape_gridder(gconstpointer config, GError **error)
+{
+  return astro_gridder_cpu.shape(config, error);
+}
+
+static gpointer create_gridder(gconstpointer given, const AstroPlace *place, const char **variant,
+                               GError **error)
+{
+  static const AstroBackend unlimited = { .create = new_gridder,
+                                          .submit = astro_gridder_backend_submit,
+                                          .destroy = astro_gridder_backend_free };
+  static const LateStage stage = { &unlimited, NULL, NULL }; /* dumps go with what buffers say */
+  const AstroGridderConfig *config = given;
+  AstroDeviceMemory memory;
+  if (!place->device->funcs->memory(place->device, &memory, error) ||
+      !astro_gridder_fits_device(config, config->algorithm->bytes(&config->gridder, &config->grid),
+                                 memory.free, place->device->name, error))
+    return NULL;
+  return late_create(&stage, sizeof *config, config, place, variant, error);
+}
+
+static const AstroBackend late_gridder = { .stage = "gridder",
+                                           .kind = ASTRO_BACKEND_CUDA,
+                                           .config_bytes = sizeof(AstroGridderConfig),
+                                           .shape = shape_gridder,
+                                           .create = create_gridder,
+                                           .submit = late_submit,
+                                           .drain = late_drain,
+                                           .destroy = late_destroy };
 
 /* Catalogues and counts are on the host, for a device too. */
 typedef struct {

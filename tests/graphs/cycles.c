@@ -74,7 +74,10 @@ static void test_settings(void)
     return;
   g_assert_cmpint(result.status, ==, 1);
   g_assert_nonnull(strstr(result.err, "none.fits"));
-  g_auto(Result) good = run(IMAGE "output=set.fits scales=0,4 auto-mask=6 threshold=0.02 --stats");
+  g_auto(Result) wrong = run(IMAGE "output=set.fits threshold=20MJy");
+  g_assert_cmpint(wrong.status, ==, 1);
+  g_assert_nonnull(strstr(wrong.err, "threshold \"20MJy\", expected a flux"));
+  g_auto(Result) good = run(IMAGE "output=set.fits scales=0,4 auto-mask=6 threshold=20mJy --stats");
   g_assert_cmpint(good.status, ==, 0);
   g_assert_nonnull(strstr(good.err, "end threshold"));
 }
