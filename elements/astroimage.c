@@ -25,6 +25,9 @@
  * with major and minor (full widths at half maximum) and angle (from north through east), in
  * degrees.
  *
+ * Of grids that several processes share (share= of astrogridder), each makes an image of its part,
+ * and astroreduce has to come next: it adds them up, and the sum goes on at one of them.
+ *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 ! astrofft ! \
  *   astroimage psf=true ! astrofitssink location=a.fits
@@ -39,6 +42,7 @@
 #include "elements/astroimage-beam.h"
 #include "elements/astroimage-caps.h"
 #include "elements/base/astroreader.h"
+#include "elements/base/astroshares.h"
 
 struct _AstroImage {
   AstroStage parent;
@@ -48,6 +52,7 @@ struct _AstroImage {
 
   AstroGrid grid;        /* from the input's caps */
   gboolean touched_only; /* from them too: rows without a touched tile are undefined */
+  guint shares;          /* and: grids are parts, of which so many are added up */
   AstroImageConfig config;
   GstBuffer *image; /* being made: some of its planes are added */
   guint next_plane;
@@ -93,6 +98,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   }
   const GstStructure *s = gst_caps_get_structure(in, 0);
   self->touched_only = astro_field_is_true(s, "touched-only");
+  self->shares = astro_shares_of(s);
   /* An unfinished image of the old grid is dropped, with an error, before the new caps hold. */
   AstroGrid old = self->grid;
   self->grid = grid;
@@ -176,6 +182,26 @@ static void add_weights(const AstroImage *self, const AstroGridMeta *grid, Astro
             grid->weights[channel * config->n_in + config->products[i].terms[k].product];
 }
 
+/* The image is linear in the grid: images of its parts are added up where they are complete. */
+static gboolean add_shares(AstroImage *self, gboolean *is_here, GError **error)
+{
+  const gboolean is_double = self->config.to == ASTRO_FORMAT_F64LE;
+  const gsize bytes = astro_format_info(self->config.to)->bytes;
+  GstMapInfo map;
+  *is_here = TRUE;
+  if (self->shares <= 1)
+    return TRUE;
+  if (!gst_buffer_map(self->image, &map, GST_MAP_READWRITE))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "no memory to add up an image");
+  const AstroSharesPart parts[] = { { map.data, map.size / bytes, is_double },
+                                    { self->beam.middle, (guint64)self->beam.size * self->beam.size,
+                                      is_double } };
+  const gboolean ok = astro_shares_sum(GST_BASE_TRANSFORM_SRC_PAD(self), self->shares, parts,
+                                       self->beam.middle ? 2 : 1, is_here, error);
+  gst_buffer_unmap(self->image, &map);
+  return ok;
+}
+
 static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
 {
   AstroImageMeta *meta =
@@ -237,8 +263,13 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                                                  arguments.first, arguments.last, error))
     return FALSE;
   self->next_plane++;
-  if (arguments.last)
+  gboolean is_here;
+  if (arguments.last && !add_shares(self, &is_here, error))
+    return FALSE;
+  if (arguments.last && is_here)
     emit(self, meta, in);
+  else if (arguments.last)
+    forget(self);
   return TRUE;
 }
 

@@ -23,6 +23,7 @@ typedef struct {
   double robust;
   gboolean per_channel;
   gboolean cumulative; /* a grid holds the visibilities of earlier ones too */
+  guint ranks;         /* processes that share a grid, each with all visibilities; 0 or 1: one */
 } AstroGridderConfig;
 
 extern const AstroBackend astro_gridder_reference, astro_gridder_cpu;

@@ -7,6 +7,7 @@
 #include "elements/base/astroincoming.h"
 #include "elements/mpi/receiver.h"
 #include "elements/mpi/sender.h"
+#include "elements/mpi/sums.h"
 
 typedef struct {
   AstroWorld world;
@@ -93,6 +94,14 @@ void mpi_exchange_set_sink(MpiExchange *self, GstElement *child, const char *pad
 void mpi_exchange_set_src(MpiExchange *self, GstElement *child, const char *pad)
 {
   set_target(PRIV(self)->src, child, pad);
+}
+
+void mpi_exchange_add_sums(MpiExchange *self, guint root)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_pad_template_caps(PRIV(self)->sink);
+  GstElement *sums = keep(self, mpi_sums_new(PRIV(self)->link, &PRIV(self)->world, root, caps));
+  mpi_exchange_set_sink(self, sums, "sink");
+  mpi_exchange_set_src(self, sums, "src");
 }
 
 /* ---- beginning and end ---- */
