@@ -19,4 +19,11 @@ gboolean astro_graph_settle_job(AstroGraph *graph);
 
 gboolean astro_parameter_is_of_job(const AstroParameter *parameter);
 
+/* Whether the graph, which is settled, may run in this process: one of several shares the work with
+ * the others, and is the one that it takes itself for. */
+gboolean astro_graph_check_job(const AstroGraph *graph, GError **error);
+
+/* Lines of what has to be the same on all ranks: graph and parameters. */
+char *astro_graph_job_text(const AstroGraph *graph);
+
 G_END_DECLS

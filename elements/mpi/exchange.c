@@ -144,13 +144,23 @@ static void unwatch_pipeline(MpiExchange *self)
   gst_clear_object(&priv->bus);
 }
 
+/* Empty in a pipeline that was not made by gst-astro. */
+static char *find_job(MpiExchange *self)
+{
+  g_autoptr(GstContext) context = gst_element_get_context(GST_ELEMENT(self), ASTRO_JOB_CONTEXT);
+  const char *text =
+      context ? gst_structure_get_string(gst_context_get_structure(context), "text") : NULL;
+  return g_strdup(text ? text : "");
+}
+
 static gboolean begin(MpiExchange *self)
 {
   MpiExchangePrivate *priv = PRIV(self);
   g_autofree char *settings = MPI_EXCHANGE_GET_CLASS(self)->tell_settings(self);
   g_autofree char *name = gst_object_get_name(GST_OBJECT(self));
   g_autoptr(GError) error = NULL;
-  AstroLink *link = link_open(&priv->world, name, settings, on_lost, G_OBJECT(self), &error);
+  g_autofree char *job = find_job(self);
+  AstroLink *link = link_open(&priv->world, job, name, settings, on_lost, G_OBJECT(self), &error);
   g_mutex_lock(&priv->lock);
   priv->link = link;
   g_mutex_unlock(&priv->lock);
