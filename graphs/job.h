@@ -4,7 +4,8 @@
  *   ! astroselect stations=${rank}/${ranks}
  *   @end
  *
- * mpirun sets them; ranks is empty in a process that was started alone. What a user types wins. */
+ * mpirun sets them; ranks is empty in a process that was started alone. What a user types wins, to
+ * see what a graph becomes; running it needs the job that it is for. */
 #pragma once
 
 #include "graphs/graph.h"

@@ -17,4 +17,4 @@ elements_libgstastrompi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -expor
   -Wl,-rpath,'$$ORIGIN/..'
 tests_bench_ranks_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 tests_bench_ranks_LDADD = $(LDADD) $(MPI_LIBS)
-dist_files += tests/elements/ranks.h
+dist_files += tests/elements/ranks.h tests/bench/ranks-net

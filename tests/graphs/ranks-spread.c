@@ -26,12 +26,12 @@ static const struct {
   { "synthesis",
     "synthesis stations=10 duration=300 size=128 cell=20 iterations=20 image=i.fits picture=p.png",
     "uvfits",
-    { 2, 3 },
+    { 3 },
     TRUE },
   { "image",
     "image input=v.uvfits size=128 cell=20 weighting=uniform iterations=20 picture=p.png",
     "fits",
-    { 2, 3 },
+    { 2 },
     FALSE },
   { "cube",
     "image input=v.uvfits size=64 cell=30 per-channel=true weighting=briggs picture=p.png",
@@ -97,6 +97,13 @@ static void assert_near(const char *a, const char *b)
   g_assert_cmpfloat(worst, <, 2e-6);
 }
 
+static void write_visibilities(void)
+{
+  g_auto(Result) source = run("run synthesis stations=8 duration=200 channels=8 iterations=0 "
+                              "size=64 --quiet output=v.uvfits image=i.fits picture=p.png");
+  g_assert_cmpint(source.status, ==, 0);
+}
+
 static void test_spread(gconstpointer which)
 {
   const guint c = GPOINTER_TO_UINT(which);
@@ -107,9 +114,8 @@ static void test_spread(gconstpointer which)
   write_catalogue("r2.csv", 3);
   write_catalogue("r3.csv", 4);
   g_autofree char *one = g_strdup_printf("1.%s", spread[c].output);
-  g_auto(Result) source = run("run synthesis stations=8 duration=200 channels=8 iterations=0 "
-                              "size=64 --quiet output=v.uvfits image=i.fits picture=p.png");
-  g_assert_cmpint(source.status, ==, 0);
+  if (strstr(spread[c].graph, "v.uvfits"))
+    write_visibilities();
   g_auto(Result) alone = run("run %s --quiet output=%s", spread[c].graph, one);
   g_assert_cmpint(alone.status, ==, 0);
   for (guint i = 0; i < G_N_ELEMENTS(spread[c].ranks) && spread[c].ranks[i]; i++) {
