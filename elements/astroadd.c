@@ -27,6 +27,7 @@
 #include "core/add/add.h"
 #include "elements/astroadd-said.h"
 #include "elements/base/astrostage.h"
+#include "elements/base/astroshares.h"
 #include "elements/base/astrosteps.h"
 
 struct _AstroAdd {
@@ -67,6 +68,12 @@ static void reset(AstroMerge *merge)
 static gboolean check_grids(const AstroMergeInput *inputs, GError **error)
 {
   const GstStructure *s = gst_caps_get_structure(inputs[0].caps, 0);
+  if (astro_shares_of(s) > 1)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "pad %s: the grid is one of %u parts (share= of astrogridder), "
+                               "which are added up as images: expected astrofft and astroimage "
+                               "before astroreduce",
+                               inputs[0].pad, astro_shares_of(s));
   return !astro_field_is_true(s, "touched-only") ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "pad %s: caps field \"touched-only\" is true, which leaves tiles "

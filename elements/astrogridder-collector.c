@@ -35,7 +35,8 @@ static gboolean ask(AstroGridCollector *self, AstroGridCall call, GError **error
 }
 
 /* sums: the weights in each of the grid's channels, added up. */
-static void describe(AstroGridCollector *self, GstBuffer *buffer, guint plane, const double *sums)
+static void describe(AstroGridCollector *self, GstBuffer *buffer, guint plane, guint planes,
+                     const double *sums)
 {
   const guint channels = self->config.gridder.channels;
   const guint products = g_strv_length(self->config.grid.products);
@@ -48,7 +49,7 @@ static void describe(AstroGridCollector *self, GstBuffer *buffer, guint plane, c
   meta->w = told->w;
   meta->w_step = told->w_step;
   meta->plane = plane;
-  meta->planes = told->planes;
+  meta->planes = planes;
   meta->used = counts->used;
   meta->outside = counts->outside;
   meta->flagged = counts->flagged;
@@ -100,6 +101,31 @@ static void add_counts(AstroGridCollector *self, const AstroGridCounts *counts)
   self->counts.not_finite += counts->not_finite;
 }
 
+/* Where other processes make planes too, those of this one are numbered among themselves: their sum
+ * is an image, and the sum of these images the one of all planes. Without planes each makes a grid
+ * of some visibilities. */
+static guint own_planes(const AstroGridCollector *self, guint planes)
+{
+  if (!self->config.algorithm->has_planes)
+    return planes;
+  return planes / self->ranks + (self->rank < planes % self->ranks);
+}
+
+static gboolean is_own(const AstroGridCollector *self, guint plane)
+{
+  return !self->config.algorithm->has_planes || plane % self->ranks == self->rank;
+}
+
+/* Takes over both buffers. FALSE: nobody wants more. */
+static gboolean send(AstroGridCollector *self, GstBuffer *out, GstBuffer *touched, guint plane,
+                     guint planes, const double *sums)
+{
+  describe(self, out, plane, planes, sums);
+  astro_buffer_get_grid(out)->touched = touched;
+  astro_stage_emit(self->stage, out, self->number, 1);
+  return astro_stage_push(self->stage) == GST_FLOW_OK;
+}
+
 /* Each plane leaves before the next is made, so that few are in memory at once. The sums of weights
  * are final once the grid has begun. */
 static gboolean send_planes(AstroGridCollector *self, GError **error)
@@ -108,18 +134,26 @@ static gboolean send_planes(AstroGridCollector *self, GError **error)
   g_autofree double *sums = g_new(double, self->config.gridder.channels);
   if (!ask(self, ASTRO_GRID_BEGIN, error) || !astro_grid_lanes_count(self, sums, error))
     return FALSE;
-  for (guint plane = 0; plane < told->planes; plane++) {
+  const guint all = told->planes, own = own_planes(self, all);
+  for (guint plane = 0, sent = 0; plane < all; plane++) {
     g_autoptr(GstBuffer) touched = NULL;
-    GstBuffer *out = astro_grid_lanes_plane(self, plane, sends_maps(self), &touched, error);
-    if (!out)
+    GstBuffer *out;
+    if (!is_own(self, plane)) {
+      if (!astro_grid_lanes_pass(self, error))
+        return FALSE;
+      continue;
+    }
+    if (!(out = astro_grid_lanes_plane(self, plane, sends_maps(self), &touched, error)))
       return FALSE;
-    describe(self, out, plane, sums);
-    astro_buffer_get_grid(out)->touched = g_steal_pointer(&touched);
-    astro_stage_emit(self->stage, out, self->number, 1);
-    if (astro_stage_push(self->stage) != GST_FLOW_OK)
+    if (!send(self, out, g_steal_pointer(&touched), sent++, own, sums))
       return TRUE;
   }
-  return TRUE;
+  if (own > 0)
+    return TRUE;
+  GstBuffer *nothing = astro_grid_lanes_nothing(self, error);
+  if (nothing)
+    send(self, nothing, NULL, 0, 1, sums);
+  return nothing != NULL;
 }
 
 static gboolean send_grid(AstroGridCollector *self, GError **error)

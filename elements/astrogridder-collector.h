@@ -28,6 +28,7 @@ typedef struct {
 
   /* Set by the element. */
   AstroGridderConfig config;  /* agreed on */
+  guint rank, ranks;          /* of the processes that share each grid; ranks 1: there is one */
   guint interval;             /* dumps in a grid; 0: all that come */
   gboolean reader_takes_maps; /* of touched tiles: all other cells are not even written then */
   gboolean whole_planes;      /* the caps ask for every cell all the same */

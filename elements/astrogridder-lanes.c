@@ -133,13 +133,28 @@ static GstBuffer *make_plane(AstroGridCollector *self, const AstroGridderArgumen
   return out;
 }
 
+gboolean astro_grid_lanes_pass(AstroGridCollector *self, GError **error)
+{
+  static const AstroGridderArguments skip = { .call = ASTRO_GRID_SKIP };
+  return astro_grid_lanes_ask(self, &skip, error);
+}
+
+GstBuffer *astro_grid_lanes_nothing(AstroGridCollector *self, GError **error)
+{
+  astro_stage_take_lane(self->stage, 0);
+  GstBuffer *out = new_grid(self, error);
+  if (out)
+    gst_buffer_memset(out, 0, 0, gst_buffer_get_size(out));
+  return out;
+}
+
 /* Each device makes its planes in their order, and passes over those of the others. */
 static GstBuffer *next_plane(AstroGridCollector *self, guint plane, gboolean with_map,
                              GstBuffer **touched, GError **error)
 {
   const AstroGridderArguments arguments = { .call = ASTRO_GRID_PLANE },
                               skip = { .call = ASTRO_GRID_SKIP };
-  const guint turn = plane % n_lanes(self);
+  const guint turn = plane / self->ranks % n_lanes(self);
   for (guint i = 0; i < n_lanes(self); i++) {
     astro_stage_take_lane(self->stage, i);
     if (i != turn && !astro_stage_submit(self->stage, NULL, NULL, &skip, error))
@@ -176,8 +191,8 @@ static GstBuffer *part_of_grid(AstroGridCollector *self, guint number, gboolean 
 {
   AstroGridLane *lane = &self->lanes[number];
   const AstroGridderArguments arguments = { .call = ASTRO_GRID_PLANE,
-                                            .share = number,
-                                            .shares = n_lanes(self) };
+                                            .share = self->rank * n_lanes(self) + number,
+                                            .shares = self->ranks * n_lanes(self) };
   astro_stage_take_lane(self->stage, number);
   if (self->at_once)
     return lane->open ? close_open(self, lane, is_last, error) : NULL;

@@ -22,6 +22,10 @@ gboolean astro_grid_lanes_add(AstroGridCollector *self, GstBuffer *in,
 /* The next plane, with its map of touched tiles if with_map, or the whole grid. */
 GstBuffer *astro_grid_lanes_plane(AstroGridCollector *self, guint plane, gboolean with_map,
                                   GstBuffer **touched, GError **error);
+/* Passes over the next plane, which another process makes. */
+gboolean astro_grid_lanes_pass(AstroGridCollector *self, GError **error);
+/* A plane of zeros. */
+GstBuffer *astro_grid_lanes_nothing(AstroGridCollector *self, GError **error);
 /* Drops the grids that dumps were added to. */
 void astro_grid_lanes_forget(AstroGridCollector *self);
 

@@ -4,7 +4,9 @@
 
 #include "core/backend/budget.h"
 #include "core/kit/enum.h"
+#include "core/kit/share.h"
 #include "elements/base/astroearth.h"
+#include "elements/base/astroshares.h"
 
 #include <math.h>
 #include <string.h>
@@ -185,6 +187,7 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const G
 {
   AstroGriddingConfig config;
   AstroGrid grid;
+  guint rank, ranks;
   const gboolean has_planes = astro_gridder_settings_algorithm(s)->has_planes;
   if (!astro_gridder_settings_choose(s, choice, &config, &grid, NULL))
     return NULL;
@@ -201,6 +204,8 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const G
   astro_grid_to_caps(&grid, caps);
   astro_grid_clear(&grid);
   GstStructure *to = gst_structure_copy(gst_caps_get_structure(caps, 0));
+  if (astro_share_read(s->share, &rank, &ranks, NULL) && ranks > 1)
+    gst_structure_set(to, ASTRO_SHARES_FIELD, G_TYPE_INT, (gint)ranks, NULL);
   copy_field(to, from, "frequency");
   copy_field(to, from, "bandwidth");
   if (s->per_channel) {
@@ -281,6 +286,10 @@ const AstroField astro_gridder_settings_fields[] = {
              ASTRO_BUDGET_HELP ", for this stage and those after it. Visibilities that do not fit "
                                "are kept in a file in TMPDIR",
              ASTRO_BUDGET_DEFAULT),
+  ASTRO_TEXT(AstroGridderSettings, share, "share", "Share",
+             ASTRO_SHARE_HELP "; all have all visibilities, and astroreduce behind astroimage adds "
+                              "up their images",
+             NULL),
   ASTRO_EARTH_FIELD(AstroGridderSettings, earth_orientation),
   { 0 },
 };

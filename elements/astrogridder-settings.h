@@ -40,6 +40,7 @@ typedef struct {
   char *centre; /* "l,m", NULL: 0,0 */
   char *earth_orientation;
   char *max_memory;
+  char *share; /* RANK/RANKS */
 } AstroGridderSettings;
 
 const AstroGridAlgorithm *astro_gridder_settings_algorithm(const AstroGridderSettings *settings);

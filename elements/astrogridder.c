@@ -49,6 +49,14 @@
  * deal out the visibilities and add up a grid of each GPU in the end, which may differ in the last
  * digits. Each GPU needs room for all products of a grid.
  *
+ * With share=RANK/RANKS, so many elements in as many processes share each grid. All of them take
+ * all visibilities, so that weights, planes and sums of weights are those of one; then each makes
+ * every n-th plane of algorithm=wstacking or, of other algorithms, puts every n-th part of the
+ * visibilities on a grid. astrofft and astroimage make an image of what there is, and astroreduce
+ * behind astroimage adds these images up: that is the image of one process but for the rounding of
+ * that sum. Images cross between processes, and no grids. Visibilities have to fit in each process,
+ * or in its file.
+ *
  * Where neither cell nor field-of-view is set, a pixel is a quarter of the beam that the stations
  * of the observation give at the highest frequency: the beam of all baselines with natural
  * weights, else that of the longest. The longest baseline is never lost. Where size is not set,
@@ -68,6 +76,7 @@
 #include <string.h>
 
 #include "core/backend/budget.h"
+#include "core/kit/share.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/memory/pool.h"
 #include "core/stream/uvw-meta.h"
@@ -268,8 +277,11 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
   AstroGridderConfig *config = configuration;
+  guint rank, ranks;
 
   astro_gridder_settings_copy(self, &settings, &self->settings);
+  if (!astro_share_read(s->share, &rank, &ranks, error))
+    return FALSE;
   if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
       (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE))
     return astro_stream_refuse(
@@ -292,6 +304,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   config->robust = s->robust;
   config->per_channel = astro_layout_find(&out->layout, ASTRO_AXIS_CHANNEL) >= 0;
   config->cumulative = s->cumulative && s->interval > 0;
+  config->ranks = ranks;
   config->prepare = (AstroPrepareConfig){
     .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
     .baselines = (guint)astro_stream_extent(in, ASTRO_AXIS_BASELINE),
@@ -307,6 +320,8 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   tell_least(self, config);
   self->collector.config = *config;
   self->collector.interval = s->interval;
+  self->collector.rank = rank;
+  self->collector.ranks = ranks;
   self->observed = FALSE;
   astro_gridder_warn_of_accuracy(GST_ELEMENT(self), s, &self->grid);
   astro_gridder_warn_of_robust(GST_ELEMENT(self), s);

@@ -4,6 +4,7 @@
 
 #include "core/backend/budget.h"
 #include "core/kit/fail.h"
+#include "core/kit/share.h"
 #include "elements/base/astrowork.h"
 
 #include <string.h>
@@ -138,6 +139,8 @@ const AstroField astro_histogram_settings_fields[] = {
   ASTRO_TEXT(AstroHistogramSettings, max_memory, "max-memory", "Memory",
              ASTRO_BUDGET_HELP "; larger catalogues are counted in slices, from a temporary file",
              ASTRO_BUDGET_DEFAULT),
+  ASTRO_TEXT(AstroHistogramSettings, share, "share", "Share",
+             ASTRO_SHARE_HELP "; astroreduce or astroadd adds up the histograms of all", NULL),
   ASTRO_WORK_BACKEND(AstroHistogramSettings, backend, "Backend that computes the counts"),
   ASTRO_WORK_DEVICE(AstroHistogramSettings, device, 63),
   ASTRO_WORK_DEVICES(AstroHistogramSettings, devices),

@@ -18,7 +18,7 @@ typedef struct {
   AstroPairMethod method;
   AstroBackendKind backend;
   gint device;
-  char *devices;
+  char *devices, *share;
 } AstroHistogramSettings;
 
 gboolean astro_histogram_settings_config(const AstroHistogramSettings *settings,

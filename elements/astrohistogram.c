@@ -46,6 +46,19 @@
  * a GPU that is done helps slower ones, and counts are added up once a catalogue. They are the same
  * as those of one GPU to the last pair.
  *
+ * With share=RANK/RANKS this element counts a part of the pairs, and so many of them together, with
+ * the same catalogues and settings, count each pair once; astroreduce (in the processes of an MPI
+ * job) or astroadd adds up their histograms, which are the same as that of one element to the last
+ * pair. Random catalogues are dealt out whole as far as each process gets equally many, if their
+ * source knows how many there are; the rest, and the pairs of the data, are shared by parts of the
+ * sky.
+ *
+ * |[
+ * mpirun -n 2 sh -c 'gst-launch-1.0 astrohistogram name=h share=$OMPI_COMM_WORLD_RANK/2 ! \
+ *   astroreduce ! astrotpacf ! astrofitssink location=w.fits astrocatsrc ! h.data \
+ *   astrocatsrc catalogues=10 seed=2 ! h.random'
+ * ]|
+ *
  * An event astro-interrupt from downstream, which gst-astro sends at Ctrl-C, ends the count in
  * progress. The histogram is then that of the random catalogues counted before, and a warning says
  * so; if there is none yet, the stream ends with an error.
@@ -57,6 +70,7 @@
 #include "core/histogram/budget.h"
 #include "core/histogram/check.h"
 #include "core/histogram/from-catalogues.h"
+#include "core/kit/share.h"
 #include "core/lib/catalogue/split.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
@@ -90,6 +104,8 @@ struct _AstroHistogram {
   /* the collector's settings: copies of the properties */
   AstroHistogramConfig config;
   guint interval, split;
+  guint rank, ranks;  /* its share of the counts */
+  guint64 n_whole;    /* random catalogues that are dealt out whole */
   gboolean announced; /* caps are set */
   gint stopping;      /* atomic: ends the count in progress, as do the next three */
   gint flushed;       /* atomic: all counts are dropped before the next catalogue */
@@ -156,6 +172,18 @@ static gboolean share_memory(AstroHistogram *self, GError **error)
                                self->budget, &self->limit, error);
 }
 
+/* Random catalogues that can be dealt out evenly, by what their source says. */
+static guint64 find_whole(AstroHistogram *self)
+{
+  g_autoptr(AstroCataloguePad) pad = find_pad(self, ASTRO_SIDE_RANDOM);
+  gint64 duration = 0;
+  if (!pad || self->ranks < 2 ||
+      !gst_pad_peer_query_duration(GST_PAD(pad), GST_FORMAT_TIME, &duration) || duration <= 0)
+    return 0;
+  const guint64 all = (guint64)duration / GST_SECOND * self->split;
+  return all - all % self->ranks;
+}
+
 static gboolean make_collector(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
@@ -170,12 +198,16 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   self->config = config;
   self->interval = settings.interval;
   self->split = settings.split;
+  if (!astro_share_read(settings.share, &self->rank, &self->ranks, error))
+    return FALSE;
+  self->n_whole = find_whole(self);
   self->collector =
       astro_collector_new(&config, self->is_there, devices->backend, &devices->places[0], error);
   if (!self->collector)
     return FALSE;
   astro_collector_share(self->collector, devices->places, devices->n);
   astro_collector_set_limit(self->collector, &self->limit);
+  astro_collector_deal(self->collector, self->rank, self->ranks);
   for (guint i = 0; i < devices->n; i++)
     astro_work_log(self, devices->backend, astro_collector_variant(self->collector),
                    devices->places[i].device, settings.threads, why);
@@ -415,12 +447,21 @@ static GstFlowReturn begin(AstroHistogram *self)
   return GST_FLOW_OK;
 }
 
+static void deal_random(AstroHistogram *self)
+{
+  if (self->n_random >= self->n_whole)
+    astro_collector_deal(self->collector, self->rank, self->ranks);
+  else
+    astro_collector_deal(self->collector, 0, self->n_random % self->ranks == self->rank);
+}
+
 static GstFlowReturn count_whole(AstroHistogram *self, AstroHeld *random, AstroHeld *random2)
 {
   GError *error = NULL;
   const AstroStop stop = { is_unwanted, self };
   AstroHistogramCall call = { watch_count, self, &stop };
   astro_count_progress_next(&self->progress);
+  deal_random(self);
   if (self->n_random == 0)
     warn_of_same(self, ASTRO_SIDE_RANDOM, random, random2);
   note_files(self, ASTRO_SIDE_RANDOM, random);
@@ -702,7 +743,8 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   g_atomic_int_set(&self->flushing, FALSE);
   g_atomic_int_set(&self->flushed, FALSE);
   g_atomic_int_set(&self->interrupted, FALSE);
-  if (!astro_histogram_settings_config(&settings, &config, &error) ||
+  if (!astro_share_read(settings.share, &self->rank, &self->ranks, &error) ||
+      !astro_histogram_settings_config(&settings, &config, &error) ||
       !astro_memory_budget(settings.max_memory, &self->budget, &error) ||
       !(astro_histogram_devices_are_named(&settings) ? astro_histogram_shape_angular
                                                      : astro_histogram_shape)(&config, &error)) {

@@ -5,6 +5,7 @@
 #include "core/stream/grid.h"
 #include "core/stream/stream.h"
 #include "elements/base/astrofields.h"
+#include "elements/base/astroshares.h"
 
 /* rows: only rows are transformed, along u. */
 static const struct {
@@ -94,7 +95,7 @@ static GstStructure *image_of(const GstStructure *given, const char *stokes)
 
   gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
   gst_structure_remove_fields(s, "cell", "image-size", "touched-only", "spread", "support", "beta",
-                              "oversampling", "interpolated", "rate", NULL);
+                              "oversampling", "interpolated", "rate", ASTRO_SHARES_FIELD, NULL);
   if (!gst_caps_is_fixed(caps))
     gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
   else

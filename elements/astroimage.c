@@ -29,6 +29,9 @@
  * astrofft with the same devices do, others in turn; with its last plane an image is added up from
  * what all have made. It is that of one GPU but for the rounding of these sums.
  *
+ * Of grids that several processes share (share= of astrogridder), each makes an image of its part,
+ * and astroreduce has to come next: it adds them up, and the sum goes on at one of them.
+ *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 ! astrofft ! \
  *   astroimage psf=true ! astrofitssink location=a.fits
@@ -45,6 +48,7 @@
 #include "elements/astroimage-caps.h"
 #include "elements/base/astrolanes.h"
 #include "elements/base/astroreader.h"
+#include "elements/base/astroshares.h"
 
 struct _AstroImage {
   AstroStage parent;
@@ -54,6 +58,7 @@ struct _AstroImage {
 
   AstroGrid grid;        /* from the input's caps */
   gboolean touched_only; /* from them too: rows without a touched tile are undefined */
+  guint shares;          /* and: grids are parts, of which so many are added up */
   AstroImageConfig config;
   GstBuffer *images_of[ASTRO_MOST_DEVICES]; /* of the planes that each device has added */
   guint next_plane;
@@ -99,6 +104,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   }
   const GstStructure *s = gst_caps_get_structure(in, 0);
   self->touched_only = astro_field_is_true(s, "touched-only");
+  self->shares = astro_shares_of(s);
   /* An unfinished image of the old grid is dropped, with an error, before the new caps hold. */
   AstroGrid old = self->grid;
   self->grid = grid;
@@ -181,6 +187,26 @@ static void add_weights(const AstroImage *self, const AstroGridMeta *grid, Astro
       for (guint k = 0; k < config->products[i].n_terms; k++)
         image->weights[channel * config->n_out + i] +=
             grid->weights[channel * config->n_in + config->products[i].terms[k].product];
+}
+
+/* The image is linear in the grid: images of its parts are added up where they are complete. */
+static gboolean add_shares(AstroImage *self, GstBuffer *image, gboolean *is_here, GError **error)
+{
+  const gboolean is_double = self->config.to == ASTRO_FORMAT_F64LE;
+  const gsize bytes = astro_format_info(self->config.to)->bytes;
+  GstMapInfo map;
+  *is_here = TRUE;
+  if (self->shares <= 1)
+    return TRUE;
+  if (!gst_buffer_map(image, &map, GST_MAP_READWRITE))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "no memory to add up an image");
+  const AstroSharesPart parts[] = { { map.data, map.size / bytes, is_double },
+                                    { self->beam.middle, (guint64)self->beam.size * self->beam.size,
+                                      is_double } };
+  const gboolean ok = astro_shares_sum(GST_BASE_TRANSFORM_SRC_PAD(self), self->shares, parts,
+                                       self->beam.middle ? 2 : 1, is_here, error);
+  gst_buffer_unmap(image, &map);
+  return ok;
 }
 
 static void emit(AstroImage *self, GstBuffer *image, const AstroGridMeta *grid, GstBuffer *last)
@@ -281,8 +307,13 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
   if (!submit_plane(self, &blocks, &arguments, lane, error))
     return FALSE;
   self->next_plane++;
-  if (arguments.last)
+  gboolean is_here;
+  if (arguments.last && !add_shares(self, self->images_of[lane], &is_here, error))
+    return FALSE;
+  if (arguments.last && is_here)
     emit(self, g_steal_pointer(&self->images_of[lane]), meta, in);
+  else if (arguments.last)
+    forget(self);
   return TRUE;
 }
 

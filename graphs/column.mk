@@ -11,12 +11,12 @@ graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-
   graphs/beam.graph graphs/voltages.graph graphs/pulsar.graph graphs/flag.graph
 example_files += examples/look.py
 dist_example_DATA = examples/gst-astro@.service
-dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/detected.h tests/graphs/interrupted.h tests/graphs/asked.h tests/graphs/page.js
+dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/mpi.h tests/graphs/detected.h tests/graphs/interrupted.h tests/graphs/asked.h tests/graphs/page.js
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
   tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/camera tests/graphs/rounds \
-  tests/graphs/ranks tests/graphs/control tests/graphs/usage tests/graphs/watchdog tests/graphs/devices
+  tests/graphs/ranks tests/graphs/ranks-spread tests/graphs/control tests/graphs/usage tests/graphs/watchdog tests/graphs/devices
 fuzz_programs += tests/fuzz/graph tests/fuzz/control
 
 # The answers of the control, without its server, so that a fuzzer can ask without one.

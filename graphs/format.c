@@ -1,4 +1,5 @@
 /* Formats numbers and messages for people. */
+#include "core/ranks/world.h"
 #include "graphs/format.h"
 #include "graphs/service.h"
 #include <stdio.h>
@@ -75,6 +76,9 @@ char *astro_format_word(const char *value)
 int astro_refuse(const char *message)
 {
   g_autofree char *line = astro_format_line(message);
+  /* The first rank says it where all refuse the same, and its end is that of the job. */
+  if (astro_world_find().rank > 0)
+    g_usleep(2 * G_USEC_PER_SEC);
   fprintf(stderr, "%s%s\n", astro_service_prefix(ASTRO_LINE_ERROR), line);
   return EXIT_FAILURE;
 }

@@ -1,7 +1,11 @@
-/* Adds the parameters rank and ranks to a graph. */
+/* Adds the parameters rank and ranks to a graph, and checks that ranks share its work. */
+#include "config.h"
 #include "graphs/job.h"
 
 #include "core/ranks/world.h"
+#include "graphs/passes.h"
+
+#include <string.h>
 
 /* Those of the file begin at its line 1. */
 gboolean astro_parameter_is_of_job(const AstroParameter *parameter)
@@ -44,4 +48,71 @@ gboolean astro_graph_settle_job(AstroGraph *graph)
   for (guint i = 0; i < used->len; i++)
     g_ptr_array_add(graph->parameters, used->pdata[i]);
   return TRUE;
+}
+
+/* ---- running in a job ---- */
+
+static gboolean refuse(const AstroGraph *graph, GError **error, const char *why)
+{
+  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER, "%s: %s", graph->file, why);
+  return FALSE;
+}
+
+/* A parameter that was typed, and is not what mpirun said. */
+static gboolean check_number(const AstroGraph *graph, const char *name, guint expected,
+                             GError **error)
+{
+  const AstroParameter *parameter = astro_graph_parameter(graph, name);
+  const char *value = parameter ? astro_parameter_value(parameter) : "";
+  g_autofree char *number = g_strdup_printf("%u", expected);
+  if (!parameter || g_str_equal(value, number))
+    return TRUE;
+  g_autofree char *why = g_strdup_printf(
+      "%s=%s, and in this job it is %s: expected to leave it to mpirun", name, value, number);
+  return refuse(graph, error, why);
+}
+
+/* Elements that exchange streams with other ranks. */
+static gboolean has_exchange(const AstroGraph *graph)
+{
+  for (guint i = 0; i < graph->tokens->len; i++) {
+    const char *word = astro_token_literal(graph->tokens->pdata[i], ASTRO_TOKEN_WORD);
+    if (word && (g_str_equal(word, "astroalltoall") || g_str_equal(word, "astroreduce")))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean astro_graph_check_job(const AstroGraph *graph, GError **error)
+{
+  const AstroWorld world = astro_world_find();
+  const gboolean is_spread = astro_graph_parameter(graph, "rank") ||
+                             astro_graph_parameter(graph, "ranks") || has_exchange(graph);
+  const AstroParameter *ranks = astro_graph_parameter(graph, "ranks");
+  if (world.ranks == 1 && (!ranks || !*astro_parameter_value(ranks)))
+    return TRUE;
+  if (!is_spread)
+    return refuse(graph, error,
+                  "it does not say how ranks share its work, so that each would do all of it: run "
+                  "it without mpirun (gst-astro show GRAPH: those that can are said to)");
+  if (world.ranks > 1 && astro_passes_need_folder(graph))
+    return refuse(graph, error,
+                  "with these parameters it passes files between pipelines in a folder of one "
+                  "process, so that ranks cannot share it: run it without mpirun");
+  return check_number(graph, "ranks", world.ranks, error) &&
+         check_number(graph, "rank", world.rank, error);
+}
+
+char *astro_graph_job_text(const AstroGraph *graph)
+{
+  g_autofree char *name = astro_graph_name(graph);
+  g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, graph->text, -1);
+  GString *text = g_string_new("gst-astro " PACKAGE_VERSION "\n");
+  g_string_append_printf(text, "graph %s (%.8s)\n", name, sum);
+  for (guint i = 0; i < graph->parameters->len; i++) {
+    const AstroParameter *parameter = graph->parameters->pdata[i];
+    if (!astro_parameter_is_of_job(parameter))
+      g_string_append_printf(text, "%s=%s\n", parameter->name, astro_parameter_value(parameter));
+  }
+  return g_string_free(text, FALSE);
 }

@@ -4,7 +4,8 @@
  *   ! astroselect stations=${rank}/${ranks}
  *   @end
  *
- * mpirun sets them; ranks is empty in a process that was started alone. What a user types wins. */
+ * mpirun sets them; ranks is empty in a process that was started alone. What a user types wins, to
+ * see what a graph becomes; running it needs the job that it is for. */
 #pragma once
 
 #include "graphs/graph.h"
@@ -18,5 +19,12 @@ void astro_graph_add_job(AstroGraph *graph);
 gboolean astro_graph_settle_job(AstroGraph *graph);
 
 gboolean astro_parameter_is_of_job(const AstroParameter *parameter);
+
+/* Whether the graph, which is settled, may run in this process: one of several shares the work with
+ * the others, and is the one that it takes itself for. */
+gboolean astro_graph_check_job(const AstroGraph *graph, GError **error);
+
+/* Lines of what has to be the same on all ranks: graph and parameters. */
+char *astro_graph_job_text(const AstroGraph *graph);
 
 G_END_DECLS

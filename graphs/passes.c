@@ -87,6 +87,7 @@ static AstroGraph *graph_of(const AstroGraph *graph, const Span *span, guint rou
                             const char *folder)
 {
   AstroGraph *part = astro_graph_empty(graph->file);
+  part->text = g_strdup(graph->text);
   g_ptr_array_unref(part->parameters);
   part->parameters = g_ptr_array_ref(graph->parameters);
   add_values(graph, round, folder, part->rounds);

@@ -9,6 +9,7 @@
 #include "graphs/control.h"
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
+#include "graphs/job.h"
 #include "graphs/machine.h"
 #include "graphs/names.h"
 #include "graphs/pictures.h"
@@ -671,6 +672,15 @@ static GstElement *as_pipeline(GstElement *element)
   return pipeline;
 }
 
+/* For the elements that compare it with what other ranks have. */
+static void tell_job(const AstroGraph *graph, GstElement *pipeline)
+{
+  g_autoptr(GstContext) context = gst_context_new(ASTRO_JOB_CONTEXT, FALSE);
+  g_autofree char *text = astro_graph_job_text(graph);
+  gst_structure_set(gst_context_writable_structure(context), "text", G_TYPE_STRING, text, NULL);
+  gst_element_set_context(pipeline, context);
+}
+
 static GstElement *make_pipeline(const AstroPass *pass, const char *line, char **trouble)
 {
   g_autoptr(GError) error = NULL;
@@ -680,6 +690,7 @@ static GstElement *make_pipeline(const AstroPass *pass, const char *line, char *
     return NULL;
   }
   g_autoptr(GstElement) pipeline = gst_object_ref_sink(as_pipeline(element));
+  tell_job(pass->graph, pipeline);
   g_autofree char *message =
       error ? astro_explain_unlinked(pipeline, error) : astro_check_pipeline(pipeline);
   if (message)

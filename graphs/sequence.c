@@ -5,6 +5,7 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
+#include "graphs/job.h"
 #include "graphs/next.h"
 #include "graphs/run.h"
 #include "graphs/service.h"
@@ -95,6 +96,9 @@ static int run_passes(const AstroGraph *graph, const char *folder, const AstroAr
 
 static int run_graph(const AstroGraph *graph, const char *plugin, const AstroArguments *arguments)
 {
+  g_autoptr(GError) error = NULL;
+  if (!astro_graph_check_job(graph, &error))
+    return astro_refuse(error->message);
   g_autofree char *trouble = NULL;
   const gboolean needs_folder = astro_passes_need_folder(graph);
   if (arguments->keep && !needs_folder)

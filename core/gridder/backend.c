@@ -31,7 +31,8 @@ guint64 astro_gridder_map_bytes(const AstroGridderConfig *config)
 
 gboolean astro_gridder_adds_at_once(const AstroGridderConfig *config)
 {
-  return !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL;
+  return !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL &&
+         config->ranks <= 1;
 }
 
 guint64 astro_gridder_needs(const AstroGridderConfig *config, guint64 tables)

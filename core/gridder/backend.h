@@ -24,6 +24,7 @@ typedef struct {
   gboolean per_channel;
   gboolean cumulative; /* a grid holds the visibilities of earlier ones too */
   guint64 dumps;       /* in a grid, as far as is known before the first; 0: it is not */
+  guint ranks;         /* processes that share a grid, each with all visibilities; 0 or 1: one */
 } AstroGridderConfig;
 
 extern const AstroBackend astro_gridder_reference, astro_gridder_cpu;

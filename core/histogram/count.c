@@ -64,6 +64,12 @@ gboolean count_takes(Count *count, guint64 *a, guint64 *b)
   return !call || !call->deal || histogram_deal_take(call->deal, call->lane, a, b, &is_own);
 }
 
+gboolean count_has(const Count *count, guint64 number)
+{
+  const AstroHistogramCall *call = count->call;
+  return !call || !call->deal || histogram_deal_has(call->deal, number);
+}
+
 void count_report(Count *count, guint64 pairs)
 {
   if (!count->call || !count->call->progress)

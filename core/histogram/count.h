@@ -36,6 +36,8 @@ gboolean count_is_cancelled(Count *count);
 /* For tasks that are pairs of tops: sets *a and *b to those that were dealt to this instance, if it
  * shares the count with others. FALSE: none is left for it. */
 gboolean count_takes(Count *count, guint64 *a, guint64 *b);
+/* The same for other tasks, numbered from 0: whether one is dealt to this instance. */
+gboolean count_has(const Count *count, guint64 number);
 /* pairs: those counted since the last report. */
 void count_report(Count *count, guint64 pairs);
 /* FALSE with an error if the count was cancelled. */

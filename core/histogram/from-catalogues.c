@@ -28,6 +28,9 @@ struct _AstroCollector {
   const AstroBackend *backend;
   AstroPlace places[ASTRO_MOST_DEVICES]; /* that share the counts */
   guint n_places;
+  guint rank, ranks;       /* which share of the counts is made here; ranks 0: none */
+  gboolean is_told;        /* this process tells of what was submitted, which others share */
+  gboolean has_passed;     /* over random catalogues that others count */
   HistogramShares *shares; /* made with the first catalogue */
   const char *variant;
   const Kind *kinds[MAX_KINDS];
@@ -56,6 +59,7 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
   collector->config = *config;
   collector->backend = backend;
   collector->places[collector->n_places++] = *place;
+  collector->ranks = 1;
   collector->rules = (SideRules){ .config = &collector->config, .threads = place->threads };
   gboolean two = is_there[ASTRO_SIDE_DATA2] || is_there[ASTRO_SIDE_RANDOM2];
   const Kind *kinds = two ? kinds_of_two : kinds_of_one;
@@ -94,6 +98,12 @@ void astro_collector_share(AstroCollector *collector, const AstroPlace *places, 
   g_assert(!collector->shares && n >= 1 && n <= G_N_ELEMENTS(collector->places));
   memcpy(collector->places, places, n * sizeof *places);
   collector->n_places = n;
+}
+
+void astro_collector_deal(AstroCollector *collector, guint rank, guint ranks)
+{
+  collector->rank = rank;
+  collector->ranks = ranks;
 }
 
 const char *astro_collector_variant(const AstroCollector *collector)
@@ -169,7 +179,7 @@ static gboolean has_random(const Kind *kind)
 static void add_latest(AstroCollector *collector, guint kind)
 {
   gsize regions = astro_histogram_regions(&collector->config), cells = regions * regions;
-  for (gsize k = cells * kind; k < cells * (kind + 1); k++)
+  for (gsize k = cells * kind; k < cells * (kind + 1) && collector->is_told; k++)
     collector->pairs[k] += collector->latest_pairs[k];
   gsize n = collector->values, first = n * kind;
   for (gsize k = first; k < first + n; k++)
@@ -190,8 +200,8 @@ gboolean astro_collector_finish(AstroCollector *collector, GError **error)
     has_counted[has_random(collector->kinds[k])] = TRUE;
     collector->submitted[k] = FALSE;
   }
-  collector->n_random += has_counted[TRUE];
-  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+  collector->n_random += has_counted[TRUE] && collector->is_told;
+  for (AstroSide side = 0; side < ASTRO_N_SIDES && collector->is_told; side++)
     if (has_counted[side_is_random(side)])
       collector->n_points[side] += collector->latest_n_points[side];
   return TRUE;
@@ -265,6 +275,8 @@ static gboolean count_kinds(AstroCollector *collector, gboolean with_random,
 {
   if (!astro_collector_finish(collector, error))
     return FALSE;
+  histogram_shares_deal(collector->shares, collector->rank, collector->ranks);
+  collector->is_told = collector->rank == 0;
   for (guint k = 0; k < collector->n_kinds; k++) {
     if (has_random(collector->kinds[k]) == with_random && !count_kind(collector, k, call, error))
       return FALSE;
@@ -300,6 +312,9 @@ gboolean astro_collector_take_random(AstroCollector *collector, AstroHeld *rando
                                      AstroHeld *random2, AstroHistogramCall *call, GError **error)
 {
   collector->rules.stop = call ? call->stop : NULL;
+  collector->has_passed |= collector->ranks == 0;
+  if (collector->ranks == 0)
+    return TRUE;
   return set_sides(collector, ASTRO_SIDE_RANDOM, random, ASTRO_SIDE_RANDOM2, random2, error) &&
          count_kinds(collector, TRUE, call, error);
 }
@@ -323,7 +338,8 @@ gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalo
 gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error)
 {
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
-    if (needs(collector, side) && !side_is_there(&collector->sides[side]))
+    if (needs(collector, side) && !side_is_there(&collector->sides[side]) &&
+        !(side_is_random(side) && collector->has_passed))
       return side_refuse(side, "is empty", error);
   return TRUE;
 }

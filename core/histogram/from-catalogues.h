@@ -19,6 +19,11 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
 /* Before data: places of the backend that count together, in place of the one. */
 void astro_collector_share(AstroCollector *collector, const AstroPlace *places, guint n);
 void astro_collector_free(AstroCollector *collector);
+
+/* Before data or random points are taken, or both: several processes count them together, and this
+ * is the one of that rank. Summed up over the processes, values and summaries are those of one.
+ * ranks 0: this one counts nothing of them. */
+void astro_collector_deal(AstroCollector *collector, guint rank, guint ranks);
 const char *astro_collector_variant(const AstroCollector *collector); /* NULL before a count */
 
 /* Data come first. Empty catalogues are refused. A device may still be counting when these return;

@@ -89,6 +89,8 @@ static gboolean reference_submit(gpointer instance, const AstroBlock *in, guint 
     for (guint rb = alone ? ra : 0; rb < count.b->n_regions; rb++)
       for (guint64 i = 0; i < count.a->region_n[ra] && !count_is_cancelled(&count); i++) {
         guint64 first = alone && ra == rb ? i + 1 : 0;
+        if (!count_has(&count, i))
+          continue;
         if (count.counter->rule)
           reference_row_in_space(&count, ra, rb, i, first);
         else

@@ -29,7 +29,7 @@ struct Sharing {
   guint n_in, n_out;
   AstroHistogramCall call; /* the caller's */
   GMutex lock;             /* around progress */
-  guint64 total;
+  guint64 total;           /* pairs of all processes */
   gboolean failed;
   Share lanes[ASTRO_MOST_DEVICES];
 };
@@ -37,7 +37,7 @@ struct Sharing {
 struct _HistogramShares {
   const AstroBackend *backend;
   AstroHistogramConfig config;
-  guint n;
+  guint n, rank, ranks;
   gpointer instances[ASTRO_MOST_DEVICES];
   AstroPlace places[ASTRO_MOST_DEVICES];
   GQueue sharings;
@@ -66,14 +66,15 @@ static guint64 count_done(const Sharing *sharing)
   return done;
 }
 
-static gboolean note(guint64 done, guint64 total, gpointer data)
+static gboolean note(guint64 done, guint64 unused, gpointer data)
 {
   Share *share = data;
   Sharing *sharing = share->sharing;
+  const guint64 total = sharing->total / sharing->shares->ranks; /* about */
   g_mutex_lock(&sharing->lock);
   share->done = done;
   if (sharing->call.progress &&
-      !sharing->call.progress(count_done(sharing), total, sharing->call.data))
+      !sharing->call.progress(MIN(count_done(sharing), total), total, sharing->call.data))
     histogram_deal_end(&sharing->deal);
   g_mutex_unlock(&sharing->lock);
   return !g_atomic_int_get(&sharing->deal.ended);
@@ -114,7 +115,7 @@ static Sharing *sharing_new(HistogramShares *shares, const AstroBlock *in, guint
   if (call)
     sharing->call = *call;
   g_mutex_init(&sharing->lock);
-  histogram_deal_init(&sharing->deal, a, b, n_in == 1, shares->n);
+  histogram_deal_init(&sharing->deal, a, b, n_in == 1, shares->n, shares->rank, shares->ranks);
   for (guint i = 0; i < shares->n; i++) {
     Share *share = &sharing->lanes[i];
     share->sharing = sharing;
@@ -173,7 +174,7 @@ gboolean histogram_shares_submit(HistogramShares *shares, const AstroBlock *in, 
                                  GError **error)
 {
   GThread *threads[ASTRO_MOST_DEVICES];
-  if (shares->n == 1)
+  if (shares->n == 1 && shares->ranks == 1)
     return shares->backend->submit(shares->instances[0], in, n_in, out, n_out, call, NULL, error);
   Sharing *sharing = sharing_new(shares, in, n_in, out, n_out, call, error);
   if (!sharing)
@@ -199,7 +200,7 @@ gboolean histogram_shares_submit(HistogramShares *shares, const AstroBlock *in, 
 static gboolean check_whole(const Sharing *sharing, GError **error)
 {
   const guint64 done = count_done(sharing);
-  return done == sharing->total ||
+  return done == sharing->total || sharing->shares->ranks > 1 ||
          astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
                     "%u devices counted %" G_GUINT64_FORMAT " pairs together, expected "
                     "%" G_GUINT64_FORMAT ": this is a mistake in the program, please report it",
@@ -248,6 +249,7 @@ HistogramShares *histogram_shares_new(const AstroBackend *backend,
   shares->backend = backend;
   shares->config = *config;
   shares->n = n;
+  shares->ranks = 1;
   g_queue_init(&shares->sharings);
   for (guint i = 0; i < n; i++) {
     shares->places[i] = places[i];
@@ -258,6 +260,13 @@ HistogramShares *histogram_shares_new(const AstroBackend *backend,
     }
   }
   return g_steal_pointer(&shares);
+}
+
+void histogram_shares_deal(HistogramShares *shares, guint rank, guint ranks)
+{
+  g_assert(rank < ranks);
+  shares->rank = rank;
+  shares->ranks = ranks;
 }
 
 /* Instances first: a device may be at work on what was submitted. */

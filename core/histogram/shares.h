@@ -16,6 +16,10 @@ HistogramShares *histogram_shares_new(const AstroBackend *backend,
                                       guint n, const char **variant, GError **error);
 void histogram_shares_free(HistogramShares *shares);
 
+/* From now on they count only the share of process rank of ranks: all of these together count each
+ * pair once, if they submit the same points. */
+void histogram_shares_deal(HistogramShares *shares, guint rank, guint ranks);
+
 /* As the backend's submit and drain. Outputs are complete after the drain, even if the backend has
  * none. Errors name the device, where there are several. */
 gboolean histogram_shares_submit(HistogramShares *shares, const AstroBlock *in, guint n_in,

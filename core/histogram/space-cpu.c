@@ -159,13 +159,15 @@ static void count_top(gpointer data, guint64 task)
     const gboolean is_self = tasks->alone && t == task;
     if (tasks->sums)
       walk.sums = tasks->sums + (task * tasks->n_regions + top_b->region) * tasks->n_bins;
-    if (is_self)
+    const gboolean is_mine = count_has(count, t);
+    if (is_mine && is_self)
       visit_self(&walk, a);
-    else
+    else if (is_mine)
       visit(&walk, a, b);
     if (t + 1 == bs->n_tops || bs->tops[t + 1].region != top_b->region)
       give_counts(tasks, top_a->region, top_b->region, counts);
-    count_report(count, is_self ? a->n * (a->n - 1) / 2 : a->n * b->n);
+    if (is_mine)
+      count_report(count, is_self ? a->n * (a->n - 1) / 2 : a->n * b->n);
   }
 }
 

@@ -17,4 +17,12 @@ static inline AstroShare astro_share_of(guint64 elements, guint rank, guint rank
   return (AstroShare){ rank * each + MIN(rank, more), each + (rank < more) };
 }
 
+/* Reads RANK/RANKS, such as 1/4. NULL and "" are 0/1: all of it. */
+gboolean astro_share_read(const char *text, guint *rank, guint *ranks, GError **error);
+
+#define ASTRO_SHARE_HELP                                                                           \
+  "RANK/RANKS, such as 1/4: what process RANK, from 0, does of the work of so many (unset: all "   \
+  "of "                                                                                            \
+  "it)"
+
 G_END_DECLS

@@ -12,4 +12,8 @@ typedef struct {
 
 AstroWorld astro_world_find(void);
 
+/* A GstContext of a pipeline whose field "text" has a line for each thing that has to be the same
+ * on all ranks, as graph and parameters of gst-astro. */
+#define ASTRO_JOB_CONTEXT "astro-job"
+
 G_END_DECLS

@@ -1,9 +1,10 @@
 /**
  * SECTION:element-astroreduce
  *
- * Adds the streams of all ranks of an MPI job: visibilities, power, grids in (u,v) or pair counts,
- * with their weights and counts of good samples. The sum goes on at rank root alone. On the other
- * ranks the stream ends here, once root has all of it; sinks behind it write nothing there.
+ * Adds the streams of all ranks of an MPI job: visibilities, power, grids in (u,v), pair counts or
+ * images that they share, with their weights and counts of good samples. The sum goes on at rank
+ * root alone. On the other ranks the stream ends here, once root has all of it; sinks behind it
+ * write nothing there.
  *
  * It adds as astroadd does: visibilities and power are aligned by absolute time, whatever the size
  * of buffers, and what a rank lacks is accounted as loss; grids and histograms are added in order,
@@ -11,6 +12,15 @@
  * in the order of ranks, so that a run gives the same bits again. Streams that may not be added, as
  * of another format, are refused by the number of the rank. If a rank stops before the end of its
  * stream, all others give an error.
+ *
+ * Behind astroimage it adds up images of grids that the ranks share (share= of astrogridder): each
+ * rank makes and transforms some planes, and images cross, which are a small part of that.
+ *
+ * |[
+ * mpirun -n 2 sh -c 'gst-launch-1.0 astrovissrc duration=60 ! \
+ *   astrogridder size=512 cell=10 share=$OMPI_COMM_WORLD_RANK/2 ! astrofft ! astroimage ! \
+ *   astroreduce ! astrofitssink location=one.fits'
+ * ]|
  *
  * Elements of one name belong together on all ranks. A process that was not started by mpirun or
  * srun is the only rank, and the stream passes through.
@@ -25,6 +35,7 @@
 #include "elements/mpi/astroreduce.h"
 
 #include "core/kit/fail.h"
+#include "core/stream/stream.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrostage.h"
 
@@ -41,6 +52,15 @@ static char *tell_settings(MpiExchange *exchange)
   return g_strdup_printf("astroreduce root=%u", ASTRO_REDUCE(exchange)->root);
 }
 
+/* Before there are caps, the element upstream says what it may send. */
+static gboolean takes_images(MpiExchange *exchange)
+{
+  g_autoptr(GstCaps) caps = gst_pad_peer_query_caps(mpi_exchange_sink(exchange), NULL);
+  g_autoptr(GstCaps) images =
+      gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
+  return !gst_caps_is_empty(caps) && gst_caps_is_subset(caps, images);
+}
+
 static gboolean build(MpiExchange *exchange, GError **error)
 {
   const guint root = ASTRO_REDUCE(exchange)->root;
@@ -49,6 +69,10 @@ static gboolean build(MpiExchange *exchange, GError **error)
     return astro_fail(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                       "root=%u, expected a rank of this job of %u: 0 to %u", root, world->ranks,
                       world->ranks - 1);
+  if (takes_images(exchange)) {
+    mpi_exchange_add_sums(exchange, root);
+    return TRUE;
+  }
   const gboolean is_root = world->rank == root;
   GstElement *sender = mpi_exchange_add_sender(exchange, root, !is_root);
   mpi_exchange_set_sink(exchange, sender, "sink");
@@ -66,7 +90,7 @@ static const AstroField fields[] = {
 
 #define CAPS                                                                                       \
   "application/x-astro-visibilities; application/x-astro-power; application/x-astro-uvgrid; "      \
-  "application/x-astro-histogram"
+  "application/x-astro-histogram; application/x-astro-image"
 
 static void astro_reduce_class_init(AstroReduceClass *klass)
 {
@@ -82,10 +106,12 @@ static void astro_reduce_class_init(AstroReduceClass *klass)
   gst_element_class_add_static_pad_template(element, &src);
   gst_element_class_set_static_metadata(
       element, "Add over MPI ranks", "Filter/Network",
-      "Adds visibilities, power, grids or pair counts of all ranks of an MPI job", ASTRO_AUTHOR);
+      "Adds visibilities, power, grids, pair counts or shared images of all ranks of an MPI job",
+      ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(element, "takes",
                                         "visibilities CI32LE CF32LE CF64LE, power F32LE, uvgrids "
-                                        "CF32LE CF64LE, histograms U64LE F64LE");
+                                        "CF32LE CF64LE, histograms U64LE F64LE, images "
+                                        "F32LE F64LE of astroimage, of grids with share");
   gst_element_class_add_static_metadata(element, "gives", "the same, at rank root");
 }
 

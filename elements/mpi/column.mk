@@ -8,7 +8,8 @@ endif
 elements_libgstastrompi_la_SOURCES = elements/mpi/plugin.c elements/mpi/astroalltoall.c elements/mpi/astroalltoall.h \
   elements/mpi/astroreduce.c elements/mpi/astroreduce.h elements/mpi/exchange.c elements/mpi/exchange.h \
   elements/mpi/sender.c elements/mpi/sender.h elements/mpi/receiver.c elements/mpi/receiver.h elements/mpi/link.c \
-  elements/mpi/link.h elements/mpi/transport.c elements/mpi/transport.h elements/mpi/parcel.c elements/mpi/parcel.h \
+  elements/mpi/link.h elements/mpi/elsewhere.c elements/mpi/elsewhere.h elements/mpi/sums.c elements/mpi/sums.h \
+  elements/mpi/transport.c elements/mpi/transport.h elements/mpi/parcel.c elements/mpi/parcel.h \
   elements/base/astrobranches.c
 elements_libgstastrompi_la_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 elements_libgstastrompi_la_LIBADD = $(astro_libs) $(MPI_LIBS) $(GST_LIBS) $(GLIB_LIBS)
@@ -16,4 +17,4 @@ elements_libgstastrompi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -expor
   -Wl,-rpath,'$$ORIGIN/..'
 tests_bench_ranks_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 tests_bench_ranks_LDADD = $(LDADD) $(MPI_LIBS)
-dist_files += tests/elements/ranks.h
+dist_files += tests/elements/ranks.h tests/bench/ranks-net

@@ -7,6 +7,7 @@
 #include "elements/base/astroincoming.h"
 #include "elements/mpi/receiver.h"
 #include "elements/mpi/sender.h"
+#include "elements/mpi/sums.h"
 
 typedef struct {
   AstroWorld world;
@@ -95,6 +96,14 @@ void mpi_exchange_set_src(MpiExchange *self, GstElement *child, const char *pad)
   set_target(PRIV(self)->src, child, pad);
 }
 
+void mpi_exchange_add_sums(MpiExchange *self, guint root)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_pad_template_caps(PRIV(self)->sink);
+  GstElement *sums = keep(self, mpi_sums_new(PRIV(self)->link, &PRIV(self)->world, root, caps));
+  mpi_exchange_set_sink(self, sums, "sink");
+  mpi_exchange_set_src(self, sums, "src");
+}
+
 /* ---- beginning and end ---- */
 
 static void on_lost(guint rank, const char *why, gboolean is_told, GObject *self)
@@ -135,13 +144,23 @@ static void unwatch_pipeline(MpiExchange *self)
   gst_clear_object(&priv->bus);
 }
 
+/* Empty in a pipeline that was not made by gst-astro. */
+static char *find_job(MpiExchange *self)
+{
+  g_autoptr(GstContext) context = gst_element_get_context(GST_ELEMENT(self), ASTRO_JOB_CONTEXT);
+  const char *text =
+      context ? gst_structure_get_string(gst_context_get_structure(context), "text") : NULL;
+  return g_strdup(text ? text : "");
+}
+
 static gboolean begin(MpiExchange *self)
 {
   MpiExchangePrivate *priv = PRIV(self);
   g_autofree char *settings = MPI_EXCHANGE_GET_CLASS(self)->tell_settings(self);
   g_autofree char *name = gst_object_get_name(GST_OBJECT(self));
   g_autoptr(GError) error = NULL;
-  AstroLink *link = link_open(&priv->world, name, settings, on_lost, G_OBJECT(self), &error);
+  g_autofree char *job = find_job(self);
+  AstroLink *link = link_open(&priv->world, job, name, settings, on_lost, G_OBJECT(self), &error);
   g_mutex_lock(&priv->lock);
   priv->link = link;
   g_mutex_unlock(&priv->lock);

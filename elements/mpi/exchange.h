@@ -26,6 +26,9 @@ GstElement *mpi_exchange_add(MpiExchange *self, const char *factory, GError **er
 GstElement *mpi_exchange_add_sender(MpiExchange *self, guint to, gboolean has_end);
 GstElement *mpi_exchange_add_receiver(MpiExchange *self, guint from, gboolean is_live);
 
+/* Images that the ranks share, from the bin's sink pad to its source pad. */
+void mpi_exchange_add_sums(MpiExchange *self, guint root);
+
 /* Adds an element with inputs sink_0, sink_1 ... that takes a stream from each rank, and gives it
  * to the bin's source pad. */
 GstElement *mpi_exchange_add_merge(MpiExchange *self, const char *factory, gboolean is_live,

@@ -250,12 +250,12 @@ static void send_to_others(ParcelKind kind, const AstroLink *link, const char *t
       transport_post(parcel_new(kind, rank, link->key, g_bytes_new(text, strlen(text)), NULL));
 }
 
-AstroLink *link_open(const AstroWorld *world, const char *name, const char *settings, LinkLost lost,
-                     GObject *object, GError **error)
+AstroLink *link_open(const AstroWorld *world, const char *job, const char *name,
+                     const char *settings, LinkLost lost, GObject *object, GError **error)
 {
   GSList *losses = NULL;
   begin(world);
-  if (world->ranks > 1 && !transport_start(world, take, error))
+  if (world->ranks > 1 && !transport_start(world, job, take, error))
     return NULL;
   g_mutex_lock(&all.lock);
   const guint time = GPOINTER_TO_UINT(g_hash_table_lookup(all.opened, name)) + 1;

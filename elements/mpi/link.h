@@ -19,10 +19,11 @@ typedef enum { LINK_OK, LINK_STOPPED, LINK_FAILED } LinkResult;
  * that name with other settings. is_told: that rank says itself what is wrong. */
 typedef void (*LinkLost)(guint rank, const char *why, gboolean is_told, GObject *object);
 
-/* The n-th opening of a name belongs to the n-th of that name on every other rank. The settings
- * have to be the same on all of them. NULL with an error if MPI does not start. */
-AstroLink *link_open(const AstroWorld *world, const char *name, const char *settings, LinkLost lost,
-                     GObject *object, GError **error);
+/* The n-th opening of a name belongs to the n-th of that name on every other rank. The settings,
+ * and job of the first opening, have to be the same on all of them. NULL with an error if MPI does
+ * not start. */
+AstroLink *link_open(const AstroWorld *world, const char *job, const char *name,
+                     const char *settings, LinkLost lost, GObject *object, GError **error);
 
 /* All waiting ends, for good. */
 void link_interrupt(AstroLink *link);

@@ -2,8 +2,8 @@
 #include "config.h"
 #include "elements/mpi/sender.h"
 
-#include "core/stream/elsewhere.h"
 #include "elements/base/astrostage.h"
+#include "elements/mpi/elsewhere.h"
 
 struct _MpiSender {
   GstElement parent;
@@ -33,7 +33,6 @@ static GstFlowReturn chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 /* The stream ends here when it is safe there. */
 static gboolean end(MpiSender *self, GstEvent *eos)
 {
-  GstSegment segment;
   if (!self->end) {
     gst_event_unref(eos);
     return TRUE;
@@ -42,15 +41,7 @@ static gboolean end(MpiSender *self, GstEvent *eos)
     gst_event_unref(eos);
     return FALSE;
   }
-  g_autofree char *id = gst_pad_create_stream_id(self->end, GST_ELEMENT(self), "elsewhere");
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_pad_push_event(self->end, gst_event_new_stream_start(id));
-  gst_pad_push_event(self->end, gst_event_new_segment(&segment));
-  gst_pad_push_event(self->end,
-                     gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY,
-                                          gst_structure_new(ASTRO_ELSEWHERE_EVENT, "rank",
-                                                            G_TYPE_UINT, self->to, NULL)));
-  return gst_pad_push_event(self->end, eos);
+  return mpi_end_elsewhere(self->end, self->to, eos);
 }
 
 static gboolean take_event(GstPad *pad, GstObject *parent, GstEvent *event)

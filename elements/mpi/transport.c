@@ -17,6 +17,7 @@
 #define MAGIC 0x6173746fu
 #define MOST_PIECE ((gsize)1 << 30) /* MPI counts with int */
 #define MOST_REQUESTS 64            /* looked at in one call */
+#define LEFT_IN_TROUBLE 1           /* a key of no link: the rank has told what is wrong */
 
 /* The thread looks for news this often: at once while bytes are on the way, then more and more
  * seldom, since MPI has nothing to sleep on. */
@@ -49,6 +50,7 @@ static struct {
   gboolean is_started, is_known, spoiled, ends;
   char *trouble; /* why it did not start */
   AstroWorld world;
+  char *job;
   TransportTake take;
   GThread *thread;
   GQueue outbox; /* of Parcel */
@@ -293,6 +295,28 @@ static gboolean move_all(void)
   return test_requests() || sent || received;
 }
 
+/* The first line of the job that rank 0 has otherwise; NULL: none. Called by all ranks. */
+static char *find_other_job(void)
+{
+  int bytes = (int)strlen(t.job);
+  MPI_Bcast(&bytes, 1, MPI_INT, 0, t.comm);
+  g_autofree char *first = g_malloc0((gsize)bytes + 1);
+  if (t.world.rank == 0)
+    memcpy(first, t.job, (gsize)bytes);
+  MPI_Bcast(first, bytes, MPI_BYTE, 0, t.comm);
+  g_auto(GStrv) theirs = g_strsplit(first, "\n", -1), ours = g_strsplit(t.job, "\n", -1);
+  for (guint i = 0; theirs[i] || ours[i]; i++) {
+    if (g_strcmp0(theirs[i], ours[i]) != 0)
+      return g_strdup_printf("rank %u has %s and rank 0 %s: expected the same graph with the same "
+                             "parameters on all ranks (${rank} is for what differs)",
+                             t.world.rank, ours[i] && *ours[i] ? ours[i] : "nothing more",
+                             theirs[i] && *theirs[i] ? theirs[i] : "nothing more");
+    if (!theirs[i] || !ours[i])
+      break;
+  }
+  return NULL;
+}
+
 static void begin(void)
 {
   int provided, rank, ranks;
@@ -300,6 +324,7 @@ static void begin(void)
   MPI_Comm_dup(MPI_COMM_WORLD, &t.comm);
   MPI_Comm_rank(t.comm, &rank);
   MPI_Comm_size(t.comm, &ranks);
+  g_autofree char *other = find_other_job();
   g_mutex_lock(&t.lock);
   if (provided < MPI_THREAD_FUNNELED)
     t.trouble = g_strdup("MPI does not work in a process with several threads: expected one that "
@@ -309,6 +334,9 @@ static void begin(void)
                                 "of %u: start gst-astro by the mpirun of the MPI that the plugin "
                                 "was built with",
                                 rank, ranks, t.world.rank, t.world.ranks);
+  else
+    t.trouble = g_steal_pointer(&other);
+  t.spoiled |= t.trouble != NULL;
   t.is_known = TRUE;
   g_cond_broadcast(&t.drained);
   g_mutex_unlock(&t.lock);
@@ -360,9 +388,10 @@ static void at_exit(void)
   if (!is_known)
     return;
   static const char why[] = "has ended, without an element of that name";
+  const guint64 key = t.spoiled ? LEFT_IN_TROUBLE : 0;
   for (guint rank = 0; rank < t.world.ranks; rank++)
     if (rank != t.world.rank)
-      transport_post(parcel_new(PARCEL_LEFT, rank, 0, g_bytes_new_static(why, sizeof why), NULL));
+      transport_post(parcel_new(PARCEL_LEFT, rank, key, g_bytes_new_static(why, sizeof why), NULL));
   transport_drain(t.spoiled ? G_USEC_PER_SEC / 2 : 5 * G_USEC_PER_SEC);
   g_mutex_lock(&t.lock);
   t.ends = TRUE;
@@ -373,12 +402,14 @@ static void at_exit(void)
 
 /* ---- for the others ---- */
 
-gboolean transport_start(const AstroWorld *world, TransportTake take, GError **error)
+gboolean transport_start(const AstroWorld *world, const char *job, TransportTake take,
+                         GError **error)
 {
   g_mutex_lock(&t.lock);
   if (!t.is_started) {
     t.is_started = TRUE;
     t.world = *world;
+    t.job = g_strdup(job);
     t.take = take;
     t.thread = g_thread_new("astro-mpi", run, NULL);
     atexit(at_exit);

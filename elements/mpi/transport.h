@@ -14,8 +14,10 @@ G_BEGIN_DECLS
  * the order in which it sent them. */
 typedef void (*TransportTake)(Parcel *parcel);
 
-/* Once for a process; FALSE with an error if MPI is not what the environment said. */
-gboolean transport_start(const AstroWorld *world, TransportTake take, GError **error);
+/* Once for a process; FALSE with an error if MPI is not what the environment said, or if job, lines
+ * of what has to be the same on all ranks, is not that of rank 0. */
+gboolean transport_start(const AstroWorld *world, const char *job, TransportTake take,
+                         GError **error);
 
 /* Takes over the parcel. */
 void transport_post(Parcel *parcel);

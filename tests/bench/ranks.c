@@ -1,5 +1,8 @@
 /* The corner turn of astroalltoall on two ranks of this machine, beside MPI_Alltoall alone with
- * messages of the same size, each started by mpirun in turn. */
+ * messages of the same size, each started by mpirun in turn.
+ *
+ * mpirun -n N .../ranks alone|streams|sums BYTES measures one of these, or astroreduce with streams
+ * of so many bytes, on N ranks wherever they are (doc/scale.md). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +13,14 @@
 #define RANKS 2
 #define BLOCKS 40
 
-/* Voltages of 8 stations and two polarisations in CI8 on each rank, half of which goes to the
- * other. They have no observation, so that stations have no names that would have to differ. */
-#define CAPS                                                                                       \
-  "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=8,pols=2,"             \
-  "rate=(fraction)1000000/1"
+/* Spectra of 8 stations in CI8 on each rank, with a channel for each of them. They have no
+ * observation, so that stations have no names that would have to differ. */
+#define SPECTRA                                                                                    \
+  "application/x-astro-spectra,format=CI8,layout=time:channel:station:pol,stations=8,pols=1,"      \
+  "channels=%u,rate=(fraction)1000000/1,frequency=1e8,bandwidth=1e6"
+#define POWER                                                                                      \
+  "application/x-astro-power,format=F32LE,layout=time:channel:pol,channels=1024,pols=1,"           \
+  "products=I,rate=(fraction)1000/1,frequency=1e8,bandwidth=1e6"
 
 static void tell(int rank, double bytes, double seconds)
 {
@@ -26,17 +32,18 @@ static void tell(int rank, double bytes, double seconds)
 
 static void exchange_alone(gsize bytes)
 {
-  int rank;
+  int rank, ranks;
   MPI_Init(NULL, NULL);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  g_autofree char *out = g_malloc0(RANKS * bytes), *in = g_malloc0(RANKS * bytes);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  g_autofree char *out = g_malloc0((gsize)ranks * bytes), *in = g_malloc0((gsize)ranks * bytes);
   double begun = 0;
   for (guint i = 0; i <= BLOCKS; i++) {
     if (i == 1)
       begun = MPI_Wtime();
     MPI_Alltoall(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
   }
-  tell(rank, (double)BLOCKS * (double)bytes, MPI_Wtime() - begun);
+  tell(rank, (double)BLOCKS * (double)bytes * (ranks - 1), MPI_Wtime() - begun);
   MPI_Finalize();
 }
 
@@ -58,14 +65,14 @@ static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer 
   return GST_PAD_PROBE_OK;
 }
 
-/* Half of the bytes that come out are the rank's own. */
-static void exchange_streams(gsize bytes, int rank)
+/* bytes: of a buffer that comes in; share: the part of what comes out that others sent. */
+static void play(gsize bytes, const char *middle, int rank, double share)
 {
   Passed passed = { 0 };
-  g_autofree char *line = g_strdup_printf(
-      "fakesrc sizetype=fixed sizemax=%" G_GSIZE_FORMAT " filltype=nothing num-buffers=%u ! " CAPS
-      " ! astroalltoall from=station to=pol ! fakesink name=s sync=false",
-      RANKS * bytes, BLOCKS);
+  g_autofree char *line = g_strdup_printf("fakesrc sizetype=fixed sizemax=%" G_GSIZE_FORMAT
+                                          " filltype=zero num-buffers=%u ! %s ! fakesink name=s "
+                                          "sync=false",
+                                          bytes, BLOCKS, middle);
   g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
   g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "s");
   g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
@@ -75,7 +82,20 @@ static void exchange_streams(gsize bytes, int rank)
   gst_message_unref(
       gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
   gst_element_set_state(pipeline, GST_STATE_NULL);
-  tell(rank, (double)passed.bytes / 2, (double)(passed.last - passed.first) / 1e6);
+  tell(rank, (double)passed.bytes * share, (double)(passed.last - passed.first) / 1e6);
+}
+
+static void exchange_streams(gsize bytes, int rank, guint ranks)
+{
+  g_autofree char *middle =
+      g_strdup_printf(SPECTRA " ! astroalltoall from=station to=channel", ranks);
+  play(ranks * bytes, middle, rank, 1 - 1.0 / ranks);
+}
+
+/* Root gets so many bytes for each that goes on. */
+static void add_streams(gsize bytes, int rank, guint ranks)
+{
+  play(bytes, POWER " ! astroreduce", rank, ranks - 1.0);
 }
 
 /* ---- both ---- */
@@ -101,7 +121,9 @@ int main(int argc, char **argv)
     return EXIT_SUCCESS;
   }
   if (rank && argc == 3) {
-    exchange_streams(g_ascii_strtoull(argv[2], NULL, 10), atoi(rank));
+    const guint ranks = (guint)atoi(g_getenv("OMPI_COMM_WORLD_SIZE"));
+    (g_str_equal(argv[1], "sums") ? add_streams : exchange_streams)(
+        g_ascii_strtoull(argv[2], NULL, 10), atoi(rank), ranks);
     return EXIT_SUCCESS;
   }
   test_allow_ranks();

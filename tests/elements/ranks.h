@@ -10,6 +10,9 @@
  * needs; if not, the test is skipped. */
 static inline gboolean test_has_ranks(void)
 {
+  static gboolean has_them;
+  if (has_them)
+    return TRUE;
   g_autofree char *path = g_find_program_in_path("mpirun"), *said = NULL;
   int waited = 0;
   if (!path) {
@@ -18,7 +21,7 @@ static inline gboolean test_has_ranks(void)
   }
   if (g_spawn_command_line_sync("timeout 60 mpirun -n 2 true", NULL, &said, &waited, NULL) &&
       g_spawn_check_wait_status(waited, NULL))
-    return TRUE;
+    return has_them = TRUE;
   g_autofree char *why = g_strdup_printf("mpirun does not run anything here: %s", said ? said : "");
   g_test_skip(g_strdelimit(why, "\n", ' '));
   return FALSE;

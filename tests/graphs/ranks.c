@@ -1,8 +1,7 @@
-/* Graphs under mpirun: the parameters rank and ranks, equal files, one message from whoever has an
- * error, and an end of all within seconds. */
+/* Graphs under mpirun: the parameters rank and ranks, one message from whoever has an error, and an
+ * end of all within seconds. */
 #include "graphs/graph.h"
-#include "tests/elements/ranks.h"
-#include "tests/graphs/program.h"
+#include "tests/graphs/mpi.h"
 
 /* ---- without MPI ---- */
 
@@ -49,27 +48,6 @@ static void test_parameters(void)
 
 /* ---- with MPI ---- */
 
-static gboolean has_ranks(void)
-{
-#ifndef HAVE_MPI
-  g_test_skip("gst-astro was built without MPI");
-  return FALSE;
-#endif
-  return test_has_ranks();
-}
-
-static char *command_of(const char *before, const char *arguments)
-{
-  g_autofree char *quoted = g_shell_quote(program);
-  return g_strconcat("cd ", folder, " && ", before, "exec ", quoted, " run ", arguments, NULL);
-}
-
-static void assert_same(const char *a, const char *b)
-{
-  g_autofree char *x = in_folder(a), *y = in_folder(b);
-  test_assert_same_files(x, y);
-}
-
 #define CORRELATE "correlate stations=6 duration=0.05 integration=100 channels=10 format=CI8 "
 
 /* Work is shared, too: a rank's correlator gets a part of the spectra. */
@@ -96,17 +74,51 @@ static void test_correlate(void)
   g_assert_cmpuint(g_strv_length(files), ==, 2);
 }
 
+/* ---- what goes wrong ---- */
+
+/* Commands of the ranks, and how often the message comes. */
+static void test_refused_jobs(void)
+{
+  static const struct {
+    const char *arguments, *says;
+  } cases[] = {
+    { "./plain.graph", "it does not say how ranks share its work" },
+    { CORRELATE "ranks=3", "ranks=3, and in this job it is 2" },
+    { "image input=v.uvfits cycles=1", "passes files between pipelines" },
+    { "correlate stations=$((r + 6))", "rank 1 has stations=7 and rank 0 stations=6" },
+    { "$([ $r = 0 ] && echo correlate || echo ./other.graph) ", "rank 1 has graph other" },
+  };
+  if (!has_ranks())
+    return;
+  write_file("plain.graph", "astrovissrc num-buffers=2 ! fakesink\n", -1);
+  write_file("other.graph", "astrovissrc num-buffers=2 ! astroreduce ! fakesink\n", -1);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    int status;
+    g_autofree char *command = command_of("", cases[i].arguments);
+    const gint64 begun = g_get_monotonic_time();
+    g_autofree char *said = test_run_ranks(2, command, &status);
+    g_test_message("%s", said);
+    g_assert_cmpint(status, !=, 0);
+    g_assert_cmpint(g_get_monotonic_time() - begun, <, 60 * G_USEC_PER_SEC);
+    g_auto(GStrv) parts = g_strsplit(said, cases[i].says, -1);
+    g_assert_cmpuint(g_strv_length(parts), ==, 2);
+  }
+  g_auto(Result) alone = run("run " CORRELATE "ranks=2");
+  g_assert_cmpint(alone.status, ==, 1);
+  test_says(alone.err, "ranks=2, and in this job it is 1");
+}
+
 /* The rank that has the error says it, and the others nothing. */
 static void test_error(void)
 {
-  static const char graph[] = "astrovissrc stations=5 num-buffers=9 ! identity name=i\n"
-                              "error-after=${at} ! astroreduce\n! astrofitssink "
-                              "location=bad.uvfits\n@at 100 \"when\"\n";
+  static const char graph[] = "astrovissrc stations=5 num-buffers=1 ! identity name=i\n"
+                              "error-after=${rank} ! astroreduce\n! astrofitssink "
+                              "location=bad.uvfits\n";
   int status;
   if (!has_ranks())
     return;
   write_file("fails.graph", graph, -1);
-  g_autofree char *command = command_of("", "./fails.graph at=$((r == 1 ? 3 : 100))");
+  g_autofree char *command = command_of("", "./fails.graph");
   g_autofree char *said = test_run_ranks(3, command, &status);
   g_test_message("%s", said);
   g_assert_cmpint(status, !=, 0);
@@ -116,6 +128,58 @@ static void test_error(void)
   g_auto(GStrv) parts = g_strsplit(said, "as requested", -1);
   g_assert_cmpuint(g_strv_length(parts), ==, 2);
   g_assert_cmpint(file_size("bad.uvfits"), ==, -1);
+}
+
+/* How many moments of a run a rank is killed at: more of them by hand. */
+static guint n_moments(void)
+{
+  const char *text = g_getenv("ASTRO_TEST_MOMENTS");
+  return text ? (guint)g_ascii_strtoull(text, NULL, 10) : 3;
+}
+
+/* Not there, or with its end: that of a FITS file fills its last block. */
+static gboolean is_none_or_whole(const char *name)
+{
+  static const char last[] = "IEND\xae\x42\x60\x82";
+  g_autofree char *path = in_folder(name), *bytes = NULL;
+  gsize n;
+  if (!g_file_get_contents(path, &bytes, &n, NULL))
+    return TRUE;
+  if (g_str_has_suffix(name, ".csv"))
+    return n > 0 && bytes[n - 1] == '\n';
+  if (g_str_has_suffix(name, ".png"))
+    return n > sizeof last && memcmp(bytes + n - sizeof last + 1, last, sizeof last - 1) == 0;
+  return n > 0 && n % 2880 == 0;
+}
+
+/* A rank that dies, whenever that is, ends the others, and no file has a part of the work. */
+static void test_killed(void)
+{
+  static const char *const graphs[] = {
+    "synthesis stations=12 size=256 output=k.uvfits image=k.fits picture=k.png --quiet",
+    "tpacf points=20000 randoms=20 output=k.csv plot=k.png --quiet",
+  };
+  static const char *const files[] = { "k.uvfits", "k.fits", "k.png", "k.csv" };
+  if (!has_ranks())
+    return;
+  for (guint moment = 0; moment < n_moments(); moment++) {
+    int status;
+    g_autofree char *kill = g_strdup_printf("[ $r != %u ] || { sleep %.2f; kill -9 $$; } & ",
+                                            moment % 3, 0.1 + 1.5 * moment / n_moments());
+    g_autofree char *command = command_of(kill, graphs[moment % 2]);
+    for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
+      g_autofree char *path = in_folder(files[i]);
+      g_unlink(path);
+    }
+    const gint64 begun = g_get_monotonic_time();
+    g_autofree char *said = test_run_ranks(3, command, &status);
+    const double seconds = (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+    g_test_message("moment %u: status %d after %.1f s", moment, status, seconds);
+    g_assert_cmpint(status, !=, 124);
+    g_assert_cmpfloat(seconds, <, 60);
+    for (guint i = 0; i < G_N_ELEMENTS(files); i++)
+      g_assert_true(is_none_or_whole(files[i]));
+  }
 }
 
 /* An interrupt of one rank ends all, at once. */
@@ -139,6 +203,8 @@ static void add_tests(void)
   test_allow_ranks();
   g_test_add_func("/graphs-ranks/parameters", test_parameters);
   g_test_add_func("/graphs-ranks/correlate", test_correlate);
+  g_test_add_func("/graphs-ranks/refused", test_refused_jobs);
+  g_test_add_func("/graphs-ranks/killed", test_killed);
   g_test_add_func("/graphs-ranks/error", test_error);
   g_test_add_func("/graphs-ranks/interrupt", test_interrupt);
 }

@@ -156,7 +156,7 @@ static void test_even(void)
     AstroHistogramDeal deal;
     guint given[2] = { 0 }, diagonal[2] = { 0 };
     gboolean seen[TOPS][TOPS] = { { FALSE } }, is_own = TRUE;
-    histogram_deal_init(&deal, &points, &points, (gboolean)alone, 2);
+    histogram_deal_init(&deal, &points, &points, (gboolean)alone, 2, 0, 1);
     for (guint64 turn = 0, a, b; histogram_deal_take(&deal, turn % 2, &a, &b, &is_own); turn++) {
       g_assert_false(seen[a][b]);
       seen[a][b] = TRUE;
@@ -179,7 +179,7 @@ static void test_helped(void)
   guint64 a, b;
   guint own = 0, taken = 0;
   gboolean is_own;
-  histogram_deal_init(&deal, &points, &points, FALSE, 4);
+  histogram_deal_init(&deal, &points, &points, FALSE, 4, 0, 1);
   for (; histogram_deal_take(&deal, 3, &a, &b, &is_own); taken++)
     own += (guint)is_own;
   g_assert_cmpuint(taken, ==, 81);
