@@ -3,10 +3,10 @@
  *
  * Catalogues of points on the sky, one a buffer. The points are random, even or clustered, within a
  * band, a cap or the footprint of a catalogue in a file; or they are read from a text file.
- * Coordinates are in degrees. Even points are made by all threads, and are the same with any number
- * of them and with each backend. A catalogue counts as one second of the stream. The element
- * message "astro-mock" gives the slope of clustered points and the range of angles over which it
- * holds.
+ * Coordinates are in degrees. Even points are made by all threads or on a GPU, and are the same to
+ * the last bit with any number of threads and with each backend. A catalogue counts as one second
+ * of the stream. The element message "astro-mock" gives the slope of clustered points and the range
+ * of angles over which it holds.
  *
  * |[
  * gst-launch-1.0 astrocatsrc points=100000 slope=-0.8 footprint=band:0,90,-30,30 ! h.data \
@@ -16,12 +16,12 @@
  */
 #include "config.h"
 #include "elements/astrocatsrc.h"
+#include "elements/astrocatsrc-points.h"
 
 #include "core/kit/fail.h"
 #include "core/lib/catalogue/columns.h"
 #include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/mask.h"
-#include "core/lib/catalogue/uniform.h"
 #include "core/fits/fits.h"
 #include "core/histogram/regions.h"
 #include "core/memory/memory.h"
@@ -32,7 +32,6 @@
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
 #include "elements/base/astrostage.h"
-#include "elements/base/astrowork.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,7 +70,7 @@ struct _AstroCatSrc {
   AstroCatalogue file; /* with a location: the points of all catalogues in the file */
   GArray *ends;        /* where each of those catalogues ends, in points (guint64) */
   guint next;
-  const AstroBackend *backend; /* of points that are even; else NULL */
+  AstroEvenPoints even; /* closed for points that are not */
   AstroDeadline deadline;
 };
 
@@ -135,7 +134,10 @@ static const AstroField fields[] = {
                0, 1e50, 0),
   ASTRO_WORK_BACKEND(Settings, work.kind,
                      "Backend that makes points that are even over the footprint: the same points "
-                     "with each. Clustered points are made one after another"),
+                     "with each; auto: cpu. Clustered points are made one after another, by the "
+                     "CPU"),
+  ASTRO_INT(Settings, work.device, "device", "Device", "Index of the GPU that backend=cuda uses", 0,
+            63, 0),
   ASTRO_WORK_THREADS(Settings, work.threads, "Most CPU threads; 0: as many as the machine has",
                      1024),
   { 0 },
@@ -156,18 +158,19 @@ static void get_active(GObject *object, GValue *value)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(object);
   GST_OBJECT_LOCK(self);
-  const AstroBackend *backend = self->backend;
+  const AstroBackend *backend = self->even.backend;
+  const char *variant = self->even.variant;
   GST_OBJECT_UNLOCK(self);
   g_value_take_string(value, backend == &astro_uniform_reference
                                  ? g_strdup("reference")
-                                 : astro_work_name(backend, "c", "none"));
+                                 : astro_work_name(backend, variant, "none"));
 }
 
-static void set_backend(AstroCatSrc *self, const AstroBackend *backend)
+static void set_even(AstroCatSrc *self, const AstroEvenPoints *even)
 {
   GST_OBJECT_LOCK(self);
-  const gboolean is_new = self->backend != backend;
-  self->backend = backend;
+  const gboolean is_new = self->even.backend != even->backend;
+  self->even = *even;
   GST_OBJECT_UNLOCK(self);
   if (is_new)
     g_object_notify(G_OBJECT(self), "active-backend");
@@ -314,13 +317,19 @@ static void tell_mock(AstroCatSrc *self)
 static gboolean choose_backend(AstroCatSrc *self, GError **error)
 {
   const Settings *s = &self->now;
-  const AstroBackendKind kind =
-      s->work.kind == ASTRO_BACKEND_AUTO ? ASTRO_BACKEND_CPU : s->work.kind;
-  if (!astro_work_check("uniform", astro_uniform_backends, &s->work, error))
+  AstroEvenPoints even = { 0 };
+  g_autofree char *why = NULL;
+  if (s->clustering.slope != 0)
+    return s->work.kind != ASTRO_BACKEND_CUDA ||
+           astro_backend_refuse(error,
+                                "backend=cuda makes even points, and slope=%g asks for clustered "
+                                "ones: expected slope=0, or another backend",
+                                s->clustering.slope);
+  if (!astro_work_check("uniform", astro_uniform_backends, &s->work, error) ||
+      !astro_even_points_open(&even, &self->footprint, &s->work, &why, error))
     return FALSE;
-  for (guint b = 0; astro_uniform_backends[b] && s->clustering.slope == 0; b++)
-    if (astro_uniform_backends[b]->kind == kind)
-      set_backend(self, astro_uniform_backends[b]);
+  set_even(self, &even);
+  astro_work_log(self, even.backend, even.variant, even.place.device, s->work.threads, why);
   return TRUE;
 }
 
@@ -333,11 +342,13 @@ static gboolean astro_cat_src_stop(GstBaseSrc *base)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(base);
   g_atomic_int_set(&self->length, 0);
+  AstroEvenPoints even = self->even;
+  set_even(self, &(AstroEvenPoints){ 0 });
+  astro_even_points_close(&even);
   g_clear_pointer(&self->regions, astro_regions_free);
   g_clear_pointer(&self->mask, astro_mask_free);
   astro_catalogue_clear(&self->file);
   astro_fields_clear(fields, &self->now);
-  set_backend(self, NULL);
   g_clear_pointer(&self->ends, g_array_unref);
   return TRUE;
 }
@@ -348,8 +359,6 @@ static gboolean prepare(AstroCatSrc *self, GError **error)
   const Settings *s = &self->now;
   if (s->location)
     return read_file(self, error);
-  if (!choose_backend(self, error))
-    return FALSE;
   if (s->max_distance > 0 && s->min_distance >= s->max_distance)
     return astro_fail(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
                       "distances from min-distance=%g to max-distance=%g, expected the second to "
@@ -359,7 +368,7 @@ static gboolean prepare(AstroCatSrc *self, GError **error)
   gboolean found = g_str_has_prefix(footprint, FOOTPRINT_OF_FILE)
                        ? read_footprint(self, footprint + strlen(FOOTPRINT_OF_FILE), error)
                        : parse_footprint(footprint, &self->footprint, error);
-  if (!found)
+  if (!found || !choose_backend(self, error))
     return FALSE;
   if (s->clustering.slope != 0)
     tell_mock(self);
@@ -392,43 +401,25 @@ static gboolean refuse_size(guint64 points, guint columns, GError **error)
 }
 
 /* Random numbers of their own, so that the places are the same with and without distances. */
-static gboolean add_distances(AstroCatSrc *self, AstroCatalogue *catalogue, GError **error)
+static void add_distances(AstroCatSrc *self, AstroCatalogue *catalogue)
 {
   const Settings *s = &self->now;
   AstroRandom random;
   astro_random_init(&random, s->seed ^ DISTANCES_SEED, self->next);
-  catalogue->distance = g_try_new(double, MAX(catalogue->n, 1));
-  if (!catalogue->distance)
-    return refuse_size(s->points, 3, error);
   for (guint64 i = 0; i < catalogue->n; i++)
     catalogue->distance[i] = astro_random_distance(&random, s->min_distance, s->max_distance);
-  return TRUE;
 }
 
-static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GError **error)
+static gboolean add_clusters(AstroCatSrc *self, AstroCatalogue *catalogue, AstroRandom *random,
+                             GError **error)
 {
-  const Settings *s = &self->now;
-  const AstroPlace place = { .threads = s->work.threads };
-  AstroRandom random;
-  astro_random_init(&random, s->seed, self->next);
-  gboolean made = s->clustering.slope != 0
-                      ? astro_catalogue_clustered(&self->footprint, &s->clustering, s->points,
-                                                  &random, catalogue, error)
-                      : astro_uniform_make(self->backend, &place, &self->footprint, s->points,
-                                           &random, catalogue, error);
-  if (made && s->max_distance > 0 && !add_distances(self, catalogue, error)) {
-    astro_catalogue_clear(catalogue);
+  AstroCatalogue made;
+  if (!astro_catalogue_clustered(&self->footprint, &self->now.clustering, catalogue->n, random,
+                                 &made, error))
     return FALSE;
-  }
-  if (!made || !self->regions)
-    return made;
-  catalogue->region = g_try_new(double, MAX(catalogue->n, 1));
-  if (!catalogue->region) {
-    astro_catalogue_clear(catalogue);
-    return refuse_size(s->points, 3, error);
-  }
-  for (guint64 i = 0; i < catalogue->n && !astro_is_given_up(); i++)
-    catalogue->region[i] = astro_regions_find(self->regions, catalogue->ra[i], catalogue->dec[i]);
+  memcpy(catalogue->ra, made.ra, made.n * sizeof(double));
+  memcpy(catalogue->dec, made.dec, made.n * sizeof(double));
+  astro_catalogue_clear(&made);
   return TRUE;
 }
 
@@ -461,6 +452,60 @@ static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
   return buffer;
 }
 
+/* The host adds places that are clustered, and columns, to a buffer of simulated points. */
+static gboolean finish_mock(AstroCatSrc *self, GstBuffer *buffer, AstroCatalogue *catalogue,
+                            AstroRandom *random, GError **error)
+{
+  const gboolean has_clusters = self->now.clustering.slope != 0;
+  GstMapInfo map;
+  if (catalogue->n == 0 || !(has_clusters || catalogue->region || catalogue->distance))
+    return TRUE;
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READWRITE))
+    return astro_catalogue_no_memory(error, catalogue->n);
+  guint64 at = 0;
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
+    if (*astro_catalogue_column(catalogue, c))
+      *astro_catalogue_column(catalogue, c) = (double *)(gpointer)map.data + at++ * catalogue->n;
+  const gboolean good = !has_clusters || add_clusters(self, catalogue, random, error);
+  if (good && catalogue->distance)
+    add_distances(self, catalogue);
+  for (guint64 i = 0; i < catalogue->n && good && catalogue->region && !astro_is_given_up(); i++)
+    catalogue->region[i] = astro_regions_find(self->regions, catalogue->ra[i], catalogue->dec[i]);
+  gst_buffer_unmap(buffer, &map);
+  return good;
+}
+
+/* A view of a catalogue with these columns, whose values are not there yet. */
+static AstroCatalogue empty_mock(const AstroCatSrc *self)
+{
+  static double there;
+  return (AstroCatalogue){ .n = self->now.points,
+                           .ra = &there,
+                           .dec = &there,
+                           .region = self->regions ? &there : NULL,
+                           .distance = self->now.max_distance > 0 ? &there : NULL };
+}
+
+static GstBuffer *make_mock(AstroCatSrc *self, GError **error)
+{
+  AstroCatalogue catalogue = empty_mock(self);
+  AstroRandom random;
+  const guint n_columns = (guint)__builtin_popcount(astro_catalogue_column_set(&catalogue));
+  GstBuffer *buffer =
+      astro_buffer_new(catalogue.n * n_columns * sizeof(double), self->even.place.device);
+  if (!buffer) {
+    refuse_size(catalogue.n, n_columns, error);
+    return NULL;
+  }
+  astro_random_init(&random, self->now.seed, self->next);
+  if ((!self->even.backend ||
+       astro_even_points_make(&self->even, &buffer, catalogue.n, &random, error)) &&
+      finish_mock(self, buffer, &catalogue, &random, error))
+    return buffer;
+  gst_buffer_unref(buffer);
+  return NULL;
+}
+
 /* GstBaseSrc would send caps even to a peer that does not accept them. */
 static gboolean agree(AstroCatSrc *self, GstCaps *caps)
 {
@@ -475,45 +520,48 @@ static gboolean agree(AstroCatSrc *self, GstCaps *caps)
 }
 
 /* A catalogue that was given up half made is dropped. */
-static GstFlowReturn make(AstroCatSrc *self, AstroCatalogue *catalogue)
+static GstFlowReturn make(AstroCatSrc *self, GstBuffer **buffer)
 {
   GError *error = NULL;
   astro_deadline_begin(&self->deadline);
   const AstroStop *before = astro_stop_set(&self->deadline.stop);
-  const gboolean made = make_catalogue(self, catalogue, &error);
+  *buffer = make_mock(self, &error);
   astro_stop_set(before);
-  if (!made) {
+  if (!*buffer) {
     fail(self, error);
     return GST_FLOW_ERROR;
   }
   if (!astro_deadline_is_missed(&self->deadline))
     return GST_FLOW_OK;
-  astro_catalogue_clear(catalogue);
+  gst_clear_buffer(buffer);
   return astro_deadline_is_stopped(&self->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
+}
+
+static GstFlowReturn copy_part(AstroCatSrc *self, const AstroCatalogue *part, GstBuffer **buffer)
+{
+  GError *error = NULL;
+  *buffer = buffer_of(part, &error);
+  if (*buffer)
+    return GST_FLOW_OK;
+  fail(self, error);
+  return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(push);
-  AstroCatalogue made = { 0 };
-  GError *error = NULL;
   if (self->next >= (guint)g_atomic_int_get(&self->length))
     return GST_FLOW_EOS;
-  const GstFlowReturn flow = self->now.location ? GST_FLOW_OK : make(self, &made);
+  const AstroCatalogue catalogue = self->now.location
+                                       ? astro_catalogue_part(&self->file, self->ends, self->next)
+                                       : empty_mock(self);
+  g_autoptr(GstCaps) caps = caps_of(&catalogue);
+  if (!agree(self, caps))
+    return GST_FLOW_NOT_NEGOTIATED;
+  const GstFlowReturn flow =
+      self->now.location ? copy_part(self, &catalogue, buffer) : make(self, buffer);
   if (flow != GST_FLOW_OK)
     return flow;
-  const AstroCatalogue catalogue =
-      self->now.location ? astro_catalogue_part(&self->file, self->ends, self->next) : made;
-  g_autoptr(GstCaps) caps = caps_of(&catalogue);
-  gboolean agreed = agree(self, caps);
-  *buffer = agreed ? buffer_of(&catalogue, &error) : NULL;
-  astro_catalogue_clear(&made);
-  if (!agreed)
-    return GST_FLOW_NOT_NEGOTIATED;
-  if (!*buffer) {
-    fail(self, error);
-    return GST_FLOW_ERROR;
-  }
   GST_BUFFER_OFFSET(*buffer) = self->next;
   GST_BUFFER_OFFSET_END(*buffer) = self->next + 1;
   GST_BUFFER_PTS(*buffer) = self->next * GST_SECOND;

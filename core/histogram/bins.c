@@ -1,7 +1,7 @@
 /* The bin rule, bins and their edges, and how many values a histogram has. */
 #include "core/histogram/histogram.h"
+#include "core/histogram/vector.h"
 #include "core/kit/enum.h"
-#include "core/kit/units.h"
 
 #include <math.h>
 
@@ -34,11 +34,7 @@ const char *astro_binning_name(AstroBinning kind)
 
 void astro_unit_vector(double ra_degrees, double dec_degrees, double *x, double *y, double *z)
 {
-  double ra = ra_degrees * ASTRO_DEGREE, dec = dec_degrees * ASTRO_DEGREE;
-  double cos_dec = cos(dec);
-  *x = cos_dec * cos(ra);
-  *y = cos_dec * sin(ra);
-  *z = sin(dec);
+  astro_vector_of(ra_degrees, dec_degrees, x, y, z);
 }
 
 double astro_chord_square(double arcmin)

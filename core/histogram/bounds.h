@@ -3,14 +3,9 @@
 #pragma once
 
 #include "core/histogram/points.h"
+#include "core/kit/on-both.h"
 
 #include <math.h>
-
-#ifdef __CUDACC__
-#define ON_BOTH __host__ __device__
-#else
-#define ON_BOTH
-#endif
 
 /* More than the rounding errors of the bin rule and of the bounds together, in squares of chords.
  */

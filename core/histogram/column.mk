@@ -1,5 +1,6 @@
-core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram/halve.h core/histogram/halve.c \
-  core/histogram/histogram.h core/histogram/bins.c core/histogram/points.h core/histogram/points.c \
+core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram/halve.h core/histogram/halve.c core/histogram/halve-large.c \
+  core/histogram/layout.h core/histogram/tree.h core/histogram/tree.c \
+  core/histogram/histogram.h core/histogram/vector.h core/histogram/bins.c core/histogram/points.h core/histogram/points.c \
   core/histogram/check.h core/histogram/check.c core/histogram/count.h core/histogram/count.c core/histogram/reference.c core/histogram/cpu.c \
   core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
   core/histogram/deal.h core/histogram/deal.c core/histogram/shares.h core/histogram/shares.c \
@@ -10,7 +11,7 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
 core_exact_level_sources += core/histogram/kernels-levels.c core/histogram/space-levels.c
 core_tests += tests/core/histogram/histogram tests/core/histogram/histogram-large tests/core/histogram/histogram-calls \
   tests/core/histogram/histogram-refused tests/core/histogram/histogram-space tests/core/histogram/histogram-shares \
-  tests/core/histogram/histogram-slices
+  tests/core/histogram/histogram-slices tests/core/histogram/halve
 fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram tests/bench/histogram-space
 dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/elements/fake-devices.h tests/bench/peers-tpacf tests/bench/peers-space
@@ -21,6 +22,6 @@ element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/
 element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
   tests/elements/astrohistogram-time tests/elements/astrohistogram-space \
   tests/elements/astrohistogram-devices
-gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
-gpu_headers += gpu/histogram/histogram.h gpu/histogram/copies.h
+gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
+gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h
 gpu_bench_programs += tests/bench/histogram-gpu

@@ -1,16 +1,26 @@
 /* Quick select. Only the side on which an item lies matters, so nothing is sorted. */
 #include "core/histogram/halve.h"
 
-static inline void swap_items(AstroVector *items, double *weights, guint64 a, guint64 b)
+#include <math.h>
+
+guint astro_widest_axis(const double low[3], const double high[3])
 {
-  AstroVector item = items[a];
-  items[a] = items[b];
-  items[b] = item;
-  if (weights) {
-    double weight = weights[a];
-    weights[a] = weights[b];
-    weights[b] = weight;
-  }
+  guint widest = 0;
+  for (guint axis = 1; axis < 3; axis++)
+    if (high[axis] - low[axis] > high[widest] - low[widest])
+      widest = axis;
+  return widest;
+}
+
+guint astro_axis_of(const AstroVector *items, guint64 n)
+{
+  double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+  for (guint64 i = 0; i < n; i++)
+    for (guint axis = 0; axis < 3; axis++) {
+      low[axis] = MIN(low[axis], items[i].x[axis]);
+      high[axis] = MAX(high[axis], items[i].x[axis]);
+    }
+  return astro_widest_axis(low, high);
 }
 
 void astro_select(AstroVector *items, double *weights, guint64 n, guint64 k, guint axis)
@@ -18,11 +28,11 @@ void astro_select(AstroVector *items, double *weights, guint64 n, guint64 k, gui
   while (n > 1) {
     guint64 last = n - 1, middle = n / 2;
     if (items[middle].x[axis] < items[0].x[axis])
-      swap_items(items, weights, middle, 0);
+      astro_swap_items(items, weights, middle, 0);
     if (items[last].x[axis] < items[0].x[axis])
-      swap_items(items, weights, last, 0);
+      astro_swap_items(items, weights, last, 0);
     if (items[last].x[axis] < items[middle].x[axis])
-      swap_items(items, weights, last, middle);
+      astro_swap_items(items, weights, last, middle);
     double pivot = items[middle].x[axis];
     guint64 i = 0, j = n - 1;
     for (;;) {
@@ -32,7 +42,7 @@ void astro_select(AstroVector *items, double *weights, guint64 n, guint64 k, gui
         j--;
       if (i >= j)
         break;
-      swap_items(items, weights, i++, j--);
+      astro_swap_items(items, weights, i++, j--);
     }
     /* Items before i are <= pivot, those from i on >= pivot; if i == j, that item is the pivot. */
     guint64 split = MAX(i, 1);

@@ -85,7 +85,7 @@ gboolean astro_histogram_edges_linear(AstroHistogramConfig *config, double min, 
 /* Whether there are two edges or more, all finite, not negative and rising. */
 gboolean astro_histogram_edges_check(const AstroHistogramConfig *config, GError **error);
 
-/* (cos dec cos ra, cos dec sin ra, sin dec), by the C library's sin and cos. */
+/* (cos dec cos ra, cos dec sin ra, sin dec), by core/kit/degrees.h. */
 void astro_unit_vector(double ra_degrees, double dec_degrees, double *x, double *y, double *z);
 /* 4 sin(theta / 2)^2, and infinity above 180 degrees, as rounding may take the chord of antipodes
  * above 2. */
@@ -107,6 +107,11 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
                               const double *weight, const double *region, guint64 n,
                               guint n_regions, guint threads, const AstroStop *stop,
                               GError **error);
+/* Points that only a device can count, by angle, and that are ordered there. The columns have to
+ * stay until the points are freed. */
+AstroPoints *astro_points_held(const double *ra_degrees, const double *dec_degrees,
+                               const double *weight, const double *region, guint64 n,
+                               guint n_regions, guint threads, GError **error);
 void astro_points_free(AstroPoints *points);
 guint64 astro_points_count(const AstroPoints *points);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroPoints, astro_points_free)
@@ -135,6 +140,9 @@ typedef struct {
  *
  * A device backend takes the same host pointers. Catalogues may be freed when submit returns, but
  * until it is drained outputs are still being written, and progress may be called. */
+typedef struct {
+  gboolean orders_points; /* whether it takes points of astro_points_held() */
+} AstroHistogramParts;    /* of a backend; NULL: it does not */
 extern const AstroBackend astro_histogram_reference;
 extern const AstroBackend astro_histogram_cpu;
 extern const AstroBackend *const astro_histogram_backends[]; /* up to a NULL */

@@ -23,6 +23,12 @@ typedef struct {
   guint32 region;
 } Top;
 
+/* A catalogue's columns; all but ra and dec may be NULL. */
+typedef struct {
+  guint64 n;
+  const double *ra, *dec, *distance, *weight, *region;
+} PointColumns;
+
 struct _AstroPoints {
   guint64 serial; /* unique, so that a device knows the catalogues that it keeps */
   guint64 n;
@@ -37,13 +43,11 @@ struct _AstroPoints {
   Cell *cells;
   Top *tops; /* ordered by region; between them they hold all points */
   guint n_tops;
+  /* Points that a device orders have these in place of positions, weights and cells. */
+  PointColumns held;
+  GDestroyNotify free_held; /* NULL: the columns are someone else's */
+  gpointer data;
 };
-
-/* A catalogue's columns; all but ra and dec may be NULL. */
-typedef struct {
-  guint64 n;
-  const double *ra, *dec, *distance, *weight, *region;
-} PointColumns;
 
 /* Whether every point can be counted. first: the number of the first, for errors. */
 gboolean points_check(const PointColumns *columns, guint64 first, guint n_regions, GError **error);
@@ -53,6 +57,11 @@ gboolean points_check(const PointColumns *columns, guint64 first, guint n_region
 AstroPoints *points_new(const PointColumns *columns, guint n_regions, guint threads,
                         const AstroStop *stop, GDestroyNotify free_columns, gpointer data,
                         GError **error);
+
+/* Points that are counted on a device, which orders them: the columns, without distances, stay
+ * until the points are freed, and free_columns is called then. If this fails, it is not. */
+AstroPoints *points_hold(const PointColumns *columns, guint n_regions, guint threads,
+                         GDestroyNotify free_columns, gpointer data, GError **error);
 
 /* Memory of a point in a tree, and what may come to it for every region. */
 guint64 points_bytes_each(gboolean weighted, gboolean in_space);

@@ -51,15 +51,6 @@ static void measure(Part *part)
     }
 }
 
-static guint widest_axis(const Part *part)
-{
-  guint widest = 0;
-  for (guint axis = 1; axis < 3; axis++)
-    if (part->high[axis] - part->low[axis] > part->high[widest] - part->low[widest])
-      widest = axis;
-  return widest;
-}
-
 /* The index of a part in Split: that of its region, or of the split that cuts it further. */
 static guint name_of(const AstroRegions *regions, const Part *part)
 {
@@ -68,7 +59,7 @@ static guint name_of(const AstroRegions *regions, const Part *part)
 
 static void halve(AstroRegions *regions, const Part *part, Part halves[2])
 {
-  guint on_left = part->n_regions / 2, axis = widest_axis(part);
+  guint on_left = part->n_regions / 2, axis = astro_widest_axis(part->low, part->high);
   guint64 n_left = part->n * on_left / part->n_regions;
   astro_select(part->places, NULL, part->n, n_left, axis);
   halves[0] = (Part){ .places = part->places,

@@ -66,6 +66,7 @@ extern const AstroBackend astro_cuda_image;
 extern const AstroBackend astro_cuda_power;
 extern const AstroBackend astro_cuda_sideband;
 extern const AstroBackend astro_cuda_transpose;
+extern const AstroBackend astro_cuda_uniform;
 
 /* Divides by a number known at launch: a multiply and a shift, exact for 31-bit operands. */
 struct AstroDivisor {

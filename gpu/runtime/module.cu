@@ -45,11 +45,10 @@ static char *describe(gint index)
 }
 
 static const AstroBackend *const backends[] = {
-  &astro_cuda_convert,    &astro_cuda_transpose, &astro_cuda_channelizer,
-  &astro_cuda_correlator, &astro_cuda_delay,     &astro_cuda_sideband,
-  &astro_cuda_beamform,   &astro_cuda_gridder,   &astro_cuda_fft,
-  &astro_cuda_image,      &astro_cuda_histogram, &astro_cuda_power,
-  &astro_cuda_flag,       &astro_cuda_degridder, NULL,
+  &astro_cuda_convert, &astro_cuda_transpose, &astro_cuda_channelizer, &astro_cuda_correlator,
+  &astro_cuda_delay,   &astro_cuda_sideband,  &astro_cuda_beamform,    &astro_cuda_gridder,
+  &astro_cuda_fft,     &astro_cuda_image,     &astro_cuda_histogram,   &astro_cuda_power,
+  &astro_cuda_flag,    &astro_cuda_degridder, &astro_cuda_uniform,     NULL,
 };
 
 extern "C" __attribute__((visibility("default"))) const AstroModule astro_module = {

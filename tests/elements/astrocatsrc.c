@@ -1,3 +1,4 @@
+#include "core/backend/module.h"
 #include "core/lib/catalogue/catalogue.h"
 #include "tests/elements/catalogues.h"
 #include "tests/peak.h"
@@ -56,6 +57,25 @@ static void test_backends(void)
   for (guint i = 0; i < G_N_ELEMENTS(others); i++) {
     g_autofree double *found = points_by(others[i], &more);
     g_assert_cmpmem(found, more, expected, bytes);
+  }
+}
+
+/* A device makes the same points, and what the host adds to them is the same. */
+static void test_cuda(void)
+{
+  static const char *const more[] = { "", "regions=5 max-distance=100", "points=0" };
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  if (!device) {
+    g_test_skip("there is no CUDA device");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(more); i++) {
+    g_autofree char *on_host = g_strdup_printf("backend=reference %s", more[i]),
+                    *on_device = g_strdup_printf("backend=cuda %s", more[i]);
+    gsize bytes, found_bytes;
+    g_autofree double *expected = points_by(on_host, &bytes),
+                      *found = points_by(on_device, &found_bytes);
+    g_assert_cmpmem(found, found_bytes, expected, bytes);
   }
 }
 
@@ -347,6 +367,8 @@ static void test_refusals(void)
   test_refused("astrocatsrc slope=-2 ! fakesink", "slope -2, expected one above -2");
   test_refused("astrocatsrc slope=-1 cluster-radius=0 ! fakesink", "radius 0 degrees, expected");
   test_refused("astrocatsrc location=/nonexistent/file ! fakesink", "No such file");
+  test_refused("astrocatsrc slope=-1 backend=cuda ! fakesink", "expected slope=0, or another");
+  test_refused("astrocatsrc backend=cuda device=63 ! fakesink", "backend=cuda");
 }
 
 static void test_duration(void)
@@ -417,6 +439,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astrocatsrc/uniform", test_uniform);
   g_test_add_func("/astrocatsrc/backends", test_backends);
+  g_test_add_func("/astrocatsrc/cuda", test_cuda);
   g_test_add_func("/astrocatsrc/active-backend", test_active_backend);
   g_test_add_func("/astrocatsrc/clustered", test_clustered);
   g_test_add_func("/astrocatsrc/many-regions", test_many_regions);

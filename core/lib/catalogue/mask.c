@@ -18,8 +18,9 @@ typedef struct {
 struct _AstroMask {
   double cell; /* degrees: the height of a row */
   gsize n;
-  Place *places; /* of the cells in the mask, in order */
-  double *area;  /* of each cell and all before it, in steradians */
+  Place *places;           /* of the cells in the mask, in order */
+  AstroMaskBounds *bounds; /* of each cell */
+  double *area;            /* of each cell and all before it, in steradians */
 };
 
 static guint columns_of(double cell, guint row)
@@ -43,17 +44,15 @@ static int compare_places(gconstpointer a, gconstpointer b)
                           : (p->column > q->column) - (p->column < q->column);
 }
 
-/* The bounds of a cell: sines of declination, cycles of right ascension. */
-typedef struct {
-  double low, high, west, east;
-} Bounds;
-
-static Bounds bounds_of(const AstroMask *mask, Place place)
+static AstroMaskBounds bounds_of(const AstroMask *mask, Place place)
 {
   guint columns = columns_of(mask->cell, place.row);
-  double bottom = place.row * mask->cell - 90, top = MIN(bottom + mask->cell, 90);
-  return (Bounds){ sin(bottom / ASTRO_DEGREES), sin(top / ASTRO_DEGREES),
-                   (double)place.column / columns, (place.column + 1.) / columns };
+  double bottom = place.row * mask->cell - 90, top = MIN(bottom + mask->cell, 90), low, high,
+         unused;
+  astro_sin_cos(bottom, &low, &unused);
+  astro_sin_cos(top, &high, &unused);
+  return (AstroMaskBounds){ low, high, (double)place.column / columns,
+                            (place.column + 1.) / columns };
 }
 
 static AstroMask *mask_of_cells(const double *ra, const double *dec, guint64 n, double cell)
@@ -69,8 +68,9 @@ static AstroMask *mask_of_cells(const double *ra, const double *dec, guint64 n, 
       mask->places[mask->n++] = mask->places[i];
   mask->places = g_renew(Place, mask->places, mask->n);
   mask->area = g_new(double, mask->n);
+  mask->bounds = g_new(AstroMaskBounds, mask->n);
   for (gsize c = 0; c < mask->n; c++) {
-    Bounds bounds = bounds_of(mask, mask->places[c]);
+    const AstroMaskBounds bounds = mask->bounds[c] = bounds_of(mask, mask->places[c]);
     mask->area[c] = (c ? mask->area[c - 1] : 0) +
                     (bounds.high - bounds.low) * (bounds.east - bounds.west) * 2 * G_PI;
   }
@@ -108,6 +108,7 @@ void astro_mask_free(AstroMask *mask)
   if (!mask)
     return;
   g_free(mask->places);
+  g_free(mask->bounds);
   g_free(mask->area);
   g_free(mask);
 }
@@ -128,27 +129,16 @@ double astro_mask_cell(const AstroMask *mask)
   return mask->cell;
 }
 
-void astro_mask_random(const AstroMask *mask, AstroRandom *random, double *ra, double *dec)
+void astro_mask_place(const AstroMask *mask, AstroPlacing *placing)
 {
-  double area = astro_random_uniform(random) * mask->area[mask->n - 1];
-  gsize first = 0, last = mask->n - 1; /* they enclose the first cell whose summed area is larger */
-  while (first < last) {
-    gsize middle = (first + last) / 2;
-    if (mask->area[middle] > area)
-      last = middle;
-    else
-      first = middle + 1;
-  }
-  Bounds bounds = bounds_of(mask, mask->places[first]);
-  double cycle = bounds.west + (bounds.east - bounds.west) * astro_random_uniform(random);
-  double sine = bounds.low + (bounds.high - bounds.low) * astro_random_uniform(random);
-  *ra = cycle * 360;
-  *dec = asin(CLAMP(sine, -1, 1)) * ASTRO_DEGREES;
+  placing->n_cells = mask->n;
+  placing->area = mask->area;
+  placing->cells = mask->bounds;
 }
 
 static void middle_of(const AstroMask *mask, gsize c, double at[3])
 {
-  Bounds bounds = bounds_of(mask, mask->places[c]);
+  const AstroMaskBounds bounds = mask->bounds[c];
   double sine = (bounds.low + bounds.high) / 2, cosine = sqrt(1 - sine * sine),
          angle = (bounds.west + bounds.east) * G_PI;
   at[0] = cosine * cos(angle);

@@ -1,7 +1,7 @@
 /* The part of the sky where the points of a catalogue are: a grid of cells. */
 #pragma once
 
-#include "core/lib/catalogue/catalogue.h"
+#include "core/lib/catalogue/placing.h"
 
 G_BEGIN_DECLS
 
@@ -15,8 +15,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroMask, astro_mask_free)
 gboolean astro_mask_contains(const AstroMask *mask, double ra, double dec);
 double astro_mask_area(const AstroMask *mask); /* square degrees */
 double astro_mask_cell(const AstroMask *mask); /* degrees */
-/* A random point within the mask, uniformly distributed. */
-void astro_mask_random(const AstroMask *mask, AstroRandom *random, double *ra, double *dec);
+/* Sets what random points are placed by, which the mask keeps. */
+void astro_mask_place(const AstroMask *mask, AstroPlacing *placing);
 /* A cap that encloses the mask. */
 void astro_mask_cap(const AstroMask *mask, AstroFootprint *cap);
 

@@ -98,10 +98,13 @@ static void add_disc(Mock *mock, double ra, double dec, double radius, guint lev
     }
     return;
   }
+  double sin_dec, cos_dec, half, unused;
+  astro_sin_cos(dec, &sin_dec, &cos_dec);
+  astro_sin_cos(radius / 2, &half, &unused);
   for (guint i = 0; i < mock->clustering->children; i++) {
     double to_ra, to_dec;
     double u = astro_random_uniform(mock->random), v = astro_random_uniform(mock->random);
-    astro_place_in_cap(ra, dec, radius, u, v, &to_ra, &to_dec);
+    astro_place_in_cap(ra, sin_dec, cos_dec, half, u, v, &to_ra, &to_dec);
     add_disc(mock, to_ra, to_dec, radius / mock->shrink, level + 1);
   }
 }
@@ -173,9 +176,10 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
                 .random = random,
                 .catalogue = catalogue,
                 .points = points };
+  const AstroPlacing placing = astro_placing_of(&wide);
   while (catalogue->n < points && !astro_is_given_up()) {
     double ra, dec;
-    astro_place_in(&wide, random, &ra, &dec);
+    astro_place(&placing, random, &ra, &dec);
     add_disc(&mock, ra, dec, clustering->radius, 0);
   }
   return TRUE;

@@ -2,10 +2,8 @@
  * any number of steps is a matrix, made by squaring that of one step. */
 #include "core/lib/catalogue/random-jump.h"
 
-#define BITS 256
-
 struct _AstroRandomJump {
-  AstroRandom columns[BITS]; /* where each bit of the state goes */
+  AstroRandom columns[ASTRO_RANDOM_BITS]; /* where each bit of the state goes */
 };
 
 static AstroRandom apply(const AstroRandomJump *jump, const AstroRandom *random)
@@ -23,7 +21,7 @@ static AstroRandom apply(const AstroRandomJump *jump, const AstroRandom *random)
 static AstroRandomJump *one_step(void)
 {
   AstroRandomJump *jump = g_new0(AstroRandomJump, 1);
-  for (guint bit = 0; bit < BITS; bit++) {
+  for (guint bit = 0; bit < ASTRO_RANDOM_BITS; bit++) {
     jump->columns[bit].state[bit / 64] = G_GUINT64_CONSTANT(1) << bit % 64;
     astro_random_uniform(&jump->columns[bit]);
   }
@@ -33,7 +31,7 @@ static AstroRandomJump *one_step(void)
 /* Makes `jump` the jump by `other` that follows it. */
 static void follow(AstroRandomJump *jump, const AstroRandomJump *other)
 {
-  for (guint bit = 0; bit < BITS; bit++)
+  for (guint bit = 0; bit < ASTRO_RANDOM_BITS; bit++)
     jump->columns[bit] = apply(other, &jump->columns[bit]);
 }
 
@@ -60,4 +58,9 @@ void astro_random_jump_free(AstroRandomJump *jump)
 void astro_random_jump(const AstroRandomJump *jump, AstroRandom *random)
 {
   *random = apply(jump, random);
+}
+
+const AstroRandom *astro_random_jump_columns(const AstroRandomJump *jump)
+{
+  return jump->columns;
 }

@@ -15,4 +15,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRandomJump, astro_random_jump_free)
 
 void astro_random_jump(const AstroRandomJump *jump, AstroRandom *random);
 
+/* The jump as a matrix: where each bit of the state goes, from the lowest of its first word on. */
+#define ASTRO_RANDOM_BITS 256
+const AstroRandom *astro_random_jump_columns(const AstroRandomJump *jump);
+
 G_END_DECLS

@@ -1,11 +1,7 @@
-/* Random numbers: xoshiro256++ (Blackman and Vigna), seeded by splitmix64. */
-#include "core/lib/catalogue/catalogue.h"
-#include "core/kit/split-mix.h"
+/* Random numbers: their seeds, by splitmix64, and the step that is shared with CUDA. */
+#include "core/lib/catalogue/random-step.h"
 
-static guint64 rotate(guint64 x, guint by)
-{
-  return x << by | x >> (64 - by);
-}
+#include "core/kit/split-mix.h"
 
 void astro_random_init(AstroRandom *random, guint64 seed, guint64 index)
 {
@@ -18,13 +14,5 @@ void astro_random_init(AstroRandom *random, guint64 seed, guint64 index)
 
 double astro_random_uniform(AstroRandom *random)
 {
-  guint64 *s = random->state;
-  guint64 result = rotate(s[0] + s[3], 23) + s[0], t = s[1] << 17;
-  s[2] ^= s[0];
-  s[3] ^= s[1];
-  s[1] ^= s[2];
-  s[0] ^= s[3];
-  s[2] ^= t;
-  s[3] = rotate(s[3], 45);
-  return (double)(result >> 11) * 0x1p-53;
+  return astro_random_step(random);
 }

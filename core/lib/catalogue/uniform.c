@@ -4,76 +4,27 @@
 #include "core/lib/catalogue/uniform.h"
 
 #include "core/backend/backend.h"
-#include "core/kit/units.h"
 #include "core/lib/catalogue/mask.h"
+#include "core/lib/catalogue/placing.h"
 #include "core/lib/catalogue/random-jump.h"
 
-#include <math.h>
-
-#define POINTS_AT_ONCE 65536
-
-/* The place at a distance and direction (from north through east) from another one. */
-static void offset_by(double ra, double dec, double distance, double direction, double *to_ra,
-                      double *to_dec)
+AstroPlacing astro_placing_of(const AstroFootprint *f)
 {
-  double d = dec / ASTRO_DEGREES, r = distance / ASTRO_DEGREES;
-  double north = sin(r) * cos(direction), east = sin(r) * sin(direction), out = cos(r);
-  double x = out * cos(d) - north * sin(d), z = out * sin(d) + north * cos(d);
-  *to_ra = fmod(ra + atan2(east, x) * ASTRO_DEGREES + 720, 360);
-  *to_dec = atan2(z, hypot(x, east)) * ASTRO_DEGREES;
-}
-
-/* The two random numbers for a point. For a band the second is the fourth drawn: an earlier version
- * dropped two, and a seed must keep giving the same points. */
-static void draw(const AstroFootprint *footprint, AstroRandom *random, double *u, double *v)
-{
-  const guint lost = footprint->shape == ASTRO_FOOTPRINT_BAND ? 2 : 0;
-  *u = astro_random_uniform(random);
-  for (guint i = 0; i < lost; i++)
-    astro_random_uniform(random);
-  *v = astro_random_uniform(random);
-}
-
-void astro_place_in_cap(double ra, double dec, double radius, double u, double v, double *to_ra,
-                        double *to_dec)
-{
-  double half = sin(radius / 2 / ASTRO_DEGREES) * sqrt(u);
-  double direction = 2 * G_PI * v;
-  offset_by(ra, dec, 2 * asin(half) * ASTRO_DEGREES, direction, to_ra, to_dec);
-}
-
-/* Not for a mask, whose points take three numbers. */
-static void place_in(const AstroFootprint *footprint, double u, double v, double *ra, double *dec)
-{
-  if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
-    astro_place_in_cap(footprint->ra, footprint->dec, footprint->radius, u, v, ra, dec);
-    return;
+  AstroPlacing placing = { .shape = f->shape };
+  double unused;
+  if (f->shape == ASTRO_FOOTPRINT_MASK) {
+    astro_mask_place(f->mask, &placing);
+  } else if (f->shape == ASTRO_FOOTPRINT_CAP) {
+    placing.ra = f->ra;
+    astro_sin_cos(f->dec, &placing.sin_dec, &placing.cos_dec);
+    astro_sin_cos(f->radius / 2, &placing.half, &unused);
+  } else {
+    placing.ra = f->ra_min;
+    placing.width = f->ra_max - f->ra_min;
+    astro_sin_cos(f->dec_min, &placing.low, &unused);
+    astro_sin_cos(f->dec_max, &placing.high, &unused);
   }
-  double low = sin(footprint->dec_min / ASTRO_DEGREES),
-         high = sin(footprint->dec_max / ASTRO_DEGREES);
-  double east = footprint->ra_min + (footprint->ra_max - footprint->ra_min) * u;
-  *ra = fmod(fmod(east, 360) + 360, 360);
-  *dec = asin(CLAMP(low + (high - low) * v, -1, 1)) * ASTRO_DEGREES;
-}
-
-void astro_place_in(const AstroFootprint *footprint, AstroRandom *random, double *ra, double *dec)
-{
-  if (footprint->shape == ASTRO_FOOTPRINT_MASK) {
-    astro_mask_random(footprint->mask, random, ra, dec);
-    return;
-  }
-  double u, v;
-  draw(footprint, random, &u, &v);
-  place_in(footprint, u, v, ra, dec);
-}
-
-/* Random numbers for a point. */
-static guint draws_of(const AstroFootprint *footprint)
-{
-  static const guint draws[] = {
-    [ASTRO_FOOTPRINT_BAND] = 4, [ASTRO_FOOTPRINT_CAP] = 2, [ASTRO_FOOTPRINT_MASK] = 3
-  };
-  return draws[footprint->shape];
+  return placing;
 }
 
 gboolean astro_catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error)
@@ -111,7 +62,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 }
 
 typedef struct {
-  const AstroFootprint *footprint;
+  const AstroPlacing *placing;
   AstroRandom *begins; /* where the numbers of each chunk begin */
   double *ra, *dec;
   guint64 n;
@@ -120,34 +71,51 @@ typedef struct {
 static void make_chunk(gpointer data, guint64 task)
 {
   const Chunks *chunks = data;
-  const guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, chunks->n);
+  const guint64 first = task * ASTRO_UNIFORM_CHUNK,
+                last = MIN(first + ASTRO_UNIFORM_CHUNK, chunks->n);
   for (guint64 i = first; i < last; i++)
-    astro_place_in(chunks->footprint, &chunks->begins[task], &chunks->ra[i], &chunks->dec[i]);
+    astro_place(chunks->placing, &chunks->begins[task], &chunks->ra[i], &chunks->dec[i]);
+}
+
+AstroRandom *astro_uniform_begins(AstroFootprintShape shape, guint64 n, const AstroRandom *random,
+                                  guint64 *n_chunks, GError **error)
+{
+  *n_chunks = (n + ASTRO_UNIFORM_CHUNK - 1) / ASTRO_UNIFORM_CHUNK;
+  AstroRandom *begins = g_try_new(AstroRandom, MAX(*n_chunks, 1));
+  if (!begins) {
+    astro_catalogue_no_memory(error, n);
+    return NULL;
+  }
+  g_autoptr(AstroRandomJump) jump =
+      *n_chunks > 1
+          ? astro_random_jump_new((guint64)astro_placing_draws(shape) * ASTRO_UNIFORM_CHUNK)
+          : NULL;
+  begins[0] = *random;
+  for (guint64 c = 1; c < *n_chunks; c++) {
+    begins[c] = begins[c - 1];
+    astro_random_jump(jump, &begins[c]);
+  }
+  return begins;
 }
 
 /* The numbers go on where they would after a plain loop. */
 static gboolean make_chunks(const AstroFootprint *footprint, guint threads, double *ra, double *dec,
                             guint64 n, AstroRandom *random, GError **error)
 {
-  const guint64 n_chunks = (n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE;
-  Chunks chunks = { footprint, g_try_new(AstroRandom, MAX(n_chunks, 1)), ra, dec, n };
-  if (!chunks.begins)
-    return astro_catalogue_no_memory(error, n);
-  g_autoptr(AstroRandomJump) jump =
-      n_chunks > 1 ? astro_random_jump_new((guint64)draws_of(footprint) * POINTS_AT_ONCE) : NULL;
-  chunks.begins[0] = *random;
-  for (guint64 c = 1; c < n_chunks; c++) {
-    chunks.begins[c] = chunks.begins[c - 1];
-    astro_random_jump(jump, &chunks.begins[c]);
-  }
+  const AstroPlacing placing = astro_placing_of(footprint);
+  guint64 n_chunks;
+  g_autofree AstroRandom *begins =
+      astro_uniform_begins(footprint->shape, n, random, &n_chunks, error);
+  Chunks chunks = { &placing, begins, ra, dec, n };
+  if (!begins)
+    return FALSE;
   astro_parallel(n_chunks, threads, make_chunk, &chunks);
   if (n_chunks > 0)
-    *random = chunks.begins[n_chunks - 1];
-  g_free(chunks.begins);
+    *random = begins[n_chunks - 1];
   return TRUE;
 }
 
-static gboolean check_blocks(const AstroBlock *out, guint n_out, GError **error)
+gboolean astro_uniform_check(const AstroBlock *out, guint n_out, GError **error)
 {
   return (n_out == 2 && out[0].bytes == out[1].bytes) ||
          astro_backend_refuse(error, "random points are written to two blocks of equal size");
@@ -159,7 +127,7 @@ static gboolean submit_cpu(gpointer instance, const AstroBlock *in, guint n_in,
 {
   const Uniform *uniform = instance;
   const AstroUniformCall *call = arguments;
-  return check_blocks(out, n_out, error) &&
+  return astro_uniform_check(out, n_out, error) &&
          make_chunks(&uniform->footprint, uniform->threads, out[0].data, out[1].data,
                      out[0].bytes / sizeof(double), call->random, error);
 }
@@ -171,12 +139,13 @@ static gboolean submit_reference(gpointer instance, const AstroBlock *in, guint 
 {
   const Uniform *uniform = instance;
   const AstroUniformCall *call = arguments;
-  if (!check_blocks(out, n_out, error))
+  if (!astro_uniform_check(out, n_out, error))
     return FALSE;
   double *ra = out[0].data, *dec = out[1].data;
   const guint64 n = out[0].bytes / sizeof(double);
-  for (guint64 i = 0; i < n && (i % POINTS_AT_ONCE || !astro_is_given_up()); i++)
-    astro_place_in(&uniform->footprint, call->random, &ra[i], &dec[i]);
+  const AstroPlacing placing = astro_placing_of(&uniform->footprint);
+  for (guint64 i = 0; i < n && (i % ASTRO_UNIFORM_CHUNK || !astro_is_given_up()); i++)
+    astro_place(&placing, call->random, &ra[i], &dec[i]);
   return TRUE;
 }
 

@@ -23,10 +23,11 @@ gboolean astro_uniform_make(const AstroBackend *backend, const AstroPlace *place
 
 /* Shared with clustered catalogues. */
 gboolean astro_catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error);
-/* The next random point within a footprint. */
-void astro_place_in(const AstroFootprint *footprint, AstroRandom *random, double *ra, double *dec);
-/* The point within a cap that two random numbers from 0 to 1 give. */
-void astro_place_in_cap(double ra, double dec, double radius, double u, double v, double *to_ra,
-                        double *to_dec);
+
+/* Shared by the backends. Numbers are skipped up to where each chunk of so many points begins. */
+#define ASTRO_UNIFORM_CHUNK 65536
+AstroRandom *astro_uniform_begins(AstroFootprintShape shape, guint64 n, const AstroRandom *random,
+                                  guint64 *n_chunks, GError **error);
+gboolean astro_uniform_check(const AstroBlock *out, guint n_out, GError **error);
 
 G_END_DECLS

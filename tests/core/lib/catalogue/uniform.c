@@ -2,6 +2,7 @@
 #include "core/lib/catalogue/mask.h"
 #include "core/lib/catalogue/random-jump.h"
 #include "core/lib/catalogue/uniform.h"
+#include "tests/core/on-device.h"
 #include "tests/tests.h"
 
 static void test_jumps(void)
@@ -42,40 +43,54 @@ static void make(const AstroBackend *backend, guint threads, const AstroFootprin
   g_assert_no_error(error);
 }
 
+static void check_same(const AstroBackend *backend, guint threads, const AstroFootprint *footprint,
+                       guint64 n)
+{
+  const gsize bytes = n * sizeof(double);
+  AstroCatalogue expected, found;
+  AstroRandom after, then;
+  make(&astro_uniform_reference, 1, footprint, n, &expected, &after);
+  make(backend, threads, footprint, n, &found, &then);
+  g_assert_cmpmem(found.ra, bytes, expected.ra, bytes);
+  g_assert_cmpmem(found.dec, bytes, expected.dec, bytes);
+  g_assert_cmpmem(&then, sizeof then, &after, sizeof after);
+  astro_catalogue_clear(&expected);
+  astro_catalogue_clear(&found);
+}
+
 /* Catalogues of no points, of a chunk, and of some chunks and a part of one; and the numbers that
  * follow. */
-static void check(const AstroFootprint *footprint)
+static void check(gconstpointer on_device, const AstroFootprint *footprint)
 {
   static const guint64 points[] = { 0, 1, 65536, 200001 };
   for (guint i = 0; i < G_N_ELEMENTS(points); i++)
-    for (guint threads = 0; threads < 3; threads++) {
-      const gsize bytes = points[i] * sizeof(double);
-      AstroCatalogue expected, found;
-      AstroRandom after, then;
-      make(&astro_uniform_reference, 1, footprint, points[i], &expected, &after);
-      make(&astro_uniform_cpu, threads, footprint, points[i], &found, &then);
-      g_assert_cmpmem(found.ra, bytes, expected.ra, bytes);
-      g_assert_cmpmem(found.dec, bytes, expected.dec, bytes);
-      g_assert_cmpmem(&then, sizeof then, &after, sizeof after);
-      astro_catalogue_clear(&expected);
-      astro_catalogue_clear(&found);
-    }
+    if (on_device)
+      check_same(on_device, 0, footprint, points[i]);
+    else
+      for (guint threads = 0; threads < 3; threads++)
+        check_same(&astro_uniform_cpu, threads, footprint, points[i]);
 }
 
-static void test_equal(void)
+/* NULL: on the CPU. */
+static void test_equal(gconstpointer on_device)
 {
   static const AstroFootprint band = { .ra_min = 350, .ra_max = 380, .dec_min = -5, .dec_max = 30 },
-                              cap = {
-                                .shape = ASTRO_FOOTPRINT_CAP, .ra = 3, .dec = 88, .radius = 10
-                              };
+                              west = { .ra_min = -1e6, .ra_max = -999700, .dec_max = 90 },
+                              cap = { .shape = ASTRO_FOOTPRINT_CAP,
+                                      .ra = 3,
+                                      .dec = 88,
+                                      .radius = 10 },
+                              all = { .shape = ASTRO_FOOTPRINT_CAP, .dec = -90, .radius = 180 };
   AstroCatalogue seen;
   AstroRandom random;
-  check(&band);
-  check(&cap);
+  check(on_device, &band);
+  check(on_device, &west);
+  check(on_device, &cap);
+  check(on_device, &all);
   make(&astro_uniform_cpu, 0, &band, 5000, &seen, &random);
   g_autoptr(AstroMask) mask = astro_mask_new(seen.ra, seen.dec, seen.n, 1, NULL);
   const AstroFootprint masked = { .shape = ASTRO_FOOTPRINT_MASK, .mask = mask };
-  check(&masked);
+  check(on_device, &masked);
   astro_catalogue_clear(&seen);
 }
 
@@ -93,10 +108,12 @@ static void test_refused(void)
 
 int main(int argc, char **argv)
 {
+  gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/uniform/jumps", test_jumps);
   g_test_add_func("/uniform/far-jumps", test_far_jumps);
-  g_test_add_func("/uniform/equal", test_equal);
+  g_test_add_data_func("/uniform/equal", NULL, test_equal);
+  test_add_on_device("/uniform/cuda", test_on_device("uniform"), test_equal);
   g_test_add_func("/uniform/refused", test_refused);
   return g_test_run();
 }
