@@ -34,6 +34,7 @@
 
 #include "core/backend/budget.h"
 #include "core/gridder/degrid/degridder.h"
+#include "core/gridder/work.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/stream/uvw-meta.h"
 #include "core/stream/uvw.h"
@@ -544,6 +545,7 @@ static void astro_degridder_class_init(AstroDegridderClass *klass)
   stage->start = start;
   stage->stage = "degridder";
   stage->backends = astro_degridder_backends;
+  stage->tell_work = astro_degridder_work;
   stage->configure = configure;
   stage->work = work;
   stage->feed = feed;

@@ -455,6 +455,7 @@ static void astro_flag_class_init(AstroFlagClass *klass)
   trans->set_caps = set_caps;
   stage->stage = "flag";
   stage->backends = astro_flag_backends;
+  stage->tell_work = astro_flag_work;
   stage->start = start;
   stage->configure = configure;
   stage->observed = observed;

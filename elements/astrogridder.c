@@ -76,6 +76,7 @@
 #include <string.h>
 
 #include "core/backend/budget.h"
+#include "core/gridder/work.h"
 #include "core/kit/share.h"
 #include "core/lib/sky/earth-error.h"
 #include "core/memory/pool.h"
@@ -646,6 +647,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   trans->submit_input_buffer = submit_input;
   stage->stage = "gridder";
   stage->backends = astro_gridder_backends;
+  stage->tell_work = astro_gridder_work;
   stage->configure = configure;
   stage->feed = feed;
   stage->finish = finish;

@@ -416,6 +416,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   stage->stage = "image";
   stage->takes = takes;
   stage->backends = astro_image_backends;
+  stage->tell_work = astro_image_work;
   stage->configure = configure;
   stage->feed = feed;
   stage->finish = finish;

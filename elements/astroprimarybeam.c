@@ -358,6 +358,7 @@ static void astro_primary_beam_class_init(AstroPrimaryBeamClass *klass)
   trans->stop = stop;
   stage->stage = "primary-beam";
   stage->backends = astro_primary_beam_backends;
+  stage->tell_work = astro_primary_beam_work;
   stage->configure = configure;
   stage->feed = feed;
   stage->amend = amend;

@@ -39,24 +39,42 @@ static AstroPlanRoofs *roofs_of(AstroBounds *bounds, AstroPlanStage *stage, cons
   return astro_plan_roofs(&shapes, bounds->machine, &trouble);
 }
 
-void astro_bounds_find(AstroBounds *bounds, GstElement *element, const AstroBoundWork *did,
-                       char **bound, char **of_bound)
+/* A GPU works beside the host, which does not know how long. */
+static double time_of(const AstroBoundWork *did)
+{
+  return g_str_equal(did->backend, "cuda") ? did->whole : did->busy;
+}
+
+gboolean astro_bounds_of(AstroBounds *bounds, GstElement *element, const AstroBoundWork *did,
+                         double *seconds, const char **roof)
 {
   AstroPlanStage *stage = astro_plan_shapes_stage(bounds->shapes, element);
   if (!stage || !stage->told || stage->passes)
-    return;
+    return FALSE;
   const gboolean has_input = stage->bytes_in > 0;
+  if (!has_input && stage->bytes_out <= 0)
+    return FALSE;
   const double times = has_input ? (double)did->bytes_in / stage->bytes_in
                                  : (double)did->bytes_out / stage->bytes_out;
   g_autoptr(AstroPlanRoofs) roofs = roofs_of(bounds, stage, did->backend);
-  if (!roofs || !(has_input || stage->bytes_out > 0))
+  if (!roofs)
+    return FALSE;
+  const AstroPlanRow *row = &g_array_index(roofs->rows, AstroPlanRow, 0);
+  *seconds = row->seconds * times;
+  *roof = astro_plan_roof_name(row);
+  return *seconds > 0;
+}
+
+void astro_bounds_find(AstroBounds *bounds, GstElement *element, const AstroBoundWork *did,
+                       char **bound, char **of_bound)
+{
+  double seconds = 0;
+  const char *roof = NULL;
+  const double took = time_of(did);
+  if (took <= 0 || !astro_bounds_of(bounds, element, did, &seconds, &roof))
     return;
-  AstroPlanRow *row = &g_array_index(roofs->rows, AstroPlanRow, 0);
-  const double took = row->on_device ? did->whole : did->busy;
-  if (row->seconds <= 0 || took <= 0)
-    return;
-  *bound = g_strdup(astro_plan_roof_name(row));
-  *of_bound = g_strdup_printf("%.3g %%", 100 * row->seconds * times / took);
+  *bound = g_strdup(roof);
+  *of_bound = g_strdup_printf("%.3g %%", 100 * seconds / took);
 }
 
 void astro_bounds_free(AstroBounds *bounds)

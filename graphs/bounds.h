@@ -19,6 +19,11 @@ typedef struct {
   const char *backend; /* that did it: reference, cpu or cuda */
 } AstroBoundWork;
 
+/* Seconds that the machine takes at best for what an element did, and the roof that holds it.
+ * FALSE: the stage did not tell its work. */
+gboolean astro_bounds_of(AstroBounds *bounds, GstElement *element, const AstroBoundWork *did,
+                         double *seconds, const char **roof);
+
 /* Sets texts, to be freed: the roof that holds the stage, and which part of the time it took that
  * roof allows at best. They stay as they are if the stage did not tell its work. A GPU works beside
  * the host, which does not know how long, so its time is that of the whole run. */

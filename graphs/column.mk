@@ -18,6 +18,7 @@ graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused te
   tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/camera tests/graphs/rounds \
   tests/graphs/ranks tests/graphs/ranks-spread tests/graphs/control tests/graphs/usage tests/graphs/watchdog tests/graphs/devices
 fuzz_programs += tests/fuzz/graph tests/fuzz/control
+bench_programs += tests/bench/graphs
 
 # The answers of the control, without its server, so that a fuzzer can ask without one.
 control_sources = graphs/control.h graphs/control-parts.h graphs/control-address.c graphs/control-answers.c \
@@ -36,7 +37,9 @@ parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/links.c grap
 
 # Compares backends with references; a test has these files too.
 qualify_sources = graphs/qualify-exact.c graphs/qualify-exact.h graphs/qualify-rate.c graphs/qualify-call.c graphs/qualify-call.h \
-  graphs/qualify-cases.c graphs/qualify-cases.h graphs/qualify-stages.c graphs/qualify-result.c graphs/qualify-result.h
+  graphs/qualify-cases.c graphs/qualify-cases.h graphs/qualify-stages.c graphs/qualify-result.c graphs/qualify-result.h \
+  graphs/qualify-elements.c graphs/qualify-elements.h graphs/qualify-lines.c graphs/qualify-play.c graphs/qualify-play.h \
+  graphs/qualify-meter.c graphs/qualify-meter.h
 
 graphs_gst_astro_SOURCES = $(parser_sources) $(control_sources) $(control_server) graphs/main.c graphs/arguments.c graphs/arguments.h \
   graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/sequence.c graphs/sequence.h graphs/run.c graphs/run.h graphs/clock.c graphs/clock.h \
@@ -46,7 +49,7 @@ graphs_gst_astro_SOURCES = $(parser_sources) $(control_sources) $(control_server
   graphs/machine.c graphs/machine-gpu.c graphs/machine.h graphs/table.c graphs/table.h \
   graphs/plan.c graphs/plan.h graphs/plan-shapes.c graphs/plan-shapes.h graphs/plan-sinks.c graphs/plan-sinks.h \
   graphs/plan-roofs.c graphs/plan-roofs.h graphs/plan-route.c graphs/plan-route.h graphs/plan-print.c graphs/plan-print.h \
-  graphs/qualify.c graphs/qualify.h graphs/qualify-streams.h graphs/qualify-losses.c graphs/qualify-stops.c \
+  graphs/qualify.c graphs/qualify.h graphs/qualify-streams.h graphs/qualify-losses.c graphs/qualify-stops.c graphs/qualify-images.c graphs/qualify-peers.c graphs/qualify-seeds.c graphs/qualify-seeds.h graphs/qualify-seeds-correlator.c graphs/qualify-rate-elements.c \
   graphs/qualify-report.c graphs/qualify-report.h $(qualify_sources)
 machinedir = $(graphdir)/machines
 dist_machine_DATA = graphs/machines/h100.machine graphs/machines/h200.machine graphs/machines/server-64.machine
@@ -56,7 +59,7 @@ graphs_gst_astro_LDADD = $(serve_libs) $(astro_libs) $(GST_NET_LIBS) $(GST_LIBS)
 graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"
 
-tests_graphs_qualify_SOURCES = tests/graphs/qualify.c $(qualify_sources)
+tests_graphs_qualify_SOURCES = tests/graphs/qualify.c $(qualify_sources) graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h
 tests_graphs_places_SOURCES = tests/graphs/places.c graphs/places.c graphs/places.h
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_rounds_SOURCES = tests/graphs/rounds.c $(parser_sources)

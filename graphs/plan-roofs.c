@@ -7,9 +7,9 @@
 #include <string.h>
 
 const char *const astro_plan_cuda_stages[] = { "beamform",  "channelizer", "convert", "correlator",
-                                               "delay",     "fft",         "flag",    "gridder",
-                                               "histogram", "image",       "power",   "sideband",
-                                               "transpose", NULL };
+                                               "degridder", "delay",       "fft",     "flag",
+                                               "gridder",   "histogram",   "image",   "power",
+                                               "sideband",  "transpose",   NULL };
 
 void astro_plan_roofs_free(AstroPlanRoofs *roofs)
 {

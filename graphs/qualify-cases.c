@@ -2,6 +2,7 @@
  * qualify-stages.c. */
 #include "graphs/qualify-cases.h"
 
+#include <math.h>
 #include <string.h>
 
 void astro_qualify_case_init(AstroQualifyCase *c, const AstroQualifyStage *stage,
@@ -15,6 +16,81 @@ void astro_qualify_case_clear(AstroQualifyCase *c)
 {
   g_ptr_array_unref(c->owned);
   g_free(c->shape);
+}
+
+guint astro_qualify_size(AstroCaseKind kind, GRand *rand, guint least, guint most)
+{
+  static const guint primes[] = { 1,  2,  3,  5,  7,  11, 13, 17, 19, 23, 29,  31,  37, 41,
+                                  43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 101, 211, 307 };
+  guint first = 0, n = 0;
+  switch (kind) {
+  case ASTRO_CASE_RANDOM:
+    return (guint)g_rand_int_range(rand, (gint)least, (gint)most + 1);
+  case ASTRO_CASE_ODD:
+    while (first + 1 < G_N_ELEMENTS(primes) && primes[first] < least)
+      first++;
+    while (first + n < G_N_ELEMENTS(primes) && primes[first + n] <= most)
+      n++;
+    return n ? primes[first + (guint)g_rand_int_range(rand, 0, (gint)n)] : least;
+  case ASTRO_CASE_EXTREME:
+    return g_rand_boolean(rand) ? least : most;
+  default:
+    return most;
+  }
+}
+
+/* Values that are missing (NaN) must be so in both. */
+static double float_error(gboolean is_double, gsize n, gconstpointer a, gconstpointer b)
+{
+  double most = 0, largest = 0;
+  for (gsize i = 0; i < n; i++) {
+    const double x = is_double ? ((const double *)a)[i] : (double)((const float *)a)[i];
+    const double y = is_double ? ((const double *)b)[i] : (double)((const float *)b)[i];
+    if (isnan(x) && isnan(y))
+      continue;
+    if (!isfinite(x) || !isfinite(y))
+      return INFINITY;
+    most = fmax(most, fabs(x - y));
+    largest = fmax(largest, fabs(x));
+  }
+  return largest > 0 ? most / largest : most;
+}
+
+static gint32 integer_at(AstroFormat format, gconstpointer values, gsize i)
+{
+  switch (format) {
+  case ASTRO_FORMAT_CI4:
+    return i % 2 ? (gint8)(((const guint8 *)values)[i / 2] << 4) >> 4
+                 : ((const gint8 *)values)[i / 2] >> 4;
+  case ASTRO_FORMAT_CI16LE:
+    return ((const gint16 *)values)[i];
+  case ASTRO_FORMAT_CI32LE:
+    return ((const gint32 *)values)[i];
+  default:
+    return ((const gint8 *)values)[i];
+  }
+}
+
+/* Real values that are rounded to integers at the end may lie at half a step. */
+static double rounded_error(AstroFormat format, gsize bytes, gconstpointer a, gconstpointer b)
+{
+  const gsize n = 2 * bytes / astro_format_info(format)->bytes;
+  for (gsize i = 0; i < n; i++)
+    if (ABS(integer_at(format, a, i) - integer_at(format, b, i)) > 1)
+      return INFINITY;
+  return 0;
+}
+
+double astro_qualify_error(AstroFormat format, gsize bytes, double limit, gconstpointer expected,
+                           gconstpointer found)
+{
+  const gboolean is_double = astro_format_is_double(format);
+  if (limit <= 0)
+    return bytes && memcmp(expected, found, bytes) ? INFINITY : 0;
+  if (astro_format_info(format)->is_complex && !astro_format_info(format)->is_float)
+    return rounded_error(format, bytes, expected, found);
+  return float_error(is_double, bytes / (is_double ? sizeof(double) : sizeof(float)), expected,
+                     found);
 }
 
 static double random_real(AstroCaseKind kind, GRand *rand)

@@ -42,6 +42,15 @@ void astro_qualify_case_init(AstroQualifyCase *c, const AstroQualifyStage *stage
                              AstroCaseKind kind, GRand *rand);
 void astro_qualify_case_clear(AstroQualifyCase *c);
 
+/* A number for the kind, from least to most: any, a prime, one of the two, or most. */
+guint astro_qualify_size(AstroCaseKind kind, GRand *rand, guint least, guint most);
+
+/* The largest difference of two blocks, as a part of the largest value; infinite where one is not
+ * finite and the other is, or with limit 0 where any bit differs. Integers that
+ * were rounded may be a step apart, unless limit is 0. */
+double astro_qualify_error(AstroFormat format, gsize bytes, double limit, gconstpointer expected,
+                           gconstpointer found);
+
 /* Samples as they are for the case's kind. */
 void astro_qualify_fill(const AstroQualifyCase *c, AstroCaseKind kind, gpointer block, GRand *rand);
 

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/kit/pages.h"
 
@@ -18,31 +17,6 @@ static const AstroBackend *find_kind(const AstroQualifyStage *stage, AstroBacken
 }
 
 /* ---- one case ---- */
-
-/* The largest difference, as a part of the largest value; infinite where one is not finite. */
-static double float_error(const AstroQualifyCase *c, gconstpointer a, gconstpointer b)
-{
-  const gboolean is_double = astro_format_is_double(c->to);
-  const gsize n = c->samples_out * astro_format_info(c->to)->bytes /
-                  (is_double ? sizeof(double) : sizeof(float));
-  double most = 0, largest = 0;
-  for (gsize i = 0; i < n; i++) {
-    const double x = is_double ? ((const double *)a)[i] : (double)((const float *)a)[i];
-    const double y = is_double ? ((const double *)b)[i] : (double)((const float *)b)[i];
-    if (!isfinite(x) || !isfinite(y))
-      return INFINITY;
-    most = fmax(most, fabs(x - y));
-    largest = fmax(largest, fabs(x));
-  }
-  return largest > 0 ? most / largest : most;
-}
-
-static double error_of(const AstroQualifyCase *c, gconstpointer expected, gconstpointer found)
-{
-  if (c->limit > 0)
-    return float_error(c, expected, found);
-  return memcmp(expected, found, c->samples_out * astro_format_info(c->to)->bytes) ? INFINITY : 0;
-}
 
 static gboolean run_call(AstroQualifyCall *call, const AstroBackend *backend,
                          const AstroQualifyCase *c, gconstpointer samples, AstroDevice *device,
@@ -86,7 +60,8 @@ static void compare_outputs(Comparison *comparison, const AstroQualifyCall *expe
                             gconstpointer good, const AstroQualifyCall *found, gconstpointer out)
 {
   const AstroQualifyCase *c = expected->c;
-  const double deviation = error_of(c, good, out);
+  const double deviation = astro_qualify_error(
+      c->to, c->samples_out * astro_format_info(c->to)->bytes, c->limit, good, out);
   comparison->result->value = fmax(comparison->result->value, deviation);
   comparison->result->limit = fmax(comparison->result->limit, c->limit);
   if (deviation > c->limit)

@@ -1,6 +1,7 @@
 /* Times a stage beside what the machine allows, in the same run. */
 #include "graphs/qualify-exact.h"
 #include "graphs/qualify-call.h"
+#include "graphs/qualify-meter.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +12,6 @@
 #define LEAST                                                                                      \
   0.01 /* of the bound: far below what kernels reach, and above what a slow one does               \
         */
-
-static int compare_doubles(gconstpointer a, gconstpointer b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* Seconds that the machine takes at best. */
 static double bound_of(const AstroQualifyStage *stage, const AstroQualifyCase *c,
@@ -41,21 +36,26 @@ static void time_calls(AstroQualifyCall *call, double bound, AstroQualifyResult 
 {
   double seconds[CALLS];
   g_autoptr(GError) error = NULL;
+  g_autofree char *joules = NULL;
+  AstroQualifyMeter *meter = astro_qualify_meter_start();
   for (guint i = 0; i <= CALLS; i++) { /* the first warms up */
     const gint64 start = g_get_monotonic_time();
     if (!astro_qualify_call_run(call, &error)) {
       result->state = ASTRO_QUALIFY_SHORT;
       result->remark = g_strdup(error->message);
-      return;
+      break;
     }
     seconds[i ? i - 1 : 0] = (double)(g_get_monotonic_time() - start) * 1e-6;
   }
-  qsort(seconds, CALLS, sizeof *seconds, compare_doubles);
+  joules = astro_qualify_meter_stop(meter, CALLS + 1);
+  if (result->remark)
+    return;
+  qsort(seconds, CALLS, sizeof *seconds, astro_qualify_compare_doubles);
   result->value = bound / fmax(seconds[CALLS / 2], 1e-9);
   result->state = result->value >= LEAST ? ASTRO_QUALIFY_PASS : ASTRO_QUALIFY_SHORT;
-  result->remark = g_strdup_printf("%s: %.3g ms (%.3g to %.3g), where the machine allows %.3g ms",
+  result->remark = g_strdup_printf("%s: %.3g ms (%.3g to %.3g), where the machine allows %.3g ms%s",
                                    call->c->shape, 1e3 * seconds[CALLS / 2], 1e3 * seconds[0],
-                                   1e3 * seconds[CALLS - 1], 1e3 * bound);
+                                   1e3 * seconds[CALLS - 1], 1e3 * bound, joules);
 }
 
 AstroQualifyResult *astro_qualify_rate_of(const AstroQualifyStage *stage,

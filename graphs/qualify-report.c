@@ -9,8 +9,13 @@ static const struct {
 } titles[] = {
   { "exact", "Every kernel gives what the reference gives" },
   { "rate", "Rates beside what the machine allows" },
-  { "losses", "Lost blocks are found in the counts of a file" },
+  { "image", "Errors of images beside direct transforms are as small as asked for" },
+  { "adjoint", "Degridding is the adjoint of gridding" },
+  { "losses", "What is lost is missing from the weights in a file" },
   { "stops", "Runs that are cut short leave whole files, or none" },
+  { "energy", "Energy of the timed work, beside each rate" },
+  { "peers", "Other programs count the same" },
+  { "seeds", "Published experiments, run again; their own figures in the remarks" },
 };
 
 /* ---- JSON ---- */

@@ -16,29 +16,10 @@
 
 /* ---- sizes ---- */
 
-/* A number for the kind: any up to most, a prime, one, or most. */
-static guint size_of(AstroCaseKind kind, GRand *rand, guint most)
-{
-  static const guint primes[] = { 1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53 };
-  guint n = 0;
-  switch (kind) {
-  case ASTRO_CASE_RANDOM:
-    return (guint)g_rand_int_range(rand, 1, (gint)most + 1);
-  case ASTRO_CASE_ODD:
-    while (n + 1 < G_N_ELEMENTS(primes) && primes[n + 1] <= most)
-      n++;
-    return primes[g_rand_int_range(rand, 0, (gint)n + 1)];
-  case ASTRO_CASE_EXTREME:
-    return g_rand_boolean(rand) ? 1 : most;
-  default:
-    return most;
-  }
-}
-
 /* As large as most, which is larger where the work is timed. */
 static guint size_up_to(AstroCaseKind kind, GRand *rand, guint most, guint timed)
 {
-  return kind == ASTRO_CASE_TIMED ? timed : size_of(kind, rand, most);
+  return kind == ASTRO_CASE_TIMED ? timed : astro_qualify_size(kind, rand, 1, most);
 }
 
 static AstroFormat pick(GRand *rand, AstroCaseKind kind, const AstroFormat *formats, guint n)

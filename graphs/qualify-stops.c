@@ -53,7 +53,7 @@ static gint64 written(const char *folder)
   return bytes;
 }
 
-static void remove_files(const char *folder)
+void astro_qualify_remove_files(const char *folder)
 {
   g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
   for (const char *name; dir && (name = g_dir_read_name(dir));) {
@@ -130,7 +130,7 @@ static char *run_stop(const Stop *stop, const char *folder)
   g_file_get_contents(errors, &err, NULL, NULL);
   if (!trouble)
     trouble = check(stop, status, file, err ? err : "");
-  remove_files(work);
+  astro_qualify_remove_files(work);
   g_unlink(errors);
   g_unlink(graph);
   return trouble;

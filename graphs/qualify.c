@@ -6,12 +6,14 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/machine.h"
+#include "graphs/qualify-elements.h"
 #include "graphs/qualify-exact.h"
+#include "graphs/qualify-meter.h"
 #include "graphs/qualify-report.h"
+#include "graphs/qualify-seeds.h"
 #include "graphs/qualify-streams.h"
 #include "graphs/table.h"
 
-#include <glib/gstdio.h>
 #include <gst/gst.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #define SEED 20261126
 #define QUICK_CASES 4 /* of each kind of shape */
 #define WHOLE_CASES 100
+#define WHOLE_PIPELINES 12 /* as many, of elements that are compared in pipelines; quick: 1 */
 
 /* ---- inventory ---- */
 
@@ -65,6 +68,15 @@ static char *version_text(void)
 
 /* ---- results ---- */
 
+/* The energy of timed work is told beside each rate. */
+static AstroQualifyResult *energy_result(void)
+{
+  AstroQualifyResult *result = astro_qualify_result_new("energy", "counters");
+  result->remark = astro_qualify_meter_lacks();
+  result->state = result->remark ? ASTRO_QUALIFY_NOT_RUN : ASTRO_QUALIFY_PASS;
+  return result;
+}
+
 /* On a terminal alone, since nobody else waits. */
 static void note(const AstroArguments *arguments, const char *what)
 {
@@ -72,25 +84,43 @@ static void note(const AstroArguments *arguments, const char *what)
     fprintf(stderr, "qualify: %s\n", what);
 }
 
-static GPtrArray *run_all(const AstroArguments *arguments, const AstroMachine *machine)
+static void run_stages(const AstroArguments *arguments, const AstroMachine *machine,
+                       const char *folder, GPtrArray *results)
 {
-  const guint cases = arguments->quick ? QUICK_CASES : WHOLE_CASES;
-  GPtrArray *results = g_ptr_array_new_with_free_func(astro_qualify_result_free);
-  g_autofree char *folder = g_dir_make_tmp("gst-astro-qualify-XXXXXX", NULL);
   for (const AstroQualifyStage *stage = astro_qualify_stages; stage->stage; stage++) {
     note(arguments, stage->stage);
-    astro_qualify_exact(stage, cases, SEED, results);
+    astro_qualify_exact(stage, arguments->quick ? QUICK_CASES : WHOLE_CASES, SEED, results);
     astro_qualify_rate(stage, machine, SEED, results);
   }
+  for (const AstroQualifyElement *row = astro_qualify_elements; row->element; row++) {
+    note(arguments, row->element);
+    astro_qualify_element_exact(row, arguments->quick ? 1 : WHOLE_PIPELINES, SEED, folder, results);
+    astro_qualify_element_rate(row, machine, arguments->quick, folder, results);
+  }
+}
+
+static GPtrArray *run_all(const AstroArguments *arguments, const AstroMachine *machine,
+                          GError **error)
+{
+  g_autofree char *folder = g_dir_make_tmp("gst-astro-qualify-XXXXXX", error);
   if (!folder)
-    return results;
+    return NULL;
+  GPtrArray *results = g_ptr_array_new_with_free_func(astro_qualify_result_free);
+  run_stages(arguments, machine, folder, results);
+  g_ptr_array_add(results, energy_result());
+  note(arguments, "images");
+  astro_qualify_images(arguments->quick, SEED, folder, results);
   note(arguments, "losses");
-  g_ptr_array_add(results, astro_qualify_losses(folder, SEED));
+  astro_qualify_losses(folder, SEED, results);
   note(arguments, "interrupt, kill, full disk");
   astro_qualify_stops(folder, results);
-  g_autofree char *file = g_build_filename(folder, "losses.fits", NULL);
-  g_unlink(file);
-  g_rmdir(folder);
+  note(arguments, "peers");
+  astro_qualify_peers(folder, results);
+  if (!arguments->quick) {
+    note(arguments, "published experiments");
+    astro_qualify_seeds(results);
+  }
+  astro_qualify_remove_files(folder);
   return results;
 }
 
@@ -167,7 +197,9 @@ int astro_qualify(const AstroArguments *arguments)
   g_autofree char *plugin = astro_find_plugin();
   g_autoptr(AstroMachine) machine = astro_machine_find(NULL, &error);
   g_autofree char *host = host_text(machine), *versions = version_text();
-  g_autoptr(GPtrArray) results = run_all(arguments, machine), worse = NULL;
+  g_autoptr(GPtrArray) results = run_all(arguments, machine, &error), worse = NULL;
+  if (!results)
+    return astro_refuse(error->message);
   if (arguments->compare && !(worse = astro_qualify_compare(results, arguments->compare, &error)))
     return astro_refuse(error->message);
   const AstroQualifyReport report = { .machine = machine,

@@ -1,4 +1,4 @@
-core_sources += core/flag/flag.h core/flag/check.c core/flag/check.h core/flag/theory.c core/flag/theory.h \
+core_sources += core/flag/work.c core/flag/flag.h core/flag/check.c core/flag/check.h core/flag/theory.c core/flag/theory.h \
   core/flag/plane.c core/flag/plane.h core/flag/rank.c core/flag/rank.h core/flag/median.c core/flag/median.h core/flag/reference.c core/flag/reference.h core/flag/reference-plane.c \
   core/flag/cpu.c core/flag/cpu.h core/flag/cpu-kurtosis.c core/flag/cpu-threshold.c core/flag/kernels.h \
   core/flag/apply.c core/flag/apply.h core/flag/list.c core/flag/list.h

@@ -30,6 +30,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/power.h"
 #include "core/stream/validity.h"
 
@@ -85,5 +86,8 @@ guint astro_flag_channels(const AstroStream *stream);
 extern const AstroBackend astro_flag_reference;
 extern const AstroBackend astro_flag_cpu;
 extern const AstroBackend *const astro_flag_backends[]; /* ends with NULL */
+
+/* An AstroTellWork. */
+gboolean astro_flag_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

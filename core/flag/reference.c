@@ -1,6 +1,7 @@
 /* The reference backend: the formulas, value by value. All other backends are tested against it. */
 #include "config.h"
 #include "core/flag/reference.h"
+#include "core/backend/count.h"
 #include "core/backend/instance.h"
 #include "core/flag/check.h"
 #include "core/flag/theory.h"
@@ -103,6 +104,7 @@ static void add_power(const Work *work, guint64 t, guint c, guint64 u, guint par
       power_of(self->config.in.format, value_at(work, t, c, u, work->places.part[part]));
   if (!astro_flag_is_good(&work->counts, t, c, u, part))
     return;
+  ASTRO_COUNT(6); /* its power, the square of that, and two sums */
   self->sums[at] += power;
   self->squares[at] += power * power;
   self->good[at]++;

@@ -1,4 +1,4 @@
-core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/extent.c \
+core_sources += core/gridder/work.c core/gridder/work.h core/gridder/gridder.h core/gridder/geometry.c core/gridder/extent.c \
   core/gridder/extent.h core/gridder/direct.c \
   core/gridder/direct.h core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
   core/gridder/store.c core/gridder/store.h core/gridder/passes.c core/gridder/passes.h core/gridder/memory.c core/gridder/memory.h \

@@ -1,5 +1,6 @@
 /* The direct sum over all visibilities. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/gridder/direct.h"
 
 #include <fftw3.h>
@@ -52,6 +53,7 @@ static void add_pixel(const Sum *sum, guint x, guint y)
       for (guint p = 0; p < rows->products; p++) {
         double value[2];
         read_value(rows, (row * rows->channels + c) * rows->products + p, value);
+        ASTRO_COUNT(8);
         pixel[p * product_stride] += value[0] * re - value[1] * im;
         pixel[p * product_stride + 1] += value[0] * im + value[1] * re;
       }

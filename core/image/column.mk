@@ -1,5 +1,5 @@
 # Images of the sky from transformed grids.
-core_sources += core/image/image.h core/image/check.c core/image/check.h core/image/products.c \
+core_sources += core/image/work.c core/image/image.h core/image/check.c core/image/check.h core/image/products.c \
   core/image/reference.c core/image/beam.c core/image/sidelobe.c core/image/cpu.c \
   core/image/kernels.h core/image/columns.c core/image/columns.h
 core_level_sources += core/image/kernels-levels.c

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/grid.h"
 
 G_BEGIN_DECLS
@@ -82,5 +83,8 @@ gboolean astro_image_fit_beam(AstroFormat format, gconstpointer psf, guint size,
 /* The highest peak of a point-spread function besides the one in its middle, relative to that; 0:
  * there is none, or there is no peak in the middle. */
 double astro_image_sidelobe(AstroFormat format, gconstpointer psf, guint size);
+
+/* An AstroTellWork. */
+gboolean astro_image_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 G_END_DECLS

@@ -1,5 +1,6 @@
 /* The reference backend: the formula for every pixel, in double precision. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/image/check.h"
 
 #include <complex.h>
@@ -70,6 +71,7 @@ static void make_pixel(const Call *call, guint channel, guint product, guint y, 
     const AstroImageTerm *term = &config->products[product].terms[i];
     gsize from = ((gsize)(channel * config->n_in + term->product) * size + v) * size + u;
     double complex value = cell(call, from) * phase;
+    ASTRO_COUNT(5); /* one part of it is wanted, scaled and added */
     sum += astro_image_scale(config, arguments, channel, term) *
            (term->imaginary ? cimag(value) : creal(value));
   }

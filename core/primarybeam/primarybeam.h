@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -61,5 +62,9 @@ double astro_primary_beam_airy(double x_squared);
 
 extern const AstroBackend astro_primary_beam_reference, astro_primary_beam_cpu;
 extern const AstroBackend *const astro_primary_beam_backends[];
+
+/* An AstroTellWork. */
+gboolean astro_primary_beam_work(gconstpointer config, const AstroWorkSteps *steps,
+                                 AstroWork *work);
 
 G_END_DECLS

@@ -1,5 +1,6 @@
 /* The reference backend: the beam of every pixel by its formula. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/backend/instance.h"
 #include "core/primarybeam/check.h"
 
@@ -29,6 +30,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
           const double beam =
               astro_primary_beam_at(config, arguments, channel, astro_primary_beam_l(config, x),
                                     astro_primary_beam_m(config, y));
+          ASTRO_COUNT(1);
           const double divisor = config->kept >> product & 1 ? 1 : beam >= config->cut ? beam : NAN;
           if (is_double)
             ((double *)out->data)[at] = ((double *)in->data)[at] / divisor;

@@ -2,6 +2,9 @@
  * are caught: a kernel that is off by one in one shape, a lost count, a slow kernel. */
 #include "core/machine/machine.h"
 #include "core/power/power.h"
+#include "core/sideband/sideband.h"
+#include "elements/base/astrostage.h"
+#include "graphs/qualify-elements.h"
 #include "graphs/qualify-exact.h"
 #include "tests/graphs/program.h"
 
@@ -85,6 +88,101 @@ static void test_slow(void)
   astro_qualify_result_free(slow);
 }
 
+/* The same in an element: the plugin's own backend, but for one shape. */
+static const AstroBackend *good_sideband;
+
+static gboolean submit_sideband(gpointer instance, const AstroBlock *in, guint n_in,
+                                const AstroBlock *out, guint n_out, gconstpointer arguments,
+                                AstroResult *result, GError **error)
+{
+  const AstroSidebandConfig *config = instance;
+  if (!good_sideband->submit(instance, in, n_in, out, n_out, arguments, result, error))
+    return FALSE;
+  if (astro_stream_extent(&config->stream, ASTRO_AXIS_STATION) == 7)
+    ((guint8 *)out->data)[0] ^= 1;
+  return TRUE;
+}
+
+static const AstroQualifyElement *element_row(const char *element)
+{
+  for (const AstroQualifyElement *row = astro_qualify_elements; row->element; row++)
+    if (g_str_equal(row->element, element))
+      return row;
+  return NULL;
+}
+
+static AstroQualifyResult *look_at_sideband(void)
+{
+  g_autoptr(GPtrArray) results = g_ptr_array_new();
+  astro_qualify_element_exact(element_row("astrosideband"), 12, 1, folder, results);
+  for (guint i = 1; i < results->len; i++)
+    astro_qualify_result_free(results->pdata[i]);
+  return results->pdata[0];
+}
+
+static void test_planted_element(void)
+{
+  g_autoptr(GstElementFactory) factory = gst_element_factory_find("astrosideband");
+  g_autoptr(GstPluginFeature) loaded = gst_plugin_feature_load(GST_PLUGIN_FEATURE(factory));
+  AstroStageClass *klass =
+      g_type_class_ref(gst_element_factory_get_element_type(GST_ELEMENT_FACTORY(loaded)));
+  const AstroBackend *const *good = klass->backends;
+  AstroBackend planted;
+  const AstroBackend *backends[] = { NULL, &planted, NULL };
+  for (guint i = 0; good[i]; i++)
+    if (good[i]->kind == ASTRO_BACKEND_CPU)
+      good_sideband = good[i];
+    else
+      backends[0] = good[i];
+  planted = *good_sideband;
+  planted.submit = submit_sideband;
+  g_setenv("ASTRO_CPU", "c", TRUE);
+  AstroQualifyResult *before = look_at_sideband();
+  klass->backends = backends;
+  AstroQualifyResult *off = look_at_sideband();
+  klass->backends = good;
+  g_unsetenv("ASTRO_CPU");
+  g_type_class_unref(klass);
+  g_assert_cmpint(before->state, ==, ASTRO_QUALIFY_PASS);
+  g_assert_cmpstr(before->remark, ==, "36 pipelines");
+  g_assert_cmpint(off->state, ==, ASTRO_QUALIFY_SHORT);
+  g_assert_nonnull(strstr(off->remark, "stations=7 "));
+  g_assert_nonnull(strstr(off->remark, "differs from the reference"));
+  astro_qualify_result_free(before);
+  astro_qualify_result_free(off);
+}
+
+/* ---- rows ---- */
+
+static gboolean has_row(const char *element)
+{
+  for (const AstroQualifyStage *stage = astro_qualify_stages; stage->stage; stage++)
+    if (g_str_equal(element + strlen("astro"), stage->stage))
+      return TRUE;
+  return element_row(element) != NULL;
+}
+
+/* Every element that has backends is compared with its reference. */
+static void test_rows(void)
+{
+  GList *factories = gst_registry_get_feature_list(gst_registry_get(), GST_TYPE_ELEMENT_FACTORY);
+  guint n = 0;
+  for (GList *at = factories; at; at = at->next) {
+    const char *name = GST_OBJECT_NAME(at->data);
+    if (!g_str_has_prefix(name, "astro"))
+      continue;
+    g_autoptr(GstElement) element = gst_element_factory_make(name, NULL);
+    gst_object_ref_sink(element);
+    if (!g_object_class_find_property(G_OBJECT_GET_CLASS(element), "active-backend"))
+      continue;
+    g_test_message("%s", name);
+    g_assert_true(has_row(name));
+    n++;
+  }
+  gst_plugin_feature_list_free(factories);
+  g_assert_cmpuint(n, >, 20);
+}
+
 /* ---- the command ---- */
 
 /* An old report in which the rates of power were higher than any machine's, and what it lacks. */
@@ -108,7 +206,7 @@ static void test_quick(void)
   g_assert_true(g_file_get_contents(json, &text, NULL, NULL));
   g_assert_true(g_file_get_contents(html, &page, NULL, NULL));
   g_assert_nonnull(strstr(text,
-                          "{\"requirement\": \"losses\", \"subject\": \"blocks of voltages\", "
+                          "{\"requirement\": \"losses\", \"subject\": \"dumps of visibilities\", "
                           "\"state\": \"pass\", \"value\": 100, \"limit\": 100"));
   g_assert_nonnull(strstr(text, "\"seed\": 20261126"));
   g_assert_nonnull(strstr(page, "<h2>exact: "));
@@ -130,7 +228,8 @@ static void test_refused(void)
 /* Each requirement that a report names is described, with its tests, which exist. */
 static void test_requirements(void)
 {
-  static const char *const requirements[] = { "exact", "rate", "losses", "stops" };
+  static const char *const requirements[] = { "exact",  "rate",  "image",  "adjoint",
+                                              "losses", "stops", "energy", "peers" };
   const char *source = g_getenv("G_TEST_SRCDIR");
   g_autofree char *path = g_build_filename(source ? source : ".", "doc", "requirements.md", NULL);
   g_autofree char *text = NULL;
@@ -156,6 +255,8 @@ static void add_tests(void)
 {
   gst_init(NULL, NULL);
   g_test_add_func("/qualify/planted", test_planted);
+  g_test_add_func("/qualify/planted-element", test_planted_element);
+  g_test_add_func("/qualify/rows", test_rows);
   g_test_add_func("/qualify/slow", test_slow);
   g_test_add_func("/qualify/quick", test_quick);
   g_test_add_func("/qualify/refused", test_refused);

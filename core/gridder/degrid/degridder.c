@@ -1,6 +1,7 @@
 /* The backends of the stage "degridder" on the host: reference and cpu. */
 #include "config.h"
 #include "core/gridder/degrid/degridder.h"
+#include "core/gridder/work.h"
 
 #include <complex.h>
 
@@ -22,10 +23,7 @@ typedef struct {
 
 guint64 astro_degridder_pairs(const AstroDegridderConfig *config)
 {
-  guint64 stations = 1;
-  while ((stations + 1) * (stations + 2) / 2 <= config->visibilities.baselines)
-    stations++;
-  return config->visibilities.baselines - stations;
+  return (guint64)astro_gridder_pairs(config->visibilities.baselines);
 }
 
 static guint64 value_bytes(const AstroDegridderConfig *config)

@@ -1,6 +1,7 @@
 /* The formula: each visibility times the spreading function of its distance to each cell and plane.
  */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/gridder/wstacking/kernels.h"
 
 static double read_at(const AstroSorted *sorted, gconstpointer values, guint64 at)
@@ -18,6 +19,7 @@ static double tap_at(const AstroSpreadTaps *taps, double inside, guint tap)
 
 static void add_value(const AstroSpreadPlane *p, gsize cell, const double value[2], double tap)
 {
+  ASTRO_COUNT(4);
   for (guint part = 0; part < 2; part++)
     if (p->sorted->is_double)
       ((double *)p->grid)[2 * cell + part] += value[part] * tap;

@@ -1,0 +1,19 @@
+/* The energy that timed work takes, where counters of it can be read. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct _AstroUsage AstroQualifyMeter;
+
+AstroQualifyMeter *astro_qualify_meter_start(void);
+/* ", 0.12 J of package-0" for each of so many runs, or "", to be freed; the meter is gone. */
+char *astro_qualify_meter_stop(AstroQualifyMeter *meter, guint runs);
+/* Why there is no counter for the CPU or for a GPU; NULL: there is one for either. To be freed. */
+char *astro_qualify_meter_lacks(void);
+
+/* For times of runs that are to be sorted. */
+int astro_qualify_compare_doubles(gconstpointer a, gconstpointer b);
+
+G_END_DECLS
