@@ -13,7 +13,8 @@ static char *source_file(const char *name)
   return NULL;
 }
 
-/* Replaces run by print, which refuses the same mistakes and needs no files. */
+/* Replaces run by print, which refuses the same mistakes and needs no files. tests/graphs/qualify
+ * runs qualify, which takes a minute. */
 static void check_command(const char *line)
 {
   g_autofree char *words = g_strdup(line + strlen("./gst-astro "));
@@ -22,6 +23,8 @@ static void check_command(const char *line)
     *comment = 0;
   if (options)
     *options = 0;
+  if (g_str_has_prefix(words, "qualify"))
+    return;
   const gboolean is_run = g_str_has_prefix(words, "run ");
   g_auto(Result) result = run("%s%s", is_run ? "print " : "", is_run ? words + 4 : words);
   g_assert_cmpstr(result.err, ==, "");
