@@ -25,7 +25,9 @@
  *
  * Quantised output needs values that fill its range: gain is a factor on all channels, gains a file
  * with one factor a channel (with spectra as input, the same factors in each input channel). Noise
- * keeps its power: with gain 1, the power in every channel is the mean square of the voltages.
+ * keeps its power: with gain 1, the power in every channel is the mean square of the voltages. Both
+ * may be set while the stream runs: from the next buffer on the filter starts afresh with them,
+ * after an observation that tells the new scale.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 duration=1 ! astrochannelizer channels=512 ! \
@@ -50,8 +52,10 @@ struct _AstroChannelizer {
   double beta, gain;
   char *gains_file;
 
-  float *gains; /* from the file, read at the start */
+  float *gains; /* from the file, read at the start or when another is set */
   guint n_gains;
+  char *used;       /* the name of that file */
+  gboolean renewed; /* configure is for other gains, and all else stays */
   AstroChannelizerConfig config;
   AstroLosses *losses;
   gboolean started;
@@ -252,7 +256,8 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
 
-  self->config = asked_for(self);
+  if (!self->renewed)
+    self->config = asked_for(self);
   self->config.in = *in;
   self->config.to = out->format;
   if (in->rate_n > 0 && out->rate_n == 0)
@@ -274,6 +279,47 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   forget(self);
   *(AstroChannelizerConfig *)config = self->config;
   return TRUE;
+}
+
+/* The stream goes on by the old gains, and so do the properties, unless another thread has set them
+ * since. */
+static void put_back(AstroChannelizer *self, double gain, const char *name)
+{
+  GST_OBJECT_LOCK(self);
+  if (self->gain == gain || isnan(self->gain))
+    self->gain = self->config.gain;
+  GST_OBJECT_UNLOCK(self);
+  astro_fields_put_back(self, &self->gains_file, name, self->used);
+}
+
+/* The filter starts afresh with other gains: no spectrum is made by both. */
+static gboolean renew(AstroStage *stage, GError **error)
+{
+  AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
+  AstroChannelizerConfig wanted = self->config;
+  g_autofree char *name = astro_fields_copy_text(self, &self->gains_file);
+  g_autofree float *gains = NULL;
+  GST_OBJECT_LOCK(self);
+  wanted.gain = self->gain;
+  GST_OBJECT_UNLOCK(self);
+  if (astro_field_given(name) &&
+      !(gains = astro_channelizer_gains_read(name, self->n_gains, error)))
+    g_prefix_error(error, "gains: ");
+  wanted.gains = gains;
+  if ((astro_field_given(name) && !gains) || !astro_channelizer_reference.shape(&wanted, error)) {
+    put_back(self, wanted.gain, name);
+    return FALSE;
+  }
+  self->config = wanted;
+  float *old = self->gains;
+  self->gains = g_steal_pointer(&gains);
+  g_free(self->used);
+  self->used = g_steal_pointer(&name);
+  self->renewed = TRUE;
+  const gboolean ok = astro_stage_configure_again(stage);
+  self->renewed = FALSE;
+  g_free(old);
+  return ok || astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "other gains were refused");
 }
 
 /* A buffer for this many spectra. It is allocated for the most that a block of this size can give,
@@ -377,6 +423,8 @@ static gboolean start(AstroStage *stage)
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("gains: %s", error->message), (NULL));
     return FALSE;
   }
+  g_free(self->used);
+  self->used = g_steal_pointer(&name);
   GST_OBJECT_LOCK(self);
   self->clipped = 0;
   GST_OBJECT_UNLOCK(self);
@@ -388,6 +436,7 @@ static gboolean stop(GstBaseTransform *trans)
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)->stop(trans);
   g_clear_pointer(&ASTRO_CHANNELIZER(trans)->losses, astro_losses_free);
   g_clear_pointer(&ASTRO_CHANNELIZER(trans)->gains, g_free);
+  g_clear_pointer(&ASTRO_CHANNELIZER(trans)->used, g_free);
   return ok;
 }
 
@@ -410,9 +459,10 @@ static const AstroField fields[] = {
                -G_MAXDOUBLE, G_MAXDOUBLE, ASTRO_WINDOW_BETA),
   ASTRO_DOUBLE(AstroChannelizer, gain, "gain", "Gain",
                "Factor on every value; at 1 noise keeps its power in every channel", -G_MAXDOUBLE,
-               G_MAXDOUBLE, 1),
+               G_MAXDOUBLE, 1, .when = ASTRO_WHEN_PLAYING, .changed = astro_stage_settings_changed),
   ASTRO_TEXT(AstroChannelizer, gains_file, "gains", "Gains",
-             "A text file with one factor a channel, applied on top of gain", NULL),
+             "A text file with one factor a channel, applied on top of gain", NULL,
+             .when = ASTRO_WHEN_PLAYING, .changed = astro_stage_settings_changed),
   ASTRO_UINT64(AstroChannelizer, clipped, "clipped", "Clipped",
                "Components (two a value) that have saturated since the start", 0, G_MAXUINT64, 0,
                .when = ASTRO_WHEN_NEVER),
@@ -453,6 +503,7 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   stage->tell_work = astro_channelizer_work;
   stage->adds_counts = TRUE; /* spectra count the samples behind them */
   stage->configure = configure;
+  stage->renew = renew;
   stage->feed = feed;
   stage->amend = amend;
   stage->finish = finish;

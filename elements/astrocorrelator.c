@@ -10,6 +10,11 @@
  * With integration-time, the number of spectra is the whole number nearest to that many seconds by
  * the rate in the caps. An element message astro-integration gives it and the exact duration.
  *
+ * Both may be set while the stream runs. The open integration keeps its length, and the next one
+ * has the new one, after caps with another rate and a message astro-integration: each spectrum is
+ * in one integration. From there on integrations are counted from where the first of them begins.
+ * Files take no other length, so that in front of one a warning says so, and nothing changes.
+ *
  * Spectra may have their axes in any order. The order that suits the backend best is named first in
  * the caps, so that an astrotranspose upstream produces it: channel:time:station:pol for the CPU,
  * channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all channels, groups
@@ -41,7 +46,7 @@
 #include "core/kit/enum.h"
 #include "elements/astrocorrelator-parts.h"
 #include "elements/base/astrofields.h"
-#include "elements/base/astrointegration.h"
+#include "elements/base/astrolength.h"
 
 /* The layout that suits each backend best. */
 #define CPU_LAYOUT "channel:time:station:pol"
@@ -51,13 +56,13 @@
 struct _AstroCorrelator {
   AstroStage parent;
   /* properties */
-  guint integration;
-  double integration_time; /* seconds, instead of integration; 0: not set */
+  AstroLength length;
   guint channel_step, time_step;
   AstroTriangle triangle;
   /* copies from when the backend was made, because properties may be set at any time */
-  guint64 spectra; /* in one block of visibilities */
-  guint32 full;    /* samples behind each value if none was lost */
+  AstroCorrelatorConfig config; /* for checks of another length */
+  guint64 spectra;              /* in one block of visibilities */
+  guint32 full;                 /* samples behind each value if none was lost */
 
   gboolean open;  /* part of an integration has come */
   guint64 number; /* of that integration */
@@ -76,14 +81,13 @@ GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
 
 /* Spectra in one block of visibilities; 0 if refused, or not known for lack of a rate. */
-static guint64 dump_spectra(const AstroCorrelator *self, const GstStructure *spectra)
+static guint64 dump_spectra(AstroCorrelator *self, const GstStructure *spectra)
 {
   gint rate_n = 0, rate_d = 1;
   guint integration;
   if (spectra)
     gst_structure_get_fraction(spectra, "rate", &rate_n, &rate_d);
-  return astro_integration_find(self->integration, self->integration_time, rate_n, rate_d,
-                                &integration, NULL)
+  return astro_length_find(ASTRO_STAGE(self), &self->length, rate_n, rate_d, &integration, NULL)
              ? (guint64)integration * self->time_step
              : 0;
 }
@@ -262,6 +266,15 @@ static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integra
                              (double)config->integration * config->channel_step, G_MAXUINT32);
 }
 
+/* An AstroLengthCheck. */
+static gboolean check_length(AstroStage *stage, guint spectra, GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  AstroCorrelatorConfig config = self->config;
+  config.integration = (guint64)spectra * self->time_step;
+  return check_spectra(&config, spectra, self->time_step, error);
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -269,11 +282,9 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   AstroCorrelatorConfig *config = configuration;
   const guint time_step = self->time_step;
-  const double seconds = self->integration_time;
   guint integration;
 
-  if (!astro_integration_find(self->integration, seconds, in->rate_n, in->rate_d, &integration,
-                              error))
+  if (!astro_length_find(stage, &self->length, in->rate_n, in->rate_d, &integration, error))
     return FALSE;
   *config = (AstroCorrelatorConfig){
     .stations = (guint)astro_stream_extent(in, ASTRO_AXIS_STATION),
@@ -296,9 +307,9 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->full = (guint32)config->integration * config->channel_step;
   self->stale = self->used = 0;
   self->lane = 0;
+  self->config = *config;
   astro_correlator_parts_clear(&self->parts);
-  if (seconds > 0)
-    astro_integration_tell(GST_ELEMENT(self), integration, in);
+  astro_length_tell(stage, &self->length, integration);
   return TRUE;
 }
 
@@ -342,7 +353,8 @@ static void end_early(AstroStage *stage, GstBuffer *out, guint64 number, guint64
   const AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   if (astro_stage_in(stage)->rate_n > 0)
     GST_BUFFER_DURATION(out) =
-        astro_stage_time_in(stage, end) - astro_stage_time_in(stage, number * self->spectra);
+        astro_stage_time_in(stage, end) -
+        astro_stage_time_in(stage, number * self->spectra + self->length.origin);
 }
 
 static void emit(AstroStage *stage, GstBuffer *out, guint64 number, guint64 end, gboolean is_cut)
@@ -449,6 +461,22 @@ static gboolean end_integration(AstroStage *stage, gboolean is_cut, GError **err
   return !ASTRO_CORRELATOR(stage)->open || add(stage, NULL, &arguments, is_cut, error);
 }
 
+static guint64 number_of(const AstroCorrelator *self, guint64 step)
+{
+  return (step - self->length.origin) / self->spectra;
+}
+
+/* Ends the open integration where lost steps took the rest of it with them. Between integrations a
+ * new length may begin. */
+static gboolean go_to(AstroStage *stage, guint64 step, GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  if (self->open && number_of(self, step) != self->number && !end_integration(stage, FALSE, error))
+    return FALSE;
+  return self->open ||
+         astro_length_renew(stage, &self->length, step, self->time_step, check_length, error);
+}
+
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
@@ -466,15 +494,15 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   if (!gap)
     self->lane = (self->lane + 1) % astro_stage_n_lanes(stage);
   for (guint64 done = 0; done < steps; done += arguments.count) {
-    guint64 at = first + done, number = at / self->spectra;
-    /* Lost steps took the rest of the open integration with them. */
-    if (self->open && number != self->number && !end_integration(stage, FALSE, error))
+    const guint64 at = first + done;
+    if (!go_to(stage, at, error))
       return FALSE;
     self->open = TRUE;
-    self->number = number;
+    self->number = number_of(self, at);
+    const guint64 end = (self->number + 1) * self->spectra + self->length.origin;
     arguments.first = done;
-    arguments.count = MIN(steps - done, (number + 1) * self->spectra - at);
-    arguments.dump = at + arguments.count == (number + 1) * self->spectra;
+    arguments.count = MIN(steps - done, end - at);
+    arguments.dump = at + arguments.count == end;
     self->end = at + arguments.count;
     if (gap ? arguments.dump && !end_integration(stage, FALSE, error)
             : !add(stage, in, &arguments, FALSE, error))
@@ -485,7 +513,9 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
 static gboolean finish(AstroStage *stage, GError **error)
 {
-  return end_integration(stage, TRUE, error);
+  const gboolean ok = end_integration(stage, TRUE, error);
+  astro_length_restart(stage, &ASTRO_CORRELATOR(stage)->length);
+  return ok;
 }
 
 /* The open integration goes out as one that lost the samples of devices that have failed. */
@@ -513,6 +543,7 @@ static void reset(AstroStage *stage)
   self->open = FALSE;
   self->stale = ~0u;
   self->used = 0;
+  astro_length_restart(stage, &self->length);
 }
 
 static guint64 latency_steps(AstroStage *stage)
@@ -520,16 +551,40 @@ static guint64 latency_steps(AstroStage *stage)
   return ASTRO_CORRELATOR(stage)->spectra;
 }
 
-/* ---- properties ---- */
+/* ---- states and properties ---- */
+
+static gboolean start(AstroStage *stage)
+{
+  astro_length_start(stage, &ASTRO_CORRELATOR(stage)->length);
+  return ASTRO_STAGE_CLASS(astro_correlator_parent_class)->start(stage);
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  const gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_correlator_parent_class)->stop(trans);
+  astro_length_stop(ASTRO_STAGE(trans), &ASTRO_CORRELATOR(trans)->length);
+  return ok;
+}
+
+static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
+{
+  astro_length_see(ASTRO_STAGE(trans), &ASTRO_CORRELATOR(trans)->length, event);
+  return GST_BASE_TRANSFORM_CLASS(astro_correlator_parent_class)->sink_event(trans, event);
+}
+
+static void length_changed(GObject *object)
+{
+  astro_length_changed(&ASTRO_CORRELATOR(object)->length);
+}
 
 static const AstroField fields[] = {
-  ASTRO_UINT(AstroCorrelator, integration, "integration", "Integration",
+  ASTRO_UINT(AstroCorrelator, length.set.spectra, "integration", "Integration",
              "Number of spectra summed into one block of visibilities, at least 1", 0, G_MAXUINT,
-             1024),
-  ASTRO_DOUBLE(AstroCorrelator, integration_time, "integration-time", "Integration time",
+             1024, .when = ASTRO_WHEN_PLAYING, .changed = length_changed),
+  ASTRO_DOUBLE(AstroCorrelator, length.set.seconds, "integration-time", "Integration time",
                "Duration of one block of visibilities in seconds, instead of integration: the "
                "nearest whole number of spectra by the rate in caps; 0: use integration",
-               0, 1e9, 0),
+               0, 1e9, 0, .when = ASTRO_WHEN_PLAYING, .changed = length_changed),
   ASTRO_ENUM(AstroCorrelator, triangle, "triangle", "Triangle", "Pairs of stations to output",
              triangle_get_type, ASTRO_TRIANGLE_LOWER),
   ASTRO_UINT(AstroCorrelator, channel_step, "channel-step", "Channel step",
@@ -569,7 +624,10 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   object->finalize = finalize;
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
+  trans->sink_event = sink_event;
+  trans->stop = stop;
   stage->stage = "correlator";
+  stage->start = start;
   stage->backends = astro_correlator_backends;
   stage->tell_work = astro_correlator_work;
   stage->configure = configure;

@@ -385,6 +385,14 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   return TRUE;
 }
 
+static gboolean query(GstBaseSink *sink, GstQuery *query)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(sink);
+  return (g_atomic_pointer_get(&self->writer) &&
+          astro_pad_offers_its_caps(GST_BASE_SINK_PAD(sink), query)) ||
+         GST_BASE_SINK_CLASS(astro_fits_sink_parent_class)->query(sink, query);
+}
+
 static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
 {
   g_autoptr(GError) error = NULL;
@@ -721,6 +729,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
       ASTRO_AUTHOR);
   element->change_state = change_state;
   sink->set_caps = set_caps;
+  sink->query = query;
   sink->event = event;
   sink->render = render;
   sink->propose_allocation = propose_allocation;

@@ -17,7 +17,10 @@
  * A value without a good sample is 0, and its count is 0. Sums are in double precision.
  *
  * Integrations begin at multiples of their length, counted from time step zero, so that losses and
- * cuts do not shift them. A stream that ends inside an integration ends with a shorter one.
+ * cuts do not shift them. A stream that ends inside an integration ends with a shorter one. A
+ * length that is set while the stream runs counts from the next integration on, as in
+ * astrocorrelator.
+ *
  * Spectra may have their axes in any order; power is time:station:pol:channel, or has beams in the
  * place of stations, or neither.
  *
@@ -35,7 +38,7 @@
 #include "core/power/power.h"
 #include "elements/astropower-caps.h"
 #include "elements/base/astrofields.h"
-#include "elements/base/astrointegration.h"
+#include "elements/base/astrolength.h"
 
 typedef enum { SUM_NONE, SUM_STATION } Sum;
 
@@ -43,8 +46,8 @@ struct _AstroPower {
   AstroStage parent;
   /* properties */
   char *products_text;
-  guint integration, channel_step;
-  double integration_time; /* seconds, instead of integration; 0: not set */
+  AstroLength length;
+  guint channel_step;
   Sum sum;
   gboolean square;
 
@@ -52,6 +55,8 @@ struct _AstroPower {
   AstroPowerProducts products; /* those of the caps that were agreed on */
   guint64 spectra;             /* in one integration */
   guint32 full;                /* samples behind each value if none was lost */
+
+  AstroPowerConfig config; /* of the backend */
 
   gboolean checked; /* the products against the observation */
   gboolean open;    /* part of an integration has come */
@@ -85,8 +90,7 @@ static AstroPowerCaps settings_of(AstroPower *self, const GstStructure *spectra)
   guint integration;
   if (spectra)
     gst_structure_get_fraction(spectra, "rate", &rate_n, &rate_d);
-  if (astro_integration_find(self->integration, self->integration_time, rate_n, rate_d,
-                             &integration, NULL))
+  if (astro_length_find(ASTRO_STAGE(self), &self->length, rate_n, rate_d, &integration, NULL))
     settings.spectra = integration;
   if (!read_products(self, &settings.products, NULL))
     settings.products.n = 0;
@@ -147,11 +151,9 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   AstroPower *self = ASTRO_POWER(stage);
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   AstroPowerConfig *config = configuration;
-  const double seconds = self->integration_time;
   guint integration;
 
-  if (!astro_integration_find(self->integration, seconds, in->rate_n, in->rate_d, &integration,
-                              error) ||
+  if (!astro_length_find(stage, &self->length, in->rate_n, in->rate_d, &integration, error) ||
       !astro_integration_check(integration, error) ||
       !astro_integration_check_rate(integration, in, out, error))
     return FALSE;
@@ -171,6 +173,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
                                  error) ||
        !check_samples(config, integration, error)))
     return FALSE;
+  self->config = *config;
   self->spectra = integration;
   self->full = integration * config->channel_step * (config->sum_stations ? config->stations : 1);
   self->stale = self->checked = FALSE;
@@ -180,8 +183,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
                          "changes the kurtosis, and astroflag method=kurtosis takes noise for "
                          "interference; expected squares of spectra before they are converted"),
                         (NULL));
-  if (seconds > 0)
-    astro_integration_tell(GST_ELEMENT(self), integration, in);
+  astro_length_tell(stage, &self->length, integration);
   return TRUE;
 }
 
@@ -246,13 +248,24 @@ static void add_counts(AstroStage *stage, GstBuffer *out, guint64 integrations)
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
 }
 
+/* The step with which an integration begins, and the integration that a step belongs to. */
+static guint64 begin_of(const AstroPower *self, guint64 number)
+{
+  return number * self->spectra + self->length.origin;
+}
+
+static guint64 number_of(const AstroPower *self, guint64 step)
+{
+  return (step - self->length.origin) / self->spectra;
+}
+
 /* The integration that the stream's end cut short has its length. */
 static void end_early(AstroStage *stage, GstBuffer *out)
 {
   const AstroPower *self = ASTRO_POWER(stage);
   if (astro_stage_in(stage)->rate_n > 0)
     GST_BUFFER_DURATION(out) = astro_stage_time_in(stage, self->end) -
-                               astro_stage_time_in(stage, self->number * self->spectra);
+                               astro_stage_time_in(stage, begin_of(self, self->number));
 }
 
 static gboolean make_room(AstroPower *self, gsize n)
@@ -303,7 +316,7 @@ static gboolean end_integration(AstroStage *stage, gboolean is_cut, GError **err
 {
   AstroPower *self = ASTRO_POWER(stage);
   AstroPowerArguments arguments = { .integration = self->spectra,
-                                    .phase = self->end - self->number * self->spectra,
+                                    .phase = self->end - begin_of(self, self->number),
                                     .end = TRUE };
   if (!self->open)
     return TRUE;
@@ -311,14 +324,16 @@ static gboolean end_integration(AstroStage *stage, gboolean is_cut, GError **err
   return add(stage, NULL, &arguments, self->number, is_cut, error);
 }
 
-static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+/* Steps of one length of integrations. */
+static gboolean feed_part(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
+                          GError **error)
 {
   AstroPower *self = ASTRO_POWER(stage);
   const gboolean gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
-  const guint64 number = first / self->spectra;
+  const guint64 number = number_of(self, first);
   AstroPowerArguments arguments = { .steps = steps,
                                     .integration = self->spectra,
-                                    .phase = first % self->spectra };
+                                    .phase = first - begin_of(self, number) };
   AstroGoodSamples good = { 0 };
 
   if (!check_products(self, error))
@@ -336,14 +351,47 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   if (!add(stage, gap ? NULL : in, &arguments, number, FALSE, error))
     return FALSE;
   self->end = first + steps;
-  self->number = self->end / self->spectra;
-  self->open = self->end % self->spectra != 0;
+  self->number = number_of(self, self->end);
+  self->open = self->end != begin_of(self, self->number);
   return TRUE;
+}
+
+/* An AstroLengthCheck. */
+static gboolean check_length(AstroStage *stage, guint spectra, GError **error)
+{
+  return check_samples(&ASTRO_POWER(stage)->config, spectra, error);
+}
+
+static gboolean feed_cut(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
+                         guint64 from, guint64 n, GError **error)
+{
+  g_autoptr(GstBuffer) part = NULL;
+  if (n == 0)
+    return TRUE;
+  part = astro_stage_cut(stage, in, steps, from, n, error);
+  return part && feed_part(stage, part, first + from, n, error);
+}
+
+/* A new length begins where the open integration ends, or at once if none is open. */
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroPower *self = ASTRO_POWER(stage);
+  if (!astro_length_is_new(&self->length))
+    return feed_part(stage, in, first, steps, error);
+  const gboolean is_open = self->open && number_of(self, first) == self->number;
+  const guint64 old = is_open ? MIN(steps, begin_of(self, self->number + 1) - first) : 0;
+  if (old == steps)
+    return feed_part(stage, in, first, steps, error);
+  return feed_cut(stage, in, first, steps, 0, old, error) && end_integration(stage, FALSE, error) &&
+         astro_length_renew(stage, &self->length, first + old, 1, check_length, error) &&
+         feed_cut(stage, in, first, steps, old, steps - old, error);
 }
 
 static gboolean finish(AstroStage *stage, GError **error)
 {
-  return end_integration(stage, TRUE, error);
+  const gboolean ok = end_integration(stage, TRUE, error);
+  astro_length_restart(stage, &ASTRO_POWER(stage)->length);
+  return ok;
 }
 
 static void reset(AstroStage *stage)
@@ -351,6 +399,7 @@ static void reset(AstroStage *stage)
   AstroPower *self = ASTRO_POWER(stage);
   self->open = FALSE;
   self->stale = TRUE;
+  astro_length_restart(stage, &self->length);
 }
 
 static guint64 latency_steps(AstroStage *stage)
@@ -367,10 +416,29 @@ static gboolean start(AstroStage *stage)
   AstroPowerProducts products;
   g_autoptr(GError) error = NULL;
   self->is_circular = self->checked = FALSE;
+  astro_length_start(stage, &self->length);
   if (read_products(self, &products, &error))
     return ASTRO_STAGE_CLASS(astro_power_parent_class)->start(stage);
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("property %s", error->message), (NULL));
   return FALSE;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  const gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_power_parent_class)->stop(trans);
+  astro_length_stop(ASTRO_STAGE(trans), &ASTRO_POWER(trans)->length);
+  return ok;
+}
+
+static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
+{
+  astro_length_see(ASTRO_STAGE(trans), &ASTRO_POWER(trans)->length, event);
+  return GST_BASE_TRANSFORM_CLASS(astro_power_parent_class)->sink_event(trans, event);
+}
+
+static void length_changed(GObject *object)
+{
+  astro_length_changed(&ASTRO_POWER(object)->length);
 }
 
 static const AstroField fields[] = {
@@ -378,12 +446,13 @@ static const AstroField fields[] = {
              "What comes out, joined by ':': I; XX:YY, or RR:LL of circular receivers; I:Q:U:V; "
              "coherence, which is XX:YY:XY-RE:XY-IM or RR:LL:RL-RE:RL-IM; or any of these names",
              "I"),
-  ASTRO_UINT(AstroPower, integration, "integration", "Integration",
-             "Number of spectra averaged into one, at least 1", 0, G_MAXUINT, 1024),
-  ASTRO_DOUBLE(AstroPower, integration_time, "integration-time", "Integration time",
+  ASTRO_UINT(AstroPower, length.set.spectra, "integration", "Integration",
+             "Number of spectra averaged into one, at least 1", 0, G_MAXUINT, 1024,
+             .when = ASTRO_WHEN_PLAYING, .changed = length_changed),
+  ASTRO_DOUBLE(AstroPower, length.set.seconds, "integration-time", "Integration time",
                "Duration of one integration in seconds, instead of integration: the nearest whole "
                "number of spectra by the rate in caps; 0: use integration",
-               0, 1e9, 0),
+               0, 1e9, 0, .when = ASTRO_WHEN_PLAYING, .changed = length_changed),
   ASTRO_UINT(AstroPower, channel_step, "channel-step", "Channel step",
              "Neighbouring channels averaged into one; has to divide the number of channels", 1,
              G_MAXUINT, 1),
@@ -415,6 +484,8 @@ static void astro_power_class_init(AstroPowerClass *klass)
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
   trans->set_caps = set_caps;
+  trans->sink_event = sink_event;
+  trans->stop = stop;
   stage->stage = "power";
   stage->backends = astro_power_backends;
   stage->tell_work = astro_power_work;

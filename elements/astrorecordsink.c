@@ -304,6 +304,14 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   return astro_stream_from_caps(&self->stream, caps, &error) || fail(self, error);
 }
 
+static gboolean query(GstBaseSink *sink, GstQuery *query)
+{
+  AstroRecordSink *self = ASTRO_RECORD_SINK(sink);
+  return (g_atomic_pointer_get(&self->writer) &&
+          astro_pad_offers_its_caps(GST_BASE_SINK_PAD(sink), query)) ||
+         GST_BASE_SINK_CLASS(astro_record_sink_parent_class)->query(sink, query);
+}
+
 static gboolean take_observation(AstroRecordSink *self, GstEvent *event)
 {
   g_autoptr(GError) error = NULL;
@@ -471,6 +479,7 @@ static void astro_record_sink_class_init(AstroRecordSinkClass *klass)
       "but for GUPPI I8 I16LE F32LE F64LE; power F32LE");
   element->change_state = change_state;
   sink->set_caps = set_caps;
+  sink->query = query;
   sink->event = event;
   sink->render = render;
   sink->propose_allocation = propose_allocation;

@@ -90,8 +90,10 @@ gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 ti
 gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 channel,
                                   guint64 station, guint64 *from, guint64 *to);
 
-/* The steps of a buffer from step `first` on, with their counts, as a new buffer, which shares
- * memory with the old one if time is the slowest axis. NULL: no memory. */
+/* Some steps of a buffer, with their counts, as a new buffer, which shares memory with the old one
+ * if time is the slowest axis: n of them, or all from step `first` on. NULL: no memory. */
+GstBuffer *astro_buffer_of_steps(GstBuffer *buffer, const AstroStream *stream, guint64 steps,
+                                 guint64 first, guint64 n);
 GstBuffer *astro_buffer_from_step(GstBuffer *buffer, const AstroStream *stream, guint64 steps,
                                   guint64 first);
 

@@ -93,6 +93,21 @@ gboolean astro_incoming_check_counts(const AstroStream *stream, GstBuffer *block
   return astro_validity_check(meta, &shape, error);
 }
 
+gboolean astro_pad_offers_its_caps(GstPad *sink, GstQuery *query)
+{
+  GstCaps *filter;
+  if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
+    return FALSE;
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(sink);
+  if (!caps)
+    return FALSE;
+  gst_query_parse_caps(query, &filter);
+  g_autoptr(GstCaps) offered =
+      filter ? gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref(caps);
+  gst_query_set_caps_result(query, offered);
+  return TRUE;
+}
+
 gboolean astro_event_is_known(GstPad *sink, GstEvent *event)
 {
   gboolean same = FALSE;

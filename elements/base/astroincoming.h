@@ -36,6 +36,11 @@ gboolean astro_check_times(guint64 begin, guint64 duration, GError **error);
  * so. */
 gboolean astro_incoming_check_counts(const AstroStream *stream, GstBuffer *block, guint64 steps,
                                      GError **error);
+/* For an element that has begun with caps which cannot change any more, as those of an open file:
+ * answers a query for caps with those that the pad has, so that elements upstream keep to them. A
+ * query for other things is not answered; whether it accepts caps is left to their event, since the
+ * element's own error says more. */
+gboolean astro_pad_offers_its_caps(GstPad *sink, GstQuery *query);
 /* Whether a sticky event repeats the one before: sticky events are sent again when links change. */
 gboolean astro_event_is_known(GstPad *sink, GstEvent *event);
 /* The same for a segment, which cannot be compared as a structure. */

@@ -6,6 +6,7 @@
 
 #include "core/stream/histogram-summary.h"
 #include "core/memory/pool.h"
+#include "elements/base/astroincoming.h"
 #include "elements/base/astroinputs.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
@@ -266,6 +267,14 @@ static gboolean src_event(GstAggregator *aggregator, GstEvent *event)
   return GST_AGGREGATOR_CLASS(astro_merge_parent_class)->src_event(aggregator, event);
 }
 
+/* The streams have to match, so that none can change its caps alone. */
+static gboolean sink_query(GstAggregator *aggregator, GstAggregatorPad *pad, GstQuery *query)
+{
+  return (GST_ELEMENT(aggregator)->numsinkpads > 1 &&
+          astro_pad_offers_its_caps(GST_PAD(pad), query)) ||
+         GST_AGGREGATOR_CLASS(astro_merge_parent_class)->sink_query(aggregator, pad, query);
+}
+
 static gboolean src_query(GstAggregator *aggregator, GstQuery *query)
 {
   GstFormat format = GST_FORMAT_UNDEFINED;
@@ -403,6 +412,7 @@ static void astro_merge_class_init(AstroMergeClass *klass)
   aggregator->get_next_time = get_next_time;
   aggregator->sink_event = sink_event;
   aggregator->src_event = src_event;
+  aggregator->sink_query = sink_query;
   aggregator->src_query = src_query;
   aggregator->propose_allocation = propose_allocation;
   aggregator->negotiate = negotiate;

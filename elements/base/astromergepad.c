@@ -261,6 +261,8 @@ static void astro_merge_pad_class_init(AstroMergePadClass *klass)
 
 static void astro_merge_pad_init(AstroMergePad *pad)
 {
+  /* Caps that do not match are refused by an error that says why. */
+  GST_PAD_SET_ACCEPT_TEMPLATE(pad);
   g_queue_init(&pad->entries);
   astro_merge_pad_reset(pad);
 }

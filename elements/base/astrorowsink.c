@@ -184,6 +184,14 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   return TRUE;
 }
 
+static gboolean query(GstBaseSink *sink, GstQuery *query)
+{
+  AstroRowSink *self = ROW_SINK(sink);
+  return (g_atomic_int_get(&self->is_begun) &&
+          astro_pad_offers_its_caps(GST_BASE_SINK_PAD(sink), query)) ||
+         GST_BASE_SINK_CLASS(parent_of(self))->query(sink, query);
+}
+
 static gboolean take_observation(AstroRowSink *self, GstEvent *event)
 {
   g_autoptr(GError) error = NULL;
@@ -382,6 +390,7 @@ void astro_row_sink_install(AstroRowSinkClass *class, const AstroRowSinkKind *ki
   astro_element_class_say_once(element);
   element->change_state = change_state;
   sink->set_caps = set_caps;
+  sink->query = query;
   sink->event = event;
   sink->render = render;
   sink->propose_allocation = propose_allocation;

@@ -161,6 +161,19 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
   return FALSE;
 }
 
+/* GstBaseTransform agrees on caps with downstream when those of the input come. They come once
+ * more. */
+gboolean astro_stage_renegotiate(AstroStage *stage, GError **error)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
+  GstCaps *caps = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  const gboolean ok = caps && caps_event(stage, gst_event_new_caps(caps));
+  gst_clear_caps(&caps);
+  return ok ? astro_stage_tell(stage, error)
+            : astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                  "the caps that follow from properties were refused");
+}
+
 /* A segment in bytes does not count steps, but buffers leave here with times. */
 static gboolean segment_event(AstroStage *stage, GstEvent *event)
 {

@@ -132,6 +132,17 @@ gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, g
   return TRUE;
 }
 
+GstBuffer *astro_stage_cut(AstroStage *stage, GstBuffer *in, guint64 steps, guint64 first,
+                           guint64 n, GError **error)
+{
+  GstBuffer *part = astro_buffer_of_steps(in, &astro_stage_parts(stage)->in, steps, first, n);
+  if (!part)
+    astro_backend_no_memory(error, "no memory for a part of a block");
+  else if (!astro_stage_align(stage, &part, error))
+    gst_clear_buffer(&part);
+  return part;
+}
+
 /* ---- blocks in ---- */
 
 static void leave_out(AstroStage *stage, const AstroStepsPlace *place)

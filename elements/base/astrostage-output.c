@@ -83,6 +83,20 @@ GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)
   return astro_steps_time(&priv->steps, &priv->in, step);
 }
 
+void astro_stage_begin_output(AstroStage *stage, guint64 step)
+{
+  astro_stage_parts(stage)->out_origin = step;
+}
+
+/* When a step of one of both streams begins. */
+static GstClockTime time_of(const AstroStagePrivate *priv, const AstroStream *stream, guint64 step)
+{
+  const GstClockTime time = astro_steps_time(&priv->steps, stream, step);
+  return stream == &priv->out && priv->out_origin
+             ? time + astro_stream_time(&priv->in, priv->out_origin)
+             : time;
+}
+
 /* Whether a block is DISCONT. A jump in the input is noted before what was half made is sent, so
  * the blocks after it are found by the distance to that. Parts of a whole, such as planes, share a
  * step. */
@@ -99,9 +113,8 @@ void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuf
   GST_BUFFER_OFFSET(block) = first;
   GST_BUFFER_OFFSET_END(block) = first + steps;
   if (stream->rate_n > 0) {
-    GST_BUFFER_PTS(block) = astro_steps_time(&priv->steps, stream, first);
-    GST_BUFFER_DURATION(block) =
-        astro_steps_time(&priv->steps, stream, first + steps) - GST_BUFFER_PTS(block);
+    GST_BUFFER_PTS(block) = time_of(priv, stream, first);
+    GST_BUFFER_DURATION(block) = time_of(priv, stream, first + steps) - GST_BUFFER_PTS(block);
     priv->block_duration = GST_BUFFER_DURATION(block);
   }
   if (is_discont(priv, first))

@@ -70,6 +70,7 @@ typedef struct {
   gboolean discont;
   gboolean counting; /* out_first and next_out, the steps of the last block out, are valid */
   guint64 out_first, next_out;
+  guint64 out_origin; /* the step of the input with which step 0 of the output begins */
   GstClockTime block_duration;
   GstClockTime latency; /* as last told; under the object's lock: any thread reads it */
 

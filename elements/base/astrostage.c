@@ -79,6 +79,7 @@ void astro_stage_reset(AstroStage *stage)
   g_queue_clear_full(&priv->ready, (GDestroyNotify)gst_buffer_unref);
   astro_steps_reset(&priv->steps);
   priv->discont = priv->counting = FALSE;
+  priv->out_origin = 0;
   if (ASTRO_STAGE_GET_CLASS(stage)->reset)
     ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
 }

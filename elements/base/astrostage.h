@@ -111,6 +111,13 @@ gboolean astro_stage_tell(AstroStage *stage, GError **error);
 gboolean astro_stage_is_stopped(AstroStage *stage);
 /* Calls configure again, with the same caps: a new observation may change what there is to do. */
 gboolean astro_stage_configure_again(AstroStage *stage);
+/* In feed: makes the caps of the output anew, from the same caps of the input and what was set
+ * since, after what was made before is sent; configure and the backend are for what comes. FALSE
+ * after an error that may have been posted already. */
+gboolean astro_stage_renegotiate(AstroStage *stage, GError **error);
+/* Step 0 of the output begins with that step of the input: not 0 where the output's steps have
+ * changed their length in mid-stream. 0 at the start and after a flush. */
+void astro_stage_begin_output(AstroStage *stage, guint64 step);
 /* Whether a GPU would do the work, as far as is known before there are caps. */
 gboolean astro_stage_prefers_device(AstroStage *stage);
 /* For the rows of properties that may be set while the stream runs, as their `changed`: has renew
@@ -132,6 +139,11 @@ GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step);
 gboolean astro_stage_check_extent(AstroStage *stage, AstroAxis axis, guint64 expected,
                                   GError **error);
 gboolean astro_stage_refuse_late(GError **error); /* sets that error; FALSE */
+
+/* n steps of an input block of so many, from step `first` on, for a feed that takes a block in
+ * parts: aligned as the backend needs them. */
+GstBuffer *astro_stage_cut(AstroStage *stage, GstBuffer *in, guint64 steps, guint64 first,
+                           guint64 n, GError **error);
 
 /* A buffer from the output pool; and one from a separate pool, for data that goes with the output.
  * Where several devices share the work, the device that was taken last has pools of its own. */

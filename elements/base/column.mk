@@ -18,4 +18,4 @@ element_sources += elements/base/astroimagefile.c elements/base/astroimagefile.h
   elements/base/astrosimulator.h elements/base/astroliveclock.c elements/base/astroliveclock.h elements/base/astroearth.c \
   elements/base/astroearth.h elements/base/astrostamps.c elements/base/astrostamps.h elements/base/astrohorizon.c elements/base/astrohorizon.h elements/base/astromeans.c elements/base/astromeans.h \
   elements/base/astrointegrations.c elements/base/astrointegrations.h elements/base/astrosteptimes.c elements/base/astrosteptimes.h elements/base/astrointegration.c \
-  elements/base/astrointegration.h elements/base/astrorowsrc.c elements/base/astrorowsrc.h
+  elements/base/astrolength.c elements/base/astrolength.h elements/base/astrointegration.h elements/base/astrorowsrc.c elements/base/astrorowsrc.h

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "elements/mpi/sender.h"
 
+#include "elements/base/astroincoming.h"
 #include "elements/base/astrostage.h"
 #include "elements/mpi/elsewhere.h"
 
@@ -66,8 +67,9 @@ static gboolean take_event(GstPad *pad, GstObject *parent, GstEvent *event)
 static gboolean answer(GstPad *pad, GstObject *parent, GstQuery *query)
 {
   const MpiSender *self = MPI_SENDER(parent);
-  return GST_QUERY_TYPE(query) == GST_QUERY_DRAIN ? link_settle(self->link, self->to) == LINK_OK
-                                                  : gst_pad_query_default(pad, parent, query);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
+    return link_settle(self->link, self->to) == LINK_OK;
+  return astro_pad_offers_its_caps(pad, query) || gst_pad_query_default(pad, parent, query);
 }
 
 /* A seek here would leave the other ranks where they are. */
@@ -108,6 +110,7 @@ GstElement *mpi_sender_new(AstroLink *link, guint to, GstCaps *caps, gboolean ha
   gst_pad_set_chain_function(sink, chain);
   gst_pad_set_event_function(sink, take_event);
   gst_pad_set_query_function(sink, answer);
+  GST_PAD_SET_ACCEPT_TEMPLATE(sink);
   if (has_end) {
     self->end = add_pad(self, "src", GST_PAD_SRC, caps);
     gst_pad_set_event_function(self->end, end_event);

@@ -1,168 +1,10 @@
 /* Properties that may be set while a stream runs: each buffer is made by the old value or the new
  * one, none is lost, and the observation tells which; a wrong value changes nothing. */
-#include "core/stream/observation.h"
-#include "core/stream/validity.h"
+#include "tests/elements/changed.h"
 #include "tests/elements/setter.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
-
-/* ---- recordings of a sink's input ---- */
-
-typedef struct {
-  GBytes *bytes;
-  guint64 first, end;
-  gboolean is_discont;
-  guint64 lost;         /* counts of validity that are 0 */
-  guint64 good;         /* the sum of its counts */
-  guint64 observations; /* how many came before it */
-  double phase_ra;
-} Block;
-
-typedef struct {
-  GArray *blocks;
-  GMutex lock;
-  guint64 observations, warnings;
-  double phase_ra;
-  char *warned; /* the last warning */
-} Record;
-
-static void clear_block(gpointer data)
-{
-  g_bytes_unref(((Block *)data)->bytes);
-}
-
-static void count_samples(GstBuffer *buffer, Block *block)
-{
-  const AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
-  for (guint64 i = 0; meta && i < astro_validity_n_counts(meta); i++) {
-    block->lost += meta->counts[i] == 0;
-    block->good += meta->counts[i];
-  }
-}
-
-static GstPadProbeReturn on_data(GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  Record *record = data;
-  GstMapInfo map;
-  if (info->type & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) {
-    g_autoptr(AstroObservation) observation =
-        astro_observation_from_event(GST_PAD_PROBE_INFO_EVENT(info), NULL);
-    if (observation) {
-      record->observations++;
-      record->phase_ra = observation->phase_ra;
-    }
-    return GST_PAD_PROBE_OK;
-  }
-  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
-  g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
-  Block block = { .bytes = g_bytes_new(map.data, map.size),
-                  .first = GST_BUFFER_OFFSET(buffer),
-                  .end = GST_BUFFER_OFFSET_END(buffer),
-                  .is_discont = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT),
-                  .observations = record->observations,
-                  .phase_ra = record->phase_ra };
-  count_samples(buffer, &block);
-  gst_buffer_unmap(buffer, &map);
-  g_array_append_val(record->blocks, block);
-  return GST_PAD_PROBE_OK;
-}
-
-typedef struct {
-  GstElement *element;
-  const char *name, *value;
-  guint at; /* before which buffer of the element's input */
-  guint seen;
-} Change;
-
-static GstPadProbeReturn on_input(GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  Change *change = data;
-  if (change->seen++ == change->at)
-    g_object_set(change->element, change->name, change->value, NULL);
-  return GST_PAD_PROBE_OK;
-}
-
-static GstElement *parse(const char *source, const char *stage)
-{
-  g_autoptr(GError) error = NULL;
-  g_autofree char *line = g_strdup_printf("%s ! %s name=stage ! fakesink name=sink", source, stage);
-  GstElement *pipeline = gst_parse_launch(line, &error);
-  g_assert_no_error(error);
-  return pipeline;
-}
-
-static void probe(GstElement *pipeline, const char *name, GstPadProbeType type,
-                  GstPadProbeCallback callback, gpointer data)
-{
-  g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), name);
-  g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "sink");
-  gst_pad_add_probe(pad, type, callback, data, NULL);
-}
-
-static void read_bus(GstElement *pipeline, Record *record)
-{
-  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
-  GstMessage *message;
-  gboolean ended = FALSE;
-  while (!ended &&
-         (message = gst_bus_timed_pop_filtered(
-              bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING))) {
-    g_autoptr(GError) error = NULL;
-    ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
-      gst_message_parse_error(message, &error, NULL);
-    g_assert_no_error(error);
-    if (!ended) {
-      gst_message_parse_warning(message, &error, NULL);
-      g_test_message("%s", error->message);
-      g_free(record->warned);
-      record->warned = g_strdup(error->message);
-      record->warnings++;
-    }
-    gst_message_unref(message);
-  }
-  g_assert_true(ended);
-}
-
-static Record *record_pipeline(GstElement *pipeline)
-{
-  Record *record = g_new0(Record, 1);
-  record->blocks = g_array_new(FALSE, TRUE, sizeof(Block));
-  g_array_set_clear_func(record->blocks, clear_block);
-  probe(pipeline, "sink", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_data,
-        record);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  read_bus(pipeline, record);
-  return record;
-}
-
-static void record_free(Record *record)
-{
-  g_array_unref(record->blocks);
-  g_free(record->warned);
-  g_free(record);
-}
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Record, record_free)
-
-static void close_pipeline(GstElement *pipeline)
-{
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(pipeline);
-}
-
-static Record *record_line(const char *source, const char *stage)
-{
-  GstElement *pipeline = parse(source, stage);
-  Record *record = record_pipeline(pipeline);
-  close_pipeline(pipeline);
-  return record;
-}
-
-static const Block *block_of(const Record *record, guint i)
-{
-  return &g_array_index(record->blocks, Block, i);
-}
 
 /* ---- cases ---- */
 
@@ -185,6 +27,7 @@ typedef struct {
 } Case;
 
 static const char calibrations[2][100] = { "gain * * 2\n", "gain * * 0.5 30\ndelay A002 * 500\n" };
+static const char gains[2][100] = { "1\n2\n3\n4\n", "0.5\n0.25\n-2\n1\n" };
 static const char weights[2][100] = { "* * 1\nA002 * 0.5 90\n", "A003 * 3\nA001 0-7 2 10\n" };
 
 static const Case cases[] = {
@@ -226,6 +69,13 @@ static const Case cases[] = {
     { calibrations[0], calibrations[1] },
     "/nowhere/calibration",
     "/nowhere/calibration" },
+  { "gains",
+    VOLTAGES,
+    "astrochannelizer channels=4 taps=1",
+    "gains",
+    { gains[0], gains[1] },
+    "/nowhere/gains",
+    "/nowhere/gains" },
 };
 
 static char *write_text(const char *text)
@@ -403,6 +253,35 @@ static void delayed_voltages(void)
   g_free(other);
 }
 
+/* One factor for all channels, with a filter: what it loses at the border is missing, and no more.
+ */
+static void gain(void)
+{
+  enum { TAPS = 4, CHANGED = 10 };
+  const char *stage = "astrochannelizer channels=16 taps=4";
+  g_autoptr(Record) before = record_line(VOLTAGES, stage);
+  GstElement *pipeline = parse(VOLTAGES, stage);
+  g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), "stage");
+  Change change = { element, "gain", "2", CHANGED, 0 };
+  guint64 missing = 0, next = block_of(before, 0)->first;
+  probe(pipeline, "stage", GST_PAD_PROBE_TYPE_BUFFER, on_input, &change);
+  g_autoptr(Record) found = record_pipeline(pipeline);
+  g_assert_cmpuint(found->blocks->len, ==, before->blocks->len);
+  for (guint j = 0; j < found->blocks->len; j++) {
+    const Block *now = block_of(found, j), *then = block_of(before, j);
+    gsize size;
+    const float *a = g_bytes_get_data(now->bytes, &size), *b = g_bytes_get_data(then->bytes, NULL);
+    missing += now->first - next;
+    next = now->end;
+    for (gsize k = 0; k < size / sizeof(float) && j != CHANGED; k++)
+      g_assert_cmpfloat(a[k], ==, (j > CHANGED ? 2 : 1) * b[k]);
+  }
+  g_assert_cmpuint(next, ==, block_of(before, before->blocks->len - 1)->end);
+  g_assert_cmpuint(missing, ==, TAPS);
+  g_assert_cmpuint(found->warnings, ==, before->warnings);
+  close_pipeline(pipeline);
+}
+
 /* A telescope turns to another source: delays, spectra and visibilities follow. Each integration is
  * of one centre; what delays and filters lose at the border is missing in the counts, and no more.
  */
@@ -413,9 +292,7 @@ static void retarget(void)
   g_autofree char *line = g_strdup_printf("%s ! %s ! fakesink name=sink", VOLTAGES, follow);
   Record *records[2];
   for (guint i = 0; i < 2; i++) {
-    g_autoptr(GError) error = NULL;
-    GstElement *pipeline = gst_parse_launch(line, &error);
-    g_assert_no_error(error);
+    GstElement *pipeline = parse_line(line);
     g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), "stage");
     Change change = { element, "phase-centre", "201,-31", i == 0 ? G_MAXUINT : 10 };
     probe(pipeline, "stage", GST_PAD_PROBE_TYPE_BUFFER, on_input, &change);
@@ -460,6 +337,7 @@ static void add_tests(void)
     }
   }
   g_test_add_func("/playing/delayed-voltages", delayed_voltages);
+  g_test_add_func("/playing/gain", gain);
   g_test_add_func("/playing/retarget", retarget);
 }
 

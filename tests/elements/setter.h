@@ -16,13 +16,13 @@ static inline gpointer test_setter_run(gpointer data)
 {
   TestSetter *setter = data;
   for (guint i = 0; !g_atomic_int_get(&setter->done); i = setter->texts[i + 1] ? i + 1 : 0)
-    g_object_set(setter->object, setter->name, setter->texts[i], NULL);
+    gst_util_set_object_arg(setter->object, setter->name, setter->texts[i]);
   return NULL;
 }
 
 static inline void test_setter_start(TestSetter *setter)
 {
-  g_object_set(setter->object, setter->name, setter->texts[0], NULL);
+  gst_util_set_object_arg(setter->object, setter->name, setter->texts[0]);
   setter->thread = g_thread_new("setter", test_setter_run, setter);
 }
 
