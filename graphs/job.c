@@ -116,3 +116,42 @@ char *astro_graph_job_text(const AstroGraph *graph)
   }
   return g_string_free(text, FALSE);
 }
+
+/* ---- a GPU for each rank ---- */
+
+char *astro_job_order_gpus(const char *visible, guint n, guint local_rank)
+{
+  g_auto(GStrv) given = visible ? g_strsplit(visible, ",", -1) : NULL;
+  GString *order = g_string_new(NULL);
+  n = given ? g_strv_length(given) : n;
+  for (guint i = 0; i < n; i++) {
+    const guint at = (local_rank + i) % n;
+    g_string_append(order, i ? "," : "");
+    if (given)
+      g_string_append(order, given[at]);
+    else
+      g_string_append_printf(order, "%u", at);
+  }
+  return g_string_free(order, FALSE);
+}
+
+/* By the files of NVIDIA's driver, /dev/nvidia0 and so on: a container may have any of them. */
+static guint count_gpus(void)
+{
+  static const char prefix[] = "nvidia";
+  g_autoptr(GDir) folder = g_dir_open("/dev", 0, NULL);
+  guint n = 0;
+  for (const char *name; folder && (name = g_dir_read_name(folder));)
+    n += g_str_has_prefix(name, prefix) &&
+         g_ascii_string_to_unsigned(name + strlen(prefix), 10, 0, G_MAXUINT, NULL, NULL);
+  return n;
+}
+
+void astro_job_take_gpu(void)
+{
+  const guint local_rank = astro_world_local_rank();
+  g_autofree char *order =
+      astro_job_order_gpus(g_getenv("CUDA_VISIBLE_DEVICES"), count_gpus(), local_rank);
+  if (local_rank > 0 && *order)
+    g_setenv("CUDA_VISIBLE_DEVICES", order, TRUE);
+}

@@ -24,6 +24,12 @@ gboolean astro_parameter_is_of_job(const AstroParameter *parameter);
  * the others, and is the one that it takes itself for. */
 gboolean astro_graph_check_job(const AstroGraph *graph, GError **error);
 
+/* The GPUs that CUDA shows (CUDA_VISIBLE_DEVICES, or NULL: all n) in another order: that of a rank
+ * comes first, so that ranks of a host take them in turn. */
+char *astro_job_order_gpus(const char *visible, guint n, guint local_rank);
+/* Sets that for this process; before CUDA is loaded. */
+void astro_job_take_gpu(void);
+
 /* Lines of what has to be the same on all ranks: graph and parameters. */
 char *astro_graph_job_text(const AstroGraph *graph);
 

@@ -115,6 +115,7 @@ static int run_graph(const AstroGraph *graph, const char *plugin, const AstroArg
 int astro_run(const AstroArguments *arguments)
 {
   AstroArguments own = *arguments;
+  astro_job_take_gpu();
   /* The first rank of an MPI job tells how far all are, and can be asked. */
   if (astro_world_find().rank > 0) {
     own.quiet = TRUE;

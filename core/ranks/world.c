@@ -34,3 +34,13 @@ AstroWorld astro_world_find(void)
       return world;
   return (AstroWorld){ 0, 1 };
 }
+
+guint astro_world_local_rank(void)
+{
+  static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID" };
+  guint rank = 0;
+  if (astro_world_find().ranks > 1)
+    for (guint i = 0; i < G_N_ELEMENTS(names) && !read_number(names[i], MOST_RANKS, &rank); i++)
+      continue;
+  return rank;
+}

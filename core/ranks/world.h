@@ -12,6 +12,9 @@ typedef struct {
 
 AstroWorld astro_world_find(void);
 
+/* The number of this process among those of its host, from 0. */
+guint astro_world_local_rank(void);
+
 /* A GstContext of a pipeline whose field "text" has a line for each thing that has to be the same
  * on all ranks, as graph and parameters of gst-astro. */
 #define ASTRO_JOB_CONTEXT "astro-job"

@@ -49,10 +49,26 @@ static void give_buffer(MpiReceiver *self, GstBuffer *buffer)
   }
 }
 
+static gint is_other_than_caps(gconstpointer event, gconstpointer unused)
+{
+  return GST_EVENT_TYPE((const GstEvent *)event) != GST_EVENT_CAPS;
+}
+
+/* A reader that does not wait for this rank may look between two events: what is said of a stream
+ * goes before the caps, with which the stream is there. */
+static void hold(MpiReceiver *self, GstEvent *event)
+{
+  GList *caps = g_queue_find_custom(&self->held, NULL, is_other_than_caps);
+  if (caps && GST_EVENT_TYPE(event) == GST_EVENT_CUSTOM_DOWNSTREAM_STICKY)
+    g_queue_insert_before(&self->held, caps, event);
+  else
+    g_queue_push_tail(&self->held, event);
+}
+
 static void give_event(MpiReceiver *self, GstEvent *event)
 {
   const gboolean is_last = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
-  g_queue_push_tail(&self->held, event);
+  hold(self, event);
   if (!GST_EVENT_IS_STICKY(event) || is_last)
     give_held(self);
   if (is_last)

@@ -1,6 +1,7 @@
 /* Graphs under mpirun: the parameters rank and ranks, one message from whoever has an error, and an
  * end of all within seconds. */
 #include "graphs/graph.h"
+#include "graphs/job.h"
 #include "tests/graphs/mpi.h"
 
 /* ---- without MPI ---- */
@@ -43,6 +44,24 @@ static void test_parameters(void)
     g_assert_cmpstr(line, ==, cases[i].expected);
     g_unsetenv("OMPI_COMM_WORLD_RANK");
     g_unsetenv("OMPI_COMM_WORLD_SIZE");
+  }
+}
+
+static void test_gpus(void)
+{
+  static const struct {
+    const char *visible;
+    guint n, rank;
+    const char *expected;
+  } cases[] = {
+    { NULL, 0, 3, "" },     { NULL, 1, 3, "0" },
+    { NULL, 2, 1, "1,0" },  { NULL, 4, 6, "2,3,0,1" },
+    { "", 4, 1, "" },       { "5", 8, 1, "5" },
+    { "2,3", 8, 1, "3,2" }, { "GPU-a,GPU-b", 2, 3, "GPU-b,GPU-a" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *order = astro_job_order_gpus(cases[i].visible, cases[i].n, cases[i].rank);
+    g_assert_cmpstr(order, ==, cases[i].expected);
   }
 }
 
@@ -202,6 +221,7 @@ static void add_tests(void)
 {
   test_allow_ranks();
   g_test_add_func("/graphs-ranks/parameters", test_parameters);
+  g_test_add_func("/graphs-ranks/gpus", test_gpus);
   g_test_add_func("/graphs-ranks/correlate", test_correlate);
   g_test_add_func("/graphs-ranks/refused", test_refused_jobs);
   g_test_add_func("/graphs-ranks/killed", test_killed);
