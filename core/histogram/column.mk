@@ -24,4 +24,4 @@ element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-ref
   tests/elements/astrohistogram-devices
 gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
 gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h
-gpu_bench_programs += tests/bench/histogram-gpu
+gpu_bench_programs += tests/bench/histogram-gpu tests/bench/histogram-size-gpu

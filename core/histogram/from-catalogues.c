@@ -60,7 +60,10 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
   collector->backend = backend;
   collector->places[collector->n_places++] = *place;
   collector->ranks = 1;
-  collector->rules = (SideRules){ .config = &collector->config, .threads = place->threads };
+  const AstroHistogramParts *parts = backend->parts;
+  collector->rules = (SideRules){ .config = &collector->config,
+                                  .by_device = parts && parts->orders_points,
+                                  .threads = place->threads };
   gboolean two = is_there[ASTRO_SIDE_DATA2] || is_there[ASTRO_SIDE_RANDOM2];
   const Kind *kinds = two ? kinds_of_two : kinds_of_one;
   guint n = two ? G_N_ELEMENTS(kinds_of_two) : G_N_ELEMENTS(kinds_of_one);

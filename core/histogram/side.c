@@ -252,9 +252,50 @@ static void free_held(gpointer held)
   astro_held_clear(held);
 }
 
+static void clear_catalogue(gpointer catalogue)
+{
+  astro_catalogue_clear(catalogue);
+}
+
 static void free_catalogue(gpointer catalogue)
 {
   astro_catalogue_clear(catalogue);
+  g_free(catalogue);
+}
+
+/* Takes the columns, which a device reads whenever it has no copy of the points. */
+static AstroPoints *hold_points(const SideRules *rules, AstroCatalogue *catalogue, GError **error)
+{
+  AstroCatalogue *kept = g_memdup2(catalogue, sizeof *catalogue);
+  AstroPoints *points = NULL;
+  double *made = NULL;
+  *catalogue = (AstroCatalogue){ 0 };
+  if (region_column(rules, kept, &made, error)) {
+    g_clear_pointer(&kept->distance, g_free);
+    if (made)
+      kept->region = g_steal_pointer(&made);
+    const gboolean has_regions = rules->regions || rules->has_region_column;
+    const PointColumns columns = columns_of(rules, kept, has_regions ? kept->region : NULL);
+    points = points_hold(&columns, rules->config->n_regions, rules->threads, free_catalogue, kept,
+                         error);
+  }
+  g_free(made);
+  if (!points)
+    free_catalogue(kept);
+  return points;
+}
+
+/* Columns that are someone else's are copied for a device. */
+static AstroPoints *points_of_held(const SideRules *rules, AstroHeld *held, GError **error)
+{
+  AstroCatalogue copy = { 0 };
+  if (!rules->by_device)
+    return make_points(rules, &held->all, free_held, held, error);
+  if (held->is_lent && !astro_catalogue_add(&copy, &held->all, error))
+    return NULL;
+  AstroPoints *points = hold_points(rules, held->is_lent ? &copy : &held->all, error);
+  astro_held_clear(held);
+  return points;
 }
 
 gboolean side_set(Side *side, const SideRules *rules, AstroSide which, AstroHeld *held,
@@ -269,7 +310,7 @@ gboolean side_set(Side *side, const SideRules *rules, AstroSide which, AstroHeld
                               rules->stop, error);
     return side->slices != NULL;
   }
-  side->points = make_points(rules, &held->all, free_held, held, error);
+  side->points = points_of_held(rules, held, error);
   if (!side->points)
     g_prefix_error(error, "%s: ", astro_side_name(which));
   return side->points != NULL;
@@ -283,7 +324,9 @@ AstroPoints *side_read_slice(const Side *side, const SideRules *rules, guint sli
   const Slice *here = &side->slices->slices[slice];
   if (!astro_spill_read(side->slices->spill, here->first, here->n, &catalogue, error))
     return NULL;
-  AstroPoints *points = make_points(rules, &catalogue, free_catalogue, &catalogue, error);
+  AstroPoints *points = rules->by_device
+                            ? hold_points(rules, &catalogue, error)
+                            : make_points(rules, &catalogue, clear_catalogue, &catalogue, error);
   astro_catalogue_clear(&catalogue);
   return points;
 }

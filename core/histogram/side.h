@@ -15,6 +15,7 @@ typedef struct {
   const AstroHistogramConfig *config;
   AstroRegions *regions;      /* made from the data; NULL: none, or a column of the catalogues */
   gboolean has_region_column; /* of the data, and so of all */
+  gboolean by_device;         /* which orders the points itself */
   guint threads;
   const AstroStop *stop;
 } SideRules;

@@ -12,6 +12,7 @@ struct HistogramCopy {
   double *weights; /* NULL if there is no room for any */
   gsize room_cells, room_leaves;
   gboolean has_weights;
+  Cell *own_cells;   /* on the host, of points that were ordered on the device */
   cudaEvent_t ready; /* it has arrived */
   cudaEvent_t used;  /* no count reads it any longer */
 };
@@ -34,6 +35,8 @@ struct HistogramCopies {
   guint next_stage;
   HistogramCopy copies[HISTOGRAM_COPIES];
   guint64 turn;
+  gpointer scratch; /* on the device, for ordering points */
+  gsize scratch_bytes;
 };
 
 /* copies must be zeroed before, and cleared even if this fails. */
@@ -45,3 +48,14 @@ void histogram_copies_clear(HistogramCopies *copies);
 HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points,
                                     const HistogramCopy *keep, GError **error);
 HistogramTree histogram_copy_tree(const HistogramCopy *copy);
+/* The same cells on the host. */
+const Cell *histogram_copy_cells(const HistogramCopy *copy, const AstroPoints *points);
+
+/* For ordering points. Bytes are sent up, or brought down, through page-locked memory that several
+ * threads fill or empty; those that are sent may be freed when this returns. */
+gboolean histogram_copies_send(HistogramCopies *copies, gpointer to, gconstpointer from,
+                               gsize bytes, GError **error);
+gboolean histogram_copies_receive(HistogramCopies *copies, gpointer to, gconstpointer from,
+                                  gsize bytes, GError **error);
+void histogram_copies_free_scratch(HistogramCopies *copies);
+guint32 histogram_cells_of(const AstroPoints *points); /* with a few that are not used */

@@ -157,6 +157,7 @@ struct Plan {
   CudaCounter *self;
   Job *job;
   HistogramCount count;
+  const Cell *a, *b; /* cells on the host */
   Slice *slice;
   guint64 leaf_pairs; /* of the slice */
   guint64 most_leaves;
@@ -266,8 +267,7 @@ static gboolean plan_seed(Plan *plan, const HistogramPair *pair, const Cell *a, 
 /* Returns FALSE on an error, or if the count was cancelled. */
 static gboolean plan_pair(Plan *plan, HistogramPair pair)
 {
-  const Count *count = &plan->job->count;
-  const Cell *a = &count->a->cells[pair.a], *b = &count->b->cells[pair.b];
+  const Cell *a = &plan->a[pair.a], *b = &plan->b[pair.b];
   const guint64 leaf_pairs = leaves_of(a) * leaves_of(b);
   const gboolean is_self = plan->count.alone && pair.a == pair.b,
                  fits = leaf_pairs <= plan->self->leaf_pairs;
@@ -355,7 +355,11 @@ static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
       !CUDA_TRY(cudaMemsetAsync(job->counts, 0, bytes, stream)) ||
       (job->sums && !CUDA_TRY(cudaMemsetAsync(job->sums, 0, bytes, stream))))
     return FALSE;
-  Plan plan = { .self = self, .job = job, .error = error };
+  Plan plan = { .self = self,
+                .job = job,
+                .a = histogram_copy_cells(a, count->a),
+                .b = histogram_copy_cells(b, count->b),
+                .error = error };
   plan.count = { .a = histogram_copy_tree(a),
                  .b = histogram_copy_tree(b),
                  .squares = self->fixed->squares,
@@ -528,6 +532,8 @@ static gpointer cuda_create(gconstpointer config, const AstroPlace *place, const
   return self;
 }
 
+static const AstroHistogramParts parts = { .orders_points = TRUE };
+
 extern const AstroBackend astro_cuda_histogram = {
   .stage = "histogram",
   .kind = ASTRO_BACKEND_CUDA,
@@ -537,4 +543,5 @@ extern const AstroBackend astro_cuda_histogram = {
   .submit = cuda_submit,
   .drain = cuda_drain,
   .destroy = cuda_destroy,
+  .parts = &parts,
 };

@@ -182,6 +182,18 @@ static inline AstroPoints *test_points_of(const AstroHistogramConfig *config,
   return points;
 }
 
+/* Points that the device orders. */
+static inline AstroPoints *test_points_held(const AstroHistogramConfig *config,
+                                            const TestCatalogue *catalogue)
+{
+  GError *error = NULL;
+  AstroPoints *points = astro_points_held(
+      catalogue->ra, catalogue->dec, config->weighted ? catalogue->weight : NULL,
+      config->n_regions ? catalogue->region : NULL, catalogue->n, config->n_regions, 0, &error);
+  g_assert_no_error(error);
+  return points;
+}
+
 /* The CUDA backend, if there is a device: it takes the same pointers as the CPU's. */
 static const AstroBackend *test_cuda_backend;
 static AstroDevice *test_cuda_device;
@@ -215,6 +227,16 @@ static const AstroBackend test_cuda = {
   .destroy = test_cuda_destroy,
 };
 
+static const AstroHistogramParts test_orders_points = { .orders_points = TRUE };
+static const AstroBackend test_cuda_orders = {
+  .stage = "histogram",
+  .kind = ASTRO_BACKEND_CUDA,
+  .create = test_cuda_create,
+  .submit = test_cuda_submit,
+  .destroy = test_cuda_destroy,
+  .parts = &test_orders_points,
+};
+
 static inline void test_find_cuda(void)
 {
   g_autoptr(GError) error = NULL;
@@ -246,8 +268,11 @@ static inline void test_count(const AstroBackend *backend, const AstroHistogramC
   gpointer instance = backend->create(config, &place, &variant, &error);
   g_assert_no_error(error);
   g_assert_nonnull(variant);
-  AstroPoints *points_a = test_points_of(config, a, threads),
-              *points_b = a == b ? NULL : test_points_of(config, b, threads);
+  AstroPoints *points_a =
+                  backend->parts ? test_points_held(config, a) : test_points_of(config, a, threads),
+              *points_b = a == b           ? NULL
+                          : backend->parts ? test_points_held(config, b)
+                                           : test_points_of(config, b, threads);
   gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(bytes);
   AstroBlock in[2] = { { points_a, 0 }, { points_b, 0 } };
   AstroBlock out[2] = { { out_counts, bytes }, { out_sums, bytes } };
@@ -291,12 +316,12 @@ static inline void test_check_cuda(AstroHistogramConfig *config, const TestCatal
   gsize values = astro_histogram_values(config);
   g_autofree guint64 *found = g_new(guint64, values);
   g_autofree double *sums = g_new(double, values);
-  for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
-    config->method = methods[m];
-    g_autofree char *here = g_strdup_printf("%s, %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
-                                            " points, on the device, method %d",
-                                            what, a->n, b->n, methods[m]);
-    test_count(&test_cuda, config, 0, a, b, found, sums);
+  for (guint m = 0; m < 2 * G_N_ELEMENTS(methods); m++) {
+    config->method = methods[m / 2];
+    g_autofree char *here = g_strdup_printf(
+        "%s, %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " points, on the device, method %d%s",
+        what, a->n, b->n, methods[m / 2], m % 2 ? ", ordered there" : "");
+    test_count(m % 2 ? &test_cuda_orders : &test_cuda, config, 0, a, b, found, sums);
     test_assert_counts(found, expected, values, here);
     if (config->weighted)
       test_assert_sums(sums, expected_sums, values, here);
