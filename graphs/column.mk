@@ -81,3 +81,10 @@ CLEANFILES += graphs/source graphs/completion/gst-astro
 first-light: all
 	@graphs/gst-astro run first-light output='$(abs_builddir)/first-light.uvfits' \
 	  image='$(abs_builddir)/first-light.fits' picture='$(abs_builddir)/first-light.png'
+
+# Chromium looks at the page of a run; part of check-interop. Pictures of it are left in page-pictures.
+dist_files += tests/interop/page.py
+.PHONY: check-page
+check-page: all
+	@. $(srcdir)/tests/environment && unset GST_TRACERS GST_DEBUG && \
+	  python3 $(srcdir)/tests/interop/page.py graphs/gst-astro page-pictures

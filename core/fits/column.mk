@@ -64,7 +64,7 @@ tests_elements_astrofits_tables_LDADD = $(LDADD) $(CFITSIO_LIBS)
 # Our files in other programs' hands; installs those, so it is no part of "make check".
 interop_programs += tests/interop/predict
 .PHONY: check-interop
-check-interop: all tests/interop/predict tests/interop/flags check-packets check-pulsars
+check-interop: all tests/interop/predict tests/interop/flags check-packets check-pulsars check-page
 	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check
 
 # PSRFITS.

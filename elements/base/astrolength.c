@@ -86,14 +86,24 @@ static void put_back(AstroStage *stage, AstroLength *length, const AstroLengthVa
   GST_OBJECT_UNLOCK(stage);
 }
 
+/* Waits until all blocks that came before have arrived downstream, behind queues too. */
+static void deliver(AstroStage *stage)
+{
+  GstQuery *drain = gst_query_new_drain();
+  astro_stage_push(stage);
+  gst_pad_peer_query(GST_BASE_TRANSFORM_SRC_PAD(stage), drain);
+  gst_query_unref(drain);
+}
+
 /* Elements downstream that hold something which a new rate would spoil, such as a file, offer the
- * caps that they have, and no others. */
+ * caps that they have, and no others. They may have begun with the last block. */
 static gboolean is_taken(AstroStage *stage, GError **error)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
   g_autoptr(GstCaps) in = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
   g_autoptr(GstCaps) made =
       GST_BASE_TRANSFORM_GET_CLASS(stage)->transform_caps(trans, GST_PAD_SINK, in, NULL);
+  deliver(stage);
   g_autoptr(GstCaps) taken = gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), made);
   if (!gst_caps_is_empty(taken))
     return TRUE;

@@ -259,6 +259,27 @@ static void playing(void)
   g_assert_cmpint(control_end(&c), ==, 0);
 }
 
+/* Integrations of another length show in the caps of the links. */
+static void lengths(void)
+{
+  write_file("lengths.graph",
+             "astroskysrc stations=2 bandwidth=1e5 block-steps=1600 duration=20000\n"
+             "! application/x-astro-voltages,format=CF32LE ! identity sleep-time=2000\n"
+             "! astrochannelizer channels=16 taps=1 ! astrocorrelator name=correlator "
+             "integration=625 ! fakesink",
+             -1);
+  Controlled c = control_start("./lengths.graph", NULL);
+  control_await(&c, "rate=(fraction)10/1");
+  control_expect(&c, "PUT", "/elements/correlator/integration", "1250", 200, "\"value\":1250}");
+  control_await(&c, "rate=(fraction)5/1");
+  control_expect(&c, "PUT", "/elements/correlator/integration-time", "0.5", 200, "\"set\":\"now\"");
+  control_await(&c, "rate=(fraction)2/1");
+  control_expect(&c, "PUT", "/elements/correlator/integration-time", "1e-9", 200, "1e-09");
+  control_await(&c, "\"warnings\":1");
+  control_expect(&c, "GET", "/elements/correlator", NULL, 200, "\"value\":0.5}");
+  g_assert_cmpint(control_end(&c), ==, 0);
+}
+
 /* Pictures of pads: PNG for streams of ours, a reason for others; the stream goes on. */
 static void pictures(void)
 {
@@ -547,6 +568,7 @@ static void add_tests(void)
   g_test_add_func("/control/triggers", triggers);
   g_test_add_func("/control/properties", properties);
   g_test_add_func("/control/playing", playing);
+  g_test_add_func("/control/lengths", lengths);
   g_test_add_func("/control/pictures", pictures);
   g_test_add_func("/control/page", page);
   g_test_add_func("/control/tokens", tokens);

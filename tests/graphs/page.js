@@ -10,6 +10,7 @@ const part = () => ({
 const state = { waits: [], urls: 0 };
 Object.assign(globalThis, {
   document: { getElementById: id => parts[id] || (parts[id] = part()), createElement: part, title: '' },
+  location: { hash: '' },
   sessionStorage: { getItem: () => null, setItem() {} },
   Option: function (text, value) { Object.assign(this, { text, value }); },
   fetch: (path, options) => fetched(base + path, options),
