@@ -48,6 +48,12 @@ struct _AstroCollector {
   gboolean submitted[MAX_KINDS]; /* until the backend is drained it may still write latest */
 };
 
+static gboolean orders_points(const AstroBackend *backend)
+{
+  const AstroHistogramParts *parts = backend->parts;
+  return parts && parts->orders_points;
+}
+
 AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
                                     const gboolean is_there[ASTRO_N_SIDES],
                                     const AstroBackend *backend, const AstroPlace *place,
@@ -60,9 +66,8 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
   collector->backend = backend;
   collector->places[collector->n_places++] = *place;
   collector->ranks = 1;
-  const AstroHistogramParts *parts = backend->parts;
   collector->rules = (SideRules){ .config = &collector->config,
-                                  .by_device = parts && parts->orders_points,
+                                  .by_device = orders_points(backend),
                                   .threads = place->threads };
   gboolean two = is_there[ASTRO_SIDE_DATA2] || is_there[ASTRO_SIDE_RANDOM2];
   const Kind *kinds = two ? kinds_of_two : kinds_of_one;
@@ -107,6 +112,9 @@ void astro_collector_deal(AstroCollector *collector, guint rank, guint ranks)
 {
   collector->rank = rank;
   collector->ranks = ranks;
+  /* Processes that share a count by parts of the sky need the same parts, also where only some of
+   * them have a device. */
+  collector->rules.by_device = ranks <= 1 && orders_points(collector->backend);
 }
 
 const char *astro_collector_variant(const AstroCollector *collector)
