@@ -462,6 +462,7 @@ void astro_points_free(AstroPoints *points)
   for (guint b = 0; b < N_BLOCKS; b++)
     if (*blocks[b].memory)
       astro_pages_zeros_free(*blocks[b].memory, blocks[b].bytes);
+  g_free(points->fields);
   g_free(points->region_n);
   g_free(points->region_first_leaf);
   g_free(points->tops);
