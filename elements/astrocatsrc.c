@@ -128,14 +128,17 @@ static const AstroField fields[] = {
                "constant, for distances from redshifts; -1: unset",
                -1, 1, -1),
   ASTRO_TEXT(Settings, k_column, "k-column", "Column of a scalar",
-             "Name or number (from 1) of the file's column of a scalar, such as the convergence, for fields of "
+             "Name or number (from 1) of the file's column of a scalar, such as the convergence, "
+             "for fields of "
              "astrohistogram; NULL or empty: none",
              NULL),
   ASTRO_TEXT(Settings, g1_column, "g1-column", "Column of shear g1",
-             "Name or number (from 1) of the file's column of the shear stretched from east to west; NULL or empty: none",
+             "Name or number (from 1) of the file's column of the shear stretched from east to "
+             "west; NULL or empty: none",
              NULL),
   ASTRO_TEXT(Settings, g2_column, "g2-column", "Column of shear g2",
-             "Name or number (from 1) of the file's column of the shear stretched from north-west to south-east; NULL or empty: none",
+             "Name or number (from 1) of the file's column of the shear stretched from north-west "
+             "to south-east; NULL or empty: none",
              NULL),
   ASTRO_DOUBLE(Settings, min_distance, "min-distance", "Smallest distance",
                "Smallest distance of simulated points, where max-distance is set", 0, 1e50, 0),
@@ -281,7 +284,8 @@ static gboolean parse_footprint(const char *text, AstroFootprint *footprint, GEr
 static gboolean read_file(AstroCatSrc *self, GError **error)
 {
   const Settings *s = &self->now;
-  AstroCatalogueColumns columns = { s->ra_column, s->dec_column,
+  AstroCatalogueColumns columns = { s->ra_column,
+                                    s->dec_column,
                                     astro_field_given(s->weight_column),
                                     astro_field_given(s->region_column),
                                     .k = astro_field_given(s->k_column),

@@ -132,14 +132,17 @@ static const AstroField fields[] = {
                "constant, for distances from redshifts; -1: unset",
                -1, 1, -1),
   ASTRO_TEXT(Settings, k_column, "k-column", "Column of a scalar",
-             "For a catalogue, name or number from 1 of the column of a scalar, such as the convergence, for fields of "
+             "For a catalogue, name or number from 1 of the column of a scalar, such as the "
+             "convergence, for fields of "
              "astrohistogram; NULL or empty: none",
              NULL),
   ASTRO_TEXT(Settings, g1_column, "g1-column", "Column of shear g1",
-             "For a catalogue, name or number from 1 of the column of the shear stretched from east to west; NULL or empty: none",
+             "For a catalogue, name or number from 1 of the column of the shear stretched from "
+             "east to west; NULL or empty: none",
              NULL),
   ASTRO_TEXT(Settings, g2_column, "g2-column", "Column of shear g2",
-             "For a catalogue, name or number from 1 of the column of the shear stretched from north-west to south-east; NULL or empty: none",
+             "For a catalogue, name or number from 1 of the column of the shear stretched from "
+             "north-west to south-east; NULL or empty: none",
              NULL),
   ASTRO_TEXT(Settings, where, "where", "Rows",
              "Which rows of a table or text are read, by a CFITSIO row filter: MAG < 20 && "

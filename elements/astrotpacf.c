@@ -87,8 +87,8 @@ struct _AstroTpacf {
   AstroStream in;
   AstroSpaceTable space; /* of pairs in space; across NONE: by angle */
   AstroFieldsTable fields;
-  char **kinds;          /* from the caps field pairs */
-  char *columns;         /* of the output */
+  char **kinds;  /* from the caps field pairs */
+  char *columns; /* of the output */
   gboolean to_csv;
   gboolean has_summary;
   AstroSummary summary;

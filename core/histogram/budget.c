@@ -28,10 +28,10 @@ static guint64 bytes_of_counts(const AstroHistogramConfig *config, guint kinds, 
   const guint64 regions = astro_histogram_regions(config), values = astro_histogram_sums(config);
   const guint64 of_slices = config->weighted ? 2 : 1,
                 copies = (config->weighted ? 5 : 3) + (devices - 1) * of_slices;
-  return sizeof(guint64) * (copies * kinds * values + of_slices * values +
-                            2 * kinds * regions * regions *
-                                astro_pair_fields_planes(config->fields) +
-                            astro_histogram_bins(config));
+  return sizeof(guint64) *
+         (copies * kinds * values + of_slices * values +
+          2 * kinds * regions * regions * astro_pair_fields_planes(config->fields) +
+          astro_histogram_bins(config));
 }
 
 static guint n_catalogues(const gboolean is_there[ASTRO_N_SIDES])

@@ -61,9 +61,9 @@ gboolean astro_histogram_shape(gconstpointer config, GError **error)
     return astro_backend_refuse(error, "%" G_GSIZE_FORMAT " regions, expected at most %d", regions,
                                 G_MAXUINT16);
   if (histogram->kind != ASTRO_BINNING_ANGULAR && histogram->fields != ASTRO_PAIR_FIELDS_NONE)
-    return astro_backend_refuse(error, "fields=%s are averaged by angle: expected kind=angular, not %s",
-                                astro_pair_fields_name(histogram->fields),
-                                astro_binning_name(histogram->kind));
+    return astro_backend_refuse(
+        error, "fields=%s are averaged by angle: expected kind=angular, not %s",
+        astro_pair_fields_name(histogram->fields), astro_binning_name(histogram->kind));
   return histogram->kind == ASTRO_BINNING_ANGULAR || check_columns(histogram, error);
 }
 

@@ -15,7 +15,7 @@ core_tests += tests/core/histogram/histogram tests/core/histogram/histogram-larg
   tests/core/histogram/histogram-slices tests/core/histogram/histogram-fields
 fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram tests/bench/histogram-space
-dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/elements/fake-devices.h tests/bench/peers-tpacf tests/bench/peers-space
+dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/elements/fake-devices.h tests/bench/peers-tpacf tests/bench/peers-space tests/bench/peers-shear
 element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/astrohistogram-pad.c \
   elements/astrohistogram-pad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
   elements/astrohistogram-progress.c elements/astrohistogram-progress.h \

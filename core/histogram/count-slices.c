@@ -71,11 +71,10 @@ static void add_counts(const Walk *walk, gboolean alone)
 static gboolean count_two(Walk *walk, AstroPoints *a, AstroPoints *b, GError **error)
 {
   const SliceCount *count = walk->count;
-  const AstroBlock in[2] = { { a, 0 }, { b, 0 } },
-                   out[2] = {
-                     { walk->counts, astro_histogram_values(count->config) * sizeof(guint64) },
-                     { walk->sums, astro_histogram_sums(count->config) * sizeof(double) }
-                   };
+  const AstroBlock in[2] = { { a, 0 }, { b, 0 } }, out[2] = {
+    { walk->counts, astro_histogram_values(count->config) * sizeof(guint64) },
+    { walk->sums, astro_histogram_sums(count->config) * sizeof(double) }
+  };
   if (!histogram_shares_submit(count->shares, in, a == b ? 1 : 2, out, walk->sums ? 2 : 1,
                                count->call ? &walk->call : NULL, error) ||
       !histogram_shares_drain(count->shares, error))

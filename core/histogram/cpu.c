@@ -207,8 +207,8 @@ static void sum_weights(Tasks *tasks, guint64 n_tasks)
 
 /* In space, and where points carry something, near leaves are walked through (walk.h). */
 static gboolean submit_walk(const Counter *counter, const AstroBlock *in, guint n_in,
-                                const AstroBlock *out, guint n_out, gconstpointer arguments,
-                                GError **error)
+                            const AstroBlock *out, guint n_out, gconstpointer arguments,
+                            GError **error)
 {
   Count count;
   if (!count_begin(&count, counter, in, n_in, out, n_out, arguments, error))

@@ -31,7 +31,8 @@ INLINE Doubles angle_of(Doubles square)
   const DoublesMask is_large = doubles_below(doubles_all(0.25), quarter);
   Doubles t = quarter, y = x;
   if (doubles_lanes(is_large)) {
-    const Doubles rest = (one - x) * half, far = doubles_pick(doubles_below(none, rest), rest, none);
+    const Doubles rest = (one - x) * half,
+                  far = doubles_pick(doubles_below(none, rest), rest, none);
     t = doubles_pick(is_large, far, quarter);
     y = doubles_pick(is_large, doubles_root(far), x);
   }

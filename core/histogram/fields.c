@@ -18,7 +18,8 @@ static void fill_point(const Fill *fill, FieldLeaf *leaf, guint k, double *index
 {
   const guint64 i = (guint64)*index;
   const PointColumns *columns = fill->columns;
-  const double ra = columns->ra[i] * ASTRO_DEGREE, weight = columns->weight ? columns->weight[i] : 1;
+  const double ra = columns->ra[i] * ASTRO_DEGREE,
+               weight = columns->weight ? columns->weight[i] : 1;
   leaf->weight[k] = *index = weight;
   leaf->first[k] = fill->first ? weight * fill->first[i] : 0;
   leaf->second[k] = fill->second ? weight * fill->second[i] : 0;
@@ -44,9 +45,8 @@ static void weigh_cells(AstroPoints *points)
   for (gsize c = points->n_regions + 2 * (gsize)points->n_leaves; c-- > 0;) {
     Cell *cell = &points->cells[c];
     const double *weights = points->weights + (gsize)cell->first_leaf * LEAF_POINTS;
-    cell->weight = cell->left ? points->cells[cell->left].weight +
-                                    points->cells[cell->left + 1].weight
-                              : 0;
+    cell->weight =
+        cell->left ? points->cells[cell->left].weight + points->cells[cell->left + 1].weight : 0;
     for (guint k = 0; k < cell->n && !cell->left; k++)
       cell->weight += weights[k];
   }

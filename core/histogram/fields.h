@@ -16,7 +16,8 @@
  *   gamma_x = (g2 (n n - e e) - g1 2 n e) / (n n + e e)
  *
  * Points in one place have no direction: such a pair adds nothing to sums of shears. That of
- * opposite points is due to rounding. Within one catalogue a pair has no order, so that xip_im is 0.
+ * opposite points is due to rounding. Within one catalogue a pair has no order, so that xip_im is
+ * 0.
  *
  * A pair's variance, in the last plane, takes signals to be small beside the scatter: the square of
  * what it adds, with shears turned to all directions. */

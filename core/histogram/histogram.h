@@ -136,7 +136,8 @@ typedef struct {
  * With one, each pair within the catalogue counts once, for regions (a, b) with a <= b. With two,
  * every pair of a point of the first and a point of the second counts, for regions (first, second).
  * Outputs: U64 counts [region][region][bin] and, if weighted, F64 sums of the products of weights,
- * in the same order, and with fields in [plane][region][region][bin]; both are overwritten. Arguments: an AstroHistogramCall or NULL.
+ * in the same order, and with fields in [plane][region][region][bin]; both are overwritten.
+ * Arguments: an AstroHistogramCall or NULL.
  *
  * A device backend takes the same host pointers. Catalogues may be freed when submit returns, but
  * until it is drained outputs are still being written, and progress may be called. */

@@ -349,7 +349,8 @@ AstroPoints *side_read_slice(const Side *side, const SideRules *rules, guint sli
   const Slice *here = &side->slices->slices[slice];
   if (!astro_spill_read(side->slices->spill, here->first, here->n, &catalogue, error))
     return NULL;
-  AstroPoints *points = make_points(rules, side->carried, &catalogue, free_catalogue, &catalogue, error);
+  AstroPoints *points =
+      make_points(rules, side->carried, &catalogue, free_catalogue, &catalogue, error);
   astro_catalogue_clear(&catalogue);
   return points;
 }

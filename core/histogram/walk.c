@@ -100,8 +100,7 @@ static void add_sums(const Tasks *tasks)
   for (guint t = 0; t < tasks->count->a->n_tops; t++)
     for (guint b = 0; b < tasks->n_regions; b++, sums += tasks->n_sums) {
       const gsize a = tasks->count->a->tops[t].region;
-      add_region(tasks, sums,
-                 tasks->count->sums + (a * tasks->n_regions + b) * tasks->n_bins);
+      add_region(tasks, sums, tasks->count->sums + (a * tasks->n_regions + b) * tasks->n_bins);
     }
 }
 

@@ -32,12 +32,11 @@ static const char *name_of(AstroEstimator estimator)
 GstEvent *astro_about_to_event(const AstroTpacfConfig *config, const AstroTpacfResult *result,
                                const AstroSummary *summary, char **kinds)
 {
-  GstStructure *s =
-      gst_structure_new(ASTRO_ABOUT_EVENT, "estimator", G_TYPE_STRING,
-                        config->fields == ASTRO_PAIR_FIELDS_NONE
-                            ? name_of(config->estimator)
-                            : astro_pair_fields_name(config->fields),
-                        "constraint", G_TYPE_DOUBLE, result->constraint, NULL);
+  GstStructure *s = gst_structure_new(ASTRO_ABOUT_EVENT, "estimator", G_TYPE_STRING,
+                                      config->fields == ASTRO_PAIR_FIELDS_NONE
+                                          ? name_of(config->estimator)
+                                          : astro_pair_fields_name(config->fields),
+                                      "constraint", G_TYPE_DOUBLE, result->constraint, NULL);
   set_number(s, "regions", config->n_regions > 1 ? config->n_regions : 0);
   set_number(s, "samples", result->n_used);
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)

@@ -66,8 +66,7 @@ typedef struct {
 
 static double ratio(const Planes *p, guint kind, guint plane, guint bin)
 {
-  return p->planes[kind][plane].counts[bin] /
-         p->planes[kind][ASTRO_PAIR_PLANE_WEIGHT].counts[bin];
+  return p->planes[kind][plane].counts[bin] / p->planes[kind][ASTRO_PAIR_PLANE_WEIGHT].counts[bin];
 }
 
 static double mean(const AstroFieldsTable *t, const Planes *p, guint value, guint bin)
@@ -82,8 +81,7 @@ static double scatter(const AstroFieldsTable *t, const Planes *p, guint bin)
   const guint last = astro_pair_fields_planes(t->fields) - 1;
   double variance = 0;
   for (guint kind = 0; kind <= (guint)t->has_random; kind++)
-    variance += ratio(p, kind, last, bin) /
-                p->planes[kind][ASTRO_PAIR_PLANE_WEIGHT].counts[bin];
+    variance += ratio(p, kind, last, bin) / p->planes[kind][ASTRO_PAIR_PLANE_WEIGHT].counts[bin];
   return sqrt(variance);
 }
 

@@ -79,8 +79,8 @@ double covariance_of(const double *samples, guint n, guint n_values, const doubl
 {
   double sum = 0;
   for (guint s = 0; s < n; s++)
-    sum += (samples[(gsize)s * n_values + i] - mean[i]) *
-           (samples[(gsize)s * n_values + j] - mean[j]);
+    sum +=
+        (samples[(gsize)s * n_values + i] - mean[i]) * (samples[(gsize)s * n_values + j] - mean[j]);
   return n > 1 ? sum * (n - 1) / n : NAN;
 }
 

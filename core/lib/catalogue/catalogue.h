@@ -21,7 +21,7 @@ typedef struct {
   guint64 n;
   double *ra, *dec, *weight, *region, *distance;
   double *k, *g1, *g2; /* a scalar, such as the convergence, and a shear: x to the west, y north */
-  char *note; /* doubts about the text that was read; NULL: none */
+  char *note;          /* doubts about the text that was read; NULL: none */
 } AstroCatalogue;
 void astro_catalogue_clear(AstroCatalogue *catalogue);
 /* Whether both have the same points in the same order, as one file read twice does. */

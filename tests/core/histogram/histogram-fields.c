@@ -35,12 +35,13 @@ static AstroPoints *points_of(const AstroHistogramConfig *config, const Carriers
                               gboolean second)
 {
   GError *error = NULL;
-  const PointColumns columns = { c->sky.n,      c->sky.ra, c->sky.dec, NULL,
-                                 c->sky.weight, config->n_regions ? c->sky.region : NULL };
+  const PointColumns columns = {
+    c->sky.n, c->sky.ra, c->sky.dec, NULL, c->sky.weight, config->n_regions ? c->sky.region : NULL
+  };
   const FieldColumns fields = { c->k, c->g1, c->g2 };
-  AstroPoints *points = points_with_fields(&columns, &fields,
-                                           astro_pair_fields_carried(config->fields, second),
-                                           config->n_regions, 2, NULL, &error);
+  AstroPoints *points =
+      points_with_fields(&columns, &fields, astro_pair_fields_carried(config->fields, second),
+                         config->n_regions, 2, NULL, &error);
   g_assert_no_error(error);
   return points;
 }
@@ -107,8 +108,8 @@ static void add_pair(AstroPairFields fields, const Carriers *a, guint64 i, const
     planes[1] = of_a[0] * of_b[0] - of_a[1] * of_b[1];
     planes[2] = a == b ? 0 : of_a[1] * of_b[0] - of_a[0] * of_b[1];
     planes[3] = of_a[1] * of_b[0] + of_a[0] * of_b[1];
-    planes[4] = (of_a[0] * of_a[0] + of_a[1] * of_a[1]) *
-                (of_b[0] * of_b[0] + of_b[1] * of_b[1]) / 2;
+    planes[4] =
+        (of_a[0] * of_a[0] + of_a[1] * of_a[1]) * (of_b[0] * of_b[0] + of_b[1] * of_b[1]) / 2;
   }
 }
 
@@ -138,8 +139,8 @@ static void plain_loop(const AstroHistogramConfig *config, const Carriers *a, co
         ra = rb;
         rb = swapped;
       }
-      for (guint p = 0; p < astro_pair_fields_planes(config->fields); p++)
-        sums[p * values + ((gsize)ra * regions + rb) * bins + bin - 1] += planes[p];
+      for (guint plane = 0; plane < astro_pair_fields_planes(config->fields); plane++)
+        sums[plane * values + ((gsize)ra * regions + rb) * bins + bin - 1] += planes[plane];
     }
 }
 
@@ -162,8 +163,8 @@ static void check_sums(const AstroHistogramConfig *config, const guint64 *counts
     }
 }
 
-/* plain: how near the reference comes to angles computed from right ascension and declination, which
- * lose digits where points are close; 0: they are not comparable. */
+/* plain: how near the reference comes to angles computed from right ascension and declination,
+ * which lose digits where points are close; 0: they are not comparable. */
 static void check_all(AstroHistogramConfig *config, const Carriers *a, const Carriers *b,
                       double plain, const char *what)
 {
@@ -171,7 +172,8 @@ static void check_all(AstroHistogramConfig *config, const Carriers *a, const Car
   static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
   const gsize values = astro_histogram_values(config), n = astro_histogram_sums(config);
   g_autofree guint64 *counts = g_new(guint64, values), *found = g_new(guint64, values);
-  g_autofree double *expected = g_new(double, n), *sums = g_new(double, n), *again = g_new(double, n);
+  g_autofree double *expected = g_new(double, n), *sums = g_new(double, n),
+                    *again = g_new(double, n);
   count(&astro_histogram_reference, config, 1, a, b, counts, expected);
   if (plain > 0) {
     plain_loop(config, a, b, again);
@@ -253,7 +255,8 @@ static void test_signs(void)
   AstroHistogramConfig config = { .fields = ASTRO_PAIR_FIELDS_NG, .weighted = TRUE };
   g_assert_true(astro_histogram_edges_linear(&config, 0.01, 100, 1, NULL));
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    Carriers lens = carriers_new(test_place_one, 1, 1, 1), source = carriers_new(test_place_one, 1, 1, 2);
+    Carriers lens = carriers_new(test_place_one, 1, 1, 1),
+             source = carriers_new(test_place_one, 1, 1, 2);
     guint64 pairs;
     double sums[ASTRO_PAIR_MOST_PLANES];
     lens.sky.ra[0] = 180;
