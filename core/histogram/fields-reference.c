@@ -1,4 +1,4 @@
-/* What pairs of points add to each plane of sums, one pair after another, by angles. */
+/* Pairs of points add to each plane of sums one after another, by angles. */
 #include "core/histogram/fields.h"
 
 #include "core/kit/units.h"

@@ -1,5 +1,5 @@
-/* What points carry besides weights, and the sums over pairs that follow from it: of a scalar such
- * as the convergence (k), of a shear (g), or of the number of points alone (n).
+/* Points may carry more than weights, a scalar such as the convergence (k) or a shear (g), and sums
+ * over pairs follow from it; those of points alone have an n.
  *
  * A histogram of them has several planes a kind of pairs, each named in its caps: "dd" is the sum
  * of the products of weights, as ever, and dd_r, dd_xip and so on are the others. The last one,
@@ -27,7 +27,7 @@ GType astro_pair_fields_get_type(void);
 #define ASTRO_PAIR_PLANE_R 1      /* the same times the angle, arcmin */
 #define ASTRO_PAIR_PLANE_FIRST 2  /* the first plane of products of fields */
 
-/* What the points of one side carry. */
+/* The points of one side carry this. */
 typedef enum { ASTRO_CARRIED_NOTHING, ASTRO_CARRIED_SCALAR, ASTRO_CARRIED_SHEAR } AstroCarried;
 
 const char *astro_pair_fields_name(AstroPairFields fields); /* "gg" */

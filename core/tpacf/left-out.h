@@ -10,7 +10,7 @@ typedef struct {
   guint n_regions, n_bins;
 } Regions;
 
-/* Of all regions, or of those without one. */
+/* A sum over all regions, or over those without one. */
 typedef struct {
   double *counts; /* n_bins */
   double pairs;
@@ -27,7 +27,7 @@ Sum *sums_left(const Regions *regions, const double *counts, const double *pairs
 /* Whether a region has any pairs. */
 gboolean has_pairs(const Regions *regions, const double *counts, const double *pairs, guint region);
 
-/* Of leave-one-out samples [sample][value]; NaN for fewer than two. */
+/* For leave-one-out samples [sample][value]; NaN for fewer than two. */
 double covariance_of(const double *samples, guint n, guint n_values, const double *mean, guint i,
                      guint j);
 void means_of(const double *samples, guint n, guint n_values, double *means);

@@ -85,7 +85,7 @@ static void turn(const Carriers *c, guint64 i, const Carriers *to, guint64 j, do
   shear[1] = weight * (c->g2[i] * cos(twice) - c->g1[i] * sin(twice));
 }
 
-/* What a pair adds, and in sizes how large the terms are. */
+/* Each plane gets what a pair adds. */
 static void add_pair(AstroPairFields fields, const Carriers *a, guint64 i, const Carriers *b,
                      guint64 j, double angle, double *planes)
 {
