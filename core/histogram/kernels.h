@@ -21,8 +21,8 @@ typedef struct {
   float square[LEAF_POINTS]; /* of the distance from the middle */
 } LeafOffsets;
 
-/* The points of a leaf carry a scalar in `first`, or a shear in both, times their weights. Their right
- * ascensions say where north and east are, even at the poles. */
+/* The points of a leaf carry a scalar in `first`, or a shear in both, times their weights. Their
+ * right ascensions say where north and east are, even at the poles. */
 typedef struct {
   double weight[LEAF_POINTS], first[LEAF_POINTS], second[LEAF_POINTS];
   double cos_ra[LEAF_POINTS], sin_ra[LEAF_POINTS];
