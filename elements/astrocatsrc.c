@@ -52,7 +52,7 @@ typedef struct {
   AstroClustering clustering; /* slope 0: no clustering */
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column;
-  char *distance_column, *redshift_column;
+  char *distance_column, *redshift_column, *k_column, *g1_column, *g2_column;
   double omega_m, min_distance, max_distance;
   AstroWorkChoice work;
 } Settings;
@@ -126,6 +126,19 @@ static const AstroField fields[] = {
                "Matter in units of the critical density, in a flat universe with a cosmological "
                "constant, for distances from redshifts; -1: unset",
                -1, 1, -1),
+  ASTRO_TEXT(Settings, k_column, "k-column", "Column of a scalar",
+             "Name or number (from 1) of the file's column of a scalar, such as the convergence, "
+             "for fields of "
+             "astrohistogram; NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, g1_column, "g1-column", "Column of shear g1",
+             "Name or number (from 1) of the file's column of the shear stretched from east to "
+             "west; NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, g2_column, "g2-column", "Column of shear g2",
+             "Name or number (from 1) of the file's column of the shear stretched from north-west "
+             "to south-east; NULL or empty: none",
+             NULL),
   ASTRO_DOUBLE(Settings, min_distance, "min-distance", "Smallest distance",
                "Smallest distance of simulated points, where max-distance is set", 0, 1e50, 0),
   ASTRO_DOUBLE(Settings, max_distance, "max-distance", "Largest distance",
@@ -189,10 +202,10 @@ static gboolean fail(AstroCatSrc *self, GError *error)
 static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
                          AstroCatalogue *catalogue, GError **error)
 {
-  static const AstroColumnPlaces places = { 2, 0, 1, -1, -1, -1 };
+  AstroColumnPlaces places;
   AstroFitsOptions options = { .columns = { columns->ra, columns->dec } };
   g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(path, &options, error);
-  if (!reader)
+  if (!reader || !astro_column_places(&places, "ra:dec", error))
     return FALSE;
   if (astro_fits_reader_contents(reader)->stream.quantity != ASTRO_QUANTITY_CATALOGUE) {
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
@@ -274,9 +287,13 @@ static gboolean parse_footprint(const char *text, AstroFootprint *footprint, GEr
 static gboolean read_file(AstroCatSrc *self, GError **error)
 {
   const Settings *s = &self->now;
-  AstroCatalogueColumns columns = { s->ra_column, s->dec_column,
+  AstroCatalogueColumns columns = { s->ra_column,
+                                    s->dec_column,
                                     astro_field_given(s->weight_column),
-                                    astro_field_given(s->region_column) };
+                                    astro_field_given(s->region_column),
+                                    .k = astro_field_given(s->k_column),
+                                    .g1 = astro_field_given(s->g1_column),
+                                    .g2 = astro_field_given(s->g2_column) };
   if (!astro_catalogue_choose_distance(s->distance_column, s->redshift_column, s->omega_m, &columns,
                                        error))
     return FALSE;
@@ -425,30 +442,32 @@ static gboolean add_clusters(AstroCatSrc *self, AstroCatalogue *catalogue, Astro
 
 static GstCaps *caps_of(const AstroCatalogue *catalogue)
 {
-  g_autofree char *columns =
-      g_strconcat("ra:dec", catalogue->weight ? ":weight" : "", catalogue->region ? ":region" : "",
-                  catalogue->distance ? ":distance" : "", NULL);
+  const guint set = astro_catalogue_column_set(catalogue);
+  g_autoptr(GString) columns = g_string_new(NULL);
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
+    if (set & 1u << c)
+      g_string_append_printf(columns, "%s%s", columns->len ? ":" : "",
+                             astro_catalogue_column_name(c));
   return gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE), "format",
                              G_TYPE_STRING, "F64LE", "layout", G_TYPE_STRING, "column:point",
-                             "columns", G_TYPE_STRING, columns, NULL);
+                             "columns", G_TYPE_STRING, columns->str, NULL);
 }
 
 static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
 {
-  const double *columns[] = { catalogue->ra, catalogue->dec, catalogue->weight, catalogue->region,
-                              catalogue->distance };
+  AstroCatalogue from = *catalogue;
   gsize bytes = catalogue->n * sizeof(double), at = 0;
-  guint n = 0;
-  for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
-    n += columns[c] != NULL;
+  const guint n = (guint)__builtin_popcount(astro_catalogue_column_set(catalogue));
   GstBuffer *buffer = astro_buffer_new(n * bytes, NULL);
   if (!buffer) {
     refuse_size(catalogue->n, n, error);
     return NULL;
   }
-  for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
-    if (columns[c])
-      at += gst_buffer_fill(buffer, at, columns[c], bytes);
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++) {
+    const double *column = *astro_catalogue_column(&from, c);
+    if (column)
+      at += gst_buffer_fill(buffer, at, column, bytes);
+  }
   return buffer;
 }
 

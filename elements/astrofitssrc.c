@@ -73,7 +73,7 @@
 typedef struct {
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
-  char *distance_column, *redshift_column;
+  char *distance_column, *redshift_column, *k_column, *g1_column, *g2_column;
   double omega_m;
   AstroFitsUvw uvw;
   char *earth_orientation;
@@ -131,6 +131,19 @@ static const AstroField fields[] = {
                "Matter in units of the critical density, in a flat universe with a cosmological "
                "constant, for distances from redshifts; -1: unset",
                -1, 1, -1),
+  ASTRO_TEXT(Settings, k_column, "k-column", "Column of a scalar",
+             "For a catalogue, name or number from 1 of the column of a scalar, such as the "
+             "convergence, for fields of "
+             "astrohistogram; NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, g1_column, "g1-column", "Column of shear g1",
+             "For a catalogue, name or number from 1 of the column of the shear stretched from "
+             "east to west; NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, g2_column, "g2-column", "Column of shear g2",
+             "For a catalogue, name or number from 1 of the column of the shear stretched from "
+             "north-west to south-east; NULL or empty: none",
+             NULL),
   ASTRO_TEXT(Settings, where, "where", "Rows",
              "Which rows of a table or text are read, by a CFITSIO row filter: MAG < 20 && "
              "FLAG == 0 (unnamed columns of text are col1, col2, ...); NULL or empty: all",
@@ -291,7 +304,9 @@ static gboolean open_next_file(AstroFitsSrc *self)
   const Settings *now = &self->now;
   AstroFitsOptions options = {
     .columns = { astro_field_given(now->ra_column), astro_field_given(now->dec_column),
-                 astro_field_given(now->weight_column), astro_field_given(now->region_column) },
+                 astro_field_given(now->weight_column), astro_field_given(now->region_column),
+                 .k = astro_field_given(now->k_column), .g1 = astro_field_given(now->g1_column),
+                 .g2 = astro_field_given(now->g2_column) },
     .where = astro_field_given(now->where),
     .wanted = self->wanted,
     .uvw = now->uvw,

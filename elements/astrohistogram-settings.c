@@ -57,9 +57,12 @@ static gboolean check_limits(const AstroHistogramSettings *s, GError **error)
 gboolean astro_histogram_settings_config(const AstroHistogramSettings *s,
                                          AstroHistogramConfig *config, GError **error)
 {
-  *config = (AstroHistogramConfig){
-    .n_regions = s->regions, .precision = s->precision, .method = s->method, .kind = s->kind
-  };
+  *config = (AstroHistogramConfig){ .n_regions = s->regions,
+                                    .precision = s->precision,
+                                    .method = s->method,
+                                    .kind = s->kind,
+                                    .fields = s->fields,
+                                    .weighted = s->fields != ASTRO_PAIR_FIELDS_NONE };
   const gboolean angular = s->kind == ASTRO_BINNING_ANGULAR, smu = s->kind == ASTRO_BINNING_SMU;
   const double min = angular ? s->min_angle : s->min_separation,
                max = angular ? s->max_angle : s->max_separation;
@@ -86,6 +89,11 @@ const AstroField astro_histogram_settings_fields[] = {
   ASTRO_ENUM(AstroHistogramSettings, kind, "kind", "Kind",
              "Which separations are binned: kinds in space need distances, and count on the CPU",
              astro_binning_get_type, ASTRO_BINNING_ANGULAR),
+  ASTRO_ENUM(
+      AstroHistogramSettings, fields, "fields", "Fields",
+      "What points carry, so that its products are summed up too: in columns k, or g1 and g2; "
+      "for kind=angular, on the CPU",
+      astro_pair_fields_get_type, ASTRO_PAIR_FIELDS_NONE),
   ASTRO_DOUBLE(AstroHistogramSettings, bins_per_decade, "bins-per-decade", "Bins per decade",
                "Bins per decade of angle or separation, evenly spaced in its logarithm", 0.1, 1000,
                5),

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   AstroBinning kind;
+  AstroPairFields fields;
   double bins_per_decade, min_angle, max_angle; /* arcmin */
   double min_separation, max_separation, mu_max, pi_max;
   guint mu_bins, pi_bins;

@@ -37,6 +37,18 @@
  * so a large catalogue is best sent in several on the pad data. It is then bounded by the disk
  * alone, at 16 bytes a point and twice that while points are put in order.
  *
+ * Points may carry a scalar such as the convergence (fields=kk, nk) or a shear (fields=ng, gg), in
+ * columns k, or g1 and g2, of their catalogues. Sums of their products over the pairs in each bin
+ * are then sent along: of points of data with each other, or with those of data2; with nk and ng
+ * those of data2 carry the field, and random, if it is there, stands for data. Fields are averaged
+ * by angle and on the CPU; astrotpacf makes xi, xi+ and xi-, or gamma_t of them.
+ *
+ * |[
+ * gst-launch-1.0 astrohistogram name=h fields=gg regions=20 max-angle=200 ! astrotpacf ! \
+ *   astrofitssink location=xi.fits \
+ *   astrofitssrc location=shapes.fits g1-column=E1 g2-column=E2 weight-column=W ! h.data
+ * ]|
+ *
  * On a GPU (backend=cuda, or auto where there is one) the counts equal the CPU's to the last pair.
  * The CPU prepares a random catalogue while the GPU counts the one before it, so a histogram is
  * complete only when it is sent. Sums of weights are added in any order and may differ in their
@@ -145,6 +157,8 @@ static gboolean has_pad(AstroHistogram *self, AstroSide side)
   return pad != NULL;
 }
 
+#define WEIGHT 2 /* the place of weights among columns */
+
 /* The bins, with the sides that there are, and weights if a catalogue has any. */
 static gboolean make_config(AstroHistogram *self, const AstroHistogramSettings *settings,
                             AstroHistogramConfig *config, GError **error)
@@ -154,7 +168,7 @@ static gboolean make_config(AstroHistogram *self, const AstroHistogramSettings *
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
     g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
     self->is_there[side] = pad != NULL;
-    config->weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
+    config->weighted |= pad && pad->places.n > 0 && pad->places.place[WEIGHT] >= 0;
   }
   return TRUE;
 }
@@ -854,10 +868,10 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
                                         ASTRO_AUTHOR);
   gst_element_class_add_static_metadata(
       element, "takes",
-      "catalogues F64LE: column:point with columns ra, dec and perhaps weight, region and "
-      "distance");
+      "catalogues F64LE: column:point with columns ra, dec and perhaps weight, region, distance, "
+      "k, g1 and g2");
   gst_element_class_add_static_metadata(
       element, "gives",
       "histograms U64LE, with weights F64LE: pairs:bin, or pairs:region:region:bin with "
-      "regions; in space also the axis mu or pi");
+      "regions; in space also the axis mu or pi; with fields F64LE, and more kinds of pairs");
 }

@@ -40,11 +40,25 @@ AstroSpaceTable astro_tpacf_space(const AstroTpacfSettings *settings, const GstC
   return table;
 }
 
+AstroFieldsTable astro_tpacf_fields(const GstCaps *in)
+{
+  const GstStructure *s = gst_caps_get_structure(in, 0);
+  const char *kinds = gst_structure_get_string(s, "pairs");
+  const AstroPairFields fields = astro_pair_fields_of_kinds(kinds);
+  return (AstroFieldsTable){ .fields = fields,
+                             .n_bins = count_of(s, "bins"),
+                             .n_regions = count_of(s, "regions"),
+                             .has_random = n_kinds_in(kinds) > astro_pair_fields_planes(fields) };
+}
+
 char *astro_tpacf_columns(const AstroTpacfSettings *settings, const GstCaps *in)
 {
   const GstStructure *s = gst_caps_get_structure(in, 0);
   const AstroSpaceTable space = astro_tpacf_space(settings, in);
   const char *kinds = gst_structure_get_string(s, "pairs");
+  const AstroFieldsTable fields = astro_tpacf_fields(in);
+  if (fields.fields != ASTRO_PAIR_FIELDS_NONE)
+    return astro_fields_table_columns(&fields);
   if (space.across != ASTRO_AXIS_NONE)
     return astro_space_table_columns(&space, kinds ? kinds : "");
   gint bins = 0;
@@ -92,6 +106,21 @@ static gboolean check_space(const AstroTpacfSettings *settings, const GstCaps *c
                     space.n_columns, astro_axis_name(space.across), MAX_SPACE_ROWS);
 }
 
+/* Properties that would be ignored. */
+static gboolean check_fields(const AstroTpacfSettings *settings, const GstCaps *caps,
+                             GError **error)
+{
+  const AstroFieldsTable fields = astro_tpacf_fields(caps);
+  if (fields.fields == ASTRO_PAIR_FIELDS_NONE ||
+      (settings->statistic == ASTRO_STATISTIC_AUTO && !settings->integral_constraint &&
+       settings->estimator == ASTRO_ESTIMATOR_LANDY_SZALAY))
+    return TRUE;
+  return astro_fail(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_STATISTIC,
+                    "a histogram of fields=%s gives means of products: expected statistic=auto, "
+                    "integral-constraint=false and no estimator",
+                    astro_pair_fields_name(fields.fields));
+}
+
 gboolean astro_tpacf_check_caps(const AstroTpacfSettings *settings, const GstCaps *caps,
                                 GError **error)
 {
@@ -99,7 +128,7 @@ gboolean astro_tpacf_check_caps(const AstroTpacfSettings *settings, const GstCap
   const GstStructure *s = gst_caps_get_structure(caps, 0);
   gst_structure_get_int(s, "bins", &bins);
   gst_structure_get_int(s, "regions", &regions);
-  if (!check_space(settings, caps, error))
+  if (!check_space(settings, caps, error) || !check_fields(settings, caps, error))
     return FALSE;
   return regions < 2 || bins <= MAX_COVARIANCE_BINS ||
          astro_fail(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,

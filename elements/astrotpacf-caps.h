@@ -1,6 +1,7 @@
 /* The tables of astrotpacf, as they follow from its settings and the caps of histograms. */
 #pragma once
 
+#include "core/tpacf/fields-table.h"
 #include "core/tpacf/space-table.h"
 #include "core/tpacf/tpacf.h"
 
@@ -17,6 +18,8 @@ typedef struct {
 
 /* The shape of the table of pairs in space. across is NONE for pairs by angle. */
 AstroSpaceTable astro_tpacf_space(const AstroTpacfSettings *settings, const GstCaps *in);
+/* That of fields; fields is NONE where points carry nothing. */
+AstroFieldsTable astro_tpacf_fields(const GstCaps *in);
 /* The names of the table's columns, joined by colons. */
 char *astro_tpacf_columns(const AstroTpacfSettings *settings, const GstCaps *in);
 /* Offers the table first, then its text. */

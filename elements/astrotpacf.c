@@ -31,6 +31,22 @@
  * With regions the last three have the covariance of all rows, cov0, cov1 and so on. Without, their
  * errors are those of Poisson counts, to which bins without pairs of the data add none.
  *
+ * Sums over pairs of points that carry a scalar or a shear (fields of astrohistogram) give means
+ * of products, in columns that TreeCorr's users know: r_nom (geometric middles of bins), low, high
+ * and meanr (mean separations) in arcmin, then
+ *
+ *  - fields=kk: xi, sigma_xi
+ *  - fields=nk: kappa, sigma
+ *  - fields=ng: gamT, gamX, sigma
+ *  - fields=gg: xip, xim, xip_im, xim_im, sigma_xip, sigma_xim
+ *
+ * and weight and npairs, the sum of weights and the number of pairs of the data. Means around
+ * random points, if these are there, are subtracted. Without regions sigma is what the scatter of
+ * the values themselves gives the mean; with regions it is by the jackknife, and the covariance
+ * follows in cov0, cov1 and so on, with fields=gg in cov_xip_xip0, cov_xip_xim0, cov_xim_xim0. In
+ * bins without pairs all these are NaN. Within one catalogue xip_im is 0, since pairs have no order
+ * there. There is no meanlogr.
+ *
  * |[
  * gst-launch-1.0 astrohistogram name=h kind=rppi regions=20 pi-max=60 pi-bins=60 ! \
  *   astrotpacf statistic=wp ! text/csv ! filesink location=wp.csv \
@@ -70,8 +86,9 @@ struct _AstroTpacf {
 
   AstroStream in;
   AstroSpaceTable space; /* of pairs in space; across NONE: by angle */
-  char **kinds;          /* from the caps field pairs */
-  char *columns;         /* of the output */
+  AstroFieldsTable fields;
+  char **kinds;  /* from the caps field pairs */
+  char *columns; /* of the output */
   gboolean to_csv;
   gboolean has_summary;
   AstroSummary summary;
@@ -140,6 +157,8 @@ static guint n_values(const AstroTpacf *self)
 
 static gsize table_values(const AstroTpacf *self)
 {
+  if (self->fields.fields != ASTRO_PAIR_FIELDS_NONE)
+    return astro_fields_table_values(&self->fields);
   const AstroAngularTable table = angular_table(self);
   return self->space.across != ASTRO_AXIS_NONE ? astro_space_table_values(&self->space)
                                                : astro_angular_table_values(&table);
@@ -173,6 +192,7 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
     return fail(self, error);
   gboolean is_sums = self->in.format == ASTRO_FORMAT_F64LE;
   self->space = astro_tpacf_space(&settings, in);
+  self->fields = astro_tpacf_fields(in);
   const AstroLayout *layout = &self->in.layout;
   const gboolean in_space = self->space.across != ASTRO_AXIS_NONE;
   const gint n_across = (astro_layout_find(layout, ASTRO_AXIS_MU) >= 0) +
@@ -290,12 +310,38 @@ static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
                              bytes, ASTRO_SUMMARY_EVENT);
 }
 
+static void send_about(AstroTpacf *self, const AstroTpacfConfig *config,
+                       const AstroTpacfResult *result)
+{
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),
+                     astro_about_to_event(config, result, &self->summary, self->kinds));
+  astro_tpacf_tell(GST_ELEMENT(self), result);
+}
+
+static gboolean make_fields_table(AstroTpacf *self, const double *values, double *table,
+                                  GError **error)
+{
+  const AstroSummary *s = &self->summary;
+  const AstroTpacfConfig config = { .fields = self->fields.fields, .n_regions = n_regions(self) };
+  if (!s->counts)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "sums of fields came without the numbers of pairs, in an event %s",
+                               ASTRO_SUMMARY_EVENT);
+  const AstroFieldsSums sums = { s->edges, values, s->pairs, g_bytes_get_data(s->counts, NULL) };
+  AstroTpacfResult result;
+  astro_fields_table_write(&self->fields, &sums, &result, table);
+  send_about(self, &config, &result);
+  return TRUE;
+}
+
 static gboolean make_table(AstroTpacf *self, const GstMapInfo *in, double *table, GError **error)
 {
   AstroTpacfResult result;
   g_autofree double *values = counts_as_doubles(self, in);
   if (!values || !table)
     return astro_tpacf_no_memory(error, n_bins(self), n_regions(self));
+  if (self->fields.fields != ASTRO_PAIR_FIELDS_NONE)
+    return make_fields_table(self, values, table, error);
   AstroTpacfConfig config = config_of(self, values);
   AstroTpacfSums sums = { 0 };
   const AstroSpaceTable *space = &self->space;
@@ -314,9 +360,7 @@ static gboolean make_table(AstroTpacf *self, const GstMapInfo *in, double *table
                             table);
   else
     astro_angular_table_write(&angular, self->summary.edges, &result, values, table);
-  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),
-                     astro_about_to_event(&config, &result, &self->summary, self->kinds));
-  astro_tpacf_tell(GST_ELEMENT(self), &result);
+  send_about(self, &config, &result);
   astro_tpacf_clear(&result);
   return TRUE;
 }

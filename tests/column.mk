@@ -63,11 +63,13 @@ check-peers-calibrate: all peers/.complete
 check-peers: all tests/bench/histogram tests/bench/histogram-space peers/.complete check-peers-calibrate
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf check $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-space check $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-shear check $(builddir)
 
 # Compares speed, and images with ducc0's.
 bench-peers: all tests/bench/histogram tests/bench/histogram-space tests/bench/gridder peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-space bench $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-shear bench $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-gridder $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-calibrate bench $(builddir)
 

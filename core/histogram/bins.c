@@ -108,3 +108,8 @@ gsize astro_histogram_values(const AstroHistogramConfig *config)
   gsize regions = astro_histogram_regions(config);
   return regions * regions * astro_histogram_bins(config);
 }
+
+gsize astro_histogram_sums(const AstroHistogramConfig *config)
+{
+  return astro_histogram_values(config) * astro_pair_fields_planes(config->fields);
+}

@@ -1,6 +1,7 @@
 /* Every block is counted that counting asks for, with the largest that its threads may need. */
 #include "core/histogram/budget.h"
 
+#include "core/histogram/fields.h"
 #include "core/histogram/points.h"
 #include "core/histogram/slices.h"
 
@@ -9,25 +10,28 @@
 /* For small blocks, and what the C library adds to them. */
 #define SMALL_BYTES (1u << 20)
 
-/* In angle a sum for every pair of tops, in space for every top and region. */
+/* In angle a sum for every pair of tops; in space, and of fields, for every top and region. */
 static guint64 bytes_of_sums(const AstroHistogramConfig *config)
 {
   const guint64 regions = astro_histogram_regions(config), tops = MAX(regions, MOST_TOPS);
   if (!config->weighted)
     return 0;
-  return config->kind == ASTRO_BINNING_ANGULAR
+  return config->kind == ASTRO_BINNING_ANGULAR && config->fields == ASTRO_PAIR_FIELDS_NONE
              ? tops * tops * (config->n_edges + 1) * sizeof(double)
-             : tops * regions * astro_histogram_bins(config) * sizeof(double);
+             : tops * regions * astro_histogram_bins(config) * sizeof(double) *
+                   astro_pair_fields_planes(config->fields);
 }
 
 /* Counts of all kinds, the latest, and the copy that is sent on; of two slices, and of a task. */
 static guint64 bytes_of_counts(const AstroHistogramConfig *config, guint kinds, guint devices)
 {
-  const guint64 regions = astro_histogram_regions(config), values = astro_histogram_values(config);
+  const guint64 regions = astro_histogram_regions(config), values = astro_histogram_sums(config);
   const guint64 of_slices = config->weighted ? 2 : 1,
                 copies = (config->weighted ? 5 : 3) + (devices - 1) * of_slices;
-  return sizeof(guint64) * (copies * kinds * values + of_slices * values +
-                            2 * kinds * regions * regions + astro_histogram_bins(config));
+  return sizeof(guint64) *
+         (copies * kinds * values + of_slices * values +
+          2 * kinds * regions * regions * astro_pair_fields_planes(config->fields) +
+          astro_histogram_bins(config));
 }
 
 static guint n_catalogues(const gboolean is_there[ASTRO_N_SIDES])
@@ -56,6 +60,8 @@ static guint64 bytes_of_a_point(const AstroHistogramConfig *config)
   const gboolean in_space = config->kind != ASTRO_BINNING_ANGULAR;
   const guint64 column = sizeof(double), placed = (3 + config->weighted + 1) * column,
                 tree = points_bytes_each(config->weighted, in_space);
+  if (config->fields != ASTRO_PAIR_FIELDS_NONE) /* columns stay until the tree is there */
+    return MAX(placed, tree) + fields_bytes_each();
   const guint64 columns = (2 + config->weighted + in_space) * column;
   return MAX(config->n_regions > 0 ? placed : placed - column, tree > columns ? tree - columns : 0);
 }

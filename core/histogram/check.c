@@ -60,6 +60,10 @@ gboolean astro_histogram_shape(gconstpointer config, GError **error)
   if (regions > G_MAXUINT16)
     return astro_backend_refuse(error, "%" G_GSIZE_FORMAT " regions, expected at most %d", regions,
                                 G_MAXUINT16);
+  if (histogram->kind != ASTRO_BINNING_ANGULAR && histogram->fields != ASTRO_PAIR_FIELDS_NONE)
+    return astro_backend_refuse(
+        error, "fields=%s are averaged by angle: expected kind=angular, not %s",
+        astro_pair_fields_name(histogram->fields), astro_binning_name(histogram->kind));
   return histogram->kind == ASTRO_BINNING_ANGULAR || check_columns(histogram, error);
 }
 
@@ -71,6 +75,11 @@ gboolean astro_histogram_shape_angular(gconstpointer config, GError **error)
                                 "kind=%s is counted on the CPU only: expected backend=cpu or auto, "
                                 "or kind=angular",
                                 astro_binning_name(histogram->kind));
+  if (histogram->fields != ASTRO_PAIR_FIELDS_NONE)
+    return astro_backend_refuse(error,
+                                "fields=%s are averaged on the CPU only: expected backend=cpu or "
+                                "auto, or fields=none",
+                                astro_pair_fields_name(histogram->fields));
   return astro_histogram_shape(config, error);
 }
 
@@ -84,6 +93,11 @@ static gboolean check_points(const AstroBlock *block, const AstroHistogramConfig
                                 points->in_space ? "distances" : "no distances",
                                 points->in_space ? "none" : "some",
                                 astro_binning_name(config->kind));
+  if ((points->fields != NULL) != (config->fields != ASTRO_PAIR_FIELDS_NONE))
+    return astro_backend_refuse(error, "the points of a catalogue carry %s, which fields=%s %s",
+                                points->fields ? "fields" : "nothing",
+                                astro_pair_fields_name(config->fields),
+                                points->fields ? "does not look at" : "cannot do with");
   return points->n_regions == n_regions ||
          astro_backend_refuse(error, "the points of a catalogue are in %u regions, expected %u",
                               points->n_regions, n_regions);
@@ -92,8 +106,12 @@ static gboolean check_points(const AstroBlock *block, const AstroHistogramConfig
 gboolean astro_histogram_check(const AstroHistogramConfig *config, const AstroBlock *in, guint n_in,
                                const AstroBlock *out, guint n_out, GError **error)
 {
-  const gsize bytes = astro_histogram_values(config) * sizeof(guint64);
+  const gsize bytes[] = { astro_histogram_values(config) * sizeof(guint64),
+                          astro_histogram_sums(config) * sizeof(double) };
   const guint expected = config->weighted ? 2 : 1;
+  if (config->fields != ASTRO_PAIR_FIELDS_NONE && !config->weighted)
+    return astro_backend_refuse(error, "a histogram of fields=%s without sums of weights",
+                                astro_pair_fields_name(config->fields));
   if (n_in < 1 || n_in > 2 || n_out != expected)
     return astro_backend_refuse(error,
                                 "a histogram of %s takes 1 or 2 catalogues and writes %u block%s, "
@@ -101,10 +119,10 @@ gboolean astro_histogram_check(const AstroHistogramConfig *config, const AstroBl
                                 config->weighted ? "weighted pairs" : "pairs", expected,
                                 expected > 1 ? "s" : "", n_in, n_out);
   for (guint k = 0; k < n_out; k++)
-    if (out[k].bytes < bytes)
+    if (out[k].bytes < bytes[k])
       return astro_backend_refuse(error,
                                   "output block %u of the histogram has %" G_GSIZE_FORMAT
                                   " bytes, expected %" G_GSIZE_FORMAT,
-                                  k, out[k].bytes, bytes);
+                                  k, out[k].bytes, bytes[k]);
   return check_points(&in[0], config, error) && check_points(&in[n_in - 1], config, error);
 }

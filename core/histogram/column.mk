@@ -6,15 +6,17 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
   core/histogram/deal.h core/histogram/deal.c core/histogram/shares.h core/histogram/shares.c \
   core/histogram/budget.h core/histogram/budget.c core/histogram/slices.h core/histogram/slices.c \
   core/histogram/side.h core/histogram/side.c core/histogram/count-slices.h core/histogram/count-slices.c \
-  core/histogram/space.h core/histogram/space.c core/histogram/space-cpu.h core/histogram/space-cpu.c
+  core/histogram/space.h core/histogram/space.c core/histogram/space-cpu.h core/histogram/space-cpu.c \
+  core/histogram/walk.h core/histogram/walk.c core/histogram/fields.h core/histogram/fields.c \
+  core/histogram/fields-cpu.c core/histogram/fields-reference.c core/histogram/vector-sums.h
 # The bin rule rounds every operation by itself.
-core_exact_level_sources += core/histogram/kernels-levels.c core/histogram/space-levels.c
+core_exact_level_sources += core/histogram/kernels-levels.c core/histogram/space-levels.c core/histogram/fields-levels.c
 core_tests += tests/core/histogram/histogram tests/core/histogram/histogram-large tests/core/histogram/histogram-calls \
   tests/core/histogram/histogram-refused tests/core/histogram/histogram-space tests/core/histogram/histogram-shares \
-  tests/core/histogram/histogram-slices tests/core/histogram/halve
+  tests/core/histogram/histogram-slices tests/core/histogram/histogram-fields tests/core/histogram/halve
 fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram tests/bench/histogram-space
-dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/elements/fake-devices.h tests/bench/peers-tpacf tests/bench/peers-space
+dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/elements/fake-devices.h tests/bench/peers-tpacf tests/bench/peers-space tests/bench/peers-shear
 element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/astrohistogram-pad.c \
   elements/astrohistogram-pad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
   elements/astrohistogram-progress.c elements/astrohistogram-progress.h \

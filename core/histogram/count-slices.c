@@ -2,6 +2,7 @@
  * are integers, so that their sum does not depend on how a catalogue was cut. */
 #include "core/histogram/count-slices.h"
 
+#include "core/histogram/fields.h"
 #include "core/kit/fail.h"
 
 #include <math.h>
@@ -54,24 +55,26 @@ static void add_counts(const Walk *walk, gboolean alone)
 {
   const AstroHistogramConfig *config = walk->count->config;
   const guint regions = astro_histogram_regions(config), bins = astro_histogram_bins(config);
+  const gsize values = astro_histogram_values(config);
   for (guint a = 0; a < regions; a++)
     for (guint b = 0; b < regions; b++) {
       const gsize from = ((gsize)a * regions + b) * bins,
                   to = alone && b < a ? ((gsize)b * regions + a) * bins : from;
-      for (guint k = 0; k < bins; k++) {
+      for (guint k = 0; k < bins; k++)
         walk->count->counts[to + k] += walk->counts[from + k];
-        if (walk->sums)
-          walk->count->sums[to + k] += walk->sums[from + k];
-      }
+      for (gsize p = 0; walk->sums && p < astro_histogram_sums(config); p += values)
+        for (guint k = 0; k < bins; k++)
+          walk->count->sums[p + to + k] += walk->sums[p + from + k];
     }
 }
 
 static gboolean count_two(Walk *walk, AstroPoints *a, AstroPoints *b, GError **error)
 {
   const SliceCount *count = walk->count;
-  const gsize bytes = astro_histogram_values(count->config) * sizeof(guint64);
-  const AstroBlock in[2] = { { a, 0 }, { b, 0 } },
-                   out[2] = { { walk->counts, bytes }, { walk->sums, bytes } };
+  const AstroBlock in[2] = { { a, 0 }, { b, 0 } }, out[2] = {
+    { walk->counts, astro_histogram_values(count->config) * sizeof(guint64) },
+    { walk->sums, astro_histogram_sums(count->config) * sizeof(double) }
+  };
   if (!histogram_shares_submit(count->shares, in, a == b ? 1 : 2, out, walk->sums ? 2 : 1,
                                count->call ? &walk->call : NULL, error) ||
       !histogram_shares_drain(count->shares, error))
@@ -120,23 +123,26 @@ static gboolean walk_slices(Walk *walk, GError **error)
 
 gboolean count_slices(const SliceCount *count, GError **error)
 {
-  const gsize values = astro_histogram_values(count->config), bytes = values * sizeof(guint64);
+  const gsize values = astro_histogram_values(count->config), bytes = values * sizeof(guint64),
+              sum_bytes = astro_histogram_sums(count->config) * sizeof(double);
   const guint64 n = count->a->n;
   Walk walk = { .count = count,
                 .reach = reach_of(count->config),
                 .total = count->a == count->b ? n * (n - 1) / 2 : n * count->b->n,
                 .counts = g_try_malloc(bytes),
-                .sums = count->sums ? g_try_malloc(bytes) : NULL };
+                .sums = count->sums ? g_try_malloc(sum_bytes) : NULL };
   if (count->call)
     walk.call =
         (AstroHistogramCall){ count->call->progress ? report : NULL, &walk, count->call->stop };
   memset(count->counts, 0, bytes);
   if (count->sums)
-    memset(count->sums, 0, bytes);
+    memset(count->sums, 0, sum_bytes);
   const gboolean has_room = walk.counts && (walk.sums || !count->sums);
   const gboolean good =
       has_room ? walk_slices(&walk, error)
                : astro_backend_no_memory(error, "no memory for %" G_GSIZE_FORMAT " counts", values);
+  if (good && count->sums && count->a == count->b)
+    fields_forget_order(count->config, count->sums);
   g_free(walk.counts);
   g_free(walk.sums);
   return good;

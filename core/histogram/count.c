@@ -48,7 +48,7 @@ gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in,
   gsize bytes = astro_histogram_values(config) * sizeof(guint64);
   memset(count->counts, 0, bytes);
   if (count->sums)
-    memset(count->sums, 0, bytes);
+    memset(count->sums, 0, astro_histogram_sums(config) * sizeof(double));
   return TRUE;
 }
 

@@ -18,7 +18,7 @@ typedef struct {
   const Counter *counter;
   const AstroPoints *a, *b; /* the same for pairs within one catalogue */
   guint64 *counts;
-  double *sums; /* NULL where there are no weights */
+  double *sums; /* of all planes; NULL where there are no weights */
   const AstroHistogramCall *call;
   GMutex lock; /* around progress */
   guint64 done, total;

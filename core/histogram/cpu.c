@@ -5,6 +5,7 @@
 #include "core/histogram/bounds.h"
 #include "core/histogram/check.h"
 #include "core/histogram/count.h"
+#include "core/histogram/fields.h"
 #include "core/histogram/space-cpu.h"
 
 #include <math.h>
@@ -204,14 +205,16 @@ static void sum_weights(Tasks *tasks, guint64 n_tasks)
               tasks->task_weights + task * tasks->n_places);
 }
 
-static gboolean submit_in_space(const Counter *counter, const AstroBlock *in, guint n_in,
-                                const AstroBlock *out, guint n_out, gconstpointer arguments,
-                                GError **error)
+/* In space, and where points carry something, near leaves are walked through (walk.h). */
+static gboolean submit_walk(const Counter *counter, const AstroBlock *in, guint n_in,
+                            const AstroBlock *out, guint n_out, gconstpointer arguments,
+                            GError **error)
 {
   Count count;
   if (!count_begin(&count, counter, in, n_in, out, n_out, arguments, error))
     return FALSE;
-  const gboolean counted = space_count(&count, n_in == 1, error);
+  const gboolean counted = counter->rule ? space_count(&count, n_in == 1, error)
+                                         : fields_count(&count, n_in == 1, error);
   return count_end(&count, counted ? error : NULL) && counted;
 }
 
@@ -221,8 +224,8 @@ static gboolean cpu_submit(gpointer instance, const AstroBlock *in, guint n_in,
 {
   const Counter *counter = instance;
   Tasks tasks = { .alone = n_in == 1, .n_places = counter->config.n_edges + 1 };
-  if (counter->rule)
-    return submit_in_space(counter, in, n_in, out, n_out, arguments, error);
+  if (counter->rule || counter->config.fields != ASTRO_PAIR_FIELDS_NONE)
+    return submit_walk(counter, in, n_in, out, n_out, arguments, error);
   if (!count_begin(&tasks.count, counter, in, n_in, out, n_out, arguments, error))
     return FALSE;
   guint64 n_tasks = (guint64)tasks.count.a->n_tops * tasks.count.b->n_tops;

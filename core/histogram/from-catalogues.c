@@ -5,6 +5,7 @@
 #include "core/histogram/count-slices.h"
 #include "core/histogram/shares.h"
 #include "core/histogram/side.h"
+#include "core/kit/fail.h"
 
 #include <string.h>
 
@@ -23,6 +24,28 @@ static const Kind kinds_of_two[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA2 }
                                      { "rd", ASTRO_SIDE_RANDOM, ASTRO_SIDE_DATA2 },
                                      { "rr", ASTRO_SIDE_RANDOM, ASTRO_SIDE_RANDOM2 } };
 
+/* Which catalogues the products of fields are of: random points carry nothing, so that they stand
+ * for points around which there is a field, and for nothing else. */
+static gboolean check_fields(AstroPairFields fields, const gboolean is_there[ASTRO_N_SIDES],
+                             GError **error)
+{
+  const gboolean around = fields == ASTRO_PAIR_FIELDS_NK || fields == ASTRO_PAIR_FIELDS_NG;
+  if (fields == ASTRO_PAIR_FIELDS_NONE)
+    return TRUE;
+  if (around && !(is_there[ASTRO_SIDE_DATA] && is_there[ASTRO_SIDE_DATA2]))
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                      "fields=%s is of the field of data2 around the points of data, but pads data "
+                      "and data2 are not both there",
+                      astro_pair_fields_name(fields));
+  if (is_there[ASTRO_SIDE_RANDOM2] || (is_there[ASTRO_SIDE_RANDOM] && !around))
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                      "fields=%s takes %s, and there is a pad %s: expected it to be left out",
+                      astro_pair_fields_name(fields),
+                      around ? "random points in place of data alone" : "no random points",
+                      is_there[ASTRO_SIDE_RANDOM2] ? "random2" : "random");
+  return TRUE;
+}
+
 struct _AstroCollector {
   AstroHistogramConfig config;
   const AstroBackend *backend;
@@ -39,10 +62,11 @@ struct _AstroCollector {
   SideRules rules;
   AstroHeldLimit limit; /* of a catalogue in memory */
   Side sides[ASTRO_N_SIDES];
-  gsize values;                    /* of one kind */
+  guint n_planes;                  /* of sums; counts are in the first, and the others are 0 */
+  gsize values;                    /* of all planes of one kind */
   guint64 *counts, *latest_counts; /* latest: of one catalogue, which the backend writes */
   double *sums, *latest_sums;      /* if there are weights */
-  double *pairs, *latest_pairs;    /* [kind][region][region] */
+  double *pairs, *latest_pairs;    /* [kind][plane][region][region], 0 behind the first plane */
   guint64 n_random;                /* in values */
   guint64 n_points[ASTRO_N_SIDES], latest_n_points[ASTRO_N_SIDES]; /* in values */
   gboolean submitted[MAX_KINDS]; /* until the backend is drained it may still write latest */
@@ -59,10 +83,12 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
                                     const AstroBackend *backend, const AstroPlace *place,
                                     GError **error)
 {
-  if (!backend->shape(config, error))
+  if (!backend->shape(config, error) || !check_fields(config->fields, is_there, error))
     return NULL;
   AstroCollector *collector = g_new0(AstroCollector, 1);
   collector->config = *config;
+  collector->config.weighted |= config->fields != ASTRO_PAIR_FIELDS_NONE;
+  collector->n_planes = astro_pair_fields_planes(config->fields);
   collector->backend = backend;
   collector->places[collector->n_places++] = *place;
   collector->ranks = 1;
@@ -141,16 +167,16 @@ static gboolean alloc_counts(AstroCollector *collector, GError **error)
 {
   AstroHistogramConfig *config = &collector->config;
   gsize regions = astro_histogram_regions(config);
-  collector->values = astro_histogram_values(config);
+  collector->values = astro_histogram_sums(config);
   gsize all = collector->values * collector->n_kinds,
         copies =
             (config->weighted ? 5 : 3) + (collector->n_places - 1) * (config->weighted ? 2 : 1);
-  gsize matrices = collector->n_kinds * regions * regions;
+  gsize matrices = collector->n_kinds * collector->n_planes * regions * regions;
   double bytes = (double)sizeof(guint64) * ((double)copies * (double)all + 2 * (double)matrices);
   if (bytes > (double)astro_host_memory())
     return refuse_counts(collector, all, bytes, error);
   gboolean has_room = (collector->counts = g_try_new0(guint64, all)) &&
-                      (collector->latest_counts = g_try_new(guint64, all)) &&
+                      (collector->latest_counts = g_try_new0(guint64, all)) &&
                       (collector->pairs = g_try_new0(double, matrices)) &&
                       (collector->latest_pairs = g_try_new0(double, matrices));
   if (config->weighted)
@@ -175,7 +201,7 @@ static void set_pairs(AstroCollector *collector, guint kind)
   guint regions = astro_histogram_regions(&collector->config);
   const Side *a = &collector->sides[collector->kinds[kind]->a],
              *b = &collector->sides[collector->kinds[kind]->b];
-  double *pairs = collector->latest_pairs + (gsize)kind * regions * regions;
+  double *pairs = collector->latest_pairs + (gsize)kind * collector->n_planes * regions * regions;
   for (guint i = 0; i < regions; i++)
     for (guint j = a == b ? i : 0; j < regions; j++)
       pairs[i * regions + j] = a == b && i == j ? (a->weight[i] * a->weight[i] - a->square[i]) / 2
@@ -189,7 +215,8 @@ static gboolean has_random(const Kind *kind)
 
 static void add_latest(AstroCollector *collector, guint kind)
 {
-  gsize regions = astro_histogram_regions(&collector->config), cells = regions * regions;
+  gsize regions = astro_histogram_regions(&collector->config),
+        cells = collector->n_planes * regions * regions;
   for (gsize k = cells * kind; k < cells * (kind + 1) && collector->is_told; k++)
     collector->pairs[k] += collector->latest_pairs[k];
   gsize n = collector->values, first = n * kind;
@@ -364,7 +391,11 @@ char *astro_collector_kinds(const AstroCollector *collector)
 {
   GString *names = g_string_new(NULL);
   for (guint k = 0; k < collector->n_kinds; k++)
-    g_string_append_printf(names, "%s%s", k ? ":" : "", collector->kinds[k]->name);
+    for (guint p = 0; p < collector->n_planes; p++) {
+      const char *plane = astro_pair_fields_plane(collector->config.fields, p);
+      g_string_append_printf(names, "%s%s%s%s", k || p ? ":" : "", collector->kinds[k]->name,
+                             plane ? "_" : "", plane ? plane : "");
+    }
   return g_string_free(names, FALSE);
 }
 
@@ -393,9 +424,10 @@ void astro_collector_summary(const AstroCollector *collector, AstroSummary *summ
 {
   const AstroHistogramConfig *config = &collector->config;
   gsize regions = astro_histogram_regions(config), bytes;
-  astro_summary_init(summary, collector->n_kinds, (guint)regions, config->n_edges);
+  const guint n_kinds = collector->n_kinds * collector->n_planes;
+  astro_summary_init(summary, n_kinds, (guint)regions, config->n_edges);
   memcpy(summary->edges, config->edges, config->n_edges * sizeof(double));
-  memcpy(summary->pairs, collector->pairs, collector->n_kinds * regions * regions * sizeof(double));
+  memcpy(summary->pairs, collector->pairs, n_kinds * regions * regions * sizeof(double));
   memcpy(summary->points, collector->n_points, sizeof summary->points);
   summary->catalogues = collector->n_random;
   if (config->kind != ASTRO_BINNING_ANGULAR)

@@ -53,7 +53,8 @@ gboolean astro_collector_is_complete(const AstroCollector *collector, GError **e
 gboolean astro_collector_finish(AstroCollector *collector, GError **error);
 guint64 astro_collector_n_random(const AstroCollector *collector); /* in values */
 
-char *astro_collector_kinds(const AstroCollector *collector);      /* "dd:dr:rr" */
+/* "dd:dr:rr"; with fields all planes of each kind: "dd:dd_r:dd_xi:dd_var" */
+char *astro_collector_kinds(const AstroCollector *collector);
 const char *astro_collector_kind(const AstroCollector *collector); /* being counted now */
 /* How many points of the latest catalogue have negative weights. */
 guint64 astro_collector_n_negative(const AstroCollector *collector, AstroSide side);

@@ -17,12 +17,16 @@
  *   kind     dd, dr, rd, rr: which catalogues the pairs are from (data, random points)
  *   region   a part of the sky that a jackknife leaves out; counts are [region][region][bin]
  *
+ * Points may carry a scalar or a shear: then products of these are added up too (fields.h), each in
+ * a plane of sums of its own.
+ *
  * Points with distances are counted in space instead (space.h): by separation and direction to the
  * line of sight, in rows of bins whose columns follow one another. */
 #pragma once
 
 #include "core/backend/backend.h"
 #include "core/backend/threads.h"
+#include "core/stream/pair-fields.h"
 
 G_BEGIN_DECLS
 
@@ -72,6 +76,7 @@ typedef struct {
   AstroPrecision precision;
   AstroPairMethod method;
   AstroBinning kind;
+  AstroPairFields fields; /* of pairs by angle; other than none: weighted is set too */
   /* In space each of those bins is a row of n_columns even ones, of mu or pi from 0 on. */
   guint n_columns;
   double most_across; /* the last one's upper edge */
@@ -136,7 +141,8 @@ typedef struct {
  * With one, each pair within the catalogue counts once, for regions (a, b) with a <= b. With two,
  * every pair of a point of the first and a point of the second counts, for regions (first, second).
  * Outputs: U64 counts [region][region][bin] and, if weighted, F64 sums of the products of weights,
- * in the same order; both are overwritten. Arguments: an AstroHistogramCall or NULL.
+ * in the same order, and with fields in [plane][region][region][bin]; both are overwritten.
+ * Arguments: an AstroHistogramCall or NULL.
  *
  * A device backend takes the same host pointers. Catalogues may be freed when submit returns, but
  * until it is drained outputs are still being written, and progress may be called. */
@@ -151,5 +157,6 @@ const char *astro_binning_name(AstroBinning kind);                 /* "smu" */
 guint astro_histogram_bins(const AstroHistogramConfig *config);    /* those of all columns */
 guint astro_histogram_regions(const AstroHistogramConfig *config); /* 1 if there are none */
 gsize astro_histogram_values(const AstroHistogramConfig *config);  /* regions x regions x bins */
+gsize astro_histogram_sums(const AstroHistogramConfig *config);    /* values of all planes */
 
 G_END_DECLS

@@ -3,41 +3,15 @@
 #include "core/histogram/kernels.h"
 
 #include "core/backend/level.h"
-#include "core/kit/shuffle.h"
-#include "core/kit/vector.h"
+#include "core/histogram/vector-sums.h"
 
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("GCC unroll 16")
 #define EDGES_AT_ONCE 4
 #define PLACES_AT_ONCE 4
 /* Vectors that are counted in sums of their own, so that no addition waits for the one before.
  * AVX-512 has the registers for two, which are all the points of a leaf in single precision. */
 #define SETS (LEVEL_REGISTERS / 16)
-
-/* ---- sums ---- */
-
-#ifdef ASTRO_LEVEL_AVX512
-#define sum_ints(v) (guint32) _mm512_reduce_add_epi32((__m512i)(v))
-#define sum_longs(v) (guint64) _mm512_reduce_add_epi64((__m512i)(v))
-#define sum_doubles(v) _mm512_reduce_add_pd(v)
-#else
-/* Halves are added until there is one number. */
-#define SUM(name, Type, Vector, Places, Place)                                                     \
-  INLINE Type name(Vector v)                                                                       \
-  {                                                                                                \
-    static const Place numbers[] = { 0, 1, 2, 3, 4, 5, 6, 7 };                                     \
-    Places places;                                                                                 \
-    memcpy(&places, numbers, sizeof places);                                                       \
-    UNROLL for (Place n = sizeof v / sizeof v[0] / 2; n > 0; n /= 2) v +=                          \
-        ASTRO_SHUFFLE(v, places ^ n);                                                              \
-    return (Type)v[0];                                                                             \
-  }
-SUM(sum_ints, guint32, Ints, Ints, gint32)
-SUM(sum_longs, guint64, Longs, Longs, gint64)
-SUM(sum_doubles, double, Doubles, Longs, gint64)
-#endif
 
 /* Counts the lanes with a negative number. */
 INLINE Ints count_negative(Ints counts, Floats numbers)
@@ -48,24 +22,6 @@ INLINE Ints count_negative(Ints counts, Floats numbers)
 #else
   typedef guint32 Bits __attribute__((vector_size(LEVEL_BYTES)));
   return counts + (Ints)((Bits)numbers >> 31);
-#endif
-}
-
-INLINE Longs count(Longs counts, DoublesMask mask)
-{
-#ifdef ASTRO_LEVEL_AVX512
-  return (Longs)_mm512_mask_add_epi64((__m512i)counts, mask, (__m512i)counts, _mm512_set1_epi64(1));
-#else
-  return counts - mask;
-#endif
-}
-
-INLINE Doubles add_where(Doubles sums, DoublesMask mask, Doubles numbers)
-{
-#ifdef ASTRO_LEVEL_AVX512
-  return _mm512_mask_add_pd(sums, mask, sums, numbers);
-#else
-  return sums + (Doubles)((Longs)numbers & mask);
 #endif
 }
 
@@ -316,4 +272,5 @@ const HistogramKernels LEVEL_NAMED(astro_histogram_kernels) = {
   .below = below_exact,
   .weighted = weighted,
   .space = LEVEL_NAMED(astro_histogram_space),
+  .fields = LEVEL_NAMED(astro_histogram_fields),
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/backend/cpu.h"
+#include "core/stream/pair-fields.h"
 
 #define LEAF_POINTS 32
 
@@ -19,6 +20,20 @@ typedef struct {
   float x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS];
   float square[LEAF_POINTS]; /* of the distance from the middle */
 } LeafOffsets;
+
+/* The points of a leaf carry a scalar in `first`, or a shear in both, times their weights. Their
+ * right ascensions say where north and east are, even at the poles. */
+typedef struct {
+  double weight[LEAF_POINTS], first[LEAF_POINTS], second[LEAF_POINTS];
+  double cos_ra[LEAF_POINTS], sin_ra[LEAF_POINTS];
+} FieldLeaf;
+
+/* Two leaves, of which the points [from, to) of a meet those of b. */
+typedef struct {
+  const LeafPositions *at_a, *at_b;
+  const FieldLeaf *a, *b;
+  guint from, to;
+} FieldLeaves;
 
 /* Twice the vector from b's middle to a's, and its square less the lowest edge. */
 typedef struct {
@@ -57,6 +72,10 @@ typedef struct {
                    guint n_edges, guint64 *counts, double *sums);
   /* In space, by its bin rule (space.h). */
   void (*space)(const SpaceRule *rule, const double at[3], const LeafPositions *b, SpaceHits *hits);
+  /* Adds the pairs whose squares lie from low on and below high, and the planes of sums over them
+   * (fields.h). */
+  void (*fields)(AstroPairFields fields, const FieldLeaves *leaves, double low, double high,
+                 guint64 *count, double sums[ASTRO_PAIR_MOST_PLANES]);
 } HistogramKernels;
 
 void astro_histogram_space_c(const SpaceRule *rule, const double at[3], const LeafPositions *b,
@@ -65,6 +84,14 @@ void astro_histogram_space_avx2(const SpaceRule *rule, const double at[3], const
                                 SpaceHits *hits);
 void astro_histogram_space_avx512(const SpaceRule *rule, const double at[3], const LeafPositions *b,
                                   SpaceHits *hits);
+
+void astro_histogram_fields_c(AstroPairFields fields, const FieldLeaves *leaves, double low,
+                              double high, guint64 *count, double sums[ASTRO_PAIR_MOST_PLANES]);
+void astro_histogram_fields_avx2(AstroPairFields fields, const FieldLeaves *leaves, double low,
+                                 double high, guint64 *count, double sums[ASTRO_PAIR_MOST_PLANES]);
+void astro_histogram_fields_avx512(AstroPairFields fields, const FieldLeaves *leaves, double low,
+                                   double high, guint64 *count,
+                                   double sums[ASTRO_PAIR_MOST_PLANES]);
 
 extern const HistogramKernels astro_histogram_kernels_c;
 extern const HistogramKernels astro_histogram_kernels_avx2;

@@ -309,6 +309,7 @@ void astro_points_free(AstroPoints *points)
       astro_pages_zeros_free(*blocks[b].memory, blocks[b].bytes);
   if (points->free_held)
     points->free_held(points->data);
+  g_free(points->fields);
   g_free(points->region_n);
   g_free(points->region_first_leaf);
   g_free(points->tops);

@@ -40,6 +40,7 @@ struct _AstroPoints {
   LeafOffsets *offsets;     /* NULL in space */
   gboolean in_space;        /* points have distances: a cell is then a ball around a middle */
   double *weights;          /* LEAF_POINTS a leaf; NULL if there are none */
+  FieldLeaf *fields;        /* one a leaf; NULL: points carry nothing */
   Cell *cells;
   Top *tops; /* ordered by region; between them they hold all points */
   guint n_tops;

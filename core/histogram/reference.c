@@ -1,6 +1,7 @@
 /* The plain double loop, against which every other way of counting is checked. */
 #include "core/histogram/check.h"
 #include "core/histogram/count.h"
+#include "core/histogram/fields.h"
 #include "core/histogram/space.h"
 
 static void position_at(const AstroPoints *points, guint64 slot, double at[3])
@@ -91,12 +92,16 @@ static gboolean reference_submit(gpointer instance, const AstroBlock *in, guint 
         guint64 first = alone && ra == rb ? i + 1 : 0;
         if (!count_has(&count, i))
           continue;
-        if (count.counter->rule)
+        if (count.a->fields)
+          fields_reference_row(&count, ra, rb, i, first);
+        else if (count.counter->rule)
           reference_row_in_space(&count, ra, rb, i, first);
         else
           reference_row(&count, ra, rb, i, first);
         count_report(&count, count.b->region_n[rb] - first);
       }
+  if (alone && count.a->fields)
+    fields_forget_order(&count.counter->config, count.sums);
   return count_end(&count, error);
 }
 

@@ -210,12 +210,13 @@ static gboolean check_whole(const Sharing *sharing, GError **error)
 static void add_up(const Sharing *sharing)
 {
   const AstroBlock *to = sharing->lanes[0].out;
-  const gsize values = astro_histogram_values(&sharing->shares->config);
+  const gsize values = astro_histogram_values(&sharing->shares->config),
+              sums = astro_histogram_sums(&sharing->shares->config);
   for (guint i = 1; i < sharing->shares->n; i++) {
     const AstroBlock *from = sharing->lanes[i].out;
     for (gsize k = 0; k < values; k++)
       ((guint64 *)to[0].data)[k] += ((const guint64 *)from[0].data)[k];
-    for (gsize k = 0; k < values && sharing->n_out > 1; k++)
+    for (gsize k = 0; k < sums && sharing->n_out > 1; k++)
       ((double *)to[1].data)[k] += ((const double *)from[1].data)[k];
   }
 }

@@ -1,6 +1,7 @@
 /* Checks catalogues, weighs their regions and makes their points ready. */
 #include "core/histogram/side.h"
 
+#include "core/histogram/fields.h"
 #include "core/kit/fail.h"
 
 #include <math.h>
@@ -112,12 +113,25 @@ gboolean side_make_regions(SideRules *rules, const AstroHeld *data, guint64 byte
 /* ---- weights ---- */
 
 #define MOST_WEIGHT 1e154 /* of a catalogue: its square is still finite */
+#define MOST_CARRIED 1e75 /* the same for the square of a product of two */
+
+/* The columns that are carried, and the properties of sources that name them. */
+static const struct {
+  const char *name, *properties;
+  guint columns;
+} carried_columns[] = {
+  [ASTRO_CARRIED_NOTHING] = { "nothing", "nothing", 0 },
+  [ASTRO_CARRIED_SCALAR] = { "no column k", "k-column", ASTRO_COLUMN_K },
+  [ASTRO_CARRIED_SHEAR] = { "no columns g1 and g2", "g1-column and g2-column",
+                            ASTRO_COLUMN_G1 | ASTRO_COLUMN_G2 },
+};
 
 typedef struct {
   Side *side;
   const SideRules *rules;
   AstroSide which;
-  double size; /* of all weights together */
+  double size;    /* of all weights together */
+  double carried; /* the same times what the points carry */
   guint64 above, below;
 } Weighing;
 
@@ -135,6 +149,24 @@ static gboolean weigh(Weighing *w, guint64 i, double weight, guint region, GErro
                     "the %s catalogue has a weight of %g at point %" G_GUINT64_FORMAT
                     ", expected none below 0",
                     astro_side_name(w->which), weight, i);
+}
+
+/* FALSE: a value is no finite number. */
+static gboolean weigh_carried(Weighing *w, const AstroCatalogue *chunk, guint64 i, guint64 at,
+                              double weight, GError **error)
+{
+  const double *columns[] = { chunk->k, chunk->g1, chunk->g2 };
+  const gboolean shear = w->side->carried == ASTRO_CARRIED_SHEAR;
+  const guint first = shear ? 1 : 0, last = shear ? 3 : w->side->carried == ASTRO_CARRIED_SCALAR;
+  for (guint c = first; c < last; c++) {
+    static const char *const names[] = { "k", "g1", "g2" };
+    if (!isfinite(columns[c][i]))
+      return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                        "%s: point %" G_GUINT64_FORMAT ": %s is %g, expected a finite number",
+                        astro_side_name(w->which), at, names[c], columns[c][i]);
+    w->carried += fabs(weight) * fabs(columns[c][i]);
+  }
+  return TRUE;
 }
 
 static PointColumns columns_of(const SideRules *rules, const AstroCatalogue *catalogue,
@@ -166,10 +198,12 @@ static gboolean weigh_chunk(gpointer data, const AstroCatalogue *chunk, guint64 
     return FALSE;
   if (made)
     region = made;
-  for (guint64 i = 0; i < chunk->n; i++)
-    if (!weigh(w, first + i, chunk->weight ? chunk->weight[i] : 1, region ? (guint)region[i] : 0,
-               error))
+  for (guint64 i = 0; i < chunk->n; i++) {
+    const double weight = chunk->weight ? chunk->weight[i] : 1;
+    if (!weigh(w, first + i, weight, region ? (guint)region[i] : 0, error) ||
+        !weigh_carried(w, chunk, i, first + i, weight, error))
       return FALSE;
+  }
   return TRUE;
 }
 
@@ -177,10 +211,17 @@ static gboolean weigh_chunk(gpointer data, const AstroCatalogue *chunk, guint64 
  * negative, a sign is wrong, or a value that stands for a missing weight was taken for one. */
 static gboolean check_weights(const Weighing *w, guint64 n, GError **error)
 {
-  if (w->size > MOST_WEIGHT)
+  const double most =
+      w->rules->config->fields == ASTRO_PAIR_FIELDS_NONE ? MOST_WEIGHT : MOST_CARRIED;
+  if (w->size > most)
     return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
                       "the %s catalogue has weights whose sizes sum up to %g, expected %g at most",
-                      astro_side_name(w->which), w->size, MOST_WEIGHT);
+                      astro_side_name(w->which), w->size, most);
+  if (!(w->carried <= MOST_CARRIED))
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                      "the %s catalogue has values whose sizes, times weights, sum up to %g, "
+                      "expected %g at most",
+                      astro_side_name(w->which), w->carried, MOST_CARRIED);
   return w->below == 0 || w->above > 0 ||
          astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
                     "the %s catalogue has weights below 0, %" G_GUINT64_FORMAT
@@ -215,10 +256,26 @@ static gboolean refuse_flat(const AstroHistogramConfig *config, AstroSide side, 
                     astro_side_name(side), astro_binning_name(config->kind));
 }
 
+static AstroCarried carried_by(const SideRules *rules, AstroSide which)
+{
+  return astro_pair_fields_carried(rules->config->fields, which == ASTRO_SIDE_DATA2);
+}
+
+static gboolean refuse_empty_handed(const SideRules *rules, AstroSide which, GError **error)
+{
+  const AstroCarried carried = carried_by(rules, which);
+  return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                    "the %s catalogue has %s, which fields=%s needs: expected %s of its source",
+                    astro_side_name(which), carried_columns[carried].name,
+                    astro_pair_fields_name(rules->config->fields),
+                    carried_columns[carried].properties);
+}
+
 static gboolean check_columns(const SideRules *rules, AstroSide which, const AstroHeld *held,
                               GError **error)
 {
   const AstroHistogramConfig *config = rules->config;
+  const guint needed = carried_columns[carried_by(rules, which)].columns;
   if (held->n == 0)
     return side_refuse(which, "is empty", error);
   const gboolean has_weight = held->columns & ASTRO_COLUMN_WEIGHT,
@@ -231,20 +288,28 @@ static gboolean check_columns(const SideRules *rules, AstroSide which, const Ast
     return side_refuse(which, "has a column of regions, but the data catalogue has none", error);
   if (config->kind != ASTRO_BINNING_ANGULAR && !(held->columns & ASTRO_COLUMN_DISTANCE))
     return refuse_flat(config, which, error);
-  return TRUE;
+  return (held->columns & needed) == needed || refuse_empty_handed(rules, which, error);
 }
 
 /* The columns may be freed once the points are in their places. */
-static AstroPoints *make_points(const SideRules *rules, const AstroCatalogue *catalogue,
-                                GDestroyNotify free_columns, gpointer data, GError **error)
+static AstroPoints *make_points(const SideRules *rules, AstroCarried carried,
+                                const AstroCatalogue *catalogue, GDestroyNotify free_columns,
+                                gpointer data, GError **error)
 {
+  const AstroHistogramConfig *config = rules->config;
   g_autofree double *made = NULL;
   if (!region_column(rules, catalogue, &made, error))
     return NULL;
   const PointColumns columns =
       columns_of(rules, catalogue, rules->has_region_column ? catalogue->region : made);
-  return points_new(&columns, rules->config->n_regions, rules->threads, rules->stop, free_columns,
-                    data, error);
+  if (config->fields == ASTRO_PAIR_FIELDS_NONE)
+    return points_new(&columns, config->n_regions, rules->threads, rules->stop, free_columns, data,
+                      error);
+  const FieldColumns fields = { catalogue->k, catalogue->g1, catalogue->g2 };
+  AstroPoints *points = points_with_fields(&columns, &fields, carried, config->n_regions,
+                                           rules->threads, rules->stop, error);
+  free_columns(data);
+  return points;
 }
 
 static void free_held(gpointer held)
@@ -286,11 +351,12 @@ static AstroPoints *hold_points(const SideRules *rules, AstroCatalogue *catalogu
 }
 
 /* Columns that are someone else's are copied for a device. */
-static AstroPoints *points_of_held(const SideRules *rules, AstroHeld *held, GError **error)
+static AstroPoints *points_of_held(const SideRules *rules, AstroCarried carried, AstroHeld *held,
+                                   GError **error)
 {
   AstroCatalogue copy = { 0 };
   if (!rules->by_device)
-    return make_points(rules, &held->all, free_held, held, error);
+    return make_points(rules, carried, &held->all, free_held, held, error);
   if (held->is_lent && !astro_catalogue_add(&copy, &held->all, error))
     return NULL;
   AstroPoints *points = hold_points(rules, held->is_lent ? &copy : &held->all, error);
@@ -303,6 +369,7 @@ gboolean side_set(Side *side, const SideRules *rules, AstroSide which, AstroHeld
 {
   const gboolean in_space = rules->config->kind != ASTRO_BINNING_ANGULAR;
   side_clear(side);
+  side->carried = carried_by(rules, which);
   if (!check_columns(rules, which, held, error) || !weigh_points(side, rules, which, held, error))
     return FALSE;
   if (held->spill) {
@@ -310,7 +377,7 @@ gboolean side_set(Side *side, const SideRules *rules, AstroSide which, AstroHeld
                               rules->stop, error);
     return side->slices != NULL;
   }
-  side->points = points_of_held(rules, held, error);
+  side->points = points_of_held(rules, side->carried, held, error);
   if (!side->points)
     g_prefix_error(error, "%s: ", astro_side_name(which));
   return side->points != NULL;
@@ -324,9 +391,9 @@ AstroPoints *side_read_slice(const Side *side, const SideRules *rules, guint sli
   const Slice *here = &side->slices->slices[slice];
   if (!astro_spill_read(side->slices->spill, here->first, here->n, &catalogue, error))
     return NULL;
-  AstroPoints *points = rules->by_device
-                            ? hold_points(rules, &catalogue, error)
-                            : make_points(rules, &catalogue, clear_catalogue, &catalogue, error);
+  AstroPoints *points = rules->by_device ? hold_points(rules, &catalogue, error)
+                                         : make_points(rules, side->carried, &catalogue,
+                                                       clear_catalogue, &catalogue, error);
   astro_catalogue_clear(&catalogue);
   return points;
 }

@@ -21,7 +21,8 @@ typedef struct {
 } SideRules;
 
 typedef struct {
-  AstroPoints *points; /* NULL: they are in slices, or there are none */
+  AstroCarried carried; /* by the points of the catalogue, as far as it is looked at */
+  AstroPoints *points;  /* NULL: they are in slices, or there are none */
   Slices *slices;
   guint64 n;
   double *weight, *square; /* sums of weights and of their squares by region */

@@ -3,20 +3,7 @@
 #include "core/histogram/space.h"
 
 #include "core/backend/level.h"
-#include "core/kit/vector.h"
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE Doubles doubles_root(Doubles squares)
-{
-#ifdef __SSE2__
-  return VECTOR(sqrt_pd)(squares);
-#else
-  for (guint lane = 0; lane < LEVEL_DOUBLES; lane++)
-    squares[lane] = sqrt(squares[lane]);
-  return squares;
-#endif
-}
+#include "core/histogram/vector-sums.h"
 
 typedef struct {
   Doubles row, column, scale;

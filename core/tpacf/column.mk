@@ -5,4 +5,4 @@ core_tests += tests/core/tpacf/tpacf tests/core/tpacf/tpacf-mock tests/core/tpac
 element_sources += elements/astrotpacf.c elements/astrotpacf.h elements/astrotpacf-caps.c elements/astrotpacf-caps.h \
   elements/astrotpacf-told.c elements/astrotpacf-told.h
 element_tests += tests/elements/astrotpacf tests/elements/astrotpacf-space
-graph_files += graphs/tpacf.graph graphs/tpacf-files.graph graphs/tpacf-cross.graph graphs/tpacf-seed.graph graphs/tpacf-survey.graph
+graph_files += graphs/tpacf.graph graphs/tpacf-files.graph graphs/tpacf-cross.graph graphs/tpacf-seed.graph graphs/tpacf-survey.graph graphs/shear.graph

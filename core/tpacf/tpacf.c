@@ -1,7 +1,7 @@
-/* Estimates w(theta). Leave-one-out sums are always added up, never computed as the whole less a
- * part: with weights of very different sizes the subtraction would lose the small ones. */
+/* Estimates w(theta). */
 #include "core/tpacf/tpacf.h"
 #include "core/kit/enum.h"
+#include "core/tpacf/left-out.h"
 
 #include <math.h>
 
@@ -55,76 +55,9 @@ static const struct {
   [ASTRO_ESTIMATOR_HAMILTON] = { "hamilton", hamilton, TRUE, TRUE, TRUE, FALSE },
 };
 
-/* A kind of pairs summed over regions: all pairs, or those without one of the regions. */
-typedef struct {
-  double *counts; /* n_bins */
-  double pairs;
-} Sum;
-
-static Sum sum_new(guint n_bins)
+static Regions regions_of(const AstroTpacfConfig *config)
 {
-  return (Sum){ g_new0(double, n_bins), 0 };
-}
-
-static void sum_cell(const AstroTpacfConfig *config, const AstroPairs *pairs, guint a, guint b,
-                     Sum *sum)
-{
-  gsize cell = (gsize)a * config->n_regions + b;
-  for (guint k = 0; k < config->n_bins; k++)
-    sum->counts[k] += pairs->counts[cell * config->n_bins + k];
-  sum->pairs += pairs->pairs[cell];
-}
-
-static void sum_all(const AstroTpacfConfig *config, const AstroPairs *pairs, Sum *sum)
-{
-  for (guint a = 0; pairs->counts && a < config->n_regions; a++)
-    for (guint b = 0; b < config->n_regions; b++)
-      sum_cell(config, pairs, a, b, sum);
-}
-
-static void sum_add(const AstroTpacfConfig *config, const Sum *from, Sum *to)
-{
-  for (guint k = 0; k < config->n_bins; k++)
-    to->counts[k] += from->counts[k];
-  to->pairs += from->pairs;
-}
-
-/* Adds the pairs of one region with others to all sums without a third region: in each direction, a
- * sum gets what comes before its own region. */
-static void add_row(const AstroTpacfConfig *config, const AstroPairs *pairs, guint row,
-                    gboolean behind, Sum *left)
-{
-  Sum passed = sum_new(config->n_bins);
-  for (guint i = 0; i < config->n_regions; i++) {
-    guint other = behind ? config->n_regions - 1 - i : i;
-    if (other != row)
-      sum_add(config, &passed, &left[other]);
-    sum_cell(config, pairs, row, other, &passed);
-  }
-  g_free(passed.counts);
-}
-
-/* The sums without each of the regions. */
-static Sum *sums_left(const AstroTpacfConfig *config, const AstroPairs *pairs)
-{
-  Sum *left = g_new(Sum, config->n_regions);
-  for (guint region = 0; region < config->n_regions; region++)
-    left[region] = sum_new(config->n_bins);
-  for (guint row = 0; pairs->counts && row < config->n_regions; row++) {
-    add_row(config, pairs, row, FALSE, left);
-    add_row(config, pairs, row, TRUE, left);
-  }
-  return left;
-}
-
-/* Whether a region has any pairs. */
-static gboolean has_pairs(const AstroTpacfConfig *config, const AstroPairs *pairs, guint region)
-{
-  for (guint other = 0; pairs->counts && other < config->n_regions; other++)
-    if (pairs->pairs[(gsize)region * config->n_regions + other] != 0 ||
-        pairs->pairs[(gsize)other * config->n_regions + region] != 0)
-      return TRUE;
-  return FALSE;
+  return (Regions){ config->n_regions, config->n_bins };
 }
 
 enum { DD, DR, RD, RR, N_KINDS };
@@ -228,21 +161,6 @@ static gboolean check_signs(const AstroTpacfConfig *config, GError **error)
   return TRUE;
 }
 
-static void sums_free(Sum *sums, guint n)
-{
-  for (guint i = 0; i < n; i++)
-    g_free(sums[i].counts);
-}
-
-static double covariance_of(const double *samples, guint n, guint n_bins, const double *mean,
-                            guint i, guint j)
-{
-  double sum = 0;
-  for (guint s = 0; s < n; s++)
-    sum += (samples[(gsize)s * n_bins + i] - mean[i]) * (samples[(gsize)s * n_bins + j] - mean[j]);
-  return n > 1 ? sum * (n - 1) / n : NAN;
-}
-
 /* The covariance of leave-one-out samples; regions without pairs make no samples. FALSE if there is
  * no memory: with very many bins the covariance is far larger than the histogram. */
 static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
@@ -255,15 +173,16 @@ static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kind
   g_autofree double *samples = g_try_new(double, (gsize)config->n_regions *n_bins);
   if (!samples)
     return FALSE;
+  const Regions regions = regions_of(config);
   Sum *left[N_KINDS];
   for (guint kind = 0; kind < N_KINDS; kind++)
-    left[kind] = sums_left(config, kinds[kind]);
+    left[kind] = sums_left(&regions, kinds[kind]->counts, kinds[kind]->pairs);
   for (guint region = 0; region < config->n_regions; region++) {
     Sum sample[N_KINDS];
     gboolean touched = FALSE;
     for (guint kind = 0; kind < N_KINDS; kind++) {
       sample[kind] = left[kind][region];
-      touched |= has_pairs(config, kinds[kind], region);
+      touched |= has_pairs(&regions, kinds[kind]->counts, kinds[kind]->pairs, region);
     }
     for (guint k = 0; k < n_bins && touched; k++)
       samples[(gsize)result->n_used * n_bins + k] = value_of(config, sample, k);
@@ -275,9 +194,7 @@ static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kind
   }
   double *mean = g_new0(double, n_bins);
   guint n = result->n_used;
-  for (guint k = 0; k < n_bins; k++)
-    for (guint s = 0; s < n; s++)
-      mean[k] += samples[(gsize)s * n_bins + k] / n;
+  means_of(samples, n, n_bins, mean);
   for (guint i = 0; i < n_bins; i++) {
     result->error[i] = sqrt(covariance_of(samples, n, n_bins, mean, i, i));
     for (guint j = 0; whole && j < n_bins; j++)
@@ -451,10 +368,11 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
     return FALSE;
   const AstroPairs *kinds[N_KINDS] = { &config->dd, &config->dr, &config->rd, &config->rr };
   guint n_bins = config->n_bins;
+  const Regions regions = regions_of(config);
   Sum all[N_KINDS];
   for (guint kind = 0; kind < N_KINDS; kind++) {
     all[kind] = sum_new(n_bins);
-    sum_all(config, kinds[kind], &all[kind]);
+    sum_all(&regions, kinds[kind]->counts, kinds[kind]->pairs, &all[kind]);
   }
   result->n_bins = n_values(config);
   result->kind_without_pairs = kind_without_pairs(config, kinds, all);

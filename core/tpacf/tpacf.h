@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/kit/power-law.h"
+#include "core/stream/pair-fields.h"
 #include "core/tpacf/sums.h"
 
 #include <glib-object.h>
@@ -39,6 +40,7 @@ typedef struct {
 } AstroPairs;
 
 typedef struct {
+  AstroPairFields fields; /* other than none: see fields-table.h; the estimator is not looked at */
   AstroEstimator estimator;
   gboolean integral_constraint;
   guint n_regions;     /* 1: no jackknife */

@@ -1,5 +1,6 @@
 /* Reads catalogues from FITS tables: binary or ASCII ones, with row filters. */
 #include "core/fits/table/catalogue-read.h"
+#include "core/lib/catalogue/columns.h"
 #include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/units.h"
 #include "core/fits/table/row-filter.h"
@@ -8,10 +9,8 @@
 #include <string.h>
 
 #define PIECE (1u << 20) /* bytes read at once, if a row is not longer */
-#define N_COLUMNS 5
+#define N_COLUMNS ASTRO_CATALOGUE_COLUMNS
 enum { RA, DEC, WEIGHT, REGION, DISTANCE };
-
-static const char *const stream_names[N_COLUMNS] = { "ra", "dec", "weight", "region", "distance" };
 
 typedef struct {
   const AstroFitsColumn *column;
@@ -34,13 +33,13 @@ typedef struct {
 
 void astro_catalogue_describe(AstroFitsContents *contents, const AstroCatalogueColumns *columns)
 {
-  const char *const wanted[N_COLUMNS] = { columns->ra, columns->dec, columns->weight,
-                                          columns->region, columns->distance };
+  const char *wanted[N_COLUMNS];
+  astro_catalogue_wanted(columns, wanted);
   GString *names = g_string_new(NULL);
   guint n = 0;
   for (guint c = 0; c < N_COLUMNS; c++)
     if (c <= DEC || wanted[c])
-      g_string_append_printf(names, "%s%s", n++ ? ":" : "", stream_names[c]);
+      g_string_append_printf(names, "%s%s", n++ ? ":" : "", astro_catalogue_column_name(c));
   contents->columns = g_string_free(names, FALSE);
   contents->stream = (AstroStream){
     .quantity = ASTRO_QUANTITY_CATALOGUE,
@@ -99,7 +98,7 @@ static gboolean find_columns(Reader *r, GError **error)
     if (!wanted->column) {
       g_autofree char *names = astro_fits_table_names(&r->table);
       return wrong(r, error, "no column \"%s\" for %s; there are: %s", r->columns[c],
-                   stream_names[c], names);
+                   astro_catalogue_column_name(c), names);
     }
     if (!astro_fits_column_is_number(wanted->column) || wanted->column->repeat != 1)
       return wrong(r, error,
@@ -328,11 +327,12 @@ static gpointer open_tables(AstroFitsFile *file, const AstroFitsOptions *options
   Reader *r = g_new0(Reader, 1);
   const AstroCatalogueColumns *columns = &options->columns;
   r->file = file;
-  r->columns[RA] = g_strdup(columns->ra ? columns->ra : "RA");
-  r->columns[DEC] = g_strdup(columns->dec ? columns->dec : "DEC");
-  r->columns[WEIGHT] = g_strdup(columns->weight);
-  r->columns[REGION] = g_strdup(columns->region);
-  r->columns[DISTANCE] = g_strdup(columns->distance);
+  const char *wanted[N_COLUMNS];
+  astro_catalogue_wanted(columns, wanted);
+  wanted[RA] = columns->ra ? columns->ra : "RA";
+  wanted[DEC] = columns->dec ? columns->dec : "DEC";
+  for (guint c = 0; c < N_COLUMNS; c++)
+    r->columns[c] = g_strdup(wanted[c]);
   r->distances =
       (AstroCatalogueColumns){ .is_redshift = columns->is_redshift, .omega_m = columns->omega_m };
   r->where = g_strdup(options->where);

@@ -3,6 +3,7 @@
 #include "core/fits/foreign.h"
 #include "core/fits/open.h"
 #include "core/fits/table/text-filter.h"
+#include "core/lib/catalogue/columns.h"
 
 #include <unistd.h>
 
@@ -103,14 +104,15 @@ static gboolean next_text(gpointer reader, guint64 *steps, gboolean *end, GError
 static gboolean read_text(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)
 {
   Reader *r = reader;
-  const AstroCatalogue c = astro_catalogue_part(&r->points, r->ends, r->next++);
-  const double *const columns[] = { c.ra, c.dec, c.weight, c.region, c.distance };
+  AstroCatalogue points = astro_catalogue_part(&r->points, r->ends, r->next++);
   double *data = frame->data;
-  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
-    if (columns[i]) {
-      memcpy(data, columns[i], c.n * sizeof *data);
-      data += c.n;
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++) {
+    const double *column = *astro_catalogue_column(&points, c);
+    if (column) {
+      memcpy(data, column, points.n * sizeof *data);
+      data += points.n;
     }
+  }
   return TRUE;
 }
 

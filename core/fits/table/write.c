@@ -27,11 +27,9 @@ static const char *unit_of(const char *name)
 {
   static const struct {
     const char *name, *unit;
-  } units[] = { { "ra", "deg" },
-                { "dec", "deg" },
-                { "theta", "arcmin" },
-                { "low", "arcmin" },
-                { "high", "arcmin" } };
+  } units[] = { { "ra", "deg" },      { "dec", "deg" },     { "theta", "arcmin" },
+                { "low", "arcmin" },  { "high", "arcmin" }, { "r_nom", "arcmin" },
+                { "meanr", "arcmin" } };
   for (guint u = 0; u < G_N_ELEMENTS(units); u++)
     if (g_str_equal(units[u].name, name))
       return units[u].unit;

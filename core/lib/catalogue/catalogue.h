@@ -20,7 +20,8 @@ GQuark astro_catalogue_error_quark(void);
 typedef struct {
   guint64 n;
   double *ra, *dec, *weight, *region, *distance;
-  char *note; /* doubts about the text that was read; NULL: none */
+  double *k, *g1, *g2; /* a scalar, such as the convergence, and a shear: x to the west, y north */
+  char *note;          /* doubts about the text that was read; NULL: none */
 } AstroCatalogue;
 void astro_catalogue_clear(AstroCatalogue *catalogue);
 /* Whether both have the same points in the same order, as one file read twice does. */
@@ -73,7 +74,7 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
 
 /* The columns of a text: names in its heading or numbers from 1; NULL for none. */
 typedef struct {
-  const char *ra, *dec, *weight, *region, *distance;
+  const char *ra, *dec, *weight, *region, *distance, *k, *g1, *g2;
   gboolean is_redshift; /* distance names a column of redshifts (distance.h) */
   double omega_m;       /* for distances from redshifts */
 } AstroCatalogueColumns;

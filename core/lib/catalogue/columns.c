@@ -14,7 +14,24 @@ static const struct {
   { "weight", G_STRUCT_OFFSET(AstroCatalogue, weight) },
   { "region", G_STRUCT_OFFSET(AstroCatalogue, region) },
   { "distance", G_STRUCT_OFFSET(AstroCatalogue, distance) },
+  { "k", G_STRUCT_OFFSET(AstroCatalogue, k) },
+  { "g1", G_STRUCT_OFFSET(AstroCatalogue, g1) },
+  { "g2", G_STRUCT_OFFSET(AstroCatalogue, g2) },
 };
+
+const char *astro_catalogue_column_name(guint c)
+{
+  return columns[c].name;
+}
+
+void astro_catalogue_wanted(const AstroCatalogueColumns *from,
+                            const char *wanted[ASTRO_CATALOGUE_COLUMNS])
+{
+  const char *const names[ASTRO_CATALOGUE_COLUMNS] = { from->ra,     from->dec,      from->weight,
+                                                       from->region, from->distance, from->k,
+                                                       from->g1,     from->g2 };
+  memcpy(wanted, names, sizeof names);
+}
 
 double **astro_catalogue_column(AstroCatalogue *catalogue, guint c)
 {
@@ -33,20 +50,14 @@ guint astro_catalogue_column_set(const AstroCatalogue *catalogue)
 gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GError **error)
 {
   g_auto(GStrv) parts = g_strsplit(names, ":", -1);
-  *places = (AstroColumnPlaces){ g_strv_length(parts), -1, -1, -1, -1, -1 };
-  const struct {
-    const char *name;
-    gint *place;
-  } known[] = { { "ra", &places->ra },
-                { "dec", &places->dec },
-                { "weight", &places->weight },
-                { "region", &places->region },
-                { "distance", &places->distance } };
-  for (guint p = 0; p < places->n; p++)
-    for (guint k = 0; k < G_N_ELEMENTS(known); k++)
-      if (g_str_equal(parts[p], known[k].name))
-        *known[k].place = (gint)p;
-  if (places->ra >= 0 && places->dec >= 0)
+  places->n = g_strv_length(parts);
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++) {
+    places->place[c] = -1;
+    for (guint p = 0; p < places->n; p++)
+      if (g_str_equal(parts[p], columns[c].name))
+        places->place[c] = (gint)p;
+  }
+  if (places->place[0] >= 0 && places->place[1] >= 0)
     return TRUE;
   g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_COLUMN,
               "a catalogue with columns \"%s\": expected ra and dec", names);
@@ -94,12 +105,10 @@ static gboolean append_column(double **column, guint64 n_before, const double *d
 
 AstroCatalogue astro_catalogue_view(const AstroColumnPlaces *places, const double *data, guint64 n)
 {
-  const gint place[ASTRO_CATALOGUE_COLUMNS] = { places->ra, places->dec, places->weight,
-                                                places->region, places->distance };
   AstroCatalogue view = { .n = n };
   for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++)
-    if (place[c] >= 0)
-      *astro_catalogue_column(&view, c) = (double *)data + (guint64)place[c] * n;
+    if (places->place[c] >= 0)
+      *astro_catalogue_column(&view, c) = (double *)data + (guint64)places->place[c] * n;
   return view;
 }
 

@@ -5,24 +5,32 @@
 
 G_BEGIN_DECLS
 
-#define ASTRO_CATALOGUE_COLUMNS 5
+#define ASTRO_CATALOGUE_COLUMNS 8
 /* Bits of a set of columns. */
 #define ASTRO_COLUMN_WEIGHT (1u << 2)
 #define ASTRO_COLUMN_REGION (1u << 3)
 #define ASTRO_COLUMN_DISTANCE (1u << 4)
+#define ASTRO_COLUMN_K (1u << 5)
+#define ASTRO_COLUMN_G1 (1u << 6)
+#define ASTRO_COLUMN_G2 (1u << 7)
 
-/* Column c of a catalogue, in the order of their names: ra, dec, weight, region, distance. */
+/* Column c of a catalogue, in the order of their names: ra, dec, weight, region, distance, k, g1,
+ * g2. */
 double **astro_catalogue_column(AstroCatalogue *catalogue, guint c);
+const char *astro_catalogue_column_name(guint c);
+/* The columns of a source, by their names in a file; NULL: not wanted. */
+void astro_catalogue_wanted(const AstroCatalogueColumns *columns,
+                            const char *wanted[ASTRO_CATALOGUE_COLUMNS]);
 /* Bit c: there is a column c. */
 guint astro_catalogue_column_set(const AstroCatalogue *catalogue);
 
 /* Indices of the columns; -1: there is none. */
 typedef struct {
   guint n;
-  gint ra, dec, weight, region, distance;
+  gint place[ASTRO_CATALOGUE_COLUMNS];
 } AstroColumnPlaces;
 
-/* names: "ra:dec:weight". ra and dec must be there; other columns than these five are ignored. */
+/* names: "ra:dec:weight". ra and dec must be there; other columns than ours are ignored. */
 gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GError **error);
 
 /* The columns of n points as they are in a stream, not to be freed. */

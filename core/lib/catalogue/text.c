@@ -1,5 +1,5 @@
 /* Reads catalogues from text: semicolons, commas, tabs or blanks between values. */
-#include "core/lib/catalogue/catalogue.h"
+#include "core/lib/catalogue/columns.h"
 #include "core/kit/last-line.h"
 #include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/units.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
-enum { RA, DEC, WEIGHT, REGION, DISTANCE, N_WANTED };
+enum { RA, DEC, WEIGHT, REGION, DISTANCE, N_WANTED = ASTRO_CATALOGUE_COLUMNS };
 
 /* How positions are written, the same in both columns and in all lines. */
 typedef enum { UNKNOWN, NUMBERS, SIXTIETHS } Writing;
@@ -249,8 +249,8 @@ static GPtrArray *copy_names(const GPtrArray *names)
 static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, const char *line,
                              gboolean *point, GError **error)
 {
-  const char *const wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight,
-                                         columns->region, columns->distance };
+  const char *wanted[N_WANTED];
+  astro_catalogue_wanted(columns, wanted);
   reader->separator = astro_values_separator(line);
   g_autofree char *copy = g_strdup(line);
   g_autoptr(GPtrArray) first = astro_values_split(copy, reader->separator);
@@ -386,8 +386,8 @@ static guint64 count_lines(const char *text, gsize length)
 static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, guint64 lines,
                           GError **error)
 {
-  const char *wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight, columns->region,
-                                   columns->distance };
+  const char *wanted[N_WANTED];
+  astro_catalogue_wanted(columns, wanted);
   for (guint w = 0; w < N_WANTED; w++)
     if (wanted[w] && !(reader->values[w] = g_try_new(double, lines)))
       return astro_catalogue_no_memory(error, lines);
@@ -506,13 +506,9 @@ gboolean astro_catalogue_parse_seen(const char *text, gsize length, const char *
   g_ptr_array_unref(reader.comments);
   g_free(reader.heading);
   g_clear_pointer(&reader.names, g_ptr_array_unref);
-  *catalogue = (AstroCatalogue){ .n = reader.n,
-                                 .ra = reader.values[RA],
-                                 .dec = reader.values[DEC],
-                                 .weight = reader.values[WEIGHT],
-                                 .region = reader.values[REGION],
-                                 .distance = reader.values[DISTANCE],
-                                 .note = reader.note };
+  *catalogue = (AstroCatalogue){ .n = reader.n, .note = reader.note };
+  for (guint w = 0; w < N_WANTED; w++)
+    *astro_catalogue_column(catalogue, w) = reader.values[w];
   if (!good)
     astro_catalogue_clear(catalogue);
   return good;
@@ -529,10 +525,10 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
 AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i)
 {
   const guint64 first = i ? g_array_index(ends, guint64, i - 1) : 0;
-  return (AstroCatalogue){ .n = g_array_index(ends, guint64, i) - first,
-                           .ra = all->ra + first,
-                           .dec = all->dec + first,
-                           .weight = all->weight ? all->weight + first : NULL,
-                           .region = all->region ? all->region + first : NULL,
-                           .distance = all->distance ? all->distance + first : NULL };
+  AstroCatalogue part = { .n = g_array_index(ends, guint64, i) - first }, from = *all;
+  for (guint c = 0; c < ASTRO_CATALOGUE_COLUMNS; c++) {
+    double *column = *astro_catalogue_column(&from, c);
+    *astro_catalogue_column(&part, c) = column ? column + first : NULL;
+  }
+  return part;
 }
