@@ -14,7 +14,7 @@ static const struct {
   const char *graph, *settings;
   double seconds; /* of stream */
 } runs[] = {
-  { "filterbank", "stations=16 bandwidth=1e6", 4 },
+  { "filterbank", "bandwidth=1e6", 4 },
   { "correlate", "stations=16 bandwidth=1e6", 4 },
   { "correlate", "stations=64 bandwidth=1e6 format=CI8", 1 },
   { "fringe", "bandwidth=1e6", 4 },
