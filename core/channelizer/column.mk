@@ -15,9 +15,11 @@ fuzz_programs += tests/fuzz/gains
 element_tests += tests/elements/astrochannelizer tests/elements/astrochannelizer-time \
   tests/elements/astrochannelizer-coarse
 bench_programs += tests/bench/channelizer
+gpu_bench_programs += tests/bench/channelizer-gpu
+tests_bench_channelizer_gpu_LDADD = $(LDADD) -ldl
 tests_bench_channelizer_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_bench_channelizer_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/digitiser.sh examples/subbands.sh
 gpu_sources += gpu/channelizer/channelizer.cu gpu/channelizer/fused.cu gpu/channelizer/square.cu \
-  gpu/channelizer/passes.cu
+  gpu/channelizer/mixed.cu gpu/channelizer/passes.cu
 gpu_headers += gpu/channelizer/channelizer.h

@@ -8,9 +8,9 @@
  *
  * Spectra may have time, channel, station and pol in any order. The CPU backend reads those with
  * station:pol innermost in place, and is fastest with channel:time:station:pol in blocks of 256
- * time steps or more; the CUDA backend reads channel:station:pol:time in place. Other orders and
- * shorter blocks are gathered first. An integration spans any number of blocks and may begin and
- * end anywhere: submit adds time steps, and ends the integration when told to.
+ * time steps or more; the CUDA backend reads channel:station:pol:time in place. Other orders, and
+ * short parts of an integration, are gathered first. An integration spans any number of blocks and
+ * may begin and end anywhere: submit adds time steps, and ends the integration when told to.
  *
  * Sums of CI4, CI8 and CI16LE are exact. Sums of CF16LE and CF32LE have errors below 2e-6 of the
  * geometric mean of the two autocorrelations, even if samples never change. The exception are

@@ -330,6 +330,8 @@ static gboolean channelize(Channelizer *self, AstroSpectra spectra,
     return astro_channelizer_square(bytes, &run, (guint)self->multiprocessors, stream, error);
   if (astro_channelizer_fuses(run.n))
     return astro_channelizer_fused(bytes, &run, stream, error);
+  if (astro_channelizer_mixes(run.n))
+    return astro_channelizer_mixed(bytes, &run, stream, error);
   return need_room(self, error) &&
          astro_channelizer_passes(bytes, &run, self->room, self->room_rows, stream, error);
 }
@@ -392,6 +394,13 @@ static void destroy(gpointer instance)
   g_free(self);
 }
 
+static gboolean prepare_kernel(const Channelizer *self, GError **error)
+{
+  const gboolean bytes = self->prepared == ASTRO_FORMAT_CI8;
+  return is_square(self) ? astro_channelizer_square_init(bytes, self->config.taps, error)
+                         : astro_channelizer_mixed_init(bytes, error);
+}
+
 /* Spectra as input are left to the CPU. */
 static gboolean shape(gconstpointer data, GError **error)
 {
@@ -425,9 +434,8 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   gsize held = self->inputs * self->span * self->prepared_bytes;
   if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        place->device->index)) ||
-      (is_square(self) && !astro_channelizer_square_init(self->prepared == ASTRO_FORMAT_CI8,
-                                                         self->config.taps, error)) ||
-      !send_weights(self, error) || !send_twiddles(self, error) || !send_powers(self, error) ||
+      !prepare_kernel(self, error) || !send_weights(self, error) || !send_twiddles(self, error) ||
+      !send_powers(self, error) ||
       (self->config.gains && !send(self, &self->gains, self->config.gains,
                                    self->config.channels * sizeof *self->gains, error)) ||
       !alloc(self, &self->held[0], held, error) || !alloc(self, &self->held[1], held, error) ||
@@ -437,6 +445,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   }
   *variant = is_square(self)                                ? "square"
              : astro_channelizer_fuses((guint32)self->step) ? "fused"
+             : astro_channelizer_mixes((guint32)self->step) ? "mixed"
                                                             : "passes";
   return self;
 }

@@ -51,6 +51,12 @@ guint astro_channelizer_powers(guint32 n, float2 *powers);
 gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream,
                                  GError **error);
 
+/* All in one kernel, for any n up to 4096. */
+gboolean astro_channelizer_mixes(guint32 n);
+gboolean astro_channelizer_mixed_init(gboolean bytes, GError **error);
+gboolean astro_channelizer_mixed(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream,
+                                 GError **error);
+
 /* Any n: filtered samples go to room, of 2 x rows x n float2, and are transformed there, one factor
  * of n at a time. */
 gboolean astro_channelizer_passes(gboolean bytes, const ChannelizerRun *run, float2 *room,

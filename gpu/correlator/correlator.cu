@@ -1,13 +1,17 @@
 /* The correlator's CUDA backend: prepares samples where necessary, runs a kernel over them, and
  * makes visibilities from the sums.
  *
- * Spectra in channel:station:pol:time are multiplied in place. Others, short blocks, and those with
- * losses are gathered first, and multiplied once enough have come or the integration ends. If an
+ * Spectra in channel:station:pol:time are multiplied in place. Others, those with losses, and short
+ * parts of a long integration are gathered first, and multiplied once enough have come or the
+ * integration ends: nothing waits for that, since visibilities are written then at any rate. If an
  * integration ends with a run and nothing was lost, the kernel writes visibilities itself;
  * otherwise sums stay on the device. */
 #include "gpu/correlator/instance.h"
 
-enum { LEAST_IN_PLACE = 256 }; /* steps */
+enum {
+  BRIEF_SUM = 1 << 24, /* the largest sums whose means are made in single precision */
+  SHORT_RUN = 128,     /* steps: up to these, writing tiles takes longer than multiplying */
+};
 
 typedef struct {
   const char *name;
@@ -39,6 +43,21 @@ static CorrelatorKind kind_of(const Correlator *self)
   return astro_correlator_splits(self) ? CORRELATOR_SPLIT : CORRELATOR_F16;
 }
 
+/* The kernel of a run. wgmma's multiplies twice as fast, but a multiprocessor multiplies one tile
+ * and then writes it; of mma's it has several tiles, some of which are written while others are
+ * multiplied. A level that was asked for by name stays. */
+static guint level_of(const Correlator *self, guint64 steps)
+{
+  const gboolean brief = self->level == WGMMA && !self->named && self->sum_kind == SUMS_INT32;
+  return brief && steps <= SHORT_RUN ? MMA : self->level;
+}
+
+/* Largest component of a sum of one step. */
+static guint64 step_sum(const Correlator *self)
+{
+  return self->config.from == ASTRO_FORMAT_CI4 ? 2 * 8 * 8 : 2 * 128 * 128;
+}
+
 static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
@@ -58,7 +77,7 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
     return astro_correlator_f32(run, stream, error);
   if (self->sum_kind == SUMS_INT64 || self->level == SIMT)
     return astro_correlator_simt(self->prepared, run, stream, error);
-  return self->level == WGMMA
+  return level_of(self, run->in.steps) == WGMMA
              ? astro_correlator_wgmma(kind, run, self->multiprocessors, stream, error)
              : astro_correlator_mma(kind, run, stream, error);
 }
@@ -77,6 +96,7 @@ static gboolean correlate_group(Correlator *self, CorrelatorOperand in, guint64 
         !astro_correlator_carry_sums(self, error))
       return FALSE;
     gboolean last = out && done + in.steps == steps && is_plain(self);
+    const double factor = 1 / (double)self->counts.samples;
     CorrelatorRun run = {
       .in = in,
       .inputs = self->inputs,
@@ -86,7 +106,10 @@ static gboolean correlate_group(Correlator *self, CorrelatorOperand in, guint64 
                 .out = last ? out : NULL,
                 .add = state->have_sums,
                 .means = self->config.to == ASTRO_FORMAT_CF32LE,
-                .factor = 1 / (double)self->counts.samples,
+                .factor = factor,
+                .brief = self->sum_kind == SUMS_INT32 && in.steps * step_sum(self) <= BRIEF_SUM,
+                .high = (float)factor,
+                .low = (float)(factor - (float)factor),
                 .products = self->products,
                 .stations = self->config.stations,
                 .pols = self->config.pols },
@@ -201,13 +224,22 @@ static gboolean lies_well(const Correlator *self, const AstroCorrelatorStrides *
   return (guintptr)first % 16 == 0 && row % 16 == 0 && s->channel % 16 == 0 && row && s->channel;
 }
 
+/* Whether samples that lie well are better multiplied where they are. At the end of an integration
+ * they are, if nothing was gathered before. Otherwise all sums are read and written, 8 N^2 bytes a
+ * channel for N inputs, which a run has to be worth; gathering takes 4 N bytes a step. */
+static gboolean pays_in_place(const Correlator *self, guint64 steps, gboolean ends)
+{
+  return (ends && self->gathered_steps == 0) || steps >= MIN(self->capacity, 2 * self->inputs);
+}
+
 static gboolean add(Correlator *self, const guint8 *in, const AstroCorrelatorArguments *arguments,
                     gboolean loss, gpointer out, gboolean *written, GError **error)
 {
   AstroCorrelatorStrides strides;
   astro_correlator_strides(&strides, &self->config, arguments->steps);
   const guint8 *first = in + arguments->first * strides.time;
-  if (loss || arguments->count < LEAST_IN_PLACE || !lies_well(self, &strides, first))
+  if (loss || !lies_well(self, &strides, first) ||
+      !pays_in_place(self, arguments->count, out != NULL))
     return add_gathered(self, in, &strides, arguments, loss, error);
   CorrelatorOperand operand = { first, self->config.pols == 2 ? strides.pol : strides.station,
                                 strides.channel };
@@ -282,6 +314,7 @@ static gboolean pick_level(Correlator *self, GError **error)
   guint first = SIMT, found;
   while (first > 0 && g_strcmp0(levels[first].name, wanted) != 0)
     first--; /* a name of another stage is ignored */
+  self->named = g_strcmp0(levels[first].name, wanted) == 0;
   for (self->level = first; self->level < SIMT; self->level++) {
     const Level *level = &levels[self->level];
     if (!astro_cuda_architecture(level->kernel(kind_of(self)), &found, error))
@@ -291,7 +324,8 @@ static gboolean pick_level(Correlator *self, GError **error)
   }
   switch (self->level) {
   case WGMMA:
-    return astro_correlator_wgmma_init(kind_of(self), error);
+    return astro_correlator_wgmma_init(kind_of(self), error) &&
+           astro_correlator_mma_init(kind_of(self), error);
   case MMA:
     return astro_correlator_mma_init(kind_of(self), error);
   default:

@@ -45,6 +45,8 @@ struct CorrelatorSink {
   gboolean add;   /* sums hold earlier results, to be added to */
   gboolean means; /* visibilities are floats: sums times factor; otherwise they are the sums */
   double factor;
+  gboolean brief; /* sums are so small that `high` and `low`, which add up to factor, do */
+  float high, low;
   guint64 products; /* in a channel */
   guint32 stations, pols;
   const double *scales; /* [channel][input] factors, or NULL */
@@ -118,19 +120,41 @@ __device__ inline guint64 correlator_product(const CorrelatorSink &sink, guint32
          (sink.pols == 2 ? baseline * 4 + (row & 1) * 2 + (column & 1) : baseline);
 }
 
-/* How results are given: as means; as sums, to `sums` or, as integers, to the output; or added to
- * earlier sums, and then to either of them. */
-enum CorrelatorGiving { GIVE_MEANS, GIVE_SUMS, GIVE_ADDED };
+/* How results are given: as means; as means of small integers; as sums, to `sums` or, as integers,
+ * to the output; or added to earlier sums, and then to either of them. */
+enum CorrelatorGiving { GIVE_MEANS, GIVE_BRIEF_MEANS, GIVE_SUMS, GIVE_ADDED };
 
 __device__ inline CorrelatorGiving correlator_giving(const CorrelatorSink &sink)
 {
-  return sink.add ? GIVE_ADDED : sink.out && sink.means ? GIVE_MEANS : GIVE_SUMS;
+  return sink.add                   ? GIVE_ADDED
+         : !sink.out || !sink.means ? GIVE_SUMS
+         : sink.brief               ? GIVE_BRIEF_MEANS
+                                    : GIVE_MEANS;
 }
 
 template <typename Sum>
 __device__ inline float2 correlator_mean(const CorrelatorSink &sink, Sum re, Sum im)
 {
   return make_float2((float)((double)re * sink.factor), (float)((double)im * sink.factor));
+}
+
+/* The same for a sum of at most 2^24 over fewer than 2^16 samples, without slow conversions to and
+ * from double precision, and equal to it bit for bit: such a mean is at least 2^-41 of itself away
+ * from the middle between two floats, and this is good to 2^-47 before it is rounded. */
+__device__ inline float correlator_brief_mean(const CorrelatorSink &sink, int sum)
+{
+  const float exact = (float)sum;
+  return fmaf(exact, sink.high, exact * sink.low);
+}
+
+/* The mean of a sum, or of several, as it is asked for. */
+template <CorrelatorGiving GIVING, typename Sum>
+__device__ inline float2 correlator_mean_as(const CorrelatorSink &sink, Sum re, Sum im)
+{
+  if constexpr (GIVING == GIVE_BRIEF_MEANS)
+    return make_float2(correlator_brief_mean(sink, re), correlator_brief_mean(sink, im));
+  else
+    return correlator_mean<Sum>(sink, re, im);
 }
 
 /* Gives one product. */
@@ -142,8 +166,9 @@ __device__ inline void correlator_give(const CorrelatorSink &sink, guint64 at, S
     re += sum->re;
     im += sum->im;
   }
-  if (GIVING == GIVE_MEANS || (GIVING == GIVE_ADDED && sink.out && sink.means))
-    ((float2 *)sink.out)[at] = correlator_mean<Sum>(sink, re, im);
+  if (GIVING == GIVE_MEANS || GIVING == GIVE_BRIEF_MEANS ||
+      (GIVING == GIVE_ADDED && sink.out && sink.means))
+    ((float2 *)sink.out)[at] = correlator_mean_as<GIVING, Sum>(sink, re, im);
   else if (sink.out)
     ((int2 *)sink.out)[at] = make_int2((int)re, (int)im);
   else
@@ -155,9 +180,9 @@ template <CorrelatorGiving GIVING, typename Sum>
 __device__ inline void correlator_give_pair(const CorrelatorSink &sink, guint64 at, Sum re0,
                                             Sum im0, Sum re1, Sum im1)
 {
-  if (GIVING == GIVE_MEANS) {
-    float2 first = correlator_mean<Sum>(sink, re0, im0),
-           second = correlator_mean<Sum>(sink, re1, im1);
+  if (GIVING == GIVE_MEANS || GIVING == GIVE_BRIEF_MEANS) {
+    float2 first = correlator_mean_as<GIVING, Sum>(sink, re0, im0),
+           second = correlator_mean_as<GIVING, Sum>(sink, re1, im1);
     ((float4 *)sink.out)[at / 2] = make_float4(first.x, first.y, second.x, second.y);
   } else if (GIVING == GIVE_SUMS && std::is_same_v<Sum, int>) {
     ((int4 *)(sink.out ? sink.out : sink.sums))[at / 2] =
@@ -211,7 +236,7 @@ template <int POLS> struct CorrelatorRow {
 };
 
 /* Calls give(giving, pols), both known at compile time, as the sink asks for. */
-template <typename Give>
+template <typename Sum, typename Give>
 __device__ inline void correlator_give_all(const CorrelatorSink &sink, Give give)
 {
   using std::integral_constant;
@@ -219,6 +244,10 @@ __device__ inline void correlator_give_all(const CorrelatorSink &sink, Give give
     switch (correlator_giving(sink)) {
     case GIVE_MEANS:
       return give(integral_constant<CorrelatorGiving, GIVE_MEANS>(), pols);
+    case GIVE_BRIEF_MEANS: /* of integers alone */
+      if constexpr (std::is_same_v<Sum, int>)
+        give(integral_constant<CorrelatorGiving, GIVE_BRIEF_MEANS>(), pols);
+      return;
     case GIVE_SUMS:
       return give(integral_constant<CorrelatorGiving, GIVE_SUMS>(), pols);
     default:

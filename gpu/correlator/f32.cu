@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   sums.add(part);
   if (!wanted)
     return;
-  correlator_give_all(run.sink, [&](auto giving, auto pols) {
+  correlator_give_all<double>(run.sink, [&](auto giving, auto pols) {
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
       const CorrelatorRow<pols> to(run.sink, run.inputs, channel, tile_row * TILE + row + row_of(i),

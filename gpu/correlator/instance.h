@@ -13,7 +13,7 @@ enum {
   CORRELATOR_INT32_STEPS = 65535
 }; /* an int32 holds the products of bytes of this many steps */
 
-/* Levels of kernels, in the order that correlator.cu prefers. */
+/* Levels of kernels, in the order that correlator.cu prefers for long runs. */
 enum { WGMMA, MMA, SIMT };
 
 typedef enum { SUMS_INT32, SUMS_INT64, SUMS_DOUBLE } CorrelatorSumKind;
@@ -29,6 +29,7 @@ typedef struct {
   AstroPlace place;
   gint multiprocessors;
   guint level;
+  gboolean named;       /* ASTRO_CUDA asked for a level, and every run takes it */
   AstroFormat prepared; /* CI8 for CI4 */
   gsize prepared_bytes;
   guint inputs;

@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(THREADS)
         sum.im[i][j][half * 2 + 1] += bias1;
       }
   }
-  correlator_give_all(run.sink, [&](auto giving, auto pols) {
+  correlator_give_all<Sum>(run.sink, [&](auto giving, auto pols) {
 #pragma unroll
     for (int i = 0; i < HEIGHT; i++)
 #pragma unroll

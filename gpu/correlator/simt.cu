@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(THREADS)
           im[i][j] += part_im[i][j];
         }
   }
-  correlator_give_all(run.sink, [&](auto giving, auto pols) {
+  correlator_give_all<Given>(run.sink, [&](auto giving, auto pols) {
     const guint32 column = column_of(threadIdx.x, 0);
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {

@@ -315,7 +315,7 @@ __device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 gr
   const guint32 lane = thread % 32, column = lane % 4 * 2;
   const guint32 row = job.row * TILE + group * HALF + thread / 32 % 4 * 16 + lane / 4;
 
-  correlator_give_all(run.sink, [&](auto giving, auto pols) {
+  correlator_give_all<Sum>(run.sink, [&](auto giving, auto pols) {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       const CorrelatorRow<pols> to(run.sink, run.inputs, job.channel, row + half * 8,

@@ -149,17 +149,29 @@ __global__ void __launch_bounds__(THREADS) gather_turned(const __grid_constant__
   }
 }
 
-/* For sources whose time is contiguous already. */
+/* ---- sources whose time is contiguous already ---- */
+
+/* Lines are often short, so a block takes as many as its threads can, and `width` threads share a
+ * line, a power of two. */
+__device__ inline guint32 line_of_thread(guint32 width)
+{
+  return blockIdx.x * (THREADS / width) + threadIdx.x / width;
+}
+
 template <AstroFormat FROM, AstroFormat TO>
-__global__ void __launch_bounds__(THREADS) gather_straight(const __grid_constant__ Lines lines)
+__global__ void __launch_bounds__(THREADS)
+    gather_straight(const __grid_constant__ Lines lines, guint32 width)
 {
   using In = typename Change<FROM, TO>::In;
   using Out = typename Change<FROM, TO>::Out;
   const AstroCudaGather &g = lines.gather;
-  const Line line = line_of(lines, blockIdx.x);
+  const guint32 number = line_of_thread(width);
+  if (number >= lines.n)
+    return;
+  const Line line = line_of(lines, number);
   const In *from = (const In *)source_of(g, line);
   Out *to = (Out *)target_of(g, line);
-  for (guint32 step = threadIdx.x; step < lines.count; step += THREADS) {
+  for (guint32 step = threadIdx.x % width; step < lines.count; step += width) {
     Out sample = {};
     if (is_good(g, line, step))
       sample = Change<FROM, TO>::of(from[step]);
@@ -167,48 +179,94 @@ __global__ void __launch_bounds__(THREADS) gather_straight(const __grid_constant
   }
 }
 
-/* Widens four samples from 4 to 8 bits a component. */
-__device__ inline uint2 widen_four(guint32 word)
-{
-  guint32 re = word >> 4 & 0x0f0f0f0f, im = word & 0x0f0f0f0f;
-  re |= (re & 0x08080808) * 0x1e;
-  im |= (im & 0x08080808) * 0x1e;
-  return make_uint2(__byte_perm(re, im, 0x5140), __byte_perm(re, im, 0x7362));
-}
-
-/* The same for whole rows that are aligned, if no sample is lost. */
-__global__ void __launch_bounds__(THREADS) widen_straight(const __grid_constant__ Lines lines)
-{
-  const AstroCudaGather &g = lines.gather;
-  const Line line = line_of(lines, blockIdx.x);
-  const uint2 *from = (const uint2 *)source_of(g, line);
-  uint4 *to = (uint4 *)target_of(g, line);
-  for (guint32 i = threadIdx.x; i < lines.count / 8; i += THREADS) {
-    uint2 in = from[i], a = widen_four(in.x), b = widen_four(in.y);
-    to[i] = make_uint4(a.x, a.y, b.x, b.y);
+/* Pieces of eight samples, for rows that are aligned to them, if no sample is lost. */
+enum { PIECE = 8 };
+template <AstroFormat FROM, AstroFormat TO> struct Piece {
+  static constexpr bool THERE = false;
+};
+template <> struct Piece<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8> {
+  static constexpr bool THERE = true;
+  using In = uint4;
+  using Out = uint4;
+  static __device__ Out of(In eight)
+  {
+    return eight;
   }
-  guint32 rest = lines.count / 8 * 8 + threadIdx.x;
-  if (rest < lines.count)
-    ((char2 *)to)[rest] =
-        Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8>::of(((const guint8 *)from)[rest]);
+};
+template <> struct Piece<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8> {
+  static constexpr bool THERE = true;
+  using In = uint2;
+  using Out = uint4;
+  /* Widens four samples from 4 to 8 bits a component. */
+  static __device__ uint2 four(guint32 word)
+  {
+    guint32 re = word >> 4 & 0x0f0f0f0f, im = word & 0x0f0f0f0f;
+    re |= (re & 0x08080808) * 0x1e;
+    im |= (im & 0x08080808) * 0x1e;
+    return make_uint2(__byte_perm(re, im, 0x5140), __byte_perm(re, im, 0x7362));
+  }
+  static __device__ Out of(In eight)
+  {
+    const uint2 a = four(eight.x), b = four(eight.y);
+    return make_uint4(a.x, a.y, b.x, b.y);
+  }
+};
+
+template <AstroFormat FROM, AstroFormat TO>
+__global__ void __launch_bounds__(THREADS)
+    gather_pieces(const __grid_constant__ Lines lines, guint32 width)
+{
+  using In = typename Piece<FROM, TO>::In;
+  using Out = typename Piece<FROM, TO>::Out;
+  const AstroCudaGather &g = lines.gather;
+  const guint32 number = line_of_thread(width), first = threadIdx.x % width;
+  if (number >= lines.n)
+    return;
+  const Line line = line_of(lines, number);
+  const In *from = (const In *)source_of(g, line);
+  Out *to = (Out *)target_of(g, line);
+  for (guint32 i = first; i < lines.count / PIECE; i += width)
+    to[i] = Piece<FROM, TO>::of(from[i]);
+  for (guint32 i = lines.count / PIECE * PIECE + first; i < lines.count; i += width)
+    ((typename Change<FROM, TO>::Out *)to)[i] =
+        Change<FROM, TO>::of(((const typename Change<FROM, TO>::In *)from)[i]);
 }
 
-static gboolean widens_straight(const AstroCudaGather *g)
+template <AstroFormat FROM, AstroFormat TO> static gboolean has_pieces(const AstroCudaGather *g)
 {
-  return g->format == ASTRO_FORMAT_CI4 && g->to_format == ASTRO_FORMAT_CI8 && !g->valid &&
-         (guintptr)g->from % 8 == 0 && g->channel % 8 == 0 && g->station % 8 == 0 &&
-         g->pol % 8 == 0 && (guintptr)g->to % 16 == 0;
+  using In = typename Piece<FROM, TO>::In;
+  using Out = typename Piece<FROM, TO>::Out;
+  return !g->valid && ((guintptr)g->from | g->channel | g->station | g->pol) % sizeof(In) == 0 &&
+         ((guintptr)g->to | g->to_channel | g->to_row) % sizeof(Out) == 0;
+}
+
+/* The fewest threads, a power of two, that take a part of a line each. */
+static guint32 width_for(guint32 parts)
+{
+  guint32 width = 1;
+  while (width < MIN(parts, (guint32)THREADS))
+    width *= 2;
+  return width;
+}
+
+static guint32 blocks_for(const Lines &lines, guint32 width)
+{
+  const guint32 each = THREADS / width;
+  return (lines.n + each - 1) / each;
 }
 
 template <AstroFormat FROM, AstroFormat TO>
 static void launch(const Lines &lines, gboolean straight, cudaStream_t stream)
 {
-  if (straight && widens_straight(&lines.gather)) {
-    widen_straight<<<lines.n, THREADS, 0, stream>>>(lines);
-    return;
-  }
+  if constexpr (Piece<FROM, TO>::THERE)
+    if (straight && has_pieces<FROM, TO>(&lines.gather)) {
+      const guint32 width = width_for((lines.count + PIECE - 1) / PIECE);
+      gather_pieces<FROM, TO><<<blocks_for(lines, width), THREADS, 0, stream>>>(lines, width);
+      return;
+    }
   if (straight) {
-    gather_straight<FROM, TO><<<lines.n, THREADS, 0, stream>>>(lines);
+    const guint32 width = width_for(lines.count);
+    gather_straight<FROM, TO><<<blocks_for(lines, width), THREADS, 0, stream>>>(lines, width);
     return;
   }
   dim3 grid((lines.n + TILE - 1) / TILE, MIN((lines.count + TIME - 1) / TIME, 65535u));

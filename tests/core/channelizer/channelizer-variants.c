@@ -92,6 +92,16 @@ static const Shape shapes[] = {
   { "I8", "station:time:pol", 1, 1, 1024, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 5 },
   { "I16LE", "time:station:pol", 5, 2, 512, 8, ASTRO_WINDOW_HANN, ASTRO_FORMAT_CI16LE, 0.5, 12 },
   { "I16LE", "station:pol:time", 1, 1, 33, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 30 },
+  /* Factors of 2 to 13, of larger primes, and more points than shared memory of a device takes. */
+  { "CI8", "station:pol:time", 3, 2, 36, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 250 },
+  { "CI4", "time:station:pol", 2, 2, 36, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 130 },
+  { "CF32LE", "station:pol:time", 1, 2, 60, 8, ASTRO_WINDOW_HANN, ASTRO_FORMAT_CF32LE, 1, 150 },
+  { "F32LE", "station:pol:time", 1, 2, 45, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 60 },
+  { "CI8", "station:pol:time", 1, 1, 143, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 2, 60 },
+  { "CI16LE", "station:pol:time", 1, 1, 221, 3, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 40 },
+  { "CI8", "station:pol:time", 1, 1, 2310, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 5 },
+  { "CF32LE", "station:pol:time", 1, 1, 4095, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 3 },
+  { "CF32LE", "station:pol:time", 1, 1, 4100, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 2 },
 };
 
 static void test_variants(gconstpointer data)

@@ -137,6 +137,9 @@ static void test_corners(void)
                                      { 127, -129 },
                                      { 0, -1 } };
   check_constants(ASTRO_FORMAT_CI8, corners, G_N_ELEMENTS(corners), 70001);
+  /* The largest sums whose means a device makes in single precision, and just beyond. */
+  for (guint steps = 509; steps < 516; steps += 3)
+    check_constants(ASTRO_FORMAT_CI8, corners, G_N_ELEMENTS(corners), steps);
   check_constants(ASTRO_FORMAT_CI16LE, words, G_N_ELEMENTS(words), 70001);
 }
 

@@ -198,6 +198,37 @@ static void test_time_last(gconstpointer format)
     }
 }
 
+/* The same in short blocks: a device multiplies those that are an integration where they lie, and
+ * gathers those that are a part of one. Tiles are not full, and have a row of one half alone. */
+static void test_short_time_last(gconstpointer format)
+{
+  static const guint eights[] = { 8, 0 }, parts[] = { 128, 0 }, grows[] = { 64, 16, 560, 0 };
+  static const struct {
+    guint stations, pols, channels;
+    guint64 steps, integration;
+    const guint *cuts;
+  } cases[] = {
+    { 65, 2, 3, 128, 128, NULL },  { 33, 2, 2, 256, 128, NULL },  { 130, 1, 2, 16, 16, NULL },
+    { 31, 1, 5, 8, 8, NULL },      { 97, 2, 1, 40, 8, NULL },     { 64, 2, 3, 120, 120, NULL },
+    { 70, 2, 2, 384, 384, parts }, { 3, 1, 2, 640, 640, grows },  { 161, 1, 2, 72, 24, eights },
+    { 32, 2, 2, 512, 512, NULL },  { 129, 1, 1, 520, 520, NULL }, { 193, 1, 2, 9, 9, NULL },
+  };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    TestRun r = {
+      .config = test_config(cases[k].stations, cases[k].pols, cases[k].channels,
+                            *(const AstroFormat *)format, ASTRO_FORMAT_CF32LE),
+      .steps = cases[k].steps,
+      .integration = cases[k].integration,
+      .cuts = cases[k].cuts,
+      .whole_block = !cases[k].cuts,
+    };
+    test_set_layout(&r.config, "channel:station:pol:time");
+    r.data = test_data(&r.config, r.steps, k);
+    test_check(&r);
+    test_free((gpointer)r.data);
+  }
+}
+
 static void test_cuts(gconstpointer format)
 {
   static const guint cuts[][8] = {
@@ -358,6 +389,7 @@ static void add_tests(void)
   test_add_inputs("channels", test_channels);
   test_add_inputs("end-of-memory", test_end_of_memory);
   test_add_inputs("time-last", test_time_last);
+  test_add_inputs("short-time-last", test_short_time_last);
   test_add_inputs("cuts", test_cuts);
   test_add_inputs("layouts", test_layouts);
   g_test_add_func("/correlator/one-strip", test_one_strip);

@@ -1,0 +1,130 @@
+/* Short integrations on a GPU, with blocks already there: each call correlates a block of a few
+ * spectra and writes their visibilities. The limit is the traffic of a copy on the device, measured
+ * alternately: spectra are read once, and visibilities written once. With the argument "all" each
+ * of the kernels is measured too, beside the one that is chosen. */
+#include "core/backend/module.h"
+#include "core/correlator/correlator.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/device-copy.h"
+
+typedef struct {
+  AstroFormat from;
+  guint stations, channels, steps;
+  double wanted;
+} Shape;
+
+enum { POLS = 2, CALLS = 8 };
+#define LAYOUT "channel:station:pol:time"
+
+typedef struct {
+  const AstroBackend *backend;
+  gpointer instance;
+  AstroBlock in, out;
+  gpointer from, to; /* of the copy */
+  gsize copied;
+  AstroCorrelatorArguments arguments;
+} Work;
+
+static void run_calls(gpointer data)
+{
+  Work *w = data;
+  GError *error = NULL;
+  for (guint i = 0; i < CALLS; i++)
+    if (!w->backend->submit(w->instance, &w->in, 1, &w->out, 1, &w->arguments, NULL, &error))
+      g_error("%s", error->message);
+  wait_for_device();
+}
+
+static void run_copies(gpointer data)
+{
+  Work *w = data;
+  for (guint i = 0; i < CALLS; i++)
+    bench_copy(w->to, w->from, w->copied);
+  wait_for_device();
+}
+
+static AstroCorrelatorConfig config_of(const Shape *shape)
+{
+  AstroCorrelatorConfig config = { .stations = shape->stations,
+                                   .pols = POLS,
+                                   .channels = shape->channels,
+                                   .from = shape->from,
+                                   .to = ASTRO_FORMAT_CF32LE,
+                                   .channel_step = 1,
+                                   .integration = shape->steps };
+  astro_layout_parse(&config.layout, LAYOUT, ASTRO_QUANTITY_SPECTRA, NULL);
+  for (guint a = 0; a < config.layout.n_axes; a++)
+    config.layout.extents[a] = config.layout.axes[a] == ASTRO_AXIS_CHANNEL   ? shape->channels
+                               : config.layout.axes[a] == ASTRO_AXIS_STATION ? shape->stations
+                               : config.layout.axes[a] == ASTRO_AXIS_POL     ? POLS
+                                                                             : 0;
+  return config;
+}
+
+/* level: a kernel by its name; NULL: the one that is chosen. */
+static void measure(const Shape *shape, const char *level)
+{
+  const AstroPlace place = { .device = device, .queue = queue };
+  const AstroCorrelatorConfig config = config_of(shape);
+  const gsize in = (gsize)shape->steps * shape->stations * POLS * shape->channels *
+                   astro_format_info(shape->from)->bytes,
+              out = astro_correlator_output_bytes(&config), half = (in + out) / 2;
+  const char *variant = NULL;
+  GError *error = NULL;
+  if (level)
+    g_setenv("ASTRO_CUDA", level, TRUE);
+  Work work = { .backend = astro_module_backend("correlator"),
+                .in = { bench_device_block(in, FALSE), in },
+                .out = { bench_device_block(out, FALSE), out },
+                .from = bench_device_block(half, FALSE),
+                .to = bench_device_block(half, FALSE),
+                .copied = half,
+                .arguments = { .steps = shape->steps, .count = shape->steps, .dump = TRUE } };
+  work.instance = work.backend->create(&config, &place, &variant, &error);
+  g_unsetenv("ASTRO_CUDA");
+  if (!work.instance)
+    g_error("%s", error->message);
+  double ours, limit;
+  bench_pair(run_calls, &work, run_copies, &work, 7, &ours, &limit);
+  g_autofree char *what =
+      g_strdup_printf("%s, %u stations x %u channels, %u spectra%s%s: %.3f ms",
+                      astro_format_name(shape->from), shape->stations, shape->channels,
+                      shape->steps, level ? ", " : "", level ? level : "", ours / CALLS * 1e3);
+  bench_row(what, CALLS * 2 * (double)half / ours * 1e-9, CALLS * 2 * (double)half / limit * 1e-9,
+            "GB/s", level ? 0 : shape->wanted);
+  work.backend->destroy(work.instance);
+  device->funcs->free(device, work.in.data);
+  device->funcs->free(device, work.out.data);
+  device->funcs->free(device, work.from);
+  device->funcs->free(device, work.to);
+}
+
+int main(int argc, char **argv)
+{
+  static const Shape shapes[] = {
+    { ASTRO_FORMAT_CI8, 64, 8192, 128, 0.85 }, { ASTRO_FORMAT_CI8, 128, 4096, 128, 0.85 },
+    { ASTRO_FORMAT_CI8, 576, 512, 128, 0.85 }, { ASTRO_FORMAT_CI8, 832, 128, 128, 0.85 },
+    { ASTRO_FORMAT_CI8, 64, 4096, 256, 0 },    { ASTRO_FORMAT_CI8, 128, 2048, 256, 0 },
+    { ASTRO_FORMAT_CI8, 576, 256, 256, 0 },    { ASTRO_FORMAT_CI8, 64, 2048, 512, 0 },
+    { ASTRO_FORMAT_CI8, 128, 1024, 512, 0 },   { ASTRO_FORMAT_CI8, 576, 128, 512, 0 },
+    { ASTRO_FORMAT_CI8, 64, 1024, 1024, 0 },   { ASTRO_FORMAT_CI8, 128, 512, 1024, 0 },
+    { ASTRO_FORMAT_CI4, 832, 128, 128, 0.85 }, { ASTRO_FORMAT_CI4, 1664, 128, 16, 0.85 },
+    { ASTRO_FORMAT_CI8, 1664, 128, 16, 0.85 },
+  };
+  static const char *const levels[] = { NULL, "wgmma", "mma" };
+  gst_init(&argc, &argv);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  if (!bench_open_device("correlator-short") || !bench_load_copy())
+    return 0;
+  const gboolean all = argc > 1 && g_str_equal(argv[1], "all");
+  g_autofree char *title = g_strdup_printf(
+      "%s: short integrations of two polarisations (limit: traffic of a device copy)",
+      device->name);
+  bench_head(title);
+  for (guint i = 0; i < G_N_ELEMENTS(shapes); i++)
+    for (guint l = 0; l < (all ? G_N_ELEMENTS(levels) : 1); l++)
+      measure(&shapes[i], levels[l]);
+  device->funcs->queue_free(device, queue);
+  astro_device_unref(device);
+  return 0;
+}
