@@ -2,6 +2,7 @@
  * device. core/gridder/backend.c says what its calls do. */
 #include "gpu/gridder/prepare.h"
 #include "gpu/gridder/per-product.h"
+#include "gpu/runtime/sum.h"
 
 extern "C" {
 #include "core/memory/pool.h"
