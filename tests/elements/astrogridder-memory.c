@@ -60,7 +60,8 @@ static Made make(const char *line)
   g_assert_no_error(error);
   g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
-  made.path = g_build_filename(g_getenv("G_TEST_BUILDDIR"), "images-XXXXXX", NULL);
+  const char *folder = g_getenv("G_TEST_BUILDDIR"); /* TMPDIR may be no place */
+  made.path = g_build_filename(folder ? folder : ".", "images-XXXXXX", NULL);
   close(g_mkstemp(made.path));
   g_object_set(sink, "location", made.path, NULL);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
