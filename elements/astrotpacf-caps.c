@@ -106,14 +106,35 @@ static gboolean check_space(const AstroTpacfSettings *settings, const GstCaps *c
                     space.n_columns, astro_axis_name(space.across), MAX_SPACE_ROWS);
 }
 
-/* Properties that would be ignored. */
+/* Whether kinds are all planes of dd and perhaps rd, in order, as astrohistogram names them. */
+static gboolean has_planes(const AstroFieldsTable *table, const char *kinds)
+{
+  static const char *const names[] = { "dd", "rd" };
+  g_autoptr(GString) expected = g_string_new(NULL);
+  for (guint k = 0; k <= (guint)table->has_random; k++)
+    for (guint p = 0; p < astro_pair_fields_planes(table->fields); p++) {
+      const char *plane = astro_pair_fields_plane(table->fields, p);
+      g_string_append_printf(expected, "%s%s%s%s", k || p ? ":" : "", names[k], plane ? "_" : "",
+                             plane ? plane : "");
+    }
+  return g_str_equal(expected->str, kinds);
+}
+
+/* A table of fields needs its planes; properties would be ignored. */
 static gboolean check_fields(const AstroTpacfSettings *settings, const GstCaps *caps,
                              GError **error)
 {
   const AstroFieldsTable fields = astro_tpacf_fields(caps);
-  if (fields.fields == ASTRO_PAIR_FIELDS_NONE ||
-      (settings->statistic == ASTRO_STATISTIC_AUTO && !settings->integral_constraint &&
-       settings->estimator == ASTRO_ESTIMATOR_LANDY_SZALAY))
+  const char *kinds = gst_structure_get_string(gst_caps_get_structure(caps, 0), "pairs");
+  if (fields.fields == ASTRO_PAIR_FIELDS_NONE)
+    return TRUE;
+  if (!has_planes(&fields, kinds) || astro_tpacf_space(settings, caps).across != ASTRO_AXIS_NONE)
+    return astro_fail(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                      "a histogram of fields=%s has pairs=%s, expected its planes alone, in order "
+                      "and by angle, as astrohistogram sends them",
+                      astro_pair_fields_name(fields.fields), kinds);
+  if (settings->statistic == ASTRO_STATISTIC_AUTO && !settings->integral_constraint &&
+      settings->estimator == ASTRO_ESTIMATOR_LANDY_SZALAY)
     return TRUE;
   return astro_fail(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_STATISTIC,
                     "a histogram of fields=%s gives means of products: expected statistic=auto, "
