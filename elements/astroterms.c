@@ -222,6 +222,7 @@ static void astro_terms_class_init(AstroTermsClass *klass)
   stage->stage = "terms";
   stage->backends = astro_terms_backends;
   stage->tell_memory = astro_terms_memory;
+  stage->tell_work = astro_terms_work;
   stage->configure = configure;
   stage->feed = feed;
   astro_stage_class_add_pads(stage, images, images);

@@ -5,6 +5,10 @@
 
 G_BEGIN_DECLS
 
+/* Times for which a stage that falls short is timed: the machine may be busy with something else,
+ * but a slow kernel is slow each time. */
+#define ASTRO_QUALIFY_ROUNDS 3
+
 typedef struct _AstroUsage AstroQualifyMeter;
 
 AstroQualifyMeter *astro_qualify_meter_start(void);

@@ -76,8 +76,9 @@ static void tell(AstroQualifyResult *result, const Timing *timing, double *secon
       timing->roof ? timing->roof : "memory, and what it computes depends on the data", joules);
 }
 
-static void time_runs(const AstroQualifyElement *row, Timing *timing, guint runs,
-                      const char *folder, AstroQualifyResult *result)
+/* FALSE: a run failed. */
+static gboolean time_runs(const AstroQualifyElement *row, Timing *timing, guint runs,
+                          const char *folder, AstroQualifyResult *result)
 {
   const AstroQualifyPlay play = { .hear = hear, .start = start, .end = end, .data = timing };
   g_autofree char *line = astro_qualify_element_line(row, row->timed, timing->backend, folder);
@@ -88,10 +89,12 @@ static void time_runs(const AstroQualifyElement *row, Timing *timing, guint runs
     seconds[i] = timing->took;
   }
   g_autofree char *joules = astro_qualify_meter_stop(meter, runs);
-  if (result->remark)
+  if (result->remark) {
     result->state = ASTRO_QUALIFY_SHORT;
-  else
-    tell(result, timing, seconds, runs, joules);
+    return FALSE;
+  }
+  tell(result, timing, seconds, runs, joules);
+  return TRUE;
 }
 
 static void time_backend(const AstroQualifyElement *row, const AstroMachine *machine,
@@ -102,7 +105,12 @@ static void time_backend(const AstroQualifyElement *row, const AstroMachine *mac
   AstroQualifyResult *result = astro_qualify_result_new("rate", subject);
   Timing timing = { .machine = machine, .backend = backend };
   g_ptr_array_add(results, result);
-  time_runs(row, &timing, is_quick ? QUICK_RUNS : RUNS, folder, result);
+  for (guint i = 0; i < ASTRO_QUALIFY_ROUNDS; i++) {
+    g_clear_pointer(&result->remark, g_free);
+    if (!time_runs(row, &timing, is_quick ? QUICK_RUNS : RUNS, folder, result) ||
+        result->state == ASTRO_QUALIFY_PASS)
+      return;
+  }
 }
 
 void astro_qualify_element_rate(const AstroQualifyElement *row, const AstroMachine *machine,

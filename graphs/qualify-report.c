@@ -4,18 +4,30 @@
 #include <math.h>
 #include <string.h>
 
+/* The tests are those of doc/requirements.md. */
 static const struct {
   const char *requirement, *title;
-} titles[] = {
-  { "exact", "Every kernel gives what the reference gives" },
-  { "rate", "Rates beside what the machine allows" },
-  { "image", "Errors of images beside direct transforms are as small as asked for" },
-  { "adjoint", "Degridding is the adjoint of gridding" },
-  { "losses", "What is lost is missing from the weights in a file" },
-  { "stops", "Runs that are cut short leave whole files, or none" },
-  { "energy", "Energy of the timed work, beside each rate" },
-  { "peers", "Other programs count the same" },
-  { "seeds", "Published experiments, run again; their own figures in the remarks" },
+  const char *tests; /* files and folders of the sources, with spaces between */
+} requirements[] = {
+  { "exact", "Every kernel gives what the reference gives",
+    "tests/graphs/qualify.c tests/core/power/power-variants.c tests/core/correlator "
+    "tests/core/beamform tests/core/channelizer tests/core/dedisperse tests/core/fold "
+    "tests/core/convert tests/core/transpose tests/core/phaseshift tests/core/fft "
+    "tests/core/delay tests/core/gridder tests/core/image tests/core/clean tests/core/calibrate "
+    "tests/core/flag tests/core/search tests/core/histogram" },
+  { "rate", "Rates beside what the machine allows", "tests/bench tests/graphs/qualify.c" },
+  { "image", "Errors of images beside direct transforms are as small as asked for",
+    "tests/core/gridder/gridder.c tests/elements/astrogridder.c" },
+  { "adjoint", "Degridding is the adjoint of gridding", "tests/core/gridder/degrid.c" },
+  { "losses", "What is lost is missing from the weights in a file",
+    "tests/elements/astropower.c tests/elements/misfits.c tests/graphs/packets.c" },
+  { "stops", "Runs that are cut short leave whole files, or none",
+    "tests/graphs/interrupt.c tests/graphs/refused.c" },
+  { "energy", "Energy of the timed work, beside each rate",
+    "tests/graphs/usage.c tests/core/machine/nvml.c" },
+  { "peers", "Other programs count the same", "tests/bench/peers-tpacf" },
+  { "seeds", "Published experiments, run again; their own figures in the remarks",
+    "tests/bench/correlator.c tests/bench/wprojection.c tests/bench/histogram.c" },
 };
 
 /* ---- JSON ---- */
@@ -65,6 +77,20 @@ static void append_result(GString *text, const AstroQualifyResult *result)
   g_string_append_c(text, '}');
 }
 
+/* Each requirement with the tests that look at it too. */
+static void append_requirements(GString *text)
+{
+  g_string_append(text, "  \"requirements\": [\n");
+  for (guint i = 0; i < G_N_ELEMENTS(requirements); i++) {
+    g_auto(GStrv) tests = g_strsplit(requirements[i].tests, " ", -1);
+    g_autofree char *list = g_strjoinv("\", \"", tests);
+    g_string_append_printf(text, "    {\"requirement\": \"%s\", \"tests\": [\"%s\"]}%s\n",
+                           requirements[i].requirement, list,
+                           i + 1 < G_N_ELEMENTS(requirements) ? "," : "");
+  }
+  g_string_append(text, "  ],\n");
+}
+
 static char *to_json(const AstroQualifyReport *report)
 {
   GString *text = g_string_new("{\n");
@@ -74,7 +100,9 @@ static char *to_json(const AstroQualifyReport *report)
   g_string_append_printf(text, "  \"seed\": %u,\n  \"quick\": %s,\n  \"seconds\": ", report->seed,
                          report->is_quick ? "true" : "false");
   append_number(text, report->seconds);
-  g_string_append(text, ",\n  \"results\": [\n");
+  g_string_append(text, ",\n");
+  append_requirements(text);
+  g_string_append(text, "  \"results\": [\n");
   for (guint i = 0; i < report->results->len; i++) {
     append_result(text, report->results->pdata[i]);
     g_string_append(text, i + 1 < report->results->len ? ",\n" : "\n");
@@ -111,12 +139,13 @@ static void append_row(GString *page, const AstroQualifyResult *result)
 }
 
 static void append_section(GString *page, const AstroQualifyReport *report, const char *requirement,
-                           const char *title)
+                           const char *title, const char *tests)
 {
-  g_string_append_printf(page,
-                         "<h2>%s: %s</h2>\n<table>\n<tr><th>subject</th><th>measured</th>"
-                         "<th>limit</th><th>state</th><th>remark</th></tr>\n",
-                         requirement, title);
+  g_string_append_printf(
+      page,
+      "<h2>%s: %s</h2>\n<p>tests: %s</p>\n<table>\n<tr><th>subject</th><th>measured</th>"
+      "<th>limit</th><th>state</th><th>remark</th></tr>\n",
+      requirement, title, tests);
   for (guint i = 0; i < report->results->len; i++) {
     const AstroQualifyResult *result = report->results->pdata[i];
     if (g_str_equal(result->requirement, requirement))
@@ -148,8 +177,9 @@ static char *to_html(const AstroQualifyReport *report)
                          "<h1>gst-astro qualified</h1>\n<p>%s<br>%s<br>seed %u, %s, %.0f s</p>\n",
                          style, host, versions, report->seed, report->is_quick ? "quick" : "whole",
                          report->seconds);
-  for (guint i = 0; i < G_N_ELEMENTS(titles); i++)
-    append_section(page, report, titles[i].requirement, titles[i].title);
+  for (guint i = 0; i < G_N_ELEMENTS(requirements); i++)
+    append_section(page, report, requirements[i].requirement, requirements[i].title,
+                   requirements[i].tests);
   append_worse(page, report->worse);
   g_string_append(page, "</body></html>\n");
   return g_string_free(page, FALSE);

@@ -15,7 +15,7 @@ tests_core_machine_told_work_SOURCES = tests/core/machine/told-work.c core/beamf
 tests_core_machine_told_work_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_COUNTS_WORK
 core_tests += tests/core/machine/told-images
 tests_core_machine_told_images_SOURCES = tests/core/machine/told-images.c core/flag/reference.c core/gridder/direct.c \
-  core/gridder/wstacking/reference.c core/image/reference.c core/primarybeam/reference.c
+  core/gridder/wstacking/reference.c core/image/reference.c core/primarybeam/reference.c core/terms/reference.c
 tests_core_machine_told_images_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_COUNTS_WORK
 tests_core_machine_told_images_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_machine_told_images_LDADD = $(LDADD) $(FFTW_LIBS)

@@ -122,10 +122,15 @@ static gboolean has_pixels(const AstroTermsConfig *config, gconstpointer plane)
   return FALSE;
 }
 
+guint astro_terms_fitted(const AstroTermsConfig *config, guint product)
+{
+  return config->means >> product & 1 ? 1 : config->terms;
+}
+
 gboolean astro_terms_fit(const AstroTermsConfig *config, gconstpointer in, guint product,
                          const double *weights, AstroPolynomial *fit, gboolean *any, GError **error)
 {
-  const guint n = config->channels, terms = config->means >> product & 1 ? 1 : config->terms;
+  const guint n = config->channels, terms = astro_terms_fitted(config, product);
   g_autofree double *x = g_new0(double, n), *shares = g_new(double, n);
   guint used = 0;
   *fit = (AstroPolynomial){ 0 };

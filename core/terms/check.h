@@ -15,6 +15,7 @@ gsize astro_terms_pixels(const AstroTermsConfig *config);
 gconstpointer astro_terms_plane(const AstroTermsConfig *config, gconstpointer in, guint channel,
                                 guint product);
 
+guint astro_terms_fitted(const AstroTermsConfig *config, guint product); /* terms of its fit */
 /* The fit of a product's channels. *any: a channel has weight; there is no fit without one. FALSE
  * with an error if fewer channels than terms have data. To be cleared either way. */
 gboolean astro_terms_fit(const AstroTermsConfig *config, gconstpointer in, guint product,

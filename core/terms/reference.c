@@ -1,5 +1,6 @@
 /* The reference backend: the fit of one pixel after another. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/backend/instance.h"
 #include "core/terms/check.h"
 
@@ -16,8 +17,10 @@ static void fit_pixel(const AstroTermsConfig *config, const AstroPolynomial *fit
                       guint product, gsize at, double *values, gpointer out)
 {
   double terms[ASTRO_POLYNOMIAL_MOST_TERMS];
-  for (guint channel = 0; channel < config->channels; channel++)
+  for (guint channel = 0; channel < config->channels; channel++) {
+    ASTRO_COUNT(2 * fit->terms); /* it is multiplied and added for each */
     values[channel] = astro_terms_get(config, astro_terms_plane(config, in, channel, product), at);
+  }
   astro_polynomial_solve(fit, values, terms);
   for (guint k = 0; k < fit->terms; k++) {
     const gint to = astro_terms_find(config, (AstroTermsKind)k, product);

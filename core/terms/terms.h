@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -52,6 +53,9 @@ AstroTermsProduct astro_terms_product(const AstroTermsConfig *config, guint numb
 
 /* Bytes that the cpu backend needs at most for a configuration, beside images in and out. */
 guint64 astro_terms_memory(gconstpointer config, guint threads);
+
+/* AstroTellWork. */
+gboolean astro_terms_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 extern const AstroBackend astro_terms_reference, astro_terms_cpu;
 extern const AstroBackend *const astro_terms_backends[];

@@ -80,8 +80,9 @@ static const char *cell_of(GStrv titles, GStrv cells, const char *title)
   return "";
 }
 
-/* Adds up, over the stages of a plan that are told, what they should take and what they took. */
-static void compare(guint run, const char *plan, const char *stats)
+/* Adds up, over the stages of a plan that are told, what they should take and what they took.
+ * FALSE: there is no such stage. */
+static gboolean compare(guint run, const char *plan, const char *stats)
 {
   g_auto(GStrv) plan_titles = NULL, stats_titles = NULL;
   g_autoptr(GHashTable) planned = read_table(plan, &plan_titles);
@@ -101,12 +102,17 @@ static void compare(guint run, const char *plan, const char *stats)
   g_autofree char *what =
       g_strdup_printf("%s, %u stages, %.3g ms predicted, %.3g measured", runs[run].graph,
                       g_hash_table_size(planned), predicted * 1e3, measured * 1e3);
-  if (predicted > 0 && measured > 0)
-    bench_row(what, runs[run].seconds / measured, runs[run].seconds / predicted, "s/s", 0);
+  if (predicted <= 0 || measured <= 0) {
+    printf("%-64s nothing to compare\n", what);
+    return FALSE;
+  }
+  bench_row(what, runs[run].seconds / measured, runs[run].seconds / predicted, "s/s", 0);
+  return TRUE;
 }
 
 int main(void)
 {
+  guint compared = 0;
   g_autofree char *machine = NULL;
   program = g_file_test("graphs/gst-astro", G_FILE_TEST_EXISTS)
                 ? g_canonicalize_filename("graphs/gst-astro", NULL)
@@ -122,11 +128,10 @@ int main(void)
   for (guint i = 0; i < G_N_ELEMENTS(runs); i++) {
     g_autofree char *plan = ask("plan", i, ""),
                     *stats = plan ? ask("run", i, "--stats --quiet") : NULL;
-    if (stats)
-      compare(i, plan, stats);
+    compared += stats && compare(i, plan, stats);
   }
   test_remove_all(folder);
   g_free(folder);
   g_free(program);
-  return EXIT_SUCCESS;
+  return compared == G_N_ELEMENTS(runs) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -185,6 +185,53 @@ static void test_rows(void)
 
 /* ---- the command ---- */
 
+/* NULL: the sources are not here. */
+static char *read_requirements(void)
+{
+  const char *source = g_getenv("G_TEST_SRCDIR");
+  g_autofree char *path = g_build_filename(source ? source : ".", "doc", "requirements.md", NULL);
+  char *text = NULL;
+  g_file_get_contents(path, &text, NULL, NULL);
+  return text;
+}
+
+static guint count_of(const char *text, const char *what)
+{
+  guint n = 0;
+  for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+    n++;
+  return n;
+}
+
+/* A report names the tests of each requirement as the page of requirements has them, and no
+ * others. */
+static void assert_tests_named(const char *json, const char *page)
+{
+  g_autofree char *text = read_requirements();
+  g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+  guint rows = 0;
+  for (guint i = 0; lines[i]; i++) {
+    g_auto(GStrv) cells = g_strsplit(lines[i], "|", -1);
+    if (!g_str_has_prefix(lines[i], "| `") || g_strv_length(cells) < 5)
+      continue;
+    g_auto(GStrv) words = g_strsplit(cells[4], "`", -1);
+    g_autoptr(GString) listed = g_string_new(NULL), plain = g_string_new("<p>tests: ");
+    for (guint k = 1; words[k] && words[k + 1]; k += 2) {
+      g_string_append_printf(listed, "%s\"%s\"", k > 1 ? ", " : "", words[k]);
+      g_string_append_printf(plain, "%s%s", k > 1 ? " " : "", words[k]);
+    }
+    g_auto(GStrv) name = g_strsplit(cells[1], "`", -1);
+    g_autofree char *row =
+        g_strdup_printf("{\"requirement\": \"%s\", \"tests\": [%s]}", name[1], listed->str);
+    g_string_append(plain, "</p>");
+    g_assert_nonnull(strstr(json, row));
+    g_assert_nonnull(strstr(page, plain->str));
+    rows++;
+  }
+  if (text)
+    g_assert_cmpuint(rows, ==, count_of(json, "\"tests\": ["));
+}
+
 /* An old report in which the rates of power were higher than any machine's, and what it lacks. */
 static void test_quick(void)
 {
@@ -212,6 +259,7 @@ static void test_quick(void)
   g_assert_nonnull(strstr(page, "<h2>exact: "));
   g_assert_null(strstr(page, "http"));
   g_assert_null(strstr(page, "src="));
+  assert_tests_named(text, page);
 }
 
 static void test_refused(void)
@@ -231,9 +279,8 @@ static void test_requirements(void)
   static const char *const requirements[] = { "exact",  "rate",  "image",  "adjoint",
                                               "losses", "stops", "energy", "peers" };
   const char *source = g_getenv("G_TEST_SRCDIR");
-  g_autofree char *path = g_build_filename(source ? source : ".", "doc", "requirements.md", NULL);
-  g_autofree char *text = NULL;
-  if (!g_file_get_contents(path, &text, NULL, NULL)) {
+  g_autofree char *text = read_requirements();
+  if (!text) {
     g_test_skip("the sources are not here");
     return;
   }

@@ -9,6 +9,7 @@
 #include "core/gridder/work.h"
 #include "core/image/image.h"
 #include "core/primarybeam/primarybeam.h"
+#include "core/terms/terms.h"
 #include "tests/core/gridder/gridder.h"
 
 double astro_counted_operations;
@@ -133,6 +134,31 @@ static void test_primary_beam(void)
               ASTRO_ARITHMETIC_DOUBLE);
 }
 
+/* Three channels and a plane of each of three products, of which one is a mean whatever the number
+ * of terms; the quotients of spectral indexes are not counted. */
+static void test_terms(void)
+{
+  for (guint terms = 1; terms <= 3; terms++) {
+    const AstroTermsConfig config = { .format = ASTRO_FORMAT_F32LE,
+                                      .width = 11,
+                                      .height = 6,
+                                      .channels = 3,
+                                      .products = 3,
+                                      .plain = 1,
+                                      .means = 2,
+                                      .terms = terms,
+                                      .frequency = 1.5e8,
+                                      .bandwidth = 3e7,
+                                      .cut = 5 };
+    const AstroTermsArguments arguments = { NULL };
+    const gsize image = 11 * 6 * 4;
+    submit(&astro_terms_reference, &config, &arguments, 3 * 3 * image,
+           astro_terms_products_out(&config) * image);
+    assert_told(astro_terms_work, &config, (AstroWorkSteps){ .in = 1, .out = 1 },
+                ASTRO_ARITHMETIC_DOUBLE);
+  }
+}
+
 /* Samples are added up; the verdict is not counted. */
 static void test_flag(void)
 {
@@ -163,6 +189,7 @@ int main(int argc, char **argv)
   g_test_add_func("/told-images/direct", test_direct);
   g_test_add_func("/told-images/image", test_image);
   g_test_add_func("/told-images/primary-beam", test_primary_beam);
+  g_test_add_func("/told-images/terms", test_terms);
   g_test_add_func("/told-images/flag", test_flag);
   return g_test_run();
 }
