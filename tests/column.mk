@@ -5,7 +5,7 @@ dist_files += tests/soak doc/misfits.md doc/known-limits.md tests/rooms tests/ro
   tests/core/fake-device.h tests/core/on-device.h \
   tests/elements/astrostage.h tests/elements/changed.h tests/elements/elements.h tests/elements/misfit-judging.h tests/elements/misfit-kinds.h tests/elements/misfit-model.h tests/elements/misfit-running.h tests/elements/misfit-stages.h tests/elements/recorded.h tests/elements/left.h tests/elements/merging.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
   tests/bench/bench.h tests/bench/record.h tests/bench/block.h tests/bench/read.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
-  tests/bench/library.h tests/bench/openblas.h tests/bench/on-device.h tests/bench/device-copy.h tests/bench/play.h tests/bench/stream.h \
+  tests/bench/library.h tests/bench/openblas.h tests/bench/on-device.h tests/bench/device-copy.h tests/bench/device-work.h tests/bench/play.h tests/bench/stream.h \
   tests/bench/cpu-figures.md tests/bench/gpu-figures.md tests/fuzz/corpus
 
 if INSTALLED_TESTS

@@ -5,7 +5,7 @@
 #include "core/backend/module.h"
 #include "core/beamform/beamform.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/on-device.h"
+#include "tests/bench/device-work.h"
 #include "tests/bench/cublas.h"
 #include "tests/tests.h"
 
@@ -15,7 +15,7 @@ typedef struct {
   double wanted;
 } Shape;
 
-enum { POLS = 2, STEPS = 2048, CALLS = 8 };
+enum { POLS = 2, STEPS = 2048 };
 enum { TRANSPOSED = 1, PLAIN = 0, R_32F = 0, R_16F = 2, COMPUTE_32F = 68 };
 
 static gpointer block_of(gsize bytes, gboolean is_float)
@@ -85,23 +85,6 @@ static double measure_gemm(const Cublas *cublas, const Shape *shape)
 
 /* ---- the beamformer ---- */
 
-typedef struct {
-  const AstroBackend *backend;
-  gpointer instance;
-  AstroBlock in, out;
-  AstroBeamformArguments arguments;
-} Work;
-
-static void run_calls(gpointer data)
-{
-  Work *w = data;
-  GError *error = NULL;
-  for (guint i = 0; i < CALLS; i++)
-    if (!w->backend->submit(w->instance, &w->in, 1, &w->out, 1, &w->arguments, NULL, &error))
-      g_error("%s", error->message);
-  wait_for_device();
-}
-
 static AstroStream stream_of(const Shape *shape, const char *axis, const char *format)
 {
   g_auto(GStrv) halves = g_strsplit(shape->layout, "AXIS", 2);
@@ -120,11 +103,9 @@ static double measure(const Shape *shape, const char **variant)
 {
   const AstroBeamformConfig config = { stream_of(shape, "station", shape->from),
                                        stream_of(shape, "beam", shape->to) };
-  const AstroPlace place = { .device = device, .queue = queue };
   g_autofree guint *index = g_new(guint, shape->stations);
   g_autofree double *seconds = g_new(double, 3 * shape->stations),
                     *offsets = g_new(double, 3 * shape->beams);
-  GError *error = NULL;
   for (guint i = 0; i < shape->stations; i++)
     index[i] = i;
   for (guint i = 0; i < 3 * shape->stations; i++)
@@ -134,20 +115,17 @@ static double measure(const Shape *shape, const char **variant)
   const AstroBeamformStations stations = { shape->stations, index, seconds, NULL, 1 };
   const gsize in = STEPS * astro_stream_step_bytes(&config.in),
               out = STEPS * astro_stream_step_bytes(&config.out);
-  Work work = {
-    .backend = astro_module_backend("beamform"),
-    .in = { block_of(in, strstr(shape->from, "CF") != NULL), in },
-    .out = { block_of(out, FALSE), out },
-    .arguments = { .stations = &stations, .steps = STEPS, .interval = 1 << 20, .offsets = offsets }
+  const AstroBeamformArguments arguments = {
+    .stations = &stations, .steps = STEPS, .interval = 1 << 20, .offsets = offsets
   };
-  work.instance = work.backend->create(&config, &place, variant, &error);
-  if (!work.instance)
-    g_error("%s", error->message);
-  run_calls(&work);
-  const double taken = bench_seconds(run_calls, &work, 7) / CALLS;
-  work.backend->destroy(work.instance);
-  device->funcs->free(device, work.in.data);
-  device->funcs->free(device, work.out.data);
+  DeviceWork work = { .backend = astro_module_backend("beamform"),
+                      .arguments = &arguments,
+                      .in = { block_of(in, strstr(shape->from, "CF") != NULL), in },
+                      .out = { block_of(out, FALSE), out } };
+  device_work_make(&work, &config, variant);
+  device_work_call(&work);
+  const double taken = bench_seconds(device_work_call, &work, 7) / CALLS;
+  device_work_clear(&work);
   return operations_of(shape) / taken;
 }
 

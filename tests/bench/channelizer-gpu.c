@@ -3,7 +3,7 @@
 #include "core/backend/module.h"
 #include "core/channelizer/channelizer.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/device-copy.h"
+#include "tests/bench/device-work.h"
 
 typedef struct {
   const char *format;
@@ -12,39 +12,11 @@ typedef struct {
   double wanted;
 } Shape;
 
-enum { STATIONS = 32, POLS = 2, TAPS = 8, CALLS = 8 };
+enum { STATIONS = 32, POLS = 2, TAPS = 8 };
 #define BLOCK_BYTES ((gsize)256 << 20)
-
-typedef struct {
-  const AstroBackend *backend;
-  gpointer instance;
-  AstroBlock in, out;
-  gpointer from, to; /* of the copy */
-  gsize copied;
-  AstroChannelizerArguments arguments;
-} Work;
-
-static void run_calls(gpointer data)
-{
-  Work *w = data;
-  GError *error = NULL;
-  for (guint i = 0; i < CALLS; i++)
-    if (!w->backend->submit(w->instance, &w->in, 1, &w->out, 1, &w->arguments, NULL, &error))
-      g_error("%s", error->message);
-  wait_for_device();
-}
-
-static void run_copies(gpointer data)
-{
-  Work *w = data;
-  for (guint i = 0; i < CALLS; i++)
-    bench_copy(w->to, w->from, w->copied);
-  wait_for_device();
-}
 
 static void measure(const Shape *shape)
 {
-  const AstroPlace place = { .device = device, .queue = queue };
   AstroChannelizerConfig config = {
     .to = shape->to, .channels = shape->channels, .taps = TAPS, .beta = ASTRO_WINDOW_BETA, .gain = 1
   };
@@ -60,32 +32,24 @@ static void measure(const Shape *shape)
               to = astro_format_info(shape->to)->bytes;
   const guint64 spectra = BLOCK_BYTES / (STATIONS * POLS * MAX(sample, to) * shape->channels);
   const gsize samples = spectra * shape->channels * STATIONS * POLS, in = samples * sample;
+  const AstroChannelizerArguments arguments = { 0, spectra * shape->channels, TRUE, NULL, 0 };
   AstroSpectra first;
-  Work work = { .backend = astro_module_backend("channelizer"),
-                .in = { bench_device_block(in, FALSE), in },
-                .from = bench_device_block(samples * (sample + to) / 2, FALSE),
-                .to = bench_device_block(samples * (sample + to) / 2, FALSE),
-                .copied = samples * (sample + to) / 2,
-                .arguments = { 0, spectra * shape->channels, TRUE, NULL, 0 } };
-  if (!astro_channelizer_block_spectra(&config, 0, 0, work.arguments.steps, &first, &error))
+  DeviceWork work = { .backend = astro_module_backend("channelizer"),
+                      .arguments = &arguments,
+                      .in = { bench_device_block(in, FALSE), in } };
+  if (!astro_channelizer_block_spectra(&config, 0, 0, arguments.steps, &first, &error))
     g_error("%s", error->message);
   work.out.bytes = first.count * shape->channels * STATIONS * POLS * to;
   work.out.data = bench_device_block(work.out.bytes, FALSE);
-  work.instance = work.backend->create(&config, &place, &variant, &error);
-  if (!work.instance)
-    g_error("%s", error->message);
+  device_work_copy(&work, samples * (sample + to));
+  device_work_make(&work, &config, &variant);
   double ours, limit;
-  bench_pair(run_calls, &work, run_copies, &work, 7, &ours, &limit);
+  device_work_pair(&work, &ours, &limit);
   g_autofree char *what =
       g_strdup_printf("%s to %s, %u channels, %d taps, %s", shape->format,
                       astro_format_name(shape->to), shape->channels, TAPS, variant);
-  bench_row(what, CALLS * 2 * (double)work.copied / ours * 1e-9,
-            CALLS * 2 * (double)work.copied / limit * 1e-9, "GB/s", shape->wanted);
-  work.backend->destroy(work.instance);
-  device->funcs->free(device, work.in.data);
-  device->funcs->free(device, work.out.data);
-  device->funcs->free(device, work.from);
-  device->funcs->free(device, work.to);
+  bench_row(what, ours * 1e-9, limit * 1e-9, "GB/s", shape->wanted);
+  device_work_clear(&work);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
 #include "core/backend/module.h"
 #include "core/correlator/correlator.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/device-copy.h"
+#include "tests/bench/device-work.h"
 
 typedef struct {
   AstroFormat from;
@@ -13,35 +13,8 @@ typedef struct {
   double wanted;
 } Shape;
 
-enum { POLS = 2, CALLS = 8 };
+enum { POLS = 2 };
 #define LAYOUT "channel:station:pol:time"
-
-typedef struct {
-  const AstroBackend *backend;
-  gpointer instance;
-  AstroBlock in, out;
-  gpointer from, to; /* of the copy */
-  gsize copied;
-  AstroCorrelatorArguments arguments;
-} Work;
-
-static void run_calls(gpointer data)
-{
-  Work *w = data;
-  GError *error = NULL;
-  for (guint i = 0; i < CALLS; i++)
-    if (!w->backend->submit(w->instance, &w->in, 1, &w->out, 1, &w->arguments, NULL, &error))
-      g_error("%s", error->message);
-  wait_for_device();
-}
-
-static void run_copies(gpointer data)
-{
-  Work *w = data;
-  for (guint i = 0; i < CALLS; i++)
-    bench_copy(w->to, w->from, w->copied);
-  wait_for_device();
-}
 
 static AstroCorrelatorConfig config_of(const Shape *shape)
 {
@@ -64,39 +37,31 @@ static AstroCorrelatorConfig config_of(const Shape *shape)
 /* level: a kernel by its name; NULL: the one that is chosen. */
 static void measure(const Shape *shape, const char *level)
 {
-  const AstroPlace place = { .device = device, .queue = queue };
   const AstroCorrelatorConfig config = config_of(shape);
   const gsize in = (gsize)shape->steps * shape->stations * POLS * shape->channels *
                    astro_format_info(shape->from)->bytes,
-              out = astro_correlator_output_bytes(&config), half = (in + out) / 2;
+              out = astro_correlator_output_bytes(&config);
+  const AstroCorrelatorArguments arguments = { .steps = shape->steps,
+                                               .count = shape->steps,
+                                               .dump = TRUE };
   const char *variant = NULL;
-  GError *error = NULL;
+  DeviceWork work = { .backend = astro_module_backend("correlator"),
+                      .arguments = &arguments,
+                      .in = { bench_device_block(in, FALSE), in },
+                      .out = { bench_device_block(out, FALSE), out } };
+  device_work_copy(&work, in + out);
   if (level)
     g_setenv("ASTRO_CUDA", level, TRUE);
-  Work work = { .backend = astro_module_backend("correlator"),
-                .in = { bench_device_block(in, FALSE), in },
-                .out = { bench_device_block(out, FALSE), out },
-                .from = bench_device_block(half, FALSE),
-                .to = bench_device_block(half, FALSE),
-                .copied = half,
-                .arguments = { .steps = shape->steps, .count = shape->steps, .dump = TRUE } };
-  work.instance = work.backend->create(&config, &place, &variant, &error);
+  device_work_make(&work, &config, &variant);
   g_unsetenv("ASTRO_CUDA");
-  if (!work.instance)
-    g_error("%s", error->message);
   double ours, limit;
-  bench_pair(run_calls, &work, run_copies, &work, 7, &ours, &limit);
-  g_autofree char *what =
-      g_strdup_printf("%s, %u stations x %u channels, %u spectra%s%s: %.3f ms",
-                      astro_format_name(shape->from), shape->stations, shape->channels,
-                      shape->steps, level ? ", " : "", level ? level : "", ours / CALLS * 1e3);
-  bench_row(what, CALLS * 2 * (double)half / ours * 1e-9, CALLS * 2 * (double)half / limit * 1e-9,
-            "GB/s", level ? 0 : shape->wanted);
-  work.backend->destroy(work.instance);
-  device->funcs->free(device, work.in.data);
-  device->funcs->free(device, work.out.data);
-  device->funcs->free(device, work.from);
-  device->funcs->free(device, work.to);
+  device_work_pair(&work, &ours, &limit);
+  g_autofree char *what = g_strdup_printf("%s, %u stations x %u channels, %u spectra%s%s: %.3f ms",
+                                          astro_format_name(shape->from), shape->stations,
+                                          shape->channels, shape->steps, level ? ", " : "",
+                                          level ? level : "", 2 * (double)work.copied / ours * 1e3);
+  bench_row(what, ours * 1e-9, limit * 1e-9, "GB/s", level ? 0 : shape->wanted);
+  device_work_clear(&work);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
 #include "core/backend/module.h"
 #include "core/power/power.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/device-copy.h"
+#include "tests/bench/device-work.h"
 
 typedef struct {
   const char *layout;
@@ -16,34 +16,7 @@ typedef struct {
   double wanted;
 } Shape;
 
-enum { POLS = 2, CALLS = 8 };
-
-typedef struct {
-  const AstroBackend *backend;
-  gpointer instance;
-  AstroBlock in, out;
-  gpointer copy;
-  AstroPowerArguments arguments;
-  AstroResult result;
-} Work;
-
-static void run_calls(gpointer data)
-{
-  Work *w = data;
-  GError *error = NULL;
-  for (guint i = 0; i < CALLS; i++)
-    if (!w->backend->submit(w->instance, &w->in, 1, &w->out, 1, &w->arguments, &w->result, &error))
-      g_error("%s", error->message);
-  wait_for_device();
-}
-
-static void run_copies(gpointer data)
-{
-  Work *w = data;
-  for (guint i = 0; i < CALLS; i++)
-    bench_copy(w->copy, w->in.data, w->in.bytes);
-  wait_for_device();
-}
+enum { POLS = 2 };
 
 static AstroPowerConfig config_of(const Shape *shape)
 {
@@ -65,36 +38,31 @@ static AstroPowerConfig config_of(const Shape *shape)
 
 static void measure(const Shape *shape)
 {
-  const AstroPlace place = { .device = device, .queue = queue };
   const AstroPowerConfig config = config_of(shape);
   const gsize in = shape->steps * shape->stations * POLS * shape->channels *
                    astro_format_info(shape->from)->bytes;
   const guint64 ended = shape->steps / shape->integration;
   const gsize out = ended * astro_power_output_bytes(&config);
   const char *variant = NULL;
-  GError *error = NULL;
   g_autofree guint32 *counts = g_new(guint32, ended * astro_power_counts(&config));
-  Work work = { .backend = astro_module_backend("power"),
-                .in = { bench_device_block(in, shape->from == ASTRO_FORMAT_CF32LE), in },
-                .out = { bench_device_block(out, FALSE), out },
-                .copy = bench_device_block(in, FALSE),
-                .arguments = { .steps = shape->steps, .integration = shape->integration },
-                .result = { .counts = counts } };
-  work.instance = work.backend->create(&config, &place, &variant, &error);
-  if (!work.instance)
-    g_error("%s", error->message);
+  const AstroPowerArguments arguments = { .steps = shape->steps,
+                                          .integration = shape->integration };
+  AstroResult result = { .counts = counts };
+  DeviceWork work = { .backend = astro_module_backend("power"),
+                      .arguments = &arguments,
+                      .result = &result,
+                      .in = { bench_device_block(in, shape->from == ASTRO_FORMAT_CF32LE), in },
+                      .out = { bench_device_block(out, FALSE), out } };
+  device_work_copy(&work, 2 * in);
+  device_work_make(&work, &config, &variant);
   double ours, limit;
-  bench_pair(run_calls, &work, run_copies, &work, 7, &ours, &limit);
+  device_work_pair(&work, &ours, &limit);
   g_autofree char *what = g_strdup_printf(
       "%s, %s, %u stations x %u channels, %u of %u steps%s, %s", shape->products,
       astro_format_name(shape->from), shape->stations, shape->channels, (guint)shape->integration,
       (guint)shape->steps, shape->sum ? ", summed" : "", shape->layout);
-  bench_row(what, CALLS * (double)in / ours * 1e-9, 2 * CALLS * (double)in / limit * 1e-9, "GB/s",
-            shape->wanted);
-  work.backend->destroy(work.instance);
-  device->funcs->free(device, work.in.data);
-  device->funcs->free(device, work.out.data);
-  device->funcs->free(device, work.copy);
+  bench_row(what, ours / 2 * 1e-9, limit * 1e-9, "GB/s", shape->wanted); /* little is written */
+  device_work_clear(&work);
 }
 
 #define FAST_CHANNELS "time:station:pol:channel"
