@@ -1,6 +1,8 @@
-/* Reads counters of energy around timed work. */
+/* Reads counters of energy around timed work, and judges its rate. */
 #include "graphs/qualify-meter.h"
 #include "graphs/usage.h"
+
+#include <math.h>
 
 AstroQualifyMeter *astro_qualify_meter_start(void)
 {
@@ -43,4 +45,18 @@ int astro_qualify_compare_doubles(gconstpointer a, gconstpointer b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
+}
+
+void astro_qualify_judge_rate(AstroQualifyResult *result, double seconds, double bound,
+                              double least, double overhead)
+{
+  result->value = bound / fmax(seconds, 1e-9);
+  result->state = result->value >= least ? ASTRO_QUALIFY_PASS
+                  : seconds > overhead   ? ASTRO_QUALIFY_SHORT
+                                         : ASTRO_QUALIFY_NOT_RUN;
+  if (result->state != ASTRO_QUALIFY_NOT_RUN)
+    return;
+  char *remark = g_strconcat(result->remark, ": too little work to tell the rate", NULL);
+  g_free(result->remark);
+  result->remark = remark;
 }

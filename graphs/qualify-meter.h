@@ -1,7 +1,7 @@
-/* The energy that timed work takes, where counters of it can be read. */
+/* Timed work: the energy that it takes, where counters can be read, and its rate. */
 #pragma once
 
-#include <glib.h>
+#include "graphs/qualify-result.h"
 
 G_BEGIN_DECLS
 
@@ -16,6 +16,12 @@ AstroQualifyMeter *astro_qualify_meter_start(void);
 char *astro_qualify_meter_stop(AstroQualifyMeter *meter, guint runs);
 /* Why there is no counter for the CPU or for a GPU; NULL: there is one for either. To be freed. */
 char *astro_qualify_meter_lacks(void);
+
+/* Judges a rate by the seconds taken and those that the machine allows, of which at least the part
+ * `least` is asked for. A call or a pipeline takes up to `overhead` seconds whatever its work:
+ * where that may be all, the rate is not told, and the remark says so. */
+void astro_qualify_judge_rate(AstroQualifyResult *result, double seconds, double bound,
+                              double least, double overhead);
 
 /* For times of runs that are to be sorted. */
 int astro_qualify_compare_doubles(gconstpointer a, gconstpointer b);

@@ -9,9 +9,8 @@
 #include "core/kit/pages.h"
 
 #define CALLS 9
-#define LEAST                                                                                      \
-  0.01 /* of the bound: far below what kernels reach, and above what a slow one does               \
-        */
+#define LEAST 0.01    /* of the bound: far below what kernels reach */
+#define OVERHEAD 0.01 /* of a call: copies of little, launches, threads that wake */
 
 /* Seconds that the machine takes at best. */
 static double bound_of(const AstroQualifyStage *stage, const AstroQualifyCase *c,
@@ -52,11 +51,10 @@ static gboolean time_calls(AstroQualifyCall *call, double bound, AstroQualifyRes
   if (result->remark)
     return FALSE;
   qsort(seconds, CALLS, sizeof *seconds, astro_qualify_compare_doubles);
-  result->value = bound / fmax(seconds[CALLS / 2], 1e-9);
-  result->state = result->value >= LEAST ? ASTRO_QUALIFY_PASS : ASTRO_QUALIFY_SHORT;
   result->remark = g_strdup_printf("%s: %.3g ms (%.3g to %.3g), where the machine allows %.3g ms%s",
                                    call->c->shape, 1e3 * seconds[CALLS / 2], 1e3 * seconds[0],
                                    1e3 * seconds[CALLS - 1], 1e3 * bound, joules);
+  astro_qualify_judge_rate(result, seconds[CALLS / 2], bound, LEAST, OVERHEAD);
   return TRUE;
 }
 
@@ -64,7 +62,7 @@ static void time_rounds(AstroQualifyCall *call, double bound, AstroQualifyResult
 {
   for (guint i = 0; i < ASTRO_QUALIFY_ROUNDS; i++) {
     g_clear_pointer(&result->remark, g_free);
-    if (!time_calls(call, bound, result) || result->state == ASTRO_QUALIFY_PASS)
+    if (!time_calls(call, bound, result) || result->state != ASTRO_QUALIFY_SHORT)
       return;
   }
 }
