@@ -399,6 +399,19 @@ static inline gboolean fake_event_wait(AstroDevice *device, AstroEvent *event, G
   return TRUE;
 }
 
+/* The queue of another device may still hold an event of this one that it was told to wait for. */
+static inline void fake_await_events(FakeDevice *fake)
+{
+  guint events = 1;
+  for (guint i = 0; i < 10000 && events > 0; i++) {
+    pthread_mutex_lock(&fake->world->lock);
+    events = fake->events;
+    pthread_mutex_unlock(&fake->world->lock);
+    if (events > 0)
+      g_usleep(1000);
+  }
+}
+
 static inline void fake_close(AstroDevice *device)
 {
   FakeDevice *fake = (FakeDevice *)device;
@@ -409,6 +422,7 @@ static inline void fake_close(AstroDevice *device)
   pthread_mutex_unlock(&fake->world->lock);
   for (guint i = 0; i < fake->queues->len; i++)
     pthread_join(((AstroQueue *)fake->queues->pdata[i])->thread, NULL);
+  fake_await_events(fake);
 
   pthread_mutex_lock(&fake->world->lock);
   g_ptr_array_remove_fast(fake->world->fakes, fake);
