@@ -359,7 +359,7 @@ static gboolean finish(AstroStage *stage, GError **error)
 {
   AstroFlag *self = ASTRO_FLAG(stage);
   const gboolean ok = (!self->blocks.open || judge_block(self, error)) && emit_judged(self, error);
-  /* What comes after other caps may count its steps from 0 again: old verdicts are not for it. */
+  /* Old verdicts are not for the steps of other caps, which may count from 0 again. */
   if (ok)
     astro_flag_blocks_clear(&self->blocks);
   astro_flag_told_post(&self->told, GST_ELEMENT(self), TRUE);
