@@ -12,9 +12,9 @@
 
 #define RUNS 5
 #define QUICK_RUNS 1
-#define LEAST 0.01   /* of the bound, where there is one of arithmetic too */
-#define OVERHEAD 0.5 /* of a pipeline: threads that start, and a GPU's first call of each kernel   \
-                      */
+#define LEAST 0.01 /* of the bound, where there is one of arithmetic too */
+/* Seconds of a pipeline: threads that start, and a GPU's first call of each kernel. */
+#define OVERHEAD 0.5
 
 typedef struct {
   const AstroMachine *machine;
