@@ -8,7 +8,7 @@ endif
 elements_libgstastrompi_la_SOURCES = elements/mpi/plugin.c elements/mpi/astroalltoall.c elements/mpi/astroalltoall.h \
   elements/mpi/astroreduce.c elements/mpi/astroreduce.h elements/mpi/exchange.c elements/mpi/exchange.h \
   elements/mpi/sender.c elements/mpi/sender.h elements/mpi/receiver.c elements/mpi/receiver.h elements/mpi/link.c \
-  elements/mpi/link.h elements/mpi/elsewhere.c elements/mpi/elsewhere.h elements/mpi/sums.c elements/mpi/sums.h \
+  elements/mpi/link.h elements/mpi/elsewhere.c elements/mpi/elsewhere.h elements/mpi/pads.c elements/mpi/pads.h elements/mpi/sums.c elements/mpi/sums.h \
   elements/mpi/transport.c elements/mpi/transport.h elements/mpi/parcel.c elements/mpi/parcel.h \
   elements/base/astrobranches.c
 elements_libgstastrompi_la_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)

@@ -5,6 +5,7 @@
 #include "elements/base/astroincoming.h"
 #include "elements/base/astrostage.h"
 #include "elements/mpi/elsewhere.h"
+#include "elements/mpi/pads.h"
 
 struct _MpiSender {
   GstElement parent;
@@ -72,15 +73,6 @@ static gboolean answer(GstPad *pad, GstObject *parent, GstQuery *query)
   return astro_pad_offers_its_caps(pad, query) || gst_pad_query_default(pad, parent, query);
 }
 
-/* A seek here would leave the other ranks where they are. */
-static gboolean end_event(GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  if (GST_EVENT_TYPE(event) != GST_EVENT_SEEK)
-    return gst_pad_event_default(pad, parent, event);
-  gst_event_unref(event);
-  return FALSE;
-}
-
 static void mpi_sender_class_init(MpiSenderClass *klass)
 {
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Sender", "Filter/Network",
@@ -91,20 +83,11 @@ static void mpi_sender_init(MpiSender *self)
 {
 }
 
-static GstPad *add_pad(MpiSender *self, const char *name, GstPadDirection direction, GstCaps *caps)
-{
-  g_autoptr(GstPadTemplate) template =
-      gst_object_ref_sink(gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-  GstPad *pad = gst_pad_new_from_template(template, name);
-  gst_element_add_pad(GST_ELEMENT(self), pad);
-  return pad;
-}
-
 GstElement *mpi_sender_new(AstroLink *link, guint to, GstCaps *caps, gboolean has_end)
 {
   g_autofree char *name = g_strdup_printf("to-%u", to);
   MpiSender *self = g_object_new(MPI_TYPE_SENDER, "name", name, NULL);
-  GstPad *sink = add_pad(self, "sink", GST_PAD_SINK, caps);
+  GstPad *sink = mpi_add_pad(GST_ELEMENT(self), "sink", GST_PAD_SINK, caps);
   self->link = link;
   self->to = to;
   gst_pad_set_chain_function(sink, chain);
@@ -112,8 +95,8 @@ GstElement *mpi_sender_new(AstroLink *link, guint to, GstCaps *caps, gboolean ha
   gst_pad_set_query_function(sink, answer);
   GST_PAD_SET_ACCEPT_TEMPLATE(sink);
   if (has_end) {
-    self->end = add_pad(self, "src", GST_PAD_SRC, caps);
-    gst_pad_set_event_function(self->end, end_event);
+    self->end = mpi_add_pad(GST_ELEMENT(self), "src", GST_PAD_SRC, caps);
+    gst_pad_set_event_function(self->end, mpi_drop_seek);
   }
   link_will_send(link, to);
   return GST_ELEMENT(self);

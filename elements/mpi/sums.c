@@ -5,6 +5,7 @@
 #include "elements/base/astroshares.h"
 #include "elements/base/astrostage.h"
 #include "elements/mpi/elsewhere.h"
+#include "elements/mpi/pads.h"
 
 struct _MpiSums {
   GstElement parent;
@@ -201,15 +202,6 @@ static gboolean take_event(GstPad *pad, GstObject *parent, GstEvent *event)
   return TRUE;
 }
 
-/* A seek here would leave the other ranks where they are. */
-static gboolean take_src_event(GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  if (GST_EVENT_TYPE(event) != GST_EVENT_SEEK || MPI_SUMS(parent)->world.ranks == 1)
-    return gst_pad_event_default(pad, parent, event);
-  gst_event_unref(event);
-  return FALSE;
-}
-
 static void mpi_sums_class_init(MpiSumsClass *klass)
 {
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Sums", "Filter/Network",
@@ -220,29 +212,28 @@ static void mpi_sums_init(MpiSums *self)
 {
 }
 
-static GstPad *add_pad(MpiSums *self, const char *name, GstPadDirection direction, GstCaps *caps)
+static GstPad *add_passing_pad(MpiSums *self, const char *name, GstPadDirection direction,
+                               GstCaps *caps)
 {
-  g_autoptr(GstPadTemplate) template =
-      gst_object_ref_sink(gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-  GstPad *pad = gst_pad_new_from_template(template, name);
+  GstPad *pad = mpi_add_pad(GST_ELEMENT(self), name, direction, caps);
   GST_PAD_SET_PROXY_CAPS(pad);
   GST_PAD_SET_PROXY_ALLOCATION(pad);
-  gst_element_add_pad(GST_ELEMENT(self), pad);
   return pad;
 }
 
 GstElement *mpi_sums_new(AstroLink *link, const AstroWorld *world, guint root, GstCaps *caps)
 {
   MpiSums *self = g_object_new(MPI_TYPE_SUMS, "name", "sums", NULL);
-  self->sink = add_pad(self, "sink", GST_PAD_SINK, caps);
-  self->src = add_pad(self, "src", GST_PAD_SRC, caps);
+  self->sink = add_passing_pad(self, "sink", GST_PAD_SINK, caps);
+  self->src = add_passing_pad(self, "src", GST_PAD_SRC, caps);
   self->link = link;
   self->world = *world;
   self->root = root;
   gst_pad_set_chain_function(self->sink, chain);
   gst_pad_set_event_function(self->sink, take_event);
   gst_pad_set_query_function(self->sink, answer);
-  gst_pad_set_event_function(self->src, take_src_event);
+  if (world->ranks > 1)
+    gst_pad_set_event_function(self->src, mpi_drop_seek);
   if (!is_root(self))
     link_will_send(link, root);
   for (guint rank = 0; rank < world->ranks && is_root(self); rank++)
