@@ -150,13 +150,15 @@ static gboolean make_plan(Cpu *cpu, GError **error)
 
   astro_fft_planner_lock();
   fftwf_set_timelimit(PLANNING_TIME);
-  cpu->plan = is_real(cpu) ? fftwf_plan_many_dft_r2c(1, &n, batch, room, NULL, 1, distance, spectra,
-                                                     NULL, 1, bins, FFTW_MEASURE)
-                           : fftwf_plan_many_dft(1, &n, batch, (fftwf_complex *)room, NULL, 1,
-                                                 distance, spectra, NULL, 1, bins, FFTW_FORWARD,
-                                                 FFTW_MEASURE | FFTW_DESTROY_INPUT);
+  if (is_real(cpu))
+    ASTRO_FFT_PLAN(cpu->plan, FFTW_MEASURE,
+                   fftwf_plan_many_dft_r2c(1, &n, batch, room, NULL, 1, distance, spectra, NULL, 1,
+                                           bins, flags));
+  else
+    ASTRO_FFT_PLAN(cpu->plan, FFTW_MEASURE | FFTW_DESTROY_INPUT,
+                   fftwf_plan_many_dft(1, &n, batch, (fftwf_complex *)room, NULL, 1, distance,
+                                       spectra, NULL, 1, bins, FFTW_FORWARD, flags));
   fftwf_set_timelimit(FFTW_NO_TIMELIMIT);
-  astro_fft_planner_keep();
   astro_fft_planner_unlock();
   astro_scratch_give(cpu->rooms, room);
   if (!cpu->plan)

@@ -42,19 +42,32 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return NULL;
 }
 
-/* X[n][k]; x has the samples from index first on. */
-static complex double value(const Reference *reference, const float *x, guint64 first,
-                            guint channel)
+/* Adds up the weighted samples that have the same phase in every channel, those a multiple of a
+ * step apart. x has the samples from index first on. */
+static void fold(const Reference *reference, const float *x, guint64 first, complex double *folded)
 {
   const AstroChannelizerConfig *config = &reference->config;
-  guint64 step = astro_channelizer_step(config), span = astro_channelizer_span(config);
-  gboolean is_complex = astro_format_info(config->in.format)->is_complex;
-  guint64 frequency = is_complex ? channel + step - config->channels / 2 : channel;
-  complex double sum = 0;
+  const guint64 step = astro_channelizer_step(config), span = astro_channelizer_span(config);
+  const gboolean is_complex = astro_format_info(config->in.format)->is_complex;
+  memset(folded, 0, step * sizeof *folded);
   for (guint64 i = 0; i < span; i++) {
-    complex double sample = is_complex ? x[2 * i] + I * x[2 * i + 1] : x[i];
-    guint64 cycle = frequency * ((first + i) % step) % step;
-    sum += reference->weights[i] * sample * reference->phasors[cycle];
+    const complex double sample = is_complex ? x[2 * i] + I * x[2 * i + 1] : x[i];
+    folded[(first + i) % step] += reference->weights[i] * sample;
+  }
+}
+
+/* X[n][k] */
+static complex double value(const Reference *reference, const complex double *folded, guint channel)
+{
+  const AstroChannelizerConfig *config = &reference->config;
+  const guint64 step = astro_channelizer_step(config);
+  const gboolean is_complex = astro_format_info(config->in.format)->is_complex;
+  const guint64 frequency = is_complex ? (channel + step - config->channels / 2) % step : channel;
+  complex double sum = 0;
+  for (guint64 n = 0, cycle = 0; n < step; n++) {
+    sum += folded[n] * reference->phasors[cycle];
+    cycle += frequency;
+    cycle -= cycle >= step ? step : 0;
   }
   return sum;
 }
@@ -77,6 +90,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return FALSE;
   astro_samples_init(&quantise, ASTRO_FORMAT_CF64LE, config->to);
   g_autofree float *x = g_new(float, span * stretch->samples.components);
+  g_autofree complex double *folded = g_new(complex double, step);
   g_autofree complex double *row = g_new(complex double, config->channels);
   const gsize row_bytes = config->channels * quantise.to_bytes;
   for (guint input = 0; input < stretch->inputs; input++)
@@ -84,8 +98,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       const guint64 at = astro_channelizer_row(config, input, n, spectra.count);
       guint64 first = (spectra.first + n) * step - astro_channelizer_lead(config);
       astro_stretch_read(stretch, input, first, span, x);
+      fold(reference, x, first, folded);
       for (guint k = 0; k < config->channels; k++)
-        row[k] = value(reference, x, first, k) * (config->gains ? config->gains[k] : 1);
+        row[k] = value(reference, folded, k) * (config->gains ? config->gains[k] : 1);
       clipped += astro_samples_convert(&quantise, (guint8 *)out->data + at * row_bytes, row,
                                        config->channels);
     }

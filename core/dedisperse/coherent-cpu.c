@@ -261,10 +261,11 @@ static void plan_transforms(Cpu *self)
   const int n = (int)self->filter.length;
   astro_fft_planner_lock();
   fftwf_set_timelimit(PLANNING_TIME);
-  self->forward = fftwf_plan_dft_1d(n, room, room, FFTW_FORWARD, FFTW_MEASURE);
-  self->backward = fftwf_plan_dft_1d(n, room, room, FFTW_BACKWARD, FFTW_MEASURE);
+  ASTRO_FFT_PLAN(self->forward, FFTW_MEASURE,
+                 fftwf_plan_dft_1d(n, room, room, FFTW_FORWARD, flags));
+  ASTRO_FFT_PLAN(self->backward, FFTW_MEASURE,
+                 fftwf_plan_dft_1d(n, room, room, FFTW_BACKWARD, flags));
   fftwf_set_timelimit(FFTW_NO_TIMELIMIT);
-  astro_fft_planner_keep();
   astro_fft_planner_unlock();
   astro_scratch_give(self->scratch, room);
 }

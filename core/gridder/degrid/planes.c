@@ -52,13 +52,13 @@ guint64 astro_degrid_planes_scratch(const AstroGriddingConfig *config, const Ast
 static gboolean make_plan(AstroDegridPlanes *self, GError **error)
 {
   const int n = (int)self->grid.size;
-  const unsigned flags = FFTW_MEASURE;
   astro_fft_planner_lock();
   if (self->config.is_double)
-    self->plan = fftw_plan_dft_1d(n, self->cells, self->cells, FFTW_BACKWARD, flags);
+    ASTRO_FFT_PLAN(self->plan, FFTW_MEASURE,
+                   fftw_plan_dft_1d(n, self->cells, self->cells, FFTW_BACKWARD, flags));
   else
-    self->single_plan = fftwf_plan_dft_1d(n, self->cells, self->cells, FFTW_BACKWARD, flags);
-  astro_fft_planner_keep();
+    ASTRO_FFT_PLAN(self->single_plan, FFTW_MEASURE,
+                   fftwf_plan_dft_1d(n, self->cells, self->cells, FFTW_BACKWARD, flags));
   astro_fft_planner_unlock();
   return self->plan || self->single_plan ||
          astro_backend_no_memory(error, "FFTW cannot plan a transform of %d samples", n);

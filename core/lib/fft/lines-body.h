@@ -86,33 +86,39 @@ static void set_sizes(AstroFftLines *self, const AstroFftPass *pass)
   self->rooms = astro_scratch_new(self->room_bytes);
 }
 
+static FFTW(plan) plan_of(const AstroFftLines *self, const AstroFftPass *pass, REAL *in, REAL *out,
+                          unsigned flags)
+{
+  const int n = (int)pass->n, batch = (int)self->batch;
+  const int pitch_in = (int)(self->pitch_in / self->width_in);
+  const int pitch_out = (int)(self->pitch_out / self->width_out);
+
+  if (pass->real_in)
+    return FFTW(plan_many_dft_r2c)(1, &n, batch, in, NULL, 1, pitch_in, (FFTW(complex) *)out, NULL,
+                                   1, pitch_out, flags);
+  if (pass->real_out)
+    return FFTW(plan_many_dft_c2r)(1, &n, batch, (FFTW(complex) *)in, NULL, 1, pitch_in, out, NULL,
+                                   1, pitch_out, flags);
+  return FFTW(plan_many_dft)(1, &n, batch, (FFTW(complex) *)in, NULL, 1, pitch_in,
+                             (FFTW(complex) *)out, NULL, 1, pitch_out,
+                             pass->inverse ? FFTW_BACKWARD : FFTW_FORWARD, flags);
+}
+
 static gboolean make_plan(AstroFftLines *self, const AstroFftPass *pass, GError **error)
 {
   REAL *in = astro_scratch_take(self->rooms), *out = in + self->room_in;
-  int n = (int)pass->n, batch = (int)self->batch;
-  int pitch_in = (int)(self->pitch_in / self->width_in);
-  int pitch_out = (int)(self->pitch_out / self->width_out);
-  const unsigned flags = FFTW_MEASURE | FFTW_DESTROY_INPUT;
 
   astro_fft_planner_lock();
   FFTW(set_timelimit)(PLANNING_TIME);
-  if (pass->real_in)
-    self->plan = FFTW(plan_many_dft_r2c)(1, &n, batch, in, NULL, 1, pitch_in, (FFTW(complex) *)out,
-                                         NULL, 1, pitch_out, flags);
-  else if (pass->real_out)
-    self->plan = FFTW(plan_many_dft_c2r)(1, &n, batch, (FFTW(complex) *)in, NULL, 1, pitch_in, out,
-                                         NULL, 1, pitch_out, flags);
-  else
-    self->plan = FFTW(plan_many_dft)(1, &n, batch, (FFTW(complex) *)in, NULL, 1, pitch_in,
-                                     (FFTW(complex) *)out, NULL, 1, pitch_out,
-                                     pass->inverse ? FFTW_BACKWARD : FFTW_FORWARD, flags);
+  ASTRO_FFT_PLAN(self->plan, FFTW_MEASURE | FFTW_DESTROY_INPUT,
+                 plan_of(self, pass, in, out, flags));
   FFTW(set_timelimit)(FFTW_NO_TIMELIMIT);
-  astro_fft_planner_keep();
   astro_fft_planner_unlock();
   memset(in, 0, self->room_bytes);
   astro_scratch_give(self->rooms, in);
   if (!self->plan)
-    astro_backend_no_memory(error, "FFTW cannot plan %d transforms of %d samples", batch, n);
+    astro_backend_no_memory(error, "FFTW cannot plan %d transforms of %d samples", (int)self->batch,
+                            (int)pass->n);
   return self->plan != NULL;
 }
 

@@ -20,6 +20,22 @@ void astro_fft_planner_unlock(void);
 /* Saves what was learned since the last save. To be called with the lock held, after planning. */
 void astro_fft_planner_keep(void);
 
+/* Sets plan to what call makes, with the lock held: an expression that hands `flags` to FFTW. What
+ * is known is not measured; only after measuring is there something to save, and asking FFTW for
+ * all it has learned takes longer than a plan of what is known. */
+#define ASTRO_FFT_PLAN(plan, how, call)                                                            \
+  G_STMT_START                                                                                     \
+  {                                                                                                \
+    unsigned flags = (how) | FFTW_WISDOM_ONLY;                                                     \
+    (plan) = (call);                                                                               \
+    if (!(plan)) {                                                                                 \
+      flags = (how);                                                                               \
+      (plan) = (call);                                                                             \
+      astro_fft_planner_keep();                                                                    \
+    }                                                                                              \
+  }                                                                                                \
+  G_STMT_END
+
 /* The file for the wisdom of a precision; to be freed. */
 char *astro_fft_planner_file(gboolean is_double);
 

@@ -51,23 +51,23 @@ static void write_sample(AstroFormat format, gpointer data, guint64 i, double co
   }
 }
 
-/* The bins that are omitted in the transform of a real line are conjugates of those that are there.
- */
-static double complex bin(const AstroFftPass *pass, const double complex *in, guint64 j)
+/* A line's samples one after another. The bins that are omitted in the transform of a real line are
+ * conjugates of those that are there. */
+static void read_line(const AstroFftPass *pass, const double complex *in, double complex *line)
 {
-  guint64 at = j < pass->n_in ? j : pass->n - j;
-  return j < pass->n_in ? in[at * pass->inner] : conj(in[at * pass->inner]);
+  for (guint64 j = 0; j < pass->n; j++)
+    line[j] = j < pass->n_in ? in[j * pass->inner] : conj(in[(pass->n - j) * pass->inner]);
 }
 
 static void transform_line(const AstroFftPass *pass, const double complex *roots,
-                           const double complex *in, double complex *out)
+                           const double complex *line, double complex *out)
 {
   for (guint64 k = 0; k < pass->n_out; k++) {
     guint64 step = (k + pass->n - pass->origin_out) % pass->n;
     guint64 at = (pass->n - pass->origin_in) % pass->n * step % pass->n;
     double complex sum = 0;
     for (guint64 j = 0; j < pass->n; j++) {
-      sum += bin(pass, in, j) * roots[at];
+      sum += line[j] * roots[at];
       at += step;
       at -= at >= pass->n ? pass->n : 0;
     }
@@ -80,15 +80,17 @@ static double complex *make_pass(const AstroFftPass *pass, double complex *in)
 {
   double complex *out = g_new(double complex, pass->outer * pass->n_out * pass->inner);
   g_autofree double complex *roots = g_new(double complex, pass->n);
+  g_autofree double complex *line = g_new(double complex, pass->n);
 
   for (guint64 i = 0; i < pass->n; i++) {
     double angle = 2 * G_PI * (double)i / (double)pass->n;
     roots[i] = cos(angle) + (pass->inverse ? I : -I) * sin(angle);
   }
   for (guint64 o = 0; o < pass->outer; o++)
-    for (guint64 i = 0; i < pass->inner; i++)
-      transform_line(pass, roots, in + o * pass->n_in * pass->inner + i,
-                     out + o * pass->n_out * pass->inner + i);
+    for (guint64 i = 0; i < pass->inner; i++) {
+      read_line(pass, in + o * pass->n_in * pass->inner + i, line);
+      transform_line(pass, roots, line, out + o * pass->n_out * pass->inner + i);
+    }
   g_free(in);
   return out;
 }

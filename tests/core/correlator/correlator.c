@@ -94,7 +94,7 @@ static void test_one_strip(void)
   static const guint steps[] = { 520, 269 };
   for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
     TestRun r = {
-      .config = test_config(185 + i, 2, 8, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
+      .config = test_config(185 + i, 2, 3, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
       .steps = steps[i],
       .integration = steps[i],
       .cuts = i > 0 ? cuts : NULL,
@@ -140,6 +140,8 @@ static void test_many_inputs(void)
     { ASTRO_FORMAT_CF32LE, 1, 530 }, { ASTRO_FORMAT_CI8, 1, 1030 }, { ASTRO_FORMAT_CI16LE, 1, 300 },
   };
   for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    if (test_passes_over(k))
+      continue;
     const AstroFormat from = cases[k].from;
     const guint stations = MANY, channels = cases[k].channels;
     TestRun few = { .config = test_config(FEW, 1, channels, from, ASTRO_FORMAT_CF32LE),
@@ -364,6 +366,8 @@ static void test_threads(void)
   for (guint l = 0; l < G_N_ELEMENTS(test_levels); l++) {
     setenv("ASTRO_CPU", astro_cpu_level_name(test_levels[l].level), 1);
     for (guint k = 0; k < G_N_ELEMENTS(cases) && astro_cpu_level() == test_levels[l].level; k++) {
+      if (test_passes_over(k))
+        continue;
       TestRun r = { .config = test_config(cases[k].stations, 2, cases[k].channels,
                                           ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
                     .steps = cases[k].steps,

@@ -22,13 +22,15 @@ static void empty_rows(const AstroFftConfig *config, guint8 *block, gsize bytes,
           memset(block + i * row + at, 0, unit);
 }
 
-static gboolean is_wanted(const AstroFftConfig *config, const gsize *strides, gsize sample)
+/* Whether a line along the last axis is wanted. */
+static gboolean is_wanted(const AstroFftConfig *config, gsize line)
 {
-  for (guint i = 0; i < config->n_axes; i++) {
+  for (guint i = config->n_axes - 1; i-- > 0;) {
     const AstroFftAxis *axis = &config->axes[i];
-    const guint64 at = sample / strides[i] % astro_fft_extent(config, i, TRUE);
+    const guint64 extent = astro_fft_extent(config, i, TRUE), at = line % extent;
     if (axis->n_wanted && (at < axis->wanted || at >= axis->wanted + axis->n_wanted))
       return FALSE;
+    line /= extent;
   }
   return TRUE;
 }
@@ -38,13 +40,15 @@ static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
 {
   gsize in_bytes = test_block_bytes(&config, steps, FALSE),
         bytes = test_block_bytes(&config, steps, TRUE);
-  gsize unit = astro_format_info(config.to)->bytes, strides[ASTRO_MAX_AXES], n = 1, wanted = 0;
+  const gsize unit = astro_format_info(config.to)->bytes;
+  const gsize row = astro_fft_extent(&config, config.n_axes - 1, TRUE) * unit;
+  const AstroFftAxis *last = &config.axes[config.n_axes - 1];
+  gsize wanted = 0;
   gpointer in = test_alloc(in_bytes);
   test_fill_samples(config.from, in, in_bytes, (guint32)(in_bytes + holes));
   empty_rows(&config, in, in_bytes, holes);
   guint8 *all = test_transform(&astro_fft_cpu, &config, in, steps, 1);
-  for (guint i = config.n_axes; i-- > 0; n *= astro_fft_extent(&config, i, TRUE)) {
-    strides[i] = n;
+  for (guint i = 0; i < config.n_axes; i++) {
     const guint64 extent = astro_fft_extent(&config, i, TRUE);
     config.axes[i].wanted = config.axes[i].transformed ? extent / 3 : 0;
     config.axes[i].n_wanted = config.axes[i].transformed ? MAX(extent / 3, 1) : 0;
@@ -52,9 +56,11 @@ static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
   for (guint turn = 0; turn < (config.from == config.to ? 4 : 2); turn++) {
     guint8 *part = turn < 2 ? test_transform(&astro_fft_cpu, &config, in, steps, turn)
                             : test_transform_in_place(&astro_fft_cpu, &config, in, steps, turn % 2);
-    for (gsize i = 0; i < bytes / unit; i++)
-      if (is_wanted(&config, strides, i)) {
-        g_assert_cmpmem(part + i * unit, unit, all + i * unit, unit);
+    for (gsize i = 0; i < bytes / row; i++)
+      if (is_wanted(&config, i)) {
+        const gsize at = i * row + last->wanted * unit,
+                    length = last->n_wanted ? last->n_wanted * unit : row;
+        g_assert_cmpmem(part + at, length, all + at, length);
         wanted++;
       }
     test_free(part);
@@ -252,7 +258,8 @@ static void test_touched(gconstpointer is_large)
     plain.share_map = 0;
     gpointer expected =
         test_transform(large ? &astro_fft_cpu : &astro_fft_reference, &plain, zeroed, 1, 0);
-    for (guint b = large ? 1 : 0; test_backends[b]; b++)
+    /* The reference, which takes long, with one map for each grid. */
+    for (guint b = large || i % 8 ? 1 : 0; test_backends[b]; b++)
       for (guint in_place = 0; in_place < 2; in_place++)
         check_touched(test_backends[b], &config, poisoned, map, rows * tiles, in_place, expected,
                       g->tolerance);

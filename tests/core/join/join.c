@@ -50,22 +50,21 @@ static void cut(const Case *c, const AstroLayout *shape, guint64 place, guint64 
                 guint64 first, guint64 steps, guint8 *out)
 {
   const gsize bytes = astro_stream_sample_bytes(&c->config.out);
-  const gint axis = astro_layout_find(shape, c->config.axis),
-             time = astro_layout_find(shape, ASTRO_AXIS_TIME);
-  for (guint64 k = 0, n = astro_layout_samples(shape); k < n; k++) {
-    guint64 rest = k;
-    gboolean is_in = TRUE;
-    for (guint i = shape->n_axes; i-- > 0; rest /= shape->extents[i]) {
-      const guint64 index = rest % shape->extents[i];
-      if ((gint)i == axis)
-        is_in &= index >= place && index < place + extent;
-      if ((gint)i == time)
-        is_in &= index >= first && index < first + steps;
+  AstroLayout part = *shape;
+  guint64 from[ASTRO_MAX_AXES] = { 0 };
+  for (guint i = 0; i < shape->n_axes; i++) {
+    if (shape->axes[i] == c->config.axis)
+      from[i] = place, part.extents[i] = extent;
+    if (shape->axes[i] == ASTRO_AXIS_TIME)
+      from[i] = first, part.extents[i] = steps;
+  }
+  for (guint64 k = 0, n = astro_layout_samples(&part); k < n; k++) {
+    guint64 rest = k, at = 0, stride = 1;
+    for (guint i = part.n_axes; i-- > 0; rest /= part.extents[i]) {
+      at += (rest % part.extents[i] + from[i]) * stride;
+      stride *= shape->extents[i];
     }
-    if (!is_in)
-      continue;
-    memcpy(out, c->whole + k * bytes, bytes);
-    out += bytes;
+    memcpy(out + k * bytes, c->whole + at * bytes, bytes);
   }
 }
 
