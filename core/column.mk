@@ -25,7 +25,7 @@ library_sources += core/backend/device.c core/backend/device.h core/backend/hand
   core/backend/instance.h core/backend/result.h core/backend/cpu.c core/backend/cpu.h \
   core/backend/device-list.c core/backend/device-list.h core/backend/module.c core/backend/node.c core/backend/node.h core/backend/work.c core/backend/work.h core/backend/module.h core/backend/once.c core/backend/once.h core/backend/relocate.c core/backend/scratch.c core/backend/scratch.h core/backend/budget.c core/backend/budget.h core/backend/threads.c \
   core/backend/threads.h
-core_sources += core/backend/level.h core/backend/count.h
+core_sources += core/backend/level.h core/backend/count.h core/backend/plant.h
 
 fuzz_programs += tests/fuzz/caps
 core_tests += tests/core/hardened tests/core/stream/stream tests/core/stream/observation tests/core/stream/beams tests/core/stream/validity \

@@ -472,6 +472,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   trans->stop = stop;
   stage->takes = takes;
   stage->stage = "clean";
+  stage->tell_work = astro_clean_work;
   stage->backends = astro_clean_backends;
   stage->configure = configure;
   stage->feed = feed;

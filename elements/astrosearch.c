@@ -408,6 +408,7 @@ static void astro_search_class_init(AstroSearchClass *klass)
   trans->transform_caps = transform_caps;
   trans->sink_event = sink_event;
   stage->stage = "search";
+  stage->tell_work = astro_search_work;
   stage->backends = astro_search_backends;
   stage->start = start;
   stage->configure = configure;

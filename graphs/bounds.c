@@ -49,7 +49,7 @@ gboolean astro_bounds_of(AstroBounds *bounds, GstElement *element, const AstroBo
                          double *seconds, const char **roof)
 {
   AstroPlanStage *stage = astro_plan_shapes_stage(bounds->shapes, element);
-  if (!stage || !stage->told || stage->passes)
+  if (!stage || !stage->told || stage->besides || stage->passes)
     return FALSE;
   const gboolean has_input = stage->bytes_in > 0;
   if (!has_input && stage->bytes_out <= 0)

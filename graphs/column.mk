@@ -15,7 +15,7 @@ dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/mpi.h te
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
   tests/graphs/places tests/graphs/many tests/graphs/packets tests/graphs/power tests/graphs/pulsar tests/graphs/beams \
-  tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/camera tests/graphs/rounds \
+  tests/graphs/recordings tests/graphs/flags tests/graphs/machine tests/graphs/plan tests/graphs/qualify tests/graphs/planted tests/graphs/camera tests/graphs/rounds \
   tests/graphs/ranks tests/graphs/ranks-spread tests/graphs/control tests/graphs/usage tests/graphs/watchdog tests/graphs/devices
 fuzz_programs += tests/fuzz/graph tests/fuzz/control
 bench_programs += tests/bench/graphs
@@ -60,6 +60,9 @@ graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"
 
 tests_graphs_qualify_SOURCES = tests/graphs/qualify.c $(qualify_sources) graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h
+# A kernel of its own, which is compiled with the defects of core/backend/plant.h.
+tests_graphs_planted_SOURCES = tests/graphs/planted.c $(qualify_sources) graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h core/power/cpu.c
+tests_graphs_planted_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_PLANTS_DEFECTS
 tests_graphs_places_SOURCES = tests/graphs/places.c graphs/places.c graphs/places.h
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_rounds_SOURCES = tests/graphs/rounds.c $(parser_sources)

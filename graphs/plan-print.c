@@ -73,6 +73,15 @@ const char *astro_plan_roof_name(const AstroPlanRow *row)
                                               : names[row->roof];
 }
 
+/* "1.2 M + ?": there is more, which depends on the data. */
+static char *format_operations(const AstroPlanRow *row)
+{
+  g_autofree char *known = row->stage->told ? format_number(row->operations, "") : NULL;
+  return known && row->stage->besides ? g_strconcat(known, " + ?", NULL)
+         : known                      ? g_steal_pointer(&known)
+                                      : g_strdup("?");
+}
+
 static void add_row(GPtrArray *cells, const AstroPlanRow *row)
 {
   const AstroPlanStage *stage = row->stage;
@@ -82,7 +91,7 @@ static void add_row(GPtrArray *cells, const AstroPlanRow *row)
                        : row->on_device ? "GPU"
                                         : "host"),
     [PER] = g_strdup(stage->rate_in > 0 ? "second" : "frame"),
-    [OPERATIONS] = stage->told ? format_number(row->operations, "") : g_strdup("?"),
+    [OPERATIONS] = format_operations(row),
     [BYTES_IN] = astro_format_bytes(stage->bytes_in),
     [BYTES_OUT] = astro_format_bytes(stage->bytes_out),
     [BUS] = or_dash(row->up + row->down, astro_format_bytes),
@@ -158,26 +167,40 @@ static void print_limits(const AstroPlanShapes *shapes, const AstroPlanRoofs *ro
   fprintf(out, "machines for this band: %s%.0f\n", is_whole ? "" : "at least ", ceil(load));
 }
 
-static gboolean has_unknown(const AstroPlanRoofs *roofs,
-                            gboolean (*is_unknown)(const AstroPlanRow *), GString *names)
-{
-  for (guint i = 0; i < roofs->rows->len; i++) {
-    const AstroPlanRow *row = &g_array_index(roofs->rows, AstroPlanRow, i);
-    if (is_unknown(row))
-      g_string_append_printf(names, "%s%s", names->len ? ", " : "",
-                             GST_OBJECT_NAME(row->stage->element));
-  }
-  return names->len > 0;
-}
-
 static gboolean is_untold(const AstroPlanRow *row)
 {
-  return !row->stage->told;
+  return !row->stage->told || row->stage->besides;
 }
 
-static gboolean is_frame(const AstroPlanRow *row)
+/* Says for which work rows have a "?". FALSE: there is none. */
+static gboolean print_untold(const AstroPlanRoofs *roofs, FILE *out)
 {
-  return row->stage->rate_in <= 0;
+  gboolean any = FALSE;
+  for (guint i = 0; i < roofs->rows->len; i++) {
+    const AstroPlanRow *row = &g_array_index(roofs->rows, AstroPlanRow, i);
+    if (!is_untold(row))
+      continue;
+    fprintf(out, "not counted: %s: %s\n", GST_OBJECT_NAME(row->stage->element),
+            row->stage->besides ? row->stage->besides : "its operations are not told");
+    any = TRUE;
+  }
+  if (any)
+    fprintf(out, "the machine is busier than what follows says, by what is not counted\n");
+  return any;
+}
+
+static void print_frames(const AstroPlanRoofs *roofs, FILE *out)
+{
+  const char *separator = "not counted below: ";
+  for (guint i = 0; i < roofs->rows->len; i++) {
+    const AstroPlanRow *row = &g_array_index(roofs->rows, AstroPlanRow, i);
+    if (row->stage->rate_in > 0)
+      continue;
+    fprintf(out, "%s%s", separator, GST_OBJECT_NAME(row->stage->element));
+    separator = ", ";
+  }
+  if (g_str_equal(separator, ", "))
+    fprintf(out, ", whose streams have no rate\n");
 }
 
 static void print_memory(const AstroPlanRoofs *roofs, const AstroMachine *machine, FILE *out)
@@ -198,17 +221,11 @@ static void print_memory(const AstroPlanRoofs *roofs, const AstroMachine *machin
 void astro_plan_print(const AstroPlanShapes *shapes, const AstroPlanRoofs *roofs,
                       const AstroMachine *machine, FILE *out)
 {
-  g_autoptr(GString) untold = g_string_new(NULL), frames = g_string_new(NULL);
   fprintf(out, "machine: %s\n", machine->name);
   print_table(roofs, out);
-  if (has_unknown(roofs, is_untold, untold))
-    fprintf(out,
-            "not counted: operations of %s, which depend on the data or are not told: the machine "
-            "is busier than what follows says\n",
-            untold->str);
-  if (has_unknown(roofs, is_frame, frames))
-    fprintf(out, "not counted below: %s, whose streams have no rate\n", frames->str);
+  const gboolean is_whole = !print_untold(roofs, out);
+  print_frames(roofs, out);
   if (roofs->load[roofs->bottleneck] > 0)
-    print_limits(shapes, roofs, untold->len == 0, out);
+    print_limits(shapes, roofs, is_whole, out);
   print_memory(roofs, machine, out);
 }

@@ -103,7 +103,7 @@ static void add_row(AstroPlanRoofs *roofs, const AstroPlanStage *stage, gboolean
   AstroPlanRow row = { .stage = stage, .on_device = on_device };
   const double kept = stage->kept + (stage->passes ? 0 : pool_of(stage, shapes->block));
   if (!stage->passes)
-    row.memory = stage->bytes_in + stage->bytes_out;
+    row.memory = stage->bytes_in + stage->bytes_out + stage->moved;
   row.up = on_device && route->from_host ? stage->bytes_in : 0;
   row.down = on_device && route->to_host ? stage->bytes_out : 0;
   row.device = on_device ? kept : 0;

@@ -24,6 +24,7 @@ static void stage_free(gpointer data)
   gst_object_unref(stage->element);
   g_free(stage->stage);
   g_free(stage->backend);
+  g_free(stage->besides);
   g_free(stage);
 }
 
@@ -223,8 +224,10 @@ void astro_plan_shapes_hear(AstroPlanShapes *shapes, GstMessage *message)
   AstroPlanStage *stage = find_stage(shapes, GST_MESSAGE_SRC(message));
   g_free(stage->stage);
   g_free(stage->backend);
+  g_free(stage->besides);
   stage->stage = g_strdup(gst_structure_get_string(s, "stage"));
   stage->backend = g_strdup(gst_structure_get_string(s, "backend"));
+  stage->besides = g_strdup(gst_structure_get_string(s, "besides"));
   gst_structure_get_boolean(s, "pass-through", &stage->passes);
   gst_structure_get_boolean(s, "told", &stage->told);
   stage->rate_in = number(s, "rate-in");
@@ -234,6 +237,7 @@ void astro_plan_shapes_hear(AstroPlanShapes *shapes, GstMessage *message)
   stage->bytes_in = number(s, "bytes-in") * (has_rate ? stage->rate_in : 1);
   stage->bytes_out = stage->step_out * (has_rate ? stage->rate_out : 1);
   stage->kept = number(s, "kept");
+  stage->moved = number(s, "moved");
   for (guint i = 0; i < ASTRO_N_ARITHMETICS; i++)
     stage->operations[i] = number(s, astro_arithmetic_name((AstroArithmetic)i));
 }

@@ -16,6 +16,8 @@ typedef struct {
   double bytes_in, bytes_out; /* a second or a frame */
   double step_out;            /* bytes of one step of the output */
   double kept;                /* bytes that it holds */
+  double moved;               /* bytes that it reads and writes besides its streams */
+  char *besides;              /* what it computes besides, as AstroWork has it; NULL: nothing */
   double operations[ASTRO_N_ARITHMETICS];
 } AstroPlanStage;
 

@@ -10,12 +10,13 @@ static const struct {
   const char *tests; /* files and folders of the sources, with spaces between */
 } requirements[] = {
   { "exact", "Every kernel gives what the reference gives",
-    "tests/graphs/qualify.c tests/core/power/power-variants.c tests/core/correlator "
+    "tests/graphs/qualify.c tests/graphs/planted.c tests/core/power/power-variants.c "
+    "tests/core/correlator "
     "tests/core/beamform tests/core/channelizer tests/core/dedisperse tests/core/fold "
     "tests/core/convert tests/core/transpose tests/core/phaseshift tests/core/fft "
     "tests/core/delay tests/core/gridder tests/core/image tests/core/clean tests/core/calibrate "
     "tests/core/flag tests/core/search tests/core/histogram" },
-  { "rate", "Rates beside what the machine allows", "tests/bench tests/graphs/qualify.c" },
+  { "rate", "Rates beside what the machine allows", "tests/bench tests/graphs/planted.c" },
   { "image", "Errors of images beside direct transforms are as small as asked for",
     "tests/core/gridder/gridder.c tests/elements/astrogridder.c" },
   { "adjoint", "Degridding is the adjoint of gridding", "tests/core/gridder/degrid.c" },

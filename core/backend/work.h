@@ -22,15 +22,19 @@ typedef struct {
    * numbers is 5 n log2(n), of n real ones half of that. Phases and weights that change slowly are
    * not included. */
   double operations[ASTRO_N_ARITHMETICS];
-  double kept; /* bytes that an instance holds from one block to the next */
+  double kept;  /* bytes that an instance holds from one block to the next */
+  double moved; /* bytes that it reads and writes besides the blocks */
+  /* In words, all else that it computes, which depends on the data; NULL: nothing. */
+  const char *besides;
 } AstroWork;
 
 /* An element that gets a context of this type agrees on caps, and then posts an element message of
  * that name, with what its work is. It is only planned, and makes no backend, unless the context
  * has a field run that is TRUE. Fields of the message: stage,
  * backend (both as text), pass-through and told (booleans), and as doubles rate-in and rate-out
- * (steps a second; 0: streams without a rate), bytes-in and bytes-out (of a step), kept, and the
- * operations by the name of the arithmetic: of a second, or of a step where there is no rate. */
+ * (steps a second; 0: streams without a rate), bytes-in and bytes-out (of a step), kept, and moved
+ * and the operations by the name of the arithmetic: of a second, or of a step where there is no
+ * rate. besides is a text, where there is one. */
 #define ASTRO_PLAN_CONTEXT "astro-plan"
 #define ASTRO_PLAN_MESSAGE "astro-work"
 
@@ -43,8 +47,8 @@ typedef struct {
   double samples_in; /* of one step of the input */
 } AstroWorkSteps;
 
-/* Sets *work to that of a configuration for so many steps, all samples being good. FALSE: it
- * depends on more than these. */
+/* Sets *work, which is all zero, to that of a configuration for so many steps, all samples being
+ * good. FALSE: no part of it is known before there are data; besides may still say what it is. */
 typedef gboolean (*AstroTellWork)(gconstpointer config, const AstroWorkSteps *steps,
                                   AstroWork *work);
 

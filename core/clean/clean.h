@@ -27,6 +27,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -100,6 +101,9 @@ guint astro_clean_exact_border(guint size, guint in_size);
 
 extern const AstroBackend astro_clean_reference, astro_clean_cpu;
 extern const AstroBackend *const astro_clean_backends[];
+
+/* An AstroTellWork. */
+gboolean astro_clean_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 /* Elements of AstroResult.cleaned. */
 guint astro_clean_n_results(const AstroCleanConfig *config);

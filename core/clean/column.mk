@@ -1,5 +1,5 @@
 # Deconvolution of images.
-core_sources += core/clean/clean.h core/clean/check.c core/clean/check.h core/clean/stop.c core/clean/stop.h \
+core_sources += core/clean/clean.h core/clean/check.c core/clean/check.h core/clean/stop.c core/clean/stop.h core/clean/work.c \
   core/clean/reference.c core/clean/cpu.c \
   core/clean/method.h core/clean/phases.c core/clean/join.c core/clean/join.h core/clean/multiscale.c \
   core/clean/even-noise.c core/clean/components.c core/clean/components.h core/clean/hogbom-body.h core/clean/hogbom-single.c core/clean/hogbom-double.c \

@@ -1,5 +1,6 @@
 /* Channels that are cleaned together. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/clean/join.h"
 
 #include "core/kit/noise.h"
@@ -142,6 +143,8 @@ void astro_clean_search_sum(const AstroCleanMethod *method, const AstroCleanWork
   const gsize n = (gsize)work->config->size * work->config->size;
   for (gsize i = 0; work->join && i < n; i++) {
     double sum = 0;
+    ASTRO_COUNT(2 * work->join->planes);
+    ASTRO_COUNT_BYTES((work->join->planes + 1) * astro_format_info(work->config->format)->bytes);
     for (guint plane = 0; plane < work->join->planes; plane++)
       if (work->join->share[plane] > 0)
         sum += work->join->share[plane] * astro_clean_at(method, work->residual, plane * n + i);

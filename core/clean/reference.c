@@ -1,6 +1,7 @@
 /* The reference backend: subtracts the whole point-spread function from the whole image, in double
  * precision. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/clean/join.h"
 #include "core/clean/method.h"
 #include "core/clean/stop.h"
@@ -22,7 +23,14 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   return self;
 }
 
-static void find_peak(const AstroCleanWork *work, const double *weight, guint *x, guint *y)
+/* As images are: this backend alone has wider numbers. */
+static inline gsize pixel_bytes(const AstroCleanWork *work)
+{
+  return astro_format_info(work->config->format)->bytes;
+}
+
+/* Returns the highest value with its weight: 0 if there are only masked pixels. */
+static double find_peak(const AstroCleanWork *work, const double *weight, guint *x, guint *y)
 {
   const double *search = work->search;
   guint size = work->config->size, border = work->config->border;
@@ -33,23 +41,20 @@ static void find_peak(const AstroCleanWork *work, const double *weight, guint *x
     for (guint column = border; column < size - border; column++) {
       const gsize at = row * size + column;
       const double value = fabs(search[at]) * (weight ? weight[at] : 1);
+      ASTRO_COUNT_BYTES(pixel_bytes(work));
       if (value > highest) {
         highest = value;
         *x = column;
         *y = row;
       }
     }
+  return highest;
 }
 
-/* The highest value with its weight: 0 if there are only masked pixels. */
 static double peak(const AstroCleanWork *work, gconstpointer weight)
 {
   guint x, y;
-  find_peak(work, weight, &x, &y);
-  const gsize at = y * work->config->size + x;
-  const double value =
-      fabs(((double *)work->search)[at]) * (weight ? ((const double *)weight)[at] : 1);
-  return value > 0 ? value : 0;
+  return find_peak(work, weight, &x, &y);
 }
 
 static gboolean is_outside(const AstroCleanConfig *config, gint x, gint y)
@@ -73,8 +78,11 @@ static void subtract_at(const AstroCleanWork *work, guint plane, guint x, guint 
       gint from_y = row - (gint)y + psf / 2, from_x = column - (gint)x + psf / 2;
       if (!(is_outside(work->config, column, row) ? outside : inside))
         continue;
-      if (from_y >= 0 && from_y < psf && from_x >= 0 && from_x < psf)
-        residual[row * size + column] -= flux * spread[from_y * psf + from_x];
+      if (from_y < 0 || from_y >= psf || from_x < 0 || from_x >= psf)
+        continue;
+      ASTRO_COUNT(2);
+      ASTRO_COUNT_BYTES(3 * pixel_bytes(work)); /* both are read, one is written */
+      residual[row * size + column] -= flux * spread[from_y * psf + from_x];
     }
 }
 
@@ -101,8 +109,7 @@ static AstroCleanResult cycle(const AstroCleanWork *work, const AstroCleanLimits
   astro_clean_stop_init(&stop, work, limits, TRUE);
   for (;; result.iterations++) {
     guint x, y;
-    find_peak(work, limits->weight, &x, &y);
-    if (astro_clean_stop(&stop, peak(work, limits->weight), &result))
+    if (astro_clean_stop(&stop, find_peak(work, limits->weight, &x, &y), &result))
       break;
     const gsize at = y * config->size + x, image = (gsize)config->size * config->size;
     for (guint plane = 0; plane < planes; plane++)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDS 3
+#define ROUNDS ASTRO_FLAG_ROUNDS
 #define FEWEST 32 /* values that say what noise there is */
 #define TIME_WIDTH 2.5
 #define CHANNEL_WIDTH 5.0

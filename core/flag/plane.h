@@ -5,6 +5,7 @@
 
 G_BEGIN_DECLS
 
+#define ASTRO_FLAG_ROUNDS 3
 #define ASTRO_FLAG_TIME_TAPS 21 /* of the Gaussians, as in AOFlagger's strategies */
 #define ASTRO_FLAG_CHANNEL_TAPS 31
 #define ASTRO_FLAG_UNIT 1024 /* of deviations in integers: a standard deviation */

@@ -1,5 +1,6 @@
 /* The reference of SumThreshold's parts: each sum by itself. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/flag/reference.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ static void fit_lines(AstroFlagPlane *plane, gboolean along_rows, const float *t
       if (place + k < half || place + k - half >= length)
         continue;
       const gsize at = i + k * stride - half * stride;
+      ASTRO_COUNT(2 * ASTRO_FLAG_MOMENTS);
       for (guint m = 0; m < ASTRO_FLAG_MOMENTS; m++)
         moments[m] +=
             taps[m % 3 * n_taps + k] * (m < 3 ? plane->weights : plane->weighted)[from][at];
@@ -52,6 +54,7 @@ static void deviate(AstroFlagPlane *plane)
   for (gsize i = 0; i < size_of(plane); i++) {
     const float baseline = plane->baseline[i], value = plane->usable[i] ? plane->amplitudes[i] : 0;
     float deviation = value - baseline;
+    ASTRO_COUNT(plane->is_power ? 2 : 1);
     if (plane->is_power)
       deviation = baseline > 0 ? deviation / baseline : 0;
     plane->baseline[i] = plane->usable[i] && fabsf(deviation) <= G_MAXFLOAT ? deviation : 0;
@@ -63,6 +66,7 @@ static void make_whole(AstroFlagPlane *plane, float deviation)
   const float times = ASTRO_FLAG_UNIT / deviation, most = ASTRO_FLAG_MOST;
   for (gsize i = 0; i < size_of(plane); i++) {
     float scaled = plane->baseline[i] * times;
+    ASTRO_COUNT(1);
     scaled = scaled > most ? most : scaled;
     scaled = scaled < -most ? -most : scaled;
     plane->deviations[i] = (gint32)(scaled + (scaled < 0 ? -0.5f : 0.5f));

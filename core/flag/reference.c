@@ -74,6 +74,7 @@ static float amplitude_of(AstroFormat format, gconstpointer from, guint32 count)
 {
   if (format == ASTRO_FORMAT_F32LE)
     return *(const float *)from;
+  ASTRO_COUNT(format == ASTRO_FORMAT_CI32LE ? 4 : 3);
   const float amplitude = (float)sqrt(power_of(format, from));
   return format == ASTRO_FORMAT_CI32LE ? amplitude / (float)count : amplitude;
 }

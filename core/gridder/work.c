@@ -3,6 +3,7 @@
 #include "core/gridder/backend.h"
 #include "core/gridder/degrid/degridder.h"
 #include "core/gridder/work.h"
+#include "core/gridder/wprojection/wprojection.h"
 
 double astro_gridder_pairs(guint baselines)
 {
@@ -37,17 +38,39 @@ static void tell(const AstroPrepareConfig *visibilities, const AstroGrid *grid, 
       values * operations;
 }
 
-/* W-projection's footprints, and how many channels are added up first, depend on the baselines. */
+/* W-projection multiplies a value by a complex tap and adds, 8 operations, in each cell of the
+ * footprint, which is wider for larger w unless the support is set; around a visibility that is
+ * interpolated there are 8 of these. */
+static double project_operations(const AstroGridderConfig *config)
+{
+  const AstroTapsConfig taps = astro_wprojection_taps(&config->gridder, &config->grid);
+  guint support;
+  astro_taps_supports(&taps, 0, 1, &support);
+  return 8. * support * support * (config->gridder.interpolated ? 8 : 1);
+}
+
+static double operations_of(const AstroGridderConfig *config)
+{
+  return config->algorithm == &astro_direct        ? direct_operations(&config->grid)
+         : config->algorithm == &astro_wprojection ? project_operations(config)
+                                                   : spread_operations(&config->grid);
+}
+
 gboolean astro_gridder_work(gconstpointer configuration, const AstroWorkSteps *steps,
                             AstroWork *work)
 {
   const AstroGridderConfig *config = configuration;
   const AstroGrid *grid = &config->grid;
   const gboolean is_direct = config->algorithm == &astro_direct;
-  if (config->algorithm == &astro_wprojection || config->prepare.smearing > 0 || !grid->products)
+  *work = (AstroWork){ .besides = config->prepare.smearing > 0
+                                      ? "visibilities that are left once channels are added up"
+                                      : NULL };
+  if (work->besides || !grid->products)
     return FALSE;
-  tell(&config->prepare, grid, is_direct || config->gridder.is_double,
-       is_direct ? direct_operations(grid) : spread_operations(grid), steps->in, work);
+  tell(&config->prepare, grid, is_direct || config->gridder.is_double, operations_of(config),
+       steps->in, work);
+  if (config->algorithm == &astro_wprojection && !config->gridder.support)
+    work->besides = "the wider footprints of visibilities at larger w";
   return TRUE;
 }
 

@@ -19,3 +19,9 @@ tests_core_machine_told_images_SOURCES = tests/core/machine/told-images.c core/f
 tests_core_machine_told_images_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_COUNTS_WORK
 tests_core_machine_told_images_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_machine_told_images_LDADD = $(LDADD) $(FFTW_LIBS)
+core_tests += tests/core/machine/told-part
+tests_core_machine_told_part_SOURCES = tests/core/machine/told-part.c core/clean/join.c core/clean/reference.c core/flag/reference.c \
+  core/flag/reference-plane.c core/gridder/wprojection/reference.c core/search/reference.c core/search/series.c
+tests_core_machine_told_part_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_COUNTS_WORK
+tests_core_machine_told_part_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_machine_told_part_LDADD = $(LDADD) $(FFTW_LIBS)

@@ -2,6 +2,7 @@
  * up. Lanes lie along the axis that is fastest in memory; rows are time steps, or stretches of them
  * where time is fastest. */
 #include "config.h"
+#include "core/backend/plant.h"
 #include "core/backend/threads.h"
 #include "core/power/check.h"
 #include "core/power/kernels.h"
@@ -387,7 +388,9 @@ static void write_station(const Work *work, const Range *range, guint64 number, 
                (gsize)to * config->products.n * channels;
   guint32 *counts = work->counts + number * astro_power_counts(config) + (gsize)to * channels;
 
-  for (guint channel = range->channels[0] / step; channel < range->channels[1] / step; channel++) {
+  guint last_channel = range->channels[1] / step;
+  ASTRO_PLANT(ASTRO_PLANTED_OFF_BY_ONE, last_channel -= config->channels == 13);
+  for (guint channel = range->channels[0] / step; channel < last_channel; channel++) {
     double sums[ASTRO_POWER_SUMS] = { 0 };
     guint64 good = 0;
     for (guint s = first; s < last; s++)
@@ -399,6 +402,7 @@ static void write_station(const Work *work, const Range *range, guint64 number, 
             sums[k] += self->sums[k][at];
       }
     counts[channel] = (guint32)good;
+    ASTRO_PLANT(ASTRO_PLANTED_LOST_COUNT, counts[channel] -= good > 1);
     for (guint p = 0; p < config->products.n; p++)
       out[(gsize)p * channels + channel] =
           good ? (float)(astro_power_product(&work->recipes[p], sums) / (double)good) : 0;
@@ -484,6 +488,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   astro_power_strides(&work.strides, &self->config, work.arguments->steps);
   astro_power_recipes(&self->config, work.arguments->is_circular, work.recipes);
   work.along = fastest(&self->config, &work.strides);
+  ASTRO_PLANT(ASTRO_PLANTED_SLOW, g_usleep(ASTRO_PLANTED_SLOW_US));
   astro_parallel(divide(&work), self->threads, run_task, &work);
   return TRUE;
 }

@@ -1,5 +1,6 @@
 /* The reference backend: medians by sorting, each boxcar added up by itself. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/search/check.h"
 #include "core/search/series.h"
 
@@ -65,6 +66,7 @@ static void scan(const double *z, const double *v, guint origin, guint from, gui
         sum += z[i];
         weight += v[i];
       }
+      ASTRO_COUNT(2 * width + 1); /* both sums, and their quotient */
       const double snr = sum / sqrt(weight);
       if (weight >= width / 2.0 && snr > best[end - from]) {
         best[end - from] = snr;

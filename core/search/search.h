@@ -24,6 +24,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/validity.h"
 
 G_BEGIN_DECLS
@@ -80,6 +81,9 @@ double astro_search_bytes(const AstroSearchConfig *config);
 void astro_search_spread_counts(guint32 *counts, const AstroSearchConfig *config,
                                 const AstroValidityMeta *meta, const AstroLayout *shape,
                                 guint64 steps);
+
+/* An AstroTellWork. */
+gboolean astro_search_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 /* submit takes a block of power in F32LE (or n_in 0), no output, and an AstroSearchArguments *. */
 extern const AstroBackend astro_search_reference;

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/search/series.h"
 
+#include "core/backend/count.h"
 #include "core/backend/threads.h"
 #include "core/search/check.h"
 
@@ -174,6 +175,7 @@ static void normalise(const Series *series, const Window *window, const Level *b
     const double w = (double)series->w[i], part = CLAMP((i + 0.5 - window->before) / length, 0, 1),
                  x = ((double)series->x[i] - before->baseline - part * baseline) /
                      (before->noise + part * noise);
+    ASTRO_COUNT(3); /* less the baseline, by the noise, weighted */
     z[i] = w * CLAMP(x, -FARTHEST, FARTHEST);
     v[i] = w;
   }

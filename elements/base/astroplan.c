@@ -47,7 +47,7 @@ gboolean astro_plan_tell(AstroStage *stage, gboolean pass_through, GError **erro
       pass_through, "told", G_TYPE_BOOLEAN, told, "rate-in", G_TYPE_DOUBLE, rate_of(in), "rate-out",
       G_TYPE_DOUBLE, rate_of(out), "bytes-in", G_TYPE_DOUBLE, (double)astro_stream_step_bytes(in),
       "bytes-out", G_TYPE_DOUBLE, (double)astro_stream_step_bytes(out), "kept", G_TYPE_DOUBLE,
-      work.kept, NULL);
+      work.kept, "moved", G_TYPE_DOUBLE, work.moved, "besides", G_TYPE_STRING, work.besides, NULL);
   for (guint i = 0; i < ASTRO_N_ARITHMETICS; i++)
     gst_structure_set(s, astro_arithmetic_name((AstroArithmetic)i), G_TYPE_DOUBLE,
                       work.operations[i], NULL);

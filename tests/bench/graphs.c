@@ -94,7 +94,7 @@ static gboolean compare(guint run, const char *plan, const char *stats)
   while (g_hash_table_iter_next(&iter, &name, &cells)) {
     const GStrv row = g_hash_table_lookup(ran, name);
     if (!row || !g_str_equal(cell_of(plan_titles, cells, "per"), "second") ||
-        g_str_equal(cell_of(plan_titles, cells, "operations"), "?"))
+        strchr(cell_of(plan_titles, cells, "operations"), '?'))
       continue;
     predicted += runs[run].seconds * seconds_of(cell_of(plan_titles, cells, "time"));
     measured += seconds_of(cell_of(stats_titles, row, "busy"));

@@ -1,94 +1,12 @@
-/* gst-astro qualify: a quick report holds on this machine, and defects that are planted in backends
- * are caught: a kernel that is off by one in one shape, a lost count, a slow kernel. */
-#include "core/machine/machine.h"
-#include "core/power/power.h"
+/* gst-astro qualify: a quick report holds on this machine, and a defect that is planted in an
+ * element is caught; planted.c has those of kernels. */
 #include "core/sideband/sideband.h"
 #include "elements/base/astrostage.h"
 #include "graphs/qualify-elements.h"
 #include "graphs/qualify-exact.h"
 #include "tests/graphs/program.h"
 
-/* ---- planted defects, in a backend of power ---- */
-
-static gboolean submit_off_by_one(gpointer instance, const AstroBlock *in, guint n_in,
-                                  const AstroBlock *out, guint n_out, gconstpointer arguments,
-                                  AstroResult *result, GError **error)
-{
-  /* The instance begins with its configuration. */
-  const AstroPowerConfig *config = instance;
-  if (!astro_power_cpu.submit(instance, in, n_in, out, n_out, arguments, result, error))
-    return FALSE;
-  if (config->channels == 13)
-    ((float *)out->data)[0] += 1;
-  return TRUE;
-}
-
-static gboolean submit_lost_count(gpointer instance, const AstroBlock *in, guint n_in,
-                                  const AstroBlock *out, guint n_out, gconstpointer arguments,
-                                  AstroResult *result, GError **error)
-{
-  if (!astro_power_cpu.submit(instance, in, n_in, out, n_out, arguments, result, error))
-    return FALSE;
-  result->counts[0]--;
-  return TRUE;
-}
-
-static gboolean submit_slow(gpointer instance, const AstroBlock *in, guint n_in,
-                            const AstroBlock *out, guint n_out, gconstpointer arguments,
-                            AstroResult *result, GError **error)
-{
-  g_usleep(100000);
-  return astro_power_cpu.submit(instance, in, n_in, out, n_out, arguments, result, error);
-}
-
-static const AstroQualifyStage *power_stage(void)
-{
-  for (const AstroQualifyStage *stage = astro_qualify_stages; stage->stage; stage++)
-    if (g_str_equal(stage->stage, "power"))
-      return stage;
-  g_assert_not_reached();
-}
-
-static AstroQualifyResult *look_at(gboolean (*submit)(gpointer, const AstroBlock *, guint,
-                                                      const AstroBlock *, guint, gconstpointer,
-                                                      AstroResult *, GError **))
-{
-  AstroBackend planted = astro_power_cpu;
-  planted.submit = submit;
-  return astro_qualify_backend(power_stage(), &planted, "planted", 20, 1);
-}
-
-static void test_planted(void)
-{
-  AstroQualifyResult *good = look_at(astro_power_cpu.submit);
-  g_assert_cmpint(good->state, ==, ASTRO_QUALIFY_PASS);
-  g_assert_cmpstr(good->remark, ==, "60 shapes");
-  AstroQualifyResult *off = look_at(submit_off_by_one);
-  g_assert_cmpint(off->state, ==, ASTRO_QUALIFY_SHORT);
-  g_assert_nonnull(strstr(off->remark, " 13 channels"));
-  g_assert_nonnull(strstr(off->remark, "differs from the reference"));
-  AstroQualifyResult *lost = look_at(submit_lost_count);
-  g_assert_cmpint(lost->state, ==, ASTRO_QUALIFY_SHORT);
-  g_assert_nonnull(strstr(lost->remark, "counts of good samples differ"));
-  astro_qualify_result_free(good);
-  astro_qualify_result_free(off);
-  astro_qualify_result_free(lost);
-}
-
-/* A machine that allows a hundredth of a second for what takes a tenth and more. */
-static void test_slow(void)
-{
-  AstroBackend planted = astro_power_cpu;
-  const AstroMachine machine = { .host = { .bandwidth = 1e11,
-                                           .operations = { [ASTRO_ARITHMETIC_FLOAT] = 1e11 } } };
-  planted.submit = submit_slow;
-  AstroQualifyResult *slow = astro_qualify_rate_of(power_stage(), &planted, NULL, &machine, 1);
-  g_assert_cmpint(slow->state, ==, ASTRO_QUALIFY_SHORT);
-  g_assert_cmpfloat(slow->value, >, 0);
-  astro_qualify_result_free(slow);
-}
-
-/* The same in an element: the plugin's own backend, but for one shape. */
+/* A defect that is planted in an element: the plugin's own backend, but for one shape. */
 static const AstroBackend *good_sideband;
 
 static gboolean submit_sideband(gpointer instance, const AstroBlock *in, guint n_in,
@@ -150,6 +68,15 @@ static void test_planted_element(void)
   g_assert_nonnull(strstr(off->remark, "differs from the reference"));
   astro_qualify_result_free(before);
   astro_qualify_result_free(off);
+}
+
+/* The accuracy of the gridder upstream is none of the element that is looked at. */
+static void test_limit(void)
+{
+  g_assert_cmpfloat(astro_qualify_element_limit("src ! STAGE accuracy=1e-2 size=18", 2e-5), >,
+                    2e-4);
+  g_assert_cmpfloat(astro_qualify_element_limit("src ! STAGE accuracy=1e-7", 2e-5), ==, 2e-5);
+  g_assert_cmpfloat(astro_qualify_element_limit("grid accuracy=1e-2 ! STAGE", 2e-6), ==, 2e-6);
 }
 
 /* ---- rows ---- */
@@ -301,10 +228,9 @@ static void test_requirements(void)
 static void add_tests(void)
 {
   gst_init(NULL, NULL);
-  g_test_add_func("/qualify/planted", test_planted);
   g_test_add_func("/qualify/planted-element", test_planted_element);
+  g_test_add_func("/qualify/limit", test_limit);
   g_test_add_func("/qualify/rows", test_rows);
-  g_test_add_func("/qualify/slow", test_slow);
   g_test_add_func("/qualify/quick", test_quick);
   g_test_add_func("/qualify/refused", test_refused);
   g_test_add_func("/qualify/requirements", test_requirements);

@@ -1,5 +1,6 @@
 /* W-projection: the formula, tap by tap. */
 #include "config.h"
+#include "core/backend/count.h"
 #include "core/gridder/wprojection/places.h"
 
 #include <complex.h>
@@ -20,9 +21,11 @@ static void spread_one(const AstroWProjectionConfig *config, const AstroTapsPoin
   const AstroTapsPlane *plane = &taps->planes[point->plane];
   gsize set = astro_taps_offset(taps, point->plane, v->set, u->set);
   for (guint y = 0; y < plane->support; y++)
-    for (guint x = 0; x < plane->support; x++)
+    for (guint x = 0; x < plane->support; x++) {
+      ASTRO_COUNT(8);
       grid[(v->cell + y) * config->size + u->cell + x] +=
           value * complex_at(plane->taps, set + (gsize)y * plane->stride + x, taps->is_double);
+    }
 }
 
 guint64 astro_wprojection_reference(const AstroWProjectionConfig *config, const AstroGridRows *rows,

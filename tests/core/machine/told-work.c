@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-double astro_counted_operations;
+double astro_counted_operations, astro_counted_bytes;
 
 #define BAND "frequency=1.5e8,bandwidth=1e6"
 
