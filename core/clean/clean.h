@@ -13,7 +13,8 @@
  * deviation of 3/16 s pixels, and is looked for where all of it is inside the border. The residual
  * is smoothed to each scale, and the scale with the highest peak is worked on until that has fallen
  * by a fifth. Peaks of larger scales count for more, by 1/0.6 for every factor of two in size, as
- * smoothing lowers them (Offringa and Smirnov 2017, as WSClean does).
+ * smoothing lowers them (Offringa and Smirnov 2017). The smallest size above 0 counts as a point
+ * does, as in WSClean 3.1 (in the article it counts for 1/0.6 already).
  *
  * Channels that are cleaned together (joined) share the search: peaks are those of the mean of all
  * channels, weighted by their sums of weights, which is deeper than any of them. At each peak a

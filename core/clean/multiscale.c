@@ -11,7 +11,8 @@
 /* A scale is left when its peaks have fallen to this part of the first. */
 #define SUBLOOP 0.8
 
-/* Peaks count for more by 1 / BIAS for each factor of two in scale. */
+/* Peaks count for more by 1 / BIAS for each factor of two in scale, from the smallest size above 0
+ * on, which counts as a point does: otherwise points would be taken for small extended sources. */
 #define BIAS 0.6
 
 /* A Gaussian's standard deviation, in units of its scale. */
@@ -91,7 +92,7 @@ static double bias_of(const Scales *scales, guint number)
 {
   const double scale = scale_of(scales, number), first = scale_of(scales, 0);
   const double smallest = first > 0 ? first : scale_of(scales, 1);
-  return scale > 0 ? pow(BIAS, -1 - log2(scale / smallest)) : 1;
+  return scale > 0 ? pow(BIAS, -log2(scale / smallest)) : 1;
 }
 
 static void smooth(const Scales *scales, guint number, gconstpointer in, guint size, gpointer out)

@@ -1,10 +1,11 @@
 """deep.py GST_ASTRO [STATIONS [SOURCES]]: deep images beside WSClean's, of one set, at equal settings.
 
 Several channels of a sky of points with spectral indexes, and of a few extended sources, are imaged in major cycles by
-the graph image and by WSClean: each channel cleaned by itself, and all together with a slope. Compared are the fluxes
-of bright sources in every channel, the noise of the residuals, and the slopes of the spectra; and the residual is made
-anew from the visibilities, to see that it is true. 48 stations and 200 sources take minutes. To be run where GStreamer
-finds the plugin. Pictures of both stay in the folder, for people to look at.
+the graph image and by WSClean: all channels as one with components of several sizes, each channel cleaned by itself,
+and all together with a slope. WSClean does not pad, since its uniform weights are those of the padded grid. Compared
+are the fluxes of bright sources in every channel, the noise of the residuals, and the slopes of the spectra; and the
+residual is made anew from the visibilities, to see that it is true. 48 stations and 200 sources take minutes. To be
+run where GStreamer finds the plugin. Pictures of both stay in the folder, for people to look at.
 """
 import os
 import subprocess
@@ -57,16 +58,16 @@ def peak(image, header, source):
 
 def ours(name, settings):
     subprocess.run([ASTRO, "run", "image", "input=deep.ms", f"size={SIZE}", f"cell={CELL}", "iterations=20000",
-                    "cycles=6", f"threshold={THRESHOLD}", "weighting=uniform", "per-channel=true", "images=all",
-                    "accuracy=1e-5", f"output={name}.fits", f"picture={name}.png", "--quiet", *settings], check=True,
+                    "cycles=6", f"threshold={THRESHOLD}", "weighting=uniform", "images=all", "accuracy=1e-5",
+                    f"output={name}.fits", f"picture={name}.png", "--quiet", *settings], check=True,
                    stdout=subprocess.DEVNULL)
 
 
 def theirs(name, beam, settings):
     subprocess.run(["wsclean", "-quiet", "-j", "2", "-use-wgridder", "-wgridder-accuracy", "1e-5", "-name", name,
                     "-size", str(SIZE), str(SIZE), "-scale", f"{CELL}asec", "-weight", "uniform", "-no-mf-weighting",
-                    "-niter", "20000", "-gain", "0.1", "-mgain", "0.8", "-threshold", str(THRESHOLD), "-channels-out",
-                    str(CHANNELS), "-beam-shape", f"{beam['BMAJ'] * 3600}asec", f"{beam['BMIN'] * 3600}asec",
+                    "-padding", "1", "-niter", "20000", "-gain", "0.1", "-mgain", "0.8", "-threshold", str(THRESHOLD),
+                    "-beam-shape", f"{beam['BMAJ'] * 3600}asec", f"{beam['BMIN'] * 3600}asec",
                     f"{beam['BPA']}deg", "-no-update-model-required", *settings, "deep.ms"], check=True,
                    env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL)
 
@@ -85,31 +86,36 @@ launch(f"astrovissrc sky=deep.txt array=vla-like stations={STATIONS} noise={NOIS
        "integration=30 duration=1800 ! astromssink location=deep.ms")
 frequencies = FREQUENCY + ((np.arange(CHANNELS) + 0.5) / CHANNELS - 0.5) * BANDWIDTH
 
-for name, our_settings, their_settings in [
-        ("alone", [], []), ("joined", ["join=true", "spectral-terms=2", "spectra=spectra.fits"],
-                            ["-join-channels", "-fit-spectral-pol", "2"])]:
+each, split = ["per-channel=true"], ["-channels-out", str(CHANNELS)]
+for name, channels, our_settings, their_settings in [
+        ("scales", 1, ["scales=0,8,16,32"],
+         ["-multiscale", "-multiscale-scales", "0,8,16,32", "-multiscale-shape", "gaussian"]),
+        ("alone", CHANNELS, each, split),
+        ("joined", CHANNELS, each + ["join=true", "spectral-terms=2", "spectra=spectra.fits"],
+         split + ["-join-channels", "-fit-spectral-pol", "2"])]:
     ours(name, our_settings)
     header = fits.getheader(f"{name}.fits")
     theirs(name, header, their_settings)
+    parts = [f"{name}-000{c}" for c in range(channels)] if channels > 1 else [name]
     fluxes = np.array([[[peak(plane(f"{name}.fits", 0, c), header, source),
-                         peak(plane(f"{name}-000{c}-image.fits"), fits.getheader(f"{name}-000{c}-image.fits"), source)]
-                        for c in range(CHANNELS)] for source in bright])
+                         peak(plane(f"{part}-image.fits"), fits.getheader(f"{part}-image.fits"), source)]
+                        for c, part in enumerate(parts)] for source in bright])
     ratios, apart = fluxes[:, :, 0] / fluxes[:, :, 1], np.abs(fluxes[:, :, 0] - fluxes[:, :, 1])
     strong = fluxes[:, :, 1] > 50 * THRESHOLD  # what is below the threshold is cleaned by neither
-    check(f"{name}: fluxes of {strong.sum() // CHANNELS} strong sources are WSClean's within 1 %",
+    check(f"{name}: fluxes of {strong.sum() // channels} strong sources are WSClean's within 1 %",
           np.abs(ratios - 1)[strong].max() < 0.01, f"{ratios[strong].min():.4f} to {ratios[strong].max():.4f}")
     check(f"{name}: fluxes of {len(bright)} sources differ by no more than 1 % or 1.25 thresholds",
           (apart < np.maximum(0.01 * fluxes[:, :, 1], 1.25 * THRESHOLD)).all(), f"{apart.max():.5f} Jy/beam at most")
-    noise = [rms(plane(f"{name}.fits", "RESIDUAL", c)) / rms(plane(f"{name}-000{c}-residual.fits"))
-             for c in range(CHANNELS)]
+    noise = [rms(plane(f"{name}.fits", "RESIDUAL", c)) / rms(plane(f"{part}-residual.fits"))
+             for c, part in enumerate(parts)]
     # WSClean's is often higher: after its last cycle, what it left is found to be above the threshold.
     check(f"{name}: the residual's rms is at most 5 % above WSClean's", max(noise) < 1.05,
           " ".join(f"{n:.4f}" for n in noise))
     launch(f"astromssrc location=deep.ms ! astrodegridder model={name}.fits subtract=true accuracy=1e-6 ! astrogridder "
-           f"size={SIZE} cell={CELL} weighting=uniform per-channel=true accuracy=1e-6 ! astrofft ! astroimage ! "
-           f"astrofitssink location={name}-left.fits")
+           f"size={SIZE} cell={CELL} weighting=uniform per-channel={channels > 1} accuracy=1e-6 ! astrofft ! "
+           f"astroimage ! astrofitssink location={name}-left.fits")
     left = [rms(plane(f"{name}-left.fits", 0, c) - plane(f"{name}.fits", "RESIDUAL", c)) /
-            rms(plane(f"{name}.fits", "RESIDUAL", c)) for c in range(CHANNELS)]
+            rms(plane(f"{name}.fits", "RESIDUAL", c)) for c in range(channels)]
     check(f"{name}: the residual is that of the visibilities without the model", max(left) < 1e-3, f"{max(left):.1e}")
 
 slopes = np.array([[slope(f[:, 0]), slope(f[:, 1])] for f in fluxes[strong.all(axis=1)]])

@@ -198,9 +198,10 @@ static void test_spectra(void)
       AstroCleanArguments arguments = { 4, 3, 0.4, .weights = weights };
       config.threshold = with_scales ? 5e-3 : 2e-4;
       config.iterations = 20000;
-      config.n_scales = with_scales ? 3 : 0;
-      config.scales[1] = 6;
-      config.scales[2] = 12;
+      config.n_scales = with_scales ? 4 : 0;
+      config.scales[1] = 3;
+      config.scales[2] = 6;
+      config.scales[3] = 12;
       g_autofree double *got = clean(backends[b], &config, values, &arguments, results, 1);
       g_assert_cmpint(results[CHANNELS].end, ==, ASTRO_CLEAN_THRESHOLD);
       for (guint i = 0; i < n; i++) {

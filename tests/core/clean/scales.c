@@ -59,6 +59,10 @@ static void test_extended(void)
     AstroCleanConfig config = config_of_scales(), points = config;
     AstroCleanResult result, by_points;
     AstroCleanArguments arguments = { 4, 3, 0.4 };
+    config.n_scales = 4; /* the smallest size counts as a point does: this one hardly is larger */
+    config.scales[1] = 3;
+    config.scales[2] = 6;
+    config.scales[3] = 12;
     config.threshold = points.threshold = 0.01;
     points.n_scales = 0;
     g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 1);
@@ -78,6 +82,25 @@ static void test_extended(void)
             left -= model[v * SIZE + u] * psf_at(x - u, y - v);
         g_assert_cmpfloat_with_epsilon(residual[y * SIZE + x], left, 1e-9);
       }
+  }
+}
+
+/* A point is not taken for a small extended source: its model is one pixel. */
+static void test_point(void)
+{
+  const Source source = { WIDE / 2 + 9, WIDE / 2 - 5, 3 };
+  g_autofree double *values = sky(WIDE, &source, 1);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    AstroCleanConfig config = config_of_scales();
+    AstroCleanResult result;
+    AstroCleanArguments arguments = { 4, 3, 0.4 };
+    config.threshold = 0.003;
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, &result, 1);
+    const double *model = got + SIZE * SIZE;
+    const guint at = (SIZE / 2 - 5) * SIZE + SIZE / 2 + 9;
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
+    for (guint i = 0; i < SIZE * SIZE; i++)
+      g_assert_cmpfloat(fabs(model[i] - (i == at ? source.flux : 0)), <=, i == at ? 0.003 : 0);
   }
 }
 
@@ -185,6 +208,7 @@ static void test_errors(void)
 static void add_tests(void)
 {
   g_test_add_func("/clean-scales/extended", test_extended);
+  g_test_add_func("/clean-scales/point", test_point);
   g_test_add_func("/clean-scales/resolved-out", test_resolved_out);
   g_test_add_func("/clean-scales/cpu", test_cpu);
   g_test_add_func("/clean-scales/errors", test_errors);
