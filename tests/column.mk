@@ -64,6 +64,7 @@ check-peers: all tests/bench/histogram tests/bench/histogram-space peers/.comple
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf check $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-space check $(builddir)
 	peers/bin/python $(srcdir)/tests/bench/peers-shear check $(builddir)
+	test '$(PYTHON_GI)' = no || peers/bin/python $(srcdir)/tests/bench/peers-arrays $(builddir) $(PYTHON_GI)
 
 # Compares speed, and images with ducc0's.
 bench-peers: all tests/bench/histogram tests/bench/histogram-space tests/bench/gridder peers/.complete

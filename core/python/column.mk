@@ -21,4 +21,4 @@ notebooks_DATA = doc/notebooks/own-data.ipynb doc/notebooks/new-mode.ipynb
 dist_files += $(notebooks_DATA)
 
 api_tests += tests/api/arrays tests/api/notebooks
-dist_files += tests/api/arrays.py tests/api/notebook.py
+dist_files += tests/api/arrays.py tests/api/notebook.py tests/bench/peers-arrays
