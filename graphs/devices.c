@@ -23,7 +23,8 @@ static char *tell_rate(double rate, const GError *error)
 static char *measure_bus(AstroDevice *device, AstroCopyDirection direction)
 {
   g_autoptr(GError) error = NULL;
-  return tell_rate(astro_measure_bus(device, direction, &error), error);
+  const double rate = astro_measure_bus(device, direction, &error);
+  return tell_rate(rate, error);
 }
 
 static char *measure_across(AstroDevice *from, AstroDevice *to)
@@ -31,7 +32,8 @@ static char *measure_across(AstroDevice *from, AstroDevice *to)
   g_autoptr(GError) error = NULL;
   if (!to->funcs->reaches(to, from))
     return g_strdup("by way of the host");
-  return tell_rate(astro_measure_across(from, to, &error), error);
+  const double rate = astro_measure_across(from, to, &error);
+  return tell_rate(rate, error);
 }
 
 /* "NUMA node 0", and where there are several what is taken there. */
