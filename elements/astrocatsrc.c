@@ -19,6 +19,7 @@
 #include "elements/astrocatsrc-points.h"
 
 #include "core/kit/fail.h"
+#include "core/backend/module.h"
 #include "core/lib/catalogue/columns.h"
 #include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/mask.h"
@@ -337,11 +338,11 @@ static gboolean choose_backend(AstroCatSrc *self, GError **error)
   AstroEvenPoints even = { 0 };
   g_autofree char *why = NULL;
   if (s->clustering.slope != 0)
-    return s->work.kind != ASTRO_BACKEND_CUDA ||
+    return !astro_backend_is_device(s->work.kind) ||
            astro_backend_refuse(error,
-                                "backend=cuda makes even points, and slope=%g asks for clustered "
+                                "backend=%s makes even points, and slope=%g asks for clustered "
                                 "ones: expected slope=0, or another backend",
-                                s->clustering.slope);
+                                astro_backend_kind_name(s->work.kind), s->clustering.slope);
   if (!astro_work_check("uniform", astro_uniform_backends, &s->work, error) ||
       !astro_even_points_open(&even, &self->footprint, &s->work, &why, error))
     return FALSE;

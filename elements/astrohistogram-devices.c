@@ -15,7 +15,13 @@ static AstroWorkChoice choice_of(const AstroHistogramSettings *settings)
 /* Where GPUs were named, the host is no substitute for them. */
 gboolean astro_histogram_devices_are_named(const AstroHistogramSettings *settings)
 {
-  return settings->backend == ASTRO_BACKEND_CUDA || astro_field_given(settings->devices);
+  return astro_backend_is_device(settings->backend) || astro_field_given(settings->devices);
+}
+
+/* Devices that are named under auto are those of CUDA. */
+static AstroBackendKind kind_of(const AstroHistogramSettings *settings)
+{
+  return settings->backend == ASTRO_BACKEND_AUTO ? ASTRO_BACKEND_CUDA : settings->backend;
 }
 
 gboolean astro_histogram_devices_check(const AstroHistogramSettings *settings, GError **error)
@@ -24,9 +30,9 @@ gboolean astro_histogram_devices_check(const AstroHistogramSettings *settings, G
   gint indices[ASTRO_MOST_DEVICES];
   const guint n = astro_work_find_devices(settings->devices, &choice, indices, error);
   for (guint i = 0; i < n && astro_histogram_devices_are_named(settings); i++) {
-    g_autoptr(AstroDevice) device = astro_device_open(indices[i], error);
+    g_autoptr(AstroDevice) device = astro_device_open_of(kind_of(settings), indices[i], error);
     if (!device) {
-      g_prefix_error(error, "backend=cuda: ");
+      g_prefix_error(error, "backend=%s: ", astro_backend_kind_name(kind_of(settings)));
       return FALSE;
     }
   }
@@ -50,7 +56,7 @@ gboolean astro_histogram_devices_open(AstroHistogramDevices *devices,
   const guint n = astro_work_find_devices(settings->devices, &choice, indices, error);
   astro_histogram_devices_clear(devices);
   if (astro_histogram_devices_are_named(settings))
-    choice.kind = ASTRO_BACKEND_CUDA;
+    choice.kind = kind_of(settings);
   for (guint i = 0; i < n; i++) {
     AstroPlace *place = &devices->places[i];
     *place = (AstroPlace){ .threads = choice.threads };

@@ -23,7 +23,8 @@ static char *tell_rate(double rate, const GError *error)
 static char *measure_bus(AstroDevice *device, AstroCopyDirection direction)
 {
   g_autoptr(GError) error = NULL;
-  return tell_rate(astro_measure_bus(device, direction, &error), error);
+  const double rate = astro_measure_bus(device, direction, &error);
+  return tell_rate(rate, error);
 }
 
 static char *measure_across(AstroDevice *from, AstroDevice *to)
@@ -31,7 +32,8 @@ static char *measure_across(AstroDevice *from, AstroDevice *to)
   g_autoptr(GError) error = NULL;
   if (!to->funcs->reaches(to, from))
     return g_strdup("by way of the host");
-  return tell_rate(astro_measure_across(from, to, &error), error);
+  const double rate = astro_measure_across(from, to, &error);
+  return tell_rate(rate, error);
 }
 
 /* "NUMA node 0", and where there are several what is taken there. */
@@ -88,12 +90,12 @@ static void print_links(GPtrArray *devices)
     printf("        which kind of links they are is not told: %s\n", error->message);
 }
 
-static void print_device(const AstroModule *module, gint index, GPtrArray *devices)
+static void print_device(AstroBackendKind kind, gint index, GPtrArray *devices)
 {
   g_autoptr(GError) error = NULL;
-  g_autofree char *text = module->describe(index);
-  AstroDevice *device = text ? astro_device_open(index, &error) : NULL;
-  printf("cuda %d  %s\n", index, text ? text : "does not answer");
+  g_autofree char *text = astro_module_of(kind, NULL)->describe(index);
+  AstroDevice *device = text ? astro_device_open_of(kind, index, &error) : NULL;
+  printf("%s %d  %s\n", astro_backend_kind_name(kind), index, text ? text : "does not answer");
   if (device) {
     print_place(device);
     g_ptr_array_add(devices, device);
@@ -102,20 +104,29 @@ static void print_device(const AstroModule *module, gint index, GPtrArray *devic
   }
 }
 
+/* All devices of a kind, or why there is none. Returns those that answer. */
+static GPtrArray *print_kind(AstroBackendKind kind)
+{
+  g_autoptr(GError) error = NULL;
+  GPtrArray *devices = g_ptr_array_new_with_free_func((GDestroyNotify)astro_device_unref);
+  const gint n = astro_device_count(kind, &error);
+  for (gint i = 0; i < n; i++)
+    print_device(kind, i, devices);
+  if (n <= 0 && error)
+    printf("%-7s none: %s\n", astro_backend_kind_name(kind), error->message);
+  else if (n <= 0)
+    printf("%-7s none: this machine has no %s device\n", astro_backend_kind_name(kind),
+           astro_device_kind_title(kind));
+  return devices;
+}
+
 /* A machine without a GPU is not an error: the list says why there is none. */
 int astro_devices(const AstroArguments *arguments)
 {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(GPtrArray) devices = g_ptr_array_new_with_free_func((GDestroyNotify)astro_device_unref);
-  const AstroModule *module = astro_module_get(&error);
-  gint n = module ? module->n_devices(&error) : -1;
-
   printf("cpu     %u core%s, kernels up to %s\n", astro_threads(), astro_threads() == 1 ? "" : "s",
          astro_cpu_level_name(astro_cpu_level()));
-  for (gint i = 0; i < n; i++)
-    print_device(module, i, devices);
-  if (n <= 0)
-    printf("cuda    none: %s\n", error ? error->message : "this machine has no CUDA device");
-  print_links(devices);
+  g_autoptr(GPtrArray) cuda = print_kind(ASTRO_BACKEND_CUDA);
+  g_autoptr(GPtrArray) opencl = print_kind(ASTRO_BACKEND_OPENCL);
+  print_links(cuda);
   return EXIT_SUCCESS;
 }

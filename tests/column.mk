@@ -102,7 +102,7 @@ fuzz-run: all
 check-format:
 	@case $$(clang-format --version) in *"version 14."*) ;; \
 	  *) echo "check-format: skipped: the tree is as clang-format 14 has it, this is: $$(clang-format --version)"; exit 0 ;; esac; \
-	cd $(srcdir) && find core elements gpu graphs tests examples '(' -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' ')' -print0 | \
+	cd $(srcdir) && find core elements gpu opencl graphs tests examples '(' -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' ')' -print0 | \
 	  xargs -0 clang-format --dry-run -Werror
 
 # Runs the checks of .clang-tidy over all C of the library, the elements and the program, or over TIDY="FILES". Sources that

@@ -1,4 +1,4 @@
-/* Opens the GPU, for tests that need one. */
+/* Opens the GPU, or an OpenCL device, for tests that need one. */
 #pragma once
 
 #include "core/backend/module.h"
@@ -38,4 +38,14 @@ static inline AstroDevice *test_open_device(void)
   if (!device)
     g_test_skip(error->message);
   return device;
+}
+
+/* OpenCL's device 0. Other tests look for none (tests/environment), as loading the drivers takes
+ * long: this is to be called before anything else asks for one. */
+static inline AstroDevice *test_find_opencl(GError **error)
+{
+  const char *vendors = g_getenv("ASTRO_TEST_OPENCL_VENDORS");
+  if (vendors)
+    g_setenv("OCL_ICD_VENDORS", vendors, TRUE);
+  return astro_device_open_of(ASTRO_BACKEND_OPENCL, 0, error);
 }

@@ -8,13 +8,14 @@ function room(path,   part, n) {
   if (part[1] == "elements" && n == 2) { sub(/[-.].*/, "", part[2]); return "elements/" part[2] }
   return part[1] "/" part[2] (part[2] == "lib" ? "/" part[3] : "")
 }
-function stage(of) { sub(/^(core|gpu)\//, "", of); return of }
-function is_stage(of) { return of ~ /^core\// ? !(of in level) && of !~ /^core\/lib\// : of ~ /^gpu\// && of !~ /^gpu\/(runtime|lib\/)/ }
+function stage(of) { sub(/^(core|gpu|opencl)\//, "", of); return of }
+function is_stage(of) { return of ~ /^core\// ? !(of in level) && of !~ /^core\/lib\// : of ~ /^(gpu|opencl)\// && of !~ /^(gpu|opencl)\/(runtime|lib\/)/ }
 # The reason why a room must not include another; "": it may.
 function wrong(from, to) {
   if (from ~ /^core\// && to !~ /^core\//) return "the core knows no elements, devices or graphs"
   if (from ~ /^gpu\// && to !~ /^(core|gpu)\//) return "the CUDA module knows the core alone"
-  if (from ~ /^elements\// && to ~ /^(gpu|graphs)/ || from == "graphs" && to ~ /^(gpu|elements)/)
+  if (from ~ /^opencl\// && to !~ /^(core|opencl)\//) return "the OpenCL module knows the core alone"
+  if (from ~ /^elements\// && to ~ /^(gpu|opencl|graphs)/ || from == "graphs" && to ~ /^(gpu|opencl|elements)/)
     return "elements and graphs know the core alone"
   if (is_stage(to) && !is_stage(from) && from !~ /^(elements|graphs)/) return "a room that stages share includes a stage"
   if (is_stage(to) && is_stage(from) && stage(from) != stage(to)) return "a stage includes another one"
@@ -31,7 +32,7 @@ BEGIN {
 {
   split($0, at, ":")
   from = room(at[1])
-  if (match($0, /<gst\//) && from ~ /^gpu\//) print at[1] ":" at[2] ": GStreamer is for what the core says of it"
+  if (match($0, /<gst\//) && from ~ /^(gpu|opencl)\//) print at[1] ":" at[2] ": GStreamer is for what the core says of it"
   if (!match($0, /"[^"]*"/)) next
   path = substr($0, RSTART + 1, RLENGTH - 2)
   to = room(path)

@@ -2,7 +2,7 @@
  *
  * A stage has a small table of functions per backend: shape (allocates nothing, as negotiation
  * calls it often), create, submit, drain, destroy. The reference and cpu tables live in
- * core/STAGE/, the cuda tables in the CUDA module. All tables of a stage take the same
+ * core/STAGE/, the cuda and opencl tables in modules. All tables of a stage take the same
  * configuration struct, which the stage's header declares. */
 #pragma once
 
@@ -19,6 +19,7 @@ typedef enum {
   ASTRO_BACKEND_REFERENCE,
   ASTRO_BACKEND_CPU,
   ASTRO_BACKEND_CUDA,
+  ASTRO_BACKEND_OPENCL,
 } AstroBackendKind;
 
 #define ASTRO_TYPE_BACKEND_KIND astro_backend_kind_get_type()

@@ -62,6 +62,25 @@ guint64 astro_memory_there(void)
   return MIN(of_machine(), MIN(of_group(), of_process()));
 }
 
+gsize astro_memory_limit(const char *variable)
+{
+  static gint reported = 0;
+  const char *text = g_getenv(variable);
+  static const char units[] = "KMG";
+  char *end;
+
+  if (!text || !*text)
+    return G_MAXSIZE;
+  guint64 limit = g_ascii_strtoull(text, &end, 10);
+  const char *unit = *end ? strchr(units, *end) : NULL;
+  guint shift = unit ? 10 * (guint)(unit - units + 1) : 0;
+  if (end != text && end[unit ? 1 : 0] == '\0' && limit <= G_MAXSIZE >> shift)
+    return limit << shift;
+  if (g_atomic_int_compare_and_exchange(&reported, 0, 1))
+    g_warning("%s=%s is no number of bytes (such as 512M): ignored", variable, text);
+  return G_MAXSIZE;
+}
+
 gboolean astro_memory_budget(const char *text, guint64 *bytes, GError **error)
 {
   static const char units[] = "KMGT";

@@ -1,9 +1,9 @@
 /* A device as the memory sees it: a place for a second copy of a block (its device face), queues
  * that run in order beside the host, and events that mark a position in a queue.
  *
- * The CUDA module implements this with streams and events; tests implement it with threads and a
- * second area of host memory. No call waits for queued work, except event_wait, unlock_host and
- * free. */
+ * The CUDA module implements this with streams and events, the OpenCL module with command queues
+ * and events; tests implement it with threads and a second area of host memory. No call waits for
+ * queued work, except event_wait, unlock_host and free. */
 #pragma once
 
 #include "core/backend/handles.h"
@@ -62,7 +62,8 @@ typedef struct {
 struct _AstroDevice {
   const AstroDeviceFuncs *funcs;
   gint ref_count;
-  gint index;
+  gint kind;  /* AstroBackendKind, set by astro_device_open_of */
+  gint index; /* among those of its kind */
   char *name;
   AstroQueue *up, *down; /* the two copy queues, shared by all memory of this device */
   AstroQueue *across;    /* copies from other devices */

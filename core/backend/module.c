@@ -1,11 +1,47 @@
-/* Finds, opens and checks the CUDA module, and reports once if it does not fit. */
+/* Finds, opens and checks the modules for devices, and reports once if one does not fit. */
 #include "config.h"
 #include "core/paths.h"
 #include "core/backend/module.h"
 
 #include <gmodule.h>
 
-#define MODULE_NAME "astro-cuda.so"
+typedef struct {
+  AstroBackendKind kind;
+  const char *title, *file;
+  const char *folder;   /* of the file in a build tree */
+  const char *variable; /* of the environment, which names another file */
+  gsize tried;
+  const AstroModule *module;
+  GError *failure;
+} Place;
+
+static Place places[ASTRO_N_DEVICE_KINDS] = {
+  { ASTRO_BACKEND_CUDA, "CUDA", "astro-cuda.so", "gpu", "ASTRO_CUDA_MODULE", 0, NULL, NULL },
+  { ASTRO_BACKEND_OPENCL, "OpenCL", "astro-opencl.so", "opencl/.libs", "ASTRO_OPENCL_MODULE", 0,
+    NULL, NULL },
+};
+
+const AstroBackendKind astro_device_kinds[ASTRO_N_DEVICE_KINDS] = { ASTRO_BACKEND_CUDA,
+                                                                    ASTRO_BACKEND_OPENCL };
+
+static Place *place_of(AstroBackendKind kind)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(places); i++)
+    if (places[i].kind == kind)
+      return &places[i];
+  return NULL;
+}
+
+gboolean astro_backend_is_device(AstroBackendKind kind)
+{
+  return place_of(kind) != NULL;
+}
+
+const char *astro_device_kind_title(AstroBackendKind kind)
+{
+  const Place *place = place_of(kind);
+  return place ? place->title : NULL;
+}
 
 static gboolean fits(const AstroModule *module, const char *path, GError **error)
 {
@@ -44,7 +80,7 @@ const AstroModule *astro_module_load(const char *path, GError **error)
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
                 "%s exports no table astro_module", path);
   } else if (fits(table, path, error)) {
-    /* The CUDA runtime does not survive unloading. */
+    /* The CUDA runtime does not survive unloading, nor do drivers that OpenCL loads. */
     g_module_make_resident(library);
     return table;
   }
@@ -52,19 +88,19 @@ const AstroModule *astro_module_load(const char *path, GError **error)
   return NULL;
 }
 
-/* $ASTRO_CUDA_MODULE, else beside the library: the module folder of the install, or gpu/ of the
- * build tree, where the library is in core/api/.libs. */
-static char *find(void)
+/* As the environment says, else beside the library: the module folder of the install, or the folder
+ * of the build tree, where the library is in core/api/.libs. */
+static char *find(const Place *place)
 {
-  const char *named = g_getenv("ASTRO_CUDA_MODULE");
+  const char *named = g_getenv(place->variable);
   if (named && *named)
     return g_strdup(named);
 
   g_autofree char *folder = astro_library_folder();
   g_autofree char *module_folder = astro_relocate(ASTRO_MODULEDIR);
   g_autofree char *built =
-      g_build_filename(folder ? folder : ".", "..", "..", "..", "gpu", MODULE_NAME, NULL);
-  g_autofree char *installed = g_build_filename(module_folder, MODULE_NAME, NULL);
+      g_build_filename(folder ? folder : ".", "..", "..", "..", place->folder, place->file, NULL);
+  g_autofree char *installed = g_build_filename(module_folder, place->file, NULL);
   gboolean in_build_tree = folder && g_str_has_suffix(folder, G_DIR_SEPARATOR_S ".libs");
 
   if (in_build_tree)
@@ -72,24 +108,34 @@ static char *find(void)
   return g_file_test(installed, G_FILE_TEST_EXISTS) ? g_steal_pointer(&installed) : NULL;
 }
 
+const AstroModule *astro_module_of(AstroBackendKind kind, GError **error)
+{
+  Place *place = place_of(kind);
+  g_return_val_if_fail(place, NULL);
+
+  if (g_once_init_enter(&place->tried)) {
+    g_autofree char *path = find(place);
+    if (path)
+      place->module = astro_module_load(path, &place->failure);
+    else
+      place->failure = g_error_new(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
+                                   "the %s module is not installed", place->title);
+    if (!place->module && path)
+      g_warning("%s: not used", place->failure->message);
+    g_once_init_leave(&place->tried, 1);
+  }
+  if (!place->module && error)
+    *error = g_error_copy(place->failure);
+  return place->module;
+}
+
 const AstroModule *astro_module_get(GError **error)
 {
-  static gsize tried = 0;
-  static const AstroModule *module;
-  static GError *failure;
+  return astro_module_of(ASTRO_BACKEND_CUDA, error);
+}
 
-  if (g_once_init_enter(&tried)) {
-    g_autofree char *path = find();
-    if (path)
-      module = astro_module_load(path, &failure);
-    else
-      failure = g_error_new(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
-                            "the CUDA module is not installed");
-    if (!module && path)
-      g_warning("%s: not used", failure->message);
-    g_once_init_leave(&tried, 1);
-  }
-  if (!module && error)
-    *error = g_error_copy(failure);
-  return module;
+gint astro_device_count(AstroBackendKind kind, GError **error)
+{
+  const AstroModule *module = astro_module_of(kind, error);
+  return module ? module->n_devices(error) : -1;
 }

@@ -188,13 +188,14 @@ double astro_measure_bus(AstroDevice *device, AstroCopyDirection direction, GErr
     return 0;
   }
   memset(bus.host, 0, ARRAY);
-  if (funcs->lock_host(device, bus.host, ARRAY, error)) {
-    if (funcs->alloc(device, ARRAY, &bus.face, error)) {
-      rate = best_rate(copy, &bus) * ARRAY;
-      funcs->free(device, bus.face);
-    }
-    funcs->unlock_host(device, bus.host);
+  /* Where nothing is page-locked, as by OpenCL, blocks are copied like this too. */
+  const gboolean is_locked = funcs->lock_host(device, bus.host, ARRAY, NULL);
+  if (funcs->alloc(device, ARRAY, &bus.face, error)) {
+    rate = best_rate(copy, &bus) * ARRAY;
+    funcs->free(device, bus.face);
   }
+  if (is_locked)
+    funcs->unlock_host(device, bus.host);
   free(bus.host);
   return bus.failed ? 0 : rate;
 }

@@ -16,7 +16,7 @@ double astro_measure_disk(const char *folder);
 double astro_measure_network(void);
 /* The fastest instruction of this machine for that kind of number. */
 double astro_measure_operations(AstroArithmetic arithmetic);
-/* Copies of page-locked memory. 0, with an error, if the device fails. */
+/* Copies of memory that is page-locked where the device can. 0, with an error, if it fails. */
 double astro_measure_bus(AstroDevice *device, AstroCopyDirection direction, GError **error);
 /* Copies from one device to another that reaches its memory. */
 double astro_measure_across(AstroDevice *from, AstroDevice *to, GError **error);

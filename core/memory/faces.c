@@ -521,6 +521,8 @@ gpointer astro_faces_look(AstroFaces *faces, gint *device)
 {
   pthread_mutex_lock(&faces->lock);
   gpointer face = !faces->broken && faces->current & DEVICE ? faces->face : NULL;
+  if (face && faces->device->kind == ASTRO_BACKEND_OPENCL)
+    face = NULL; /* such addresses mean something to the module alone */
   if (face)
     *device = faces->device->index;
   pthread_mutex_unlock(&faces->lock);

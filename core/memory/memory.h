@@ -55,7 +55,8 @@ gboolean astro_memory_settle(GstMemory *memory, GError **error);
 
 /* For readers outside this library that keep the memory until they are done: waits until the bytes
  * are there, and sets the address of the device face and the index of its device. *face is NULL if
- * the newest bytes are on the host only. FALSE: the device failed. */
+ * the newest bytes are on the host only, or on a device without addresses, as OpenCL's are: mapping
+ * gives them. FALSE: the device failed. */
 gboolean astro_memory_look(GstMemory *memory, gint *device, gpointer *face, GError **error);
 
 /* Makes the bytes undefined, as in a new block, so that they are not copied from face to face. */

@@ -17,7 +17,9 @@ void astro_reader_add(GstQuery *query, AstroDevice *device)
 
   gst_query_add_allocation_param(query, allocator, &params);
   g_autoptr(GstStructure) reader =
-      device ? gst_structure_new(READER, "device", G_TYPE_INT, device->index, NULL) : NULL;
+      device ? gst_structure_new(READER, "device", G_TYPE_INT, device->index, "kind", G_TYPE_INT,
+                                 device->kind, NULL)
+             : NULL;
   gst_query_add_allocation_meta(query, ASTRO_VALIDITY_META_API, reader);
 }
 
@@ -25,15 +27,16 @@ AstroDevice *astro_reader_find(GstQuery *query)
 {
   const GstStructure *reader;
   guint index;
-  gint device;
+  gint device, kind;
 
   if (!gst_query_find_allocation_meta(query, ASTRO_VALIDITY_META_API, &index))
     return NULL;
   gst_query_parse_nth_allocation_meta(query, index, &reader);
   if (!reader || !gst_structure_has_name(reader, READER) ||
-      !gst_structure_get_int(reader, "device", &device))
+      !gst_structure_get_int(reader, "device", &device) ||
+      !gst_structure_get_int(reader, "kind", &kind) || !astro_backend_is_device(kind))
     return NULL;
-  return astro_device_open(device, NULL);
+  return astro_device_open_of(kind, device, NULL);
 }
 
 void astro_reader_take_maps(GstQuery *query)

@@ -104,7 +104,7 @@ static gboolean open_on_devices(AstroStage *stage, AstroWorkChoice *choice, GErr
 {
   gint indices[ASTRO_MOST_DEVICES];
   const guint n = astro_stage_find_devices(stage, choice, indices, error);
-  if (n > 1) /* they were named, so that the host is no substitute for them */
+  if (n > 1 && choice->kind == ASTRO_BACKEND_AUTO) /* the host is no substitute for those named */
     choice->kind = ASTRO_BACKEND_CUDA;
   for (guint i = 0; i < n; i++) {
     choice->device = indices[i];

@@ -36,8 +36,9 @@ static char *list_backends(const char *stage, const AstroBackend *const *own)
   GString *list = g_string_new(astro_backend_kind_name(ASTRO_BACKEND_AUTO));
   for (; *own; own++)
     g_string_append_printf(list, ", %s", astro_backend_kind_name((*own)->kind));
-  if (astro_module_backend(stage))
-    g_string_append_printf(list, ", %s", astro_backend_kind_name(ASTRO_BACKEND_CUDA));
+  for (guint i = 0; i < ASTRO_N_DEVICE_KINDS; i++)
+    if (astro_module_backend_of(astro_device_kinds[i], stage))
+      g_string_append_printf(list, ", %s", astro_backend_kind_name(astro_device_kinds[i]));
   return g_string_free(list, FALSE);
 }
 
@@ -57,34 +58,28 @@ static gboolean refuse_kind(const char *stage, const AstroBackend *const *own,
                     astro_backend_kind_name(kind), list);
 }
 
-static gboolean check_device(const char *stage, const AstroBackend *const *own, gint index,
-                             GError **error)
+static gboolean check_device(const char *stage, const AstroBackend *const *own,
+                             const AstroWorkChoice *choice, GError **error)
 {
-  if (astro_module_get(NULL) && !astro_module_backend(stage))
-    return refuse_kind(stage, own, ASTRO_BACKEND_CUDA, error);
+  if (astro_module_of(choice->kind, NULL) && !astro_module_backend_of(choice->kind, stage))
+    return refuse_kind(stage, own, choice->kind, error);
   g_autoptr(GError) why = NULL;
-  g_autoptr(AstroDevice) device = astro_device_open(index, &why);
+  g_autoptr(AstroDevice) device = astro_device_open_of(choice->kind, choice->device, &why);
   if (device)
     return TRUE;
   g_autofree char *list = list_backends(stage, own);
   return astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
-                    "backend=cuda: %s. The backends of this element here are %s", why->message,
-                    list);
+                    "backend=%s: %s. The backends of this element here are %s",
+                    astro_backend_kind_name(choice->kind), why->message, list);
 }
 
 gboolean astro_work_check(const char *stage, const AstroBackend *const *own,
                           const AstroWorkChoice *choice, GError **error)
 {
-  if (choice->kind == ASTRO_BACKEND_CUDA)
-    return check_device(stage, own, choice->device, error);
+  if (astro_backend_is_device(choice->kind))
+    return check_device(stage, own, choice, error);
   return choice->kind == ASTRO_BACKEND_AUTO || has_kind(own, choice->kind) ||
          refuse_kind(stage, own, choice->kind, error);
-}
-
-static gint n_devices(GError **error)
-{
-  const AstroModule *module = astro_module_get(error);
-  return module ? module->n_devices(error) : -1;
 }
 
 guint astro_work_find_devices(const char *text, const AstroWorkChoice *choice,
@@ -94,12 +89,13 @@ guint astro_work_find_devices(const char *text, const AstroWorkChoice *choice,
   indices[0] = choice->device;
   if (!astro_field_given(text))
     return 1;
-  if (choice->kind != ASTRO_BACKEND_AUTO && choice->kind != ASTRO_BACKEND_CUDA) {
-    astro_backend_refuse(error, "devices=%s with backend=%s, expected backend=cuda or auto", text,
-                         astro_backend_kind_name(choice->kind));
+  const gboolean is_auto = choice->kind == ASTRO_BACKEND_AUTO;
+  if (!is_auto && !astro_backend_is_device(choice->kind)) {
+    astro_backend_refuse(error, "devices=%s with backend=%s, expected backend=cuda, opencl or auto",
+                         text, astro_backend_kind_name(choice->kind));
     return 0;
   }
-  const gint n = n_devices(&why);
+  const gint n = astro_device_count(is_auto ? ASTRO_BACKEND_CUDA : choice->kind, &why);
   if (n > 0)
     return astro_device_list_parse(text, n, indices, error);
   astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE, "devices=%s: %s", text,

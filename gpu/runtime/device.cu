@@ -1,7 +1,7 @@
 /* A CUDA device behind the interface of core/backend/device.h: queues are streams. */
 #include "gpu/runtime/cuda.h"
 
-#include <string.h>
+#include "core/backend/budget.h"
 
 gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error)
 {
@@ -52,25 +52,9 @@ static AstroCudaDevice *cuda(AstroDevice *device)
 
 /* ---- memory ---- */
 
-/* ASTRO_CUDA_MEMORY makes the device look smaller: a number of bytes, or of K, M or G. It is read
- * at every call, so that a test may change it between calls. */
 static gsize memory_limit(void)
 {
-  static gint reported = 0;
-  const char *text = g_getenv("ASTRO_CUDA_MEMORY");
-  static const char units[] = "KMG";
-  char *end;
-
-  if (!text || !*text)
-    return G_MAXSIZE;
-  guint64 limit = g_ascii_strtoull(text, &end, 10);
-  const char *unit = *end ? strchr(units, *end) : NULL;
-  guint shift = unit ? 10 * (guint)(unit - units + 1) : 0;
-  if (end != text && end[unit ? 1 : 0] == '\0' && limit <= G_MAXSIZE >> shift)
-    return limit << shift;
-  if (g_atomic_int_compare_and_exchange(&reported, 0, 1))
-    g_warning("ASTRO_CUDA_MEMORY=%s is no number of bytes (such as 512M): ignored", text);
-  return G_MAXSIZE;
+  return astro_memory_limit("ASTRO_CUDA_MEMORY");
 }
 
 static gboolean device_memory(AstroDevice *device, AstroDeviceMemory *memory, GError **error)

@@ -1,5 +1,5 @@
-/* A CUDA backend for tests with host pointers: blocks are copied to the device with their garbage
- * and a guard behind them, and results are copied back. One stage a test program. */
+/* A CUDA or OpenCL backend for tests with host pointers: blocks are copied to the device with their
+ * garbage and a guard behind them, and results are copied back. One stage a test program. */
 #pragma once
 
 #include "core/backend/module.h"
@@ -14,12 +14,14 @@ typedef struct {
 #define TEST_MAX_IN 3
 #define TEST_MAX_OUT 2
 typedef struct {
+  const AstroBackend *backend;
   AstroPlace place;
   gpointer instance;
   TestFace in[TEST_MAX_IN], out[TEST_MAX_OUT];
 } TestOnDevice;
 
-static const AstroBackend *test_device_backend;
+/* By kind. */
+static const AstroBackend *test_device_backends[ASTRO_BACKEND_OPENCL + 1];
 
 static inline void test_face_need(TestOnDevice *self, TestFace *face, gsize bytes)
 {
@@ -48,15 +50,16 @@ static inline void test_face_copy(TestOnDevice *self, AstroCopyDirection directi
   funcs->event_free(self->place.device, event);
 }
 
-static inline gpointer test_device_create(gconstpointer config, const AstroPlace *place,
-                                          const char **variant, GError **error)
+static inline gpointer test_device_create(AstroBackendKind kind, gconstpointer config,
+                                          const AstroPlace *place, const char **variant,
+                                          GError **error)
 {
   const char *name;
   TestOnDevice *self = g_new0(TestOnDevice, 1);
-  self->place.device = astro_device_open(0, NULL);
+  self->backend = test_device_backends[kind];
+  self->place.device = astro_device_open_of(kind, 0, NULL);
   self->place.queue = self->place.device->funcs->queue_new(self->place.device, NULL);
-  self->instance =
-      test_device_backend->create(config, &self->place, variant ? variant : &name, error);
+  self->instance = self->backend->create(config, &self->place, variant ? variant : &name, error);
   if (self->instance)
     return self;
   self->place.device->funcs->queue_free(self->place.device, self->place.queue);
@@ -68,7 +71,7 @@ static inline gpointer test_device_create(gconstpointer config, const AstroPlace
 static inline gboolean test_device_host_out(gpointer instance)
 {
   TestOnDevice *self = instance;
-  return test_device_backend->host_out && test_device_backend->host_out(self->instance);
+  return self->backend->host_out && self->backend->host_out(self->instance);
 }
 
 /* The contents of the host's block, with a guard behind them. */
@@ -110,9 +113,9 @@ static inline gboolean test_device_submit(gpointer instance, const AstroBlock *i
   for (guint i = 0; i < n_out; i++)
     to[i] = on_device ? test_face_fill(self, &self->out[i], &out[i]) : out[i];
   gboolean ok =
-      test_device_backend->submit(self->instance, from, n_in, to, n_out, arguments, result, error);
-  if (test_device_backend->drain)
-    ok = test_device_backend->drain(self->instance, result, ok ? error : NULL) && ok;
+      self->backend->submit(self->instance, from, n_in, to, n_out, arguments, result, error);
+  if (self->backend->drain)
+    ok = self->backend->drain(self->instance, result, ok ? error : NULL) && ok;
   for (guint i = 0; i < n_out && on_device; i++)
     test_face_bring(self, &self->out[i], &out[i]);
   return ok;
@@ -122,7 +125,7 @@ static inline void test_device_destroy(gpointer instance)
 {
   TestOnDevice *self = instance;
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
-  test_device_backend->destroy(self->instance);
+  self->backend->destroy(self->instance);
   for (guint i = 0; i < TEST_MAX_IN; i++)
     if (self->in[i].face)
       funcs->free(self->place.device, self->in[i].face);
@@ -134,31 +137,39 @@ static inline void test_device_destroy(gpointer instance)
   g_free(self);
 }
 
-static inline gboolean test_device_shape(gconstpointer config, GError **error)
-{
-  return test_device_backend->shape(config, error);
-}
+#define TEST_DEVICE_KIND(name, KIND)                                                               \
+  static inline gpointer test_##name##_create(gconstpointer config, const AstroPlace *place,       \
+                                              const char **variant, GError **error)                \
+  {                                                                                                \
+    return test_device_create(KIND, config, place, variant, error);                                \
+  }                                                                                                \
+  static inline gboolean test_##name##_shape(gconstpointer config, GError **error)                 \
+  {                                                                                                \
+    return test_device_backends[KIND]->shape(config, error);                                       \
+  }                                                                                                \
+  static const AstroBackend test_##name##_backend = {                                              \
+    .stage = "test",                                                                               \
+    .kind = KIND,                                                                                  \
+    .shape = test_##name##_shape,                                                                  \
+    .create = test_##name##_create,                                                                \
+    .submit = test_device_submit,                                                                  \
+    .destroy = test_device_destroy,                                                                \
+    .host_out = test_device_host_out,                                                              \
+  };
+TEST_DEVICE_KIND(cuda, ASTRO_BACKEND_CUDA)
+TEST_DEVICE_KIND(opencl, ASTRO_BACKEND_OPENCL)
 
 /* That backend, of a device; NULL: there is no device. */
 static inline const AstroBackend *test_backend_on_device(const AstroBackend *(*find)(void))
 {
-  static const AstroBackend backend = {
-    .stage = "test",
-    .kind = ASTRO_BACKEND_CUDA,
-    .shape = test_device_shape,
-    .create = test_device_create,
-    .submit = test_device_submit,
-    .destroy = test_device_destroy,
-    .host_out = test_device_host_out,
-  };
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroDevice) device = test_find_device(&error);
   if (!device) {
     g_test_message("no device: %s", error->message);
     return NULL;
   }
-  test_device_backend = find();
-  return test_device_backend ? &backend : NULL;
+  test_device_backends[ASTRO_BACKEND_CUDA] = find();
+  return test_device_backends[ASTRO_BACKEND_CUDA] ? &test_cuda_backend : NULL;
 }
 
 static const char *test_device_stage;
@@ -175,9 +186,22 @@ static inline const AstroBackend *test_on_device(const char *stage)
   return test_backend_on_device(test_find_stage);
 }
 
+/* The stage's OpenCL backend; NULL: there is none, or no device. */
+static inline const AstroBackend *test_on_opencl(const char *stage)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroDevice) device = test_find_opencl(&error);
+  if (!device) {
+    g_test_message("no device: %s", error->message);
+    return NULL;
+  }
+  test_device_backends[ASTRO_BACKEND_OPENCL] = astro_module_backend_of(ASTRO_BACKEND_OPENCL, stage);
+  return test_device_backends[ASTRO_BACKEND_OPENCL] ? &test_opencl_backend : NULL;
+}
+
 static inline void test_is_skipped(gconstpointer data)
 {
-  g_test_skip("there is no CUDA device");
+  g_test_skip("there is no such device");
 }
 
 /* A test of the device, which is skipped if there is none. */

@@ -85,7 +85,7 @@ static void test_broken_modules(void)
     { "struct { unsigned abi, bytes; } astro_module = {999, 8};", "version 999" },
     { "struct { unsigned abi, bytes; } astro_module = {" G_STRINGIFY(ASTRO_MODULE_ABI) ", 8};",
       "a table of 8 bytes" },
-    { "#include <stddef.h>\nstruct { unsigned abi, bytes; const char *version; void *rest[4]; } "
+    { "#include <stddef.h>\nstruct { unsigned abi, bytes; const char *version; void *rest[5]; } "
       "astro_module = {" G_STRINGIFY(ASTRO_MODULE_ABI) ", sizeof astro_module, \"0.0.1\"};",
       "version 0.0.1" },
   };

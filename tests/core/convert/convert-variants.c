@@ -1,6 +1,7 @@
 /* All variants of conversion compared with the reference, and there and back. */
 #include "core/backend/cpu.h"
 #include "tests/core/convert/convert.h"
+#include "tests/core/on-device.h"
 
 static const char *const variants[] = { "c", "avx2", "avx512" };
 static const AstroCpuLevel levels[] = { ASTRO_CPU_C, ASTRO_CPU_AVX2, ASTRO_CPU_AVX512 };
@@ -187,9 +188,46 @@ static void test_variants(void)
   }
 }
 
+/* Each format is read once and written once, as every pair has a program, which takes a second to
+ * compile. */
+static void test_opencl(gconstpointer on_device)
+{
+  static const AstroConvertConfig pairs[] = {
+    { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8 },       { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CI4 },
+    { ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF16LE },    { ASTRO_FORMAT_CF16LE, ASTRO_FORMAT_CI16LE },
+    { ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CF32LE }, { ASTRO_FORMAT_CI32LE, ASTRO_FORMAT_CF64LE },
+    { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_CI32LE }, { ASTRO_FORMAT_F64LE, ASTRO_FORMAT_U64LE },
+    { ASTRO_FORMAT_U64LE, ASTRO_FORMAT_F32LE },   { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_I16LE },
+    { ASTRO_FORMAT_I16LE, ASTRO_FORMAT_I8 },      { ASTRO_FORMAT_I8, ASTRO_FORMAT_F64LE },
+    { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_CF16LE }, { ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8 },
+  };
+  static const double some_scales[] = { 1, 3.7, -1e6, (double)INFINITY, (double)NAN };
+  static const guint64 some_lengths[] = { 0, 1, 65, 4097 };
+  for (guint p = 0; p < G_N_ELEMENTS(pairs); p++)
+    for (guint i = 0; i < G_N_ELEMENTS(some_scales) * G_N_ELEMENTS(some_lengths); i++) {
+      const double scale = some_scales[i / G_N_ELEMENTS(some_lengths)];
+      const guint64 samples = some_lengths[i % G_N_ELEMENTS(some_lengths)];
+      const gsize bytes = samples * astro_format_info(pairs[p].to)->bytes;
+      gpointer in = test_mixed_input(pairs[p].from, samples, i);
+      gpointer expected = test_alloc(bytes), out = test_alloc(bytes);
+      const guint64 clipped =
+          test_convert(&astro_convert_reference, NULL, 0, pairs[p], expected, in, samples, scale);
+      g_test_message("%s to %s, scale %g", astro_format_info(pairs[p].from)->name,
+                     astro_format_info(pairs[p].to)->name, scale);
+      g_assert_cmpuint(test_convert(on_device, NULL, 0, pairs[p], out, in, samples, scale), ==,
+                       clipped);
+      g_assert_cmpmem(out, bytes, expected, bytes);
+      test_check_guard(out, bytes);
+      test_free(out);
+      test_free(expected);
+      test_free(in);
+    }
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_add_on_device("/convert/opencl", test_on_opencl("convert"), test_opencl);
   g_test_add_func("/convert/variants", test_variants);
   g_test_add_func("/convert/exhaustive", test_exhaustive);
   g_test_add_func("/convert/round-trips", test_round_trips);

@@ -210,14 +210,16 @@ static void test_in_place(gconstpointer data)
   on.place.queue = funcs->queue_new(on.place.device, NULL);
   test_face_need(&on, on.out, bytes);
   test_face_copy(&on, ASTRO_COPY_UP, on.out->face, in, bytes);
-  gpointer instance = test_device_backend->create(&config, &on.place, &variant, &error);
+  gpointer instance =
+      test_device_backends[ASTRO_BACKEND_CUDA]->create(&config, &on.place, &variant, &error);
   g_assert_no_error(error);
   const AstroBlock block = { on.out->face, bytes };
-  test_device_backend->submit(instance, &block, 1, &block, 1, &steps, NULL, &error);
+  test_device_backends[ASTRO_BACKEND_CUDA]->submit(instance, &block, 1, &block, 1, &steps, NULL,
+                                                   &error);
   g_assert_no_error(error);
   test_face_copy(&on, ASTRO_COPY_DOWN, found, on.out->face, bytes);
   g_assert_cmpfloat(test_difference(config.to, found, expected, bytes), <, 1e-6);
-  test_device_backend->destroy(instance);
+  test_device_backends[ASTRO_BACKEND_CUDA]->destroy(instance);
   funcs->free(on.place.device, on.out->face);
   funcs->queue_free(on.place.device, on.place.queue);
   astro_device_unref(on.place.device);
@@ -264,14 +266,16 @@ static gpointer transform_often(gpointer data)
 
   place.queue = funcs->queue_new(place.device, NULL);
   g_assert_true(funcs->alloc(place.device, 2 * bytes, &face, NULL));
-  gpointer instance = test_device_backend->create(config, &place, &variant, &error);
+  gpointer instance =
+      test_device_backends[ASTRO_BACKEND_CUDA]->create(config, &place, &variant, &error);
   g_assert_no_error(error);
   const AstroBlock in = { face, bytes }, out = { (guint8 *)face + bytes, bytes };
   for (guint i = 0; i < 20000; i++) {
-    test_device_backend->submit(instance, &in, 1, &out, 1, &steps, NULL, &error);
+    test_device_backends[ASTRO_BACKEND_CUDA]->submit(instance, &in, 1, &out, 1, &steps, NULL,
+                                                     &error);
     g_assert_no_error(error);
   }
-  test_device_backend->destroy(instance);
+  test_device_backends[ASTRO_BACKEND_CUDA]->destroy(instance);
   funcs->free(place.device, face);
   funcs->queue_free(place.device, place.queue);
   astro_device_unref(place.device);
@@ -307,12 +311,14 @@ static void test_no_room(gconstpointer data)
   gpointer face;
   place.queue = place.device->funcs->queue_new(place.device, NULL);
   place.device->funcs->alloc(place.device, 64, &face, NULL);
-  gpointer instance = test_device_backend->create(&config, &place, &variant, NULL);
+  gpointer instance =
+      test_device_backends[ASTRO_BACKEND_CUDA]->create(&config, &place, &variant, NULL);
   AstroBlock in = { face, G_MAXSIZE }, out = { face, G_MAXSIZE };
-  g_assert_false(test_device_backend->submit(instance, &in, 1, &out, 1, &steps, NULL, &error));
+  g_assert_false(test_device_backends[ASTRO_BACKEND_CUDA]->submit(instance, &in, 1, &out, 1, &steps,
+                                                                  NULL, &error));
   if (!strstr(error->message, "are free") && !strstr(error->message, "cuFFT"))
     g_error("\"%s\" does not say what is free", error->message);
-  test_device_backend->destroy(instance);
+  test_device_backends[ASTRO_BACKEND_CUDA]->destroy(instance);
   place.device->funcs->free(place.device, face);
   place.device->funcs->queue_free(place.device, place.queue);
   astro_device_unref(place.device);

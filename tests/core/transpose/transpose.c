@@ -2,7 +2,7 @@
 
 #include "core/lib/transpose/plan.h"
 #include "core/transpose/transpose.h"
-#include "tests/tests.h"
+#include "tests/core/on-device.h"
 
 static const char *const variants[] = { "amx", "avx512", "avx2", "c" };
 static const guint64 sizes[] = { 1, 2, 3, 5, 7, 16, 17, 33, 64, 100 };
@@ -458,9 +458,44 @@ static void test_variant_names(void)
   unsetenv("ASTRO_CPU");
 }
 
+static void check_on(const AstroBackend *backend, const AstroTransposeConfig *config, guint32 seed)
+{
+  const gsize bytes = config_bytes(config);
+  guint8 *in = test_alloc(bytes), *expected = test_alloc(bytes), *out = test_alloc(bytes);
+  test_fill(in, bytes, seed);
+  turn(&astro_transpose_reference, config, 1, in, expected);
+  turn(backend, config, 1, in, out);
+  g_assert_cmpmem(out, bytes, expected, bytes);
+  test_check_guard(out, bytes);
+  test_free(out);
+  test_free(expected);
+  test_free(in);
+}
+
+/* The large blocks, and random ones of every size of sample. */
+static void test_opencl(gconstpointer on_device)
+{
+  g_autoptr(GRand) rand = g_rand_new_with_seed(52);
+  for (guint i = 0; i < G_N_ELEMENTS(large); i++)
+    check_on(on_device, &large[i], i);
+  for (guint i = 0; i < 60; i++) {
+    AstroTransposeConfig config = { .n_axes = 2 + i % 3, .sample_bytes = 1u << (i % 5) };
+    const guint swap = (guint)g_rand_int_range(rand, 0, (gint)config.n_axes);
+    for (guint a = 0; a < config.n_axes; a++) {
+      config.order[a] = config.n_axes - 1 - a;
+      config.extents[a] = sizes[g_rand_int_range(rand, 0, G_N_ELEMENTS(sizes))];
+    }
+    config.order[0] = config.n_axes - 1 - swap;
+    config.order[swap] = config.n_axes - 1;
+    if (config_bytes(&config) <= 1 << 22)
+      check_on(on_device, &config, i);
+  }
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  test_add_on_device("/transpose/opencl", test_on_opencl("transpose"), test_opencl);
   g_test_add_func("/transpose/by-hand", test_by_hand);
   g_test_add_func("/transpose/reference", test_reference);
   for (guint n = 1; n <= 5; n++)

@@ -1,0 +1,113 @@
+/* The opencl backend of convert: a program for each pair of formats. */
+#include "config.h"
+#include "core/convert/check.h"
+#include "core/convert/convert.h"
+#include "opencl/runtime/clipped.h"
+
+static const char text[] =
+#include "opencl/convert/convert.cl.h"
+    ;
+
+/* How a format is read and written, and its type in memory. */
+static const struct {
+  const char *type, *read, *write;
+  gboolean needs_double;
+} formats[ASTRO_N_FORMATS] = {
+  [ASTRO_FORMAT_CI4] = { "char", "read_nibble", "write_nibble", FALSE },
+  [ASTRO_FORMAT_CI8] = { "char", "read_plain", "write_i8", FALSE },
+  [ASTRO_FORMAT_CI16LE] = { "short", "read_plain", "write_i16", FALSE },
+  [ASTRO_FORMAT_CF16LE] = { "ushort", "read_half", "write_half", FALSE },
+  [ASTRO_FORMAT_CF32LE] = { "float", "read_plain", "write_float", FALSE },
+  [ASTRO_FORMAT_CF64LE] = { "double", "read_plain", "write_double", TRUE },
+  [ASTRO_FORMAT_CI32LE] = { "int", "read_plain", "write_i32", TRUE },
+  [ASTRO_FORMAT_F32LE] = { "float", "read_plain", "write_float", FALSE },
+  [ASTRO_FORMAT_F64LE] = { "double", "read_plain", "write_double", TRUE },
+  [ASTRO_FORMAT_U64LE] = { "ulong", "read_plain", "write_u64", TRUE },
+  [ASTRO_FORMAT_I8] = { "char", "read_plain", "write_i8", FALSE },
+  [ASTRO_FORMAT_I16LE] = { "short", "read_plain", "write_i16", FALSE },
+};
+
+typedef struct {
+  AstroConvertConfig config;
+  AstroPlace place;
+  gboolean in_double;
+  guint components; /* of a sample */
+  cl_kernel kernel;
+  AstroOpenclClipped clipped;
+} Convert;
+
+static gboolean open_kernel(Convert *self, GError **error)
+{
+  const AstroFormat from = self->config.from, to = self->config.to;
+  const AstroOpenclProgram program = { "convert", text, self->in_double };
+  g_autofree char *options =
+      g_strdup_printf("-DIN=%s -DREAD=%s -DOUT=%s -DWRITE=%s -DREAL=%s -DCOMPONENTS=%u",
+                      formats[from].type, formats[from].read, formats[to].type, formats[to].write,
+                      self->in_double ? "double" : "float", self->components);
+  self->kernel = astro_opencl_kernel(self->place.device, &program, options, "convert", error);
+  return self->kernel != NULL;
+}
+
+static void destroy(gpointer instance)
+{
+  Convert *self = instance;
+  astro_opencl_clipped_clear(&self->clipped, &self->place);
+  if (self->kernel)
+    clReleaseKernel(self->kernel);
+  g_free(self);
+}
+
+static gpointer create(gconstpointer given, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  const AstroConvertConfig *config = given;
+  if (!astro_convert_shape(config, error))
+    return NULL;
+  Convert *self = g_new0(Convert, 1);
+  self->config = *config;
+  self->place = *place;
+  self->in_double = formats[config->from].needs_double || formats[config->to].needs_double;
+  self->components = astro_format_info(config->from)->is_complex ? 2 : 1;
+  *variant = self->in_double ? "double" : "single";
+  if (open_kernel(self, error) && astro_opencl_clipped_init(&self->clipped, place, error))
+    return self;
+  destroy(self);
+  return NULL;
+}
+
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
+{
+  Convert *self = instance;
+  return astro_opencl_clipped_drain(&self->clipped, &self->place, result, error);
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
+{
+  Convert *self = instance;
+  const AstroConvertArguments *work = arguments;
+  if (!astro_convert_check(&self->config, in, n_in, out, n_out, work, error))
+    return FALSE;
+  if (self->config.from == self->config.to && work->scale == 1)
+    return astro_opencl_copy(&self->place, out->data, in->data,
+                             work->samples * astro_format_info(self->config.from)->bytes, error);
+  const cl_ulong samples = work->samples;
+  const float single = (float)work->scale;
+  const AstroOpenclArgument face[] = { OPENCL_FACE(in->data), OPENCL_FACE(out->data),
+                                       OPENCL_FACE(self->clipped.counter), OPENCL_VALUE(samples),
+                                       self->in_double ? OPENCL_VALUE(work->scale)
+                                                       : OPENCL_VALUE(single) };
+  const AstroOpenclRange range = { 1, { samples }, { 64 } };
+  return astro_opencl_launch(&self->place, self->kernel, face, G_N_ELEMENTS(face), &range, error);
+}
+
+const AstroBackend astro_opencl_convert = {
+  .stage = "convert",
+  .kind = ASTRO_BACKEND_OPENCL,
+  .config_bytes = sizeof(AstroConvertConfig),
+  .shape = astro_convert_shape,
+  .create = create,
+  .submit = submit,
+  .drain = drain,
+  .destroy = destroy,
+};

@@ -1,0 +1,8 @@
+# The OpenCL module's table, its devices, and tools that several stages share.
+opencl_sources += opencl/runtime/module.c opencl/runtime/platforms.c opencl/runtime/device.c \
+  opencl/runtime/addresses.c opencl/runtime/program.c opencl/runtime/cache.c opencl/runtime/launch.c \
+  opencl/runtime/status.c opencl/runtime/clipped.c
+opencl_headers += opencl/runtime/opencl.h opencl/runtime/addresses.h opencl/runtime/cache.h opencl/runtime/clipped.h \
+  opencl/runtime/platforms.h
+opencl_programs += opencl/runtime/common.cl
+core_tests += tests/core/backend/opencl

@@ -1,0 +1,57 @@
+/* Transposes blocks of samples of TYPE. */
+
+#define MOST_AXES 8
+
+/* As Axes in transpose.c. */
+typedef struct {
+  uint n;
+  uint extent[MOST_AXES]; /* fastest in the output first */
+  ulong from[MOST_AXES], to[MOST_AXES];
+} Axes;
+
+ulong2 offsets(const Axes *axes, uint index)
+{
+  ulong2 at = (ulong2)(0, 0);
+  for (uint i = 0; i < axes->n; i++) {
+    const uint step = index % axes->extent[i];
+    at += step * (ulong2)(axes->from[i], axes->to[i]);
+    index /= axes->extent[i];
+  }
+  return at;
+}
+
+/* A work item a sample of the output. */
+__kernel void gather(FACE(in), FACE(out), const Axes axes, const uint samples)
+{
+  AT(const TYPE, in);
+  AT(TYPE, out);
+  const uint index = (uint)get_global_id(0);
+  if (index < samples) {
+    const ulong2 at = offsets(&axes, index);
+    out[at.y] = in[at.x];
+  }
+}
+
+#define TILE 32
+
+/* A group turns a square of TILE by TILE samples over by way of its local memory, so that
+ * neighbours read and write neighbours on both sides. Rows of the tile are along the innermost axis
+ * of the input, of extents.x samples, its columns along that of the output, of extents.y; the third
+ * dimension goes over the other axes. */
+__kernel void turn(FACE(in), FACE(out), const Axes axes, const uint2 extents, const ulong row_from,
+                   const ulong row_to)
+{
+  __local TYPE tile[TILE][TILE + 1];
+  AT(const TYPE, in);
+  AT(TYPE, out);
+  const uint x = (uint)get_local_id(0), rows = (uint)get_local_size(1);
+  const uint from_x = (uint)get_group_id(0) * TILE, from_y = (uint)get_group_id(1) * TILE;
+  const ulong2 at = offsets(&axes, (uint)get_group_id(2));
+  for (uint y = (uint)get_local_id(1); y < TILE; y += rows)
+    if (from_x + x < extents.x && from_y + y < extents.y)
+      tile[y][x] = in[at.x + from_x + x + (from_y + y) * row_from];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint y = (uint)get_local_id(1); y < TILE; y += rows)
+    if (from_y + x < extents.y && from_x + y < extents.x)
+      out[at.y + from_y + x + (from_x + y) * row_to] = tile[x][y];
+}
