@@ -104,7 +104,7 @@ const AstroBackend *astro_module_backend(const char *stage)
 
 static gboolean is_for_auto(const AstroModule *module, gint index, GError **error)
 {
-  const gint n = module->is_for_auto ? module->n_devices(error) : -1;
+  const gint n = module->is_for_auto ? module->n_devices(NULL) : -1;
   return index >= n || index < 0 || module->is_for_auto(index, error);
 }
 
