@@ -108,7 +108,8 @@ for name, channels, our_settings, their_settings in [
           (apart < np.maximum(0.01 * fluxes[:, :, 1], 1.25 * THRESHOLD)).all(), f"{apart.max():.5f} Jy/beam at most")
     noise = [rms(plane(f"{name}.fits", "RESIDUAL", c)) / rms(plane(f"{part}-residual.fits"))
              for c, part in enumerate(parts)]
-    # WSClean's is often higher: after its last cycle, what it left is found to be above the threshold.
+    # WSClean's is often higher: it goes fewer times over the visibilities, and after its last cycle what it left is
+    # found to be above the threshold (doc/imaging.md).
     check(f"{name}: the residual's rms is at most 5 % above WSClean's", max(noise) < 1.05,
           " ".join(f"{n:.4f}" for n in noise))
     launch(f"astromssrc location=deep.ms ! astrodegridder model={name}.fits subtract=true accuracy=1e-6 ! astrogridder "
