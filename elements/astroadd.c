@@ -226,6 +226,7 @@ static void astro_add_class_init(AstroAddClass *klass)
 
   G_OBJECT_CLASS(klass)->finalize = finalize;
   merge->stage = "add";
+  merge->tell_work = astro_add_work;
   merge->backends = astro_add_backends;
   merge->agree = agree;
   merge->combine = combine;

@@ -95,6 +95,7 @@
 #include "elements/base/astrolog.h"
 #include "elements/base/astroonce.h"
 #include "elements/base/astrooutgoing.h"
+#include "elements/base/astroplan.h"
 #include "elements/base/astrostage.h"
 #include "elements/base/astrowork.h"
 
@@ -662,6 +663,16 @@ static void forget_pad(GstAggregator *aggregator, AstroCataloguePad *pad)
   g_mutex_unlock(&self->lock);
 }
 
+/* Catalogues end before a plan knows how many points they have. */
+static void tell_work(AstroHistogram *self)
+{
+  const AstroPlanStreams streams = { .stage = "histogram",
+                                     .backend = astro_backend_kind_name(self->settings.backend) };
+  const AstroWork work = { .besides = "separations of pairs, as many as the points of catalogues "
+                                      "make" };
+  astro_plan_post(GST_ELEMENT(self), &streams, FALSE, &work);
+}
+
 static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggregatorPad *pad,
                                            GstEvent *event)
 {
@@ -675,6 +686,8 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START)
     ASTRO_CATALOGUE_PAD(pad)->counts = FALSE;
+  if (gst_event_has_name(event, ASTRO_PLAN_END))
+    tell_work(ASTRO_HISTOGRAM(aggregator));
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
     gst_event_parse_caps(event, &caps);
     if (!astro_catalogue_pad_read_caps(ASTRO_CATALOGUE_PAD(pad), caps, &error)) {

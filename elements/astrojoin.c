@@ -246,6 +246,7 @@ static void astro_join_class_init(AstroJoinClass *klass)
   astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   merge->stage = "join";
+  merge->tell_work = astro_work_none;
   merge->backends = astro_join_backends;
   merge->agree = agree;
   merge->combine = combine;

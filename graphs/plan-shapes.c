@@ -5,9 +5,10 @@
 #include "core/stream/stream.h"
 #include "graphs/plan-sinks.h"
 
+#include <gst/base/gstaggregator.h>
 #include <string.h>
 
-#define MARKER "astro-plan-end"
+#define MARKER ASTRO_PLAN_END
 #define PATIENCE (20 * G_USEC_PER_SEC)
 
 typedef struct {
@@ -151,11 +152,16 @@ static gboolean await_pad(GstElement *element, GstPad *pad, gpointer planning)
   return TRUE;
 }
 
-/* The stages, which have backends. */
+/* The stages, which have backends. One with several inputs has told its work only once the marker
+ * has come on all of them. */
 static void await_stage(const GValue *value, gpointer planning)
 {
   GstElement *element = g_value_get_object(value);
-  if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "active-backend"))
+  if (!g_object_class_find_property(G_OBJECT_GET_CLASS(element), "active-backend"))
+    return;
+  if (GST_IS_AGGREGATOR(element))
+    g_hash_table_add(((Planning *)planning)->awaited, element);
+  else
     gst_element_foreach_sink_pad(element, await_pad, planning);
 }
 
@@ -280,9 +286,11 @@ static gboolean wait(Planning *planning, char **trouble)
       return FALSE;
     }
     const GstStructure *s = gst_message_get_structure(message);
-    if (gst_structure_has_name(s, ASTRO_PLAN_MESSAGE))
+    if (gst_structure_has_name(s, ASTRO_PLAN_MESSAGE)) {
       astro_plan_shapes_hear(planning->shapes, message);
-    else if (gst_structure_has_name(s, MARKER))
+      if (GST_IS_AGGREGATOR(GST_MESSAGE_SRC(message)))
+        g_hash_table_remove(planning->awaited, GST_MESSAGE_SRC(message));
+    } else if (gst_structure_has_name(s, MARKER))
       g_hash_table_remove(planning->awaited, GST_MESSAGE_SRC(message));
   }
   return TRUE;

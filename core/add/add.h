@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
@@ -38,6 +39,9 @@ typedef struct {
 extern const AstroBackend astro_add_reference;
 extern const AstroBackend astro_add_cpu;
 extern const AstroBackend *const astro_add_backends[]; /* ends with NULL */
+
+/* An AstroTellWork, with the samples of all streams together. */
+gboolean astro_add_work(gconstpointer config, const AstroWorkSteps *steps, AstroWork *work);
 
 /* Whether values are means, to be weighted by their counts. */
 gboolean astro_add_is_mean(const AstroStream *stream);

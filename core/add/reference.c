@@ -1,6 +1,7 @@
 /* The reference backend: value by value. */
 #include "config.h"
 #include "core/add/check.h"
+#include "core/backend/count.h"
 
 #include "core/backend/instance.h"
 
@@ -51,8 +52,10 @@ static void add_mean(const Work *work, guint64 place, gpointer out)
     for (guint k = 0; k < parts; k++)
       sum[k] += count * (is_double ? ((const double *)value)[k] : ((const float *)value)[k]);
     weights += count;
+    ASTRO_COUNT(2 * parts + 1);
   }
   for (guint k = 0; k < parts; k++) {
+    ASTRO_COUNT(1);
     const double mean = weights > 0 ? sum[k] / weights : 0;
     if (is_double)
       ((double *)out)[k] = mean;
@@ -71,6 +74,7 @@ static gboolean add_integers(const Work *work, guint64 place, gpointer out)
     guint32 count;
     if (!find(work, i, place, &value, &count))
       continue;
+    ASTRO_COUNT(is_wide ? 1 : 2);
     if (is_wide && !g_uint64_checked_add(&wide, wide, *(const guint64 *)value))
       return FALSE;
     for (guint k = 0; !is_wide && k < 2; k++)
@@ -97,8 +101,10 @@ static void add_reals(const Work *work, guint64 place, gpointer out)
     for (guint i = 0; i < work->n_in; i++) {
       gconstpointer value;
       guint32 count;
-      if (find(work, i, place, &value, &count))
-        sum += is_double ? ((const double *)value)[k] : ((const float *)value)[k];
+      if (!find(work, i, place, &value, &count))
+        continue;
+      ASTRO_COUNT(1);
+      sum += is_double ? ((const double *)value)[k] : ((const float *)value)[k];
     }
     if (is_double)
       ((double *)out)[k] = sum;

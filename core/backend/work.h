@@ -37,6 +37,9 @@ typedef struct {
  * rate. besides is a text, where there is one. */
 #define ASTRO_PLAN_CONTEXT "astro-plan"
 #define ASTRO_PLAN_MESSAGE "astro-work"
+/* A serialized event that comes in a plan behind all that a stream says before its first block. An
+ * element with several inputs tells its work and hands the event on once all inputs have had it. */
+#define ASTRO_PLAN_END "astro-plan-end"
 
 const char *astro_arithmetic_name(AstroArithmetic arithmetic); /* "int8" */
 

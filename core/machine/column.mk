@@ -9,7 +9,7 @@ tests_core_machine_fake_nvml_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -
 
 # The work that stages tell of, against references that count (core/backend/count.h).
 core_tests += tests/core/machine/told-work
-tests_core_machine_told_work_SOURCES = tests/core/machine/told-work.c core/beamform/reference.c core/channelizer/fir-c.c \
+tests_core_machine_told_work_SOURCES = tests/core/machine/told-work.c core/add/reference.c core/beamform/reference.c core/channelizer/fir-c.c \
   core/convert/reference.c core/correlator/reference.c core/dedisperse/reference.c core/delay/reference.c core/fold/reference.c \
   core/phaseshift/reference.c core/power/reference.c
 tests_core_machine_told_work_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_COUNTS_WORK

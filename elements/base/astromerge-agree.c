@@ -337,6 +337,8 @@ gboolean astro_merge_agree(AstroMerge *merge, GPtrArray *pads, GError **error)
   astro_log_caps(merge, NULL, caps);
   tell(merge, caps);
   follow_segment(merge, pads);
+  if (priv->tells_work)
+    astro_merge_tell_work(merge, inputs, pads->len);
   astro_merge_ask_reader(merge);
   return TRUE;
 }

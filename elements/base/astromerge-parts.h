@@ -40,6 +40,7 @@ typedef struct {
   guint64 config[ASTRO_MERGE_CONFIG_BYTES / sizeof(guint64)];
   const AstroBackend *backend; /* set under the object's lock, as variant: any thread asks */
   const char *variant;
+  gboolean tells_work; /* when caps are agreed on */
   gpointer instance;
   GstBufferPool *pool;
   gsize pool_bytes;
@@ -125,6 +126,14 @@ void astro_merge_begin_anew(AstroMerge *merge);
 
 /* The pads' streams have changed: negotiates caps, observation and backend again. */
 gboolean astro_merge_agree(AstroMerge *merge, GPtrArray *pads, GError **error);
+
+/* ---- plans (core/backend/work.h) ---- */
+
+/* Posts the work of the streams that were agreed on. */
+void astro_merge_tell_work(AstroMerge *merge, const AstroMergeInput *inputs, guint n);
+/* A pad has come to the end of a plan, with that event: once all have, agrees on caps and hands the
+ * event on. */
+gboolean astro_merge_plan(AstroMerge *merge, AstroMergePad *pad, GstEvent *event, GError **error);
 
 /* ---- output ---- */
 

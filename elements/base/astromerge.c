@@ -241,14 +241,17 @@ static gboolean sink_event(GstAggregator *aggregator, GstAggregatorPad *pad, Gst
   AstroMerge *merge = ASTRO_MERGE(aggregator);
   g_autoptr(GError) error = NULL;
 
+  const gboolean is_plan = gst_event_has_name(event, ASTRO_PLAN_END);
   astro_merge_lock(merge);
-  const gboolean ok = astro_merge_pad_take_event(ASTRO_MERGE_PAD(pad), event, &error);
+  gboolean ok = astro_merge_pad_take_event(ASTRO_MERGE_PAD(pad), event, &error);
   astro_merge_unlock(merge);
+  if (ok && is_plan)
+    ok = astro_merge_plan(merge, ASTRO_MERGE_PAD(pad), event, &error);
   if (!ok) {
     g_prefix_error(&error, "pad %s: ", GST_PAD_NAME(pad));
     fail(merge, g_steal_pointer(&error));
   }
-  if (!ok || is_for_pad(pad, event)) {
+  if (!ok || is_plan || is_for_pad(pad, event)) {
     gst_event_unref(event);
     return ok;
   }
@@ -300,6 +303,13 @@ static gboolean negotiate(GstAggregator *aggregator)
 }
 
 /* ---- states ---- */
+
+static void set_context(GstElement *element, GstContext *context)
+{
+  if (gst_context_has_context_type(context, ASTRO_PLAN_CONTEXT))
+    PRIV(ASTRO_MERGE(element))->tells_work = TRUE;
+  GST_ELEMENT_CLASS(astro_merge_parent_class)->set_context(element, context);
+}
 
 void astro_merge_begin_anew(AstroMerge *merge)
 {
@@ -408,6 +418,7 @@ static void astro_merge_class_init(AstroMergeClass *klass)
   object->finalize = finalize;
   astro_fields_install(object, fields, G_PRIVATE_OFFSET(AstroMerge, choice));
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
+  GST_ELEMENT_CLASS(klass)->set_context = set_context;
   aggregator->aggregate = aggregate;
   aggregator->get_next_time = get_next_time;
   aggregator->sink_event = sink_event;

@@ -16,6 +16,7 @@
 
 #include <gst/base/gstaggregator.h>
 #include "core/backend/backend.h"
+#include "core/backend/work.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
@@ -69,8 +70,10 @@ struct _AstroMergeClass {
   /* Forgets earlier blocks: called at a flush and a stop. NULL: there is nothing to forget. */
   void (*reset)(AstroMerge *merge);
 
+  AstroTellWork tell_work; /* as AstroStageClass has it; in and out are steps of the output */
+
   /* Room for methods to come, so that classes compiled today keep their size. */
-  gpointer reserved[8];
+  gpointer reserved[7];
 };
 
 const AstroStream *astro_merge_out(AstroMerge *merge);

@@ -231,6 +231,7 @@ void astro_merge_pad_reset(AstroMergePad *pad)
   astro_merge_pad_flush(pad);
   pad->steps = (AstroSteps){ .counts_time = TRUE };
   gst_segment_init(&pad->segment, GST_FORMAT_UNDEFINED);
+  pad->is_planned = FALSE;
   g_clear_pointer(&pad->latest, astro_merge_stream_unref);
   g_clear_pointer(&pad->agreed, astro_merge_stream_unref);
   g_clear_pointer(&pad->observation, astro_observation_unref);

@@ -55,6 +55,7 @@ struct _AstroMergePad {
   gboolean is_lagging;  /* it came too late, and is not waited for */
   gboolean is_wanted;   /* the next block waits for more of it */
   gboolean is_flushed;  /* it was flushed since the last block */
+  gboolean is_planned;  /* the end of a plan has come */
 };
 
 /* Notes what an event says about the buffers after it. FALSE and an error if it cannot be right. */

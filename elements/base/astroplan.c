@@ -4,16 +4,32 @@
 
 #include "elements/base/astrostage-parts.h"
 
-static double rate_of(const AstroStream *stream)
+double astro_plan_rate(const AstroStream *stream)
 {
   return stream->rate_n > 0 ? (double)stream->rate_n / stream->rate_d : 0;
+}
+
+void astro_plan_post(GstElement *element, const AstroPlanStreams *streams, gboolean told,
+                     const AstroWork *work)
+{
+  GstStructure *s = gst_structure_new(
+      ASTRO_PLAN_MESSAGE, "stage", G_TYPE_STRING, streams->stage, "backend", G_TYPE_STRING,
+      streams->backend, "pass-through", G_TYPE_BOOLEAN, streams->pass_through, "told",
+      G_TYPE_BOOLEAN, told, "rate-in", G_TYPE_DOUBLE, streams->rate_in, "rate-out", G_TYPE_DOUBLE,
+      streams->rate_out, "bytes-in", G_TYPE_DOUBLE, streams->bytes_in, "bytes-out", G_TYPE_DOUBLE,
+      streams->bytes_out, "kept", G_TYPE_DOUBLE, work->kept, "moved", G_TYPE_DOUBLE, work->moved,
+      "besides", G_TYPE_STRING, work->besides, NULL);
+  for (guint i = 0; i < ASTRO_N_ARITHMETICS; i++)
+    gst_structure_set(s, astro_arithmetic_name((AstroArithmetic)i), G_TYPE_DOUBLE,
+                      work->operations[i], NULL);
+  gst_element_post_message(element, gst_message_new_element(GST_OBJECT(element), s));
 }
 
 /* Streams without a rate are told of one frame in and one out. A stage that turns a stream with a
  * rate into one without gives its result at the end, so that a second of input makes no step. */
 static AstroWorkSteps steps_of(const AstroStream *in, const AstroStream *out)
 {
-  const double rate_in = rate_of(in), rate_out = rate_of(out);
+  const double rate_in = astro_plan_rate(in), rate_out = astro_plan_rate(out);
   return (AstroWorkSteps){ .in = rate_in > 0 ? rate_in : 1,
                            .out = rate_in > 0 || rate_out > 0 ? rate_out : 1,
                            .samples_in = (double)astro_stream_step_bytes(in) /
@@ -41,17 +57,16 @@ gboolean astro_plan_tell(AstroStage *stage, gboolean pass_through, GError **erro
     return FALSE;
   const gboolean told =
       pass_through || (klass->tell_work && klass->tell_work(priv->config, &steps, &work));
-  GstStructure *s = gst_structure_new(
-      ASTRO_PLAN_MESSAGE, "stage", G_TYPE_STRING, klass->stage, "backend", G_TYPE_STRING,
-      astro_backend_kind_name(astro_stage_choice(stage).kind), "pass-through", G_TYPE_BOOLEAN,
-      pass_through, "told", G_TYPE_BOOLEAN, told, "rate-in", G_TYPE_DOUBLE, rate_of(in), "rate-out",
-      G_TYPE_DOUBLE, rate_of(out), "bytes-in", G_TYPE_DOUBLE, (double)astro_stream_step_bytes(in),
-      "bytes-out", G_TYPE_DOUBLE, (double)astro_stream_step_bytes(out), "kept", G_TYPE_DOUBLE,
-      work.kept, "moved", G_TYPE_DOUBLE, work.moved, "besides", G_TYPE_STRING, work.besides, NULL);
-  for (guint i = 0; i < ASTRO_N_ARITHMETICS; i++)
-    gst_structure_set(s, astro_arithmetic_name((AstroArithmetic)i), G_TYPE_DOUBLE,
-                      work.operations[i], NULL);
-  gst_element_post_message(GST_ELEMENT(stage), gst_message_new_element(GST_OBJECT(stage), s));
+  const AstroPlanStreams streams = {
+    .stage = klass->stage,
+    .backend = astro_backend_kind_name(astro_stage_choice(stage).kind),
+    .pass_through = pass_through,
+    .rate_in = astro_plan_rate(in),
+    .rate_out = astro_plan_rate(out),
+    .bytes_in = (double)astro_stream_step_bytes(in),
+    .bytes_out = (double)astro_stream_step_bytes(out),
+  };
+  astro_plan_post(GST_ELEMENT(stage), &streams, told, &work);
   return TRUE;
 }
 

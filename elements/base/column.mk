@@ -4,7 +4,7 @@ library_sources += elements/base/astrostage.c elements/base/astrostage.h element
   elements/base/astrostage-backend.c elements/base/astrostage-lanes.c elements/base/astrolanes.h elements/base/astrostage-input.c elements/base/astrostage-output.c \
   elements/base/astrostage-caps.c elements/base/astrostage-counts.c elements/base/astrostage-events.c elements/base/astrostage-properties.c \
   elements/base/astrosteps.c elements/base/astrosteps.h elements/base/astromerge.c elements/base/astromerge.h \
-  elements/base/astromerge-parts.h elements/base/astromerge-align.c elements/base/astromerge-axis.c elements/base/astromerge-agree.c \
+  elements/base/astromerge-parts.h elements/base/astromerge-align.c elements/base/astromerge-axis.c elements/base/astromerge-agree.c elements/base/astromerge-plan.c \
   elements/base/astromerge-output.c elements/base/astromergepad.c elements/base/astromergepad.h \
   elements/base/astroincoming.c elements/base/astroincoming.h elements/base/astroinputs.c elements/base/astroinputs.h \
   elements/base/astroonce.c elements/base/astroonce.h \

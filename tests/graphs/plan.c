@@ -135,6 +135,30 @@ static void test_shipped(void)
   g_assert_nonnull(strstr(images.out, "one machine keeps up with what is counted\n"));
 }
 
+/* Elements with several inputs agree on caps once all inputs have said theirs, so that stages
+ * behind them are planned too; a count of pairs says what cannot be planned. */
+static void test_merged(void)
+{
+  static const char source[] =
+      "astroskysrc stations=2 bandwidth=1e6 duration=1 ! astrochannelizer channels=64 ! "
+      "astropower products=I integration=10 ! ";
+  g_autofree char *text = g_strdup_printf(
+      "astroadd name=sum ! astrodedisperse name=later dm=10 ! fakesink\n%s sum.sink_0\n%s "
+      "sum.sink_1\n",
+      source, source);
+  write_file("merged.graph", text, -1);
+  write_file("test.machine", MACHINE(""), -1);
+  g_auto(Result) sum = run("plan ./merged.graph --machine test.machine");
+  g_assert_cmpint(sum.status, ==, 0);
+  /* 64 channels of 2 stations, 1562.5 times a second: 2 times 3 operations, and a quotient. */
+  assert_cell(sum.out, "sum", "operations", "1.4 M");
+  assert_cell(sum.out, "sum", "bytes in", "1.60 MB");
+  assert_cell(sum.out, "later", "bytes in", "800 kB");
+  g_auto(Result) pairs = run("plan tpacf --machine test.machine");
+  g_assert_cmpint(pairs.status, ==, 0);
+  g_assert_nonnull(strstr(pairs.out, "separations of pairs, as many as the points of catalogues"));
+}
+
 /* Each pipeline of a graph with rounds once; one that reads what an earlier one writes says so. */
 static void test_rounds(void)
 {
@@ -235,6 +259,7 @@ static void add_tests(void)
   g_test_add_func("/plan/bytes", test_bytes);
   g_test_add_func("/plan/bus", test_bus);
   g_test_add_func("/plan/shipped", test_shipped);
+  g_test_add_func("/plan/merged", test_merged);
   g_test_add_func("/plan/rounds", test_rounds);
   g_test_add_func("/plan/stats", test_stats);
   g_test_add_func("/plan/refused", test_refused);

@@ -1,5 +1,6 @@
 /* The operations that stages tell of, compared with those that their references count while they
  * work: this program has references of its own, which are compiled to count. */
+#include "core/add/add.h"
 #include "core/backend/count.h"
 #include "core/beamform/beamform.h"
 #include "core/channelizer/channelizer.h"
@@ -251,6 +252,46 @@ static void test_delay(void)
   check_delay("voltages", "I16LE", "time:station:pol", 3 * tile, tile, 3 * 2);
 }
 
+/* Means of complex and real values, and sums of real ones and of integers, of three streams. */
+static void test_add(void)
+{
+  static const struct {
+    const char *media, *format, *layout;
+    AstroArithmetic arithmetic;
+  } kinds[] = {
+    { "visibilities", "CF32LE", "time:channel:baseline:pol:pol", ASTRO_ARITHMETIC_FLOAT },
+    { "visibilities", "CF64LE", "time:channel:baseline:pol:pol", ASTRO_ARITHMETIC_DOUBLE },
+    { "visibilities", "CI32LE", "time:channel:baseline:pol:pol", ASTRO_ARITHMETIC_FLOAT },
+    { "power", "F32LE", "time:station:pol:channel", ASTRO_ARITHMETIC_FLOAT },
+  };
+  enum { STREAMS = 3, STEPS = 5 };
+  for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
+    const AstroAddConfig config = { stream_of(kinds[i].media, kinds[i].format, kinds[i].layout) };
+    const gsize bytes = STEPS * astro_stream_step_bytes(&config.stream);
+    const double samples = (double)bytes / STEPS / astro_stream_sample_bytes(&config.stream);
+    g_autofree guint8 *values = g_malloc0(bytes), *sum = g_malloc0(bytes);
+    const AstroAddPiece piece = { .steps = STEPS, .n = STEPS, .full = 7 };
+    const AstroAddPiece pieces[STREAMS] = { piece, piece, piece };
+    const AstroAddArguments arguments = { STEPS, pieces };
+    const AstroBlock block = { values, bytes }, in[STREAMS] = { block, block, block },
+                     out = { sum, bytes };
+    const AstroPlace place = { .threads = 1 };
+    const char *variant;
+    g_autoptr(GError) error = NULL;
+    AstroWork work;
+    gpointer instance = astro_add_reference.create(&config, &place, &variant, &error);
+    g_assert_no_error(error);
+    astro_counted_operations = 0;
+    astro_add_reference.submit(instance, in, STREAMS, &out, 1, &arguments, NULL, &error);
+    g_assert_no_error(error);
+    astro_add_reference.destroy(instance);
+    g_assert_true(
+        astro_add_work(&config, &(AstroWorkSteps){ STEPS, STEPS, STREAMS * samples }, &work));
+    g_assert_cmpfloat(astro_counted_operations, >, 0);
+    g_assert_cmpfloat(work.operations[kinds[i].arithmetic], ==, astro_counted_operations);
+  }
+}
+
 /* The C kernel of the filter counts; transforms are told of by the usual count, 5 n log2(n). */
 static void test_channelizer(void)
 {
@@ -316,5 +357,6 @@ int main(int argc, char **argv)
   g_test_add_func("/told-work/delay", test_delay);
   g_test_add_func("/told-work/channelizer", test_channelizer);
   g_test_add_func("/told-work/fft", test_fft);
+  g_test_add_func("/told-work/add", test_add);
   return g_test_run();
 }
