@@ -94,19 +94,21 @@ static gboolean turn_tiles(Transpose *self, gpointer in, gpointer out, const Axe
                            guint inner, guint type, GError **error)
 {
   const cl_uint2 extents = { { axes->extent[inner], axes->extent[0] } };
+  const cl_uint2 tiles = { { (extents.s[0] + TILE - 1) / TILE, (extents.s[1] + TILE - 1) / TILE } };
   const cl_ulong row_from = axes->from[0], row_to = axes->to[inner];
   const gsize batch = batch_of(axes, 0, inner);
   const gsize rows = astro_opencl_device(self->place.device)->most_items >= TILE * 8 ? 8 : 1;
   Axes rest = *axes;
   leave_out(&rest, inner);
   leave_out(&rest, 0);
-  const AstroOpenclArgument arguments[] = { OPENCL_FACE(in),        OPENCL_FACE(out),
-                                            OPENCL_VALUE(rest),     OPENCL_VALUE(extents),
-                                            OPENCL_VALUE(row_from), OPENCL_VALUE(row_to) };
+  const AstroOpenclArgument arguments[] = { OPENCL_FACE(in),     OPENCL_FACE(out),
+                                            OPENCL_VALUE(rest),  OPENCL_VALUE(extents),
+                                            OPENCL_VALUE(tiles), OPENCL_VALUE(row_from),
+                                            OPENCL_VALUE(row_to) };
   const AstroOpenclRange range = {
-    3,
-    { extents.s[0], (extents.s[1] + TILE - 1) / TILE * rows, batch },
-    { TILE, rows, 1 },
+    2,
+    { batch * tiles.s[0] * tiles.s[1] * TILE, rows },
+    { TILE, rows },
   };
   return astro_opencl_launch(&self->place, self->turn[type], arguments, G_N_ELEMENTS(arguments),
                              &range, error);
