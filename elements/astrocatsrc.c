@@ -619,8 +619,10 @@ static gboolean astro_cat_src_negotiate(GstBaseSrc *base)
 static guint catalogues_to_come(AstroCatSrc *self)
 {
   const guint running = (guint)g_atomic_int_get(&self->length);
-  const guint all = running ? running : n_catalogues(&self->settings);
   gint most;
+  GST_OBJECT_LOCK(self);
+  const guint all = running ? running : n_catalogues(&self->settings);
+  GST_OBJECT_UNLOCK(self);
   g_object_get(self, "num-buffers", &most, NULL);
   return most >= 0 ? MIN(all, (guint)most) : all;
 }

@@ -94,7 +94,7 @@ struct _AstroFitsSink {
   GHashTable *names;   /* of these files */
   guint n_files;       /* opened since the start */
   const AstroFitsWriterKind *kind;
-  gpointer writer; /* made when the first frame comes */
+  gpointer writer; /* made when the first frame comes; set atomically, since queries look */
   AstroFitsContents contents;
   GstEvent *observation;          /* the event that contents' observation is from */
   GstEvent *about;                /* describes the correlation functions that follow it */
@@ -112,9 +112,10 @@ GST_ELEMENT_REGISTER_DEFINE(astrofitssink, "astrofitssink", GST_RANK_NONE, ASTRO
 
 static void close_writer(AstroFitsSink *self)
 {
-  if (self->writer)
-    self->kind->destroy(self->writer);
-  self->writer = NULL;
+  gpointer writer = self->writer;
+  g_atomic_pointer_set(&self->writer, NULL);
+  if (writer)
+    self->kind->destroy(writer);
 }
 
 static void discard(AstroFitsSink *self)
@@ -531,7 +532,7 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
   if (!change_file(self, frames, error))
     return FALSE;
   if (!self->writer) {
-    self->writer = self->kind->create(self->file, &self->contents, error);
+    g_atomic_pointer_set(&self->writer, self->kind->create(self->file, &self->contents, error));
     if (self->writer && self->kind->is_timed && self->n_files <= 1)
       astro_earth_use_tell(&self->earth, GST_ELEMENT(self), self->contents.observation,
                            &self->contents.stream, astro_earth_error_of_uvw(ASTRO_DEGREE),

@@ -574,7 +574,8 @@ static void share_budget(AstroGridder *self, GstQuery *asked)
   astro_memory_add(asked, own);
 }
 
-/* To answer it, the base class would agree on caps. */
+/* To answer it, the base class would agree on caps. Where the pad flushes this stage may stop, and
+ * forget what it waits for. */
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *asked)
 {
   if (direction == GST_PAD_SINK && astro_memory_is_asked(asked)) {
@@ -582,6 +583,7 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
     return FALSE;
   }
   if (GST_QUERY_TYPE(asked) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK &&
+      !GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SINK_PAD(trans)) &&
       astro_gridder_auto_is_waiting(&ASTRO_GRIDDER(trans)->automatic))
     return FALSE;
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->query(trans, direction, asked);
@@ -598,12 +600,13 @@ static gboolean start(AstroStage *stage)
   AstroGridder *self = ASTRO_GRIDDER(stage);
   g_auto(AstroGridderSettings) settings;
   g_autoptr(GError) error = NULL;
+  guint64 budget = 0;
   astro_gridder_settings_copy(self, &settings, &self->settings);
   self->earth = (AstroEarthUse){ 0 };
   if (astro_gridder_settings_check(&settings, &error) &&
-      astro_memory_budget(settings.max_memory, &self->budget, &error)) {
+      astro_memory_budget(settings.max_memory, &budget, &error)) {
     GST_OBJECT_LOCK(self);
-    self->own_budget = self->budget;
+    self->own_budget = self->budget = budget;
     self->least = 0;
     self->planned = (AstroGridderPlan){ 0 };
     GST_OBJECT_UNLOCK(self);

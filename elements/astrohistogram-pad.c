@@ -12,7 +12,6 @@ static GstFlowReturn flush(GstAggregatorPad *pad, GstAggregator *aggregator)
 
   self->forget(aggregator, self);
   g_atomic_int_set(&self->flushed, TRUE);
-  self->counts = FALSE;
   return GST_FLOW_OK;
 }
 

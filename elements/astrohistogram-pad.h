@@ -14,10 +14,11 @@ G_DECLARE_FINAL_TYPE(AstroCataloguePad, astro_catalogue_pad, ASTRO, CATALOGUE_PA
 struct _AstroCataloguePad {
   GstAggregatorPad parent;
   AstroColumnPlaces places;
-  gint flushed;    /* atomic: since the last catalogue began */
+  gint flushed; /* atomic: since the last catalogue began */
+  /* under the lock of what `forget` drops, since a pad is flushed by its own thread */
   gboolean counts; /* the last catalogue had a number or a time */
   guint64 next;    /* the number or time expected of the next one */
-  /* Called on a flush, to drop what the pad has given of its current catalogue. */
+  /* Called on a flush, to drop what the pad has given of its current catalogue and its number. */
   void (*forget)(GstAggregator *aggregator, AstroCataloguePad *pad);
 };
 

@@ -106,6 +106,8 @@ struct _AstroHistogram {
   AstroHistogramSettings settings;
   char *active_backend;
 
+  GMutex work;                      /* held while it counts and sends; taken before lock */
+  gboolean is_stopped;              /* under it, as all that counts */
   GMutex lock;                      /* of data: a pad may be flushed at any time */
   AstroHeld data[ASTRO_N_SIDES];    /* read from the data pads so far */
   guint64 budget;                   /* bytes, found at the start */
@@ -639,9 +641,8 @@ static void forget(AstroHistogram *self)
 
 /* Called when every pad holds a buffer or is at EOS. An interrupt may have brought a source to its
  * end in the middle of the data, which must then not be counted as if complete. */
-static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboolean timeout)
+static GstFlowReturn aggregate(AstroHistogram *self)
 {
-  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
   if (g_atomic_int_exchange(&self->flushed, FALSE))
     forget(self);
   GstFlowReturn flow = g_atomic_int_get(&self->interrupted) ? FLOW_CANCELLED : count_next(self);
@@ -650,12 +651,30 @@ static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboole
   return is_over(self) ? GST_FLOW_FLUSHING : finish_interrupted(self);
 }
 
+static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboolean timeout)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  g_mutex_lock(&self->work);
+  const GstFlowReturn flow = self->is_stopped ? GST_FLOW_FLUSHING : aggregate(self);
+  g_mutex_unlock(&self->work);
+  return flow;
+}
+
 /* ---- pads ---- */
+
+/* The next catalogue on the pad need not follow the one before. */
+static void begin_anew(AstroHistogram *self, AstroCataloguePad *pad)
+{
+  g_mutex_lock(&self->lock);
+  pad->counts = FALSE;
+  g_mutex_unlock(&self->lock);
+}
 
 static void forget_pad(GstAggregator *aggregator, AstroCataloguePad *pad)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
 
+  begin_anew(self, pad);
   g_mutex_lock(&self->lock);
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
     if (g_str_equal(astro_side_name(side), GST_PAD_NAME(pad)))
@@ -685,7 +704,7 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
     return TRUE;
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START)
-    ASTRO_CATALOGUE_PAD(pad)->counts = FALSE;
+    begin_anew(ASTRO_HISTOGRAM(aggregator), ASTRO_CATALOGUE_PAD(pad));
   if (gst_event_has_name(event, ASTRO_PLAN_END))
     tell_work(ASTRO_HISTOGRAM(aggregator));
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
@@ -759,9 +778,8 @@ static gboolean astro_histogram_negotiate(GstAggregator *aggregator)
 
 /* ---- states ---- */
 
-static gboolean astro_histogram_start(GstAggregator *aggregator)
+static gboolean start(AstroHistogram *self)
 {
-  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
   AstroHistogramConfig config;
   g_auto(AstroHistogramSettings) settings;
   GError *error = NULL;
@@ -787,9 +805,25 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   return FALSE;
 }
 
+static gboolean astro_histogram_start(GstAggregator *aggregator)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  g_mutex_lock(&self->work);
+  const gboolean ok = start(self);
+  self->is_stopped = !ok;
+  g_mutex_unlock(&self->work);
+  return ok;
+}
+
+/* If a flush ends after the source pad was stopped and before the others are, it starts the thread
+ * that counts again; GstAggregator ends that after calling this. */
 static gboolean astro_histogram_stop(GstAggregator *aggregator)
 {
-  forget(ASTRO_HISTOGRAM(aggregator));
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  g_mutex_lock(&self->work);
+  self->is_stopped = TRUE;
+  forget(self);
+  g_mutex_unlock(&self->work);
   return TRUE;
 }
 
@@ -834,12 +868,14 @@ static void astro_histogram_finalize(GObject *object)
   AstroHistogram *self = ASTRO_HISTOGRAM(object);
   forget(self);
   g_mutex_clear(&self->lock);
+  g_mutex_clear(&self->work);
   G_OBJECT_CLASS(astro_histogram_parent_class)->finalize(object);
 }
 
 static void astro_histogram_init(AstroHistogram *self)
 {
   g_mutex_init(&self->lock);
+  g_mutex_init(&self->work);
   gst_pad_add_probe(GST_AGGREGATOR_SRC_PAD(self), GST_PAD_PROBE_TYPE_EVENT_FLUSH, note_flush, self,
                     NULL);
   astro_fields_set_defaults(self);

@@ -75,7 +75,7 @@ struct _AstroRecordSink {
   const AstroRecordKind *kind;
   AstroStream stream;
   AstroObservation *observation;
-  AstroRecordWriter *writer; /* made with the first buffer */
+  AstroRecordWriter *writer; /* made with the first buffer; set atomically, since queries look */
   AstroSteps steps;
   guint64 again;            /* steps that came again and were warned of */
   guint n_files;            /* complete ones, since the start */
@@ -174,6 +174,13 @@ static void take_file(gpointer user, const AstroRecordFile *file)
                            gst_message_new_element(GST_OBJECT(self), describe(self, file)));
 }
 
+static void close_writer(AstroRecordSink *self)
+{
+  AstroRecordWriter *writer = self->writer;
+  g_atomic_pointer_set(&self->writer, NULL);
+  g_clear_pointer(&writer, astro_record_writer_free);
+}
+
 /* Posts the error. The file at work is dropped. */
 static gboolean fail(AstroRecordSink *self, const GError *error)
 {
@@ -187,7 +194,7 @@ static gboolean fail(AstroRecordSink *self, const GError *error)
     GST_ELEMENT_ERROR(self, RESOURCE, WRITE, ("%s", error->message), (NULL));
   else
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
-  g_clear_pointer(&self->writer, astro_record_writer_free);
+  close_writer(self);
   self->failed = TRUE;
   return FALSE;
 }
@@ -199,7 +206,7 @@ static gboolean finish(AstroRecordSink *self)
     return TRUE;
   if (!astro_record_writer_finish(self->writer, &error))
     return fail(self, error);
-  g_clear_pointer(&self->writer, astro_record_writer_free);
+  close_writer(self);
   return TRUE;
 }
 
@@ -236,8 +243,9 @@ static gboolean begin(AstroRecordSink *self, GstBuffer *buffer, guint64 steps, G
     .most_bytes = now->max_size,
   };
   find_groups(self, buffer, steps, &settings);
-  self->writer =
-      astro_record_writer_new(&settings, &self->stream, self->observation, take_file, self, error);
+  g_atomic_pointer_set(
+      &self->writer,
+      astro_record_writer_new(&settings, &self->stream, self->observation, take_file, self, error));
   if (self->writer && self->stream.frequency == 0 && astro_record_kind_tells_frequency(self->kind))
     GST_ELEMENT_WARNING(self, STREAM, FORMAT,
                         ("caps have no field \"frequency\", so that the header has none either, "
@@ -269,7 +277,7 @@ static gboolean start(AstroRecordSink *self)
 static void stop(AstroRecordSink *self)
 {
   finish(self);
-  g_clear_pointer(&self->writer, astro_record_writer_free);
+  close_writer(self);
   g_clear_pointer(&self->observation, astro_observation_unref);
   astro_steps_reset(&self->steps);
 }
@@ -338,7 +346,7 @@ static gboolean end_of_stream(AstroRecordSink *self)
   if (self->n_files)
     return TRUE;
   if (astro_pad_is_elsewhere(GST_BASE_SINK_PAD(self))) {
-    g_clear_pointer(&self->writer, astro_record_writer_free);
+    close_writer(self);
     return TRUE;
   }
   astro_fail(&error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
@@ -350,7 +358,7 @@ static gboolean end_of_stream(AstroRecordSink *self)
 /* A flush revokes all data before it. */
 static void flush(AstroRecordSink *self)
 {
-  g_clear_pointer(&self->writer, astro_record_writer_free);
+  close_writer(self);
   astro_steps_reset(&self->steps);
   self->failed = FALSE;
 }

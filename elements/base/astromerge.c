@@ -298,7 +298,11 @@ static gboolean propose_allocation(GstAggregator *aggregator, GstAggregatorPad *
 /* Caps are set with the first block; this asks again where blocks are read. */
 static gboolean negotiate(GstAggregator *aggregator)
 {
-  astro_merge_ask_reader(ASTRO_MERGE(aggregator));
+  AstroMerge *merge = ASTRO_MERGE(aggregator);
+  g_mutex_lock(&PRIV(merge)->work);
+  if (!PRIV(merge)->is_stopped)
+    astro_merge_ask_reader(merge);
+  g_mutex_unlock(&PRIV(merge)->work);
   return TRUE;
 }
 

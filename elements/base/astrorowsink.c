@@ -34,7 +34,7 @@ static gpointer parent_of(gpointer self)
 static void discard(AstroRowSink *self)
 {
   g_clear_pointer(&self->writer, kind_of(self)->discard);
-  self->is_begun = FALSE;
+  g_atomic_int_set(&self->is_begun, FALSE);
   self->written = 0;
 }
 
@@ -72,7 +72,7 @@ static gboolean open_file(AstroRowSink *self)
 {
   g_autoptr(GError) error = NULL;
   self->written = 0;
-  self->is_begun = FALSE;
+  g_atomic_int_set(&self->is_begun, FALSE);
   self->tally = (AstroRowTally){ 0 };
   if (!take_name(self))
     return FALSE;
@@ -105,7 +105,7 @@ static void tell_of_file(AstroRowSink *self)
 static gboolean finish(AstroRowSink *self)
 {
   g_autoptr(GError) error = NULL;
-  self->is_begun = FALSE;
+  g_atomic_int_set(&self->is_begun, FALSE);
   if (!kind_of(self)->finish(g_steal_pointer(&self->writer), &error))
     return fail(self, error);
   ASTRO_INFO(self, "wrote %" G_GUINT64_FORMAT " integrations to %s", self->written, self->name);
@@ -288,7 +288,7 @@ static gboolean begin(AstroRowSink *self, const AstroRowFrames *frames, GError *
     return TRUE;
   if (!kind->begin(self->writer, &self->stream, self->stations, self->observation, error))
     return FALSE;
-  self->is_begun = TRUE;
+  g_atomic_int_set(&self->is_begun, TRUE);
   astro_earth_use_tell(&self->earth, GST_ELEMENT(self), self->observation, &self->stream,
                        astro_earth_error_of_uvw(ASTRO_DEGREE), " a degree from the phase centre");
   if (!kind->has_delays)

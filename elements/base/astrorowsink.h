@@ -35,9 +35,9 @@ struct _AstroRowSink {
   char *earth_orientation; /* property */
   AstroEarthUse earth;
 
-  char *name;        /* of the file that is written */
-  gpointer writer;   /* from READY on to the end of the stream */
-  gboolean is_begun; /* stream and observation of the file are settled */
+  char *name;      /* of the file that is written */
+  gpointer writer; /* from READY on to the end of the stream */
+  gint is_begun;   /* atomic: stream and observation of the file are settled, as queries tell */
   AstroStream stream;
   guint stations; /* of the caps, or 0 */
   GstCaps *caps;  /* these */

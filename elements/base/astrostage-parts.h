@@ -43,6 +43,7 @@ typedef struct {
   /* what was agreed on */
   gboolean refused; /* the caps that came were refused, and an error gave the reason */
   gboolean agreed;  /* like backend and variant set under the object's lock: any thread reads it */
+  guint64 memory;   /* that stages upstream are told of; the same */
   AstroStream in, out;
   AstroObservation *observation;
   gint has_settings; /* atomic: settings were set since the last block */

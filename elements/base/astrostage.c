@@ -65,10 +65,24 @@ void astro_stage_post_error(AstroStage *stage, GError *error)
   GST_ELEMENT_ERROR(stage, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
 }
 
+/* Bytes for the work, and for its output, unless that takes the place of the input. */
+static guint64 memory_of(AstroStage *stage)
+{
+  const AstroStagePrivate *priv = PRIV(stage);
+  const AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  const guint64 in = astro_stream_step_bytes(&priv->in), out = astro_stream_step_bytes(&priv->out);
+  const gboolean is_in_place = priv->backend && priv->backend->in_place && in == out;
+  return (klass->tell_memory ? klass->tell_memory(priv->config, astro_stage_choice(stage).threads)
+                             : 0) +
+         (is_in_place ? 0 : out);
+}
+
 void astro_stage_set_agreed(AstroStage *stage, gboolean agreed)
 {
+  const guint64 memory = agreed ? memory_of(stage) : 0;
   GST_OBJECT_LOCK(stage);
   PRIV(stage)->agreed = agreed;
+  PRIV(stage)->memory = memory;
   GST_OBJECT_UNLOCK(stage);
 }
 
@@ -211,7 +225,10 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
   return TRUE;
 }
 
-/* ---- queries ---- */
+/* ---- queries ----
+ *
+ * They come from any thread, also while this stage stops: one upstream may ask in the middle of a
+ * block, and stops later. So they read only what lies under the object's lock. */
 
 static gboolean add_latency(AstroStage *stage, GstQuery *query)
 {
@@ -224,33 +241,26 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
   return TRUE;
 }
 
-/* With its output, unless that takes the place of the input. */
-static guint64 memory_of(AstroStage *stage)
+static guint64 memory(AstroStage *stage)
 {
-  const AstroStagePrivate *priv = PRIV(stage);
-  const AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
-  if (!priv->agreed)
-    return 0;
-  const guint64 in = astro_stream_step_bytes(&priv->in), out = astro_stream_step_bytes(&priv->out);
-  const gboolean is_in_place = priv->backend && priv->backend->in_place && in == out;
-  return (klass->tell_memory ? klass->tell_memory(priv->config, astro_stage_choice(stage).threads)
-                             : 0) +
-         (is_in_place ? 0 : out);
+  GST_OBJECT_LOCK(stage);
+  const guint64 bytes = PRIV(stage)->memory;
+  GST_OBJECT_UNLOCK(stage);
+  return bytes;
 }
 
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
   AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
 
-  /* Noted here, because before there are caps the base class answers by itself. Under the lock,
-   * because elements upstream stop later, and may ask while this one stops. */
+  /* Noted here, because before there are caps the base class answers by itself. */
   if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION) {
     GST_OBJECT_LOCK(trans);
     priv->answered_host = !astro_stage_device(priv);
     GST_OBJECT_UNLOCK(trans);
   }
   if (direction == GST_PAD_SINK && astro_memory_is_asked(query))
-    astro_memory_add(query, memory_of(ASTRO_STAGE(trans)));
+    astro_memory_add(query, memory(ASTRO_STAGE(trans)));
   gboolean answered = astro_transform_query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
     return add_latency(ASTRO_STAGE(trans), query);
