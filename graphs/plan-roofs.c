@@ -75,6 +75,12 @@ static gboolean goes_to_device(const AstroPlanStage *stage, const AstroMachine *
 static gboolean check_backend(const AstroPlanStage *stage, const AstroMachine *machine,
                               char **trouble)
 {
+  if (g_str_equal(stage->backend, "opencl") && !stage->passes) {
+    *trouble = g_strdup_printf("%s: backend=opencl, and machines are described by their CPU and "
+                               "their CUDA devices; expected backend=auto, cpu or cuda",
+                               GST_OBJECT_NAME(stage->element));
+    return FALSE;
+  }
   if (!g_str_equal(stage->backend, "cuda") || goes_to_device(stage, machine) || stage->passes)
     return TRUE;
   *trouble = machine->devices > 0

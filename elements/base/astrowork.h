@@ -18,8 +18,8 @@ typedef struct {
   ASTRO_ENUM(type, member, "backend", "Backend", help, astro_backend_kind_get_type,                \
              ASTRO_BACKEND_AUTO)
 #define ASTRO_WORK_DEVICE(type, member, most)                                                      \
-  ASTRO_INT(type, member, "device", "Device", "Index of the GPU that backend=cuda or auto uses",   \
-            0, most, 0)
+  ASTRO_INT(type, member, "device", "Device",                                                      \
+            "Index of the device that backend=cuda, opencl or auto uses", 0, most, 0)
 #define ASTRO_WORK_DEVICES(type, member)                                                           \
   ASTRO_TEXT(                                                                                      \
       type, member, "devices", "Devices",                                                          \

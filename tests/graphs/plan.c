@@ -188,6 +188,8 @@ static void test_refused(void)
   write_file("none.graph", "fakesrc num-buffers=1 ! fakesink\n", -1);
   g_auto(Result) cuda = run("plan ./small.graph backend=cuda --machine test.machine");
   assert_refused(&cuda, 1, "fft: backend=cuda, and the machine that is planned for has no GPU");
+  g_auto(Result) opencl = run("plan ./small.graph backend=opencl --machine test.machine");
+  assert_refused(&opencl, 1, "fft: backend=opencl, and machines are described by their CPU");
   g_auto(Result) unknown = run("plan correlate --machine h300");
   assert_refused(&unknown, 1, "no machine h300, expected h100, h200, server-64, or a file");
   g_auto(Result) bad = run("plan correlate --machine bad.machine");
