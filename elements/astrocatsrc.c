@@ -54,6 +54,7 @@ typedef struct {
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column;
   char *distance_column, *redshift_column, *k_column, *g1_column, *g2_column;
+  char *bitweight_columns;
   double omega_m, min_distance, max_distance;
   AstroWorkChoice work;
 } Settings;
@@ -135,6 +136,11 @@ static const AstroField fields[] = {
   ASTRO_TEXT(Settings, g1_column, "g1-column", "Column of shear g1",
              "Name or number (from 1) of the file's column of the shear stretched from east to "
              "west; NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, bitweight_columns, "bitweight-columns", "Columns of bits",
+             "Names or numbers (from 1) of the columns of integers of 64 bits, one bit for each "
+             "realisation that selects a point, separated by commas, for pair weights of "
+             "astrohistogram; NULL or empty: none",
              NULL),
   ASTRO_TEXT(Settings, g2_column, "g2-column", "Column of shear g2",
              "Name or number (from 1) of the file's column of the shear stretched from north-west "
@@ -295,7 +301,8 @@ static gboolean read_file(AstroCatSrc *self, GError **error)
                                     .k = astro_field_given(s->k_column),
                                     .g1 = astro_field_given(s->g1_column),
                                     .g2 = astro_field_given(s->g2_column) };
-  if (!astro_catalogue_choose_distance(s->distance_column, s->redshift_column, s->omega_m, &columns,
+  if (!astro_catalogue_choose_bits(s->bitweight_columns, &columns, error) ||
+      !astro_catalogue_choose_distance(s->distance_column, s->redshift_column, s->omega_m, &columns,
                                        error))
     return FALSE;
   self->ends = g_array_new(FALSE, FALSE, sizeof(guint64));

@@ -74,6 +74,7 @@ typedef struct {
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
   char *distance_column, *redshift_column, *k_column, *g1_column, *g2_column;
+  char *bitweight_columns;
   double omega_m;
   AstroFitsUvw uvw;
   char *earth_orientation;
@@ -139,6 +140,12 @@ static const AstroField fields[] = {
   ASTRO_TEXT(Settings, g1_column, "g1-column", "Column of shear g1",
              "For a catalogue, name or number from 1 of the column of the shear stretched from "
              "east to west; NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(Settings, bitweight_columns, "bitweight-columns", "Columns of bits",
+             "For a catalogue, names or numbers from 1 of the columns of integers of 64 bits, one "
+             "bit for each "
+             "realisation that selects a point, separated by commas, for pair weights of "
+             "astrohistogram; NULL or empty: none",
              NULL),
   ASTRO_TEXT(Settings, g2_column, "g2-column", "Column of shear g2",
              "For a catalogue, name or number from 1 of the column of the shear stretched from "
@@ -316,7 +323,8 @@ static gboolean open_next_file(AstroFitsSrc *self)
     .has_counts = self->files->len > 1,
   };
   const char *name = self->files->pdata[self->next_file];
-  if (!astro_catalogue_choose_distance(now->distance_column, now->redshift_column, now->omega_m,
+  if (!astro_catalogue_choose_bits(now->bitweight_columns, &options.columns, &error) ||
+      !astro_catalogue_choose_distance(now->distance_column, now->redshift_column, now->omega_m,
                                        &options.columns, &error))
     return fail(self, error);
   guint n;

@@ -83,6 +83,23 @@ gboolean astro_histogram_settings_config(const AstroHistogramSettings *s,
   return astro_histogram_edges_per_decade(config, min, max, s->bins_per_decade, error);
 }
 
+gboolean astro_histogram_settings_have_tables(const AstroHistogramSettings *s)
+{
+  return astro_field_given(s->dd_twopoint_weights) || astro_field_given(s->dr_twopoint_weights);
+}
+
+void astro_histogram_settings_weigh(const AstroHistogramSettings *s, guint n_words,
+                                    AstroHistogramConfig *config)
+{
+  config->bits =
+      (AstroPairBits){ .n_words = n_words,
+                       .realizations = s->nrealizations ? s->nrealizations : 32 * n_words + 1,
+                       .offset = s->noffset,
+                       .default_value = s->default_value };
+  config->weighs_pairs = n_words > 0 || astro_histogram_settings_have_tables(s);
+  config->weighted |= config->weighs_pairs;
+}
+
 /* ---- properties ---- */
 
 const AstroField astro_histogram_settings_fields[] = {
@@ -147,6 +164,22 @@ const AstroField astro_histogram_settings_fields[] = {
   ASTRO_TEXT(AstroHistogramSettings, max_memory, "max-memory", "Memory",
              ASTRO_BUDGET_HELP "; larger catalogues are counted in slices, from a temporary file",
              ASTRO_BUDGET_DEFAULT),
+  ASTRO_UINT(AstroHistogramSettings, nrealizations, "nrealizations", "Realisations",
+             "Realisations of the selection, with the actual one, for weights of pairs by bits: "
+             "nrealizations / (noffset + common bits); 0: one more than there are bits",
+             0, 1000000, 0),
+  ASTRO_UINT(AstroHistogramSettings, noffset, "noffset", "Offset",
+             "What is added to the number of common bits that weights of pairs are divided by", 0,
+             1000000, 1),
+  ASTRO_DOUBLE(AstroHistogramSettings, default_value, "default-value", "Default weight",
+               "The weight of a pair whose noffset and number of common bits are 0", -1e50, 1e50,
+               0),
+  ASTRO_TEXT(AstroHistogramSettings, dd_twopoint_weights, "dd-twopoint-weights", "Weights of DD",
+             "A text of angles in degrees and weights of pairs of data, which are interpolated in "
+             "the cosine, and 1 outside; NULL or empty: none",
+             NULL),
+  ASTRO_TEXT(AstroHistogramSettings, dr_twopoint_weights, "dr-twopoint-weights", "Weights of DR",
+             "The same for pairs of data and random points; NULL or empty: none", NULL),
   ASTRO_TEXT(AstroHistogramSettings, share, "share", "Share",
              ASTRO_SHARE_HELP "; astroreduce or astroadd adds up the histograms of all", NULL),
   ASTRO_WORK_BACKEND(AstroHistogramSettings, backend, "Backend that computes the counts"),

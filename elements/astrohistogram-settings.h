@@ -20,8 +20,16 @@ typedef struct {
   AstroBackendKind backend;
   gint device;
   char *devices, *share;
+  guint nrealizations, noffset;
+  double default_value;
+  char *dd_twopoint_weights, *dr_twopoint_weights;
 } AstroHistogramSettings;
 
+/* Whether pairs have weights by tables of angles. */
+gboolean astro_histogram_settings_have_tables(const AstroHistogramSettings *settings);
+/* Sets how pairs are weighed by so many words of bits, 0 for none. */
+void astro_histogram_settings_weigh(const AstroHistogramSettings *settings, guint n_words,
+                                    AstroHistogramConfig *config);
 gboolean astro_histogram_settings_config(const AstroHistogramSettings *settings,
                                          AstroHistogramConfig *config, GError **error);
 

@@ -37,6 +37,22 @@
  * so a large catalogue is best sent in several on the pad data. It is then bounded by the disk
  * alone, at 16 bytes a point and twice that while points are put in order.
  *
+ * Pairs may have weights of their own, beside the product of those of their points, as in pycorr.
+ * With columns of bits (bitweight-columns of a source), one bit for each realisation of the
+ * selection, a pair of data has nrealizations / (noffset + common bits), where both have bits; a
+ * point with bits and a random one have nrealizations / (noffset + bits of the one). Where this
+ * divides by 0 the weight is default-value. The weight of all pairs, by which counts are divided,
+ * is the mean over all places of the bits (arXiv 1912.08803, eq. 22). dd-twopoint-weights and
+ * dr-twopoint-weights name texts of angles in degrees and weights, between which pairs are weighed,
+ * by interpolation in the cosine; pairs outside have 1, and the weight of all pairs is as without.
+ *
+ * |[
+ * gst-launch-1.0 astrohistogram name=h kind=smu linear-bins=30 min-separation=0 ! astrotpacf ! \
+ *   astrofitssink location=xi.fits \
+ *   astrofitssrc location=d.fits redshift-column=Z omega-m=0.31 bitweight-columns=BITS ! h.data \
+ *   astrofitssrc location=r.fits redshift-column=Z omega-m=0.31 ! h.random
+ * ]|
+ *
  * Points may carry a scalar such as the convergence (fields=kk, nk) or a shear (fields=ng, gg), in
  * columns k, or g1 and g2, of their catalogues. Sums of their products over the pairs in each bin
  * are then sent along: of points of data with each other, or with those of data2; with nk and ng
@@ -113,6 +129,7 @@ struct _AstroHistogram {
   guint64 budget;                   /* bytes, found at the start */
   AstroHeldLimit limit;             /* of a catalogue in memory */
   AstroCollector *collector;        /* made once the data is complete */
+  PairTable *tables[2];             /* of weights of pairs, which the collector looks at */
   gboolean is_there[ASTRO_N_SIDES]; /* which pads existed when it was made */
   AstroHistogramDevices devices;
   guint64 n_random;
@@ -162,17 +179,28 @@ static gboolean has_pad(AstroHistogram *self, AstroSide side)
 
 #define WEIGHT 2 /* the place of weights among columns */
 
+static guint words_of(const AstroCataloguePad *pad)
+{
+  guint n = 0;
+  for (guint w = 0; w < ASTRO_CATALOGUE_WORDS && pad && pad->places.n > 0; w++)
+    n += pad->places.place[ASTRO_COLUMN_FIRST_WORD + w] >= 0;
+  return n;
+}
+
 /* The bins, with the sides that there are, and weights if a catalogue has any. */
 static gboolean make_config(AstroHistogram *self, const AstroHistogramSettings *settings,
                             AstroHistogramConfig *config, GError **error)
 {
+  guint n_words = 0;
   if (!astro_histogram_settings_config(settings, config, error))
     return FALSE;
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
     g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
     self->is_there[side] = pad != NULL;
     config->weighted |= pad && pad->places.n > 0 && pad->places.place[WEIGHT] >= 0;
+    n_words = MAX(n_words, words_of(pad));
   }
+  astro_histogram_settings_weigh(settings, n_words, config);
   return TRUE;
 }
 
@@ -201,6 +229,12 @@ static guint64 find_whole(AstroHistogram *self)
   return all - all % self->ranks;
 }
 
+static gboolean read_table(const char *path, PairTable **table, GError **error)
+{
+  g_clear_pointer(table, pair_table_free);
+  return !astro_field_given(path) || (*table = pair_table_read(path, error));
+}
+
 static gboolean make_collector(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
@@ -213,6 +247,9 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
     return FALSE;
   const AstroHistogramDevices *devices = &self->devices;
   self->config = config;
+  if (!read_table(settings.dd_twopoint_weights, &self->tables[0], error) ||
+      !read_table(settings.dr_twopoint_weights, &self->tables[1], error))
+    return FALSE;
   self->interval = settings.interval;
   self->split = settings.split;
   if (!astro_share_read(settings.share, &self->rank, &self->ranks, error))
@@ -223,6 +260,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   if (!self->collector)
     return FALSE;
   astro_collector_share(self->collector, devices->places, devices->n);
+  astro_collector_set_tables(self->collector, self->tables[0], self->tables[1]);
   astro_collector_set_limit(self->collector, &self->limit);
   astro_collector_deal(self->collector, self->rank, self->ranks);
   for (guint i = 0; i < devices->n; i++)
@@ -632,6 +670,8 @@ static void forget(AstroHistogram *self)
       g_atomic_int_set(&pad->flushed, FALSE);
   }
   g_clear_pointer(&self->collector, astro_collector_free);
+  for (guint t = 0; t < G_N_ELEMENTS(self->tables); t++)
+    g_clear_pointer(&self->tables[t], pair_table_free);
   astro_histogram_devices_clear(&self->devices);
   self->n_random = 0;
   self->limit = (AstroHeldLimit){ 0 };

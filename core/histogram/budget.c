@@ -2,6 +2,7 @@
 #include "core/histogram/budget.h"
 
 #include "core/histogram/fields.h"
+#include "core/histogram/pair-weights.h"
 #include "core/histogram/points.h"
 #include "core/histogram/slices.h"
 
@@ -62,6 +63,8 @@ static guint64 bytes_of_a_point(const AstroHistogramConfig *config)
                 tree = points_bytes_each(config->weighted, in_space);
   if (config->fields != ASTRO_PAIR_FIELDS_NONE) /* columns stay until the tree is there */
     return MAX(placed, tree) + fields_bytes_each();
+  if (config->bits.n_words) /* the same */
+    return MAX(placed, tree) + bits_bytes_each(config->bits.n_words);
   const guint64 columns = (2 + config->weighted + in_space) * column;
   return MAX(config->n_regions > 0 ? placed : placed - column, tree > columns ? tree - columns : 0);
 }

@@ -51,6 +51,22 @@ static gboolean check_columns(const AstroHistogramConfig *config, GError **error
   return TRUE;
 }
 
+static gboolean check_pairs(const AstroHistogramConfig *config, GError **error)
+{
+  const AstroPairBits *bits = &config->bits;
+  if (config->fields != ASTRO_PAIR_FIELDS_NONE)
+    return astro_backend_refuse(error,
+                                "pairs are weighed by bits or a table, and fields=%s are not: "
+                                "expected fields=none",
+                                astro_pair_fields_name(config->fields));
+  if (bits->n_words && bits->offset >= bits->realizations)
+    return astro_backend_refuse(error, "noffset is %u, expected less than the %u realisations",
+                                bits->offset, bits->realizations);
+  return isfinite(bits->default_value) ||
+         astro_backend_refuse(error, "default-value is %g, expected a finite weight",
+                              bits->default_value);
+}
+
 gboolean astro_histogram_shape(gconstpointer config, GError **error)
 {
   const AstroHistogramConfig *histogram = config;
@@ -64,6 +80,8 @@ gboolean astro_histogram_shape(gconstpointer config, GError **error)
     return astro_backend_refuse(
         error, "fields=%s are averaged by angle: expected kind=angular, not %s",
         astro_pair_fields_name(histogram->fields), astro_binning_name(histogram->kind));
+  if (histogram->weighs_pairs && !check_pairs(histogram, error))
+    return FALSE;
   return histogram->kind == ASTRO_BINNING_ANGULAR || check_columns(histogram, error);
 }
 
@@ -80,6 +98,9 @@ gboolean astro_histogram_shape_angular(gconstpointer config, GError **error)
                                 "fields=%s are averaged on the CPU only: expected backend=cpu or "
                                 "auto, or fields=none",
                                 astro_pair_fields_name(histogram->fields));
+  if (histogram->weighs_pairs)
+    return astro_backend_refuse(error, "pairs are weighed by bits or a table on the CPU only: "
+                                       "expected backend=cpu or auto");
   return astro_histogram_shape(config, error);
 }
 
@@ -98,6 +119,11 @@ static gboolean check_points(const AstroBlock *block, const AstroHistogramConfig
                                 points->fields ? "fields" : "nothing",
                                 astro_pair_fields_name(config->fields),
                                 points->fields ? "does not look at" : "cannot do with");
+  if (points->bits && (!config->weighs_pairs || 2 * points->n_bit_words < config->bits.n_words ||
+                       2 * points->n_bit_words > config->bits.n_words + 1))
+    return astro_backend_refuse(error,
+                                "the points of a catalogue have %u words of bits, expected %u",
+                                2 * points->n_bit_words, config->bits.n_words);
   return points->n_regions == n_regions ||
          astro_backend_refuse(error, "the points of a catalogue are in %u regions, expected %u",
                               points->n_regions, n_regions);
@@ -109,6 +135,8 @@ gboolean astro_histogram_check(const AstroHistogramConfig *config, const AstroBl
   const gsize bytes[] = { astro_histogram_values(config) * sizeof(guint64),
                           astro_histogram_sums(config) * sizeof(double) };
   const guint expected = config->weighted ? 2 : 1;
+  if (config->weighs_pairs && !config->weighted)
+    return astro_backend_refuse(error, "weights of pairs without sums of weights");
   if (config->fields != ASTRO_PAIR_FIELDS_NONE && !config->weighted)
     return astro_backend_refuse(error, "a histogram of fields=%s without sums of weights",
                                 astro_pair_fields_name(config->fields));

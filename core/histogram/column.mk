@@ -8,12 +8,14 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
   core/histogram/side.h core/histogram/side.c core/histogram/count-slices.h core/histogram/count-slices.c \
   core/histogram/space.h core/histogram/space.c core/histogram/space-cpu.h core/histogram/space-cpu.c \
   core/histogram/walk.h core/histogram/walk.c core/histogram/fields.h core/histogram/fields.c \
-  core/histogram/fields-cpu.c core/histogram/fields-reference.c core/histogram/vector-sums.h
+  core/histogram/fields-cpu.c core/histogram/fields-reference.c core/histogram/vector-sums.h \
+  core/histogram/pair-weights.h core/histogram/pair-weights.c core/histogram/pair-table.c \
+  core/histogram/totals.h core/histogram/totals.c
 # The bin rule rounds every operation by itself.
 core_exact_level_sources += core/histogram/kernels-levels.c core/histogram/space-levels.c core/histogram/fields-levels.c
 core_tests += tests/core/histogram/histogram tests/core/histogram/histogram-large tests/core/histogram/histogram-calls \
   tests/core/histogram/histogram-refused tests/core/histogram/histogram-space tests/core/histogram/histogram-shares \
-  tests/core/histogram/histogram-slices tests/core/histogram/histogram-fields tests/core/histogram/halve
+  tests/core/histogram/histogram-slices tests/core/histogram/histogram-fields tests/core/histogram/histogram-pairs tests/core/histogram/halve
 fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram tests/bench/histogram-space
 dist_files += tests/core/histogram/histogram.h tests/core/histogram/space.h tests/elements/astrohistogram.h tests/elements/fake-devices.h tests/bench/peers-tpacf tests/bench/peers-space tests/bench/peers-shear

@@ -132,8 +132,8 @@ gboolean count_slices(const SliceCount *count, GError **error)
                 .counts = g_try_malloc(bytes),
                 .sums = count->sums ? g_try_malloc(sum_bytes) : NULL };
   if (count->call)
-    walk.call =
-        (AstroHistogramCall){ count->call->progress ? report : NULL, &walk, count->call->stop };
+    walk.call = (AstroHistogramCall){ count->call->progress ? report : NULL, &walk,
+                                      count->call->stop, .table = count->call->table };
   memset(count->counts, 0, bytes);
   if (count->sums)
     memset(count->sums, 0, sum_bytes);

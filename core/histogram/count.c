@@ -3,6 +3,7 @@
 
 #include "core/histogram/check.h"
 #include "core/histogram/deal.h"
+#include "core/histogram/pair-weights.h"
 #include "core/histogram/space.h"
 
 gpointer histogram_create(gconstpointer config, const AstroPlace *place,
@@ -13,7 +14,9 @@ gpointer histogram_create(gconstpointer config, const AstroPlace *place,
   Counter *counter = g_new(Counter, 1);
   counter->config = *(const AstroHistogramConfig *)config;
   const gboolean in_space = counter->config.kind != ASTRO_BINNING_ANGULAR;
-  counter->rule = in_space ? space_rule_new(&counter->config) : NULL;
+  const AstroHistogramConfig *own = &counter->config;
+  counter->rule = in_space || own->weighs_pairs ? space_rule_new(own) : NULL;
+  counter->bits_weights = own->bits.n_words ? pair_bits_weights(&own->bits) : NULL;
   for (guint k = 0; k < counter->config.n_edges && !in_space; k++)
     counter->squares[k] = astro_chord_square(counter->config.edges[k]);
   counter->threads = place ? place->threads : 0;
@@ -25,6 +28,7 @@ void histogram_destroy(gpointer instance)
 {
   Counter *counter = instance;
   space_rule_free(counter->rule);
+  g_free(counter->bits_weights);
   g_free(counter);
 }
 

@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 typedef struct {
   AstroHistogramConfig config;
   double squares[ASTRO_HISTOGRAM_MAX_EDGES]; /* of the edges' chords */
-  SpaceRule *rule;                           /* in space; NULL: by angle */
+  SpaceRule *rule;                           /* in space, and where pairs have weights; else NULL */
+  double *bits_weights;                      /* of common bits; NULL: bits are not looked at */
   guint threads;
   const HistogramKernels *kernels; /* NULL: the reference, or a device */
 } Counter;

@@ -6,6 +6,7 @@
 #include "core/histogram/check.h"
 #include "core/histogram/count.h"
 #include "core/histogram/fields.h"
+#include "core/histogram/pair-weights.h"
 #include "core/histogram/space-cpu.h"
 
 #include <math.h>
@@ -205,7 +206,17 @@ static void sum_weights(Tasks *tasks, guint64 n_tasks)
               tasks->task_weights + task * tasks->n_places);
 }
 
-/* In space, and where points carry something, near leaves are walked through (walk.h). */
+/* In space, where points carry something, and where pairs have weights of their own, near leaves
+ * are walked through (walk.h). */
+static gboolean walks(const Counter *counter, const AstroBlock *in, guint n_in,
+                      const AstroHistogramCall *call)
+{
+  const AstroHistogramConfig *config = &counter->config;
+  return config->kind != ASTRO_BINNING_ANGULAR || config->fields != ASTRO_PAIR_FIELDS_NONE ||
+         (config->weighs_pairs && n_in >= 1 && n_in <= 2 &&
+          pairs_are_weighed(in[0].data, in[n_in - 1].data, call ? call->table : NULL));
+}
+
 static gboolean submit_walk(const Counter *counter, const AstroBlock *in, guint n_in,
                             const AstroBlock *out, guint n_out, gconstpointer arguments,
                             GError **error)
@@ -224,7 +235,7 @@ static gboolean cpu_submit(gpointer instance, const AstroBlock *in, guint n_in,
 {
   const Counter *counter = instance;
   Tasks tasks = { .alone = n_in == 1, .n_places = counter->config.n_edges + 1 };
-  if (counter->rule || counter->config.fields != ASTRO_PAIR_FIELDS_NONE)
+  if (walks(counter, in, n_in, arguments))
     return submit_walk(counter, in, n_in, out, n_out, arguments, error);
   if (!count_begin(&tasks.count, counter, in, n_in, out, n_out, arguments, error))
     return FALSE;

@@ -40,7 +40,7 @@ static void fill_leaves(gpointer data, guint64 task)
 }
 
 /* Children are behind their parents. */
-static void weigh_cells(AstroPoints *points)
+void points_weigh_cells(AstroPoints *points)
 {
   for (gsize c = points->n_regions + 2 * (gsize)points->n_leaves; c-- > 0;) {
     Cell *cell = &points->cells[c];
@@ -52,9 +52,8 @@ static void weigh_cells(AstroPoints *points)
   }
 }
 
-/* While the tree is made, the index of a point stands for its weight, and moves along with it. */
-static AstroPoints *tree_of_indices(const PointColumns *columns, guint n_regions, guint threads,
-                                    const AstroStop *stop, GError **error)
+AstroPoints *points_of_indices(const PointColumns *columns, guint n_regions, guint threads,
+                               const AstroStop *stop, GError **error)
 {
   PointColumns indexed = *columns;
   g_autofree double *index = g_try_new(double, MAX(columns->n, 1));
@@ -73,7 +72,7 @@ AstroPoints *points_with_fields(const PointColumns *columns, const FieldColumns 
                                 AstroCarried carried, guint n_regions, guint threads,
                                 const AstroStop *stop, GError **error)
 {
-  g_autoptr(AstroPoints) points = tree_of_indices(columns, n_regions, threads, stop, error);
+  g_autoptr(AstroPoints) points = points_of_indices(columns, n_regions, threads, stop, error);
   if (!points)
     return NULL;
   points->fields = g_try_new0(FieldLeaf, MAX(points->n_leaves, 1));
@@ -91,7 +90,7 @@ AstroPoints *points_with_fields(const PointColumns *columns, const FieldColumns 
   }
   astro_parallel((points->n_leaves + LEAVES_AT_ONCE - 1) / LEAVES_AT_ONCE, threads, fill_leaves,
                  &fill);
-  weigh_cells(points);
+  points_weigh_cells(points);
   return g_steal_pointer(&points);
 }
 

@@ -37,6 +37,12 @@ AstroPoints *points_with_fields(const PointColumns *columns, const FieldColumns 
                                 AstroCarried carried, guint n_regions, guint threads,
                                 const AstroStop *stop, GError **error);
 
+/* As points_new(), with the index of each point in place of its weight, which moves along with it.
+ * When the weights are there, points_weigh_cells() is called. */
+AstroPoints *points_of_indices(const PointColumns *columns, guint n_regions, guint threads,
+                               const AstroStop *stop, GError **error);
+void points_weigh_cells(AstroPoints *points);
+
 /* Memory of a point besides that of its tree, at most. */
 guint64 fields_bytes_each(void);
 

@@ -5,6 +5,7 @@
 #include "core/histogram/count-slices.h"
 #include "core/histogram/shares.h"
 #include "core/histogram/side.h"
+#include "core/histogram/totals.h"
 #include "core/kit/fail.h"
 
 #include <string.h>
@@ -69,6 +70,8 @@ struct _AstroCollector {
   double *pairs, *latest_pairs;    /* [kind][plane][region][region], 0 behind the first plane */
   guint64 n_random;                /* in values */
   guint64 n_points[ASTRO_N_SIDES], latest_n_points[ASTRO_N_SIDES]; /* in values */
+  double *means;              /* weights of pairs by how many bits are set; NULL: there are none */
+  const PairTable *tables[2]; /* of pairs of data, and with random points; or NULL */
   gboolean submitted[MAX_KINDS]; /* until the backend is drained it may still write latest */
 };
 
@@ -88,6 +91,9 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
   AstroCollector *collector = g_new0(AstroCollector, 1);
   collector->config = *config;
   collector->config.weighted |= config->fields != ASTRO_PAIR_FIELDS_NONE;
+  collector->config.weighted |= config->weighs_pairs;
+  if (config->bits.n_words)
+    collector->means = pair_bits_means(&config->bits);
   collector->n_planes = astro_pair_fields_planes(config->fields);
   collector->backend = backend;
   collector->places[collector->n_places++] = *place;
@@ -118,6 +124,7 @@ void astro_collector_free(AstroCollector *collector)
   for (guint s = 0; s < ASTRO_N_SIDES; s++)
     side_clear(&collector->sides[s]);
   astro_regions_free(collector->rules.regions);
+  g_free(collector->means);
   g_free(collector->counts);
   g_free(collector->latest_counts);
   g_free(collector->sums);
@@ -132,6 +139,12 @@ void astro_collector_share(AstroCollector *collector, const AstroPlace *places, 
   g_assert(!collector->shares && n >= 1 && n <= G_N_ELEMENTS(collector->places));
   memcpy(collector->places, places, n * sizeof *places);
   collector->n_places = n;
+}
+
+void astro_collector_set_tables(AstroCollector *collector, const PairTable *dd, const PairTable *dr)
+{
+  collector->tables[0] = dd;
+  collector->tables[1] = dr;
 }
 
 void astro_collector_deal(AstroCollector *collector, guint rank, guint ranks)
@@ -201,11 +214,8 @@ static void set_pairs(AstroCollector *collector, guint kind)
   guint regions = astro_histogram_regions(&collector->config);
   const Side *a = &collector->sides[collector->kinds[kind]->a],
              *b = &collector->sides[collector->kinds[kind]->b];
-  double *pairs = collector->latest_pairs + (gsize)kind * collector->n_planes * regions * regions;
-  for (guint i = 0; i < regions; i++)
-    for (guint j = a == b ? i : 0; j < regions; j++)
-      pairs[i * regions + j] = a == b && i == j ? (a->weight[i] * a->weight[i] - a->square[i]) / 2
-                                                : a->weight[i] * b->weight[j];
+  totals_of(&collector->config, collector->means, a, b,
+            collector->latest_pairs + (gsize)kind * collector->n_planes * regions * regions);
 }
 
 static gboolean has_random(const Kind *kind)
@@ -265,12 +275,23 @@ static gboolean submit(AstroCollector *collector, const Side *a, const Side *b, 
                                  error);
 }
 
+/* Pairs of random points have none. */
+static const PairTable *table_of(const AstroCollector *collector, const Kind *kind)
+{
+  const gboolean random_a = side_is_random(kind->a), random_b = side_is_random(kind->b);
+  return random_a && random_b ? NULL : collector->tables[random_a || random_b];
+}
+
 static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogramCall *call,
                            GError **error)
 {
   const Kind *now = collector->now = collector->kinds[kind];
   const gsize first = collector->values * kind;
   const Side *a = &collector->sides[now->a], *b = &collector->sides[now->b];
+  AstroHistogramCall with_table = call ? *call : (AstroHistogramCall){ 0 };
+  with_table.table = table_of(collector, now);
+  if (with_table.table)
+    call = &with_table;
   if (!submit(collector, a, b, collector->latest_counts + first,
               collector->sums ? collector->latest_sums + first : NULL, call, error))
     return FALSE;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/lib/catalogue/held.h"
-#include "core/histogram/histogram.h"
+#include "core/histogram/pair-weights.h"
 #include "core/stream/histogram-summary.h"
 
 G_BEGIN_DECLS
@@ -19,6 +19,11 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
 /* Before data: places of the backend that count together, in place of the one. */
 void astro_collector_share(AstroCollector *collector, const AstroPlace *places, guint n);
 void astro_collector_free(AstroCollector *collector);
+
+/* Before data: weights of pairs of data, and of data and random points, by tables of angles, which
+ * stay the caller's. NULL: none. The configuration weighs pairs. */
+void astro_collector_set_tables(AstroCollector *collector, const PairTable *dd,
+                                const PairTable *dr);
 
 /* Before data or random points are taken, or both: several processes count them together, and this
  * is the one of that rank. Summed up over the processes, values and summaries are those of one.

@@ -66,6 +66,13 @@ GType astro_precision_get_type(void);
 #define ASTRO_TYPE_PAIR_METHOD astro_pair_method_get_type()
 GType astro_pair_method_get_type(void);
 
+/* How bits of points weigh pairs (pair-weights.h). */
+typedef struct {
+  guint n_words; /* of 32 bits; 0: none */
+  guint realizations, offset;
+  double default_value;
+} AstroPairBits;
+
 /* n_edges - 1 bins, whose edges rise, in arcminutes, or in space in the unit of the distances.
  * n_regions: 0 or 1 for no regions. */
 typedef struct {
@@ -77,6 +84,10 @@ typedef struct {
   AstroPairMethod method;
   AstroBinning kind;
   AstroPairFields fields; /* of pairs by angle; other than none: weighted is set too */
+  /* Pairs may have weights of their own: by these bits, or by a table that comes with the call.
+   * Then weighted is set too. */
+  gboolean weighs_pairs;
+  AstroPairBits bits;
   /* In space each of those bins is a row of n_columns even ones, of mu or pi from 0 on. */
   guint n_columns;
   double most_across; /* the last one's upper edge */
@@ -135,6 +146,7 @@ typedef struct {
    * is dealt out to them, and which of them this one is. NULL: it counts all pairs. */
   AstroHistogramDeal *deal;
   guint lane;
+  const struct _PairTable *table; /* of weights of pairs; NULL: none */
 } AstroHistogramCall;
 
 /* submit takes one or two input blocks, whose data is an AstroPoints (bytes are not looked at).

@@ -310,6 +310,7 @@ void astro_points_free(AstroPoints *points)
   if (points->free_held)
     points->free_held(points->data);
   g_free(points->fields);
+  g_free(points->bits);
   g_free(points->region_n);
   g_free(points->region_first_leaf);
   g_free(points->tops);

@@ -41,6 +41,8 @@ struct _AstroPoints {
   gboolean in_space;        /* points have distances: a cell is then a ball around a middle */
   double *weights;          /* LEAF_POINTS a leaf; NULL if there are none */
   FieldLeaf *fields;        /* one a leaf; NULL: points carry nothing */
+  guint64 *bits;            /* n_bit_words a slot; NULL: points have none */
+  guint n_bit_words;
   Cell *cells;
   Top *tops; /* ordered by region; between them they hold all points */
   guint n_tops;

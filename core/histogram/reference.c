@@ -2,6 +2,7 @@
 #include "core/histogram/check.h"
 #include "core/histogram/count.h"
 #include "core/histogram/fields.h"
+#include "core/histogram/pair-weights.h"
 #include "core/histogram/space.h"
 
 static void position_at(const AstroPoints *points, guint64 slot, double at[3])
@@ -15,6 +16,21 @@ static void position_at(const AstroPoints *points, guint64 slot, double at[3])
 static double weight_at(const AstroPoints *points, guint64 slot)
 {
   return points->weights ? points->weights[slot] : 1;
+}
+
+/* The weight of a pair: the product of those of its points, times its own if it has one. */
+static double weight_of(const Count *count, guint64 slot_a, guint64 slot_b)
+{
+  const AstroPoints *a = count->a, *b = count->b;
+  const PairTable *table = count->call ? count->call->table : NULL;
+  const double product = weight_at(a, slot_a) * weight_at(b, slot_b);
+  if (!pairs_are_weighed(a, b, table))
+    return product;
+  const PairWeigher weigher = pair_weigher(a, b, count->counter->bits_weights, table);
+  double at_a[3], at_b[3];
+  position_at(a, slot_a, at_a);
+  position_at(b, slot_b, at_b);
+  return product * pair_weight(&weigher, slot_a, slot_b, at_a, at_b);
 }
 
 /* Edges are tried one after another. FALSE: the pair lies in no bin. */
@@ -49,7 +65,7 @@ static void reference_row_in_space(Count *count, guint region_a, guint region_b,
       continue;
     count->counts[values + bin]++;
     if (count->sums)
-      count->sums[values + bin] += weight_at(a, slot_a) * weight_at(b, slot_b);
+      count->sums[values + bin] += weight_of(count, slot_a, slot_b);
   }
 }
 
@@ -73,7 +89,7 @@ static void reference_row(Count *count, guint region_a, guint region_b, guint64 
     while (place < counter->config.n_edges && square >= counter->squares[place])
       place++;
     places[place]++;
-    weights[place] += (a->weights ? a->weights[slot_a] : 1) * (b->weights ? b->weights[slot_b] : 1);
+    weights[place] += weight_of(count, slot_a, slot_b);
   }
   count_add(count, region_a, region_b, places, count->sums ? weights : NULL);
 }
@@ -94,7 +110,7 @@ static gboolean reference_submit(gpointer instance, const AstroBlock *in, guint 
           continue;
         if (count.a->fields)
           fields_reference_row(&count, ra, rb, i, first);
-        else if (count.counter->rule)
+        else if (count.counter->config.kind != ASTRO_BINNING_ANGULAR)
           reference_row_in_space(&count, ra, rb, i, first);
         else
           reference_row(&count, ra, rb, i, first);

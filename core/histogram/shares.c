@@ -120,7 +120,8 @@ static Sharing *sharing_new(HistogramShares *shares, const AstroBlock *in, guint
     Share *share = &sharing->lanes[i];
     share->sharing = sharing;
     share->lane = i;
-    share->call = (AstroHistogramCall){ note, share, sharing->call.stop, &sharing->deal, i };
+    share->call = (AstroHistogramCall){ note,           share, sharing->call.stop,
+                                        &sharing->deal, i,     sharing->call.table };
   }
   if (alloc_outputs(sharing, out, error))
     return sharing;

@@ -2,6 +2,7 @@
 #include "core/histogram/side.h"
 
 #include "core/histogram/fields.h"
+#include "core/histogram/pair-weights.h"
 #include "core/kit/fail.h"
 
 #include <math.h>
@@ -29,6 +30,8 @@ void side_clear(Side *side)
   g_clear_pointer(&side->slices, slices_free);
   g_clear_pointer(&side->weight, g_free);
   g_clear_pointer(&side->square, g_free);
+  g_clear_pointer(&side->of_bits, g_free);
+  g_clear_pointer(&side->square_of_bits, g_free);
 }
 
 /* ---- regions ---- */
@@ -169,6 +172,33 @@ static gboolean weigh_carried(Weighing *w, const AstroCatalogue *chunk, guint64 
   return TRUE;
 }
 
+/* FALSE: a word of bits is none, or more bits are set than there are realisations. */
+static gboolean weigh_bits(Weighing *w, const AstroCatalogue *chunk, guint64 i, guint64 at,
+                           double weight, guint region, GError **error)
+{
+  const AstroPairBits *bits = &w->rules->config->bits;
+  const guint classes = 32 * bits->n_words + 1;
+  if (!w->side->of_bits)
+    return TRUE;
+  for (guint k = 0; k < bits->n_words; k++) {
+    const double word = chunk->bits[k][i];
+    if (!(word >= 0 && word <= G_MAXUINT32 && word == floor(word)))
+      return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                        "%s: point %" G_GUINT64_FORMAT ": bits%u is %.12g, expected a whole number "
+                        "of 32 bits",
+                        astro_side_name(w->which), at, k, word);
+  }
+  const guint n = pair_bits_set(chunk->bits, bits->n_words, i);
+  if (n > bits->realizations - bits->offset)
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                      "%s: point %" G_GUINT64_FORMAT " is selected by %u realisations, expected "
+                      "%u at most, nrealizations less noffset",
+                      astro_side_name(w->which), at, n, bits->realizations - bits->offset);
+  w->side->of_bits[(gsize)region * classes + n] += weight;
+  w->side->square_of_bits[(gsize)region * classes + n] += weight * weight;
+  return TRUE;
+}
+
 static PointColumns columns_of(const SideRules *rules, const AstroCatalogue *catalogue,
                                const double *region)
 {
@@ -200,7 +230,9 @@ static gboolean weigh_chunk(gpointer data, const AstroCatalogue *chunk, guint64 
     region = made;
   for (guint64 i = 0; i < chunk->n; i++) {
     const double weight = chunk->weight ? chunk->weight[i] : 1;
-    if (!weigh(w, first + i, weight, region ? (guint)region[i] : 0, error) ||
+    const guint of_region = region ? (guint)region[i] : 0;
+    if (!weigh(w, first + i, weight, of_region, error) ||
+        !weigh_bits(w, chunk, i, first + i, weight, of_region, error) ||
         !weigh_carried(w, chunk, i, first + i, weight, error))
       return FALSE;
   }
@@ -238,6 +270,11 @@ static gboolean weigh_points(Side *side, const SideRules *rules, AstroSide which
   side->n = held->n;
   side->weight = g_new0(double, regions);
   side->square = g_new0(double, regions);
+  if (astro_catalogue_n_words(held->columns)) {
+    const gsize classes = 32 * rules->config->bits.n_words + 1;
+    side->of_bits = g_new0(double, regions *classes);
+    side->square_of_bits = g_new0(double, regions *classes);
+  }
   if (!astro_held_visit(held, weigh_chunk, &weighing, error) ||
       !check_weights(&weighing, held->n, error))
     return FALSE;
@@ -280,8 +317,14 @@ static gboolean check_columns(const SideRules *rules, AstroSide which, const Ast
     return side_refuse(which, "is empty", error);
   const gboolean has_weight = held->columns & ASTRO_COLUMN_WEIGHT,
                  has_region = held->columns & ASTRO_COLUMN_REGION;
+  const guint n_words = astro_catalogue_n_words(held->columns);
   if (has_weight && !config->weighted)
     return side_refuse(which, "has weights, and those before it had none", error);
+  if (n_words != 0 && n_words != config->bits.n_words)
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                      "the %s catalogue has bits of %u realisations, and others have %u: expected "
+                      "the same",
+                      astro_side_name(which), 32 * n_words, 32 * config->bits.n_words);
   if (rules->has_region_column && !has_region)
     return side_refuse(which, "has no column of regions, but the data catalogue has", error);
   if (rules->regions && has_region) /* it would be ignored */
@@ -302,9 +345,15 @@ static AstroPoints *make_points(const SideRules *rules, AstroCarried carried,
     return NULL;
   const PointColumns columns =
       columns_of(rules, catalogue, rules->has_region_column ? catalogue->region : made);
-  if (config->fields == ASTRO_PAIR_FIELDS_NONE)
+  if (config->fields == ASTRO_PAIR_FIELDS_NONE && !catalogue->bits[0])
     return points_new(&columns, config->n_regions, rules->threads, rules->stop, free_columns, data,
                       error);
+  if (catalogue->bits[0]) {
+    AstroPoints *points = points_with_bits(&columns, catalogue->bits, config->bits.n_words,
+                                           config->n_regions, rules->threads, rules->stop, error);
+    free_columns(data);
+    return points;
+  }
   const FieldColumns fields = { catalogue->k, catalogue->g1, catalogue->g2 };
   AstroPoints *points = points_with_fields(&columns, &fields, carried, config->n_regions,
                                            rules->threads, rules->stop, error);

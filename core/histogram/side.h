@@ -25,8 +25,9 @@ typedef struct {
   AstroPoints *points;  /* NULL: they are in slices, or there are none */
   Slices *slices;
   guint64 n;
-  double *weight, *square; /* sums of weights and of their squares by region */
-  guint64 n_negative;      /* points with negative weights */
+  double *weight, *square;          /* sums of weights and of their squares by region */
+  double *of_bits, *square_of_bits; /* the same by how many bits are set; NULL: there are none */
+  guint64 n_negative;               /* points with negative weights */
 } Side;
 
 gboolean side_is_there(const Side *side);

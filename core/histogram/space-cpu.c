@@ -1,6 +1,7 @@
 /* Pairs of points in space. Two balls that cannot hold a pair within the bins are left out. */
 #include "core/histogram/space-cpu.h"
 
+#include "core/histogram/pair-weights.h"
 #include "core/histogram/space.h"
 #include "core/histogram/walk.h"
 
@@ -46,6 +47,31 @@ static void add_hits(Walk *walk, gsize slot_a, gsize leaf_b, const SpaceHits *hi
     walk->sums[hits->bin[k]] += weight * weight_at(walk->b, leaf_b * LEAF_POINTS + hits->point[k]);
 }
 
+static void position_at(const AstroPoints *points, gsize slot, double at[3])
+{
+  const LeafPositions *leaf = &points->positions[slot / LEAF_POINTS];
+  at[0] = leaf->x[slot % LEAF_POINTS];
+  at[1] = leaf->y[slot % LEAF_POINTS];
+  at[2] = leaf->z[slot % LEAF_POINTS];
+}
+
+/* The same where pairs have weights of their own. */
+static void weigh_hits(Walk *walk, const PairTable *table, gsize slot_a, gsize leaf_b,
+                       const SpaceHits *hits)
+{
+  const PairWeigher weigher = pair_weigher(walk->a, walk->b, walk->counter->bits_weights, table);
+  const double weight = weight_at(walk->a, slot_a);
+  double at_a[3], at_b[3];
+  position_at(walk->a, slot_a, at_a);
+  for (guint k = 0; k < hits->n; k++) {
+    const gsize slot_b = leaf_b * LEAF_POINTS + hits->point[k];
+    position_at(walk->b, slot_b, at_b);
+    walk->counts[hits->bin[k]]++;
+    walk->sums[hits->bin[k]] +=
+        weight * weight_at(walk->b, slot_b) * pair_weight(&weigher, slot_a, slot_b, at_a, at_b);
+  }
+}
+
 static void place_point(Walk *walk, const Cell *a, guint i, const Cell *b,
                         const LeafPositions *positions_b)
 {
@@ -53,7 +79,12 @@ static void place_point(Walk *walk, const Cell *a, guint i, const Cell *b,
   const double at[3] = { leaf->x[i], leaf->y[i], leaf->z[i] };
   SpaceHits hits;
   walk->counter->kernels->space(walk->counter->rule, at, positions_b, &hits);
-  add_hits(walk, (gsize)a->first_leaf * LEAF_POINTS + i, b->first_leaf, &hits);
+  const gsize slot_a = (gsize)a->first_leaf * LEAF_POINTS + i;
+  const PairTable *table = walk->call ? walk->call->table : NULL;
+  if (pairs_are_weighed(walk->a, walk->b, table))
+    weigh_hits(walk, table, slot_a, b->first_leaf, &hits);
+  else
+    add_hits(walk, slot_a, b->first_leaf, &hits);
 }
 
 /* The square of a distance from b's middle beyond which a point has no pair with b in the bins. */

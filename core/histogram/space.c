@@ -23,24 +23,27 @@ static void find_rows(SpaceRule *rule)
 SpaceRule *space_rule_new(const AstroHistogramConfig *config)
 {
   SpaceRule *rule = g_new0(SpaceRule, 1);
-  const double most = config->most_across;
-  const guint n_columns = config->n_columns;
-  rule->kind = config->kind;
+  const gboolean angular = config->kind == ASTRO_BINNING_ANGULAR,
+                 smu = angular || config->kind == ASTRO_BINNING_SMU;
+  const double most = angular ? 1 : config->most_across;
+  const guint n_columns = angular ? 1 : config->n_columns;
+  rule->kind = smu ? ASTRO_BINNING_SMU : config->kind;
   rule->n_rows = config->n_edges - 1;
   rule->n_columns = n_columns;
   for (guint k = 0; k < config->n_edges; k++)
-    rule->rows[k] = config->edges[k] * config->edges[k];
+    rule->rows[k] =
+        angular ? astro_chord_square(config->edges[k]) : config->edges[k] * config->edges[k];
   for (guint m = 0; m <= n_columns; m++) {
     const double edge = most * m / n_columns;
     rule->columns[m] = edge * edge;
   }
-  const gboolean smu = config->kind == ASTRO_BINNING_SMU;
-  const double last = config->edges[rule->n_rows];
+  const double first = angular ? sqrt(rule->rows[0]) : config->edges[0],
+               last = angular ? sqrt(rule->rows[rule->n_rows]) : config->edges[rule->n_rows];
   rule->limit = smu && most == 1 ? INFINITY : rule->columns[n_columns];
   rule->per_unit = n_columns / most;
   rule->reach = smu ? last : sqrt(last * last + most * most);
   rule->depth = smu ? INFINITY : most;
-  rule->least = config->edges[0];
+  rule->least = first;
   find_rows(rule);
   return rule;
 }

@@ -14,7 +14,10 @@
  *   rppi   pi^2 = along / sight, or 0 where sight is 0, and rp^2 = apart - pi^2, or 0 if less. The
  *          row k has edge[k]^2 <= rp^2 < edge[k + 1]^2, the column edge[m]^2 <= pi^2 < edge[m+1]^2.
  *
- * The n_columns columns of a row follow one another. */
+ * The n_columns columns of a row follow one another.
+ *
+ * By angle, where pairs are looked at one by one, the rule is that of smu with a single column: of
+ * unit vectors `apart` is the square of a chord, and rows are those of the edges' chords. */
 #pragma once
 
 #include "core/histogram/histogram.h"

@@ -68,6 +68,7 @@ static void count_top(gpointer data, guint64 task)
                 .counter = count->counter,
                 .a = as,
                 .b = bs,
+                .call = count->call,
                 .n_bins = tasks->n_bins,
                 .counts = counts };
   const guint first = tasks->alone ? (guint)task : 0;

@@ -18,6 +18,7 @@ struct _Walk {
   const Visits *visits;
   const Counter *counter;
   const AstroPoints *a, *b;
+  const AstroHistogramCall *call; /* or NULL */
   gsize n_bins;
   guint64 *counts;
   double *sums; /* [plane][bin]; NULL where there are no weights */

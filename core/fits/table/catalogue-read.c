@@ -14,6 +14,7 @@ enum { RA, DEC, WEIGHT, REGION, DISTANCE };
 
 typedef struct {
   const AstroFitsColumn *column;
+  guint64 place; /* of the value in a row of several */
   gboolean is_radians;
 } Wanted;
 
@@ -85,6 +86,56 @@ static gboolean read_unit(const Reader *r, Wanted *wanted, GError **error)
                wanted->column->name, unit);
 }
 
+/* Columns of integers may be unsigned, which FITS says by an offset. */
+#define UNSIGNED_ZERO 0x1p63
+
+/* Splits the place in a row of several off a column of bits: "BITS[2]". 0: there is none. */
+static guint64 split_place(char *name)
+{
+  char *bracket = strrchr(name, '[');
+  guint64 place = 0;
+  if (!bracket || !g_str_has_suffix(bracket, "]"))
+    return 0;
+  g_autofree char *number = g_strndup(bracket + 1, strlen(bracket) - 2);
+  if (g_ascii_string_to_unsigned(number, 10, 1, G_MAXUINT32, &place, NULL))
+    *bracket = 0;
+  return place;
+}
+
+static gboolean find_bits(const Reader *r, Wanted *wanted, const char *asked, GError **error)
+{
+  g_autofree char *name = g_strdup(asked);
+  const guint64 place = split_place(name);
+  const AstroFitsColumn *column = wanted->column = find_column(&r->table, name);
+  if (!column) {
+    g_autofree char *names = astro_fits_table_names(&r->table);
+    return wrong(r, error, "no column \"%s\" of bits; there are: %s", name, names);
+  }
+  if (r->table.is_text || column->type != 'K' || column->scale != 1 ||
+      (column->zero != 0 && column->zero != UNSIGNED_ZERO))
+    return wrong(r, error, "column %s is of type %c, expected bits in integers of type K",
+                 column->name, column->type);
+  if (place > column->repeat || column->repeat == 0 || (!place && column->repeat != 1))
+    return wrong(r, error,
+                 "column %s holds %" G_GUINT64_FORMAT
+                 " values per row, and bitweight-columns asks for \"%s\": expected %s[1] to "
+                 "%s[%" G_GUINT64_FORMAT "]",
+                 column->name, column->repeat, asked, column->name, column->name, column->repeat);
+  wanted->place = place ? place - 1 : 0;
+  return TRUE;
+}
+
+static void bit_values(const Reader *r, const Wanted *wanted, guint c, guint64 n, double *values)
+{
+  const guint8 *cell = r->rows + wanted->column->offset + wanted->place * sizeof(guint64);
+  const guint64 flip = wanted->column->zero != 0 ? G_GUINT64_CONSTANT(1) << 63 : 0;
+  for (guint64 i = 0; i < n; i++, cell += r->table.row_bytes) {
+    guint64 bits;
+    memcpy(&bits, cell, sizeof bits);
+    values[i] = astro_catalogue_half(GUINT64_FROM_BE(bits) ^ flip, c - ASTRO_COLUMN_FIRST_WORD);
+  }
+}
+
 static gboolean find_columns(Reader *r, GError **error)
 {
   if (r->table.n_columns == 0)
@@ -94,6 +145,11 @@ static gboolean find_columns(Reader *r, GError **error)
     *wanted = (Wanted){ .column = NULL };
     if (!r->columns[c])
       continue;
+    if (c >= ASTRO_COLUMN_FIRST_WORD) {
+      if (!find_bits(r, wanted, r->columns[c], error))
+        return FALSE;
+      continue;
+    }
     wanted->column = find_column(&r->table, r->columns[c]);
     if (!wanted->column) {
       g_autofree char *names = astro_fits_table_names(&r->table);
@@ -275,7 +331,10 @@ static gboolean take_piece(const Reader *r, guint64 first, guint64 n, guint64 do
     const Wanted *wanted = &r->wanted[c];
     if (!wanted->column)
       continue;
-    astro_fits_table_values(&r->table, wanted->column, r->rows, n, scratch);
+    if (c >= ASTRO_COLUMN_FIRST_WORD)
+      bit_values(r, wanted, c, n, scratch);
+    else
+      astro_fits_table_values(&r->table, wanted->column, r->rows, n, scratch);
     *n_taken = select_values(r, first, n, scratch);
     if (*n_taken > 0)
       memcpy(data + done, scratch, *n_taken * sizeof *scratch);

@@ -16,12 +16,17 @@ typedef enum {
 } AstroCatalogueError;
 GQuark astro_catalogue_error_quark(void);
 
+/* Bits of a point, such as the realisations of a survey that select it, are in words of 32, which
+ * a column of doubles holds exactly: two for each column of a file, the lower half first. */
+#define ASTRO_CATALOGUE_WORDS 8
+
 /* Columns of n values; NULL for a column that is absent. */
 typedef struct {
   guint64 n;
   double *ra, *dec, *weight, *region, *distance;
   double *k, *g1, *g2; /* a scalar, such as the convergence, and a shear: x to the west, y north */
-  char *note;          /* doubts about the text that was read; NULL: none */
+  double *bits[ASTRO_CATALOGUE_WORDS];
+  char *note; /* doubts about the text that was read; NULL: none */
 } AstroCatalogue;
 void astro_catalogue_clear(AstroCatalogue *catalogue);
 /* Whether both have the same points in the same order, as one file read twice does. */
@@ -75,6 +80,7 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
 /* The columns of a text: names in its heading or numbers from 1; NULL for none. */
 typedef struct {
   const char *ra, *dec, *weight, *region, *distance, *k, *g1, *g2;
+  const char *bits[ASTRO_CATALOGUE_WORDS / 2]; /* integers of 64 bits; the first NULL ends them */
   gboolean is_redshift; /* distance names a column of redshifts (distance.h) */
   double omega_m;       /* for distances from redshifts */
 } AstroCatalogueColumns;

@@ -17,6 +17,14 @@ static const struct {
   { "k", G_STRUCT_OFFSET(AstroCatalogue, k) },
   { "g1", G_STRUCT_OFFSET(AstroCatalogue, g1) },
   { "g2", G_STRUCT_OFFSET(AstroCatalogue, g2) },
+  { "bits0", G_STRUCT_OFFSET(AstroCatalogue, bits[0]) },
+  { "bits1", G_STRUCT_OFFSET(AstroCatalogue, bits[1]) },
+  { "bits2", G_STRUCT_OFFSET(AstroCatalogue, bits[2]) },
+  { "bits3", G_STRUCT_OFFSET(AstroCatalogue, bits[3]) },
+  { "bits4", G_STRUCT_OFFSET(AstroCatalogue, bits[4]) },
+  { "bits5", G_STRUCT_OFFSET(AstroCatalogue, bits[5]) },
+  { "bits6", G_STRUCT_OFFSET(AstroCatalogue, bits[6]) },
+  { "bits7", G_STRUCT_OFFSET(AstroCatalogue, bits[7]) },
 };
 
 const char *astro_catalogue_column_name(guint c)
@@ -27,10 +35,30 @@ const char *astro_catalogue_column_name(guint c)
 void astro_catalogue_wanted(const AstroCatalogueColumns *from,
                             const char *wanted[ASTRO_CATALOGUE_COLUMNS])
 {
-  const char *const names[ASTRO_CATALOGUE_COLUMNS] = { from->ra,     from->dec,      from->weight,
+  const char *const names[ASTRO_COLUMN_FIRST_WORD] = { from->ra,     from->dec,      from->weight,
                                                        from->region, from->distance, from->k,
                                                        from->g1,     from->g2 };
   memcpy(wanted, names, sizeof names);
+  for (guint w = 0; w < ASTRO_CATALOGUE_WORDS; w++)
+    wanted[ASTRO_COLUMN_FIRST_WORD + w] = from->bits[w / 2];
+}
+
+gboolean astro_catalogue_choose_bits(const char *names, AstroCatalogueColumns *to, GError **error)
+{
+  g_auto(GStrv) parts = g_strsplit_set(names ? names : "", ", ", -1);
+  guint n = 0;
+  for (guint p = 0; parts[p]; p++) {
+    if (!*parts[p])
+      continue;
+    if (n == G_N_ELEMENTS(to->bits)) {
+      g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_COLUMN,
+                  "bitweight-columns \"%s\" names more columns than the %u that points can have",
+                  names, (guint)G_N_ELEMENTS(to->bits));
+      return FALSE;
+    }
+    to->bits[n++] = g_intern_string(parts[p]);
+  }
+  return TRUE;
 }
 
 double **astro_catalogue_column(AstroCatalogue *catalogue, guint c)

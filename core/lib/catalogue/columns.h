@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-#define ASTRO_CATALOGUE_COLUMNS 8
+#define ASTRO_COLUMN_FIRST_WORD 8
+#define ASTRO_CATALOGUE_COLUMNS (ASTRO_COLUMN_FIRST_WORD + ASTRO_CATALOGUE_WORDS)
 /* Bits of a set of columns. */
 #define ASTRO_COLUMN_WEIGHT (1u << 2)
 #define ASTRO_COLUMN_REGION (1u << 3)
@@ -15,12 +16,25 @@ G_BEGIN_DECLS
 #define ASTRO_COLUMN_G2 (1u << 7)
 
 /* Column c of a catalogue, in the order of their names: ra, dec, weight, region, distance, k, g1,
- * g2. */
+ * g2, bits0 to bits7. */
 double **astro_catalogue_column(AstroCatalogue *catalogue, guint c);
 const char *astro_catalogue_column_name(guint c);
 /* The columns of a source, by their names in a file; NULL: not wanted. */
 void astro_catalogue_wanted(const AstroCatalogueColumns *columns,
                             const char *wanted[ASTRO_CATALOGUE_COLUMNS]);
+/* Reads the names of columns of bits, separated by commas or blanks. NULL or empty: none. */
+gboolean astro_catalogue_choose_bits(const char *names, AstroCatalogueColumns *columns,
+                                     GError **error);
+/* The half of an integer that is in word w of a catalogue. */
+static inline double astro_catalogue_half(guint64 bits, guint w)
+{
+  return (double)(guint32)(w % 2 ? bits >> 32 : bits);
+}
+/* How many words of bits there are among these columns. */
+static inline guint astro_catalogue_n_words(guint set)
+{
+  return (guint)__builtin_popcount(set >> ASTRO_COLUMN_FIRST_WORD);
+}
 /* Bit c: there is a column c. */
 guint astro_catalogue_column_set(const AstroCatalogue *catalogue);
 

@@ -308,11 +308,28 @@ static gboolean read_place(Reader *reader, gboolean is_dec, char *text, guint co
   return TRUE;
 }
 
+/* Signed or unsigned. */
+static gboolean read_bits(Reader *reader, guint w, const char *text, guint column, GError **error)
+{
+  gint64 below;
+  guint64 bits;
+  if (g_ascii_string_to_signed(text, 10, G_MININT64, G_MAXINT64, &below, NULL))
+    bits = (guint64)below;
+  else if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, &bits, NULL))
+    return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
+                  "\"%.40s\" in column %u is no set of bits, expected an integer of 64 bits", text,
+                  column);
+  reader->values[w][reader->n] = astro_catalogue_half(bits, w);
+  return TRUE;
+}
+
 static gboolean read_value(Reader *reader, guint w, char *text, guint column, GError **error)
 {
   double value;
   if (w <= DEC)
     return read_place(reader, w == DEC, text, column, error);
+  if (w >= ASTRO_COLUMN_FIRST_WORD)
+    return read_bits(reader, w, text, column, error);
   if (!parse_number(text, &value) || !isfinite(value))
     return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                   "\"%.40s\" in column %u is not a number", text, column);
