@@ -226,20 +226,28 @@ static gboolean plan(AstroDelay *self, GError **error)
   return self->model != NULL;
 }
 
+/* Where there is nothing to do, the output has the input's format: whether downstream takes it. */
+static gboolean may_be_same(AstroStage *stage, GError **error)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  return astro_stage_in(stage)->format == astro_stage_out(stage)->format || !caps ||
+         gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), caps) ||
+         astro_stream_refuse(
+             error, ASTRO_STREAM_ERROR_CAPS,
+             "no delays are left to remove from the stream, and astrodelay does not change formats "
+             "without removing any: expected astroconvert for %s to %s",
+             astro_format_name(astro_stage_in(stage)->format),
+             astro_format_name(astro_stage_out(stage)->format));
+}
+
 /* Formats were agreed on before the observation came and showed that there is nothing to do: asks
  * downstream for the input's format instead. */
 static gboolean agree_on_same(AstroStage *stage, GError **error)
 {
-  GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
-  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
-  if (caps && !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), caps))
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "no delays are left to remove from the stream, and astrodelay does not change formats "
-        "without removing any: expected astroconvert for %s to %s",
-        astro_format_name(astro_stage_in(stage)->format),
-        astro_format_name(astro_stage_out(stage)->format));
-  gst_base_transform_reconfigure_src(trans);
+  if (!may_be_same(stage, error))
+    return FALSE;
+  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(stage));
   return TRUE;
 }
 
@@ -272,7 +280,8 @@ static gboolean try_calibration(AstroDelay *self, const char *name, GError **err
   AstroDelayDue due;
   return check_stations(stage, error) && read_calibration(self, name, &calibration, error) &&
          astro_delay_due(&due, calibration, astro_stage_in(stage)->quantity,
-                         &astro_stage_observation(stage)->done, error);
+                         &astro_stage_observation(stage)->done, error) &&
+         (due.geometry || due.gains || due.bandpass || may_be_same(stage, error));
 }
 
 static gboolean renew(AstroStage *stage, GError **error)

@@ -102,6 +102,8 @@ gboolean astro_stage_take_settings(AstroStage *stage)
     return FALSE;
   if (ASTRO_STAGE_GET_CLASS(stage)->renew(stage, &error))
     priv->told = FALSE;
+  else if (!error)
+    return FALSE;
   else
     GST_ELEMENT_WARNING(stage, LIBRARY, SETTINGS,
                         ("%s. The stream goes on with the value before", error->message), (NULL));

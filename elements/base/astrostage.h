@@ -85,7 +85,8 @@ struct _AstroStageClass {
   AstroTellWork tell_work;
   /* Settings that may be set while the stream runs were set, and all blocks that came before are
    * done: gets ready to work by them from the next block on, before which amend is called again.
-   * FALSE: the stage goes on by the old ones, which it puts back, and a warning says why. */
+   * FALSE: the stage goes on by the old ones, which it puts back, and a warning says why. FALSE
+   * without an error: one was posted already, and the stream ends. */
   gboolean (*renew)(AstroStage *stage, GError **error);
 
   /* Bytes that an instance of the cpu backend needs beside its blocks, at most, for stages upstream

@@ -321,6 +321,31 @@ static void retarget(void)
   record_free(records[1]);
 }
 
+/* Without its calibration the element has nothing to do, and then it does not change formats. */
+static void no_calibration(void)
+{
+  char *file = write_text(calibrations[0]);
+  g_autofree char *line = g_strdup_printf(
+      "astroskysrc stations=4 block-steps=4096 num-buffers=30 bandwidth=1e5 ! "
+      "application/x-astro-voltages,format=CI8 ! astrodelay ! astrodelay name=stage "
+      "calibration=%s ! application/x-astro-voltages,format=CF32LE ! fakesink name=sink",
+      file);
+  g_autofree char *now = NULL;
+  GstElement *pipeline = parse_line(line);
+  g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), "stage");
+  Change change = { element, "calibration", "", 10 };
+  probe(pipeline, "stage", GST_PAD_PROBE_TYPE_BUFFER, on_input, &change);
+  g_autoptr(Record) found = record_pipeline(pipeline);
+  g_assert_cmpuint(found->blocks->len, >=, 29);
+  test_says(found->warned, "expected astroconvert for CI8 to CF32LE");
+  test_says(found->warned, "The stream goes on with the value before");
+  g_object_get(element, "calibration", &now, NULL);
+  g_assert_cmpstr(now, ==, file);
+  close_pipeline(pipeline);
+  g_remove(file);
+  g_free(file);
+}
+
 static void add_tests(void)
 {
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -338,6 +363,7 @@ static void add_tests(void)
   }
   g_test_add_func("/playing/delayed-voltages", delayed_voltages);
   g_test_add_func("/playing/gain", gain);
+  g_test_add_func("/playing/no-calibration", no_calibration);
   g_test_add_func("/playing/retarget", retarget);
 }
 
