@@ -9,7 +9,7 @@
 
 struct _MpiSender {
   GstElement parent;
-  AstroLink *link;
+  AstroLink *link; /* NULL: it is closed; under the object's lock for flushes, which do not wait */
   guint to;
   GstPad *end; /* NULL: none */
 };
@@ -46,12 +46,21 @@ static gboolean end(MpiSender *self, GstEvent *eos)
   return mpi_end_elsewhere(self->end, self->to, eos);
 }
 
+/* A flush may come while the element stops, after which the link is no more. */
+static void note_flush(MpiSender *self, gboolean begins)
+{
+  GST_OBJECT_LOCK(self);
+  if (self->link)
+    link_set_flushing(self->link, self->to, begins);
+  GST_OBJECT_UNLOCK(self);
+}
+
 static gboolean take_event(GstPad *pad, GstObject *parent, GstEvent *event)
 {
   MpiSender *self = MPI_SENDER(parent);
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
-    link_set_flushing(self->link, self->to, type == GST_EVENT_FLUSH_START);
+    note_flush(self, type == GST_EVENT_FLUSH_START);
   if (!GST_EVENT_IS_SERIALIZED(event) || type == GST_EVENT_FLUSH_STOP) {
     gst_event_unref(event);
     return TRUE;
@@ -73,8 +82,21 @@ static gboolean answer(GstPad *pad, GstObject *parent, GstQuery *query)
   return astro_pad_offers_its_caps(pad, query) || gst_pad_query_default(pad, parent, query);
 }
 
+static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
+{
+  const GstStateChangeReturn changed =
+      GST_ELEMENT_CLASS(mpi_sender_parent_class)->change_state(element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
+    GST_OBJECT_LOCK(element);
+    MPI_SENDER(element)->link = NULL;
+    GST_OBJECT_UNLOCK(element);
+  }
+  return changed;
+}
+
 static void mpi_sender_class_init(MpiSenderClass *klass)
 {
+  GST_ELEMENT_CLASS(klass)->change_state = change_state;
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Sender", "Filter/Network",
                                         "Sends a stream to another rank", ASTRO_AUTHOR);
 }
