@@ -52,6 +52,7 @@
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/fits/open.h"
+#include "core/lib/catalogue/columns.h"
 #include "core/lib/catalogue/distance.h"
 #include "core/lib/files/inputs.h"
 #include "core/memory/memory.h"
