@@ -24,7 +24,7 @@ element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/
   elements/astrohistogram-progress.c elements/astrohistogram-progress.h \
   elements/astrohistogram-devices.c elements/astrohistogram-devices.h
 element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
-  tests/elements/astrohistogram-time tests/elements/astrohistogram-space \
+  tests/elements/astrohistogram-time tests/elements/astrohistogram-pairs tests/elements/astrohistogram-space \
   tests/elements/astrohistogram-devices
 gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
 gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h
