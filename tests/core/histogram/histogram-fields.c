@@ -50,27 +50,8 @@ static AstroPoints *points_of(const AstroHistogramConfig *config, const Carriers
 static void count(const AstroBackend *backend, const AstroHistogramConfig *config, guint threads,
                   const Carriers *a, const Carriers *b, guint64 *counts, double *sums)
 {
-  const AstroPlace place = { .threads = threads };
-  const gsize bytes = astro_histogram_values(config) * sizeof *counts,
-              sum_bytes = astro_histogram_sums(config) * sizeof *sums;
-  GError *error = NULL;
-  const char *variant;
-  gpointer instance = backend->create(config, &place, &variant, &error);
-  g_assert_no_error(error);
-  g_autoptr(AstroPoints) points_a = points_of(config, a, FALSE),
-                         points_b = a == b ? NULL : points_of(config, b, TRUE);
-  gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(sum_bytes);
-  const AstroBlock in[2] = { { points_a, 0 }, { points_b, 0 } },
-                   out[2] = { { out_counts, bytes }, { out_sums, sum_bytes } };
-  backend->submit(instance, in, points_b ? 2 : 1, out, 2, NULL, NULL, &error);
-  g_assert_no_error(error);
-  test_check_guard(out_counts, bytes);
-  test_check_guard(out_sums, sum_bytes);
-  memcpy(counts, out_counts, bytes);
-  memcpy(sums, out_sums, sum_bytes);
-  test_free(out_counts);
-  test_free(out_sums);
-  backend->destroy(instance);
+  test_count_points(backend, config, threads, NULL, points_of(config, a, FALSE),
+                    a == b ? NULL : points_of(config, b, TRUE), TRUE, counts, sums);
 }
 
 /* Shear along the great circle to another point and across it, by spherical trigonometry. */

@@ -146,27 +146,9 @@ static void count(const AstroBackend *backend, const AstroHistogramConfig *confi
                   const PairTable *table, const BitCatalogue *a, const BitCatalogue *b,
                   guint64 *counts, double *sums)
 {
-  const AstroPlace place = { .threads = threads };
   const AstroHistogramCall call = { .table = table };
-  const gsize bytes = astro_histogram_values(config) * sizeof *counts;
-  GError *error = NULL;
-  const char *variant;
-  gpointer instance = backend->create(config, &place, &variant, &error);
-  g_assert_no_error(error);
-  g_autoptr(AstroPoints) points_a = points_of(config, a),
-                         points_b = a == b ? NULL : points_of(config, b);
-  gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(bytes);
-  const AstroBlock in[2] = { { points_a, 0 }, { points_b, 0 } },
-                   out[2] = { { out_counts, bytes }, { out_sums, bytes } };
-  backend->submit(instance, in, points_b ? 2 : 1, out, 2, &call, NULL, &error);
-  g_assert_no_error(error);
-  test_check_guard(out_counts, bytes);
-  test_check_guard(out_sums, bytes);
-  memcpy(counts, out_counts, bytes);
-  memcpy(sums, out_sums, bytes);
-  test_free(out_counts);
-  test_free(out_sums);
-  backend->destroy(instance);
+  test_count_points(backend, config, threads, &call, points_of(config, a),
+                    a == b ? NULL : points_of(config, b), TRUE, counts, sums);
 }
 
 /* Weights of a table may cancel. */

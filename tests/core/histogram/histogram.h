@@ -256,38 +256,48 @@ static inline gboolean test_skip_without_device(void)
   return !test_cuda_device;
 }
 
-/* Outputs begin as garbage, with guards behind. */
+/* Counts pairs of two sets of points, or within one (b NULL), and frees them. Outputs begin as
+ * garbage, with guards behind. */
+static inline void test_count_points(const AstroBackend *backend,
+                                     const AstroHistogramConfig *config, guint threads,
+                                     const AstroHistogramCall *call, AstroPoints *a, AstroPoints *b,
+                                     gboolean has_sums, guint64 *counts, double *sums)
+{
+  const AstroPlace place = { .threads = threads };
+  const gsize bytes = astro_histogram_values(config) * sizeof *counts,
+              sum_bytes = astro_histogram_sums(config) * sizeof *sums;
+  GError *error = NULL;
+  const char *variant = NULL;
+  gpointer instance = backend->create(config, &place, &variant, &error);
+  g_assert_no_error(error);
+  g_assert_nonnull(variant);
+  gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(sum_bytes);
+  const AstroBlock in[2] = { { a, 0 }, { b, 0 } },
+                   out[2] = { { out_counts, bytes }, { out_sums, sum_bytes } };
+  backend->submit(instance, in, b ? 2 : 1, out, has_sums ? 2 : 1, call, NULL, &error);
+  g_assert_no_error(error);
+  test_check_guard(out_counts, bytes);
+  test_check_guard(out_sums, sum_bytes);
+  memcpy(counts, out_counts, bytes);
+  memcpy(sums, out_sums, sum_bytes);
+  test_free(out_counts);
+  test_free(out_sums);
+  astro_points_free(a);
+  astro_points_free(b);
+  backend->destroy(instance);
+}
+
 static inline void test_count(const AstroBackend *backend, const AstroHistogramConfig *config,
                               guint threads, const TestCatalogue *a, const TestCatalogue *b,
                               guint64 *counts, double *sums)
 {
-  AstroPlace place = { .threads = threads };
-  GError *error = NULL;
-  const char *variant = NULL;
-  gsize bytes = astro_histogram_values(config) * sizeof *counts;
-  gpointer instance = backend->create(config, &place, &variant, &error);
-  g_assert_no_error(error);
-  g_assert_nonnull(variant);
   AstroPoints *points_a =
                   backend->parts ? test_points_held(config, a) : test_points_of(config, a, threads),
               *points_b = a == b           ? NULL
                           : backend->parts ? test_points_held(config, b)
                                            : test_points_of(config, b, threads);
-  gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(bytes);
-  AstroBlock in[2] = { { points_a, 0 }, { points_b, 0 } };
-  AstroBlock out[2] = { { out_counts, bytes }, { out_sums, bytes } };
-  backend->submit(instance, in, points_b ? 2 : 1, out, config->weighted ? 2 : 1, NULL, NULL,
-                  &error);
-  g_assert_no_error(error);
-  test_check_guard(out_counts, bytes);
-  test_check_guard(out_sums, bytes);
-  memcpy(counts, out_counts, bytes);
-  memcpy(sums, out_sums, bytes);
-  test_free(out_counts);
-  test_free(out_sums);
-  astro_points_free(points_a);
-  astro_points_free(points_b);
-  backend->destroy(instance);
+  test_count_points(backend, config, threads, NULL, points_a, points_b, config->weighted, counts,
+                    sums);
 }
 
 static inline void test_assert_counts(const guint64 *found, const guint64 *expected, gsize n,

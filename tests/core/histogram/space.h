@@ -104,34 +104,14 @@ static inline AstroPoints *space_points_of(const AstroHistogramConfig *config,
   return points;
 }
 
-/* Outputs begin as garbage, with guards behind. */
 static inline void space_test_count(const AstroBackend *backend, const AstroHistogramConfig *config,
                                     guint threads, const SpaceCatalogue *a, const SpaceCatalogue *b,
                                     guint64 *counts, double *sums)
 {
-  AstroPlace place = { .threads = threads };
-  GError *error = NULL;
-  const char *variant = NULL;
-  const gsize bytes = astro_histogram_values(config) * sizeof *counts;
-  gpointer instance = backend->create(config, &place, &variant, &error);
-  g_assert_no_error(error);
   AstroPoints *points_a = space_points_of(config, a, threads),
               *points_b = a == b ? NULL : space_points_of(config, b, threads);
-  gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(bytes);
-  AstroBlock in[2] = { { points_a, 0 }, { points_b, 0 } };
-  AstroBlock out[2] = { { out_counts, bytes }, { out_sums, bytes } };
-  backend->submit(instance, in, points_b ? 2 : 1, out, config->weighted ? 2 : 1, NULL, NULL,
-                  &error);
-  g_assert_no_error(error);
-  test_check_guard(out_counts, bytes);
-  test_check_guard(out_sums, bytes);
-  memcpy(counts, out_counts, bytes);
-  memcpy(sums, out_sums, bytes);
-  test_free(out_counts);
-  test_free(out_sums);
-  astro_points_free(points_a);
-  astro_points_free(points_b);
-  backend->destroy(instance);
+  test_count_points(backend, config, threads, NULL, points_a, points_b, config->weighted, counts,
+                    sums);
 }
 
 /* Compares every variant, method and number of threads with the plain loop. */
