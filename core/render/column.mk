@@ -5,7 +5,7 @@ core_sources += core/render/colormap.h core/render/colormap.c core/render/colorm
   core/render/kind-spectra.c core/render/kind-samples.c core/render/kind-power.c core/render/kind-validity.c core/render/kind-flags.c core/render/kind-profile.c core/render/kind-gains.c core/render/counted.h \
   core/render/waterfall.h core/render/waterfall.c core/render/visibilities.h core/render/visibilities.c \
   core/render/kind-matrix.c core/render/kind-spectrum.c core/render/kind-fringe.c core/render/lags.h \
-  core/render/lags.c core/render/kind-correlation.c core/render/space-correlation.h core/render/space-correlation.c core/render/smooth.h core/render/smooth.c \
+  core/render/lags.c core/render/kind-correlation.c core/render/decades.h core/render/decades.c core/render/space-correlation.h core/render/space-correlation.c core/render/smooth.h core/render/smooth.c \
   core/render/sexagesimal.h core/render/sexagesimal.c core/render/bar-ticks.h core/render/bar-ticks.c \
   core/render/figure-bar.h core/render/figure-bar.c core/render/panel-curves.h core/render/panel-curves.c \
   core/render/ticks.h core/render/ticks.c core/render/sky-grid.c core/render/figure-layout.h \

@@ -3,6 +3,7 @@
 #include "core/render/space-correlation.h"
 
 #include "core/kit/fail.h"
+#include "core/render/decades.h"
 
 #include <math.h>
 
@@ -120,16 +121,6 @@ static AstroPanelPoint point_of(const SpaceCorrelation *c, const double *table, 
                             scale * cell(c, table, c->error, row) };
 }
 
-#define AS_GOOD_AS_WHOLE 1e-6 /* of a decade: edges of bins are rounded */
-
-void space_correlation_set_decades(AstroPanelAxis *axis, double least, double most)
-{
-  axis->from = least <= most ? pow(10, floor(log10(least) + AS_GOOD_AS_WHOLE)) : 1;
-  axis->to = least <= most ? pow(10, ceil(log10(most) - AS_GOOD_AS_WHOLE)) : 10;
-  if (axis->to <= axis->from)
-    axis->to = axis->from * 10;
-}
-
 static void include(double value, double *least, double *most)
 {
   if (!isfinite(value))
@@ -138,31 +129,11 @@ static void include(double value, double *least, double *most)
   *most = fmax(*most, value);
 }
 
-static void include_above_0(double value, double *least, double *most)
-{
-  if (value > 0)
-    include(value, least, most);
-}
-
 static void take_wp(const SpaceCorrelation *c, const double *table, AstroPanel *panel)
 {
-  double x[2] = { INFINITY, -INFINITY }, y[2] = { INFINITY, -INFINITY };
-  gboolean any_below = FALSE;
-  for (guint row = 0; row < c->rows; row++) {
-    AstroPanelPoint *p = &panel->points[row];
-    *p = point_of(c, table, row, 1);
-    if (!isfinite(p->y) || p->y == 0)
-      continue;
-    any_below = any_below || p->y < 0;
-    include_above_0(p->x_low > 0 ? p->x_low : p->x, &x[0], &x[1]);
-    include_above_0(p->x_high, &x[0], &x[1]);
-    include_above_0(fabs(p->y), &y[0], &y[1]);
-    include_above_0(fabs(p->y) + p->error, &y[0], &y[1]);
-  }
-  g_free(panel->y.label);
-  panel->y.label = g_strdup(any_below ? "wp(rp), hollow if below 0" : "wp(rp)");
-  space_correlation_set_decades(&panel->x, x[0], x[1]);
-  space_correlation_set_decades(&panel->y, y[0], y[1]);
+  for (guint row = 0; row < c->rows; row++)
+    panel->points[row] = point_of(c, table, row, 1);
+  astro_panel_span_decades(panel, "wp(rp)");
 }
 
 #define EDGE 0.05 /* of the range, beyond the points */

@@ -16,7 +16,4 @@ SpaceCorrelation *space_correlation_open(const AstroRenderInput *in, GArray *pan
                                          GError **error);
 void space_correlation_take(SpaceCorrelation *correlation, const double *table, AstroPanel *panels);
 
-/* Whole decades around values above 0; from 1 to 10 if least is above most. */
-void space_correlation_set_decades(AstroPanelAxis *axis, double least, double most);
-
 G_END_DECLS

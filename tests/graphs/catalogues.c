@@ -73,6 +73,32 @@ static void test_tpacf_files(void)
   g_assert_false(g_file_test(plot, G_FILE_TEST_EXISTS));
 }
 
+/* Shapes that point to the south and north of one another, all alike: xi+ and xi- are g1 squared
+ * along the equator. */
+static void test_shear(void)
+{
+  g_autofree char *path = in_folder("shear.csv"), *table = NULL;
+  g_autoptr(GString) shapes = g_string_new("RA,DEC,G1,G2\n");
+  for (guint i = 0; i < 200; i++)
+    g_string_append_printf(shapes, "%.3f,0,-0.25,0\n", 10 + 0.01 * i);
+  write_file("shapes.csv", shapes->str, (gssize)shapes->len);
+  g_auto(Result) result = run("run shear data=shapes.csv regions=4 from=1 to=100 bins=2 "
+                              "output=shear.csv plot=shear.png");
+  if (skips(&result))
+    return;
+  g_assert_cmpstr(result.status ? result.err : "", ==, "");
+  assert_png("shear.png");
+  g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
+  g_auto(GStrv) lines = g_strsplit(table, "\n", -1);
+  g_assert_true(
+      g_str_has_prefix(lines[0], "r_nom,low,high,meanr,xip,xim,xip_im,xim_im,sigma_xip,"));
+  for (guint i = 1; i <= 4; i++) {
+    g_auto(GStrv) cells = g_strsplit(lines[i], ",", -1);
+    g_assert_cmpfloat_with_epsilon(g_ascii_strtod(cells[4], NULL), 0.0625, 1e-9);
+    g_assert_cmpfloat_with_epsilon(g_ascii_strtod(cells[5], NULL), 0.0625, 1e-9);
+  }
+}
+
 /* Random points in columns of other names, and without weights where the data have some. */
 static void test_tpacf_random_columns(void)
 {
@@ -351,6 +377,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/tpacf", test_tpacf);
   g_test_add_func("/gst-astro/tpacf-of-few", test_tpacf_of_few);
   g_test_add_func("/gst-astro/tpacf-files", test_tpacf_files);
+  g_test_add_func("/gst-astro/shear", test_shear);
   g_test_add_func("/gst-astro/tpacf-random-columns", test_tpacf_random_columns);
   g_test_add_func("/gst-astro/tpacf-rows-and-regions", test_tpacf_rows_and_regions);
   g_test_add_func("/gst-astro/tpacf-random-rows", test_tpacf_random_rows);

@@ -228,6 +228,27 @@ static void correlation_without_pairs(void)
   test_free(frame);
 }
 
+/* Each function of a shear has a panel over decades, below one another. */
+static void correlation_of_shear(void)
+{
+  enum { R_NOM, LOW, HIGH, MEAN_R, XIP, XIM, SIGMA_XIP, SIGMA_XIM, NPAIRS, N_COLUMNS };
+  double table[N_COLUMNS][3] = { [MEAN_R] = { 3.16227766, 31.6227766, 3162.27766 },
+                                 [XIP] = { 0.316227766, 0.0316227766, 1e9 },
+                                 [XIM] = { 0.0316227766, 0.316227766, 1e9 },
+                                 [NPAIRS] = { 5, 5, 0 } };
+  g_autoptr(AstroRenderer) render = test_new_render(
+      TEST_CORRELATION "columns=r_nom:low:high:meanr:xip:xim:sigma_xip:sigma_xim:npairs,bins=3",
+      &test_plain);
+  guint8 *frame = test_draw_frame(render, table, sizeof table, 100, 200, FALSE);
+  for (guint panel = 0; panel < 2; panel++)
+    for (guint bin = 0; bin < 2; bin++) {
+      const guint x = bin ? 75 : 25, up = bin == panel ? 25 : 75;
+      g_assert_cmphex(test_pixel_at(frame, 100, x, 100 * panel + up), ==, 0xffb840);
+      g_assert_cmphex(test_pixel_at(frame, 100, x, 100 * panel + 100 - up), !=, 0xffb840);
+    }
+  test_free(frame);
+}
+
 /* Values of xi are where their bins are, s upwards and mu to the right, whether the table has the
  * columns of a row together or, as of wedges, the rows of a column. */
 static void correlation_maps(void)
@@ -320,6 +341,7 @@ static void correlation_refused(void)
 static void add_tests(void)
 {
   g_test_add_func("/render/correlation-maps", correlation_maps);
+  g_test_add_func("/render/correlation-of-shear", correlation_of_shear);
   g_test_add_func("/render/correlation-wp", correlation_wp);
   g_test_add_func("/render/correlation-multipoles", correlation_multipoles);
   g_test_add_func("/render/correlation-refused", correlation_refused);
