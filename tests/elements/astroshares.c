@@ -57,7 +57,7 @@ static const struct {
     SOURCE "points=300 ! $h.data " SOURCE "points=400 seed=2 ! $h.data2 " SOURCE
            "points=300 seed=3 catalogues=5 ! $h.random " SOURCE
            "points=350 seed=4 catalogues=5 ! $h.random2 " },
-  { "files", BY_ANGLE "backend=cpu threads=2 max-memory=7000000 ",
+  { "files", BY_ANGLE "backend=cpu threads=2 max-memory=8000000 ",
     SOURCE "points=3000 ! $h.data " SOURCE "points=9000 seed=2 ! $h.random " },
   { "space", IN_SPACE, PLACES "data.csv ! $h.data " PLACES "random.csv ! $h.random " },
   { "space-reference", IN_SPACE "backend=reference regions=3 ",
