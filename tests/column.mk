@@ -145,7 +145,7 @@ thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/c
   tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress
 threads-run: $(BUILT_SOURCES)
 	@$(MAKE) $(thread_tests) $(plugin_LTLIBRARIES)
-	@$(MAKE) check-TESTS TESTS="$(thread_tests)"
+	@$(MAKE) check-TESTS TESTS="$(thread_tests)" check_PROGRAMS="$(thread_tests)"
 
 # Runs every element under threads that push, flush, seek, end, stop and start at random, for this many seconds each, with
 # AddressSanitizer and ThreadSanitizer.
@@ -157,7 +157,7 @@ check-stress:
 
 stress-run: $(BUILT_SOURCES)
 	@$(MAKE) tests/elements/stress $(plugin_LTLIBRARIES)
-	@ASTRO_STRESS_SECONDS=$(STRESS_SECONDS) $(MAKE) check-TESTS TESTS=tests/elements/stress
+	@ASTRO_STRESS_SECONDS=$(STRESS_SECONDS) $(MAKE) check-TESTS TESTS=tests/elements/stress check_PROGRAMS=tests/elements/stress
 
 # Files that tests leave in the build tree.
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
