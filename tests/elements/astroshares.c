@@ -58,7 +58,7 @@ static const struct {
            "points=300 seed=3 catalogues=5 ! $h.random " SOURCE
            "points=350 seed=4 catalogues=5 ! $h.random2 " },
   { "files", BY_ANGLE "backend=cpu threads=2 max-memory=8000000 ",
-    SOURCE "points=3000 ! $h.data " SOURCE "points=9000 seed=2 ! $h.random " },
+    SOURCE "points=3000 ! $h.data " SOURCE "points=40000 seed=2 ! $h.random " },
   { "space", IN_SPACE, PLACES "data.csv ! $h.data " PLACES "random.csv ! $h.random " },
   { "space-reference", IN_SPACE "backend=reference regions=3 ",
     PLACES "data.csv ! $h.data " PLACES "random.csv ! $h.random " },
