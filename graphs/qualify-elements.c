@@ -10,9 +10,6 @@
 
 #define TOLD_LIMIT 1e-6 /* of numbers in messages */
 #define MODEL "model.fits"
-/* Where an element is asked for an accuracy, its kernels take functions for a little less exact
- * than the reference does: such as the taps of a gridder, which are fitted. */
-#define PART_OF_ACCURACY 0.03
 
 const char *astro_qualify_element_stage(const AstroQualifyElement *row)
 {
@@ -103,25 +100,18 @@ static void blame(AstroQualifyResult *result, const char *expanded, const char *
     result->remark = g_strdup_printf("%s: %s", expanded, what);
 }
 
-double astro_qualify_element_limit(const char *expanded, double limit)
-{
-  const char *stage = strstr(expanded, "STAGE"), *accuracy = strstr(stage, " accuracy=");
-  return accuracy ? fmax(limit, PART_OF_ACCURACY * g_ascii_strtod(strchr(accuracy, '=') + 1, NULL))
-                  : limit;
-}
-
-static void compare_outputs(AstroQualifyResult *result, const char *expanded, double limit,
+static void compare_outputs(AstroQualifyResult *result, const char *expanded,
                             const AstroQualifyOutput *expected, const AstroQualifyOutput *found)
 {
   if (expected->values->len != found->values->len) {
     blame(result, expanded, "gives more or fewer values than the reference");
     return;
   }
-  const double deviation = astro_qualify_error(expected->format, expected->values->len, limit,
-                                               expected->values->data, found->values->data);
+  const double deviation =
+      astro_qualify_error(expected->format, expected->values->len, result->limit,
+                          expected->values->data, found->values->data);
   result->value = fmax(result->value, deviation);
-  result->limit = fmax(result->limit, limit);
-  if (deviation > limit)
+  if (deviation > result->limit)
     blame(result, expanded, "differs from the reference");
   else if (counts_differ(expected, found))
     blame(result, expanded, "its counts of good samples differ from the reference's");
@@ -133,14 +123,12 @@ static void compare_outputs(AstroQualifyResult *result, const char *expanded, do
 static gboolean compare(const AstroQualifyElement *row, const char *expanded, const char *backend,
                         const char *folder, AstroQualifyResult *result)
 {
-  const double limit = g_str_equal(backend, "cuda") ? row->device_limit : row->limit;
   AstroQualifyOutput expected, found;
   g_autofree char *of_reference = run(row, expanded, "reference", folder, &expected);
   g_autofree char *of_backend = run(row, expanded, backend, folder, &found);
   const gboolean is_compared = !of_reference && !of_backend && expected.values->len > 0;
   if (is_compared)
-    compare_outputs(result, expanded, astro_qualify_element_limit(expanded, limit), &expected,
-                    &found);
+    compare_outputs(result, expanded, &expected, &found);
   else if (!of_reference && of_backend)
     blame(result, expanded, of_backend);
   else if (of_reference && !of_backend)
@@ -154,6 +142,7 @@ static void run_cases(const AstroQualifyElement *row, const char *backend, guint
                       guint32 seed, const char *folder, AstroQualifyResult *result)
 {
   guint n = 0;
+  result->limit = g_str_equal(backend, "cuda") ? row->device_limit : row->limit;
   for (guint kind = 0; kind < ASTRO_CASE_TIMED; kind++)
     for (guint i = 0; i < cases; i++) {
       g_autoptr(GRand) rand = g_rand_new_with_seed(seed + 1000 * kind + i);

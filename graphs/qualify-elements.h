@@ -33,10 +33,6 @@ void astro_qualify_element_exact(const AstroQualifyElement *row, guint cases, gu
 void astro_qualify_element_rate(const AstroQualifyElement *row, const AstroMachine *machine,
                                 gboolean is_quick, const char *folder, GPtrArray *results);
 
-/* The largest error in such a case: limit, or more where its element is asked for little accuracy.
- */
-double astro_qualify_element_limit(const char *expanded, double limit);
-
 /* The line of a case, but for the backend, to be freed. */
 char *astro_qualify_element_expand(const AstroQualifyElement *row, AstroCaseKind kind, GRand *rand);
 /* With the element in it, and a sink named end behind it. */

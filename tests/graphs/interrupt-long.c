@@ -2,10 +2,9 @@
  * image as far as CLEAN got, files that were complete, and no file of incomplete results. */
 #include "tests/graphs/interrupted.h"
 
-/* Sanitizers make the work between two looks at the signal some five times as long, and other tests
- * beside it longer still. */
+/* Sanitizers make the work between two looks at the signal some five times as long. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOWER 20
+#define SLOWER 5
 #else
 #define SLOWER 1
 #endif

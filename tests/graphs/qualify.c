@@ -70,15 +70,6 @@ static void test_planted_element(void)
   astro_qualify_result_free(off);
 }
 
-/* The accuracy of the gridder upstream is none of the element that is looked at. */
-static void test_limit(void)
-{
-  g_assert_cmpfloat(astro_qualify_element_limit("src ! STAGE accuracy=1e-2 size=18", 2e-5), >,
-                    2e-4);
-  g_assert_cmpfloat(astro_qualify_element_limit("src ! STAGE accuracy=1e-7", 2e-5), ==, 2e-5);
-  g_assert_cmpfloat(astro_qualify_element_limit("grid accuracy=1e-2 ! STAGE", 2e-6), ==, 2e-6);
-}
-
 /* ---- rows ---- */
 
 static gboolean has_row(const char *element)
@@ -229,7 +220,6 @@ static void add_tests(void)
 {
   gst_init(NULL, NULL);
   g_test_add_func("/qualify/planted-element", test_planted_element);
-  g_test_add_func("/qualify/limit", test_limit);
   g_test_add_func("/qualify/rows", test_rows);
   g_test_add_func("/qualify/quick", test_quick);
   g_test_add_func("/qualify/refused", test_refused);
