@@ -16,7 +16,10 @@ typedef struct {
   const char *timed;   /* a line with work that is large enough to be timed */
   double limit;        /* largest error, as a part of the largest value; 0: equal to the last bit */
   double device_limit; /* the same on a GPU, which adds in another order */
-  const char *model;   /* a line that makes $MODEL, a file that the others read; NULL: none */
+  /* A part of accuracy= in the line, by which values may be wrong where that is more: kernels may
+   * take it for themselves, as polynomials in place of functions do. */
+  double of_accuracy;
+  const char *model; /* a line that makes $MODEL, a file that the others read; NULL: none */
 } AstroQualifyElement;
 
 extern const AstroQualifyElement astro_qualify_elements[]; /* ends with one without a name */
