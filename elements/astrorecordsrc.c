@@ -389,8 +389,6 @@ static GstBuffer *new_block(AstroRecordSrc *self, gsize bytes)
   const gsize whole =
       self->block * astro_stream_step_bytes(astro_recording_stream(self->recording));
   GstBuffer *buffer = NULL;
-  if (whole > G_MAXUINT) /* GStreamer's pools cannot express such a size */
-    return astro_buffer_new(bytes, self->reader);
   if (!self->pool)
     self->pool = astro_buffer_pool_new_active(self->reader, NULL, whole, 1, 0);
   if (!self->pool)

@@ -6,7 +6,8 @@
 struct _AstroBufferPool {
   GstBufferPool parent;
   AstroDevice *device;
-  guint bytes; /* size of a buffer, and parameters of its memory, as configured */
+  gsize large; /* size of a buffer that a configuration cannot express; 0: as configured */
+  gsize bytes; /* size of a buffer, and parameters of its memory */
   GstAllocationParams params;
   GError *error; /* of the last buffer that did not settle; under the object's lock */
   guint made;    /* number of buffers, atomic */
@@ -29,9 +30,16 @@ static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
   /* Regardless of the requested allocator, the blocks of this pool are ours. */
   g_autoptr(GstAllocator) allocator = astro_allocator_get();
   gst_buffer_pool_config_set_allocator(config, allocator, &params);
-  self->bytes = bytes;
+  self->bytes = self->large ? self->large : bytes;
   self->params = params;
   return PARENT->set_config(pool, config);
+}
+
+/* The base class keeps only buffers of the size that is configured: larger ones rest at the most
+ * that can be, and are as large as they should be while they are in use. */
+static gsize resting_bytes(const AstroBufferPool *self)
+{
+  return MIN(self->bytes, G_MAXUINT);
 }
 
 static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **buffer,
@@ -40,11 +48,12 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **buffer,
   AstroBufferPool *self = ASTRO_BUFFER_POOL(pool);
   GstMemory *memory = astro_memory_new_full(self->bytes, &self->params, self->device);
   if (memory == NULL) {
-    GST_ERROR_OBJECT(pool, "out of memory: a block of %u bytes", self->bytes);
+    GST_ERROR_OBJECT(pool, "out of memory: a block of %" G_GSIZE_FORMAT " bytes", self->bytes);
     return GST_FLOW_ERROR;
   }
   *buffer = gst_buffer_new();
   gst_buffer_append_memory(*buffer, memory);
+  gst_buffer_set_size(*buffer, (gssize)resting_bytes(self));
   g_atomic_int_inc(&self->made);
   return GST_FLOW_OK;
 }
@@ -70,6 +79,7 @@ static GstFlowReturn pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer
   } else if (GST_BUFFER_POOL_IS_FLUSHING(pool)) {
     flow = GST_FLOW_FLUSHING;
   } else {
+    gst_buffer_set_size(*buffer, (gssize)self->bytes);
     if (!(self->params.flags & (GST_MEMORY_FLAG_ZERO_PREFIXED | GST_MEMORY_FLAG_ZERO_PADDED)))
       astro_memory_forget(memory);
     return GST_FLOW_OK;
@@ -92,7 +102,7 @@ static void pool_reset_buffer(GstBufferPool *pool, GstBuffer *buffer)
     gsize offset;
     gst_buffer_get_sizes(buffer, &offset, NULL);
     if (offset != prefix)
-      gst_buffer_resize(buffer, (gssize)(prefix - offset), self->bytes);
+      gst_buffer_resize(buffer, (gssize)(prefix - offset), (gssize)resting_bytes(self));
   }
 }
 
@@ -142,17 +152,14 @@ GstBufferPool *astro_buffer_pool_new(AstroDevice *device)
 GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, gsize bytes,
                                             guint min, guint max)
 {
-  if (bytes > G_MAXUINT) {
-    GST_ERROR("buffers of %" G_GSIZE_FORMAT " bytes: GStreamer's pools hold up to 4 GiB", bytes);
-    return NULL;
-  }
   if (max != 0 && max < min) {
     GST_ERROR("a pool of at least %u and at most %u buffers", min, max);
     return NULL;
   }
   GstBufferPool *pool = astro_buffer_pool_new(device);
   GstStructure *config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, (guint)bytes, min, max);
+  ASTRO_BUFFER_POOL(pool)->large = bytes > G_MAXUINT ? bytes : 0;
+  gst_buffer_pool_config_set_params(config, caps, (guint)MIN(bytes, G_MAXUINT), min, max);
   if (!gst_buffer_pool_set_config(pool, config) || !gst_buffer_pool_set_active(pool, TRUE)) {
     gst_object_unref(pool);
     return NULL;

@@ -15,7 +15,8 @@ G_DECLARE_FINAL_TYPE(AstroBufferPool, astro_buffer_pool, ASTRO, BUFFER_POOL, Gst
 /* device may be NULL; else blocks are page-locked for it. */
 GstBufferPool *astro_buffer_pool_new(AstroDevice *device);
 
-/* Configures and activates a pool, as usually needed. NULL if that failed. */
+/* Configures and activates a pool, as usually needed. NULL if that failed. Buffers may be larger
+ * than the 4 GiB that a configuration can express. */
 GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, gsize bytes,
                                             guint min, guint max);
 

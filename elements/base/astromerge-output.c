@@ -125,10 +125,7 @@ static GstBuffer *new_buffer(AstroMerge *merge, gsize bytes, GError **error)
   if (priv->pool_bytes != bytes)
     astro_buffer_pool_clear(&priv->pool);
   priv->pool_bytes = bytes;
-  if (bytes > G_MAXUINT) { /* GStreamer's pools cannot express such a size */
-    buffer = astro_buffer_new(bytes, priv->reader);
-  } else if (priv->pool ||
-             (priv->pool = astro_buffer_pool_new_active(priv->reader, NULL, bytes, 1, 0))) {
+  if (priv->pool || (priv->pool = astro_buffer_pool_new_active(priv->reader, NULL, bytes, 1, 0))) {
     const guint made = astro_buffer_pool_made(priv->pool);
     gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL);
     astro_log_growth(merge, priv->pool, made);

@@ -100,8 +100,6 @@ static GstBuffer *allocate(gpointer user, gsize bytes)
 {
   AstroPacketInput *input = user;
   GstBuffer *buffer = NULL;
-  if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
-    return astro_buffer_new(bytes, input->reader);
   if (input->pool && input->pool_bytes != bytes)
     astro_buffer_pool_clear(&input->pool);
   if (!input->pool)

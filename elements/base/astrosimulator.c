@@ -291,8 +291,6 @@ GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes)
 {
   AstroSimulatorPrivate *own = parts(self);
   GstBuffer *buffer = NULL;
-  if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
-    return astro_buffer_new(bytes, own->now.reader);
   if (!own->pool)
     own->pool = astro_buffer_pool_new_active(own->now.reader, NULL, bytes, 1, 0);
   if (!own->pool)

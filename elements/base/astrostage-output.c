@@ -18,14 +18,6 @@ void astro_stage_drop_pools(AstroStagePrivate *priv)
   }
 }
 
-static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
-{
-  GstBuffer *buffer = astro_buffer_new(bytes, device);
-  if (!buffer)
-    astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
-  return buffer;
-}
-
 /* Caps do not say how large a block is, so a pool is made for the first block. It has no upper
  * limit, since an element that holds many of our buffers must not stop us; work in flight is
  * limited instead. If there is a device on either side the pool begins with enough buffers to leave
@@ -50,8 +42,6 @@ static GstBuffer *take_block(AstroStage *stage, AstroStagePool *pool, gsize byte
 
   if (pool->pool && pool->bytes != bytes)
     astro_buffer_pool_clear(&pool->pool);
-  if (bytes > G_MAXUINT) /* GStreamer's pools cannot express such a size */
-    return new_large_buffer(priv->lane->device ? priv->lane->device : priv->reader, bytes, error);
   if (!pool->pool) {
     pool->pool = new_pool(priv, bytes);
     ASTRO_DEBUG(stage, "a pool of blocks of %" G_GSIZE_FORMAT " bytes", bytes);

@@ -6,11 +6,11 @@
  * integration ends: nothing waits for that, since visibilities are written then at any rate. If an
  * integration ends with a run and nothing was lost, the kernel writes visibilities itself;
  * otherwise sums stay on the device. */
+#include "gpu/correlator/choice.h"
 #include "gpu/correlator/instance.h"
 
 enum {
   BRIEF_SUM = 1 << 24, /* the largest sums whose means are made in single precision */
-  SHORT_RUN = 128,     /* steps: up to these, writing tiles takes longer than multiplying */
 };
 
 typedef struct {
@@ -43,13 +43,11 @@ static CorrelatorKind kind_of(const Correlator *self)
   return astro_correlator_splits(self) ? CORRELATOR_SPLIT : CORRELATOR_F16;
 }
 
-/* The kernel of a run. wgmma's multiplies twice as fast, but a multiprocessor multiplies one tile
- * and then writes it; of mma's it has several tiles, some of which are written while others are
- * multiplied. A level that was asked for by name stays. */
+/* The kernel of a run. A level that was asked for by name stays. */
 static guint level_of(const Correlator *self, guint64 steps)
 {
   const gboolean brief = self->level == WGMMA && !self->named && self->sum_kind == SUMS_INT32;
-  return brief && steps <= SHORT_RUN ? MMA : self->level;
+  return brief && steps <= correlator_brief_steps(self->inputs) ? MMA : self->level;
 }
 
 /* Largest component of a sum of one step. */

@@ -1,7 +1,9 @@
 /* Short integrations on a GPU, with blocks already there: each call correlates a block of a few
  * spectra and writes their visibilities. The limit is the traffic of a copy on the device, measured
  * alternately: spectra are read once, and visibilities written once. With the argument "all" each
- * of the kernels is measured too, beside the one that is chosen. */
+ * of the kernels is measured too, beside the one that is chosen. With "choose" the two that share
+ * runs of bytes are timed by turns over a grid of stations and spectra, and what is printed at the
+ * end are the rows of gpu/correlator/choice.h. */
 #include "core/backend/module.h"
 #include "core/correlator/correlator.h"
 #include "tests/bench/bench.h"
@@ -64,6 +66,74 @@ static void measure(const Shape *shape, const char *level)
   device_work_clear(&work);
 }
 
+/* ---- rows for the choice of a kernel ---- */
+
+#define CHOICE_BYTES ((gsize)768 << 20) /* of spectra and visibilities */
+
+/* Milliseconds of a call of each. */
+static void time_both(const Shape *shape, const char *const levels[2], double ms[2])
+{
+  const AstroCorrelatorConfig config = config_of(shape);
+  const gsize in = (gsize)shape->steps * shape->stations * POLS * shape->channels *
+                   astro_format_info(shape->from)->bytes,
+              out = astro_correlator_output_bytes(&config);
+  const AstroCorrelatorArguments arguments = { .steps = shape->steps,
+                                               .count = shape->steps,
+                                               .dump = TRUE };
+  const AstroBlock from = { bench_device_block(in, FALSE), in },
+                   to = { bench_device_block(out, FALSE), out };
+  DeviceWork work[2];
+  for (guint i = 0; i < 2; i++) {
+    const char *variant = NULL;
+    work[i] = (DeviceWork){
+      .backend = astro_module_backend("correlator"), .arguments = &arguments, .in = from, .out = to
+    };
+    g_setenv("ASTRO_CUDA", levels[i], TRUE);
+    device_work_make(&work[i], &config, &variant);
+    g_unsetenv("ASTRO_CUDA");
+  }
+  bench_pair(device_work_call, &work[0], device_work_call, &work[1], 5, &ms[0], &ms[1]);
+  for (guint i = 0; i < 2; i++) {
+    ms[i] *= 1e3 / CALLS;
+    work[i].backend->destroy(work[i].instance);
+  }
+  device->funcs->free(device, from.data);
+  device->funcs->free(device, to.data);
+}
+
+/* Prints both times for each number of spectra. Returns the most up to which mma is quicker. */
+static guint choose_for(guint stations)
+{
+  static const guint steps[] = { 64, 128, 192, 256, 320, 384, 512, 768 };
+  static const char *const levels[] = { "mma", "wgmma" };
+  const guint n = stations * POLS;
+  guint most = 0;
+  gboolean goes_on = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+    const gsize channel = (gsize)n * (n + 1) / 2 * 8 + (gsize)steps[i] * n * 2;
+    const Shape shape = { ASTRO_FORMAT_CI8, stations, (guint)CLAMP(CHOICE_BYTES / channel, 1, 8192),
+                          steps[i], 0 };
+    double ms[2];
+    time_both(&shape, levels, ms);
+    printf("%5u stations x %4u channels, %3u spectra: mma %7.3f, wgmma %7.3f ms\n", stations,
+           shape.channels, steps[i], ms[0], ms[1]);
+    goes_on &= ms[0] <= ms[1];
+    if (goes_on)
+      most = steps[i];
+  }
+  return most;
+}
+
+static void choose(void)
+{
+  static const guint stations[] = { 16, 32, 64, 96, 128, 192, 256, 576, 832, 1664 };
+  guint most[G_N_ELEMENTS(stations)];
+  for (guint i = 0; i < G_N_ELEMENTS(stations); i++)
+    most[i] = choose_for(stations[i]);
+  for (guint i = 0; i < G_N_ELEMENTS(stations); i++)
+    printf("  { %u, %u },\n", stations[i] * POLS, most[i]);
+}
+
 int main(int argc, char **argv)
 {
   static const Shape shapes[] = {
@@ -81,12 +151,16 @@ int main(int argc, char **argv)
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (!bench_open_device("correlator-short") || !bench_load_copy())
     return 0;
+  const gboolean chooses = argc > 1 && g_str_equal(argv[1], "choose");
+  if (chooses)
+    choose();
   const gboolean all = argc > 1 && g_str_equal(argv[1], "all");
   g_autofree char *title = g_strdup_printf(
       "%s: short integrations of two polarisations (limit: traffic of a device copy)",
       device->name);
-  bench_head(title);
-  for (guint i = 0; i < G_N_ELEMENTS(shapes); i++)
+  if (!chooses)
+    bench_head(title);
+  for (guint i = 0; i < G_N_ELEMENTS(shapes) && !chooses; i++)
     for (guint l = 0; l < (all ? G_N_ELEMENTS(levels) : 1); l++)
       measure(&shapes[i], levels[l]);
   device->funcs->queue_free(device, queue);

@@ -143,6 +143,29 @@ static void test_corners(void)
   check_constants(ASTRO_FORMAT_CI16LE, words, G_N_ELEMENTS(words), 70001);
 }
 
+/* Spectra around the numbers where a device goes from one kernel to the other
+ * (gpu/correlator/choice.h), read in place, and as a part that sums go on from. */
+static void test_crossings(void)
+{
+  static const struct {
+    guint stations, pols, steps;
+  } cases[] = { { 64, 2, 128 }, { 65, 2, 320 }, { 257, 1, 256 } };
+  static const guint cuts[] = { 200, 0 };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++)
+    for (guint more = 0; more <= 8; more += 8)
+      for (guint cut = 0; cut < 2; cut++) {
+        TestRun r = { .config = test_config(cases[k].stations, cases[k].pols, 2, ASTRO_FORMAT_CI8,
+                                            ASTRO_FORMAT_CI32LE),
+                      .steps = cases[k].steps + more,
+                      .cuts = cut ? cuts : NULL };
+        r.integration = r.steps;
+        test_set_layout(&r.config, "channel:station:pol:time");
+        r.data = test_data(&r.config, r.steps, k);
+        test_check(&r);
+        test_free((gpointer)r.data);
+      }
+}
+
 /* Where 24 bits, and three signed digits of eight bits, begin to be too small for a sample: 8355711
  * is 0x7f7f7f. */
 static void test_digits(void)
@@ -516,6 +539,7 @@ static void add_tests(void)
   g_test_add_func("/correlator/float-error", test_float_error);
   g_test_add_func("/correlator/constants", test_constants);
   g_test_add_func("/correlator/digits", test_digits);
+  g_test_add_func("/correlator/crossings", test_crossings);
   g_test_add_func("/correlator/magnitudes", test_magnitudes);
   g_test_add_func("/correlator/pulses", test_pulses);
   g_test_add_func("/correlator/sizes", test_sizes);
