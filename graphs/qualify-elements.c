@@ -114,7 +114,7 @@ static double part_of(double limit, double deviation)
   return limit > 0 ? deviation / limit : deviation;
 }
 
-/* Of several limits the result keeps the one that was met most nearly. */
+/* The result keeps that one of several limits which was met most nearly. */
 static void compare_outputs(AstroQualifyResult *result, const char *expanded, double limit,
                             const AstroQualifyOutput *expected, const AstroQualifyOutput *found)
 {

@@ -388,9 +388,14 @@ static void test_counts_are_cleared_and_kept(void)
 static void test_above_4_gib(void)
 {
   const gsize bytes = ((gsize)G_MAXUINT + 1) + 4096;
+  gpointer first = NULL, room = g_try_malloc(bytes);
+  if (!room) {
+    g_test_skip("so much memory may not be asked for here");
+    return;
+  }
+  g_free(room);
   GstBufferPool *pool = astro_buffer_pool_new_active(NULL, NULL, bytes, 1, 0);
   GstBuffer *buffer = NULL;
-  gpointer first = NULL;
   g_assert_nonnull(pool);
   for (guint i = 0; i < 3; i++) {
     GstMapInfo map;
