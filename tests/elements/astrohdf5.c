@@ -426,6 +426,23 @@ static void test_gzip(void)
                   H5_FILE " is an HDF5 file packed by gzip as a whole");
 }
 
+/* astroopen tells catalogues from visibilities. */
+static void test_open(void)
+{
+  const hid_t file = h5_create();
+  char *opened;
+  gsize bytes;
+  h5_put_positions(file, points, 100);
+  H5Fclose(file);
+  g_autofree char *failed =
+      test_launch("astroopen input=" H5_FILE " ra-column=/ra ! filesink location=opened.f64");
+  g_assert_cmpstr(failed, ==, NULL);
+  g_assert_true(g_file_get_contents("opened.f64", &opened, &bytes, NULL));
+  g_assert_cmpmem(opened, bytes / 2, points->ra, 100 * sizeof(double));
+  g_free(opened);
+  g_unlink("opened.f64");
+}
+
 int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
@@ -441,6 +458,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrohdf5/cut", test_cut);
   g_test_add_func("/astrohdf5/huge-chunk", test_huge_chunk);
   g_test_add_func("/astrohdf5/gzip", test_gzip);
+  g_test_add_func("/astrohdf5/open", test_open);
   const int failed = g_test_run();
   g_unlink(H5_FILE);
   g_free(points);
