@@ -37,7 +37,7 @@ tests_core_fits_fuzz_psrfits_SOURCES = tests/fuzz/psrfits.c tests/fuzz/check.c
 dist_files += tests/core/fits/place.h tests/core/fits/uvfits.h tests/core/fits/uvfits-written.h tests/core/fits/foreign.h \
   tests/core/fits/fits-image.h tests/core/fits/fits-key.h tests/core/fits/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
-  tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py \
+  tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/pip.py tests/interop/images.py \
   tests/interop/psrfits.py
 
 # These look at files with CFITSIO themselves.
