@@ -9,7 +9,8 @@ plugin_LTLIBRARIES += elements/libgstastrouvh5.la
 core_tests += tests/core/uvh5/lzf
 element_tests += tests/elements/astrouvh5 tests/elements/astrohdf5
 bench_programs += tests/bench/uvh5
-fuzz_programs += tests/fuzz/uvh5
+fuzz_programs += tests/fuzz/uvh5 tests/fuzz/hdf5
+core_tests += tests/core/fits/fuzz-hdf5
 endif
 
 core_libastro_uvh5_la_SOURCES = $(uvh5_sources)
@@ -34,3 +35,8 @@ dist_files += tests/elements/astrohdf5.h tests/elements/astrouvh5.h tests/intero
 tests_bench_uvh5_LDADD = $(uvh5_libs) $(LDADD)
 tests_fuzz_uvh5_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
 tests_fuzz_uvh5_LDADD = $(uvh5_libs) $(LDADD)
+tests_fuzz_hdf5_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
+tests_fuzz_hdf5_LDADD = $(uvh5_libs) $(LDADD)
+tests_core_fits_fuzz_hdf5_SOURCES = tests/fuzz/hdf5.c tests/fuzz/check.c
+tests_core_fits_fuzz_hdf5_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
+tests_core_fits_fuzz_hdf5_LDADD = $(uvh5_libs) $(LDADD)

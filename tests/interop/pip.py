@@ -47,7 +47,8 @@ def loop(data, random, realisations, offset):
         one += selected
     dd = np.triu(realisations / (offset + both), 1)
     dr = np.repeat((realisations / (offset + one))[:, None], len(random["ra"]), axis=1)
-    return sums(data, data, dd), sums(data, random, dr), sums(random, random, np.triu(np.ones((len(random["ra"]),) * 2), 1))
+    rr = np.triu(np.ones((len(random["ra"]),) * 2), 1)
+    return sums(data, data, dd), sums(data, random, dr), sums(random, random, rr)
 
 
 def count(settings, backend):
