@@ -50,6 +50,8 @@
  * |[
  * gst-launch-1.0 astrofitssrc location=sky.uvfits ! astrogridder size=512 cell=10 ! astrofft ! \
  *   astroimage ! astrofitssink location=sky.fits
+ * gst-launch-1.0 astrofitssrc location=survey.h5 ra-column=galaxies/RA dec-column=galaxies/DEC \
+ *   where="Z>0.4" ! astrofitssink location=galaxies.fits
  * ]|
  */
 #include "elements/astrofitssrc.h"

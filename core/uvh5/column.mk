@@ -1,6 +1,6 @@
 # Visibilities and catalogues in HDF5: a plugin of its own, so that the others work where HDF5 is missing.
 uvh5_sources = core/uvh5/uvh5.h core/lib/hdf5/chunks.c core/lib/hdf5/chunks.h core/fits/hdf5/tables.h core/fits/hdf5/types.c \
-  core/fits/hdf5/find.c core/fits/hdf5/rows.c core/lib/hdf5/h5.c core/lib/hdf5/h5.h core/lib/hdf5/lzf.c core/lib/hdf5/lzf.h core/uvh5/reader.h \
+  core/fits/hdf5/find.c core/fits/hdf5/stored.c core/fits/hdf5/rows.c core/lib/hdf5/h5.c core/lib/hdf5/h5.h core/lib/hdf5/lzf.c core/lib/hdf5/lzf.h core/uvh5/reader.h \
   core/uvh5/header.c core/uvh5/sky.c core/uvh5/rows.c core/uvh5/data.c core/uvh5/read.c core/uvh5/write.h core/uvh5/writer.h \
   core/uvh5/write-header.c core/uvh5/write-rows.c core/uvh5/write.c
 if HAVE_HDF5

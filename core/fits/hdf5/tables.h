@@ -1,6 +1,6 @@
 /* Private to the reader of tables in HDF5: types.c says what values a column has, find.c which
- * table is meant, rows.c reads it. All functions are called between astro_h5_begin and
- * astro_h5_end. */
+ * table is meant, stored.c what of it is not believed, rows.c reads it. All functions are called
+ * between astro_h5_begin and astro_h5_end. */
 #pragma once
 
 #include "core/fits/table/rows.h"
@@ -37,6 +37,11 @@ gboolean astro_hdf5_read_units(const AstroH5 *file, AstroHdf5Table *table, GErro
 
 /* The columns of the table as FITS would have them, without places in a row; to be freed. */
 AstroFitsColumn *astro_hdf5_fits_columns(const AstroHdf5Table *table);
+
+/* Whether the values of an open dataset are all in the file, and can be unpacked within bounds.
+ * chunks: bytes of unpacked chunks so far. */
+gboolean astro_hdf5_check_stored(const AstroH5 *file, const AstroHdf5Column *column, hid_t set,
+                                 hid_t space, guint64 *chunks, GError **error);
 
 /* Finds the table; NULL: an error. */
 AstroHdf5Table *astro_hdf5_find(const AstroH5 *file, const AstroTableAsked *asked, GError **error);
