@@ -24,11 +24,14 @@
  * coordinates other than RA---SIN and DEC--SIN with north up is read without its position on the
  * sky, with a warning. One channel gives layout pol:y:x, more give channel:pol:y:x.
  *
- * Catalogues are FITS tables (binary or ASCII) or text, with positions in degrees or as 13:31:08.3
- * and +30:30:33. They come one a buffer, from all files that match location as a pattern, and each
- * counts as one second of the stream. In a text file a repeated heading line begins another
- * catalogue, which is how astrofitssink writes several. Distances, for pairs in space, come from
- * distance-column, or from redshift-column in a flat universe: then in Mpc/h, for any h.
+ * Catalogues are FITS tables (binary or ASCII), HDF5 or text, with positions in degrees or, in
+ * text, as 13:31:08.3 and +30:30:33. Columns in HDF5 are datasets of one length in a group, or the
+ * members of a dataset of records; only those that are asked for are read, and an attribute units
+ * or unit may say rad. If several groups have them, a column says which, as GROUP/RA. They come one
+ * a buffer, from all files that match location as a pattern, and each counts as one second of the
+ * stream. In a text file a repeated heading line begins another catalogue, which is how
+ * astrofitssink writes several. Distances, for pairs in space, come from distance-column, or from
+ * redshift-column in a flat universe: then in Mpc/h, for any h.
  *
  * PSRFITS in search mode gives detected power, time:pol:channel with rising channels; a file with
  * IBEAM has an axis of beams too. Samples are scaled by DAT_SCL, DAT_OFFS and ZERO_OFF. DAT_WTS
@@ -47,6 +50,8 @@
  * |[
  * gst-launch-1.0 astrofitssrc location=sky.uvfits ! astrogridder size=512 cell=10 ! astrofft ! \
  *   astroimage ! astrofitssink location=sky.fits
+ * gst-launch-1.0 astrofitssrc location=survey.h5 ra-column=galaxies/RA dec-column=galaxies/DEC \
+ *   where="Z>0.4" ! astrofitssink location=galaxies.fits
  * ]|
  */
 #include "elements/astrofitssrc.h"
@@ -113,7 +118,7 @@ static const AstroField fields[] = {
              "catalogues, PSRFITS in the order of their names, or UVFITS in the order of time",
              NULL),
   ASTRO_TEXT(Settings, ra_column, "ra-column", "Right ascension column",
-             "For a catalogue: name, in any case, or number from 1", "RA"),
+             "For a catalogue: name, in any case, or number from 1; in HDF5 also GROUP/NAME", "RA"),
   ASTRO_TEXT(Settings, dec_column, "dec-column", "Declination column",
              "For a catalogue: name, in any case, or number from 1", "DEC"),
   ASTRO_TEXT(Settings, weight_column, "weight-column", "Weight column",
@@ -714,7 +719,9 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   gst_element_class_set_static_metadata(
       element, "FITS file source", "Source/File",
       "Reads UVFITS as visibilities, one integration a buffer, with their observation, images and "
-      "cubes, one a buffer, tables and text as catalogues, one a buffer, PSRFITS in search mode as "
+      "cubes, one a buffer, tables, HDF5 and text as catalogues, one a buffer, PSRFITS in search "
+      "mode "
+      "as "
       "power, tables of gains, one interval a buffer, and the streams of other quantities that "
       "astrofitssink wrote",
       ASTRO_AUTHOR);

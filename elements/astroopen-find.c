@@ -11,6 +11,7 @@
 
 #include "core/fits/file.h"
 #include "core/fits/foreign.h"
+#include "core/fits/table/rows.h"
 #include "core/kit/fail.h"
 #include "core/lib/files/gzip.h"
 #include "core/lib/files/inputs.h"
@@ -25,6 +26,7 @@ typedef enum {
   KIND_PACKED,
   KIND_RECORDING,
   KIND_UVH5,
+  KIND_HDF5,
   KIND_SET,
   KIND_TEXT,
   KIND_SAMPLES,
@@ -39,6 +41,7 @@ static const struct {
   [KIND_PACKED] = { FITS, "a file packed by gzip", TRUE },
   [KIND_RECORDING] = { "astrorecordsrc", "a recording" },
   [KIND_UVH5] = { "astrouvh5src", "an HDF5 file", TRUE },
+  [KIND_HDF5] = { FITS, "an HDF5 file without visibilities" },
   [KIND_SET] = { "astromssrc", "a Measurement Set", TRUE },
   [KIND_TEXT] = { FITS, "text" },
   [KIND_SAMPLES] = { "filesrc", "a file without a header" },
@@ -136,6 +139,12 @@ static gboolean is_text(const guint8 *bytes, gsize n)
   return n > 0;
 }
 
+static Kind kind_of_hdf5(const char *name)
+{
+  const AstroTableRows *rows = astro_table_rows_of_hdf5();
+  return rows && rows->may_be(name) ? KIND_HDF5 : KIND_UVH5;
+}
+
 /* may_lack: a file without a header is expected. */
 static gboolean find_kind(const char *name, gboolean may_lack, Kind *kind, GError **error)
 {
@@ -154,7 +163,7 @@ static gboolean find_kind(const char *name, gboolean may_lack, Kind *kind, GErro
   else if (astro_gzip_is_packed(bytes, n))
     *kind = KIND_PACKED;
   else if (source)
-    *kind = g_str_equal(source, kinds[KIND_UVH5].factory) ? KIND_UVH5 : KIND_RECORDING;
+    *kind = g_str_equal(source, kinds[KIND_UVH5].factory) ? kind_of_hdf5(name) : KIND_RECORDING;
   else if (told)
     return refuse(error, "%s is %s", name, told);
   else if (is_text(bytes, n))

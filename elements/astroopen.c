@@ -2,7 +2,7 @@
  * SECTION:element-astroopen
  *
  * Reads whatever input names, with the source that fits its content: FITS files and catalogues in
- * text by astrofitssrc, recordings of telescopes (VDIF, DADA, GUPPI, Mark 5B, SIGPROC) by
+ * HDF5 or text by astrofitssrc, recordings of telescopes (VDIF, DADA, GUPPI, Mark 5B, SIGPROC) by
  * astrorecordsrc, visibilities in uvh5 by astrouvh5src and in a Measurement Set by astromssrc, and
  * packets by astroudpsrc. The names of files do not matter.
  *

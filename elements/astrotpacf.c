@@ -329,7 +329,8 @@ static gboolean make_fields_table(AstroTpacf *self, const double *values, double
                                ASTRO_SUMMARY_EVENT);
   const AstroFieldsSums sums = { s->edges, values, s->pairs, g_bytes_get_data(s->counts, NULL) };
   AstroTpacfResult result;
-  astro_fields_table_write(&self->fields, &sums, &result, table);
+  if (!astro_fields_table_write(&self->fields, &sums, &result, table, error))
+    return FALSE;
   send_about(self, &config, &result);
   return TRUE;
 }

@@ -1,4 +1,5 @@
-# ASTRO_HDF5: --disable-hdf5. astrouvh5src and astrouvh5sink, a plugin of their own, use HDF5; without it they are left out.
+# ASTRO_HDF5: --disable-hdf5. astrouvh5src and astrouvh5sink, a plugin of their own that also reads catalogues for
+# astrofitssrc, use HDF5; without it they are left out.
 AC_DEFUN([ASTRO_HDF5], [
   AC_ARG_ENABLE([hdf5],
     [AS_HELP_STRING([--disable-hdf5], [without astrouvh5src and astrouvh5sink, which need HDF5])],

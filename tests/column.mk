@@ -108,7 +108,7 @@ check-format:
 # Runs the checks of .clang-tidy over all C of the library, the elements and the program, or over TIDY="FILES". Sources that
 # are built once per level are read as for AVX2: not all of them have a portable one.
 if !HAVE_HDF5
-not_tidied = -not -path 'core/uvh5/*' -not -name 'astrouvh5*'
+not_tidied = -not -path 'core/uvh5/*' -not -path 'core/lib/hdf5/*' -not -path 'core/fits/hdf5/*' -not -name 'astrouvh5*'
 endif
 TIDY = `cd $(srcdir) && find core elements graphs -name '*.c' $(not_tidied)`
 check-tidy: $(BUILT_SOURCES)

@@ -8,6 +8,7 @@ core_sources += core/fits/fits.c core/fits/fits.h \
   core/fits/uvfits/read.c core/fits/uvfits/read.h \
   core/fits/uvfits/reader.h core/fits/uvfits/header.c core/fits/uvfits/groups.c core/fits/uvfits/stations.c core/fits/uvfits/order.c core/fits/uvfits/places.c core/fits/uvfits/weights.c core/fits/uvfits/files.c core/fits/uvfits/band.c \
   core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/units.c core/fits/units.h core/fits/table/row-filter.c core/fits/table/row-filter.h \
+  core/fits/table/rows.c core/fits/table/rows.h \
   core/fits/table/catalogue-read.c core/fits/table/catalogue-read.h core/fits/table/catalogue-text.c \
   core/fits/table/text-filter.c core/fits/table/text-filter.h \
   core/fits/table/write.c core/fits/table/write.h core/fits/cards.c core/fits/cards.h \
@@ -36,7 +37,7 @@ tests_core_fits_fuzz_psrfits_SOURCES = tests/fuzz/psrfits.c tests/fuzz/check.c
 dist_files += tests/core/fits/place.h tests/core/fits/uvfits.h tests/core/fits/uvfits-written.h tests/core/fits/foreign.h \
   tests/core/fits/fits-image.h tests/core/fits/fits-key.h tests/core/fits/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
-  tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py \
+  tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/pip.py tests/interop/images.py \
   tests/interop/psrfits.py
 
 # These look at files with CFITSIO themselves.

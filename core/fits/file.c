@@ -24,6 +24,7 @@ struct _AstroFitsFile {
   char *name;
   int fd;
   guint64 bytes;
+  gboolean is_hdf5, was_packed;
   GPtrArray *headers;
   /* The part of the file that was read last. */
   guint64 cached_at;
@@ -380,6 +381,13 @@ static gboolean begins_as_text(AstroFitsFile *file)
   return TRUE;
 }
 
+static gboolean begins_as_hdf5(AstroFitsFile *file)
+{
+  guint8 begin[ASTRO_HDF5_BEGINNING];
+  return file->bytes >= sizeof begin && astro_fits_file_read(file, 0, begin, sizeof begin, NULL) &&
+         astro_foreign_is_hdf5(begin, sizeof begin);
+}
+
 static gboolean check_kind(AstroFitsFile *file, GError **error)
 {
   const gsize bytes = MIN(file->bytes, ASTRO_FOREIGN_BYTES);
@@ -390,9 +398,9 @@ static gboolean check_kind(AstroFitsFile *file, GError **error)
          astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", file->name, told);
 }
 
-AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
+AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error)
 {
-  struct stat there;
+  struct stat there = { 0 };
   int fd = astro_fits_open(path, error);
   if (fd < 0)
     return NULL;
@@ -400,12 +408,35 @@ AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
   file->name = g_strdup(path);
   file->fd = fd;
   file->bytes = fstat(fd, &there) == 0 ? there.st_size : 0;
+  file->was_packed = there.st_nlink == 0; /* what is unpacked has no name */
   file->headers = g_ptr_array_new_with_free_func(header_free);
   file->cache = g_malloc(CACHE);
-  if (check_kind(file, error) && (begins_as_text(file) || read_headers(file, error)))
+  file->is_hdf5 = begins_as_hdf5(file);
+  if (astro_fits_file_is_hdf5(file) ||
+      (check_kind(file, error) && (begins_as_text(file) || read_headers(file, error))))
     return file;
   astro_fits_file_close(file);
   return NULL;
+}
+
+AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
+{
+  AstroFitsFile *file = astro_fits_file_open_any(path, error);
+  if (!file || !astro_fits_file_is_hdf5(file))
+    return file;
+  check_kind(file, error);
+  astro_fits_file_close(file);
+  return NULL;
+}
+
+gboolean astro_fits_file_is_hdf5(const AstroFitsFile *file)
+{
+  return file->is_hdf5;
+}
+
+gboolean astro_fits_file_was_packed(const AstroFitsFile *file)
+{
+  return file->was_packed;
 }
 
 GMappedFile *astro_fits_file_map(const AstroFitsFile *file, GError **error)

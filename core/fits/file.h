@@ -35,6 +35,11 @@ gboolean astro_fits_is_beginning(gconstpointer bytes, gsize n);
 
 /* Opens text files too; they have no headers. */
 AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
+/* Opens HDF5 too, which has no headers either. */
+AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error);
+gboolean astro_fits_file_is_hdf5(const AstroFitsFile *file);
+/* Whether it was packed by gzip, so that its name is that of other bytes. */
+gboolean astro_fits_file_was_packed(const AstroFitsFile *file);
 void astro_fits_file_close(AstroFitsFile *file);
 const char *astro_fits_file_name(const AstroFitsFile *file);
 guint64 astro_fits_file_bytes(const AstroFitsFile *file);

@@ -44,10 +44,9 @@ const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_wri
                                                                &astro_voltages_writer,
                                                                NULL };
 static const AstroFitsReaderKind *const reader_kinds[] = {
-  &astro_blocks_reader,         &astro_psrfits_reader,
-  &astro_gains_reader,          &astro_uvfits_reader,
-  &astro_image_reader,          &astro_catalogue_table_reader,
-  &astro_catalogue_text_reader, NULL
+  &astro_blocks_reader,         &astro_psrfits_reader,        &astro_gains_reader,
+  &astro_uvfits_reader,         &astro_image_reader,          &astro_catalogue_table_reader,
+  &astro_catalogue_hdf5_reader, &astro_catalogue_text_reader, NULL
 };
 
 struct _AstroFitsReader {
@@ -170,7 +169,7 @@ static const struct {
     "visibilities go to astrogridder, as in the graph image" },
   { "application/x-astro-image", "a FITS image",
     "an image goes to astrorender, as examples/picture.sh makes pictures" },
-  { "application/x-astro-catalogue", "a catalogue (a FITS table or text)",
+  { "application/x-astro-catalogue", "a catalogue (a FITS table, HDF5 or text)",
     "a catalogue goes to astrohistogram, as in the graph tpacf-files" },
   { "application/x-astro-power", "detected power",
     "power goes to astrorender, as in the graph look" },
@@ -221,7 +220,10 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
                 name);
     return NULL;
   }
-  const char *foreign = astro_foreign_fits(file);
+  /* Who wants visibilities has a file of those. */
+  const gboolean is_elsewhere =
+      astro_fits_file_is_hdf5(file) && !is_wanted(&astro_catalogue_hdf5_reader, options);
+  const char *foreign = is_elsewhere ? ASTRO_HDF5_IS : astro_foreign_fits(file);
   if (foreign) {
     astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", name, foreign);
     return NULL;
@@ -252,7 +254,7 @@ AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions
                                         GError **error)
 {
   static const AstroFitsOptions none;
-  AstroFitsFile *file = astro_fits_file_open(path, error);
+  AstroFitsFile *file = astro_fits_file_open_any(path, error);
   if (!file)
     return NULL;
   options = options ? options : &none;
@@ -270,7 +272,7 @@ AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions
 
 static gboolean is_uvfits(const char *name, const AstroFitsOptions *options, GError **error)
 {
-  AstroFitsFile *file = astro_fits_file_open(name, error);
+  AstroFitsFile *file = astro_fits_file_open_any(name, error);
   if (!file)
     return FALSE;
   const AstroFitsReaderKind *kind = find_kind(file, options, error);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define CARD 80
+#define HDF5 "\x89HDF\r\n\x1a\n"
 #define RECORDS "astrorecordsrc"
 #define SAMPLES ": " RECORDS " reads it"
 #define PICTURE                                                                                    \
@@ -115,8 +116,7 @@ static const struct {
   const char *told;
   const char *source; /* that reads it; NULL: none */
 } kinds[] = {
-  { "\x89HDF\r\n\x1a\n", 8, NULL,
-    "an HDF5 file: if it holds visibilities (uvh5), astrouvh5src reads it", "astrouvh5src" },
+  { HDF5, ASTRO_HDF5_BEGINNING, NULL, ASTRO_HDF5_IS, "astrouvh5src" },
   { "\x0c\0\0\0HEADER_START", 16, NULL, "a SIGPROC file of powers" SAMPLES, RECORDS },
   { "\x89PNG\r\n\x1a\n", 8, NULL, "a PNG" PICTURE },
   { "\xff\xd8\xff", 3, NULL, "a JPEG" PICTURE },
@@ -125,6 +125,11 @@ static const struct {
   { NULL, 0, is_dada, "a DADA recording" SAMPLES, RECORDS },
   { NULL, 0, is_vdif, "a VDIF recording" SAMPLES, RECORDS },
 };
+
+gboolean astro_foreign_is_hdf5(const guint8 *bytes, gsize n)
+{
+  return n >= ASTRO_HDF5_BEGINNING && memcmp(bytes, HDF5, ASTRO_HDF5_BEGINNING) == 0;
+}
 
 static gint find_kind(const guint8 *bytes, gsize n)
 {

@@ -136,11 +136,12 @@ static gboolean is_touched(const AstroFieldsTable *t, const AstroFieldsSums *sum
   return touched;
 }
 
-/* Samples [sample][value][bin] of the values that have errors; returns how many there are. */
-static guint make_samples(const AstroFieldsTable *t, const AstroFieldsSums *sums, double *samples)
+/* Samples [sample][value][bin] of the values that have errors; returns how many there are. left:
+ * room for the sums without each region. */
+static guint make_samples(const AstroFieldsTable *t, const AstroFieldsSums *sums, Planes *left,
+                          double *samples)
 {
   const guint n_errors = kinds[t->fields].n_errors;
-  g_autofree Planes *left = g_new(Planes, t->n_regions);
   guint n = 0;
   leave_out(t, sums, left);
   for (guint r = 0; r < t->n_regions; r++) {
@@ -154,14 +155,17 @@ static guint make_samples(const AstroFieldsTable *t, const AstroFieldsSums *sums
   return n;
 }
 
-/* errors: columns of them; covariance: blocks of columns. */
-static guint jackknife(const AstroFieldsTable *t, const AstroFieldsSums *sums, double *errors,
-                       double *covariance)
+/* errors: columns of them; covariance: blocks of columns. FALSE: there is no memory. */
+static gboolean jackknife(const AstroFieldsTable *t, const AstroFieldsSums *sums, guint *n_used,
+                          double *errors, double *covariance)
 {
   const guint n_errors = kinds[t->fields].n_errors, n_values = n_errors * t->n_bins;
-  g_autofree double *samples = g_new(double, (gsize)t->n_regions *n_values),
-                    *means = g_new(double, n_values);
-  const guint n = make_samples(t, sums, samples);
+  g_autofree double *samples = g_try_new(double, (gsize)t->n_regions *n_values),
+                    *means = g_try_new(double, n_values);
+  g_autofree Planes *left = g_try_new(Planes, t->n_regions);
+  if (!samples || !means || !left)
+    return FALSE;
+  const guint n = *n_used = make_samples(t, sums, left, samples);
   means_of(samples, n, n_values, means);
   for (guint v = 0; v < n_values; v++)
     errors[v] = sqrt(covariance_of(samples, n, n_values, means, v, v));
@@ -171,7 +175,7 @@ static guint jackknife(const AstroFieldsTable *t, const AstroFieldsSums *sums, d
         for (guint row = 0; row < t->n_bins; row++)
           *covariance++ = covariance_of(samples, n, n_values, means, i * t->n_bins + row,
                                         j * t->n_bins + column);
-  return n;
+  return TRUE;
 }
 
 /* ---- the table ---- */
@@ -201,8 +205,8 @@ static void write_pairs(const AstroFieldsTable *t, const AstroFieldsSums *sums, 
   }
 }
 
-void astro_fields_table_write(const AstroFieldsTable *t, const AstroFieldsSums *sums,
-                              AstroTpacfResult *result, double *out)
+gboolean astro_fields_table_write(const AstroFieldsTable *t, const AstroFieldsSums *sums,
+                                  AstroTpacfResult *result, double *out, GError **error)
 {
   const guint bins = t->n_bins, n_values = kinds[t->fields].n_values,
               n_errors = kinds[t->fields].n_errors;
@@ -219,7 +223,8 @@ void astro_fields_table_write(const AstroFieldsTable *t, const AstroFieldsSums *
   for (guint k = 0; k < bins; k++)
     result->n_undefined += isnan(values[k]);
   write_pairs(t, sums, &all, pairs);
-  if (t->n_regions > 1)
-    result->n_used = jackknife(t, sums, errors, pairs + 2 * (gsize)bins);
+  const gboolean done =
+      t->n_regions <= 1 || jackknife(t, sums, &result->n_used, errors, pairs + 2 * (gsize)bins);
   planes_free(t, &all);
+  return done || astro_tpacf_no_memory(error, bins, t->n_regions);
 }

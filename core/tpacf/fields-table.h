@@ -26,7 +26,7 @@ gsize astro_fields_table_values(const AstroFieldsTable *table);
 
 /* Columns follow one another in out. Bins without pairs are NaN; result says how many, and has no
  * values of its own. */
-void astro_fields_table_write(const AstroFieldsTable *table, const AstroFieldsSums *sums,
-                              AstroTpacfResult *result, double *out);
+gboolean astro_fields_table_write(const AstroFieldsTable *table, const AstroFieldsSums *sums,
+                                  AstroTpacfResult *result, double *out, GError **error);
 
 G_END_DECLS

@@ -5,7 +5,7 @@
 
 #include "core/lib/rows/products.h"
 #include "core/lib/rows/weights.h"
-#include "core/uvh5/h5.h"
+#include "core/lib/hdf5/h5.h"
 #include "core/uvh5/uvh5.h"
 
 G_BEGIN_DECLS

@@ -5,7 +5,7 @@
 #include "core/lib/files/part-file.h"
 #include "core/lib/rows/products.h"
 #include "core/stream/track.h"
-#include "core/uvh5/h5.h"
+#include "core/lib/hdf5/h5.h"
 #include "core/uvh5/write.h"
 
 G_BEGIN_DECLS

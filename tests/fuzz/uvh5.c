@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/uvh5/lzf.h"
+#include "core/lib/hdf5/lzf.h"
 #include "core/uvh5/uvh5.h"
 #include "core/uvh5/write.h"
 

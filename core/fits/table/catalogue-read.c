@@ -3,7 +3,10 @@
 #include "core/lib/catalogue/columns.h"
 #include "core/lib/catalogue/distance.h"
 #include "core/lib/catalogue/units.h"
+#include "core/fits/foreign.h"
 #include "core/fits/table/row-filter.h"
+#include "core/fits/table/rows.h"
+#include "core/lib/rows/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,6 +27,8 @@ typedef struct {
   AstroCatalogueColumns distances;         /* how the column of distances is read */
   guint next;                              /* index of the header */
   gboolean is_open;
+  const AstroTableRows *kind; /* of rows that are not FITS; NULL: they are */
+  gpointer other;             /* these rows */
   AstroFitsTable table;
   Wanted wanted[N_COLUMNS];
   guint64 piece_rows, n_points;
@@ -62,24 +67,27 @@ static gboolean wrong(const Reader *r, GError **error, const char *format, ...)
   return astro_fits_wrong(r->file, error, "table %s: %s", *table ? table : "without a name", valid);
 }
 
-/* ---- columns ---- */
-
-/* Finds a column by its name, or by its number from 1. */
-static const AstroFitsColumn *find_column(const AstroFitsTable *table, const char *name)
+/* Errors of rows that are not FITS become ours. Gives good back. */
+static gboolean other_rows(gboolean good, GError **error)
 {
-  guint64 number;
-  for (guint i = 0; i < table->n_columns; i++)
-    if (g_ascii_strcasecmp(table->columns[i].name, name) == 0)
-      return &table->columns[i];
-  if (g_ascii_string_to_unsigned(name, 10, 1, table->n_columns, &number, NULL))
-    return &table->columns[number - 1];
-  return NULL;
+  static const AstroFitsError codes[] = { [ASTRO_ROWS_ERROR_OPEN] = ASTRO_FITS_ERROR_OPEN,
+                                          [ASTRO_ROWS_ERROR_FORMAT] = ASTRO_FITS_ERROR_FORMAT,
+                                          [ASTRO_ROWS_ERROR_READ] = ASTRO_FITS_ERROR_READ };
+  if (!good && error && *error && (*error)->domain == ASTRO_ROWS_ERROR &&
+      (guint)(*error)->code < G_N_ELEMENTS(codes)) {
+    (*error)->code = codes[(*error)->code];
+    (*error)->domain = ASTRO_FITS_ERROR;
+  }
+  return good;
 }
+
+/* ---- columns ---- */
 
 static gboolean read_unit(const Reader *r, Wanted *wanted, GError **error)
 {
-  const char *unit = "";
-  astro_fits_get_string_n(r->table.header, "TUNIT", wanted->column - r->table.columns + 1, &unit);
+  const char *unit = wanted->column->unit ? wanted->column->unit : "";
+  if (r->table.header)
+    astro_fits_get_string_n(r->table.header, "TUNIT", wanted->column - r->table.columns + 1, &unit);
   if (astro_catalogue_unit(unit, &wanted->is_radians))
     return TRUE;
   return wrong(r, error, "column %s is in units of \"%s\", expected deg or rad",
@@ -88,6 +96,12 @@ static gboolean read_unit(const Reader *r, Wanted *wanted, GError **error)
 
 /* Columns of integers may be unsigned, which FITS says by an offset. */
 #define UNSIGNED_ZERO 0x1p63
+
+/* The type of a column, as its kind of file calls it. */
+static char *name_type(const AstroFitsColumn *column)
+{
+  return column->kind ? g_strdup(column->kind) : g_strdup_printf("%c", column->type);
+}
 
 /* Splits the place in a row of several off a column of bits: "BITS[2]". 0: there is none. */
 static guint64 split_place(char *name)
@@ -106,15 +120,17 @@ static gboolean find_bits(const Reader *r, Wanted *wanted, const char *asked, GE
 {
   g_autofree char *name = g_strdup(asked);
   const guint64 place = split_place(name);
-  const AstroFitsColumn *column = wanted->column = find_column(&r->table, name);
+  const AstroFitsColumn *column = wanted->column = astro_fits_table_column(&r->table, name);
   if (!column) {
     g_autofree char *names = astro_fits_table_names(&r->table);
     return wrong(r, error, "no column \"%s\" of bits; there are: %s", name, names);
   }
   if (r->table.is_text || column->type != 'K' || column->scale != 1 ||
-      (column->zero != 0 && column->zero != UNSIGNED_ZERO))
-    return wrong(r, error, "column %s is of type %c, expected bits in integers of type K",
-                 column->name, column->type);
+      (column->zero != 0 && column->zero != UNSIGNED_ZERO)) {
+    g_autofree char *type = name_type(column);
+    return wrong(r, error, "column %s is of type %s, expected bits in integers of %s", column->name,
+                 type, column->kind ? "64 bits" : "type K");
+  }
   if (place > column->repeat || column->repeat == 0 || (!place && column->repeat != 1))
     return wrong(r, error,
                  "column %s holds %" G_GUINT64_FORMAT
@@ -150,17 +166,20 @@ static gboolean find_columns(Reader *r, GError **error)
         return FALSE;
       continue;
     }
-    wanted->column = find_column(&r->table, r->columns[c]);
+    wanted->column = astro_fits_table_column(&r->table, r->columns[c]);
     if (!wanted->column) {
       g_autofree char *names = astro_fits_table_names(&r->table);
       return wrong(r, error, "no column \"%s\" for %s; there are: %s", r->columns[c],
                    astro_catalogue_column_name(c), names);
     }
-    if (!astro_fits_column_is_number(wanted->column) || wanted->column->repeat != 1)
+    if (!astro_fits_column_is_number(wanted->column) || wanted->column->repeat != 1) {
+      g_autofree char *type = name_type(wanted->column);
       return wrong(r, error,
                    "column %s holds %" G_GUINT64_FORMAT
-                   " values of type %c per row, expected one number (B, I, J, K, E or D)",
-                   wanted->column->name, wanted->column->repeat, wanted->column->type);
+                   " values of type %s per row, expected one number%s",
+                   wanted->column->name, wanted->column->repeat, type,
+                   wanted->column->kind ? "" : " (B, I, J, K, E or D)");
+    }
     if (c <= DEC && !read_unit(r, wanted, error))
       return FALSE;
   }
@@ -223,7 +242,8 @@ static gboolean open_next(Reader *r, gboolean *end, GError **error)
 {
   const AstroFitsHeader *header;
   close_table(r);
-  for (r->next++; (header = table_from(r->file, &r->next)); r->next++) {
+  *end = r->kind != NULL;
+  for (r->next++; !*end && (header = table_from(r->file, &r->next)); r->next++) {
     const char *name = "";
     astro_fits_get_string(header, "EXTNAME", &name);
     if (*name && g_str_equal(name, r->name))
@@ -236,6 +256,8 @@ static gboolean open_next(Reader *r, gboolean *end, GError **error)
 static gboolean read_piece(Reader *r, guint64 first, guint64 *n, GError **error)
 {
   *n = MIN(r->piece_rows, r->table.n_rows - first);
+  if (r->kind)
+    return other_rows(r->kind->read(r->other, first, *n, r->rows, error), error);
   return astro_fits_file_read(r->file, r->table.header->data + first * r->table.row_bytes, r->rows,
                               *n * r->table.row_bytes, error);
 }
@@ -373,6 +395,8 @@ static void close_tables(gpointer reader)
 {
   Reader *r = reader;
   close_table(r);
+  if (r->other)
+    r->kind->close(r->other);
   for (guint c = 0; c < N_COLUMNS; c++)
     g_free(r->columns[c]);
   g_free(r->where);
@@ -380,8 +404,8 @@ static void close_tables(gpointer reader)
   g_free(r);
 }
 
-static gpointer open_tables(AstroFitsFile *file, const AstroFitsOptions *options,
-                            AstroFitsContents *contents, GError **error)
+static Reader *reader_new(AstroFitsFile *file, const AstroFitsOptions *options,
+                          AstroFitsContents *contents)
 {
   Reader *r = g_new0(Reader, 1);
   const AstroCatalogueColumns *columns = &options->columns;
@@ -396,7 +420,89 @@ static gpointer open_tables(AstroFitsFile *file, const AstroFitsOptions *options
       (AstroCatalogueColumns){ .is_redshift = columns->is_redshift, .omega_m = columns->omega_m };
   r->where = g_strdup(options->where);
   astro_catalogue_describe(contents, columns);
+  return r;
+}
+
+static gpointer open_tables(AstroFitsFile *file, const AstroFitsOptions *options,
+                            AstroFitsContents *contents, GError **error)
+{
+  Reader *r = reader_new(file, options, contents);
   if (open_first(r, error))
+    return r;
+  close_tables(r);
+  return NULL;
+}
+
+/* ---- HDF5 ---- */
+
+/* Cuts GROUP/ off the names of columns; they have to be in one group. */
+static gboolean split_folder(Reader *r, char **folder, GError **error)
+{
+  for (guint c = 0; c < N_COLUMNS; c++) {
+    char *slash = r->columns[c] ? strrchr(r->columns[c], '/') : NULL;
+    if (!slash)
+      continue;
+    const char *first = r->columns[c] + (r->columns[c][0] == '/' && slash > r->columns[c]);
+    g_autofree char *found = g_strndup(first, (gsize)(slash - first));
+    g_autofree char *name = g_strdup(slash + 1);
+    if (*folder && !g_str_equal(*folder, found))
+      return astro_fits_wrong(r->file, error,
+                              "columns are asked for from %s/ and from %s/, expected one place",
+                              *folder, found);
+    g_free(*folder);
+    *folder = g_steal_pointer(&found);
+    g_free(r->columns[c]);
+    r->columns[c] = g_steal_pointer(&name);
+  }
+  return TRUE;
+}
+
+static gboolean open_other(Reader *r, const char *folder, GError **error)
+{
+  g_autoptr(GPtrArray) columns = g_ptr_array_new_with_free_func(g_free);
+  for (guint c = 0; c < N_COLUMNS; c++)
+    if (r->columns[c]) {
+      char *name = g_strdup(r->columns[c]);
+      if (c >= ASTRO_COLUMN_FIRST_WORD)
+        split_place(name);
+      g_ptr_array_add(columns, name);
+    }
+  g_ptr_array_add(columns, NULL);
+  const AstroTableAsked asked = { astro_fits_file_name(r->file), folder,
+                                  (const char *const *)columns->pdata, r->where };
+  r->table = (AstroFitsTable){ 0 };
+  r->other = r->kind->open(&asked, &r->table, &r->name, error);
+  r->table.file = r->file;
+  r->is_open = r->other != NULL;
+  if (r->is_open)
+    return find_columns(r, error);
+  /* A file that HDF5 cannot open at all may be of either kind. */
+  if (error && !g_error_matches(*error, ASTRO_ROWS_ERROR, ASTRO_ROWS_ERROR_FORMAT) &&
+      (*error)->domain == ASTRO_ROWS_ERROR) {
+    g_prefix_error(error,
+                   "%s is " ASTRO_HDF5_IS "; as a catalogue: ", astro_fits_file_name(r->file));
+    (*error)->code = ASTRO_ROWS_ERROR_OPEN;
+  }
+  return other_rows(FALSE, error);
+}
+
+static gpointer open_hdf5(AstroFitsFile *file, const AstroFitsOptions *options,
+                          AstroFitsContents *contents, GError **error)
+{
+  g_autofree char *folder = NULL;
+  Reader *r = reader_new(file, options, contents);
+  r->kind = astro_table_rows_of_hdf5();
+  if (!r->kind)
+    astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+               "%s is " ASTRO_HDF5_IS "; catalogues in HDF5 are read with the plugin %s, which is "
+               "not there: it needs HDF5",
+               astro_fits_file_name(file), ASTRO_HDF5_PLUGIN);
+  else if (astro_fits_file_was_packed(file))
+    astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+               "%s is an HDF5 file packed by gzip as a whole: unpack it with gunzip (h5repack -f "
+               "GZIP=4 packs the columns in it)",
+               astro_fits_file_name(file));
+  else if (split_folder(r, &folder, error) && open_other(r, folder, error))
     return r;
   close_tables(r);
   return NULL;
@@ -407,6 +513,16 @@ const AstroFitsReaderKind astro_catalogue_table_reader = {
   .caps = ASTRO_CATALOGUE_CAPS,
   .recognises = has_table,
   .open = open_tables,
+  .next = next_table,
+  .read = read_table,
+  .close = close_tables,
+};
+
+const AstroFitsReaderKind astro_catalogue_hdf5_reader = {
+  .name = "a catalogue (HDF5)",
+  .caps = ASTRO_CATALOGUE_CAPS,
+  .recognises = astro_fits_file_is_hdf5,
+  .open = open_hdf5,
   .next = next_table,
   .read = read_table,
   .close = close_tables,

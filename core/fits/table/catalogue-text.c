@@ -15,7 +15,7 @@ typedef struct {
 
 static gboolean is_text(const AstroFitsFile *file)
 {
-  return !astro_fits_file_primary(file);
+  return !astro_fits_file_primary(file) && !astro_fits_file_is_hdf5(file);
 }
 
 static gboolean refuse(const AstroFitsFile *file, GError **error, const char *why)

@@ -202,6 +202,21 @@ const AstroFitsColumn *astro_fits_table_find(const AstroFitsTable *table, const 
   return NULL;
 }
 
+const AstroFitsColumn *astro_fits_table_column(const AstroFitsTable *table, const char *name)
+{
+  guint64 number;
+  for (guint i = 0; i < table->n_columns; i++)
+    if (g_str_equal(table->columns[i].name, name))
+      return &table->columns[i];
+  for (guint i = 0; i < table->n_columns; i++)
+    if (g_ascii_strcasecmp(table->columns[i].name, name) == 0)
+      return &table->columns[i];
+  if (table->n_columns > 0 &&
+      g_ascii_string_to_unsigned(name, 10, 1, table->n_columns, &number, NULL))
+    return &table->columns[number - 1];
+  return NULL;
+}
+
 char *astro_fits_table_names(const AstroFitsTable *table)
 {
   GString *names = g_string_new(NULL);

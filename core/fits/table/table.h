@@ -30,6 +30,8 @@ typedef struct {
   guint64 width,
       decimals; /* in characters; decimals: implied digits after the point, if none is written */
   const char *none; /* text that stands for a missing value; NULL: none */
+  /* of a table that is not FITS: the word for its type, and its unit ("": none); else NULL */
+  const char *kind, *unit;
 } AstroFitsColumn;
 
 gboolean astro_fits_column_is_number(const AstroFitsColumn *column);
@@ -58,6 +60,8 @@ void astro_fits_table_clear(AstroFitsTable *table);
  * values. */
 const AstroFitsColumn *astro_fits_table_find(const AstroFitsTable *table, const char *name,
                                              gboolean text, guint64 repeat);
+/* By the name, in the same case or else in any, or by the number from 1; NULL: there is none. */
+const AstroFitsColumn *astro_fits_table_column(const AstroFitsTable *table, const char *name);
 /* The names of the columns, for messages; to be freed. */
 char *astro_fits_table_names(const AstroFitsTable *table);
 /* A column's first value in each of n rows in memory; blank values are NaN. */

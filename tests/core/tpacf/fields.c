@@ -55,7 +55,7 @@ static void test_by_hand(void)
     AstroTpacfResult result;
     g_assert_cmpuint(astro_fields_table_values(&table), ==, G_N_ELEMENTS(out));
     test_fill((guint8 *)out, sizeof out, 1);
-    astro_fields_table_write(&table, &all, &result, out);
+    g_assert_true(astro_fields_table_write(&table, &all, &result, out, NULL));
     g_assert_cmpuint(result.n_bins, ==, BINS);
     g_assert_cmpuint(result.n_undefined, ==, 1);
     for (guint c = 0; c < COLUMNS; c++)
@@ -122,7 +122,7 @@ static void check_jackknife(guint used)
   g_autofree double *out = g_new(double, n);
   AstroTpacfResult result;
   test_fill((guint8 *)out, n * sizeof *out, 2);
-  astro_fields_table_write(&table, &all, &result, out);
+  g_assert_true(astro_fields_table_write(&table, &all, &result, out, NULL));
   g_assert_cmpuint(result.n_used, ==, used);
   const double *values = out + 4 * BINS, *errors = values + 4 * BINS, *cov = errors + 4 * BINS;
   for (guint v = 0; v < 4; v++)

@@ -1,5 +1,5 @@
 /* The filter by which h5py packs flags: what it packed, and what is broken. */
-#include "core/uvh5/lzf.h"
+#include "core/lib/hdf5/lzf.h"
 #include "tests/tests.h"
 
 /* 300 times 7, then 1 to 5, as liblzf packs them: a literal, a long and overlapping reference, and

@@ -1,5 +1,5 @@
 /* Unpacks LZF: runs of bytes as they are, and references to bytes that came before. */
-#include "core/uvh5/lzf.h"
+#include "core/lib/hdf5/lzf.h"
 
 #include <hdf5.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Reads HDF5 files within bounds. */
-#include "core/uvh5/h5.h"
+#include "core/lib/hdf5/h5.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/lib/rows/rows.h"
-#include "core/uvh5/lzf.h"
+#include "core/lib/hdf5/lzf.h"
 
 /* No compression packs more than this; what announces more is broken or a trap. */
 #define MOST_PACKED 1100
@@ -235,7 +235,7 @@ char **astro_h5_texts(const AstroH5 *file, const char *path, guint64 n, GError *
     astro_h5_wrong(file, error, "there is no dataset %s, which uvh5 has", path);
     return NULL;
   }
-  if (set.class != H5T_STRING || set.n != n || set.width > MOST_TEXT ||
+  if (set.class != H5T_STRING || (n && set.n != n) || set.width > MOST_TEXT ||
       set.n > (file->bytes + 1) * MOST_PACKED / MAX(set.width, 1))
     astro_h5_wrong(file, error,
                    "%s has %" G_GUINT64_FORMAT " %s, expected %" G_GUINT64_FORMAT " texts", path,

@@ -1,4 +1,5 @@
-/* HDF5 for uvh5: opening, reading datasets whole within bounds, errors in words.
+/* HDF5 for visibilities (uvh5) and catalogues: opening, reading datasets whole within bounds,
+ * errors in words.
  *
  * The library is built without thread safety in Debian, so that all calls lie between
  * astro_h5_begin and astro_h5_end, which also keep it from printing its own errors. */
