@@ -133,6 +133,7 @@ struct _AstroHistogram {
   gboolean is_there[ASTRO_N_SIDES]; /* which pads existed when it was made */
   AstroHistogramDevices devices;
   guint64 n_random;
+  guint64 pairs; /* counted here up to the last histogram; under the object's lock */
   /* the collector's settings: copies of the properties */
   AstroHistogramConfig config;
   guint interval, split;
@@ -422,6 +423,9 @@ static GstFlowReturn push(AstroHistogram *self)
   gsize bytes;
   if (!self->announced)
     self->announced = set_caps(self);
+  GST_OBJECT_LOCK(self);
+  self->pairs = astro_collector_n_pairs(self->collector);
+  GST_OBJECT_UNLOCK(self);
   astro_collector_summary(self->collector, &summary);
   gst_pad_push_event(GST_AGGREGATOR_SRC_PAD(self), astro_summary_to_event(&summary));
   astro_summary_clear(&summary);
@@ -897,7 +901,20 @@ static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
 
 /* ---- properties ---- */
 
+static void get_stats(GObject *object, GValue *value)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(object);
+  GST_OBJECT_LOCK(self);
+  g_value_take_boxed(
+      value, gst_structure_new("astro-pairs", "counted-pairs", G_TYPE_UINT64, self->pairs, NULL));
+  GST_OBJECT_UNLOCK(self);
+}
+
 static const AstroField fields[] = {
+  { ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics",
+                     "Pairs at any separation that this element has counted, without those of "
+                     "other shares (counted-pairs), up to the last histogram"),
+    .get = get_stats },
   ASTRO_TEXT(AstroHistogram, active_backend, "active-backend", "Active backend",
              "Backend that computes the counts now", NULL, .when = ASTRO_WHEN_NEVER),
   { 0 },

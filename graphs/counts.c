@@ -96,6 +96,26 @@ GstStructure *astro_counts_of(AstroCounts *counts, GstElement *element)
   return told;
 }
 
+static gint is_other(gconstpointer value, gconstpointer name)
+{
+  GstElement *element = g_value_get_object(value);
+  g_autoptr(GstStructure) own = GST_IS_BIN(element) ? own_stats(element) : NULL;
+  return !own || !gst_structure_has_name(own, name);
+}
+
+GstStructure *astro_counts_of_bins(const AstroCounts *counts, const char *name)
+{
+  GValue found = G_VALUE_INIT;
+  GstStructure *told = NULL;
+  GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(counts->pipeline));
+  if (gst_iterator_find_custom(elements, is_other, &found, (gpointer)name))
+    told = own_stats(g_value_get_object(&found));
+  if (G_IS_VALUE(&found))
+    g_value_unset(&found);
+  gst_iterator_free(elements);
+  return told;
+}
+
 static void add_bin(GstBin *bin, GPtrArray *elements)
 {
   GValue value = G_VALUE_INIT;

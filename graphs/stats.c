@@ -224,6 +224,36 @@ static void print_flagged(AstroStats *stats, GstElement *element, FILE *out)
   }
 }
 
+/* Prints how many pairs an element counted: of ranks that share a count, each has its own. */
+static void print_pairs(AstroStats *stats, GstElement *element, FILE *out)
+{
+  g_autofree char *name = gst_object_get_name(GST_OBJECT(element));
+  g_autoptr(GstStructure) own = astro_counts_of(stats->counts, element);
+  guint64 pairs;
+  if (gst_structure_get_uint64(own, "counted-pairs", &pairs))
+    fprintf(out, "%s counted %" G_GUINT64_FORMAT " pairs\n", name, pairs);
+}
+
+/* Prints what this rank exchanged with others, if it did; the numbers are those of the process. */
+static void print_exchanged(AstroStats *stats, double seconds, FILE *out)
+{
+  g_autoptr(GstStructure) told = astro_counts_of_bins(stats->counts, "astro-ranks");
+  guint64 sent = 0, got = 0, moving = 0, held = 0;
+  guint rank = 0, ranks = 0;
+  if (!told || !gst_structure_get(told, "rank", G_TYPE_UINT, &rank, "ranks", G_TYPE_UINT, &ranks,
+                                  "bytes-sent", G_TYPE_UINT64, &sent, "bytes-got", G_TYPE_UINT64,
+                                  &got, "moving-ns", G_TYPE_UINT64, &moving, "held-ns",
+                                  G_TYPE_UINT64, &held, NULL))
+    return;
+  g_autofree char *bytes_sent = astro_format_bytes((double)sent);
+  g_autofree char *bytes_got = astro_format_bytes((double)got);
+  fprintf(out,
+          "rank %u of %u sent %s, got %s; bytes were on the way %.3f s (%.1f %% of the time), and "
+          "streams were held up %.3f s until ranks took them\n",
+          rank, ranks, bytes_sent, bytes_got, (double)moving / 1e9, (double)moving / 1e7 / seconds,
+          (double)held / 1e9);
+}
+
 /* Prints what the machine took meanwhile, whoever made use of it, and what is not counted. */
 static void print_energy(AstroStats *stats, double seconds, FILE *out)
 {
@@ -262,9 +292,12 @@ void astro_stats_print(AstroStats *stats, FILE *out)
     add_row(stats, elements->pdata[i], seconds, rows);
   print_rows(rows, n_columns(stats), out);
   print_copies(stats, out);
+  print_exchanged(stats, seconds, out);
   print_energy(stats, seconds, out);
   for (guint i = 0; i < elements->len; i++)
     print_flagged(stats, elements->pdata[i], out);
+  for (guint i = 0; i < elements->len; i++)
+    print_pairs(stats, elements->pdata[i], out);
   for (guint i = 0; i < rows->len; i++)
     for (guint j = 0; j < COLUMNS; j++)
       g_free(g_array_index(rows, Row, i)[j]);

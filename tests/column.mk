@@ -142,7 +142,7 @@ check-threads:
 	  --with-cuda=no --disable-vector-kernels --enable-sanitizers=thread CFLAGS='-g -O1'
 
 thread_tests = tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices \
-  tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress
+  tests/core/memory/memory-buffers tests/core/memory/pool tests/elements/stress $(mpi_thread_tests)
 threads-run: $(BUILT_SOURCES)
 	@$(MAKE) $(thread_tests) $(plugin_LTLIBRARIES)
 	@$(MAKE) check-TESTS TESTS="$(thread_tests)" check_PROGRAMS="$(thread_tests)"

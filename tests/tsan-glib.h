@@ -7,6 +7,7 @@
 #ifdef __SANITIZE_THREAD__
 #include <dlfcn.h>
 #include <gst/gst.h>
+#include <pthread.h>
 #include <sanitizer/tsan_interface.h>
 
 /* Looks a function up only once, because every lock goes through here. */
@@ -184,10 +185,53 @@ gpointer g_async_queue_timeout_pop(GAsyncQueue *queue, guint64 timeout)
   return data;
 }
 
+/* Names are kept by whoever was first to ask for their numbers, and compared by all. */
+#define TSAN_QUARK(name)                                                                           \
+  GQuark name(const char *text)                                                                    \
+  {                                                                                                \
+    TSAN_FIND(name);                                                                               \
+    pthread_mutex_lock(&tsan_quarks);                                                              \
+    const GQuark quark = real(text);                                                               \
+    pthread_mutex_unlock(&tsan_quarks);                                                            \
+    return quark;                                                                                  \
+  }
+
+static pthread_mutex_t tsan_quarks = PTHREAD_MUTEX_INITIALIZER;
+
+/* clang-format off */
+TSAN_QUARK(g_quark_from_string)
+TSAN_QUARK(g_quark_from_static_string)
+TSAN_QUARK(g_quark_try_string)
+/* clang-format on */
+
+/* A task of a pool sees what came before it was handed over. */
+typedef struct {
+  GFunc run;
+  gpointer data;
+} TsanPool;
+
+static void tsan_run_task(gpointer task, gpointer data)
+{
+  const TsanPool *pool = data;
+  __tsan_acquire(task);
+  pool->run(task, pool->data);
+}
+
+/* GStreamer's pools of threads live to the end of the process. */
+GThreadPool *g_thread_pool_new(GFunc run, gpointer data, gint most, gboolean exclusive,
+                               GError **error)
+{
+  TSAN_FIND(g_thread_pool_new);
+  TsanPool *pool = g_new(TsanPool, 1);
+  *pool = (TsanPool){ run, data };
+  return real(tsan_run_task, pool, most, exclusive, error);
+}
+
 gboolean g_thread_pool_push(GThreadPool *pool, gpointer data, GError **error)
 {
   TSAN_FIND(g_thread_pool_push);
   __tsan_release(pool);
+  __tsan_release(data);
   return real(pool, data, error);
 }
 #endif

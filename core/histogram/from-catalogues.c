@@ -403,6 +403,11 @@ gboolean astro_collector_is_complete(const AstroCollector *collector, GError **e
   return TRUE;
 }
 
+guint64 astro_collector_n_pairs(const AstroCollector *collector)
+{
+  return collector->shares ? histogram_shares_pairs(collector->shares) : 0;
+}
+
 guint64 astro_collector_n_random(const AstroCollector *collector)
 {
   return collector->n_random;

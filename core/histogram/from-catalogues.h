@@ -57,6 +57,8 @@ gboolean astro_collector_is_complete(const AstroCollector *collector, GError **e
  * a cancelled count, values are those of the catalogues before it. */
 gboolean astro_collector_finish(AstroCollector *collector, GError **error);
 guint64 astro_collector_n_random(const AstroCollector *collector); /* in values */
+/* Pairs at any separation that this process has counted. */
+guint64 astro_collector_n_pairs(const AstroCollector *collector);
 
 /* "dd:dr:rr"; with fields all planes of each kind: "dd:dd_r:dd_xi:dd_var" */
 char *astro_collector_kinds(const AstroCollector *collector);

@@ -41,6 +41,7 @@ struct _HistogramShares {
   gpointer instances[ASTRO_MOST_DEVICES];
   AstroPlace places[ASTRO_MOST_DEVICES];
   GQueue sharings;
+  guint64 pairs; /* counted here so far */
 };
 
 /* ---- a count ---- */
@@ -175,8 +176,10 @@ gboolean histogram_shares_submit(HistogramShares *shares, const AstroBlock *in, 
                                  GError **error)
 {
   GThread *threads[ASTRO_MOST_DEVICES];
-  if (shares->n == 1 && shares->ranks == 1)
+  if (shares->n == 1 && shares->ranks == 1) {
+    shares->pairs += pairs_of(in[0].data, in[n_in - 1].data, n_in == 1);
     return shares->backend->submit(shares->instances[0], in, n_in, out, n_out, call, NULL, error);
+  }
   Sharing *sharing = sharing_new(shares, in, n_in, out, n_out, call, error);
   if (!sharing)
     return FALSE;
@@ -235,6 +238,7 @@ gboolean histogram_shares_drain(HistogramShares *shares, GError **error)
     ok = ok && (sharing->failed || check_whole(sharing, error));
     if (ok && !sharing->failed)
       add_up(sharing);
+    shares->pairs += count_done(sharing);
     sharing_free(sharing);
   }
   return ok;
@@ -281,4 +285,9 @@ void histogram_shares_free(HistogramShares *shares)
       shares->backend->destroy(shares->instances[i]);
   g_queue_clear_full(&shares->sharings, sharing_free);
   g_free(shares);
+}
+
+guint64 histogram_shares_pairs(const HistogramShares *shares)
+{
+  return shares->pairs;
 }

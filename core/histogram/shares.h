@@ -27,6 +27,9 @@ gboolean histogram_shares_submit(HistogramShares *shares, const AstroBlock *in, 
                                  GError **error);
 gboolean histogram_shares_drain(HistogramShares *shares, GError **error);
 
+/* Pairs at any separation that were counted here, not by other processes, up to the last drain. */
+guint64 histogram_shares_pairs(const HistogramShares *shares);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HistogramShares, histogram_shares_free)
 
 G_END_DECLS

@@ -1,7 +1,8 @@
 # Streams between ranks by MPI: a plugin of its own, so that the others work where MPI is missing.
 if HAVE_MPI
 plugin_LTLIBRARIES += elements/libgstastrompi.la
-element_tests += tests/elements/astrompi
+element_tests += tests/elements/astrompi tests/elements/mpi-threads
+mpi_thread_tests = tests/elements/mpi-threads
 bench_programs += tests/bench/ranks
 endif
 

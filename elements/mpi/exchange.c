@@ -4,6 +4,7 @@
 
 #include "core/kit/fail.h"
 #include "elements/base/astrobranches.h"
+#include "elements/base/astrofields.h"
 #include "elements/base/astroincoming.h"
 #include "elements/mpi/receiver.h"
 #include "elements/mpi/sender.h"
@@ -280,10 +281,33 @@ static void finalize(GObject *object)
   G_OBJECT_CLASS(mpi_exchange_parent_class)->finalize(object);
 }
 
+static void get_stats(GObject *object, GValue *value)
+{
+  const AstroWorld *world = &PRIV(MPI_EXCHANGE(object))->world;
+  LinkCounts counts;
+  link_count(&counts);
+  g_value_take_boxed(value, gst_structure_new("astro-ranks", "rank", G_TYPE_UINT, world->rank,
+                                              "ranks", G_TYPE_UINT, world->ranks, "bytes-sent",
+                                              G_TYPE_UINT64, counts.bytes_sent, "bytes-got",
+                                              G_TYPE_UINT64, counts.bytes_got, "moving-ns",
+                                              G_TYPE_UINT64, counts.moving_ns, "held-ns",
+                                              G_TYPE_UINT64, counts.held_ns, NULL));
+}
+
+static const AstroField fields[] = {
+  { ASTRO_FIELD_SAYS(STRUCTURE, "stats", "Statistics",
+                     "What the elements of this process exchanged with other ranks: rank, ranks, "
+                     "bytes-sent, bytes-got, moving-ns (while anything was on its way), held-ns "
+                     "(streams waited until ranks took what was sent)"),
+    .get = get_stats },
+  { 0 },
+};
+
 static void mpi_exchange_class_init(MpiExchangeClass *klass)
 {
   G_OBJECT_CLASS(klass)->constructed = constructed;
   G_OBJECT_CLASS(klass)->finalize = finalize;
+  astro_fields_install(G_OBJECT_CLASS(klass), fields, 0);
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
   GST_BIN_CLASS(klass)->handle_message = handle_message;
   gst_type_mark_as_plugin_api(MPI_TYPE_EXCHANGE, 0);

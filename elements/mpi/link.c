@@ -52,6 +52,7 @@ static struct {
   GHashTable *opened; /* name -> how often */
   char **gone;        /* for each rank: why it takes part no more; NULL: it does */
   gboolean *ended;    /* it ended as it should */
+  guint64 held_us;    /* that streams waited for other ranks to take items */
 } all;
 
 static void arrived_free(Arrived *arrived)
@@ -370,13 +371,23 @@ static LinkResult state_of(const AstroLink *link, const Peer *peer)
   return link->is_lost ? LINK_FAILED : LINK_OK;
 }
 
-/* With the lock. */
-static LinkResult wait_for_room(AstroLink *link, Peer *peer, gsize bytes)
+/* With the lock: waits until that rank has taken something, or the link changes. */
+static void wait_for_taking(guint to, Peer *peer)
 {
+  const gint64 begun = g_get_monotonic_time();
+  g_cond_wait(&peer->changed, &all.lock);
+  if (to != all.world.rank)
+    all.held_us += (guint64)(g_get_monotonic_time() - begun);
+}
+
+/* With the lock. */
+static LinkResult wait_for_room(AstroLink *link, guint to, gsize bytes)
+{
+  Peer *peer = &link->peers[to];
   LinkResult state;
   while ((state = state_of(link, peer)) == LINK_OK && !g_queue_is_empty(&peer->sizes) &&
          (peer->sizes.length >= MOST_ITEMS || peer->bytes + bytes > MOST_BYTES))
-    g_cond_wait(&peer->changed, &all.lock);
+    wait_for_taking(to, peer);
   return state;
 }
 
@@ -400,7 +411,7 @@ static LinkResult deliver(AstroLink *link, guint to, Parcel *parcel, GstMiniObje
 {
   Peer *peer = &link->peers[to];
   g_mutex_lock(&all.lock);
-  const LinkResult state = wait_for_room(link, peer, bytes);
+  const LinkResult state = wait_for_room(link, to, bytes);
   if (state == LINK_OK) {
     g_queue_push_tail(&peer->sizes, GSIZE_TO_POINTER(bytes));
     peer->bytes += bytes;
@@ -438,7 +449,7 @@ LinkResult link_settle(AstroLink *link, guint to)
   LinkResult state;
   g_mutex_lock(&all.lock);
   while ((state = state_of(link, peer)) == LINK_OK && !g_queue_is_empty(&peer->sizes))
-    g_cond_wait(&peer->changed, &all.lock);
+    wait_for_taking(to, peer);
   g_mutex_unlock(&all.lock);
   return state;
 }
@@ -493,5 +504,14 @@ void link_taken(AstroLink *link, guint from)
   }
   g_mutex_lock(&all.lock);
   was_taken(&link->peers[from]);
+  g_mutex_unlock(&all.lock);
+}
+
+void link_count(LinkCounts *counts)
+{
+  TransportCounts moved;
+  transport_count(&moved);
+  g_mutex_lock(&all.lock);
+  *counts = (LinkCounts){ moved.bytes_sent, moved.bytes_got, moved.moving_ns, all.held_us * 1000 };
   g_mutex_unlock(&all.lock);
 }

@@ -53,4 +53,11 @@ void link_set_flushing(AstroLink *link, guint to, gboolean flushing);
 LinkResult link_take(AstroLink *link, guint from, GstMiniObject **item, GError **error);
 void link_taken(AstroLink *link, guint from);
 
+/* Traffic of this process with others so far, by all links. held_ns: how long streams waited
+ * until a rank had taken enough of what was sent, or all of it at the end. */
+typedef struct {
+  guint64 bytes_sent, bytes_got, moving_ns, held_ns;
+} LinkCounts;
+void link_count(LinkCounts *counts);
+
 G_END_DECLS

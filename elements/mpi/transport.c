@@ -55,13 +55,15 @@ static struct {
   GThread *thread;
   GQueue outbox; /* of Parcel */
   guint n_out;   /* parcels posted that have not left */
+  TransportCounts counts;
 
   /* the thread's own: */
   MPI_Comm comm;
-  GArray *requests;   /* MPI_Request */
-  GPtrArray *owners;  /* Transit of each */
-  GQueue *arriving;   /* of Transit, for each rank, in the order in which they are given out */
-  GstAllocator *room; /* blocks of bodies are used again */
+  GArray *requests;    /* MPI_Request */
+  GPtrArray *owners;   /* Transit of each */
+  GQueue *arriving;    /* of Transit, for each rank, in the order in which they are given out */
+  GstAllocator *room;  /* blocks of bodies are used again */
+  gint64 moving_since; /* 0: nothing is on its way */
 } t;
 
 /* ---- transits ---- */
@@ -145,8 +147,10 @@ static gboolean send_posted(void)
 
 static void has_left(Transit *transit)
 {
+  const gsize bytes = transit->is_mapped ? transit->map.size : 0;
   transit_free(transit);
   g_mutex_lock(&t.lock);
+  t.counts.bytes_sent += bytes;
   if (--t.n_out == 0)
     g_cond_broadcast(&t.drained);
   g_mutex_unlock(&t.lock);
@@ -167,8 +171,12 @@ static void give_out(guint rank)
   Transit *transit;
   while ((transit = g_queue_peek_head(&t.arriving[rank])) && transit->n_open == 0) {
     g_queue_pop_head(&t.arriving[rank]);
-    if (transit->is_mapped)
+    if (transit->is_mapped) {
       gst_buffer_unmap(transit->parcel->body, &transit->map);
+      g_mutex_lock(&t.lock);
+      t.counts.bytes_got += transit->map.size;
+      g_mutex_unlock(&t.lock);
+    }
     transit->is_mapped = FALSE;
     t.take(g_steal_pointer(&transit->parcel));
     transit_free(transit);
@@ -288,11 +296,26 @@ static gboolean rest(guint round)
   return ends;
 }
 
+/* Adds the time from the last look on, if anything was on its way then or has passed since. */
+static void note_time(gint64 begun, gboolean any)
+{
+  const gint64 now = g_get_monotonic_time();
+  if (t.moving_since || any) {
+    g_mutex_lock(&t.lock);
+    t.counts.moving_ns += (guint64)(now - (t.moving_since ? t.moving_since : begun)) * 1000;
+    g_mutex_unlock(&t.lock);
+  }
+  t.moving_since = t.requests->len ? now : 0;
+}
+
 static gboolean move_all(void)
 {
+  const gint64 begun = g_get_monotonic_time();
   const gboolean sent = send_posted();
   const gboolean received = receive_arrived();
-  return test_requests() || sent || received;
+  const gboolean any = test_requests() || sent || received;
+  note_time(begun, any);
+  return any;
 }
 
 /* The first line of the job that rank 0 has otherwise; NULL: none. Called by all ranks. */
@@ -452,5 +475,12 @@ void transport_spoil(void)
 {
   g_mutex_lock(&t.lock);
   t.spoiled = TRUE;
+  g_mutex_unlock(&t.lock);
+}
+
+void transport_count(TransportCounts *counts)
+{
+  g_mutex_lock(&t.lock);
+  *counts = t.counts;
   g_mutex_unlock(&t.lock);
 }

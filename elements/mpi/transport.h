@@ -26,6 +26,12 @@ void transport_post(Parcel *parcel);
  * Whether it has. */
 gboolean transport_drain(gint64 most_us);
 
+/* Traffic so far: bytes of bodies, and the time in which anything was on its way. */
+typedef struct {
+  guint64 bytes_sent, bytes_got, moving_ns;
+} TransportCounts;
+void transport_count(TransportCounts *counts);
+
 /* This process was not able to do its part: when it exits, MPI ends the whole job. */
 void transport_spoil(void);
 

@@ -67,6 +67,25 @@ static void test_gpus(void)
 
 /* ---- with MPI ---- */
 
+/* Each rank says what it exchanged with the others, in less time than there was. */
+static void assert_exchanged(const char *said, guint ranks)
+{
+  guint64 sent = 0, got = 0;
+  for (guint rank = 0; rank < ranks; rank++) {
+    g_autofree char *begins = g_strdup_printf("rank %u of %u sent ", rank, ranks);
+    g_auto(GStrv) parts = g_strsplit(said, begins, -1);
+    g_assert_cmpuint(g_strv_length(parts), ==, 2);
+    const char *bytes = strstr(parts[1], "got "), *share = strchr(parts[1], '(');
+    g_assert_true(bytes && share);
+    sent += g_ascii_strtod(parts[1], NULL) > 0;
+    got += g_ascii_strtod(bytes + strlen("got "), NULL) > 0;
+    g_assert_cmpfloat(g_ascii_strtod(share + 1, NULL), >, 0);
+    g_assert_cmpfloat(g_ascii_strtod(share + 1, NULL), <=, 100);
+  }
+  g_assert_cmpuint(sent, >=, ranks - 1);
+  g_assert_cmpuint(got, >, 0);
+}
+
 #define CORRELATE "correlate stations=6 duration=0.05 integration=100 channels=10 format=CI8 "
 
 /* Work is shared, too: a rank's correlator gets a part of the spectra. */
@@ -91,6 +110,45 @@ static void test_correlate(void)
   g_assert_cmpuint(g_strv_length(tables), ==, 4);
   g_auto(GStrv) files = g_strsplit(said, "3.uvfits: format", -1);
   g_assert_cmpuint(g_strv_length(files), ==, 2);
+  assert_exchanged(said, 3);
+}
+
+/* ---- pairs ---- */
+
+#define PAIRS "tpacf points=2000 randoms=3 regions=4 plot=p.png "
+
+/* The numbers of pairs in the tables of all ranks. */
+static guint64 sum_pairs(const char *said, guint ranks)
+{
+  g_auto(GStrv) parts = g_strsplit(said, "pairs counted ", -1);
+  guint64 sum = 0;
+  g_test_message("%s", said);
+  g_assert_cmpuint(g_strv_length(parts), ==, ranks + 1);
+  for (guint i = 1; i <= ranks; i++)
+    sum += g_ascii_strtoull(parts[i], NULL, 10);
+  for (guint i = 1; i <= ranks; i++) /* each has a fair part */
+    g_assert_cmpuint(2 * ranks * g_ascii_strtoull(parts[i], NULL, 10), >, sum);
+  return sum;
+}
+
+/* Ranks count all pairs together, and each of them once. */
+static void test_pairs(void)
+{
+  const guint64 expected = 2000 * 1999 / 2 * 4 + (guint64)2000 * 2000 * 3;
+  if (!has_ranks())
+    return;
+  for (guint ranks = 1; ranks <= 3; ranks++) {
+    int status;
+    g_autofree char *output = g_strdup_printf(PAIRS "--stats output=p%u.csv", ranks);
+    g_autofree char *command = command_of("", output);
+    g_autofree char *said = test_run_ranks(ranks, command, &status);
+    g_assert_cmpint(status, ==, 0);
+    g_assert_cmpuint(sum_pairs(said, ranks), ==, expected);
+    if (ranks > 1)
+      assert_exchanged(said, ranks);
+  }
+  assert_same("p1.csv", "p2.csv");
+  assert_same("p1.csv", "p3.csv");
 }
 
 /* ---- what goes wrong ---- */
@@ -223,6 +281,7 @@ static void add_tests(void)
   g_test_add_func("/graphs-ranks/parameters", test_parameters);
   g_test_add_func("/graphs-ranks/gpus", test_gpus);
   g_test_add_func("/graphs-ranks/correlate", test_correlate);
+  g_test_add_func("/graphs-ranks/pairs", test_pairs);
   g_test_add_func("/graphs-ranks/refused", test_refused_jobs);
   g_test_add_func("/graphs-ranks/killed", test_killed);
   g_test_add_func("/graphs-ranks/error", test_error);

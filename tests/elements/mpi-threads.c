@@ -1,0 +1,83 @@
+/* Streams between ranks in a program that ThreadSanitizer can judge, because it overrides what
+ * orders threads (tests/tsan-glib.h): a corner turn, and a sum. With the argument "play" it is a
+ * rank; without, it starts two. */
+#include "tests/elements/elements.h"
+#include "tests/elements/ranks.h"
+#include "tests/tsan-glib.h"
+
+#define BUFFERS "20"
+/* Each rank has half of the stations, then half of the channels; rank 0 gets all of them. */
+#define TURN                                                                                       \
+  "astroskysrc stations=4 noise=1 num-buffers=" BUFFERS " block-steps=500 seed=3 ! "               \
+  "astroselect stations=%u/%u ! astrochannelizer channels=8 ! astroalltoall ! astrotranspose ! "   \
+  "astrocorrelator integration=16 ! astroalltoall from=channel to=none ! "                         \
+  "fakesink name=turned sync=false "
+#define SUM                                                                                        \
+  "astrovissrc stations=5 channels=3 num-buffers=" BUFFERS " noise=1 seed=1%u ! "                  \
+  "astroreduce ! fakesink name=summed sync=false "
+#define GRIDS                                                                                      \
+  "astrovissrc stations=5 channels=3 num-buffers=" BUFFERS " noise=1 ! "                           \
+  "astrogridder size=64 cell=20 share=%u/%u ! astrofft ! astroimage ! astroreduce ! "              \
+  "fakesink name=imaged sync=false"
+
+static GstPadProbeReturn count(GstPad *pad, GstPadProbeInfo *info, gpointer buffers)
+{
+  g_atomic_int_inc((gint *)buffers);
+  return GST_PAD_PROBE_OK;
+}
+
+static void count_at(GstElement *pipeline, const char *name, gint *buffers)
+{
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), name);
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count, buffers, NULL);
+}
+
+/* All streams come to rank 0, and end on both. */
+static int play(guint rank, guint ranks)
+{
+  static const char *const names[] = { "turned", "summed", "imaged" };
+  gint buffers[G_N_ELEMENTS(names)] = { 0 };
+  g_autofree char *line = g_strdup_printf(TURN SUM GRIDS, rank, ranks, rank, rank, ranks);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, &error);
+  g_assert_no_error(error);
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    count_at(pipeline, names[i], &buffers[i]);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) last =
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(last);
+  if (GST_MESSAGE_TYPE(last) == GST_MESSAGE_ERROR)
+    gst_message_parse_error(last, &error, NULL);
+  g_assert_no_error(error);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    g_assert_cmpint(g_atomic_int_get(&buffers[i]) > 0, ==, rank == 0);
+  return EXIT_SUCCESS;
+}
+
+static void test_ranks_play(void)
+{
+  if (!test_has_ranks())
+    return;
+  g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *quoted = g_shell_quote(program);
+  g_autofree char *command = g_strconcat("exec ", quoted, " play", NULL);
+  test_ranks(2, command);
+}
+
+int main(int argc, char **argv)
+{
+  const char *rank = g_getenv("OMPI_COMM_WORLD_RANK"), *ranks = g_getenv("OMPI_COMM_WORLD_SIZE");
+  if (argc == 2 && g_str_equal(argv[1], "play") && rank && ranks) {
+    gst_init(NULL, NULL);
+    return play((guint)atoi(rank), (guint)atoi(ranks));
+  }
+  gst_init(&argc, &argv);
+  g_test_init(&argc, &argv, NULL);
+  test_allow_ranks();
+  g_test_add_func("/mpi-threads/ranks", test_ranks_play);
+  return g_test_run();
+}
