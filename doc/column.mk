@@ -14,9 +14,11 @@ check-site: site
 deb:
 	$(MAKE) $(AM_MAKEFLAGS) distdir
 	rm -rf packages && mkdir packages && mv $(distdir) packages/source
-	cd packages/source && DEB_BUILD_OPTIONS=parallel=`nproc` dpkg-buildpackage -us -uc -b $(if $(NVCC),-Ppkg.gst-astro.cuda)
+	cd packages/source && DEB_BUILD_OPTIONS="parallel=`nproc` $$DEB_BUILD_OPTIONS" NVCC='$(NVCC)' NVCC_ARCH='$(NVCC_ARCH)' \
+	  dpkg-buildpackage -us -uc -b $(if $(NVCC),-Ppkg.gst-astro.cuda)
 	rm -rf packages/source
 	@ls packages/*.deb
+	@test -n '$(NVCC)' || echo 'deb: without gst-astro-cuda, as configure was not given nvcc or found none'
 # Installs and tries them where nothing else is installed.
 check-deb: deb
 	$(srcdir)/debian/try packages

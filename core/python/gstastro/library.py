@@ -69,7 +69,7 @@ def find_plugins():
     if Gst.ElementFactory.find("astrogridder"):
         return
     for folder in [_ask("pluginsdir")] + [f"{library}/{way}" for library in folders for way in
-                                          ("gstreamer-1.0", "../../elements/.libs")]:
+                                          ("gstreamer-1.0", "../elements/.libs")]:
         if folder and glob.glob(f"{folder}/libgstastro.so"):
             Gst.Registry.get().scan_path(os.path.realpath(folder))
             return
