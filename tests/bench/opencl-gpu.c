@@ -11,7 +11,7 @@
 
 #define ROUNDS 5 /* calls that are timed */
 
-/* What is asked of a stage. */
+/* A call of a stage. */
 typedef struct {
   const char *stage;
   gconstpointer config, arguments;
