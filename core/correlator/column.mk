@@ -25,3 +25,6 @@ gpu_headers += gpu/correlator/choice.h gpu/correlator/correlator.h \
 gpu_bench_programs += tests/bench/correlator-gpu tests/bench/correlator-short tests/bench/devices-gpu
 tests_bench_correlator_gpu_LDADD = $(LDADD) -ldl
 tests_bench_correlator_short_LDADD = $(LDADD) -ldl
+opencl_sources += opencl/correlator/correlator.c opencl/correlator/visibilities.c
+opencl_headers += opencl/correlator/instance.h
+opencl_programs += opencl/correlator/correlator.cl opencl/correlator/visibilities.cl

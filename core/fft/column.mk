@@ -13,3 +13,5 @@ example_files += examples/spectrum.sh
 gpu_sources += gpu/fft/fft.cu
 gpu_bench_programs += tests/bench/fft-gpu
 tests_bench_fft_gpu_LDADD = $(LDADD) -ldl
+opencl_sources += opencl/fft/fft.c
+opencl_programs += opencl/fft/fft.cl

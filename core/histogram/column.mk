@@ -29,3 +29,5 @@ element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-ref
 gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
 gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h
 gpu_bench_programs += tests/bench/histogram-gpu tests/bench/histogram-size-gpu
+opencl_sources += opencl/histogram/histogram.c
+opencl_programs += opencl/histogram/histogram.cl

@@ -5,4 +5,5 @@ opencl_sources += opencl/runtime/module.c opencl/runtime/platforms.c opencl/runt
 opencl_headers += opencl/runtime/opencl.h opencl/runtime/addresses.h opencl/runtime/cache.h opencl/runtime/clipped.h \
   opencl/runtime/platforms.h
 opencl_programs += opencl/runtime/common.cl
+gpu_bench_programs += tests/bench/opencl-gpu
 core_tests += tests/core/backend/opencl

@@ -41,8 +41,10 @@ static gboolean is_for_auto(gint index, GError **error)
                     "OpenCL's device %d is the CPU", index);
 }
 
-static const AstroBackend *const backends[] = { &astro_opencl_convert, &astro_opencl_transpose,
-                                                NULL };
+static const AstroBackend *const backends[] = {
+  &astro_opencl_convert,   &astro_opencl_correlator, &astro_opencl_fft,
+  &astro_opencl_histogram, &astro_opencl_transpose,  NULL,
+};
 
 __attribute__((visibility("default"))) extern const AstroModule astro_module;
 const AstroModule astro_module = {

@@ -109,6 +109,9 @@ gboolean astro_opencl_launch(const AstroPlace *place, cl_kernel kernel,
                              const AstroOpenclRange *range, GError **error);
 
 extern const AstroBackend astro_opencl_convert;
+extern const AstroBackend astro_opencl_correlator;
+extern const AstroBackend astro_opencl_fft;
+extern const AstroBackend astro_opencl_histogram;
 extern const AstroBackend astro_opencl_transpose;
 
 G_END_DECLS

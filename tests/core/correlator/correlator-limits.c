@@ -13,10 +13,10 @@ static void check_little_memory(TestRun *r, guint64 block)
       g_strdup_printf("%" G_GUINT64_FORMAT, 3 * block * test_step_bytes(&r->config) / 2 + sums);
   TestResult expected = test_correlate(&astro_correlator_reference, r, NULL);
   setenv("ASTRO_CUDA_MEMORY", limit, 1);
-  gpointer instance = test_backends[2]->create(&r->config, NULL, NULL, NULL);
+  gpointer instance = test_cuda->create(&r->config, NULL, NULL, NULL);
   g_assert_nonnull(instance);
-  g_assert_true(test_backends[2]->host_out(instance));
-  test_backends[2]->destroy(instance);
+  g_assert_true(test_cuda->host_out(instance));
+  test_cuda->destroy(instance);
   test_check_device(r, &expected);
   unsetenv("ASTRO_CUDA_MEMORY");
   test_result_clear(&expected);
@@ -31,7 +31,7 @@ static void test_little_memory(gconstpointer format)
   test_fill(valid, STEPS * CHANNELS * STATIONS, 7);
   for (gsize i = 0; i < STEPS * CHANNELS * STATIONS; i++)
     valid[i] = valid[i] % 8 > 0;
-  for (guint k = 0; test_backends[2] && k < (astro_format_info(from)->is_float ? 3 : 5); k++) {
+  for (guint k = 0; test_cuda && k < (astro_format_info(from)->is_float ? 3 : 5); k++) {
     TestRun r = {
       .config = test_config(STATIONS, 2, CHANNELS, from, ASTRO_FORMAT_CF32LE),
       .steps = STEPS,
@@ -61,7 +61,7 @@ static void test_little_memory(gconstpointer format)
     test_free((gpointer)r.data);
   }
   test_free(valid);
-  if (!test_backends[2])
+  if (!test_cuda)
     g_test_skip("no device");
 }
 
@@ -70,7 +70,7 @@ static void test_little_memory_long(void)
 {
   static const guint cuts[] = { 250, 0 };
   enum { STEPS = 66000 };
-  if (!test_backends[2]) {
+  if (!test_cuda) {
     g_test_skip("no device");
     return;
   }
@@ -93,22 +93,22 @@ static void test_little_memory_long(void)
   GError *error = NULL;
   memset(out, 0xa5, astro_correlator_output_bytes(&r.config));
   setenv("ASTRO_CUDA_MEMORY", "170K", 1);
-  gpointer instance = test_backends[2]->create(&r.config, NULL, NULL, &error);
+  gpointer instance = test_cuda->create(&r.config, NULL, NULL, &error);
   g_assert_no_error(error);
-  g_assert_true(test_backends[2]->host_out(instance));
+  g_assert_true(test_cuda->host_out(instance));
   for (gsize at = 0; at < bytes; at += 250 * test_step_bytes(&r.config)) {
     AstroBlock in = { data + at, 250 * test_step_bytes(&r.config) };
-    g_assert_true(test_backends[2]->submit(instance, &in, 1, NULL, 0, &arguments, NULL, &error));
+    g_assert_true(test_cuda->submit(instance, &in, 1, NULL, 0, &arguments, NULL, &error));
   }
   AstroCorrelatorArguments dump = { .dump = TRUE };
   AstroBlock to = { out, astro_correlator_output_bytes(&r.config) };
-  g_assert_false(test_backends[2]->submit(instance, NULL, 0, &to, 1, &dump, NULL, &error));
+  g_assert_false(test_cuda->submit(instance, NULL, 0, &to, 1, &dump, NULL, &error));
   g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
   g_assert_nonnull(strstr(error->message, "channel 2 "));
   for (gsize i = 0; i < to.bytes; i++)
     g_assert_cmphex(out[i], ==, 0xa5); /* nothing was written */
   g_clear_error(&error);
-  test_backends[2]->destroy(instance);
+  test_cuda->destroy(instance);
   unsetenv("ASTRO_CUDA_MEMORY");
   test_free(data);
 }

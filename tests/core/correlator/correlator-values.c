@@ -527,6 +527,27 @@ static void test_lost_station(void)
   }
 }
 
+/* Sums of bytes that are odd and far beyond 2^24, where floats have even numbers alone. */
+static void test_odd_sums(void)
+{
+  enum { STEPS = 3001, INPUTS = 2, SUM = 127 * 127 + 126 * 126 };
+  gint8 data[STEPS * INPUTS * 2];
+  for (guint i = 0; i < sizeof data; i++)
+    data[i] = i % 2 ? -126 : 127;
+  for (guint b = 0; test_backends[b]; b++) {
+    const TestRun r = { .config = test_config(INPUTS, 1, 1, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE),
+                        .data = (const guint8 *)data,
+                        .steps = STEPS,
+                        .integration = STEPS };
+    TestResult result = test_correlate(test_backends[b], &r, NULL);
+    for (guint i = 0; i < 3; i++) {
+      g_assert_cmpint(((const gint32 *)result.out)[2 * i], ==, STEPS * SUM);
+      g_assert_cmpint(((const gint32 *)result.out)[2 * i + 1], ==, 0);
+    }
+    test_result_clear(&result);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/correlator/sign", test_sign);
@@ -542,6 +563,7 @@ static void add_tests(void)
   g_test_add_func("/correlator/crossings", test_crossings);
   g_test_add_func("/correlator/magnitudes", test_magnitudes);
   g_test_add_func("/correlator/pulses", test_pulses);
+  g_test_add_func("/correlator/odd-sums", test_odd_sums);
   g_test_add_func("/correlator/sizes", test_sizes);
   test_add_inputs("validity", test_validity);
   g_test_add_data_func("/correlator/not-a-number/CF16LE", &test_inputs[3], test_not_a_number);

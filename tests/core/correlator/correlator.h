@@ -212,20 +212,34 @@ static const struct {
   { ASTRO_CPU_AMX, "amx-int8", "amx-int8", "amx-int8" },
 };
 
-/* The device's backend is the last, where there is one. */
+/* Those of devices are behind the others, where there are some: CUDA's, then OpenCL's. */
+static const AstroBackend *test_cuda, *test_opencl;
 static const AstroBackend *test_backends[] = { &astro_correlator_reference, &astro_correlator_cpu,
-                                               NULL, NULL };
+                                               NULL, NULL, NULL };
 
 static inline void test_check_device(const TestRun *r, const TestResult *expected)
 {
   static const char *const names[] = { "", "wgmma", "mma", "simt" }; /* "": chosen run by run */
-  for (guint i = 0; test_backends[2] && i < G_N_ELEMENTS(names); i++) {
+  for (guint i = 0; test_cuda && i < G_N_ELEMENTS(names); i++) {
     setenv("ASTRO_CUDA", names[i], 1);
-    TestResult found = test_correlate(test_backends[2], r, NULL);
+    TestResult found = test_correlate(test_cuda, r, NULL);
     test_compare(&r->config, expected, &found);
     test_result_clear(&found);
   }
   unsetenv("ASTRO_CUDA");
+}
+
+#define TEST_OPENCL_PRODUCTS 3e6 /* more would take an OpenCL device that is a CPU too long */
+
+static inline void test_check_opencl(const TestRun *r, const TestResult *expected)
+{
+  const double inputs = MAX(32, (double)r->config.stations * r->config.pols);
+  if (!test_opencl ||
+      inputs * inputs * r->config.channels * (double)r->steps > TEST_OPENCL_PRODUCTS)
+    return;
+  TestResult found = test_correlate(test_opencl, r, NULL);
+  test_compare(&r->config, expected, &found);
+  test_result_clear(&found);
 }
 
 /* The imaginary part of a power is exactly 0. */
@@ -252,6 +266,7 @@ static inline void test_check(const TestRun *r)
     return;
   TestResult expected = test_correlate(&astro_correlator_reference, r, "double");
   test_check_device(r, &expected);
+  test_check_opencl(r, &expected);
   for (guint i = 0; i < G_N_ELEMENTS(test_levels); i++) {
     setenv("ASTRO_CPU", astro_cpu_level_name(test_levels[i].level), 1);
     if (astro_cpu_level() < test_levels[i].level)
@@ -286,7 +301,10 @@ static inline int test_correlator(int argc, char **argv, void (*add_tests)(void)
 {
   g_test_init(&argc, &argv, NULL);
   test_init_gstreamer(&argc, &argv);
-  test_backends[2] = test_on_device("correlator");
+  test_cuda = test_on_device("correlator");
+  test_opencl = test_on_opencl("correlator");
+  test_backends[2] = test_cuda ? test_cuda : test_opencl;
+  test_backends[3] = test_cuda ? test_opencl : NULL;
   add_tests();
   return g_test_run();
 }

@@ -215,6 +215,12 @@ static void check_touched(const AstroBackend *backend, const AstroFftConfig *con
   backend->destroy(instance);
 }
 
+/* An OpenCL device that is a CPU takes long for large grids: it gets few of them. */
+static gboolean is_too_slow(const AstroBackend *backend, gboolean large, guint i)
+{
+  return backend->kind == ASTRO_BACKEND_OPENCL && large && i % 8;
+}
+
 /* Untouched tiles are filled with NaN. The result is compared with that of zeros in their place. */
 static void test_touched(gconstpointer is_large)
 {
@@ -260,11 +266,11 @@ static void test_touched(gconstpointer is_large)
         test_transform(large ? &astro_fft_cpu : &astro_fft_reference, &plain, zeroed, 1, 0);
     /* The reference, which takes long, with one map for each grid. */
     for (guint b = large || i % 8 ? 1 : 0; test_backends[b]; b++)
-      for (guint in_place = 0; in_place < 2; in_place++)
+      for (guint in_place = 0; in_place < 2 && !is_too_slow(test_backends[b], large, i); in_place++)
         check_touched(test_backends[b], &config, poisoned, map, rows * tiles, in_place, expected,
                       g->tolerance);
     /* Without a map all tiles are touched. */
-    for (guint b = 1; test_backends[b]; b++) {
+    for (guint b = 1; test_backends[b] && !is_too_slow(test_backends[b], large, i); b++) {
       gpointer found = test_transform(test_backends[b], &config, zeroed, 1, 0);
       memset(map, 1, rows * tiles);
       compare_touched(&config, map, found, expected, g->tolerance);
@@ -330,7 +336,9 @@ static void test_refused_maps(void)
 
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("fft");
+  const AstroBackend *cuda = test_on_device("fft"), *opencl = test_on_opencl("fft");
+  test_backends[2] = cuda ? cuda : opencl;
+  test_backends[3] = cuda ? opencl : NULL;
   g_test_add_func("/fft/wanted", test_wanted);
   g_test_add_func("/fft/empty-rows", test_empty_rows);
   g_test_add_data_func("/fft/touched", NULL, test_touched);

@@ -246,9 +246,31 @@ static void test_held(void)
   g_assert_cmpuint(blocks_moved(1 << 20, 8192), ==, 8192);
 }
 
+/* OpenCL's sums along a prime factor are plain ones: a long one is refused. */
+static void test_long_prime(gconstpointer opencl)
+{
+  const AstroBackend *backend = opencl;
+  AstroFftConfig config = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4099 }, { { TRUE } } };
+  g_autoptr(GError) error = NULL;
+  g_assert_false(backend->shape(&config, &error));
+  test_says(error->message, "prime factor 4099");
+  g_assert_true(astro_fft_cpu.shape(&config, NULL));
+  config.extents[0] = 4093;
+  gpointer in = test_samples_of(&config, 1);
+  gpointer expected = test_transform(&astro_fft_cpu, &config, in, 1, 0);
+  gpointer found = test_transform(backend, &config, in, 1, 0);
+  g_assert_cmpfloat(test_difference(config.to, found, expected, test_block_bytes(&config, 1, TRUE)),
+                    <, 1e-6);
+  test_free(in);
+  test_free(expected);
+  test_free(found);
+}
+
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("fft");
+  const AstroBackend *cuda = test_on_device("fft"), *opencl = test_on_opencl("fft");
+  test_backends[2] = cuda ? cuda : opencl;
+  test_backends[3] = cuda ? opencl : NULL;
   g_test_add_func("/fft/wave", test_wave);
   g_test_add_func("/fft/real-by-hand", test_real_by_hand);
   g_test_add_data_func("/fft/reference/cpu", &astro_fft_cpu, test_reference);
@@ -256,7 +278,9 @@ static void add_tests(void)
   g_test_add_func("/fft/held", test_held);
   g_test_add_func("/fft/back", test_back);
   g_test_add_func("/fft/errors", test_errors);
-  test_add_on_device("/fft/reference/cuda", test_backends[2], test_reference);
+  test_add_on_device("/fft/reference/cuda", cuda, test_reference);
+  test_add_on_device("/fft/reference/opencl", opencl, test_reference);
+  test_add_on_device("/fft/long-prime/opencl", opencl, test_long_prime);
 }
 
 int main(int argc, char **argv)

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static const AstroBackend *test_backends[4] = { &astro_fft_reference, &astro_fft_cpu };
+static const AstroBackend *test_backends[5] = { &astro_fft_reference, &astro_fft_cpu };
 
 static inline gsize test_block_bytes(const AstroFftConfig *config, guint64 steps, gboolean out)
 {

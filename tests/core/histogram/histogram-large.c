@@ -102,6 +102,34 @@ static void test_cuda_large(void)
   }
 }
 
+/* OpenCL compared with the CPU, with cells that are split and others that are counted as a whole.
+ */
+static void test_opencl_large(void)
+{
+  if (!test_opencl_device) {
+    g_test_skip("there is no OpenCL device");
+    return;
+  }
+  for (guint s = 0; s < 3; s++) {
+    AstroHistogramConfig config = s % 2 ? test_whole_range() : test_standard_bins();
+    config.n_regions = s == 1 ? 3 : 0;
+    config.weighted = s == 2;
+    const gsize values = astro_histogram_values(&config);
+    g_autofree guint64 *expected = g_new(guint64, values);
+    g_autofree double *expected_sums = g_new(double, values);
+    TestCatalogue a = test_catalogue_new(test_skies[s].place, 4001, 3, 21),
+                  b = test_catalogue_new(test_skies[s + 1].place, 2077, 3, 22);
+    for (guint two = 0; two < 2; two++) {
+      const TestCatalogue *other = two ? &b : &a;
+      test_count(&astro_histogram_cpu, &config, 0, &a, other, expected, expected_sums);
+      test_check_opencl(&config, &a, other, test_skies[s].name, expected, expected_sums);
+      config.method = ASTRO_PAIR_METHOD_AUTO;
+    }
+    test_catalogue_clear(&a);
+    test_catalogue_clear(&b);
+  }
+}
+
 enum { HUGE_PARTS = 1000 };
 
 static void place_part(gpointer data, guint64 part)
@@ -147,6 +175,7 @@ static void add_tests(void)
   g_test_add_func("/histogram/all-pairs", test_all_pairs);
   g_test_add_func("/histogram/large", test_large);
   g_test_add_func("/histogram/single", test_single);
+  g_test_add_func("/histogram/opencl/large", test_opencl_large);
   g_test_add_func("/histogram/cuda/large", test_cuda_large);
   g_test_add_func("/histogram/cuda/huge", test_cuda_huge);
 }

@@ -227,6 +227,29 @@ static const AstroBackend test_cuda = {
   .destroy = test_cuda_destroy,
 };
 
+/* OpenCL's, which waits by itself. */
+static const AstroBackend *test_opencl_backend;
+static AstroDevice *test_opencl_device;
+
+static inline gpointer test_opencl_create(gconstpointer config, const AstroPlace *place,
+                                          const char **variant, GError **error)
+{
+  AstroPlace there = { .device = test_opencl_device };
+  return test_opencl_backend->create(config, &there, variant, error);
+}
+
+static inline void test_find_opencl_backend(void)
+{
+  g_autoptr(GError) error = NULL;
+  test_opencl_device = test_find_opencl(&error);
+  if (!test_opencl_device) {
+    g_test_message("no device: %s", error->message);
+    return;
+  }
+  test_opencl_backend = astro_module_backend_of(ASTRO_BACKEND_OPENCL, "histogram");
+  g_assert_nonnull(test_opencl_backend);
+}
+
 static const AstroHistogramParts test_orders_points = { .orders_points = TRUE };
 static const AstroBackend test_cuda_orders = {
   .stage = "histogram",
@@ -338,6 +361,28 @@ static inline void test_check_cuda(AstroHistogramConfig *config, const TestCatal
   }
 }
 
+static inline void test_check_opencl(AstroHistogramConfig *config, const TestCatalogue *a,
+                                     const TestCatalogue *b, const char *what,
+                                     const guint64 *expected, const double *expected_sums)
+{
+  static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
+  AstroBackend backend = *test_opencl_backend;
+  backend.create = test_opencl_create;
+  gsize values = astro_histogram_values(config);
+  g_autofree guint64 *found = g_new(guint64, values);
+  g_autofree double *sums = g_new(double, values);
+  for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
+    config->method = methods[m];
+    g_autofree char *here = g_strdup_printf("%s, %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                                            " points, by OpenCL, method %d",
+                                            what, a->n, b->n, methods[m]);
+    test_count(&backend, config, 0, a, b, found, sums);
+    test_assert_counts(found, expected, values, here);
+    if (config->weighted)
+      test_assert_sums(sums, expected_sums, values, here);
+  }
+}
+
 /* Compares every variant, method and number of threads with the plain loop. */
 static inline void test_check_all(AstroHistogramConfig *config, const TestCatalogue *a,
                                   const TestCatalogue *b, const char *what)
@@ -374,6 +419,8 @@ static inline void test_check_all(AstroHistogramConfig *config, const TestCatalo
   unsetenv("ASTRO_CPU");
   if (test_cuda_device)
     test_check_cuda(config, a, b, what, expected, expected_sums);
+  if (test_opencl_device)
+    test_check_opencl(config, a, b, what, expected, expected_sums);
   config->method = ASTRO_PAIR_METHOD_AUTO;
   g_free(expected);
   g_free(found);
@@ -405,8 +452,10 @@ static inline int test_histogram(int argc, char **argv, void (*add_tests)(void))
 {
   g_test_init(&argc, &argv, NULL);
   test_find_cuda();
+  test_find_opencl_backend();
   add_tests();
   int status = g_test_run();
   g_clear_pointer(&test_cuda_device, astro_device_unref);
+  g_clear_pointer(&test_opencl_device, astro_device_unref);
   return status;
 }

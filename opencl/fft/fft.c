@@ -1,0 +1,316 @@
+/* The opencl backend of fft: along one axis after the other, the lines of a part of the block at a
+ * time. */
+#include "config.h"
+#include "core/lib/fft/check.h"
+#include "opencl/runtime/opencl.h"
+
+#include <math.h>
+
+static const char text[] =
+#include "opencl/fft/fft.cl.h"
+    ;
+
+#define MOST_RADIX 16                               /* as long as factors are small */
+#define LONGEST_PRIME 4096                          /* its transform is a plain sum */
+#define PART_SAMPLES ((guint64)1 << 22)             /* of a part, if a line is not longer */
+#define MOST_STEPS 32                               /* radices of a length below 2^31 */
+#define BYTES_OF(self) ((self)->is_double ? 16 : 8) /* of a complex sample */
+
+/* As in fft.cl. */
+typedef struct {
+  cl_ulong first, count;
+  cl_ulong inner, period, first_line, n_lines;
+  cl_ulong wanted, n_wanted;
+  cl_ulong n, n_in, n_out;
+  cl_ulong origin_in, origin_out;
+  cl_ulong share, rows, tiles;
+  cl_uint is_real, has_map;
+} Lines;
+
+typedef struct {
+  AstroFftConfig config;
+  AstroPlace place;
+  gboolean is_double;
+  cl_kernel load, combine, store;
+  gpointer roots[ASTRO_MAX_AXES]; /* exp(-+2 pi i k / n) of each axis that is transformed */
+  gpointer work[2];               /* lines of a part */
+  guint64 work_samples;
+  gpointer between; /* complex samples between axes, if the last of them becomes real */
+  gsize between_bytes;
+} Fft;
+
+/* The radices of a length, small ones first; returns their number, or 0 with *prime one that is too
+ * long. */
+static guint radices_of(guint64 n, guint64 radices[MOST_STEPS], guint64 *prime)
+{
+  guint steps = 0;
+  for (guint64 radix = MOST_RADIX; radix > 1; radix--)
+    for (; n % radix == 0; n /= radix)
+      radices[steps++] = radix;
+  for (guint64 radix = MOST_RADIX + 1; n > 1; radix++) {
+    if (radix * radix > n)
+      radix = n;
+    for (; n % radix == 0; n /= radix) {
+      if (radix > LONGEST_PRIME) {
+        *prime = radix;
+        return 0;
+      }
+      radices[steps++] = radix;
+    }
+  }
+  return steps;
+}
+
+static gboolean shape(gconstpointer given, GError **error)
+{
+  const AstroFftConfig *config = given;
+  guint64 radices[MOST_STEPS], prime = 0;
+  if (!astro_fft_check(config, error))
+    return FALSE;
+  for (guint i = 0; i < config->n_axes; i++) {
+    if (config->axes[i].transformed)
+      radices_of(config->extents[i], radices, &prime);
+    if (prime)
+      return astro_backend_refuse(error,
+                                  "a transform of %" G_GUINT64_FORMAT
+                                  " samples, which have the prime factor %" G_GUINT64_FORMAT
+                                  ": by OpenCL it may be %d at most",
+                                  config->extents[i], prime, LONGEST_PRIME);
+  }
+  return TRUE;
+}
+
+/* ---- memory ---- */
+
+/* Makes room for so many bytes; what was there is lost. */
+static gboolean need(Fft *self, gpointer *face, gsize *has, gsize bytes, GError **error)
+{
+  if (bytes <= *has)
+    return TRUE;
+  astro_opencl_free(&self->place, face);
+  *has = 0;
+  if (!astro_opencl_alloc(&self->place, "fft", face, bytes, 1, error))
+    return FALSE;
+  *has = bytes;
+  return TRUE;
+}
+
+static gboolean send_roots(Fft *self, guint axis, GError **error)
+{
+  const guint64 n = self->config.extents[axis];
+  const gsize bytes = n * BYTES_OF(self);
+  if (!astro_opencl_alloc(&self->place, "fft", &self->roots[axis], n, BYTES_OF(self), error))
+    return FALSE;
+  gpointer roots = g_try_malloc(bytes);
+  if (!roots)
+    return astro_backend_no_memory(error, "no memory for %" G_GUINT64_FORMAT " roots of unity", n);
+  for (guint64 i = 0; i < n; i++) {
+    const double angle = (self->config.inverse ? 2 : -2) * G_PI * (double)i / (double)n;
+    for (guint part = 0; part < 2; part++) {
+      const double value = part ? sin(angle) : cos(angle);
+      if (self->is_double)
+        ((double *)roots)[2 * i + part] = value;
+      else
+        ((float *)roots)[2 * i + part] = (float)value;
+    }
+  }
+  const gboolean ok = astro_opencl_upload(&self->place, self->roots[axis], roots, bytes, error);
+  g_free(roots);
+  return ok;
+}
+
+/* ---- passes ---- */
+
+static gboolean launch(Fft *self, cl_kernel kernel, const AstroOpenclArgument *arguments,
+                       guint n_arguments, guint64 items, GError **error)
+{
+  const AstroOpenclRange range = { 1, { items }, { 64 } };
+  return astro_opencl_launch(&self->place, kernel, arguments, n_arguments, &range, error);
+}
+
+/* Transforms the lines in work[0]; *at: where they are then. */
+static gboolean combine(Fft *self, guint axis, guint64 count, guint *at, GError **error)
+{
+  guint64 radices[MOST_STEPS], prime;
+  const cl_ulong n = self->config.extents[axis], items = count * n;
+  const guint steps = radices_of(n, radices, &prime);
+  cl_ulong done = 1;
+  *at = 0;
+  for (guint i = 0; i < steps; i++, *at ^= 1) {
+    const cl_ulong radix = radices[i];
+    const AstroOpenclArgument arguments[] = { OPENCL_FACE(self->work[*at]),
+                                              OPENCL_FACE(self->work[*at ^ 1]),
+                                              OPENCL_FACE(self->roots[axis]),
+                                              OPENCL_VALUE(items),
+                                              OPENCL_VALUE(n),
+                                              OPENCL_VALUE(done),
+                                              OPENCL_VALUE(radix) };
+    if (!launch(self, self->combine, arguments, G_N_ELEMENTS(arguments), items, error))
+      return FALSE;
+    done *= radix;
+  }
+  return TRUE;
+}
+
+/* Lines of a part are all loaded before one is stored, so that out may be in. */
+static gboolean run_part(Fft *self, guint axis, const AstroFftPass *pass, Lines lines, gpointer in,
+                         gpointer map, gpointer out, GError **error)
+{
+  const double scale = pass->inverse ? 1 / (double)pass->n : 1;
+  const float single = (float)scale;
+  guint at;
+  lines.is_real = (cl_uint)pass->real_in;
+  const AstroOpenclArgument loads[] = { OPENCL_FACE(in), OPENCL_FACE(map),
+                                        OPENCL_FACE(self->work[0]), OPENCL_VALUE(lines) };
+  if (!launch(self, self->load, loads, G_N_ELEMENTS(loads), lines.count * lines.n, error) ||
+      !combine(self, axis, lines.count, &at, error))
+    return FALSE;
+  lines.is_real = (cl_uint)pass->real_out;
+  const AstroOpenclArgument stores[] = { OPENCL_FACE(self->work[at]), OPENCL_FACE(out),
+                                         OPENCL_VALUE(lines),
+                                         self->is_double ? OPENCL_VALUE(scale)
+                                                         : OPENCL_VALUE(single) };
+  return launch(self, self->store, stores, G_N_ELEMENTS(stores), lines.count * lines.n_wanted,
+                error);
+}
+
+static gboolean run_pass(Fft *self, guint axis, const AstroFftPass *pass,
+                         const AstroFftTouched *touched, gpointer in, gpointer out, GError **error)
+{
+  const guint64 all = pass->outer * (pass->inner / pass->period) * pass->n_lines,
+                most = MAX(PART_SAMPLES / pass->n, 1);
+  const gsize bytes = MIN(most, all) * pass->n * BYTES_OF(self);
+  Lines lines = { .inner = pass->inner,
+                  .period = pass->period,
+                  .first_line = pass->first_line,
+                  .n_lines = pass->n_lines,
+                  .wanted = pass->wanted,
+                  .n_wanted = pass->n_wanted,
+                  .n = pass->n,
+                  .n_in = pass->n_in,
+                  .n_out = pass->n_out,
+                  .origin_in = pass->origin_in,
+                  .origin_out = pass->origin_out };
+  if (touched) {
+    lines.has_map = 1;
+    lines.share = touched->share;
+    lines.rows = touched->rows;
+    lines.tiles = touched->tiles;
+  }
+  for (guint i = 0; i < 2; i++) {
+    gsize has = self->work_samples * BYTES_OF(self);
+    if (!need(self, &self->work[i], &has, bytes, error))
+      return FALSE;
+  }
+  self->work_samples = MAX(self->work_samples, bytes / BYTES_OF(self));
+  for (lines.first = 0; lines.first < all; lines.first += lines.count) {
+    lines.count = MIN(all - lines.first, most);
+    if (!run_part(self, axis, pass, lines, in, touched ? (gpointer)touched->map : NULL, out, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* The axis of each pass, in their order (core/lib/fft/check.c). */
+static guint next_axis(const AstroFftConfig *config, gboolean becomes_real, guint *k)
+{
+  for (;;) {
+    const guint axis = becomes_real ? *k : config->n_axes - 1 - *k;
+    (*k)++;
+    if (config->axes[axis].transformed)
+      return axis;
+  }
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gconstpointer arguments, AstroResult *result, GError **error)
+{
+  Fft *self = instance;
+  const AstroFftConfig *config = &self->config;
+  const guint64 *steps = arguments;
+  const gboolean becomes_real = !astro_format_info(config->to)->is_complex;
+  AstroFftPass passes[ASTRO_MAX_AXES];
+  AstroFftTouched touched;
+  if (!astro_fft_check_call(config, in, n_in, out, n_out, steps, error))
+    return FALSE;
+  const guint n_passes = astro_fft_passes(config, *steps, passes);
+  const gboolean has_map = astro_fft_touched(config, in, n_in, &touched);
+  gpointer from = in->data;
+  if (becomes_real && n_passes > 1 &&
+      !need(self, &self->between, &self->between_bytes,
+            passes[0].outer * passes[0].n_out * passes[0].inner * BYTES_OF(self), error))
+    return FALSE;
+  for (guint i = 0, k = 0; i < n_passes; i++) {
+    gpointer to = becomes_real && i + 1 < n_passes ? self->between : out->data;
+    if (!run_pass(self, next_axis(config, becomes_real, &k), &passes[i],
+                  has_map && i == 0 ? &touched : NULL, from, to, error))
+      return FALSE;
+    from = to;
+  }
+  return TRUE;
+}
+
+/* ---- the backend ---- */
+
+static gboolean drain(gpointer instance, AstroResult *result, GError **error)
+{
+  return astro_opencl_drain(&((Fft *)instance)->place, error);
+}
+
+static void destroy(gpointer instance)
+{
+  Fft *self = instance;
+  const cl_kernel kernels[] = { self->load, self->combine, self->store };
+  for (guint i = 0; i < G_N_ELEMENTS(kernels); i++)
+    if (kernels[i])
+      clReleaseKernel(kernels[i]);
+  for (guint i = 0; i < G_N_ELEMENTS(self->roots); i++)
+    astro_opencl_free(&self->place, &self->roots[i]);
+  for (guint i = 0; i < G_N_ELEMENTS(self->work); i++)
+    astro_opencl_free(&self->place, &self->work[i]);
+  astro_opencl_free(&self->place, &self->between);
+  g_free(self);
+}
+
+static gboolean open_kernels(Fft *self, GError **error)
+{
+  AstroDevice *device = self->place.device;
+  const AstroOpenclProgram program = { "fft", text, self->is_double };
+  g_autofree char *options =
+      g_strdup_printf("-DREAL=%s -DTILE=%d", self->is_double ? "double" : "float", ASTRO_GRID_TILE);
+  return (self->load = astro_opencl_kernel(device, &program, options, "load", error)) &&
+         (self->combine = astro_opencl_kernel(device, &program, options, "combine", error)) &&
+         (self->store = astro_opencl_kernel(device, &program, options, "store", error));
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!shape(config, error))
+    return NULL;
+  Fft *self = g_new0(Fft, 1);
+  self->config = *(const AstroFftConfig *)config;
+  self->place = *place;
+  self->is_double = self->config.to == ASTRO_FORMAT_CF64LE || self->config.to == ASTRO_FORMAT_F64LE;
+  if (variant)
+    *variant = self->is_double ? "double" : "single";
+  gboolean ok = open_kernels(self, error);
+  for (guint i = 0; i < self->config.n_axes && ok; i++)
+    ok = !self->config.axes[i].transformed || send_roots(self, i, error);
+  if (ok)
+    return self;
+  destroy(self);
+  return NULL;
+}
+
+const AstroBackend astro_opencl_fft = {
+  .stage = "fft",
+  .kind = ASTRO_BACKEND_OPENCL,
+  .config_bytes = sizeof(AstroFftConfig),
+  .shape = shape,
+  .create = create,
+  .submit = submit,
+  .drain = drain,
+  .destroy = destroy,
+  .in_place = TRUE,
+};
