@@ -3,12 +3,13 @@
  * wgmma's multiplies twice as fast, but a multiprocessor multiplies one tile and then writes it; of
  * mma's it has several tiles, some of which are written while others are multiplied. So up to some
  * number of steps mma's is quicker: fewer for larger arrays, of whose tiles fewer lie on the
- * diagonal, and for the smallest, whose memory takes longer than either.
+ * diagonal, and more where many of the 128 rows of wgmma's tiles are empty, as with 96 stations of
+ * two polarisations.
  *
- * From an H100 (tests/bench/gpu-figures.md): with a + b K for K steps, where b is the rate of 3072
- * steps and a the rest of the time of 128, the two cross at 130 (64 stations), 330 (128), 280 (576)
- * and 216 (832 stations of two polarisations), and later if writing hides more of longer products.
- * `correlator-short choose` measures both and prints these rows. */
+ * Measured on an H100 with CI8 by `correlator-short choose`, from 64 to 768 steps
+ * (tests/bench/gpu-figures.md has the times); rows of 768 are as far as that went. Above 1152
+ * inputs nothing was measured so: by a + b K for K steps, where b is the rate of 3072 steps and a
+ * the rest of the time of 128, the kernels cross at 216 for 832 stations. */
 #pragma once
 
 #include <glib.h>
@@ -19,10 +20,8 @@ typedef struct {
 } CorrelatorCrossing;
 
 static const CorrelatorCrossing correlator_crossings[] = {
-  { 128, 128 },
-  { 256, 320 },
-  { 1152, 256 },
-  { G_MAXUINT, 192 },
+  { 64, 768 },  { 128, 192 }, { 192, 768 },  { 256, 384 },
+  { 384, 320 }, { 512, 128 }, { 1152, 192 }, { G_MAXUINT, 192 },
 };
 
 static inline guint correlator_brief_steps(guint inputs)

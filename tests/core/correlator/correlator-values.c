@@ -149,7 +149,7 @@ static void test_crossings(void)
 {
   static const struct {
     guint stations, pols, steps;
-  } cases[] = { { 64, 2, 128 }, { 65, 2, 320 }, { 257, 1, 256 } };
+  } cases[] = { { 64, 2, 192 }, { 65, 2, 768 }, { 193, 1, 384 }, { 257, 1, 320 }, { 513, 1, 192 } };
   static const guint cuts[] = { 200, 0 };
   for (guint k = 0; k < G_N_ELEMENTS(cases); k++)
     for (guint more = 0; more <= 8; more += 8)
