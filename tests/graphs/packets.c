@@ -1,8 +1,8 @@
 /* The graphs transmit, receive and record, one sending packets to another over loopback. */
 #include "tests/graphs/program.h"
 
-/* The sender begins once the receiver listens, and the receiver ends after the sender has finished.
- * Their output goes to the files received and sent. */
+/* The sender begins once the receiver listens, and the receiver ends after the sender has finished
+ * and no packet waits in its socket. Their output goes to the files received and sent. */
 static void exchange(const char *receiver, const char *sender)
 {
   g_autofree char *quoted = g_shell_quote(program);
@@ -13,7 +13,9 @@ static void exchange(const char *receiver, const char *sender)
       "until grep -q \"$hex \" /proc/net/udp; do sleep 0.05; n=$((n + 1)); [ $n -lt 1000 ] || exit "
       "3; "
       "done; sleep 0.2; "
-      "%s run transmit %s port=$port >sent 2>&1 || exit 4; sleep 0.5; "
+      "%s run transmit %s port=$port >sent 2>&1 || exit 4; "
+      "until grep \"$hex \" /proc/net/udp | grep -q ' 00000000:00000000 '; do sleep 0.05; "
+      "n=$((n + 1)); [ $n -lt 1000 ] || exit 5; done; sleep 0.5; "
       "kill -INT $receiver; wait $receiver; status=$?; cat received sent; exit $status",
       quoted, receiver, quoted, sender);
   g_auto(Result) result = run_shell(script);
