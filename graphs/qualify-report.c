@@ -15,7 +15,8 @@ static const struct {
     "tests/core/beamform tests/core/channelizer tests/core/dedisperse tests/core/fold "
     "tests/core/convert tests/core/transpose tests/core/phaseshift tests/core/fft "
     "tests/core/delay tests/core/gridder tests/core/image tests/core/clean tests/core/calibrate "
-    "tests/core/flag tests/core/search tests/core/histogram" },
+    "tests/core/flag tests/core/search tests/core/histogram "
+    "tests/core/backend/opencl.c" },
   { "rate", "Rates beside what the machine allows", "tests/bench tests/graphs/planted.c" },
   { "image", "Errors of images beside direct transforms are as small as asked for",
     "tests/core/gridder/gridder.c tests/elements/astrogridder.c" },

@@ -248,7 +248,7 @@ static void print_exchanged(AstroStats *stats, double seconds, FILE *out)
   g_autofree char *bytes_sent = astro_format_bytes((double)sent);
   g_autofree char *bytes_got = astro_format_bytes((double)got);
   fprintf(out,
-          "rank %u of %u sent %s, got %s; bytes were on the way %.3f s (%.1f %% of the time), and "
+          "rank %u of %u sent %s, got %s; bytes were on the way %.3g s (%.3g %% of the time), and "
           "streams were held up %.3f s until ranks took them\n",
           rank, ranks, bytes_sent, bytes_got, (double)moving / 1e9, (double)moving / 1e7 / seconds,
           (double)held / 1e9);
