@@ -169,20 +169,18 @@ static void test_compiler_fails(void)
 {
   AstroDevice *device = test_find_opencl(NULL);
   const AstroTransposeConfig other = { 2, { 4, 5 }, { 1, 0 }, 1 };
-  static const struct {
-    const char *options, *says;
-  } cases[] = {
-    { "-Dreturn=if", "does not compile transpose: " },
-    { "--no-such-option", "CL_INVALID_BUILD_OPTIONS" },
-  };
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+  static const char *const options[] = { "-Dreturn=if", "--no-such-option" };
+  for (guint i = 0; i < G_N_ELEMENTS(options); i++) {
     g_autoptr(GError) error = NULL;
     AstroPlace place;
-    g_setenv("ASTRO_OPENCL_OPTIONS", cases[i].options, TRUE);
+    g_setenv("ASTRO_OPENCL_OPTIONS", options[i], TRUE);
     g_assert_null(open_transpose(device, &other, &place, &error));
     g_unsetenv("ASTRO_OPENCL_OPTIONS");
     g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE);
-    test_says(error->message, cases[i].says);
+    /* Some compilers complain of an option by name, others refuse it by a code alone. */
+    const gboolean is_code = i == 1 && !strstr(error->message, options[i]);
+    test_says(error->message,
+              is_code ? "CL_INVALID_BUILD_OPTIONS" : "does not compile transpose: ");
     test_says(error->message, device->name);
     device->funcs->queue_free(device, place.queue);
   }
