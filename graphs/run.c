@@ -394,12 +394,14 @@ static char *failed_element(GstElement *pipeline)
   return name ? name : gst_object_get_name(GST_OBJECT(pipeline));
 }
 
-/* A failed change of state should come with an error message, but some elements send none. */
+/* A failed change of state should come with an error message, but some elements send none. Where
+ * one was told just now, the loop is about to end. */
 static gboolean on_watch(gpointer data)
 {
   Run *run = data;
   g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
-  if (GST_STATE_RETURN(run->pipeline) != GST_STATE_CHANGE_FAILURE || gst_bus_have_pending(bus))
+  if (!g_main_loop_is_running(run->loop) ||
+      GST_STATE_RETURN(run->pipeline) != GST_STATE_CHANGE_FAILURE || gst_bus_have_pending(bus))
     return G_SOURCE_CONTINUE;
   g_autofree char *name = failed_element(run->pipeline);
   say(run, ASTRO_LINE_ERROR, "%s: failed to start, without an error message", name);
