@@ -67,7 +67,7 @@ const AstroQualifyElement astro_qualify_elements[] = {
     VISIBILITIES
     "! STAGE size={16|18|30|64} cell={60-200} interval={0-3} accuracy={1e-2|1e-4|1e-7} "
     "algorithm={wstacking|wprojection} weighting={natural|uniform|briggs} per-channel={true|false}",
-    MANY_VISIBILITIES "! STAGE size=256 cell=60", 2e-5, 2e-5, 0.1 },
+    MANY_VISIBILITIES "! STAGE size=256 cell=60", 2e-5, 2e-5, 0.05 },
   { "astrodegridder", VISIBILITIES "! STAGE model=$MODEL accuracy=1e-7 subtract={true|false}",
     MANY_VISIBILITIES "! STAGE model=$MODEL", 2e-6, 2e-6, 0,
     "astrovissrc stations=8 channels=4 integration=60 duration=300 sky=0,0,1;0.004,-0.003,2 " WHEN
