@@ -134,7 +134,9 @@ static void choose(void)
     printf("  { %u, %u },\n", stations[i] * POLS, most[i]);
 }
 
-int main(int argc, char **argv)
+/* ---- figures ---- */
+
+static void measure_all(gboolean has_levels)
 {
   static const Shape shapes[] = {
     { ASTRO_FORMAT_CI8, 64, 8192, 128, 0.85 }, { ASTRO_FORMAT_CI8, 128, 4096, 128, 0.85 },
@@ -147,22 +149,25 @@ int main(int argc, char **argv)
     { ASTRO_FORMAT_CI8, 1664, 128, 16, 0.85 },
   };
   static const char *const levels[] = { NULL, "wgmma", "mma" };
+  g_autofree char *title = g_strdup_printf(
+      "%s: short integrations of two polarisations (limit: traffic of a device copy)",
+      device->name);
+  bench_head(title);
+  for (guint i = 0; i < G_N_ELEMENTS(shapes); i++)
+    for (guint l = 0; l < (has_levels ? G_N_ELEMENTS(levels) : 1); l++)
+      measure(&shapes[i], levels[l]);
+}
+
+int main(int argc, char **argv)
+{
   gst_init(&argc, &argv);
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (!bench_open_device("correlator-short") || !bench_load_copy())
     return 0;
-  const gboolean chooses = argc > 1 && g_str_equal(argv[1], "choose");
-  if (chooses)
+  if (argc > 1 && g_str_equal(argv[1], "choose"))
     choose();
-  const gboolean all = argc > 1 && g_str_equal(argv[1], "all");
-  g_autofree char *title = g_strdup_printf(
-      "%s: short integrations of two polarisations (limit: traffic of a device copy)",
-      device->name);
-  if (!chooses)
-    bench_head(title);
-  for (guint i = 0; i < G_N_ELEMENTS(shapes) && !chooses; i++)
-    for (guint l = 0; l < (all ? G_N_ELEMENTS(levels) : 1); l++)
-      measure(&shapes[i], levels[l]);
+  else
+    measure_all(argc > 1 && g_str_equal(argv[1], "all"));
   device->funcs->queue_free(device, queue);
   astro_device_unref(device);
   return 0;
