@@ -63,6 +63,14 @@ tests_graphs_qualify_SOURCES = tests/graphs/qualify.c $(qualify_sources) graphs/
 # A kernel of its own, which is compiled with the defects of core/backend/plant.h.
 tests_graphs_planted_SOURCES = tests/graphs/planted.c $(qualify_sources) graphs/json.c graphs/json.h graphs/usage.c graphs/usage.h core/power/cpu.c
 tests_graphs_planted_CPPFLAGS = $(AM_CPPFLAGS) -DASTRO_PLANTS_DEFECTS
+# Its flags have no sanitizer's.
+if SANITIZERS
+check_LTLIBRARIES += tests/graphs/quiet-start.la
+endif
+tests_graphs_quiet_start_la_SOURCES = tests/graphs/quiet-start.c
+tests_graphs_quiet_start_la_CFLAGS = $(astro_warnings) $(GST_CFLAGS)
+tests_graphs_quiet_start_la_LDFLAGS = $(HARDENING_LDFLAGS) -module -avoid-version -rpath /nowhere
+
 tests_graphs_places_SOURCES = tests/graphs/places.c graphs/places.c graphs/places.h
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_rounds_SOURCES = tests/graphs/rounds.c $(parser_sources)

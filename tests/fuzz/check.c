@@ -1,6 +1,7 @@
 /* Runs a fuzz target for some seconds within "make check", where there is no libFuzzer: on the
  * files of its corpus, and on those files with random changes. The program's name ends in that of
  * the target; ASTRO_FUZZ_SECONDS sets how long it runs. */
+#include "config.h"
 #include "tests/tests.h"
 
 #include <dlfcn.h>

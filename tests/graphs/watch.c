@@ -145,6 +145,6 @@ static void add_tests(void)
 
 int main(int argc, char **argv)
 {
-  see_who_allocated();
+  start_quietly();
   return test_run(argc, argv, add_tests);
 }
