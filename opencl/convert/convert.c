@@ -7,6 +7,7 @@
 
 static const char text[] =
 #include "opencl/runtime/samples.cl.h"
+#include "opencl/runtime/clipped.cl.h"
 #include "opencl/convert/convert.cl.h"
     ;
 

@@ -4,6 +4,6 @@ opencl_sources += opencl/runtime/module.c opencl/runtime/platforms.c opencl/runt
   opencl/runtime/status.c opencl/runtime/clipped.c opencl/runtime/room.c opencl/runtime/samples.c
 opencl_headers += opencl/runtime/opencl.h opencl/runtime/addresses.h opencl/runtime/cache.h opencl/runtime/clipped.h \
   opencl/runtime/platforms.h opencl/runtime/samples.h
-opencl_programs += opencl/runtime/common.cl opencl/runtime/samples.cl
+opencl_programs += opencl/runtime/common.cl opencl/runtime/samples.cl opencl/runtime/clipped.cl
 gpu_bench_programs += tests/bench/opencl-gpu
 core_tests += tests/core/backend/opencl

@@ -8,10 +8,11 @@ static const char text[] =
 #include "opencl/lib/fft/lines.cl.h"
     ;
 
-#define MOST_RADIX 16     /* as long as factors are small */
-#define LONGEST_PRIME 512 /* whose transform is a plain sum; with longer ones it would take long   \
-                           */
-#define MOST_STEPS 32     /* radices of a length below 2^31 */
+#define MOST_RADIX 16 /* as long as factors are small */
+#define LONGEST_PRIME                                                                              \
+  512                 /* whose transform is a plain sum; with longer ones it would take long       \
+                       */
+#define MOST_STEPS 32 /* radices of a length below 2^31 */
 
 /* ---- memory ---- */
 
