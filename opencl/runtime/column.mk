@@ -7,3 +7,5 @@ opencl_headers += opencl/runtime/opencl.h opencl/runtime/addresses.h opencl/runt
 opencl_programs += opencl/runtime/common.cl opencl/runtime/samples.cl opencl/runtime/clipped.cl
 gpu_bench_programs += tests/bench/opencl-gpu
 core_tests += tests/core/backend/opencl
+element_tests += tests/elements/opencl
+dist_files += tests/elements/chains.h
