@@ -235,12 +235,6 @@ gboolean astro_opencl_lines_init(AstroOpenclLines *lines, const AstroPlace *plac
     for (lines->length = 1; lines->length < 2 * n - 1;)
       lines->length *= 2;
   lines->room = lines->length;
-  if (lines->length > G_MAXUINT32)
-    return astro_backend_refuse(error,
-                                "%s: transforms of %" G_GUINT64_FORMAT
-                                " samples: by OpenCL they take %" G_GUINT64_FORMAT
-                                ", more than 2^32 - 1",
-                                stage, n, lines->length);
   /* The two transforms of a convolution are the forward one. */
   return open_kernels(lines, convolves, error) &&
          send_roots(lines, stage, convolves ? -1 : sign, error) &&

@@ -38,7 +38,8 @@ typedef struct {
       response; /* exp(-+pi i k k / n), and the transform of what it is convolved with */
 } AstroOpenclLines;
 
-/* stage: for errors. If it fails, the lines are to be cleared all the same. */
+/* n: up to 2^30, as of fft. stage: for errors. If it fails, the lines are to be cleared all the
+ * same. */
 gboolean astro_opencl_lines_init(AstroOpenclLines *lines, const AstroPlace *place,
                                  const char *stage, guint64 n, gboolean inverse, gboolean is_double,
                                  GError **error);
