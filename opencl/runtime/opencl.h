@@ -111,6 +111,7 @@ gboolean astro_opencl_launch(const AstroPlace *place, cl_kernel kernel,
 extern const AstroBackend astro_opencl_convert;
 extern const AstroBackend astro_opencl_correlator;
 extern const AstroBackend astro_opencl_fft;
+extern const AstroBackend astro_opencl_gridder;
 extern const AstroBackend astro_opencl_histogram;
 extern const AstroBackend astro_opencl_transpose;
 

@@ -14,10 +14,11 @@
 
 enum { SIZE = 24, DUMPS = 5, BLOCK = 3, MOST_GRIDS = 4 };
 
-/* The reference is first; the device's backend is last, if there is one, with enough memory and
- * with little. */
-static const AstroBackend *backends[] = { &astro_gridder_reference, &astro_gridder_cpu, NULL, NULL,
-                                          NULL };
+/* The reference is first; then come CUDA's, if there is a device, with enough memory and with
+ * little, and OpenCL's. */
+static const AstroBackend *backends[] = {
+  &astro_gridder_reference, &astro_gridder_cpu, NULL, NULL, NULL, NULL
+};
 
 typedef enum { NOTHING, BY_BASELINE, BY_ALL, BY_TIME, N_LOSSES } Losses;
 
@@ -676,6 +677,7 @@ static void add_tests(void)
     short_of_memory.create = create_short;
     backends[3] = &short_of_memory;
   }
+  backends[backends[2] ? 4 : 2] = test_on_opencl("gridder");
   g_test_add_data_func("/gridder-calls/direct", &astro_direct, test_backends);
   g_test_add_data_func("/gridder-calls/wprojection", &astro_wprojection, test_backends);
   g_test_add_data_func("/gridder-calls/wstacking", &astro_wstacking, test_backends);
