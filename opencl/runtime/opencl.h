@@ -113,6 +113,7 @@ extern const AstroBackend astro_opencl_correlator;
 extern const AstroBackend astro_opencl_fft;
 extern const AstroBackend astro_opencl_gridder;
 extern const AstroBackend astro_opencl_histogram;
+extern const AstroBackend astro_opencl_image;
 extern const AstroBackend astro_opencl_transpose;
 
 G_END_DECLS
