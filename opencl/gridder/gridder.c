@@ -21,7 +21,9 @@ static gboolean zero(const AstroPlace *place, gpointer grid, gsize bytes, GError
   return astro_opencl_fill(place, grid, 0, bytes, error);
 }
 
-static const AstroGridAlgorithm *const algorithms[] = { &astro_opencl_wstacking, NULL };
+static const AstroGridAlgorithm *const algorithms[] = { &astro_opencl_wstacking,
+                                                        &astro_opencl_wprojection,
+                                                        &astro_opencl_direct, NULL };
 
 static const AstroGridderParts parts = {
   .prepare = &astro_opencl_prepare_funcs,

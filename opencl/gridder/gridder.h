@@ -5,4 +5,5 @@
 #include "core/gridder/gridder.h"
 #include "opencl/runtime/opencl.h"
 
-extern const AstroGridAlgorithm astro_opencl_wstacking;
+extern const AstroGridAlgorithm astro_opencl_direct, astro_opencl_wprojection,
+    astro_opencl_wstacking;

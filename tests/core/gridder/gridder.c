@@ -315,10 +315,10 @@ static void test_direct(void)
 }
 
 /* The device's, over several calls and channels, into a grid that held garbage. */
-static void test_direct_on_device(void)
+static void test_direct_on_device(gconstpointer on_device)
 {
   g_autoptr(GRand) random = g_rand_new_with_seed(21);
-  if (!test_gridding_there("cuda"))
+  if (!test_gridding_there(on_device))
     return;
   for (guint i = 0; i < 8; i++) {
     static const guint sizes[] = { 2, 18, 50, 64 }, rows[] = { 1, 200, 63, 129 };
@@ -419,7 +419,8 @@ static void add_tests(void)
   g_test_add_data_func("/gridder/wstacking/flat/opencl", "opencl", test_flat);
   g_test_add_func("/gridder/wstacking/refused", test_refused);
   g_test_add_func("/gridder/direct", test_direct);
-  g_test_add_func("/gridder/direct/cuda", test_direct_on_device);
+  g_test_add_data_func("/gridder/direct/cuda", "cuda", test_direct_on_device);
+  g_test_add_data_func("/gridder/direct/opencl", "opencl", test_direct_on_device);
   g_test_add_func("/gridder/sizes", test_sizes);
 }
 
