@@ -2,18 +2,13 @@
  * time. */
 #include "config.h"
 #include "core/lib/fft/check.h"
-#include "opencl/runtime/opencl.h"
-
-#include <math.h>
+#include "opencl/lib/fft/lines.h"
 
 static const char text[] =
 #include "opencl/fft/fft.cl.h"
     ;
 
-#define MOST_RADIX 16                               /* as long as factors are small */
-#define LONGEST_PRIME 4096                          /* its transform is a plain sum */
 #define PART_SAMPLES ((guint64)1 << 22)             /* of a part, if a line is not longer */
-#define MOST_STEPS 32                               /* radices of a length below 2^31 */
 #define BYTES_OF(self) ((self)->is_double ? 16 : 8) /* of a complex sample */
 
 /* As in fft.cl. */
@@ -31,54 +26,12 @@ typedef struct {
   AstroFftConfig config;
   AstroPlace place;
   gboolean is_double;
-  cl_kernel load, combine, store;
-  gpointer roots[ASTRO_MAX_AXES]; /* exp(-+2 pi i k / n) of each axis that is transformed */
-  gpointer work[2];               /* lines of a part */
-  guint64 work_samples;
+  cl_kernel load, store;
+  AstroOpenclLines axes[ASTRO_MAX_AXES]; /* of those that are transformed */
+  AstroOpenclRooms rooms;                /* for the lines of a part */
   gpointer between; /* complex samples between axes, if the last of them becomes real */
   gsize between_bytes;
 } Fft;
-
-/* The radices of a length, small ones first; returns their number, or 0 with *prime one that is too
- * long. */
-static guint radices_of(guint64 n, guint64 radices[MOST_STEPS], guint64 *prime)
-{
-  guint steps = 0;
-  for (guint64 radix = MOST_RADIX; radix > 1; radix--)
-    for (; n % radix == 0; n /= radix)
-      radices[steps++] = radix;
-  for (guint64 radix = MOST_RADIX + 1; n > 1; radix++) {
-    if (radix * radix > n)
-      radix = n;
-    for (; n % radix == 0; n /= radix) {
-      if (radix > LONGEST_PRIME) {
-        *prime = radix;
-        return 0;
-      }
-      radices[steps++] = radix;
-    }
-  }
-  return steps;
-}
-
-static gboolean shape(gconstpointer given, GError **error)
-{
-  const AstroFftConfig *config = given;
-  guint64 radices[MOST_STEPS], prime = 0;
-  if (!astro_fft_check(config, error))
-    return FALSE;
-  for (guint i = 0; i < config->n_axes; i++) {
-    if (config->axes[i].transformed)
-      radices_of(config->extents[i], radices, &prime);
-    if (prime)
-      return astro_backend_refuse(error,
-                                  "a transform of %" G_GUINT64_FORMAT
-                                  " samples, which have the prime factor %" G_GUINT64_FORMAT
-                                  ": by OpenCL it may be %d at most",
-                                  config->extents[i], prime, LONGEST_PRIME);
-  }
-  return TRUE;
-}
 
 /* ---- memory ---- */
 
@@ -95,30 +48,6 @@ static gboolean need(Fft *self, gpointer *face, gsize *has, gsize bytes, GError 
   return TRUE;
 }
 
-static gboolean send_roots(Fft *self, guint axis, GError **error)
-{
-  const guint64 n = self->config.extents[axis];
-  const gsize bytes = n * BYTES_OF(self);
-  if (!astro_opencl_alloc(&self->place, "fft", &self->roots[axis], n, BYTES_OF(self), error))
-    return FALSE;
-  gpointer roots = g_try_malloc(bytes);
-  if (!roots)
-    return astro_backend_no_memory(error, "no memory for %" G_GUINT64_FORMAT " roots of unity", n);
-  for (guint64 i = 0; i < n; i++) {
-    const double angle = (self->config.inverse ? 2 : -2) * G_PI * (double)i / (double)n;
-    for (guint part = 0; part < 2; part++) {
-      const double value = part ? sin(angle) : cos(angle);
-      if (self->is_double)
-        ((double *)roots)[2 * i + part] = value;
-      else
-        ((float *)roots)[2 * i + part] = (float)value;
-    }
-  }
-  const gboolean ok = astro_opencl_upload(&self->place, self->roots[axis], roots, bytes, error);
-  g_free(roots);
-  return ok;
-}
-
 /* ---- passes ---- */
 
 static gboolean launch(Fft *self, cl_kernel kernel, const AstroOpenclArgument *arguments,
@@ -126,30 +55,6 @@ static gboolean launch(Fft *self, cl_kernel kernel, const AstroOpenclArgument *a
 {
   const AstroOpenclRange range = { 1, { items }, { 64 } };
   return astro_opencl_launch(&self->place, kernel, arguments, n_arguments, &range, error);
-}
-
-/* Transforms the lines in work[0]; *at: where they are then. */
-static gboolean combine(Fft *self, guint axis, guint64 count, guint *at, GError **error)
-{
-  guint64 radices[MOST_STEPS], prime;
-  const cl_ulong n = self->config.extents[axis], items = count * n;
-  const guint steps = radices_of(n, radices, &prime);
-  cl_ulong done = 1;
-  *at = 0;
-  for (guint i = 0; i < steps; i++, *at ^= 1) {
-    const cl_ulong radix = radices[i];
-    const AstroOpenclArgument arguments[] = { OPENCL_FACE(self->work[*at]),
-                                              OPENCL_FACE(self->work[*at ^ 1]),
-                                              OPENCL_FACE(self->roots[axis]),
-                                              OPENCL_VALUE(items),
-                                              OPENCL_VALUE(n),
-                                              OPENCL_VALUE(done),
-                                              OPENCL_VALUE(radix) };
-    if (!launch(self, self->combine, arguments, G_N_ELEMENTS(arguments), items, error))
-      return FALSE;
-    done *= radix;
-  }
-  return TRUE;
 }
 
 /* Lines of a part are all loaded before one is stored, so that out may be in. */
@@ -161,12 +66,12 @@ static gboolean run_part(Fft *self, guint axis, const AstroFftPass *pass, Lines 
   guint at;
   lines.is_real = (cl_uint)pass->real_in;
   const AstroOpenclArgument loads[] = { OPENCL_FACE(in), OPENCL_FACE(map),
-                                        OPENCL_FACE(self->work[0]), OPENCL_VALUE(lines) };
+                                        OPENCL_FACE(self->rooms.faces[0]), OPENCL_VALUE(lines) };
   if (!launch(self, self->load, loads, G_N_ELEMENTS(loads), lines.count * lines.n, error) ||
-      !combine(self, axis, lines.count, &at, error))
+      !astro_opencl_lines_run(&self->axes[axis], &self->rooms, lines.count, &at, error))
     return FALSE;
   lines.is_real = (cl_uint)pass->real_out;
-  const AstroOpenclArgument stores[] = { OPENCL_FACE(self->work[at]), OPENCL_FACE(out),
+  const AstroOpenclArgument stores[] = { OPENCL_FACE(self->rooms.faces[at]), OPENCL_FACE(out),
                                          OPENCL_VALUE(lines),
                                          self->is_double ? OPENCL_VALUE(scale)
                                                          : OPENCL_VALUE(single) };
@@ -178,8 +83,7 @@ static gboolean run_pass(Fft *self, guint axis, const AstroFftPass *pass,
                          const AstroFftTouched *touched, gpointer in, gpointer out, GError **error)
 {
   const guint64 all = pass->outer * (pass->inner / pass->period) * pass->n_lines,
-                most = MAX(PART_SAMPLES / pass->n, 1);
-  const gsize bytes = MIN(most, all) * pass->n * BYTES_OF(self);
+                room = self->axes[axis].room, most = MAX(PART_SAMPLES / room, 1);
   Lines lines = { .inner = pass->inner,
                   .period = pass->period,
                   .first_line = pass->first_line,
@@ -197,12 +101,9 @@ static gboolean run_pass(Fft *self, guint axis, const AstroFftPass *pass,
     lines.rows = touched->rows;
     lines.tiles = touched->tiles;
   }
-  for (guint i = 0; i < 2; i++) {
-    gsize has = self->work_samples * BYTES_OF(self);
-    if (!need(self, &self->work[i], &has, bytes, error))
-      return FALSE;
-  }
-  self->work_samples = MAX(self->work_samples, bytes / BYTES_OF(self));
+  if (!astro_opencl_rooms_need(&self->rooms, &self->place, "fft",
+                               MIN(most, all) * room * BYTES_OF(self), error))
+    return FALSE;
   for (lines.first = 0; lines.first < all; lines.first += lines.count) {
     lines.count = MIN(all - lines.first, most);
     if (!run_part(self, axis, pass, lines, in, touched ? (gpointer)touched->map : NULL, out, error))
@@ -260,14 +161,13 @@ static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 static void destroy(gpointer instance)
 {
   Fft *self = instance;
-  const cl_kernel kernels[] = { self->load, self->combine, self->store };
+  const cl_kernel kernels[] = { self->load, self->store };
   for (guint i = 0; i < G_N_ELEMENTS(kernels); i++)
     if (kernels[i])
       clReleaseKernel(kernels[i]);
-  for (guint i = 0; i < G_N_ELEMENTS(self->roots); i++)
-    astro_opencl_free(&self->place, &self->roots[i]);
-  for (guint i = 0; i < G_N_ELEMENTS(self->work); i++)
-    astro_opencl_free(&self->place, &self->work[i]);
+  for (guint i = 0; i < G_N_ELEMENTS(self->axes); i++)
+    astro_opencl_lines_clear(&self->axes[i]);
+  astro_opencl_rooms_clear(&self->rooms, &self->place);
   astro_opencl_free(&self->place, &self->between);
   g_free(self);
 }
@@ -279,14 +179,13 @@ static gboolean open_kernels(Fft *self, GError **error)
   g_autofree char *options =
       g_strdup_printf("-DREAL=%s -DTILE=%d", self->is_double ? "double" : "float", ASTRO_GRID_TILE);
   return (self->load = astro_opencl_kernel(device, &program, options, "load", error)) &&
-         (self->combine = astro_opencl_kernel(device, &program, options, "combine", error)) &&
          (self->store = astro_opencl_kernel(device, &program, options, "store", error));
 }
 
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!shape(config, error))
+  if (!astro_fft_check(config, error))
     return NULL;
   Fft *self = g_new0(Fft, 1);
   self->config = *(const AstroFftConfig *)config;
@@ -296,7 +195,9 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
     *variant = self->is_double ? "double" : "single";
   gboolean ok = open_kernels(self, error);
   for (guint i = 0; i < self->config.n_axes && ok; i++)
-    ok = !self->config.axes[i].transformed || send_roots(self, i, error);
+    ok = !self->config.axes[i].transformed ||
+         astro_opencl_lines_init(&self->axes[i], place, "fft", self->config.extents[i],
+                                 self->config.inverse, self->is_double, error);
   if (ok)
     return self;
   destroy(self);
@@ -307,7 +208,7 @@ const AstroBackend astro_opencl_fft = {
   .stage = "fft",
   .kind = ASTRO_BACKEND_OPENCL,
   .config_bytes = sizeof(AstroFftConfig),
-  .shape = shape,
+  .shape = astro_fft_check,
   .create = create,
   .submit = submit,
   .drain = drain,

@@ -1,10 +1,5 @@
-/* Fourier transforms of the lines of a block, of any length: the lines of a part of the block are
- * loaded, transformed by one radix after the other, and stored. Options: REAL, float or double, and
- * TILE, samples along a side of a tile of a grid. */
-
-#define JOINED(T, n) T##n
-#define PAIR_OF(T) JOINED(T, 2)
-#define COMPLEX PAIR_OF(REAL)
+/* Loads the lines of a part of a block, to be transformed (opencl/lib/fft/lines.cl), and stores
+ * them. Options: REAL, float or double, and TILE, samples along a side of a tile of a grid. */
 
 /* As Lines in fft.c. */
 typedef struct {
@@ -62,39 +57,6 @@ __kernel void load(FACE(in), FACE(map), FACE(work), const Lines lines)
   if (is_conjugate)
     value.y = -value.y;
   work[item.x * lines.n + item.y] = value;
-}
-
-COMPLEX times(COMPLEX a, COMPLEX b)
-{
-  return (COMPLEX)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
-}
-
-#define TOGETHER 16 /* terms of a first sum: few, so that errors stay small for long radices */
-
-/* From transforms of `done` samples each, n / done of them in a line and interleaved, to those of
- * done times radix. A work item a sample. */
-__kernel void combine(FACE(in), FACE(out), FACE(roots), const ulong items, const ulong n,
-                      const ulong done, const ulong radix)
-{
-  AT(const COMPLEX, in);
-  AT(COMPLEX, out);
-  AT(const COMPLEX, roots);
-  const ulong id = get_global_id(0), longer = done * radix, step = n / longer;
-  if (id >= items)
-    return;
-  const ulong from = id / n * n, within = id % n;
-  const ulong transform = within / longer, bin = within % longer, turn = bin * step;
-  COMPLEX sum = (COMPLEX)(0, 0), first = (COMPLEX)(0, 0);
-  for (ulong q = 0, root = 0; q < radix; q++) {
-    first += times(in[from + (transform + q * step) * done + bin % done], roots[root]);
-    root += turn;
-    root -= root >= n ? n : 0;
-    if (q % TOGETHER == TOGETHER - 1) {
-      sum += first;
-      first = (COMPLEX)(0, 0);
-    }
-  }
-  out[id] = sum + first;
 }
 
 /* Only the wanted samples are written. */

@@ -10,3 +10,7 @@
 #define FACE(name) __global uchar *restrict name##_memory, ulong name##_begins
 #define AT(type, name) __global type *restrict name = (__global type *)(name##_memory + name##_begins)
 
+/* Vectors of two of a type, and complex samples of programs with the option REAL. */
+#define JOINED(T, n) T##n
+#define PAIR_OF(T) JOINED(T, 2)
+#define COMPLEX PAIR_OF(REAL)

@@ -16,3 +16,6 @@ gpu_sources += gpu/lib/fft/cufft.cu gpu/lib/fft/move.cu gpu/lib/fft/columns.cu g
   gpu/lib/fft/columns-double.cu gpu/lib/fft/planes.cu gpu/lib/fft/rows.cu gpu/lib/fft/rows-single.cu \
   gpu/lib/fft/rows-double.cu
 gpu_headers += gpu/lib/fft/butterflies.h gpu/lib/fft/turned.h gpu/lib/fft/columns.h gpu/lib/fft/parts.h gpu/lib/fft/rows.h
+opencl_sources += opencl/lib/fft/lines.c
+opencl_headers += opencl/lib/fft/lines.h
+opencl_programs += opencl/lib/fft/lines.cl
