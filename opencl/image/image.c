@@ -1,15 +1,17 @@
 /* The opencl backend of image. An item makes a pixel of all products, so that only the middle of a
- * plane is read. */
+ * plane is read. Where planes come transformed along u, some columns at a time become lines, which
+ * are transformed and added to the image. */
 #include "config.h"
 #include "core/image/check.h"
-#include "core/lib/fft/fft.h"
 #include "core/lib/spread/series.h"
-#include "opencl/runtime/opencl.h"
+#include "opencl/lib/fft/lines.h"
 #include "opencl/runtime/sum.h"
 
 static const char text[] =
 #include "opencl/image/image.cl.h"
     ;
+
+#define PART_SAMPLES ((gsize)1 << 22) /* of lines that are transformed together */
 
 /* As in image.cl. */
 typedef struct {
@@ -21,21 +23,24 @@ typedef struct {
   Term terms[ASTRO_IMAGE_MAX_PRODUCTS][2];
   cl_uint n_terms[ASTRO_IMAGE_MAX_PRODUCTS];
   double w, pixel, centre_l, centre_m;
-  cl_uint size, image, n_out;
-  cl_uint first, last, has_series;
+  cl_uint size, image, n_out, first_x, n_x;
+  cl_uint first, last, has_series, is_lines;
 } Plane;
 G_STATIC_ASSERT(ASTRO_IMAGE_MAX_PRODUCTS == 8 && sizeof(Plane) % 8 == 0);
+
+enum { ADD_PLANE, FIND_ROWS, TAKE_LINES, N_KERNELS };
 
 typedef struct {
   AstroImageConfig config;
   AstroPlace place;
-  cl_kernel add_plane, take_rows;
+  cl_kernel kernels[N_KERNELS];
   gpointer inverse, series; /* on the device */
   double w_step;            /* for which the series was made */
   gboolean has_series;
-  /* Where the transform along v is made here: an instance of astro_opencl_fft, and its blocks. */
-  gpointer transform;
-  AstroBlock taken, transformed;
+  /* Where the transform along v is made here: */
+  AstroOpenclLines lines;
+  AstroOpenclRooms rooms;
+  gpointer has_any; /* of rows of tiles, whether one is touched */
 } Image;
 
 static gsize sample_bytes(const Image *self)
@@ -56,6 +61,7 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
                   .size = grid->size,
                   .image = grid->image_size,
                   .n_out = config->n_out,
+                  .n_x = grid->image_size,
                   .first = arguments->first != FALSE,
                   .last = arguments->last != FALSE,
                   .has_series = (cl_uint)self->has_series };
@@ -70,51 +76,91 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
   return plane;
 }
 
-static gboolean add_planes(const Image *self, guint8 *in, guint8 *out,
+static gboolean launch(const Image *self, guint kernel, const AstroOpenclArgument *arguments,
+                       guint n_arguments, guint64 items, GError **error)
+{
+  const AstroOpenclRange range = { 1, { items }, { 64 } };
+  return astro_opencl_launch(&self->place, self->kernels[kernel], arguments, n_arguments, &range,
+                             error);
+}
+
+static gboolean add_columns(const Image *self, const Plane *plane, gpointer in, gpointer out,
+                            GError **error)
+{
+  const AstroOpenclArgument arguments[] = { OPENCL_FACE(in), OPENCL_FACE(out),
+                                            OPENCL_FACE(self->inverse), OPENCL_FACE(self->series),
+                                            OPENCL_VALUE(*plane) };
+  return launch(self, ADD_PLANE, arguments, G_N_ELEMENTS(arguments),
+                (guint64)plane->n_x * plane->image, error);
+}
+
+static gboolean find_rows(const Image *self, gpointer touched, GError **error)
+{
+  const cl_uint tiles = astro_grid_tiles(self->config.grid.size),
+                rows = tiles * self->config.channels;
+  const AstroOpenclArgument arguments[] = { OPENCL_FACE(touched), OPENCL_FACE(self->has_any),
+                                            OPENCL_VALUE(rows), OPENCL_VALUE(tiles) };
+  return launch(self, FIND_ROWS, arguments, G_N_ELEMENTS(arguments), rows, error);
+}
+
+/* Transforms plane->n_x columns of all products and adds them. has_any: of the channel; NULL: there
+ * is no map. */
+static gboolean add_lines(Image *self, const Plane *plane, gpointer in, gpointer has_any,
+                          gpointer out, GError **error)
+{
+  const cl_uint has_map = has_any != NULL;
+  const guint64 count = (guint64)plane->n_x * self->config.n_in;
+  const cl_ulong n = count * plane->size;
+  const AstroOpenclArgument arguments[] = {
+    OPENCL_FACE(in), OPENCL_FACE(has_any),  OPENCL_FACE(self->rooms.faces[0]),
+    OPENCL_VALUE(n), OPENCL_VALUE(has_map), OPENCL_VALUE(*plane)
+  };
+  guint at;
+  return launch(self, TAKE_LINES, arguments, G_N_ELEMENTS(arguments), n, error) &&
+         astro_opencl_lines_run(&self->lines, &self->rooms, count, &at, error) &&
+         add_columns(self, plane, self->rooms.faces[at], out, error);
+}
+
+static guint columns_together(const Image *self)
+{
+  const AstroImageConfig *config = &self->config;
+  const gsize most = PART_SAMPLES / ((gsize)config->n_in * self->lines.room);
+  return (guint)CLAMP(most, 1, config->grid.image_size);
+}
+
+static gboolean add_channel(Image *self, const AstroImageArguments *arguments, guint channel,
+                            gpointer in, gpointer has_any, gpointer out, GError **error)
+{
+  Plane plane = plane_of(self, arguments, channel);
+  if (!self->config.transforms_v)
+    return add_columns(self, &plane, in, out, error);
+  const guint together = columns_together(self);
+  plane.is_lines = TRUE;
+  for (; plane.first_x < plane.image; plane.first_x += together) {
+    plane.n_x = MIN(plane.image - plane.first_x, together);
+    if (!add_lines(self, &plane, in, has_any, out, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean add_planes(Image *self, const AstroBlock *in, guint n_in, guint8 *out,
                            const AstroImageArguments *arguments, GError **error)
 {
   const AstroImageConfig *config = &self->config;
   const gsize size = config->grid.size, image = config->grid.image_size;
   const gsize in_bytes = config->n_in * size * size * sample_bytes(self);
   const gsize out_bytes = config->n_out * image * image * astro_format_info(config->to)->bytes;
-  const AstroOpenclRange range = { 1, { image * image }, { 64 } };
-  for (guint channel = 0; channel < config->channels; channel++) {
-    const Plane plane = plane_of(self, arguments, channel);
-    const AstroOpenclArgument given[] = { OPENCL_FACE(in + channel * in_bytes),
-                                          OPENCL_FACE(out + channel * out_bytes),
-                                          OPENCL_FACE(self->inverse), OPENCL_FACE(self->series),
-                                          OPENCL_VALUE(plane) };
-    if (!astro_opencl_launch(&self->place, self->add_plane, given, G_N_ELEMENTS(given), &range,
-                             error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-/* Rows without touched tiles hold anything: a copy has zeros there. */
-static gboolean take_rows(const Image *self, gpointer in, gpointer touched, GError **error)
-{
-  const AstroImageConfig *config = &self->config;
-  const cl_uint size = config->grid.size, tiles = astro_grid_tiles(size), products = config->n_in;
-  const cl_ulong n = (cl_ulong)config->channels * products * size * size;
-  const AstroOpenclRange range = { 1, { n }, { 64 } };
-  const AstroOpenclArgument arguments[] = { OPENCL_FACE(in),       OPENCL_FACE(self->taken.data),
-                                            OPENCL_FACE(touched),  OPENCL_VALUE(n),
-                                            OPENCL_VALUE(size),    OPENCL_VALUE(tiles),
-                                            OPENCL_VALUE(products) };
-  return astro_opencl_launch(&self->place, self->take_rows, arguments, G_N_ELEMENTS(arguments),
-                             &range, error);
-}
-
-static gboolean add_transformed(Image *self, const AstroBlock *in, guint n_in, gpointer out,
-                                const AstroImageArguments *arguments, GError **error)
-{
-  const guint64 steps = 1;
   const gboolean has_map = n_in > 1;
-  return (!has_map || take_rows(self, in->data, in[1].data, error)) &&
-         astro_opencl_fft.submit(self->transform, has_map ? &self->taken : in, 1,
-                                 &self->transformed, 1, &steps, NULL, error) &&
-         add_planes(self, self->transformed.data, out, arguments, error);
+  if (has_map && !find_rows(self, in[1].data, error))
+    return FALSE;
+  for (guint channel = 0; channel < config->channels; channel++)
+    if (!add_channel(self, arguments, channel, (guint8 *)in->data + channel * in_bytes,
+                     has_map ? (guint8 *)self->has_any + channel * astro_grid_tiles((guint)size)
+                             : NULL,
+                     out + channel * out_bytes, error))
+      return FALSE;
+  return TRUE;
 }
 
 /* ---- calls ---- */
@@ -158,11 +204,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
                             self->config.to == ASTRO_FORMAT_F64LE, error);
   if (arguments->last && !set_series(self, arguments->w_step, error))
     return FALSE;
-  const gboolean added = self->transform
-                             ? add_transformed(self, in, n_in, out->data, arguments, error)
-                             : add_planes(self, in->data, out->data, arguments, error);
-  return added && (!astro_image_wants_middle(arguments, result) ||
-                   send_middle(self, arguments, out->data, result, error));
+  return add_planes(self, in, n_in, out->data, arguments, error) &&
+         (!astro_image_wants_middle(arguments, result) ||
+          send_middle(self, arguments, out->data, result, error));
 }
 
 static gboolean drain(gpointer instance, AstroResult *result, GError **error)
@@ -175,20 +219,22 @@ static gboolean drain(gpointer instance, AstroResult *result, GError **error)
 static void destroy(gpointer instance)
 {
   Image *self = instance;
-  if (self->transform)
-    astro_opencl_fft.destroy(self->transform);
-  gpointer *faces[] = { &self->inverse, &self->series, &self->taken.data, &self->transformed.data };
+  gpointer *faces[] = { &self->inverse, &self->series, &self->has_any };
   for (guint i = 0; i < G_N_ELEMENTS(faces); i++)
     astro_opencl_free(&self->place, faces[i]);
-  if (self->add_plane)
-    clReleaseKernel(self->add_plane);
-  if (self->take_rows)
-    clReleaseKernel(self->take_rows);
+  if (self->config.transforms_v) {
+    astro_opencl_lines_clear(&self->lines);
+    astro_opencl_rooms_clear(&self->rooms, &self->place);
+  }
+  for (guint i = 0; i < N_KERNELS; i++)
+    if (self->kernels[i])
+      clReleaseKernel(self->kernels[i]);
   g_free(self);
 }
 
 static gboolean open_kernels(Image *self, GError **error)
 {
+  static const char *const names[N_KERNELS] = { "add_plane", "find_rows", "take_lines" };
   AstroDevice *device = self->place.device;
   const AstroOpenclProgram program = { "image", text, TRUE };
   const gboolean from = self->config.from == ASTRO_FORMAT_CF64LE,
@@ -196,8 +242,10 @@ static gboolean open_kernels(Image *self, GError **error)
   g_autofree char *options =
       g_strdup_printf("-DFROM=%s -DTO=%s -DREAL=%s -DTILE=%d", from ? "double" : "float",
                       to ? "double" : "float", from || to ? "double" : "float", ASTRO_GRID_TILE);
-  return (self->add_plane = astro_opencl_kernel(device, &program, options, "add_plane", error)) &&
-         (self->take_rows = astro_opencl_kernel(device, &program, options, "take_rows", error));
+  for (guint i = 0; i < N_KERNELS; i++)
+    if (!(self->kernels[i] = astro_opencl_kernel(device, &program, options, names[i], error)))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean send_inverse(Image *self, GError **error)
@@ -210,24 +258,19 @@ static gboolean send_inverse(Image *self, GError **error)
          astro_opencl_upload(&self->place, self->inverse, inverse, n * sizeof *inverse, error);
 }
 
-static gboolean make_transform(Image *self, GError **error)
+static gboolean open_lines(Image *self, GError **error)
 {
   const AstroImageConfig *config = &self->config;
-  const guint64 size = config->grid.size, planes = (guint64)config->channels * config->n_in;
-  const AstroFftConfig fft = { .from = config->from,
-                               .to = config->from,
-                               .n_axes = 3,
-                               .extents = { planes, size, size },
-                               .axes = { { 0 }, { TRUE, size / 2, size / 2 } } };
-  const char *variant;
-  if (!config->transforms_v)
-    return TRUE;
-  self->taken.bytes = self->transformed.bytes = planes * size * size * sample_bytes(self);
-  return (self->transform = astro_opencl_fft.create(&fft, &self->place, &variant, error)) &&
-         astro_opencl_alloc(&self->place, "image", &self->taken.data, self->taken.bytes, 1,
-                            error) &&
-         astro_opencl_alloc(&self->place, "image", &self->transformed.data, self->transformed.bytes,
-                            1, error);
+  const guint size = config->grid.size;
+  const gsize rows = (gsize)config->channels * astro_grid_tiles(size);
+  return !config->transforms_v ||
+         (astro_opencl_lines_init(&self->lines, &self->place, "image", size, FALSE,
+                                  config->from == ASTRO_FORMAT_CF64LE, error) &&
+          astro_opencl_rooms_need(&self->rooms, &self->place, "image",
+                                  (gsize)columns_together(self) * config->n_in * self->lines.room *
+                                      sample_bytes(self),
+                                  error) &&
+          astro_opencl_alloc(&self->place, "image", &self->has_any, rows, 1, error));
 }
 
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
@@ -238,8 +281,8 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   Image *self = g_new0(Image, 1);
   self->config = *(const AstroImageConfig *)config;
   self->place = *place;
-  *variant = self->config.transforms_v ? "transform and pixels" : "pixels";
-  if (open_kernels(self, error) && send_inverse(self, error) && make_transform(self, error))
+  *variant = self->config.transforms_v ? "columns" : "pixels";
+  if (open_kernels(self, error) && send_inverse(self, error) && open_lines(self, error))
     return self;
   destroy(self);
   return NULL;

@@ -5,10 +5,6 @@
  * taps are interpolated. Records are sorted by the bin of 8 x 8 cells that their footprint begins
  * in; a group sums a tile of 16 x 16 cells, a cell an item, over the rows of bins whose records may
  * reach it. No sum depends on the order of groups. */
-#define JOINED(T, n) T##n
-#define VECTOR_OF(T, n) JOINED(T, n)
-#define COMPLEX VECTOR_OF(REAL, 2)
-
 #define BIN 8
 #define TILE 16
 #define ITEMS (TILE * TILE)

@@ -5,10 +5,8 @@
  * bin by the first of their planes: those that reach a plane are one run of every bin. A group sums
  * a tile of 16 x 16 cells, a cell an item, over the bins whose visibilities may reach it. No sum
  * depends on the order of groups. */
-#define JOINED(T, n) T##n
-#define VECTOR_OF(T, n) JOINED(T, n)
-#define COMPLEX VECTOR_OF(REAL, 2)
-#define PLACE VECTOR_OF(REAL, 4)
+#define FOUR_OF(T) JOINED(T, 4)
+#define PLACE FOUR_OF(REAL)
 
 #define BIN 8
 #define TILE 16
