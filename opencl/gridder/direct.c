@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-static const char text[] =
+static const AstroOpenclProgram program = { .name = "gridder: direct", .needs_double = TRUE, .text =
 #include "opencl/gridder/direct.cl.h"
-    ;
+};
 
 G_STATIC_ASSERT(ASTRO_MAX_PRODUCTS == 5);
 
@@ -103,22 +103,26 @@ static void destroy(AstroGridding *self)
   gpointer *faces[] = { &self->image, &self->lines, &self->turns };
   for (guint i = 0; i < G_N_ELEMENTS(faces); i++)
     astro_opencl_free(&self->place, faces[i]);
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (self->kernels[i])
-      clReleaseKernel(self->kernels[i]);
+  astro_opencl_kernels_release(self->kernels, N_KERNELS);
   g_free(self);
+}
+
+static const char *options_of(const AstroGriddingConfig *config)
+{
+  return config->is_double ? "-DVALUE=double" : "-DVALUE=float";
+}
+
+gboolean astro_opencl_direct_compiles(const AstroGriddingConfig *config, const AstroPlace *place,
+                                      GError **error)
+{
+  return astro_opencl_compiles(place->device, &program, options_of(config), error);
 }
 
 static gboolean open_kernels(AstroGridding *self, GError **error)
 {
   static const char *const names[N_KERNELS] = { "add_pixels", "transform_lines", "add_cells" };
-  const AstroOpenclProgram program = { "gridder: direct", text, TRUE };
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (!(self->kernels[i] = astro_opencl_kernel(
-              self->place.device, &program,
-              self->config.is_double ? "-DVALUE=double" : "-DVALUE=float", names[i], error)))
-      return FALSE;
-  return TRUE;
+  return astro_opencl_kernels(self->place.device, &program, options_of(&self->config), names,
+                              N_KERNELS, self->kernels, error);
 }
 
 /* exp(2 pi i k / size) */

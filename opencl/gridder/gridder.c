@@ -21,9 +21,21 @@ static gboolean zero(const AstroPlace *place, gpointer grid, gsize bytes, GError
   return astro_opencl_fill(place, grid, 0, bytes, error);
 }
 
-static const AstroGridAlgorithm *const algorithms[] = { &astro_opencl_wstacking,
-                                                        &astro_opencl_wprojection,
-                                                        &astro_opencl_direct, NULL };
+static const AstroGridAlgorithm *const algorithms[] = {
+  &astro_opencl_direct,
+  &astro_opencl_wprojection,
+  &astro_opencl_wstacking,
+  NULL,
+};
+
+/* In the same order. */
+static gboolean (*const algorithms_compile[])(const AstroGriddingConfig *config,
+                                              const AstroPlace *place, GError **error) = {
+  astro_opencl_direct_compiles,
+  astro_opencl_wprojection_compiles,
+  astro_opencl_wstacking_compiles,
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(algorithms_compile) + 1 == G_N_ELEMENTS(algorithms));
 
 static const AstroGridderParts parts = {
   .prepare = &astro_opencl_prepare_funcs,
@@ -64,6 +76,18 @@ static gboolean is_able(const AstroPlace *place, GError **error)
                               LEAST_ITEMS, place->device->name, device->most_items);
 }
 
+/* A compiler that fails does so here, not when the observation comes. */
+static gboolean compiles(const AstroGridderConfig *config, const AstroPlace *place, GError **error)
+{
+  guint i = 0;
+  while (algorithms[i] != algorithm_of(config))
+    i++;
+  return astro_opencl_prepare_compiles(&config->prepare, place, error) &&
+         (config->weighting == ASTRO_WEIGHTING_NATURAL ||
+          astro_opencl_weights_compile(config->prepare.is_double, place, error)) &&
+         algorithms_compile[i](&config->gridder, place, error);
+}
+
 /* Beside one grid: with planes, as many grids more as elements keep in work. */
 static gboolean fits(const AstroGridderConfig *config, const AstroPlace *place, GError **error)
 {
@@ -79,7 +103,8 @@ static gpointer create(gconstpointer configuration, const AstroPlace *place, con
                        GError **error)
 {
   const AstroGridderConfig *config = configuration;
-  if (!shape(config, error) || !is_able(place, error) || !fits(config, place, error))
+  if (!shape(config, error) || !is_able(place, error) || !fits(config, place, error) ||
+      !compiles(config, place, error))
     return NULL;
   *variant = config->algorithm->name;
   return astro_gridder_backend_new(config, place, &parts);

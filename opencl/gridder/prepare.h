@@ -26,4 +26,9 @@ typedef struct {
 gboolean astro_opencl_weights_apply(const AstroOpenclWeights *weights, const AstroGridRows *rows,
                                     const AstroPlace *place, GError **error);
 
+/* Whether the device's compiler takes what is needed: before there is an observation. */
+gboolean astro_opencl_prepare_compiles(const AstroPrepareConfig *config, const AstroPlace *place,
+                                       GError **error);
+gboolean astro_opencl_weights_compile(gboolean is_double, const AstroPlace *place, GError **error);
+
 extern const AstroPrepareFuncs astro_opencl_prepare_funcs;

@@ -2,9 +2,10 @@
 #include "config.h"
 #include "opencl/gridder/sort.h"
 
-static const char text[] =
+static const AstroOpenclProgram program = {
+  .name = "gridder: sorting", .needs_double = FALSE, .text =
 #include "opencl/gridder/sort.cl.h"
-    ;
+};
 
 #define DIGIT_BITS 4
 #define DIGITS (1u << DIGIT_BITS) /* as in sort.cl */
@@ -12,23 +13,23 @@ static const char text[] =
 #define LEAST_CHUNK 64
 #define MOST_ITEMS 16384
 
+gboolean astro_opencl_sort_compiles(const AstroPlace *place, GError **error)
+{
+  return astro_opencl_compiles(place->device, &program, "", error);
+}
+
 gboolean astro_opencl_sort_init(AstroOpenclSort *self, const AstroPlace *place, GError **error)
 {
   static const char *const names[ASTRO_OPENCL_SORT_KERNELS] = { "count_digits", "sum_before",
                                                                 "move_numbers", "find_starts" };
-  const AstroOpenclProgram program = { "gridder: sorting", text, FALSE };
   *self = (AstroOpenclSort){ .place = *place };
-  for (guint i = 0; i < ASTRO_OPENCL_SORT_KERNELS; i++)
-    if (!(self->kernels[i] = astro_opencl_kernel(place->device, &program, "", names[i], error)))
-      return FALSE;
-  return TRUE;
+  return astro_opencl_kernels(place->device, &program, "", names, ASTRO_OPENCL_SORT_KERNELS,
+                              self->kernels, error);
 }
 
 void astro_opencl_sort_clear(AstroOpenclSort *self)
 {
-  for (guint i = 0; i < ASTRO_OPENCL_SORT_KERNELS; i++)
-    if (self->kernels[i])
-      clReleaseKernel(self->kernels[i]);
+  astro_opencl_kernels_release(self->kernels, ASTRO_OPENCL_SORT_KERNELS);
 }
 
 static guint chunk_of(guint n)

@@ -16,6 +16,9 @@ typedef struct {
   cl_kernel kernels[ASTRO_OPENCL_SORT_KERNELS];
 } AstroOpenclSort;
 
+/* Whether the device's compiler takes the program. */
+gboolean astro_opencl_sort_compiles(const AstroPlace *place, GError **error);
+/* If it fails, it is to be cleared all the same. */
 gboolean astro_opencl_sort_init(AstroOpenclSort *self, const AstroPlace *place, GError **error);
 void astro_opencl_sort_clear(AstroOpenclSort *self);
 

@@ -4,10 +4,11 @@
 
 #include <math.h>
 
-static const char text[] =
+static const AstroOpenclProgram program = {
+  .name = "gridder: weights", .needs_double = TRUE, .text =
 #include "opencl/gridder/totals.cl.h"
 #include "opencl/gridder/weighting.cl.h"
-    ;
+};
 
 #define ITEMS 64
 #define PARTS 4096 /* sums of cells that become one */
@@ -85,17 +86,22 @@ static gboolean weigh_all(Weighting *self, GError **error)
                 (guint64)weights->n_totals * ASTRO_OPENCL_TOTALS_ITEMS, error);
 }
 
+static const char *options_of(gboolean is_double)
+{
+  return is_double ? "-DVALUE=double" : "-DVALUE=float";
+}
+
+gboolean astro_opencl_weights_compile(gboolean is_double, const AstroPlace *place, GError **error)
+{
+  return astro_opencl_compiles(place->device, &program, options_of(is_double), error);
+}
+
 static gboolean open_kernels(Weighting *self, GError **error)
 {
   static const char *const names[N_KERNELS] = { "fill_cells", "sum_cells", "find_slope",
                                                 "change_weights", "sum_weights" };
-  const AstroOpenclProgram program = { "gridder: weights", text, TRUE };
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (!(self->kernels[i] = astro_opencl_kernel(
-              self->place->device, &program,
-              self->rows->is_double ? "-DVALUE=double" : "-DVALUE=float", names[i], error)))
-      return FALSE;
-  return TRUE;
+  return astro_opencl_kernels(self->place->device, &program, options_of(self->rows->is_double),
+                              names, N_KERNELS, self->kernels, error);
 }
 
 static gboolean make_room(Weighting *self, GError **error)
@@ -130,8 +136,6 @@ gboolean astro_opencl_weights_apply(const AstroOpenclWeights *weights, const Ast
   astro_opencl_free(place, &self.cells);
   astro_opencl_free(place, &self.parts);
   astro_opencl_free(place, &self.slope);
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (self.kernels[i])
-      clReleaseKernel(self.kernels[i]);
+  astro_opencl_kernels_release(self.kernels, N_KERNELS);
   return ok;
 }

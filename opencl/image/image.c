@@ -226,9 +226,7 @@ static void destroy(gpointer instance)
     astro_opencl_lines_clear(&self->lines);
     astro_opencl_rooms_clear(&self->rooms, &self->place);
   }
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (self->kernels[i])
-      clReleaseKernel(self->kernels[i]);
+  astro_opencl_kernels_release(self->kernels, N_KERNELS);
   g_free(self);
 }
 
@@ -242,10 +240,7 @@ static gboolean open_kernels(Image *self, GError **error)
   g_autofree char *options =
       g_strdup_printf("-DFROM=%s -DTO=%s -DREAL=%s -DTILE=%d", from ? "double" : "float",
                       to ? "double" : "float", from || to ? "double" : "float", ASTRO_GRID_TILE);
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (!(self->kernels[i] = astro_opencl_kernel(device, &program, options, names[i], error)))
-      return FALSE;
-  return TRUE;
+  return astro_opencl_kernels(device, &program, options, names, N_KERNELS, self->kernels, error);
 }
 
 static gboolean send_inverse(Image *self, GError **error)

@@ -5,9 +5,10 @@
 #include "opencl/gridder/gridder.h"
 #include "opencl/gridder/sort.h"
 
-static const char text[] =
+static const AstroOpenclProgram program = {
+  .name = "gridder: wprojection", .needs_double = TRUE, .text =
 #include "opencl/gridder/wprojection/wprojection.cl.h"
-    ;
+};
 
 /* As in wprojection.cl. */
 #define BIN 8
@@ -244,22 +245,27 @@ static void destroy(AstroGridding *self)
   astro_opencl_free(&self->place, &self->taps);
   astro_opencl_free(&self->place, &self->starts);
   astro_opencl_sort_clear(&self->sort);
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (self->kernels[i])
-      clReleaseKernel(self->kernels[i]);
+  astro_opencl_kernels_release(self->kernels, N_KERNELS);
   g_free(self);
+}
+
+static const char *options_of(const AstroGriddingConfig *config)
+{
+  return config->is_double ? "-DREAL=double" : "-DREAL=float";
+}
+
+gboolean astro_opencl_wprojection_compiles(const AstroGriddingConfig *config,
+                                           const AstroPlace *place, GError **error)
+{
+  return astro_opencl_compiles(place->device, &program, options_of(config), error) &&
+         astro_opencl_sort_compiles(place, error);
 }
 
 static gboolean open_kernels(AstroGridding *self, GError **error)
 {
   static const char *const names[N_KERNELS] = { "find_keys", "put", "spread" };
-  const AstroOpenclProgram program = { "gridder: wprojection", text, TRUE };
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (!(self->kernels[i] = astro_opencl_kernel(
-              self->place.device, &program,
-              self->config.is_double ? "-DREAL=double" : "-DREAL=float", names[i], error)))
-      return FALSE;
-  return TRUE;
+  return astro_opencl_kernels(self->place.device, &program, options_of(&self->config), names,
+                              N_KERNELS, self->kernels, error);
 }
 
 static gboolean open_with(AstroGridding *self, const AstroGrid *grid, const AstroTaps *taps,

@@ -1,4 +1,4 @@
-/* W-projection: the taps of each visibility, and their sums. Options: REAL, float or double, of
+/* W-projection: the taps of each visibility, and their sums. Option: REAL, float or double, of
  * values, taps and sums.
  *
  * A record is a visibility at one point of the lattice of the taps: one for each, or eight where

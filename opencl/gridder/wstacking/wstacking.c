@@ -9,14 +9,15 @@
 
 #include <math.h>
 
-static const char text[] =
+static const AstroOpenclProgram program = {
+  .name = "gridder: wstacking", .needs_double = TRUE, .text =
 #include "opencl/gridder/wstacking/wstacking.cl.h"
-    ;
+};
 
 /* As in wstacking.cl. */
 #define BIN 8
 #define ITEMS (ASTRO_GRID_TILE * ASTRO_GRID_TILE)
-G_STATIC_ASSERT(ASTRO_GRID_TILE == 16 && ASTRO_SEMICIRCLE_MAX <= 16 && ASTRO_MAX_PRODUCTS == 5);
+G_STATIC_ASSERT(ASTRO_GRID_TILE == 16 && ASTRO_SEMICIRCLE_MAX == 16 && ASTRO_MAX_PRODUCTS == 5);
 
 #define RANGES 4096 /* of w, that the host makes one of */
 #define POWERS_BYTES (sizeof(double) * ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX)
@@ -242,24 +243,27 @@ static void destroy(AstroGridding *self)
   astro_opencl_free(&self->place, &self->powers);
   astro_opencl_free(&self->place, &self->ranges);
   astro_opencl_sort_clear(&self->sort);
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (self->kernels[i])
-      clReleaseKernel(self->kernels[i]);
+  astro_opencl_kernels_release(self->kernels, N_KERNELS);
   g_free(self);
+}
+
+static const char *options_of(const AstroGriddingConfig *config)
+{
+  return config->is_double ? "-DREAL=double" : "-DREAL=float";
+}
+
+gboolean astro_opencl_wstacking_compiles(const AstroGriddingConfig *config, const AstroPlace *place,
+                                         GError **error)
+{
+  return astro_opencl_compiles(place->device, &program, options_of(config), error) &&
+         astro_opencl_sort_compiles(place, error);
 }
 
 static gboolean open_kernels(AstroGridding *self, GError **error)
 {
   static const char *const names[N_KERNELS] = { "find_range", "find_keys", "put", "spread" };
-  const AstroOpenclProgram program = { "gridder: wstacking", text, TRUE };
-  g_autofree char *options =
-      g_strdup_printf("-DREAL=%s -DSUPPORT_MAX=%d", self->config.is_double ? "double" : "float",
-                      ASTRO_SEMICIRCLE_MAX);
-  for (guint i = 0; i < N_KERNELS; i++)
-    if (!(self->kernels[i] =
-              astro_opencl_kernel(self->place.device, &program, options, names[i], error)))
-      return FALSE;
-  return TRUE;
+  return astro_opencl_kernels(self->place.device, &program, options_of(&self->config), names,
+                              N_KERNELS, self->kernels, error);
 }
 
 static gboolean send_powers(AstroGridding *self, GError **error)

@@ -1,5 +1,5 @@
-/* W-stacking: where visibilities lie, and the sums of their taps in a plane. Options: REAL, float or
- * double, of values, sums and taps; SUPPORT_MAX and TERMS, the extents of the table of polynomials.
+/* W-stacking: where visibilities lie, and the sums of their taps in a plane. Option: REAL, float or
+ * double, of values, sums and taps.
  *
  * Visibilities are sorted by the bin of 8 x 8 cells that their footprint begins in, and within a
  * bin by the first of their planes: those that reach a plane are one run of every bin. A group sums
@@ -12,6 +12,7 @@
 #define TILE 16
 #define ITEMS (TILE * TILE)
 #define MOST_PRODUCTS 5
+#define MOST_SUPPORT 16
 #define MOST_BINS 16 /* within reach of a tile: a support of 16 reaches over 2 before its own 2 */
 #define BATCH 32     /* visibilities that a group works on at a time */
 
@@ -174,7 +175,7 @@ REAL tap_at(const Plane *plane, __global const double *powers, REAL inside, int 
   }
   REAL value = 0;
   for (int term = (int)plane->degree; term >= 0; term--)
-    value = value * inside + (REAL)powers[term * SUPPORT_MAX + tap];
+    value = value * inside + (REAL)powers[term * MOST_SUPPORT + tap];
   return value;
 }
 

@@ -139,7 +139,9 @@ static void test_device_supports(gconstpointer on_device)
 {
   if (!test_gridding_there(on_device))
     return;
-  for (guint i = 0; i < G_N_ELEMENTS(test_supported); i++)
+  /* An OpenCL device may be the CPU, and gets a part of them. */
+  const guint step = test_gridding_kind == ASTRO_BACKEND_OPENCL ? 2 : 1;
+  for (guint i = 0; i < G_N_ELEMENTS(test_supported); i += step)
     for (guint k = 0; k < 2; k++) {
       check_on_device(&(DeviceCase){ test_case_of(i, k), 1, few_rows(test_supported[i]), 3,
                                      (i + k) % 3 == 0, 0.02 * (i % 4), -0.03 * k },
