@@ -133,6 +133,20 @@ gboolean astro_channelizer_block_spectra(const AstroChannelizerConfig *config, g
   return astro_windows_of_block(&windows, begin, first, steps, spectra, error);
 }
 
+gboolean astro_channelizer_call_spectra(const AstroChannelizerConfig *config,
+                                        const AstroChannelizerArguments *arguments, guint64 begin,
+                                        guint64 end, AstroSpectra *spectra, GError **error)
+{
+  if (!arguments->restart && arguments->first != end)
+    return astro_backend_refuse(error,
+                                "channelizer: a block from sample %" G_GUINT64_FORMAT
+                                " on, expected one from sample %" G_GUINT64_FORMAT
+                                " on, or a restart",
+                                arguments->first, end);
+  return astro_channelizer_block_spectra(config, arguments->restart ? arguments->first : begin,
+                                         arguments->first, arguments->steps, spectra, error);
+}
+
 guint64 astro_channelizer_row(const AstroChannelizerConfig *config, guint input, guint64 spectrum,
                               guint64 count)
 {

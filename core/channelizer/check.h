@@ -1,4 +1,4 @@
-/* Checks of configurations and calls for both host backends. */
+/* Checks of configurations and calls for all backends. */
 #pragma once
 
 #include "core/channelizer/channelizer.h"
@@ -12,6 +12,12 @@ gboolean astro_channelizer_shape(gconstpointer config, GError **error);
  * [station][pol][time][input channel]. */
 guint64 astro_channelizer_row(const AstroChannelizerConfig *config, guint input, guint64 spectrum,
                               guint64 count);
+
+/* Finds the spectra that a call must make, in a stretch that has samples begin to end so far, and
+ * checks that it goes on where the stretch ends. */
+gboolean astro_channelizer_call_spectra(const AstroChannelizerConfig *config,
+                                        const AstroChannelizerArguments *arguments, guint64 begin,
+                                        guint64 end, AstroSpectra *spectra, GError **error);
 
 /* Whether a call's blocks have the sizes that its arguments need; spectra is how many the call
  * makes. */

@@ -23,3 +23,6 @@ example_files += examples/digitiser.sh examples/subbands.sh
 gpu_sources += gpu/channelizer/channelizer.cu gpu/channelizer/fused.cu gpu/channelizer/square.cu \
   gpu/channelizer/mixed.cu gpu/channelizer/passes.cu
 gpu_headers += gpu/channelizer/channelizer.h
+opencl_sources += opencl/channelizer/channelizer.c opencl/channelizer/losses.c
+opencl_headers += opencl/channelizer/instance.h
+opencl_programs += opencl/channelizer/channelizer.cl

@@ -3,6 +3,7 @@
 #include "core/channelizer/stretch.h"
 
 #include "core/backend/threads.h"
+#include "core/channelizer/check.h"
 #include "core/lib/transpose/plan.h"
 
 #include <string.h>
@@ -64,23 +65,12 @@ void astro_stretch_clear(AstroStretch *stretch)
   g_free(stretch->transposed);
 }
 
-static guint64 begin_of(const AstroStretch *stretch, const AstroChannelizerArguments *arguments)
-{
-  return arguments->restart ? arguments->first : stretch->begin;
-}
-
 gboolean astro_stretch_spectra(const AstroStretch *stretch,
                                const AstroChannelizerArguments *arguments, AstroSpectra *spectra,
                                GError **error)
 {
-  if (!arguments->restart && arguments->first != stretch->end)
-    return astro_backend_refuse(error,
-                                "channelizer: a block from sample %" G_GUINT64_FORMAT
-                                " on, expected one from sample %" G_GUINT64_FORMAT
-                                " on, or a restart",
-                                arguments->first, stretch->end);
-  return astro_channelizer_block_spectra(stretch->config, begin_of(stretch, arguments),
-                                         arguments->first, arguments->steps, spectra, error);
+  return astro_channelizer_call_spectra(stretch->config, arguments, stretch->begin, stretch->end,
+                                        spectra, error);
 }
 
 static gboolean transpose_block(AstroStretch *stretch, const AstroBlock *in, guint64 steps,
@@ -114,9 +104,8 @@ gboolean astro_stretch_open(AstroStretch *stretch, const AstroBlock *in,
   if (in && arguments->steps && stretch->is_transposed &&
       !transpose_block(stretch, in, arguments->steps, error))
     return FALSE;
-  stretch->begin = begin_of(stretch, arguments);
   if (arguments->restart)
-    stretch->held_from = stretch->held_to = arguments->first;
+    stretch->begin = stretch->held_from = stretch->held_to = arguments->first;
   stretch->first = arguments->first;
   stretch->steps = arguments->steps;
   stretch->end = arguments->first + arguments->steps;

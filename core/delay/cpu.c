@@ -14,10 +14,9 @@ typedef struct {
   AstroDelayInstance *instance;
   const AstroDelayArguments *arguments;
   AstroDelayRows in, out;
-  double *delays; /* (steps of spectra, or ends of stretches of voltages) x inputs */
+  double *delays; /* spectra: steps x inputs */
   float *gains;   /* spectra: inputs x (re, im) x channels, to multiply by; NULL: none */
-  guint64 first_tile;
-  guint stretch;
+  AstroDelayStretches stretches;
 } Work;
 
 static gsize input_offset(const AstroDelayInstance *instance, const AstroDelayRows *rows,
@@ -124,12 +123,8 @@ static gboolean rotate_spectra(AstroDelayInstance *instance, const guint8 *in, g
       !astro_delay_rows(&work.out, &config->out, arguments->steps, &block_out, &instance->rows_out,
                         error))
     return FALSE;
-  g_autofree double *delays = g_new(double, arguments->steps *n_inputs(instance));
+  g_autofree double *delays = astro_delay_of_spectra(instance, arguments);
   g_autofree float *gains = make_gains(instance, arguments->model);
-  for (guint64 step = 0; step < arguments->steps; step++)
-    astro_delay_model_at(arguments->model,
-                         astro_delay_spectrum_ns(&config->in, arguments->first + step),
-                         delays + step * n_inputs(instance));
   work.delays = delays;
   work.gains = gains;
   if (work.in.data != in)
@@ -142,38 +137,8 @@ static gboolean rotate_spectra(AstroDelayInstance *instance, const guint8 *in, g
 
 /* ---- voltages ---- */
 
-/* Samples over which the delay changes linearly. */
-typedef struct {
-  gint64 first;          /* input sample at the delayed time of the first sample, rounded down */
-  double fraction, gain; /* the fraction that was rounded off; a factor for the samples */
-  double phase, rate;    /* rotation: cycles, and cycles per sample */
-} Stretch;
-
-static Stretch find_stretch(const Work *work, guint input, guint64 sample, guint64 index)
-{
-  const AstroDelayInstance *instance = work->instance;
-  const AstroCalibration *calibration = astro_delay_model_calibration(work->arguments->model);
-  double here = work->delays[index * n_inputs(instance) + input];
-  double there = work->delays[(index + 1) * n_inputs(instance) + input];
-  double f0 = instance->zero_frequency, gain = 1, cycles = 0;
-  /* The delay that counts is that at the time when the sample was taken, one delay earlier. */
-  double slope = (there - here) * instance->rate / work->stretch;
-  here *= 1 - slope;
-  there *= 1 - slope;
-  if (calibration) {
-    gain = 1 / calibration->inputs[input].amplitude;
-    cycles = calibration->inputs[input].phase / (2 * G_PI);
-  }
-  double at = -0.5 * (here + there) * instance->rate, whole = floor(at);
-  return (Stretch){ .first = (gint64)sample + (gint64)whole,
-                    .fraction = at - whole,
-                    .gain = gain,
-                    .phase = -f0 * here - cycles,
-                    .rate = -f0 * (there - here) / work->stretch };
-}
-
-static void delay_stretch(const Work *work, guint input, const Stretch *stretch, float *re,
-                          float *im)
+static void delay_stretch(const Work *work, guint input, const AstroDelayStretch *stretch,
+                          float *re, float *im)
 {
   const AstroDelayInstance *instance = work->instance;
   const AstroDelayKernels *kernels = instance->kernels;
@@ -182,14 +147,15 @@ static void delay_stretch(const Work *work, guint input, const Stretch *stretch,
   float taps[2 * ASTRO_FRACTION_REAL_TAPS];
   kernels->load[instance->in_format->format](
       astro_delay_window_at(instance, input, stretch->first - ASTRO_FRACTION_CENTRE(n_taps)),
-      work->stretch + n_taps - 1, from_re, from_im);
+      work->stretches.samples + n_taps - 1, from_re, from_im);
   if (astro_format_info(instance->config.in.format)->is_complex) {
     astro_fraction_taps(stretch->fraction, stretch->gain, taps);
-    kernels->interpolate(from_re, from_im, taps, stretch->phase, stretch->rate, work->stretch, re,
-                         im);
+    kernels->interpolate(from_re, from_im, taps, stretch->phase, stretch->rate,
+                         work->stretches.samples, re, im);
   } else {
     astro_fraction_real_taps(stretch->fraction, stretch->gain, taps);
-    kernels->interpolate_real(from_re, taps, stretch->phase, stretch->rate, work->stretch, re);
+    kernels->interpolate_real(from_re, taps, stretch->phase, stretch->rate, work->stretches.samples,
+                              re);
   }
 }
 
@@ -198,7 +164,8 @@ static void delay_tile(gpointer data, guint64 task)
   const Work *work = data;
   AstroDelayInstance *instance = work->instance;
   const AstroDelayArguments *arguments = work->arguments;
-  guint64 tile = task / n_groups(instance), start = (work->first_tile + tile) * TILE;
+  const guint samples = work->stretches.samples;
+  guint64 tile = task / n_groups(instance), start = work->stretches.first + tile * TILE;
   guint64 from = MAX(start, arguments->out_first);
   guint64 to = MIN(start + TILE, arguments->out_first + arguments->out_steps);
   const guint first = (guint)(task % n_groups(instance)) * TASK_INPUTS;
@@ -207,9 +174,9 @@ static void delay_tile(gpointer data, guint64 task)
 
   for (guint input = first; input < end; input++) {
     memset(&parts, 0, sizeof parts);
-    for (guint at = 0; at < TILE; at += work->stretch) {
-      const Stretch stretch =
-          find_stretch(work, input, start + at, (tile * TILE + at) / work->stretch);
+    for (guint at = 0; at < TILE; at += samples) {
+      const AstroDelayStretch stretch = astro_delay_stretch(
+          &work->stretches, instance, arguments->model, (tile * TILE + at) / samples, input);
       delay_stretch(work, input, &stretch, parts.re + at, parts.im + at);
     }
     gsize offset = from - arguments->out_first + input_offset(instance, &work->out, input);
@@ -221,27 +188,16 @@ static void delay_tile(gpointer data, guint64 task)
 static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
                                const AstroDelayArguments *arguments, GError **error)
 {
-  const AstroStream *stream = &instance->config.in;
   Work work = { .instance = instance, .arguments = arguments };
   AstroDelayRows block = { .data = out };
-  work.stretch =
-      astro_delay_model_stretch(arguments->model, stream->frequency, instance->rate, error);
-  if (work.stretch == 0)
-    return FALSE;
-  work.first_tile = arguments->out_first / TILE;
-  guint64 tiles = (arguments->out_first + arguments->out_steps + TILE - 1) / TILE - work.first_tile;
-  guint64 ends = tiles * (TILE / work.stretch) + 1;
-  g_autofree double *delays = g_new(double, ends *n_inputs(instance));
-  for (guint64 i = 0; i < ends; i++)
-    astro_delay_model_at(arguments->model,
-                         astro_delay_sample_ns(stream, work.first_tile * TILE + i * work.stretch),
-                         delays + i * n_inputs(instance));
-  work.delays = delays;
   astro_delay_strides(&instance->config.out, arguments->out_steps, &block.strides);
   if (!astro_delay_rows(&work.out, &instance->config.out, arguments->out_steps, &block,
-                        &instance->rows_out, error))
+                        &instance->rows_out, error) ||
+      !astro_delay_stretches_init(&work.stretches, instance, arguments, error))
     return FALSE;
+  const guint64 tiles = work.stretches.count * work.stretches.samples / TILE;
   astro_parallel(tiles * n_groups(instance), instance->threads, delay_tile, &work);
+  astro_delay_stretches_clear(&work.stretches);
   if (work.out.data != out)
     astro_delay_move(&instance->config.out, arguments->out_steps, &block, &work.out,
                      instance->threads);

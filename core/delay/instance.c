@@ -5,10 +5,9 @@
 
 #include <math.h>
 
-AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
-                                             const AstroPlace *place)
+void astro_delay_instance_init(AstroDelayInstance *instance, const AstroDelayConfig *config,
+                               const AstroPlace *place)
 {
-  AstroDelayInstance *instance = g_new0(AstroDelayInstance, 1);
   instance->config = *config;
   instance->threads = place->threads;
   instance->stations = (guint)astro_stream_extent(&config->in, ASTRO_AXIS_STATION);
@@ -23,6 +22,14 @@ AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
   instance->channel_width = config->in.bandwidth / instance->channels;
   instance->first_frequency =
       astro_channel_frequency(config->in.frequency, config->in.bandwidth, instance->channels, 0);
+}
+
+AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
+                                             const AstroPlace *place)
+{
+  AstroDelayInstance *instance = g_new0(AstroDelayInstance, 1);
+  astro_delay_instance_init(instance, config, place);
+  instance->append = astro_delay_window_append;
   return instance;
 }
 
@@ -98,10 +105,10 @@ static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, 
     window->start = tile_floor(arguments->first) - margin;
     window->length = 0;
     gsize before = (gsize)((gint64)arguments->first - window->start);
-    if (!astro_delay_window_append(instance, NULL, before, window->start, error))
+    if (!instance->append(instance, NULL, before, window->start, error))
       return FALSE;
   }
-  if (arguments->steps && !astro_delay_window_append(instance, in, arguments->steps, keep, error))
+  if (arguments->steps && !instance->append(instance, in, arguments->steps, keep, error))
     return FALSE;
   if (!out)
     return TRUE;
@@ -113,7 +120,7 @@ static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, 
   guint64 last_tile = arguments->out_first + arguments->out_steps + ASTRO_DELAY_TILE - 1;
   gint64 needed = tile_floor(last_tile) + margin;
   gint64 missing = needed - window->start - (gint64)window->length;
-  if (missing > 0 && !astro_delay_window_append(instance, NULL, (gsize)missing, keep, error))
+  if (missing > 0 && !instance->append(instance, NULL, (gsize)missing, keep, error))
     return FALSE;
   return instance->delay_voltages(instance, out, arguments, error);
 }

@@ -29,24 +29,8 @@ typedef struct {
   cl_kernel load, store;
   AstroOpenclLines axes[ASTRO_MAX_AXES]; /* of those that are transformed */
   AstroOpenclRooms rooms;                /* for the lines of a part */
-  gpointer between; /* complex samples between axes, if the last of them becomes real */
-  gsize between_bytes;
+  AstroOpenclRoom between; /* complex samples between axes, if the last of them becomes real */
 } Fft;
-
-/* ---- memory ---- */
-
-/* Makes room for so many bytes; what was there is lost. */
-static gboolean need(Fft *self, gpointer *face, gsize *has, gsize bytes, GError **error)
-{
-  if (bytes <= *has)
-    return TRUE;
-  astro_opencl_free(&self->place, face);
-  *has = 0;
-  if (!astro_opencl_alloc(&self->place, "fft", face, bytes, 1, error))
-    return FALSE;
-  *has = bytes;
-  return TRUE;
-}
 
 /* ---- passes ---- */
 
@@ -138,11 +122,12 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   const gboolean has_map = astro_fft_touched(config, in, n_in, &touched);
   gpointer from = in->data;
   if (becomes_real && n_passes > 1 &&
-      !need(self, &self->between, &self->between_bytes,
-            passes[0].outer * passes[0].n_out * passes[0].inner * BYTES_OF(self), error))
+      !astro_opencl_make_room(&self->place, "fft", &self->between,
+                              passes[0].outer * passes[0].n_out * passes[0].inner * BYTES_OF(self),
+                              error))
     return FALSE;
   for (guint i = 0, k = 0; i < n_passes; i++) {
-    gpointer to = becomes_real && i + 1 < n_passes ? self->between : out->data;
+    gpointer to = becomes_real && i + 1 < n_passes ? self->between.face : out->data;
     if (!run_pass(self, next_axis(config, becomes_real, &k), &passes[i],
                   has_map && i == 0 ? &touched : NULL, from, to, error))
       return FALSE;
@@ -168,7 +153,7 @@ static void destroy(gpointer instance)
   for (guint i = 0; i < G_N_ELEMENTS(self->axes); i++)
     astro_opencl_lines_clear(&self->axes[i]);
   astro_opencl_rooms_clear(&self->rooms, &self->place);
-  astro_opencl_free(&self->place, &self->between);
+  astro_opencl_free(&self->place, &self->between.face);
   g_free(self);
 }
 

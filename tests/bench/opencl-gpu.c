@@ -1,6 +1,7 @@
 /* Stages by OpenCL beside CUDA's, on blocks that are on the device already. Without a GPU of
  * NVIDIA's they are timed by themselves. An argument divides the sizes, for slow devices. */
 #include "core/backend/module.h"
+#include "core/channelizer/channelizer.h"
 #include "core/convert/convert.h"
 #include "core/correlator/correlator.h"
 #include "core/transpose/transpose.h"
@@ -157,6 +158,30 @@ static void correlate(const char *what, guint stations, guint channels, guint64 
           wanted);
 }
 
+/* From 64 stations; 8 taps. */
+static void channelize(const char *what, guint channels, AstroFormat from, guint64 spectra)
+{
+  AstroChannelizerConfig config = { .in = { .quantity = ASTRO_QUANTITY_VOLTAGES, .format = from },
+                                    .to = ASTRO_FORMAT_CF32LE,
+                                    .channels = channels,
+                                    .taps = 8,
+                                    .beta = ASTRO_WINDOW_BETA,
+                                    .gain = 1 };
+  g_assert_true(
+      astro_layout_parse(&config.in.layout, "station:pol:time", ASTRO_QUANTITY_VOLTAGES, NULL));
+  config.in.layout.extents[0] = 64;
+  config.in.layout.extents[1] = 2;
+  const AstroChannelizerArguments arguments = { .steps = spectra * channels, .restart = TRUE };
+  const guint64 made = astro_channelizer_spectra(&config, 0, arguments.steps).count;
+  const Work work = { .stage = "channelizer",
+                      .config = &config,
+                      .arguments = &arguments,
+                      .bytes_in = arguments.steps * astro_stream_step_bytes(&config.in),
+                      .bytes_out = made * channels * 128 * 2 * sizeof(float),
+                      .is_float = astro_format_info(from)->is_float };
+  compare(what, &work, 1e-9 * 128 * (double)(made * channels), "Gsample/s", 0);
+}
+
 int main(int argc, char **argv)
 {
   const guint64 divisor = argc > 1 ? g_ascii_strtoull(argv[1], NULL, 10) : 1;
@@ -179,5 +204,7 @@ int main(int argc, char **argv)
             4096 / divisor, ASTRO_FORMAT_CF32LE, NULL, 0);
   correlate("correlator, 256 stations, CF32LE, CUDA's in single precision", 256, 16, 4096 / divisor,
             ASTRO_FORMAT_CF32LE, "simt", 0.9);
+  channelize("filter bank, 1024 channels, CI8", 1024, ASTRO_FORMAT_CI8, 1024 / divisor);
+  channelize("filter bank, 1000 channels, CF32LE", 1000, ASTRO_FORMAT_CF32LE, 1024 / divisor);
   return 0;
 }

@@ -9,9 +9,8 @@ static const char text[] =
     ;
 
 #define MOST_RADIX 16     /* as long as factors are small */
-#define LONGEST_PRIME 512 /* whose transform is a plain sum; with longer ones it would take long   \
-                           */
-#define MOST_STEPS 32     /* radices of a length below 2^31 */
+#define LONGEST_PRIME 512 /* whose transform is a plain sum */
+#define MOST_STEPS 32     /* radices of a length below 2^32 */
 
 /* ---- memory ---- */
 
@@ -119,11 +118,11 @@ static gboolean combine(const AstroOpenclLines *lines, const AstroOpenclRooms *r
                         guint *at, GError **error)
 {
   guint64 radices[MOST_STEPS];
-  const cl_ulong n = lines->length, items = count * n;
+  const cl_uint n = (cl_uint)lines->length, items = (cl_uint)(count * n);
   const guint steps = radices_of(n, radices);
-  cl_ulong done = 1;
+  cl_uint done = 1;
   for (guint i = 0; i < steps; i++, *at ^= 1) {
-    const cl_ulong radix = radices[i];
+    const cl_uint radix = (cl_uint)radices[i];
     const AstroOpenclArgument arguments[] = { OPENCL_FACE(rooms->faces[*at]),
                                               OPENCL_FACE(rooms->faces[*at ^ 1]),
                                               OPENCL_FACE(lines->roots),
@@ -142,9 +141,9 @@ static gboolean combine(const AstroOpenclLines *lines, const AstroOpenclRooms *r
 static gboolean step(const AstroOpenclLines *lines, const AstroOpenclRooms *rooms, cl_kernel kernel,
                      gpointer table, guint64 count, guint *at, GError **error)
 {
-  const cl_ulong n = lines->n, length = lines->length;
+  const cl_uint n = (cl_uint)lines->n, length = (cl_uint)lines->length;
   const gboolean is_convolve = kernel == lines->convolve;
-  const cl_ulong items = count * (kernel == lines->gather ? n : length);
+  const cl_uint items = (cl_uint)count * (kernel == lines->gather ? n : length);
   const AstroOpenclArgument arguments[] = { OPENCL_FACE(rooms->faces[*at]),
                                             OPENCL_FACE(rooms->faces[*at ^ 1]),
                                             OPENCL_FACE(table),
@@ -236,6 +235,12 @@ gboolean astro_opencl_lines_init(AstroOpenclLines *lines, const AstroPlace *plac
     for (lines->length = 1; lines->length < 2 * n - 1;)
       lines->length *= 2;
   lines->room = lines->length;
+  if (lines->length > G_MAXUINT32)
+    return astro_backend_refuse(error,
+                                "%s: transforms of %" G_GUINT64_FORMAT
+                                " samples: by OpenCL they take %" G_GUINT64_FORMAT
+                                ", more than 2^32 - 1",
+                                stage, n, lines->length);
   /* The two transforms of a convolution are the forward one. */
   return open_kernels(lines, convolves, error) &&
          send_roots(lines, stage, convolves ? -1 : sign, error) &&

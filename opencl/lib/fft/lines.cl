@@ -15,22 +15,21 @@ COMPLEX conjugate(COMPLEX a)
 
 /* From transforms of `done` samples each, n / done of them in a line and interleaved, to those of
  * done times radix. A work item a sample. */
-__kernel void combine(FACE(in), FACE(out), FACE(roots), const ulong items, const ulong n,
-                      const ulong done, const ulong radix)
+__kernel void combine(FACE(in), FACE(out), FACE(roots), const uint items, const uint n,
+                      const uint done, const uint radix)
 {
   AT(const COMPLEX, in);
   AT(COMPLEX, out);
   AT(const COMPLEX, roots);
-  const ulong id = get_global_id(0), longer = done * radix, step = n / longer;
+  const uint id = (uint)get_global_id(0), longer = done * radix, step = n / longer;
   if (id >= items)
     return;
-  const ulong from = id / n * n, within = id % n;
-  const ulong transform = within / longer, bin = within % longer, turn = bin * step;
+  const uint from = id / n * n, within = id % n;
+  const uint transform = within / longer, bin = within % longer, turn = bin * step;
   COMPLEX sum = (COMPLEX)(0, 0), first = (COMPLEX)(0, 0);
-  for (ulong q = 0, root = 0; q < radix; q++) {
+  for (uint q = 0, root = 0; q < radix; q++) {
     first += times(in[from + (transform + q * step) * done + bin % done], roots[root]);
-    root += turn;
-    root -= root >= n ? n : 0;
+    root = root >= n - turn ? root - (n - turn) : root + turn; /* modulo n, with no overflow */
     if (q % TOGETHER == TOGETHER - 1) {
       sum += first;
       first = (COMPLEX)(0, 0);
@@ -40,36 +39,36 @@ __kernel void combine(FACE(in), FACE(out), FACE(roots), const ulong items, const
 }
 
 /* Of a convolution: lines of n samples, times the chirp, become lines of `length`, with zeros. */
-__kernel void spread(FACE(in), FACE(out), FACE(chirp), const ulong items, const ulong n,
-                     const ulong length)
+__kernel void spread(FACE(in), FACE(out), FACE(chirp), const uint items, const uint n,
+                     const uint length)
 {
   AT(const COMPLEX, in);
   AT(COMPLEX, out);
   AT(const COMPLEX, chirp);
-  const ulong id = get_global_id(0), sample = id % length;
+  const uint id = (uint)get_global_id(0), sample = id % length;
   if (id < items)
     out[id] = sample < n ? times(in[id / length * n + sample], chirp[sample]) : (COMPLEX)(0, 0);
 }
 
 /* Times the response; conjugates, so that the next transform is the inverse one. */
-__kernel void convolve(FACE(in), FACE(out), FACE(response), const ulong items, const ulong length)
+__kernel void convolve(FACE(in), FACE(out), FACE(response), const uint items, const uint length)
 {
   AT(const COMPLEX, in);
   AT(COMPLEX, out);
   AT(const COMPLEX, response);
-  const ulong id = get_global_id(0);
+  const uint id = (uint)get_global_id(0);
   if (id < items)
     out[id] = conjugate(times(in[id], response[id % length]));
 }
 
 /* Lines of n samples again, from the first ones of each line of `length`, times the chirp. */
-__kernel void gather(FACE(in), FACE(out), FACE(chirp), const ulong items, const ulong n,
-                     const ulong length)
+__kernel void gather(FACE(in), FACE(out), FACE(chirp), const uint items, const uint n,
+                     const uint length)
 {
   AT(const COMPLEX, in);
   AT(COMPLEX, out);
   AT(const COMPLEX, chirp);
-  const ulong id = get_global_id(0), sample = id % n;
+  const uint id = (uint)get_global_id(0), sample = id % n;
   if (id < items)
     out[id] = times(conjugate(in[id / n * length + sample]), chirp[sample]);
 }

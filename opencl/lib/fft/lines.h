@@ -43,7 +43,8 @@ gboolean astro_opencl_lines_init(AstroOpenclLines *lines, const AstroPlace *plac
                                  const char *stage, guint64 n, gboolean inverse, gboolean is_double,
                                  GError **error);
 void astro_opencl_lines_clear(AstroOpenclLines *lines);
-/* Transforms the lines in the first room; *at: the room in which they are then. */
+/* Transforms the lines in the first room, fewer than 2^32 samples of it; *at: the room in which
+ * they are then. */
 gboolean astro_opencl_lines_run(const AstroOpenclLines *lines, const AstroOpenclRooms *rooms,
                                 guint64 count, guint *at, GError **error);
 

@@ -188,10 +188,10 @@ static void test_bad_calls(gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     gpointer instance = test_create(backend, &config, 1);
     AstroChannelizerArguments arguments = cases[i].arguments;
-    AstroBlock a = { in, cases[i].in_bytes }, b = { out, cases[i].out_bytes };
+    AstroBlock a[] = { { in, cases[i].in_bytes }, { in, 0 } }, b = { out, cases[i].out_bytes };
     GError *error = NULL;
     g_assert_false(
-        backend->submit(instance, &a, cases[i].n_in, &b, cases[i].n_out, &arguments, NULL, &error));
+        backend->submit(instance, a, cases[i].n_in, &b, cases[i].n_out, &arguments, NULL, &error));
     g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
     test_says(error->message, cases[i].says);
     g_clear_error(&error);
@@ -217,7 +217,7 @@ static void test_variant_names(void)
 
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("channelizer");
+  test_find_devices();
   test_add_for_backends("losses", test_losses);
   test_add_for_backends("many-losses", test_many_losses);
   test_add_for_backends("no-block", test_no_block);

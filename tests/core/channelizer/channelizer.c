@@ -327,7 +327,7 @@ static void test_large(gconstpointer backend)
 
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("channelizer");
+  test_find_devices();
   g_test_add_func("/channelizer/spectra", test_spectra);
   test_add_for_backends("tones", test_tones);
   test_add_for_backends("impulse", test_impulse);

@@ -5,9 +5,18 @@
 #include "tests/core/on-device.h"
 #include "tests/tests.h"
 
-/* The device's backend is the last, if there is one. */
-static const AstroBackend *test_backends[] = { &astro_channelizer_cpu, &astro_channelizer_reference,
-                                               NULL, NULL };
+/* The devices' backends are the last, if there are any. */
+static const AstroBackend *test_backends[5] = { &astro_channelizer_cpu,
+                                                &astro_channelizer_reference };
+static const AstroBackend *test_cuda, *test_opencl;
+
+static inline void test_find_devices(void)
+{
+  test_cuda = test_on_device("channelizer");
+  test_opencl = test_on_opencl("channelizer");
+  test_backends[2] = test_cuda ? test_cuda : test_opencl;
+  test_backends[3] = test_cuda ? test_opencl : NULL;
+}
 
 static inline AstroChannelizerConfig test_config(const char *format, const char *layout,
                                                  guint stations, guint pols, guint channels,
@@ -153,11 +162,13 @@ static inline gpointer test_random_samples(AstroFormat format, gsize n, guint32 
 
 static inline void test_add_for_backends(const char *name, GTestDataFunc test)
 {
-  g_autofree char *on_cuda = g_strdup_printf("/channelizer/%s/cuda", name);
+  g_autofree char *on_cuda = g_strdup_printf("/channelizer/%s/cuda", name),
+                  *on_opencl = g_strdup_printf("/channelizer/%s/opencl", name);
   for (guint i = 0; i < 2; i++) {
     g_autofree char *path = g_strdup_printf("/channelizer/%s/%s", name,
                                             astro_backend_kind_name(test_backends[i]->kind));
     g_test_add_data_func(path, test_backends[i], test);
   }
-  test_add_on_device(on_cuda, test_backends[2], test);
+  test_add_on_device(on_cuda, test_cuda, test);
+  test_add_on_device(on_opencl, test_opencl, test);
 }

@@ -164,7 +164,7 @@ static void test_losses(void)
 
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("delay");
+  test_find_devices();
   g_test_add_func("/delay/calibration/errors", test_calibration_errors);
   g_test_add_func("/delay/shapes", test_shapes);
   g_test_add_func("/delay/same-layout", test_same_layout);

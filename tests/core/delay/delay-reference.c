@@ -60,10 +60,13 @@ static void test_spectra_reference(void)
     TestStage reference = test_open_stage(&astro_delay_reference, &stream, to);
     test_submit(&reference, in, in_bytes, a, out_bytes, &arguments);
     test_close_stage(&reference);
-    for (guint level = 0; level < G_N_ELEMENTS(test_levels) + (test_backends[2] != NULL); level++) {
-      gboolean on_cpu = level < G_N_ELEMENTS(test_levels);
+    const guint levels = G_N_ELEMENTS(test_levels),
+                devices = (test_cuda != NULL) + (test_opencl != NULL);
+    for (guint level = 0; level < levels + devices; level++) {
+      gboolean on_cpu = level < levels;
       test_with_level(on_cpu ? test_levels[level] : NULL);
-      TestStage fast = test_open_stage(on_cpu ? &astro_delay_cpu : test_backends[2], &stream, to);
+      TestStage fast = test_open_stage(
+          on_cpu ? &astro_delay_cpu : test_backends[2 + level - levels], &stream, to);
       test_with_level(NULL);
       memset(b, 0xa5, out_bytes);
       test_submit(&fast, in, in_bytes, b, out_bytes, &arguments);
@@ -252,11 +255,11 @@ static void test_voltage_layouts(gconstpointer backend)
 
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("delay");
+  test_find_devices();
   test_add_for_backends("voltages/reference", test_voltages_reference);
   test_add_for_backends("voltages/layouts", test_voltage_layouts);
   test_add_for_backends("voltages/long-delay", test_long_delay);
-  test_add_on_device("/delay/cuda/long-rows", test_backends[2], test_long_rows);
+  test_add_on_device("/delay/cuda/long-rows", test_cuda, test_long_rows);
   g_test_add_func("/delay/spectra/reference", test_spectra_reference);
 }
 

@@ -207,7 +207,7 @@ static void test_calibration(gconstpointer backend)
 
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("delay");
+  test_find_devices();
   test_add_for_backends("voltages/flat", test_flat_voltages);
   test_add_for_backends("voltages/flat-real", test_flat_real);
   test_add_for_backends("calibration/divided-out", test_calibration);

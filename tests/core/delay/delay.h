@@ -15,9 +15,17 @@
 
 static const char *const test_levels[] = { "c", "avx2", "avx512" };
 
-/* The device's backend is the last, where there is one. */
-static const AstroBackend *test_backends[] = { &astro_delay_reference, &astro_delay_cpu, NULL,
-                                               NULL };
+/* The devices' backends are the last, where there are any. */
+static const AstroBackend *test_backends[5] = { &astro_delay_reference, &astro_delay_cpu };
+static const AstroBackend *test_cuda, *test_opencl;
+
+static inline void test_find_devices(void)
+{
+  test_cuda = test_on_device("delay");
+  test_opencl = test_on_opencl("delay");
+  test_backends[2] = test_cuda ? test_cuda : test_opencl;
+  test_backends[3] = test_cuda ? test_opencl : NULL;
+}
 
 static inline void test_with_level(const char *level)
 {
@@ -119,6 +127,8 @@ static inline void test_add_for_backends(const char *name, GTestDataFunc test)
 {
   g_autofree char *on_cpu = g_strdup_printf("/delay/%s/cpu", name);
   g_autofree char *on_cuda = g_strdup_printf("/delay/%s/cuda", name);
+  g_autofree char *on_opencl = g_strdup_printf("/delay/%s/opencl", name);
   g_test_add_data_func(on_cpu, test_backends[1], test);
-  test_add_on_device(on_cuda, test_backends[2], test);
+  test_add_on_device(on_cuda, test_cuda, test);
+  test_add_on_device(on_opencl, test_opencl, test);
 }
