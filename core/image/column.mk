@@ -12,3 +12,5 @@ element_tests += tests/elements/astroimage tests/elements/imaging-device tests/e
 bench_programs += tests/bench/image
 gpu_sources += gpu/image/image.cu gpu/image/columns.cu gpu/image/columns-single.cu gpu/image/columns-double.cu
 gpu_headers += gpu/image/columns.h
+opencl_sources += opencl/image/image.c
+opencl_programs += opencl/image/image.cl

@@ -98,6 +98,16 @@ typedef struct {
  * program needs, or its compiler fails. To be released with clReleaseKernel. */
 cl_kernel astro_opencl_kernel(AstroDevice *device, const AstroOpenclProgram *program,
                               const char *options, const char *kernel, GError **error);
+/* Compiles a program if need be, for stages that take its kernels only later. */
+gboolean astro_opencl_compiles(AstroDevice *device, const AstroOpenclProgram *program,
+                               const char *options, GError **error);
+/* The same as astro_opencl_kernel for n of them. If it fails, they are to be released all the same.
+ */
+gboolean astro_opencl_kernels(AstroDevice *device, const AstroOpenclProgram *program,
+                              const char *options, const char *const *names, guint n,
+                              cl_kernel *kernels, GError **error);
+/* Releases those that are not NULL. */
+void astro_opencl_kernels_release(cl_kernel *kernels, guint n);
 
 /* ---- launches ---- */
 
@@ -125,7 +135,9 @@ extern const AstroBackend astro_opencl_convert;
 extern const AstroBackend astro_opencl_correlator;
 extern const AstroBackend astro_opencl_delay;
 extern const AstroBackend astro_opencl_fft;
+extern const AstroBackend astro_opencl_gridder;
 extern const AstroBackend astro_opencl_histogram;
+extern const AstroBackend astro_opencl_image;
 extern const AstroBackend astro_opencl_transpose;
 
 G_END_DECLS

@@ -111,22 +111,50 @@ static cl_program find(AstroOpenclDevice *self, const AstroOpenclProgram *wanted
   return program;
 }
 
+static cl_program compiled(AstroDevice *device, const AstroOpenclProgram *program,
+                           const char *options, GError **error)
+{
+  AstroOpenclDevice *self = astro_opencl_device(device);
+  if (!program->needs_double || self->has_double)
+    return find(self, program, options, error);
+  astro_backend_refuse(error, "%s computes in double precision, which %s does not have",
+                       program->name, device->name);
+  return NULL;
+}
+
+gboolean astro_opencl_compiles(AstroDevice *device, const AstroOpenclProgram *program,
+                               const char *options, GError **error)
+{
+  return compiled(device, program, options, error) != NULL;
+}
+
 cl_kernel astro_opencl_kernel(AstroDevice *device, const AstroOpenclProgram *program,
                               const char *options, const char *name, GError **error)
 {
-  AstroOpenclDevice *self = astro_opencl_device(device);
   cl_int status;
-  if (program->needs_double && !self->has_double) {
-    astro_backend_refuse(error, "%s computes in double precision, which %s does not have",
-                         program->name, device->name);
+  cl_program found = compiled(device, program, options, error);
+  if (!found)
     return NULL;
-  }
-  cl_program compiled = find(self, program, options, error);
-  if (!compiled)
-    return NULL;
-  cl_kernel kernel = clCreateKernel(compiled, name, &status);
+  cl_kernel kernel = clCreateKernel(found, name, &status);
   if (astro_opencl_ok(device, status, "clCreateKernel", error))
     return kernel;
   g_prefix_error(error, "%s: %s: ", program->name, name);
   return NULL;
+}
+
+gboolean astro_opencl_kernels(AstroDevice *device, const AstroOpenclProgram *program,
+                              const char *options, const char *const *names, guint n,
+                              cl_kernel *kernels, GError **error)
+{
+  for (guint i = 0; i < n; i++)
+    if (!(kernels[i] = astro_opencl_kernel(device, program, options, names[i], error)))
+      return FALSE;
+  return TRUE;
+}
+
+void astro_opencl_kernels_release(cl_kernel *kernels, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (kernels[i])
+      clReleaseKernel(kernels[i]);
 }

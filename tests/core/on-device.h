@@ -186,8 +186,8 @@ static inline const AstroBackend *test_on_device(const char *stage)
   return test_backend_on_device(test_find_stage);
 }
 
-/* The stage's OpenCL backend; NULL: there is none, or no device. */
-static inline const AstroBackend *test_on_opencl(const char *stage)
+/* The same of an OpenCL device. */
+static inline const AstroBackend *test_backend_on_opencl(const AstroBackend *(*find)(void))
 {
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroDevice) device = test_find_opencl(&error);
@@ -195,8 +195,20 @@ static inline const AstroBackend *test_on_opencl(const char *stage)
     g_test_message("no device: %s", error->message);
     return NULL;
   }
-  test_device_backends[ASTRO_BACKEND_OPENCL] = astro_module_backend_of(ASTRO_BACKEND_OPENCL, stage);
+  test_device_backends[ASTRO_BACKEND_OPENCL] = find();
   return test_device_backends[ASTRO_BACKEND_OPENCL] ? &test_opencl_backend : NULL;
+}
+
+static inline const AstroBackend *test_find_stage_of_opencl(void)
+{
+  return astro_module_backend_of(ASTRO_BACKEND_OPENCL, test_device_stage);
+}
+
+/* The stage's OpenCL backend; NULL: there is none, or no device. */
+static inline const AstroBackend *test_on_opencl(const char *stage)
+{
+  test_device_stage = stage;
+  return test_backend_on_opencl(test_find_stage_of_opencl);
 }
 
 static inline void test_is_skipped(gconstpointer data)

@@ -14,10 +14,11 @@
 
 enum { SIZE = 24, DUMPS = 5, BLOCK = 3, MOST_GRIDS = 4 };
 
-/* The reference is first; the device's backend is last, if there is one, with enough memory and
- * with little. */
-static const AstroBackend *backends[] = { &astro_gridder_reference, &astro_gridder_cpu, NULL, NULL,
-                                          NULL };
+/* The reference is first; then come CUDA's, if there is a device, with enough memory and with
+ * little, and OpenCL's. */
+static const AstroBackend *backends[] = {
+  &astro_gridder_reference, &astro_gridder_cpu, NULL, NULL, NULL, NULL
+};
 
 typedef enum { NOTHING, BY_BASELINE, BY_ALL, BY_TIME, N_LOSSES } Losses;
 
@@ -667,15 +668,65 @@ static gpointer create_short(gconstpointer configuration, const AstroPlace *plac
   return instance;
 }
 
+static void lack(const AstroBackend *backend, const AstroGridAlgorithm *algorithm, GError **error)
+{
+  Setting s = settings[0];
+  s.algorithm = algorithm;
+  s.format = ASTRO_FORMAT_CF32LE;
+  g_autoptr(AstroObservation) observation = observe(s.stations);
+  g_auto(GStrv) products = g_strsplit(s.products, ",", -1);
+  const AstroPlace place = { .threads = 1 };
+  AstroGridderConfig config;
+  const char *variant;
+  configure(&s, observation, products, &config);
+  g_assert_null(backend->create(&config, &place, &variant, error));
+}
+
+/* An OpenCL device that lacks something says so before there are visibilities: auto goes on. */
+static void test_opencl_lacks(gconstpointer backend)
+{
+  static const AstroGridAlgorithm *const algorithms[] = { &astro_direct, &astro_wprojection,
+                                                          &astro_wstacking };
+  static const struct {
+    const char *variable, *value, *says;
+    AstroBackendError code;
+  } cases[] = {
+    { "ASTRO_OPENCL_DOUBLES", "no", "double precision", ASTRO_BACKEND_ERROR_SHAPE },
+    { "ASTRO_OPENCL_MEMORY", "10K", "products and 1 channels needs", ASTRO_BACKEND_ERROR_MEMORY },
+    { "ASTRO_OPENCL_OPTIONS", "-Dreturn=if", "does not compile gridder",
+      ASTRO_BACKEND_ERROR_DEVICE },
+  };
+  /* Devices stay open: one without doubles is for another process. */
+  const gboolean is_other = g_test_subprocess();
+  for (guint i = is_other ? 0 : 1; i < (is_other ? 1 : G_N_ELEMENTS(cases)); i++)
+    for (guint k = 0; k < G_N_ELEMENTS(algorithms); k++) {
+      g_autoptr(GError) error = NULL;
+      g_setenv(cases[i].variable, cases[i].value, TRUE);
+      lack(backend, algorithms[k], &error);
+      g_unsetenv(cases[i].variable);
+      g_assert_error(error, ASTRO_BACKEND_ERROR, (gint)cases[i].code);
+      g_assert_nonnull(strstr(error->message, cases[i].says));
+    }
+  if (is_other)
+    return;
+  g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+  g_test_trap_assert_passed();
+}
+
 static void add_tests(void)
 {
   static AstroBackend short_of_memory;
+  if (g_test_subprocess())
+    g_setenv("ASTRO_OPENCL_DOUBLES", "no", TRUE);
+  const AstroBackend *opencl = test_on_opencl("gridder");
   backends[2] = test_on_device("gridder");
   if (backends[2]) {
     short_of_memory = *backends[2];
     short_of_memory.create = create_short;
     backends[3] = &short_of_memory;
   }
+  backends[backends[2] ? 4 : 2] = opencl;
+  test_add_on_device("/gridder-calls/opencl-lacks", opencl, test_opencl_lacks);
   g_test_add_data_func("/gridder-calls/direct", &astro_direct, test_backends);
   g_test_add_data_func("/gridder-calls/wprojection", &astro_wprojection, test_backends);
   g_test_add_data_func("/gridder-calls/wstacking", &astro_wstacking, test_backends);

@@ -315,13 +315,11 @@ static void test_direct(void)
 }
 
 /* The device's, over several calls and channels, into a grid that held garbage. */
-static void test_direct_on_device(void)
+static void test_direct_on_device(gconstpointer on_device)
 {
   g_autoptr(GRand) random = g_rand_new_with_seed(21);
-  if (!test_gridding_there()) {
-    g_test_skip("no CUDA device");
+  if (!test_gridding_there(on_device))
     return;
-  }
   for (guint i = 0; i < 8; i++) {
     static const guint sizes[] = { 2, 18, 50, 64 }, rows[] = { 1, 200, 63, 129 };
     const gboolean is_double = i & 1;
@@ -405,20 +403,24 @@ static void test_sizes(void)
 static void add_tests(void)
 {
   g_test_add_data_func("/gridder/wstacking/accuracy", NULL, test_accuracy);
-  g_test_add_data_func("/gridder/wstacking/accuracy/cuda", "device", test_accuracy);
+  g_test_add_data_func("/gridder/wstacking/accuracy/cuda", "cuda", test_accuracy);
   g_test_add_func("/gridder/wstacking/large", test_large);
   g_test_add_func("/gridder/wstacking/variants", test_variants);
   g_test_add_func("/gridder/wstacking/threads", test_threads);
   g_test_add_func("/gridder/wstacking/touched", test_touched);
   g_test_add_data_func("/gridder/wstacking/order", NULL, test_order);
-  g_test_add_data_func("/gridder/wstacking/order/cuda", "device", test_order);
+  g_test_add_data_func("/gridder/wstacking/order/cuda", "cuda", test_order);
+  g_test_add_data_func("/gridder/wstacking/order/opencl", "opencl", test_order);
   g_test_add_data_func("/gridder/wstacking/adjoint", NULL, test_adjoint);
-  g_test_add_data_func("/gridder/wstacking/adjoint/cuda", "device", test_adjoint);
+  g_test_add_data_func("/gridder/wstacking/adjoint/cuda", "cuda", test_adjoint);
+  g_test_add_data_func("/gridder/wstacking/adjoint/opencl", "opencl", test_adjoint);
   g_test_add_data_func("/gridder/wstacking/flat", NULL, test_flat);
-  g_test_add_data_func("/gridder/wstacking/flat/cuda", "device", test_flat);
+  g_test_add_data_func("/gridder/wstacking/flat/cuda", "cuda", test_flat);
+  g_test_add_data_func("/gridder/wstacking/flat/opencl", "opencl", test_flat);
   g_test_add_func("/gridder/wstacking/refused", test_refused);
   g_test_add_func("/gridder/direct", test_direct);
-  g_test_add_func("/gridder/direct/cuda", test_direct_on_device);
+  g_test_add_data_func("/gridder/direct/cuda", "cuda", test_direct_on_device);
+  g_test_add_data_func("/gridder/direct/opencl", "opencl", test_direct_on_device);
   g_test_add_func("/gridder/sizes", test_sizes);
 }
 

@@ -15,10 +15,21 @@ typedef struct {
   AstroResult result; /* of the last submit */
 } TestGridding;
 
-/* FALSE: no device, which the caller skips its test for; why is told already. */
-static inline gboolean test_gridding_there(void)
+static inline const AstroBackend *test_gridding_find(void)
 {
-  return test_backend_on_device(test_gridding_backend) != NULL;
+  return test_gridding_kind == ASTRO_BACKEND_OPENCL ? test_backend_on_opencl(test_gridding_backend)
+                                                    : test_backend_on_device(test_gridding_backend);
+}
+
+/* Those of CUDA or, if that is the name, of "opencl" from here on. FALSE: no device, so that the
+ * test is skipped. */
+static inline gboolean test_gridding_there(const char *name)
+{
+  test_gridding_kind = g_strcmp0(name, "opencl") == 0 ? ASTRO_BACKEND_OPENCL : ASTRO_BACKEND_CUDA;
+  if (test_gridding_find())
+    return TRUE;
+  g_test_skip("no such device");
+  return FALSE;
 }
 
 /* grid is what algorithm->choose made of it. Errors of the device's algorithm are the caller's. */
@@ -27,7 +38,7 @@ static inline gboolean test_gridding_new(TestGridding *self, const AstroGridAlgo
                                          GError **error)
 {
   const TestGriddingConfig whole = { algorithm, *config, *grid };
-  *self = (TestGridding){ .backend = test_backend_on_device(test_gridding_backend) };
+  *self = (TestGridding){ .backend = test_gridding_find() };
   self->bytes = (gsize)grid->size * grid->size * g_strv_length(grid->products) * config->channels *
                 (config->is_double ? 16 : 8);
   if (!self->backend->shape(&whole, error))

@@ -33,10 +33,13 @@ typedef struct {
   gboolean is_double;
 } TestGriddingStage;
 
+/* Whose gridders. */
+static AstroBackendKind test_gridding_kind = ASTRO_BACKEND_CUDA;
+
 /* The parts of the device's gridder; NULL: there is none. */
 static inline const AstroGridderParts *test_gridding_parts(void)
 {
-  const AstroBackend *backend = astro_module_backend("gridder");
+  const AstroBackend *backend = astro_module_backend_of(test_gridding_kind, "gridder");
   return backend ? backend->parts : NULL;
 }
 
@@ -45,7 +48,7 @@ static inline gboolean test_gridding_shape(gconstpointer given, GError **error)
   const TestGriddingConfig *config = given;
   if (astro_grid_algorithm_find(test_gridding_parts()->algorithms, config->algorithm->name))
     return TRUE;
-  return astro_backend_refuse(error, "%s has no kernels for CUDA", config->algorithm->name);
+  return astro_backend_refuse(error, "%s has no kernels for this device", config->algorithm->name);
 }
 
 static inline void test_gridding_destroy(gpointer instance)

@@ -334,7 +334,9 @@ static void test_transforms_on_cpu(gconstpointer level)
 
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("image");
+  const AstroBackend *cuda = test_on_device("image"), *opencl = test_on_opencl("image");
+  test_backends[2] = cuda ? cuda : opencl;
+  test_backends[3] = cuda ? opencl : NULL;
   g_test_add_func("/image/shared", test_shared);
   g_test_add_data_func("/image/cpu/c", "c", test_cpu);
   g_test_add_data_func("/image/cpu/avx2", "avx2", test_cpu);
@@ -342,10 +344,12 @@ static void add_tests(void)
   g_test_add_data_func("/image/transforms/c", "c", test_transforms_on_cpu);
   g_test_add_data_func("/image/transforms/avx2", "avx2", test_transforms_on_cpu);
   g_test_add_data_func("/image/transforms/avx512", "avx512", test_transforms_on_cpu);
-  test_add_on_device("/image/cuda", test_backends[2], test_reference);
-  test_add_on_device("/image/cuda-transforms", test_backends[2], test_transforms);
-  test_add_on_device("/image/cuda-columns", test_backends[2], test_columns);
-  test_add_on_device("/image/cuda-groups", test_backends[2], test_groups);
+  test_add_on_device("/image/cuda", cuda, test_reference);
+  test_add_on_device("/image/cuda-transforms", cuda, test_transforms);
+  test_add_on_device("/image/cuda-columns", cuda, test_columns);
+  test_add_on_device("/image/cuda-groups", cuda, test_groups);
+  test_add_on_device("/image/opencl", opencl, test_reference);
+  test_add_on_device("/image/opencl-transforms", opencl, test_transforms);
 }
 
 int main(int argc, char **argv)

@@ -410,7 +410,9 @@ static void test_errors(void)
 
 static void add_tests(void)
 {
-  test_backends[2] = test_on_device("image");
+  const AstroBackend *cuda = test_on_device("image"), *opencl = test_on_opencl("image");
+  test_backends[2] = cuda ? cuda : opencl;
+  test_backends[3] = cuda ? opencl : NULL;
   g_test_add_func("/image/place", test_place);
   g_test_add_func("/image/phase", test_phase);
   g_test_add_func("/image/phases", test_phases);

@@ -5,7 +5,7 @@
 #include "tests/core/on-device.h"
 #include "tests/tests.h"
 
-static const AstroBackend *test_backends[4] = { &astro_image_reference, &astro_image_cpu };
+static const AstroBackend *test_backends[5] = { &astro_image_reference, &astro_image_cpu };
 
 static inline gsize test_bytes_in(const AstroImageConfig *config)
 {

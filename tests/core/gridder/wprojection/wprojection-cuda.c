@@ -1,4 +1,4 @@
-/* W-projection on a device against the formula, with tables that are built. */
+/* W-projection on devices, CUDA's and OpenCL's, against the formula, with tables that are built. */
 #include "tests/core/gridder/gridding-on-device.h"
 #include "tests/core/gridder/wprojection/wprojection.h"
 
@@ -82,8 +82,9 @@ static void grid_on_device(const DeviceSetting *s, const AstroGridRows *rows, gp
   test_gridding_free(&device);
 }
 
-/* Caps on the kernels chosen: none, then those that any device has. */
+/* Caps on CUDA's kernels: none, then those that any device has. */
 static const char *const device_levels[] = { NULL, "teams" };
+#define N_LEVELS (test_gridding_kind == ASTRO_BACKEND_CUDA ? G_N_ELEMENTS(device_levels) : 1)
 
 static void check_on_device(const DeviceCase *d, guint32 seed)
 {
@@ -103,7 +104,7 @@ static void check_on_device(const DeviceCase *d, guint32 seed)
     astro_wprojection_reference(&s.own, &rows.rows, i, d->grids > 1 ? 1 : channels,
                                 (double *)(expected + i * cells));
   gpointer found = test_alloc(bytes), again = test_alloc(bytes);
-  for (guint i = 0; i < G_N_ELEMENTS(device_levels); i++) {
+  for (guint i = 0; i < N_LEVELS; i++) {
     if (device_levels[i])
       g_setenv("ASTRO_CUDA", device_levels[i], TRUE);
     grid_on_device(&s, &rows.rows, found);
@@ -129,24 +130,18 @@ static void check_on_device(const DeviceCase *d, guint32 seed)
   g_rand_free(rand);
 }
 
-static gboolean skip_without_device(void)
-{
-  if (test_gridding_there())
-    return FALSE;
-  g_test_skip("no CUDA device");
-  return TRUE;
-}
-
 static guint64 few_rows(guint support)
 {
   return support > 100 ? 40 : support > 40 ? 100 : 500;
 }
 
-static void test_device_supports(void)
+static void test_device_supports(gconstpointer on_device)
 {
-  if (skip_without_device())
+  if (!test_gridding_there(on_device))
     return;
-  for (guint i = 0; i < G_N_ELEMENTS(test_supported); i++)
+  /* An OpenCL device may be the CPU, and gets a part of them. */
+  const guint step = test_gridding_kind == ASTRO_BACKEND_OPENCL ? 2 : 1;
+  for (guint i = 0; i < G_N_ELEMENTS(test_supported); i += step)
     for (guint k = 0; k < 2; k++) {
       check_on_device(&(DeviceCase){ test_case_of(i, k), 1, few_rows(test_supported[i]), 3,
                                      (i + k) % 3 == 0, 0.02 * (i % 4), -0.03 * k },
@@ -154,9 +149,9 @@ static void test_device_supports(void)
     }
 }
 
-static void test_device_products(void)
+static void test_device_products(gconstpointer on_device)
 {
-  if (skip_without_device())
+  if (!test_gridding_there(on_device))
     return;
   for (guint products = 1; products <= 9; products++)
     for (guint k = 0; k < 2; k++)
@@ -164,10 +159,10 @@ static void test_device_products(void)
                       products);
 }
 
-static void test_device_oversampling(void)
+static void test_device_oversampling(gconstpointer on_device)
 {
   static const guint oversampling[] = { 1, 2, 3, 7, 16, 64 };
-  if (skip_without_device())
+  if (!test_gridding_there(on_device))
     return;
   for (guint i = 0; i < G_N_ELEMENTS(oversampling); i++)
     for (guint k = 0; k < 2; k++)
@@ -176,10 +171,10 @@ static void test_device_oversampling(void)
           i);
 }
 
-static void test_device_interpolated(void)
+static void test_device_interpolated(gconstpointer on_device)
 {
   static const guint supports[] = { 4, 7, 16, 25, 40 };
-  if (skip_without_device())
+  if (!test_gridding_there(on_device))
     return;
   for (guint i = 0; i < G_N_ELEMENTS(supports); i++)
     for (guint k = 0; k < 2; k++)
@@ -190,9 +185,9 @@ static void test_device_interpolated(void)
 }
 
 /* Supports that differ from plane to plane, narrow grids, a grid for each channel. */
-static void test_device_odd(void)
+static void test_device_odd(gconstpointer on_device)
 {
-  if (skip_without_device())
+  if (!test_gridding_there(on_device))
     return;
   check_on_device(&(DeviceCase){ { 24, 2, 4, 96, FALSE, FALSE }, 1, 500, 0, FALSE, 0, 0 }, 1);
   check_on_device(&(DeviceCase){ { 24, 1, 4, 96, FALSE, TRUE }, 1, 500, 0, TRUE, 0.05, 0 }, 2);
@@ -203,10 +198,13 @@ static void test_device_odd(void)
   check_on_device(&(DeviceCase){ { 12, 4, 8, 64, FALSE, FALSE }, 1, 6, 3, FALSE, 0, 0 }, 7);
 }
 
-/* More than wait at once, and many of one place. */
-static void test_device_many(void)
+/* More than wait or are sorted at once, and many of one place. */
+static void test_device_many(gconstpointer on_device)
 {
-  if (skip_without_device())
+  if (!test_gridding_there(on_device))
+    return;
+  check_on_device(&(DeviceCase){ { 4, 1, 1, 32, FALSE, TRUE }, 1, 220000, 1, FALSE, 0, 0 }, 4);
+  if (test_gridding_kind == ASTRO_BACKEND_OPENCL) /* which may be the CPU */
     return;
   check_on_device(&(DeviceCase){ { 6, 1, 8, 512, FALSE, FALSE }, 1, 900000, 3, FALSE, 0, 0 }, 1);
   check_on_device(&(DeviceCase){ { 5, 2, 8, 512, FALSE, FALSE }, 1, 500000, 3, TRUE, 0.02, 0 }, 2);
@@ -214,7 +212,7 @@ static void test_device_many(void)
 }
 
 /* Visibilities outside the grid do no harm. */
-static void test_device_outside(void)
+static void test_device_outside(gconstpointer on_device)
 {
   static const double uvw[][3] = { { NAN, 0, 0 }, { 0, INFINITY, 0 }, { 1e300, 0, 0 },
                                    { 0, 0, 1e9 }, { 0, 0, NAN },      { -40, 0, 0 },
@@ -224,7 +222,7 @@ static void test_device_outside(void)
   const double wavenumber = 1;
   Complex values[G_N_ELEMENTS(uvw)], found[32 * 32], expected[32 * 32] = { 0 };
   DeviceSetting s;
-  if (skip_without_device())
+  if (!test_gridding_there(on_device))
     return;
   for (guint i = 0; i < G_N_ELEMENTS(uvw); i++)
     values[i] = 1 + i * I;
@@ -241,13 +239,13 @@ static void test_device_outside(void)
 }
 
 /* Tables that no device holds: refused before they are built. */
-static void test_device_refused(void)
+static void test_device_refused(gconstpointer on_device)
 {
   g_autoptr(GError) error = NULL;
   const DeviceCase d = { { 8, 1, 8, 512, FALSE, TRUE }, 1, 1, 2, FALSE, 0, 0 };
   TestGridding device;
   DeviceSetting s;
-  if (skip_without_device())
+  if (!test_gridding_there(on_device))
     return;
   set_device_case(&s, &d);
   s.config.support = s.grid.spread.support = 256;
@@ -261,14 +259,22 @@ static void test_device_refused(void)
 
 static void add_tests(void)
 {
-  g_test_add_func("/wprojection/cuda/supports", test_device_supports);
-  g_test_add_func("/wprojection/cuda/products", test_device_products);
-  g_test_add_func("/wprojection/cuda/oversampling", test_device_oversampling);
-  g_test_add_func("/wprojection/cuda/interpolated", test_device_interpolated);
-  g_test_add_func("/wprojection/cuda/odd", test_device_odd);
-  g_test_add_func("/wprojection/cuda/many", test_device_many);
-  g_test_add_func("/wprojection/cuda/outside", test_device_outside);
-  g_test_add_func("/wprojection/cuda/refused", test_device_refused);
+  g_test_add_data_func("/wprojection/cuda/supports", "cuda", test_device_supports);
+  g_test_add_data_func("/wprojection/opencl/supports", "opencl", test_device_supports);
+  g_test_add_data_func("/wprojection/cuda/products", "cuda", test_device_products);
+  g_test_add_data_func("/wprojection/opencl/products", "opencl", test_device_products);
+  g_test_add_data_func("/wprojection/cuda/oversampling", "cuda", test_device_oversampling);
+  g_test_add_data_func("/wprojection/opencl/oversampling", "opencl", test_device_oversampling);
+  g_test_add_data_func("/wprojection/cuda/interpolated", "cuda", test_device_interpolated);
+  g_test_add_data_func("/wprojection/opencl/interpolated", "opencl", test_device_interpolated);
+  g_test_add_data_func("/wprojection/cuda/odd", "cuda", test_device_odd);
+  g_test_add_data_func("/wprojection/opencl/odd", "opencl", test_device_odd);
+  g_test_add_data_func("/wprojection/cuda/many", "cuda", test_device_many);
+  g_test_add_data_func("/wprojection/opencl/many", "opencl", test_device_many);
+  g_test_add_data_func("/wprojection/cuda/outside", "cuda", test_device_outside);
+  g_test_add_data_func("/wprojection/opencl/outside", "opencl", test_device_outside);
+  g_test_add_data_func("/wprojection/cuda/refused", "cuda", test_device_refused);
+  g_test_add_data_func("/wprojection/opencl/refused", "opencl", test_device_refused);
 }
 
 int main(int argc, char **argv)
