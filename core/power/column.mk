@@ -1,5 +1,6 @@
 core_sources += core/power/work.c core/power/power.h core/power/check.c core/power/check.h core/power/products.c core/power/products.h \
-  core/power/reference.c core/power/cpu.c core/power/counts.c core/power/counts.h core/power/kernels.h
+  core/power/reference.c core/power/cpu.c core/power/counts.c core/power/counts.h core/power/kernels.h \
+  core/power/splits.c core/power/splits.h
 core_level_sources += core/power/kernels-levels.c core/power/direct-levels.c
 core_tests += tests/core/power/power tests/core/power/power-variants
 dist_files += tests/core/power/power.h
