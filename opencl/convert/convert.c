@@ -3,29 +3,12 @@
 #include "core/convert/check.h"
 #include "core/convert/convert.h"
 #include "opencl/runtime/clipped.h"
+#include "opencl/runtime/samples.h"
 
 static const char text[] =
+#include "opencl/runtime/samples.cl.h"
 #include "opencl/convert/convert.cl.h"
     ;
-
-/* How a format is read and written, and its type in memory. */
-static const struct {
-  const char *type, *read, *write;
-  gboolean needs_double;
-} formats[ASTRO_N_FORMATS] = {
-  [ASTRO_FORMAT_CI4] = { "char", "read_nibble", "write_nibble", FALSE },
-  [ASTRO_FORMAT_CI8] = { "char", "read_plain", "write_i8", FALSE },
-  [ASTRO_FORMAT_CI16LE] = { "short", "read_plain", "write_i16", FALSE },
-  [ASTRO_FORMAT_CF16LE] = { "ushort", "read_half", "write_half", FALSE },
-  [ASTRO_FORMAT_CF32LE] = { "float", "read_plain", "write_float", FALSE },
-  [ASTRO_FORMAT_CF64LE] = { "double", "read_plain", "write_double", TRUE },
-  [ASTRO_FORMAT_CI32LE] = { "int", "read_plain", "write_i32", TRUE },
-  [ASTRO_FORMAT_F32LE] = { "float", "read_plain", "write_float", FALSE },
-  [ASTRO_FORMAT_F64LE] = { "double", "read_plain", "write_double", TRUE },
-  [ASTRO_FORMAT_U64LE] = { "ulong", "read_plain", "write_u64", TRUE },
-  [ASTRO_FORMAT_I8] = { "char", "read_plain", "write_i8", FALSE },
-  [ASTRO_FORMAT_I16LE] = { "short", "read_plain", "write_i16", FALSE },
-};
 
 typedef struct {
   AstroConvertConfig config;
@@ -38,12 +21,10 @@ typedef struct {
 
 static gboolean open_kernel(Convert *self, GError **error)
 {
-  const AstroFormat from = self->config.from, to = self->config.to;
   const AstroOpenclProgram program = { "convert", text, self->in_double };
-  g_autofree char *options =
-      g_strdup_printf("-DIN=%s -DREAD=%s -DOUT=%s -DWRITE=%s -DREAL=%s -DCOMPONENTS=%u",
-                      formats[from].type, formats[from].read, formats[to].type, formats[to].write,
-                      self->in_double ? "double" : "float", self->components);
+  g_autofree char *samples = astro_opencl_sample_options(self->config.from, self->config.to,
+                                                         self->in_double ? "double" : "float");
+  g_autofree char *options = g_strdup_printf("%s -DCOMPONENTS=%u", samples, self->components);
   self->kernel = astro_opencl_kernel(self->place.device, &program, options, "convert", error);
   return self->kernel != NULL;
 }
@@ -66,7 +47,8 @@ static gpointer create(gconstpointer given, const AstroPlace *place, const char 
   Convert *self = g_new0(Convert, 1);
   self->config = *config;
   self->place = *place;
-  self->in_double = formats[config->from].needs_double || formats[config->to].needs_double;
+  self->in_double =
+      astro_opencl_needs_double(config->from) || astro_opencl_needs_double(config->to);
   self->components = astro_format_info(config->from)->is_complex ? 2 : 1;
   *variant = self->in_double ? "double" : "single";
   if (open_kernel(self, error) && astro_opencl_clipped_init(&self->clipped, place, error))

@@ -33,19 +33,6 @@ static const struct {
   [ASTRO_FORMAT_CF32LE] = { "FROM_CF32", "f32", 1024 },
 };
 
-gboolean astro_opencl_correlator_send(Correlator *self, guint number, gconstpointer from,
-                                      gsize bytes, GError **error)
-{
-  if (bytes > self->upload_bytes[number]) {
-    astro_opencl_free(&self->place, &self->upload[number]);
-    self->upload_bytes[number] = 0;
-    if (!astro_opencl_alloc(&self->place, "correlator", &self->upload[number], bytes, 1, error))
-      return FALSE;
-    self->upload_bytes[number] = bytes;
-  }
-  return astro_opencl_upload(&self->place, self->upload[number], from, bytes, error);
-}
-
 /* Sends the part of the validity that the steps need. */
 static gboolean send_validity(Correlator *self, const AstroCorrelatorArguments *work,
                               GError **error)
@@ -53,8 +40,8 @@ static gboolean send_validity(Correlator *self, const AstroCorrelatorArguments *
   const gsize bytes = (work->count - 1) * work->valid_time +
                       (self->config.channels - 1) * work->valid_channel +
                       (self->config.stations - 1) * work->valid_station + 1;
-  return astro_opencl_correlator_send(self, 0, work->valid + work->first * work->valid_time, bytes,
-                                      error);
+  return astro_opencl_send(&self->place, "correlator", &self->upload[0],
+                           work->valid + work->first * work->valid_time, bytes, error);
 }
 
 static gboolean add(Correlator *self, guint8 *in, const AstroCorrelatorArguments *work,
@@ -89,7 +76,7 @@ static gboolean add(Correlator *self, guint8 *in, const AstroCorrelatorArguments
     run.adds = (cl_uint)self->have_sums;
     const AstroOpenclArgument arguments[] = {
       OPENCL_FACE(in + (work->first + done) * strides.time),
-      OPENCL_FACE(loss ? (guint8 *)self->upload[0] + done * work->valid_time : NULL),
+      OPENCL_FACE(loss ? (guint8 *)self->upload[0].face + done * work->valid_time : NULL),
       OPENCL_FACE(self->sums), OPENCL_VALUE(run)
     };
     if (!astro_opencl_launch(&self->place, self->correlate, arguments, G_N_ELEMENTS(arguments),
@@ -144,7 +131,7 @@ static void destroy(gpointer instance)
     if (kernels[i])
       clReleaseKernel(kernels[i]);
   for (guint i = 0; i < G_N_ELEMENTS(self->upload); i++)
-    astro_opencl_free(&self->place, &self->upload[i]);
+    astro_opencl_free(&self->place, &self->upload[i].face);
   astro_opencl_free(&self->place, &self->sums);
   astro_opencl_free(&self->place, &self->failed);
   astro_correlator_counts_free(&self->counts);

@@ -15,14 +15,9 @@ typedef struct {
   gpointer sums; /* complex channel:baseline:pol:pol of the lower triangle, gint64 or double */
   gboolean have_sums;
   AstroCorrelatorCounts counts;
-  gpointer upload[2]; /* validity, lost samples, or the counts of parts */
-  gsize upload_bytes[2];
-  gpointer failed; /* the number of channels from one whose sum does not fit on */
+  AstroOpenclRoom upload[2]; /* validity, lost samples, or the counts of parts */
+  gpointer failed;           /* the number of channels from one whose sum does not fit on */
 } Correlator;
-
-/* Sends bytes to the memory of this number, which grows as is needed. */
-gboolean astro_opencl_correlator_send(Correlator *self, guint number, gconstpointer from,
-                                      gsize bytes, GError **error);
 
 gboolean astro_opencl_correlator_open_visibilities(Correlator *self, GError **error);
 /* Writes the visibilities of the integration, unless a sum does not fit. */

@@ -96,11 +96,12 @@ gboolean astro_opencl_correlator_dump(Correlator *self, gpointer out, GError **e
     .tables = counts->tables,
   };
   if ((may_fail(self, counts->samples * dump.step) && !check(self, &dump, error)) ||
-      !astro_opencl_correlator_send(
-          self, 0, counts->lost, counts->tables * counts->baselines * sizeof *counts->lost, error))
+      !astro_opencl_send(&self->place, "correlator", &self->upload[0], counts->lost,
+                         counts->tables * counts->baselines * sizeof *counts->lost, error))
     return FALSE;
-  const AstroOpenclArgument arguments[] = { OPENCL_FACE(self->sums), OPENCL_FACE(self->upload[0]),
-                                            OPENCL_FACE(out), OPENCL_VALUE(dump) };
+  const AstroOpenclArgument arguments[] = { OPENCL_FACE(self->sums),
+                                            OPENCL_FACE(self->upload[0].face), OPENCL_FACE(out),
+                                            OPENCL_VALUE(dump) };
   return launch(self, self->dump, arguments, G_N_ELEMENTS(arguments), dump.products * dump.groups,
                 error);
 }
@@ -126,8 +127,9 @@ static gboolean join_means(Correlator *self, gpointer values, gpointer others, c
                            GError **error)
 {
   const AstroOpenclArgument arguments[] = { OPENCL_FACE(values), OPENCL_FACE(others),
-                                            OPENCL_FACE(self->upload[0]),
-                                            OPENCL_FACE(self->upload[1]), OPENCL_VALUE(*join) };
+                                            OPENCL_FACE(self->upload[0].face),
+                                            OPENCL_FACE(self->upload[1].face),
+                                            OPENCL_VALUE(*join) };
   return launch(self, self->join, arguments, G_N_ELEMENTS(arguments), join->n, error);
 }
 
@@ -147,8 +149,8 @@ gboolean astro_opencl_correlator_join(Correlator *self, const AstroBlock *in, gu
     join.samples[i] = parts[i].samples;
     join.has_counts[i] = parts[i].counts && is_mean(self);
     if (join.has_counts[i] &&
-        !astro_opencl_correlator_send(self, i, parts[i].counts,
-                                      n / per_count * sizeof *parts[i].counts, error))
+        !astro_opencl_send(&self->place, "correlator", &self->upload[i], parts[i].counts,
+                           n / per_count * sizeof *parts[i].counts, error))
       return FALSE;
   }
   return is_mean(self) ? join_means(self, out->data, in->data, &join, error)

@@ -69,6 +69,18 @@ gboolean astro_opencl_fill(const AstroPlace *place, gpointer to, guint8 byte, gs
 /* Queues a copy of host memory, which the caller may change when this returns. */
 gboolean astro_opencl_upload(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
                              GError **error);
+/* Memory that grows as is needed; freed by astro_opencl_free of its face. */
+typedef struct {
+  gpointer face;
+  gsize bytes;
+} AstroOpenclRoom;
+
+/* Makes room for so many bytes. Where there was less, what was there is lost. */
+gboolean astro_opencl_make_room(const AstroPlace *place, const char *stage, AstroOpenclRoom *room,
+                                gsize bytes, GError **error);
+/* Makes room for a copy of host memory, and queues it. */
+gboolean astro_opencl_send(const AstroPlace *place, const char *stage, AstroOpenclRoom *room,
+                           gconstpointer from, gsize bytes, GError **error);
 /* Waits for all work queued at a place. */
 gboolean astro_opencl_drain(const AstroPlace *place, GError **error);
 
