@@ -12,3 +12,5 @@ gpu_bench_programs += tests/bench/power-gpu
 tests_bench_power_gpu_LDADD = $(LDADD) -ldl
 gpu_sources += gpu/power/power.cu gpu/power/add.cu gpu/power/finish.cu
 gpu_headers += gpu/power/power.h
+opencl_sources += opencl/power/power.c
+opencl_programs += opencl/power/add.cl opencl/power/finish.cl

@@ -124,6 +124,7 @@ extern const AstroBackend astro_opencl_convert;
 extern const AstroBackend astro_opencl_correlator;
 extern const AstroBackend astro_opencl_fft;
 extern const AstroBackend astro_opencl_histogram;
+extern const AstroBackend astro_opencl_power;
 extern const AstroBackend astro_opencl_transpose;
 
 G_END_DECLS
