@@ -1,8 +1,7 @@
 /* Converts samples from one format to another. Behind opencl/runtime/samples.cl, whose options name
  * the formats; COMPONENTS: of a sample. */
 
-/* A work item a sample. The count of clipped components has 64 bits in two words, low ones first:
- * the addition that wraps the first one adds to the second. */
+/* A work item a sample. */
 __kernel void convert(FACE(in), FACE(out), FACE(count), const ulong samples, const REAL scale)
 {
   AT(const IN, in);
@@ -16,6 +15,5 @@ __kernel void convert(FACE(in), FACE(out), FACE(count), const ulong samples, con
     const REAL value = READ(in, i);
     WRITE(out, i, value, value * scale, &clipped);
   }
-  if (clipped && atomic_add(count, clipped) > UINT_MAX - clipped)
-    atomic_inc(count + 1);
+  add_clipped(count, clipped);
 }

@@ -42,6 +42,7 @@ static gboolean is_for_auto(gint index, GError **error)
 }
 
 static const AstroBackend *const backends[] = {
+  &astro_opencl_beamform,
   &astro_opencl_convert,
   &astro_opencl_correlator,
   &astro_opencl_fft,

@@ -120,6 +120,7 @@ gboolean astro_opencl_launch(const AstroPlace *place, cl_kernel kernel,
                              const AstroOpenclArgument *arguments, guint n_arguments,
                              const AstroOpenclRange *range, GError **error);
 
+extern const AstroBackend astro_opencl_beamform;
 extern const AstroBackend astro_opencl_convert;
 extern const AstroBackend astro_opencl_correlator;
 extern const AstroBackend astro_opencl_fft;

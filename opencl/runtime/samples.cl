@@ -1,27 +1,36 @@
-/* Reads and writes components of samples with the arithmetic of core/convert/convert.h. Options
- * name the formats (astro_opencl_read_options, astro_opencl_write_options): READ and WRITE, the
- * functions below that they take; IN and OUT, types of components in memory. REAL is the type that
- * is read, and in which products are rounded. A program without OUT only reads; its REAL may be an
- * integer. */
+/* Reads and writes components of samples with the arithmetic of core/convert/convert.h. REAL is the
+ * type that is read, and in which products are rounded. Options name the formats of a program that
+ * has one of each (astro_opencl_sample_options): READ and WRITE, the functions below that they
+ * take; IN and OUT, types of components in memory. With ONLY_READS, REAL may be an integer. */
 
-REAL read_plain(__global const IN *in, ulong i)
-{
-  return (REAL)in[i];
-}
+#define PLAIN(name, T)                                                                             \
+  REAL read_##name(__global const T *in, ulong i)                                                  \
+  {                                                                                                \
+    return (REAL)in[i];                                                                            \
+  }
 
-REAL read_half(__global const IN *in, ulong i)
+PLAIN(i8, char)
+PLAIN(i16, short)
+PLAIN(i32, int)
+PLAIN(u64, ulong)
+PLAIN(float, float)
+#ifdef ASTRO_DOUBLE
+PLAIN(double, double)
+#endif
+
+REAL read_half(__global const ushort *in, ulong i)
 {
   return (REAL)vload_half(i, (__global const half *)in);
 }
 
 /* The real part is in the high nibble. A work item has whole bytes. */
-REAL read_nibble(__global const IN *in, ulong i)
+REAL read_nibble(__global const char *in, ulong i)
 {
   const int byte = (int)in[i / 2], nibble = i % 2 ? byte & 15 : byte >> 4 & 15;
   return (REAL)(nibble < 8 ? nibble : nibble - 16);
 }
 
-#ifdef OUT
+#ifndef ONLY_READS
 /* The integer nearest to a product, held to low...high. beyond: the first value that is too large.
  */
 #define HOLD(product, T, low, high, beyond)                                                        \
@@ -82,5 +91,13 @@ void write_double(__global double *out, ulong i, REAL in, REAL product, uint *cl
   out[i] = isnan(product) ? as_double(0x7ff8000000000000L) : (double)product;
 }
 #endif
+
+/* Adds to a count of clipped components (opencl/runtime/clipped.h). It has 64 bits in two words,
+ * low ones first: the addition that wraps the first one adds to the second. */
+void add_clipped(__global volatile uint *count, uint clipped)
+{
+  if (clipped && atomic_add(count, clipped) > UINT_MAX - clipped)
+    atomic_inc(count + 1);
+}
 #endif
 
