@@ -7,3 +7,4 @@ opencl_headers += opencl/runtime/opencl.h opencl/runtime/addresses.h opencl/runt
 opencl_programs += opencl/runtime/common.cl opencl/runtime/samples.cl
 gpu_bench_programs += tests/bench/opencl-gpu
 core_tests += tests/core/backend/opencl
+element_tests += tests/elements/opencl
