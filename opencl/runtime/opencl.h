@@ -23,8 +23,10 @@ typedef struct {
   cl_device_id id;
   cl_context context;
   GMutex lock;
-  GArray *areas;        /* AstroOpenclArea: memory that alloc has given */
-  gsize ours;           /* sum of their bytes */
+  GArray *areas;      /* AstroOpenclArea: memory that alloc has given */
+  gsize ours;         /* sum of their bytes */
+  GHashTable *mapped; /* host memory that the driver has allocated: see host.c */
+  cl_command_queue maps;
   gsize whole, largest; /* bytes of all memory, and of the largest block */
   guint units;          /* compute units */
   gsize most_items;     /* work items of a group */
