@@ -23,7 +23,8 @@ library_sources += core/backend/device.c core/backend/device.h core/backend/hand
   core/memory/faces.h core/memory/memory.c core/memory/buffer.c core/memory/memory.h core/memory/pool.c \
   core/memory/pool.h core/backend/backend.c core/backend/backend.h core/backend/instance.c \
   core/backend/instance.h core/backend/result.h core/backend/cpu.c core/backend/cpu.h \
-  core/backend/device-list.c core/backend/device-list.h core/backend/module.c core/backend/node.c core/backend/node.h core/backend/work.c core/backend/work.h core/backend/module.h core/backend/once.c core/backend/once.h core/backend/relocate.c core/backend/scratch.c core/backend/scratch.h core/backend/budget.c core/backend/budget.h core/backend/threads.c \
+  core/backend/device-list.c core/backend/device-list.h core/backend/locked.c core/backend/locked.h \
+  core/backend/module.c core/backend/node.c core/backend/node.h core/backend/work.c core/backend/work.h core/backend/module.h core/backend/once.c core/backend/once.h core/backend/relocate.c core/backend/scratch.c core/backend/scratch.h core/backend/budget.c core/backend/budget.h core/backend/threads.c \
   core/backend/threads.h
 core_sources += core/backend/level.h core/backend/count.h core/backend/plant.h
 

@@ -3,7 +3,7 @@
  *
  * The CUDA module implements this with streams and events, the OpenCL module with command queues
  * and events; tests implement it with threads and a second area of host memory. No call waits for
- * queued work, except event_wait, unlock_host and free. */
+ * queued work, except event_wait, unlock_host, free_host and free. */
 #pragma once
 
 #include "core/backend/handles.h"
@@ -32,6 +32,9 @@ typedef struct {
   /* Page-locks an area of host memory, so that copies run asynchronously. */
   gboolean (*lock_host)(AstroDevice *device, gpointer host, gsize bytes, GError **error);
   void (*unlock_host)(AstroDevice *device, gpointer host);
+  /* Or, if it can only lock what it allocates, in place of both: an area at a multiple of align. */
+  gpointer (*alloc_host)(AstroDevice *device, gsize bytes, gsize align, GError **error);
+  void (*free_host)(AstroDevice *device, gpointer host);
 
   AstroQueue *(*queue_new)(AstroDevice *device, GError **error);
   void (*queue_free)(AstroDevice *device, AstroQueue *queue); /* what was queued still runs */

@@ -16,3 +16,5 @@ element_tests += tests/elements/astrobeamform tests/elements/astrobeamform-devic
 example_files += examples/beams.sh
 gpu_sources += gpu/beamform/beamform.cu gpu/beamform/weigh.cu gpu/beamform/multiply.cu
 gpu_headers += gpu/beamform/beamform.h
+opencl_sources += opencl/beamform/beamform.c
+opencl_programs += opencl/beamform/form.cl opencl/beamform/weigh.cl

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/backend/backend.h"
+#include "core/backend/locked.h"
 #include "core/kit/pages.h"
 #include "core/machine/peaks.h"
 
@@ -182,21 +183,19 @@ double astro_measure_bus(AstroDevice *device, AstroCopyDirection direction, GErr
   const AstroDeviceFuncs *funcs = device->funcs;
   Bus bus = { .device = device, .direction = direction, .error = error };
   double rate = 0;
-  bus.host = astro_pages_alloc(ARRAY);
+  AstroDevice *locker;
+  /* Where nothing is page-locked, blocks are copied like this too. */
+  bus.host = astro_locked_alloc(device, ARRAY, (gsize)sysconf(_SC_PAGESIZE), ARRAY, &locker, NULL);
   if (!bus.host) {
     astro_backend_no_memory(error, "no memory for %" G_GSIZE_FORMAT " bytes", ARRAY);
     return 0;
   }
   memset(bus.host, 0, ARRAY);
-  /* Where nothing is page-locked, as by OpenCL, blocks are copied like this too. */
-  const gboolean is_locked = funcs->lock_host(device, bus.host, ARRAY, NULL);
   if (funcs->alloc(device, ARRAY, &bus.face, error)) {
     rate = best_rate(copy, &bus) * ARRAY;
     funcs->free(device, bus.face);
   }
-  if (is_locked)
-    funcs->unlock_host(device, bus.host);
-  free(bus.host);
+  astro_locked_free(bus.host, locker);
   return bus.failed ? 0 : rate;
 }
 

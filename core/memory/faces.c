@@ -3,8 +3,8 @@
 #include "core/memory/memory.h"
 #include "core/backend/backend.h"
 #include "core/backend/device.h"
+#include "core/backend/locked.h"
 #include "core/backend/node.h"
-#include "core/kit/pages.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -565,11 +565,12 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
   AstroNodeMemory near = { 0 };
   if (device != NULL)
     astro_node_memory_enter(&near, device);
-  gpointer host = astro_pages_alloc_aligned(room, align + 1);
-  if (host == NULL) {
-    astro_node_memory_leave(&near);
+  AstroDevice *locker;
+  g_autoptr(GError) error = NULL;
+  gpointer host = astro_locked_alloc(device, room, align + 1, bytes, &locker, &error);
+  astro_node_memory_leave(&near);
+  if (host == NULL)
     return NULL;
-  }
 
   AstroFaces *faces = g_new0(AstroFaces, 1);
   pthread_mutex_init(&faces->lock, NULL);
@@ -582,17 +583,13 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
   faces->device_readers = g_ptr_array_new_with_free_func((GDestroyNotify)mark_unref);
   ASTRO_COUNT(astro_faces_counters.blocks, 1);
   ASTRO_COUNT(astro_faces_counters.bytes, bytes);
-  if (device != NULL && bytes > 0) {
-    g_autoptr(GError) error = NULL;
-    if (device->funcs->lock_host(device, host, bytes, &error)) {
-      faces->lock_device = astro_device_ref(device);
-      ASTRO_COUNT(astro_faces_counters.locked, bytes);
-    } else {
-      GST_INFO("%s: lock_host of %" G_GSIZE_FORMAT " bytes: %s; copies will be slow", device->name,
-               bytes, error != NULL ? error->message : "failed");
-    }
+  if (locker != NULL) {
+    faces->lock_device = astro_device_ref(locker);
+    ASTRO_COUNT(astro_faces_counters.locked, bytes);
+  } else if (device != NULL && bytes > 0) {
+    GST_INFO("%s: %" G_GSIZE_FORMAT " bytes are not page-locked: %s; copies will be slow",
+             device->name, bytes, error != NULL ? error->message : "failed");
   }
-  astro_node_memory_leave(&near);
   return faces;
 }
 
@@ -626,12 +623,11 @@ void astro_faces_destroy(AstroFaces *faces)
   free_device_face(faces);
   free_left(faces, TRUE);
   g_array_unref(faces->left);
+  astro_locked_free(faces->host, faces->lock_device);
   if (faces->lock_device != NULL) {
-    faces->lock_device->funcs->unlock_host(faces->lock_device, faces->host);
     ASTRO_COUNT(astro_faces_counters.locked, -faces->bytes);
     astro_device_unref(faces->lock_device);
   }
-  free(faces->host);
   ASTRO_COUNT(astro_faces_counters.blocks, -1);
   ASTRO_COUNT(astro_faces_counters.bytes, -faces->bytes);
   mark_set(&faces->host_writer, NULL);

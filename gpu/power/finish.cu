@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(POWER_THREADS)
           sums[i] += sum_of(job, ending, piece, i, (guint64)s * job.channels + c);
     const guint32 good = ending.counts[number * outputs + at];
     for (guint32 p = 0; p < ending.products; p++) {
-      const PowerRecipe &recipe = ending.recipes[p];
+      const AstroPowerPlaced &recipe = ending.recipes[p];
       double product = recipe.factor[0] * sums[recipe.which[0]];
       if (recipe.factor[1] != 0) /* a sum that is infinite must not meet a factor of 0 */
         product += recipe.factor[1] * sums[recipe.which[1]];
@@ -56,15 +56,6 @@ static __global__ void __launch_bounds__(POWER_THREADS)
   ending.open[at] = ending.all > ending.ended
                         ? sum_of(job, ending, job.pieces - 1, (guint32)(at / cells), at % cells)
                         : 0;
-}
-
-guint32 astro_power_kept(AstroPowerKind kind, gboolean squares, AstroPowerSum *kept)
-{
-  guint32 n = 0;
-  for (int sum = 0; sum < ASTRO_POWER_SUMS; sum++)
-    if (astro_power_keeps(kind, squares, (AstroPowerSum)sum))
-      kept[n++] = (AstroPowerSum)sum;
-  return n;
 }
 
 gboolean astro_power_finish(const PowerJob *job, const PowerEnding *ending, cudaStream_t stream,

@@ -9,16 +9,12 @@ extern "C" {
 
 /* Sums of pieces take so many bytes, or those of one piece. */
 #define MOST_PARTS ((guint64)256 << 20)
-/* Threads that keep a device busy; a split of fewer steps is not worth its sums. */
-#define BUSY ((guint64)1 << 18)
-#define LEAST_SPLIT 64
 
 struct Power {
   AstroPowerConfig config;
   AstroPowerKind kind;
   gboolean squares;
   guint32 n_sums;
-  AstroPowerSum kept[ASTRO_POWER_SUMS];
   AstroPlace place;
   AstroCudaUpload upload;
   AstroPowerCounts counts;
@@ -34,36 +30,19 @@ static gsize cells_of(const Power *self)
 
 /* ---- what kernels are told ---- */
 
-/* The place of a sum among those that are kept. */
-static guint32 place_of(const Power *self, AstroPowerSum sum)
-{
-  guint32 at = 0;
-  while (at + 1 < self->n_sums && self->kept[at] != sum)
-    at++;
-  return at;
-}
-
 static void describe_ending(const Power *self, const AstroPowerArguments *arguments,
                             PowerEnding *ending)
 {
   const AstroPowerConfig *config = &self->config;
-  AstroPowerRecipe recipes[ASTRO_POWER_MAX_PRODUCTS];
-  astro_power_recipes(config, arguments->is_circular, recipes);
   ending->channels = config->channels / config->channel_step;
   ending->channel_step = config->channel_step;
   ending->stations = astro_power_stations(config);
   ending->station_step = config->sum_stations ? config->stations : 1;
   ending->products = config->products.n;
-  for (guint p = 0; p < config->products.n; p++)
-    for (guint i = 0; i < 2; i++) {
-      ending->recipes[p].which[i] = place_of(self, recipes[p].which[i]);
-      ending->recipes[p].factor[i] = recipes[p].factor[i];
-    }
+  astro_power_place(config, arguments->is_circular, ending->recipes);
   ending->open = self->open;
   ending->ended = astro_power_ended(arguments);
-  ending->all = MAX((arguments->phase + arguments->steps + arguments->integration - 1) /
-                        arguments->integration,
-                    (guint64)1);
+  ending->all = astro_power_pieces(arguments);
 }
 
 static void describe_job(const Power *self, const AstroPowerArguments *arguments, PowerJob *job)
@@ -86,11 +65,7 @@ static void describe_job(const Power *self, const AstroPowerArguments *arguments
 static gboolean send(Power *self, const AstroPowerArguments *arguments, const guint32 *counts,
                      PowerJob *job, PowerEnding *ending, GError **error)
 {
-  const gsize flags = arguments->valid && job->in && arguments->steps
-                          ? (arguments->steps - 1) * arguments->valid_time +
-                                (self->config.channels - 1) * arguments->valid_channel +
-                                (self->config.stations - 1) * arguments->valid_station + 1
-                          : 0;
+  const gsize flags = job->in ? astro_power_valid_bytes(&self->config, arguments) : 0;
   AstroCudaPiece pieces[] = {
     { counts, ending->ended * astro_power_counts(&self->config) * sizeof(guint32) },
     { arguments->valid, flags },
@@ -103,16 +78,6 @@ static gboolean send(Power *self, const AstroPowerArguments *arguments, const gu
 }
 
 /* ---- a block ---- */
-
-static guint32 choose_splits(const Power *self, const AstroPowerArguments *arguments,
-                             guint64 pieces)
-{
-  const guint64 length = MIN(arguments->integration, MAX(arguments->steps, (guint64)1)),
-                needed = (length + POWER_MOST_SPLIT - 1) / POWER_MOST_SPLIT,
-                wanted = BUSY / MAX(cells_of(self) * pieces, (guint64)1),
-                most = MAX(length / LEAST_SPLIT, (guint64)1);
-  return (guint32)MIN(MAX(MIN(wanted, most), needed), (guint64)65535);
-}
 
 static gboolean room_for_parts(Power *self, gsize bytes, GError **error)
 {
@@ -130,7 +95,7 @@ static gboolean run(Power *self, const AstroPowerArguments *arguments, PowerJob 
                     const PowerEnding *ending, GError **error)
 {
   const cudaStream_t stream = astro_cuda_stream(self->place.queue);
-  job->splits = job->in ? choose_splits(self, arguments, ending->all) : 0;
+  job->splits = job->in ? astro_power_splits(&self->config, arguments, ending->all) : 0;
   const gsize piece_bytes = (gsize)job->splits * self->n_sums * cells_of(self) * sizeof(double);
   const guint64 group =
       MIN(ending->all, MAX(piece_bytes ? MOST_PARTS / piece_bytes : G_MAXUINT32, (guint64)1));
@@ -193,10 +158,11 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   if (!astro_power_shape(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;
   Power *self = g_new0(Power, 1);
+  AstroPowerSum kept[ASTRO_POWER_SUMS];
   self->config = *(const AstroPowerConfig *)config;
   self->kind = astro_power_kind(&self->config);
   self->squares = astro_power_has_squares(&self->config);
-  self->n_sums = astro_power_kept(self->kind, self->squares, self->kept);
+  self->n_sums = astro_power_kept(self->kind, self->squares, kept);
   self->place = *place;
   if (!astro_power_counts_init(&self->counts, &self->config, error) ||
       !astro_cuda_alloc(place, "power", &self->open, cells_of(self) * self->n_sums, sizeof(double),

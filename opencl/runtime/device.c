@@ -5,6 +5,7 @@
 
 #include "core/backend/budget.h"
 #include "opencl/runtime/addresses.h"
+#include "opencl/runtime/host.h"
 #include "opencl/runtime/platforms.h"
 
 #include <string.h>
@@ -121,18 +122,6 @@ gboolean astro_opencl_look_up(AstroDevice *device, gconstpointer face, cl_mem *m
   g_mutex_unlock(&self->lock);
   return area || astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
                             "%p is no address of memory on %s", face, device->name);
-}
-
-/* OpenCL has no call that page-locks memory which is there already: drivers copy by way of memory
- * of their own. */
-static gboolean lock_host(AstroDevice *device, gpointer host, gsize bytes, GError **error)
-{
-  return astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
-                    "OpenCL page-locks no memory that it has not allocated");
-}
-
-static void unlock_host(AstroDevice *device, gpointer host)
-{
 }
 
 /* ---- queues and events ---- */
@@ -286,6 +275,9 @@ static void device_close(AstroDevice *device)
     queue_free(device, device->up);
   if (device->down)
     queue_free(device, device->down);
+  if (self->maps)
+    clReleaseCommandQueue(self->maps);
+  g_hash_table_unref(self->mapped);
   g_clear_pointer(&self->programs, g_hash_table_unref);
   if (self->context)
     clReleaseContext(self->context);
@@ -302,8 +294,8 @@ static const AstroDeviceFuncs funcs = {
   .alloc = device_alloc,
   .free = device_free,
   .memory = device_memory,
-  .lock_host = lock_host,
-  .unlock_host = unlock_host,
+  .alloc_host = astro_opencl_alloc_host,
+  .free_host = astro_opencl_free_host,
   .queue_new = queue_new,
   .queue_free = queue_free,
   .queue_copy = queue_copy,
@@ -361,12 +353,14 @@ AstroDevice *astro_opencl_device_new(gint index, GError **error)
   self->id = found[index].id;
   self->identity = identity_of(&found[index]);
   self->areas = astro_opencl_areas_new();
+  self->mapped = g_hash_table_new(NULL, NULL);
   self->programs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, release_program);
   g_mutex_init(&self->lock);
   ask(self);
   self->context = clCreateContext(NULL, 1, &self->id, NULL, NULL, &status);
   if (astro_opencl_ok(device, status, "clCreateContext", error) &&
-      (device->up = queue_new(device, error)) && (device->down = queue_new(device, error)))
+      (device->up = queue_new(device, error)) && (device->down = queue_new(device, error)) &&
+      (self->maps = (cl_command_queue)queue_new(device, error)))
     return device;
   device_close(device);
   return NULL;

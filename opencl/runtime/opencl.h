@@ -23,8 +23,10 @@ typedef struct {
   cl_device_id id;
   cl_context context;
   GMutex lock;
-  GArray *areas;        /* AstroOpenclArea: memory that alloc has given */
-  gsize ours;           /* sum of their bytes */
+  GArray *areas;      /* AstroOpenclArea: memory that alloc has given */
+  gsize ours;         /* sum of their bytes */
+  GHashTable *mapped; /* host memory that the driver has allocated: see host.c */
+  cl_command_queue maps;
   gsize whole, largest; /* bytes of all memory, and of the largest block */
   guint units;          /* compute units */
   gsize most_items;     /* work items of a group */
@@ -130,6 +132,7 @@ gboolean astro_opencl_launch(const AstroPlace *place, cl_kernel kernel,
                              const AstroOpenclArgument *arguments, guint n_arguments,
                              const AstroOpenclRange *range, GError **error);
 
+extern const AstroBackend astro_opencl_beamform;
 extern const AstroBackend astro_opencl_channelizer;
 extern const AstroBackend astro_opencl_convert;
 extern const AstroBackend astro_opencl_correlator;
@@ -138,6 +141,7 @@ extern const AstroBackend astro_opencl_fft;
 extern const AstroBackend astro_opencl_gridder;
 extern const AstroBackend astro_opencl_histogram;
 extern const AstroBackend astro_opencl_image;
+extern const AstroBackend astro_opencl_power;
 extern const AstroBackend astro_opencl_transpose;
 
 G_END_DECLS

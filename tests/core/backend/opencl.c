@@ -137,6 +137,47 @@ static void test_addresses(void)
   astro_device_unref(device);
 }
 
+/* Blocks' host faces are the driver's, on pages of their own, and go back to it. One that is too
+ * large for it is ordinary memory. */
+static void test_host(void)
+{
+  g_autoptr(GError) error = NULL;
+  AstroDevice *device = test_find_opencl(&error);
+  static const gsize sizes[] = { 1, 100, 4096, 4097, 1 << 20, (3 << 20) + 5 };
+  GstMemory *blocks[G_N_ELEMENTS(sizes)];
+  AstroMemoryCounters before, during, after;
+  gsize whole = 0;
+  astro_memory_counters(&before);
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    GstMapInfo map;
+    blocks[i] = astro_memory_new(sizes[i], device);
+    g_assert_true(astro_memory_is_locked(blocks[i]));
+    g_assert_true(gst_memory_map(blocks[i], &map, GST_MAP_WRITE));
+    g_assert_cmpuint((guintptr)map.data % 4096, ==, 0);
+    test_fill(map.data, map.size, i);
+    gst_memory_unmap(blocks[i], &map);
+    whole += sizes[i];
+  }
+  astro_memory_counters(&during);
+  g_assert_cmpuint(during.locked - before.locked, ==, whole);
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    g_autofree guint8 *expected = g_malloc(sizes[i]);
+    GstMapInfo map;
+    test_fill(expected, sizes[i], i);
+    g_assert_true(gst_memory_map(blocks[i], &map, GST_MAP_READ));
+    g_assert_cmpmem(map.data, map.size, expected, sizes[i]);
+    gst_memory_unmap(blocks[i], &map);
+    gst_memory_unref(blocks[i]);
+  }
+  astro_memory_reap();
+  astro_memory_counters(&after);
+  g_assert_cmpuint(after.locked, ==, before.locked);
+  g_assert_null(device->funcs->alloc_host(device, G_MAXSIZE / 2, 4096, &error));
+  g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
+  test_says(error->message, " bytes of the host");
+  astro_device_unref(device);
+}
+
 static void test_no_room(void)
 {
   AstroDevice *device = test_find_opencl(NULL);
@@ -307,9 +348,13 @@ int main(int argc, char **argv)
     const char *path;
     GTestFunc func;
   } tests[] = {
-    { "/opencl/chain", test_chain },     { "/opencl/addresses", test_addresses },
-    { "/opencl/no-room", test_no_room }, { "/opencl/compiler-fails", test_compiler_fails },
-    { "/opencl/doubles", test_doubles }, { "/opencl/damaged-cache", test_damaged_cache },
+    { "/opencl/chain", test_chain },
+    { "/opencl/addresses", test_addresses },
+    { "/opencl/host", test_host },
+    { "/opencl/no-room", test_no_room },
+    { "/opencl/compiler-fails", test_compiler_fails },
+    { "/opencl/doubles", test_doubles },
+    { "/opencl/damaged-cache", test_damaged_cache },
     { "/opencl/auto", test_auto },
   };
   g_autoptr(GError) error = NULL;

@@ -259,6 +259,8 @@ static void test_losses(gconstpointer on_device)
     s.arguments.validity = lose(buffer, &config.in, beams.steps, &counted[k / 4]);
     complex float *in = test_beams_samples(&config.in, beams.steps);
     spoil(in, &config.in, beams.steps, s.arguments.validity);
+    for (guint64 i = 0; k % 2 && i < 2 * beams.steps; i++)
+      in[1 * 2 * beams.steps + i] = in[6 * 2 * beams.steps + i] = (float)NAN;
     compare(&config, &s.arguments, in, 2, on_device);
     test_free(in);
     test_steering_clear(&s);
@@ -358,7 +360,7 @@ static void test_stations(gconstpointer on_device)
 /* ---- blocks ---- */
 
 /* However a stream is cut, its beams are the same to the last bit. */
-static void test_cuts(void)
+static void test_cuts(gconstpointer backend)
 {
   enum { STEPS = 96, STATIONS = 7, BEAMS = 8 };
   const TestBeams whole = { ASTRO_FORMAT_CI8,
@@ -377,15 +379,14 @@ static void test_cuts(void)
   TestSteering s;
   test_steering_init(&s, &whole, TRUE);
   guint8 *in = test_beams_samples(&config.in, STEPS);
-  guint8 *expected = test_beams_form(&astro_beamform_cpu, &config, in, &s.arguments, 1, NULL, NULL);
+  guint8 *expected = test_beams_form(backend, &config, in, &s.arguments, 1, NULL, NULL);
   for (guint64 length = 1; length < STEPS; length += 13)
     for (guint64 at = 0; at < STEPS; at += length) {
       AstroBeamformArguments part = s.arguments;
       part.first += at;
       part.steps = MIN(length, STEPS - at);
       part.offsets += 3 * BEAMS * (part.first / 17 - s.arguments.first / 17);
-      guint8 *found =
-          test_beams_form(&astro_beamform_cpu, &config, in + at * in_step, &part, 1, NULL, NULL);
+      guint8 *found = test_beams_form(backend, &config, in + at * in_step, &part, 1, NULL, NULL);
       g_assert_cmpmem(found, part.steps * out_step, expected + at * out_step,
                       part.steps * out_step);
       test_free(found);
@@ -457,19 +458,23 @@ static void test_refused_arguments(void)
 
 static void add_tests(void)
 {
-  const AstroBackend *on_device = test_on_device("beamform");
+  const AstroBackend *on_device = test_on_device("beamform"), *opencl = test_on_opencl("beamform");
   g_test_add_func("/beamform/reference", test_reference);
   g_test_add_func("/beamform/wave", test_wave);
   g_test_add_data_func("/beamform/variants", NULL, test_variants);
   test_add_on_device("/beamform/variants/cuda", on_device, test_variants);
+  test_add_on_device("/beamform/variants/opencl", opencl, test_variants);
   g_test_add_func("/beamform/extremes", test_extremes);
   g_test_add_data_func("/beamform/losses", NULL, test_losses);
   test_add_on_device("/beamform/losses/cuda", on_device, test_losses);
+  test_add_on_device("/beamform/losses/opencl", opencl, test_losses);
   g_test_add_func("/beamform/counts", test_counts);
   g_test_add_func("/beamform/weighted-counts", test_weighted_counts);
   g_test_add_data_func("/beamform/stations", NULL, test_stations);
   test_add_on_device("/beamform/stations/cuda", on_device, test_stations);
-  g_test_add_func("/beamform/cuts", test_cuts);
+  test_add_on_device("/beamform/stations/opencl", opencl, test_stations);
+  g_test_add_data_func("/beamform/cuts", &astro_beamform_cpu, test_cuts);
+  test_add_on_device("/beamform/cuts/opencl", opencl, test_cuts);
   g_test_add_func("/beamform/refused", test_refused);
   g_test_add_func("/beamform/refused-arguments", test_refused_arguments);
 }
