@@ -54,6 +54,20 @@ static void test_regions(void)
     }
 }
 
+/* More bins than a group of a device has local memory for. */
+static void test_many_bins(void)
+{
+  for (AstroBinning kind = ASTRO_BINNING_SMU; kind <= ASTRO_BINNING_RPPI; kind++) {
+    AstroHistogramConfig config = config_of(kind, 2);
+    config.n_columns = 211;
+    config.weighted = kind == ASTRO_BINNING_RPPI;
+    config.n_regions = 2;
+    SpaceCatalogue a = space_catalogue_new(test_place_half, 350, 2, 5);
+    space_check_all(&config, &a, &a, "many bins");
+    space_catalogue_clear(&a);
+  }
+}
+
 /* Enough points that most balls are left out. */
 static void test_far(void)
 {
@@ -226,7 +240,7 @@ static void test_other_kind(void)
   astro_histogram_cpu.destroy(counter);
   g_clear_error(&error);
   g_assert_false(astro_histogram_shape_angular(&config, &error));
-  test_says(error->message, "kind=smu is counted on the CPU only");
+  test_says(error->message, "kind=smu is counted on the CPU and by OpenCL only");
 }
 
 static void add_tests(void)
@@ -236,6 +250,7 @@ static void add_tests(void)
     g_test_add_data_func(path, GUINT_TO_POINTER(s), test_sky);
   }
   g_test_add_func("/histogram-space/regions", test_regions);
+  g_test_add_func("/histogram-space/many-bins", test_many_bins);
   g_test_add_func("/histogram-space/far", test_far);
   g_test_add_func("/histogram-space/line", test_line);
   g_test_add_func("/histogram-space/scale", test_scale);
