@@ -5,7 +5,9 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
   core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
   core/histogram/deal.h core/histogram/deal.c core/histogram/shares.h core/histogram/shares.c \
   core/histogram/budget.h core/histogram/budget.c core/histogram/slices.h core/histogram/slices.c \
-  core/histogram/side.h core/histogram/side.c core/histogram/count-slices.h core/histogram/count-slices.c \
+  core/histogram/side.h core/histogram/side.c core/histogram/side-parts.h core/histogram/side-regions.c \
+  core/histogram/side-weigh.c core/histogram/side-points.c core/histogram/collector.h core/histogram/collector.c core/histogram/collected.c \
+  core/histogram/count-slices.h core/histogram/count-slices.c \
   core/histogram/space.h core/histogram/space.c core/histogram/space-bounds.h core/histogram/space-cpu.h core/histogram/space-cpu.c \
   core/histogram/walk.h core/histogram/walk.c core/histogram/fields.h core/histogram/fields.c \
   core/histogram/fields-cpu.c core/histogram/fields-reference.c core/histogram/vector-sums.h \
