@@ -9,7 +9,8 @@ core_sources += core/fits/fits.c core/fits/fits.h \
   core/fits/uvfits/reader.h core/fits/uvfits/header.c core/fits/uvfits/groups.c core/fits/uvfits/stations.c core/fits/uvfits/order.c core/fits/uvfits/places.c core/fits/uvfits/weights.c core/fits/uvfits/files.c core/fits/uvfits/band.c \
   core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/units.c core/fits/units.h core/fits/table/row-filter.c core/fits/table/row-filter.h \
   core/fits/table/rows.c core/fits/table/rows.h \
-  core/fits/table/catalogue-read.c core/fits/table/catalogue-read.h core/fits/table/catalogue-text.c \
+  core/fits/table/catalogue-read.c core/fits/table/catalogue-read.h core/fits/table/catalogue-reader.h \
+  core/fits/table/catalogue-columns.c core/fits/table/catalogue-points.c core/fits/table/catalogue-hdf5.c core/fits/table/catalogue-text.c \
   core/fits/table/text-filter.c core/fits/table/text-filter.h \
   core/fits/table/write.c core/fits/table/write.h core/fits/cards.c core/fits/cards.h \
   core/fits/image/image.h core/fits/image/products.c core/fits/image/write.c core/fits/image/reader.h \

@@ -5,8 +5,10 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
   core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
   core/histogram/deal.h core/histogram/deal.c core/histogram/shares.h core/histogram/shares.c \
   core/histogram/budget.h core/histogram/budget.c core/histogram/slices.h core/histogram/slices.c \
-  core/histogram/side.h core/histogram/side.c core/histogram/count-slices.h core/histogram/count-slices.c \
-  core/histogram/space.h core/histogram/space.c core/histogram/space-cpu.h core/histogram/space-cpu.c \
+  core/histogram/side.h core/histogram/side.c core/histogram/side-parts.h core/histogram/side-regions.c \
+  core/histogram/side-weigh.c core/histogram/side-points.c core/histogram/collector.h core/histogram/collector.c core/histogram/collected.c \
+  core/histogram/count-slices.h core/histogram/count-slices.c \
+  core/histogram/space.h core/histogram/space.c core/histogram/space-bounds.h core/histogram/space-cpu.h core/histogram/space-cpu.c \
   core/histogram/walk.h core/histogram/walk.c core/histogram/fields.h core/histogram/fields.c \
   core/histogram/fields-cpu.c core/histogram/fields-reference.c core/histogram/vector-sums.h \
   core/histogram/pair-weights.h core/histogram/pair-weights.c core/histogram/pair-table.c \
@@ -29,5 +31,6 @@ element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-ref
 gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
 gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h
 gpu_bench_programs += tests/bench/histogram-gpu tests/bench/histogram-size-gpu
-opencl_sources += opencl/histogram/histogram.c
-opencl_programs += opencl/histogram/histogram.cl
+opencl_sources += opencl/histogram/histogram.c opencl/histogram/counter.h opencl/histogram/walk.c opencl/histogram/whole.c \
+  opencl/histogram/near.c
+opencl_programs += opencl/histogram/seeds.cl opencl/histogram/histogram.cl opencl/histogram/values.cl opencl/histogram/near.cl

@@ -2,33 +2,13 @@
 #include "core/histogram/space-cpu.h"
 
 #include "core/histogram/pair-weights.h"
-#include "core/histogram/space.h"
+#include "core/histogram/space-bounds.h"
 #include "core/histogram/walk.h"
 
-/* More than the rounding errors of a separation, relative to the numbers that it comes from. */
-#define MARGIN 1e-12
-
-static double length_of(const Cell *cell)
-{
-  return sqrt(cell->x * cell->x + cell->y * cell->y + cell->z * cell->z);
-}
-
-/* Whether a pair of the two balls may lie within the bins. Two points are never further apart along
- * the line of sight than they are apart, nor less than their distances differ. */
 static gboolean may_count(const Walk *walk, const Cell *a, const Cell *b)
 {
-  const SpaceRule *rule = walk->counter->rule;
-  if (walk->counter->config.method == ASTRO_PAIR_METHOD_BRUTE)
-    return TRUE;
-  const double dx = a->x - b->x, dy = a->y - b->y, dz = a->z - b->z;
-  const double between = sqrt(dx * dx + dy * dy + dz * dz), reach = a->chord + b->chord;
-  const double doubt = MARGIN * (between + reach);
-  if (between - reach > rule->reach + doubt || between + reach < rule->least - doubt)
-    return FALSE;
-  if (isinf(rule->depth))
-    return TRUE;
-  const double far_a = length_of(a), far_b = length_of(b);
-  return fabs(far_a - far_b) - reach <= rule->depth + MARGIN * (far_a + far_b + reach);
+  return walk->counter->config.method == ASTRO_PAIR_METHOD_BRUTE ||
+         space_may_count(walk->counter->rule, a, b);
 }
 
 static double weight_at(const AstroPoints *points, gsize slot)
@@ -92,7 +72,7 @@ static double far_from(const Walk *walk, const Cell *b)
 {
   if (walk->counter->config.method == ASTRO_PAIR_METHOD_BRUTE)
     return INFINITY;
-  const double far = (walk->counter->rule->reach + b->chord) * (1 + MARGIN);
+  const double far = (walk->counter->rule->reach + b->chord) * (1 + SPACE_MARGIN);
   return far * far;
 }
 

@@ -97,21 +97,27 @@ static void planes_free(const AstroFieldsTable *t, Planes *p)
     sums_free(p->planes[kind], astro_pair_fields_planes(t->fields));
 }
 
-static void sum_planes(const AstroFieldsTable *t, const AstroFieldsSums *sums, Planes *all)
+/* FALSE: there is no memory; the planes are to be freed all the same. */
+static gboolean sum_planes(const AstroFieldsTable *t, const AstroFieldsSums *sums, Planes *all)
 {
   const Regions regions = { t->n_regions, t->n_bins };
   const gsize cells = (gsize)t->n_regions * t->n_regions;
-  for (guint kind = 0; kind <= (guint)t->has_random; kind++)
-    for (guint p = 0; p < astro_pair_fields_planes(t->fields); p++) {
-      all->planes[kind][p] = sum_new(t->n_bins);
+  const guint planes = astro_pair_fields_planes(t->fields);
+  *all = (Planes){ 0 };
+  for (guint kind = 0; kind <= (guint)t->has_random; kind++) {
+    if (!sums_init(all->planes[kind], planes, t->n_bins))
+      return FALSE;
+    for (guint p = 0; p < planes; p++)
       sum_all(&regions, plane_of(t, sums->sums, cells * t->n_bins, kind, p),
               plane_of(t, sums->pairs, cells, kind, p), &all->planes[kind][p]);
-    }
+  }
+  return TRUE;
 }
 
 /* ---- jackknife ---- */
 
-static void leave_out(const AstroFieldsTable *t, const AstroFieldsSums *sums, Planes *left)
+/* FALSE: there is no memory. left: of 0, and to be freed in any case. */
+static gboolean leave_out(const AstroFieldsTable *t, const AstroFieldsSums *sums, Planes *left)
 {
   const Regions regions = { t->n_regions, t->n_bins };
   const gsize cells = (gsize)t->n_regions * t->n_regions;
@@ -119,10 +125,13 @@ static void leave_out(const AstroFieldsTable *t, const AstroFieldsSums *sums, Pl
     for (guint p = 0; p < astro_pair_fields_planes(t->fields); p++) {
       Sum *without = sums_left(&regions, plane_of(t, sums->sums, cells * t->n_bins, kind, p),
                                plane_of(t, sums->pairs, cells, kind, p));
+      if (!without)
+        return FALSE;
       for (guint r = 0; r < t->n_regions; r++)
         left[r].planes[kind][p] = without[r];
       g_free(without);
     }
+  return TRUE;
 }
 
 static gboolean is_touched(const AstroFieldsTable *t, const AstroFieldsSums *sums, guint region)
@@ -137,20 +146,18 @@ static gboolean is_touched(const AstroFieldsTable *t, const AstroFieldsSums *sum
 }
 
 /* Samples [sample][value][bin] of the values that have errors; returns how many there are. left:
- * room for the sums without each region. */
-static guint make_samples(const AstroFieldsTable *t, const AstroFieldsSums *sums, Planes *left,
-                          double *samples)
+ * the sums without each region. */
+static guint make_samples(const AstroFieldsTable *t, const AstroFieldsSums *sums,
+                          const Planes *left, double *samples)
 {
   const guint n_errors = kinds[t->fields].n_errors;
   guint n = 0;
-  leave_out(t, sums, left);
   for (guint r = 0; r < t->n_regions; r++) {
     const gboolean touched = is_touched(t, sums, r);
     for (guint v = 0; v < n_errors * t->n_bins && touched; v++)
       samples[(gsize)n * n_errors * t->n_bins + v] =
           mean(t, &left[r], v / t->n_bins, v % t->n_bins);
     n += touched;
-    planes_free(t, &left[r]);
   }
   return n;
 }
@@ -162,10 +169,17 @@ static gboolean jackknife(const AstroFieldsTable *t, const AstroFieldsSums *sums
   const guint n_errors = kinds[t->fields].n_errors, n_values = n_errors * t->n_bins;
   g_autofree double *samples = g_try_new(double, (gsize)t->n_regions *n_values),
                     *means = g_try_new(double, n_values);
-  g_autofree Planes *left = g_try_new(Planes, t->n_regions);
+  g_autofree Planes *left = g_try_new0(Planes, t->n_regions);
   if (!samples || !means || !left)
     return FALSE;
-  const guint n = *n_used = make_samples(t, sums, left, samples);
+  const gboolean has_room = leave_out(t, sums, left);
+  if (has_room)
+    *n_used = make_samples(t, sums, left, samples);
+  for (guint r = 0; r < t->n_regions; r++)
+    planes_free(t, &left[r]);
+  if (!has_room)
+    return FALSE;
+  const guint n = *n_used;
   means_of(samples, n, n_values, means);
   for (guint v = 0; v < n_values; v++)
     errors[v] = sqrt(covariance_of(samples, n, n_values, means, v, v));
@@ -214,7 +228,10 @@ gboolean astro_fields_table_write(const AstroFieldsTable *t, const AstroFieldsSu
          *pairs = errors + (gsize)n_errors * bins;
   Planes all;
   *result = (AstroTpacfResult){ .n_bins = bins };
-  sum_planes(t, sums, &all);
+  if (!sum_planes(t, sums, &all)) {
+    planes_free(t, &all);
+    return astro_tpacf_no_memory(error, bins, t->n_regions);
+  }
   write_fixed(t, sums, &all, out);
   for (guint v = 0; v < n_values * bins; v++)
     values[v] = mean(t, &all, v / bins, v % bins);

@@ -3,10 +3,16 @@
 #include "core/tpacf/left-out.h"
 
 #include <math.h>
+#include <string.h>
 
-Sum sum_new(guint n_bins)
+gboolean sums_init(Sum *sums, guint n, guint n_bins)
 {
-  return (Sum){ g_new0(double, n_bins), 0 };
+  gboolean has_room = TRUE;
+  for (guint i = 0; i < n; i++) {
+    sums[i] = (Sum){ has_room ? g_try_new0(double, MAX(n_bins, 1)) : NULL, 0 };
+    has_room = has_room && sums[i].counts;
+  }
+  return has_room;
 }
 
 void sums_free(Sum *sums, guint n)
@@ -39,29 +45,33 @@ static void sum_add(const Regions *regions, const Sum *from, Sum *to)
 }
 
 /* Adds the pairs of one region with others to all sums without a third region: in each direction, a
- * sum gets what comes before its own region. */
+ * sum gets what comes before its own region, which is kept in `passed`. */
 static void add_row(const Regions *regions, const double *counts, const double *pairs, guint row,
-                    gboolean behind, Sum *left)
+                    gboolean behind, Sum *passed, Sum *left)
 {
-  Sum passed = sum_new(regions->n_bins);
+  memset(passed->counts, 0, regions->n_bins * sizeof *passed->counts);
+  passed->pairs = 0;
   for (guint i = 0; i < regions->n_regions; i++) {
     const guint other = behind ? regions->n_regions - 1 - i : i;
     if (other != row)
-      sum_add(regions, &passed, &left[other]);
-    sum_cell(regions, counts, pairs, row, other, &passed);
+      sum_add(regions, passed, &left[other]);
+    sum_cell(regions, counts, pairs, row, other, passed);
   }
-  g_free(passed.counts);
 }
 
 Sum *sums_left(const Regions *regions, const double *counts, const double *pairs)
 {
-  Sum *left = g_new(Sum, regions->n_regions);
-  for (guint region = 0; region < regions->n_regions; region++)
-    left[region] = sum_new(regions->n_bins);
-  for (guint row = 0; counts && row < regions->n_regions; row++) {
-    add_row(regions, counts, pairs, row, FALSE, left);
-    add_row(regions, counts, pairs, row, TRUE, left);
+  const guint n = regions->n_regions;
+  Sum passed = { NULL, 0 }, *left = g_try_new0(Sum, n);
+  if (!left || !sums_init(&passed, 1, regions->n_bins) || !sums_init(left, n, regions->n_bins)) {
+    sums_free(left, left ? n : 0);
+    g_clear_pointer(&left, g_free);
   }
+  for (guint row = 0; left && counts && row < n; row++) {
+    add_row(regions, counts, pairs, row, FALSE, &passed, left);
+    add_row(regions, counts, pairs, row, TRUE, &passed, left);
+  }
+  g_free(passed.counts);
   return left;
 }
 

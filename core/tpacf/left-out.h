@@ -16,13 +16,14 @@ typedef struct {
   double pairs;
 } Sum;
 
-Sum sum_new(guint n_bins);
+/* n sums of 0. FALSE: there is no memory; they may be freed all the same. */
+gboolean sums_init(Sum *sums, guint n, guint n_bins);
 void sums_free(Sum *sums, guint n); /* what they hold */
 
 /* Adds all of counts [region][region][bin] and pairs [region][region]; counts may be NULL. */
 void sum_all(const Regions *regions, const double *counts, const double *pairs, Sum *sum);
 /* The sums without each of the regions: n_regions of them, to be freed with what they hold. Always
- * added up, never the whole less a part. */
+ * added up, never the whole less a part. NULL: there is no memory. */
 Sum *sums_left(const Regions *regions, const double *counts, const double *pairs);
 /* Whether a region has any pairs. */
 gboolean has_pairs(const Regions *regions, const double *counts, const double *pairs, guint region);

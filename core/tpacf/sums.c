@@ -99,7 +99,10 @@ gboolean astro_sums_init(AstroTpacfSums *sums, AstroStatistic statistic, guint n
                       "multipoles are integrals over all mu, but pairs are counted up to mu = %g: "
                       "expected mu-max=1",
                       most_across);
-  sums->shares = g_new(double, MAX(sums->n_sums * n_columns, 1));
+  sums->shares = g_try_new(double, MAX((gsize)sums->n_sums * n_columns, 1));
+  if (!sums->shares)
+    return astro_fail(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_MEMORY,
+                      "no memory for %u sums over %u bins of mu or pi", sums->n_sums, n_columns);
   for (guint sum = 0; sum < sums->n_sums; sum++)
     for (guint column = 0; column < n_columns; column++)
       sums->shares[sum * n_columns + column] = share_of(statistic, sums, sum, column, most_across);

@@ -161,6 +161,35 @@ static gboolean check_signs(const AstroTpacfConfig *config, GError **error)
   return TRUE;
 }
 
+/* The values of leave-one-out samples, and how many there are. FALSE: there is no memory. */
+static gboolean make_samples(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
+                             guint n_values, double *samples, guint *n)
+{
+  const Regions regions = regions_of(config);
+  Sum *left[N_KINDS];
+  gboolean has_room = TRUE;
+  for (guint kind = 0; kind < N_KINDS; kind++) {
+    left[kind] = has_room ? sums_left(&regions, kinds[kind]->counts, kinds[kind]->pairs) : NULL;
+    has_room = has_room && left[kind];
+  }
+  for (guint region = 0; has_room && region < config->n_regions; region++) {
+    Sum sample[N_KINDS];
+    gboolean touched = FALSE;
+    for (guint kind = 0; kind < N_KINDS; kind++) {
+      sample[kind] = left[kind][region];
+      touched |= has_pairs(&regions, kinds[kind]->counts, kinds[kind]->pairs, region);
+    }
+    for (guint k = 0; k < n_values && touched; k++)
+      samples[(gsize)*n * n_values + k] = value_of(config, sample, k);
+    *n += touched;
+  }
+  for (guint kind = 0; kind < N_KINDS; kind++) {
+    sums_free(left[kind], left[kind] ? config->n_regions : 0);
+    g_free(left[kind]);
+  }
+  return has_room;
+}
+
 /* The covariance of leave-one-out samples; regions without pairs make no samples. FALSE if there is
  * no memory: with very many bins the covariance is far larger than the histogram. */
 static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
@@ -170,29 +199,10 @@ static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kind
   const gboolean whole = !in_space(config) || config->sums;
   if (whole && !(result->covariance = g_try_new(double, (gsize)n_bins *n_bins)))
     return FALSE;
-  g_autofree double *samples = g_try_new(double, (gsize)config->n_regions *n_bins);
-  if (!samples)
+  g_autofree double *samples = g_try_new(double, (gsize)config->n_regions *n_bins),
+                    *mean = g_try_new0(double, MAX(n_bins, 1));
+  if (!samples || !mean || !make_samples(config, kinds, n_bins, samples, &result->n_used))
     return FALSE;
-  const Regions regions = regions_of(config);
-  Sum *left[N_KINDS];
-  for (guint kind = 0; kind < N_KINDS; kind++)
-    left[kind] = sums_left(&regions, kinds[kind]->counts, kinds[kind]->pairs);
-  for (guint region = 0; region < config->n_regions; region++) {
-    Sum sample[N_KINDS];
-    gboolean touched = FALSE;
-    for (guint kind = 0; kind < N_KINDS; kind++) {
-      sample[kind] = left[kind][region];
-      touched |= has_pairs(&regions, kinds[kind]->counts, kinds[kind]->pairs, region);
-    }
-    for (guint k = 0; k < n_bins && touched; k++)
-      samples[(gsize)result->n_used * n_bins + k] = value_of(config, sample, k);
-    result->n_used += touched;
-  }
-  for (guint kind = 0; kind < N_KINDS; kind++) {
-    sums_free(left[kind], config->n_regions);
-    g_free(left[kind]);
-  }
-  double *mean = g_new0(double, n_bins);
   guint n = result->n_used;
   means_of(samples, n, n_bins, mean);
   for (guint i = 0; i < n_bins; i++) {
@@ -200,7 +210,6 @@ static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kind
     for (guint j = 0; whole && j < n_bins; j++)
       result->covariance[(gsize)i * n_bins + j] = covariance_of(samples, n, n_bins, mean, i, j);
   }
-  g_free(mean);
   return TRUE;
 }
 
@@ -289,17 +298,21 @@ static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, doubl
 /* The estimated w is too low by C = sum(rr w) / sum(rr), since the mean density is that of the same
  * field. C follows from the power law that best fits w + C; this is iterated, for some 300 rounds
  * if w is nearly flat. If w is flat (points without clustering), every C gives a larger one, and
- * none is added. */
-static void constrain(const Sum *rr, AstroTpacfResult *result)
+ * none is added. FALSE: there is no memory. */
+static gboolean constrain(const Sum *rr, AstroTpacfResult *result)
 {
+  /* The errors are those of w without the constraint: otherwise the rounds would not converge. */
+  g_autofree double *w = g_try_new(double, MAX(result->n_bins, 1)),
+                    *errors = g_try_new(double, MAX(result->n_bins, 1));
   AstroTpacfResult raised = *result;
   const AstroPowerLawBins bins = bins_of(result);
   AstroPowerLaw law;
   double constraint = 0, lost;
+  if (!w || !errors)
+    return FALSE;
   result->is_unsettled = TRUE;
-  raised.w = g_new(double, result->n_bins);
-  /* The errors are those of w without the constraint: otherwise the rounds would not converge. */
-  raised.error = g_new(double, result->n_bins);
+  raised.w = w;
+  raised.error = errors;
   raised.pairs = NULL;
   for (guint k = 0; k < result->n_bins; k++)
     raised.error[k] = astro_power_law_error(&bins, k);
@@ -310,14 +323,13 @@ static void constrain(const Sum *rr, AstroTpacfResult *result)
     constraint = lost;
   }
   result->is_unsettled = result->is_unsettled || !astro_tpacf_fit(&raised, 0, INFINITY, &law);
-  g_free(raised.w);
-  g_free(raised.error);
   if (result->is_unsettled)
-    return;
+    return TRUE;
   result->constraint = constraint;
   result->constraint_share = sum_bins(rr, result->n_bins) / rr->pairs;
   for (guint k = 0; k < result->n_bins; k++)
     result->w[k] += constraint;
+  return TRUE;
 }
 
 static const char *kind_without_pairs(const AstroTpacfConfig *config,
@@ -360,6 +372,34 @@ static const char *find_apart(const AstroTpacfConfig *config, const AstroPairs *
   return NULL;
 }
 
+/* FALSE: there is no memory; the result is to be cleared all the same. */
+static gboolean make_room(const AstroTpacfConfig *config, AstroTpacfResult *result)
+{
+  const guint n = MAX(result->n_bins, 1);
+  return (in_space(config) || (result->theta = g_try_new(double, MAX(config->n_bins, 1)))) &&
+         (result->w = g_try_new(double, n)) && (result->error = g_try_new(double, n)) &&
+         (result->pairs = g_try_new(double, n));
+}
+
+/* All but the errors. */
+static void set_values(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
+                       Sum all[N_KINDS], AstroTpacfResult *result)
+{
+  const Regions regions = regions_of(config);
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    sum_all(&regions, kinds[kind]->counts, kinds[kind]->pairs, &all[kind]);
+  result->kind_without_pairs = kind_without_pairs(config, kinds, all);
+  result->apart = find_apart(config, kinds, all);
+  for (guint k = 0; k < config->n_bins && !in_space(config); k++) {
+    double low = config->edges[k], high = config->edges[k + 1];
+    result->theta[k] = low > 0 ? sqrt(low * high) : high / 2;
+  }
+  for (guint k = 0; k < result->n_bins; k++) {
+    result->w[k] = value_of(config, all, k);
+    result->n_undefined += isnan(result->w[k]);
+  }
+}
+
 gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
                              GError **error)
 {
@@ -368,34 +408,18 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
     return FALSE;
   const AstroPairs *kinds[N_KINDS] = { &config->dd, &config->dr, &config->rd, &config->rr };
   guint n_bins = config->n_bins;
-  const Regions regions = regions_of(config);
   Sum all[N_KINDS];
-  for (guint kind = 0; kind < N_KINDS; kind++) {
-    all[kind] = sum_new(n_bins);
-    sum_all(&regions, kinds[kind]->counts, kinds[kind]->pairs, &all[kind]);
-  }
   result->n_bins = n_values(config);
-  result->kind_without_pairs = kind_without_pairs(config, kinds, all);
-  result->apart = find_apart(config, kinds, all);
-  result->theta = in_space(config) ? NULL : g_new(double, n_bins);
-  result->w = g_new(double, result->n_bins);
-  result->error = g_new(double, result->n_bins);
-  result->pairs = g_new(double, result->n_bins);
-  for (guint k = 0; k < n_bins && !in_space(config); k++) {
-    double low = config->edges[k], high = config->edges[k + 1];
-    result->theta[k] = low > 0 ? sqrt(low * high) : high / 2;
-  }
-  for (guint k = 0; k < result->n_bins; k++) {
-    result->w[k] = value_of(config, all, k);
-    result->n_undefined += isnan(result->w[k]);
-  }
-  gboolean good = config->n_regions < 2 || jackknife(config, kinds, result);
+  gboolean good = sums_init(all, N_KINDS, n_bins) && make_room(config, result);
+  if (good)
+    set_values(config, kinds, all, result);
+  good = good && (config->n_regions < 2 || jackknife(config, kinds, result));
   if (good && config->sums)
     set_errors_of_sums(config, all, result);
   else if (good)
     set_errors(config, all, result);
-  if (good && config->integral_constraint)
-    constrain(&all[RR], result);
+  if (config->integral_constraint)
+    good = good && constrain(&all[RR], result);
   sums_free(all, N_KINDS);
   if (good)
     return TRUE;

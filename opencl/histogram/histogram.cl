@@ -1,48 +1,7 @@
 /* Counts the pairs of two cells of a tree of points by the bin rule of core/histogram/histogram.h.
- * WEIGHTED: products of weights are added up too. */
-#ifdef WEIGHTED
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#endif
+ * WEIGHTED: products of weights are added up too. Behind seeds.cl. */
 
-#define GROUP 64         /* work items, and points of b in local memory */
-#define LEAF 32          /* as LEAF_POINTS: x, y and z of so many points follow each other */
 #define MOST_PLACES 1026 /* below the first edge, the bins, from the last edge on */
-
-/* As Seed in histogram.c: points from a slot on, the edges that their pairs may lie on both sides
- * of, and the place of the counts of their regions. */
-typedef struct {
-  uint a, n_a, b, n_b;
-  uint first, last;
-  uint region; /* of a, times the regions, and of b */
-  uint is_self;
-} Seed;
-
-double3 position_of(__global const double *positions, uint slot)
-{
-  __global const double *leaf = positions + (ulong)(slot / LEAF) * 3 * LEAF + slot % LEAF;
-  return (double3)(leaf[0], leaf[LEAF], leaf[2 * LEAF]);
-}
-
-uint place_of(__global const double *squares, uint first, uint last, double square)
-{
-  while (first < last) {
-    const uint middle = (first + last) / 2;
-    if (square >= squares[middle])
-      first = middle + 1;
-    else
-      last = middle;
-  }
-  return first;
-}
-
-/* A double is added to by way of its bits. */
-#ifdef WEIGHTED
-#define ADD_SUM(at, more)                                                                          \
-  for (ulong was = *(at), seen = ~was; was != seen;) {                                             \
-    seen = was;                                                                                    \
-    was = atom_cmpxchg(at, seen, as_ulong(as_double(seen) + (more)));                              \
-  }
-#endif
 
 /* A group a seed. Pairs that fall into one place one after the other are added to it together. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -120,15 +79,12 @@ count_pairs(FACE(seeds), FACE(squares), FACE(a), FACE(b), FACE(weights_a), FACE(
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  /* Counts have 64 bits in two words, low ones first: the addition that wraps the first one adds to
-   * the second. */
   for (uint k = seed.first + item; k <= seed.last; k += GROUP) {
     const uint more = places[k];
     const ulong value = (ulong)seed.region * (n_edges - 1) + k - 1;
     if (k == 0 || k == n_edges || more == 0)
       continue;
-    if (atomic_add(counts + 2 * value, more) > UINT_MAX - more)
-      atomic_inc(counts + 2 * value + 1);
+    add_count(counts, value, more);
 #ifdef WEIGHTED
     ADD_SUM(sums + value, as_double(weights[k]));
 #endif

@@ -104,7 +104,7 @@ static void test_refusals(void)
     { "devices=0,99", "devices is \"0,99\": this machine has" },
     { "devices=x", "this cannot be read" },
     { "devices=0,0 backend=cpu", "devices=0,0 with backend=cpu" },
-    { "devices=0 kind=smu", "kind=smu is counted on the CPU only" },
+    { "devices=0 kind=smu", "kind=smu is counted on the CPU and by OpenCL only" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line = g_strconcat("astrocatsrc points=9 ! h.data astrohistogram name=h ",

@@ -160,6 +160,23 @@ static void check_sums(const double *found, const double *expected, const guint6
                       1e-11 * (fabs(expected[k]) + (double)counts[k] * MAX(realizations, 1)));
 }
 
+static void check_opencl(AstroHistogramConfig *config, const PairTable *table,
+                         const BitCatalogue *a, const BitCatalogue *b, const guint64 *expected,
+                         const double *expected_sums)
+{
+  static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
+  const AstroBackend backend = test_opencl();
+  const gsize n = astro_histogram_values(config);
+  g_autofree guint64 *found = g_new(guint64, n);
+  g_autofree double *sums = g_new(double, n);
+  for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
+    config->method = methods[m];
+    count(&backend, config, 0, table, a, b, found, sums);
+    test_assert_counts(found, expected, n, "by OpenCL");
+    check_sums(sums, expected_sums, expected, n, config->bits.realizations);
+  }
+}
+
 static void check_all(AstroHistogramConfig *config, gboolean has_table, const BitCatalogue *a,
                       const BitCatalogue *b)
 {
@@ -187,6 +204,8 @@ static void check_all(AstroHistogramConfig *config, gboolean has_table, const Bi
     }
   }
   unsetenv("ASTRO_CPU");
+  if (test_opencl_device)
+    check_opencl(config, table, a, b, expected, expected_sums);
   config->method = ASTRO_PAIR_METHOD_AUTO;
 }
 
@@ -380,13 +399,12 @@ static void test_refused(void)
   refuses(&config, &d, "point 7: bits1 is 4294967296");
   g_autoptr(GError) error = NULL;
   g_assert_false(astro_histogram_shape_angular(&config, &error));
-  g_assert_nonnull(strstr(error->message, "backend=cpu or auto"));
+  g_assert_nonnull(strstr(error->message, "backend=cpu, opencl or auto"));
   bits_clear(&data);
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
-  g_test_init(&argc, &argv, NULL);
   for (guint sky = 0; sky < G_N_ELEMENTS(test_skies); sky++) {
     g_autofree char *path = g_strconcat("/histogram-pairs/", test_skies[sky].name, NULL);
     g_test_add_data_func(path, GUINT_TO_POINTER(sky), test_sky);
@@ -394,5 +412,9 @@ int main(int argc, char **argv)
   g_test_add_func("/histogram-pairs/means", test_means);
   g_test_add_func("/histogram-pairs/collected", test_collected);
   g_test_add_func("/histogram-pairs/refused", test_refused);
-  return g_test_run();
+}
+
+int main(int argc, char **argv)
+{
+  return test_histogram(argc, argv, add_tests);
 }

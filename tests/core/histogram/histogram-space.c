@@ -54,6 +54,20 @@ static void test_regions(void)
     }
 }
 
+/* More bins than a group of a device has local memory for. */
+static void test_many_bins(void)
+{
+  for (AstroBinning kind = ASTRO_BINNING_SMU; kind <= ASTRO_BINNING_RPPI; kind++) {
+    AstroHistogramConfig config = config_of(kind, 2);
+    config.n_columns = 211;
+    config.weighted = kind == ASTRO_BINNING_RPPI;
+    config.n_regions = 2;
+    SpaceCatalogue a = space_catalogue_new(test_place_half, 350, 2, 5);
+    space_check_all(&config, &a, &a, "many bins");
+    space_catalogue_clear(&a);
+  }
+}
+
 /* Enough points that most balls are left out. */
 static void test_far(void)
 {
@@ -137,18 +151,21 @@ static gboolean watch(guint64 done, guint64 total, gpointer data)
   return done < progress->limit;
 }
 
-/* All pairs are reported, also those that are left out; a count can be stopped on the way. */
+/* All pairs are reported, also those that are left out; a count can be stopped on the way. A device
+ * reports a slice at a time, of which there is one here. */
 static void test_progress(void)
 {
   AstroHistogramConfig config = config_of(ASTRO_BINNING_RPPI, 2);
-  const AstroBackend *const backends[] = { &astro_histogram_cpu, &astro_histogram_reference };
+  const AstroBackend device = test_opencl_device ? test_opencl() : astro_histogram_cpu;
+  const AstroBackend *const backends[] = { &astro_histogram_cpu, &astro_histogram_reference,
+                                           &device };
   SpaceCatalogue sky = space_catalogue_new(test_place_sphere, 2000, 1, 4);
   AstroPoints *points = space_points_of(&config, &sky, 0);
   const gsize bytes = astro_histogram_values(&config) * sizeof(guint64);
   g_autofree guint64 *counts = g_malloc(bytes);
   for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
     for (guint two = 0; two < 2; two++)
-      for (guint stops = 0; stops < 2; stops++) {
+      for (guint stops = 0; stops < (backends[b] == &device ? 1 : 2); stops++) {
         const guint64 all = two ? 2000 * 2000 : 2000 * 1999 / 2;
         Progress progress = { .limit = stops ? all / 4 : G_MAXUINT64 };
         const AstroHistogramCall call = { watch, &progress, NULL };
@@ -226,7 +243,34 @@ static void test_other_kind(void)
   astro_histogram_cpu.destroy(counter);
   g_clear_error(&error);
   g_assert_false(astro_histogram_shape_angular(&config, &error));
-  test_says(error->message, "kind=smu is counted on the CPU only");
+  test_says(error->message, "kind=smu is counted on the CPU and by OpenCL only");
+}
+
+/* A device without doubles is named, with what it lacks. */
+static void test_no_doubles(void)
+{
+  if (g_test_subprocess()) {
+    const AstroBackend backend = test_opencl();
+    for (AstroBinning kind = ASTRO_BINNING_SMU; kind <= ASTRO_BINNING_RPPI; kind++) {
+      const AstroHistogramConfig config = config_of(kind, 0);
+      const AstroPlace place = { 0 };
+      const char *variant;
+      g_autoptr(GError) error = NULL;
+      g_assert_null(backend.create(&config, &place, &variant, &error));
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+      test_says(error->message, "histogram computes in double precision, which ");
+      test_says(error->message, test_opencl_device->name);
+    }
+    return;
+  }
+  if (!test_opencl_device) {
+    g_test_skip("there is no OpenCL device");
+    return;
+  }
+  g_setenv("ASTRO_OPENCL_DOUBLES", "no", TRUE);
+  g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+  g_unsetenv("ASTRO_OPENCL_DOUBLES");
+  g_test_trap_assert_passed();
 }
 
 static void add_tests(void)
@@ -236,11 +280,13 @@ static void add_tests(void)
     g_test_add_data_func(path, GUINT_TO_POINTER(s), test_sky);
   }
   g_test_add_func("/histogram-space/regions", test_regions);
+  g_test_add_func("/histogram-space/many-bins", test_many_bins);
   g_test_add_func("/histogram-space/far", test_far);
   g_test_add_func("/histogram-space/line", test_line);
   g_test_add_func("/histogram-space/scale", test_scale);
   g_test_add_func("/histogram-space/progress", test_progress);
   g_test_add_func("/histogram-space/refused", test_refused);
+  g_test_add_func("/histogram-space/no-doubles", test_no_doubles);
   g_test_add_func("/histogram-space/other-kind", test_other_kind);
 }
 

@@ -238,6 +238,14 @@ static inline gpointer test_opencl_create(gconstpointer config, const AstroPlace
   return test_opencl_backend->create(config, &there, variant, error);
 }
 
+/* The backend with its device put in; for use where there is one. */
+static inline AstroBackend test_opencl(void)
+{
+  AstroBackend backend = *test_opencl_backend;
+  backend.create = test_opencl_create;
+  return backend;
+}
+
 static inline void test_find_opencl_backend(void)
 {
   g_autoptr(GError) error = NULL;
@@ -366,8 +374,7 @@ static inline void test_check_opencl(AstroHistogramConfig *config, const TestCat
                                      const guint64 *expected, const double *expected_sums)
 {
   static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
-  AstroBackend backend = *test_opencl_backend;
-  backend.create = test_opencl_create;
+  const AstroBackend backend = test_opencl();
   gsize values = astro_histogram_values(config);
   g_autofree guint64 *found = g_new(guint64, values);
   g_autofree double *sums = g_new(double, values);

@@ -3,7 +3,10 @@
 #include "core/tpacf/tpacf.h"
 #include "tests/tests.h"
 
+#include <malloc.h>
 #include <math.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { BINS = 3, REGIONS = 4 };
 
@@ -382,6 +385,53 @@ static void test_integral_constraint(void)
   astro_tpacf_clear(&result);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Estimates with that many bytes of memory left. */
+static gboolean compute_within(gsize bytes, const AstroTpacfConfig *config)
+{
+  AstroTpacfResult result;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *pages = NULL;
+  struct rlimit before, small;
+  g_assert_true(g_file_get_contents("/proc/self/statm", &pages, NULL, NULL));
+  getrlimit(RLIMIT_AS, &before);
+  small = before;
+  small.rlim_cur = g_ascii_strtoull(pages, NULL, 10) * (gsize)sysconf(_SC_PAGESIZE) + bytes;
+  setrlimit(RLIMIT_AS, &small);
+  const gboolean good = astro_tpacf_compute(config, &result, &error);
+  setrlimit(RLIMIT_AS, &before);
+  if (good) {
+    astro_tpacf_clear(&result);
+    return TRUE;
+  }
+  g_assert_error(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_MEMORY);
+  test_says(error->message, "of 40000 bins and 3 regions");
+  return FALSE;
+}
+
+/* Wherever memory runs out, there is an error. Bins are many enough to be mapped one by one. */
+static void test_no_memory(void)
+{
+  enum { MANY = 40000, FEW = 3 };
+  const gsize cells = FEW * FEW, step = MANY * sizeof(double) / 2, most = 100 * step;
+  g_autofree double *counts = g_new(double, cells *MANY), *pairs = g_new(double, cells);
+  mallopt(M_MMAP_THRESHOLD, 64 << 10);
+  for (gsize k = 0; k < cells * MANY; k++)
+    counts[k] = (double)(1 + k % 7);
+  for (gsize k = 0; k < cells; k++)
+    pairs[k] = 100;
+  const AstroPairs all = { counts, pairs };
+  const AstroTpacfConfig config = {
+    .n_regions = FEW, .n_bins = MANY, .dd = all, .dr = all, .rr = all
+  };
+  gsize bytes = step;
+  while (bytes < most && !compute_within(bytes, &config))
+    bytes += step;
+  g_assert_cmpuint(bytes, >, 20 * step);
+  g_assert_cmpuint(bytes, <, most);
+}
+#endif
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -396,5 +446,8 @@ int main(int argc, char **argv)
   g_test_add_func("/tpacf/fit", test_fit);
   g_test_add_func("/tpacf/fit-of-few", test_fit_of_few);
   g_test_add_func("/tpacf/integral-constraint", test_integral_constraint);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  g_test_add_func("/tpacf/no-memory", test_no_memory);
+#endif
   return g_test_run();
 }
