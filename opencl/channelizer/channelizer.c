@@ -27,6 +27,7 @@ typedef struct {
   cl_uint n, taps, turn;
   cl_uint channels, below, coarse;
   cl_uint from, to, has_block, has_gains;
+  cl_uint components, bytes;
 } Run;
 
 /* Describes the samples from one on. */
@@ -48,7 +49,9 @@ static Run run_from(const Channelizer *self, guint64 from,
                 .from = (cl_uint)config->in.format,
                 .to = (cl_uint)config->to,
                 .has_block = block != NULL,
-                .has_gains = self->gains != NULL };
+                .has_gains = self->gains != NULL,
+                .components = self->order.components,
+                .bytes = self->order.bytes };
 }
 
 /* ---- spectra ---- */
@@ -230,6 +233,7 @@ static gpointer create(gconstpointer given, const AstroPlace *place, const char 
   self->sample_bytes = astro_stream_sample_bytes(&config->in);
   self->inputs = (guint)(astro_stream_step_bytes(&config->in) / self->sample_bytes);
   self->coarse = astro_channelizer_coarse(config);
+  self->order = astro_opencl_gather_of(&config->in, 1);
   self->step = astro_channelizer_step(config);
   self->span = astro_channelizer_span(config);
   *variant = "passes";

@@ -6,20 +6,27 @@
 typedef struct {
   long split; /* below 0 if sample 0 is in the middle of the block */
   ulong held, held_row, block_row; /* held: where sample 0 would be in an input's row */
-  ulong first, count;                     /* the first row of this part; spectra of the block */
-  uint n, taps, turn;                     /* turn: the sample of point 0; earlier ones wrap */
-  uint channels, below, coarse;           /* below: channels below the centre of the band */
+  ulong first, count;              /* the first row of this part; spectra of the block */
+  uint n, taps, turn;              /* turn: the sample of point 0; earlier ones wrap */
+  uint channels, below, coarse;    /* below: channels below the centre of the band */
   uint from, to, has_block, has_gains;
+  uint components, bytes; /* of a sample of the stream; of a component */
 } Run;
 
-float2 sample_of(const Run *run, __global const uchar *held, __global const uchar *block,
-                 ulong input, ulong at)
+/* Where sample `at` of an input is. */
+__global const uchar *find(const Run *run, __global const uchar *held, __global const uchar *block,
+                           ulong input, ulong at, ulong *index)
 {
-  if ((long)at < run->split)
-    return read_sample(held, input * run->held_row + run->held + at, run->from);
-  if (!run->has_block)
-    return (float2)(0, 0);
-  return read_sample(block, input * run->block_row + (ulong)((long)at - run->split), run->from);
+  const int is_held = (long)at < run->split;
+  *index = is_held ? input * run->held_row + run->held + at
+                   : input * run->block_row + (ulong)((long)at - run->split);
+  return is_held ? held : block;
+}
+
+/* Without a block its samples are zeros. */
+int is_zero(const Run *run, ulong at)
+{
+  return !run->has_block && (long)at >= run->split;
 }
 
 /* A work item a point of the rows to be transformed: samples a multiple of n apart are added. */
@@ -36,8 +43,12 @@ __kernel void filter(FACE(held), FACE(block), FACE(weights), FACE(lines), const 
   const ulong row = run.first + id / run.n, input = row / run.count;
   const ulong at = row % run.count * run.n + (point + run.turn) % run.n;
   float2 sum = (float2)(0, 0);
-  for (uint tap = 0; tap < run.taps; tap++)
-    sum += weights[tap * run.n + point] * sample_of(&run, held, block, input, at + tap * run.n);
+  for (uint tap = 0; tap < run.taps; tap++) {
+    ulong index, there = at + (ulong)tap * run.n;
+    __global const uchar *in = find(&run, held, block, input, there, &index);
+    if (!is_zero(&run, there))
+      sum += weights[tap * run.n + point] * read_sample(in, index, run.from);
+  }
   lines[id] = sum;
 }
 
@@ -69,10 +80,11 @@ __kernel void keep(FACE(held), FACE(block), FACE(out), const Run run, const ulon
   AT(const uchar, block);
   AT(uchar, out);
   const ulong at = get_global_id(0), input = get_global_id(1);
-  uint clipped = 0;
+  ulong index;
+  __global const uchar *in = find(&run, held, block, input, at, &index);
   if (at < n)
-    write_sample(out, input * run.held_row + at, run.from,
-                 sample_of(&run, held, block, input, at), &clipped);
+    copy_sample(in, index, out, input * run.held_row + at, run.components, run.bytes,
+                (uint)is_zero(&run, at));
 }
 
 /* As Lost in losses.c. */
@@ -87,12 +99,10 @@ __kernel void drop(FACE(out), FACE(losses), const Gather work)
   AT(uchar, out);
   AT(const Lost, losses);
   const Lost lost = losses[get_group_id(0)];
-  uint clipped = 0;
   for (uint pol = 0; pol < work.pols; pol++)
     for (uint channel = lost.channel; channel < lost.channel_end; channel++) {
       const ulong input = ((ulong)lost.station * work.pols + pol) * work.channels + channel;
       for (ulong at = lost.from + get_local_id(0); at < lost.to; at += get_local_size(0))
-        write_sample(out, input * work.row + at, work.format, (float2)(0, 0),
-                     &clipped);
+        copy_sample(out, 0, out, input * work.row + at, work.components, work.bytes, 1);
     }
 }

@@ -12,6 +12,7 @@ typedef struct {
   AstroPlace place;
   guint inputs, coarse;
   gsize sample_bytes;
+  AstroOpenclGather order; /* of a block of one step */
   guint64 step, span;
   guint64 begin, end; /* of the current unbroken stretch */
 

@@ -38,15 +38,11 @@ static gboolean make_room(Delay *self, gint64 keep, gsize n, GError **error)
       !astro_opencl_make_room(&self->place, "delay", &self->spare, bytes, error))
     return FALSE;
   capacity = self->spare.bytes / (sample * self->inputs);
-  const AstroOpenclGather gather = { .time = 1,
-                                     .station = self->core.pols * window->capacity,
-                                     .pol = window->capacity,
-                                     .steps = kept,
-                                     .row = capacity,
-                                     .inputs = self->inputs,
-                                     .pols = self->core.pols,
-                                     .channels = 1,
-                                     .format = (cl_uint)self->core.config.in.format };
+  AstroOpenclGather gather = astro_opencl_gather_of(&self->core.config.in, kept);
+  gather.time = 1;
+  gather.pol = window->capacity;
+  gather.station = self->core.pols * window->capacity;
+  gather.row = capacity;
   if (kept &&
       !astro_opencl_gather(&self->place, self->gather, gather,
                            (guint8 *)self->window.face + dropped * sample, self->spare.face, error))

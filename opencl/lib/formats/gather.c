@@ -6,6 +6,8 @@
 
 AstroOpenclGather astro_opencl_gather_of(const AstroStream *stream, guint64 steps)
 {
+  const AstroFormatInfo *format = astro_format_info(stream->format);
+  const guint components = format->is_complex && stream->format != ASTRO_FORMAT_CI4 ? 2 : 1;
   AstroLayout shape;
   guint64 strides[ASTRO_MAX_AXES];
   astro_stream_shape(stream, steps, &shape);
@@ -20,7 +22,8 @@ AstroOpenclGather astro_opencl_gather_of(const AstroStream *stream, guint64 step
     .inputs = (cl_uint)(astro_stream_step_bytes(stream) / astro_stream_sample_bytes(stream)),
     .pols = (cl_uint)astro_stream_extent(stream, ASTRO_AXIS_POL),
     .channels = (cl_uint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL),
-    .format = (cl_uint)stream->format
+    .components = components,
+    .bytes = (cl_uint)format->bytes / components,
   };
 }
 

@@ -1,6 +1,5 @@
 /* Brings samples of any order to rows with time contiguous, one for each input (a polarisation of a
- * station, or a channel of one), in their own format. For stages whose program has gather.cl behind
- * any.cl. */
+ * station, or a channel of one), in their own format. For stages whose program has gather.cl. */
 #pragma once
 
 #include "core/stream/stream.h"
@@ -12,7 +11,9 @@ G_BEGIN_DECLS
 typedef struct {
   cl_ulong time, station, pol, channel; /* samples from one to the next along each axis */
   cl_ulong steps, row;                  /* row: samples from row to row of what comes out */
-  cl_uint inputs, pols, channels, format, is_zero;
+  cl_uint inputs, pols, channels;
+  cl_uint components, bytes; /* of a sample; of a component */
+  cl_uint is_zero;
 } AstroOpenclGather;
 
 /* From a block of that many steps to rows one behind the other. */
