@@ -42,7 +42,8 @@
  * all products of a grid, they are made there one after the other and sent on from the host; if it
  * has no room for one, an error says how many bytes are needed and there. With
  * algorithm=wprojection the GPU's threads add to a grid in no fixed order, so that its last bits
- * differ from run to run; deterministic=true prevents that, at a cost.
+ * differ from run to run; deterministic=true prevents that, at a cost. With backend=opencl they
+ * stay there too, and every sum is made in a fixed order; a grid that has no room is an error.
  *
  * With devices=0,1 or all, GPUs share a grid. Each makes some of the planes of
  * algorithm=wstacking, which are the same as those of one GPU to the last bit. Other algorithms
