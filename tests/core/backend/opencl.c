@@ -3,6 +3,7 @@
 #include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "core/transpose/transpose.h"
+#include "tests/core/box.h"
 #include "tests/device.h"
 #include "tests/remove-all.h"
 #include "tests/tests.h"
@@ -296,6 +297,12 @@ static void test_auto(void)
   g_clear_pointer(&device, astro_device_unref);
 }
 
+static void test_boxes(void)
+{
+  g_autoptr(AstroDevice) device = test_find_opencl(NULL);
+  test_random_boxes(device);
+}
+
 static void skip(void)
 {
   g_test_skip("there is no OpenCL device");
@@ -310,7 +317,7 @@ int main(int argc, char **argv)
     { "/opencl/chain", test_chain },     { "/opencl/addresses", test_addresses },
     { "/opencl/no-room", test_no_room }, { "/opencl/compiler-fails", test_compiler_fails },
     { "/opencl/doubles", test_doubles }, { "/opencl/damaged-cache", test_damaged_cache },
-    { "/opencl/auto", test_auto },
+    { "/opencl/auto", test_auto },       { "/opencl/boxes", test_boxes },
   };
   g_autoptr(GError) error = NULL;
   const char *above =
