@@ -20,7 +20,7 @@ core/paths.h: Makefile
 	@cmp -s $@.new $@ && rm -f $@.new || mv $@.new $@
 
 library_sources += core/backend/device.c core/backend/device.h core/backend/handles.h core/memory/faces.c core/memory/reaper.c \
-  core/memory/faces.h core/memory/memory.c core/memory/buffer.c core/memory/memory.h core/memory/pool.c \
+  core/memory/faces.h core/memory/memory.c core/memory/buffer.c core/memory/box.c core/memory/box.h core/memory/memory.h core/memory/pool.c \
   core/memory/pool.h core/backend/backend.c core/backend/backend.h core/backend/instance.c \
   core/backend/instance.h core/backend/result.h core/backend/cpu.c core/backend/cpu.h \
   core/backend/device-list.c core/backend/device-list.h core/backend/locked.c core/backend/locked.h \
@@ -30,9 +30,9 @@ core_sources += core/backend/level.h core/backend/count.h core/backend/plant.h
 
 fuzz_programs += tests/fuzz/caps
 core_tests += tests/core/hardened tests/core/stream/stream tests/core/stream/observation tests/core/stream/beams tests/core/stream/validity \
-  tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices tests/core/memory/memory-buffers \
+  tests/core/memory/memory tests/core/memory/memory-threads tests/core/memory/memory-failures tests/core/memory/memory-devices tests/core/memory/memory-buffers tests/core/memory/box \
   tests/core/memory/pool tests/core/backend/cpu tests/core/backend/threads tests/core/backend/node tests/core/backend/backend
-dist_files += tests/core/memory/memory.h
+dist_files += tests/core/memory/memory.h tests/core/box.h
 
 core_libastro_core_la_SOURCES = $(core_sources) $(core_level_sources) $(core_exact_level_sources)
 core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)

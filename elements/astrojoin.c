@@ -15,6 +15,8 @@
  * Visibilities are joined along channels only, because pairs of stations from two streams were
  * never correlated.
  *
+ * With backend=auto, blocks that a device alone has are joined there.
+ *
  * Grids and images have no time: the n-th buffers of all pads are joined, with their sums of
  * weights. Grids have to have the same w-planes, as for astroadd. Images of several bands have
  * different beams; the joined image has that in the middle, and a warning says so.
@@ -32,6 +34,7 @@
 #include "core/kit/enum.h"
 #include "core/join/join.h"
 #include "elements/astrojoin-caps.h"
+#include "elements/base/astroboxes.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrostage.h"
 #include "elements/base/astrosteps.h"
@@ -111,6 +114,21 @@ static gboolean agree(AstroMerge *merge, const AstroMergeInput *inputs, guint n,
 
 /* ---- blocks ---- */
 
+/* NULL: the pieces are joined on the host. */
+static AstroBox *find_boxes(AstroJoin *self, const AstroMergeBlock *block,
+                            const AstroJoinArguments *arguments)
+{
+  gboolean is_simple = TRUE;
+  if (!astro_merge_finds_boxes(ASTRO_MERGE(self), block))
+    return NULL;
+  g_autofree AstroBox *boxes = g_new(AstroBox, block->n_pieces);
+  for (guint i = 0; i < block->n_pieces; i++) {
+    astro_join_find_box(&self->config, arguments->steps, &arguments->pieces[i], &boxes[i]);
+    is_simple &= astro_box_is_simple(&boxes[i]);
+  }
+  return is_simple ? g_steal_pointer(&boxes) : NULL;
+}
+
 static gboolean submit(AstroJoin *self, const AstroMergeBlock *block, AstroJoinPiece *pieces,
                        guint64 steps, GstBuffer *out, GError **error)
 {
@@ -123,7 +141,9 @@ static gboolean submit(AstroJoin *self, const AstroMergeBlock *block, AstroJoinP
     counts[i].is_lost = !buffer;
     counts[i].meta = buffer ? astro_buffer_get_validity(buffer) : NULL;
   }
-  if (!astro_merge_submit(ASTRO_MERGE(self), block, out, &arguments, error))
+  g_autofree AstroBox *boxes = find_boxes(self, block, &arguments);
+  if (!(boxes ? astro_merge_copy_boxes(ASTRO_MERGE(self), block, boxes, out, error)
+              : astro_merge_submit(ASTRO_MERGE(self), block, out, &arguments, error)))
     return FALSE;
   astro_join_validity(&self->config, &arguments, counts, block->n_pieces, out);
   return TRUE;
@@ -217,6 +237,13 @@ static gboolean combine(AstroMerge *merge, const AstroMergeBlock *block, GstBuff
   return (has_steps ? join_steps : join_frames)(self, block, out, error);
 }
 
+static gboolean propose_allocation(GstAggregator *aggregator, GstAggregatorPad *pad,
+                                   GstQuery *decide, GstQuery *query)
+{
+  astro_merge_propose_boxes(ASTRO_MERGE(aggregator), query);
+  return TRUE;
+}
+
 /* ---- properties ---- */
 
 static const AstroField fields[] = {
@@ -250,6 +277,7 @@ static void astro_join_class_init(AstroJoinClass *klass)
   merge->backends = astro_join_backends;
   merge->agree = agree;
   merge->combine = combine;
+  GST_AGGREGATOR_CLASS(klass)->propose_allocation = propose_allocation;
   astro_merge_class_add_pads(merge, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Join", "Filter/Muxer",

@@ -14,7 +14,7 @@
  * alone, so channels have to be consecutive where caps have a band.
  *
  * Nothing is copied where all that is kept lies together in a block: a range along the slowest
- * axis.
+ * axis. With backend=auto, ranges of a block that only a device has are copied there.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 num-buffers=10 ! \
@@ -26,14 +26,16 @@
 #include "config.h"
 #include "elements/astroselect.h"
 
+#include "elements/base/astroboxes.h"
 #include "elements/base/astrofields.h"
 #include "elements/astroselect-lists.h"
 
-/* Where all that is kept of a block with that many steps lies together, if it does. */
+/* Where what is kept of a block with that many steps lies: together, or in a box. */
 typedef struct {
   guint64 steps; /* 0: not known */
-  gboolean is_one;
+  gboolean is_one, is_box;
   gsize offset, bytes;
+  AstroBox box;
 } Part;
 
 struct _AstroSelect {
@@ -193,8 +195,11 @@ static const Part *find_part(AstroSelect *self, guint64 steps)
   if (part->steps != steps) {
     part->steps = steps;
     part->is_one = astro_select_find_part(&self->config, steps, &part->offset, &part->bytes);
+    part->is_box = !part->is_one &&
+                   astro_select_find_box(&self->config, steps, &part->box, &part->bytes) &&
+                   astro_box_is_simple(&part->box);
   }
-  return part->is_one ? part : NULL;
+  return part;
 }
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
@@ -203,9 +208,26 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   if (!self->is_known)
     return read_lists(self, error) && astro_stage_refuse_late(error);
   const Part *part = find_part(self, steps);
-  if (part)
+  if (part->is_one)
     return astro_stage_emit_part(stage, in, part->offset, part->bytes, first, steps, error);
+  if (part->is_box && !GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP) &&
+      astro_stage_finds_boxes(stage, in))
+    return astro_stage_emit_box(stage, in, &part->box, part->bytes, first, steps, error);
   return ASTRO_STAGE_CLASS(astro_select_parent_class)->feed(stage, in, first, steps, error);
+}
+
+/* Blocks that are cut where they lie need not come to the host; those of other lists do. */
+static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
+{
+  AstroSelect *self = ASTRO_SELECT(trans);
+  const Part *part = decide && self->is_known ? find_part(self, 2) : NULL;
+  AstroBackendKind kind;
+  g_object_get(self, "backend", &kind, NULL);
+  if (kind != ASTRO_BACKEND_AUTO || !part || !(part->is_one || part->is_box))
+    return GST_BASE_TRANSFORM_CLASS(astro_select_parent_class)
+        ->propose_allocation(trans, decide, query);
+  astro_stage_propose_boxes(ASTRO_STAGE(trans), part->is_box, query);
+  return TRUE;
 }
 
 static gboolean keep_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
@@ -265,6 +287,7 @@ static void astro_select_class_init(AstroSelectClass *klass)
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_same;
   trans->set_caps = set_caps;
+  trans->propose_allocation = propose_allocation;
   trans->stop = stop;
   stage->stage = "select";
   stage->backends = astro_select_backends;

@@ -58,6 +58,11 @@ typedef struct {
                                 GError **error);
   /* Its address on the PCI bus, as in /sys/bus/pci/devices; empty: it is on none. */
   void (*find_bus)(AstroDevice *device, char bus[ASTRO_BUS_CHARS]);
+  /* Copies rows within the device's memory, from one block to another: n of so many bytes, whose
+   * starts are at these distances, which are not less than that. */
+  gboolean (*queue_copy_rows)(AstroDevice *device, AstroQueue *queue, gpointer to, gsize to_step,
+                              gconstpointer from, gsize from_step, gsize bytes, gsize n,
+                              GError **error);
 } AstroDeviceFuncs;
 
 /* Every device starts with this; implementations append their own members. A module's open function

@@ -79,6 +79,27 @@ void astro_join_piece_range(const AstroJoinAxes *axes, const AstroJoinPiece *pie
   }
 }
 
+void astro_join_find_box(const AstroJoinConfig *config, guint64 steps, const AstroJoinPiece *piece,
+                         AstroBox *box)
+{
+  AstroJoinAxes axes;
+  AstroLayout shape;
+  astro_join_axes(config, steps, &axes);
+  astro_join_piece_shape(&axes, piece, &shape);
+  *box = (AstroBox){ .n_axes = shape.n_axes, .bytes = astro_stream_sample_bytes(&config->out) };
+  astro_layout_strides(&shape, box->from_step);
+  astro_layout_strides(&axes.shape, box->to_step);
+  for (guint i = 0; i < box->n_axes; i++) {
+    guint64 to, from;
+    astro_join_piece_range(&axes, piece, i, &to, &from, &box->n[i]);
+    box->to_step[i] *= box->bytes;
+    box->from_step[i] *= box->bytes;
+    box->to += to * box->to_step[i];
+    box->from += from * box->from_step[i];
+  }
+  astro_box_simplify(box);
+}
+
 /* ---- bands ---- */
 
 #define MHZ 1e6

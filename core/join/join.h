@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/memory/box.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
@@ -32,6 +33,10 @@ typedef struct {
 extern const AstroBackend astro_join_reference;
 extern const AstroBackend astro_join_cpu;
 extern const AstroBackend *const astro_join_backends[]; /* ends with NULL */
+
+/* A piece as a box, for copies on a device (core/memory/box.h). */
+void astro_join_find_box(const AstroJoinConfig *config, guint64 steps, const AstroJoinPiece *piece,
+                         AstroBox *box);
 
 /* The counts of a piece. */
 typedef struct {

@@ -494,6 +494,15 @@ gboolean astro_faces_are_on(AstroFaces *faces, const AstroDevice *device)
   return are;
 }
 
+AstroDevice *astro_faces_only_on(AstroFaces *faces)
+{
+  pthread_mutex_lock(&faces->lock);
+  AstroDevice *device =
+      faces->device && faces->current == DEVICE ? astro_device_ref(faces->device) : NULL;
+  pthread_mutex_unlock(&faces->lock);
+  return device;
+}
+
 gboolean astro_faces_settle(AstroFaces *faces, GError **error)
 {
   pthread_mutex_lock(&faces->lock);

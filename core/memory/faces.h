@@ -42,6 +42,10 @@ gboolean astro_faces_release(AstroFaces *faces, AstroQueue *queue, GstMapFlags f
 gboolean astro_faces_are_on(AstroFaces *faces, const AstroDevice *device);
 /* The same of a block; FALSE for memory that is not ours. */
 gboolean astro_memory_is_on(GstMemory *memory, const AstroDevice *device);
+/* The device where the bytes are, or will be, and which the host has not; a new reference. NULL:
+ * the host has them, or the memory is not ours. */
+AstroDevice *astro_faces_only_on(AstroFaces *faces);
+AstroDevice *astro_memory_only_on(GstMemory *memory);
 
 gboolean astro_faces_settle(AstroFaces *faces, GError **error);
 void astro_faces_forget(AstroFaces *faces);

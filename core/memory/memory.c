@@ -143,6 +143,11 @@ gboolean astro_memory_is_on(GstMemory *memory, const AstroDevice *device)
   return astro_memory_is(memory) && astro_faces_are_on(faces_of(memory), device);
 }
 
+AstroDevice *astro_memory_only_on(GstMemory *memory)
+{
+  return astro_memory_is(memory) ? astro_faces_only_on(faces_of(memory)) : NULL;
+}
+
 gboolean astro_memory_is_locked(GstMemory *memory)
 {
   return astro_memory_is(memory) && astro_faces_lock_device(faces_of(memory)) != NULL;

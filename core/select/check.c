@@ -147,3 +147,36 @@ gboolean astro_select_find_part(const AstroSelectConfig *config, guint64 steps, 
   *offset = astro_select_from(pick, 0) * inner;
   return !astro_select_is_reversed(pick, 0);
 }
+
+/* The distance of the indices that are kept; 0: it varies. */
+static guint64 find_stride(const AstroSelectPick *pick)
+{
+  const guint64 stride = pick->n > 1 ? pick->index[1] - pick->index[0] : 1;
+  for (guint64 k = 0; k < pick->n; k++)
+    if (astro_select_is_reversed(pick, k) || pick->index[k] != pick->index[0] + k * stride)
+      return 0;
+  return pick->n > 1 && pick->index[1] < pick->index[0] ? 0 : stride;
+}
+
+gboolean astro_select_find_box(const AstroSelectConfig *config, guint64 steps, AstroBox *box,
+                               gsize *bytes)
+{
+  AstroSelectAxes axes;
+  astro_select_axes(config, steps, &axes);
+  *box = (AstroBox){ .n_axes = axes.in.n_axes, .bytes = astro_stream_sample_bytes(&config->in) };
+  astro_layout_strides(&axes.in, box->from_step);
+  astro_layout_strides(&axes.out, box->to_step);
+  for (guint i = 0; i < box->n_axes; i++) {
+    const guint64 stride = find_stride(&axes.pick[i]);
+    if (!stride)
+      return FALSE;
+    box->n[i] = axes.out.extents[i];
+    box->to_step[i] *= box->bytes;
+    box->from_step[i] *= box->bytes;
+    box->from += astro_select_from(&axes.pick[i], 0) * box->from_step[i];
+    box->from_step[i] *= stride;
+  }
+  *bytes = astro_layout_samples(&axes.out) * box->bytes;
+  astro_box_simplify(box);
+  return TRUE;
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/memory/box.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 
@@ -37,6 +38,11 @@ extern const AstroBackend *const astro_select_backends[]; /* ends with NULL */
 /* The range of bytes of a block that holds exactly what is kept, if there is one. */
 gboolean astro_select_find_part(const AstroSelectConfig *config, guint64 steps, gsize *offset,
                                 gsize *bytes);
+
+/* The same as a box of the block, for copies on a device (core/memory/box.h), if the indices that
+ * are kept rise by the same step along each axis. */
+gboolean astro_select_find_box(const AstroSelectConfig *config, guint64 steps, AstroBox *box,
+                               gsize *bytes);
 
 /* Adds the counts of what is kept of a block with that many steps to out. */
 void astro_select_validity(const AstroSelectConfig *config, guint64 steps,

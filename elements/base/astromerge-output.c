@@ -17,6 +17,7 @@ void astro_merge_close(AstroMerge *merge)
   if (priv->instance)
     priv->backend->destroy(priv->instance);
   priv->instance = NULL;
+  astro_box_place_clear(&priv->boxes);
   astro_buffer_pool_clear(&priv->pool);
   GST_OBJECT_LOCK(merge);
   priv->backend = NULL;
@@ -121,11 +122,12 @@ void astro_merge_ask_reader(AstroMerge *merge)
 static GstBuffer *new_buffer(AstroMerge *merge, gsize bytes, GError **error)
 {
   AstroMergePrivate *priv = PRIV(merge);
+  AstroDevice *device = priv->reader ? priv->reader : priv->boxes.device;
   GstBuffer *buffer = NULL;
   if (priv->pool_bytes != bytes)
     astro_buffer_pool_clear(&priv->pool);
   priv->pool_bytes = bytes;
-  if (priv->pool || (priv->pool = astro_buffer_pool_new_active(priv->reader, NULL, bytes, 1, 0))) {
+  if (priv->pool || (priv->pool = astro_buffer_pool_new_active(device, NULL, bytes, 1, 0))) {
     const guint made = astro_buffer_pool_made(priv->pool);
     gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL);
     astro_log_growth(merge, priv->pool, made);

@@ -4,6 +4,7 @@
  * the element around them. */
 #pragma once
 
+#include "core/memory/box.h"
 #include "elements/base/astromerge.h"
 #include "elements/base/astromergepad.h"
 #include "elements/base/astrolog.h"
@@ -45,6 +46,7 @@ typedef struct {
   GstBufferPool *pool;
   gsize pool_bytes;
   AstroDevice *reader; /* where downstream reads; NULL: on the host */
+  AstroBoxPlace boxes; /* where pieces were put together on a device (astroboxes.h) */
 
   /* only used by the thread that aggregates */
   gboolean is_hurried; /* the call is not due to a timeout */

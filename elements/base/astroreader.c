@@ -23,6 +23,27 @@ void astro_reader_add(GstQuery *query, AstroDevice *device)
   gst_query_add_allocation_meta(query, ASTRO_VALIDITY_META_API, reader);
 }
 
+/* The name of something that a reader can do, listed without details: of what has some, a tee lists
+ * nothing. */
+static GType any_place_get_type(void)
+{
+  static gsize type;
+  static const gchar *no_tags[] = { NULL };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, gst_meta_api_type_register("AstroAnyPlaceAPI", no_tags));
+  return type;
+}
+
+void astro_reader_take_any(GstQuery *query)
+{
+  gst_query_add_allocation_meta(query, any_place_get_type(), NULL);
+}
+
+gboolean astro_reader_takes_any(GstQuery *query)
+{
+  return gst_query_find_allocation_meta(query, any_place_get_type(), NULL);
+}
+
 AstroDevice *astro_reader_find(GstQuery *query)
 {
   const GstStructure *reader;

@@ -14,6 +14,11 @@ void astro_reader_add(GstQuery *query, AstroDevice *device);
 /* A new reference; NULL: the host reads, or the answer does not say. */
 AstroDevice *astro_reader_find(GstQuery *query);
 
+/* A reader that takes blocks where they lie, on the host or on any device, says so beside that: of
+ * devices that its branches name, a tee names none. */
+void astro_reader_take_any(GstQuery *query);
+gboolean astro_reader_takes_any(GstQuery *query);
+
 /* Some grids come with a map of their touched tiles, and all other tiles are undefined
  * (core/stream/grid.h). A reader that understands the map lists the grids' meta as supported in its
  * answer to an ALLOCATION query; other readers get whole grids. A tee lists what all its branches

@@ -46,6 +46,7 @@ void astro_stage_close_backend(AstroStage *stage)
 
   for (guint i = G_N_ELEMENTS(priv->lanes); i-- > 0;)
     close_lane(stage, &priv->lanes[i]);
+  astro_box_place_clear(&priv->boxes);
   GST_OBJECT_LOCK(stage);
   priv->n_lanes = 0;
   priv->backend = NULL;
@@ -188,8 +189,9 @@ static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, gbo
   AstroStagePrivate *priv = astro_stage_parts(stage);
 
   if (face->on_device)
-    return astro_buffer_release(face->buffer, priv->lane->queue, flags,
-                                (flags & GST_MAP_WRITE) && ready && !priv->reader, error);
+    return astro_buffer_release(
+        face->buffer, priv->lane->queue, flags,
+        (flags & GST_MAP_WRITE) && ready && astro_stage_is_read_on_host(priv), error);
   gst_buffer_unmap(face->buffer, &face->map);
   return TRUE;
 }

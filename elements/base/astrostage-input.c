@@ -114,14 +114,9 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
   return TRUE;
 }
 
-gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, gsize bytes,
-                               guint64 first, guint64 steps, GError **error)
+gboolean astro_stage_emit_like(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 first,
+                               guint64 steps, GError **error)
 {
-  GstBuffer *out = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, offset, bytes);
-  if (!out)
-    return astro_backend_no_memory(error, "no memory for a part of a block");
-  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP))
-    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
   if (!describe(stage, in, out, error)) {
     gst_buffer_unref(out);
     return FALSE;
@@ -130,6 +125,17 @@ gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, g
   if (steps == 1)
     keep_length(in, out);
   return TRUE;
+}
+
+gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, gsize bytes,
+                               guint64 first, guint64 steps, GError **error)
+{
+  GstBuffer *out = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, offset, bytes);
+  if (!out)
+    return astro_backend_no_memory(error, "no memory for a part of a block");
+  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP))
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+  return astro_stage_emit_like(stage, in, out, first, steps, error);
 }
 
 GstBuffer *astro_stage_cut(AstroStage *stage, GstBuffer *in, guint64 steps, guint64 first,

@@ -25,11 +25,12 @@ void astro_stage_drop_pools(AstroStagePrivate *priv)
  * writes and reads need no host face. */
 static GstBufferPool *new_pool(const AstroStagePrivate *priv, gsize bytes)
 {
-  const gboolean on_device = astro_stage_writes_on_device(priv) || priv->reader;
-  AstroDevice *device = priv->lane->device;
+  const gboolean writes_there = astro_stage_writes_on_device(priv) || priv->boxes.device;
+  const gboolean on_device = writes_there || priv->reader;
+  AstroDevice *device = priv->boxes.device ? priv->boxes.device : priv->lane->device;
   const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
-  AstroDevice *locked_for = device == priv->reader && astro_stage_writes_on_device(priv) ? NULL
-                            : device                                                     ? device
+  AstroDevice *locked_for = device == priv->reader && writes_there && !priv->reads_any ? NULL
+                            : device                                                   ? device
                                      : priv->reader;
   return astro_buffer_pool_new_active(
       locked_for, NULL, bytes, on_device ? (guint)MIN(ASTRO_STAGE_IN_FLIGHT + 1, many) : 1, 0);
@@ -137,7 +138,9 @@ GstBuffer *astro_stage_pop_ready(AstroStage *stage)
 
 guint astro_stage_held_back(const AstroStagePrivate *priv)
 {
-  return astro_stage_device(priv) && !priv->reader ? HOLD_BACK * MAX(priv->n_lanes, 1) : 0;
+  return (astro_stage_device(priv) || priv->boxes.device) && astro_stage_is_read_on_host(priv)
+             ? HOLD_BACK * MAX(priv->n_lanes, 1)
+             : 0;
 }
 
 static gboolean is_whole(GstBuffer *buffer, GError **error)

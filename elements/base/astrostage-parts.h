@@ -6,6 +6,7 @@
 
 #include "core/backend/device-list.h"
 #include "core/backend/device.h"
+#include "core/memory/box.h"
 #include "core/memory/pool.h"
 #include "elements/base/astrodeadline.h"
 #include "elements/base/astrolog.h"
@@ -60,7 +61,9 @@ typedef struct {
   AstroDeadline deadline;
 
   /* output */
-  AstroDevice *reader;    /* where downstream reads; NULL: on the host */
+  AstroDevice *reader; /* where downstream reads; NULL: on the host */
+  gboolean reads_any;  /* downstream reads blocks where they lie, and reader says where that is */
+  AstroBoxPlace boxes; /* where a stage that only copies has done so (astroboxes.h) */
   gboolean answered_host; /* upstream was told that this stage reads on the host */
   GQueue ready;           /* GstBuffer *, oldest first */
   GstFlowReturn pushed;   /* what downstream returned for the last blocks */
@@ -129,11 +132,20 @@ static inline AstroDevice *astro_stage_device(const AstroStagePrivate *priv)
 }
 /* Whether output blocks are written on the device. */
 gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
+/* Whether output blocks are copied to the host at once. */
+static inline gboolean astro_stage_is_read_on_host(const AstroStagePrivate *priv)
+{
+  return !priv->reader && !priv->reads_any;
+}
 
 /* ---- input ---- */
 
 /* Replaces a block by one with samples aligned as the backend needs them. */
 gboolean astro_stage_align(AstroStage *stage, GstBuffer **block, GError **error);
+/* Sends a block downstream with the counts, metas and times of the input. Takes ownership of out.
+ */
+gboolean astro_stage_emit_like(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 first,
+                               guint64 steps, GError **error);
 /* Works on the block in priv->input. */
 GstFlowReturn astro_stage_feed(AstroStage *stage);
 /* Passes a block on as it is. Its steps count, for the time when there is work again. If downstream

@@ -220,7 +220,13 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
   priv->reader = astro_reader_find(query);
-  ASTRO_DEBUG(trans, "blocks are read by %s", priv->reader ? priv->reader->name : "the host");
+  priv->reads_any = !priv->reader && astro_reader_takes_any(query);
+  if (priv->reads_any && astro_stage_device(priv))
+    priv->reader = astro_device_ref(astro_stage_device(priv));
+  ASTRO_DEBUG(trans, "blocks are read %s%s", priv->reads_any ? "where they lie" : "by ",
+              priv->reads_any ? ""
+              : priv->reader  ? priv->reader->name
+                              : "the host");
   astro_stage_drop_pools(priv);
   return TRUE;
 }

@@ -42,6 +42,7 @@
 #include "core/stream/stream.h"
 #include "elements/base/astrofields.h"
 #include "elements/base/astrostage.h"
+#include "elements/mpi/sender.h"
 
 /* Axes in the order of the names of the enums. */
 typedef enum { ALONG_STATION, ALONG_CHANNEL, ALONG_POL, ALONG_BEAM, ALONG_NONE } Along;
@@ -223,6 +224,7 @@ static gboolean build(MpiExchange *exchange, GError **error)
     return FALSE;
   for (guint rank = 0; rank < world->ranks; rank++)
     g_ptr_array_add(self->senders, mpi_exchange_add_sender(exchange, rank, FALSE));
+  mpi_sender_take_any(self->senders->pdata[world->rank]);
   mpi_exchange_set_sink(exchange, self->tee, "sink");
   return add_join(self, error);
 }

@@ -3,6 +3,7 @@
 #include "elements/mpi/sender.h"
 
 #include "elements/base/astroincoming.h"
+#include "elements/base/astroreader.h"
 #include "elements/base/astrostage.h"
 #include "elements/mpi/elsewhere.h"
 #include "elements/mpi/pads.h"
@@ -12,6 +13,7 @@ struct _MpiSender {
   AstroLink *link; /* NULL: it is closed; under the object's lock for flushes, which do not wait */
   guint to;
   GstPad *end; /* NULL: none */
+  gboolean takes_any;
 };
 
 G_DEFINE_TYPE(MpiSender, mpi_sender, GST_TYPE_ELEMENT)
@@ -73,12 +75,17 @@ static gboolean take_event(GstPad *pad, GstObject *parent, GstEvent *event)
   return FALSE;
 }
 
-/* Answered when all that came has been taken. */
+/* A DRAIN query is answered when all that came has been taken. */
 static gboolean answer(GstPad *pad, GstObject *parent, GstQuery *query)
 {
   const MpiSender *self = MPI_SENDER(parent);
   if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN)
     return link_settle(self->link, self->to) == LINK_OK;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION && self->takes_any) {
+    astro_reader_add(query, NULL);
+    astro_reader_take_any(query);
+    return TRUE;
+  }
   return astro_pad_offers_its_caps(pad, query) || gst_pad_query_default(pad, parent, query);
 }
 
@@ -122,4 +129,9 @@ GstElement *mpi_sender_new(AstroLink *link, guint to, GstCaps *caps, gboolean ha
   }
   link_will_send(link, to);
   return GST_ELEMENT(self);
+}
+
+void mpi_sender_take_any(GstElement *sender)
+{
+  MPI_SENDER(sender)->takes_any = TRUE;
 }

@@ -12,4 +12,7 @@ G_DECLARE_FINAL_TYPE(MpiSender, mpi_sender, MPI, SENDER, GstElement)
  * comes, when the rank has taken all of it. The link outlives the element. */
 GstElement *mpi_sender_new(AstroLink *link, guint to, GstCaps *caps, gboolean has_end);
 
+/* Its blocks stay on this rank: they may lie wherever they are. */
+void mpi_sender_take_any(GstElement *sender);
+
 G_END_DECLS

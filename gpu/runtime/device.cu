@@ -238,6 +238,26 @@ static gboolean event_wait(AstroDevice *device, AstroEvent *event, GError **erro
   return astro_cuda_enter(device, error) && CUDA_TRY(cudaEventSynchronize((cudaEvent_t)event));
 }
 
+/* CUDA takes no larger distances between rows; so few rows are as many copies. */
+#define MOST_PITCH ((gsize)G_MAXINT32)
+
+static gboolean queue_copy_rows(AstroDevice *device, AstroQueue *queue, gpointer to, gsize to_step,
+                                gconstpointer from, gsize from_step, gsize bytes, gsize n,
+                                GError **error)
+{
+  cudaStream_t stream = astro_cuda_stream(queue);
+  if (!astro_cuda_enter(device, error))
+    return FALSE;
+  if (MAX(to_step, from_step) <= MOST_PITCH)
+    return CUDA_TRY(cudaMemcpy2DAsync(to, to_step, from, from_step, bytes, n,
+                                      cudaMemcpyDeviceToDevice, stream));
+  for (gsize i = 0; i < n; i++)
+    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)to + i * to_step, (const guint8 *)from + i * from_step,
+                                  bytes, cudaMemcpyDeviceToDevice, stream)))
+      return FALSE;
+  return TRUE;
+}
+
 /* ---- other devices ---- */
 
 /* Direct access is enabled on first use. Without it the driver would take copies by way of the host
@@ -323,6 +343,7 @@ const AstroDeviceFuncs astro_cuda_device_funcs = {
   .reaches = reaches,
   .queue_copy_across = queue_copy_across,
   .find_bus = find_bus,
+  .queue_copy_rows = queue_copy_rows,
 };
 
 AstroDevice *astro_cuda_device_new(gint index, GError **error)

@@ -210,6 +210,20 @@ gboolean astro_opencl_copy(const AstroPlace *place, gpointer to, gconstpointer f
                                         from_offset, to_offset, bytes, 0, NULL, NULL));
 }
 
+static gboolean queue_copy_rows(AstroDevice *device, AstroQueue *queue, gpointer to, gsize to_step,
+                                gconstpointer from, gsize from_step, gsize bytes, gsize n,
+                                GError **error)
+{
+  const gsize region[] = { bytes, n, 1 };
+  gsize from_at[3] = { 0 }, to_at[3] = { 0 };
+  cl_mem source, target;
+  return astro_opencl_look_up(device, from, &source, from_at, error) &&
+         astro_opencl_look_up(device, to, &target, to_at, error) &&
+         OPENCL_TRY(device, clEnqueueCopyBufferRect(astro_opencl_queue(queue), source, target,
+                                                    from_at, to_at, region, from_step, 0, to_step,
+                                                    0, 0, NULL, NULL));
+}
+
 gboolean astro_opencl_fill(const AstroPlace *place, gpointer to, guint8 byte, gsize bytes,
                            GError **error)
 {
@@ -306,6 +320,7 @@ static const AstroDeviceFuncs funcs = {
   .event_wait = event_wait,
   .close = device_close,
   .find_bus = find_bus,
+  .queue_copy_rows = queue_copy_rows,
 };
 
 static char *identity_of(const AstroOpenclFound *found)

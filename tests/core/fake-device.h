@@ -462,6 +462,55 @@ static inline gboolean fake_queue_copy_across(AstroDevice *device, AstroQueue *q
   return TRUE;
 }
 
+/* A kernel that reads one face and writes another. */
+static inline void fake_queue_kernel_between(AstroDevice *device, AstroQueue *queue,
+                                             FakeKernel kernel, gconstpointer from,
+                                             gsize from_bytes, gpointer to, gsize bytes,
+                                             gpointer data, GDestroyNotify free_data)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->world->lock);
+  g_assert_cmpuint((guintptr)from & FAKE_BIT, !=, 0);
+  g_assert_cmpuint((guintptr)to & FAKE_BIT, !=, 0);
+  g_assert_cmpint(fake_find(fake->faces, fake_real(from), from_bytes), >=, 0);
+  g_assert_cmpint(fake_find(fake->faces, fake_real(to), bytes), >=, 0);
+  fake_push(queue, (FakeWork){ .to = fake_real(to),
+                               .from = fake_real(from),
+                               .kernel = kernel,
+                               .data = data,
+                               .free_data = free_data,
+                               .bytes = bytes,
+                               .from_bytes = from_bytes });
+  pthread_mutex_unlock(&fake->world->lock);
+}
+
+typedef struct {
+  guint8 *to;
+  const guint8 *from;
+  gsize to_step, from_step, bytes, n;
+} FakeRows;
+
+static inline void fake_kernel_rows(guint8 *face, gsize bytes, gpointer data)
+{
+  const FakeRows *rows = data;
+  for (gsize i = 0; i < rows->n; i++)
+    memcpy(rows->to + i * rows->to_step, rows->from + i * rows->from_step, rows->bytes);
+}
+
+static inline gboolean fake_queue_copy_rows(AstroDevice *device, AstroQueue *queue, gpointer to,
+                                            gsize to_step, gconstpointer from, gsize from_step,
+                                            gsize bytes, gsize n, GError **error)
+{
+  const FakeRows rows = { fake_real(to), fake_real(from), to_step, from_step, bytes, n };
+  if (fake_fails((FakeDevice *)device, FAKE_COPY, error))
+    return FALSE;
+  g_assert_cmpuint(n, >, 0);
+  g_assert_cmpuint(MIN(to_step, from_step), >=, bytes);
+  fake_queue_kernel_between(device, queue, fake_kernel_rows, from, (n - 1) * from_step + bytes, to,
+                            (n - 1) * to_step + bytes, g_memdup2(&rows, sizeof rows), g_free);
+  return TRUE;
+}
+
 static inline void fake_find_bus(AstroDevice *device, char bus[ASTRO_BUS_CHARS])
 {
   g_snprintf(bus, ASTRO_BUS_CHARS, "fake:%02x:00.0", (guint)device->index);
@@ -497,6 +546,7 @@ static inline AstroDevice *fake_device_new(guint32 seed)
     .reaches = fake_reaches,
     .queue_copy_across = fake_queue_copy_across,
     .find_bus = fake_find_bus,
+    .queue_copy_rows = fake_queue_copy_rows,
   };
   FakeDevice *fake = g_new0(FakeDevice, 1);
   AstroDevice *device = &fake->device;
@@ -561,28 +611,6 @@ static inline gboolean fake_host_busy(AstroDevice *device, gconstpointer host, g
   const gboolean busy = fake_touched(fake, host, bytes);
   pthread_mutex_unlock(&fake->world->lock);
   return busy;
-}
-
-/* A kernel that reads one face and writes another. */
-static inline void fake_queue_kernel_between(AstroDevice *device, AstroQueue *queue,
-                                             FakeKernel kernel, gconstpointer from,
-                                             gsize from_bytes, gpointer to, gsize bytes,
-                                             gpointer data, GDestroyNotify free_data)
-{
-  FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->world->lock);
-  g_assert_cmpuint((guintptr)from & FAKE_BIT, !=, 0);
-  g_assert_cmpuint((guintptr)to & FAKE_BIT, !=, 0);
-  g_assert_cmpint(fake_find(fake->faces, fake_real(from), from_bytes), >=, 0);
-  g_assert_cmpint(fake_find(fake->faces, fake_real(to), bytes), >=, 0);
-  fake_push(queue, (FakeWork){ .to = fake_real(to),
-                               .from = fake_real(from),
-                               .kernel = kernel,
-                               .data = data,
-                               .free_data = free_data,
-                               .bytes = bytes,
-                               .from_bytes = from_bytes });
-  pthread_mutex_unlock(&fake->world->lock);
 }
 
 static inline void fake_queue_kernel(AstroDevice *device, AstroQueue *queue, FakeKernel kernel,

@@ -6,6 +6,7 @@
 
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/fake-devices.h"
 #include "tests/elements/ranks.h"
 
 #define LAUNCH "exec gst-launch-1.0 -q "
@@ -95,6 +96,37 @@ static void test_turns(void)
   g_unlink("expected.uvfits");
   g_unlink("expected.fits");
   g_unlink("got.uvfits");
+  g_unlink("got.fits");
+}
+
+/* Samples go from a device to a device, with ranks in between; others than a rank's own go by the
+ * host. Without a GPU the ranks have fake devices. */
+static void test_device_turns(void)
+{
+#define CONVERT(where)                                                                             \
+  "! application/x-astro-spectra,format=CI8 ! astroconvert backend=" where                         \
+  " ! application/x-astro-spectra,format=CI16LE "
+#define AFTER(where) "! astrotranspose backend=" where " layout=channel:time:station:pol "
+  const char *build = g_getenv("G_TEST_BUILDDIR");
+  g_autofree char *module =
+      build && !test_has_gpu()
+          ? g_strdup_printf("ASTRO_CUDA_MODULE=%s/tests/elements/.libs/fake-module.so ", build)
+          : g_strdup("");
+  if (!build && !test_has_gpu()) {
+    g_test_skip("there is no device");
+    return;
+  }
+  launch(VOLTAGES FILTER CONVERT("cpu") AFTER("cpu") "! " WRITE "expected.fits");
+  for (guint n = 1; n <= 3; n++) {
+    g_autofree char *command = g_strconcat(
+        module,
+        LAUNCH VOLTAGES OWN FILTER CONVERT("cuda")
+            TURN AFTER("cuda") "! astroalltoall from=channel to=none root=0 ! " WRITE "got.fits",
+        NULL);
+    test_ranks(n, command);
+    test_assert_same_files("expected.fits", "got.fits");
+  }
+  g_unlink("expected.fits");
   g_unlink("got.fits");
 }
 
@@ -222,6 +254,7 @@ int main(int argc, char **argv)
       g_test_add_data_func(path, GUINT_TO_POINTER(i), test_sums);
     }
     g_test_add_func("/astrompi/turns", test_turns);
+    g_test_add_func("/astrompi/device-turns", test_device_turns);
     g_test_add_func("/astrompi/latency", test_latency);
     g_test_add_func("/astrompi/misfits", test_misfits);
     g_test_add_func("/astrompi/killed", test_killed);

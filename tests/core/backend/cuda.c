@@ -5,6 +5,7 @@
 #include "core/correlator/correlator.h"
 #include "core/memory/memory.h"
 #include "core/transpose/transpose.h"
+#include "tests/core/box.h"
 #include "tests/device.h"
 #include "tests/tests.h"
 
@@ -387,6 +388,13 @@ static void test_sums_refused(void)
   device->funcs->queue_free(device, place.queue);
 }
 
+static void test_boxes(void)
+{
+  g_autoptr(AstroDevice) device = test_open_device();
+  if (device)
+    test_random_boxes(device);
+}
+
 static void add_tests(void)
 {
   static const gsize sample_bytes[] = { 1, 2, 4, 8, 16 };
@@ -404,6 +412,7 @@ static void add_tests(void)
         g_test_add_data_func(name, GSIZE_TO_POINTER(from * ASTRO_N_FORMATS + to), test_convert);
       }
   g_test_add_func("/cuda/convert/all-values", test_convert_all_values);
+  g_test_add_func("/cuda/boxes", test_boxes);
   g_test_add_func("/cuda/memory-refused", test_memory_refused);
   g_test_add_func("/cuda/given-up", test_given_up);
   g_test_add_func("/cuda/sums-refused", test_sums_refused);

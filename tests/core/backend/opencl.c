@@ -3,6 +3,7 @@
 #include "core/backend/module.h"
 #include "core/memory/memory.h"
 #include "core/transpose/transpose.h"
+#include "tests/core/box.h"
 #include "tests/device.h"
 #include "tests/remove-all.h"
 #include "tests/tests.h"
@@ -337,6 +338,12 @@ static void test_auto(void)
   g_clear_pointer(&device, astro_device_unref);
 }
 
+static void test_boxes(void)
+{
+  g_autoptr(AstroDevice) device = test_find_opencl(NULL);
+  test_random_boxes(device);
+}
+
 static void skip(void)
 {
   g_test_skip("there is no OpenCL device");
@@ -356,6 +363,7 @@ int main(int argc, char **argv)
     { "/opencl/doubles", test_doubles },
     { "/opencl/damaged-cache", test_damaged_cache },
     { "/opencl/auto", test_auto },
+    { "/opencl/boxes", test_boxes },
   };
   g_autoptr(GError) error = NULL;
   const char *above =

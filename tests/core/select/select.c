@@ -1,6 +1,7 @@
 /* Lists as users write them; the reference compared with the meaning of values, everything else
  * with the reference. */
 #include "core/select/select.h"
+#include "tests/core/box.h"
 #include "tests/tests.h"
 
 #include <complex.h>
@@ -248,8 +249,25 @@ static gsize kept_bytes(const AstroSelectConfig *config, guint64 steps)
   return bytes;
 }
 
+/* Whether there is a box; it has what was selected. */
+static gboolean check_box(const AstroSelectConfig *config, guint64 steps, const guint8 *in,
+                          const guint8 *expected, gsize expected_bytes)
+{
+  AstroBox box;
+  gsize bytes;
+  if (!astro_select_find_box(config, steps, &box, &bytes))
+    return FALSE;
+  guint8 *out = test_alloc(bytes);
+  test_copy_box(&box, out, in);
+  g_assert_cmpmem(out, bytes, expected, expected_bytes);
+  test_check_guard(out, bytes);
+  test_free(out);
+  return TRUE;
+}
+
 static void test_variants(void)
 {
+  guint boxes = 0;
   g_autoptr(GRand) rand = g_rand_new_with_seed(36);
   for (guint i = 0; i < 600; i += TEST_STEP) {
     const char *shape = shapes[i % G_N_ELEMENTS(shapes)];
@@ -266,11 +284,13 @@ static void test_variants(void)
     test_check_guard(b, to);
     if (astro_select_find_part(&c.config, steps, &offset, &bytes))
       g_assert_cmpmem(in + offset, bytes, a, to);
+    boxes += check_box(&c.config, steps, in, a, to);
     test_free(in);
     test_free(a);
     test_free(b);
     g_ptr_array_unref(c.lists);
   }
+  g_assert_cmpuint(boxes, >, 100 / TEST_STEP);
 }
 
 static void test_parts(void)
@@ -287,6 +307,25 @@ static void test_parts(void)
   config.pick[1] = (AstroSelectPick){ some, 2 };
   g_assert_true(astro_select_find_part(&config, 1, &offset, &bytes));
   g_assert_false(astro_select_find_part(&config, 2, &offset, &bytes));
+}
+
+/* Steps that rise evenly are boxes; others, and pairs that are conjugated, are not. */
+static void test_boxes(void)
+{
+  static const struct {
+    guint64 index[3];
+    gboolean is_box;
+  } cases[] = {
+    { { 1, 2, 3 }, TRUE },  { { 0, 3, 6 }, TRUE },  { { 0, 1, 3 }, FALSE },
+    { { 3, 2, 1 }, FALSE }, { { 2, 1, 5 }, FALSE }, { { 1, 2, 3 | ASTRO_SELECT_REVERSED }, FALSE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    AstroSelectConfig config = { .in = stream_of(shapes[6]) };
+    AstroBox box;
+    gsize bytes;
+    config.pick[1] = (AstroSelectPick){ cases[i].index, 3 };
+    g_assert_cmpint(astro_select_find_box(&config, 1, &box, &bytes), ==, cases[i].is_box);
+  }
 }
 
 /* ---- counts ---- */
@@ -383,6 +422,7 @@ static void add_tests(void)
   g_test_add_data_func("/select/pairs/full", GINT_TO_POINTER(TRUE), test_pairs);
   g_test_add_func("/select/variants", test_variants);
   g_test_add_func("/select/parts", test_parts);
+  g_test_add_func("/select/boxes", test_boxes);
   g_test_add_func("/select/counts", test_counts);
   g_test_add_func("/select/refused", test_refused);
 }
