@@ -133,9 +133,8 @@ static gboolean run_weigh(Beamform *self, const Weigh *weigh, GError **error)
                                             OPENCL_FACE(self->factors.face),
                                             OPENCL_FACE(self->sizes.face),
                                             OPENCL_VALUE(*weigh) };
-  const AstroOpenclRange range = { 1, { weigh->n }, { SIDE * SIDE } };
-  return astro_opencl_launch(&self->place, self->weigh, arguments, G_N_ELEMENTS(arguments), &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->weigh, arguments, G_N_ELEMENTS(arguments),
+                                   weigh->n, SIDE * SIDE, error);
 }
 
 static gboolean run_form(Beamform *self, gpointer in, gpointer out, const Form *form,
@@ -151,9 +150,8 @@ static gboolean run_form(Beamform *self, gpointer in, gpointer out, const Form *
                                             OPENCL_FACE(form->has_good ? self->good.face : NULL),
                                             OPENCL_FACE(self->clipped.counter),
                                             OPENCL_VALUE(*form) };
-  const AstroOpenclRange range = { 1, { groups * SIDE * SIDE }, { SIDE * SIDE } };
-  return astro_opencl_launch(&self->place, self->form, arguments, G_N_ELEMENTS(arguments), &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->form, arguments, G_N_ELEMENTS(arguments),
+                                   groups * SIDE * SIDE, SIDE * SIDE, error);
 }
 
 /* Makes factors and beams of all channels of a few intervals at a time, or of a few channels of one

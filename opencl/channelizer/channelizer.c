@@ -60,8 +60,8 @@ static gboolean launch(const Channelizer *self, cl_kernel kernel,
                        const AstroOpenclArgument *arguments, guint n_arguments, guint64 items,
                        GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { GROUP } };
-  return astro_opencl_launch(&self->place, kernel, arguments, n_arguments, &range, error);
+  return astro_opencl_launch_items(&self->place, kernel, arguments, n_arguments, items, GROUP,
+                                   error);
 }
 
 /* Makes `rows` rows from run.first on. */

@@ -33,8 +33,8 @@ static gboolean drop(Channelizer *self, const AstroChannelizerArguments *argumen
     return FALSE;
   const AstroOpenclArgument given[] = { OPENCL_FACE(self->gathered.face),
                                         OPENCL_FACE(self->losses.face), OPENCL_VALUE(*work) };
-  const AstroOpenclRange range = { 1, { n * GROUP }, { GROUP } };
-  return astro_opencl_launch(&self->place, self->drop, given, G_N_ELEMENTS(given), &range, error);
+  return astro_opencl_launch_items(&self->place, self->drop, given, G_N_ELEMENTS(given), n * GROUP,
+                                   GROUP, error);
 }
 
 gboolean astro_opencl_channelizer_gather(Channelizer *self, const AstroBlock *in,

@@ -80,8 +80,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
                                        OPENCL_FACE(self->clipped.counter), OPENCL_VALUE(samples),
                                        self->in_double ? OPENCL_VALUE(work->scale)
                                                        : OPENCL_VALUE(single) };
-  const AstroOpenclRange range = { 1, { samples }, { 64 } };
-  return astro_opencl_launch(&self->place, self->kernel, face, G_N_ELEMENTS(face), &range, error);
+  return astro_opencl_launch_items(&self->place, self->kernel, face, G_N_ELEMENTS(face), samples,
+                                   64, error);
 }
 
 const AstroBackend astro_opencl_convert = {

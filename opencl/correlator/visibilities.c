@@ -45,8 +45,7 @@ gboolean astro_opencl_correlator_open_visibilities(Correlator *self, GError **er
 static gboolean launch(Correlator *self, cl_kernel kernel, const AstroOpenclArgument *arguments,
                        guint n_arguments, guint64 items, GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { 64 } };
-  return astro_opencl_launch(&self->place, kernel, arguments, n_arguments, &range, error);
+  return astro_opencl_launch_items(&self->place, kernel, arguments, n_arguments, items, 64, error);
 }
 
 /* Reads what a kernel has left in `failed`: the host waits. */

@@ -96,6 +96,6 @@ gboolean astro_opencl_delay_spectra(AstroDelayInstance *core, const guint8 *in, 
     OPENCL_FACE(calibration ? self->bandpass.face : NULL),
     OPENCL_VALUE(work),
   };
-  const AstroOpenclRange range = { 1, { work.samples }, { GROUP } };
-  return astro_opencl_launch(&self->place, self->work, given, G_N_ELEMENTS(given), &range, error);
+  return astro_opencl_launch_items(&self->place, self->work, given, G_N_ELEMENTS(given),
+                                   work.samples, GROUP, error);
 }

@@ -120,8 +120,8 @@ static gboolean interpolate(Delay *self, const AstroDelayStretches *stretches, g
   const AstroOpenclArgument given[] = { OPENCL_FACE(self->window.face), OPENCL_FACE(self->taps),
                                         OPENCL_FACE(self->pieces.face), OPENCL_FACE(out),
                                         OPENCL_VALUE(work) };
-  const AstroOpenclRange range = { 1, { stretches->count * self->inputs * GROUP }, { GROUP } };
-  return astro_opencl_launch(&self->place, self->work, given, G_N_ELEMENTS(given), &range, error);
+  return astro_opencl_launch_items(&self->place, self->work, given, G_N_ELEMENTS(given),
+                                   stretches->count * self->inputs * GROUP, GROUP, error);
 }
 
 gboolean astro_opencl_delay_voltages(AstroDelayInstance *core, guint8 *out,

@@ -37,8 +37,7 @@ typedef struct {
 static gboolean launch(Fft *self, cl_kernel kernel, const AstroOpenclArgument *arguments,
                        guint n_arguments, guint64 items, GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { 64 } };
-  return astro_opencl_launch(&self->place, kernel, arguments, n_arguments, &range, error);
+  return astro_opencl_launch_items(&self->place, kernel, arguments, n_arguments, items, 64, error);
 }
 
 /* Lines of a part are all loaded before one is stored, so that out may be in. */

@@ -40,9 +40,8 @@ static gboolean launch(const AstroGridding *self, guint kernel,
                        const AstroOpenclArgument *arguments, guint n_arguments, guint64 items,
                        GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { 64 } };
-  return astro_opencl_launch(&self->place, self->kernels[kernel], arguments, n_arguments, &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->kernels[kernel], arguments, n_arguments,
+                                   items, 64, error);
 }
 
 static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer grid, GError **error)

@@ -108,9 +108,8 @@ static void describe(const AstroPrepare *self, const AstroDumpCounts *counts, Ru
 static gboolean launch(const AstroPrepare *self, guint kernel, const AstroOpenclArgument *arguments,
                        guint n_arguments, guint64 items, GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { ASTRO_OPENCL_TOTALS_ITEMS } };
-  return astro_opencl_launch(&self->place, self->kernels[kernel], arguments, n_arguments, &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->kernels[kernel], arguments, n_arguments,
+                                   items, ASTRO_OPENCL_TOTALS_ITEMS, error);
 }
 
 static gboolean prepare(AstroPrepare *self, gpointer dump, const Run *run, GError **error)

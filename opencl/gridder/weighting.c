@@ -36,9 +36,8 @@ typedef struct {
 static gboolean launch(const Weighting *self, guint kernel, const AstroOpenclArgument *arguments,
                        guint n_arguments, guint64 items, GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { MIN(items, ITEMS) } };
-  return astro_opencl_launch(self->place, self->kernels[kernel], arguments, n_arguments, &range,
-                             error);
+  return astro_opencl_launch_items(self->place, self->kernels[kernel], arguments, n_arguments,
+                                   items, MIN(items, ITEMS), error);
 }
 
 static gboolean find_slope(const Weighting *self, GError **error)

@@ -79,9 +79,8 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
 static gboolean launch(const Image *self, guint kernel, const AstroOpenclArgument *arguments,
                        guint n_arguments, guint64 items, GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { 64 } };
-  return astro_opencl_launch(&self->place, self->kernels[kernel], arguments, n_arguments, &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->kernels[kernel], arguments, n_arguments,
+                                   items, 64, error);
 }
 
 static gboolean add_columns(const Image *self, const Plane *plane, gpointer in, gpointer out,

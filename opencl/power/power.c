@@ -108,9 +108,8 @@ static gboolean add(Power *self, gpointer in, const Job *job, guint64 pieces, GE
     OPENCL_FACE(in), OPENCL_FACE(job->has_valid ? self->sent_valid.face : NULL),
     OPENCL_FACE(self->parts.face), OPENCL_VALUE(*job)
   };
-  const AstroOpenclRange range = { 1, { pieces * job->splits * job->tiles * GROUP }, { GROUP } };
-  return astro_opencl_launch(&self->place, self->add, arguments, G_N_ELEMENTS(arguments), &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->add, arguments, G_N_ELEMENTS(arguments),
+                                   pieces * job->splits * job->tiles * GROUP, GROUP, error);
 }
 
 static gboolean end_pieces(Power *self, gpointer out, const Ending *ending, guint64 pieces,
@@ -123,9 +122,8 @@ static gboolean end_pieces(Power *self, gpointer out, const Ending *ending, guin
                                             OPENCL_FACE(out),
                                             OPENCL_VALUE(*ending),
                                             OPENCL_VALUE(n) };
-  const AstroOpenclRange range = { 1, { n }, { GROUP } };
-  return astro_opencl_launch(&self->place, self->end, arguments, G_N_ELEMENTS(arguments), &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->end, arguments, G_N_ELEMENTS(arguments), n,
+                                   GROUP, error);
 }
 
 static gboolean keep_piece(Power *self, const Ending *ending, guint64 piece, GError **error)
@@ -134,9 +132,8 @@ static gboolean keep_piece(Power *self, const Ending *ending, guint64 piece, GEr
   const AstroOpenclArgument arguments[] = { OPENCL_FACE(self->parts.face), OPENCL_FACE(self->open),
                                             OPENCL_VALUE(*ending), OPENCL_VALUE(last),
                                             OPENCL_VALUE(n) };
-  const AstroOpenclRange range = { 1, { n }, { GROUP } };
-  return astro_opencl_launch(&self->place, self->keep, arguments, G_N_ELEMENTS(arguments), &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->keep, arguments, G_N_ELEMENTS(arguments), n,
+                                   GROUP, error);
 }
 
 static gboolean forget(Power *self, GError **error)

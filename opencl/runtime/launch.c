@@ -44,3 +44,11 @@ gboolean astro_opencl_launch(const AstroPlace *place, cl_kernel kernel,
                                            global, range->local[0] ? range->local : NULL, 0, NULL,
                                            NULL));
 }
+
+gboolean astro_opencl_launch_items(const AstroPlace *place, cl_kernel kernel,
+                                   const AstroOpenclArgument *arguments, guint n_arguments,
+                                   gsize items, gsize group, GError **error)
+{
+  const AstroOpenclRange range = { 1, { items }, { group } };
+  return astro_opencl_launch(place, kernel, arguments, n_arguments, &range, error);
+}

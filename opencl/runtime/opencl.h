@@ -131,6 +131,10 @@ typedef struct {
 gboolean astro_opencl_launch(const AstroPlace *place, cl_kernel kernel,
                              const AstroOpenclArgument *arguments, guint n_arguments,
                              const AstroOpenclRange *range, GError **error);
+/* In a row of items, in groups of that many. */
+gboolean astro_opencl_launch_items(const AstroPlace *place, cl_kernel kernel,
+                                   const AstroOpenclArgument *arguments, guint n_arguments,
+                                   gsize items, gsize group, GError **error);
 
 extern const AstroBackend astro_opencl_beamform;
 extern const AstroBackend astro_opencl_channelizer;

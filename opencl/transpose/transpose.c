@@ -120,9 +120,8 @@ static gboolean gather(Transpose *self, gpointer in, gpointer out, const Axes *a
   const cl_uint n = (cl_uint)samples;
   const AstroOpenclArgument arguments[] = { OPENCL_FACE(in), OPENCL_FACE(out), OPENCL_VALUE(*axes),
                                             OPENCL_VALUE(n) };
-  const AstroOpenclRange range = { 1, { samples }, { 64 } };
-  return astro_opencl_launch(&self->place, self->gather[type], arguments, G_N_ELEMENTS(arguments),
-                             &range, error);
+  return astro_opencl_launch_items(&self->place, self->gather[type], arguments,
+                                   G_N_ELEMENTS(arguments), samples, 64, error);
 }
 
 /* Kernels count samples in 31 bits: a larger block is cut along its longest axis, and its parts are

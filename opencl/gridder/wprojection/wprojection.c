@@ -59,9 +59,8 @@ static gboolean launch(const AstroGridding *self, guint kernel,
                        const AstroOpenclArgument *arguments, guint n_arguments, guint64 items,
                        guint local, GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { local } };
-  return astro_opencl_launch(&self->place, self->kernels[kernel], arguments, n_arguments, &range,
-                             error);
+  return astro_opencl_launch_items(&self->place, self->kernels[kernel], arguments, n_arguments,
+                                   items, local, error);
 }
 
 static gsize value_bytes(const AstroGriddingConfig *config, guint products)

@@ -109,8 +109,7 @@ static gboolean launch(const AstroOpenclLines *lines, cl_kernel kernel,
                        const AstroOpenclArgument *arguments, guint n_arguments, guint64 items,
                        GError **error)
 {
-  const AstroOpenclRange range = { 1, { items }, { 64 } };
-  return astro_opencl_launch(&lines->place, kernel, arguments, n_arguments, &range, error);
+  return astro_opencl_launch_items(&lines->place, kernel, arguments, n_arguments, items, 64, error);
 }
 
 /* Transforms lines of `length` in the room *at, by radices. */
