@@ -15,8 +15,10 @@ typedef struct {
 static inline gpointer test_setter_run(gpointer data)
 {
   TestSetter *setter = data;
-  for (guint i = 0; !g_atomic_int_get(&setter->done); i = setter->texts[i + 1] ? i + 1 : 0)
+  for (guint i = 0; !g_atomic_int_get(&setter->done); i = setter->texts[i + 1] ? i + 1 : 0) {
     gst_util_set_object_arg(setter->object, setter->name, setter->texts[i]);
+    g_thread_yield(); /* or who asks may wait for the lock for many rounds */
+  }
   return NULL;
 }
 
