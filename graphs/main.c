@@ -78,8 +78,8 @@ static const AstroCommand commands[] = {
     "Prints the shell command that runs the graph with gst-launch-1.0.", GRAPH_HELP, TRUE, TRUE,
     NULL, astro_print },
   { "devices", "",
-    "Lists the CPU's kernels, and the GPUs that backend=cuda can use with their links.", NULL,
-    FALSE, FALSE, NULL, astro_devices },
+    "Lists the CPU's kernels, the GPUs of backend=cuda with their links, and OpenCL's devices.",
+    NULL, FALSE, FALSE, NULL, astro_devices },
   { "plan", "GRAPH [name=value ...] [OPTION ...]",
     "Says what a graph needs and what bounds it on a machine.",
     GRAPH_HELP

@@ -47,5 +47,6 @@ void astro_opencl_free_host(AstroDevice *device, gpointer host)
   g_mutex_unlock(&self->lock);
   g_autofree Mapped *mapped = found;
   clEnqueueUnmapMemObject(self->maps, mapped->memory, mapped->start, 0, NULL, NULL);
+  clFlush(self->maps);
   clReleaseMemObject(mapped->memory); /* lives on until it is unmapped */
 }

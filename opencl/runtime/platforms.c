@@ -64,10 +64,14 @@ const AstroOpenclFound *astro_opencl_find(guint *n, GError **error)
     g_once_init_leave(&looked, 1);
   }
   *n = found->len;
-  if (found->len == 0)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
-                status == CL_SUCCESS ? "no OpenCL platform here has a device"
-                                     : "there is no OpenCL platform on this machine: expected a "
-                                       "vendor's driver in /etc/OpenCL/vendors");
+  if (found->len == 0 && status == CL_SUCCESS)
+    astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
+               "no OpenCL platform here has a device");
+  else if (found->len == 0) {
+    const char *folder = g_getenv("OCL_ICD_VENDORS");
+    astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
+               "there is no OpenCL platform on this machine: expected a vendor's driver in %s",
+               folder ? folder : "/etc/OpenCL/vendors");
+  }
   return (const AstroOpenclFound *)found->data;
 }

@@ -224,6 +224,42 @@ static void test_look(void)
   assert_refused(&result, 1, "look.py: No module named 'numpy': apt install python3-astropy");
 }
 
+/* Whether all elements of a graph that are told a backend have it, as the text of its parameter
+ * says. */
+static void check_offer(const char *graph, AstroBackendKind kind)
+{
+  const char *name = astro_backend_kind_name(kind);
+  g_auto(Result) result = run("print %s backend=%s", graph, name);
+  g_autofree char *pattern = g_strdup_printf("\\bastro([a-z]+) [^!]*\\bbackend=%s\\b", name);
+  g_autoptr(GRegex) told = g_regex_new(pattern, 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  g_assert_cmpint(result.status, ==, 0);
+  for (g_regex_match(told, result.out, 0, &match); g_match_info_matches(match);
+       g_match_info_next(match, NULL)) {
+    g_autofree char *stage = g_match_info_fetch(match, 1);
+    if (!astro_module_backend_of(kind, stage))
+      g_error("%s offers backend=%s, and astro%s has none", graph, name, stage);
+  }
+}
+
+static void test_backends(void)
+{
+  static const AstroBackendKind kinds[] = { ASTRO_BACKEND_CUDA, ASTRO_BACKEND_OPENCL };
+  g_auto(Result) list = run("list");
+  g_auto(GStrv) lines = g_strsplit(list.out, "\n", -1);
+  for (guint i = 0; lines[i] && *lines[i]; i++) {
+    *strchr(lines[i], ' ') = '\0';
+    g_auto(Result) shown = run("help %s", lines[i]);
+    const char *begin = strstr(shown.out, "\n  backend=");
+    if (!begin)
+      continue;
+    g_autofree char *text = g_strndup(begin, strcspn(begin + 1, "\n") + 1);
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
+      if (strstr(text, astro_backend_kind_name(kinds[k])) && astro_module_of(kinds[k], NULL))
+        check_offer(lines[i], kinds[k]);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/commands/readme", test_readme);
@@ -232,6 +268,7 @@ static void add_tests(void)
   g_test_add_func("/commands/picture", test_picture);
   g_test_add_func("/commands/launched", test_launched);
   g_test_add_func("/commands/look", test_look);
+  g_test_add_func("/commands/backends", test_backends);
 }
 
 int main(int argc, char **argv)

@@ -23,6 +23,21 @@ static void test_none(void)
   g_assert_true(says(&result, "(?m)^cpu +[0-9]+ cores?, kernels up to "));
   g_assert_true(says(&result, "(?m)^cuda +none: /nowhere\\.so cannot be loaded"));
   g_assert_false(says(&result, "(?m)^links"));
+  g_auto(Result) help = run("--help");
+  g_assert_true(says(&help, "(?m)^  devices .* OpenCL's devices\\.$"));
+}
+
+/* The folder that was looked into is named, not the usual one. */
+static void test_no_drivers(void)
+{
+  const char *vendors = g_getenv("OCL_ICD_VENDORS");
+  if (!vendors || !astro_module_of(ASTRO_BACKEND_OPENCL, NULL)) {
+    g_test_skip("there is no OpenCL module, or it looks for drivers in the usual folder");
+    return;
+  }
+  g_auto(Result) result = run("devices");
+  g_autofree char *named = g_strdup_printf("expected a vendor's driver in %s\n", vendors);
+  g_assert_nonnull(strstr(result.out, named));
 }
 
 #define RATE "[0-9.]+ GB/s"
@@ -75,6 +90,7 @@ static void test_fake(void)
 static void add_tests(void)
 {
   g_test_add_func("/devices/none", test_none);
+  g_test_add_func("/devices/no-drivers", test_no_drivers);
   g_test_add_func("/devices/fake", test_fake);
 }
 
