@@ -35,6 +35,7 @@
 
 #include <string.h>
 
+#include "core/backend/work.h"
 #include "core/lib/files/part-file.h"
 #include "core/search/groups.h"
 #include "core/search/rows.h"
@@ -348,7 +349,14 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(gst_caps_ref(caps), filter);
 }
 
-/* Reports bad settings at the start. */
+/* Nothing is written where the graph is only planned. */
+static gboolean is_planned(AstroSearch *self)
+{
+  g_autoptr(GstContext) plan = gst_element_get_context(GST_ELEMENT(self), ASTRO_PLAN_CONTEXT);
+  return plan && !astro_field_is_true(gst_context_get_structure(plan), "run");
+}
+
+/* Reports bad settings at the start, and a file that cannot be written. */
 static gboolean start(AstroStage *stage)
 {
   AstroSearch *self = ASTRO_SEARCH(stage);
@@ -361,7 +369,7 @@ static gboolean start(AstroStage *stage)
   }
   if (!ASTRO_STAGE_CLASS(astro_search_parent_class)->start(stage))
     return FALSE;
-  if (write_text(self, "", &error))
+  if (is_planned(self) || write_text(self, "", &error))
     return TRUE;
   post_file_error(self, error);
   return FALSE;

@@ -200,6 +200,19 @@ static void test_refused(void)
   assert_refused(&empty, 1, ": its stream is only known once data comes");
 }
 
+/* A file that a stage opens when it starts stays what it was. */
+static void test_writes_nothing(void)
+{
+  write_file("test.machine", MACHINE(""), -1);
+  write_file("candidates.csv", "mine\n", -1);
+  g_auto(Result) plan =
+      run("plan search duration=0.1 output=candidates.csv --machine test.machine");
+  g_autofree char *path = in_folder("candidates.csv"), *kept = NULL;
+  g_assert_cmpstr(plan.status ? plan.err : "", ==, "");
+  g_assert_true(g_file_get_contents(path, &kept, NULL, NULL));
+  g_assert_cmpstr(kept, ==, "mine\n");
+}
+
 /* The list of stages that have a CUDA backend is that of the sources. */
 static void test_cuda_stages(void)
 {
@@ -259,6 +272,7 @@ static void add_tests(void)
 {
   g_test_add_func("/plan/counts", test_counts);
   g_test_add_func("/plan/bytes", test_bytes);
+  g_test_add_func("/plan/writes-nothing", test_writes_nothing);
   g_test_add_func("/plan/bus", test_bus);
   g_test_add_func("/plan/shipped", test_shipped);
   g_test_add_func("/plan/merged", test_merged);
