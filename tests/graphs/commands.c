@@ -229,7 +229,7 @@ static void test_look(void)
 static void check_offer(const char *graph, AstroBackendKind kind)
 {
   const char *name = astro_backend_kind_name(kind);
-  /* What it asks for. */
+  /* Only receive asks for values. */
   const char *more = g_str_equal(graph, "receive") ? "frequency=1e8 bandwidth=1e6" : "";
   g_auto(Result) result = run("print %s backend=%s %s", graph, name, more);
   g_autofree char *pattern = g_strdup_printf("\\bastro([a-z]+) [^!]*\\bbackend=%s\\b", name);
