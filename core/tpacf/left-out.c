@@ -102,3 +102,11 @@ void means_of(const double *samples, guint n, guint n_values, double *means)
       means[k] += samples[(gsize)s * n_values + k] / n;
   }
 }
+
+double sum_bins(const Sum *sum, guint n_bins)
+{
+  double all = 0;
+  for (guint k = 0; k < n_bins; k++)
+    all += sum->counts[k];
+  return all;
+}

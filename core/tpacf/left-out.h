@@ -22,6 +22,7 @@ void sums_free(Sum *sums, guint n); /* what they hold */
 
 /* Adds all of counts [region][region][bin] and pairs [region][region]; counts may be NULL. */
 void sum_all(const Regions *regions, const double *counts, const double *pairs, Sum *sum);
+double sum_bins(const Sum *sum, guint n_bins);
 /* The sums without each of the regions: n_regions of them, to be freed with what they hold. Always
  * added up, never the whole less a part. NULL: there is no memory. */
 Sum *sums_left(const Regions *regions, const double *counts, const double *pairs);
