@@ -106,6 +106,7 @@ static void test_losses(void)
   meta->counts[(1 * STEPS + 30) * 3 + 2] = 4; /* of station 1, channel 2 */
   meta->counts[(1 * STEPS + 31) * 3 + 2] = 0;
   push(h, in);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos())); /* a device keeps a block back */
   GstBuffer *out = gst_harness_pull(h);
   g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
   AstroStream stream;
@@ -146,6 +147,7 @@ static void test_common_losses(void)
   GstBuffer *in = spectra(64);
   astro_buffer_add_validity(in, &shape, 1)->counts[20] = 0;
   push(h, in);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos())); /* a device keeps a block back */
   GstBuffer *out = gst_harness_pull(h);
   const AstroValidityMeta *found = astro_buffer_get_validity(out);
   g_assert_nonnull(found);

@@ -85,6 +85,7 @@ static void test_failures(void)
   for (guint i = 0; i < G_N_ELEMENTS(calls); i++) {
     AstroDevice *device = fake_device_new(6);
     AstroQueue *queue = device->funcs->queue_new(device, NULL);
+    fake_hold(queue, TRUE); /* the copy has to wait for the block to be filled */
     GstBuffer *from = new_block(TEST_KILO, device, queue, 1),
               *out = astro_buffer_new(TEST_KILO, device);
     const AstroBox box = { .bytes = TEST_KILO };
@@ -97,6 +98,7 @@ static void test_failures(void)
       g_assert_false(astro_box_copy(&place, &from, &box, 1, out, FALSE, &error));
       g_assert_nonnull(error);
     }
+    fake_hold(queue, FALSE);
     gst_buffer_unref(from);
     gst_buffer_unref(out);
     astro_box_place_clear(&place);
