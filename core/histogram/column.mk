@@ -2,7 +2,7 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
   core/histogram/layout.h core/histogram/tree.h core/histogram/tree.c \
   core/histogram/histogram.h core/histogram/vector.h core/histogram/bins.c core/histogram/points.h core/histogram/points.c \
   core/histogram/check.h core/histogram/check.c core/histogram/count.h core/histogram/count.c core/histogram/reference.c core/histogram/cpu.c \
-  core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
+  core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/cell-rule.h core/histogram/kernels.h \
   core/histogram/deal.h core/histogram/deal.c core/histogram/shares.h core/histogram/shares.c \
   core/histogram/budget.h core/histogram/budget.c core/histogram/slices.h core/histogram/slices.c \
   core/histogram/side.h core/histogram/side.c core/histogram/side-parts.h core/histogram/side-regions.c \
