@@ -28,8 +28,12 @@ element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/
 element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
   tests/elements/astrohistogram-time tests/elements/astrohistogram-pairs tests/elements/astrohistogram-space \
   tests/elements/astrohistogram-devices
-gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
-gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h
+gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu \
+  gpu/histogram/near.cu
+# The bin rule, as above.
+gpu/histogram/near.o: NVCCFLAGS += -fmad=false
+gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h gpu/histogram/near.h \
+  gpu/histogram/fields.h
 gpu_bench_programs += tests/bench/histogram-gpu tests/bench/histogram-size-gpu
 opencl_sources += opencl/histogram/histogram.c opencl/histogram/counter.h opencl/histogram/walk.c opencl/histogram/whole.c \
   opencl/histogram/near.c
