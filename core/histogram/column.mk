@@ -37,4 +37,4 @@ gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogr
 gpu_bench_programs += tests/bench/histogram-gpu tests/bench/histogram-size-gpu
 opencl_sources += opencl/histogram/histogram.c opencl/histogram/counter.h opencl/histogram/walk.c opencl/histogram/whole.c \
   opencl/histogram/near.c
-opencl_programs += opencl/histogram/seeds.cl opencl/histogram/histogram.cl opencl/histogram/values.cl opencl/histogram/near.cl
+opencl_programs += core/histogram/carried.cl opencl/histogram/seeds.cl opencl/histogram/histogram.cl opencl/histogram/values.cl opencl/histogram/near.cl

@@ -76,12 +76,12 @@ template <int PLANES> __device__ static void give_together(const Sums &to, Run<P
 
 /* ---- bins ---- */
 
-template <AstroBinning KIND>
-__device__ static SpaceMeasure measure(const HistogramPoint &a, const HistogramPoint &b)
+template <AstroBinning KIND> __device__ static SpaceMeasure measure(const Point &a, const Point &b)
 {
+  const double at_a[3] = { a.x, a.y, a.z }, at_b[3] = { b.x, b.y, b.z };
   if constexpr (KIND != ASTRO_BINNING_ANGULAR)
-    return space_measure(KIND, a.at, b.at);
-  const double dx = a.at[0] - b.at[0], dy = a.at[1] - b.at[1], dz = a.at[2] - b.at[2];
+    return space_measure(KIND, at_a, at_b);
+  const double dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
   return { (dx * dx + dy * dy) + dz * dz, 0, 1 };
 }
 
@@ -119,10 +119,10 @@ __device__ static guint32 bin_of(const HistogramBins &bins, const HistogramPair 
 /* ---- pairs ---- */
 
 template <HistogramAdds ADDS>
-__device__ static HistogramPoint point_of(const HistogramTree &tree, guint32 leaf, guint32 k)
+__device__ static Point point_of(const HistogramTree &tree, guint32 leaf, guint32 k)
 {
   const LeafPositions &at = tree.positions[leaf];
-  HistogramPoint point = { { at.x[k], at.y[k], at.z[k] }, 1 };
+  Point point = { at.x[k], at.y[k], at.z[k], 1 };
   if constexpr (has_fields(ADDS)) {
     const FieldLeaf &fields = tree.fields[leaf];
     point.weight = fields.weight[k];
@@ -138,13 +138,14 @@ __device__ static HistogramPoint point_of(const HistogramTree &tree, guint32 lea
 }
 
 template <HistogramAdds ADDS>
-__device__ static void add_pair(const PairWeigher &weigher, const HistogramPoint &a, gsize slot_a,
-                                const HistogramPoint &b, gsize slot_b, double square, double *sum)
+__device__ static void add_pair(const PairWeigher &weigher, const Point &a, gsize slot_a,
+                                const Point &b, gsize slot_b, double square, double *sum)
 {
+  const double at_a[3] = { a.x, a.y, a.z }, at_b[3] = { b.x, b.y, b.z };
   if constexpr (has_fields(ADDS))
-    add_fields<ADDS>(a, b, square, sum);
+    add_planes(ADDS - ADDS_KK + KK, &a, &b, square, sum);
   else if constexpr (ADDS == ADDS_PAIR_WEIGHT)
-    sum[0] += a.weight * b.weight * pair_weight(&weigher, slot_a, slot_b, a.at, b.at);
+    sum[0] += a.weight * b.weight * pair_weight(&weigher, slot_a, slot_b, at_a, at_b);
   else if constexpr (ADDS == ADDS_WEIGHT)
     sum[0] += a.weight * b.weight;
 }
@@ -159,10 +160,10 @@ __device__ static void count_leaves(const HistogramCount &count, const Histogram
   const Cell &a = count.a.cells[pair.a], &b = count.b.cells[pair.b];
   const guint32 lane = lane_of(), n = (guint32)b.n;
   const bool is_self = count.alone && pair.a == pair.b, has = lane < a.n;
-  const HistogramPoint at = point_of<ADDS>(count.a, a.first_leaf, has ? lane : 0);
+  const Point at = point_of<ADDS>(count.a, a.first_leaf, has ? lane : 0);
   Run<PLANES> run = {};
   for (guint32 j = !has ? n : is_self ? lane + 1 : 0; j < n; j++) {
-    const HistogramPoint other = point_of<ADDS>(count.b, b.first_leaf, j);
+    const Point other = point_of<ADDS>(count.b, b.first_leaf, j);
     const double square = measure<ASTRO_BINNING_ANGULAR>(at, other).row;
     if (square > bins.far)
       continue;
@@ -310,11 +311,11 @@ static const Kernel kernels[][ALL_ADDS] = {
 
 static HistogramAdds adds_of(const AstroHistogramConfig *config, bool weighs_pairs)
 {
-  static const HistogramAdds of_fields[] = { ADDS_ONE, ADDS_KK, ADDS_NK, ADDS_NG, ADDS_GG };
-  return config->fields != ASTRO_PAIR_FIELDS_NONE ? of_fields[config->fields]
-         : weighs_pairs                           ? ADDS_PAIR_WEIGHT
-         : config->weighted                       ? ADDS_WEIGHT
-                                                  : ADDS_ONE;
+  return config->fields != ASTRO_PAIR_FIELDS_NONE
+             ? (HistogramAdds)(ADDS_KK + (int)config->fields - KK)
+         : weighs_pairs     ? ADDS_PAIR_WEIGHT
+         : config->weighted ? ADDS_WEIGHT
+                            : ADDS_ONE;
 }
 
 HistogramNear histogram_near_of(const Count *count, const HistogramCount &on_device,

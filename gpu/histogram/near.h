@@ -11,7 +11,7 @@ enum HistogramAdds {
   ADDS_ONE,
   ADDS_WEIGHT,      /* of its points */
   ADDS_PAIR_WEIGHT, /* and its own */
-  ADDS_KK,
+  ADDS_KK,          /* from here on as AstroPairFields */
   ADDS_NK,
   ADDS_NG,
   ADDS_GG,
