@@ -3,7 +3,6 @@
 #include "elements/astrohistogram-devices.h"
 
 #include "core/backend/module.h"
-#include "core/histogram/check.h"
 #include "elements/base/astrowork.h"
 
 static AstroWorkChoice choice_of(const AstroHistogramSettings *settings)
@@ -23,14 +22,6 @@ gboolean astro_histogram_devices_are_named(const AstroHistogramSettings *setting
 static AstroBackendKind kind_of(const AstroHistogramSettings *settings)
 {
   return settings->backend == ASTRO_BACKEND_AUTO ? ASTRO_BACKEND_CUDA : settings->backend;
-}
-
-gboolean astro_histogram_devices_shape(const AstroHistogramSettings *settings,
-                                       const AstroHistogramConfig *config, GError **error)
-{
-  const gboolean by_cuda =
-      astro_histogram_devices_are_named(settings) && kind_of(settings) == ASTRO_BACKEND_CUDA;
-  return (by_cuda ? astro_histogram_shape_angular : astro_histogram_shape)(config, error);
 }
 
 gboolean astro_histogram_devices_check(const AstroHistogramSettings *settings, GError **error)

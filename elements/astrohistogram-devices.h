@@ -14,10 +14,6 @@ typedef struct {
 
 /* Whether GPUs have to do the work. */
 gboolean astro_histogram_devices_are_named(const AstroHistogramSettings *settings);
-/* Whether the devices that were asked for by name can count what the configuration says, or, where
- * there are none, the host can. */
-gboolean astro_histogram_devices_shape(const AstroHistogramSettings *settings,
-                                       const AstroHistogramConfig *config, GError **error);
 /* For the start: whether the GPUs that were asked for by name are there. */
 gboolean astro_histogram_devices_check(const AstroHistogramSettings *settings, GError **error);
 /* How many may count at once; 1 where there are none. */

@@ -104,12 +104,12 @@ void astro_histogram_settings_weigh(const AstroHistogramSettings *s, guint n_wor
 
 const AstroField astro_histogram_settings_fields[] = {
   ASTRO_ENUM(AstroHistogramSettings, kind, "kind", "Kind",
-             "Which separations are binned: kinds in space need distances, and no backend=cuda",
-             astro_binning_get_type, ASTRO_BINNING_ANGULAR),
+             "Which separations are binned: kinds in space need distances", astro_binning_get_type,
+             ASTRO_BINNING_ANGULAR),
   ASTRO_ENUM(
       AstroHistogramSettings, fields, "fields", "Fields",
       "What points carry, so that its products are summed up too: in columns k, or g1 and g2; "
-      "for kind=angular, not by backend=cuda",
+      "for kind=angular",
       astro_pair_fields_get_type, ASTRO_PAIR_FIELDS_NONE),
   ASTRO_DOUBLE(AstroHistogramSettings, bins_per_decade, "bins-per-decade", "Bins per decade",
                "Bins per decade of angle or separation, evenly spaced in its logarithm", 0.1, 1000,

@@ -20,8 +20,7 @@
  * Points with distances are counted in space by kind=smu, in bins of the separation s and of mu,
  * the cosine of its angle to the line of sight, or by kind=rppi, in bins of the separations rp
  * across the line of sight and pi along it. The line of sight runs through the middle of the pair,
- * as in Corrfunc and pycorr. A row of bins has s or rp alike. These kinds count on the
- * CPU or by OpenCL.
+ * as in Corrfunc and pycorr. A row of bins has s or rp alike.
  *
  * |[
  * gst-launch-1.0 astrohistogram name=h kind=smu linear-bins=40 min-separation=0 mu-bins=50 ! \
@@ -58,7 +57,7 @@
  * columns k, or g1 and g2, of their catalogues. Sums of their products over the pairs in each bin
  * are then sent along: of points of data with each other, or with those of data2; with nk and ng
  * those of data2 carry the field, and random, if it is there, stands for data. Fields are averaged
- * by angle, on the CPU or by OpenCL; astrotpacf makes xi, xi+ and xi-, or gamma_t of them.
+ * by angle; astrotpacf makes xi, xi+ and xi-, or gamma_t of them.
  *
  * |[
  * gst-launch-1.0 astrohistogram name=h fields=gg regions=20 max-angle=200 ! astrotpacf ! \
@@ -97,6 +96,7 @@
 
 #include "core/backend/budget.h"
 #include "core/histogram/budget.h"
+#include "core/histogram/check.h"
 #include "core/histogram/from-catalogues.h"
 #include "core/kit/share.h"
 #include "core/lib/catalogue/split.h"
@@ -835,7 +835,7 @@ static gboolean start(AstroHistogram *self)
   if (!astro_share_read(settings.share, &self->rank, &self->ranks, &error) ||
       !astro_histogram_settings_config(&settings, &config, &error) ||
       !astro_memory_budget(settings.max_memory, &self->budget, &error) ||
-      !astro_histogram_devices_shape(&settings, &config, &error)) {
+      !astro_histogram_shape(&config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
     g_error_free(error);
     return FALSE;

@@ -85,25 +85,6 @@ gboolean astro_histogram_shape(gconstpointer config, GError **error)
   return histogram->kind == ASTRO_BINNING_ANGULAR || check_columns(histogram, error);
 }
 
-gboolean astro_histogram_shape_angular(gconstpointer config, GError **error)
-{
-  const AstroHistogramConfig *histogram = config;
-  if (histogram->kind != ASTRO_BINNING_ANGULAR)
-    return astro_backend_refuse(error,
-                                "kind=%s is counted on the CPU and by OpenCL only: expected "
-                                "backend=cpu, opencl or auto, or kind=angular",
-                                astro_binning_name(histogram->kind));
-  if (histogram->fields != ASTRO_PAIR_FIELDS_NONE)
-    return astro_backend_refuse(error,
-                                "fields=%s are averaged on the CPU and by OpenCL only: expected "
-                                "backend=cpu, opencl or auto, or fields=none",
-                                astro_pair_fields_name(histogram->fields));
-  if (histogram->weighs_pairs)
-    return astro_backend_refuse(error, "pairs are weighed by bits or a table on the CPU and by "
-                                       "OpenCL only: expected backend=cpu, opencl or auto");
-  return astro_histogram_shape(config, error);
-}
-
 static gboolean check_points(const AstroBlock *block, const AstroHistogramConfig *config,
                              GError **error)
 {

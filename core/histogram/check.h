@@ -8,9 +8,6 @@ G_BEGIN_DECLS
 /* AstroBackend.shape of every backend: whether the edges rise and the regions are not too many. */
 gboolean astro_histogram_shape(gconstpointer config, GError **error);
 
-/* The same for a backend that counts by angle alone. */
-gboolean astro_histogram_shape_angular(gconstpointer config, GError **error);
-
 /* Whether submit was given one or two catalogues, in as many regions as the configuration says, and
  * blocks that hold the counts and, where there are weights, their sums. */
 gboolean astro_histogram_check(const AstroHistogramConfig *config, const AstroBlock *in, guint n_in,

@@ -36,10 +36,12 @@ static gboolean check_fields(AstroPairFields fields, const gboolean is_there[AST
   return TRUE;
 }
 
-static gboolean orders_points(const AstroBackend *backend)
+/* A device orders points by angle, without what else they may carry. */
+static gboolean orders_points(const AstroBackend *backend, const AstroHistogramConfig *config)
 {
   const AstroHistogramParts *parts = backend->parts;
-  return parts && parts->orders_points;
+  return parts && parts->orders_points && config->kind == ASTRO_BINNING_ANGULAR &&
+         config->fields == ASTRO_PAIR_FIELDS_NONE && config->bits.n_words == 0;
 }
 
 AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
@@ -60,7 +62,7 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
   collector->places[collector->n_places++] = *place;
   collector->ranks = 1;
   collector->rules = (SideRules){ .config = &collector->config,
-                                  .by_device = orders_points(backend),
+                                  .by_device = orders_points(backend, config),
                                   .threads = place->threads };
   gboolean two = is_there[ASTRO_SIDE_DATA2] || is_there[ASTRO_SIDE_RANDOM2];
   const Kind *kinds = two ? kinds_of_two : kinds_of_one;
@@ -114,7 +116,7 @@ void astro_collector_deal(AstroCollector *collector, guint rank, guint ranks)
   collector->ranks = ranks;
   /* Processes that share a count by parts of the sky need the same parts, also where only some of
    * them have a device. */
-  collector->rules.by_device = ranks <= 1 && orders_points(collector->backend);
+  collector->rules.by_device = ranks <= 1 && orders_points(collector->backend, &collector->config);
 }
 
 const char *astro_collector_variant(const AstroCollector *collector)

@@ -2,7 +2,7 @@ core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram
   core/histogram/layout.h core/histogram/tree.h core/histogram/tree.c \
   core/histogram/histogram.h core/histogram/vector.h core/histogram/bins.c core/histogram/points.h core/histogram/points.c \
   core/histogram/check.h core/histogram/check.c core/histogram/count.h core/histogram/count.c core/histogram/reference.c core/histogram/cpu.c \
-  core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
+  core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/cell-rule.h core/histogram/kernels.h \
   core/histogram/deal.h core/histogram/deal.c core/histogram/shares.h core/histogram/shares.c \
   core/histogram/budget.h core/histogram/budget.c core/histogram/slices.h core/histogram/slices.c \
   core/histogram/side.h core/histogram/side.c core/histogram/side-parts.h core/histogram/side-regions.c \
@@ -28,9 +28,13 @@ element_sources += elements/astrohistogram.c elements/astrohistogram.h elements/
 element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
   tests/elements/astrohistogram-time tests/elements/astrohistogram-pairs tests/elements/astrohistogram-space \
   tests/elements/astrohistogram-devices
-gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu
-gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h
+gpu_sources += gpu/histogram/histogram.cu gpu/histogram/copies.cu gpu/histogram/order.cu gpu/histogram/tree.cu gpu/histogram/leaves.cu \
+  gpu/histogram/near.cu
+# The bin rule, as above.
+gpu/histogram/near.o: NVCCFLAGS += -fmad=false
+gpu_headers += gpu/histogram/curve.h gpu/histogram/order.h gpu/histogram/histogram.h gpu/histogram/copies.h gpu/histogram/near.h \
+  gpu/histogram/fields.h
 gpu_bench_programs += tests/bench/histogram-gpu tests/bench/histogram-size-gpu
 opencl_sources += opencl/histogram/histogram.c opencl/histogram/counter.h opencl/histogram/walk.c opencl/histogram/whole.c \
   opencl/histogram/near.c
-opencl_programs += opencl/histogram/seeds.cl opencl/histogram/histogram.cl opencl/histogram/values.cl opencl/histogram/near.cl
+opencl_programs += core/histogram/carried.cl opencl/histogram/seeds.cl opencl/histogram/histogram.cl opencl/histogram/values.cl opencl/histogram/near.cl

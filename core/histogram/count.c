@@ -56,6 +56,28 @@ gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in,
   return TRUE;
 }
 
+gboolean count_is_near(const Count *count)
+{
+  const AstroHistogramConfig *config = &count->counter->config;
+  return config->kind != ASTRO_BINNING_ANGULAR || config->fields != ASTRO_PAIR_FIELDS_NONE ||
+         (config->weighs_pairs &&
+          pairs_are_weighed(count->a, count->b, count->call ? count->call->table : NULL));
+}
+
+CellRule count_cell_rule(const Count *count)
+{
+  const Counter *counter = count->counter;
+  const AstroHistogramConfig *config = &counter->config;
+  CellRule rule = { .squares = counter->squares,
+                    .n_edges = config->n_edges,
+                    .in_space = config->kind != ASTRO_BINNING_ANGULAR,
+                    .is_near = count_is_near(count),
+                    .is_brute = config->method == ASTRO_PAIR_METHOD_BRUTE };
+  if (rule.in_space)
+    rule.reach = counter->rule->reach;
+  return rule;
+}
+
 gboolean count_is_cancelled(Count *count)
 {
   return g_atomic_int_get(&count->cancelled);
@@ -71,7 +93,7 @@ gboolean count_takes(Count *count, guint64 *a, guint64 *b)
 gboolean count_has(const Count *count, guint64 number)
 {
   const AstroHistogramCall *call = count->call;
-  return !call || !call->deal || histogram_deal_has(call->deal, number);
+  return !call || !call->deal || histogram_deal_has(call->deal, call->lane, number);
 }
 
 void count_report(Count *count, guint64 pairs)

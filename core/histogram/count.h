@@ -1,7 +1,7 @@
 /* One count of pairs: what a backend was asked for, and the sums that its tasks add to. */
 #pragma once
 
-#include "core/histogram/points.h"
+#include "core/histogram/cell-rule.h"
 
 G_BEGIN_DECLS
 
@@ -33,6 +33,11 @@ void histogram_destroy(gpointer counter);
 /* Checks what submit got, sets the count up for it and clears the outputs. */
 gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in, guint n_in,
                      const AstroBlock *out, guint n_out, gconstpointer arguments, GError **error);
+/* Whether each pair in the bins is looked at by itself: in space, where points carry something, and
+ * where pairs have weights of their own. */
+gboolean count_is_near(const Count *count);
+/* For walks that count cells as a whole where they can. */
+CellRule count_cell_rule(const Count *count);
 gboolean count_is_cancelled(Count *count);
 /* For tasks that are pairs of tops: sets *a and *b to those that were dealt to this instance, if it
  * shares the count with others. FALSE: none is left for it. */

@@ -2,11 +2,9 @@
  * edges are counted as a whole. Two leaves are compared only with the edges within the range of
  * their separations: first in single precision, then in double if that cannot tell. */
 #include "core/backend/threads.h"
-#include "core/histogram/bounds.h"
 #include "core/histogram/check.h"
 #include "core/histogram/count.h"
 #include "core/histogram/fields.h"
-#include "core/histogram/pair-weights.h"
 #include "core/histogram/space-cpu.h"
 
 #include <math.h>
@@ -206,27 +204,12 @@ static void sum_weights(Tasks *tasks, guint64 n_tasks)
               tasks->task_weights + task * tasks->n_places);
 }
 
-/* In space, where points carry something, and where pairs have weights of their own, near leaves
- * are walked through (walk.h). */
-static gboolean walks(const Counter *counter, const AstroBlock *in, guint n_in,
-                      const AstroHistogramCall *call)
+/* Near leaves are walked through (walk.h). */
+static gboolean count_near(Count *count, gboolean alone, GError **error)
 {
-  const AstroHistogramConfig *config = &counter->config;
-  return config->kind != ASTRO_BINNING_ANGULAR || config->fields != ASTRO_PAIR_FIELDS_NONE ||
-         (config->weighs_pairs && n_in >= 1 && n_in <= 2 &&
-          pairs_are_weighed(in[0].data, in[n_in - 1].data, call ? call->table : NULL));
-}
-
-static gboolean submit_walk(const Counter *counter, const AstroBlock *in, guint n_in,
-                            const AstroBlock *out, guint n_out, gconstpointer arguments,
-                            GError **error)
-{
-  Count count;
-  if (!count_begin(&count, counter, in, n_in, out, n_out, arguments, error))
-    return FALSE;
-  const gboolean counted = counter->rule ? space_count(&count, n_in == 1, error)
-                                         : fields_count(&count, n_in == 1, error);
-  return count_end(&count, counted ? error : NULL) && counted;
+  const gboolean counted =
+      count->counter->rule ? space_count(count, alone, error) : fields_count(count, alone, error);
+  return count_end(count, counted ? error : NULL) && counted;
 }
 
 static gboolean cpu_submit(gpointer instance, const AstroBlock *in, guint n_in,
@@ -235,10 +218,10 @@ static gboolean cpu_submit(gpointer instance, const AstroBlock *in, guint n_in,
 {
   const Counter *counter = instance;
   Tasks tasks = { .alone = n_in == 1, .n_places = counter->config.n_edges + 1 };
-  if (walks(counter, in, n_in, arguments))
-    return submit_walk(counter, in, n_in, out, n_out, arguments, error);
   if (!count_begin(&tasks.count, counter, in, n_in, out, n_out, arguments, error))
     return FALSE;
+  if (count_is_near(&tasks.count))
+    return count_near(&tasks.count, tasks.alone, error);
   guint64 n_tasks = (guint64)tasks.count.a->n_tops * tasks.count.b->n_tops;
   if (counter->config.weighted)
     tasks.task_weights = g_new0(double, n_tasks *tasks.n_places);

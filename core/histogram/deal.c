@@ -42,9 +42,9 @@ gboolean histogram_deal_take(AstroHistogramDeal *deal, guint lane, guint64 *a, g
   return FALSE;
 }
 
-gboolean histogram_deal_has(const AstroHistogramDeal *deal, guint64 number)
+gboolean histogram_deal_has(const AstroHistogramDeal *deal, guint lane, guint64 number)
 {
-  return number % deal->n_lanes == deal->first;
+  return number % deal->n_lanes == deal->first + lane;
 }
 
 void histogram_deal_end(AstroHistogramDeal *deal)

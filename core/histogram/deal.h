@@ -27,8 +27,8 @@ void histogram_deal_init(AstroHistogramDeal *deal, const AstroPoints *a, const A
  */
 gboolean histogram_deal_take(AstroHistogramDeal *deal, guint lane, guint64 *a, guint64 *b,
                              gboolean *is_own);
-/* For a backend with one lane that deals out something else, numbered from 0: whether it is its. */
-gboolean histogram_deal_has(const AstroHistogramDeal *deal, guint64 number);
+/* For backends that deal out something else, numbered from 0: whether one belongs to a lane. */
+gboolean histogram_deal_has(const AstroHistogramDeal *deal, guint lane, guint64 number);
 /* After this nobody gets more, because the count has failed or was stopped. */
 void histogram_deal_end(AstroHistogramDeal *deal);
 

@@ -68,17 +68,3 @@ void pair_table_free(PairTable *table)
   g_free(table->weights);
   g_free(table);
 }
-
-double pair_table_weight(const PairTable *table, double square)
-{
-  const double *squares = table->squares, *weights = table->weights;
-  guint low = 0, high = table->n - 1;
-  if (!(square >= squares[0] && square < squares[high]))
-    return 1;
-  while (high - low > 1) {
-    const guint middle = (low + high) / 2;
-    *(squares[middle] <= square ? &low : &high) = middle;
-  }
-  const double part = (square - squares[low]) / (squares[high] - squares[low]);
-  return weights[low] + part * (weights[high] - weights[low]);
-}

@@ -79,7 +79,7 @@ PairWeigher pair_weigher(const AstroPoints *a, const AstroPoints *b, const doubl
                         .bits_b = b->bits,
                         .n_words = MAX(a->n_bit_words, b->n_bit_words),
                         .weights = a->bits || b->bits ? weights : NULL,
-                        .table = table,
+                        .table = table ? *table : (PairTable){ 0 },
                         .in_space = a->in_space };
 }
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "core/histogram/points.h"
+#include "core/kit/on-both.h"
 
 #include <math.h>
 
@@ -59,8 +60,8 @@ double *pair_bits_means(const AstroPairBits *bits);
 typedef struct {
   const guint64 *bits_a, *bits_b; /* NULL: all are set */
   guint n_words;
-  const double *weights;  /* of common bits; NULL: bits are not looked at */
-  const PairTable *table; /* or NULL */
+  const double *weights; /* of common bits; NULL: bits are not looked at */
+  PairTable table;       /* n 0: none */
   gboolean in_space;
 } PairWeigher;
 
@@ -69,19 +70,29 @@ gboolean pairs_are_weighed(const AstroPoints *a, const AstroPoints *b, const Pai
 PairWeigher pair_weigher(const AstroPoints *a, const AstroPoints *b, const double *weights,
                          const PairTable *table);
 
-static inline guint pair_common_bits(const PairWeigher *w, gsize a, gsize b)
+ON_BOTH static inline guint pair_set_bits(guint64 bits)
+{
+#ifdef __CUDA_ARCH__
+  return (guint)__popcll(bits);
+#else
+  return (guint)__builtin_popcountll(bits);
+#endif
+}
+
+ON_BOTH static inline guint pair_common_bits(const PairWeigher *w, gsize a, gsize b)
 {
   guint n = 0;
   for (guint k = 0; k < w->n_words; k++) {
     const guint64 of_a = w->bits_a ? w->bits_a[a * w->n_words + k] : G_MAXUINT64,
                   of_b = w->bits_b ? w->bits_b[b * w->n_words + k] : G_MAXUINT64;
-    n += (guint)__builtin_popcountll(of_a & of_b);
+    n += pair_set_bits(of_a & of_b);
   }
   return n;
 }
 
 /* The square of the chord between the directions to two points. */
-static inline double pair_chord_square(const double a[3], const double b[3], gboolean in_space)
+ON_BOTH static inline double pair_chord_square(const double a[3], const double b[3],
+                                               gboolean in_space)
 {
   const double of_a = in_space ? 1 / sqrt((a[0] * a[0] + a[1] * a[1]) + a[2] * a[2]) : 1,
                of_b = in_space ? 1 / sqrt((b[0] * b[0] + b[1] * b[1]) + b[2] * b[2]) : 1;
@@ -90,15 +101,27 @@ static inline double pair_chord_square(const double a[3], const double b[3], gbo
   return (dx * dx + dy * dy) + dz * dz;
 }
 
-double pair_table_weight(const PairTable *table, double square);
+ON_BOTH static inline double pair_table_weight(const PairTable *table, double square)
+{
+  const double *squares = table->squares, *weights = table->weights;
+  guint low = 0, high = table->n - 1;
+  if (!(square >= squares[0] && square < squares[high]))
+    return 1;
+  while (high - low > 1) {
+    const guint middle = (low + high) / 2;
+    *(squares[middle] <= square ? &low : &high) = middle;
+  }
+  const double part = (square - squares[low]) / (squares[high] - squares[low]);
+  return weights[low] + part * (weights[high] - weights[low]);
+}
 
 /* a, b: slots of the points; at_a, at_b: where they are. */
-static inline double pair_weight(const PairWeigher *w, gsize a, gsize b, const double at_a[3],
-                                 const double at_b[3])
+ON_BOTH static inline double pair_weight(const PairWeigher *w, gsize a, gsize b,
+                                         const double at_a[3], const double at_b[3])
 {
   const double by_bits = w->weights ? w->weights[pair_common_bits(w, a, b)] : 1;
-  return w->table
-             ? by_bits * pair_table_weight(w->table, pair_chord_square(at_a, at_b, w->in_space))
+  return w->table.n
+             ? by_bits * pair_table_weight(&w->table, pair_chord_square(at_a, at_b, w->in_space))
              : by_bits;
 }
 

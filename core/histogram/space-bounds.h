@@ -9,24 +9,24 @@ G_BEGIN_DECLS
 /* More than the rounding errors of a separation, relative to the numbers that it comes from. */
 #define SPACE_MARGIN 1e-12
 
-static inline double space_length_of(const Cell *cell)
+ON_BOTH static inline double space_length_of(const Cell *cell)
 {
   return sqrt(cell->x * cell->x + cell->y * cell->y + cell->z * cell->z);
 }
 
 /* Whether a pair of the two balls may lie within the bins. Two points are never further apart along
  * the line of sight than they are apart, nor less than their distances differ. */
-static inline gboolean space_may_count(const SpaceRule *rule, const Cell *a, const Cell *b)
+ON_BOTH static inline gboolean space_may_count(const SpaceReach *bins, const Cell *a, const Cell *b)
 {
   const double dx = a->x - b->x, dy = a->y - b->y, dz = a->z - b->z;
   const double between = sqrt(dx * dx + dy * dy + dz * dz), reach = a->chord + b->chord;
   const double doubt = SPACE_MARGIN * (between + reach);
-  if (between - reach > rule->reach + doubt || between + reach < rule->least - doubt)
+  if (between - reach > bins->most + doubt || between + reach < bins->least - doubt)
     return FALSE;
-  if (isinf(rule->depth))
+  if (isinf(bins->depth))
     return TRUE;
   const double far_a = space_length_of(a), far_b = space_length_of(b);
-  return fabs(far_a - far_b) - reach <= rule->depth + SPACE_MARGIN * (far_a + far_b + reach);
+  return fabs(far_a - far_b) - reach <= bins->depth + SPACE_MARGIN * (far_a + far_b + reach);
 }
 
 G_END_DECLS

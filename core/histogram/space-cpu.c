@@ -8,7 +8,7 @@
 static gboolean may_count(const Walk *walk, const Cell *a, const Cell *b)
 {
   return walk->counter->config.method == ASTRO_PAIR_METHOD_BRUTE ||
-         space_may_count(walk->counter->rule, a, b);
+         space_may_count(&walk->counter->rule->reach, a, b);
 }
 
 static double weight_at(const AstroPoints *points, gsize slot)
@@ -72,7 +72,7 @@ static double far_from(const Walk *walk, const Cell *b)
 {
   if (walk->counter->config.method == ASTRO_PAIR_METHOD_BRUTE)
     return INFINITY;
-  const double far = (walk->counter->rule->reach + b->chord) * (1 + SPACE_MARGIN);
+  const double far = (walk->counter->rule->reach.most + b->chord) * (1 + SPACE_MARGIN);
   return far * far;
 }
 

@@ -41,9 +41,9 @@ SpaceRule *space_rule_new(const AstroHistogramConfig *config)
                last = angular ? sqrt(rule->rows[rule->n_rows]) : config->edges[rule->n_rows];
   rule->limit = smu && most == 1 ? INFINITY : rule->columns[n_columns];
   rule->per_unit = n_columns / most;
-  rule->reach = smu ? last : sqrt(last * last + most * most);
-  rule->depth = smu ? INFINITY : most;
-  rule->least = first;
+  rule->reach = (SpaceReach){ .most = smu ? last : sqrt(last * last + most * most),
+                              .least = first,
+                              .depth = smu ? INFINITY : most };
   find_rows(rule);
   return rule;
 }

@@ -22,21 +22,27 @@
 
 #include "core/histogram/histogram.h"
 #include "core/histogram/kernels.h"
+#include "core/kit/on-both.h"
 
 #include <math.h>
 #include <string.h>
 
 G_BEGIN_DECLS
 
+/* How far apart the points of a pair in the bins may be. */
+typedef struct {
+  double most, least;
+  double depth; /* along the line of sight, at most; or infinity */
+} SpaceReach;
+
 struct _SpaceRule {
   AstroBinning kind;
   guint n_rows, n_columns;
   double rows[ASTRO_HISTOGRAM_MAX_EDGES];          /* squares of the n_rows + 1 edges */
   double columns[ASTRO_HISTOGRAM_MAX_COLUMNS + 1]; /* squares of the n_columns + 1 edges */
-  double limit;        /* columns[n_columns], or infinity where nothing lies beyond */
-  double per_unit;     /* columns in a unit of mu or pi */
-  double reach, depth; /* the largest separation, and the largest along the line of sight */
-  double least;        /* the smallest separation */
+  double limit;    /* columns[n_columns], or infinity where nothing lies beyond */
+  double per_unit; /* columns in a unit of mu or pi */
+  SpaceReach reach;
   /* Where the search for a row begins, for the squares whose first bits are `first` and so on. */
   guint64 first;
   guint16 *row_of;
@@ -58,7 +64,9 @@ typedef struct {
   double row, column, scale;
 } SpaceMeasure;
 
-static inline SpaceMeasure space_measure(AstroBinning kind, const double a[3], const double b[3])
+/* For the bin rule, CUDA has to be compiled without fused multiply-add (column.mk). */
+ON_BOTH static inline SpaceMeasure space_measure(AstroBinning kind, const double a[3],
+                                                 const double b[3])
 {
   const double dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2];
   const double lx = a[0] + b[0], ly = a[1] + b[1], lz = a[2] + b[2];
@@ -66,10 +74,12 @@ static inline SpaceMeasure space_measure(AstroBinning kind, const double a[3], c
   const double root = (dx * lx + dy * ly) + dz * lz, along = root * root;
   if (kind == ASTRO_BINNING_SMU) {
     const double scale = apart * sight;
-    return (SpaceMeasure){ apart, along, scale > 0 ? scale : 1 };
+    const SpaceMeasure smu = { apart, along, scale > 0 ? scale : 1 };
+    return smu;
   }
   const double depth = sight > 0 ? along / sight : 0, across = apart - depth;
-  return (SpaceMeasure){ across < 0 ? 0 : across, depth, 1 };
+  const SpaceMeasure rppi = { across < 0 ? 0 : across, depth, 1 };
+  return rppi;
 }
 
 G_END_DECLS

@@ -40,7 +40,7 @@ static void forget(HistogramCopies *copies, HistogramCopy *copy)
     copies->device->funcs->free(copies->device, copy->offsets);
   copy->offsets = NULL;
   g_clear_pointer(&copy->own_cells, g_free);
-  copy->serial = copy->room_cells = copy->room_leaves = 0;
+  copy->serial = copy->room_cells = copy->room_leaves = copy->n_bit_words = 0;
 }
 
 void histogram_copies_free_scratch(HistogramCopies *copies)
@@ -82,14 +82,17 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
   const AstroDeviceFuncs *funcs = copies->device->funcs;
   gsize cells = histogram_cells_of(points), leaves = MAX(points->n_leaves, 1);
   if (copy->room_cells >= cells && copy->room_leaves >= leaves &&
-      (copy->weights || !has_weights(points)) && (copy->own_cells || points->cells))
+      (copy->weights || !has_weights(points)) && (copy->fields || !points->fields) &&
+      (copy->n_bit_words >= points->n_bit_words) && (copy->own_cells || points->cells))
     return TRUE;
   forget(copies, copy);
   /* A little more, as the next catalogue is seldom of exactly the same size. */
   cells += cells / 64;
   leaves += leaves / 64;
   gsize a_leaf = LEAF_POINTS * sizeof(float4) + sizeof(LeafPositions) +
-                 (has_weights(points) ? LEAF_POINTS * sizeof(double) : 0);
+                 (has_weights(points) ? LEAF_POINTS * sizeof(double) : 0) +
+                 (points->fields ? sizeof(FieldLeaf) : 0) +
+                 LEAF_POINTS * points->n_bit_words * sizeof(guint64);
   if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell),
                     (gpointer *)&copy->offsets, error))
     return FALSE;
@@ -97,7 +100,13 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
   copy->room_leaves = leaves;
   copy->positions = (LeafPositions *)(copy->offsets + leaves * LEAF_POINTS);
   copy->cells = (Cell *)(copy->positions + leaves);
-  copy->weights = has_weights(points) ? (double *)(copy->cells + cells) : NULL;
+  double *more = (double *)(copy->cells + cells);
+  copy->weights = has_weights(points) ? more : NULL;
+  more += has_weights(points) ? leaves * LEAF_POINTS : 0;
+  copy->fields = points->fields ? (FieldLeaf *)more : NULL;
+  more += points->fields ? leaves * sizeof(FieldLeaf) / sizeof(double) : 0;
+  copy->bits = points->bits ? (guint64 *)more : NULL;
+  copy->n_bit_words = points->n_bit_words;
   if (!points->cells && !(copy->own_cells = g_try_new(Cell, cells))) {
     forget(copies, copy);
     return astro_backend_no_memory(error, "no memory on the host for %" G_GSIZE_FORMAT " cells",
@@ -177,8 +186,15 @@ static gboolean send_tree(HistogramCopies *copies, HistogramCopy *copy, const As
   return histogram_copies_send(copies, copy->cells, points->cells, cells * sizeof(Cell), error) &&
          histogram_copies_send(copies, copy->positions, points->positions,
                                leaves * sizeof(LeafPositions), error) &&
-         (!points->weights || histogram_copies_send(copies, copy->weights, points->weights,
-                                                    leaves * LEAF_POINTS * sizeof(double), error));
+         (!points->weights ||
+          histogram_copies_send(copies, copy->weights, points->weights,
+                                leaves * LEAF_POINTS * sizeof(double), error)) &&
+         (!points->fields || histogram_copies_send(copies, copy->fields, points->fields,
+                                                   leaves * sizeof(FieldLeaf), error)) &&
+         (!points->bits ||
+          histogram_copies_send(copies, copy->bits, points->bits,
+                                leaves * LEAF_POINTS * points->n_bit_words * sizeof(guint64),
+                                error));
 }
 
 static gboolean send(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points,
@@ -195,6 +211,8 @@ static gboolean send(HistogramCopies *copies, HistogramCopy *copy, const AstroPo
     return FALSE;
   copy->serial = points->serial;
   copy->has_weights = has_weights(points);
+  copy->has_fields = points->fields != NULL;
+  copy->has_bits = points->bits != NULL;
   return TRUE;
 }
 
@@ -234,7 +252,12 @@ HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *
 
 HistogramTree histogram_copy_tree(const HistogramCopy *copy)
 {
-  return { copy->cells, copy->positions, copy->offsets, copy->has_weights ? copy->weights : NULL };
+  return { copy->cells,
+           copy->positions,
+           copy->offsets,
+           copy->has_weights ? copy->weights : NULL,
+           copy->has_fields ? copy->fields : NULL,
+           copy->has_bits ? copy->bits : NULL };
 }
 
 const Cell *histogram_copy_cells(const HistogramCopy *copy, const AstroPoints *points)

@@ -9,9 +9,12 @@ struct HistogramCopy {
   float4 *offsets; /* in one allocation with the arrays below */
   LeafPositions *positions;
   Cell *cells;
-  double *weights; /* NULL if there is no room for any */
+  double *weights;   /* NULL if there is no room for any */
+  FieldLeaf *fields; /* the same */
+  guint64 *bits;
+  guint n_bit_words;
   gsize room_cells, room_leaves;
-  gboolean has_weights;
+  gboolean has_weights, has_fields, has_bits;
   Cell *own_cells;   /* on the host, of points that were ordered on the device */
   cudaEvent_t ready; /* it has arrived */
   cudaEvent_t used;  /* no count reads it any longer */

@@ -4,9 +4,11 @@
  * cancelled. When submit returns, the last slices are still being counted, so that the host can
  * prepare the next catalogue meanwhile; drain fetches the counts. */
 #include "gpu/histogram/copies.h"
+#include "gpu/histogram/near.h"
 
 #include "core/histogram/check.h"
 #include "core/histogram/deal.h"
+#include "core/histogram/fields.h"
 
 #define MOST_LEAF_PAIRS ((guint64)1 << 23)  /* of a slice: 400 MB of lists */
 #define LEAST_LEAF_PAIRS ((guint64)1 << 14) /* if memory is short */
@@ -26,15 +28,19 @@ struct Seeds {
 
 /* Kept on the device for all counts of an instance. */
 struct Fixed {
-  double squares[ASTRO_HISTOGRAM_MAX_EDGES];
+  double squares[ASTRO_HISTOGRAM_MAX_EDGES]; /* of chords, or of separations in space */
+  double columns[ASTRO_HISTOGRAM_MAX_COLUMNS];
   Seeds seeds;
 };
 
 struct Job {
   Count count;
   AstroHistogramCall call;
+  gboolean alone;
   guint64 *counts; /* on the device */
   double *sums;
+  double *table; /* of weights of pairs, on the device: squares, then weights */
+  guint table_room;
   cudaEvent_t done;
 };
 
@@ -53,10 +59,11 @@ struct CudaCounter {
   AstroDevice *device;
   AstroQueue *queue;
   guint blocks;
-  gsize values;
+  gsize values, n_sums;
   guint copies_of_values;
   HistogramCopies copies;
   Fixed *fixed;         /* on the device */
+  double *of_bits;      /* weights of common bits, on the device, or NULL */
   Seeds *seeds;         /* of the slices, page-locked */
   HistogramPair *lists; /* two for half the leaf pairs, two for all */
   guint64 leaf_pairs;
@@ -79,6 +86,8 @@ static void job_free(CudaCounter *self, Job *job)
     self->device->funcs->free(self->device, job->counts);
   if (job->sums)
     self->device->funcs->free(self->device, job->sums);
+  if (job->table)
+    self->device->funcs->free(self->device, job->table);
   if (job->done)
     cudaEventDestroy(job->done);
   g_free(job);
@@ -89,10 +98,11 @@ static Job *job_new(CudaCounter *self, GError **error)
   if (self->idle->len > 0)
     return (Job *)g_ptr_array_steal_index_fast(self->idle, self->idle->len - 1);
   Job *job = g_new0(Job, 1);
-  gsize bytes = self->values * self->copies_of_values * sizeof(guint64);
+  const gsize bytes = self->values * self->copies_of_values * sizeof(guint64),
+              sum_bytes = self->n_sums * self->copies_of_values * sizeof(double);
   if (self->device->funcs->alloc(self->device, bytes, (gpointer *)&job->counts, error) &&
-      (!self->counter->config.weighted ||
-       self->device->funcs->alloc(self->device, bytes, (gpointer *)&job->sums, error)) &&
+      (sum_bytes == 0 ||
+       self->device->funcs->alloc(self->device, sum_bytes, (gpointer *)&job->sums, error)) &&
       CUDA_TRY(cudaEventCreateWithFlags(&job->done, cudaEventDisableTiming)))
     return job;
   job_free(self, job);
@@ -157,7 +167,9 @@ struct Plan {
   CudaCounter *self;
   Job *job;
   HistogramCount count;
-  const Cell *a, *b; /* cells on the host */
+  HistogramNear near; /* where the rule says that pairs are looked at one by one */
+  CellRule rule;      /* with the squares on the host */
+  const Cell *a, *b;  /* cells on the host */
   Slice *slice;
   guint64 leaf_pairs; /* of the slice */
   guint64 most_leaves;
@@ -210,7 +222,10 @@ static gboolean slice_run(Plan *plan)
     histogram_visit(plan->count, true, from, to, self->blocks, stream_of(self));
     from = to;
   }
-  histogram_leaves(plan->count, self->blocks, stream_of(self));
+  if (plan->rule.is_near)
+    histogram_near(plan->count, plan->near, self->blocks, stream_of(self));
+  else
+    histogram_leaves(plan->count, self->blocks, stream_of(self));
   return CUDA_TRY(cudaGetLastError()) && CUDA_TRY(cudaEventRecord(slice->done, stream_of(self)));
 }
 
@@ -231,7 +246,7 @@ static gboolean add_seed(Plan *plan, const HistogramPair *pair, guint64 leaf_pai
 static void add_whole(Plan *plan, const HistogramPair *pair, const Cell *a, const Cell *b)
 {
   Count *count = &plan->job->count;
-  guint n_bins = plan->count.n_edges - 1;
+  guint n_bins = plan->rule.n_edges - 1;
   plan->slice->pairs += a->n * b->n;
   if (pair->first < 1 || pair->first > n_bins)
     return;
@@ -248,7 +263,9 @@ static void add_whole(Plan *plan, const HistogramPair *pair, const Cell *a, cons
 static gboolean is_wide(const Plan *plan, const Cell *a, const Cell *b, Edges edges)
 {
   const double reach = a->chord + b->chord;
-  return edges.last > 0 && reach * reach > 16 * plan->self->counter->squares[edges.last - 1];
+  if (plan->rule.in_space)
+    return reach > 4 * plan->rule.reach.most;
+  return edges.last > 0 && reach * reach > 16 * plan->rule.squares[edges.last - 1];
 }
 
 /* Adds the pair to this slice, or else to the next one. */
@@ -271,13 +288,14 @@ static gboolean plan_pair(Plan *plan, HistogramPair pair)
   const guint64 leaf_pairs = leaves_of(a) * leaves_of(b);
   const gboolean is_self = plan->count.alone && pair.a == pair.b,
                  fits = leaf_pairs <= plan->self->leaf_pairs;
-  if (fits && (leaf_pairs <= FEW_LEAF_PAIRS || plan->count.brute))
+  if (fits && (leaf_pairs <= FEW_LEAF_PAIRS || plan->rule.is_brute))
     return plan_seed(plan, &pair, a, b, is_self);
-  Edges edges = narrow(plan->self->counter->squares, a, b, { pair.first, pair.last });
+  Edges edges = { pair.first, pair.last };
+  const gboolean is_whole = cells_are_whole(&plan->rule, a, b, &edges);
   if (!is_self) {
     pair.first = (guint16)edges.first;
     pair.last = (guint16)edges.last;
-    if (edges.first == edges.last && !plan->count.brute) {
+    if (is_whole) {
       add_whole(plan, &pair, a, b);
       return TRUE;
     }
@@ -297,7 +315,7 @@ static gboolean plan_pair(Plan *plan, HistogramPair pair)
 
 static gboolean plan_top(Plan *plan, const Top *a, const Top *b)
 {
-  return plan_pair(plan, { a->cell, b->cell, 0, (guint16)plan->count.n_edges, (guint16)a->region,
+  return plan_pair(plan, { a->cell, b->cell, 0, (guint16)plan->rule.n_edges, (guint16)a->region,
                            (guint16)b->region });
 }
 
@@ -340,12 +358,52 @@ static gboolean plan_tops(Plan *plan)
 
 /* ---- the backend ---- */
 
-static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
+/* The host may free its table when this returns. */
+static gboolean send_table(CudaCounter *self, Job *job, const PairTable *table, GError **error)
 {
+  const gsize bytes = table->n * sizeof(double);
+  if (job->table_room < table->n) {
+    if (job->table)
+      self->device->funcs->free(self->device, job->table);
+    job->table = NULL;
+    job->table_room = 0;
+    if (!self->device->funcs->alloc(self->device, 2 * bytes, (gpointer *)&job->table, error))
+      return FALSE;
+    job->table_room = table->n;
+  }
+  return CUDA_TRY(cudaMemcpyAsync(job->table, table->squares, bytes, cudaMemcpyHostToDevice,
+                                  stream_of(self))) &&
+         CUDA_TRY(cudaMemcpyAsync(job->table + table->n, table->weights, bytes,
+                                  cudaMemcpyHostToDevice, stream_of(self)));
+}
+
+/* How pairs are looked at one by one, if they are. */
+static gboolean plan_near(Plan *plan)
+{
+  CudaCounter *self = plan->self;
+  Job *job = plan->job;
+  const PairTable *table = job->count.call ? job->count.call->table : NULL;
+  PairTable there = {};
+  if (!plan->rule.is_near)
+    return TRUE;
+  if (table) {
+    if (!send_table(self, job, table, plan->error))
+      return FALSE;
+    there = { table->n, job->table, job->table + table->n };
+  }
+  plan->near = histogram_near_of(&job->count, plan->count, self->fixed->squares,
+                                 self->fixed->columns, self->of_bits, there);
+  return TRUE;
+}
+
+static gboolean run(CudaCounter *self, Job *job, GError **error)
+{
+  const gboolean alone = job->alone;
   const AstroHistogramConfig *config = &self->counter->config;
   Count *count = &job->count;
   cudaStream_t stream = stream_of(self);
-  gsize bytes = self->values * self->copies_of_values * sizeof(guint64);
+  const gsize bytes = self->values * self->copies_of_values * sizeof(guint64),
+              sum_bytes = self->n_sums * self->copies_of_values * sizeof(double);
   HistogramCopy *a = histogram_copies_get(&self->copies, count->a, NULL, error),
                 *b = a && !alone ? histogram_copies_get(&self->copies, count->b, a, error) : a;
   guint64 leaf_pairs = (guint64)count->a->n_leaves * count->b->n_leaves;
@@ -353,28 +411,29 @@ static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
       !CUDA_TRY(cudaStreamWaitEvent(stream, a->ready, 0)) ||
       !CUDA_TRY(cudaStreamWaitEvent(stream, b->ready, 0)) ||
       !CUDA_TRY(cudaMemsetAsync(job->counts, 0, bytes, stream)) ||
-      (job->sums && !CUDA_TRY(cudaMemsetAsync(job->sums, 0, bytes, stream))))
+      (job->sums && !CUDA_TRY(cudaMemsetAsync(job->sums, 0, sum_bytes, stream))))
     return FALSE;
   Plan plan = { .self = self,
                 .job = job,
+                .rule = count_cell_rule(count),
                 .a = histogram_copy_cells(a, count->a),
                 .b = histogram_copy_cells(b, count->b),
                 .error = error };
   plan.count = { .a = histogram_copy_tree(a),
                  .b = histogram_copy_tree(b),
-                 .squares = self->fixed->squares,
+                 .rule = plan.rule,
                  .counts = job->counts,
                  .sums = job->sums,
                  .values = self->values,
+                 .n_sums = self->n_sums,
                  .copies = self->copies_of_values,
-                 .n_edges = config->n_edges,
                  .n_regions = astro_histogram_regions(config),
                  .alone = (bool)alone,
-                 .brute = config->method == ASTRO_PAIR_METHOD_BRUTE,
                  .single = config->precision == ASTRO_PRECISION_SINGLE,
                  .sure = list_of(self, self->lists + self->leaf_pairs, N_SURE),
                  .exact = list_of(self, self->lists + 2 * self->leaf_pairs, N_EXACT) };
-  gboolean ok = slice_begin(&plan) && plan_tops(&plan);
+  plan.count.rule.squares = self->fixed->squares;
+  gboolean ok = plan_near(&plan) && slice_begin(&plan) && plan_tops(&plan);
   if (ok) {
     /* Pairs that the host counted after the last slice, or without any. */
     if (plan.slice->job != job && plan.slice->pairs > 0)
@@ -389,19 +448,23 @@ static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
 /* Adds the counts of the device to those of the host. */
 static gboolean fetch(CudaCounter *self, Job *job, GError **error)
 {
-  gsize bytes = self->values * sizeof(guint64);
-  g_autofree guint64 *values = (guint64 *)g_malloc(bytes);
+  const AstroHistogramConfig *config = &self->counter->config;
+  g_autofree guint64 *values = g_new(guint64, MAX(self->values, self->n_sums));
   if (!CUDA_TRY(cudaEventSynchronize(job->done)) ||
-      !CUDA_TRY(cudaMemcpy(values, job->counts, bytes, cudaMemcpyDeviceToHost)))
+      !CUDA_TRY(
+          cudaMemcpy(values, job->counts, self->values * sizeof *values, cudaMemcpyDeviceToHost)))
     return FALSE;
   for (gsize k = 0; k < self->values; k++)
     job->count.counts[k] += values[k];
   if (!job->sums)
     return TRUE;
-  if (!CUDA_TRY(cudaMemcpy(values, job->sums, bytes, cudaMemcpyDeviceToHost)))
+  if (!CUDA_TRY(
+          cudaMemcpy(values, job->sums, self->n_sums * sizeof(double), cudaMemcpyDeviceToHost)))
     return FALSE;
-  for (gsize k = 0; k < self->values; k++)
+  for (gsize k = 0; k < self->n_sums; k++)
     job->count.sums[k] += ((const double *)values)[k];
+  if (job->alone && config->fields != ASTRO_PAIR_FIELDS_NONE)
+    fields_forget_order(config, job->count.sums);
   return TRUE;
 }
 
@@ -424,7 +487,8 @@ static gboolean cuda_submit(gpointer instance, const AstroBlock *in, guint n_in,
     job->call = *(const AstroHistogramCall *)arguments;
     job->count.call = &job->call;
   }
-  if (run(self, job, n_in == 1, &cause)) {
+  job->alone = n_in == 1;
+  if (run(self, job, &cause)) {
     g_queue_push_tail(&self->jobs, job);
     return TRUE;
   }
@@ -476,6 +540,8 @@ static void cuda_destroy(gpointer instance)
     histogram_copies_clear(&self->copies);
   if (self->fixed)
     funcs->free(self->device, self->fixed);
+  if (self->of_bits)
+    funcs->free(self->device, self->of_bits);
   if (self->lists)
     funcs->free(self->device, self->lists);
   if (self->queue)
@@ -484,22 +550,43 @@ static void cuda_destroy(gpointer instance)
   g_free(self);
 }
 
+/* On our queue, which does not wait for others. */
+static gboolean send(CudaCounter *self, double *to, const double *from, gsize n, GError **error)
+{
+  return CUDA_TRY(
+      cudaMemcpyAsync(to, from, n * sizeof *to, cudaMemcpyHostToDevice, stream_of(self)));
+}
+
+/* The bin rule: squares of edges, and weights of pairs by how many bits they have in common. */
+static gboolean send_rule(CudaCounter *self, GError **error)
+{
+  const Counter *counter = self->counter;
+  const AstroHistogramConfig *config = &counter->config;
+  const gboolean in_space = config->kind != ASTRO_BINNING_ANGULAR;
+  const gsize n_bits = 32 * config->bits.n_words + 1;
+  return send(self, self->fixed->squares, in_space ? counter->rule->rows : counter->squares,
+              config->n_edges, error) &&
+         (!in_space || send(self, self->fixed->columns, counter->rule->columns,
+                            counter->rule->n_columns, error)) &&
+         (!counter->bits_weights ||
+          (self->device->funcs->alloc(self->device, n_bits * sizeof(double),
+                                      (gpointer *)&self->of_bits, error) &&
+           send(self, self->of_bits, counter->bits_weights, n_bits, error)));
+}
+
 static gboolean prepare(CudaCounter *self, const AstroPlace *place, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->device->funcs;
   const AstroHistogramConfig *config = &self->counter->config;
-  gsize bytes = config->n_edges * sizeof(double);
   int processors = 0;
   if (!astro_cuda_enter(self->device, error) ||
       !(self->queue = funcs->queue_new(self->device, error)) ||
       !histogram_copies_init(&self->copies, place, error) || !histogram_leaves_prepare(error) ||
-      !histogram_tree_prepare(error) ||
+      !histogram_tree_prepare(error) || !histogram_near_prepare(config, error) ||
       !CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
                                        self->device->index)) ||
       !funcs->alloc(self->device, sizeof(Fixed), (gpointer *)&self->fixed, error) ||
-      !CUDA_TRY(cudaMemcpyAsync(
-          self->fixed->squares, self->counter->squares, bytes, cudaMemcpyHostToDevice,
-          stream_of(self))) || /* on our queue, which does not wait for others */
+      !send_rule(self, error) ||
       !CUDA_TRY(cudaMallocHost((void **)&self->seeds, SLICES * sizeof(Seeds))))
     return FALSE;
   for (guint i = 0; i < SLICES; i++) {
@@ -509,6 +596,7 @@ static gboolean prepare(CudaCounter *self, const AstroPlace *place, GError **err
   }
   self->blocks = 4 * (guint)processors;
   self->values = astro_histogram_values(config);
+  self->n_sums = config->weighted ? astro_histogram_sums(config) : 0;
   self->copies_of_values = (guint)CLAMP(COUNTERS / self->values, 1, MOST_COPIES);
   return TRUE;
 }
@@ -538,7 +626,7 @@ extern const AstroBackend astro_cuda_histogram = {
   .stage = "histogram",
   .kind = ASTRO_BACKEND_CUDA,
   .config_bytes = sizeof(AstroHistogramConfig),
-  .shape = astro_histogram_shape_angular,
+  .shape = astro_histogram_shape,
   .create = cuda_create,
   .submit = cuda_submit,
   .drain = cuda_drain,

@@ -3,7 +3,6 @@
 
 #include "gpu/runtime/cuda.h"
 
-#include "core/histogram/bounds.h"
 #include "core/histogram/count.h"
 
 /* A catalogue on the device, laid out as in core/histogram/points.h. */
@@ -13,6 +12,8 @@ struct HistogramTree {
   const float4 *offsets; /* LEAF_POINTS each leaf: x, y, z from its middle, and the square; past the
                             last infinite */
   const double *weights; /* NULL if there are none */
+  const FieldLeaf *fields; /* NULL: points carry nothing */
+  const guint64 *bits;     /* NULL: points have none */
 };
 
 /* Two cells, or one with itself, and the edges that their pairs may lie on both sides of. */
@@ -30,16 +31,15 @@ struct HistogramList {
 };
 
 /* One count. There are several copies of the values, so that few atomics collide: value v of copy c
- * is at c * values + v. */
+ * is at c * values + v, and sums likewise. */
 struct HistogramCount {
   HistogramTree a, b;
-  const double *squares; /* of the edges' chords */
+  CellRule rule; /* with the squares on the device */
   guint64 *counts;
-  double *sums; /* NULL if there are no weights */
-  guint64 values;
-  guint32 copies, n_edges, n_regions;
+  double *sums; /* of all planes; NULL if there are no weights */
+  guint64 values, n_sums;
+  guint32 copies, n_regions;
   bool alone;                /* pairs within one catalogue: a and b are the same */
-  bool brute;                /* cells are not counted as a whole */
   bool single;               /* precision: an edge may be off by SINGLE_TOLERANCE */
   HistogramList sure, exact; /* leaves for single precision, and for double */
 };
@@ -75,18 +75,31 @@ __device__ inline guint32 lane_of()
 /* Only bins are kept: places 1 to n_edges - 1. */
 __device__ inline bool is_bin(const HistogramCount &count, guint32 place)
 {
-  return place >= 1 && place < count.n_edges;
+  return place >= 1 && place < count.rule.n_edges;
 }
 
 __device__ inline guint64 value_of(const HistogramCount &count, guint32 region_a, guint32 region_b,
                                    guint32 place)
 {
-  return ((guint64)region_a * count.n_regions + region_b) * (count.n_edges - 1) + place - 1;
+  return ((guint64)region_a * count.n_regions + region_b) * (count.rule.n_edges - 1) + place - 1;
+}
+
+__device__ inline guint32 copy_number(const HistogramCount &count)
+{
+  return blockIdx.x % count.copies;
 }
 
 __device__ inline guint64 copy_of(const HistogramCount &count)
 {
-  return blockIdx.x % count.copies * count.values;
+  return copy_number(count) * count.values;
+}
+
+/* The same in all lanes. */
+__device__ inline double sum_of_lanes(double value)
+{
+  for (guint32 step = WARP / 2; step > 0; step /= 2)
+    value += __shfl_xor_sync(EVERY_LANE, value, step);
+  return value;
 }
 
 /* Adds each lane's pairs (below 2^48) to its value, with lanes of the same value added up first.

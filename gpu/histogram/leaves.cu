@@ -25,7 +25,7 @@ struct Leaves {
 __device__ static Leaves prepare(const HistogramCount &count, const HistogramPair &pair)
 {
   const Cell &a = count.a.cells[pair.a], &b = count.b.cells[pair.b];
-  const double *squares = count.squares + pair.first;
+  const double *squares = count.rule.squares + pair.first;
   double dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z, lowest = squares[0];
   double square = dx * dx + dy * dy + dz * dz;
   double doubt = single_doubt(square, sqrt(square), a.chord + b.chord, lowest);
@@ -222,13 +222,6 @@ __device__ static double chord_square(double x, double y, double z, const LeafPo
   return __dadd_rn(__dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy)), __dmul_rn(dz, dz));
 }
 
-__device__ static double sum_of_lanes(double value)
-{
-  for (guint32 step = WARP / 2; step > 0; step /= 2)
-    value += __shfl_xor_sync(EVERY_LANE, value, step);
-  return value;
-}
-
 /* A point for each lane, against the points [from, to) of a leaf. */
 struct Row {
   double x, y, z, weight;
@@ -319,9 +312,9 @@ __device__ static void count_exactly(const HistogramCount &count, const Histogra
   bins.high = max(bins.high, pair.last + 1u);
   bins.pairs += LEAF_POINTS * LEAF_POINTS;
   if (n <= EDGES)
-    few_edges<WEIGHTED>(count.squares, pair.first, n, row, bins);
+    few_edges<WEIGHTED>(count.rule.squares, pair.first, n, row, bins);
   else
-    many_edges<WEIGHTED>(count.squares, pair.first, pair.last, row, bins);
+    many_edges<WEIGHTED>(count.rule.squares, pair.first, pair.last, row, bins);
   __syncwarp();
 }
 
@@ -330,7 +323,7 @@ __global__ void __launch_bounds__(EXACT_THREADS)
     count_in_double(const __grid_constant__ HistogramCount count)
 {
   extern __shared__ double shared[];
-  const guint32 warp = threadIdx.x / WARP, places = count.n_edges + 1, n = *count.exact.n;
+  const guint32 warp = threadIdx.x / WARP, places = count.rule.n_edges + 1, n = *count.exact.n;
   guint32 *counters = (guint32 *)(shared + (WEIGHTED ? EXACT_WARPS * places : 0));
   Bins bins = {
     WEIGHTED ? shared + warp * places : nullptr, counters + warp * places, 0, places, 0, 0, 0
@@ -378,7 +371,7 @@ gboolean histogram_leaves_prepare(GError **error)
 
 void histogram_leaves(const HistogramCount &count, guint blocks, cudaStream_t stream)
 {
-  gsize shared = exact_shared(count.n_edges, count.sums);
+  gsize shared = exact_shared(count.rule.n_edges, count.sums);
   if (!count.sums) {
     count_in_single<<<blocks, THREADS, 0, stream>>>(count);
     count_in_double<false><<<2 * blocks, EXACT_THREADS, shared, stream>>>(count);

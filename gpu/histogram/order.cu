@@ -84,13 +84,6 @@ __global__ void __launch_bounds__(THREADS)
 /* ---- cells ---- */
 
 /* The same in all lanes. */
-__device__ static double sum_of_lanes(double x)
-{
-  for (guint32 step = WARP / 2; step > 0; step /= 2)
-    x += __shfl_xor_sync(EVERY_LANE, x, step);
-  return x;
-}
-
 __device__ static double largest_of_lanes(double x)
 {
   for (guint32 step = WARP / 2; step > 0; step /= 2)

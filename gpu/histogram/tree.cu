@@ -28,13 +28,13 @@ __device__ static bool take_child(const HistogramCount &count, HistogramPair &pa
 
 __device__ static Fate fate_of_leaves(const HistogramCount &count, HistogramPair &pair)
 {
-  if (count.sums)
+  if (count.sums || count.rule.is_near)
     return EXACT;
   if (pair.first == pair.last) { /* brute force computes pairs though it is known where they fall */
     pair.first = pair.first > 0 ? pair.first - 1 : 0;
     pair.last = pair.first + 1;
   }
-  bool is_far = isinf(count.squares[pair.last - 1]); /* bins above 180 degrees */
+  bool is_far = isinf(count.rule.squares[pair.last - 1]); /* bins above 180 degrees */
   return is_far || pair.last - pair.first > HISTOGRAM_SINGLE_EDGES ? EXACT : SURE;
 }
 
@@ -43,10 +43,11 @@ __device__ static Fate fate_of(const HistogramCount &count, HistogramPair &pair,
 {
   if (count.alone && pair.a == pair.b)
     return a.left ? SPLIT : EXACT;
-  Edges edges = narrow(count.squares, &a, &b, { pair.first, pair.last });
+  Edges edges = { pair.first, pair.last };
+  const bool is_whole = cells_are_whole(&count.rule, &a, &b, &edges);
   pair.first = (guint16)edges.first;
   pair.last = (guint16)edges.last;
-  if (edges.first == edges.last && !count.brute)
+  if (is_whole)
     return WHOLE;
   return a.left || b.left ? SPLIT : fate_of_leaves(count, pair);
 }
@@ -153,17 +154,19 @@ void histogram_offsets(const Cell *cells, guint n_cells, const LeafPositions *po
 
 __global__ void __launch_bounds__(THREADS) sum_copies(const __grid_constant__ HistogramCount count)
 {
-  for (guint64 value = (guint64)blockIdx.x * THREADS + threadIdx.x; value < count.values;
-       value += (guint64)gridDim.x * THREADS) {
+  const guint64 first = (guint64)blockIdx.x * THREADS + threadIdx.x,
+                step = (guint64)gridDim.x * THREADS;
+  for (guint64 value = first; value < count.values; value += step) {
     guint64 pairs = 0;
-    double weight = 0;
-    for (guint32 c = 0; c < count.copies; c++) {
+    for (guint32 c = 0; c < count.copies; c++)
       pairs += count.counts[c * count.values + value];
-      weight += count.sums ? count.sums[c * count.values + value] : 0;
-    }
     count.counts[value] = pairs;
-    if (count.sums)
-      count.sums[value] = weight;
+  }
+  for (guint64 value = first; value < count.n_sums; value += step) {
+    double weight = 0;
+    for (guint32 c = 0; c < count.copies; c++)
+      weight += count.sums[c * count.n_sums + value];
+    count.sums[value] = weight;
   }
 }
 
@@ -179,6 +182,6 @@ gboolean histogram_tree_prepare(GError **error)
 void histogram_sum(const HistogramCount &count, cudaStream_t stream)
 {
   if (count.copies > 1)
-    sum_copies<<<(guint)MIN((count.values + THREADS - 1) / THREADS, 1024), THREADS, 0, stream>>>(
-        count);
+    sum_copies<<<(guint)MIN((MAX(count.values, count.n_sums) + THREADS - 1) / THREADS, 1024),
+                 THREADS, 0, stream>>>(count);
 }

@@ -3,7 +3,6 @@
  * there are in all, or by near.c, which looks at each of them. */
 #pragma once
 
-#include "core/histogram/bounds.h"
 #include "core/histogram/count.h"
 #include "opencl/runtime/opencl.h"
 
@@ -38,7 +37,7 @@ typedef struct {
   OpenclCounter *self;
   Count count;
   gboolean is_alone;
-  gboolean is_near; /* each pair is looked at */
+  CellRule rule;
   OpenclCatalogue a, b;
   gpointer squares, weights; /* of the table, on the device */
   GError **error;

@@ -102,7 +102,7 @@ static gboolean count_all(OpenclWalk *walk)
     return FALSE;
   if (walk->is_alone)
     walk->b = walk->a;
-  walk->is_near = !self->whole || (self->near && (walk->a.bits || walk->b.bits || walk->squares));
+  walk->rule = count_cell_rule(&walk->count);
   if (!astro_opencl_walk(walk) || !add_counts(walk))
     return FALSE;
   if (walk->is_alone && a->fields)

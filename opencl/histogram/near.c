@@ -8,6 +8,9 @@
 static const char text[] =
 #include "opencl/histogram/seeds.cl.h"
 #include "opencl/histogram/values.cl.h"
+    "#ifdef FIELDS\n"
+#include "core/histogram/carried.cl.h"
+    "#endif\n"
 #include "opencl/histogram/near.cl.h"
     ;
 

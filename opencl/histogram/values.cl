@@ -1,15 +1,12 @@
-/* What points carry, and what their pairs are worth: sums of what points carry (fields.h of
- * core/histogram) and pairs' own weights (pair-weights.h), by the same formulas. Behind seeds.cl.
- * FIELDS: points carry something; WEIGHS_PAIRS: pairs have weights. */
-#define ANGULAR 0 /* as AstroBinning and AstroPairFields */
+/* What points are, and what their pairs are worth: pairs' own weights, by the formulas of
+ * core/histogram/pair-weights.h. Behind seeds.cl. FIELDS: points carry something (carried.cl);
+ * WEIGHS_PAIRS: pairs have weights. */
+#define ANGULAR 0 /* as AstroBinning */
 #define SMU 1
 #define RPPI 2
-#define KK 1
-#define NK 2
-#define NG 3
-#define GG 4
 
-#define ARCMINUTES (60 * 180 / M_PI) /* in a radian */
+#define ON_BOTH /* for CUDA, which shares carried.cl */
+
 #ifdef FIELDS
 #define PLANES 7 /* the most */
 #else
@@ -97,58 +94,5 @@ double pair_weight(const Weigher *w, uint kind, const Point *a, ulong slot_a, co
   if (w->n_words)
     weight = w->of_bits[n];
   return w->n_table ? weight * by_table(w, chord_square(kind, a, b)) : weight;
-}
-#endif
-
-/* ---- what points carry ---- */
-
-#ifdef FIELDS
-typedef struct {
-  double tangential, cross;
-} Shear;
-
-/* The shear at a point along the direction to another one, and across it. */
-Shear turn(const Point *p, const Point *q)
-{
-  const double dx = q->x - p->x, dy = q->y - p->y, dz = q->z - p->z;
-  const double cos_dec = p->x * p->cos_ra + p->y * p->sin_ra;
-  const double n = cos_dec * dz - p->z * (dx * p->cos_ra + dy * p->sin_ra),
-               e = dy * p->cos_ra - dx * p->sin_ra;
-  const double both = n * n + e * e, over = both > 0 ? 1 / both : 0;
-  const double cosine = (n * n - e * e) * over, sine = 2 * (n * e) * over;
-  return (Shear){ p->first * cosine + p->second * sine, p->second * cosine - p->first * sine };
-}
-
-double size_of(const Point *p)
-{
-  return p->first * p->first + p->second * p->second;
-}
-
-void add_planes(uint fields, const Point *a, const Point *b, double square, double *sum)
-{
-  const double weight = a->weight * b->weight;
-  sum[0] += weight;
-  sum[1] += weight * (2 * asin(fmin(sqrt(square) / 2, 1.0)) * ARCMINUTES);
-  if (fields == KK || fields == NK) {
-    const double product = (fields == KK ? a->first : a->weight) * b->first;
-    sum[2] += product;
-    sum[3] += product * product;
-    return;
-  }
-  const Shear of_b = turn(b, a);
-  if (fields == NG) {
-    sum[2] += a->weight * of_b.tangential;
-    sum[3] += a->weight * of_b.cross;
-    sum[4] += a->weight * a->weight * size_of(b) / 2;
-    return;
-  }
-  const Shear of_a = turn(a, b);
-  const double tt = of_a.tangential * of_b.tangential, xx = of_a.cross * of_b.cross,
-               xt = of_a.cross * of_b.tangential, tx = of_a.tangential * of_b.cross;
-  sum[2] += tt + xx;
-  sum[3] += tt - xx;
-  sum[4] += xt - tx;
-  sum[5] += xt + tx;
-  sum[6] += size_of(a) * size_of(b) / 2;
 }
 #endif

@@ -3,7 +3,6 @@
  * slice of the walk at a time, for which the host waits. */
 #include "config.h"
 #include "core/histogram/deal.h"
-#include "core/histogram/space-bounds.h"
 #include "opencl/histogram/counter.h"
 
 #define MOST_POINTS 512 /* of a cell that the device counts */
@@ -16,7 +15,7 @@ static gboolean run_slice(OpenclWalk *walk)
   AstroDevice *device = self->place.device;
   if (!device->funcs->queue_copy(device, self->place.queue, ASTRO_COPY_UP, self->seeds, self->slice,
                                  self->n_seeds * sizeof *self->slice, walk->error) ||
-      !(walk->is_near ? astro_opencl_near_count : astro_opencl_whole_count)(walk) ||
+      !(walk->rule.is_near ? astro_opencl_near_count : astro_opencl_whole_count)(walk) ||
       !astro_opencl_drain(&self->place, walk->error))
     return FALSE;
   count_report(&walk->count, self->pairs);
@@ -53,34 +52,15 @@ static void add_whole(OpenclWalk *walk, const Cell *a, const Cell *b, guint regi
     walk->count.sums[value] += a->weight * b->weight;
 }
 
-/* Whether no pair of two cells has to be looked at; edges: those that may lie between their pairs.
- */
-static gboolean take_whole(OpenclWalk *walk, const Cell *a, const Cell *b, guint region,
-                           Edges *edges)
-{
-  const Counter *counter = walk->self->counter;
-  const AstroHistogramConfig *config = &counter->config;
-  const gboolean is_brute = config->method == ASTRO_PAIR_METHOD_BRUTE;
-  if (config->kind != ASTRO_BINNING_ANGULAR) {
-    const gboolean is_far = !is_brute && !space_may_count(counter->rule, a, b);
-    walk->self->pairs += is_far ? a->n * b->n : 0;
-    return is_far;
-  }
-  *edges = narrow(counter->squares, a, b, *edges);
-  const gboolean is_in_bins = edges->last > 0 && edges->first < config->n_edges;
-  if (edges->first != edges->last || is_brute || (walk->is_near && is_in_bins))
-    return FALSE;
-  add_whole(walk, a, b, region, edges->first);
-  return TRUE;
-}
-
 /* FALSE: it failed, or the count was cancelled. */
 static gboolean visit(OpenclWalk *walk, const Cell *a, const Cell *b, guint region, Edges edges)
 {
   const gboolean is_self = walk->is_alone && a == b;
   const Cell *const cells_a = walk->count.a->cells, *const cells_b = walk->count.b->cells;
-  if (!is_self && take_whole(walk, a, b, region, &edges))
+  if (!is_self && cells_are_whole(&walk->rule, a, b, &edges)) {
+    add_whole(walk, a, b, region, edges.first);
     return TRUE;
+  }
   if (a->n <= MOST_POINTS && b->n <= MOST_POINTS)
     return add_seed(walk, a, b, region, edges);
   /* Cells of similar size are both split. */

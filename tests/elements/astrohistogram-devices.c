@@ -11,22 +11,28 @@
 #define BINS " min-angle=1 max-angle=1000 bins-per-decade=5 "
 
 #define DATA "points=500 seed=1" BAND
+#define RANDOM "astrocatsrc points=300 catalogues=3 seed=2" BAND
 
 static char *line_of(const char *settings, const char *data)
 {
   return g_strdup_printf("astrohistogram name=h %s" BINS "! appsink name=out "
-                         "astrocatsrc %s ! h.data "
-                         "astrocatsrc points=300 catalogues=3 seed=2" BAND "! h.random",
+                         "astrocatsrc %s ! h.data " RANDOM "! h.random",
                          settings, data);
 }
 
-static GPtrArray *count(const char *settings, const char *data)
+static GPtrArray *count_line(const char *line)
 {
-  g_autofree char *message = NULL, *line = line_of(settings, data);
+  g_autofree char *message = NULL;
   GPtrArray *samples = test_samples(line, &message);
   g_assert_cmpstr(message, ==, NULL);
   g_assert_cmpuint(samples->len, ==, 1);
   return samples;
+}
+
+static GPtrArray *count(const char *settings, const char *data)
+{
+  g_autofree char *line = line_of(settings, data);
+  return count_line(line);
 }
 
 static void assert_same(GPtrArray *one, GPtrArray *all, gboolean exact)
@@ -80,6 +86,55 @@ static void test_weights(void)
   g_rmdir(folder);
 }
 
+/* A line with each kind of place in it: one device and several give what the host gives. */
+static void check_line(const char *line, gboolean exact)
+{
+  g_autofree char *one = g_strdup_printf(line, "backend=cuda"),
+                  *several = g_strconcat("devices=", test_several_devices(), NULL),
+                  *all = g_strdup_printf(line, several),
+                  *host = g_strdup_printf(line, "backend=cpu");
+  g_autoptr(GPtrArray) cpu = count_line(host);
+  g_autoptr(GPtrArray) alone = count_line(one);
+  g_autoptr(GPtrArray) shared = count_line(all);
+  assert_same(cpu, alone, exact);
+  assert_same(cpu, shared, exact);
+}
+
+#define SPACE "min-distance=400 max-distance=900 "
+
+static void test_space(void)
+{
+  check_line("astrohistogram name=h kind=smu regions=5 %s ! appsink name=out "
+             "astrocatsrc " DATA SPACE "! h.data " RANDOM SPACE "! h.random",
+             TRUE);
+  check_line("astrohistogram name=h kind=rppi max-separation=90 %s ! appsink name=out "
+             "astrocatsrc " DATA SPACE "! h.data " RANDOM SPACE "! h.random",
+             TRUE);
+}
+
+/* Positive scalars and weights, whose sums lose no digits, and bits of realisations. */
+static void test_carried(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("devices-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "data.csv", NULL), *fields = NULL, *bits = NULL;
+  g_autoptr(GString) text = g_string_new("ra,dec,k,bits\n");
+  for (guint i = 0; i < 400; i++)
+    g_string_append_printf(text, "%.3f,%.3f,%.2f,%u\n", i % 30 + 0.037 * i / 13, i % 20 + 0.001 * i,
+                           0.3 + (i % 7) * 0.11, i * 2654435761u);
+  g_assert_true(g_file_set_contents(path, text->str, -1, NULL));
+  fields = g_strdup_printf("astrohistogram name=h fields=kk %%s" BINS "! appsink name=out "
+                           "astrocatsrc location=%s k-column=k ! h.data",
+                           path);
+  bits = g_strdup_printf("astrohistogram name=h %%s" BINS "! appsink name=out "
+                         "astrocatsrc location=%s bitweight-columns=bits ! h.data " RANDOM
+                         "! h.random",
+                         path);
+  check_line(fields, FALSE);
+  check_line(bits, FALSE);
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
 /* A device that fails ends the stream with an error that names it. */
 static void test_failure(void)
 {
@@ -104,7 +159,6 @@ static void test_refusals(void)
     { "devices=0,99", "devices is \"0,99\": this machine has" },
     { "devices=x", "this cannot be read" },
     { "devices=0,0 backend=cpu", "devices=0,0 with backend=cpu" },
-    { "devices=0 kind=smu", "kind=smu is counted on the CPU and by OpenCL only" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line = g_strconcat("astrocatsrc points=9 ! h.data astrohistogram name=h ",
@@ -119,6 +173,8 @@ static void add_tests(void)
     return;
   g_test_add_func("/astrohistogram-devices/same", test_same);
   g_test_add_func("/astrohistogram-devices/weights", test_weights);
+  g_test_add_func("/astrohistogram-devices/space", test_space);
+  g_test_add_func("/astrohistogram-devices/carried", test_carried);
   g_test_add_func("/astrohistogram-devices/refused", test_refusals);
   g_test_add_func("/astrohistogram-devices/failure", test_failure); /* the last: it stays broken */
 }

@@ -327,8 +327,6 @@ static void test_refusals(void)
   test_refused(MOCK "! h.data " SMU "min-separation=0 ! fakesink", "both above 0");
   test_refused(MOCK "! h.data " SMU "min-separation=9 max-separation=3 ! fakesink",
                "the second separation must be the larger one");
-  test_refused(MOCK "! h.data " SMU "backend=cuda ! fakesink",
-               "kind=smu is counted on the CPU and by OpenCL only");
   test_refused("astrocatsrc min-distance=5 max-distance=5 ! fakesink", "the larger one");
   refuse_text("ra,dec,z\n1,2,0.5\n", "redshift-column=z", "needs a cosmology");
   refuse_text("ra,dec,z\n1,2,0.5\n", "redshift-column=z omega-m=0.3 distance-column=z",

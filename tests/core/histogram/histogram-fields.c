@@ -144,19 +144,20 @@ static void check_sums(const AstroHistogramConfig *config, const guint64 *counts
     }
 }
 
-static void check_opencl(AstroHistogramConfig *config, const Carriers *a, const Carriers *b,
-                         const guint64 *counts, const double *expected)
+static void check_device(const AstroBackend *backend, AstroHistogramConfig *config,
+                         const Carriers *a, const Carriers *b, const guint64 *counts,
+                         const double *expected)
 {
   static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
-  const AstroBackend backend = test_opencl();
+  const char *name = astro_backend_kind_name(backend->kind);
   const gsize values = astro_histogram_values(config), n = astro_histogram_sums(config);
   g_autofree guint64 *found = g_new(guint64, values);
   g_autofree double *sums = g_new(double, n);
   for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
     config->method = methods[m];
-    count(&backend, config, 0, a, b, found, sums);
-    test_assert_counts(found, counts, values, "by OpenCL");
-    check_sums(config, counts, sums, expected, 1e-12, "by OpenCL");
+    count(backend, config, 0, a, b, found, sums);
+    test_assert_counts(found, counts, values, name);
+    check_sums(config, counts, sums, expected, 1e-12, name);
   }
 }
 
@@ -188,8 +189,9 @@ static void check_all(AstroHistogramConfig *config, const Carriers *a, const Car
     }
   }
   unsetenv("ASTRO_CPU");
-  if (test_opencl_device)
-    check_opencl(config, a, b, counts, expected);
+  AstroBackend devices[2];
+  for (guint d = test_device_backends(devices); d-- > 0;)
+    check_device(&devices[d], config, a, b, counts, expected);
   config->method = ASTRO_PAIR_METHOD_AUTO;
 }
 

@@ -258,6 +258,17 @@ static inline void test_find_opencl_backend(void)
   g_assert_nonnull(test_opencl_backend);
 }
 
+/* The backends of devices that are there; returns how many these are. */
+static inline guint test_device_backends(AstroBackend found[2])
+{
+  guint n = 0;
+  if (test_cuda_device)
+    found[n++] = test_cuda;
+  if (test_opencl_device)
+    found[n++] = test_opencl();
+  return n;
+}
+
 static const AstroHistogramParts test_orders_points = { .orders_points = TRUE };
 static const AstroBackend test_cuda_orders = {
   .stage = "histogram",

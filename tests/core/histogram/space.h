@@ -114,21 +114,21 @@ static inline void space_test_count(const AstroBackend *backend, const AstroHist
                     sums);
 }
 
-static inline void space_check_opencl(AstroHistogramConfig *config, const SpaceCatalogue *a,
-                                      const SpaceCatalogue *b, const guint64 *expected,
-                                      const double *expected_sums)
+static inline void space_check_device(const AstroBackend *backend, AstroHistogramConfig *config,
+                                      const SpaceCatalogue *a, const SpaceCatalogue *b,
+                                      const guint64 *expected, const double *expected_sums)
 {
   static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
-  const AstroBackend backend = test_opencl();
+  const char *name = astro_backend_kind_name(backend->kind);
   const gsize values = astro_histogram_values(config);
   g_autofree guint64 *found = g_new(guint64, values);
   g_autofree double *sums = g_new(double, values);
   for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
     config->method = methods[m];
-    space_test_count(&backend, config, 0, a, b, found, sums);
-    test_assert_counts(found, expected, values, "by OpenCL");
+    space_test_count(backend, config, 0, a, b, found, sums);
+    test_assert_counts(found, expected, values, name);
     if (config->weighted)
-      test_assert_sums(sums, expected_sums, values, "by OpenCL");
+      test_assert_sums(sums, expected_sums, values, name);
   }
 }
 
@@ -161,7 +161,8 @@ static inline void space_check_all(AstroHistogramConfig *config, const SpaceCata
       }
   }
   unsetenv("ASTRO_CPU");
-  if (test_opencl_device)
-    space_check_opencl(config, a, b, expected, expected_sums);
+  AstroBackend devices[2];
+  for (guint d = test_device_backends(devices); d-- > 0;)
+    space_check_device(&devices[d], config, a, b, expected, expected_sums);
   config->method = ASTRO_PAIR_METHOD_AUTO;
 }
