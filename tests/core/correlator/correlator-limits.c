@@ -354,8 +354,68 @@ static void test_part_counts(void)
   g_free(whole.counts);
 }
 
+/* How many counts of a dump differ: none, one for all that lost the same, one a baseline where
+ * channels lost the same, or all. They are those that are written where nobody asks. */
+static void check_different(const AstroBackend *backend, const guint8 *valid, gsize valid_channel,
+                            guint step, guint64 expected)
+{
+  enum { STATIONS = 5, CHANNELS = 6, TIME = 70, PAIRS = 15 };
+  AstroCorrelatorConfig config =
+      test_config(STATIONS, 1, CHANNELS, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE);
+  config.channel_step = step;
+  const gsize bytes = astro_correlator_output_bytes(&config), n = PAIRS * CHANNELS / step;
+  g_autofree gchar *out = g_malloc(bytes);
+  gpointer data = test_data(&config, TIME, 3);
+  guint32 counts[2][PAIRS * CHANNELS];
+  guint64 different = G_MAXUINT64;
+  const AstroBlock from = { data, TIME * test_step_bytes(&config) }, to = { out, bytes };
+  gpointer instance = backend->create(&config, &(AstroPlace){ 0 }, NULL, NULL);
+  for (guint asked = 0; asked < 2; asked++) {
+    const AstroCorrelatorArguments arguments = { .steps = TIME,
+                                                 .count = TIME,
+                                                 .valid = valid,
+                                                 .valid_time = CHANNELS * STATIONS,
+                                                 .valid_channel = valid_channel,
+                                                 .valid_station = 1,
+                                                 .dump = TRUE,
+                                                 .n_counts = asked ? &different : NULL };
+    memset(counts[asked], 0x5a, sizeof counts[asked]);
+    AstroResult told = { .counts = counts[asked] };
+    g_assert_true(backend->submit(instance, &from, 1, &to, 1, &arguments, &told, NULL));
+    g_assert_true(told.complete == (expected == 0));
+    g_assert_cmpuint(told.samples, ==, TIME * step);
+  }
+  g_assert_cmpuint(different, ==, expected);
+  for (gsize i = 0; expected > 0 && i < n; i++)
+    g_assert_cmpuint(counts[1][i % different], ==, counts[0][i]);
+  for (gsize i = expected > 1 ? expected : n; i < n; i++)
+    g_assert_cmphex(counts[1][i], ==, 0x5a5a5a5a);
+  backend->destroy(instance);
+  test_free(data);
+}
+
+static void test_different_counts(void)
+{
+  enum { ROW = 6 * 5, TIME = 70 };
+  guint8 valid[TIME * ROW];
+  for (guint i = 0; i < G_N_ELEMENTS(test_backends) && test_backends[i]; i++) {
+    memset(valid, 1, sizeof valid);
+    check_different(test_backends[i], NULL, 0, 1, 0);
+    check_different(test_backends[i], valid, 5, 1, 0);
+    memset(valid + 64 * ROW, 0, 3 * ROW); /* three steps of all */
+    check_different(test_backends[i], valid, 0, 1, 1);
+    check_different(test_backends[i], valid, 5, 2, 1);
+    valid[4 * ROW + 3] = 0; /* another of one station */
+    check_different(test_backends[i], valid, 0, 1, 15);
+    check_different(test_backends[i], valid, 0, 3, 15);
+    check_different(test_backends[i], valid, 5, 1, 15 * 6);
+    check_different(test_backends[i], valid, 5, 3, 15 * 2);
+  }
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/correlator/different-counts", test_different_counts);
   g_test_add_func("/correlator/parts", test_parts);
   g_test_add_func("/correlator/part-counts", test_part_counts);
   test_add_inputs("little-memory", test_little_memory);
