@@ -47,65 +47,97 @@ static gboolean grow(AstroCorrelatorCounts *counts, guint tables, GError **error
   return TRUE;
 }
 
-/* Sets a bit for every good step of each station in a channel, and lists the stations that miss
- * any; returns their number. Flags of neighbouring stations lie side by side as a rule. */
-static guint gather(const AstroCorrelatorCounts *counts, const AstroCorrelatorArguments *arguments,
-                    guint channel, guint64 *bits, guint *hurt)
+/* The flags of a channel in a submit. */
+typedef struct {
+  const guint8 *valid;
+  gsize time, station; /* strides */
+  guint stations;
+} Flags;
+
+static gboolean are_alike(const Flags *flags, guint64 step, guint64 other)
 {
-  const guint64 words = (arguments->count + 63) / 64;
-  const guint8 *valid = arguments->valid + arguments->first * arguments->valid_time +
-                        channel * arguments->valid_channel;
-  g_autofree guint64 *word = g_new(guint64, counts->stations);
-  g_autofree guint64 *good = g_new0(guint64, counts->stations);
-  guint n_hurt = 0;
-  for (guint64 w = 0; w < words; w++) {
-    memset(word, 0, counts->stations * sizeof *word);
-    for (guint64 t = 64 * w; t < MIN(64 * (w + 1), arguments->count); t++)
-      for (guint s = 0; s < counts->stations; s++)
-        word[s] |= (guint64)(valid[t * arguments->valid_time + s * arguments->valid_station] != 0)
-                   << (t % 64);
-    for (guint s = 0; s < counts->stations; s++) {
-      bits[s * words + w] = word[s];
-      good[s] += (guint64)__builtin_popcountll(word[s]);
-    }
-  }
-  for (guint s = 0; s < counts->stations; s++)
-    if (good[s] < arguments->count)
-      hurt[n_hurt++] = s;
-  return n_hurt;
+  const guint8 *a = flags->valid + step * flags->time, *b = flags->valid + other * flags->time;
+  if (flags->station == 1)
+    return memcmp(a, b, flags->stations) == 0;
+  for (guint s = 0; s < flags->stations; s++)
+    if (!a[s * flags->station] != !b[s * flags->station])
+      return FALSE;
+  return TRUE;
 }
 
-static guint64 common(const guint64 *a, const guint64 *b, guint64 words)
+/* Lists the stations that lost a step, and returns their number. */
+static guint list_lost(const Flags *flags, guint64 step, guint *list)
 {
-  guint64 n = 0;
-  for (guint64 w = 0; w < words; w++)
-    n += (guint64)__builtin_popcountll(a[w] & b[w]);
+  const guint8 *valid = flags->valid + step * flags->time;
+  guint n = 0;
+  for (guint s = 0; s < flags->stations; s++) {
+    list[n] = s;
+    n += !valid[s * flags->station];
+  }
   return n;
 }
 
-/* Adds the steps that pairs have lost to some of the tables. A station without losses is paired
- * with those that have some only, which are few as a rule. */
-static void count_pairs(AstroCorrelatorCounts *counts, guint from, guint to, const guint64 *bits,
-                        guint64 count, const guint *hurt, guint n_hurt)
+/* A pair loses the steps of both its stations; what both have lost then counts twice, and is taken
+ * off here. Differences may be below 0 in between, which unsigned numbers can be. */
+static void take_off_pairs(guint32 *lost, const guint *list, guint n, guint32 steps)
 {
-  const guint64 words = (count + 63) / 64;
-  for (guint i = 0, before = 0; i < counts->stations; i++) { /* before: hurt ones below i */
-    const gboolean is_hurt = before < n_hurt && hurt[before] == i;
-    for (guint k = 0; k < (is_hurt ? i + 1 : before); k++) {
-      const guint j = is_hurt ? k : hurt[k];
-      const guint64 lost = count - common(bits + i * words, bits + j * words, words);
-      for (guint t = from; t < to; t++)
-        counts->lost[t * counts->baselines + (guint64)i * (i + 1) / 2 + j] += (guint32)lost;
-    }
-    before += is_hurt;
+  for (guint a = 0; a < n; a++) {
+    guint32 *row = lost + (guint64)list[a] * (list[a] + 1) / 2;
+    for (guint b = 0; b < a; b++)
+      row[list[b]] -= steps;
   }
+}
+
+/* missing: steps that each station has lost; list: room for stations. */
+static void add_missing(guint32 *lost, guint stations, const guint32 *missing, guint *list)
+{
+  for (guint i = 0, n = 0; i < stations; i++) {
+    guint32 *row = lost + (guint64)i * (i + 1) / 2;
+    for (guint j = 0; j <= i && missing[i]; j++)
+      row[j] += missing[i];
+    for (guint k = 0; k < n; k++)
+      row[list[k]] += missing[list[k]];
+    if (missing[i])
+      list[n++] = i;
+  }
+}
+
+/* Losses come in runs of steps, or are few: each run costs as much as there are pairs of stations
+ * that lost it. list and missing: room for stations, the latter zeros. */
+static gboolean add_channel(AstroCorrelatorCounts *counts, guint channel, gboolean is_for_all,
+                            const Flags *flags, guint64 count, guint *list, guint32 *missing,
+                            gboolean *loss, GError **error)
+{
+  gboolean any = FALSE;
+  guint first = channel, end = channel + 1; /* tables */
+  for (guint64 t = 0, next; t < count; t = next) {
+    for (next = t + 1; next < count && are_alike(flags, t, next);)
+      next++;
+    const guint n = list_lost(flags, t, list);
+    const guint32 steps = (guint32)(next - t);
+    if (n == 0)
+      continue;
+    if (!grow(counts, is_for_all ? 1 : counts->channels, error))
+      return FALSE;
+    any = TRUE;
+    first = is_for_all ? 0 : channel;
+    end = is_for_all ? counts->tables : channel + 1;
+    for (guint table = first; table < end; table++)
+      take_off_pairs(counts->lost + table * counts->baselines, list, n, steps);
+    for (guint k = 0; k < n; k++)
+      missing[list[k]] += steps;
+  }
+  for (guint table = first; any && table < end; table++)
+    add_missing(counts->lost + table * counts->baselines, counts->stations, missing, list);
+  *loss |= any;
+  return TRUE;
 }
 
 gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
                                      const AstroCorrelatorArguments *arguments, gboolean *loss,
                                      GError **error)
 {
-  guint64 count = arguments->count, words = (count + 63) / 64;
+  const guint64 count = arguments->count;
   *loss = FALSE;
   counts->n_told = arguments->n_counts;
   if (count > G_MAXUINT32 - counts->samples)
@@ -114,21 +146,19 @@ gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
     counts->samples += count;
     return TRUE;
   }
-  g_autofree guint64 *bits = g_new(guint64, counts->stations * words);
-  g_autofree guint *hurt = g_new(guint, counts->stations); /* stations with losses, rising */
-  guint channels = arguments->valid_channel ? counts->channels : 1;
+  /* Either one table serves all channels, or each channel has its own. */
+  const guint channels = arguments->valid_channel ? counts->channels : 1;
+  g_autofree guint *list = g_new(guint, counts->stations);
+  g_autofree guint32 *missing = g_new(guint32, counts->stations);
   for (guint c = 0; c < channels; c++) {
-    const guint n_hurt = gather(counts, arguments, c, bits, hurt);
-    if (n_hurt == 0)
-      continue;
-    *loss = TRUE;
-    if (!grow(counts, channels, error)) {
+    const Flags flags = { arguments->valid + arguments->first * arguments->valid_time +
+                              c * arguments->valid_channel,
+                          arguments->valid_time, arguments->valid_station, counts->stations };
+    memset(missing, 0, counts->stations * sizeof *missing);
+    if (!add_channel(counts, c, channels == 1, &flags, count, list, missing, loss, error)) {
       *loss = FALSE;
       return FALSE;
     }
-    /* Either one table serves all channels, or each channel has its own. */
-    count_pairs(counts, channels == 1 ? 0 : c, channels == 1 ? counts->tables : c + 1, bits, count,
-                hurt, n_hurt);
   }
   counts->samples += count;
   return TRUE;

@@ -1,4 +1,5 @@
 /* Limits of the correlator, some refused and some handled: shapes, blocks, a device's memory. */
+#include "core/correlator/counts.h"
 #include "core/correlator/parts.h"
 #include "tests/core/correlator/correlator.h"
 
@@ -394,6 +395,61 @@ static void check_different(const AstroBackend *backend, const guint8 *valid, gs
   test_free(data);
 }
 
+/* Flags of two calls, in runs and alone, along either axis first, common to all channels or not:
+ * the counts are those of steps that both stations of a pair have. */
+static void check_counted(GRand *rand, guint number)
+{
+  enum { STATIONS = 7, CHANNELS = 3, STEPS = 90 };
+  static const AstroCorrelatorConfig config = { .stations = STATIONS,
+                                                .channels = CHANNELS,
+                                                .channel_step = 1 };
+  guint8 valid[STEPS * CHANNELS * STATIONS];
+  guint good[CHANNELS][STATIONS * (STATIONS + 1) / 2] = { { 0 } };
+  AstroCorrelatorCounts counts;
+  astro_correlator_counts_init(&counts, &config);
+  for (guint call = 0; call < 2; call++) {
+    const gboolean by_time = (number >> call) & 1, by_channel = (number >> (2 + call)) & 1;
+    const AstroCorrelatorArguments arguments = {
+      .steps = STEPS,
+      .first = 11,
+      .count = 70,
+      .valid = valid,
+      .valid_time = by_time ? 1 : CHANNELS * STATIONS,
+      .valid_channel = !by_channel ? 0
+                       : by_time   ? STEPS
+                                   : STATIONS,
+      .valid_station = by_time ? CHANNELS * STEPS : 1,
+    };
+    gboolean has_lost = FALSE, lost;
+    for (guint i = 0; i < sizeof valid; i++)
+      valid[i] = i > 0 && g_rand_int_range(rand, 0, 9) > 0 ? valid[i - 1]
+                                                           : g_rand_int_range(rand, 0, 4) > 0;
+    for (guint c = 0; c < CHANNELS; c++)
+      for (guint t = 11; t < 81; t++)
+        for (guint i = 0, pair = 0; i < STATIONS; i++)
+          for (guint j = 0; j <= i; j++, pair++) {
+            const guint8 *at = valid + t * arguments.valid_time + c * arguments.valid_channel;
+            const gboolean both =
+                at[i * arguments.valid_station] && at[j * arguments.valid_station];
+            good[c][pair] += both;
+            has_lost |= !both;
+          }
+    g_assert_true(astro_correlator_counts_add(&counts, &arguments, &lost, NULL));
+    g_assert_true(lost == has_lost);
+  }
+  for (guint c = 0; c < CHANNELS; c++)
+    for (guint pair = 0; pair < G_N_ELEMENTS(good[c]); pair++)
+      g_assert_cmpuint(astro_correlator_counts_good(&counts, 1, c, pair), ==, good[c][pair]);
+  astro_correlator_counts_free(&counts);
+}
+
+static void test_counted(void)
+{
+  g_autoptr(GRand) rand = g_rand_new_with_seed(4);
+  for (guint number = 0; number < 160; number++)
+    check_counted(rand, number);
+}
+
 static void test_different_counts(void)
 {
   enum { ROW = 6 * 5, TIME = 70 };
@@ -415,6 +471,7 @@ static void test_different_counts(void)
 
 static void add_tests(void)
 {
+  g_test_add_func("/correlator/counted", test_counted);
   g_test_add_func("/correlator/different-counts", test_different_counts);
   g_test_add_func("/correlator/parts", test_parts);
   g_test_add_func("/correlator/part-counts", test_part_counts);
