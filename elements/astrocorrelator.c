@@ -68,6 +68,7 @@ struct _AstroCorrelator {
   guint64 number; /* of that integration */
   guint64 end;    /* the step after the last one that came of it */
   guint32 *counts;
+  guint64 n_counts; /* of them that differ, as the latest dump told */
 
   /* Sets of devices, a bit each; the host counts as one. */
   guint32 stale;              /* they still hold an integration that was dropped */
@@ -322,8 +323,8 @@ static guint64 n_counts(AstroStage *stage)
          astro_stream_extent(out, ASTRO_AXIS_BASELINE);
 }
 
-/* Adds the counts of good samples behind each channel and baseline, or one count for all where
- * they are the same. A block without any good sample is a GAP. */
+/* Adds the counts of good samples behind each channel and baseline, or behind each baseline where
+ * all channels have the same, or one count for all. A block without any good sample is a GAP. */
 static void add_counts(AstroStage *stage, GstBuffer *out)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
@@ -335,11 +336,13 @@ static void add_counts(AstroStage *stage, GstBuffer *out)
 
   if (result->complete)
     shape.n_axes = 0;
+  else if (self->n_counts < n_counts(stage))
+    shape = (AstroLayout){ 1, { layout->axes[1] }, { layout->extents[1] } };
   AstroValidityMeta *meta = astro_buffer_add_validity(out, &shape, self->full);
   if (result->complete)
     meta->counts[0] = (guint32)result->samples;
   else
-    memcpy(meta->counts, self->counts, n_counts(stage) * sizeof *self->counts);
+    memcpy(meta->counts, self->counts, self->n_counts * sizeof *self->counts);
   for (guint64 i = 0; i < astro_validity_n_counts(meta); i++)
     if (meta->counts[i])
       return;
@@ -386,6 +389,7 @@ static gboolean add_on(AstroStage *stage, guint lane, GstBuffer *in,
   const guint32 bit = 1u << lane;
   *out = NULL;
   arguments->begin = (self->stale & bit) != 0;
+  arguments->n_counts = &self->n_counts;
   astro_stage_take_lane(stage, lane);
   if (arguments->dump && !(*out = new_block(stage, error)))
     return FALSE;
@@ -405,7 +409,7 @@ static gboolean dump_on(AstroStage *stage, guint lane, GstBuffer *in,
   if (!add_on(stage, lane, in, arguments, is_part, &out, error))
     return FALSE;
   astro_correlator_parts_add(&ASTRO_CORRELATOR(stage)->parts, out, lane, astro_stage_result(stage),
-                             n_counts(stage));
+                             ASTRO_CORRELATOR(stage)->n_counts);
   return TRUE;
 }
 
@@ -434,7 +438,8 @@ static gboolean join_and_emit(AstroStage *stage, gboolean is_cut, GError **error
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   AstroCorrelatorParts *parts = &self->parts;
   GstBuffer *out = astro_correlator_parts_join(parts, stage, (guint)(self->number % parts->n),
-                                               astro_stage_result(stage), n_counts(stage), error);
+                                               astro_stage_result(stage), n_counts(stage),
+                                               &self->n_counts, error);
   if (out)
     emit(stage, out, self->number, self->end, is_cut);
   return out != NULL;

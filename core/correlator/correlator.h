@@ -75,6 +75,9 @@ typedef struct {
   /* Ends the integration after these steps: its visibilities go to out[0], sums and counts are
    * reset, and the result tells the losses. */
   gboolean dump;
+  /* Where a dump says how many of the result's counts differ and were written: counts[i % n] is
+   * that of channel:baseline i. 0: none had losses. NULL: all are written. */
+  guint64 *n_counts;
 
   /* Adds the visibilities in[0], which another instance has made of other steps of the same
    * integration, to those in out[0], whatever this instance has summed itself: sums (CI32LE) are

@@ -47,77 +47,126 @@ static gboolean grow(AstroCorrelatorCounts *counts, guint tables, GError **error
   return TRUE;
 }
 
-/* Sets a bit for every good step of a station; TRUE if any step is missing. */
-static gboolean gather(guint64 *bits, const guint8 *valid, gsize stride, guint64 count)
+/* The flags of a channel in a submit. */
+typedef struct {
+  const guint8 *valid;
+  gsize time, station; /* strides */
+  guint stations;
+} Flags;
+
+static gboolean are_alike(const Flags *flags, guint64 step, guint64 other)
 {
-  guint64 good = 0;
-  memset(bits, 0, (count + 63) / 64 * sizeof *bits);
-  for (guint64 t = 0; t < count; t++) {
-    guint64 bit = valid[t * stride] != 0;
-    bits[t / 64] |= bit << (t % 64);
-    good += bit;
-  }
-  return good < count;
+  const guint8 *a = flags->valid + step * flags->time, *b = flags->valid + other * flags->time;
+  if (flags->station == 1)
+    return memcmp(a, b, flags->stations) == 0;
+  for (guint s = 0; s < flags->stations; s++)
+    if (!a[s * flags->station] != !b[s * flags->station])
+      return FALSE;
+  return TRUE;
 }
 
-static guint64 common(const guint64 *a, const guint64 *b, guint64 words)
+/* Lists the stations that lost a step, and returns their number. */
+static guint list_lost(const Flags *flags, guint64 step, guint *list)
 {
-  guint64 n = 0;
-  for (guint64 w = 0; w < words; w++)
-    n += (guint64)__builtin_popcountll(a[w] & b[w]);
+  const guint8 *valid = flags->valid + step * flags->time;
+  guint n = 0;
+  for (guint s = 0; s < flags->stations; s++) {
+    list[n] = s;
+    n += !valid[s * flags->station];
+  }
   return n;
+}
+
+/* A pair loses the steps of both its stations; what both have lost then counts twice, and is taken
+ * off here. Differences may be below 0 in between, which unsigned numbers can be. */
+static void take_off_pairs(guint32 *lost, const guint *list, guint n, guint32 steps)
+{
+  for (guint a = 0; a < n; a++) {
+    guint32 *row = lost + (guint64)list[a] * (list[a] + 1) / 2;
+    for (guint b = 0; b < a; b++)
+      row[list[b]] -= steps;
+  }
+}
+
+/* missing: steps that each station has lost; list: room for stations. */
+static void add_missing(guint32 *lost, guint stations, const guint32 *missing, guint *list)
+{
+  for (guint i = 0, n = 0; i < stations; i++) {
+    guint32 *row = lost + (guint64)i * (i + 1) / 2;
+    for (guint j = 0; j <= i && missing[i]; j++)
+      row[j] += missing[i];
+    for (guint k = 0; k < n; k++)
+      row[list[k]] += missing[list[k]];
+    if (missing[i])
+      list[n++] = i;
+  }
+}
+
+/* Losses come in runs of steps, or are few: each run costs as much as there are pairs of stations
+ * that lost it. list and missing: room for stations, the latter zeros. */
+static gboolean add_channel(AstroCorrelatorCounts *counts, guint channel, gboolean is_for_all,
+                            const Flags *flags, guint64 count, guint *list, guint32 *missing,
+                            gboolean *loss, GError **error)
+{
+  gboolean any = FALSE;
+  guint first = channel, end = channel + 1; /* tables */
+  for (guint64 t = 0, next; t < count; t = next) {
+    for (next = t + 1; next < count && are_alike(flags, t, next);)
+      next++;
+    const guint n = list_lost(flags, t, list);
+    const guint32 steps = (guint32)(next - t);
+    if (n == 0)
+      continue;
+    if (!grow(counts, is_for_all ? 1 : counts->channels, error))
+      return FALSE;
+    any = TRUE;
+    first = is_for_all ? 0 : channel;
+    end = is_for_all ? counts->tables : channel + 1;
+    for (guint table = first; table < end; table++)
+      take_off_pairs(counts->lost + table * counts->baselines, list, n, steps);
+    for (guint k = 0; k < n; k++)
+      missing[list[k]] += steps;
+  }
+  for (guint table = first; any && table < end; table++)
+    add_missing(counts->lost + table * counts->baselines, counts->stations, missing, list);
+  *loss |= any;
+  return TRUE;
 }
 
 gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
                                      const AstroCorrelatorArguments *arguments, gboolean *loss,
                                      GError **error)
 {
-  guint64 count = arguments->count, words = (count + 63) / 64;
+  const guint64 count = arguments->count;
   *loss = FALSE;
+  counts->n_told = arguments->n_counts;
   if (count > G_MAXUINT32 - counts->samples)
     return astro_backend_refuse(error, "an integration has at most %u time steps", G_MAXUINT32);
   if (!arguments->valid || count == 0) {
     counts->samples += count;
     return TRUE;
   }
-  g_autofree guint64 *bits = g_new(guint64, counts->stations * words);
-  g_autofree gboolean *hurt = g_new(gboolean, counts->stations);
-  guint channels = arguments->valid_channel ? counts->channels : 1;
+  /* Either one table serves all channels, or each channel has its own. */
+  const guint channels = arguments->valid_channel ? counts->channels : 1;
+  g_autofree guint *list = g_new(guint, counts->stations);
+  g_autofree guint32 *missing = g_new(guint32, counts->stations);
   for (guint c = 0; c < channels; c++) {
-    gboolean any = FALSE;
-    for (guint s = 0; s < counts->stations; s++) {
-      const guint8 *valid = arguments->valid + arguments->first * arguments->valid_time +
-                            c * arguments->valid_channel + s * arguments->valid_station;
-      hurt[s] = gather(bits + s * words, valid, arguments->valid_time, count);
-      any |= hurt[s];
-    }
-    if (!any)
-      continue;
-    *loss = TRUE;
-    if (!grow(counts, channels, error)) {
+    const Flags flags = { arguments->valid + arguments->first * arguments->valid_time +
+                              c * arguments->valid_channel,
+                          arguments->valid_time, arguments->valid_station, counts->stations };
+    memset(missing, 0, counts->stations * sizeof *missing);
+    if (!add_channel(counts, c, channels == 1, &flags, count, list, missing, loss, error)) {
       *loss = FALSE;
       return FALSE;
     }
-    for (guint i = 0; i < counts->stations; i++)
-      for (guint j = 0; j <= i; j++) {
-        if (!hurt[i] && !hurt[j])
-          continue;
-        guint64 lost = count - common(bits + i * words, bits + j * words, words);
-        guint64 baseline = (guint64)i * (i + 1) / 2 + j;
-        /* Either one table serves all channels, or each channel has its own. */
-        guint from = channels == 1 ? 0 : c, to = channels == 1 ? counts->tables : c + 1;
-        for (guint t = from; t < to; t++)
-          counts->lost[t * counts->baselines + baseline] += (guint32)lost;
-      }
   }
   counts->samples += count;
   return TRUE;
 }
 
 static void write_good(const AstroCorrelatorCounts *counts, const AstroCorrelatorConfig *config,
-                       guint32 *out)
+                       guint groups, guint32 *out)
 {
-  guint groups = config->channels / config->channel_step;
   gboolean full = config->triangle == ASTRO_TRIANGLE_FULL;
 
   for (guint group = 0; group < groups && counts->tables; group++) {
@@ -134,13 +183,38 @@ static void write_good(const AstroCorrelatorCounts *counts, const AstroCorrelato
   }
 }
 
+static gboolean are_the_same(const guint32 *counts, guint64 n)
+{
+  for (guint64 i = 1; i < n; i++)
+    if (counts[i] != counts[0])
+      return FALSE;
+  return TRUE;
+}
+
+/* One table holds for all channels. Of thousands of stations and hundreds of channels that saves
+ * hundreds of megabytes, which this thread and its readers would go through in each dump. */
+static void write_different(const AstroCorrelatorCounts *counts,
+                            const AstroCorrelatorConfig *config, guint32 *out)
+{
+  const guint groups = config->channels / config->channel_step;
+  const guint tables = counts->tables == 1 ? 1 : groups;
+  const guint64 n = tables * astro_correlator_baselines(config->stations, config->triangle);
+  *counts->n_told = 0;
+  if (counts->tables == 0)
+    return;
+  write_good(counts, config, tables, out);
+  *counts->n_told = are_the_same(out, n) ? 1 : n;
+}
+
 void astro_correlator_counts_tell(const AstroCorrelatorCounts *counts,
                                   const AstroCorrelatorConfig *config, AstroResult *result)
 {
   result->samples = counts->samples * config->channel_step;
   result->complete = counts->tables == 0;
-  if (result->counts)
-    write_good(counts, config, result->counts);
+  if (result->counts && counts->n_told)
+    write_different(counts, config, result->counts);
+  else if (result->counts)
+    write_good(counts, config, config->channels / config->channel_step, result->counts);
 }
 
 gboolean astro_correlator_refuse_sum(const AstroCorrelatorConfig *config,

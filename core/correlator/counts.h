@@ -14,6 +14,7 @@ typedef struct {
   guint64 samples; /* time steps added, including lost ones */
   guint tables;    /* 0, 1 or channels */
   guint32 *lost;
+  guint64 *n_told; /* where the latest call wants to know how many counts differ; or NULL */
 } AstroCorrelatorCounts;
 
 void astro_correlator_counts_init(AstroCorrelatorCounts *counts,
@@ -38,7 +39,7 @@ static inline guint64 astro_correlator_counts_good(const AstroCorrelatorCounts *
 }
 
 /* Fills in the result for the integration: its samples, and if some were lost and the result has
- * room, the good samples behind each channel:baseline of the output. */
+ * room, the good samples behind each channel:baseline of the output, or as many as differ. */
 void astro_correlator_counts_tell(const AstroCorrelatorCounts *counts,
                                   const AstroCorrelatorConfig *config, AstroResult *result);
 

@@ -85,6 +85,12 @@ void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMe
  * are good. Indices of axes that the stream does not have are ignored. */
 gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 time, guint64 channel,
                                  guint64 station);
+/* Whether all samples of the block can be used. */
+gboolean astro_validity_all_whole(const AstroValiditySamples *samples);
+/* The same as astro_validity_is_whole for all samples of the block, 1 or 0, at
+ * marks[(time * channels + channel) * stations + station]. channels: 1 where they share counts. */
+void astro_validity_mark(const AstroValiditySamples *samples, guint64 steps, guint64 channels,
+                         guint64 stations, guint8 *marks);
 /* The next run of steps, from the previous *to on, in which the station has losses in that channel.
  * FALSE if there is none. */
 gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 channel,

@@ -95,16 +95,15 @@ void astro_integration_mark_good(AstroGoodSamples *good, GstBuffer *in, const As
   astro_validity_samples(&samples, meta, &shape);
   if (stream->quantity == ASTRO_QUANTITY_POWER)
     samples.least = 1;
+  if (astro_validity_all_whole(&samples))
+    return;
   const guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION) *
                            astro_stream_extent(stream, ASTRO_AXIS_BEAM);
   const guint64 channels = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL) < 0
                                ? 1
                                : astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
-  guint8 *at = good->valid = g_malloc(steps * channels * stations);
-  for (guint64 t = 0; t < steps; t++)
-    for (guint64 c = 0; c < channels; c++)
-      for (guint64 s = 0; s < stations; s++)
-        *at++ = (guint8)astro_validity_is_whole(&samples, t, c, s);
+  good->valid = g_malloc(steps * channels * stations);
+  astro_validity_mark(&samples, steps, channels, stations, good->valid);
   good->time = channels * stations;
   good->channel = channels > 1 ? stations : 0;
   good->station = 1;

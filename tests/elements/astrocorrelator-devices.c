@@ -51,7 +51,7 @@ static void take(Made *made, GstHarness *h)
     gst_buffer_unmap(out, &map);
     const guint64 n = astro_validity_n_counts(meta);
     for (guint64 i = 0; i < 24; i++)
-      g_array_append_val(made->counts, meta->counts[n == 1 ? 0 : i]);
+      g_array_append_val(made->counts, meta->counts[i % n]);
     const guint64 times[] = { GST_BUFFER_OFFSET(out), GST_BUFFER_PTS(out),
                               GST_BUFFER_DURATION(out) };
     g_array_append_vals(made->times, times, 3);

@@ -8,6 +8,7 @@
 #include "tests/distance.h"
 #include "tests/elements/running.h"
 
+enum { BASELINES = 9 * 10 / 2 };
 #define SKY "sky=\"0.01,0.008,2;-0.012,0.004,1\" noise=1"
 
 /* All stages use the same backend. */
@@ -93,6 +94,7 @@ static const char *const gridders[] = {
   "algorithm=wprojection weighting=briggs",
   "algorithm=wprojection",
   "algorithm=direct interval=40 cumulative=true",
+  "algorithm=wstacking interval=1 accuracy=1e-3 smearing=0.01",
 };
 
 /* kind: an AstroBackendKind. */
@@ -121,9 +123,10 @@ static void test_bus(gconstpointer kind)
     g_assert_cmpuint(after.copies_down - before.copies_down, ==, there.buffers_out);
     g_assert_cmpuint(device->bytes_down - down, ==, there.out->len);
     /* Counts of good samples, which the host keeps, are copied to the device if some were lost:
-     * those of the first dump, since the filter bank has nothing before it. */
+     * those of the first dump, since the filter bank has nothing before it. All channels share the
+     * one of a baseline. */
     g_assert_cmpuint(device->bytes_up - up, >=, there.bytes_in);
-    g_assert_cmpuint(device->bytes_up - up, <=, there.bytes_in + there.bytes_in / 50);
+    g_assert_cmpuint(device->bytes_up - up, <=, there.bytes_in + BASELINES * sizeof(guint32));
     clear(&cpu);
     clear(&there);
   }
@@ -132,7 +135,7 @@ static void test_bus(gconstpointer kind)
 /* Each beside the next one, which works differently. */
 static void test_two(void)
 {
-  enum { N = G_N_ELEMENTS(gridders) };
+  enum { N = G_N_ELEMENTS(gridders) - 1 }; /* a grid a dump would take long */
   Run alone[N], both[2];
   for (guint i = 0; i < N; i++) {
     g_autofree char *line = chain("cuda", gridders[i]);

@@ -165,10 +165,26 @@ static void test_input(void)
   assert_refused(&refused, 1, "parameter noise is not used with input");
 }
 
+/* Spectra of a byte are correlated as such, and the source keeps its flux. */
+static void test_spectra(void)
+{
+  g_auto(Result) result = run(CAMERA "sky=0.012,0.008,4 burst= format=CI4 spectra=CI4 --stats");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_true(g_regex_match_simple(
+      "(?m)^astrocorrelator0 +astrocorrelator +[0-9]+ +[0-9]+ +25.[0-9] MB ", result.out, 0, 0));
+  g_auto(Images) images = read_images("c.fits");
+  g_assert_cmpuint(images.weights->len, ==, DUMPS);
+  for (guint d = 0; d < DUMPS; d++)
+    g_assert_cmpfloat_with_epsilon(flux_at(&images, d, 0.012, 0.008), 4, 0.4);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/graphs-camera/pictures", test_pictures);
   g_test_add_func("/graphs-camera/lost-station", test_lost_station);
+  g_test_add_func("/graphs-camera/spectra", test_spectra);
   g_test_add_func("/graphs-camera/input", test_input);
 }
 

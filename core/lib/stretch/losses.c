@@ -53,6 +53,8 @@ void astro_losses_find(const AstroStream *stream, GstBuffer *in, guint64 first, 
   astro_stream_shape(stream, steps, &shape);
   if (!gap)
     astro_validity_samples(&samples, meta, &shape);
+  if (!gap && astro_validity_all_whole(&samples))
+    return;
   if (!gap && samples.channel.stride)
     group = (guint)samples.channel.group;
   for (guint station = 0; station < stations; station++)

@@ -1,4 +1,5 @@
 /* Limits of the correlator, some refused and some handled: shapes, blocks, a device's memory. */
+#include "core/correlator/counts.h"
 #include "core/correlator/parts.h"
 #include "tests/core/correlator/correlator.h"
 
@@ -354,8 +355,124 @@ static void test_part_counts(void)
   g_free(whole.counts);
 }
 
+/* How many counts of a dump differ: none, one for all that lost the same, one a baseline where
+ * channels lost the same, or all. They are those that are written where nobody asks. */
+static void check_different(const AstroBackend *backend, const guint8 *valid, gsize valid_channel,
+                            guint step, guint64 expected)
+{
+  enum { STATIONS = 5, CHANNELS = 6, TIME = 70, PAIRS = 15 };
+  AstroCorrelatorConfig config =
+      test_config(STATIONS, 1, CHANNELS, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE);
+  config.channel_step = step;
+  const gsize bytes = astro_correlator_output_bytes(&config), n = PAIRS * CHANNELS / step;
+  g_autofree gchar *out = g_malloc(bytes);
+  gpointer data = test_data(&config, TIME, 3);
+  guint32 counts[2][PAIRS * CHANNELS];
+  guint64 different = G_MAXUINT64;
+  const AstroBlock from = { data, TIME * test_step_bytes(&config) }, to = { out, bytes };
+  gpointer instance = backend->create(&config, &(AstroPlace){ 0 }, NULL, NULL);
+  for (guint asked = 0; asked < 2; asked++) {
+    const AstroCorrelatorArguments arguments = { .steps = TIME,
+                                                 .count = TIME,
+                                                 .valid = valid,
+                                                 .valid_time = CHANNELS * STATIONS,
+                                                 .valid_channel = valid_channel,
+                                                 .valid_station = 1,
+                                                 .dump = TRUE,
+                                                 .n_counts = asked ? &different : NULL };
+    memset(counts[asked], 0x5a, sizeof counts[asked]);
+    AstroResult told = { .counts = counts[asked] };
+    g_assert_true(backend->submit(instance, &from, 1, &to, 1, &arguments, &told, NULL));
+    g_assert_true(told.complete == (expected == 0));
+    g_assert_cmpuint(told.samples, ==, TIME * step);
+  }
+  g_assert_cmpuint(different, ==, expected);
+  for (gsize i = 0; expected > 0 && i < n; i++)
+    g_assert_cmpuint(counts[1][i % different], ==, counts[0][i]);
+  for (gsize i = expected > 1 ? expected : n; i < n; i++)
+    g_assert_cmphex(counts[1][i], ==, 0x5a5a5a5a);
+  backend->destroy(instance);
+  test_free(data);
+}
+
+/* Flags of two calls, in runs and alone, along either axis first, common to all channels or not:
+ * the counts are those of steps that both stations of a pair have. */
+static void check_counted(GRand *rand, guint number)
+{
+  enum { STATIONS = 7, CHANNELS = 3, STEPS = 90 };
+  static const AstroCorrelatorConfig config = { .stations = STATIONS,
+                                                .channels = CHANNELS,
+                                                .channel_step = 1 };
+  guint8 valid[STEPS * CHANNELS * STATIONS];
+  guint good[CHANNELS][STATIONS * (STATIONS + 1) / 2] = { { 0 } };
+  AstroCorrelatorCounts counts;
+  astro_correlator_counts_init(&counts, &config);
+  for (guint call = 0; call < 2; call++) {
+    const gboolean by_time = (number >> call) & 1, by_channel = (number >> (2 + call)) & 1;
+    const AstroCorrelatorArguments arguments = {
+      .steps = STEPS,
+      .first = 11,
+      .count = 70,
+      .valid = valid,
+      .valid_time = by_time ? 1 : CHANNELS * STATIONS,
+      .valid_channel = !by_channel ? 0
+                       : by_time   ? STEPS
+                                   : STATIONS,
+      .valid_station = by_time ? CHANNELS * STEPS : 1,
+    };
+    gboolean has_lost = FALSE, lost;
+    for (guint i = 0; i < sizeof valid; i++)
+      valid[i] = i > 0 && g_rand_int_range(rand, 0, 9) > 0 ? valid[i - 1]
+                                                           : g_rand_int_range(rand, 0, 4) > 0;
+    for (guint c = 0; c < CHANNELS; c++)
+      for (guint t = 11; t < 81; t++)
+        for (guint i = 0, pair = 0; i < STATIONS; i++)
+          for (guint j = 0; j <= i; j++, pair++) {
+            const guint8 *at = valid + t * arguments.valid_time + c * arguments.valid_channel;
+            const gboolean both =
+                at[i * arguments.valid_station] && at[j * arguments.valid_station];
+            good[c][pair] += both;
+            has_lost |= !both;
+          }
+    g_assert_true(astro_correlator_counts_add(&counts, &arguments, &lost, NULL));
+    g_assert_true(lost == has_lost);
+  }
+  for (guint c = 0; c < CHANNELS; c++)
+    for (guint pair = 0; pair < G_N_ELEMENTS(good[c]); pair++)
+      g_assert_cmpuint(astro_correlator_counts_good(&counts, 1, c, pair), ==, good[c][pair]);
+  astro_correlator_counts_free(&counts);
+}
+
+static void test_counted(void)
+{
+  g_autoptr(GRand) rand = g_rand_new_with_seed(4);
+  for (guint number = 0; number < 160; number++)
+    check_counted(rand, number);
+}
+
+static void test_different_counts(void)
+{
+  enum { ROW = 6 * 5, TIME = 70 };
+  guint8 valid[TIME * ROW];
+  for (guint i = 0; i < G_N_ELEMENTS(test_backends) && test_backends[i]; i++) {
+    memset(valid, 1, sizeof valid);
+    check_different(test_backends[i], NULL, 0, 1, 0);
+    check_different(test_backends[i], valid, 5, 1, 0);
+    memset(valid + 64 * ROW, 0, 3 * ROW); /* three steps of all */
+    check_different(test_backends[i], valid, 0, 1, 1);
+    check_different(test_backends[i], valid, 5, 2, 1);
+    valid[4 * ROW + 3] = 0; /* another of one station */
+    check_different(test_backends[i], valid, 0, 1, 15);
+    check_different(test_backends[i], valid, 0, 3, 15);
+    check_different(test_backends[i], valid, 5, 1, 15 * 6);
+    check_different(test_backends[i], valid, 5, 3, 15 * 2);
+  }
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/correlator/counted", test_counted);
+  g_test_add_func("/correlator/different-counts", test_different_counts);
   g_test_add_func("/correlator/parts", test_parts);
   g_test_add_func("/correlator/part-counts", test_part_counts);
   test_add_inputs("little-memory", test_little_memory);

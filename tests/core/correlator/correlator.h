@@ -119,7 +119,7 @@ static inline TestResult test_correlate(const AstroBackend *backend, const TestR
   for (guint64 t = 0, in_cut = 0, cut = 0, added = 0; t < dumps * r->integration;) {
     guint64 length = r->cuts ? r->cuts[cut] : r->steps;
     guint64 count = MIN(length - in_cut, MIN(r->integration - added, r->steps - t));
-    guint64 offset = r->whole_block ? 0 : t;
+    guint64 offset = r->whole_block ? 0 : t, different = G_MAXUINT64;
     AstroCorrelatorArguments arguments = {
       .steps = r->whole_block ? r->steps : count,
       .first = t - offset,
@@ -129,6 +129,7 @@ static inline TestResult test_correlate(const AstroBackend *backend, const TestR
       .valid_channel = r->valid_channel,
       .valid_station = r->valid_station,
       .dump = added + count == r->integration,
+      .n_counts = result.dumps % 2 ? &different : NULL, /* every other time, all are written */
     };
     guint32 *counts = result.counts + result.dumps * result.n_counts;
     AstroResult told = { .counts = counts };
@@ -152,8 +153,11 @@ static inline TestResult test_correlate(const AstroBackend *backend, const TestR
       if (told.complete)
         for (gsize i = 0; i < result.n_counts; i++)
           counts[i] = (guint32)full;
+      for (gsize i = different; i < result.n_counts && different > 0; i++)
+        counts[i] = counts[i - different];
       for (gsize i = 0; i < result.n_counts; i++)
         complete &= counts[i] == full;
+      g_assert_true((different == 0) == (complete && arguments.n_counts));
       g_assert_cmpuint(told.samples, ==, full);
       g_assert_true(told.complete == complete);
       result.dumps++;

@@ -186,6 +186,66 @@ static void test_whole(void)
   gst_buffer_unref(a);
 }
 
+/* Counts over some of the axes, each for one sample or several neighbours, with a loss or two. */
+static void add_some_counts(GstBuffer *buffer, const AstroLayout *shape, GRand *rand)
+{
+  AstroLayout counted = { 0 };
+  for (guint i = 0; i < shape->n_axes; i++) {
+    guint64 group = (guint64)g_rand_int_range(rand, 1, 4);
+    if (g_rand_boolean(rand))
+      continue;
+    while (shape->extents[i] % group != 0)
+      group--;
+    counted.axes[counted.n_axes] = shape->axes[i];
+    counted.extents[counted.n_axes++] = shape->extents[i] / group;
+  }
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &counted, 9);
+  for (guint losses = (guint)g_rand_int_range(rand, 0, 3); losses > 0; losses--)
+    meta->counts[g_rand_int_range(rand, 0, (gint)astro_validity_n_counts(meta))] = 8;
+}
+
+static void check_marks(const AstroValiditySamples *samples, const AstroLayout *shape)
+{
+  const guint64 steps = shape->extents[astro_layout_find(shape, ASTRO_AXIS_TIME)];
+  const guint64 channels = shape->extents[astro_layout_find(shape, ASTRO_AXIS_CHANNEL)];
+  const guint64 stations = shape->extents[astro_layout_find(shape, ASTRO_AXIS_STATION)];
+  g_autofree guint8 *marks = g_malloc(steps * channels * stations);
+  const guint8 *at = marks;
+  gboolean all = TRUE;
+  memset(marks, 0x5a, steps * channels * stations);
+  astro_validity_mark(samples, steps, channels, stations, marks);
+  for (guint64 t = 0; t < steps; t++)
+    for (guint64 c = 0; c < channels; c++)
+      for (guint64 s = 0; s < stations; s++, at++) {
+        g_assert_cmpuint(*at, ==, (guint8)astro_validity_is_whole(samples, t, c, s));
+        all &= *at;
+      }
+  g_assert_true(astro_validity_all_whole(samples) == all);
+}
+
+/* All samples at once are as each alone, in any order of axes and with any axes counted. */
+static void test_marks(void)
+{
+  const AstroLayout shapes[] = {
+    { 4,
+      { ASTRO_AXIS_STATION, ASTRO_AXIS_POL, ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL },
+      { 6, 2, 9, 4 } },
+    { 4,
+      { ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL, ASTRO_AXIS_STATION, ASTRO_AXIS_POL },
+      { 7, 6, 5, 2 } },
+    { 3, { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 1, 12, 6 } },
+  };
+  g_autoptr(GRand) rand = g_rand_new_with_seed(45);
+  for (guint i = 0; i < 300; i++) {
+    const AstroLayout *shape = &shapes[i % G_N_ELEMENTS(shapes)];
+    g_autoptr(GstBuffer) buffer = gst_buffer_new();
+    AstroValiditySamples samples;
+    add_some_counts(buffer, shape, rand);
+    astro_validity_samples(&samples, astro_buffer_get_validity(buffer), shape);
+    check_marks(&samples, shape);
+  }
+}
+
 /* A beam can be used as long as a station is left behind it. */
 static void test_beams(void)
 {
@@ -298,6 +358,7 @@ static void add_tests(void)
   g_test_add_func("/validity/copies", test_copies);
   g_test_add_func("/validity/groups", test_groups);
   g_test_add_func("/validity/whole", test_whole);
+  g_test_add_func("/validity/marks", test_marks);
   g_test_add_func("/validity/beams", test_beams);
   g_test_add_func("/validity/check", test_check);
   g_test_add_func("/validity/from-step", test_from_step);
