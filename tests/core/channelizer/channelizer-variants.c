@@ -102,6 +102,25 @@ static const Shape shapes[] = {
   { "CI8", "station:pol:time", 1, 1, 2310, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 5 },
   { "CF32LE", "station:pol:time", 1, 1, 4095, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 3 },
   { "CF32LE", "station:pol:time", 1, 1, 4100, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 2 },
+  /* Bytes in and out, which a device has a kernel for: every pair of factors that it knows when it
+   * is compiled, others, odd numbers of channels and of samples before the first point, groups of
+   * 16 spectra that are full, not full, and of several inputs a block. Much is out of range. */
+  { "CI8", "station:pol:time", 3, 2, 36, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 2, 70 },
+  { "CI4", "station:pol:time", 3, 2, 36, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 70 },
+  { "CI8", "station:pol:time", 9, 2, 16, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 40 },
+  { "CI4", "time:station:pol", 9, 2, 16, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 9, 33 },
+  { "CI4", "station:pol:time", 3, 2, 32, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.5, 47 },
+  { "CI8", "station:pol:time", 3, 1, 64, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.03, 41 },
+  { "CI4", "station:pol:time", 2, 1, 64, 5, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 33 },
+  { "CI8", "station:pol:time", 1, 2, 128, 4, ASTRO_WINDOW_HANN, ASTRO_FORMAT_CI8, 2, 34 },
+  { "CI4", "station:time:pol", 1, 2, 128, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 9, 20 },
+  { "CI8", "station:pol:time", 1, 2, 256, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 35 },
+  { "CI4", "station:pol:time", 1, 2, 256, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 32 },
+  { "CI8", "station:pol:time", 3, 1, 50, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 40 },
+  { "CI4", "station:pol:time", 3, 1, 45, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 40 },
+  { "CI4", "time:station:pol", 2, 1, 182, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 20 },
+  { "CI8", "station:pol:time", 5, 1, 120, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 3, 18 },
+  { "CI8", "station:pol:time", 9, 2, 8, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 50 },
 };
 
 static void test_variants(gconstpointer data)
