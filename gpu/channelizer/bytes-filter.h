@@ -56,12 +56,12 @@ __device__ inline void filter_taps(const float *of_point, const Shape &shape, Lo
     for (int i = 0; i < WIDTH; i++)
       weights[tap][i] = of_point[tap * shape.n + i];
 #pragma unroll
-  for (int row = 0; row < BYTES_TOGETHER + TAPS - 1; row++) {
+  for (int row = 0; row < (int)Shape::together + TAPS - 1; row++) {
     float2 x[WIDTH];
     load(row, x);
 #pragma unroll
     for (int tap = 0; tap < TAPS; tap++)
-      if (row - tap >= 0 && row - tap < BYTES_TOGETHER)
+      if (row - tap >= 0 && row - tap < (int)Shape::together)
 #pragma unroll
         for (int i = 0; i < WIDTH; i++) {
           float2 &sum = sums[(row - tap) % TAPS][i];
@@ -79,7 +79,7 @@ __device__ inline void filter_any(const float *of_point, const Shape &shape, gui
                                   Load load, Give give)
 {
 #pragma unroll 1
-  for (guint32 spectrum = 0; spectrum < BYTES_TOGETHER; spectrum++) {
+  for (guint32 spectrum = 0; spectrum < Shape::together; spectrum++) {
     float2 sums[WIDTH] = {};
 #pragma unroll 1
     for (guint32 tap = 0; tap < taps; tap++) {
@@ -108,7 +108,7 @@ __device__ inline void filter_group(const ChannelizerRun &run, const Shape &shap
   const float *weights = run.weights + point;
   const Sample *samples =
       (const Sample *)run.in.block + input * run.in.block_row + (at - run.in.split);
-  const bool plain = run.in.block && begin >= run.in.split && there == BYTES_TOGETHER &&
+  const bool plain = run.in.block && begin >= run.in.split && there == Shape::together &&
                      (guintptr)samples % sizeof(typename Points::Word) == 0;
 
   auto quick = [&](int row, float2(&x)[WIDTH]) {

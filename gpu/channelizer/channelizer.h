@@ -57,8 +57,8 @@ gboolean astro_channelizer_mixed_init(gboolean bytes, GError **error);
 gboolean astro_channelizer_mixed(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream,
                                  GError **error);
 
-/* All in one kernel, from CI4 or CI8 to CI4 or CI8, for n up to 256 that is a product of two
- * numbers up to 16. Its powers are the twiddles of the second pass. */
+/* All in one kernel, from CI4 or CI8 to CI4 or CI8, for n from 8 on that is a product of two or
+ * three numbers up to 16. Its powers are the twiddles of the passes after the first. */
 gboolean astro_channelizer_takes_bytes(guint32 n);
 guint astro_channelizer_bytes_powers(guint32 n, float2 *powers);
 gboolean astro_channelizer_bytes(AstroFormat from, const ChannelizerRun *run, cudaStream_t stream,

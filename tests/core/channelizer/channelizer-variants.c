@@ -121,6 +121,13 @@ static const Shape shapes[] = {
   { "CI4", "time:station:pol", 2, 1, 182, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 20 },
   { "CI8", "station:pol:time", 5, 1, 120, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 3, 18 },
   { "CI8", "station:pol:time", 9, 2, 8, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 50 },
+  /* The same in three passes, with spectra of one, several or half an input a block. */
+  { "CI8", "station:pol:time", 3, 1, 162, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 2, 9 },
+  { "CI4", "station:pol:time", 3, 1, 360, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 9 },
+  { "CI8", "station:pol:time", 1, 2, 512, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 7 },
+  { "CI4", "station:pol:time", 1, 1, 1001, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 9, 5 },
+  { "CI4", "station:pol:time", 1, 1, 1024, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 6 },
+  { "CI8", "station:pol:time", 1, 1, 2310, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 2, 3 },
 };
 
 static void test_variants(gconstpointer data)
