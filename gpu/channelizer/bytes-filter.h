@@ -96,38 +96,55 @@ __device__ inline void filter_any(const float *of_point, const Shape &shape, gui
   }
 }
 
-/* Filters these points of a group: `there` spectra from `first` on. */
+/* Filters these points of a group: `there` spectra from `first` on. Most groups have all spectra
+ * and all samples in the block; in short blocks few do. */
 template <typename Sample, int WIDTH, typename Shape, typename Give>
 __device__ inline void filter_group(const ChannelizerRun &run, const Shape &shape, guint32 input,
                                     guint64 first, guint32 there, guint32 point, Give give)
 {
   using Points = BytesPoints<Sample, WIDTH>;
-  const guint32 turned = point + run.turn;
+  using Word = typename Points::Word;
+  const guint32 turned = point + run.turn, rows = there + run.taps - 1;
   const gint64 begin = (gint64)first * shape.n;
   const gint64 at = begin + (turned >= shape.n ? turned - shape.n : turned);
   const float *weights = run.weights + point;
-  const Sample *samples =
-      (const Sample *)run.in.block + input * run.in.block_row + (at - run.in.split);
-  const bool plain = run.in.block && begin >= run.in.split && there == Shape::together &&
-                     (guintptr)samples % sizeof(typename Points::Word) == 0;
+  const Sample *held = (const Sample *)run.in.held + (input * run.in.held_row + at);
+  const Sample *block =
+      (const Sample *)run.in.block + (input * run.in.block_row + (at - run.in.split));
+  /* So many samples from this one on are held, those after them in the block. */
+  const guint32 in_held = (guint32)max(min(run.in.split - at, (gint64)1 << 30), (gint64)0);
+  const bool block_aligned = (guintptr)block % sizeof(Word) == 0,
+             held_aligned =
+                 !in_held || (in_held % WIDTH == 0 && (guintptr)held % sizeof(Word) == 0);
+  const bool aligned = (!run.in.block || block_aligned) && held_aligned;
+  const bool plain =
+      run.in.block && block_aligned && begin >= run.in.split && there == Shape::together;
 
   auto quick = [&](int row, float2(&x)[WIDTH]) {
-    Points::numbers(*(const typename Points::Word *)(samples + row * shape.n), x);
+    Points::numbers(*(const Word *)(block + row * shape.n), x);
   };
   /* Samples may be held or in the block; those of spectra that are not there are not read. */
+  auto near = [&](guint32 row, float2(&x)[WIDTH]) {
+    const guint32 offset = row * shape.n;
+    Word word = 0;
+    if (row < rows && offset < in_held)
+      word = *(const Word *)(held + offset);
+    else if (row < rows && run.in.block)
+      word = *(const Word *)(block + offset);
+    Points::numbers(word, x);
+  };
   auto careful = [&](guint32 row, float2(&x)[WIDTH]) {
 #pragma unroll
     for (int i = 0; i < WIDTH; i++)
-      x[i] = row < there + run.taps - 1
-                 ? channelizer_sample<Sample>(run.in, input, at + (gint64)row * shape.n + i)
-                 : make_float2(0, 0);
+      x[i] = row < rows ? channelizer_sample<Sample>(run.in, input, at + (gint64)row * shape.n + i)
+                        : make_float2(0, 0);
   };
   if (plain && run.taps == 8)
     filter_taps<WIDTH, 8>(weights, shape, quick, give);
   else if (plain && run.taps == 4)
     filter_taps<WIDTH, 4>(weights, shape, quick, give);
-  else if (run.taps == 8)
-    filter_taps<WIDTH, 8>(weights, shape, careful, give);
+  else if (aligned && run.taps == 8)
+    filter_taps<WIDTH, 8>(weights, shape, near, give);
   else
     filter_any<WIDTH>(weights, shape, run.taps, careful, give);
 }
