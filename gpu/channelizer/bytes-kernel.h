@@ -140,11 +140,14 @@ __global__ void __launch_bounds__(Shape::threads, 640 / Shape::threads)
 
 /* ---- launch ---- */
 
+/* Without spectra only makes the kernel ready. */
 template <typename Shape>
 static gboolean launch(AstroFormat from, const ChannelizerRun *run, const Shape &shape,
                        cudaStream_t stream, GError **error)
 {
   const auto kernel = channelize<Shape>;
+  if (run->count == 0)
+    return astro_cuda_allow_shared((const void *)kernel, error);
   const gsize spectrum = run->n * astro_format_info(run->to)->bytes,
               apart = (guintptr)run->out | run->count * spectrum | shape.together * spectrum;
   const guint32 word = apart % 16 == 0 ? 16 : apart % 8 == 0 ? 8 : apart % 4 == 0 ? 4 : 1;
@@ -153,8 +156,6 @@ static gboolean launch(AstroFormat from, const ChannelizerRun *run, const Shape 
                      .words = AstroDivisor((guint32)(shape.together * spectrum / word)),
                      .word = word };
   work.total = work.of_input * run->inputs;
-  if (!astro_cuda_allow_shared((const void *)kernel, error))
-    return FALSE;
   kernel<<<(work.total + shape.groups - 1) / shape.groups, shape.threads, bytes_shared(shape),
            stream>>>(*run, shape, work);
   return CUDA_TRY(cudaGetLastError());

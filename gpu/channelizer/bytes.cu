@@ -81,3 +81,9 @@ gboolean astro_channelizer_bytes(AstroFormat from, const ChannelizerRun *run, cu
     return launch_any<BytesShort>(from, run, factors, stream, error);
   }
 }
+
+gboolean astro_channelizer_bytes_init(guint32 n, GError **error)
+{
+  const ChannelizerRun run = { .n = n };
+  return astro_channelizer_bytes(ASTRO_FORMAT_CI8, &run, NULL, error);
+}

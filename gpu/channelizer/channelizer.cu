@@ -453,8 +453,14 @@ static void destroy(gpointer instance)
 static gboolean prepare_kernel(const Channelizer *self, GError **error)
 {
   const gboolean bytes = self->prepared == ASTRO_FORMAT_CI8;
-  return self->kernel == SQUARE ? astro_channelizer_square_init(bytes, self->config.taps, error)
-                                : astro_channelizer_mixed_init(bytes, error);
+  switch (self->kernel) {
+  case BYTES:
+    return astro_channelizer_bytes_init((guint32)self->step, error);
+  case SQUARE:
+    return astro_channelizer_square_init(bytes, self->config.taps, error);
+  default:
+    return astro_channelizer_mixed_init(bytes, error);
+  }
 }
 
 /* Spectra as input are left to the CPU. */

@@ -61,6 +61,7 @@ gboolean astro_channelizer_mixed(gboolean bytes, const ChannelizerRun *run, cuda
  * three numbers up to 16. Its powers are the twiddles of the passes after the first. */
 gboolean astro_channelizer_takes_bytes(guint32 n);
 guint astro_channelizer_bytes_powers(guint32 n, float2 *powers);
+gboolean astro_channelizer_bytes_init(guint32 n, GError **error);
 gboolean astro_channelizer_bytes(AstroFormat from, const ChannelizerRun *run, cudaStream_t stream,
                                  GError **error);
 
