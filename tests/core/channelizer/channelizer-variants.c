@@ -8,6 +8,9 @@
 
 static const char *const variants[] = { "avx512", "avx2", "c" };
 
+/* Kernels of CUDA to begin with, so that those are tested too that another is quicker than. */
+static const char *const other_kernels[] = { "square", "mixed", "passes" };
+
 static double component(gconstpointer data, AstroFormat format, gsize i)
 {
   switch (format) {
@@ -187,6 +190,13 @@ static void test_variants(gconstpointer data)
     test_free(whole);
   }
   unsetenv("ASTRO_CPU");
+  for (guint k = 0; test_cuda && k < G_N_ELEMENTS(other_kernels); k++) {
+    setenv("ASTRO_CUDA", other_kernels[k], 1);
+    guint8 *out = test_channelize(test_cuda, &config, 1, in, first, steps, 0, &spectra, NULL);
+    assert_same(&config, out, expected, components);
+    test_free(out);
+  }
+  unsetenv("ASTRO_CUDA");
   if (can_cut) {
     guint8 *out = test_channelize(&astro_channelizer_reference, &config, 2, in, first, steps,
                                   2 * step, &spectra, NULL);
