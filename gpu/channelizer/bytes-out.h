@@ -17,12 +17,12 @@ struct BytesGroup {
   guint32 input, there;
 };
 
-/* The nearest whole number that 16 bits hold, halves to even. */
+/* The nearest whole number that 16 bits hold, halves to even, in the low half of a word. */
 __device__ inline guint32 nearest(float number)
 {
-  gint16 whole;
-  asm("cvt.rni.s16.f32 %0, %1;" : "=h"(whole) : "f"(number));
-  return (guint16)whole;
+  guint32 whole;
+  asm("cvt.rni.s16.f32 %0, %1;" : "=r"(whole) : "f"(number));
+  return whole;
 }
 
 /* Both components of a sample are held in range together, as halves of a word. */
