@@ -21,8 +21,9 @@ tests_bench_channelizer_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_bench_channelizer_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/digitiser.sh examples/subbands.sh
 gpu_sources += gpu/channelizer/channelizer.cu gpu/channelizer/fused.cu gpu/channelizer/square.cu \
-  gpu/channelizer/mixed.cu gpu/channelizer/passes.cu
-gpu_headers += gpu/channelizer/channelizer.h
+  gpu/channelizer/mixed.cu gpu/channelizer/bytes.cu gpu/channelizer/bytes-long.cu gpu/channelizer/passes.cu
+gpu_headers += gpu/channelizer/channelizer.h gpu/channelizer/bytes-filter.h gpu/channelizer/bytes-kernel.h \
+  gpu/channelizer/bytes-long.h gpu/channelizer/bytes-out.h gpu/channelizer/bytes-shape.h gpu/channelizer/bytes-transform.h
 opencl_sources += opencl/channelizer/channelizer.c opencl/channelizer/losses.c
 opencl_headers += opencl/channelizer/instance.h
 opencl_programs += opencl/channelizer/channelizer.cl

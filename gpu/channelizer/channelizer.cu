@@ -1,6 +1,6 @@
 /* The channelizer's CUDA backend. Samples from before a block that are still needed are held on the
- * device. Samples are filtered and transformed in place if their time is contiguous and they are
- * CI8 or CF32LE; otherwise they are gathered first. */
+ * device. Samples are filtered and transformed in place if their time is contiguous and they are in
+ * the prepared format; otherwise they are gathered first. */
 #include "gpu/channelizer/channelizer.h"
 #include "gpu/runtime/clipped.h"
 #include "gpu/runtime/gather.h"
@@ -14,11 +14,16 @@ extern "C" {
 enum { THREADS = 256 };
 #define ROOM_BYTES ((gsize)128 << 20)
 
+/* The kernels, quickest first, by their names as variants. */
+enum { BYTES, SQUARE, FUSED, MIXED, PASSES };
+static const char *const kernel_names[] = { "bytes", "square", "fused", "mixed", "passes" };
+
 typedef struct {
   AstroChannelizerConfig config;
   AstroPlace place;
   gint multiprocessors;
-  AstroFormat prepared; /* CI8 or CF32LE */
+  guint kernel;
+  AstroFormat prepared; /* CI4, CI8 or CF32LE */
   gsize prepared_bytes;
   guint inputs, stations, pols;
   guint64 step, span;
@@ -75,17 +80,59 @@ static gboolean send_twiddles(Channelizer *self, GError **error)
   return send(self, &self->twiddles, twiddles, self->step * sizeof *twiddles, error);
 }
 
-static gboolean is_square(const Channelizer *self)
+static gboolean is_bytes(AstroFormat format)
 {
-  return astro_channelizer_is_square((guint32)self->step, self->config.taps);
+  return format == ASTRO_FORMAT_CI4 || format == ASTRO_FORMAT_CI8;
 }
 
+static gboolean takes(const Channelizer *self, guint kernel)
+{
+  const guint32 n = (guint32)self->step;
+  switch (kernel) {
+  case BYTES:
+    return is_bytes(self->config.in.format) && is_bytes(self->config.to) &&
+           astro_channelizer_takes_bytes(n);
+  case SQUARE:
+    return astro_channelizer_is_square(n, self->config.taps);
+  case FUSED:
+    return astro_channelizer_fuses(n);
+  case MIXED:
+    return astro_channelizer_mixes(n);
+  default:
+    return TRUE;
+  }
+}
+
+/* Sets the first kernel that takes the configuration, and the format that it takes. ASTRO_CUDA
+ * names the one to begin with, for tests. */
+static void pick_kernel(Channelizer *self)
+{
+  const char *wanted = g_getenv("ASTRO_CUDA");
+  const AstroFormat from = self->config.in.format;
+  guint first = PASSES;
+  while (first > 0 && g_strcmp0(kernel_names[first], wanted) != 0)
+    first--; /* a name of another stage is ignored */
+  for (self->kernel = first; !takes(self, self->kernel);)
+    self->kernel++;
+  self->prepared = self->kernel == BYTES ? from
+                   : is_bytes(from)      ? ASTRO_FORMAT_CI8
+                                         : ASTRO_FORMAT_CF32LE;
+}
+
+/* The twiddles that the kernel takes between passes; others take those of all points alone. */
 static guint make_powers(const Channelizer *self, float2 *powers)
 {
-  guint32 n = (guint32)self->step;
-  return is_square(self)              ? astro_channelizer_square_powers(powers)
-         : astro_channelizer_fuses(n) ? astro_channelizer_powers(n, powers)
-                                      : 0;
+  const guint32 n = (guint32)self->step;
+  switch (self->kernel) {
+  case BYTES:
+    return astro_channelizer_bytes_powers(n, powers);
+  case SQUARE:
+    return astro_channelizer_square_powers(powers);
+  case FUSED:
+    return astro_channelizer_powers(n, powers);
+  default:
+    return 0;
+  }
 }
 
 static gboolean send_powers(Channelizer *self, GError **error)
@@ -165,7 +212,9 @@ static gboolean drop_list(Channelizer *self, guint64 row, const Drops *list, gui
   for (guint i = 0; i < n; i++)
     longest = MAX(longest, list->drops[i].count);
   const dim3 grid((unsigned)MIN((longest + THREADS - 1) / THREADS, 1024), n);
-  if (n > 0 && self->prepared == ASTRO_FORMAT_CI8)
+  if (n > 0 && self->prepared == ASTRO_FORMAT_CI4)
+    drop<<<grid, THREADS, 0, stream>>>(self->gathered, row, self->pols, *list);
+  else if (n > 0 && self->prepared == ASTRO_FORMAT_CI8)
     drop<<<grid, THREADS, 0, stream>>>((char2 *)self->gathered, row, self->pols, *list);
   else if (n > 0)
     drop<<<grid, THREADS, 0, stream>>>((float2 *)self->gathered, row, self->pols, *list);
@@ -286,7 +335,9 @@ static gboolean keep_last(Channelizer *self, guint64 next_spectrum,
     part.held += held;
     if (part.block)
       part.block += input * row * self->prepared_bytes;
-    if (self->prepared == ASTRO_FORMAT_CI8)
+    if (self->prepared == ASTRO_FORMAT_CI4)
+      keep<guint8><<<grid, THREADS, 0, stream>>>(part, self->held[1] + held, self->span, n);
+    else if (self->prepared == ASTRO_FORMAT_CI8)
       keep<char2>
           <<<grid, THREADS, 0, stream>>>(part, (char2 *)(self->held[1] + held), self->span, n);
     else
@@ -326,14 +377,19 @@ static gboolean channelize(Channelizer *self, AstroSpectra spectra,
     .to = self->config.to,
     .clipped = self->clipped.counter,
   };
-  if (is_square(self))
+  switch (self->kernel) {
+  case BYTES:
+    return astro_channelizer_bytes(self->prepared, &run, stream, error);
+  case SQUARE:
     return astro_channelizer_square(bytes, &run, (guint)self->multiprocessors, stream, error);
-  if (astro_channelizer_fuses(run.n))
+  case FUSED:
     return astro_channelizer_fused(bytes, &run, stream, error);
-  if (astro_channelizer_mixes(run.n))
+  case MIXED:
     return astro_channelizer_mixed(bytes, &run, stream, error);
-  return need_room(self, error) &&
-         astro_channelizer_passes(bytes, &run, self->room, self->room_rows, stream, error);
+  default:
+    return need_room(self, error) &&
+           astro_channelizer_passes(bytes, &run, self->room, self->room_rows, stream, error);
+  }
 }
 
 static gboolean drain(gpointer instance, AstroResult *result, GError **error)
@@ -397,8 +453,14 @@ static void destroy(gpointer instance)
 static gboolean prepare_kernel(const Channelizer *self, GError **error)
 {
   const gboolean bytes = self->prepared == ASTRO_FORMAT_CI8;
-  return is_square(self) ? astro_channelizer_square_init(bytes, self->config.taps, error)
-                         : astro_channelizer_mixed_init(bytes, error);
+  switch (self->kernel) {
+  case BYTES:
+    return astro_channelizer_bytes_init((guint32)self->step, error);
+  case SQUARE:
+    return astro_channelizer_square_init(bytes, self->config.taps, error);
+  default:
+    return astro_channelizer_mixed_init(bytes, error);
+  }
 }
 
 /* Spectra as input are left to the CPU. */
@@ -422,15 +484,13 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   const AstroStream *in = &((const AstroChannelizerConfig *)config)->in;
   self->config = *(const AstroChannelizerConfig *)config;
   self->place = *place;
-  self->prepared = in->format == ASTRO_FORMAT_CI4 || in->format == ASTRO_FORMAT_CI8
-                       ? ASTRO_FORMAT_CI8
-                       : ASTRO_FORMAT_CF32LE;
-  self->prepared_bytes = astro_format_info(self->prepared)->bytes;
   self->stations = (guint)astro_stream_extent(in, ASTRO_AXIS_STATION);
   self->pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
   self->inputs = self->stations * self->pols;
   self->step = astro_channelizer_step(&self->config);
   self->span = astro_channelizer_span(&self->config);
+  pick_kernel(self);
+  self->prepared_bytes = astro_format_info(self->prepared)->bytes;
   gsize held = self->inputs * self->span * self->prepared_bytes;
   if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        place->device->index)) ||
@@ -443,10 +503,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
     destroy(self);
     return NULL;
   }
-  *variant = is_square(self)                                ? "square"
-             : astro_channelizer_fuses((guint32)self->step) ? "fused"
-             : astro_channelizer_mixes((guint32)self->step) ? "mixed"
-                                                            : "passes";
+  *variant = kernel_names[self->kernel];
   return self;
 }
 

@@ -1,5 +1,6 @@
-/* Parts of the CUDA channelizer. Samples are CI8 or CF32LE, with time contiguous in each input. A
- * transform has n points; real samples are taken as complex ones with imaginary part 0. */
+/* Parts of the CUDA channelizer. Samples are CI8 or CF32LE, or CI4 for the kernel that takes them
+ * as they are, with time contiguous in each input. A transform has n points; real samples are taken
+ * as complex ones with imaginary part 0. */
 #pragma once
 
 #include "gpu/runtime/cuda.h"
@@ -21,9 +22,8 @@ struct ChannelizerRun {
   ChannelizerSamples in;
   const float *weights;   /* [tap][point] */
   const float2 *twiddles; /* exp(-2 pi i k / n) */
-  const float2
-      *powers; /* twiddles between passes: from astro_channelizer_powers or ..._square_powers */
-  const float *gains; /* for each channel, or NULL */
+  const float2 *powers;   /* twiddles between passes, from a kernel's own function */
+  const float *gains;     /* for each channel, or NULL */
   guint32 taps, n, channels,
       turn;      /* turn: sample of point 0; those before it wrap around to the last points */
   guint32 below; /* channels below the band's centre */
@@ -57,6 +57,14 @@ gboolean astro_channelizer_mixed_init(gboolean bytes, GError **error);
 gboolean astro_channelizer_mixed(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream,
                                  GError **error);
 
+/* All in one kernel, from CI4 or CI8 to CI4 or CI8, for n from 8 on that is a product of two or
+ * three numbers up to 16. Its powers are the twiddles of the passes after the first. */
+gboolean astro_channelizer_takes_bytes(guint32 n);
+guint astro_channelizer_bytes_powers(guint32 n, float2 *powers);
+gboolean astro_channelizer_bytes_init(guint32 n, GError **error);
+gboolean astro_channelizer_bytes(AstroFormat from, const ChannelizerRun *run, cudaStream_t stream,
+                                 GError **error);
+
 /* Any n: filtered samples go to room, of 2 x rows x n float2, and are transformed there, one factor
  * of n at a time. */
 gboolean astro_channelizer_passes(gboolean bytes, const ChannelizerRun *run, float2 *room,
@@ -65,6 +73,14 @@ gboolean astro_channelizer_passes(gboolean bytes, const ChannelizerRun *run, flo
 #ifdef __CUDACC__
 #include "gpu/runtime/samples.h"
 
+struct ChannelizerNibbles {
+  guint8 both;
+};
+
+__device__ inline float2 channelizer_value(ChannelizerNibbles sample)
+{
+  return make_float2(nibble_of(sample.both, 0), nibble_of(sample.both, 1));
+}
 __device__ inline float2 channelizer_value(char2 sample)
 {
   return make_float2(sample.x, sample.y);

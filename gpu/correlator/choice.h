@@ -9,7 +9,13 @@
  * Measured on an H100 with CI8 by `correlator-short choose`, from 64 to 768 steps
  * (tests/bench/gpu-figures.md has the times); rows of 768 are as far as that went. Above 1152
  * inputs nothing was measured so: by a + b K for K steps, where b is the rate of 3072 steps and a
- * the rest of the time of 128, the kernels cross at 216 for 832 stations. */
+ * the rest of the time of 128, the kernels cross at 216 for 832 stations.
+ *
+ * CI4 is multiplied as CI8, by four real products. Three, of a, b and a + b by c, d and c - d, are
+ * no row here: they would take the tensor cores 12 cycles for a sample of a tile of 128 x 128
+ * instead of 16, but what binds is shared memory, whose 18 cycles they make 13 at best, where the
+ * gather writes four planes instead of two; and only in long integrations, since in short ones
+ * visibilities take the time. */
 #pragma once
 
 #include <glib.h>

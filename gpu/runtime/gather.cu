@@ -58,6 +58,8 @@ template <typename Bits> struct Keep {
 };
 template <AstroFormat F> struct Change<F, F> : Keep<guint32> {
 };
+template <> struct Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI4> : Keep<guint8> {
+};
 template <> struct Change<ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8> : Keep<guint16> {
 };
 template <> struct Change<ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE> : Keep<uint2> {
@@ -283,9 +285,10 @@ gboolean astro_cuda_gather(const AstroCudaGather *gather, cudaStream_t stream, G
     AstroFormat from, to;
     void (*launch)(const Lines &lines, gboolean straight, cudaStream_t stream);
   } kernels[] = {
-    ROW(CI4, CI8),       ROW(CI8, CI8),      ROW(CI16LE, CI16LE), ROW(CF16LE, CF16LE),
-    ROW(CF32LE, CF32LE), ROW(CI4, CF32LE),   ROW(CI8, CF32LE),    ROW(CI16LE, CF32LE),
-    ROW(CF16LE, CF32LE), ROW(F32LE, CF32LE), ROW(I8, CF32LE),     ROW(I16LE, CF32LE),
+    ROW(CI4, CI4),       ROW(CI4, CI8),       ROW(CI8, CI8),      ROW(CI16LE, CI16LE),
+    ROW(CF16LE, CF16LE), ROW(CF32LE, CF32LE), ROW(CI4, CF32LE),   ROW(CI8, CF32LE),
+    ROW(CI16LE, CF32LE), ROW(CF16LE, CF32LE), ROW(F32LE, CF32LE), ROW(I8, CF32LE),
+    ROW(I16LE, CF32LE),
   };
 #undef ROW
   gsize bytes = astro_format_info(gather->format)->bytes;

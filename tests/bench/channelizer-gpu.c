@@ -61,7 +61,10 @@ int main(int argc, char **argv)
     { "CI8", ASTRO_FORMAT_CI8, 36, 0 },        { "CI8", ASTRO_FORMAT_CI8, 32, 0 },
     { "CI8", ASTRO_FORMAT_CI8, 360, 0 },       { "CI8", ASTRO_FORMAT_CI8, 37, 0 },
     { "CI8", ASTRO_FORMAT_CI8, 2310, 0 },      { "CI8", ASTRO_FORMAT_CI8, 3072, 0 },
+    { "CI8", ASTRO_FORMAT_CI8, 64, 0 },        { "CI8", ASTRO_FORMAT_CI8, 120, 0 },
     { "CI4", ASTRO_FORMAT_CI4, 256, 0 },       { "CI4", ASTRO_FORMAT_CI4, 36, 0 },
+    { "CI4", ASTRO_FORMAT_CI4, 64, 0 },        { "CI4", ASTRO_FORMAT_CI4, 120, 0 },
+    { "CI4", ASTRO_FORMAT_CI4, 1024, 0 },      { "CI8", ASTRO_FORMAT_CI8, 512, 0 },
   };
   gst_init(&argc, &argv);
   setvbuf(stdout, NULL, _IOLBF, 0);

@@ -8,6 +8,9 @@
 
 static const char *const variants[] = { "avx512", "avx2", "c" };
 
+/* Kernels of CUDA to begin with, so that those are tested too that another is quicker than. */
+static const char *const other_kernels[] = { "square", "mixed", "passes" };
+
 static double component(gconstpointer data, AstroFormat format, gsize i)
 {
   switch (format) {
@@ -102,6 +105,32 @@ static const Shape shapes[] = {
   { "CI8", "station:pol:time", 1, 1, 2310, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 5 },
   { "CF32LE", "station:pol:time", 1, 1, 4095, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 3 },
   { "CF32LE", "station:pol:time", 1, 1, 4100, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 2 },
+  /* Bytes in and out, which a device has a kernel for: every pair of factors that it knows when it
+   * is compiled, others, odd numbers of channels and of samples before the first point, groups of
+   * 16 spectra that are full, not full, and of several inputs a block. Much is out of range. */
+  { "CI8", "station:pol:time", 3, 2, 36, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 2, 70 },
+  { "CI4", "station:pol:time", 3, 2, 36, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 70 },
+  { "CI8", "station:pol:time", 9, 2, 16, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 40 },
+  { "CI4", "time:station:pol", 9, 2, 16, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 9, 33 },
+  { "CI4", "station:pol:time", 3, 2, 32, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.5, 47 },
+  { "CI8", "station:pol:time", 3, 1, 64, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.03, 41 },
+  { "CI4", "station:pol:time", 2, 1, 64, 5, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 33 },
+  { "CI8", "station:pol:time", 1, 2, 128, 4, ASTRO_WINDOW_HANN, ASTRO_FORMAT_CI8, 2, 34 },
+  { "CI4", "station:time:pol", 1, 2, 128, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 9, 20 },
+  { "CI8", "station:pol:time", 1, 2, 256, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 35 },
+  { "CI4", "station:pol:time", 1, 2, 256, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 32 },
+  { "CI8", "station:pol:time", 3, 1, 50, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 40 },
+  { "CI4", "station:pol:time", 3, 1, 45, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 40 },
+  { "CI4", "time:station:pol", 2, 1, 182, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 20 },
+  { "CI8", "station:pol:time", 5, 1, 120, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 3, 18 },
+  { "CI8", "station:pol:time", 9, 2, 8, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 50 },
+  /* The same in three passes, with spectra of one, several or half an input a block. */
+  { "CI8", "station:pol:time", 3, 1, 162, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 2, 9 },
+  { "CI4", "station:pol:time", 3, 1, 360, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 9 },
+  { "CI8", "station:pol:time", 1, 2, 512, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 7 },
+  { "CI4", "station:pol:time", 1, 1, 1001, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 9, 5 },
+  { "CI4", "station:pol:time", 1, 1, 1024, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI4, 0.8, 6 },
+  { "CI8", "station:pol:time", 1, 1, 2310, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 2, 3 },
 };
 
 static void test_variants(gconstpointer data)
@@ -161,6 +190,13 @@ static void test_variants(gconstpointer data)
     test_free(whole);
   }
   unsetenv("ASTRO_CPU");
+  for (guint k = 0; test_cuda && k < G_N_ELEMENTS(other_kernels); k++) {
+    setenv("ASTRO_CUDA", other_kernels[k], 1);
+    guint8 *out = test_channelize(test_cuda, &config, 1, in, first, steps, 0, &spectra, NULL);
+    assert_same(&config, out, expected, components);
+    test_free(out);
+  }
+  unsetenv("ASTRO_CUDA");
   if (can_cut) {
     guint8 *out = test_channelize(&astro_channelizer_reference, &config, 2, in, first, steps,
                                   2 * step, &spectra, NULL);
