@@ -8,5 +8,5 @@ opencl_headers += opencl/runtime/opencl.h opencl/runtime/addresses.h opencl/runt
 opencl_programs += opencl/runtime/common.cl opencl/runtime/samples.cl opencl/runtime/clipped.cl opencl/runtime/sum.cl
 gpu_bench_programs += tests/bench/opencl-gpu
 core_tests += tests/core/backend/opencl
-element_tests += tests/elements/opencl tests/elements/opencl-beams
+element_tests += tests/elements/opencl tests/elements/opencl-waits
 dist_files += tests/elements/chains.h

@@ -271,6 +271,7 @@ gboolean astro_opencl_upload(const AstroPlace *place, gpointer to, gconstpointer
 
 gboolean astro_opencl_drain(const AstroPlace *place, GError **error)
 {
+  __atomic_fetch_add(&place->device->host_waits, 1, __ATOMIC_RELAXED);
   return OPENCL_TRY(place->device, clFinish(astro_opencl_queue(place->queue)));
 }
 
