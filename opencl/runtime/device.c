@@ -337,6 +337,7 @@ static char *identity_of(const AstroOpenclFound *found)
 static void ask(AstroOpenclDevice *self)
 {
   const guint64 single = astro_opencl_device_number(self->id, CL_DEVICE_SINGLE_FP_CONFIG);
+  self->base.on_host = astro_opencl_device_number(self->id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
   self->whole = astro_opencl_device_number(self->id, CL_DEVICE_GLOBAL_MEM_SIZE);
   self->largest = astro_opencl_device_number(self->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   self->units = (guint)MAX(astro_opencl_device_number(self->id, CL_DEVICE_MAX_COMPUTE_UNITS), 1);
