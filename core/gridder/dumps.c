@@ -141,6 +141,7 @@ gboolean astro_dumps_init(AstroDumps *self, const AstroPrepareConfig *config, co
   self->grid.products = NULL;
   self->observation = astro_observation_ref(observation);
   self->stations = observation->n_stations;
+  self->pairs = config->baselines - self->stations;
   self->wavenumbers = g_new(double, config->channels);
   const double r2 = grid->centre_l * grid->centre_l + grid->centre_m * grid->centre_m;
   self->centre_n_minus_1 = -r2 / (1 + sqrt(1 - r2));
@@ -190,4 +191,12 @@ void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
     }
   }
   counts->counts = meta->counts + base;
+}
+
+void astro_dumps_forget_whole(AstroDumpCounts *counts)
+{
+  for (guint64 i = 0; counts->counts && i < counts->n; i++)
+    if (counts->counts[i] != counts->full)
+      return;
+  counts->counts = NULL;
 }

@@ -23,6 +23,7 @@ typedef struct {
   AstroPrepareConfig config;
   AstroGrid grid; /* without its products */
   guint n_products, stations;
+  guint pairs;     /* baselines between two stations: rows of a dump */
   guint n_counted; /* products other than the PSF */
   AstroProduct products[ASTRO_MAX_PRODUCTS];
   AstroObservation *observation;
@@ -54,6 +55,9 @@ typedef struct {
   AstroCountedAxis channel, baseline;
   guint32 pol[4];
 } AstroDumpCounts;
+
+/* Forgets counts where no sample was lost: a device need not have them. */
+void astro_dumps_forget_whole(AstroDumpCounts *counts);
 
 /* For one dump of a buffer of that shape. */
 void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,

@@ -8,7 +8,6 @@ enum { FIRST_VALUES = 1 << 20 }; /* room to begin with */
 struct _AstroPrepare {
   AstroDumps dumps;
   AstroPlace place;
-  guint pairs; /* baselines between two stations: rows of a dump */
   double *positions, *wavenumbers, *group_wavenumbers;
   AstroCudaTotals *totals;
   gpointer staging, counts; /* counts of good samples, page-locked and on the device */
@@ -84,7 +83,7 @@ static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
 /* Twice as much each time or, if there is not as much, what is needed. */
 static gboolean make_room(AstroPrepare *self, GError **error)
 {
-  const guint64 wanted = self->rows + self->pairs;
+  const guint64 wanted = self->rows + self->dumps.pairs;
   const guint64 first = FIRST_VALUES / ((guint64)self->dumps.groups * self->dumps.n_products);
   if (wanted <= self->capacity)
     return TRUE;
@@ -120,22 +119,13 @@ static void free_staging(AstroPrepare *self)
   self->counts_bytes = 0;
 }
 
-static gboolean lost_nothing(const AstroDumpCounts *counts)
-{
-  for (guint64 i = 0; i < counts->n; i++)
-    if (counts->counts[i] != counts->full)
-      return FALSE;
-  return TRUE;
-}
-
 /* Counts are copied from a page-locked block, so that nobody waits for the queue. Nothing is copied
  * where all samples are good. */
 static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
   const gsize bytes = counts->n * sizeof *counts->counts, page = 4096;
-  if (counts->counts && lost_nothing(counts))
-    counts->counts = NULL;
+  astro_dumps_forget_whole(counts);
   if (!counts->counts)
     return TRUE;
   if (!wait_for_staging(self, error))
@@ -191,7 +181,7 @@ static void describe(AstroPrepare *self, PrepareRun *work)
   const gsize first = self->rows * dumps->groups;
   work->channels = dumps->config.channels;
   work->baselines = dumps->config.baselines;
-  work->pairs = self->pairs;
+  work->pairs = self->dumps.pairs;
   work->correlations = dumps->config.pols * dumps->config.pols;
   work->n_products = dumps->n_products;
   memcpy(work->products, dumps->products, sizeof work->products);
@@ -223,7 +213,7 @@ static gboolean add_up(AstroPrepare *self, GError **error)
   PrepareSums sums = {};
   if (!self->wide_values)
     return TRUE;
-  sums.rows = self->pairs;
+  sums.rows = self->dumps.pairs;
   sums.channels = dumps->config.channels;
   sums.group = dumps->group;
   sums.groups = dumps->groups;
@@ -244,7 +234,7 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
 {
   const gboolean from_double = self->dumps.config.format == ASTRO_FORMAT_CF64LE;
   PrepareRun work = {};
-  if (self->pairs == 0)
+  if (self->dumps.pairs == 0)
     return TRUE;
   if (!make_room(self, error))
     return FALSE;
@@ -263,13 +253,13 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
                            error) ||
       !add_up(self, error))
     return FALSE;
-  self->rows += self->pairs;
+  self->rows += self->dumps.pairs;
   return TRUE;
 }
 
 static void add_missing(AstroPrepare *self)
 {
-  self->missing += (guint64)self->dumps.config.channels * self->pairs;
+  self->missing += (guint64)self->dumps.config.channels * self->dumps.pairs;
   self->totals_known = FALSE;
 }
 
@@ -384,7 +374,7 @@ static gboolean send_doubles(AstroPrepare *self, double **to, const double *from
 static gboolean make_wide(AstroPrepare *self, GError **error)
 {
   const AstroPrepareConfig *config = &self->dumps.config;
-  const gsize n = (gsize)self->pairs * config->channels;
+  const gsize n = (gsize)self->dumps.pairs * config->channels;
   return self->dumps.group == 1 ||
          (alloc(self, &self->wide_values, n * self->dumps.n_products * (config->is_double ? 16 : 8),
                 error) &&
@@ -397,7 +387,6 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
   AstroPrepare *self = g_new0(AstroPrepare, 1);
   self->place = *place;
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
-    self->pairs = config->baselines - self->dumps.stations;
     self->sums = g_new0(double, config->channels);
     if (send_doubles(self, &self->positions, observation->positions,
                      3 * (gsize)self->dumps.stations, error) &&

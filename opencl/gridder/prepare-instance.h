@@ -10,7 +10,6 @@ enum { PREPARE, COUNT, ADD_UP, N_KERNELS };
 struct _AstroPrepare {
   AstroDumps dumps;
   AstroPlace place;
-  guint pairs; /* baselines between two stations: rows of a dump */
   cl_kernel kernels[N_KERNELS];
   gpointer positions, wavenumbers, group_wavenumbers, totals;
   gpointer fates, shares; /* of a dump's visibilities */

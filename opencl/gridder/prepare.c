@@ -50,7 +50,7 @@ static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
 /* Twice as much each time or, if there is not as much, what is needed. */
 static gboolean make_room(AstroPrepare *self, GError **error)
 {
-  const guint64 wanted = self->rows + self->pairs;
+  const guint64 wanted = self->rows + self->dumps.pairs;
   const guint64 first = FIRST_VALUES / ((guint64)self->dumps.groups * self->dumps.n_products);
   if (wanted <= self->capacity)
     return TRUE;
@@ -66,19 +66,19 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
                     const AstroLayout *shape, guint64 number, gint64 middle_ns, const double *uvw,
                     GError **error)
 {
-  if (self->pairs == 0)
+  if (self->dumps.pairs == 0)
     return TRUE;
   self->totals_known = FALSE;
   if (!make_room(self, error) || !astro_opencl_prepare_add(self, (gpointer)dump, validity, shape,
                                                            number, middle_ns, uvw, error))
     return FALSE;
-  self->rows += self->pairs;
+  self->rows += self->dumps.pairs;
   return TRUE;
 }
 
 static void add_missing(AstroPrepare *self)
 {
-  self->missing += (guint64)self->dumps.config.channels * self->pairs;
+  self->missing += (guint64)self->dumps.config.channels * self->dumps.pairs;
   self->totals_known = FALSE;
 }
 
@@ -217,7 +217,7 @@ static gboolean send_doubles(AstroPrepare *self, gpointer *to, const double *fro
 static gboolean make_dump_room(AstroPrepare *self, GError **error)
 {
   const AstroPrepareConfig *config = &self->dumps.config;
-  const gsize n = (gsize)self->pairs * config->channels;
+  const gsize n = (gsize)self->dumps.pairs * config->channels;
   return astro_opencl_prepare_alloc(self, &self->totals,
                                     config->channels * sizeof(AstroOpenclTotals), error) &&
          astro_opencl_prepare_alloc(self, &self->fates, n, error) &&
@@ -236,7 +236,6 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
   self->place = *place;
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
     const AstroDumps *dumps = &self->dumps;
-    self->pairs = config->baselines - dumps->stations;
     self->sums = g_new0(double, config->channels);
     if (open_kernels(self, error) &&
         send_doubles(self, &self->positions, observation->positions, 3 * (gsize)dumps->stations,
