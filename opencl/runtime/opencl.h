@@ -146,6 +146,7 @@ extern const AstroBackend astro_opencl_gridder;
 extern const AstroBackend astro_opencl_histogram;
 extern const AstroBackend astro_opencl_image;
 extern const AstroBackend astro_opencl_power;
+extern const AstroBackend astro_opencl_sideband;
 extern const AstroBackend astro_opencl_transpose;
 
 G_END_DECLS
