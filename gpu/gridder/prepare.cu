@@ -24,11 +24,6 @@ struct _AstroPrepare {
   float *wide_weights;
   gpointer aligned; /* a copy of a dump that is not aligned for loads */
   double *given;    /* (u,v,w) that a dump brings; NULL: none has brought any */
-
-  gboolean totals_known; /* known and sums are what totals says */
-  AstroGridCounts known;
-  double *sums;
-  guint64 missing; /* visibilities of lost dumps, which count as flagged */
 };
 
 static cudaStream_t stream_of(const AstroPrepare *self)
@@ -248,7 +243,7 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
   else
     astro_track_axes(self->dumps.track, middle_ns, work.axes);
   describe(self, &work);
-  self->totals_known = FALSE;
+  self->dumps.totals.are_known = FALSE;
   if (!astro_prepare_tiles(&work, from_double, self->dumps.config.is_double, stream_of(self),
                            error) ||
       !add_up(self, error))
@@ -259,8 +254,7 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
 
 static void add_missing(AstroPrepare *self)
 {
-  self->missing += (guint64)self->dumps.config.channels * self->dumps.pairs;
-  self->totals_known = FALSE;
+  astro_dumps_miss(&self->dumps);
 }
 
 /* ---- what is held ---- */
@@ -291,7 +285,7 @@ static gboolean weigh(AstroPrepare *self, AstroWeighting weighting, double robus
   weights.values = self->values;
   weights.totals = self->totals;
   weights.n_totals = self->dumps.config.channels;
-  self->totals_known &= weighting == ASTRO_WEIGHTING_NATURAL;
+  self->dumps.totals.are_known &= weighting == ASTRO_WEIGHTING_NATURAL;
   return astro_cuda_weights_apply(&weights, &rows, &self->place, error);
 }
 
@@ -299,25 +293,21 @@ static gboolean totals_of(AstroPrepare *self, const AstroGridCounts **counts, co
                           GError **error)
 {
   const guint channels = self->dumps.config.channels;
-  *counts = &self->known;
-  *sums = self->sums;
-  if (self->totals_known)
+  *counts = &self->dumps.totals.counts;
+  *sums = self->dumps.totals.sums;
+  if (self->dumps.totals.are_known)
     return TRUE;
   g_autofree AstroCudaTotals *totals = g_new(AstroCudaTotals, channels);
   if (!CUDA_TRY(cudaMemcpyAsync(totals, self->totals, channels * sizeof *totals,
                                 cudaMemcpyDeviceToHost, stream_of(self))) ||
       !CUDA_TRY(cudaStreamSynchronize(stream_of(self))))
     return FALSE;
-  memset(&self->known, 0, sizeof self->known);
-  self->known.flagged = self->missing * self->dumps.n_counted;
+  astro_dumps_begin_totals(&self->dumps);
   for (guint c = 0; c < channels; c++) {
-    self->sums[c] = totals[c].weights.value();
-    self->known.used += totals[c].used * self->dumps.n_counted;
-    self->known.outside += totals[c].outside * self->dumps.n_counted;
-    self->known.flagged += totals[c].flagged * self->dumps.n_counted;
-    self->known.not_finite += totals[c].not_finite * self->dumps.n_counted;
+    const AstroGridCounts of_channel = { totals[c].used, totals[c].outside, totals[c].flagged,
+                                         totals[c].not_finite };
+    astro_dumps_add_totals(&self->dumps, c, totals[c].weights.value(), &of_channel);
   }
-  self->totals_known = TRUE;
   return TRUE;
 }
 
@@ -337,8 +327,7 @@ static void drop_rows(AstroPrepare *self)
 
 static gboolean reset_counts(AstroPrepare *self, GError **error)
 {
-  self->missing = 0;
-  self->totals_known = FALSE;
+  astro_dumps_forget_missing(&self->dumps);
   return CUDA_TRY(cudaMemsetAsync(
       self->totals, 0, self->dumps.config.channels * sizeof *self->totals, stream_of(self)));
 }
@@ -358,7 +347,6 @@ static void destroy(AstroPrepare *self)
   astro_cuda_free(&self->place, &self->aligned);
   astro_cuda_free(&self->place, &self->given);
   astro_dumps_clear(&self->dumps);
-  g_free(self->sums);
   g_free(self);
 }
 
@@ -387,7 +375,6 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
   AstroPrepare *self = g_new0(AstroPrepare, 1);
   self->place = *place;
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
-    self->sums = g_new0(double, config->channels);
     if (send_doubles(self, &self->positions, observation->positions,
                      3 * (gsize)self->dumps.stations, error) &&
         send_doubles(self, &self->wavenumbers, self->dumps.wavenumbers, config->channels, error) &&

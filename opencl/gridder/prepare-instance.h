@@ -22,11 +22,6 @@ struct _AstroPrepare {
   gpointer wide_values, wide_weights;
   gpointer aligned; /* a copy of a dump that is not aligned for loads */
   gpointer given;   /* (u,v,w) that a dump brings; NULL: none has brought any */
-
-  gboolean totals_known; /* known and sums are what totals says */
-  AstroGridCounts known;
-  double *sums;
-  guint64 missing; /* visibilities of lost dumps, which count as flagged */
 };
 
 static inline gboolean astro_opencl_prepare_alloc(const AstroPrepare *self, gpointer face,
